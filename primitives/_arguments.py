@@ -1,0 +1,200 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Checks at the door: what a call may be given, said in words that a user can act on."""
+
+import operator
+from collections.abc import Sequence
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from ._typing import Array
+
+KEY_DTYPES = (
+    "bool, int8, int16, int32, int64, uint8, uint16, uint32, uint64, "
+    "float16, bfloat16, float32 and float64"
+)
+
+MAX_SHARD_ROWS = 2**31 - 1
+
+
+class CapacityError(ValueError):
+    """A result does not fit the capacity that the caller gave.
+
+    Attributes:
+        needed: the capacity that would have sufficed.
+    """
+
+    def __init__(self, caller: str, count: int, capacity: int):
+        super().__init__(
+            f"{caller}: {count} rows do not fit a capacity of {capacity}. "
+            f"Call again with capacity={count} or more."
+        )
+        self.needed = count
+
+
+def type_of(array: Any) -> str:
+    """How an error message shows an argument: `int32[5]`, or its Python type."""
+    if isinstance(array, jax.Array):
+        return str(jax.typeof(array))
+    if isinstance(array, np.ndarray):
+        return f"{array.dtype}[{','.join(map(str, array.shape))}]"
+    return type(array).__name__
+
+
+def as_array(value: Any, caller: str, name: str) -> Array:
+    """Turns an argument into a JAX array of the same dtype, or says why that cannot be."""
+    if isinstance(value, jax.Array):
+        array_dtype = value.dtype
+    else:
+        if not hasattr(value, "dtype"):
+            try:
+                value = np.asarray(value)
+            except ValueError as error:
+                raise TypeError(f"{caller}: {name} must be an array, got {error}.") from error
+            if value.dtype == np.float64 or value.dtype == np.int64:
+                # Python numbers take JAX's default width, as they do in `jnp.asarray`.
+                return jnp.asarray(value.tolist()).reshape(value.shape)
+        array_dtype = np.dtype(value.dtype)
+    if jnp.issubdtype(array_dtype, jax.dtypes.extended):
+        raise TypeError(
+            f"{caller}: {name} must be an array of numbers, got {type_of(value)}. "
+            "Pass jax.random.key_data of it."
+        )
+    if array_dtype.itemsize == 8 and array_dtype.kind != "c" and not jax.config.jax_enable_x64:
+        raise TypeError(
+            f"{caller}: 64-bit {name} need JAX's x64 mode, got {type_of(value)}. "
+            'Call jax.config.update("jax_enable_x64", True) first, or cast to 32 bits.'
+        )
+    if array_dtype.itemsize == 16 and not jax.config.jax_enable_x64:
+        raise TypeError(
+            f"{caller}: complex128 {name} need JAX's x64 mode, got {type_of(value)}. "
+            'Call jax.config.update("jax_enable_x64", True) first, or cast to complex64.'
+        )
+    if array_dtype.kind in "OSUMm":
+        raise TypeError(
+            f"{caller}: {name} must be an array of numbers, got {type_of(value)}. "
+            "Encode it as integers first (numpy.unique with return_inverse, or a view)."
+        )
+    return jnp.asarray(value)
+
+
+def as_keys(keys: Any, caller: str, name: str = "keys") -> tuple[tuple[Array, ...], bool]:
+    """Checks key columns; returns them as a tuple, and whether a tuple was given."""
+    is_tuple = isinstance(keys, (tuple, list)) and not all(np.isscalar(key) for key in keys)
+    columns = tuple(keys) if is_tuple else (keys,)
+    if isinstance(keys, tuple) and not keys:
+        raise ValueError(f"{caller}: {name} must be at least one array, got an empty tuple.")
+    arrays = tuple(as_array(column, caller, name) for column in columns)
+    for array in arrays:
+        if array.ndim != 1:
+            raise ValueError(
+                f"{caller}: {name} must be one-dimensional, got {type_of(array)}. "
+                "Use jax.vmap for a batch, a tuple of arrays for several columns."
+            )
+        if not is_key_dtype(array.dtype):
+            raise TypeError(
+                f"{caller}: {name} must be of one of the dtypes {KEY_DTYPES}, got {type_of(array)}."
+            )
+        if array.shape[0] > MAX_SHARD_ROWS:
+            raise ValueError(
+                f"{caller}: a shard must hold fewer than 2**31 rows, got {type_of(array)}. "
+                "Spread the rows over more devices."
+            )
+    if len({array.shape[0] for array in arrays}) > 1:
+        raise ValueError(
+            f"{caller}: {name} must have the same length, got "
+            f"{', '.join(type_of(array) for array in arrays)}."
+        )
+    return arrays, is_tuple
+
+
+def is_key_dtype(dtype: Any) -> bool:
+    """Whether arrays of this dtype can be sorted by."""
+    dtype = np.dtype(dtype)
+    return dtype.name in {
+        "bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64",
+        "float16", "bfloat16", "float32", "float64",
+    }  # fmt: skip
+
+
+def as_rows(rows: Any, num_rows: int | None, caller: str, name: str = "values") -> Any:
+    """Checks that the leaves of a pytree are arrays of `num_rows` rows each."""
+
+    def check(leaf: Any) -> Array:
+        array = as_array(leaf, caller, name)
+        if array.ndim == 0 or (num_rows is not None and array.shape[0] != num_rows):
+            expected = "the same number of rows" if num_rows is None else f"{num_rows} rows"
+            raise ValueError(
+                f"{caller}: every leaf of {name} must have {expected} along its leading axis, "
+                f"got {type_of(array)}."
+            )
+        return array
+
+    return jax.tree.map(check, rows)
+
+
+def num_rows_of(rows: Any, caller: str, name: str = "rows") -> int:
+    """The length that the leaves of a pytree share along their leading axis."""
+    leaves = jax.tree.leaves(rows)
+    if not leaves:
+        raise ValueError(f"{caller}: {name} must hold at least one array, got an empty pytree.")
+    lengths = {np.shape(leaf)[0] if np.ndim(leaf) else None for leaf in leaves}
+    if len(lengths) > 1 or None in lengths:
+        raise ValueError(
+            f"{caller}: every leaf of {name} must have the same number of rows along its leading "
+            f"axis, got {', '.join(type_of(leaf) for leaf in leaves)}."
+        )
+    return int(lengths.pop())
+
+
+def as_static_int(value: Any, caller: str, name: str, lowest: int, highest: int | None) -> int:
+    """Checks an integer that shapes depend on, and that must be known while tracing."""
+    if isinstance(value, jax.core.Tracer):
+        raise TypeError(
+            f"{caller}: {name} must be a Python integer, because shapes depend on it, "
+            f"got the traced {type_of(value)}. Mark it static (static_argnames in jax.jit)."
+        )
+    try:
+        number = operator.index(value)
+    except TypeError:
+        raise TypeError(
+            f"{caller}: {name} must be a Python integer, got {type_of(value)}."
+        ) from None
+    if number < lowest or (highest is not None and number > highest):
+        limits = f"at least {lowest}" if highest is None else f"in [{lowest}, {highest}]"
+        raise ValueError(f"{caller}: {name} must be {limits}, got {number}.")
+    return number
+
+
+def as_num_valid(num_valid: Any, num_rows: int, caller: str) -> Array:
+    """The number of rows that count, as an int32 scalar in `[0, num_rows]`."""
+    if num_valid is None:
+        return jnp.asarray(num_rows, jnp.int32)
+    if isinstance(num_valid, jax.Array):
+        if num_valid.ndim != 0 or not jnp.issubdtype(num_valid.dtype, jnp.integer):
+            raise TypeError(
+                f"{caller}: num_valid must be an integer scalar, got {type_of(num_valid)}."
+            )
+        return jnp.clip(num_valid, 0, num_rows).astype(jnp.int32)
+    return jnp.asarray(as_static_int(num_valid, caller, "num_valid", 0, num_rows), jnp.int32)
+
+
+def as_directions(descending: Any, num_keys: int, caller: str) -> tuple[bool, ...]:
+    """One direction for each key column."""
+    if isinstance(descending, (bool, np.bool_)):
+        return (bool(descending),) * num_keys
+    if not isinstance(descending, Sequence) or not all(
+        isinstance(direction, (bool, np.bool_)) for direction in descending
+    ):
+        raise TypeError(
+            f"{caller}: descending must be a bool, or one bool for each key, "
+            f"got {type_of(descending)}."
+        )
+    if len(descending) != num_keys:
+        raise ValueError(
+            f"{caller}: descending must name a direction for each of the {num_keys} keys, "
+            f"got {len(descending)}."
+        )
+    return tuple(bool(direction) for direction in descending)

@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Keys as unsigned words whose order is the order of the keys.
+
+The order is NumPy's and pandas': -0.0 equals 0.0, NaN comes last, in either direction. After this
+step a sort knows one kind of key only, an unsigned integer of 32 or 64 bits.
+"""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from ._arguments import as_static_int, type_of
+from ._typing import Array
+
+
+class OrderedWord(NamedTuple):
+    """One column that is ready to be sorted by.
+
+    The lowest `bits` bits of `word ^ flip`, taken as an unsigned integer, are in the order of the
+    key. The flip is kept apart because a kernel can apply it while it reads: a signed or descending
+    integer key then needs no pass of its own.
+    """
+
+    word: Array
+    flip: int
+    bits: int
+
+    def ordered(self) -> Array:
+        """The unsigned integers themselves."""
+        dtype = np.dtype(f"uint{8 * self.word.dtype.itemsize}")
+        word = jax.lax.bitcast_convert_type(self.word, dtype)
+        if self.flip:
+            word = word ^ dtype.type(self.flip)
+        if self.bits < 8 * dtype.itemsize:
+            word = word & dtype.type(2**self.bits - 1)
+        return word
+
+
+def ordered_word(key: Array, *, descending: bool = False, bits: int | None = None) -> OrderedWord:
+    """Maps one key column to words in its order."""
+    dtype = key.dtype
+    if jnp.issubdtype(dtype, jnp.floating):
+        return _float_word(key, descending)
+    width = 1 if dtype == bool else 8 * dtype.itemsize
+    used_bits = width if bits is None else min(bits, width)
+    # With `bits` given the low bits are compared as they stand, so the sign bit is not turned.
+    is_signed = jnp.issubdtype(dtype, jnp.signedinteger) and bits is None
+    flip = (1 << (width - 1)) if is_signed else 0
+    if descending:
+        flip ^= (1 << width) - 1
+    if width >= 32:
+        return OrderedWord(key, flip, used_bits)
+    if dtype != bool:
+        key = jax.lax.bitcast_convert_type(key, np.dtype(f"uint{width}"))
+    return OrderedWord(key.astype(jnp.uint32), flip, used_bits)
+
+
+def _float_word(key: Array, descending: bool) -> OrderedWord:
+    key = jax.lax.stop_gradient(key)
+    width = 8 * key.dtype.itemsize
+    dtype = np.dtype(f"uint{width}")
+    infinity = np.array(np.inf, key.dtype).view(dtype)[()]
+    sign = dtype.type(1 << (width - 1))
+    all_ones = dtype.type((1 << width) - 1)
+    word = jax.lax.bitcast_convert_type(key, dtype)
+    magnitude = word & ~sign
+    word = jnp.where(magnitude == 0, dtype.type(0), word)
+    # A negative number grows towards zero: turn all of its bits; else only the sign.
+    word = word ^ jnp.where(word & sign != 0, all_ones, sign)
+    if descending:
+        word = ~word
+    # No number has all ones, in either direction: the NaN closest to it is not a number.
+    word = jnp.where(magnitude > infinity, all_ones, word)
+    return OrderedWord(word.astype(jnp.uint32) if width < 32 else word, 0, width)
+
+
+def key_of_word(word: Array, dtype: Any) -> Array:
+    """The integer or bool key that `ordered_word` made `word` (before the flip) of."""
+    dtype = np.dtype(dtype)
+    if dtype == bool:
+        return word != 0
+    if dtype.itemsize >= 4:
+        return jax.lax.bitcast_convert_type(word, dtype)
+    narrow = word.astype(np.dtype(f"uint{8 * dtype.itemsize}"))
+    return jax.lax.bitcast_convert_type(narrow, dtype)
+
+
+def as_bits(bits: Any, keys: Sequence[Array], caller: str) -> tuple[int | None, ...]:
+    """Checks `bits`: one number for a single key, one (or None) for each of several."""
+    per_key = tuple(bits) if isinstance(bits, (tuple, list)) else (bits,) * len(keys)
+    if len(per_key) != len(keys):
+        raise ValueError(
+            f"{caller}: bits must be given for each of the {len(keys)} keys, got {len(per_key)}."
+        )
+    for key, key_bits in zip(keys, per_key, strict=True):
+        if key_bits is None:
+            continue
+        if jnp.issubdtype(key.dtype, jnp.floating):
+            raise TypeError(
+                f"{caller}: bits must be None for a key of floating point, got bits={key_bits} "
+                f"for {type_of(key)}. Leave bits out, or sort integers."
+            )
+        width = 1 if key.dtype == bool else 8 * key.dtype.itemsize
+        as_static_int(key_bits, caller, "bits", 1, width)
+    return per_key
+
+
+def ordered_words(
+    keys: Sequence[Array],
+    descending: Sequence[bool],
+    bits: Sequence[int | None] | None = None,
+) -> tuple[OrderedWord, ...]:
+    """Maps key columns, most significant first, to as few words as hold them.
+
+    Neighbouring columns whose bits fit one word together are packed into it, the more significant
+    above. A word has 64 bits where JAX has them, else 32.
+    """
+    bits = (None,) * len(keys) if bits is None else bits
+    columns = [
+        ordered_word(key, descending=direction, bits=key_bits)
+        for key, direction, key_bits in zip(keys, descending, bits, strict=True)
+    ]
+    widest = 64 if jax.config.jax_enable_x64 else 32
+    words: list[OrderedWord] = []
+    for column in columns:
+        if words and words[-1].bits + column.bits <= widest:
+            words[-1] = _packed(words[-1], column)
+        else:
+            words.append(column)
+    return tuple(words)
+
+
+def _packed(high: OrderedWord, low: OrderedWord) -> OrderedWord:
+    bits = high.bits + low.bits
+    dtype = jnp.uint32 if bits <= 32 else jnp.uint64
+    shifted = high.ordered().astype(dtype) << np.array(low.bits, dtype)
+    return OrderedWord(shifted | low.ordered().astype(dtype), 0, bits)

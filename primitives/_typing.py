@@ -1,0 +1,27 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Names for annotations. jaxtyping gives them meaning where it is installed; nothing needs it."""
+
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import jax
+import numpy as np
+
+if TYPE_CHECKING:
+    from jaxtyping import Bool, Int, PyTree, Shaped, UInt
+else:
+    try:
+        from jaxtyping import Bool, Int, PyTree, Shaped, UInt
+    except ImportError:
+
+        class _Unchecked:
+            """Stands for any array type: `Int[Array, " rows"]` is then `Any`."""
+
+            def __class_getitem__(cls, item: Any) -> Any:
+                return Any
+
+        Bool = Int = PyTree = Shaped = UInt = _Unchecked
+
+Array: TypeAlias = jax.Array
+ArrayLike: TypeAlias = jax.Array | np.ndarray
+
+__all__ = ["Array", "ArrayLike", "Bool", "Int", "PyTree", "Shaped", "UInt"]

@@ -1,0 +1,21 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Level 1: one device's rows, no communication. Fine inside anything: `jit`, `vmap`, `shard_map`."""
+
+from ._bucket import Bucketed, bucket
+from ._merge import merge
+from ._radix_sort import radix_argsort, radix_sort
+from ._searchsorted import searchsorted
+from ._segmented_sort import segmented_sort
+from ._top_k import TopK, top_k
+
+__all__ = [
+    "Bucketed",
+    "TopK",
+    "bucket",
+    "merge",
+    "radix_argsort",
+    "radix_sort",
+    "searchsorted",
+    "segmented_sort",
+    "top_k",
+]

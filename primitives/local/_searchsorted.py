@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Places of queries in a sorted sequence."""
+
+from collections.abc import Sequence
+from typing import Literal
+
+from .._arguments import as_directions, as_keys, as_num_valid, type_of
+from .._key_bits import ordered_words
+from .._typing import Array, Int
+from ..kernels._lower_bound import lower_bound, upper_bound
+from ._radix_sort import Keys
+
+
+def searchsorted(
+    sorted_keys: Keys,
+    queries: Keys,
+    *,
+    side: Literal["left", "right"] = "left",
+    descending: bool | Sequence[bool] = False,
+    num_valid: int | Int[Array, ""] | None = None,
+) -> Int[Array, " queries"]:
+    """Finds, for each query, where it would go in a sorted sequence.
+
+    Args:
+        sorted_keys: keys in the order of `radix_sort`: one array of shape `(rows,)`, or a tuple
+            of them, most significant first.
+        queries: as many columns of the same dtypes, each of shape `(queries,)`.
+        side: before the keys that equal the query (`"left"`) or after them (`"right"`).
+        descending: the direction that the keys are sorted in, or one for each key.
+        num_valid: the keys that count, from the front; all of them if left out.
+
+    Returns:
+        Positions in `[0, num_valid]`, int32.
+
+    Raises:
+        TypeError: dtypes of keys and queries differ, or cannot be sorted by.
+        ValueError: numbers of columns differ, or `side` is neither word.
+
+    Cost:
+        Work O(queries x log rows). No communication.
+
+    Guarantees:
+        Deterministic. NaN is found behind every number, all NaNs being equal.
+
+    Example:
+        >>> import jax.numpy as jnp
+        >>> from jaxframes.primitives import local
+        >>> local.searchsorted(jnp.array([10, 20, 20, 30]), jnp.array([20, 25]), side="left").tolist()
+        [1, 3]
+    """
+    caller = "searchsorted"
+    if side not in ("left", "right"):
+        raise ValueError(f"{caller}: side must be 'left' or 'right', got {side!r}.")
+    columns, _ = as_keys(sorted_keys, caller, "sorted_keys")
+    query_columns, _ = as_keys(queries, caller, "queries")
+    check_same_columns(columns, query_columns, caller, "sorted_keys", "queries")
+    directions = as_directions(descending, len(columns), caller)
+    words = tuple(column.ordered() for column in ordered_words(columns, directions))
+    query_words = tuple(column.ordered() for column in ordered_words(query_columns, directions))
+    valid = as_num_valid(num_valid, columns[0].shape[0], caller)
+    bound = lower_bound if side == "left" else upper_bound
+    return bound(words, query_words, valid)
+
+
+def check_same_columns(
+    a: tuple[Array, ...], b: tuple[Array, ...], caller: str, a_name: str, b_name: str
+) -> None:
+    """Raises unless both are the same number of columns, of the same dtypes."""
+    if len(a) != len(b):
+        raise ValueError(
+            f"{caller}: {a_name} and {b_name} must have the same number of columns, "
+            f"got {len(a)} and {len(b)}."
+        )
+    for a_column, b_column in zip(a, b, strict=True):
+        if a_column.dtype != b_column.dtype:
+            raise TypeError(
+                f"{caller}: {a_name} and {b_name} must have the same dtype, got "
+                f"{type_of(a_column)} and {type_of(b_column)}. Cast one of them."
+            )

@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The first k rows in the order of a sort."""
+
+from typing import NamedTuple
+
+from .._arguments import as_keys, as_num_valid, as_static_int
+from .._key_bits import ordered_word
+from .._typing import Array, ArrayLike, Int, Shaped
+from ..kernels._top_k import top_k_words
+from ._take import take_rows
+
+
+class TopK(NamedTuple):
+    """The k first keys of a sort, and the rows that they stood in."""
+
+    values: Shaped[Array, " k"]
+    row_ids: Int[Array, " k"]
+
+
+def top_k(
+    x: ArrayLike,
+    k: int,
+    *,
+    largest: bool = True,
+    num_valid: int | Int[Array, ""] | None = None,
+) -> TopK:
+    """Finds the k largest (or smallest) elements, in order.
+
+    They are the first k rows of a stable sort in that direction, so ties go to the lowest row id,
+    -0.0 equals 0.0, and NaN stands behind every number, in both directions.
+
+    Args:
+        x: array of shape `(rows,)`, of any key dtype.
+        k: how many. Static.
+        largest: the largest first; else the smallest first.
+        num_valid: the rows that count, from the front; all of them if left out. Where fewer than
+            `k` count, padding fills the end of the result.
+
+    Returns:
+        `TopK(values, row_ids)`, each of shape `(k,)`; row ids are int32.
+
+    Raises:
+        ValueError: `k` is not in `[0, rows]`.
+        TypeError: a dtype that cannot be sorted by, or `k` is traced.
+
+    Cost:
+        Work O(rows) on CPU, a sort elsewhere. No communication.
+
+    Guarantees:
+        Stable; deterministic; differentiable in `x`.
+
+    Example:
+        >>> import jax.numpy as jnp
+        >>> from jaxframes.primitives import local
+        >>> top = local.top_k(jnp.array([5, 9, 9, 1]), 3)
+        >>> top.values.tolist(), top.row_ids.tolist()
+        ([9, 9, 5], [1, 2, 0])
+    """
+    caller = "top_k"
+    (column,), _ = as_keys(x, caller, "x")
+    num_rows = column.shape[0]
+    k = as_static_int(k, caller, "k", 0, num_rows)
+    word = ordered_word(column, descending=largest)
+    row_ids = top_k_words(word, k, as_num_valid(num_valid, num_rows, caller))
+    return TopK(take_rows(column, row_ids), row_ids)

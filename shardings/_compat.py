@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What differs between JAX versions, and the few things whose public spelling is new."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import jax
+from jax.sharding import AbstractMesh, AxisType, Mesh, NamedSharding, PartitionSpec
+
+MeshLike = Mesh | AbstractMesh
+
+
+def varying_axes(*arrays: Any) -> frozenset[str]:
+    """Mesh axes of the enclosing `shard_map` over which any of the arrays varies."""
+    axes: frozenset[str] = frozenset()
+    for array in jax.tree.leaves(arrays):
+        axes |= frozenset(jax.typeof(array).manual_axis_type.varying)
+    return axes
+
+
+def result_type_of(shape: Sequence[int], dtype: Any, axes: frozenset[str]) -> jax.ShapeDtypeStruct:
+    """Describes the result of a foreign call that varies over the mesh axes `axes`."""
+    if not axes:
+        return jax.ShapeDtypeStruct(tuple(shape), dtype)
+    # A manual axis type is accepted only beside a sharding; inside shard_map no row is left to
+    # shard, so the sharding is the empty one on the mesh in scope.
+    return jax.ShapeDtypeStruct(
+        tuple(shape),
+        dtype,
+        sharding=NamedSharding(jax.sharding.get_abstract_mesh(), PartitionSpec()),
+        manual_axis_type=jax.sharding.ManualAxisType(varying=axes),
+    )
+
+
+def as_varying(tree: Any, axes: frozenset[str] | Sequence[str]) -> Any:
+    """Marks every array of a pytree as varying over `axes`, where it is not marked already."""
+
+    def mark(array: Any) -> Any:
+        missing = tuple(sorted(frozenset(axes) - varying_axes(array)))
+        return jax.lax.pcast(array, missing, to="varying") if missing else array
+
+    return jax.tree.map(mark, tree)
+
+
+def like_varying(tree: Any, *arrays: Any) -> Any:
+    """Marks every array of a pytree as varying over the axes over which `arrays` vary."""
+    return as_varying(tree, varying_axes(*arrays))
+
+
+def shard_map(
+    function: Callable[..., Any], mesh: MeshLike, in_specs: Any, out_specs: Any
+) -> Callable[..., Any]:
+    """`jax.shard_map` over every axis of the mesh, with the check of varying axes on."""
+    return jax.shard_map(function, mesh=mesh, in_specs=in_specs, out_specs=out_specs)
+
+
+def has_explicit_axes(mesh: MeshLike) -> bool:
+    """Whether any axis of the mesh has its sharding in the array types."""
+    return any(axis_type == AxisType.Explicit for axis_type in mesh.axis_types)

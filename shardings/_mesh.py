@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Meshes of devices, and the two shardings that rows need."""
+
+import math
+
+import jax
+import numpy as np
+from jax.sharding import AxisType, Mesh, NamedSharding, PartitionSpec
+
+from ._compat import MeshLike
+
+
+def make_mesh(
+    num_devices: int | None = None,
+    axis_name: str = "rows",
+    *,
+    axis_type: AxisType = AxisType.Auto,
+) -> Mesh:
+    """Lays the first devices out along one mesh axis.
+
+    The devices are JAX's, in JAX's order, those of all processes included, so every process
+    builds the same mesh. Build a mesh of several axes with `jax.make_mesh`; every call of this
+    library takes it.
+
+    Args:
+        num_devices: devices on the mesh; all of them if left out.
+        axis_name: name of the axis.
+        axis_type: `Auto` (XLA places what is not said) or `Explicit` (shardings are part of the
+            array types).
+
+    Returns:
+        A mesh of shape `(num_devices,)`.
+
+    Raises:
+        ValueError: `num_devices` is not in `[1, number of devices]`.
+
+    Example:
+        >>> from jaxframes import shardings
+        >>> shardings.make_mesh(1).shape
+        OrderedDict({'rows': 1})
+    """
+    devices = jax.devices()
+    if num_devices is None:
+        num_devices = len(devices)
+    if not 1 <= num_devices <= len(devices):
+        raise ValueError(
+            f"make_mesh: num_devices must lie in [1, {len(devices)}], the devices that JAX sees, "
+            f"got {num_devices}. On CPU, set jax_num_cpu_devices before the first JAX call to have "
+            "more."
+        )
+    return Mesh(np.asarray(devices[:num_devices]), (axis_name,), axis_types=(axis_type,))
+
+
+def row_axes(mesh: MeshLike, axis: str | tuple[str, ...] | None, caller: str) -> tuple[str, ...]:
+    """The mesh axes that rows lie along: all of them, or those that `axis` names."""
+    if axis is None:
+        return tuple(mesh.axis_names)
+    axes = (axis,) if isinstance(axis, str) else tuple(axis)
+    unknown = [name for name in axes if name not in mesh.axis_names]
+    if unknown or not axes:
+        raise ValueError(
+            f"{caller}: axis must name axes of the mesh, got {axis!r}. "
+            f"The mesh has the axes {tuple(mesh.axis_names)}."
+        )
+    return axes
+
+
+def num_shards(mesh: MeshLike, axes: tuple[str, ...]) -> int:
+    """How many pieces the rows are cut into along `axes`."""
+    return math.prod(mesh.shape[name] for name in axes)
+
+
+def row_sharded(mesh: MeshLike, axis: str | tuple[str, ...] | None = None) -> NamedSharding:
+    """The sharding that cuts the leading array axis over a mesh.
+
+    Args:
+        mesh: the mesh.
+        axis: mesh axis or axes that rows lie along, the first being the slowest to change; all of
+            them, in the mesh's order, if left out.
+
+    Returns:
+        A `NamedSharding` for arrays of any rank.
+
+    Raises:
+        ValueError: `axis` names no axis of the mesh.
+
+    Example:
+        >>> from jaxframes import shardings
+        >>> shardings.row_sharded(shardings.make_mesh(1)).spec
+        PartitionSpec(('rows',),)
+    """
+    return NamedSharding(mesh, PartitionSpec(row_axes(mesh, axis, "row_sharded")))
+
+
+def replicated(mesh: MeshLike) -> NamedSharding:
+    """The sharding that puts the whole array on every device of a mesh.
+
+    Example:
+        >>> from jaxframes import shardings
+        >>> shardings.replicated(shardings.make_mesh(1)).spec
+        PartitionSpec()
+    """
+    return NamedSharding(mesh, PartitionSpec())
