@@ -19,7 +19,7 @@ def radix_argsort(
     keys: Keys,
     *,
     descending: bool | Sequence[bool] = False,
-    bits: int | None | Sequence[int | None] = None,
+    bits: int | Sequence[int | None] | None = None,
     num_valid: int | Int[Array, ""] | None = None,
 ) -> Int[Array, " rows"]:
     """Finds the permutation that sorts one device's rows.
@@ -75,7 +75,7 @@ def radix_sort(
     *,
     values: PyTree | None = None,
     descending: bool | Sequence[bool] = False,
-    bits: int | None | Sequence[int | None] = None,
+    bits: int | Sequence[int | None] | None = None,
     num_valid: int | Int[Array, ""] | None = None,
 ) -> Any:
     """Sorts one device's rows by their keys.

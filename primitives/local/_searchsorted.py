@@ -45,7 +45,7 @@ def searchsorted(
     Example:
         >>> import jax.numpy as jnp
         >>> from jaxframes.primitives import local
-        >>> local.searchsorted(jnp.array([10, 20, 20, 30]), jnp.array([20, 25]), side="left").tolist()
+        >>> local.searchsorted(jnp.array([10, 20, 20, 30]), jnp.array([20, 25])).tolist()
         [1, 3]
     """
     caller = "searchsorted"

@@ -28,7 +28,7 @@ def segmented_sort(
     num_segments: int | None = None,
     values: PyTree | None = None,
     descending: bool | Sequence[bool] = False,
-    bits: int | None | Sequence[int | None] = None,
+    bits: int | Sequence[int | None] | None = None,
     num_valid: int | Int[Array, ""] | None = None,
 ) -> Any:
     """Sorts the rows of each segment by their keys.
