@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The pandas-compatible layer over `jaxframes.primitives`. It holds no kernels and no collectives."""
+"""The pandas-compatible layer over `jaxframes.primitives`."""

@@ -44,7 +44,7 @@ def ordered_word(key: Array, *, descending: bool = False, bits: int | None = Non
     dtype = key.dtype
     if jnp.issubdtype(dtype, jnp.floating):
         return _float_word(key, descending)
-    width = 1 if dtype == bool else 8 * dtype.itemsize
+    width = 1 if dtype == jnp.bool_ else 8 * dtype.itemsize
     used_bits = width if bits is None else min(bits, width)
     # With `bits` given the low bits are compared as they stand, so the sign bit is not turned.
     is_signed = jnp.issubdtype(dtype, jnp.signedinteger) and bits is None
@@ -53,7 +53,7 @@ def ordered_word(key: Array, *, descending: bool = False, bits: int | None = Non
         flip ^= (1 << width) - 1
     if width >= 32:
         return OrderedWord(key, flip, used_bits)
-    if dtype != bool:
+    if dtype != jnp.bool_:
         key = jax.lax.bitcast_convert_type(key, np.dtype(f"uint{width}"))
     return OrderedWord(key.astype(jnp.uint32), flip, used_bits)
 
@@ -80,7 +80,7 @@ def _float_word(key: Array, descending: bool) -> OrderedWord:
 def key_of_word(word: Array, dtype: Any) -> Array:
     """The integer or bool key that `ordered_word` made `word` (before the flip) of."""
     dtype = np.dtype(dtype)
-    if dtype == bool:
+    if dtype == jnp.bool_:
         return word != 0
     if dtype.itemsize >= 4:
         return jax.lax.bitcast_convert_type(word, dtype)
@@ -103,7 +103,7 @@ def as_bits(bits: Any, keys: Sequence[Array], caller: str) -> tuple[int | None, 
                 f"{caller}: bits must be None for a key of floating point, got bits={key_bits} "
                 f"for {type_of(key)}. Leave bits out, or sort integers."
             )
-        width = 1 if key.dtype == bool else 8 * key.dtype.itemsize
+        width = 1 if key.dtype == jnp.bool_ else 8 * key.dtype.itemsize
         as_static_int(key_bits, caller, "bits", 1, width)
     return per_key
 

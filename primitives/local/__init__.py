@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Level 1: one device's rows, no communication. Fine inside anything: `jit`, `vmap`, `shard_map`."""
+"""Level 1: one device's rows, no communication. Fine inside `jit`, `vmap` and `shard_map`."""
 
 from ._bucket import Bucketed, bucket
 from ._merge import merge
