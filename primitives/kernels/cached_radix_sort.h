@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sorts rows that fit the cache, on one thread: LSD radix passes over the
+// highest bits that tell the rows apart, then a walk that finishes ties.
+#ifndef JAXFRAMES_KERNELS_CACHED_RADIX_SORT_H_
+#define JAXFRAMES_KERNELS_CACHED_RADIX_SORT_H_
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+
+#include "ordered_word.h"
+#include "rows.h"
+
+namespace jaxframes {
+
+// Up to this many rows insertion sort is quickest.
+constexpr int64_t kInsertionRows = 24;
+constexpr int kMaxDigitBits = 11;
+constexpr int kMaxPasses = 4;
+
+// Memory of one thread: two buffers to sort between, and digit counts.
+template <typename Word, bool kHasIds>
+class SortWorkspace {
+ public:
+  explicit SortWorkspace(int64_t capacity)
+      : words_(new Word[2 * capacity]),
+        ids_(kHasIds ? new int32_t[2 * capacity] : nullptr),
+        counts_(new uint32_t[kMaxPasses << kMaxDigitBits]),
+        capacity_(capacity) {}
+
+  WorkRows<Word, kHasIds> buffer(int index) const {
+    return WorkRows<Word, kHasIds>{words_.get(), ids_.get()} + index * capacity_;
+  }
+  uint32_t* counts() const { return counts_.get(); }
+
+ private:
+  std::unique_ptr<Word[]> words_;
+  std::unique_ptr<int32_t[]> ids_;
+  std::unique_ptr<uint32_t[]> counts_;
+  int64_t capacity_;
+};
+
+// Bits [shift, shift + num_bits) of a word.
+struct Digit {
+  int shift;
+  int num_bits;
+
+  template <typename Word>
+  uint32_t of(Word word) const {
+    return static_cast<uint32_t>(word >> shift) & ((uint32_t{1} << num_bits) - 1);
+  }
+  int64_t num_bins() const { return int64_t{1} << num_bits; }
+};
+
+// Stable insertion sort by the bits of `compared`.
+template <typename Word, bool kHasIds>
+void insertion_sort(WorkRows<Word, kHasIds> rows, int64_t size, Word compared) {
+  for (int64_t i = 1; i < size; ++i) {
+    const Word word = rows.word(i);
+    const int32_t id = rows.id(i);
+    int64_t j = i;
+    for (; j > 0 && (rows.word(j - 1) & compared) > (word & compared); --j) {
+      rows.put(j, rows.word(j - 1), rows.id(j - 1));
+    }
+    rows.put(j, word, id);
+  }
+}
+
+template <typename Source, typename Sink>
+void copy_rows(const Source& source, int64_t size, const Sink& sink) {
+  for (int64_t i = 0; i < size; ++i) sink.put(i, source.word(i), source.id(i));
+}
+
+// Turns counts into the offset of each bin's first row.
+inline void exclusive_scan(uint32_t* counts, int64_t num_bins) {
+  uint32_t offset = 0;
+  for (int64_t bin = 0; bin < num_bins; ++bin) {
+    const uint32_t count = counts[bin];
+    counts[bin] = offset;
+    offset += count;
+  }
+}
+
+// Moves each row to the next place of its digit's bin, in row order.
+template <typename Source, typename Sink>
+void downsweep(const Source& source, int64_t begin, int64_t end, Digit digit,
+               uint32_t* offsets, const Sink& sink) {
+  for (int64_t i = begin; i < end; ++i) {
+    const auto word = source.word(i);
+    sink.put(offsets[digit.of(word)]++, word, source.id(i));
+  }
+}
+
+// The digits of one sort, least significant first, their counts one after the other.
+struct Passes {
+  Digit digits[kMaxPasses];
+  int count = 0;
+};
+
+// Cuts bits [low, high) into as few digits as there may be, about equally wide.
+inline Passes plan_passes(int low, int high, int max_digit_bits) {
+  Passes passes;
+  const int num_bits = high - low;
+  passes.count = (num_bits + max_digit_bits - 1) / max_digit_bits;
+  int shift = low;
+  for (int pass = 0; pass < passes.count; ++pass) {
+    const int remaining = passes.count - pass;
+    const int digit_bits = (high - shift + remaining - 1) / remaining;
+    passes.digits[pass] = {shift, digit_bits};
+    shift += digit_bits;
+  }
+  return passes;
+}
+
+// Counts the digits of all passes in one read.
+template <int kPasses, typename Source>
+void upsweep(const Source& source, int64_t size, const Passes& passes, uint32_t* counts) {
+  Digit digits[kPasses];
+  std::copy(passes.digits, passes.digits + kPasses, digits);
+  for (int64_t i = 0; i < size; ++i) {
+    const auto word = source.word(i);
+    for (int pass = 0; pass < kPasses; ++pass) {
+      ++counts[(pass << kMaxDigitBits) + digits[pass].of(word)];
+    }
+  }
+}
+
+template <typename Source>
+void upsweep(const Source& source, int64_t size, const Passes& passes, uint32_t* counts) {
+  for (int pass = 0; pass < passes.count; ++pass) {
+    std::fill_n(counts + (pass << kMaxDigitBits), passes.digits[pass].num_bins(), 0u);
+  }
+  switch (passes.count) {
+    case 1: return upsweep<1>(source, size, passes, counts);
+    case 2: return upsweep<2>(source, size, passes, counts);
+    case 3: return upsweep<3>(source, size, passes, counts);
+    default: return upsweep<4>(source, size, passes, counts);
+  }
+}
+
+// Sorts `size` rows of `source` by the bits of `compared` (low bits, all of one
+// run) into `sink`, through `first` and `second`, which hold `size` rows each.
+// `second` may be `source` itself. `in_place` says that `sink` may overlap
+// `source` row by row.
+template <typename Source, typename Word, bool kHasIds, typename Sink>
+void cached_radix_sort(const Source& source, int64_t size, Word compared,
+                       WorkRows<Word, kHasIds> first, WorkRows<Word, kHasIds> second,
+                       uint32_t* counts, const Sink& sink, bool in_place) {
+  if (size <= kInsertionRows) {
+    copy_rows(source, size, first);
+    insertion_sort(first, size, compared);
+    copy_rows(first, size, sink);
+    return;
+  }
+  Word varying = 0;
+  const Word reference = source.word(0);
+  for (int64_t i = 0; i < size; ++i) varying |= source.word(i) ^ reference;
+  varying &= compared;
+  if (varying == 0) return copy_rows(source, size, sink);
+
+  // The top log2(size) + 8 bits leave one row in some hundreds tied if keys are
+  // spread evenly; more passes cost more than finishing those.
+  const int size_bits = bit_width(static_cast<uint64_t>(size));
+  const int high = bit_width(varying);
+  const int low = std::max(trailing_zeros(varying), high - (size_bits + 8));
+  const int max_digit_bits = std::min(std::max(size_bits - 1, 5), kMaxDigitBits);
+  const Passes planned = plan_passes(low, high, max_digit_bits);
+  upsweep(source, size, planned, counts);
+
+  // A digit that all rows share needs no pass.
+  int active[kMaxPasses];
+  int num_active = 0;
+  for (int pass = 0; pass < planned.count; ++pass) {
+    uint32_t* digit_counts = counts + (pass << kMaxDigitBits);
+    const Digit digit = planned.digits[pass];
+    if (digit_counts[digit.of(reference)] == size) continue;
+    exclusive_scan(digit_counts, digit.num_bins());
+    active[num_active++] = pass;
+  }
+
+  const bool has_ties = (varying & low_bits<Word>(low)) != 0;
+  WorkRows<Word, kHasIds> from, to = first, other = second;
+  bool reads_source = true;
+  const auto next_buffer = [&] {
+    from = to;
+    to = other;
+    other = from;
+    reads_source = false;
+  };
+  if (num_active == 1 && !has_ties && in_place) {
+    copy_rows(source, size, to);
+    next_buffer();
+  }
+  for (int pass = 0; pass < num_active; ++pass) {
+    const Digit digit = planned.digits[active[pass]];
+    uint32_t* offsets = counts + (active[pass] << kMaxDigitBits);
+    if (pass + 1 == num_active && !has_ties) {
+      if (reads_source) return downsweep(source, 0, size, digit, offsets, sink);
+      return downsweep(from, 0, size, digit, offsets, sink);
+    }
+    if (reads_source) {
+      downsweep(source, 0, size, digit, offsets, to);
+    } else {
+      downsweep(from, 0, size, digit, offsets, to);
+    }
+    next_buffer();
+  }
+
+  // Rows are in order by the bits from `low` up. Runs that agree in those are
+  // sorted by the bits below, in `from`, with the same part of `to` to move in.
+  const Word prefix = static_cast<Word>(compared & ~low_bits<Word>(low));
+  const Word rest = static_cast<Word>(compared & low_bits<Word>(low));
+  for (int64_t begin = 0; begin < size;) {
+    const Word word = from.word(begin);
+    int64_t end = begin + 1;
+    while (end < size && ((from.word(end) ^ word) & prefix) == 0) ++end;
+    if (end - begin == 1) {
+      sink.put(begin, word, from.id(begin));
+    } else if (end - begin <= kInsertionRows) {
+      insertion_sort(from + begin, end - begin, rest);
+      copy_rows(from + begin, end - begin, sink + begin);
+    } else {
+      cached_radix_sort(from + begin, end - begin, rest, to + begin, from + begin,
+                        counts, sink + begin, false);
+    }
+    begin = end;
+  }
+}
+
+}  // namespace jaxframes
+
+#endif  // JAXFRAMES_KERNELS_CACHED_RADIX_SORT_H_

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the FFI handlers share: XLA's threads, and the checks of their arguments.
+#ifndef JAXFRAMES_KERNELS_FFI_ARGUMENTS_H_
+#define JAXFRAMES_KERNELS_FFI_ARGUMENTS_H_
+
+#include <algorithm>
+#include <cstdint>
+#include <functional>
+#include <initializer_list>
+#include <limits>
+#include <new>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "thread_pool.h"
+#include "xla/ffi/api/ffi.h"
+
+#define JAXFRAMES_EXPORT __attribute__((visibility("default")))
+
+// Exports an FFI target; everything else in the library is hidden.
+#define JAXFRAMES_DEFINE_TARGET(name, function, binding)               \
+  extern "C" JAXFRAMES_EXPORT XLA_FFI_Error* name(XLA_FFI_CallFrame*); \
+  XLA_FFI_DEFINE_HANDLER_SYMBOL(name, function, binding)
+
+namespace jaxframes {
+
+// An attribute that holds the bits of one word. Either sign is taken: JAX cannot
+// pass an unsigned 64-bit attribute of 2^63 or more.
+struct WordBits {
+  uint64_t bits;
+};
+
+}  // namespace jaxframes
+
+template <>
+struct xla::ffi::AttrDecoding<jaxframes::WordBits> {
+  using Type = jaxframes::WordBits;
+
+  static std::optional<Type> Decode(XLA_FFI_AttrType type, void* attr,
+                                    DiagnosticEngine& diagnostic) {
+    const auto* scalar = static_cast<const XLA_FFI_Scalar*>(attr);
+    if (type != XLA_FFI_AttrType_SCALAR || (scalar->dtype != XLA_FFI_DataType_S64 &&
+                                            scalar->dtype != XLA_FFI_DataType_U64)) {
+      return diagnostic.Emit("Wrong attribute type: expected a scalar of type s64 or u64");
+    }
+    return Type{*static_cast<const uint64_t*>(scalar->value)};
+  }
+};
+
+namespace jaxframes {
+
+namespace ffi = ::xla::ffi;
+
+// XLA's intra-op threads. The caller may be one of them.
+class XlaExecutor final : public Executor {
+ public:
+  explicit XlaExecutor(ffi::ThreadPool pool)
+      : pool_(pool), num_threads_(std::max<int64_t>(pool.num_threads(), 1)) {}
+
+  int num_threads() const override { return static_cast<int>(num_threads_); }
+  void schedule(std::function<void()> closure) override {
+    pool_.Schedule(std::move(closure));
+  }
+
+ private:
+  ffi::ThreadPool pool_;
+  const int64_t num_threads_;
+};
+
+// Collects the first rule that an argument of `target` breaks. The Python wrapper
+// has checked them all, with better words: here they guard memory.
+class ArgumentChecker {
+ public:
+  explicit ArgumentChecker(const char* target) : target_(target) {}
+
+  void require(bool holds, const std::string& rule) {
+    if (holds || !error_.empty()) return;
+    error_ = std::string(target_) + ": " + rule +
+             ". This is a bug in the wrapper that calls the kernel, please report it.";
+  }
+
+  void require_shape(const ffi::AnyBuffer& buffer, const char* name,
+                     std::initializer_list<int64_t> shape) {
+    std::string wanted, actual;
+    for (int64_t size : shape) wanted += (wanted.empty() ? "" : ",") + std::to_string(size);
+    for (int64_t size : buffer.dimensions()) {
+      actual += (actual.empty() ? "" : ",") + std::to_string(size);
+    }
+    require(wanted == actual,
+            std::string(name) + " must have shape [" + wanted + "], got [" + actual + "]");
+  }
+
+  void require_dtype(const ffi::AnyBuffer& buffer, const char* name, ffi::DataType dtype) {
+    require(buffer.element_type() == dtype, std::string(name) + " has the wrong dtype");
+  }
+
+  // Keys are [batch, num_rows] words of 32 or 64 bits, of either sign.
+  void require_keys(const ffi::AnyBuffer& keys, const char* name) {
+    require(word_bytes(keys) != 0, std::string(name) + " must have dtype u32, s32, u64 or s64");
+    require(keys.dimensions().size() == 2,
+            std::string(name) + " must have shape [batch, num_rows], got rank " +
+                std::to_string(keys.dimensions().size()));
+    if (!ok()) return;
+    require(keys.dimensions()[1] <= std::numeric_limits<int32_t>::max(),
+            std::string(name) + " must have fewer than 2^31 rows, got " +
+                std::to_string(keys.dimensions()[1]));
+  }
+
+  bool ok() const { return error_.empty(); }
+  ffi::Error error() const { return ffi::Error::InvalidArgument(error_); }
+
+  static int word_bytes(const ffi::AnyBuffer& keys) {
+    switch (keys.element_type()) {
+      case ffi::DataType::U32:
+      case ffi::DataType::S32: return 4;
+      case ffi::DataType::U64:
+      case ffi::DataType::S64: return 8;
+      default: return 0;
+    }
+  }
+
+ private:
+  const char* target_;
+  std::string error_;
+};
+
+// The data of a buffer of signed or unsigned words.
+template <typename Word>
+Word* words_of(const ffi::AnyBuffer& buffer) {
+  return static_cast<Word*>(buffer.untyped_data());
+}
+
+// Runs a kernel. Only memory can fail it.
+template <typename Kernel>
+ffi::Error run_kernel(const char* target, const Kernel& kernel) {
+  try {
+    kernel();
+  } catch (const std::bad_alloc&) {
+    return ffi::Error(ffi::ErrorCode::kResourceExhausted,
+                      std::string(target) + ": no memory for the workspace of its threads.");
+  }
+  return ffi::Error::Success();
+}
+
+}  // namespace jaxframes
+
+#endif  // JAXFRAMES_KERNELS_FFI_ARGUMENTS_H_

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sorts more rows than the cache holds: partitions by the highest digit until
+// the pieces fit, then sorts those by themselves, each on one thread.
+#ifndef JAXFRAMES_KERNELS_LARGE_RADIX_SORT_H_
+#define JAXFRAMES_KERNELS_LARGE_RADIX_SORT_H_
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "cached_radix_sort.h"
+#include "digit_partition.h"
+#include "rows.h"
+#include "thread_pool.h"
+
+namespace jaxframes {
+
+// Rows that are sorted in cache by one thread.
+constexpr int64_t kCachedRows = 1 << 16;
+// Rows that a partition aims at for each of its pieces.
+constexpr int64_t kPieceRows = 1 << 12;
+
+// A piece of the rows, all alike above the `num_bits` lowest bits.
+struct Piece {
+  int64_t begin;
+  int64_t end;
+  int side;  // which of the two buffers holds it
+  int num_bits;
+
+  int64_t size() const { return end - begin; }
+};
+
+template <typename Key, typename Word, SortVariant kVariant>
+class LargeRadixSort {
+ public:
+  static constexpr bool kHasIds = kVariant != SortVariant::kKeys;
+  using Input = InputRows<Key, Word, kHasIds>;
+  using Work = WorkRows<Word, kHasIds>;
+  using Output = OutputRows<Key, Word, kVariant>;
+  using Workspace = SortWorkspace<Word, kHasIds>;
+
+  // `sides` are two buffers for all rows. Where side 1 overlaps `output`, row by
+  // row, `side_1_is_output` says so.
+  LargeRadixSort(Executor& executor, const Work (&sides)[2], const Output& output,
+                 bool side_1_is_output)
+      : executor_(executor),
+        sides_{sides[0], sides[1]},
+        output_(output),
+        side_1_is_output_(side_1_is_output) {}
+
+  void sort(const Input& input, int64_t size, Word varying) {
+    partition(input, {0, size, -1, bit_width(varying)}, varying);
+    while (!large_.empty()) {
+      const Piece piece = large_.back();
+      large_.pop_back();
+      partition_again(piece);
+    }
+    sort_cached_pieces();
+  }
+
+ private:
+  // The digit to cut `size` rows by: enough bins for pieces to be small.
+  static Digit highest_digit(int64_t size, Word varying) {
+    const int high = bit_width(varying);
+    const int num_varying = high - trailing_zeros(varying);
+    const int wanted = bit_width(static_cast<uint64_t>(size / kPieceRows));
+    int num_bits = std::min({wanted, kMaxDigitBits, num_varying});
+    // A few bits more, if then nothing is left to sort.
+    if (num_varying <= kMaxDigitBits) num_bits = num_varying;
+    return {high - num_bits, num_bits};
+  }
+
+  template <typename Source>
+  void partition(const Source& source, const Piece& piece, Word varying) {
+    const Digit digit = highest_digit(piece.size(), varying);
+    const bool is_last = digit.shift <= trailing_zeros(varying);
+    const bool may_write_output = !(piece.side == 1 && side_1_is_output_);
+    if (is_last && may_write_output) {
+      digit_partition(executor_, source, piece.size(), digit, counts_, bin_offsets_,
+                      output_ + piece.begin);
+      return;
+    }
+    const int side = piece.side == 0 ? 1 : 0;
+    digit_partition(executor_, source, piece.size(), digit, counts_, bin_offsets_,
+                    sides_[side] + piece.begin);
+    for (int64_t bin = 0; bin < digit.num_bins(); ++bin) {
+      const Piece next = {piece.begin + bin_offsets_[bin],
+                          piece.begin + bin_offsets_[bin + 1], side,
+                          is_last ? 0 : digit.shift};
+      if (next.size() > kCachedRows) {
+        large_.push_back(next);
+      } else if (next.size() > 0) {
+        cached_.push_back(next);
+      }
+    }
+  }
+
+  void partition_again(const Piece& piece) {
+    const Work rows = sides_[piece.side] + piece.begin;
+    const Word compared = low_bits<Word>(piece.num_bits);
+    const Word varying =
+        piece.num_bits == 0
+            ? Word{0}
+            : key_range<Word>(executor_, rows.words, piece.size(), 0, compared).varying;
+    if (varying == 0) {
+      const Chunks chunks(piece.size(), 1 << 16, executor_.num_threads());
+      const Output output = output_ + piece.begin;
+      parallel_for(executor_, chunks.count, [&](int, int64_t chunk) {
+        const int64_t begin = chunks.begin(chunk);
+        copy_rows(rows + begin, chunks.end(chunk) - begin, output + begin);
+      });
+      return;
+    }
+    partition(rows, piece, varying);
+  }
+
+  void sort_cached_pieces() {
+    if (cached_.empty()) return;
+    // Pieces are dealt out in groups, so that tiny ones cost no more than rows do.
+    std::vector<size_t> group_begins;
+    int64_t max_rows = 0, rows_in_group = kPieceRows;
+    for (size_t i = 0; i < cached_.size(); ++i) {
+      max_rows = std::max(max_rows, cached_[i].size());
+      if (rows_in_group >= kPieceRows) {
+        group_begins.push_back(i);
+        rows_in_group = 0;
+      }
+      rows_in_group += cached_[i].size();
+    }
+    const int64_t num_groups = static_cast<int64_t>(group_begins.size());
+    group_begins.push_back(cached_.size());
+
+    std::vector<std::unique_ptr<Workspace>> workspaces;
+    for (int worker = 0; worker < executor_.num_threads(); ++worker) {
+      workspaces.push_back(std::make_unique<Workspace>(max_rows));
+    }
+    parallel_for(executor_, num_groups, [&](int worker, int64_t group) {
+      const Workspace& workspace = *workspaces[worker];
+      for (size_t i = group_begins[group]; i < group_begins[group + 1]; ++i) {
+        const Piece& piece = cached_[i];
+        cached_radix_sort(sides_[piece.side] + piece.begin, piece.size(),
+                          low_bits<Word>(piece.num_bits), workspace.buffer(0),
+                          workspace.buffer(1), workspace.counts(),
+                          output_ + piece.begin, piece.side == 1 && side_1_is_output_);
+      }
+    });
+  }
+
+  Executor& executor_;
+  const Work sides_[2];
+  const Output output_;
+  const bool side_1_is_output_;
+  std::vector<Piece> large_;
+  std::vector<Piece> cached_;
+  ChunkCounts counts_;
+  std::vector<uint32_t> bin_offsets_;
+};
+
+}  // namespace jaxframes
+
+#endif  // JAXFRAMES_KERNELS_LARGE_RADIX_SORT_H_

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "merge.h"
+
+#include <algorithm>
+#include <cstdint>
+
+#include "ffi_arguments.h"
+
+namespace jaxframes {
+namespace {
+
+constexpr char kMerge[] = "jaxframes_merge_v1";
+
+template <typename Key>
+void run(Executor& executor, const ffi::AnyBuffer& a, const ffi::AnyBuffer& b,
+         const int32_t* num_valid_a, const int32_t* num_valid_b, WordBits flip,
+         int32_t* source_positions) {
+  const int64_t batch = a.dimensions()[0];
+  const int64_t size_a = a.dimensions()[1], size_b = b.dimensions()[1];
+  const auto merge_one = [&](Executor& row_executor, int64_t row) {
+    merge(row_executor,
+          MergeRow<Key>{words_of<Key>(a) + row * size_a, words_of<Key>(b) + row * size_b,
+                        size_a, size_b,
+                        std::clamp<int64_t>(num_valid_a[row], 0, size_a),
+                        std::clamp<int64_t>(num_valid_b[row], 0, size_b),
+                        static_cast<Key>(flip.bits),
+                        source_positions + row * (size_a + size_b)});
+  };
+  for_each_row(executor, batch, size_a + size_b, merge_one);
+}
+
+ffi::Error merge_target(ffi::ThreadPool pool, ffi::AnyBuffer a, ffi::AnyBuffer b,
+                        ffi::AnyBuffer num_valid_a, ffi::AnyBuffer num_valid_b,
+                        ffi::Result<ffi::AnyBuffer> source_positions, WordBits flip) {
+  ArgumentChecker checker(kMerge);
+  checker.require_keys(a, "a");
+  checker.require_keys(b, "b");
+  if (!checker.ok()) return checker.error();
+  const int64_t batch = a.dimensions()[0];
+  const int64_t num_rows = a.dimensions()[1] + b.dimensions()[1];
+  checker.require_dtype(b, "b", a.element_type());
+  checker.require_shape(b, "b", {batch, b.dimensions()[1]});
+  checker.require_dtype(num_valid_a, "num_valid_a", ffi::DataType::S32);
+  checker.require_shape(num_valid_a, "num_valid_a", {batch});
+  checker.require_dtype(num_valid_b, "num_valid_b", ffi::DataType::S32);
+  checker.require_shape(num_valid_b, "num_valid_b", {batch});
+  checker.require(num_rows <= std::numeric_limits<int32_t>::max(),
+                  "a and b must have fewer than 2^31 rows together, got " +
+                      std::to_string(num_rows));
+  checker.require_dtype(*source_positions, "source_positions", ffi::DataType::S32);
+  checker.require_shape(*source_positions, "source_positions", {batch, num_rows});
+  if (!checker.ok()) return checker.error();
+  return run_kernel(kMerge, [&] {
+    XlaExecutor executor(pool);
+    const auto run_words = ArgumentChecker::word_bytes(a) == 4 ? run<uint32_t> : run<uint64_t>;
+    run_words(executor, a, b, words_of<int32_t>(num_valid_a), words_of<int32_t>(num_valid_b),
+              flip, words_of<int32_t>(*source_positions));
+  });
+}
+
+}  // namespace
+}  // namespace jaxframes
+
+namespace ffi = ::xla::ffi;
+
+JAXFRAMES_DEFINE_TARGET(jaxframes_merge_v1, jaxframes::merge_target,
+                              ffi::Ffi::Bind()
+                                  .Ctx<ffi::ThreadPool>()
+                                  .Arg<ffi::AnyBuffer>()
+                                  .Arg<ffi::AnyBuffer>()
+                                  .Arg<ffi::AnyBuffer>()
+                                  .Arg<ffi::AnyBuffer>()
+                                  .Ret<ffi::AnyBuffer>()
+                                  .Attr<jaxframes::WordBits>("flip"));

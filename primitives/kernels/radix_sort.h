@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0
+// Stable radix sort of a batch of rows of unsigned words.
+//
+// A sort reads its keys once for their range, partitions them by the highest
+// digit that varies into pieces that fit the cache, and sorts each piece by LSD
+// passes. Against a plain LSD sort of all rows (Knuth, TAOCP 3, 5.2.5):
+//   1. rows cross the memory bus twice, not once for each digit;
+//   2. bits that do not vary are found per piece, and cost nothing;
+//   3. 64-bit keys need few more passes than 32-bit ones: bits below those that
+//      tell rows apart are looked at only where rows tie.
+// Equal digits cannot pile up work: a piece that stays large is partitioned again
+// by all threads, at most W / 11 times.
+#ifndef JAXFRAMES_KERNELS_RADIX_SORT_H_
+#define JAXFRAMES_KERNELS_RADIX_SORT_H_
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "cached_radix_sort.h"
+#include "huge_pages.h"
+#include "large_radix_sort.h"
+#include "ordered_word.h"
+#include "rows.h"
+#include "thread_pool.h"
+
+namespace jaxframes {
+
+// Keys of [batch, num_rows] and what to do with them. A null pointer stands for a
+// column that the variant does not have; null `row_ids` for 0, 1, 2, ...
+template <typename Key>
+struct SortArguments {
+  int64_t batch;
+  int64_t num_rows;
+  const Key* keys;
+  const int32_t* row_ids;
+  const int32_t* num_valid;
+  Key* sorted_keys;
+  int32_t* sorted_row_ids;
+  Key flip;  // keys are in the order of (key ^ flip)
+  int bits;  // of which only the lowest `bits` bits count
+};
+
+inline int64_t round_up_to_line(int64_t num_bytes) { return (num_bytes + 63) / 64 * 64; }
+
+// Bytes of scratch for each row of the batch.
+inline int64_t radix_sort_row_scratch_bytes(int64_t num_rows, int word_bytes,
+                                            SortVariant variant) {
+  if (num_rows <= kCachedRows) return 0;
+  const int64_t word_column = round_up_to_line(num_rows * word_bytes);
+  const int64_t id_column = round_up_to_line(num_rows * 4);
+  switch (variant) {
+    case SortVariant::kKeys: return word_column;
+    case SortVariant::kArgsort: return 2 * word_column + id_column;
+    case SortVariant::kPairs: break;
+  }
+  return word_column + id_column;
+}
+
+namespace internal {
+
+template <typename Key, SortVariant kVariant>
+class RowSorter {
+ public:
+  static constexpr bool kHasIds = kVariant != SortVariant::kKeys;
+  static constexpr bool kHasKeys = kVariant != SortVariant::kArgsort;
+
+  RowSorter(const SortArguments<Key>& arguments, int64_t row, void* scratch)
+      : size_(std::min<int64_t>(std::max(arguments.num_valid[row], 0), arguments.num_rows)),
+        num_rows_(arguments.num_rows),
+        keys_(arguments.keys + row * num_rows_),
+        ids_(arguments.row_ids ? arguments.row_ids + row * num_rows_ : nullptr),
+        sorted_keys_(kHasKeys ? arguments.sorted_keys + row * num_rows_ : nullptr),
+        sorted_ids_(kHasIds ? arguments.sorted_row_ids + row * num_rows_ : nullptr),
+        scratch_(static_cast<char*>(scratch)),
+        flip_(arguments.flip),
+        bits_(arguments.bits) {}
+
+  // Sorts by all threads of `executor`. `workspace` serves rows that fit the cache.
+  void sort(Executor& executor, const SortWorkspace<Key, kHasIds>& workspace) {
+    if (size_ > kCachedRows) {
+      advise_huge_pages(sorted_keys_, kHasKeys ? num_rows_ * sizeof(Key) : 0);
+      advise_huge_pages(sorted_ids_, kHasIds ? num_rows_ * 4 : 0);
+      advise_huge_pages(scratch_,
+                        radix_sort_row_scratch_bytes(num_rows_, sizeof(Key), kVariant));
+    }
+    if (size_ < num_rows_) keep(executor, size_, num_rows_);
+    if (size_ == 0) return;
+    const Key compared = low_bits<Key>(bits_);
+    const KeyRange<Key> range = key_range(executor, keys_, size_, flip_, compared);
+    if (range.varying == 0) return keep(executor, 0, size_);
+    if (size_ <= kCachedRows) return sort_cached(range, workspace);
+    if (sizeof(Key) == 8 && (!kHasKeys || bits_ == 64)) {
+      const OrderedWord<Key, uint32_t> narrow(flip_, range);
+      if (narrow.num_bits <= 32) return sort_large(executor, narrow);
+    }
+    sort_large(executor, OrderedWord<Key, Key>(flip_, range));
+  }
+
+ private:
+  // Rows stay where they are.
+  void keep(Executor& executor, int64_t begin, int64_t end) {
+    const Chunks chunks(end - begin, 1 << 16, executor.num_threads());
+    parallel_for(executor, chunks.count, [&](int, int64_t chunk) {
+      const int64_t first = begin + chunks.begin(chunk), last = begin + chunks.end(chunk);
+      if (kHasKeys) std::copy(keys_ + first, keys_ + last, sorted_keys_ + first);
+      if (!kHasIds) return;
+      for (int64_t i = first; i < last; ++i) {
+        sorted_ids_[i] = ids_ != nullptr ? ids_[i] : static_cast<int32_t>(i);
+      }
+    });
+  }
+
+  void sort_cached(const KeyRange<Key>& range, const SortWorkspace<Key, kHasIds>& workspace) {
+    const OrderedWord<Key, Key> order(flip_, range);
+    const InputRows<Key, Key, kHasIds> input{keys_, ids_, order};
+    const OutputRows<Key, Key, kVariant> output{sorted_keys_, sorted_ids_, order};
+    cached_radix_sort(input, size_, low_bits<Key>(order.num_bits), workspace.buffer(0),
+                      workspace.buffer(1), workspace.counts(), output, false);
+  }
+
+  template <typename Word>
+  void sort_large(Executor& executor, const OrderedWord<Key, Word>& order) {
+    constexpr bool kIsNarrow = sizeof(Word) < sizeof(Key);
+    // Two columns of words. Of the ids' columns, and of the words' where the words
+    // are as wide as the keys, the result itself is one.
+    WorkRows<Word, kHasIds> sides[2];
+    char* scratch = scratch_;
+    const auto take = [&](int64_t num_bytes) {
+      char* column = scratch;
+      scratch += round_up_to_line(num_bytes);
+      return column;
+    };
+    const int64_t word_bytes = num_rows_ * sizeof(Word);
+    if (kIsNarrow) {
+      // Exactly the room of one column of keys, whatever the rounding.
+      sides[0].words = reinterpret_cast<Word*>(take(num_rows_ * sizeof(Key)));
+      sides[1].words = sides[0].words + num_rows_;
+    } else {
+      sides[0].words = reinterpret_cast<Word*>(take(word_bytes));
+      sides[1].words = reinterpret_cast<Word*>(
+          kHasKeys ? reinterpret_cast<char*>(sorted_keys_) : take(word_bytes));
+    }
+    if (kHasIds) {
+      sides[0].ids = reinterpret_cast<int32_t*>(take(num_rows_ * 4));
+      sides[1].ids = sorted_ids_;
+    }
+    const bool side_1_is_output = kHasIds || !kIsNarrow;
+    const InputRows<Key, Word, kHasIds> input{keys_, ids_, order};
+    const OutputRows<Key, Word, kVariant> output{sorted_keys_, sorted_ids_, order};
+    LargeRadixSort<Key, Word, kVariant>(executor, sides, output, side_1_is_output)
+        .sort(input, size_, low_bits<Word>(order.num_bits));
+  }
+
+  const int64_t size_;
+  const int64_t num_rows_;
+  const Key* const keys_;
+  const int32_t* const ids_;
+  Key* const sorted_keys_;
+  int32_t* const sorted_ids_;
+  char* const scratch_;
+  const Key flip_;
+  const int bits_;
+};
+
+}  // namespace internal
+
+// Sorts each row of a batch. `scratch` holds `batch` times
+// radix_sort_row_scratch_bytes bytes, aligned to 64. The result does not depend on
+// the number of threads.
+template <SortVariant kVariant, typename Key>
+void radix_sort(Executor& executor, const SortArguments<Key>& arguments, void* scratch) {
+  using Sorter = internal::RowSorter<Key, kVariant>;
+  using Workspace = SortWorkspace<Key, Sorter::kHasIds>;
+  const int64_t num_rows = arguments.num_rows;
+  if (arguments.batch == 0 || num_rows == 0) return;
+  const int64_t row_scratch_bytes =
+      radix_sort_row_scratch_bytes(num_rows, sizeof(Key), kVariant);
+  const auto row_scratch = [&](int64_t row) {
+    return static_cast<char*>(scratch) + row * row_scratch_bytes;
+  };
+  const int64_t cached_rows = std::min(num_rows, kCachedRows);
+
+  // Threads share out the batch where that occupies them all; else each row.
+  const int num_threads = executor.num_threads();
+  if (arguments.batch < num_threads && num_rows > kCachedRows) {
+    const Workspace workspace(cached_rows);
+    for (int64_t row = 0; row < arguments.batch; ++row) {
+      Sorter(arguments, row, row_scratch(row)).sort(executor, workspace);
+    }
+    return;
+  }
+  const Chunks tasks(arguments.batch, std::max<int64_t>(kPieceRows / num_rows, 1),
+                     num_threads);
+  std::vector<std::unique_ptr<Workspace>> workspaces;
+  for (int worker = 0; worker < std::min<int64_t>(num_threads, tasks.count); ++worker) {
+    workspaces.push_back(std::make_unique<Workspace>(cached_rows));
+  }
+  parallel_for(executor, tasks.count, [&](int worker, int64_t task) {
+    SerialExecutor serial;
+    for (int64_t row = tasks.begin(task); row < tasks.end(task); ++row) {
+      Sorter(arguments, row, row_scratch(row)).sort(serial, *workspaces[worker]);
+    }
+  });
+}
+
+}  // namespace jaxframes
+
+#endif  // JAXFRAMES_KERNELS_RADIX_SORT_H_

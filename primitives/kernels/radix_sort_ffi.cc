@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "radix_sort.h"
+
+#include <cstdint>
+#include <string>
+
+#include "ffi_arguments.h"
+
+namespace jaxframes {
+namespace {
+
+constexpr char kSortKeys[] = "jaxframes_radix_sort_keys_v1";
+constexpr char kArgsort[] = "jaxframes_radix_argsort_v1";
+constexpr char kSortPairs[] = "jaxframes_radix_sort_pairs_v1";
+
+int64_t scratch_bytes(int64_t batch, int64_t num_rows, int word_bytes, SortVariant variant) {
+  return batch * radix_sort_row_scratch_bytes(num_rows, word_bytes, variant);
+}
+
+// The buffers of one call; null where the variant has none.
+struct Buffers {
+  const ffi::AnyBuffer* keys = nullptr;
+  const ffi::AnyBuffer* row_ids = nullptr;
+  const ffi::AnyBuffer* num_valid = nullptr;
+  const ffi::AnyBuffer* sorted_keys = nullptr;
+  const ffi::AnyBuffer* sorted_row_ids = nullptr;
+  const ffi::AnyBuffer* scratch = nullptr;
+};
+
+void check(ArgumentChecker& checker, const Buffers& buffers, int32_t bits,
+           SortVariant variant) {
+  checker.require_keys(*buffers.keys, "keys");
+  if (!checker.ok()) return;
+  const int64_t batch = buffers.keys->dimensions()[0];
+  const int64_t num_rows = buffers.keys->dimensions()[1];
+  const int word_bytes = ArgumentChecker::word_bytes(*buffers.keys);
+  checker.require_dtype(*buffers.num_valid, "num_valid", ffi::DataType::S32);
+  checker.require_shape(*buffers.num_valid, "num_valid", {batch});
+  if (buffers.row_ids != nullptr) {
+    const bool is_implicit = buffers.row_ids->element_count() == 0;
+    checker.require_dtype(*buffers.row_ids, "row_ids", ffi::DataType::S32);
+    checker.require_shape(*buffers.row_ids, "row_ids", {batch, is_implicit ? 0 : num_rows});
+  }
+  if (buffers.sorted_keys != nullptr) {
+    checker.require_dtype(*buffers.sorted_keys, "sorted_keys", buffers.keys->element_type());
+    checker.require_shape(*buffers.sorted_keys, "sorted_keys", {batch, num_rows});
+  }
+  if (buffers.sorted_row_ids != nullptr) {
+    checker.require_dtype(*buffers.sorted_row_ids, "sorted row_ids", ffi::DataType::S32);
+    checker.require_shape(*buffers.sorted_row_ids, "sorted row_ids", {batch, num_rows});
+  }
+  const int64_t needed = scratch_bytes(batch, num_rows, word_bytes, variant);
+  const int64_t given = static_cast<int64_t>(buffers.scratch->element_count());
+  checker.require_dtype(*buffers.scratch, "scratch", ffi::DataType::U8);
+  checker.require(given >= needed, "scratch must have " + std::to_string(needed) +
+                                       " bytes, got " + std::to_string(given));
+  checker.require(0 <= bits && bits <= 8 * word_bytes,
+                  "bits must be in [0, " + std::to_string(8 * word_bytes) + "], got " +
+                      std::to_string(bits));
+}
+
+template <typename Key, SortVariant kVariant>
+void run(Executor& executor, const Buffers& buffers, WordBits flip, int32_t bits) {
+  const auto ids_of = [](const ffi::AnyBuffer* buffer) {
+    const bool has_ids = buffer != nullptr && buffer->element_count() != 0;
+    return has_ids ? static_cast<int32_t*>(buffer->untyped_data()) : nullptr;
+  };
+  const SortArguments<Key> arguments = {
+      buffers.keys->dimensions()[0],
+      buffers.keys->dimensions()[1],
+      words_of<Key>(*buffers.keys),
+      ids_of(buffers.row_ids),
+      words_of<int32_t>(*buffers.num_valid),
+      buffers.sorted_keys != nullptr ? words_of<Key>(*buffers.sorted_keys) : nullptr,
+      ids_of(buffers.sorted_row_ids),
+      static_cast<Key>(flip.bits),
+      bits};
+  radix_sort<kVariant>(executor, arguments, buffers.scratch->untyped_data());
+}
+
+template <SortVariant kVariant>
+ffi::Error call(const char* target, ffi::ThreadPool pool, const Buffers& buffers,
+                WordBits flip, int32_t bits) {
+  ArgumentChecker checker(target);
+  check(checker, buffers, bits, kVariant);
+  if (!checker.ok()) return checker.error();
+  return run_kernel(target, [&] {
+    XlaExecutor executor(pool);
+    if (ArgumentChecker::word_bytes(*buffers.keys) == 4) {
+      run<uint32_t, kVariant>(executor, buffers, flip, bits);
+    } else {
+      run<uint64_t, kVariant>(executor, buffers, flip, bits);
+    }
+  });
+}
+
+ffi::Error sort_keys(ffi::ThreadPool pool, ffi::AnyBuffer keys, ffi::AnyBuffer num_valid,
+                     ffi::Result<ffi::AnyBuffer> sorted_keys,
+                     ffi::Result<ffi::AnyBuffer> scratch, WordBits flip, int32_t bits) {
+  const Buffers buffers = {&keys, nullptr, &num_valid, &*sorted_keys, nullptr, &*scratch};
+  return call<SortVariant::kKeys>(kSortKeys, pool, buffers, flip, bits);
+}
+
+ffi::Error argsort(ffi::ThreadPool pool, ffi::AnyBuffer keys, ffi::AnyBuffer num_valid,
+                   ffi::Result<ffi::AnyBuffer> row_ids, ffi::Result<ffi::AnyBuffer> scratch,
+                   WordBits flip, int32_t bits) {
+  const Buffers buffers = {&keys, nullptr, &num_valid, nullptr, &*row_ids, &*scratch};
+  return call<SortVariant::kArgsort>(kArgsort, pool, buffers, flip, bits);
+}
+
+ffi::Error sort_pairs(ffi::ThreadPool pool, ffi::AnyBuffer keys, ffi::AnyBuffer row_ids,
+                      ffi::AnyBuffer num_valid, ffi::Result<ffi::AnyBuffer> sorted_keys,
+                      ffi::Result<ffi::AnyBuffer> sorted_row_ids,
+                      ffi::Result<ffi::AnyBuffer> scratch, WordBits flip, int32_t bits) {
+  const Buffers buffers = {&keys,         &row_ids,         &num_valid,
+                           &*sorted_keys, &*sorted_row_ids, &*scratch};
+  return call<SortVariant::kPairs>(kSortPairs, pool, buffers, flip, bits);
+}
+
+}  // namespace
+}  // namespace jaxframes
+
+namespace ffi = ::xla::ffi;
+
+JAXFRAMES_DEFINE_TARGET(jaxframes_radix_sort_keys_v1, jaxframes::sort_keys,
+                              ffi::Ffi::Bind()
+                                  .Ctx<ffi::ThreadPool>()
+                                  .Arg<ffi::AnyBuffer>()
+                                  .Arg<ffi::AnyBuffer>()
+                                  .Ret<ffi::AnyBuffer>()
+                                  .Ret<ffi::AnyBuffer>()
+                                  .Attr<jaxframes::WordBits>("flip")
+                                  .Attr<int32_t>("bits"));
+
+JAXFRAMES_DEFINE_TARGET(jaxframes_radix_argsort_v1, jaxframes::argsort,
+                              ffi::Ffi::Bind()
+                                  .Ctx<ffi::ThreadPool>()
+                                  .Arg<ffi::AnyBuffer>()
+                                  .Arg<ffi::AnyBuffer>()
+                                  .Ret<ffi::AnyBuffer>()
+                                  .Ret<ffi::AnyBuffer>()
+                                  .Attr<jaxframes::WordBits>("flip")
+                                  .Attr<int32_t>("bits"));
+
+JAXFRAMES_DEFINE_TARGET(jaxframes_radix_sort_pairs_v1, jaxframes::sort_pairs,
+                              ffi::Ffi::Bind()
+                                  .Ctx<ffi::ThreadPool>()
+                                  .Arg<ffi::AnyBuffer>()
+                                  .Arg<ffi::AnyBuffer>()
+                                  .Arg<ffi::AnyBuffer>()
+                                  .Ret<ffi::AnyBuffer>()
+                                  .Ret<ffi::AnyBuffer>()
+                                  .Ret<ffi::AnyBuffer>()
+                                  .Attr<jaxframes::WordBits>("flip")
+                                  .Attr<int32_t>("bits"));
+
+// Version of the targets' signatures, for the loader to check.
+extern "C" JAXFRAMES_EXPORT int32_t jaxframes_kernels_abi_version() { return 1; }
+
+// Bytes of the `scratch` result of a sort of [batch, num_rows] keys of
+// `word_bytes` each; `variant` is 0 for keys, 1 for argsort, 2 for pairs.
+extern "C" JAXFRAMES_EXPORT int64_t jaxframes_radix_sort_scratch_bytes(
+    int64_t batch, int64_t num_rows, int32_t word_bytes, int32_t variant) {
+  return jaxframes::scratch_bytes(batch, num_rows, word_bytes,
+                                  static_cast<jaxframes::SortVariant>(variant));
+}

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "top_k.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+
+#include "ffi_arguments.h"
+
+namespace jaxframes {
+namespace {
+
+constexpr char kTopK[] = "jaxframes_top_k_v1";
+
+template <typename Key>
+void run(Executor& executor, const ffi::AnyBuffer& keys, const int32_t* num_valid,
+         WordBits flip, int64_t k, int32_t* row_ids) {
+  const int64_t batch = keys.dimensions()[0], num_rows = keys.dimensions()[1];
+  for_each_row(executor, batch, num_rows, [&](Executor& row_executor, int64_t row) {
+    top_k(row_executor,
+          TopKRow<Key>{words_of<Key>(keys) + row * num_rows, num_rows,
+                       std::clamp<int64_t>(num_valid[row], 0, num_rows), k,
+                       static_cast<Key>(flip.bits), row_ids + row * k});
+  });
+}
+
+ffi::Error top_k_target(ffi::ThreadPool pool, ffi::AnyBuffer keys, ffi::AnyBuffer num_valid,
+                        ffi::Result<ffi::AnyBuffer> row_ids, WordBits flip) {
+  ArgumentChecker checker(kTopK);
+  checker.require_keys(keys, "keys");
+  checker.require(row_ids->dimensions().size() == 2, "row_ids must have shape [batch, k]");
+  if (!checker.ok()) return checker.error();
+  const int64_t batch = keys.dimensions()[0], num_rows = keys.dimensions()[1];
+  const int64_t k = row_ids->dimensions()[1];
+  checker.require_dtype(num_valid, "num_valid", ffi::DataType::S32);
+  checker.require_shape(num_valid, "num_valid", {batch});
+  checker.require_dtype(*row_ids, "row_ids", ffi::DataType::S32);
+  checker.require_shape(*row_ids, "row_ids", {batch, k});
+  checker.require(k <= num_rows, "k must be at most the number of rows, got k=" +
+                                     std::to_string(k) + " of " + std::to_string(num_rows));
+  if (!checker.ok()) return checker.error();
+  return run_kernel(kTopK, [&] {
+    XlaExecutor executor(pool);
+    const auto run_words =
+        ArgumentChecker::word_bytes(keys) == 4 ? run<uint32_t> : run<uint64_t>;
+    run_words(executor, keys, words_of<int32_t>(num_valid), flip, k,
+              words_of<int32_t>(*row_ids));
+  });
+}
+
+}  // namespace
+}  // namespace jaxframes
+
+namespace ffi = ::xla::ffi;
+
+JAXFRAMES_DEFINE_TARGET(jaxframes_top_k_v1, jaxframes::top_k_target,
+                              ffi::Ffi::Bind()
+                                  .Ctx<ffi::ThreadPool>()
+                                  .Arg<ffi::AnyBuffer>()
+                                  .Arg<ffi::AnyBuffer>()
+                                  .Ret<ffi::AnyBuffer>()
+                                  .Attr<jaxframes::WordBits>("flip"));
