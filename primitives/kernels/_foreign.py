@@ -34,3 +34,8 @@ def call(
         vmap_method="broadcast_all",
     )(*as_varying(tuple(arrays), axes), **attributes)
     return tuple(output[0] for output in outputs)
+
+
+def word_attribute(bits: int) -> np.int64:
+    """The bits of a word as an attribute: JAX passes no unsigned one of 2**63 or more."""
+    return np.uint64(bits).view(np.int64)

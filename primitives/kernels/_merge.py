@@ -3,11 +3,10 @@
 
 import jax
 import jax.numpy as jnp
-import numpy as np
 
 from .._key_bits import OrderedWord
 from .._typing import Array
-from ._foreign import call
+from ._foreign import call, word_attribute
 from ._library import is_native
 from ._lower_bound import lower_bound, upper_bound
 
@@ -33,7 +32,7 @@ def merge_words(
             "jaxframes_merge_v1",
             (a_word[None], b_word[None], num_valid_a[None], num_valid_b[None]),
             (((num_rows,), jnp.int32),),
-            flip=np.uint64(a[0].flip),
+            flip=word_attribute(a[0].flip),
         )
         return source_positions
 

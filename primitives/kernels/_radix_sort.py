@@ -10,7 +10,7 @@ import numpy as np
 
 from .._key_bits import OrderedWord
 from .._typing import Array
-from ._foreign import call
+from ._foreign import call, word_attribute
 from ._library import is_native, load
 
 _VARIANT_KEYS, _VARIANT_ARGSORT, _VARIANT_PAIRS = 0, 1, 2
@@ -90,7 +90,7 @@ def _dispatch(xla, native, word, num_valid, *rest):
 
 
 def _attributes(column: OrderedWord) -> dict[str, np.generic]:
-    return {"flip": np.uint64(column.flip), "bits": np.int32(column.bits)}
+    return {"flip": word_attribute(column.flip), "bits": np.int32(column.bits)}
 
 
 def _scratch(word: Array, variant: int) -> tuple[tuple[int, ...], type]:

@@ -3,11 +3,10 @@
 
 import jax
 import jax.numpy as jnp
-import numpy as np
 
 from .._key_bits import OrderedWord
 from .._typing import Array
-from ._foreign import call
+from ._foreign import call, word_attribute
 from ._library import is_native
 from ._radix_sort import _argsort_xla
 
@@ -23,7 +22,7 @@ def top_k_words(column: OrderedWord, k: int, num_valid: Array) -> Array:
             "jaxframes_top_k_v1",
             (word[None], num_valid[None]),
             (((k,), jnp.int32),),
-            flip=np.uint64(column.flip),
+            flip=word_attribute(column.flip),
         )
         return row_ids
 
