@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Checks at the door: what a call may be given, said in words that a user can act on."""
 
+import contextlib
 import operator
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 import jax
 import jax.numpy as jnp
@@ -17,6 +18,8 @@ KEY_DTYPES = (
 )
 
 MAX_SHARD_ROWS = 2**31 - 1
+
+PyTreeOfArrays: TypeAlias = Any
 
 
 class CapacityError(ValueError):
@@ -54,30 +57,37 @@ def as_array(value: Any, caller: str, name: str) -> Array:
             except ValueError as error:
                 raise TypeError(f"{caller}: {name} must be an array, got {error}.") from error
             if value.dtype == np.float64 or value.dtype == np.int64:
-                # Python numbers take JAX's default width, as they do in `jnp.asarray`.
-                return jnp.asarray(value.tolist()).reshape(value.shape)
+                # Python numbers take JAX's default width, as they do in `jnp.asarray`; integers
+                # that do not fit it are 64-bit ones.
+                with contextlib.suppress(OverflowError):
+                    return jnp.asarray(value.tolist()).reshape(value.shape)
         array_dtype = np.dtype(value.dtype)
     if jnp.issubdtype(array_dtype, jax.dtypes.extended):
         raise TypeError(
             f"{caller}: {name} must be an array of numbers, got {type_of(value)}. "
             "Pass jax.random.key_data of it."
         )
-    if array_dtype.itemsize == 8 and array_dtype.kind != "c" and not jax.config.jax_enable_x64:
-        raise TypeError(
-            f"{caller}: 64-bit {name} need JAX's x64 mode, got {type_of(value)}. "
-            'Call jax.config.update("jax_enable_x64", True) first, or cast to 32 bits.'
-        )
-    if array_dtype.itemsize == 16 and not jax.config.jax_enable_x64:
-        raise TypeError(
-            f"{caller}: complex128 {name} need JAX's x64 mode, got {type_of(value)}. "
-            'Call jax.config.update("jax_enable_x64", True) first, or cast to complex64.'
-        )
     if array_dtype.kind in "OSUMm":
         raise TypeError(
             f"{caller}: {name} must be an array of numbers, got {type_of(value)}. "
             "Encode it as integers first (numpy.unique with return_inverse, or a view)."
         )
-    return jnp.asarray(value)
+    if array_dtype.itemsize == 8 and array_dtype.kind != "c" and not jax.config.jax_enable_x64:
+        raise TypeError(
+            f"{caller}: 64-bit {name} need JAX's x64 mode, got {type_of(value)}. "
+            'Call jax.config.update("jax_enable_x64", True) first, or cast to 32 bits.'
+        )
+    if array_dtype == np.complex128 and not jax.config.jax_enable_x64:
+        raise TypeError(
+            f"{caller}: complex128 {name} need JAX's x64 mode, got {type_of(value)}. "
+            'Call jax.config.update("jax_enable_x64", True) first, or cast to complex64.'
+        )
+    try:
+        return jnp.asarray(value)
+    except TypeError:
+        raise TypeError(
+            f"{caller}: {name} must be an array of numbers that JAX has, got {type_of(value)}."
+        ) from None
 
 
 def as_keys(keys: Any, caller: str, name: str = "keys") -> tuple[tuple[Array, ...], bool]:
@@ -177,12 +187,20 @@ def as_num_valid(num_valid: Any, num_rows: int, caller: str) -> Array:
             raise TypeError(
                 f"{caller}: num_valid must be an integer scalar, got {type_of(num_valid)}."
             )
+        if num_valid.dtype.itemsize < 4:
+            # A narrow integer cannot hold the upper limit.
+            num_valid = num_valid.astype(jnp.int32)
         return jnp.clip(num_valid, 0, num_rows).astype(jnp.int32)
     return jnp.asarray(as_static_int(num_valid, caller, "num_valid", 0, num_rows), jnp.int32)
 
 
 def as_directions(descending: Any, num_keys: int, caller: str) -> tuple[bool, ...]:
     """One direction for each key column."""
+    if isinstance(descending, jax.core.Tracer):
+        raise TypeError(
+            f"{caller}: descending must be a Python bool, because the program depends on it, "
+            f"got the traced {type_of(descending)}. Mark it static (static_argnames in jax.jit)."
+        )
     if isinstance(descending, (bool, np.bool_)):
         return (bool(descending),) * num_keys
     if not isinstance(descending, Sequence) or not all(

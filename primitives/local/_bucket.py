@@ -93,6 +93,9 @@ def as_bucket_ids(ids: Array, num_rows: int, caller: str, name: str) -> Array:
 
 def group_by_bucket(bucket_ids: Array, num_buckets: int, num_valid: Array) -> tuple[Array, Array]:
     """The offsets of the buckets, and the row ids in the order of their buckets."""
+    if bucket_ids.dtype.itemsize < 4:
+        # A narrow integer cannot hold `num_buckets`.
+        bucket_ids = bucket_ids.astype(jnp.int32)
     is_bucket = (bucket_ids >= 0) & (bucket_ids < num_buckets)
     ids = jnp.where(is_bucket, bucket_ids, num_buckets).astype(jnp.uint32)
     column = OrderedWord(ids, 0, num_buckets.bit_length())

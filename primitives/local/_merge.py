@@ -7,7 +7,14 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from .._arguments import as_directions, as_keys, as_num_valid, as_rows, type_of
+from .._arguments import (
+    MAX_SHARD_ROWS,
+    as_directions,
+    as_keys,
+    as_num_valid,
+    as_rows,
+    type_of,
+)
 from .._key_bits import ordered_words
 from .._typing import Array, Int, PyTree
 from ..kernels._merge import merge_words
@@ -68,20 +75,37 @@ def merge(
     check_same_columns(a_columns, b_columns, caller, "a_keys", "b_keys")
     directions = as_directions(descending, len(a_columns), caller)
     num_a, num_b = a_columns[0].shape[0], b_columns[0].shape[0]
-    valid_a, valid_b = (None, None) if num_valid is None else num_valid
+    if num_a + num_b > MAX_SHARD_ROWS:
+        raise ValueError(
+            f"{caller}: a_keys and b_keys together must hold fewer than 2**31 rows, got "
+            f"{type_of(a_columns[0])} and {type_of(b_columns[0])}. Spread the rows over more "
+            "devices."
+        )
+    valid_a, valid_b = _as_pair(num_valid, caller, "num_valid")
+    a_values, b_values = _as_pair(values, caller, "values")
+    values_of_both = concatenate_rows(
+        as_rows(a_values, num_a, caller), as_rows(b_values, num_b, caller), caller
+    )
+    keys_of_both = concatenate_rows(a_columns, b_columns, caller)
     sources = merge_words(
         ordered_words(a_columns, directions),
         ordered_words(b_columns, directions),
         as_num_valid(valid_a, num_a, caller),
         as_num_valid(valid_b, num_b, caller),
     )
-    columns = take_rows(concatenate_rows(a_columns, b_columns, caller), sources)
+    columns, merged_values = take_rows((keys_of_both, values_of_both), sources)
     merged_keys = columns if is_tuple else columns[0]
-    if values is None:
-        return merged_keys
-    a_values = as_rows(values[0], num_a, caller)
-    b_values = as_rows(values[1], num_b, caller)
-    return merged_keys, take_rows(concatenate_rows(a_values, b_values, caller), sources)
+    return merged_keys if values is None else (merged_keys, merged_values)
+
+
+def _as_pair(pair: Any, caller: str, name: str) -> tuple[Any, Any]:
+    if pair is None:
+        return None, None
+    if not isinstance(pair, (tuple, list)) or len(pair) != 2:
+        raise TypeError(
+            f"{caller}: {name} must be a pair, that of a and that of b, got {type_of(pair)}."
+        )
+    return pair[0], pair[1]
 
 
 def concatenate_rows(a: Any, b: Any, caller: str) -> Any:

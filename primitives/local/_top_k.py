@@ -57,7 +57,13 @@ def top_k(
         ([9, 9, 5], [1, 2, 0])
     """
     caller = "top_k"
-    (column,), _ = as_keys(x, caller, "x")
+    columns, is_tuple = as_keys(x, caller, "x")
+    if is_tuple:
+        raise TypeError(
+            f"{caller}: x must be one array, got a tuple of {len(columns)}. "
+            "For several columns take the first rows of radix_argsort."
+        )
+    (column,) = columns
     num_rows = column.shape[0]
     k = as_static_int(k, caller, "k", 0, num_rows)
     word = ordered_word(column, descending=largest)
