@@ -36,8 +36,8 @@ def make_mesh(
 
     Example:
         >>> from jaxframes import shardings
-        >>> shardings.make_mesh(1).shape
-        OrderedDict({'rows': 1})
+        >>> dict(shardings.make_mesh(1).shape)
+        {'rows': 1}
     """
     devices = jax.devices()
     if num_devices is None:
@@ -86,8 +86,8 @@ def row_sharded(mesh: MeshLike, axis: str | tuple[str, ...] | None = None) -> Na
 
     Example:
         >>> from jaxframes import shardings
-        >>> shardings.row_sharded(shardings.make_mesh(1)).spec
-        PartitionSpec(('rows',),)
+        >>> shardings.row_sharded(shardings.make_mesh(1)).shard_shape((6, 2))
+        (6, 2)
     """
     return NamedSharding(mesh, PartitionSpec(row_axes(mesh, axis, "row_sharded")))
 
@@ -97,7 +97,7 @@ def replicated(mesh: MeshLike) -> NamedSharding:
 
     Example:
         >>> from jaxframes import shardings
-        >>> shardings.replicated(shardings.make_mesh(1)).spec
-        PartitionSpec()
+        >>> shardings.replicated(shardings.make_mesh(1)).is_fully_replicated
+        True
     """
     return NamedSharding(mesh, PartitionSpec())
