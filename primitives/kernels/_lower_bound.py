@@ -3,6 +3,7 @@
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 from ...shardings._compat import like_varying
 from .._typing import Array
@@ -48,5 +49,5 @@ def _bound(sorted_words, queries, num_valid, goes_right) -> Array:
     high = jnp.broadcast_to(num_valid, shape).astype(jnp.int32)
     interval = like_varying((low, high), sorted_words, queries, num_valid)
     # An interval of `num_rows` rows has `num_rows + 1` ends; each step halves it.
-    low, _ = jax.lax.fori_loop(0, num_rows.bit_length(), step, interval)
+    low, _ = jax.lax.fori_loop(np.int32(0), np.int32(num_rows.bit_length()), step, interval)
     return low

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <cstring>
 #include <memory>
+#include <type_traits>
 
 #include "ordered_word.h"
 #include "rows.h"
@@ -23,22 +24,31 @@ constexpr int kMaxPasses = 4;
 template <typename Word, bool kHasIds>
 class SortWorkspace {
  public:
-  explicit SortWorkspace(int64_t capacity)
-      : words_(new Word[2 * capacity]),
-        ids_(kHasIds ? new int32_t[2 * capacity] : nullptr),
-        counts_(new uint32_t[kMaxPasses << kMaxDigitBits]),
-        capacity_(capacity) {}
+  using Rows = ScratchRows<Word, kHasIds>;
 
-  WorkRows<Word, kHasIds> buffer(int index) const {
-    return WorkRows<Word, kHasIds>{words_.get(), ids_.get()} + index * capacity_;
+  explicit SortWorkspace(int64_t capacity)
+      : capacity_(capacity),
+        rows_(new char[2 * capacity * kRowBytes]),
+        counts_(new uint32_t[kMaxPasses << kMaxDigitBits]) {}
+
+  Rows buffer(int index) const {
+    char* begin = rows_.get() + index * capacity_ * kRowBytes;
+    if constexpr (std::is_same_v<Rows, PackedRows>) {
+      return {reinterpret_cast<uint64_t*>(begin)};
+    } else {
+      char* ids = begin + capacity_ * sizeof(Word);
+      return {reinterpret_cast<Word*>(begin),
+              kHasIds ? reinterpret_cast<int32_t*>(ids) : nullptr};
+    }
   }
   uint32_t* counts() const { return counts_.get(); }
 
  private:
-  std::unique_ptr<Word[]> words_;
-  std::unique_ptr<int32_t[]> ids_;
-  std::unique_ptr<uint32_t[]> counts_;
+  static constexpr int64_t kRowBytes = sizeof(Word) + (kHasIds ? sizeof(int32_t) : 0);
+
   int64_t capacity_;
+  std::unique_ptr<char[]> rows_;
+  std::unique_ptr<uint32_t[]> counts_;
 };
 
 // Bits [shift, shift + num_bits) of a word.
@@ -54,8 +64,8 @@ struct Digit {
 };
 
 // Stable insertion sort by the bits of `compared`.
-template <typename Word, bool kHasIds>
-void insertion_sort(WorkRows<Word, kHasIds> rows, int64_t size, Word compared) {
+template <typename Rows, typename Word>
+void insertion_sort(Rows rows, int64_t size, Word compared) {
   for (int64_t i = 1; i < size; ++i) {
     const Word word = rows.word(i);
     const int32_t id = rows.id(i);
@@ -65,6 +75,16 @@ void insertion_sort(WorkRows<Word, kHasIds> rows, int64_t size, Word compared) {
     }
     rows.put(j, word, id);
   }
+}
+
+// The bits that are not the same in rows [begin, end).
+template <typename Source>
+auto varying_bits(const Source& source, int64_t begin, int64_t end) {
+  const auto reference = source.word(0);
+  auto varying = reference;
+  varying = 0;
+  for (int64_t i = begin; i < end; ++i) varying |= source.word(i) ^ reference;
+  return varying;
 }
 
 template <typename Source, typename Sink>
@@ -86,7 +106,24 @@ inline void exclusive_scan(uint32_t* counts, int64_t num_bins) {
 template <typename Source, typename Sink>
 void downsweep(const Source& source, int64_t begin, int64_t end, Digit digit,
                uint32_t* offsets, const Sink& sink) {
-  for (int64_t i = begin; i < end; ++i) {
+  int64_t i = begin;
+  if constexpr (Sink::kNumColumns == 1) {
+    // Four reads ahead of four writes save 10 to 20 % of the time; with two columns
+    // to write they cost 8 %.
+    constexpr int kAhead = 4;
+    for (; i + kAhead <= end; i += kAhead) {
+      decltype(source.word(0)) words[kAhead];
+      int32_t ids[kAhead];
+      uint32_t places[kAhead];
+      for (int k = 0; k < kAhead; ++k) {
+        words[k] = source.word(i + k);
+        ids[k] = source.id(i + k);
+      }
+      for (int k = 0; k < kAhead; ++k) places[k] = offsets[digit.of(words[k])]++;
+      for (int k = 0; k < kAhead; ++k) sink.put(places[k], words[k], ids[k]);
+    }
+  }
+  for (; i < end; ++i) {
     const auto word = source.word(i);
     sink.put(offsets[digit.of(word)]++, word, source.id(i));
   }
@@ -98,12 +135,20 @@ struct Passes {
   int count = 0;
 };
 
-// Cuts bits [low, high) into as few digits as there may be, about equally wide.
-inline Passes plan_passes(int low, int high, int max_digit_bits) {
+// Cuts the highest bits of `varying` into few digits that tell 2^size_bits rows
+// apart, or nearly: rows that still tie are finished one by one.
+template <typename Word>
+Passes plan_passes(Word varying, int size_bits) {
+  const int high = bit_width(varying);
+  const int num_bits = high - trailing_zeros(varying);
+  // Bins should not outnumber rows.
+  const int max_digit_bits = std::clamp(size_bits - 1, 5, kMaxDigitBits);
+  // With evenly spread keys this many bits leave one or two rows in a hundred tied,
+  // which costs less than the pass that more bits may need.
+  const int needed_bits = std::min(num_bits, size_bits + 6);
   Passes passes;
-  const int num_bits = high - low;
-  passes.count = (num_bits + max_digit_bits - 1) / max_digit_bits;
-  int shift = low;
+  passes.count = (needed_bits + max_digit_bits - 1) / max_digit_bits;
+  int shift = high - std::min(num_bits, passes.count * max_digit_bits);
   for (int pass = 0; pass < passes.count; ++pass) {
     const int remaining = passes.count - pass;
     const int digit_bits = (high - shift + remaining - 1) / remaining;
@@ -143,29 +188,20 @@ void upsweep(const Source& source, int64_t size, const Passes& passes, uint32_t*
 // run) into `sink`, through `first` and `second`, which hold `size` rows each.
 // `second` may be `source` itself. `in_place` says that `sink` may overlap
 // `source` row by row.
-template <typename Source, typename Word, bool kHasIds, typename Sink>
-void cached_radix_sort(const Source& source, int64_t size, Word compared,
-                       WorkRows<Word, kHasIds> first, WorkRows<Word, kHasIds> second,
-                       uint32_t* counts, const Sink& sink, bool in_place) {
+template <typename Source, typename Word, typename Rows, typename Sink>
+void cached_radix_sort(const Source& source, int64_t size, Word compared, Rows first,
+                       Rows second, uint32_t* counts, const Sink& sink, bool in_place) {
   if (size <= kInsertionRows) {
     copy_rows(source, size, first);
     insertion_sort(first, size, compared);
     copy_rows(first, size, sink);
     return;
   }
-  Word varying = 0;
-  const Word reference = source.word(0);
-  for (int64_t i = 0; i < size; ++i) varying |= source.word(i) ^ reference;
-  varying &= compared;
+  const Word varying = varying_bits(source, 0, size) & compared;
   if (varying == 0) return copy_rows(source, size, sink);
 
-  // The top log2(size) + 8 bits leave one row in some hundreds tied if keys are
-  // spread evenly; more passes cost more than finishing those.
-  const int size_bits = bit_width(static_cast<uint64_t>(size));
-  const int high = bit_width(varying);
-  const int low = std::max(trailing_zeros(varying), high - (size_bits + 8));
-  const int max_digit_bits = std::min(std::max(size_bits - 1, 5), kMaxDigitBits);
-  const Passes planned = plan_passes(low, high, max_digit_bits);
+  const Passes planned = plan_passes(varying, bit_width(static_cast<uint64_t>(size)));
+  const int low = planned.digits[0].shift;
   upsweep(source, size, planned, counts);
 
   // A digit that all rows share needs no pass.
@@ -174,13 +210,13 @@ void cached_radix_sort(const Source& source, int64_t size, Word compared,
   for (int pass = 0; pass < planned.count; ++pass) {
     uint32_t* digit_counts = counts + (pass << kMaxDigitBits);
     const Digit digit = planned.digits[pass];
-    if (digit_counts[digit.of(reference)] == size) continue;
+    if (digit_counts[digit.of(source.word(0))] == size) continue;
     exclusive_scan(digit_counts, digit.num_bins());
     active[num_active++] = pass;
   }
 
   const bool has_ties = (varying & low_bits<Word>(low)) != 0;
-  WorkRows<Word, kHasIds> from, to = first, other = second;
+  Rows from, to = first, other = second;
   bool reads_source = true;
   const auto next_buffer = [&] {
     from = to;

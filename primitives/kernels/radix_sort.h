@@ -16,6 +16,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <memory>
+#include <type_traits>
 #include <vector>
 
 #include "cached_radix_sort.h"
@@ -42,20 +43,15 @@ struct SortArguments {
   int bits;  // of which only the lowest `bits` bits count
 };
 
-inline int64_t round_up_to_line(int64_t num_bytes) { return (num_bytes + 63) / 64 * 64; }
-
-// Bytes of scratch for each row of the batch.
+// Bytes of scratch for each row of the batch. Wherever a sort works with narrower
+// words than its keys, it needs less.
 inline int64_t radix_sort_row_scratch_bytes(int64_t num_rows, int word_bytes,
                                             SortVariant variant) {
   if (num_rows <= kCachedRows) return 0;
-  const int64_t word_column = round_up_to_line(num_rows * word_bytes);
-  const int64_t id_column = round_up_to_line(num_rows * 4);
-  switch (variant) {
-    case SortVariant::kKeys: return word_column;
-    case SortVariant::kArgsort: return 2 * word_column + id_column;
-    case SortVariant::kPairs: break;
-  }
-  return word_column + id_column;
+  int64_t row_bytes = word_bytes;
+  if (variant == SortVariant::kArgsort) row_bytes = 2 * word_bytes + 4;
+  if (variant == SortVariant::kPairs) row_bytes = word_bytes + 4;
+  return (num_rows * row_bytes + 63) / 64 * 64;
 }
 
 namespace internal {
@@ -123,33 +119,35 @@ class RowSorter {
   template <typename Word>
   void sort_large(Executor& executor, const OrderedWord<Key, Word>& order) {
     constexpr bool kIsNarrow = sizeof(Word) < sizeof(Key);
-    // Two columns of words. Of the ids' columns, and of the words' where the words
-    // are as wide as the keys, the result itself is one.
-    WorkRows<Word, kHasIds> sides[2];
+    // Side 0 is scratch. Side 1 is the result, but for words that the result has no
+    // column for, or one of wider rows: those are scratch too.
+    using Sort = LargeRadixSort<Key, Word, kVariant>;
     char* scratch = scratch_;
-    const auto take = [&](int64_t num_bytes) {
+    const auto take = [&](int64_t row_bytes) {
       char* column = scratch;
-      scratch += round_up_to_line(num_bytes);
+      scratch += num_rows_ * row_bytes;
       return column;
     };
-    const int64_t word_bytes = num_rows_ * sizeof(Word);
-    if (kIsNarrow) {
-      // Exactly the room of one column of keys, whatever the rounding.
-      sides[0].words = reinterpret_cast<Word*>(take(num_rows_ * sizeof(Key)));
-      sides[1].words = sides[0].words + num_rows_;
+    typename Sort::Side0 side_0;
+    if constexpr (std::is_same_v<typename Sort::Side0, PackedRows>) {
+      side_0.rows = reinterpret_cast<uint64_t*>(take(8));
     } else {
-      sides[0].words = reinterpret_cast<Word*>(take(word_bytes));
-      sides[1].words = reinterpret_cast<Word*>(
-          kHasKeys ? reinterpret_cast<char*>(sorted_keys_) : take(word_bytes));
+      side_0.words = reinterpret_cast<Word*>(take(sizeof(Word)));
     }
-    if (kHasIds) {
-      sides[0].ids = reinterpret_cast<int32_t*>(take(num_rows_ * 4));
-      sides[1].ids = sorted_ids_;
+    typename Sort::Side1 side_1;
+    const bool keeps_words = !kHasKeys || kIsNarrow;
+    side_1.words = reinterpret_cast<Word*>(
+        keeps_words ? take(sizeof(Word)) : reinterpret_cast<char*>(sorted_keys_));
+    if constexpr (kHasIds) {
+      if constexpr (!std::is_same_v<typename Sort::Side0, PackedRows>) {
+        side_0.ids = reinterpret_cast<int32_t*>(take(sizeof(int32_t)));
+      }
+      side_1.ids = sorted_ids_;
     }
     const bool side_1_is_output = kHasIds || !kIsNarrow;
     const InputRows<Key, Word, kHasIds> input{keys_, ids_, order};
     const OutputRows<Key, Word, kVariant> output{sorted_keys_, sorted_ids_, order};
-    LargeRadixSort<Key, Word, kVariant>(executor, sides, output, side_1_is_output)
+    Sort(executor, side_0, side_1, output, side_1_is_output)
         .sort(input, size_, low_bits<Word>(order.num_bits));
   }
 

@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The mesh axis that rows lie along, as seen from inside `shard_map`."""
+
+from typing import TypeAlias
+
+import jax
+
+from ...shardings._compat import as_varying
+from .._arguments import PyTreeOfArrays, type_of
+
+AxisName: TypeAlias = str | tuple[str, ...]
+
+
+def num_shards_on(axis_name: AxisName, caller: str) -> int:
+    """How many shards lie along the axis; raises outside a `shard_map` over it."""
+    if not isinstance(axis_name, (str, tuple)):
+        raise TypeError(
+            f"{caller}: axis_name must be the name of a mesh axis, or a tuple of names, "
+            f"got {type_of(axis_name)}."
+        )
+    try:
+        return jax.lax.axis_size(axis_name)
+    except NameError:
+        raise ValueError(
+            f"{caller}: axis_name must name an axis of the enclosing jax.shard_map, "
+            f"got {axis_name!r}. Call it inside shard_map over that axis, or use the function of "
+            "the same name in jaxframes.primitives, which takes a mesh."
+        ) from None
+
+
+def as_shards(tree: PyTreeOfArrays, axis_name: AxisName) -> PyTreeOfArrays:
+    """Marks arrays as different on every shard of the axis, which replicated arrays may lack."""
+    return as_varying(tree, frozenset((axis_name,) if isinstance(axis_name, str) else axis_name))

@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Rows moved as packed words, with the derivatives of the floats among them.
+
+Bits have no derivative. The words carry the values of all columns in one exchange; a tangent
+takes the same route as a float of its own, and there only where somebody differentiates.
+"""
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+from .._typing import Array
+
+# A route moves the rows of a matrix of any dtype, given the arrays of its plan. It is linear.
+Route = Callable[[Array, Any], Array]
+
+
+def with_tangents(route: Route, moved: Any, rows: Any, plan: Any) -> Any:
+    """Gives `moved`, the rows that came by the route, the derivatives of the `rows` that left."""
+    moved_leaves, structure = jax.tree.flatten(moved)
+    rows_leaves = jax.tree.leaves(rows)
+    inexact = [i for i, leaf in enumerate(moved_leaves) if jnp.issubdtype(leaf.dtype, jnp.inexact)]
+    if not inexact:
+        return moved
+    attached = _with_tangents(
+        route,
+        tuple(jax.lax.stop_gradient(moved_leaves[i]) for i in inexact),
+        tuple(rows_leaves[i] for i in inexact),
+        plan,
+    )
+    for i, leaf in zip(inexact, attached, strict=True):
+        moved_leaves[i] = leaf
+    return jax.tree.unflatten(structure, moved_leaves)
+
+
+@functools.partial(jax.custom_jvp, nondiff_argnums=(0,))
+def _with_tangents(
+    route: Route, moved: tuple[Array, ...], rows: tuple[Array, ...], plan: Any
+) -> tuple[Array, ...]:
+    del route, rows, plan
+    return moved
+
+
+@_with_tangents.defjvp
+def _with_tangents_jvp(route: Route, primals: Any, tangents: Any) -> Any:
+    moved, _, plan = primals
+    _, row_tangents, _ = tangents
+    return moved, _route_leaves(route, row_tangents, plan)
+
+
+def _route_leaves(route: Route, leaves: tuple[Array, ...], plan: Any) -> tuple[Array, ...]:
+    """Moves leaves side by side, one matrix for each dtype."""
+    by_dtype: dict[Any, list[int]] = {}
+    for i, leaf in enumerate(leaves):
+        by_dtype.setdefault(leaf.dtype, []).append(i)
+    routed: list[Any] = [None] * len(leaves)
+    for members in by_dtype.values():
+        columns = [leaves[i].reshape(leaves[i].shape[0], -1) for i in members]
+        matrix = route(jnp.concatenate(columns, axis=1), plan)
+        start = 0
+        for i, column in zip(members, columns, strict=True):
+            part = matrix[:, start : start + column.shape[1]]
+            routed[i] = part.reshape(part.shape[0], *leaves[i].shape[1:])
+            start += column.shape[1]
+    return tuple(routed)

@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Sorted shards into one sorted whole: splitters, one exchange, and a last local sort."""
+
+import functools
+from typing import Any, Literal, NamedTuple
+
+import jax
+import jax.numpy as jnp
+
+from .._key_bits import OrderedWord, key_of_word, ordered_words
+from .._typing import Array
+from ..kernels._radix_sort import sort_words
+from ..local._radix_sort import argsort_columns
+from ..local._take import take_rows
+from ._axis import AxisName, num_shards_on
+from ._exchange import Runs, Transport, exchange, plan_runs
+from ._moved import with_tangents
+from ._packing import pack_rows, unpack_rows
+from ._splitters import even_ranks, full_ranks, rows_before_ranks
+from ._wide_counts import psum_wide
+
+# Which share of the sorted rows each shard ends with: an even one, or its capacity before the
+# next shard gets a row (the layout of a global array that ends in padding).
+Layout = Literal["even", "full"]
+
+
+class SortOrder(NamedTuple):
+    """How key columns compare: a direction and a number of bits for each."""
+
+    descending: tuple[bool, ...]
+    bits: tuple[int | None, ...]
+
+    def words(self, columns: tuple[Array, ...]) -> tuple[OrderedWord, ...]:
+        """The columns as words in their order."""
+        return ordered_words(columns, self.descending, self.bits)
+
+
+def deal_out_sorted(
+    rows: tuple[tuple[Array, ...], Any],
+    row_ids: Array,
+    sorted_words: tuple[OrderedWord, ...],
+    order: SortOrder,
+    num_valid: Array,
+    axis_name: AxisName,
+    *,
+    layout: Layout,
+    transport: Transport,
+) -> tuple[tuple[tuple[Array, ...], Any], Array]:
+    """Deals the rows `(columns, values)` out to the shards in the order of their columns.
+
+    Args:
+        rows: this shard's rows.
+        row_ids: the permutation that sorts them.
+        sorted_words: the words of the sorted columns.
+        order: how the columns compare.
+        num_valid: the rows that count.
+        axis_name: mesh axis, or tuple of axes, that the rows lie along.
+        layout: the share of each shard.
+        transport: how the rows travel.
+
+    Returns:
+        The rows that this shard ends with, sorted, and how many they are.
+    """
+    capacity = row_ids.shape[0]
+    runs = _plan(sorted_words, num_valid, capacity, axis_name, layout)
+    move = functools.partial(
+        exchange, runs=runs, capacity=capacity, axis_name=axis_name, transport=transport
+    )
+    received = move(take_rows(pack_rows(jax.lax.stop_gradient(rows)), row_ids))
+    columns, _ = unpack_rows(received, rows)
+    # The runs arrive in the order of their shards, so a stable sort keeps the order of ties.
+    final_row_ids = argsort_columns(order.words(columns), runs.count)
+    moved = unpack_rows(take_rows(received, final_row_ids), rows)
+    route = functools.partial(_route, capacity=capacity, axis_name=axis_name, transport=transport)
+    return with_tangents(route, moved, rows, (row_ids, runs, final_row_ids)), runs.count
+
+
+def _route(
+    matrix: Array,
+    plan: tuple[Array, Runs, Array],
+    *,
+    capacity: int,
+    axis_name: AxisName,
+    transport: Transport,
+) -> Array:
+    row_ids, runs, final_row_ids = plan
+    received = exchange(take_rows(matrix, row_ids), runs, capacity, axis_name, transport)
+    return take_rows(received, final_row_ids)
+
+
+def deal_out_sorted_words(
+    key: Array,
+    order: SortOrder,
+    num_valid: Array,
+    axis_name: AxisName,
+    *,
+    layout: Layout,
+    transport: Transport,
+) -> tuple[tuple[Array, ...], Array]:
+    """Sorts one integer key that nothing else travels with: its words hold all of it."""
+    (column,) = order.words((key,))
+    sorted_column = column._replace(word=sort_words(column, num_valid))
+    capacity = key.shape[0]
+    runs = _plan((sorted_column,), num_valid, capacity, axis_name, layout)
+    sorted_key = key_of_word(sorted_column.word, key.dtype)
+    received = exchange(pack_rows(sorted_key), runs, capacity, axis_name, transport)
+    (received_column,) = order.words((unpack_rows(received, key),))
+    final_word = sort_words(received_column, runs.count)
+    return (key_of_word(final_word, key.dtype),), runs.count
+
+
+def _plan(
+    sorted_words: tuple[OrderedWord, ...],
+    num_valid: Array,
+    capacity: int,
+    axis_name: AxisName,
+    layout: Layout,
+) -> Runs:
+    num_shards = num_shards_on(axis_name, "radix_sort")
+    total = psum_wide(num_valid, axis_name)
+    if layout == "even":
+        ranks = even_ranks(total, num_shards)
+    else:
+        ranks = full_ranks(total, num_shards, capacity)
+    rows_before = rows_before_ranks(sorted_words, num_valid, ranks, axis_name)
+    ends = jnp.concatenate([rows_before, num_valid[None]])
+    starts = jnp.concatenate([jnp.zeros_like(num_valid)[None], rows_before])
+    return plan_runs(ends - starts, capacity, axis_name)

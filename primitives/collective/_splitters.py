@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Exact splitters: the keys of given global ranks in sorted shards, digit by digit from the top."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from ...shardings._compat import as_varying, varying_axes
+from .._key_bits import OrderedWord
+from .._typing import Array
+from ..kernels._lower_bound import lower_bound, upper_bound
+from ._axis import AxisName
+from ._wide_counts import (
+    WideCount,
+    add,
+    divide_small,
+    is_less_equal,
+    minimum,
+    psum_wide,
+    saturated,
+    subtract,
+    sum_wide,
+    times_small,
+    widen,
+)
+
+# Queries a round: more digits a round are fewer rounds of small messages, but more searches.
+_MOST_QUERIES = 4096
+
+
+def even_ranks(total: WideCount, num_shards: int) -> WideCount:
+    """Global rank of the first row of each shard but the first, where all get an equal share.
+
+    The first `total % num_shards` shards get one row more than the others.
+    """
+    quotient, remainder = divide_small(total, num_shards)
+    shards = jnp.arange(1, num_shards, dtype=jnp.int32)
+    return add(times_small(quotient, shards), widen(jnp.minimum(shards, remainder)))
+
+
+def full_ranks(total: WideCount, num_shards: int, capacity: int) -> WideCount:
+    """The same, where each shard is filled to its capacity before the next gets a row."""
+    shards = jnp.arange(1, num_shards, dtype=jnp.int32)
+    return minimum(times_small(widen(np.int32(capacity)), shards), total)
+
+
+def keys_of_ranks(
+    sorted_columns: tuple[OrderedWord, ...],
+    num_valid: Array,
+    ranks: WideCount,
+    axis_name: AxisName,
+) -> tuple[Array, ...]:
+    """For each rank, the largest words that no more than `rank` rows of the mesh are less than.
+
+    Where a row of that rank exists, it is the key of that row. One round settles one digit of
+    every rank at once: each shard counts, by binary search, its rows below every candidate, and
+    one `psum` adds the counts.
+    """
+    words = tuple(column.ordered() for column in sorted_columns)
+    num_ranks = ranks.low.shape[0]
+    found = tuple(jnp.zeros((num_ranks,), word.dtype) for word in words)
+    digit_bits = 8 if num_ranks * 255 <= _MOST_QUERIES else 4
+
+    for level, (column, word) in enumerate(zip(sorted_columns, words, strict=True)):
+        num_digits = -(-column.bits // digit_bits)
+        digits = jnp.arange(1, 2**digit_bits, dtype=word.dtype)
+
+        def settle_digit(
+            i: Array,
+            found: tuple[Array, ...],
+            *,
+            level: int = level,
+            num_digits: int = num_digits,
+            digits: Array = digits,
+        ) -> tuple[Array, ...]:
+            shift = (digit_bits * (num_digits - 1 - i)).astype(digits.dtype)
+            candidates = [jnp.repeat(part, digits.shape[0]) for part in found]
+            candidates[level] = (found[level][:, None] | (digits << shift)[None, :]).reshape(-1)
+            counts = psum_wide(lower_bound(words, tuple(candidates), num_valid), axis_name)
+            shape = (num_ranks, digits.shape[0])
+            passes = is_less_equal(
+                WideCount(counts.high.reshape(shape), counts.low.reshape(shape)),
+                WideCount(ranks.high[:, None], ranks.low[:, None]),
+            )
+            # Counts grow with the candidate, so the ones that pass are the smallest.
+            digit = jnp.sum(passes, axis=1, dtype=jnp.int32).astype(digits.dtype)
+            settled = found[level] | (digit << shift)
+            return (*found[:level], settled, *found[level + 1 :])
+
+        found = _invariant_loop(np.int32(num_digits), settle_digit, found, words, axis_name)
+    return found
+
+
+def _invariant_loop(num_rounds, step, found, words, axis_name):
+    # What the loop carries may vary over mesh axes other than the one that it sums over.
+    own = frozenset((axis_name,) if isinstance(axis_name, str) else axis_name)
+    found = as_varying(found, varying_axes(words) - own)
+    return jax.lax.fori_loop(np.int32(0), num_rounds, step, found)
+
+
+def rows_before_ranks(
+    sorted_columns: tuple[OrderedWord, ...],
+    num_valid: Array,
+    ranks: WideCount,
+    axis_name: AxisName,
+) -> Array:
+    """How many of this shard's sorted rows stand before each of the global ranks.
+
+    Rows with equal keys are in the order of their shards, so the counts add up to the ranks
+    exactly, whatever the keys.
+    """
+    words = tuple(column.ordered() for column in sorted_columns)
+    splitters = keys_of_ranks(sorted_columns, num_valid, ranks, axis_name)
+    num_less = lower_bound(words, splitters, num_valid)
+    num_equal = upper_bound(words, splitters, num_valid) - num_less
+    # Deal the rows that equal a splitter out in the order of their shards.
+    num_equal_left = subtract(ranks, psum_wide(num_less, axis_name))
+    equal_of_shards = jax.lax.all_gather(num_equal, axis_name)
+    is_before = jax.lax.iota(jnp.int32, equal_of_shards.shape[0]) < jax.lax.axis_index(axis_name)
+    equal_before = sum_wide(jnp.where(is_before[:, None], equal_of_shards, 0), axis=0)
+    taken = jnp.minimum(saturated(subtract(num_equal_left, equal_before)), num_equal)
+    return num_less + taken
