@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How every test runs: 8 CPU devices, x64 on, nothing promoted that was not asked for.
+
+Environment:
+    JAXFRAMES_KERNELS: `native` (the default) or `xla`; the suite passes with either.
+    JAXFRAMES_TYPECHECK: `1` enforces the annotations of the package (jaxtyping and beartype).
+    JAXFRAMES_HYPOTHESIS: `long` draws many random examples in place of few fixed ones.
+"""
+
+import os
+from collections.abc import Iterator
+
+import hypothesis
+import jax
+import pytest
+
+TYPECHECK = os.environ.get("JAXFRAMES_TYPECHECK") == "1"
+
+# The hook rewrites modules while they are imported, so it comes before the first import of ours.
+if TYPECHECK:
+    from jaxtyping import install_import_hook
+
+    install_import_hook("jaxframes", "beartype.beartype")
+
+jax.config.update("jax_num_cpu_devices", 8)
+jax.config.update("jax_enable_x64", True)
+jax.config.update("jax_numpy_dtype_promotion", "strict")
+jax.config.update("jax_numpy_rank_promotion", "raise")
+
+# An example may compile a program, so examples have no deadline.
+hypothesis.settings.register_profile(
+    "ci", derandomize=True, database=None, deadline=None, max_examples=40
+)
+hypothesis.settings.register_profile("long", deadline=None, max_examples=2000)
+hypothesis.settings.load_profile(os.environ.get("JAXFRAMES_HYPOTHESIS", "ci"))
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line(
+        "markers", "checks_arguments: breaks the annotations on purpose, to read our own message"
+    )
+    from jaxframes import primitives
+
+    serving = primitives.backend()
+    if serving.cpu == "xla" and os.environ.get("JAXFRAMES_KERNELS", "native") == "native":
+        raise pytest.UsageError(
+            f"{serving.reason} Set JAXFRAMES_KERNELS=xla to test the XLA path alone."
+        )
+
+
+def pytest_report_header() -> str:
+    from jaxframes import primitives
+
+    return f"jaxframes: {primitives.backend().cpu} kernels, jax {jax.__version__}"
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    if not TYPECHECK:
+        return
+    reason = "enforced annotations speak before our own check of the arguments"
+    for item in items:
+        if item.get_closest_marker("checks_arguments"):
+            item.add_marker(pytest.mark.skip(reason=reason))
+
+
+@pytest.fixture
+def x64_off() -> Iterator[None]:
+    """Runs a test as JAX is by default: without 64-bit types."""
+    with jax.enable_x64(False):
+        yield

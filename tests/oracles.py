@@ -1,0 +1,189 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What each primitive computes, in NumPy: slow, obvious, and without the library's tricks.
+
+The order of keys is the contract's: -0.0 equals 0.0, NaN is last in either direction, every sort
+is stable in either direction, and rows from `num_valid` on stay in place behind those that count.
+"""
+
+from typing import Any
+
+import jax
+import numpy as np
+
+
+def assert_same_bits(actual: Any, expected: Any) -> None:
+    """Compares pytrees of arrays by structure, dtype, shape and bit pattern, never by `==`."""
+    assert jax.tree.structure(actual) == jax.tree.structure(expected)
+    for actual_leaf, expected_leaf in zip(
+        jax.tree.leaves(actual), jax.tree.leaves(expected), strict=True
+    ):
+        actual_leaf, expected_leaf = np.asarray(actual_leaf), np.asarray(expected_leaf)
+        assert actual_leaf.dtype == expected_leaf.dtype
+        assert actual_leaf.shape == expected_leaf.shape
+        np.testing.assert_array_equal(as_unsigned(actual_leaf), as_unsigned(expected_leaf))
+
+
+def as_unsigned(array: np.ndarray) -> np.ndarray:
+    """The bit patterns of an array."""
+    if array.dtype.kind == "c":
+        array = array.view(array.real.dtype)
+    return np.ascontiguousarray(array).view(f"u{array.dtype.itemsize}")
+
+
+def is_float(dtype: Any) -> bool:
+    """Whether keys of this dtype can be NaN. NumPy does not count bfloat16 among its floats."""
+    return np.dtype(dtype).name in ("float16", "bfloat16", "float32", "float64")
+
+
+def columns_of(keys: Any) -> tuple[np.ndarray, ...]:
+    """Key columns, whether one array or a tuple was given."""
+    return keys if isinstance(keys, tuple) else (keys,)
+
+
+def per_column(setting: Any, num_columns: int) -> tuple[Any, ...]:
+    """A setting for each column, whether one or several were given."""
+    return setting if isinstance(setting, tuple) else (setting,) * num_columns
+
+
+def key_ranks(key: np.ndarray, descending: bool = False, bits: int | None = None) -> np.ndarray:
+    """An integer for each key, in the order of the contract; equal keys have equal integers."""
+    if bits is not None:
+        unsigned = key.view(f"u{key.dtype.itemsize}")
+        key = unsigned & unsigned.dtype.type(2**bits - 1)
+    with np.errstate(invalid="ignore"):  # signalling NaNs
+        is_number = ~np.isnan(key) if is_float(key.dtype) else np.ones(len(key), bool)
+    # NumPy orders bfloat16 as floats of 64 bits, which hold every key exactly.
+    numbers = key[is_number].astype(np.float64) if is_float(key.dtype) else key[is_number]
+    distinct, number_ranks = np.unique(numbers, return_inverse=True)
+    ranks = np.full(len(key), len(distinct))
+    ranks[is_number] = len(distinct) - 1 - number_ranks if descending else number_ranks
+    return ranks
+
+
+def argsort(
+    keys: Any, *, descending: Any = False, bits: Any = None, num_valid: int | None = None
+) -> np.ndarray:
+    columns = columns_of(keys)
+    num_rows = len(columns[0])
+    num_valid = num_rows if num_valid is None else num_valid
+    ranks = [
+        key_ranks(column[:num_valid], *settings)
+        for column, *settings in zip(
+            columns,
+            per_column(descending, len(columns)),
+            per_column(bits, len(columns)),
+            strict=True,
+        )
+    ]
+    # lexsort is stable and takes the most significant key last.
+    order = np.lexsort(ranks[::-1])
+    return np.concatenate([order, np.arange(num_valid, num_rows)]).astype(np.int32)
+
+
+def take(rows: Any, row_ids: np.ndarray) -> Any:
+    return jax.tree.map(lambda leaf: leaf[row_ids], rows)
+
+
+def sort(keys: Any, *, values: Any = None, **settings: Any) -> Any:
+    order = argsort(keys, **settings)
+    sorted_keys = take(keys, order)
+    return sorted_keys if values is None else (sorted_keys, take(values, order))
+
+
+def segmented_sort(
+    keys: Any,
+    segment_ids: np.ndarray,
+    *,
+    values: Any = None,
+    descending: Any = False,
+    bits: Any = None,
+    num_valid: int | None = None,
+) -> Any:
+    columns = columns_of(keys)
+    order = argsort(
+        (segment_ids, *columns),
+        descending=(False, *per_column(descending, len(columns))),
+        bits=(None, *per_column(bits, len(columns))),
+        num_valid=num_valid,
+    )
+    sorted_keys = take(keys, order)
+    return sorted_keys if values is None else (sorted_keys, take(values, order))
+
+
+def top_k(
+    x: np.ndarray, k: int, *, largest: bool = True, num_valid: int | None = None
+) -> tuple[np.ndarray, np.ndarray]:
+    row_ids = argsort(x, descending=largest, num_valid=num_valid)[:k]
+    return x[row_ids], row_ids
+
+
+def merge(
+    a_keys: Any,
+    b_keys: Any,
+    *,
+    values: tuple[Any, Any] | None = None,
+    descending: Any = False,
+    num_valid: tuple[int | None, int | None] = (None, None),
+) -> Any:
+    num_a, num_b = len(columns_of(a_keys)[0]), len(columns_of(b_keys)[0])
+    valid_a = num_a if num_valid[0] is None else num_valid[0]
+    valid_b = num_b if num_valid[1] is None else num_valid[1]
+
+    def concatenate(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+        return np.concatenate([a[:valid_a], b[:valid_b], a[valid_a:], b[valid_b:]])
+
+    # A stable sort of `a` followed by `b` puts the equal keys of `a` first.
+    return sort(
+        jax.tree.map(concatenate, a_keys, b_keys),
+        values=None if values is None else jax.tree.map(concatenate, *values),
+        descending=descending,
+        num_valid=valid_a + valid_b,
+    )
+
+
+def searchsorted(
+    sorted_keys: Any,
+    queries: Any,
+    *,
+    side: str = "left",
+    descending: Any = False,
+    num_valid: int | None = None,
+) -> np.ndarray:
+    num_queries = len(columns_of(queries)[0])
+    num_rows = len(columns_of(sorted_keys)[0])
+    num_valid = num_rows if num_valid is None else num_valid
+    both = columns_of(jax.tree.map(lambda *parts: np.concatenate(parts), queries, sorted_keys))
+    directions = per_column(descending, len(both))
+    table = np.stack([key_ranks(*column) for column in zip(both, directions, strict=True)], axis=1)
+    rows = [tuple(row) for row in table.tolist()]
+    query_rows, key_rows = rows[:num_queries], rows[num_queries:][:num_valid]
+    if side == "left":
+        places = [sum(key < query for key in key_rows) for query in query_rows]
+    else:
+        places = [sum(key <= query for key in key_rows) for query in query_rows]
+    return np.array(places, np.int32)
+
+
+def bucket(
+    rows: Any, bucket_ids: np.ndarray, num_buckets: int, *, num_valid: int | None = None
+) -> tuple[Any, np.ndarray, np.ndarray]:
+    num_valid = len(bucket_ids) if num_valid is None else num_valid
+    valid_ids = bucket_ids[:num_valid]
+    members = [np.flatnonzero(valid_ids == bucket_id) for bucket_id in range(num_buckets)]
+    strays = np.flatnonzero((valid_ids < 0) | (valid_ids >= num_buckets))
+    padding = np.arange(num_valid, len(bucket_ids))
+    row_ids = np.concatenate([*members, strays, padding]).astype(np.int32)
+    offsets = np.cumsum([0, *map(len, members)]).astype(np.int32)
+    return take(rows, row_ids), offsets, row_ids
+
+
+def partition(
+    rows: list[np.ndarray], destinations: list[np.ndarray], num_shards: int
+) -> list[np.ndarray]:
+    """Rows by destination, in the order of (source shard, source row)."""
+    all_rows, all_destinations = np.concatenate(rows), np.concatenate(destinations)
+    return [all_rows[all_destinations == shard] for shard in range(num_shards)]
+
+
+def select_rank(x: np.ndarray, ranks: np.ndarray, **settings: Any) -> np.ndarray:
+    return sort(x, **settings)[ranks]
