@@ -122,6 +122,22 @@ def concatenate_rows(a: Any, b: Any, caller: str) -> Any:
                 f"{caller}: the values of a and of b must agree in dtype and row shape, got "
                 f"{type_of(a_leaf)} and {type_of(b_leaf)}."
             )
+        if a_leaf.dtype == jnp.bfloat16:
+            return _concatenate_bits(a_leaf, b_leaf)
         return jnp.concatenate([a_leaf, b_leaf])
 
     return jax.tree.map(concatenate, a, b)
+
+
+@jax.custom_jvp
+def _concatenate_bits(a: Array, b: Array) -> Array:
+    # XLA on CPU concatenates bfloat16 by way of float32, which rewrites NaNs.
+    words = [jax.lax.bitcast_convert_type(rows, jnp.uint16) for rows in (a, b)]
+    return jax.lax.bitcast_convert_type(jnp.concatenate(words), jnp.bfloat16)
+
+
+@_concatenate_bits.defjvp
+def _concatenate_tangents(
+    primals: tuple[Array, Array], tangents: tuple[Array, Array]
+) -> tuple[Array, Array]:
+    return _concatenate_bits(*primals), jnp.concatenate(tangents)
