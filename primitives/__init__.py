@@ -3,6 +3,28 @@
 
 from . import collective, local
 from ._arguments import CapacityError
+from ._merge import merge
+from ._order_statistics import select_rank, top_k
+from ._partition import partition
+from ._radix_sort import radix_argsort, radix_sort
+from ._segmented_sort import segmented_sort
+from .collective import Partitioned
 from .kernels._library import Backend, backend
+from .local import TopK
 
-__all__ = ["Backend", "CapacityError", "backend", "collective", "local"]
+__all__ = [
+    "Backend",
+    "CapacityError",
+    "Partitioned",
+    "TopK",
+    "backend",
+    "collective",
+    "local",
+    "merge",
+    "partition",
+    "radix_argsort",
+    "radix_sort",
+    "segmented_sort",
+    "select_rank",
+    "top_k",
+]

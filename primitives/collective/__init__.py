@@ -1,7 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
 """Level 2: the rows of a mesh axis, inside `shard_map`."""
 
+from ._merge import merge
 from ._partition import Partitioned, partition
 from ._radix_sort import even_share, radix_argsort, radix_sort
+from ._segmented_sort import segmented_sort
+from ._select_rank import select_rank
+from ._top_k import TopK, top_k
 
-__all__ = ["Partitioned", "even_share", "partition", "radix_argsort", "radix_sort"]
+__all__ = [
+    "Partitioned",
+    "TopK",
+    "even_share",
+    "merge",
+    "partition",
+    "radix_argsort",
+    "radix_sort",
+    "segmented_sort",
+    "select_rank",
+    "top_k",
+]

@@ -12,7 +12,7 @@ from .._key_bits import as_bits
 from .._typing import Array, Int, PyTree
 from ..kernels._radix_sort import sort_words_with_row_ids
 from ..local._radix_sort import Keys, argsort_columns
-from ..local._take import take_rows
+from ..local._take import take_words
 from ._axis import AxisName, as_shards, num_shards_on
 from ._exchange import Transport, check_transport
 from ._sorted_runs import Layout, SortOrder, deal_out_sorted, deal_out_sorted_words
@@ -214,7 +214,7 @@ def sort_shards(
         sorted_words = (words[0]._replace(word=sorted_word),)
     else:
         row_ids = argsort_columns(words, num_valid)
-        sorted_words = take_rows(words, row_ids)
+        sorted_words = take_words(words, row_ids)
     (columns, values), count = deal_out_sorted(
         (columns, values),
         row_ids,

@@ -45,6 +45,7 @@ def deal_out_sorted(
     *,
     layout: Layout,
     transport: Transport,
+    capacity: int | None = None,
 ) -> tuple[tuple[tuple[Array, ...], Any], Array]:
     """Deals the rows `(columns, values)` out to the shards in the order of their columns.
 
@@ -57,11 +58,12 @@ def deal_out_sorted(
         axis_name: mesh axis, or tuple of axes, that the rows lie along.
         layout: the share of each shard.
         transport: how the rows travel.
+        capacity: rows that a shard has room for; as many as it holds now if left out.
 
     Returns:
         The rows that this shard ends with, sorted, and how many they are.
     """
-    capacity = row_ids.shape[0]
+    capacity = row_ids.shape[0] if capacity is None else capacity
     runs = _plan(sorted_words, num_valid, capacity, axis_name, layout)
     move = functools.partial(
         exchange, runs=runs, capacity=capacity, axis_name=axis_name, transport=transport

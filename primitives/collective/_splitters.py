@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Exact splitters: the keys of given global ranks in sorted shards, digit by digit from the top."""
 
+from typing import NamedTuple
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -98,6 +100,38 @@ def _invariant_loop(num_rounds, step, found, words, axis_name):
     return jax.lax.fori_loop(np.int32(0), num_rounds, step, found)
 
 
+class _Ties(NamedTuple):
+    """A shard's rows around the key of each rank."""
+
+    num_less: Array
+    num_equal: Array
+    # Rows of the whole mesh that equal the key and stand before the rank, and those of them on
+    # the shards before this one.
+    equal_before_rank: WideCount
+    equal_before_shard: WideCount
+
+
+def _ties_at_ranks(
+    sorted_columns: tuple[OrderedWord, ...],
+    num_valid: Array,
+    ranks: WideCount,
+    axis_name: AxisName,
+) -> _Ties:
+    words = tuple(column.ordered() for column in sorted_columns)
+    splitters = keys_of_ranks(sorted_columns, num_valid, ranks, axis_name)
+    num_less = lower_bound(words, splitters, num_valid)
+    num_equal = upper_bound(words, splitters, num_valid) - num_less
+    equal_of_shards = jax.lax.all_gather(num_equal, axis_name)
+    shards = jax.lax.iota(jnp.int32, equal_of_shards.shape[0])
+    is_before = shards < jax.lax.axis_index(axis_name)
+    return _Ties(
+        num_less,
+        num_equal,
+        subtract(ranks, psum_wide(num_less, axis_name)),
+        sum_wide(jnp.where(is_before[:, None], equal_of_shards, 0), axis=0),
+    )
+
+
 def rows_before_ranks(
     sorted_columns: tuple[OrderedWord, ...],
     num_valid: Array,
@@ -106,17 +140,24 @@ def rows_before_ranks(
 ) -> Array:
     """How many of this shard's sorted rows stand before each of the global ranks.
 
-    Rows with equal keys are in the order of their shards, so the counts add up to the ranks
-    exactly, whatever the keys.
+    Rows with equal keys are in the order of their shards, so the counts of all shards add up to
+    the ranks exactly, whatever the keys.
     """
-    words = tuple(column.ordered() for column in sorted_columns)
-    splitters = keys_of_ranks(sorted_columns, num_valid, ranks, axis_name)
-    num_less = lower_bound(words, splitters, num_valid)
-    num_equal = upper_bound(words, splitters, num_valid) - num_less
-    # Deal the rows that equal a splitter out in the order of their shards.
-    num_equal_left = subtract(ranks, psum_wide(num_less, axis_name))
-    equal_of_shards = jax.lax.all_gather(num_equal, axis_name)
-    is_before = jax.lax.iota(jnp.int32, equal_of_shards.shape[0]) < jax.lax.axis_index(axis_name)
-    equal_before = sum_wide(jnp.where(is_before[:, None], equal_of_shards, 0), axis=0)
-    taken = jnp.minimum(saturated(subtract(num_equal_left, equal_before)), num_equal)
-    return num_less + taken
+    ties = _ties_at_ranks(sorted_columns, num_valid, ranks, axis_name)
+    dealt_here = saturated(subtract(ties.equal_before_rank, ties.equal_before_shard))
+    return ties.num_less + jnp.minimum(dealt_here, ties.num_equal)
+
+
+def place_of_ranks(
+    sorted_columns: tuple[OrderedWord, ...],
+    num_valid: Array,
+    ranks: WideCount,
+    axis_name: AxisName,
+) -> tuple[Array, Array]:
+    """Where the row of each rank stands among this shard's sorted rows, and whether it is here."""
+    ties = _ties_at_ranks(sorted_columns, num_valid, ranks, axis_name)
+    offset = saturated(subtract(ties.equal_before_rank, ties.equal_before_shard))
+    reaches = is_less_equal(ties.equal_before_shard, ties.equal_before_rank)
+    is_here = reaches & (offset < ties.num_equal)
+    last = max(sorted_columns[0].word.shape[0] - 1, 0)
+    return jnp.clip(ties.num_less + offset, 0, last), is_here

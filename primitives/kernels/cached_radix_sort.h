@@ -27,8 +27,8 @@ class SortWorkspace {
   using Rows = ScratchRows<Word, kHasIds>;
 
   explicit SortWorkspace(int64_t capacity)
-      : capacity_(capacity),
-        rows_(new char[2 * capacity * kRowBytes]),
+      : capacity_((capacity + 15) / 16 * 16),  // keeps each column aligned
+        rows_(new char[2 * capacity_ * kRowBytes]),
         counts_(new uint32_t[kMaxPasses << kMaxDigitBits]) {}
 
   Rows buffer(int index) const {

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <functional>
-#include <initializer_list>
 #include <limits>
 #include <new>
 #include <optional>
@@ -68,6 +67,16 @@ class XlaExecutor final : public Executor {
   const int64_t num_threads_;
 };
 
+// All axes but the last are one batch: each level of `vmap` adds one in front.
+inline int64_t row_length(const ffi::AnyBuffer& rows) { return rows.dimensions().back(); }
+inline int64_t batch_size(const ffi::AnyBuffer& rows) {
+  int64_t size = 1;
+  for (size_t axis = 0; axis + 1 < rows.dimensions().size(); ++axis) {
+    size *= rows.dimensions()[axis];
+  }
+  return size;
+}
+
 // Collects the first rule that an argument of `target` breaks. The Python wrapper
 // has checked them all, with better words: here they guard memory.
 class ArgumentChecker {
@@ -80,31 +89,34 @@ class ArgumentChecker {
              ". This is a bug in the wrapper that calls the kernel, please report it.";
   }
 
-  void require_shape(const ffi::AnyBuffer& buffer, const char* name,
-                     std::initializer_list<int64_t> shape) {
-    std::string wanted, actual;
-    for (int64_t size : shape) wanted += (wanted.empty() ? "" : ",") + std::to_string(size);
-    for (int64_t size : buffer.dimensions()) {
-      actual += (actual.empty() ? "" : ",") + std::to_string(size);
-    }
-    require(wanted == actual,
-            std::string(name) + " must have shape [" + wanted + "], got [" + actual + "]");
+  void require_rows(const ffi::AnyBuffer& buffer, const char* name, int64_t batch,
+                    int64_t length) {
+    const bool has_rows = buffer.dimensions().size() > 0;
+    require(has_rows && batch_size(buffer) == batch && row_length(buffer) == length,
+            std::string(name) + " must have shape [" + std::to_string(batch) + "," +
+                std::to_string(length) + "], got " + shape_of(buffer));
+  }
+
+  // One number for each row of the batch.
+  void require_scalars(const ffi::AnyBuffer& buffer, const char* name, int64_t batch) {
+    require(static_cast<int64_t>(buffer.element_count()) == batch,
+            std::string(name) + " must have " + std::to_string(batch) + " elements, got " +
+                shape_of(buffer));
   }
 
   void require_dtype(const ffi::AnyBuffer& buffer, const char* name, ffi::DataType dtype) {
     require(buffer.element_type() == dtype, std::string(name) + " has the wrong dtype");
   }
 
-  // Keys are [batch, num_rows] words of 32 or 64 bits, of either sign.
+  // Keys are [..., num_rows] words of 32 or 64 bits, of either sign.
   void require_keys(const ffi::AnyBuffer& keys, const char* name) {
     require(word_bytes(keys) != 0, std::string(name) + " must have dtype u32, s32, u64 or s64");
-    require(keys.dimensions().size() == 2,
-            std::string(name) + " must have shape [batch, num_rows], got rank " +
-                std::to_string(keys.dimensions().size()));
+    require(keys.dimensions().size() > 0,
+            std::string(name) + " must have shape [..., num_rows], got " + shape_of(keys));
     if (!ok()) return;
-    require(keys.dimensions()[1] <= std::numeric_limits<int32_t>::max(),
+    require(row_length(keys) <= std::numeric_limits<int32_t>::max(),
             std::string(name) + " must have fewer than 2^31 rows, got " +
-                std::to_string(keys.dimensions()[1]));
+                std::to_string(row_length(keys)));
   }
 
   bool ok() const { return error_.empty(); }
@@ -118,6 +130,14 @@ class ArgumentChecker {
       case ffi::DataType::S64: return 8;
       default: return 0;
     }
+  }
+
+  static std::string shape_of(const ffi::AnyBuffer& buffer) {
+    std::string sizes;
+    for (int64_t size : buffer.dimensions()) {
+      sizes += (sizes.empty() ? "" : ",") + std::to_string(size);
+    }
+    return "[" + sizes + "]";
   }
 
  private:

@@ -15,8 +15,8 @@ template <typename Key>
 void run(Executor& executor, const ffi::AnyBuffer& a, const ffi::AnyBuffer& b,
          const int32_t* num_valid_a, const int32_t* num_valid_b, WordBits flip,
          int32_t* source_positions) {
-  const int64_t batch = a.dimensions()[0];
-  const int64_t size_a = a.dimensions()[1], size_b = b.dimensions()[1];
+  const int64_t batch = batch_size(a);
+  const int64_t size_a = row_length(a), size_b = row_length(b);
   const auto merge_one = [&](Executor& row_executor, int64_t row) {
     merge(row_executor,
           MergeRow<Key>{words_of<Key>(a) + row * size_a, words_of<Key>(b) + row * size_b,
@@ -36,19 +36,19 @@ ffi::Error merge_target(ffi::ThreadPool pool, ffi::AnyBuffer a, ffi::AnyBuffer b
   checker.require_keys(a, "a");
   checker.require_keys(b, "b");
   if (!checker.ok()) return checker.error();
-  const int64_t batch = a.dimensions()[0];
-  const int64_t num_rows = a.dimensions()[1] + b.dimensions()[1];
+  const int64_t batch = batch_size(a);
+  const int64_t num_rows = row_length(a) + row_length(b);
   checker.require_dtype(b, "b", a.element_type());
-  checker.require_shape(b, "b", {batch, b.dimensions()[1]});
+  checker.require_rows(b, "b", batch, row_length(b));
   checker.require_dtype(num_valid_a, "num_valid_a", ffi::DataType::S32);
-  checker.require_shape(num_valid_a, "num_valid_a", {batch});
+  checker.require_scalars(num_valid_a, "num_valid_a", batch);
   checker.require_dtype(num_valid_b, "num_valid_b", ffi::DataType::S32);
-  checker.require_shape(num_valid_b, "num_valid_b", {batch});
+  checker.require_scalars(num_valid_b, "num_valid_b", batch);
   checker.require(num_rows <= std::numeric_limits<int32_t>::max(),
                   "a and b must have fewer than 2^31 rows together, got " +
                       std::to_string(num_rows));
   checker.require_dtype(*source_positions, "source_positions", ffi::DataType::S32);
-  checker.require_shape(*source_positions, "source_positions", {batch, num_rows});
+  checker.require_rows(*source_positions, "source_positions", batch, num_rows);
   if (!checker.ok()) return checker.error();
   return run_kernel(kMerge, [&] {
     XlaExecutor executor(pool);

@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "cached_radix_sort.h"
+#include "counting_sort.h"
 #include "huge_pages.h"
 #include "large_radix_sort.h"
 #include "ordered_word.h"
@@ -87,9 +88,13 @@ class RowSorter {
     const KeyRange<Key> range = key_range(executor, keys_, size_, flip_, compared);
     if (range.varying == 0) return keep(executor, 0, size_);
     if (size_ <= kCachedRows) return sort_cached(range, workspace);
-    if (sizeof(Key) == 8 && (!kHasKeys || bits_ == 64)) {
+    // Words narrower than keys can be mapped back where they hold all of the key.
+    if (!kHasKeys || bits_ == 8 * static_cast<int>(sizeof(Key))) {
       const OrderedWord<Key, uint32_t> narrow(flip_, range);
-      if (narrow.num_bits <= 32) return sort_large(executor, narrow);
+      if (!kHasIds && counts_well(size_, narrow.num_bits)) {
+        return counting_sort(executor, keys_, size_, narrow, sorted_keys_);
+      }
+      if (sizeof(Key) == 8 && narrow.num_bits <= 32) return sort_large(executor, narrow);
     }
     sort_large(executor, OrderedWord<Key, Key>(flip_, range));
   }

@@ -31,23 +31,23 @@ void check(ArgumentChecker& checker, const Buffers& buffers, int32_t bits,
            SortVariant variant) {
   checker.require_keys(*buffers.keys, "keys");
   if (!checker.ok()) return;
-  const int64_t batch = buffers.keys->dimensions()[0];
-  const int64_t num_rows = buffers.keys->dimensions()[1];
+  const int64_t batch = batch_size(*buffers.keys);
+  const int64_t num_rows = row_length(*buffers.keys);
   const int word_bytes = ArgumentChecker::word_bytes(*buffers.keys);
   checker.require_dtype(*buffers.num_valid, "num_valid", ffi::DataType::S32);
-  checker.require_shape(*buffers.num_valid, "num_valid", {batch});
+  checker.require_scalars(*buffers.num_valid, "num_valid", batch);
   if (buffers.row_ids != nullptr) {
     const bool is_implicit = buffers.row_ids->element_count() == 0;
     checker.require_dtype(*buffers.row_ids, "row_ids", ffi::DataType::S32);
-    checker.require_shape(*buffers.row_ids, "row_ids", {batch, is_implicit ? 0 : num_rows});
+    checker.require_rows(*buffers.row_ids, "row_ids", batch, is_implicit ? 0 : num_rows);
   }
   if (buffers.sorted_keys != nullptr) {
     checker.require_dtype(*buffers.sorted_keys, "sorted_keys", buffers.keys->element_type());
-    checker.require_shape(*buffers.sorted_keys, "sorted_keys", {batch, num_rows});
+    checker.require_rows(*buffers.sorted_keys, "sorted_keys", batch, num_rows);
   }
   if (buffers.sorted_row_ids != nullptr) {
     checker.require_dtype(*buffers.sorted_row_ids, "sorted row_ids", ffi::DataType::S32);
-    checker.require_shape(*buffers.sorted_row_ids, "sorted row_ids", {batch, num_rows});
+    checker.require_rows(*buffers.sorted_row_ids, "sorted row_ids", batch, num_rows);
   }
   const int64_t needed = scratch_bytes(batch, num_rows, word_bytes, variant);
   const int64_t given = static_cast<int64_t>(buffers.scratch->element_count());
@@ -66,8 +66,8 @@ void run(Executor& executor, const Buffers& buffers, WordBits flip, int32_t bits
     return has_ids ? static_cast<int32_t*>(buffer->untyped_data()) : nullptr;
   };
   const SortArguments<Key> arguments = {
-      buffers.keys->dimensions()[0],
-      buffers.keys->dimensions()[1],
+      batch_size(*buffers.keys),
+      row_length(*buffers.keys),
       words_of<Key>(*buffers.keys),
       ids_of(buffers.row_ids),
       words_of<int32_t>(*buffers.num_valid),

@@ -15,7 +15,7 @@ constexpr char kTopK[] = "jaxframes_top_k_v1";
 template <typename Key>
 void run(Executor& executor, const ffi::AnyBuffer& keys, const int32_t* num_valid,
          WordBits flip, int64_t k, int32_t* row_ids) {
-  const int64_t batch = keys.dimensions()[0], num_rows = keys.dimensions()[1];
+  const int64_t batch = batch_size(keys), num_rows = row_length(keys);
   for_each_row(executor, batch, num_rows, [&](Executor& row_executor, int64_t row) {
     top_k(row_executor,
           TopKRow<Key>{words_of<Key>(keys) + row * num_rows, num_rows,
@@ -28,14 +28,14 @@ ffi::Error top_k_target(ffi::ThreadPool pool, ffi::AnyBuffer keys, ffi::AnyBuffe
                         ffi::Result<ffi::AnyBuffer> row_ids, WordBits flip) {
   ArgumentChecker checker(kTopK);
   checker.require_keys(keys, "keys");
-  checker.require(row_ids->dimensions().size() == 2, "row_ids must have shape [batch, k]");
+  checker.require(row_ids->dimensions().size() > 0, "row_ids must have shape [..., k]");
   if (!checker.ok()) return checker.error();
-  const int64_t batch = keys.dimensions()[0], num_rows = keys.dimensions()[1];
-  const int64_t k = row_ids->dimensions()[1];
+  const int64_t batch = batch_size(keys), num_rows = row_length(keys);
+  const int64_t k = row_length(*row_ids);
   checker.require_dtype(num_valid, "num_valid", ffi::DataType::S32);
-  checker.require_shape(num_valid, "num_valid", {batch});
+  checker.require_scalars(num_valid, "num_valid", batch);
   checker.require_dtype(*row_ids, "row_ids", ffi::DataType::S32);
-  checker.require_shape(*row_ids, "row_ids", {batch, k});
+  checker.require_rows(*row_ids, "row_ids", batch, k);
   checker.require(k <= num_rows, "k must be at most the number of rows, got k=" +
                                      std::to_string(k) + " of " + std::to_string(num_rows));
   if (!checker.ok()) return checker.error();

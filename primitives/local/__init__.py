@@ -6,6 +6,7 @@ from ._merge import merge
 from ._radix_sort import radix_argsort, radix_sort
 from ._searchsorted import searchsorted
 from ._segmented_sort import segmented_sort
+from ._select_rank import select_rank
 from ._top_k import TopK, top_k
 
 __all__ = [
@@ -17,5 +18,6 @@ __all__ = [
     "radix_sort",
     "searchsorted",
     "segmented_sort",
+    "select_rank",
     "top_k",
 ]

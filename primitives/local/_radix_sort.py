@@ -10,7 +10,7 @@ from .._arguments import as_directions, as_keys, as_num_valid, as_rows
 from .._key_bits import OrderedWord, as_bits, key_of_word, ordered_words
 from .._typing import Array, ArrayLike, Int, PyTree
 from ..kernels._radix_sort import argsort_words, sort_words, sort_words_with_row_ids
-from ._take import take_rows
+from ._take import take_rows, take_words
 
 Keys = ArrayLike | tuple[ArrayLike, ...]
 
@@ -146,6 +146,6 @@ def argsort_columns(words: tuple[OrderedWord, ...], num_valid: Array) -> Array:
     """Sorts by several columns of words: one stable pass each, the least significant first."""
     row_ids = argsort_words(words[-1], num_valid)
     for column in words[-2::-1]:
-        moved = column._replace(word=take_rows(column.word, row_ids))
+        (moved,) = take_words((column,), row_ids)
         _, row_ids = sort_words_with_row_ids(moved, num_valid, row_ids)
     return row_ids

@@ -6,19 +6,10 @@ from typing import Any
 
 import jax.numpy as jnp
 
-from .._arguments import (
-    as_array,
-    as_directions,
-    as_keys,
-    as_num_valid,
-    as_rows,
-    as_static_int,
-    type_of,
-)
-from .._key_bits import as_bits, ordered_words
+from .._arguments import as_array, as_directions, as_keys, as_static_int, type_of
+from .._key_bits import as_bits
 from .._typing import Array, Int, PyTree
-from ._radix_sort import Keys, argsort_columns
-from ._take import take_rows
+from ._radix_sort import Keys, radix_sort
 
 
 def segmented_sort(
@@ -68,8 +59,17 @@ def segmented_sort(
         >>> local.segmented_sort(keys, segment_ids, num_segments=2).tolist()
         [1, 2, 3, 7, 9]
     """
+    keys_with_ids, options = as_segmented(keys, segment_ids, num_segments, descending, bits)
+    result = radix_sort(keys_with_ids, values=values, num_valid=num_valid, **options)
+    return without_ids(result, keys, values)
+
+
+def as_segmented(
+    keys: Any, segment_ids: Any, num_segments: Any, descending: Any, bits: Any
+) -> tuple[tuple[Array, ...], dict[str, Any]]:
+    """Checks the arguments; returns the keys of the sort that does it, and its options."""
     caller = "segmented_sort"
-    columns, is_tuple = as_keys(keys, caller)
+    columns, _ = as_keys(keys, caller)
     num_rows = columns[0].shape[0]
     segment_ids = as_array(segment_ids, caller, "segment_ids")
     if not jnp.issubdtype(segment_ids.dtype, jnp.integer):
@@ -84,13 +84,15 @@ def segmented_sort(
         num_segments = as_static_int(num_segments, caller, "num_segments", 1, None)
         width = 8 * segment_ids.dtype.itemsize
         segment_bits = min(max((num_segments - 1).bit_length(), 1), width)
-    words = ordered_words(
-        (segment_ids, *columns),
-        (False, *as_directions(descending, len(columns), caller)),
-        (segment_bits, *as_bits(bits, columns, caller)),
-    )
-    values = as_rows(values, num_rows, caller)
-    row_ids = argsort_columns(words, as_num_valid(num_valid, num_rows, caller))
-    sorted_columns, values = take_rows((columns, values), row_ids)
-    sorted_keys = sorted_columns if is_tuple else sorted_columns[0]
-    return sorted_keys if values is None else (sorted_keys, values)
+    options = {
+        "descending": (False, *as_directions(descending, len(columns), caller)),
+        "bits": (segment_bits, *as_bits(bits, columns, caller)),
+    }
+    return (segment_ids, *columns), options
+
+
+def without_ids(result: Any, keys: Any, values: Any) -> Any:
+    """Drops the segment ids that were sorted as the first key."""
+    (_, *columns), moved = (result, None) if values is None else result
+    sorted_keys = tuple(columns) if isinstance(keys, (tuple, list)) else columns[0]
+    return sorted_keys if values is None else (sorted_keys, moved)

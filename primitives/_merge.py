@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Two sorted sequences into one, as whole arrays."""
+
+import functools
+from collections.abc import Sequence
+from typing import Any
+
+import jax
+
+from ..shardings._compat import MeshLike
+from . import local
+from ._arguments import as_directions, as_keys, as_rows
+from ._over_mesh import RowMesh
+from ._typing import PyTree
+from .collective._exchange import Transport, check_transport
+from .collective._merge import merge_shards
+from .local._radix_sort import Keys
+from .local._searchsorted import check_same_columns
+
+
+def merge(
+    a_keys: Keys,
+    b_keys: Keys,
+    mesh: MeshLike | None = None,
+    *,
+    values: tuple[PyTree, PyTree] | None = None,
+    descending: bool | Sequence[bool] = False,
+    axis: str | tuple[str, ...] | None = None,
+    transport: Transport = "auto",
+) -> Any:
+    """Merges two sorted sequences of rows into one, on one device or over a mesh.
+
+    Args:
+        a_keys: keys in the order of `radix_sort`: one array of shape `(a_rows,)`, or a tuple of
+            them, most significant first. Any length.
+        b_keys: as many columns of the same dtypes, each of shape `(b_rows,)`.
+        mesh: the mesh that the rows are spread over; one device if left out.
+        values: the values of `a` and those of `b`: two pytrees of the same structure, whose
+            leaves differ only in their number of rows.
+        descending: the direction that both are sorted in, or one for each key.
+        axis: mesh axis or axes that the rows lie along; all axes of the mesh if left out.
+        transport: how the rows travel; see `collective.partition`.
+
+    Returns:
+        The merged keys, an array or a tuple as they were given; with values `(keys, values)`.
+        Sharded as the result of `radix_sort`.
+
+    Raises:
+        TypeError: dtypes of `a` and `b` differ, or cannot be sorted by.
+        ValueError: numbers of columns, structures of values or lengths differ, or `axis` names no
+            axis of the mesh.
+
+    Cost:
+        Work O(a_rows + b_rows) on one CPU device; over a mesh that of `radix_sort`.
+
+    Guarantees:
+        Stable: equal keys of `a` come before those of `b`. Deterministic; differentiable in
+        `values` and in float keys.
+
+    Example:
+        >>> import jax.numpy as jnp
+        >>> from jaxframes import primitives
+        >>> primitives.merge(jnp.array([1, 4, 4]), jnp.array([2, 4])).tolist()
+        [1, 2, 4, 4, 4]
+    """
+    caller = "merge"
+    if mesh is None:
+        return local.merge(a_keys, b_keys, values=values, descending=descending)
+    row_mesh = RowMesh(mesh, axis, caller)
+    check_transport(transport, caller)
+    a_columns, is_tuple = as_keys(a_keys, caller, "a_keys")
+    b_columns, _ = as_keys(b_keys, caller, "b_keys")
+    check_same_columns(a_columns, b_columns, caller, "a_keys", "b_keys")
+    directions = as_directions(descending, len(a_columns), caller)
+    lengths = a_columns[0].shape[0], b_columns[0].shape[0]
+    a_values, b_values = (None, None) if values is None else values
+    a = (a_columns, as_rows(a_values, lengths[0], caller))
+    b = (b_columns, as_rows(b_values, lengths[1], caller))
+    columns, values = _merge_on_mesh(
+        row_mesh.place(a), row_mesh.place(b), row_mesh, directions, lengths, transport
+    )
+    merged_keys = columns if is_tuple else columns[0]
+    return merged_keys if values is None else (merged_keys, values)
+
+
+@functools.partial(jax.jit, static_argnums=(2, 3, 4, 5))
+def _merge_on_mesh(
+    a: Any,
+    b: Any,
+    row_mesh: RowMesh,
+    descending: tuple[bool, ...],
+    lengths: tuple[int, int],
+    transport: Transport,
+) -> Any:
+    num_rows = sum(lengths)
+    capacity = row_mesh.shard_rows(num_rows)
+
+    def merge_rows(a: Any, b: Any) -> Any:
+        counts = row_mesh.num_valid(lengths[0]), row_mesh.num_valid(lengths[1])
+        columns, values, _ = merge_shards(
+            a,
+            b,
+            descending,
+            counts,
+            row_mesh.axes,
+            layout="full",
+            transport=transport,
+            capacity=capacity,
+        )
+        return columns, values
+
+    return row_mesh.trim(row_mesh.map(merge_rows, a, b), num_rows)

@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The first k rows and the rows of given ranks, of whole arrays."""
+
+import functools
+
+import jax
+
+from ..shardings._compat import MeshLike
+from . import collective, local
+from ._arguments import as_keys, as_static_int
+from ._over_mesh import RowMesh
+from ._typing import Array, ArrayLike, Int, Shaped
+from .local._select_rank import as_ranks
+from .local._top_k import TopK
+
+
+def top_k(
+    x: ArrayLike,
+    k: int,
+    mesh: MeshLike | None = None,
+    *,
+    largest: bool = True,
+    axis: str | tuple[str, ...] | None = None,
+) -> TopK:
+    """Finds the k largest (or smallest) elements, in order, on one device or over a mesh.
+
+    They are the first k rows of a stable sort in that direction, so ties go to the lowest row id,
+    -0.0 equals 0.0, and NaN stands behind every number, in both directions.
+
+    Args:
+        x: array of shape `(rows,)`, of any key dtype and any length.
+        k: how many. Static.
+        mesh: the mesh that the rows are spread over; one device if left out.
+        largest: the largest first; else the smallest first.
+        axis: mesh axis or axes that the rows lie along; all axes of the mesh if left out.
+
+    Returns:
+        `TopK(values, row_ids)`, each of shape `(k,)`. On a mesh every device gets them.
+
+    Raises:
+        ValueError: `k` is not in `[0, rows]`, or `axis` names no axis of the mesh.
+        TypeError: a dtype that cannot be sorted by, `k` is traced, or `mesh` is no mesh.
+
+    Cost:
+        Work O(rows) on CPU, a sort elsewhere. Communication: one `all_gather` of `k` elements and
+        ids from each shard.
+
+    Guarantees:
+        Stable; deterministic; differentiable in `x`.
+
+    Example:
+        >>> import jax.numpy as jnp
+        >>> from jaxframes import primitives
+        >>> top = primitives.top_k(jnp.array([5, 9, 9, 1]), 3)
+        >>> top.values.tolist(), top.row_ids.tolist()
+        ([9, 9, 5], [1, 2, 0])
+    """
+    if mesh is None:
+        return local.top_k(x, k, largest=largest)
+    row_mesh = RowMesh(mesh, axis, "top_k")
+    (column,), _ = as_keys(x, "top_k", "x")
+    num_rows = column.shape[0]
+    k = as_static_int(k, "top_k", "k", 0, num_rows)
+    return _top_k_on_mesh(row_mesh.place(column), row_mesh, k, num_rows, bool(largest))
+
+
+@functools.partial(jax.jit, static_argnums=(1, 2, 3, 4))
+def _top_k_on_mesh(column: Array, row_mesh: RowMesh, k: int, num_rows: int, largest: bool) -> TopK:
+    def top_k_of_shards(column: Array) -> TopK:
+        valid = row_mesh.num_valid(num_rows)
+        return collective.top_k(
+            column, k, axis_name=row_mesh.axes, largest=largest, num_valid=valid
+        )
+
+    return row_mesh.map_to_all(top_k_of_shards, column)
+
+
+def select_rank(
+    x: ArrayLike,
+    ranks: int | Int[Array, " ranks"],
+    mesh: MeshLike | None = None,
+    *,
+    axis: str | tuple[str, ...] | None = None,
+) -> Shaped[Array, " ranks"]:
+    """Finds the elements of given ranks, rank 0 being the smallest, on one device or over a mesh.
+
+    Args:
+        x: array of shape `(rows,)`, of any key dtype and any length.
+        ranks: integers of any shape, in `[0, rows)`. Ranks that are not known while tracing are
+            clipped to that.
+        mesh: the mesh that the rows are spread over; one device if left out.
+        axis: mesh axis or axes that the rows lie along; all axes of the mesh if left out.
+
+    Returns:
+        The elements, in the shape of `ranks`; what a stable sort would have at those places, bit
+        for bit. On a mesh every device gets them.
+
+    Raises:
+        TypeError: a dtype that cannot be sorted by, `ranks` that are not integers, or `mesh` is no
+            mesh.
+        ValueError: a rank that is known lies outside `[0, rows)`, `x` is empty, or `axis` names no
+            axis of the mesh.
+
+    Cost:
+        A local sort of each shard; no row moves. See `collective.select_rank`.
+
+    Guarantees:
+        Deterministic; differentiable in `x`.
+
+    Example:
+        >>> import jax.numpy as jnp
+        >>> from jaxframes import primitives
+        >>> primitives.select_rank(jnp.array([30, 10, 20]), jnp.array([0, 2])).tolist()
+        [10, 30]
+    """
+    if mesh is None:
+        return local.select_rank(x, ranks)
+    row_mesh = RowMesh(mesh, axis, "select_rank")
+    (column,), _ = as_keys(x, "select_rank", "x")
+    num_rows = column.shape[0]
+    ranks = as_ranks(ranks, num_rows, "select_rank")
+    return _select_rank_on_mesh(row_mesh.place(column), ranks, row_mesh, num_rows)
+
+
+@functools.partial(jax.jit, static_argnums=(2, 3))
+def _select_rank_on_mesh(column: Array, ranks: Array, row_mesh: RowMesh, num_rows: int) -> Array:
+    def select(column: Array, ranks: Array) -> Array:
+        valid = row_mesh.num_valid(num_rows)
+        return collective.select_rank(column, ranks, axis_name=row_mesh.axes, num_valid=valid)
+
+    return row_mesh.map_to_all(select, column, replicated=(ranks,))

@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Collectives called on whole arrays, which are padded where the mesh does not divide them."""
+
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+from jax.sharding import AbstractMesh, Mesh, NamedSharding, PartitionSpec
+
+from ..shardings._compat import MeshLike, has_explicit_axes, shard_map
+from ..shardings._mesh import num_shards, row_axes
+from ._arguments import type_of
+from ._typing import Array
+
+
+class RowMesh:
+    """A mesh, and the axes of it that rows lie along. Hashable: static under `jit`."""
+
+    def __init__(self, mesh: Any, axis: str | tuple[str, ...] | None, caller: str):
+        if not isinstance(mesh, (Mesh, AbstractMesh)):
+            raise TypeError(
+                f"{caller}: mesh must be a jax.sharding.Mesh, or None for one device, "
+                f"got {type_of(mesh)}. Make one with jaxframes.shardings.make_mesh()."
+            )
+        self.mesh: MeshLike = mesh
+        self.axes = row_axes(mesh, axis, caller)
+        self.num_shards = num_shards(mesh, self.axes)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, RowMesh) and (self.mesh, self.axes) == (other.mesh, other.axes)
+
+    def __hash__(self) -> int:
+        return hash((self.mesh, self.axes))
+
+    @property
+    def spec(self) -> PartitionSpec:
+        """Rows cut along the axes."""
+        return PartitionSpec(self.axes)
+
+    def shard_rows(self, num_rows: int) -> int:
+        """Rows of each shard, padding included."""
+        return -(-num_rows // self.num_shards)
+
+    def num_valid(self, num_rows: int) -> Array:
+        """Inside `shard_map`: the rows of this shard that count, all padding being at the end."""
+        capacity = self.shard_rows(num_rows)
+        full_shards, rest = divmod(num_rows, capacity) if capacity else (0, 0)
+        shard = jax.lax.axis_index(self.axes)
+        return jnp.where(
+            shard < full_shards, capacity, jnp.where(shard == full_shards, rest, 0)
+        ).astype(jnp.int32)
+
+    def place(self, rows: Any) -> Any:
+        """Pads the leaves to a multiple of the shards, and cuts them over the mesh."""
+        return jax.tree.map(self._place, rows)
+
+    def _place(self, rows: Array) -> Array:
+        padding = -rows.shape[0] % self.num_shards
+        sharding = NamedSharding(self.mesh, self.spec)
+        is_traced = isinstance(rows, jax.core.Tracer)
+        if padding:
+            if is_traced and has_explicit_axes(self.mesh):
+                rows = jax.sharding.reshard(rows, NamedSharding(self.mesh, PartitionSpec()))
+            rows = jnp.pad(rows, ((0, padding), *((0, 0),) * (rows.ndim - 1)))
+        if is_traced:
+            # Under Auto axes shard_map itself says how the rows are cut.
+            return jax.sharding.reshard(rows, sharding) if has_explicit_axes(self.mesh) else rows
+        return jax.device_put(rows, sharding)
+
+    def trim(self, rows: Any, num_rows: int) -> Any:
+        """Drops the padding behind the last row. A length that the shards do not divide cannot be
+        sharded in JAX, so it comes back whole on every device.
+        """
+        if num_rows % self.num_shards == 0:
+            return rows
+        whole = NamedSharding(self.mesh, PartitionSpec())
+
+        def trim_leaf(leaf: Array) -> Array:
+            if has_explicit_axes(self.mesh):
+                return jax.sharding.reshard(leaf, whole)[:num_rows]
+            return jax.lax.with_sharding_constraint(leaf[:num_rows], whole)
+
+        return jax.tree.map(trim_leaf, rows)
+
+    def map(self, function: Callable[..., Any], *rows: Any, replicated: Any = ()) -> Any:
+        """Runs a collective on rows that lie on the mesh; its results do too."""
+        in_specs = (*(self.spec for _ in rows), *(PartitionSpec() for _ in replicated))
+        return shard_map(function, self.mesh, in_specs, self.spec)(*rows, *replicated)
+
+    def map_to_all(self, function: Callable[..., Any], *rows: Any, replicated: Any = ()) -> Any:
+        """Runs a collective whose results are the same on every shard."""
+        in_specs = (*(self.spec for _ in rows), *(PartitionSpec() for _ in replicated))
+        return shard_map(function, self.mesh, in_specs, PartitionSpec())(*rows, *replicated)

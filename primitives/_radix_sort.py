@@ -1,0 +1,191 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Stable sort of whole arrays, on one device or over a mesh."""
+
+import functools
+from collections.abc import Sequence
+from typing import Any
+
+import jax
+
+from ..shardings._compat import MeshLike
+from . import local
+from ._arguments import as_directions, as_keys, as_rows
+from ._key_bits import as_bits
+from ._over_mesh import RowMesh
+from ._typing import Array, Int, PyTree
+from .collective._exchange import Transport, check_transport
+from .collective._radix_sort import global_row_ids, sort_shards
+from .collective._sorted_runs import SortOrder
+from .local._radix_sort import Keys
+
+
+def radix_sort(
+    keys: Keys,
+    mesh: MeshLike | None = None,
+    *,
+    values: PyTree | None = None,
+    descending: bool | Sequence[bool] = False,
+    bits: int | Sequence[int | None] | None = None,
+    axis: str | tuple[str, ...] | None = None,
+    transport: Transport = "auto",
+) -> Any:
+    """Sorts rows by their keys, on one device or over a mesh.
+
+    Args:
+        keys: one array of shape `(rows,)`, or a tuple of them, most significant first; bool,
+            integers of 8 to 64 bits, or floats of 16 to 64 bits. Any length.
+        mesh: the mesh that the rows are spread over; one device if left out.
+        values: a pytree of arrays whose leading axis is `rows`; they move with their keys.
+        descending: the direction, or one for each key.
+        bits: for integer keys, compare only this many of the lowest bits, as an unsigned number.
+            Static; all bits, in the order of the dtype, if left out. One number, or one for each
+            key.
+        axis: mesh axis or axes that the rows lie along; all axes of the mesh if left out.
+        transport: how the rows travel; see `collective.partition`.
+
+    Returns:
+        The sorted keys, an array or a tuple as they were given; with values `(keys, values)`. On a
+        mesh they are sharded by rows; where the mesh does not divide the number of rows, which JAX
+        cannot shard, every device gets the whole.
+
+    Raises:
+        TypeError: a dtype that cannot be sorted by, a 64-bit one without x64 mode, or `mesh` is no
+            mesh.
+        ValueError: arrays of different lengths, keys not one-dimensional, `bits` out of range, or
+            `axis` names no axis of the mesh.
+
+    Cost:
+        Work O(rows x (key bytes + value bytes)) on CPU and GPU. Communication: each row moves
+        once, or twice where one pair of shards holds most rows; see `collective.radix_sort`.
+
+    Guarantees:
+        Stable, in both directions; deterministic; every shard holds the same number of rows
+        throughout; differentiable in `values` and in float keys. -0.0 equals 0.0 and NaN comes
+        last, in both directions; every key keeps its bits.
+
+    References:
+        Cheng, Shah, Gilbert, Edelman (2007), "A novel parallel sorting algorithm for contemporary
+        architectures" (exact splitters).
+
+    Example:
+        >>> import jax.numpy as jnp
+        >>> from jaxframes import primitives, shardings
+        >>> primitives.radix_sort(jnp.array([30, 10, 20]), shardings.make_mesh(1)).tolist()
+        [10, 20, 30]
+    """
+    if mesh is None:
+        return local.radix_sort(keys, values=values, descending=descending, bits=bits)
+    columns, values, order, row_mesh, is_tuple = _as_sort(
+        "radix_sort", keys, values, mesh, descending, bits, axis, transport
+    )
+    num_rows = columns[0].shape[0]
+    rows = row_mesh.place((columns, values))
+    columns, values = _sort_on_mesh(*rows, row_mesh, order, num_rows, transport)
+    sorted_keys = columns if is_tuple else columns[0]
+    return sorted_keys if values is None else (sorted_keys, values)
+
+
+def radix_argsort(
+    keys: Keys,
+    mesh: MeshLike | None = None,
+    *,
+    descending: bool | Sequence[bool] = False,
+    bits: int | Sequence[int | None] | None = None,
+    axis: str | tuple[str, ...] | None = None,
+    transport: Transport = "auto",
+) -> Int[Array, " rows"]:
+    """Finds the permutation that sorts rows, on one device or over a mesh.
+
+    Args:
+        keys: as for `radix_sort`.
+        mesh: the mesh that the rows are spread over; one device if left out.
+        descending: the direction, or one for each key.
+        bits: as for `radix_sort`.
+        axis: mesh axis or axes that the rows lie along; all axes of the mesh if left out.
+        transport: how the rows travel; see `collective.partition`.
+
+    Returns:
+        Row ids: `keys[row_ids]` is sorted. int32, or int64 from 2^31 rows on. Sharded as the
+        result of `radix_sort`.
+
+    Raises:
+        TypeError: as `radix_sort`.
+        ValueError: as `radix_sort`.
+
+    Cost:
+        That of `radix_sort` with one value of 4 or 8 bytes.
+
+    Guarantees:
+        Stable, in both directions; deterministic.
+
+    Example:
+        >>> import jax.numpy as jnp
+        >>> from jaxframes import primitives, shardings
+        >>> primitives.radix_argsort(jnp.array([30, 10, 20]), shardings.make_mesh(1)).tolist()
+        [1, 2, 0]
+    """
+    if mesh is None:
+        return local.radix_argsort(keys, descending=descending, bits=bits)
+    columns, _, order, row_mesh, _ = _as_sort(
+        "radix_argsort", keys, None, mesh, descending, bits, axis, transport
+    )
+    num_rows = columns[0].shape[0]
+    columns = row_mesh.place(columns)
+    return _argsort_on_mesh(columns, row_mesh, order, num_rows, transport)
+
+
+@functools.partial(jax.jit, static_argnums=(2, 3, 4, 5))
+def _sort_on_mesh(
+    columns: tuple[Array, ...],
+    values: Any,
+    row_mesh: RowMesh,
+    order: SortOrder,
+    num_rows: int,
+    transport: Transport,
+) -> tuple[tuple[Array, ...], Any]:
+    def sort(columns: tuple[Array, ...], values: Any) -> Any:
+        valid = row_mesh.num_valid(num_rows)
+        columns, values, _ = sort_shards(
+            columns, values, order, valid, row_mesh.axes, layout="full", transport=transport
+        )
+        return columns, values
+
+    return row_mesh.trim(row_mesh.map(sort, columns, values), num_rows)
+
+
+@functools.partial(jax.jit, static_argnums=(1, 2, 3, 4))
+def _argsort_on_mesh(
+    columns: tuple[Array, ...],
+    row_mesh: RowMesh,
+    order: SortOrder,
+    num_rows: int,
+    transport: Transport,
+) -> Array:
+    def argsort(columns: tuple[Array, ...]) -> Array:
+        row_ids = global_row_ids(columns[0].shape[0], row_mesh.axes, "radix_argsort")
+        valid = row_mesh.num_valid(num_rows)
+        _, row_ids, _ = sort_shards(
+            columns, row_ids, order, valid, row_mesh.axes, layout="full", transport=transport
+        )
+        return row_ids
+
+    return row_mesh.trim(row_mesh.map(argsort, columns), num_rows)
+
+
+def _as_sort(
+    caller: str,
+    keys: Any,
+    values: Any,
+    mesh: Any,
+    descending: Any,
+    bits: Any,
+    axis: Any,
+    transport: Any,
+) -> tuple[tuple[Array, ...], Any, SortOrder, RowMesh, bool]:
+    row_mesh = RowMesh(mesh, axis, caller)
+    check_transport(transport, caller)
+    columns, is_tuple = as_keys(keys, caller)
+    order = SortOrder(
+        as_directions(descending, len(columns), caller), as_bits(bits, columns, caller)
+    )
+    return columns, as_rows(values, columns[0].shape[0], caller), order, row_mesh, is_tuple

@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Stable sort within segments that may lie over several shards."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from .._typing import Array, Int, PyTree
+from ..local._radix_sort import Keys
+from ..local._segmented_sort import as_segmented, without_ids
+from ._axis import AxisName
+from ._exchange import Transport
+from ._radix_sort import radix_sort
+
+
+def segmented_sort(
+    keys: Keys,
+    segment_ids: Int[Array, " rows"],
+    *,
+    axis_name: AxisName,
+    num_segments: int | None = None,
+    values: PyTree | None = None,
+    descending: bool | Sequence[bool] = False,
+    bits: int | Sequence[int | None] | None = None,
+    num_valid: int | Int[Array, ""] | None = None,
+    transport: Transport = "auto",
+) -> Any:
+    """Sorts the rows of each segment by their keys, over the shards of a mesh axis.
+
+    The segments come out in the order of their ids, dealt out evenly; a segment may lie over any
+    number of shards.
+
+    Args:
+        keys: this shard's keys: one array of shape `(rows,)`, or a tuple of them.
+        segment_ids: segment of each row, integers of shape `(rows,)`.
+        axis_name: mesh axis, or tuple of axes, that the rows lie along.
+        num_segments: with it, ids lie in `[0, num_segments)`, and the sort looks at no more bits
+            of them than that needs. Static.
+        values: a pytree of arrays whose leading axis is `rows`; they move with their keys.
+        descending: the direction within segments, or one for each key.
+        bits: for integer keys, compare only this many of the lowest bits, as in `radix_sort`.
+        num_valid: the rows of this shard that count, from the front; all of them if left out.
+        transport: how the rows travel; see `partition`.
+
+    Returns:
+        This shard's keys, an array or a tuple as they were given; with values `(keys, values)`.
+
+    Raises:
+        TypeError: a dtype that cannot be sorted by, or `segment_ids` that are not integers.
+        ValueError: arrays of different lengths, or `axis_name` is no axis of the enclosing
+            `shard_map`.
+
+    Cost:
+        That of `radix_sort` by the ids and the keys.
+
+    Guarantees:
+        Stable; deterministic; exactly balanced; differentiable in `values` and in float keys.
+
+    Example:
+        Two shards:
+
+            shard 0   keys [3 1 2]   segment ids [0 0 1]
+            shard 1   keys [0 9 7]   segment ids [1 1 1]
+            ->
+            shard 0   keys [1 3 0]
+            shard 1   keys [2 7 9]
+    """
+    keys_with_ids, options = as_segmented(keys, segment_ids, num_segments, descending, bits)
+    result = radix_sort(
+        keys_with_ids,
+        axis_name=axis_name,
+        values=values,
+        num_valid=num_valid,
+        transport=transport,
+        **options,
+    )
+    return without_ids(result, keys, values)

@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Order statistics of the rows of a mesh axis, without moving rows."""
+
+import functools
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+from .._arguments import as_keys, as_num_valid
+from .._key_bits import ordered_words
+from .._typing import Array, ArrayLike, Int, Shaped
+from ..kernels._radix_sort import sort_words_with_row_ids
+from ..local._select_rank import as_ranks
+from ..local._take import take_rows
+from ._axis import AxisName, as_shards, num_shards_on
+from ._moved import with_tangents
+from ._packing import pack_rows, unpack_rows
+from ._splitters import place_of_ranks
+from ._wide_counts import minimum, psum_wide, subtract, widen
+
+
+def select_rank(
+    x: ArrayLike,
+    ranks: int | Int[Array, " ranks"],
+    *,
+    axis_name: AxisName,
+    num_valid: int | Int[Array, ""] | None = None,
+) -> Shaped[Array, " ranks"]:
+    """Finds the elements of given ranks among the rows of all shards, rank 0 being the smallest.
+
+    Args:
+        x: this shard's elements, of shape `(rows,)` and any key dtype.
+        ranks: integers of any shape, the same on every shard, in `[0, num_shards x rows)`. Ranks
+            that are not known while tracing are clipped to the rows that count.
+        axis_name: mesh axis, or tuple of axes, that the rows lie along.
+        num_valid: the rows of this shard that count, from the front; all of them if left out.
+
+    Returns:
+        The elements, in the shape of `ranks`, the same on every shard; what a stable sort would
+        have at those places, bit for bit.
+
+    Raises:
+        TypeError: a dtype that cannot be sorted by, or `ranks` that are not integers.
+        ValueError: a rank that is known is out of range, `x` is empty, or `axis_name` is no axis
+            of the enclosing `shard_map`.
+
+    Cost:
+        A local sort; then, for each 4 or 8 bits of the key, a `psum` of 16 or 256 counts for each
+        rank, and a last `psum` of the elements.
+
+    Guarantees:
+        Deterministic; differentiable in `x`.
+
+    References:
+        Saukas, Song (1999), "A note on parallel selection on coarse-grained multicomputers".
+
+    Example:
+        Two shards, ranks [0 3]:
+
+            shard 0   x [9 2 2]
+            shard 1   x [2 1 0]
+            ->
+            both      [0 2]
+    """
+    caller = "select_rank"
+    num_shards = num_shards_on(axis_name, caller)
+    (column,), _ = as_keys(x, caller, "x")
+    num_rows = column.shape[0]
+    ranks = as_ranks(ranks, num_rows * num_shards, caller)
+    valid = as_num_valid(num_valid, num_rows, caller)
+    column, valid = as_shards((column, valid), axis_name)
+
+    (word,) = ordered_words((column,), (False,))
+    sorted_word, row_ids = sort_words_with_row_ids(word, valid)
+    wanted = widen(jnp.maximum(ranks, jnp.zeros((), ranks.dtype)).reshape(-1))
+    last = subtract(psum_wide(valid, axis_name), widen(jnp.ones((), jnp.int32)))
+    wanted = minimum(wanted, type(last)(*(jnp.broadcast_to(part, ranks.size) for part in last)))
+    sorted_columns = (word._replace(word=sorted_word),)
+    place, is_here = place_of_ranks(sorted_columns, valid, wanted, axis_name)
+    plan = (take_rows(row_ids, place, is_unique=False), is_here)
+    route = functools.partial(_route, axis_name=axis_name)
+    words = route(pack_rows(jax.lax.stop_gradient(column)), plan)
+    selected = with_tangents(route, unpack_rows(words, column), column, plan)
+    return selected.reshape(ranks.shape)
+
+
+def _route(matrix: Array, plan: tuple[Array, Array], *, axis_name: AxisName) -> Any:
+    # One shard has the element and all others add zero, which changes no bit of it.
+    row_ids, is_here = plan
+    rows = take_rows(matrix, row_ids, is_unique=False)
+    return jax.lax.psum(jnp.where(is_here[:, None], rows, jnp.zeros((), rows.dtype)), axis_name)

@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Order statistics: the keys of given ranks."""
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from .._arguments import as_array, as_keys, as_num_valid, type_of
+from .._key_bits import ordered_words
+from .._typing import Array, ArrayLike, Int, Shaped
+from ._radix_sort import argsort_columns
+from ._take import take_rows
+
+
+def select_rank(
+    x: ArrayLike,
+    ranks: int | Int[Array, " ranks"],
+    *,
+    num_valid: int | Int[Array, ""] | None = None,
+) -> Shaped[Array, " ranks"]:
+    """Finds the elements of given ranks, rank 0 being the smallest.
+
+    Args:
+        x: array of shape `(rows,)`, of any key dtype.
+        ranks: integers of any shape, in `[0, rows)`. Ranks that are not known while tracing are
+            clipped to the rows that count.
+        num_valid: the rows that count, from the front; all of them if left out.
+
+    Returns:
+        The elements, in the shape of `ranks`; what a stable sort would have at those places, bit
+        for bit.
+
+    Raises:
+        TypeError: a dtype that cannot be sorted by, or `ranks` that are not integers.
+        ValueError: a rank that is known lies outside `[0, rows)`, or `x` is empty.
+
+    Cost:
+        Work O(rows x key bytes). No communication.
+
+    Guarantees:
+        Deterministic; differentiable in `x`.
+
+    Example:
+        >>> import jax.numpy as jnp
+        >>> from jaxframes.primitives import local
+        >>> local.select_rank(jnp.array([30, 10, 20]), jnp.array([0, 2])).tolist()
+        [10, 30]
+    """
+    caller = "select_rank"
+    (column,), _ = as_keys(x, caller, "x")
+    ranks = as_ranks(ranks, column.shape[0], caller)
+    valid = as_num_valid(num_valid, column.shape[0], caller)
+    row_ids = argsort_columns(ordered_words((column,), (False,)), valid)
+    # Ranks may be too narrow or too wide a dtype for the number of rows; places are int32.
+    places = jnp.clip(ranks.astype(jnp.int32), 0, jnp.maximum(valid - 1, 0))
+    return take_rows(column, take_rows(row_ids, places, is_unique=False), is_unique=False)
+
+
+def as_ranks(ranks: Any, num_rows: int, caller: str) -> Array:
+    """Checks that ranks are integers, and those that the host knows that they exist."""
+    array = as_array(ranks, caller, "ranks")
+    if not jnp.issubdtype(array.dtype, jnp.integer):
+        raise TypeError(f"{caller}: ranks must be integers, got {type_of(ranks)}.")
+    if num_rows == 0 and array.size > 0:
+        raise ValueError(f"{caller}: x must not be empty, got no rows.")
+    if not isinstance(ranks, jax.Array):
+        known = np.asarray(ranks)
+        bad = known[(known < 0) | (known >= num_rows)]
+        if bad.size:
+            raise ValueError(
+                f"{caller}: ranks must lie in [0, {num_rows}), the rows of x, got {bad.flat[0]}."
+            )
+    return array
