@@ -91,8 +91,11 @@ def exchange(
         return _one_hop(rows, runs, capacity, axis_name, num_rows)
     if transport == "two_hop":
         return two_hop(rows, runs)
-    # XLA has no ragged all-to-all on CPU. On GPU it is sound within one node only, so there it is
-    # taken where the caller asks for it.
+    # Only words travel ragged: what JAX makes of a ragged exchange of tangents cannot be batched.
+    # XLA has none on CPU. On GPU it is sound within one node only, so there it is taken where the
+    # caller asks for it.
+    if rows.dtype != jnp.uint32:
+        return dense(rows, runs)
     if transport == "ragged":
         return jax.lax.platform_dependent(rows, runs, cpu=dense, default=ragged)
     return jax.lax.platform_dependent(rows, runs, tpu=ragged, default=dense)
