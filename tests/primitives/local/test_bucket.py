@@ -1,0 +1,238 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`local.bucket` against the NumPy oracle."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import oracles
+import pytest
+from jax.sharding import AxisType, PartitionSpec
+from jax.test_util import check_grads
+from jaxframes.primitives import kernels, local
+from key_distributions import INTEGER_DTYPES, make_keys
+
+bucket = jax.jit(local.bucket, static_argnames="num_buckets")
+
+NUM_ROWS = 700
+
+
+def rows_and_ids(num_buckets, num_rows=NUM_ROWS, dtype=np.int32, seed=0):
+    bucket_ids = np.random.default_rng(seed).integers(0, num_buckets, num_rows).astype(dtype)
+    return {"row": np.arange(num_rows, dtype=np.int32), "pair": np.ones((num_rows, 2))}, bucket_ids
+
+
+def assert_is_bucketed(actual, rows, bucket_ids, num_buckets, **settings):
+    assert isinstance(actual, local.Bucketed)
+    expected = oracles.bucket(rows, bucket_ids, num_buckets, **settings)
+    oracles.assert_same_bits(tuple(actual), expected)
+
+
+# Matches the oracle
+
+
+@pytest.mark.parametrize("dtype", INTEGER_DTYPES, ids=str)
+@pytest.mark.parametrize("num_buckets", [1, 8, 300])
+def test_groups_rows_by_ids_of_any_integer_dtype(dtype, num_buckets):
+    # Three hundred buckets are more than a narrow dtype can name, and must not wrap.
+    rows, bucket_ids = rows_and_ids(min(num_buckets, 128), dtype=dtype)
+    actual = bucket(rows, bucket_ids, num_buckets=num_buckets)
+    assert_is_bucketed(actual, rows, bucket_ids, num_buckets)
+
+
+@pytest.mark.parametrize("dtype", ["int8", "uint8", "int32", "uint32", "int64", "uint64"])
+@pytest.mark.parametrize("num_buckets", [5, 300])
+def test_rows_of_no_bucket_come_last(dtype, num_buckets):
+    rows, bucket_ids = rows_and_ids(5, dtype=np.dtype(dtype))
+    limits = np.iinfo(dtype)
+    bucket_ids[::9] = limits.max
+    bucket_ids[::11] = limits.min
+    if limits.max >= 2**32:
+        # Its low word names a bucket.
+        bucket_ids[::13] = 2**32 + 1
+    actual = bucket(rows, bucket_ids, num_buckets=num_buckets)
+    assert_is_bucketed(actual, rows, bucket_ids, num_buckets)
+
+
+@pytest.mark.parametrize("num_valid", [0, 1, 699, 700])
+def test_padding_stays_in_place(num_valid):
+    rows, bucket_ids = rows_and_ids(5)
+    bucket_ids[::7] = -1
+    actual = bucket(rows, bucket_ids, num_buckets=5, num_valid=num_valid)
+    assert_is_bucketed(actual, rows, bucket_ids, 5, num_valid=num_valid)
+
+
+@pytest.mark.usefixtures("x64_off")
+def test_groups_rows_without_x64():
+    _, bucket_ids = rows_and_ids(5)
+    actual = bucket(bucket_ids, bucket_ids, num_buckets=5)
+    assert_is_bucketed(actual, bucket_ids, bucket_ids, 5)
+
+
+# Edge sizes
+
+
+@pytest.mark.parametrize("num_rows", [0, 1, 2, 255, 256, 257])
+@pytest.mark.parametrize("num_buckets", [1, 2, 255, 256, 257])
+def test_edge_sizes(num_rows, num_buckets):
+    rows, bucket_ids = rows_and_ids(num_buckets, num_rows)
+    actual = bucket(rows, bucket_ids, num_buckets=num_buckets)
+    assert_is_bucketed(actual, rows, bucket_ids, num_buckets)
+
+
+def test_a_million_rows():
+    rows, bucket_ids = rows_and_ids(64, 10**6)
+    assert_is_bucketed(bucket(rows, bucket_ids, num_buckets=64), rows, bucket_ids, 64)
+
+
+# Skewed keys
+
+
+@pytest.mark.parametrize("distribution", ["zipf", "constant", "reversed", "block_duplicated"])
+def test_skewed_ids(distribution):
+    rows, _ = rows_and_ids(1)
+    bucket_ids = make_keys(distribution, NUM_ROWS, np.uint8).astype(np.int32) % 100
+    actual = bucket(rows, bucket_ids, num_buckets=100)
+    assert_is_bucketed(actual, rows, bucket_ids, 100)
+
+
+# Implementations agree
+
+
+@pytest.mark.parametrize("num_buckets", [5, 1000])
+def test_native_and_portable_agree(num_buckets, monkeypatch):
+    rows, bucket_ids = rows_and_ids(num_buckets)
+    as_installed = local.bucket(rows, bucket_ids, num_buckets, num_valid=600)
+    monkeypatch.setattr(kernels._radix_sort, "is_native", lambda: False)
+    portable = local.bucket(rows, bucket_ids, num_buckets, num_valid=600)
+    oracles.assert_same_bits(as_installed, portable)
+
+
+def test_equals_a_sort_by_id_and_a_count():
+    rows, bucket_ids = rows_and_ids(50)
+    grouped = bucket(rows, bucket_ids, num_buckets=50)
+    oracles.assert_same_bits(grouped.row_ids, local.radix_argsort(bucket_ids))
+    np.testing.assert_array_equal(np.diff(grouped.offsets), np.bincount(bucket_ids, minlength=50))
+
+
+# Transformations: jit is everywhere above
+
+
+def test_vmap_groups_each_row_of_the_batch():
+    _, bucket_ids = rows_and_ids(5, 6 * 40)
+    bucket_ids = bucket_ids.reshape(2, 3, 40)
+    rows = np.arange(6 * 40).reshape(2, 3, 40)
+
+    def of_row(rows, bucket_ids):
+        return local.bucket(rows, bucket_ids, 5)
+
+    actual = jax.jit(jax.vmap(jax.vmap(of_row)))(rows, bucket_ids)
+    for place in np.ndindex(2, 3):
+        one = jax.tree.map(lambda part, place=place: part[place], actual)
+        assert_is_bucketed(one, rows[place], bucket_ids[place], 5)
+
+
+def test_a_scan_body_groups():
+    _, bucket_ids = rows_and_ids(5, 3 * 50)
+    rows = np.arange(50, dtype=np.int32)
+
+    def step(rows, bucket_ids):
+        grouped = local.bucket(rows, bucket_ids, 5)
+        return grouped.rows, grouped.offsets
+
+    expected = rows
+    for ids in bucket_ids.reshape(3, 50):
+        expected, _, _ = oracles.bucket(expected, ids, 5)
+    actual, _ = jax.lax.scan(step, jnp.asarray(rows), bucket_ids.reshape(3, 50))
+    oracles.assert_same_bits(actual, expected)
+
+
+def test_donated_rows_are_reused_safely():
+    _, bucket_ids = rows_and_ids(5)
+    rows = make_keys("uniform", NUM_ROWS, np.float32)
+    donated = jnp.asarray(rows.copy())
+    grouping = jax.jit(lambda rows, ids: local.bucket(rows, ids, 5), donate_argnums=0)
+    assert_is_bucketed(grouping(donated, bucket_ids), rows, bucket_ids, 5)
+    assert donated.is_deleted()
+
+
+def test_derivatives_match_finite_differences():
+    _, bucket_ids = rows_and_ids(3, 12)
+    weights = jnp.arange(12.0) ** 2
+
+    @jax.jit
+    def weighted(rows):
+        return jnp.vdot(weights, local.bucket(jnp.sin(rows), bucket_ids, 3).rows ** 2)
+
+    check_grads(weighted, (np.arange(12) / 4,), order=2, modes=("fwd", "rev"))
+
+
+def test_inside_shard_map():
+    mesh = jax.make_mesh((4,), ("rows",), axis_types=(AxisType.Auto,))
+    _, bucket_ids = rows_and_ids(5, 4 * 50)
+    rows = np.arange(4 * 50)
+    by_row = PartitionSpec("rows")
+    of_shards = jax.shard_map(
+        lambda rows, ids: local.bucket(rows, ids, 5).rows,
+        mesh=mesh,
+        in_specs=by_row,
+        out_specs=by_row,
+    )
+    shards = zip(rows.reshape(4, 50), bucket_ids.reshape(4, 50), strict=True)
+    expected = np.concatenate([oracles.bucket(*shard, 5)[0] for shard in shards])
+    oracles.assert_same_bits(jax.jit(of_shards)(rows, bucket_ids), expected)
+
+
+# Errors word for word
+
+IDS = np.arange(5, dtype=np.int32)
+ERRORS = [
+    pytest.param(
+        (IDS, IDS[:4], 5),
+        ValueError,
+        "bucket: bucket_ids must have one entry for each of the 5 rows, got int32[4].",
+        id="length",
+    ),
+    pytest.param(
+        (IDS, IDS.astype(np.float32), 5),
+        TypeError,
+        "bucket: bucket_ids must be integers, got float32[5].",
+        id="float ids",
+    ),
+    pytest.param(
+        (IDS, IDS, 0),
+        ValueError,
+        "bucket: num_buckets must be in [1, 2147483647], got 0.",
+        id="no buckets",
+    ),
+    pytest.param(
+        ((), IDS, 5),
+        ValueError,
+        "bucket: rows must hold at least one array, got an empty pytree.",
+        id="no rows",
+    ),
+    pytest.param(
+        ({"a": IDS, "b": np.zeros((4, 5))}, IDS, 5),
+        ValueError,
+        "bucket: every leaf of rows must have the same number of rows along its leading axis, "
+        "got int32[5], float64[4,5].",
+        id="rows",
+    ),
+]
+
+
+@pytest.mark.checks_arguments
+@pytest.mark.parametrize(("arguments", "error", "message"), ERRORS)
+def test_refuses(arguments, error, message):
+    with pytest.raises(error) as raised:
+        local.bucket(*arguments)
+    assert str(raised.value) == message
+
+
+@pytest.mark.checks_arguments
+def test_refuses_a_traced_num_buckets():
+    with pytest.raises(TypeError) as raised:
+        jax.jit(local.bucket)(IDS, IDS, jnp.int32(5))
+    assert str(raised.value) == (
+        "bucket: num_buckets must be a Python integer, because shapes depend on it, got the "
+        "traced int32[]. Mark it static (static_argnames in jax.jit)."
+    )
