@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax
+import numpy as np
 from jax.sharding import AbstractMesh, AxisType, Mesh, NamedSharding, PartitionSpec
 
 MeshLike = Mesh | AbstractMesh
@@ -52,6 +53,11 @@ def shard_map(
 ) -> Callable[..., Any]:
     """`jax.shard_map` over every axis of the mesh, with the check of varying axes on."""
     return jax.shard_map(function, mesh=mesh, in_specs=in_specs, out_specs=out_specs)
+
+
+def is_x64_enabled() -> bool:
+    """Whether JAX has 64-bit types here and now."""
+    return jax.dtypes.canonicalize_dtype(np.int64).itemsize == 8
 
 
 def has_explicit_axes(mesh: MeshLike) -> bool:

@@ -7,6 +7,7 @@ import jax
 import numpy as np
 from jax.sharding import AxisType, Mesh, NamedSharding, PartitionSpec
 
+from ._arguments import as_int
 from ._compat import MeshLike
 
 
@@ -33,6 +34,7 @@ def make_mesh(
 
     Raises:
         ValueError: `num_devices` is not in `[1, number of devices]`.
+        TypeError: `num_devices` is no integer.
 
     Example:
         >>> from jaxframes import shardings
@@ -42,6 +44,7 @@ def make_mesh(
     devices = jax.devices()
     if num_devices is None:
         num_devices = len(devices)
+    num_devices = as_int(num_devices, "make_mesh", "num_devices", lowest=None)
     if not 1 <= num_devices <= len(devices):
         raise ValueError(
             f"make_mesh: num_devices must lie in [1, {len(devices)}], the devices that JAX sees, "

@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: Apache-2.0
+# Each target does all its own set-up, in .venv, from nothing but Python >= 3.11, gcc and make.
+#
+#   make demo          the flights of 2013, sorted on one device and on a mesh
+#   make test          tests on both backends and doctests    PYTEST_ARGS="-k radix_sort" passes on
+#   make sanitize      the C++ kernels under ASan, UBSan and TSan
+#   make lint          style, types, import floors
+#   make docs          the documentation, into docs/_build/html
+#   make bench         one table, side by side with jnp, NumPy, pandas and Polars
+#   make bench-smoke   the same on small inputs, and every asv benchmark once
+#
+# PYTHON chooses the interpreter: make test PYTHON=python3.12
+
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DELETE_ON_ERROR:
+.DEFAULT_GOAL := help
+
+PYTHON ?= python3
+PYTEST_ARGS ?=
+BENCH_ARGS ?=
+# XLA compiles on one core, so two workers halve the time of the tests on two.
+PYTEST_WORKERS ?= 2
+
+VENV := .venv
+BIN := $(VENV)/bin
+# The stamps lie inside the environment: whoever removes it, removes them.
+STAMPS := $(VENV)/stamps
+PIP := $(BIN)/python -m pip --disable-pip-version-check
+PYTEST := $(BIN)/python -m pytest -n $(PYTEST_WORKERS)
+
+KERNEL_SOURCES := $(wildcard primitives/kernels/*.h primitives/kernels/*.cc) \
+	primitives/kernels/CMakeLists.txt
+
+.PHONY: help demo test sanitize lint docs bench bench-smoke clean
+
+help:
+	@sed -n 's/^#   make/make/p' Makefile
+
+$(STAMPS)/venv:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+	  echo 'jaxframes needs Python >= 3.11. Choose one: make PYTHON=python3.12 ...' >&2; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+	mkdir -p $(STAMPS)
+	touch $@
+
+# An editable install: Python sources are read where they are, the kernels are built again when
+# their sources change.
+$(STAMPS)/jaxframes: $(STAMPS)/venv pyproject.toml $(KERNEL_SOURCES)
+	$(PIP) install --quiet --editable .
+	touch $@
+
+# The requirements of an extra; jaxframes itself is there already.
+EXTRAS := demo test lint docs bench
+$(EXTRAS:%=$(STAMPS)/%): $(STAMPS)/%: $(STAMPS)/jaxframes
+	$(PIP) install --quiet 'jaxframes[$*]'
+	touch $@
+
+# Type checkers do not follow an editable install to the folders behind it, but they follow links.
+LINKS := $(addprefix build/links/jaxframes/,primitives frame shardings)
+$(LINKS):
+	mkdir -p $(@D)
+	ln -sfn ../../../$(@F) $@
+
+demo: $(STAMPS)/demo
+	$(BIN)/python docs/demo/flights.py
+
+test: $(STAMPS)/test
+	$(PYTEST) $(PYTEST_ARGS)
+	JAXFRAMES_KERNELS=xla $(PYTEST) --ignore=tests/test_packaging.py $(PYTEST_ARGS)
+
+sanitize: $(STAMPS)/test
+	PATH="$(CURDIR)/$(BIN):$$PATH" bash tests/primitives/kernels/run_sanitizers.sh
+
+lint: $(STAMPS)/lint $(LINKS)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	@! grep -rnE 'jax\._src|jaxlib\._' --include='*.py' primitives frame shardings || { \
+	  echo 'Only public JAX APIs.' >&2; exit 1; }
+	PYTHONPATH=build/links $(BIN)/lint-imports
+	$(BIN)/pyright --pythonpath $(BIN)/python
+
+docs: $(STAMPS)/docs
+	$(BIN)/python -m sphinx -W --keep-going -n docs docs/_build/html
+
+bench: $(STAMPS)/bench
+	$(BIN)/python asv_bench/table.py $(BENCH_ARGS)
+
+bench-smoke: $(STAMPS)/bench
+	$(BIN)/python asv_bench/table.py --quick
+	cd asv_bench && ../$(BIN)/python -m asv machine --yes > /dev/null && \
+	  ../$(BIN)/python -m asv run --quick --show-stderr --environment existing:../$(BIN)/python
+
+clean:
+	rm -rf $(VENV) build docs/_build

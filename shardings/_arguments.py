@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Checks at the door of the calls that place rows."""
+
+import operator
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.core import Tracer
+
+from ._compat import is_x64_enabled
+
+MAX_SHARD_ROWS = 2**31 - 1
+
+
+def type_of(value: Any) -> str:
+    """How an error message shows an argument: `int32[5]`, or its Python type."""
+    if isinstance(value, jax.Array):
+        return str(jax.typeof(value))
+    if isinstance(value, np.ndarray):
+        return f"{value.dtype}[{','.join(map(str, value.shape))}]"
+    return type(value).__name__
+
+
+def as_int(value: Any, caller: str, name: str, lowest: int | None = 0) -> int:
+    """Checks an integer that must be known while tracing."""
+    if isinstance(value, Tracer):
+        raise TypeError(
+            f"{caller}: {name} must be a Python integer, because shapes depend on it, "
+            f"got the traced {type_of(value)}. Mark it static (static_argnames in jax.jit)."
+        )
+    try:
+        number = operator.index(value)
+    except TypeError:
+        raise TypeError(
+            f"{caller}: {name} must be a Python integer, got {type_of(value)}."
+        ) from None
+    if lowest is not None and number < lowest:
+        raise ValueError(f"{caller}: {name} must be at least {lowest}, got {number}.")
+    return number
+
+
+def as_rows(rows: Any, caller: str) -> tuple[Any, int]:
+    """Checks that the leaves of a pytree are arrays of equally many rows; returns how many, too."""
+    rows = jax.tree.map(lambda leaf: _as_array(leaf, caller), rows)
+    leaves = jax.tree.leaves(rows)
+    if not leaves:
+        raise ValueError(f"{caller}: rows must hold at least one array, got an empty pytree.")
+    if len({leaf.shape[:1] for leaf in leaves}) > 1 or leaves[0].ndim == 0:
+        raise ValueError(
+            f"{caller}: every leaf of rows must have the same number of rows along its leading "
+            f"axis, got {', '.join(type_of(leaf) for leaf in leaves)}."
+        )
+    return rows, leaves[0].shape[0]
+
+
+def as_capacity(capacity: Any, num_rows: int, num_shards: int, caller: str) -> int:
+    """Rows that each shard has room for: as given, or as few as hold all rows."""
+    needed = -(-num_rows // num_shards)
+    number = needed if capacity is None else as_int(capacity, caller, "capacity")
+    if number < needed:
+        raise ValueError(
+            f"{caller}: {num_rows} rows do not fit {num_shards} shards with a capacity of "
+            f"{number}. Call again with capacity={needed} or more."
+        )
+    if number > MAX_SHARD_ROWS:
+        raise ValueError(
+            f"{caller}: a shard must hold fewer than 2**31 rows, got a capacity of {number}. "
+            "Spread the rows over more devices."
+        )
+    return number
+
+
+def _as_array(value: Any, caller: str) -> jax.Array | np.ndarray:
+    array = value if isinstance(value, jax.Array) else np.asarray(value)
+    if jnp.issubdtype(array.dtype, jax.dtypes.extended) or array.dtype.kind in "OSUMm":
+        raise TypeError(
+            f"{caller}: rows must be arrays of numbers, got {type_of(array)}. "
+            "Encode them as integers first."
+        )
+    # A complex number counts as its two halves.
+    part_bytes = array.dtype.itemsize // (2 if array.dtype.kind == "c" else 1)
+    if part_bytes == 8 and not is_x64_enabled():
+        raise TypeError(
+            f"{caller}: 64-bit rows need JAX's x64 mode, got {type_of(array)}. "
+            'Call jax.config.update("jax_enable_x64", True) first, or cast to 32 bits.'
+        )
+    return array

@@ -1,0 +1,178 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Rows of which each process has a piece, as one table over the mesh."""
+
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.sharding import Mesh, NamedSharding
+
+from ._arguments import as_capacity, as_int, as_rows
+from ._mesh import num_shards, replicated, row_axes, row_sharded
+from ._row_layout import RowLayout
+from ._shard_rows import ShardedRows
+
+ReadRows = Callable[[int, int], Any]
+
+
+def host_rows(
+    rows: Any | ReadRows,
+    mesh: Mesh,
+    axis: str | tuple[str, ...] | None = None,
+    *,
+    num_rows: int | None = None,
+    capacity: int | None = None,
+) -> ShardedRows:
+    """Builds one row-sharded table of the pieces that the processes have.
+
+    Every process calls this with the same mesh and options; none ever sees the others' rows.
+    Either each gives the rows that it has, as many as it likes, and they are dealt evenly to its
+    own devices; or each gives the same function, which is asked for the rows of its own shards.
+
+    Args:
+        rows: this process's rows, a pytree of arrays with the same leading axis, the same dtypes
+            and trailing shapes in every process, also where it has none. Or a function of
+            `(start, stop)` that returns those rows of the whole table, as from a file.
+        mesh: the mesh, the same in every process, over devices of all of them.
+        axis: mesh axis or axes that rows lie along; all of them if left out. Processes that hold
+            the same shard give the same rows.
+        num_rows: rows of the whole table; goes with a function.
+        capacity: rows that each shard gets room for, the same in every process. Where it is left
+            out, the processes agree on as few as hold all rows.
+
+    Returns:
+        `ShardedRows(rows, layout)`. The order of the rows is that of the shards.
+
+    Raises:
+        TypeError: an array of anything but numbers, or of 64 bits without x64 mode.
+        ValueError: leaves of different lengths, an axis that the mesh does not have, a capacity
+            that does not hold the rows, or `num_rows` without a function.
+
+    Cost:
+        Rows go from a host to its own devices only. Communication: one integer for each shard,
+        where the capacity is to be agreed on.
+
+    Example:
+        Two processes of two devices:
+
+            process 0   rows [1 2 3]
+            process 1   rows [4]
+            ->
+            shard 0   rows [1 2]   count 2
+            shard 1   rows [3 0]   count 1
+            shard 2   rows [4 0]   count 1
+            shard 3   rows [0 0]   count 0
+
+        >>> import numpy as np
+        >>> from jaxframes import shardings
+        >>> squares = lambda start, stop: np.arange(start, stop, dtype=np.int32) ** 2
+        >>> sharded = shardings.host_rows(squares, shardings.make_mesh(1), num_rows=4)
+        >>> sharded.rows.tolist(), sharded.layout.num_rows
+        ([0, 1, 4, 9], 4)
+    """
+    caller = "host_rows"
+    axes = row_axes(mesh, axis, caller)
+    shards = num_shards(mesh, axes)
+    sharding = row_sharded(mesh, axes)
+    own_shards = _own_shards(sharding, shards)
+    if callable(rows):
+        if num_rows is None:
+            raise ValueError(
+                f"{caller}: a function of (start, stop) needs num_rows, got none. "
+                "Pass the number of rows of the whole table."
+            )
+        num_rows = as_int(num_rows, caller, "num_rows")
+        capacity = as_capacity(capacity, num_rows, shards, caller)
+        template, pieces = _read(rows, own_shards, num_rows, capacity, caller)
+    else:
+        if num_rows is not None:
+            raise ValueError(
+                f"{caller}: num_rows goes with a function of (start, stop), got "
+                f"num_rows={num_rows} beside arrays. Leave it out."
+            )
+        template, pieces = _dealt(rows, own_shards, capacity, caller)
+
+    lengths = {shard: np.array([_length(piece)], np.int32) for shard, piece in pieces.items()}
+    counts = _assembled(lengths, np.zeros(0, np.int32), shards, 1, sharding)
+    if capacity is None:
+        capacity = int(jax.jit(jnp.max, out_shardings=replicated(mesh))(counts))
+    placed = jax.tree.map(
+        lambda leaf, *leaves: _assembled(
+            dict(zip(pieces, leaves, strict=True)), leaf, shards, capacity, sharding
+        ),
+        template,
+        *pieces.values(),
+    )
+    return ShardedRows(placed, RowLayout(mesh, axes, capacity, counts))
+
+
+def _own_shards(sharding: NamedSharding, shards: int) -> list[int]:
+    """Shards that lie on a device of this process, in order."""
+    indices = sharding.addressable_devices_indices_map((shards,)).values()
+    return sorted({index[0].start or 0 for index in indices if index is not None})
+
+
+def _read(
+    read_rows: ReadRows, own_shards: list[int], num_rows: int, capacity: int, caller: str
+) -> tuple[Any, dict[int, Any]]:
+    pieces = {}
+    for shard in own_shards:
+        start, stop = (min(end * capacity, num_rows) for end in (shard, shard + 1))
+        piece, length = _host_tree(read_rows(start, stop), caller)
+        if length != stop - start:
+            raise ValueError(
+                f"{caller}: the function must return the rows from start to stop, got {length} "
+                f"rows for start={start}, stop={stop}."
+            )
+        pieces[shard] = piece
+    # A process without a device on the mesh still has to know what the others place.
+    template = next(iter(pieces.values())) if pieces else _host_tree(read_rows(0, 0), caller)[0]
+    return template, pieces
+
+
+def _dealt(
+    rows: Any, own_shards: list[int], capacity: int | None, caller: str
+) -> tuple[Any, dict[int, Any]]:
+    rows, num_rows = _host_tree(rows, caller)
+    if not own_shards:
+        if num_rows:
+            raise ValueError(
+                f"{caller}: a process without a device on the mesh must have no rows, got "
+                f"{num_rows}. Build the mesh over devices of every process."
+            )
+        return rows, {}
+    step = as_capacity(capacity, num_rows, len(own_shards), caller)
+    return rows, {
+        shard: jax.tree.map(lambda leaf, i=i: leaf[i * step : (i + 1) * step], rows)
+        for i, shard in enumerate(own_shards)
+    }
+
+
+def _host_tree(rows: Any, caller: str) -> tuple[Any, int]:
+    rows, num_rows = as_rows(rows, caller)
+    return jax.tree.map(np.asarray, rows), num_rows
+
+
+def _length(piece: Any) -> int:
+    return jax.tree.leaves(piece)[0].shape[0]
+
+
+def _assembled(
+    pieces: dict[int, np.ndarray],
+    template: np.ndarray,
+    shards: int,
+    capacity: int,
+    sharding: NamedSharding,
+) -> jax.Array:
+    """Places one piece on each shard, with zeros behind it up to `capacity` rows."""
+
+    def piece_at(index: tuple[slice, ...] | None) -> np.ndarray:
+        assert index is not None
+        piece = pieces[(index[0].start or 0) // max(capacity, 1)]
+        padding = [(0, capacity - piece.shape[0])] + [(0, 0)] * (piece.ndim - 1)
+        return np.pad(piece, padding)
+
+    shape = (shards * capacity, *template.shape[1:])
+    return jax.make_array_from_callback(shape, sharding, piece_at, dtype=template.dtype)

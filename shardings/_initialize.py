@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Sets a program of several processes up, on one host or many."""
+
+import contextlib
+from typing import NamedTuple
+
+import jax
+
+from ._arguments import as_int
+
+
+class _Arguments(NamedTuple):
+    coordinator_address: str | None
+    num_processes: int | None
+    process_id: int | None
+
+
+# What this process was set up with; None until then.
+_given: _Arguments | None = None
+
+
+def initialize(
+    coordinator_address: str | None = None,
+    num_processes: int | None = None,
+    process_id: int | None = None,
+    *,
+    initialization_timeout_seconds: int = 300,
+    heartbeat_timeout_seconds: int = 100,
+) -> None:
+    """Joins this process to the others of the program.
+
+    Every process runs the same program and calls this first, before anything asks JAX for a
+    device. From then on `jax.devices()` are those of all processes, and a mesh spans them.
+    Under Slurm, Open MPI, Kubernetes and Cloud TPU leave the arguments out: JAX finds the cluster.
+    On CPU the collectives are Gloo's where no other kind was chosen. A second call with the same
+    arguments does nothing.
+
+    Args:
+        coordinator_address: `host:port` of process 0, reachable from every process.
+        num_processes: processes of the program.
+        process_id: this process, in `[0, num_processes)`.
+        initialization_timeout_seconds: how long to wait for the other processes.
+        heartbeat_timeout_seconds: a process that is silent for so long counts as dead, and the
+            others end, with an error, rather than wait for it.
+
+    Raises:
+        ValueError: an argument out of range, or none was given and no cluster is found.
+        RuntimeError: JAX is in use already, this process was set up with other arguments, or the
+            coordinator does not answer.
+
+    Example:
+        >>> from jaxframes import shardings
+        >>> shardings.initialize("10.0.0.1:8476", num_processes=2, process_id=0)  # doctest: +SKIP
+    """
+    global _given
+    given = _checked(coordinator_address, num_processes, process_id)
+    if jax.distributed.is_initialized():
+        if _given not in (None, given):
+            raise RuntimeError(
+                f"initialize: a process is set up once, got {_named(given)} after "
+                f"{_named(_given)}. Leave the second call out."
+            )
+        return
+
+    collectives = jax.config.values.get("jax_cpu_collectives_implementation")
+    if collectives in (None, "none"):
+        jax.config.update("jax_cpu_collectives_implementation", "gloo")
+    try:
+        jax.distributed.initialize(
+            *given,
+            initialization_timeout=initialization_timeout_seconds,
+            heartbeat_timeout_seconds=heartbeat_timeout_seconds,
+        )
+    except jax.errors.JaxRuntimeError as error:
+        _forget_failed_start()
+        raise RuntimeError(
+            f"initialize: the processes must reach each other within "
+            f"{initialization_timeout_seconds} seconds, got {error}. Check that process 0 runs "
+            f"and that its address can be reached ({_named(given)})."
+        ) from error
+    except RuntimeError as error:
+        raise RuntimeError(
+            "initialize: it must come before JAX is used, got a process in which JAX has its "
+            "devices already. Call it first, before jax.devices(), any array and any computation."
+        ) from error
+    except ValueError as error:
+        raise ValueError(
+            f"initialize: without a cluster that JAX can find (Slurm, Open MPI, Kubernetes, "
+            f"Cloud TPU), all of coordinator_address, num_processes and process_id must be given, "
+            f"got {_named(given)}. A program of one process leaves the call out."
+        ) from error
+    _given = given
+
+
+def _checked(
+    coordinator_address: str | None, num_processes: int | None, process_id: int | None
+) -> _Arguments:
+    if coordinator_address is not None:
+        host, _, port = str(coordinator_address).rpartition(":")
+        if not host or not port.isdigit():
+            raise ValueError(
+                f"initialize: coordinator_address must be 'host:port', got {coordinator_address!r}."
+            )
+    if num_processes is not None:
+        num_processes = as_int(num_processes, "initialize", "num_processes", lowest=1)
+    if process_id is not None:
+        process_id = as_int(process_id, "initialize", "process_id")
+        if num_processes is not None and process_id >= num_processes:
+            raise ValueError(
+                f"initialize: process_id must lie in [0, {num_processes}), the processes of the "
+                f"program, got {process_id}."
+            )
+    return _Arguments(coordinator_address, num_processes, process_id)
+
+
+def _named(arguments: _Arguments | None) -> str:
+    fields = {} if arguments is None else arguments._asdict()
+    return ", ".join(f"{name}={value!r}" for name, value in fields.items())
+
+
+def _forget_failed_start() -> None:
+    # JAX keeps a client that did not connect, and would take the next call for the second one.
+    with contextlib.suppress(jax.errors.JaxRuntimeError):
+        jax.distributed.shutdown()

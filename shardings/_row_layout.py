@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How rows lie on a mesh: room for `capacity` rows on each shard, the first of which count."""
+
+import dataclasses
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.sharding import NamedSharding, PartitionSpec
+
+from ._compat import MeshLike
+from ._mesh import num_shards, replicated, row_axes, row_sharded
+
+
+@jax.tree_util.register_dataclass
+@dataclasses.dataclass(frozen=True)
+class RowLayout:
+    """How rows lie on a mesh.
+
+    An array in this layout has `num_shards * capacity` rows. Shard `i` holds the `capacity` rows
+    from `i * capacity` on; the first `counts[i]` of them count, the others are padding.
+
+    A pytree: `counts` is data, the other fields are static, so a layout passes through `jax.jit`
+    and frames of any length share compiled code where their capacities agree.
+
+    Attributes:
+        mesh: the mesh.
+        axis: mesh axes that the rows lie along, the slowest first.
+        capacity: rows that each shard has room for.
+        counts: rows of each shard that count, int32 of shape `(num_shards,)`, sharded by rows, so
+            that each shard holds its own.
+
+    Raises:
+        ValueError: `axis` names no axis of the mesh.
+
+    Example:
+        >>> import jax.numpy as jnp
+        >>> from jaxframes import shardings
+        >>> mesh = shardings.make_mesh(1)
+        >>> layout = shardings.RowLayout(mesh, ("rows",), 4, jnp.array([3], jnp.int32))
+        >>> layout.num_shards, layout.num_rows
+        (1, 3)
+        >>> layout.is_valid().tolist()
+        [True, True, True, False]
+    """
+
+    mesh: MeshLike = dataclasses.field(metadata={"static": True})
+    axis: tuple[str, ...] = dataclasses.field(metadata={"static": True})
+    capacity: int = dataclasses.field(metadata={"static": True})
+    counts: jax.Array
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "axis", row_axes(self.mesh, self.axis, "RowLayout"))
+
+    @property
+    def num_shards(self) -> int:
+        """Pieces that the rows are cut into."""
+        return num_shards(self.mesh, self.axis)
+
+    @property
+    def sharding(self) -> NamedSharding:
+        """The sharding of arrays in this layout."""
+        return row_sharded(self.mesh, self.axis)
+
+    @property
+    def num_rows(self) -> int:
+        """Rows that count, on all shards together, exact past 2^31.
+
+        It waits for `counts`, and where they lie on several processes, all must ask.
+        """
+        counts = self.counts
+        if isinstance(counts, jax.Array) and not counts.is_fully_addressable:
+            counts = jax.device_put(counts, replicated(self.mesh))
+        return int(np.asarray(counts).astype(np.int64).sum())
+
+    def is_valid(self) -> jax.Array:
+        """Marks the rows that count, bool of shape `(num_shards * capacity,)`."""
+
+        def is_valid(counts: jax.Array) -> jax.Array:
+            return jax.lax.iota(jnp.int32, self.capacity) < counts
+
+        spec = PartitionSpec(self.axis)
+        return jax.shard_map(is_valid, mesh=self.mesh, in_specs=spec, out_specs=spec)(self.counts)

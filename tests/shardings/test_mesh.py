@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`make_mesh`, `row_sharded` and `replicated`."""
+
+import re
+
+import jax
+import numpy as np
+import pytest
+from jax.sharding import AxisType, PartitionSpec
+from jaxframes import shardings
+
+
+def raises(error, message):
+    return pytest.raises(error, match=f"(?m)^{re.escape(message)}$")
+
+
+@pytest.mark.parametrize("num_devices", [1, 2, 3, 4, 8, None])
+@pytest.mark.parametrize("axis_type", [AxisType.Auto, AxisType.Explicit])
+def test_takes_the_first_devices_in_order(num_devices, axis_type):
+    mesh = shardings.make_mesh(num_devices, "shards", axis_type=axis_type)
+    assert list(mesh.devices.ravel()) == jax.devices()[:num_devices]
+    assert mesh.axis_names == ("shards",)
+    assert mesh.axis_types == (axis_type,)
+
+
+@pytest.mark.parametrize(
+    ("axis", "rows_per_shard"),
+    [(None, 2), ("a", 8), ("b", 4), (("a", "b"), 2), (("b", "a"), 2)],
+)
+def test_rows_lie_along_the_axes_in_the_order_given(axis, rows_per_shard):
+    mesh = jax.make_mesh((2, 4), ("a", "b"), axis_types=(AxisType.Auto, AxisType.Auto))
+    rows = np.arange(16)
+    placed = jax.device_put(rows, shardings.row_sharded(mesh, axis))
+    # Number the shards by hand: the first axis named changes slowest.
+    places = {
+        None: lambda a, b: 4 * a + b,
+        "a": lambda a, b: a,
+        "b": lambda a, b: b,
+        ("a", "b"): lambda a, b: 4 * a + b,
+        ("b", "a"): lambda a, b: 2 * b + a,
+    }
+    place_of = {mesh.devices[a, b]: places[axis](a, b) for a in range(2) for b in range(4)}
+    for shard in placed.addressable_shards:
+        start = rows_per_shard * place_of[shard.device]
+        np.testing.assert_array_equal(shard.data, rows[start : start + rows_per_shard])
+
+
+def test_row_sharded_leaves_trailing_axes_whole():
+    mesh = shardings.make_mesh(4)
+    placed = jax.device_put(np.ones((8, 3, 5)), shardings.row_sharded(mesh))
+    assert {shard.data.shape for shard in placed.addressable_shards} == {(2, 3, 5)}
+
+
+def test_replicated_puts_everything_everywhere():
+    mesh = shardings.make_mesh(8)
+    placed = jax.device_put(np.arange(3), shardings.replicated(mesh))
+    assert len(placed.addressable_shards) == 8
+    for shard in placed.addressable_shards:
+        np.testing.assert_array_equal(shard.data, np.arange(3))
+
+
+def test_shardings_of_an_abstract_mesh():
+    mesh = shardings.make_mesh(4).abstract_mesh
+    assert shardings.row_sharded(mesh).spec == PartitionSpec("rows")
+
+
+# Errors
+
+
+@pytest.mark.parametrize("num_devices", [0, -1, 9])
+def test_as_many_devices_as_there_are(num_devices):
+    message = (
+        "make_mesh: num_devices must lie in [1, 8], the devices that JAX sees, "
+        f"got {num_devices}. On CPU, set jax_num_cpu_devices before the first JAX call to have "
+        "more."
+    )
+    with raises(ValueError, message):
+        shardings.make_mesh(num_devices)
+
+
+@pytest.mark.checks_arguments
+def test_num_devices_is_an_integer():
+    with raises(TypeError, "make_mesh: num_devices must be a Python integer, got float."):
+        shardings.make_mesh(2.0)  # pyright: ignore[reportArgumentType]
+
+
+@pytest.mark.parametrize("axis", ["columns", ("rows", "columns"), ()])
+def test_axes_are_those_of_the_mesh(axis):
+    message = (
+        f"row_sharded: axis must name axes of the mesh, got {axis!r}. "
+        "The mesh has the axes ('rows',)."
+    )
+    with raises(ValueError, message):
+        shardings.row_sharded(shardings.make_mesh(2), axis)

@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Imports point down only, JAX is used through its public names only, and both checks can fail."""
+
+import ast
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+PACKAGES = ["primitives", "frame", "shardings"]
+SOURCES = sorted(path for package in PACKAGES for path in (ROOT / package).rglob("*.py"))
+
+
+@pytest.fixture(scope="module")
+def pristine(tmp_path_factory):
+    """A copy of the three packages under their installed name, with the contracts beside it."""
+    folder = tmp_path_factory.mktemp("floors")
+    for package in PACKAGES:
+        shutil.copytree(
+            ROOT / package,
+            folder / "jaxframes" / package,
+            ignore=shutil.ignore_patterns("__pycache__"),
+        )
+    shutil.copy(ROOT / "pyproject.toml", folder)
+    return folder
+
+
+def lint_imports(folder):
+    """Runs the contracts; returns whether they are kept, and what was said."""
+    linted = subprocess.run(
+        [sys.executable, "-S", "-c", "from importlinter.cli import lint_imports_command as c; c()"],
+        cwd=folder,
+        env={
+            **os.environ,
+            # Without the site's hooks, or an editable install would stand before the copy.
+            "PYTHONPATH": os.pathsep.join([str(folder), *sys.path]),
+            "NO_COLOR": "1",
+        },
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    return linted.returncode == 0, linted.stdout + linted.stderr
+
+
+def test_contracts_are_kept(pristine):
+    kept, said = lint_imports(pristine)
+    assert kept, said
+
+
+@pytest.mark.parametrize(
+    ("module", "planted", "broken"),
+    [
+        ("shardings/_mesh.py", "from .. import primitives", "Imports point down only BROKEN"),
+        ("shardings/_mesh.py", "import jaxframes.frame", "Imports point down only BROKEN"),
+        ("primitives/_radix_sort.py", "from .. import frame", "Imports point down only BROKEN"),
+        ("primitives/kernels/_merge.py", "from .. import local", "Floors of the primitives BROKEN"),
+        (
+            "primitives/local/_merge.py",
+            "from ..collective import partition",
+            "Floors of the primitives BROKEN",
+        ),
+        (
+            "primitives/collective/_partition.py",
+            "from .._radix_sort import radix_sort",
+            "Floors of the primitives BROKEN",
+        ),
+        (
+            "primitives/local/_top_k.py",
+            "from ... import primitives",
+            "The floors below do not know the global calls BROKEN",
+        ),
+        ("primitives/_homeless.py", '"""A module on no floor."""', "_homeless"),
+    ],
+)
+def test_an_import_upwards_is_found(pristine, tmp_path, module, planted, broken):
+    folder = tmp_path / "planted"
+    shutil.copytree(pristine, folder)
+    with (folder / "jaxframes" / module).open("a") as file:
+        file.write(f"\n{planted}\n")
+    kept, said = lint_imports(folder)
+    assert not kept
+    assert broken in said
+
+
+def private_names(source):
+    """Names of JAX that are not public, wherever the source mentions them."""
+    found = []
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Import):
+            found += [alias.name for alias in node.names if _is_private(alias.name)]
+        elif isinstance(node, ast.ImportFrom) and node.level == 0:
+            names = [f"{node.module}.{alias.name}" for alias in node.names]
+            found += [name for name in names if _is_private(name)]
+        elif isinstance(node, ast.Attribute) and _is_private(ast.unparse(node)):
+            found.append(ast.unparse(node))
+    return found
+
+
+def _is_private(name):
+    root, *rest = name.split(".")
+    return root == "jaxlib" or (root == "jax" and any(part.startswith("_") for part in rest))
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_only_public_names_of_jax(path):
+    assert private_names(path.read_text()) == []
+
+
+@pytest.mark.parametrize(
+    "planted",
+    [
+        "import jax._src.core",
+        "from jax import _src",
+        "from jax._src.core import Tracer",
+        "import jax\njax._src.core.Tracer",
+        "from jaxlib import xla_client",
+    ],
+)
+def test_a_private_name_is_found(planted):
+    assert private_names(planted)
+
+
+def test_importing_changes_no_setting_of_jax():
+    script = (
+        "import jax; before = dict(jax.config.values);"
+        "import jaxframes.primitives, jaxframes.frame, jaxframes.shardings;"
+        "assert dict(jax.config.values) == before"
+    )
+    subprocess.run([sys.executable, "-c", script], check=True)
