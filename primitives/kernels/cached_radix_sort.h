@@ -103,8 +103,8 @@ inline void exclusive_scan(uint32_t* counts, int64_t num_bins) {
 }
 
 // Moves each row to the next place of its digit's bin, in row order.
-template <typename Source, typename Sink>
-void downsweep(const Source& source, int64_t begin, int64_t end, Digit digit,
+template <typename Source, typename AnyDigit, typename Sink>
+void downsweep(const Source& source, int64_t begin, int64_t end, const AnyDigit& digit,
                uint32_t* offsets, const Sink& sink) {
   int64_t i = begin;
   if constexpr (Sink::kNumColumns == 1) {

@@ -49,8 +49,8 @@ class ChunkCounts {
 
 // Counts one digit. Equal digits in a row would each wait for the count before to
 // be stored; neighbours therefore count in different copies.
-template <typename Source>
-void upsweep(const Source& source, int64_t begin, int64_t end, Digit digit,
+template <typename Source, typename AnyDigit>
+void upsweep(const Source& source, int64_t begin, int64_t end, const AnyDigit& digit,
              uint32_t* counts) {
   constexpr int kCopies = 4;
   uint32_t copies[kCopies][1 << kMaxDigitBits];
@@ -68,17 +68,29 @@ void upsweep(const Source& source, int64_t begin, int64_t end, Digit digit,
   }
 }
 
-// Partitions `size` rows of `source` into `sink`, which must not overlap it.
-template <typename Source, typename Sink>
-void digit_partition(Executor& executor, const Source& source, int64_t size, Digit digit,
-                     ChunkCounts& counts, std::vector<uint32_t>& bin_offsets,
-                     const Sink& sink) {
-  const Chunks chunks(size, 1 << 15, executor.num_threads());
+inline Chunks partition_chunks(const Executor& executor, int64_t size) {
+  return Chunks(size, 1 << 15, executor.num_threads());
+}
+
+// Upsweep and scan: where each bin of `size` rows begins, and each chunk in it.
+template <typename Source, typename AnyDigit>
+void count_digits(Executor& executor, const Source& source, int64_t size,
+                  const AnyDigit& digit, ChunkCounts& counts,
+                  std::vector<uint32_t>& bin_offsets) {
+  const Chunks chunks = partition_chunks(executor, size);
   counts.reset(chunks.count, digit.num_bins());
   parallel_for(executor, chunks.count, [&](int, int64_t chunk) {
     upsweep(source, chunks.begin(chunk), chunks.end(chunk), digit, counts.chunk(chunk));
   });
   counts.exclusive_scan(bin_offsets);
+}
+
+// Downsweep: moves the rows to `sink`, which must not overlap `source`. `counts` are
+// those of the same rows and digit, and are used up.
+template <typename Source, typename AnyDigit, typename Sink>
+void move_to_bins(Executor& executor, const Source& source, int64_t size,
+                  const AnyDigit& digit, ChunkCounts& counts, const Sink& sink) {
+  const Chunks chunks = partition_chunks(executor, size);
   parallel_for(executor, chunks.count, [&](int, int64_t chunk) {
     downsweep(source, chunks.begin(chunk), chunks.end(chunk), digit, counts.chunk(chunk),
               sink);

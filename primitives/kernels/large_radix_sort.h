@@ -12,6 +12,7 @@
 #include "cached_radix_sort.h"
 #include "digit_partition.h"
 #include "rows.h"
+#include "split_digit.h"
 #include "thread_pool.h"
 
 namespace jaxframes {
@@ -70,12 +71,11 @@ class LargeRadixSort {
   static Digit highest_digit(int64_t size, Word varying) {
     const int high = bit_width(varying);
     const int num_varying = high - trailing_zeros(varying);
-    int num_bits = num_varying;
-    if (num_varying > kMaxBits) {
-      num_bits = std::min(bit_width(static_cast<uint64_t>(size / kPieceRows)), kMaxBits);
-      // Where one pass will be left to each piece, let it have no more than half.
-      if (num_varying <= 2 * kMaxBits) num_bits = std::max(num_bits, (num_varying + 1) / 2);
-    }
+    if (num_varying <= kMaxBits) return {high - num_varying, num_varying};
+    int num_bits = std::min(bit_width(static_cast<uint64_t>(size / kPieceRows)), kMaxBits);
+    // Where one pass is left to each piece, it is best as wide as this one.
+    const int half = (num_varying + 1) / 2;
+    if (half <= kMaxBits && size >> half <= kCachedRows / 2) num_bits = half;
     return {high - num_bits, num_bits};
   }
 
@@ -85,18 +85,46 @@ class LargeRadixSort {
   void partition(const Source& source, const Piece& piece, Word varying,
                  bool may_write_output, const OtherSide& other_side) {
     const Digit digit = highest_digit(piece.size(), varying);
-    const bool is_last = digit.shift <= trailing_zeros(varying);
-    if (is_last && may_write_output) {
-      digit_partition(executor_, source, piece.size(), digit, counts_, bin_offsets_,
-                      output_ + piece.begin);
-      return;
+    count_digits(executor_, source, piece.size(), digit, counts_, bin_offsets_);
+    const OtherSide sink = other_side + piece.begin;
+    if (digit.shift <= trailing_zeros(varying)) {
+      if (may_write_output) {
+        move_to_bins(executor_, source, piece.size(), digit, counts_, output_ + piece.begin);
+        return;
+      }
+      move_to_bins(executor_, source, piece.size(), digit, counts_, sink);
+      return add_pieces(piece, digit.num_bins(), [](int64_t) { return 0; });
     }
-    digit_partition(executor_, source, piece.size(), digit, counts_, bin_offsets_,
-                    other_side + piece.begin);
-    for (int64_t bin = 0; bin < digit.num_bins(); ++bin) {
+    if (!is_uneven(piece.size())) {
+      move_to_bins(executor_, source, piece.size(), digit, counts_, sink);
+      return add_pieces(piece, digit.num_bins(), [&](int64_t) { return digit.shift; });
+    }
+    // To count once more costs less than to move most rows once more.
+    const int64_t target_rows = std::max(kPieceRows, 2 * piece.size() >> kMaxBits);
+    const SplitDigit<Word> split(digit, bin_offsets_, target_rows);
+    count_digits(executor_, source, piece.size(), split, counts_, bin_offsets_);
+    move_to_bins(executor_, source, piece.size(), split, counts_, sink);
+    add_pieces(piece, split.num_bins(), [&](int64_t bin) { return split.shift(bin); });
+  }
+
+  // Whether more than an eighth of the rows just counted would have to move again.
+  bool is_uneven(int64_t size) const {
+    int64_t rows_in_large_bins = 0;
+    for (size_t bin = 0; bin + 1 < bin_offsets_.size(); ++bin) {
+      const int64_t rows = int64_t{bin_offsets_[bin + 1]} - bin_offsets_[bin];
+      if (rows > kCachedRows) rows_in_large_bins += rows;
+    }
+    return rows_in_large_bins > size / 8;
+  }
+
+  // The bins that the rows of `piece` were moved to. num_bits_of(bin) says how many
+  // low bits the rows of a bin may differ in.
+  template <typename NumBitsOf>
+  void add_pieces(const Piece& piece, int64_t num_bins, const NumBitsOf& num_bits_of) {
+    for (int64_t bin = 0; bin < num_bins; ++bin) {
       const Piece next = {piece.begin + bin_offsets_[bin],
                           piece.begin + bin_offsets_[bin + 1], 1 - piece.side,
-                          is_last ? 0 : digit.shift};
+                          num_bits_of(bin)};
       if (next.size() > kCachedRows) {
         large_.push_back(next);
       } else if (next.size() > 0) {

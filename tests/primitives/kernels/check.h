@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+// A check that reports and goes on, buffers with guard pages, and the keys that
+// sorting code usually fails on.
+#ifndef JAXFRAMES_TESTS_CHECK_H_
+#define JAXFRAMES_TESTS_CHECK_H_
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <numeric>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "thread_pool.h"
+
+namespace jaxframes_tests {
+
+inline std::atomic<int>& num_failures() {
+  static std::atomic<int> count{0};
+  return count;
+}
+
+// Describes the case that runs, for the report of a failure.
+inline std::string& current_case() {
+  static std::string text;
+  return text;
+}
+
+inline void report(const char* file, int line, const char* what) {
+  // A broken kernel fails everywhere: some reports tell as much as thousands.
+  if (++num_failures() > 20) return;
+  std::fprintf(stderr, "%s:%d: %s is false\n    case: %s\n", file, line, what,
+               current_case().c_str());
+}
+
+#define CHECK(condition) \
+  ((condition) ? (void)0 : jaxframes_tests::report(__FILE__, __LINE__, #condition))
+
+inline int finish(const char* name) {
+  const int failures = num_failures();
+  std::printf("%s: %s (%d failures)\n", name, failures == 0 ? "passed" : "FAILED", failures);
+  return failures == 0 ? 0 : 1;
+}
+
+// Elements that end where a page begins that must not be touched. With
+// `at_front`, the page before them must not be.
+template <typename T>
+class GuardedArray {
+ public:
+  explicit GuardedArray(int64_t size, bool at_front = false) : size_(size) {
+    const int64_t page = sysconf(_SC_PAGESIZE);
+    const int64_t num_bytes = size * static_cast<int64_t>(sizeof(T));
+    const int64_t inner = (num_bytes + page - 1) / page * page;
+    mapped_bytes_ = inner + 2 * page;
+    void* mapped = mmap(nullptr, mapped_bytes_, PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (mapped == MAP_FAILED) std::abort();
+    mapped_ = static_cast<char*>(mapped);
+    if (mprotect(mapped_, page, PROT_NONE) != 0) std::abort();
+    if (mprotect(mapped_ + page + inner, page, PROT_NONE) != 0) std::abort();
+    data_ = reinterpret_cast<T*>(mapped_ + page + (at_front ? 0 : inner - num_bytes));
+    // What is not written must not look like a result.
+    std::memset(mapped_ + page, 0xA5, inner);
+  }
+  GuardedArray(const std::vector<T>& values, bool at_front = false)
+      : GuardedArray(static_cast<int64_t>(values.size()), at_front) {
+    std::copy(values.begin(), values.end(), data_);
+  }
+  ~GuardedArray() { munmap(mapped_, mapped_bytes_); }
+  GuardedArray(const GuardedArray&) = delete;
+  GuardedArray& operator=(const GuardedArray&) = delete;
+
+  T* data() const { return data_; }
+  int64_t size() const { return size_; }
+  std::vector<T> values() const { return std::vector<T>(data_, data_ + size_); }
+  // A read-only view: a kernel that writes its input ends in a fault.
+  void protect() {
+    const int64_t page = sysconf(_SC_PAGESIZE);
+    if (mprotect(mapped_ + page, mapped_bytes_ - 2 * page, PROT_READ) != 0) std::abort();
+  }
+
+ private:
+  int64_t size_;
+  int64_t mapped_bytes_;
+  char* mapped_;
+  T* data_;
+};
+
+inline std::mt19937_64& random_bits() {
+  static std::mt19937_64 generator(20);
+  return generator;
+}
+
+inline const std::vector<std::string>& key_distributions() {
+  static const std::vector<std::string> names = {
+      "uniform",    "constant", "all_max",  "four_values", "two_valued", "sorted",
+      "reversed",   "rotated",  "zipf",     "blocks",      "top_bits",   "low_bits",
+      "small_some", "floats",   "clusters", "long_runs",   "signed_small"};
+  return names;
+}
+
+template <typename Key>
+std::vector<Key> make_keys(const std::string& distribution, int64_t size) {
+  constexpr int kBits = 8 * sizeof(Key);
+  auto& random = random_bits();
+  std::vector<Key> keys(size);
+  for (int64_t i = 0; i < size; ++i) {
+    const uint64_t bits = random();
+    Key& key = keys[i];
+    key = static_cast<Key>(bits);
+    if (distribution == "constant") key = 42;
+    if (distribution == "all_max") key = static_cast<Key>(~Key{0});
+    if (distribution == "four_values") key = static_cast<Key>(bits % 4 * 0x10001);
+    if (distribution == "two_valued") key = bits % 2 ? static_cast<Key>(~Key{0}) : Key{0};
+    if (distribution == "blocks") key = static_cast<Key>((i / 97) * 0x9E3779B97F4A7C15u);
+    if (distribution == "top_bits") key = static_cast<Key>(key >> (kBits - 9) << (kBits - 9));
+    if (distribution == "low_bits") key = static_cast<Key>(100000 + bits % 5000);
+    if (distribution == "small_some" && bits % 3) key &= 0xff;
+    if (distribution == "signed_small") key = static_cast<Key>(bits % 200) - Key{100};
+    if (distribution == "zipf") {
+      const double uniform = static_cast<double>((bits >> 11) + 1) / 9007199254740993.0;
+      key = static_cast<Key>(std::min(std::pow(uniform, -1.5), 1e9));
+    }
+    if (distribution == "floats") {
+      const double value = static_cast<double>(bits >> 11) / 9007199254740992.0;
+      const float narrow = static_cast<float>(value);
+      if (kBits == 64) std::memcpy(&key, &value, sizeof(Key));
+      if (kBits == 32) std::memcpy(&key, &narrow, sizeof(Key));
+    }
+    // Keys that share all but the lowest bits with thousands of others, so that
+    // ties remain after the bits that usually tell rows apart.
+    if (distribution == "clusters") {
+      key = static_cast<Key>(static_cast<Key>(bits % 7) << (kBits - 3)) | (key & 0x3ff);
+    }
+    // Runs that tie to the very last bits, longer than insertion sort may take.
+    if (distribution == "long_runs") {
+      const Key run = static_cast<Key>((bits % 50) * 0x9E3779B97F4A7C15u);
+      key = static_cast<Key>(run & ~Key{0x3f}) | static_cast<Key>((bits >> 32) & 0x3f);
+    }
+  }
+  if (distribution == "sorted" || distribution == "reversed" || distribution == "rotated") {
+    std::sort(keys.begin(), keys.end());
+  }
+  if (distribution == "reversed") std::reverse(keys.begin(), keys.end());
+  if (distribution == "rotated") {
+    std::rotate(keys.begin(), keys.begin() + size / 3, keys.end());
+  }
+  return keys;
+}
+
+// The definition: the first num_valid rows in stable order of the lowest `bits`
+// bits of (key ^ flip), then the others as they stand.
+template <typename Key>
+std::vector<int32_t> stable_order(const std::vector<Key>& keys, int64_t num_valid, Key flip,
+                                  int bits) {
+  std::vector<int32_t> row_ids(keys.size());
+  std::iota(row_ids.begin(), row_ids.end(), 0);
+  const uint64_t compared = bits == 64 ? ~uint64_t{0} : (uint64_t{1} << bits) - 1;
+  std::stable_sort(row_ids.begin(), row_ids.begin() + num_valid, [&](int32_t a, int32_t b) {
+    return ((keys[a] ^ flip) & compared) < ((keys[b] ^ flip) & compared);
+  });
+  return row_ids;
+}
+
+}  // namespace jaxframes_tests
+
+#endif  // JAXFRAMES_TESTS_CHECK_H_

@@ -1,0 +1,26 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# Builds the standalone tests of the kernels under each sanitizer and runs them.
+# Usage: run_sanitizers.sh [build folder]; without one a temporary folder serves.
+set -eu
+
+here=$(cd "$(dirname "$0")" && pwd)
+kernels=$here/../../../primitives/kernels
+if [ $# -gt 0 ]; then
+  build=$1
+  mkdir -p "$build"
+else
+  build=$(mktemp -d)
+  trap 'rm -rf "$build"' EXIT
+fi
+
+for sanitizer in address,undefined thread; do
+  echo "== sanitizer: $sanitizer"
+  folder=$build/$sanitizer
+  cmake -S "$kernels" -B "$folder" -DCMAKE_BUILD_TYPE=Release \
+    -DJAXFRAMES_KERNEL_TESTS=ON -DJAXFRAMES_SANITIZER="$sanitizer" >"$build/configure.log" ||
+    { cat "$build/configure.log"; exit 1; }
+  cmake --build "$folder" --parallel 2 >"$build/build.log" 2>&1 ||
+    { cat "$build/build.log"; exit 1; }
+  (cd "$folder" && ctest --output-on-failure)
+done

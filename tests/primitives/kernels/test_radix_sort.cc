@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "radix_sort.h"
+
+#include "check.h"
+
+using namespace jaxframes;
+using namespace jaxframes_tests;
+
+// One call of each variant on a batch of rows that differ in their num_valid.
+template <typename Key>
+void check_sorts(Executor& executor, const std::string& distribution, int64_t batch,
+                 int64_t num_rows, Key flip, int bits, bool at_front) {
+  current_case() = distribution + " " + std::to_string(8 * sizeof(Key)) + " bits, [" +
+                   std::to_string(batch) + ", " + std::to_string(num_rows) + "], flip " +
+                   std::to_string(flip) + ", compared bits " + std::to_string(bits) + ", " +
+                   std::to_string(executor.num_threads()) + " threads";
+  const std::vector<Key> keys = make_keys<Key>(distribution, batch * num_rows);
+  std::vector<int32_t> num_valid(batch), given_ids(batch * num_rows);
+  for (int64_t row = 0; row < batch; ++row) {
+    // Most rows are full; the others leave some padding, or nothing else.
+    const int64_t choices[] = {num_rows, num_rows, std::max<int64_t>(num_rows - 1, 0),
+                               num_rows / 2, 0};
+    num_valid[row] = static_cast<int32_t>(choices[random_bits()() % 5]);
+  }
+  for (int32_t& id : given_ids) id = static_cast<int32_t>(random_bits()());
+
+  std::vector<Key> expected_keys;
+  std::vector<int32_t> expected_rows, expected_given;
+  for (int64_t row = 0; row < batch; ++row) {
+    const auto begin = keys.begin() + row * num_rows;
+    const std::vector<Key> row_keys(begin, begin + num_rows);
+    for (int32_t id : stable_order(row_keys, num_valid[row], flip, bits)) {
+      expected_keys.push_back(row_keys[id]);
+      expected_rows.push_back(id);
+      expected_given.push_back(given_ids[row * num_rows + id]);
+    }
+  }
+
+  GuardedArray<Key> input(keys, at_front);
+  GuardedArray<int32_t> ids(given_ids, at_front), valid(num_valid, at_front);
+  input.protect();
+  ids.protect();
+  valid.protect();
+  const auto scratch_for = [&](SortVariant variant) {
+    return batch * radix_sort_row_scratch_bytes(num_rows, sizeof(Key), variant);
+  };
+  {
+    GuardedArray<Key> sorted(batch * num_rows, at_front);
+    GuardedArray<char> scratch(scratch_for(SortVariant::kKeys), at_front);
+    radix_sort<SortVariant::kKeys>(
+        executor,
+        SortArguments<Key>{batch, num_rows, input.data(), nullptr, valid.data(), sorted.data(),
+                           nullptr, flip, bits},
+        scratch.data());
+    CHECK(sorted.values() == expected_keys);
+  }
+  {
+    GuardedArray<int32_t> row_ids(batch * num_rows, at_front);
+    GuardedArray<char> scratch(scratch_for(SortVariant::kArgsort), at_front);
+    radix_sort<SortVariant::kArgsort>(
+        executor,
+        SortArguments<Key>{batch, num_rows, input.data(), nullptr, valid.data(), nullptr,
+                           row_ids.data(), flip, bits},
+        scratch.data());
+    CHECK(row_ids.values() == expected_rows);
+  }
+  for (const bool given : {false, true}) {
+    GuardedArray<Key> sorted(batch * num_rows, at_front);
+    GuardedArray<int32_t> row_ids(batch * num_rows, at_front);
+    GuardedArray<char> scratch(scratch_for(SortVariant::kPairs), at_front);
+    radix_sort<SortVariant::kPairs>(
+        executor,
+        SortArguments<Key>{batch, num_rows, input.data(), given ? ids.data() : nullptr,
+                           valid.data(), sorted.data(), row_ids.data(), flip, bits},
+        scratch.data());
+    CHECK(sorted.values() == expected_keys);
+    CHECK(row_ids.values() == (given ? expected_given : expected_rows));
+  }
+}
+
+// The orders that are asked for: unsigned, signed, both descending, and any mask.
+template <typename Key>
+Key flip_of(int index) {
+  const Key sign = static_cast<Key>(Key{1} << (8 * sizeof(Key) - 1));
+  const Key flips[] = {0, sign, static_cast<Key>(~Key{0}), static_cast<Key>(~sign),
+                       static_cast<Key>(0x0F0F0F0F12345678u)};
+  return flips[index % 5];
+}
+
+template <typename Key>
+int bits_of(int index) {
+  const int kWordBits = 8 * sizeof(Key);
+  const int choices[] = {kWordBits, kWordBits, kWordBits - 1, 13, kWordBits, 0, 1, 27};
+  return choices[index % 8];
+}
+
+template <typename Key>
+void check_all() {
+  int index = 0;
+  StdThreadPool two(2), five(5), sixteen(16);
+  SerialExecutor serial;
+  Executor* executors[] = {&serial, &two, &five, &sixteen};
+  const auto check = [&](const std::string& distribution, int64_t batch, int64_t num_rows) {
+    ++index;
+    check_sorts<Key>(*executors[index % 4], distribution, batch, num_rows,
+                     flip_of<Key>(index / 4), bits_of<Key>(index / 3), index % 2);
+  };
+  const std::vector<int64_t> small = {0,  1,  2,  3,  7,  8,  23,  24,  25,  26,  31,
+                                      32, 33, 63, 65, 96, 97, 255, 256, 257, 1000, 4097};
+  const std::vector<int64_t> large = {kCachedRows - 1, kCachedRows, kCachedRows + 1,
+                                      2 * kCachedRows + 1, 300000};
+  for (const std::string& distribution : key_distributions()) {
+    for (int64_t num_rows : small) check(distribution, 1, num_rows);
+    for (int64_t num_rows : {int64_t{0}, int64_t{1}, int64_t{5}, int64_t{40}, int64_t{700}}) {
+      check(distribution, 33, num_rows);
+    }
+    for (int64_t num_rows : large) check(distribution, 1, num_rows);
+    check(distribution, 3, kCachedRows + 5);
+    check(distribution, 0, 5);
+  }
+  // All combinations of order, compared bits and threads, on keys with ties.
+  for (int flip = 0; flip < 5; ++flip) {
+    for (int bits = 0; bits < 8; ++bits) {
+      for (Executor* executor : executors) {
+        check_sorts<Key>(*executor, "small_some", 2, 500, flip_of<Key>(flip),
+                         bits_of<Key>(bits), bits % 2);
+        if ((flip + bits) % 5 == 0) {
+          check_sorts<Key>(*executor, "uniform", 1, kCachedRows + 999, flip_of<Key>(flip),
+                           bits_of<Key>(bits), bits % 2);
+        }
+      }
+    }
+  }
+}
+
+int main() {
+  check_all<uint32_t>();
+  check_all<uint64_t>();
+  return finish("radix_sort");
+}
