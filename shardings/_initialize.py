@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Sets a program of several processes up, on one host or many."""
 
-import contextlib
+import socket
+import time
 from typing import NamedTuple
 
 import jax
@@ -62,8 +63,13 @@ def initialize(
             )
         return
 
-    collectives = jax.config.values.get("jax_cpu_collectives_implementation")
-    if collectives in (None, "none"):
+    if given.coordinator_address is not None and given.process_id is not None:
+        # JAX's own client ends the whole process where the coordinator cannot be had.
+        if given.process_id == 0:
+            _check_port_is_free(given.coordinator_address)
+        else:
+            _wait_for_coordinator(given.coordinator_address, initialization_timeout_seconds)
+    if getattr(jax.config, "jax_cpu_collectives_implementation", None) in (None, "none"):
         jax.config.update("jax_cpu_collectives_implementation", "gloo")
     try:
         jax.distributed.initialize(
@@ -71,13 +77,8 @@ def initialize(
             initialization_timeout=initialization_timeout_seconds,
             heartbeat_timeout_seconds=heartbeat_timeout_seconds,
         )
-    except jax.errors.JaxRuntimeError as error:
-        _forget_failed_start()
-        raise RuntimeError(
-            f"initialize: the processes must reach each other within "
-            f"{initialization_timeout_seconds} seconds, got {error}. Check that process 0 runs "
-            f"and that its address can be reached ({_named(given)})."
-        ) from error
+    except jax.errors.JaxRuntimeError:
+        raise
     except RuntimeError as error:
         raise RuntimeError(
             "initialize: it must come before JAX is used, got a process in which JAX has its "
@@ -118,7 +119,36 @@ def _named(arguments: _Arguments | None) -> str:
     return ", ".join(f"{name}={value!r}" for name, value in fields.items())
 
 
-def _forget_failed_start() -> None:
-    # JAX keeps a client that did not connect, and would take the next call for the second one.
-    with contextlib.suppress(jax.errors.JaxRuntimeError):
-        jax.distributed.shutdown()
+def _check_port_is_free(coordinator_address: str) -> None:
+    _, port = _host_and_port(coordinator_address)
+    with socket.socket() as listener:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            listener.bind(("", port))
+        except OSError as error:
+            raise RuntimeError(
+                f"initialize: process 0 must be free to listen on {coordinator_address}, got "
+                f"{error.strerror!r}. Choose another port."
+            ) from error
+
+
+def _wait_for_coordinator(coordinator_address: str, timeout_seconds: float) -> None:
+    deadline = time.monotonic() + timeout_seconds
+    while True:
+        try:
+            socket.create_connection(_host_and_port(coordinator_address), timeout=1).close()
+            return
+        except OSError as error:
+            if time.monotonic() >= deadline:
+                reason = error.strerror or str(error)
+                raise RuntimeError(
+                    f"initialize: process 0 must answer at {coordinator_address} within "
+                    f"{timeout_seconds} seconds, got {reason!r}. Check that it runs, and that "
+                    "this process can reach that address."
+                ) from error
+        time.sleep(0.1)
+
+
+def _host_and_port(coordinator_address: str) -> tuple[str, int]:
+    host, _, port = coordinator_address.rpartition(":")
+    return host.strip("[]"), int(port)

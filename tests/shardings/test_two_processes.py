@@ -1,0 +1,173 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Two processes of two CPU devices each, over `jax.distributed` on loopback."""
+
+import os
+import socket
+import subprocess
+import sys
+
+import pytest
+
+TIMEOUT_SECONDS = 180
+
+PROLOGUE = """
+import sys
+
+import jax
+import numpy as np
+
+jax.config.update("jax_num_cpu_devices", 2)
+jax.config.update("jax_enable_x64", True)
+
+from jaxframes import primitives, shardings
+
+process_id = int(sys.argv[1])
+shardings.initialize(sys.argv[2], num_processes=2, process_id=process_id, **OPTIONS)
+shardings.initialize(sys.argv[2], num_processes=2, process_id=process_id, **OPTIONS)
+mesh = shardings.make_mesh()
+
+
+def whole(array):
+    return np.asarray(jax.device_put(array, shardings.replicated(mesh)))
+"""
+
+
+def start(process_id, port, script, **options):
+    prologue = PROLOGUE.replace("**OPTIONS", f"**{options!r}")
+    return subprocess.Popen(
+        [sys.executable, "-c", prologue + script, str(process_id), f"127.0.0.1:{port}"],
+        env={**os.environ, "JAX_PLATFORMS": "cpu"},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+
+
+def free_port():
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        return listener.getsockname()[1]
+
+
+def run_both(script):
+    """Runs the script in two processes; neither outlives the test."""
+    port = free_port()
+    processes = [start(process_id, port, script) for process_id in range(2)]
+    try:
+        said = [process.communicate(timeout=TIMEOUT_SECONDS)[0] for process in processes]
+    finally:
+        for process in processes:
+            process.kill()
+    for process, output in zip(processes, said, strict=True):
+        assert process.returncode == 0, output
+
+
+def test_each_process_sees_the_devices_of_both():
+    run_both(
+        """
+assert jax.process_count() == 2
+assert jax.process_index() == process_id
+assert jax.local_device_count() == 2
+assert mesh.size == 4
+assert [device.process_index for device in mesh.devices.ravel()] == [0, 0, 1, 1]
+"""
+    )
+
+
+def test_host_rows_are_one_table():
+    run_both(
+        """
+# 7 rows here and 2 there: shards of 4, 3, 1 and 1 rows, with room for 4 each.
+own_rows = np.arange(7) if process_id == 0 else np.arange(7, 9)
+sharded = shardings.host_rows({"id": own_rows, "square": own_rows[:, None] ** 2.0}, mesh)
+assert sharded.layout.capacity == 4
+np.testing.assert_array_equal(whole(sharded.layout.counts), [4, 3, 1, 1])
+assert sharded.layout.num_rows == 9
+expected = [0, 1, 2, 3, 4, 5, 6, 0, 7, 0, 0, 0, 8, 0, 0, 0]
+np.testing.assert_array_equal(whole(sharded.rows["id"]), expected)
+np.testing.assert_array_equal(whole(sharded.rows["square"]), np.square(expected)[:, None])
+
+# A process may have no rows at all.
+sharded = shardings.host_rows(np.arange(3 * process_id, dtype=np.float32), mesh)
+np.testing.assert_array_equal(whole(sharded.layout.counts), [0, 0, 2, 1])
+np.testing.assert_array_equal(whole(sharded.rows), [0, 0, 0, 0, 0, 1, 2, 0])
+
+# A function is asked for the rows of this process's shards alone.
+asked = []
+
+
+def read(start, stop):
+    asked.append((start, stop))
+    return np.arange(start, stop) ** 2
+
+
+sharded = shardings.host_rows(read, mesh, num_rows=9)
+assert asked == ([(0, 3), (3, 6)] if process_id == 0 else [(6, 9), (9, 9)])
+np.testing.assert_array_equal(whole(sharded.rows)[:9], np.arange(9) ** 2)
+assert sharded.layout.num_rows == 9
+
+# Rows along one axis of two, replicated along the other, whose copies lie in both processes.
+grid = jax.sharding.Mesh(mesh.devices.reshape(2, 2), ("copies", "rows"))
+sharded = shardings.host_rows(np.arange(5), grid, "rows")
+np.testing.assert_array_equal(
+    jax.device_put(sharded.rows, shardings.replicated(grid)), [0, 1, 2, 3, 4, 0]
+)
+np.testing.assert_array_equal(
+    jax.device_put(sharded.layout.counts, shardings.replicated(grid)), [3, 2]
+)
+"""
+    )
+
+
+def test_shard_rows_takes_what_every_process_has():
+    run_both(
+        """
+sharded = shardings.shard_rows(np.arange(10), mesh)
+np.testing.assert_array_equal(whole(sharded.rows), [*range(10), 0, 0])
+np.testing.assert_array_equal(whole(sharded.layout.is_valid()), np.arange(12) < 10)
+assert sharded.layout.num_rows == 10
+"""
+    )
+
+
+def test_radix_sort_over_both():
+    run_both(
+        """
+keys = np.random.default_rng(0).integers(-50, 50, 1000)
+row_ids = np.arange(1000, dtype=np.int32)
+own = slice(500 * process_id, 500 * (process_id + 1))
+rows = shardings.host_rows({"key": keys[own], "row_id": row_ids[own]}, mesh).rows
+sorted_keys, sorted_row_ids = primitives.radix_sort(rows["key"], mesh=mesh, values=rows["row_id"])
+order = np.argsort(keys, kind="stable")
+np.testing.assert_array_equal(whole(sorted_keys), keys[order])
+np.testing.assert_array_equal(whole(sorted_row_ids), order)
+assert sorted_keys.sharding.is_equivalent_to(shardings.row_sharded(mesh), 1)
+np.testing.assert_array_equal(whole(primitives.radix_argsort(rows["key"], mesh=mesh)), order)
+"""
+    )
+
+
+@pytest.mark.parametrize("dying", [0, 1])
+def test_the_death_of_one_process_ends_the_other(dying):
+    """It does not wait in a collective for ever."""
+    script = """
+import os
+
+assert shardings.host_rows(np.arange(4), mesh).layout.num_rows == 8
+if process_id == DYING:
+    os._exit(17)
+while True:
+    shardings.host_rows(np.arange(4), mesh)
+"""
+    script = script.replace("DYING", str(dying))
+    port = free_port()
+    processes = [
+        start(process_id, port, script, heartbeat_timeout_seconds=5) for process_id in range(2)
+    ]
+    try:
+        said = [process.communicate(timeout=TIMEOUT_SECONDS)[0] for process in processes]
+    finally:
+        for process in processes:
+            process.kill()
+    assert processes[dying].returncode == 17, said[dying]
+    assert processes[1 - dying].returncode not in (0, None), said[1 - dying]
