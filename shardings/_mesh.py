@@ -98,6 +98,12 @@ def row_sharded(mesh: MeshLike, axis: str | tuple[str, ...] | None = None) -> Na
 def replicated(mesh: MeshLike) -> NamedSharding:
     """The sharding that puts the whole array on every device of a mesh.
 
+    Args:
+        mesh: the mesh.
+
+    Returns:
+        A `NamedSharding` for arrays of any rank.
+
     Example:
         >>> from jaxframes import shardings
         >>> shardings.replicated(shardings.make_mesh(1)).is_fully_replicated

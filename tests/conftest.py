@@ -29,7 +29,7 @@ jax.config.update("jax_numpy_rank_promotion", "raise")
 
 # An example may compile a program, so examples have no deadline.
 hypothesis.settings.register_profile(
-    "ci", derandomize=True, database=None, deadline=None, max_examples=40
+    "ci", derandomize=True, database=None, deadline=None, max_examples=25
 )
 hypothesis.settings.register_profile("long", deadline=None, max_examples=2000)
 hypothesis.settings.load_profile(os.environ.get("JAXFRAMES_HYPOTHESIS", "ci"))

@@ -157,6 +157,9 @@ def even_share(num_valid: int | Int[Array, ""], *, axis_name: AxisName) -> Int[A
     Cost:
         One `psum` of two words.
 
+    Guarantees:
+        Deterministic; the shares add up to the rows that count.
+
     Example:
         Two shards:
 
