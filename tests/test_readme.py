@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The Python blocks of the README run, one after the other, and compute what it says."""
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+README = Path(__file__).resolve().parents[1] / "README.md"
+
+
+@pytest.fixture(scope="module")
+def names():
+    """What the blocks leave behind."""
+    blocks = re.findall(r"^```python\n(.*?)^```$", README.read_text(), re.MULTILINE | re.DOTALL)
+    assert len(blocks) == 2
+    names = {}
+    for block in blocks:
+        exec(compile(block, str(README), "exec"), names)
+    return names
+
+
+def test_step_sorts_by_cell(names):
+    position, velocity = np.asarray(names["state"])
+    order = np.argsort((position * 64).astype(np.int32), kind="stable")
+    np.testing.assert_array_equal(names["velocity"], velocity[order])
+    np.testing.assert_array_equal(names["fastest"], np.argsort(-velocity[order], kind="stable")[:3])
+
+
+def test_spread_from_median(names):
+    x = np.asarray(names["position"])[:960]
+    np.testing.assert_array_equal(names["spread"], np.abs(x - np.sort(x)[480]))
