@@ -1,0 +1,189 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Each local op as this library, `jnp`, NumPy, pandas and Polars do it.
+
+`prepared(operation, implementation, *columns)` puts the columns where the implementation wants
+them, compiles what there is to compile, and returns a call without arguments that waits for its
+result. All get the same dtype, the same data, and all the threads that they make use of.
+
+`numpy` is NumPy's default sort, which is not stable; every other one is, but for Polars' sorts of a
+single column.
+"""
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pandas as pd
+import polars as pl
+from jaxframes.primitives import local
+
+from .key_distributions import make_keys
+from .measuring import use_devices, waiting_call
+
+TOP = 100
+NUM_BUCKETS = 64
+
+Call = Callable[[], Any]
+
+
+def columns_of(
+    operation: str, num_rows: int, dtype: str, distribution: str
+) -> tuple[np.ndarray, ...]:
+    """The columns that an operation takes, made of `num_rows` keys of a distribution."""
+    keys = make_keys(distribution, num_rows, dtype)
+    if operation == "merge":
+        return np.sort(keys[: num_rows // 2]), np.sort(keys[num_rows // 2 :])
+    if operation == "radix_sort with values":
+        return keys, np.arange(num_rows, dtype=np.float32)
+    if operation == "bucket":
+        return np.arange(num_rows, dtype=np.float32), (keys % NUM_BUCKETS).astype(np.int32)
+    return (keys,)
+
+
+def prepared(operation: str, implementation: str, *columns: np.ndarray) -> Call:
+    """A call of an operation on columns; one call has been made already."""
+    use_devices(1)
+    call = IMPLEMENTATIONS[operation][implementation](*columns)
+    call()
+    return call
+
+
+@functools.lru_cache(maxsize=1)
+def prepared_for(
+    operation: str, implementation: str, num_rows: int, dtype: str, distribution: str
+) -> Call:
+    """The same, for columns by name. The last call is kept: asv sets up anew for each sample."""
+    return prepared(
+        operation, implementation, *columns_of(operation, num_rows, dtype, distribution)
+    )
+
+
+def _with_jax(function: Callable[..., Any]) -> Callable[..., Call]:
+    return lambda *columns: waiting_call(function, *jax.device_put(columns))
+
+
+def _with_numpy(function: Callable[..., Any]) -> Callable[..., Call]:
+    return lambda *columns: functools.partial(function, *columns)
+
+
+def _with_pandas(function: Callable[[pd.Series], Any]) -> Callable[..., Call]:
+    return lambda keys: functools.partial(function, pd.Series(keys))
+
+
+def _with_polars(function: Callable[[pl.Series], Any]) -> Callable[..., Call]:
+    return lambda keys: functools.partial(function, pl.Series("keys", keys))
+
+
+def _with_pandas_frames(function: Callable[..., Any], *names: str) -> Callable[..., Call]:
+    def prepare(*columns: np.ndarray) -> Call:
+        return functools.partial(function, pd.DataFrame(dict(zip(names, columns, strict=True))))
+
+    return prepare
+
+
+def _with_polars_frames(function: Callable[..., Any], *names: str) -> Callable[..., Call]:
+    def prepare(*columns: np.ndarray) -> Call:
+        return functools.partial(function, pl.DataFrame(dict(zip(names, columns, strict=True))))
+
+    return prepare
+
+
+def _numpy_sort_with_values(keys: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    row_ids = np.argsort(keys, kind="stable")
+    return keys[row_ids], values[row_ids]
+
+
+def _numpy_top_k(keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    row_ids = np.argpartition(keys, len(keys) - TOP)[-TOP:]
+    row_ids = row_ids[np.argsort(keys[row_ids])[::-1]]
+    return keys[row_ids], row_ids
+
+
+def _numpy_bucket(values: np.ndarray, bucket_ids: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    row_ids = np.argsort(bucket_ids, kind="stable")
+    return values[row_ids], np.bincount(bucket_ids, minlength=NUM_BUCKETS)
+
+
+def _jnp_bucket(values: jax.Array, bucket_ids: jax.Array) -> tuple[jax.Array, jax.Array]:
+    row_ids = jnp.argsort(bucket_ids)
+    return values[row_ids], jnp.bincount(bucket_ids, length=NUM_BUCKETS)
+
+
+def _pandas_merge(a: np.ndarray, b: np.ndarray) -> Call:
+    parts = [pd.Series(a), pd.Series(b)]
+    return lambda: pd.concat(parts).sort_values(kind="stable", ignore_index=True)
+
+
+def _polars_merge(a: np.ndarray, b: np.ndarray) -> Call:
+    left, right = pl.DataFrame({"keys": a}), pl.DataFrame({"keys": b})
+    return lambda: left.merge_sorted(right, "keys")
+
+
+def _polars_top_k(keys: np.ndarray) -> Call:
+    frame = pl.DataFrame({"keys": keys, "row_ids": np.arange(len(keys), dtype=np.int32)})
+    return lambda: frame.top_k(TOP, by="keys")
+
+
+IMPLEMENTATIONS: dict[str, dict[str, Callable[..., Call]]] = {
+    "radix_argsort": {
+        "jaxframes": _with_jax(local.radix_argsort),
+        "jnp": _with_jax(jnp.argsort),
+        "numpy_stable": _with_numpy(functools.partial(np.argsort, kind="stable")),
+        "numpy": _with_numpy(np.argsort),
+        "pandas": _with_pandas(lambda keys: keys.argsort(kind="stable")),
+        "polars": _with_polars(lambda keys: keys.arg_sort()),
+    },
+    "radix_sort": {
+        "jaxframes": _with_jax(local.radix_sort),
+        "jnp": _with_jax(jnp.sort),
+        "numpy_stable": _with_numpy(functools.partial(np.sort, kind="stable")),
+        "numpy": _with_numpy(np.sort),
+        "pandas": _with_pandas(lambda keys: keys.sort_values(kind="stable", ignore_index=True)),
+        "polars": _with_polars(lambda keys: keys.sort()),
+    },
+    "radix_sort with values": {
+        "jaxframes": _with_jax(lambda keys, values: local.radix_sort(keys, values=values)),
+        "jnp": _with_jax(lambda keys, values: jax.lax.sort((keys, values), num_keys=1)),
+        "numpy_stable": _with_numpy(_numpy_sort_with_values),
+        "pandas": _with_pandas_frames(
+            lambda frame: frame.sort_values("keys", kind="stable", ignore_index=True),
+            "keys",
+            "values",
+        ),
+        "polars": _with_polars_frames(
+            lambda frame: frame.sort("keys", maintain_order=True), "keys", "values"
+        ),
+    },
+    "top_k": {
+        "jaxframes": _with_jax(lambda keys: local.top_k(keys, TOP)),
+        "jnp": _with_jax(lambda keys: jax.lax.top_k(keys, TOP)),
+        "numpy": _with_numpy(_numpy_top_k),
+        "pandas": _with_pandas(lambda keys: keys.nlargest(TOP)),
+        "polars": _polars_top_k,
+    },
+    "merge": {
+        "jaxframes": _with_jax(local.merge),
+        "jnp": _with_jax(lambda a, b: jnp.sort(jnp.concatenate([a, b]))),
+        "numpy_stable": _with_numpy(lambda a, b: np.sort(np.concatenate([a, b]), kind="stable")),
+        "pandas": _pandas_merge,
+        "polars": _polars_merge,
+    },
+    "bucket": {
+        "jaxframes": _with_jax(lambda rows, ids: local.bucket(rows, ids, NUM_BUCKETS)),
+        "jnp": _with_jax(_jnp_bucket),
+        "numpy_stable": _with_numpy(_numpy_bucket),
+        "pandas": _with_pandas_frames(
+            lambda frame: frame.sort_values("bucket_ids", kind="stable", ignore_index=True),
+            "values",
+            "bucket_ids",
+        ),
+        "polars": _with_polars_frames(
+            lambda frame: frame.partition_by("bucket_ids", maintain_order=True),
+            "values",
+            "bucket_ids",
+        ),
+    },
+}

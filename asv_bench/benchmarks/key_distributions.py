@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Keys to sort, by the name of their distribution. Seeded: the same arguments, the same keys.
+
+The names are those of the tests. `sixteen_bits` is here alone: its keys are all alike but for their
+lowest 16 bits, which a radix sort may make use of.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+# Any fixed number: benchmarks of two commits must see the same keys.
+SEED = 20_130_101
+
+
+def make_keys(distribution: str, num_rows: int, dtype: Any) -> np.ndarray:
+    """Draws `num_rows` keys of a named distribution."""
+    rng = np.random.default_rng([SEED, list(DISTRIBUTIONS).index(distribution)])
+    return DISTRIBUTIONS[distribution](num_rows, np.dtype(dtype), rng)
+
+
+def _uniform(num_rows: int, dtype: np.dtype, rng: np.random.Generator) -> np.ndarray:
+    """Integers over the whole range; floats of many magnitudes."""
+    if dtype.kind == "f":
+        magnitudes = np.exp2(rng.integers(-8, 8, num_rows).astype(np.float64))
+        return (rng.standard_normal(num_rows) * magnitudes).astype(dtype)
+    limits = np.iinfo(dtype)
+    return rng.integers(limits.min, limits.max, num_rows, dtype, endpoint=True)
+
+
+def _sixteen_bits(num_rows: int, dtype: np.dtype, rng: np.random.Generator) -> np.ndarray:
+    return rng.integers(0, 2**16, num_rows).astype(dtype)
+
+
+def _four_values(num_rows: int, dtype: np.dtype, rng: np.random.Generator) -> np.ndarray:
+    return _uniform(4, dtype, rng)[rng.integers(0, 4, num_rows)]
+
+
+def _constant(num_rows: int, dtype: np.dtype, rng: np.random.Generator) -> np.ndarray:
+    return np.repeat(_uniform(1, dtype, rng), num_rows)
+
+
+def _sorted(num_rows: int, dtype: np.dtype, rng: np.random.Generator) -> np.ndarray:
+    return np.sort(_uniform(num_rows, dtype, rng))
+
+
+def _reversed(num_rows: int, dtype: np.dtype, rng: np.random.Generator) -> np.ndarray:
+    return _sorted(num_rows, dtype, rng)[::-1].copy()
+
+
+def _zipf(num_rows: int, dtype: np.dtype, rng: np.random.Generator) -> np.ndarray:
+    """Few keys hold most rows."""
+    ranks = np.minimum(rng.zipf(1.2, num_rows), 2**30) - 1
+    if dtype.kind == "f":
+        # Beyond its mantissa a float no longer tells neighbouring integers apart.
+        ranks %= 2 ** (np.finfo(dtype).nmant + 1)
+    return ranks.astype(dtype)
+
+
+DISTRIBUTIONS: dict[str, Callable[..., np.ndarray]] = {
+    "uniform": _uniform,
+    "sixteen_bits": _sixteen_bits,
+    "four_values": _four_values,
+    "constant": _constant,
+    "sorted": _sorted,
+    "reversed": _reversed,
+    "zipf": _zipf,
+}

@@ -1,0 +1,23 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Two sorted sequences of one device into one."""
+
+from .implementations import prepared_for
+from .measuring import axis
+
+
+class Merge:
+    """How long does merging two sorted halves of the rows take, against sorting them again?"""
+
+    params = (
+        axis(2**16, 10_000_000),
+        axis("int32", "int64"),
+        axis("uniform", "zipf"),
+        axis("jaxframes", "jnp", "numpy_stable", "polars"),
+    )
+    param_names = ("rows", "dtype", "distribution", "implementation")
+
+    def setup(self, rows, dtype, distribution, implementation):
+        self.run = prepared_for("merge", implementation, rows, dtype, distribution)
+
+    def time_merge(self, rows, dtype, distribution, implementation):
+        self.run()

@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Bytes that an op must move through memory, and how fast this machine moves bytes.
+
+Together they say how far a time is from what bounds it. The model is that of a radix sort in two
+passes over memory, which is what more rows than the cache holds need: count digits; scatter rows by
+their highest digit into pieces that fit the cache; sort each piece there. A random fetch counts the
+bytes that it wants, not the cache line that it gets, so a gather looks further from the bound than
+it is.
+"""
+
+import os
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+
+ROW_ID_BYTES = 4
+VALUE_BYTES = 4
+
+
+def bytes_moved(operation: str, num_rows: int, key_bytes: int) -> int:
+    """Bytes that the passes of an operation read and write, of all rows together."""
+    pair = key_bytes + ROW_ID_BYTES
+    row_bytes = {
+        # Read the keys to count, read them to scatter pairs, read the pairs to write row ids.
+        "radix_argsort": key_bytes + (key_bytes + pair) + (pair + ROW_ID_BYTES),
+        # The same without row ids.
+        "radix_sort": key_bytes + 2 * key_bytes + 2 * key_bytes,
+        # Write sorted pairs, then fetch each value by its row id.
+        "radix_sort with values": key_bytes
+        + (key_bytes + pair)
+        + 2 * pair
+        + (ROW_ID_BYTES + 2 * VALUE_BYTES),
+        # Read the keys; what is kept of them fits the cache.
+        "top_k": key_bytes,
+        # Read both sequences, write one.
+        "merge": 2 * key_bytes,
+        # 64 buckets take one pass: count ids, read them to write row ids, fetch values by those.
+        "bucket": 4 + (4 + ROW_ID_BYTES) + (ROW_ID_BYTES + 2 * VALUE_BYTES),
+        # Each shard: sort, copy its rows to the others, merge what it received.
+        "radix_sort over 8 devices": 5 * key_bytes + 2 * key_bytes + 2 * key_bytes,
+    }
+    return num_rows * row_bytes[operation]
+
+
+def copy_bytes_per_second(num_bytes: int = 2**27, num_copies: int = 20) -> float:
+    """The best rate at which all cores together read and write memory, copying an array."""
+    num_threads = os.cpu_count() or 1
+    source, target = np.ones(num_bytes, np.uint8), np.ones(num_bytes, np.uint8)
+    sources, targets = (np.array_split(array, num_threads) for array in (source, target))
+    best = float("inf")
+    with ThreadPoolExecutor(num_threads) as pool:
+        for _ in range(num_copies):
+            start = time.perf_counter()
+            # NumPy copies without holding the interpreter's lock.
+            list(pool.map(np.copyto, targets, sources))
+            best = min(best, time.perf_counter() - start)
+    return 2 * num_bytes / best

@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the table measures, and the turns in which implementations are timed.
+
+For each scenario every implementation gets the same columns, already in the form that it works on,
+and is compiled and called once. Then they take turns, A B C A B C, so that a slow spell of the
+machine meets all of them. A turn is two calls back to back, of which the second counts: memory that
+lay idle while the others had their turns may have to be fetched again.
+"""
+
+import statistics
+import time
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+
+class Case(NamedTuple):
+    """What was measured: one row of the table."""
+
+    operation: str
+    dtype: str
+    distribution: str
+    implementation: str
+
+
+class Timing(NamedTuple):
+    """The seconds of each turn of a case."""
+
+    case: Case
+    num_rows: int
+    seconds: list[float]
+
+    @property
+    def median(self) -> float:
+        return statistics.median(self.seconds)
+
+    @property
+    def best(self) -> float:
+        return min(self.seconds)
+
+
+# Operation, dtype and distribution.
+Scenario = tuple[str, str, str]
+
+SKEWED = ("zipf", "constant", "sorted", "reversed")
+SCENARIOS: tuple[Scenario, ...] = (
+    *(
+        ("radix_argsort", dtype, "uniform")
+        for dtype in ("int32", "uint32", "float32", "int64", "float64")
+    ),
+    *(("radix_argsort", "int64", name) for name in ("sixteen_bits", *SKEWED)),
+    *(("radix_argsort", "int32", name) for name in SKEWED),
+    *(("radix_sort", dtype, "uniform") for dtype in ("int32", "int64", "float32")),
+    *(("radix_sort", "int64", name) for name in ("sixteen_bits",)),
+    *(("radix_sort", "int32", name) for name in SKEWED),
+    *(("radix_sort with values", dtype, "uniform") for dtype in ("int32", "int64")),
+    ("top_k", "int32", "uniform"),
+    ("merge", "int32", "uniform"),
+    ("bucket", "int32", "uniform"),
+    ("bucket", "int32", "zipf"),
+)
+MESH_SORT = "radix_sort over 8 devices"
+MESH_SCENARIOS: tuple[Scenario, ...] = (
+    (MESH_SORT, "int32", "uniform"),
+    (MESH_SORT, "int32", "zipf"),
+)
+
+# A call as long as this warms itself up: what a cold start costs is lost in it.
+WARM_SECONDS = 0.5
+
+
+def local_timings(scenario: Scenario, num_rows: int, num_rounds: int) -> list[Timing]:
+    """Times an op of one device, which has all threads for itself."""
+    from benchmarks.implementations import IMPLEMENTATIONS, columns_of, prepared
+
+    operation, dtype, distribution = scenario
+    columns = columns_of(operation, num_rows, dtype, distribution)
+    calls = {name: prepared(operation, name, *columns) for name in IMPLEMENTATIONS[operation]}
+    return list(timings_in_turns(scenario, num_rows, calls, num_rounds))
+
+
+def mesh_timings(scenario: Scenario, num_rows: int, num_rounds: int) -> list[Timing]:
+    """Times a sort over 8 devices, in a process that has as many: not that of `local_timings`."""
+    from benchmarks.collective_radix_sort import MAX_SHARDS, sort_over_mesh
+    from benchmarks.key_distributions import make_keys
+    from benchmarks.measuring import mesh_of, sharded_rows, use_devices, waiting_call
+
+    use_devices(MAX_SHARDS)
+    _, dtype, distribution = scenario
+    mesh = mesh_of(MAX_SHARDS)
+    (keys,) = sharded_rows(mesh, make_keys(distribution, num_rows, dtype))
+    calls = {name: waiting_call(sort_over_mesh(name, mesh), keys) for name in ("jaxframes", "xla")}
+    for call in calls.values():
+        call()
+    return list(timings_in_turns(scenario, num_rows, calls, num_rounds))
+
+
+def timings_in_turns(
+    scenario: Scenario, num_rows: int, calls: dict[str, Callable[[], Any]], num_rounds: int
+) -> Iterator[Timing]:
+    """Lets the implementations take `num_rounds` turns each."""
+    seconds: dict[str, list[float]] = {name: [] for name in calls}
+    for _ in range(num_rounds):
+        for name, call in calls.items():
+            elapsed = seconds_of(call)
+            if elapsed < WARM_SECONDS:
+                elapsed = seconds_of(call)
+            seconds[name].append(elapsed)
+    for name in calls:
+        yield Timing(Case(*scenario, name), num_rows, seconds[name])
+
+
+def seconds_of(call: Callable[[], Any]) -> float:
+    """Seconds until the result is there; to free it takes its time too, but not this one's."""
+    start = time.perf_counter()
+    result = call()
+    elapsed = time.perf_counter() - start
+    del result
+    return elapsed
