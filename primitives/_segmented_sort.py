@@ -62,8 +62,6 @@ def segmented_sort(
         >>> primitives.segmented_sort(keys, segment_ids, num_segments=2).tolist()
         [1, 2, 3, 7, 9]
     """
-    keys_with_ids, options = as_segmented(keys, segment_ids, num_segments, descending, bits)
-    result = radix_sort(
-        keys_with_ids, mesh, values=values, axis=axis, transport=transport, **options
-    )
+    keys_with_ids, options = as_segmented(keys, segment_ids, num_segments, values, descending, bits)
+    result = radix_sort(keys_with_ids, mesh, axis=axis, transport=transport, **options)
     return without_ids(result, keys, values)

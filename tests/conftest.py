@@ -68,3 +68,10 @@ def x64_off() -> Iterator[None]:
     """Runs a test as JAX is by default: without 64-bit types."""
     with jax.enable_x64(False):
         yield
+
+
+@pytest.fixture(scope="module", autouse=True)
+def compiled_programs_go_with_their_module() -> Iterator[None]:
+    """Frees the programs that a module compiled: those of the whole suite fill gigabytes."""
+    yield
+    jax.clear_caches()

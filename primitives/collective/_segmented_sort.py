@@ -64,13 +64,8 @@ def segmented_sort(
             shard 0   keys [1 3 0]
             shard 1   keys [2 7 9]
     """
-    keys_with_ids, options = as_segmented(keys, segment_ids, num_segments, descending, bits)
-    result = radix_sort(
-        keys_with_ids,
-        axis_name=axis_name,
-        values=values,
-        num_valid=num_valid,
-        transport=transport,
-        **options,
+    keys_with_ids, options = as_segmented(
+        keys, segment_ids, num_segments, values, descending, bits, num_valid
     )
+    result = radix_sort(keys_with_ids, axis_name=axis_name, transport=transport, **options)
     return without_ids(result, keys, values)

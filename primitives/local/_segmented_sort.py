@@ -6,7 +6,15 @@ from typing import Any
 
 import jax.numpy as jnp
 
-from .._arguments import as_array, as_directions, as_keys, as_static_int, type_of
+from .._arguments import (
+    as_array,
+    as_directions,
+    as_keys,
+    as_num_valid,
+    as_rows,
+    as_static_int,
+    type_of,
+)
 from .._key_bits import as_bits
 from .._typing import Array, Int, PyTree
 from ._radix_sort import Keys, radix_sort
@@ -59,13 +67,21 @@ def segmented_sort(
         >>> local.segmented_sort(keys, segment_ids, num_segments=2).tolist()
         [1, 2, 3, 7, 9]
     """
-    keys_with_ids, options = as_segmented(keys, segment_ids, num_segments, descending, bits)
-    result = radix_sort(keys_with_ids, values=values, num_valid=num_valid, **options)
+    keys_with_ids, options = as_segmented(
+        keys, segment_ids, num_segments, values, descending, bits, num_valid
+    )
+    result = radix_sort(keys_with_ids, **options)
     return without_ids(result, keys, values)
 
 
 def as_segmented(
-    keys: Any, segment_ids: Any, num_segments: Any, descending: Any, bits: Any
+    keys: Any,
+    segment_ids: Any,
+    num_segments: Any,
+    values: Any,
+    descending: Any,
+    bits: Any,
+    num_valid: Any = None,
 ) -> tuple[tuple[Array, ...], dict[str, Any]]:
     """Checks the arguments; returns the keys of the sort that does it, and its options."""
     caller = "segmented_sort"
@@ -84,10 +100,13 @@ def as_segmented(
         num_segments = as_static_int(num_segments, caller, "num_segments", 1, None)
         width = 8 * segment_ids.dtype.itemsize
         segment_bits = min(max((num_segments - 1).bit_length(), 1), width)
-    options = {
+    options: dict[str, Any] = {
         "descending": (False, *as_directions(descending, len(columns), caller)),
         "bits": (segment_bits, *as_bits(bits, columns, caller)),
+        "values": as_rows(values, num_rows, caller),
     }
+    if num_valid is not None:
+        options["num_valid"] = as_num_valid(num_valid, num_rows, caller)
     return (segment_ids, *columns), options
 
 

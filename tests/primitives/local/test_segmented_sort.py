@@ -221,6 +221,12 @@ ERRORS = [
         "got float64[4,5].",
         id="values",
     ),
+    pytest.param(
+        {"segment_ids": KEYS, "num_valid": 6},
+        ValueError,
+        "segmented_sort: num_valid must be in [0, 5], got 6.",
+        id="num_valid",
+    ),
 ]
 
 
