@@ -95,12 +95,13 @@ class LargeRadixSort {
       move_to_bins(executor_, source, piece.size(), digit, counts_, sink);
       return add_pieces(piece, digit.num_bins(), [](int64_t) { return 0; });
     }
-    if (!is_uneven(piece.size())) {
+    // Keys alone are moved so quickly that a second count costs as much.
+    if (!kHasIds || !is_uneven(piece.size())) {
       move_to_bins(executor_, source, piece.size(), digit, counts_, sink);
       return add_pieces(piece, digit.num_bins(), [&](int64_t) { return digit.shift; });
     }
     // To count once more costs less than to move most rows once more.
-    const int64_t target_rows = std::max(kPieceRows, 2 * piece.size() >> kMaxBits);
+    const int64_t target_rows = std::max(kPieceRows, piece.size() / kSplitPieces);
     const SplitDigit<Word> split(digit, bin_offsets_, target_rows);
     count_digits(executor_, source, piece.size(), split, counts_, bin_offsets_);
     move_to_bins(executor_, source, piece.size(), split, counts_, sink);
@@ -198,6 +199,8 @@ class LargeRadixSort {
   // its address cache. 10M rows, one column: 9 bits 16 ms, 10 bits 17, 11 bits 29;
   // two columns: 8 bits 17 ms, 9 bits 21, 10 bits 42.
   static constexpr int kMaxBits = Side0::kNumColumns == 1 ? 10 : 8;
+  // A split adds at most twice as many bins, of which there is room for 2048.
+  static constexpr int64_t kSplitPieces = Side0::kNumColumns == 1 ? 512 : 256;
 
   Executor& executor_;
   const Side0 side_0_;
