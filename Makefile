@@ -27,6 +27,8 @@ BIN := $(VENV)/bin
 # The stamps lie inside the environment: whoever removes it, removes them.
 STAMPS := $(VENV)/stamps
 PIP := $(BIN)/python -m pip --disable-pip-version-check
+# asv keeps what it knows of the machine in the home folder; this one is thrown away.
+ASV := HOME=$(CURDIR)/build/asv $(CURDIR)/$(BIN)/python -m asv
 PYTEST := $(BIN)/python -m pytest -n $(PYTEST_WORKERS)
 
 KERNEL_SOURCES := $(wildcard primitives/kernels/*.h primitives/kernels/*.cc) \
@@ -45,9 +47,11 @@ $(STAMPS)/venv:
 	touch $@
 
 # An editable install: Python sources are read where they are, the kernels are built again when
-# their sources change.
+# their sources change, with the tools in the environment once those are there.
 $(STAMPS)/jaxframes: $(STAMPS)/venv pyproject.toml $(KERNEL_SOURCES)
-	$(PIP) install --quiet --editable .
+	$(PIP) install --quiet --editable . $$( \
+	  $(BIN)/python -c 'import scikit_build_core, cmake, ninja' 2> /dev/null && \
+	  echo --no-build-isolation)
 	touch $@
 
 # The requirements of an extra; jaxframes itself is there already.
@@ -87,9 +91,10 @@ bench: $(STAMPS)/bench
 	$(BIN)/python asv_bench/table.py $(BENCH_ARGS)
 
 bench-smoke: $(STAMPS)/bench
+	mkdir -p build/asv
 	$(BIN)/python asv_bench/table.py --quick
-	cd asv_bench && ../$(BIN)/python -m asv machine --yes > /dev/null && \
-	  ../$(BIN)/python -m asv run --quick --show-stderr --environment existing:../$(BIN)/python
+	cd asv_bench && $(ASV) machine --yes > /dev/null && \
+	  $(ASV) run --quick --strict --show-stderr --environment existing:$(CURDIR)/$(BIN)/python
 
 clean:
 	rm -rf $(VENV) build docs/_build
