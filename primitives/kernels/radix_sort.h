@@ -9,7 +9,7 @@
 //   3. 64-bit keys need few more passes than 32-bit ones: bits below those that
 //      tell rows apart are looked at only where rows tie.
 // Equal digits cannot pile up work: a piece that stays large is partitioned again
-// by all threads, at most W / 11 times.
+// by all threads, each time by bits that vary in it.
 #ifndef JAXFRAMES_KERNELS_RADIX_SORT_H_
 #define JAXFRAMES_KERNELS_RADIX_SORT_H_
 
