@@ -9,7 +9,7 @@ from ..shardings._compat import MeshLike
 from . import collective, local
 from ._arguments import as_keys, as_static_int
 from ._over_mesh import RowMesh
-from ._typing import Array, ArrayLike, Int, Shaped
+from ._typing import Array, ArrayLike, Integer, Shaped
 from .local._select_rank import as_ranks
 from .local._top_k import TopK
 
@@ -77,7 +77,7 @@ def _top_k_on_mesh(column: Array, row_mesh: RowMesh, k: int, num_rows: int, larg
 
 def select_rank(
     x: ArrayLike,
-    ranks: int | Int[Array, " ranks"],
+    ranks: int | Integer[ArrayLike, " ranks"],
     mesh: MeshLike | None = None,
     *,
     axis: str | tuple[str, ...] | None = None,

@@ -10,7 +10,7 @@ from ..shardings._compat import MeshLike
 from . import collective
 from ._arguments import CapacityError, as_rows, as_static_int, num_rows_of
 from ._over_mesh import RowMesh
-from ._typing import Array, Int, PyTree
+from ._typing import Array, ArrayLike, Integer, PyTree
 from .collective import Partitioned
 from .collective._exchange import Transport, check_transport
 from .local._bucket import as_bucket_ids
@@ -18,7 +18,7 @@ from .local._bucket import as_bucket_ids
 
 def partition(
     rows: PyTree,
-    destination: Int[Array, " rows"],
+    destination: Integer[ArrayLike, " rows"],
     mesh: MeshLike,
     *,
     capacity: int | None = None,

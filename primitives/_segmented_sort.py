@@ -6,7 +6,7 @@ from typing import Any
 
 from ..shardings._compat import MeshLike
 from ._radix_sort import radix_sort
-from ._typing import Array, Int, PyTree
+from ._typing import ArrayLike, Integer, PyTree
 from .collective._exchange import Transport
 from .local._radix_sort import Keys
 from .local._segmented_sort import as_segmented, without_ids
@@ -14,7 +14,7 @@ from .local._segmented_sort import as_segmented, without_ids
 
 def segmented_sort(
     keys: Keys,
-    segment_ids: Int[Array, " rows"],
+    segment_ids: Integer[ArrayLike, " rows"],
     mesh: MeshLike | None = None,
     *,
     num_segments: int | None = None,

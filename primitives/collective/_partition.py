@@ -8,7 +8,7 @@ import jax
 import jax.numpy as jnp
 
 from .._arguments import as_num_valid, as_rows, as_static_int, num_rows_of
-from .._typing import Array, Int, PyTree
+from .._typing import Array, ArrayLike, Int, Integer, PyTree
 from ..local._bucket import as_bucket_ids, group_by_bucket
 from ..local._take import take_rows
 from ._axis import AxisName, as_shards, num_shards_on
@@ -26,11 +26,11 @@ class Partitioned(NamedTuple):
 
 def partition(
     rows: PyTree,
-    destination: Int[Array, " rows"],
+    destination: Integer[ArrayLike, " rows"],
     *,
     axis_name: AxisName,
     capacity: int | None = None,
-    num_valid: int | Int[Array, ""] | None = None,
+    num_valid: int | Integer[ArrayLike, ""] | None = None,
     transport: Transport = "auto",
 ) -> Partitioned:
     """Sends each row to the shard that its destination names.

@@ -4,7 +4,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from .._typing import Array, Int, PyTree
+from .._typing import ArrayLike, Integer, PyTree
 from ..local._radix_sort import Keys
 from ..local._segmented_sort import as_segmented, without_ids
 from ._axis import AxisName
@@ -14,14 +14,14 @@ from ._radix_sort import radix_sort
 
 def segmented_sort(
     keys: Keys,
-    segment_ids: Int[Array, " rows"],
+    segment_ids: Integer[ArrayLike, " rows"],
     *,
     axis_name: AxisName,
     num_segments: int | None = None,
     values: PyTree | None = None,
     descending: bool | Sequence[bool] = False,
     bits: int | Sequence[int | None] | None = None,
-    num_valid: int | Int[Array, ""] | None = None,
+    num_valid: int | Integer[ArrayLike, ""] | None = None,
     transport: Transport = "auto",
 ) -> Any:
     """Sorts the rows of each segment by their keys, over the shards of a mesh axis.

@@ -9,7 +9,7 @@ import jax.numpy as jnp
 
 from .._arguments import as_keys, as_num_valid
 from .._key_bits import ordered_words
-from .._typing import Array, ArrayLike, Int, Shaped
+from .._typing import Array, ArrayLike, Integer, Shaped
 from ..kernels._radix_sort import sort_words_with_row_ids
 from ..local._select_rank import as_ranks
 from ..local._take import take_rows
@@ -22,10 +22,10 @@ from ._wide_counts import minimum, psum_wide, subtract, widen
 
 def select_rank(
     x: ArrayLike,
-    ranks: int | Int[Array, " ranks"],
+    ranks: int | Integer[ArrayLike, " ranks"],
     *,
     axis_name: AxisName,
-    num_valid: int | Int[Array, ""] | None = None,
+    num_valid: int | Integer[ArrayLike, ""] | None = None,
 ) -> Shaped[Array, " ranks"]:
     """Finds the elements of given ranks among the rows of all shards, rank 0 being the smallest.
 

@@ -8,7 +8,7 @@ import jax.numpy as jnp
 
 from .._arguments import as_keys, as_num_valid, as_static_int
 from .._key_bits import ordered_word, ordered_words
-from .._typing import Array, ArrayLike, Int
+from .._typing import Array, ArrayLike, Integer
 from ..kernels._top_k import top_k_words
 from ..local._radix_sort import argsort_columns
 from ..local._take import take_rows
@@ -25,7 +25,7 @@ def top_k(
     *,
     axis_name: AxisName,
     largest: bool = True,
-    num_valid: int | Int[Array, ""] | None = None,
+    num_valid: int | Integer[ArrayLike, ""] | None = None,
 ) -> TopK:
     """Finds the k largest (or smallest) elements of all shards, in order.
 

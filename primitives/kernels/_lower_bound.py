@@ -35,7 +35,7 @@ def _bound(sorted_words, queries, num_valid, goes_right) -> Array:
     if num_rows == 0:
         return like_varying(jnp.zeros(shape, jnp.int32), sorted_words, queries, num_valid)
 
-    def step(_: int, interval: tuple[Array, Array]) -> tuple[Array, Array]:
+    def step(_: Array, interval: tuple[Array, Array]) -> tuple[Array, Array]:
         low, high = interval
         middle = low + (high - low) // 2
         row = tuple(

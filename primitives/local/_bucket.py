@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Stable multisplit: rows grouped by the bucket that each names."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -15,7 +15,7 @@ from .._arguments import (
     type_of,
 )
 from .._key_bits import OrderedWord
-from .._typing import Array, Int, PyTree
+from .._typing import Array, ArrayLike, Int, Integer, PyTree
 from ..kernels._lower_bound import lower_bound
 from ..kernels._radix_sort import sort_words_with_row_ids
 from ._take import take_rows
@@ -34,10 +34,10 @@ class Bucketed(NamedTuple):
 
 def bucket(
     rows: PyTree,
-    bucket_ids: Int[Array, " rows"],
+    bucket_ids: Integer[ArrayLike, " rows"],
     num_buckets: int,
     *,
-    num_valid: int | Int[Array, ""] | None = None,
+    num_valid: int | Integer[ArrayLike, ""] | None = None,
 ) -> Bucketed:
     """Groups rows by bucket, keeping their order within each.
 
@@ -78,7 +78,7 @@ def bucket(
     return Bucketed(take_rows(rows, row_ids), offsets, row_ids)
 
 
-def as_bucket_ids(ids: Array, num_rows: int, caller: str, name: str) -> Array:
+def as_bucket_ids(ids: Any, num_rows: int, caller: str, name: str) -> Array:
     """Checks that there is one integer for each row."""
     ids = as_array(ids, caller, name)
     if not jnp.issubdtype(ids.dtype, jnp.integer):

@@ -16,13 +16,13 @@ from .._arguments import (
     type_of,
 )
 from .._key_bits import ordered_words
-from .._typing import Array, Int, PyTree
+from .._typing import Array, ArrayLike, Integer, PyTree
 from ..kernels._merge import merge_words
 from ._radix_sort import Keys
 from ._searchsorted import check_same_columns
 from ._take import take_rows
 
-NumValid = int | Int[Array, ""] | None
+NumValid = int | Integer[ArrayLike, ""] | None
 
 
 def merge(

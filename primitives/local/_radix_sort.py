@@ -8,7 +8,7 @@ import jax.numpy as jnp
 
 from .._arguments import as_directions, as_keys, as_num_valid, as_rows
 from .._key_bits import OrderedWord, as_bits, key_of_word, ordered_words
-from .._typing import Array, ArrayLike, Int, PyTree
+from .._typing import Array, ArrayLike, Int, Integer, PyTree
 from ..kernels._radix_sort import argsort_words, sort_words, sort_words_with_row_ids
 from ._take import take_rows, take_words
 
@@ -20,7 +20,7 @@ def radix_argsort(
     *,
     descending: bool | Sequence[bool] = False,
     bits: int | Sequence[int | None] | None = None,
-    num_valid: int | Int[Array, ""] | None = None,
+    num_valid: int | Integer[ArrayLike, ""] | None = None,
 ) -> Int[Array, " rows"]:
     """Finds the permutation that sorts one device's rows.
 
@@ -76,7 +76,7 @@ def radix_sort(
     values: PyTree | None = None,
     descending: bool | Sequence[bool] = False,
     bits: int | Sequence[int | None] | None = None,
-    num_valid: int | Int[Array, ""] | None = None,
+    num_valid: int | Integer[ArrayLike, ""] | None = None,
 ) -> Any:
     """Sorts one device's rows by their keys.
 

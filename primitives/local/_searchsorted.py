@@ -6,7 +6,7 @@ from typing import Literal
 
 from .._arguments import as_directions, as_keys, as_num_valid, type_of
 from .._key_bits import ordered_words
-from .._typing import Array, Int
+from .._typing import Array, ArrayLike, Int, Integer
 from ..kernels._lower_bound import lower_bound, upper_bound
 from ._radix_sort import Keys
 
@@ -17,7 +17,7 @@ def searchsorted(
     *,
     side: Literal["left", "right"] = "left",
     descending: bool | Sequence[bool] = False,
-    num_valid: int | Int[Array, ""] | None = None,
+    num_valid: int | Integer[ArrayLike, ""] | None = None,
 ) -> Int[Array, " queries"]:
     """Finds, for each query, where it would go in a sorted sequence.
 

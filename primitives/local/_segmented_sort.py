@@ -16,19 +16,19 @@ from .._arguments import (
     type_of,
 )
 from .._key_bits import as_bits
-from .._typing import Array, Int, PyTree
+from .._typing import Array, ArrayLike, Integer, PyTree
 from ._radix_sort import Keys, radix_sort
 
 
 def segmented_sort(
     keys: Keys,
-    segment_ids: Int[Array, " rows"],
+    segment_ids: Integer[ArrayLike, " rows"],
     *,
     num_segments: int | None = None,
     values: PyTree | None = None,
     descending: bool | Sequence[bool] = False,
     bits: int | Sequence[int | None] | None = None,
-    num_valid: int | Int[Array, ""] | None = None,
+    num_valid: int | Integer[ArrayLike, ""] | None = None,
 ) -> Any:
     """Sorts the rows of each segment by their keys.
 

@@ -9,16 +9,16 @@ import numpy as np
 
 from .._arguments import as_array, as_keys, as_num_valid, type_of
 from .._key_bits import ordered_words
-from .._typing import Array, ArrayLike, Int, Shaped
+from .._typing import Array, ArrayLike, Integer, Shaped
 from ._radix_sort import argsort_columns
 from ._take import take_rows
 
 
 def select_rank(
     x: ArrayLike,
-    ranks: int | Int[Array, " ranks"],
+    ranks: int | Integer[ArrayLike, " ranks"],
     *,
-    num_valid: int | Int[Array, ""] | None = None,
+    num_valid: int | Integer[ArrayLike, ""] | None = None,
 ) -> Shaped[Array, " ranks"]:
     """Finds the elements of given ranks, rank 0 being the smallest.
 

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from .._arguments import as_keys, as_num_valid, as_static_int
 from .._key_bits import ordered_word
-from .._typing import Array, ArrayLike, Int, Shaped
+from .._typing import Array, ArrayLike, Int, Integer, Shaped
 from ..kernels._top_k import top_k_words
 from ._take import take_rows
 
@@ -22,7 +22,7 @@ def top_k(
     k: int,
     *,
     largest: bool = True,
-    num_valid: int | Int[Array, ""] | None = None,
+    num_valid: int | Integer[ArrayLike, ""] | None = None,
 ) -> TopK:
     """Finds the k largest (or smallest) elements, in order.
 
