@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """One table: this library side by side with `jnp`, NumPy, pandas and Polars, in one run.
 
-    python asv_bench/table.py                   10 million rows, some minutes
+    python asv_bench/table.py                   10 million rows, about ten minutes
     python asv_bench/table.py --quick           small inputs: does everything run?
     python asv_bench/table.py --rows 1000000 --json mine.json
 
@@ -33,6 +33,7 @@ from scenarios import MESH_SCENARIOS, SCENARIOS, Timing, local_timings, mesh_tim
 # Rows over 8 devices for each row on one: 4 million for 10 million.
 MESH_SHARE = 0.4
 QUICK_ROWS = 50_000
+DEFAULT_JSON = Path(__file__).parents[1] / "build" / "bench.json"
 PACKAGES = ("jaxframes", "jax", "jaxlib", "numpy", "pandas", "polars")
 HEADER = (
     f"{'op':<27}{'dtype':<9}{'distribution':<14}{'rows':>10}  {'implementation':<14}"
@@ -50,7 +51,7 @@ def table_lines(timings: list[Timing], copy_rate: float) -> Iterator[str]:
             f"{operation:<27}{dtype:<9}{distribution:<14}{timing.num_rows:>10,}  "
             f"{implementation:<14}{timing.median * 1e3:>10.2f}{timing.best * 1e3:>10.2f}"
             f"{timing.median / ours.median:>9.2f}{moved / 1e6:>9.1f}"
-            f"{moved / timing.median / copy_rate:>9.0%}"
+            f"{moved / timing.median / copy_rate:>9.1%}"
         )
 
 
@@ -119,17 +120,17 @@ def parse_arguments() -> argparse.Namespace:
     )
     parser.add_argument("--quick", action="store_true", help="small inputs and few rounds")
     parser.add_argument("--rows", type=int, help=f"rows on one device (default {CLAIM_ROWS:,})")
-    parser.add_argument("--rounds", type=int, help="turns of each implementation (default 7)")
+    parser.add_argument("--rounds", type=int, help="turns of each implementation (default 5)")
     parser.add_argument(
         "--json",
         type=Path,
-        default=Path("build/bench.json"),
+        default=DEFAULT_JSON,
         metavar="PATH",
         help="where the numbers are written (default build/bench.json)",
     )
     arguments = parser.parse_args()
     arguments.rows = arguments.rows or (QUICK_ROWS if arguments.quick else CLAIM_ROWS)
-    arguments.rounds = arguments.rounds or (2 if arguments.quick else 7)
+    arguments.rounds = arguments.rounds or (2 if arguments.quick else 5)
     return arguments
 
 
