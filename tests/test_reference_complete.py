@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The reference has every public name, and no other."""
+
+import importlib
+import subprocess
+import sys
+import zlib
+from pathlib import Path
+
+import pytest
+
+DOCS = Path(__file__).resolve().parents[1] / "docs"
+PACKAGES = [
+    "jaxframes.primitives",
+    "jaxframes.primitives.local",
+    "jaxframes.primitives.collective",
+    "jaxframes.shardings",
+]
+# Attributes and methods come with their class.
+ROLES = {"py:module", "py:function", "py:class", "py:exception", "py:data", "py:type"}
+
+
+def public_names():
+    exported = {
+        f"{package}.{name}"
+        for package in PACKAGES
+        for name in importlib.import_module(package).__all__
+    }
+    return exported | set(PACKAGES)
+
+
+def names_of(inventory):
+    """Names in the bytes of an inventory: four lines of header, then name, role, ... compressed."""
+    *_, compressed = inventory.split(b"\n", 4)
+    entries = [line.split() for line in zlib.decompress(compressed).decode().splitlines()]
+    # The private module that defines a class is in the inventory too.
+    return {name for name, role, *_ in entries if role in ROLES and "._" not in name}
+
+
+def test_every_public_name_is_in_the_reference(tmp_path):
+    pytest.importorskip("myst_nb", reason="Sphinx is not installed; make docs runs this test")
+    # No code cell is run: the reference does not depend on them.
+    sphinx = [sys.executable, "-m", "sphinx", "-q", "-D", "nb_execution_mode=off"]
+    subprocess.run([*sphinx, DOCS, tmp_path], check=True)
+    assert names_of((tmp_path / "objects.inv").read_bytes()) == public_names()
