@@ -29,7 +29,7 @@ STAMPS := $(VENV)/stamps
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 # asv keeps what it knows of the machine in the home folder; this one is thrown away.
 ASV := HOME=$(CURDIR)/build/asv $(CURDIR)/$(BIN)/python -m asv
-PYTEST := $(BIN)/python -m pytest -n $(PYTEST_WORKERS)
+PYTEST := $(BIN)/python -m pytest -n $(PYTEST_WORKERS) --dist loadgroup
 
 KERNEL_SOURCES := $(wildcard primitives/kernels/*.h primitives/kernels/*.cc) \
 	primitives/kernels/CMakeLists.txt
