@@ -7,7 +7,8 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from .._arguments import as_keys, as_num_valid
+from ...shardings._compat import varying_axes
+from .._arguments import as_keys, as_num_valid, type_of
 from .._key_bits import ordered_words
 from .._typing import Array, ArrayLike, Integer, Shaped
 from ..kernels._radix_sort import sort_words_with_row_ids
@@ -42,8 +43,8 @@ def select_rank(
 
     Raises:
         TypeError: a dtype that cannot be sorted by, or `ranks` that are not integers.
-        ValueError: a rank that is known is out of range, `x` is empty, or `axis_name` is no axis
-            of the enclosing `shard_map`.
+        ValueError: a rank that is known is out of range, ranks differ from shard to shard, `x` is
+            empty, or `axis_name` is no axis of the enclosing `shard_map`.
 
     Cost:
         A local sort; then, for each 4 or 8 bits of the key, a `psum` of 16 or 256 counts for each
@@ -67,7 +68,7 @@ def select_rank(
     num_shards = num_shards_on(axis_name, caller)
     (column,), _ = as_keys(x, caller, "x")
     num_rows = column.shape[0]
-    ranks = as_ranks(ranks, num_rows * num_shards, caller)
+    ranks = _as_shared(as_ranks(ranks, num_rows * num_shards, caller), axis_name, caller)
     valid = as_num_valid(num_valid, num_rows, caller)
     column, valid = as_shards((column, valid), axis_name)
 
@@ -83,6 +84,18 @@ def select_rank(
     words = route(pack_rows(jax.lax.stop_gradient(column)), plan)
     selected = with_tangents(route, unpack_rows(words, column), column, plan)
     return selected.reshape(ranks.shape)
+
+
+def _as_shared(ranks: Array, axis_name: AxisName, caller: str) -> Array:
+    # Shards that look for different ranks would add up counts that have nothing in common.
+    own = frozenset((axis_name,) if isinstance(axis_name, str) else axis_name)
+    if varying_axes(ranks) & own:
+        raise ValueError(
+            f"{caller}: ranks must be the same on every shard of {axis_name!r}, "
+            f"got {type_of(ranks)}. Pass them through shard_map with an empty PartitionSpec, or "
+            "gather them first (jax.lax.all_gather with to='invarying')."
+        )
+    return ranks
 
 
 def _route(matrix: Array, plan: tuple[Array, Array], *, axis_name: AxisName) -> Any:

@@ -53,8 +53,10 @@ def select_rank(
     ranks = as_ranks(ranks, column.shape[0], caller)
     valid = as_num_valid(num_valid, column.shape[0], caller)
     row_ids = argsort_columns(ordered_words((column,), (False,)), valid)
-    # Ranks may be too narrow or too wide a dtype for the number of rows; places are int32.
-    places = jnp.clip(ranks.astype(jnp.int32), 0, jnp.maximum(valid - 1, 0))
+    # A narrow integer cannot hold the last place; a wide one must be clipped before it is narrowed.
+    ranks = ranks.astype(jnp.int32) if ranks.dtype.itemsize < 4 else ranks
+    last = jnp.maximum(valid - 1, 0).astype(ranks.dtype)
+    places = jnp.clip(ranks, jnp.zeros((), ranks.dtype), last).astype(jnp.int32)
     return take_rows(column, take_rows(row_ids, places, is_unique=False), is_unique=False)
 
 
