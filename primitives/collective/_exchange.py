@@ -116,13 +116,13 @@ def _ragged(rows: Array, runs: Runs, capacity: int, axis_name: AxisName) -> Arra
 def _one_hop(rows: Array, runs: Runs, capacity: int, axis_name: AxisName, pair_rows: int) -> Array:
     me = jax.lax.axis_index(axis_name)
     slots = jnp.arange(pair_rows, dtype=jnp.int32)
-    sources = runs.starts[:, None] + slots[None, :]
-    blocks = _take_blocks(rows, sources, axis_name)
-    offsets = _exclusive(runs.sent[:, me])
+    blocks = _take_blocks(rows, runs.starts[:, None] + slots[None, :], axis_name)
+    received = runs.sent[:, me]
+    offsets = _exclusive(received)
     places = jnp.arange(capacity, dtype=jnp.int32)
-    run = _run_of(offsets, places)
-    slot = run * pair_rows + places - offsets[run]
-    return _take_received(blocks, slot, places < jnp.sum(runs.sent[:, me], dtype=jnp.int32))
+    block = pair_rows * jnp.arange(offsets.shape[0], dtype=jnp.int32)
+    slot = places + _of_run(offsets, places, block - offsets)
+    return _take_received(blocks, slot, places < jnp.sum(received, dtype=jnp.int32))
 
 
 def _two_hop(rows: Array, runs: Runs, capacity: int, axis_name: AxisName) -> Array:
@@ -134,36 +134,48 @@ def _two_hop(rows: Array, runs: Runs, capacity: int, axis_name: AxisName) -> Arr
     first_rows = (rows.shape[0] + p * (p - 1) // 2) // p
     second_rows = (capacity + p * (p - 1) // 2) // p
 
-    # First hop: a block for each shard on the way, its rows by destination.
+    # First hop: a block for each shard on the way, its rows by destination. Of the run from
+    # `starts[d]` on, it takes every p-th row.
     way, destination = shards[:, None], shards[None, :]
-    starts = _exclusive(_stripe_rows(runs.sent[me][None, :], way - me - destination), axis=1)
-    slots = jnp.broadcast_to(jnp.arange(first_rows, dtype=jnp.int32), (p, first_rows))
-    run = jax.vmap(_run_of)(starts, slots)
-    in_stripe = slots - jnp.take_along_axis(starts, run, axis=1)
-    sources = runs.starts[run] + (way - me - run) % p + p * in_stripe
+    stripe = way - me - destination
+    begins = _exclusive(_stripe_rows(runs.sent[me][None, :], stripe), axis=1)
+    slots = jnp.arange(first_rows, dtype=jnp.int32)
+    sources = p * slots[None, :] + _of_run(
+        begins, slots, runs.starts[None, :] + stripe % p - p * begins
+    )
     blocks = _take_blocks(rows, sources, axis_name)
 
     # Second hop: a block for each destination, its rows by source.
+    blocks, sent = _in_sequence(blocks, runs.sent)
     source = shards[:, None]
-    stripe_rows = _stripe_rows(runs.sent, me - source - destination)
-    in_block = _exclusive(stripe_rows, axis=1)
-    starts = _exclusive(stripe_rows, axis=0).T
-    slots = jnp.broadcast_to(jnp.arange(second_rows, dtype=jnp.int32), (p, second_rows))
-    run = jax.vmap(_run_of)(starts, slots)
-    in_stripe = slots - jnp.take_along_axis(starts, run, axis=1)
-    sources = run * first_rows + in_block[run, shards[:, None]] + in_stripe
+    stripe_rows = _stripe_rows(sent, me - source - destination)
+    in_block = _exclusive(stripe_rows, axis=1).T
+    begins = _exclusive(stripe_rows, axis=0).T
+    slots = jnp.arange(second_rows, dtype=jnp.int32)
+    sources = slots[None, :] + _of_run(
+        begins, slots, first_rows * shards[None, :] + in_block - begins
+    )
     blocks = _take_blocks(blocks, sources, axis_name)
 
     # Row u of a run came by shard (u + source + destination) mod p, as the (u // p)-th of it.
-    way = shards[None, :]
-    starts = _exclusive(_stripe_rows(runs.sent[:, me][:, None], way - source - me), axis=0)
-    offsets = _exclusive(runs.sent[:, me])
+    blocks, received = _in_sequence(blocks, runs.sent[:, me])
+    begins = _exclusive(_stripe_rows(received[:, None], shards[None, :] - source - me), axis=0)
+    offsets = _exclusive(received)
     places = jnp.arange(capacity, dtype=jnp.int32)
-    run = _run_of(offsets, places)
-    in_run = places - offsets[run]
+    run = _of_run(offsets, places, shards)
+    in_run = places - _of_run(offsets, places, offsets)
     way = (in_run + run + me) % p
-    slot = way * second_rows + starts[run, way] + in_run // p
-    return _take_received(blocks, slot, places < jnp.sum(runs.sent[:, me], dtype=jnp.int32))
+    begin = begins.reshape(-1).at[run * p + way].get(mode="promise_in_bounds")
+    slot = way * second_rows + begin + in_run // p
+    return _take_received(blocks, slot, places < jnp.sum(received, dtype=jnp.int32))
+
+
+def _in_sequence(blocks: Array, counts: Array) -> tuple[Array, Array]:
+    """Keeps XLA from preparing the next step, and filling memory, before `blocks` are there."""
+    if blocks.dtype != jnp.uint32:
+        # Tangents: the counts must not come to depend on what is linear.
+        return blocks, counts
+    return jax.lax.optimization_barrier((blocks, counts))
 
 
 def _stripe_rows(run_rows: Array, stripe: Array) -> Array:
@@ -186,11 +198,31 @@ def _take_received(blocks: Array, slots: Array, is_row: Array) -> Array:
     return jnp.where(is_row[:, None], received, jnp.zeros((), blocks.dtype))
 
 
-def _run_of(starts: Array, places: Array) -> Array:
-    """The run that each place lies in, given where the runs start; empty runs hold no place."""
-    if starts.shape[0] <= _FEW_RUNS:
-        return jnp.sum(starts[1:, None] <= places[None, :], axis=0, dtype=jnp.int32)
-    return jnp.searchsorted(starts[1:], places, side="right").astype(jnp.int32)
+def _of_run(begins: Array, places: Array, table: Array) -> Array:
+    """For each place, the entry of the table that belongs to the run it lies in.
+
+    Args:
+        begins: place where each run begins, `[runs]` or `[blocks, runs]`, ascending from zero.
+            Empty runs hold no place.
+        places: the places, `[places]`.
+        table: an entry for each run, of the shape of `begins`.
+
+    Returns:
+        Entries, `[places]` or `[blocks, places]`.
+    """
+    num_runs = begins.shape[-1]
+    if begins.ndim == 2:
+        return jax.vmap(_of_run, in_axes=(0, None, 0))(begins, places, table)
+    if num_runs > _FEW_RUNS:
+        run = jnp.searchsorted(begins[1:], places, side="right")
+        return table.at[run].get(mode="promise_in_bounds")
+    # Written as a sum of steps, the entries need no memory of their own: XLA fuses them into the
+    # gather that they serve.
+    entries = jnp.broadcast_to(table[0], places.shape)
+    for run in range(1, num_runs):
+        step = table[run] - table[run - 1]
+        entries = entries + jnp.where(places >= begins[run], step, jnp.zeros_like(step))
+    return entries
 
 
 def _exclusive(counts: Array, axis: int = 0) -> Array:

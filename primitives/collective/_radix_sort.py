@@ -9,13 +9,13 @@ import jax.numpy as jnp
 
 from .._arguments import as_directions, as_keys, as_num_valid, as_rows
 from .._key_bits import as_bits
-from .._typing import Array, Int, PyTree
+from .._typing import Array, ArrayLike, Int, Integer, PyTree
 from ..kernels._radix_sort import sort_words_with_row_ids
 from ..local._radix_sort import Keys, argsort_columns
 from ..local._take import take_words
 from ._axis import AxisName, as_shards, num_shards_on
 from ._exchange import Transport, check_transport
-from ._sorted_runs import Layout, SortOrder, deal_out_sorted, deal_out_sorted_words
+from ._sorted_runs import Layout, SortOrder, deal_out_sorted, sort_single_key
 from ._wide_counts import even_share_of, psum_wide
 
 
@@ -26,7 +26,7 @@ def radix_sort(
     values: PyTree | None = None,
     descending: bool | Sequence[bool] = False,
     bits: int | Sequence[int | None] | None = None,
-    num_valid: int | Int[Array, ""] | None = None,
+    num_valid: int | Integer[ArrayLike, ""] | None = None,
     transport: Transport = "auto",
 ) -> Any:
     """Sorts the rows of all shards by their keys, and deals them out evenly.
@@ -94,7 +94,7 @@ def radix_argsort(
     axis_name: AxisName,
     descending: bool | Sequence[bool] = False,
     bits: int | Sequence[int | None] | None = None,
-    num_valid: int | Int[Array, ""] | None = None,
+    num_valid: int | Integer[ArrayLike, ""] | None = None,
     transport: Transport = "auto",
 ) -> Int[Array, " rows"]:
     """Finds the permutation that sorts the rows of all shards.
@@ -141,7 +141,7 @@ def radix_argsort(
     return row_ids
 
 
-def even_share(num_valid: int | Int[Array, ""], *, axis_name: AxisName) -> Int[Array, ""]:
+def even_share(num_valid: int | Integer[ArrayLike, ""], *, axis_name: AxisName) -> Int[Array, ""]:
     """Tells how many rows this shard gets where all shards' rows are dealt out evenly.
 
     Args:
@@ -205,13 +205,25 @@ def sort_shards(
     transport: Transport,
 ) -> tuple[tuple[Array, ...], Any, Array]:
     """Sorts checked columns and values; returns them with the rows that this shard ends with."""
+    if values is None and len(columns) == 1:
+        key, count = _sort_single_key(columns[0], num_valid, order, axis_name, layout, transport)
+        return (key,), None, count
+    return _sort_by_rows(
+        columns, values, order, num_valid, axis_name, layout=layout, transport=transport
+    )
+
+
+def _sort_by_rows(
+    columns: tuple[Array, ...],
+    values: Any,
+    order: SortOrder,
+    num_valid: Array,
+    axis_name: AxisName,
+    *,
+    layout: Layout,
+    transport: Transport,
+) -> tuple[tuple[Array, ...], Any, Array]:
     words = order.words(columns)
-    is_one_integer = len(columns) == 1 and not jnp.issubdtype(columns[0].dtype, jnp.floating)
-    if values is None and is_one_integer:
-        sorted_columns, count = deal_out_sorted_words(
-            columns[0], order, num_valid, axis_name, layout=layout, transport=transport
-        )
-        return sorted_columns, None, count
     if len(words) == 1:
         sorted_word, row_ids = sort_words_with_row_ids(words[0], num_valid)
         sorted_words = (words[0]._replace(word=sorted_word),)
@@ -229,6 +241,46 @@ def sort_shards(
         transport=transport,
     )
     return columns, values, count
+
+
+def _sort_single_key(
+    key: Array,
+    num_valid: Array,
+    order: SortOrder,
+    axis_name: AxisName,
+    layout: Layout,
+    transport: Transport,
+) -> tuple[Array, Array]:
+    plain_key, count = sort_single_key(
+        jax.lax.stop_gradient(key),
+        order,
+        num_valid,
+        axis_name,
+        layout=layout,
+        transport=transport,
+    )
+    if not jnp.issubdtype(key.dtype, jnp.floating):
+        return plain_key, count
+
+    @jax.custom_jvp
+    def with_tangent(sorted_key: Array, key: Array, num_valid: Array) -> Array:
+        del key, num_valid
+        return sorted_key
+
+    @with_tangent.defjvp
+    def with_tangent_jvp(primals: Any, tangents: Any) -> tuple[Array, Array]:
+        # Only a tangent needs to know which row went where.
+        sorted_key, key, num_valid = primals
+
+        def sort_by_rows(key: Array) -> Array:
+            (sorted_key,), _, _ = _sort_by_rows(
+                (key,), None, order, num_valid, axis_name, layout=layout, transport=transport
+            )
+            return sorted_key
+
+        return sorted_key, jax.jvp(sort_by_rows, (key,), (tangents[1],))[1]
+
+    return with_tangent(plain_key, key, num_valid), count
 
 
 def _as_sort(

@@ -2,15 +2,16 @@
 """Sorted shards into one sorted whole: splitters, one exchange, and a last local sort."""
 
 import functools
+from collections.abc import Callable
 from typing import Any, Literal, NamedTuple
 
 import jax
 import jax.numpy as jnp
 
-from .._key_bits import OrderedWord, key_of_word, ordered_words
+from .._key_bits import OrderedWord, ordered_words
 from .._typing import Array
-from ..kernels._radix_sort import sort_words
 from ..local._radix_sort import argsort_columns
+from ..local._radix_sort import radix_sort as local_radix_sort
 from ..local._take import take_rows
 from ._axis import AxisName, num_shards_on
 from ._exchange import Runs, Transport, exchange, plan_runs
@@ -65,32 +66,22 @@ def deal_out_sorted(
     """
     capacity = row_ids.shape[0] if capacity is None else capacity
     runs = _plan(sorted_words, num_valid, capacity, axis_name, layout)
-    move = functools.partial(
-        exchange, runs=runs, capacity=capacity, axis_name=axis_name, transport=transport
-    )
-    received = move(take_rows(pack_rows(jax.lax.stop_gradient(rows)), row_ids))
+    move = functools.partial(exchange, capacity=capacity, axis_name=axis_name, transport=transport)
+    received = move(take_rows(pack_rows(jax.lax.stop_gradient(rows)), row_ids), runs)
     columns, _ = unpack_rows(received, rows)
     # The runs arrive in the order of their shards, so a stable sort keeps the order of ties.
     final_row_ids = argsort_columns(order.words(columns), runs.count)
     moved = unpack_rows(take_rows(received, final_row_ids), rows)
-    route = functools.partial(_route, capacity=capacity, axis_name=axis_name, transport=transport)
+    route = functools.partial(_route, move)
     return with_tangents(route, moved, rows, (row_ids, runs, final_row_ids)), runs.count
 
 
-def _route(
-    matrix: Array,
-    plan: tuple[Array, Runs, Array],
-    *,
-    capacity: int,
-    axis_name: AxisName,
-    transport: Transport,
-) -> Array:
+def _route(move: Callable[[Array, Runs], Array], matrix: Array, plan: Any) -> Array:
     row_ids, runs, final_row_ids = plan
-    received = exchange(take_rows(matrix, row_ids), runs, capacity, axis_name, transport)
-    return take_rows(received, final_row_ids)
+    return take_rows(move(take_rows(matrix, row_ids), runs), final_row_ids)
 
 
-def deal_out_sorted_words(
+def sort_single_key(
     key: Array,
     order: SortOrder,
     num_valid: Array,
@@ -98,17 +89,19 @@ def deal_out_sorted_words(
     *,
     layout: Layout,
     transport: Transport,
-) -> tuple[tuple[Array, ...], Array]:
-    """Sorts one integer key that nothing else travels with: its words hold all of it."""
-    (column,) = order.words((key,))
-    sorted_column = column._replace(word=sort_words(column, num_valid))
+) -> tuple[Array, Array]:
+    """Sorts one key that nothing else travels with: no row ids are needed.
+
+    Returns:
+        The keys that this shard ends with, sorted, and how many they are. Not differentiable.
+    """
+    sort_keys = functools.partial(local_radix_sort, descending=order.descending, bits=order.bits)
+    (sorted_key,) = sort_keys((key,), num_valid=num_valid)
     capacity = key.shape[0]
-    runs = _plan((sorted_column,), num_valid, capacity, axis_name, layout)
-    sorted_key = key_of_word(sorted_column.word, key.dtype)
+    runs = _plan(order.words((sorted_key,)), num_valid, capacity, axis_name, layout)
     received = exchange(pack_rows(sorted_key), runs, capacity, axis_name, transport)
-    (received_column,) = order.words((unpack_rows(received, key),))
-    final_word = sort_words(received_column, runs.count)
-    return (key_of_word(final_word, key.dtype),), runs.count
+    (final_key,) = sort_keys((unpack_rows(received, key),), num_valid=runs.count)
+    return final_key, runs.count
 
 
 def _plan(
