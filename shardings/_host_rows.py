@@ -28,8 +28,9 @@ def host_rows(
     """Builds one row-sharded table of the pieces that the processes have.
 
     Every process calls this with the same mesh and options; none ever sees the others' rows.
-    Either each gives the rows that it has, as many as it likes, and they are dealt evenly to its
-    own devices; or each gives the same function, which is asked for the rows of its own shards.
+    Either each gives the rows that it has, as many as it likes, and they are cut over its own
+    devices as `shard_rows` does; or each gives the same function, which is asked for the rows of
+    its own shards.
 
     Args:
         rows: this process's rows, a pytree of arrays with the same leading axis, the same dtypes
@@ -47,8 +48,9 @@ def host_rows(
 
     Raises:
         TypeError: an array of anything but numbers, or of 64 bits without x64 mode.
-        ValueError: leaves of different lengths, an axis that the mesh does not have, a capacity
-            that does not hold the rows, or `num_rows` without a function.
+        ValueError: leaves of different lengths, an axis that the mesh does not have, a mesh
+            without a device of this process, a capacity that does not hold the rows, or `num_rows`
+            without a function.
 
     Cost:
         Rows go from a host to its own devices only. Communication: one integer for each shard,
@@ -77,6 +79,11 @@ def host_rows(
     shards = num_shards(mesh, axes)
     sharding = row_sharded(mesh, axes)
     own_shards = _own_shards(sharding, shards)
+    if not own_shards:
+        raise ValueError(
+            f"{caller}: the mesh must have a device of every process, got none of process "
+            f"{jax.process_index()}. Build it over all of jax.devices()."
+        )
     if callable(rows):
         if num_rows is None:
             raise ValueError(
@@ -85,24 +92,23 @@ def host_rows(
             )
         num_rows = as_int(num_rows, caller, "num_rows")
         capacity = as_capacity(capacity, num_rows, shards, caller)
-        template, pieces = _read(rows, own_shards, num_rows, capacity, caller)
+        pieces = _read(rows, own_shards, num_rows, capacity, caller)
     else:
         if num_rows is not None:
             raise ValueError(
                 f"{caller}: num_rows goes with a function of (start, stop), got "
                 f"num_rows={num_rows} beside arrays. Leave it out."
             )
-        template, pieces = _dealt(rows, own_shards, capacity, caller)
+        pieces = _dealt(rows, own_shards, capacity, caller)
 
     lengths = {shard: np.array([_length(piece)], np.int32) for shard, piece in pieces.items()}
-    counts = _assembled(lengths, np.zeros(0, np.int32), shards, 1, sharding)
+    counts = _assembled(lengths, shards, 1, sharding)
     if capacity is None:
         capacity = int(jax.jit(jnp.max, out_shardings=replicated(mesh))(counts))
     placed = jax.tree.map(
-        lambda leaf, *leaves: _assembled(
-            dict(zip(pieces, leaves, strict=True)), leaf, shards, capacity, sharding
+        lambda *leaves: _assembled(
+            dict(zip(pieces, leaves, strict=True)), shards, capacity, sharding
         ),
-        template,
         *pieces.values(),
     )
     return ShardedRows(placed, RowLayout(mesh, axes, capacity, counts))
@@ -116,7 +122,7 @@ def _own_shards(sharding: NamedSharding, shards: int) -> list[int]:
 
 def _read(
     read_rows: ReadRows, own_shards: list[int], num_rows: int, capacity: int, caller: str
-) -> tuple[Any, dict[int, Any]]:
+) -> dict[int, Any]:
     pieces = {}
     for shard in own_shards:
         start, stop = (min(end * capacity, num_rows) for end in (shard, shard + 1))
@@ -127,24 +133,13 @@ def _read(
                 f"rows for start={start}, stop={stop}."
             )
         pieces[shard] = piece
-    # A process without a device on the mesh still has to know what the others place.
-    template = next(iter(pieces.values())) if pieces else _host_tree(read_rows(0, 0), caller)[0]
-    return template, pieces
+    return pieces
 
 
-def _dealt(
-    rows: Any, own_shards: list[int], capacity: int | None, caller: str
-) -> tuple[Any, dict[int, Any]]:
+def _dealt(rows: Any, own_shards: list[int], capacity: int | None, caller: str) -> dict[int, Any]:
     rows, num_rows = _host_tree(rows, caller)
-    if not own_shards:
-        if num_rows:
-            raise ValueError(
-                f"{caller}: a process without a device on the mesh must have no rows, got "
-                f"{num_rows}. Build the mesh over devices of every process."
-            )
-        return rows, {}
     step = as_capacity(capacity, num_rows, len(own_shards), caller)
-    return rows, {
+    return {
         shard: jax.tree.map(lambda leaf, i=i: leaf[i * step : (i + 1) * step], rows)
         for i, shard in enumerate(own_shards)
     }
@@ -160,19 +155,18 @@ def _length(piece: Any) -> int:
 
 
 def _assembled(
-    pieces: dict[int, np.ndarray],
-    template: np.ndarray,
-    shards: int,
-    capacity: int,
-    sharding: NamedSharding,
+    pieces: dict[int, np.ndarray], shards: int, capacity: int, sharding: NamedSharding
 ) -> jax.Array:
     """Places one piece on each shard, with zeros behind it up to `capacity` rows."""
 
+    any_piece = next(iter(pieces.values()))
+
     def piece_at(index: tuple[slice, ...] | None) -> np.ndarray:
         assert index is not None
-        piece = pieces[(index[0].start or 0) // max(capacity, 1)]
+        # Without rows every shard starts at 0, its own or not.
+        piece = pieces[(index[0].start or 0) // capacity] if capacity else any_piece
         padding = [(0, capacity - piece.shape[0])] + [(0, 0)] * (piece.ndim - 1)
         return np.pad(piece, padding)
 
-    shape = (shards * capacity, *template.shape[1:])
-    return jax.make_array_from_callback(shape, sharding, piece_at, dtype=template.dtype)
+    shape = (shards * capacity, *any_piece.shape[1:])
+    return jax.make_array_from_callback(shape, sharding, piece_at)

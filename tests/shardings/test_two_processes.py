@@ -92,6 +92,11 @@ sharded = shardings.host_rows(np.arange(3 * process_id, dtype=np.float32), mesh)
 np.testing.assert_array_equal(whole(sharded.layout.counts), [0, 0, 2, 1])
 np.testing.assert_array_equal(whole(sharded.rows), [0, 0, 0, 0, 0, 1, 2, 0])
 
+# And so may all of them.
+sharded = shardings.host_rows(np.zeros((0, 2), np.float32), mesh)
+assert sharded.rows.shape == (0, 2)
+assert sharded.layout.num_rows == 0
+
 # A function is asked for the rows of this process's shards alone.
 asked = []
 
@@ -115,6 +120,23 @@ np.testing.assert_array_equal(
 np.testing.assert_array_equal(
     jax.device_put(sharded.layout.counts, shardings.replicated(grid)), [3, 2]
 )
+"""
+    )
+
+
+def test_every_process_has_a_device_on_the_mesh():
+    run_both(
+        """
+try:
+    shardings.host_rows(np.arange(3), shardings.make_mesh(2))
+except ValueError as error:
+    assert process_id == 1
+    assert str(error) == (
+        "host_rows: the mesh must have a device of every process, got none of process 1. "
+        "Build it over all of jax.devices()."
+    )
+else:
+    assert process_id == 0
 """
     )
 
