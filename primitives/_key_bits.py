@@ -21,7 +21,8 @@ class OrderedWord(NamedTuple):
 
     The lowest `bits` bits of `word ^ flip`, taken as an unsigned integer, are in the order of the
     key. The flip is kept apart because a kernel can apply it while it reads: a signed or descending
-    integer key then needs no pass of its own.
+    integer key then needs no pass of its own. So is a float of 32 or 64 bits kept as it is, with a
+    flip of all ones where it is descending; kernels read it through the map that `ordered` is.
     """
 
     word: Array
@@ -30,6 +31,8 @@ class OrderedWord(NamedTuple):
 
     def ordered(self) -> Array:
         """The unsigned integers themselves."""
+        if jnp.issubdtype(self.word.dtype, jnp.floating):
+            return _ordered_float_bits(self.word, descending=self.flip != 0)
         dtype = np.dtype(f"uint{8 * self.word.dtype.itemsize}")
         word = jax.lax.bitcast_convert_type(self.word, dtype)
         if self.flip:
@@ -61,6 +64,13 @@ def ordered_word(key: Array, *, descending: bool = False, bits: int | None = Non
 def _float_word(key: Array, descending: bool) -> OrderedWord:
     key = jax.lax.stop_gradient(key)
     width = 8 * key.dtype.itemsize
+    if width >= 32:
+        return OrderedWord(key, 2**width - 1 if descending else 0, width)
+    return OrderedWord(_ordered_float_bits(key, descending).astype(jnp.uint32), 0, width)
+
+
+def _ordered_float_bits(key: Array, descending: bool) -> Array:
+    width = 8 * key.dtype.itemsize
     dtype = np.dtype(f"uint{width}")
     infinity = np.array(np.inf, key.dtype).view(dtype)[()]
     sign = dtype.type(1 << (width - 1))
@@ -73,12 +83,11 @@ def _float_word(key: Array, descending: bool) -> OrderedWord:
     if descending:
         word = ~word
     # No number has all ones, in either direction: the NaN closest to it is not a number.
-    word = jnp.where(magnitude > infinity, all_ones, word)
-    return OrderedWord(word.astype(jnp.uint32) if width < 32 else word, 0, width)
+    return jnp.where(magnitude > infinity, all_ones, word)
 
 
 def key_of_word(word: Array, dtype: Any) -> Array:
-    """The integer or bool key that `ordered_word` made `word` (before the flip) of."""
+    """The key that `ordered_word` made `word` (before the flip) of; no float of 16 bits."""
     dtype = np.dtype(dtype)
     if dtype == jnp.bool_:
         return word != 0
@@ -86,6 +95,11 @@ def key_of_word(word: Array, dtype: Any) -> Array:
         return jax.lax.bitcast_convert_type(word, dtype)
     narrow = word.astype(np.dtype(f"uint{8 * dtype.itemsize}"))
     return jax.lax.bitcast_convert_type(narrow, dtype)
+
+
+def holds_whole_key(dtype: Any) -> bool:
+    """Whether a key can be read back from its sorted word, every bit of it."""
+    return not jnp.issubdtype(dtype, jnp.floating) or np.dtype(dtype).itemsize >= 4
 
 
 def as_bits(bits: Any, keys: Sequence[Array], caller: str) -> tuple[int | None, ...]:

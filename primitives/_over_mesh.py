@@ -12,6 +12,7 @@ from ..shardings._compat import MeshLike, has_explicit_axes, shard_map
 from ..shardings._mesh import num_shards, row_axes
 from ._arguments import type_of
 from ._typing import Array
+from .local._merge import concatenate_rows
 
 
 class RowMesh:
@@ -62,7 +63,7 @@ class RowMesh:
         if padding:
             if is_traced and has_explicit_axes(self.mesh):
                 rows = jax.sharding.reshard(rows, NamedSharding(self.mesh, PartitionSpec()))
-            rows = jnp.pad(rows, ((0, padding), *((0, 0),) * (rows.ndim - 1)))
+            rows = _padded(rows, padding)
         if is_traced:
             # Under Auto axes shard_map itself says how the rows are cut.
             return jax.sharding.reshard(rows, sharding) if has_explicit_axes(self.mesh) else rows
@@ -92,3 +93,11 @@ class RowMesh:
         """Runs a collective whose results are the same on every shard."""
         in_specs = (*(self.spec for _ in rows), *(PartitionSpec() for _ in replicated))
         return shard_map(function, self.mesh, in_specs, PartitionSpec())(*rows, *replicated)
+
+
+def _padded(rows: Array, padding: int) -> Array:
+    if rows.dtype == jnp.bfloat16:
+        # XLA on CPU pads bfloat16 by way of float32, which rewrites NaNs.
+        zeros = jnp.zeros((padding, *rows.shape[1:]), rows.dtype)
+        return concatenate_rows(rows, zeros, "pad")
+    return jnp.pad(rows, ((0, padding), *((0, 0),) * (rows.ndim - 1)))

@@ -11,6 +11,7 @@ from .._arguments import as_directions, as_keys, as_num_valid, as_rows
 from .._key_bits import as_bits
 from .._typing import Array, ArrayLike, Int, Integer, PyTree
 from ..kernels._radix_sort import sort_words_with_row_ids
+from ..local._moved import with_tangent_of
 from ..local._radix_sort import Keys, argsort_columns
 from ..local._take import take_words
 from ._axis import AxisName, as_shards, num_shards_on
@@ -251,7 +252,7 @@ def _sort_single_key(
     layout: Layout,
     transport: Transport,
 ) -> tuple[Array, Array]:
-    plain_key, count = sort_single_key(
+    sorted_key, count = sort_single_key(
         jax.lax.stop_gradient(key),
         order,
         num_valid,
@@ -259,28 +260,14 @@ def _sort_single_key(
         layout=layout,
         transport=transport,
     )
-    if not jnp.issubdtype(key.dtype, jnp.floating):
-        return plain_key, count
 
-    @jax.custom_jvp
-    def with_tangent(sorted_key: Array, key: Array, num_valid: Array) -> Array:
-        del key, num_valid
+    def sort_by_rows(key: Array, num_valid: Array) -> Array:
+        (sorted_key,), _, _ = _sort_by_rows(
+            (key,), None, order, num_valid, axis_name, layout=layout, transport=transport
+        )
         return sorted_key
 
-    @with_tangent.defjvp
-    def with_tangent_jvp(primals: Any, tangents: Any) -> tuple[Array, Array]:
-        # Only a tangent needs to know which row went where.
-        sorted_key, key, num_valid = primals
-
-        def sort_by_rows(key: Array) -> Array:
-            (sorted_key,), _, _ = _sort_by_rows(
-                (key,), None, order, num_valid, axis_name, layout=layout, transport=transport
-            )
-            return sorted_key
-
-        return sorted_key, jax.jvp(sort_by_rows, (key,), (tangents[1],))[1]
-
-    return with_tangent(plain_key, key, num_valid), count
+    return with_tangent_of(sort_by_rows, sorted_key, key, num_valid), count
 
 
 def _as_sort(

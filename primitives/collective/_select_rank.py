@@ -12,10 +12,10 @@ from .._arguments import as_keys, as_num_valid, type_of
 from .._key_bits import ordered_words
 from .._typing import Array, ArrayLike, Integer, Shaped
 from ..kernels._radix_sort import sort_words_with_row_ids
+from ..local._moved import with_tangents
 from ..local._select_rank import as_ranks
 from ..local._take import take_rows
 from ._axis import AxisName, as_shards, num_shards_on
-from ._moved import with_tangents
 from ._packing import pack_rows, unpack_rows
 from ._splitters import place_of_ranks
 from ._wide_counts import minimum, psum_wide, subtract, widen

@@ -10,12 +10,12 @@ import jax.numpy as jnp
 
 from .._key_bits import OrderedWord, ordered_words
 from .._typing import Array
+from ..local._moved import with_tangents
 from ..local._radix_sort import argsort_columns
 from ..local._radix_sort import radix_sort as local_radix_sort
 from ..local._take import take_rows
 from ._axis import AxisName, num_shards_on
 from ._exchange import Runs, Transport, exchange, plan_runs
-from ._moved import with_tangents
 from ._packing import pack_rows, unpack_rows
 from ._splitters import even_ranks, full_ranks, rows_before_ranks
 from ._wide_counts import psum_wide

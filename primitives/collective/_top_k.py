@@ -10,11 +10,11 @@ from .._arguments import as_keys, as_num_valid, as_static_int
 from .._key_bits import ordered_word, ordered_words
 from .._typing import Array, ArrayLike, Integer
 from ..kernels._top_k import top_k_words
+from ..local._moved import with_tangents
 from ..local._radix_sort import argsort_columns
 from ..local._take import take_rows
 from ..local._top_k import TopK
 from ._axis import AxisName, as_shards, num_shards_on
-from ._moved import with_tangents
 from ._packing import pack_rows, unpack_rows
 from ._radix_sort import global_row_ids
 

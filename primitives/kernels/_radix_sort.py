@@ -21,7 +21,7 @@ def sort_words(column: OrderedWord, num_valid: Array) -> Array:
 
     def xla(word: Array, num_valid: Array) -> Array:
         column_ = column._replace(word=word)
-        if _compares_all_bits(column_):
+        if _is_invertible(column_):
             ordered = jax.lax.sort(_with_padding_last(column_.ordered(), num_valid))
             return _restored(ordered, column_, num_valid)
         return _take(word, _argsort_xla(column_, num_valid))
@@ -100,8 +100,10 @@ def _scratch(word: Array, variant: int) -> tuple[tuple[int, ...], type]:
     return (scratch_bytes(1, word.shape[0], word.dtype.itemsize, variant),), jnp.uint8
 
 
-def _compares_all_bits(column: OrderedWord) -> bool:
-    return column.bits == 8 * column.word.dtype.itemsize
+def _is_invertible(column: OrderedWord) -> bool:
+    # Floats have several NaNs and two zeros that compare equal.
+    is_float = jnp.issubdtype(column.word.dtype, jnp.floating)
+    return not is_float and column.bits == 8 * column.word.dtype.itemsize
 
 
 def _take(rows: Array, row_ids: Array) -> Array:

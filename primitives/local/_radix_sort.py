@@ -4,12 +4,18 @@
 from collections.abc import Sequence
 from typing import Any
 
-import jax.numpy as jnp
-
 from .._arguments import as_directions, as_keys, as_num_valid, as_rows
-from .._key_bits import OrderedWord, as_bits, key_of_word, ordered_words
+from .._key_bits import (
+    OrderedWord,
+    as_bits,
+    holds_whole_key,
+    key_of_word,
+    ordered_word,
+    ordered_words,
+)
 from .._typing import Array, ArrayLike, Int, Integer, PyTree
 from ..kernels._radix_sort import argsort_words, sort_words, sort_words_with_row_ids
+from ._moved import with_tangent_of
 from ._take import take_rows, take_words
 
 Keys = ArrayLike | tuple[ArrayLike, ...]
@@ -122,19 +128,27 @@ def radix_sort(
     caller = "radix_sort"
     columns, is_tuple = as_keys(keys, caller)
     key_bits = as_bits(bits, columns, caller)
-    words = ordered_words(columns, as_directions(descending, len(columns), caller), key_bits)
+    directions = as_directions(descending, len(columns), caller)
+    words = ordered_words(columns, directions, key_bits)
     num_rows = columns[0].shape[0]
     values = as_rows(values, num_rows, caller)
     valid = as_num_valid(num_valid, num_rows, caller)
 
-    if len(columns) == 1 and not jnp.issubdtype(columns[0].dtype, jnp.floating):
-        # The word holds the whole key, so it need not be fetched again by row id.
+    def sort_by_rows(key: Array, num_valid: Array) -> Array:
+        word = ordered_word(key, descending=directions[0])
+        return take_rows(key, argsort_words(word, num_valid))
+
+    if len(columns) == 1 and holds_whole_key(columns[0].dtype):
+        # The word need not be fetched again by row id.
         if values is None:
-            sorted_words = sort_words(words[0], valid)
+            sorted_key = key_of_word(sort_words(words[0], valid), columns[0].dtype)
+            sorted_key = with_tangent_of(sort_by_rows, sorted_key, columns[0], valid)
         else:
-            sorted_words, row_ids = sort_words_with_row_ids(words[0], valid)
+            sorted_word, row_ids = sort_words_with_row_ids(words[0], valid)
+            sorted_key = key_of_word(sorted_word, columns[0].dtype)
+            sorted_key = with_tangent_of(take_rows, sorted_key, columns[0], row_ids)
             values = take_rows(values, row_ids)
-        sorted_columns = (key_of_word(sorted_words, columns[0].dtype),)
+        sorted_columns = (sorted_key,)
     else:
         row_ids = argsort_columns(words, valid)
         sorted_columns, values = take_rows((columns, values), row_ids)

@@ -36,6 +36,33 @@ def with_tangents(route: Route, moved: Any, rows: Any, plan: Any) -> Any:
     return jax.tree.unflatten(structure, moved_leaves)
 
 
+def with_tangent_of(
+    sort_by_rows: Callable[[Array, Any], Array], sorted_key: Array, key: Array, residuals: Any
+) -> Array:
+    """Gives a key that was sorted without row ids the derivative of `sort_by_rows(key, residuals)`.
+
+    Nobody pays for the row ids who does not differentiate.
+    """
+    if not jnp.issubdtype(key.dtype, jnp.floating):
+        return sorted_key
+    sorted_key = jax.lax.stop_gradient(sorted_key)
+    return _with_tangent_of(sort_by_rows, sorted_key, key, residuals)
+
+
+@functools.partial(jax.custom_jvp, nondiff_argnums=(0,))
+def _with_tangent_of(sort_by_rows: Any, sorted_key: Array, key: Array, residuals: Any) -> Array:
+    del sort_by_rows, key, residuals
+    return sorted_key
+
+
+@_with_tangent_of.defjvp
+def _with_tangent_of_jvp(sort_by_rows: Any, primals: Any, tangents: Any) -> tuple[Array, Array]:
+    sorted_key, key, residuals = primals
+    _, tangent = jax.jvp(lambda key: sort_by_rows(key, residuals), (key,), (tangents[1],))
+    # Not `sorted_key` itself, which would have no derivative of second order.
+    return _with_tangent_of(sort_by_rows, sorted_key, key, residuals), tangent
+
+
 @functools.partial(jax.custom_jvp, nondiff_argnums=(0,))
 def _with_tangents(
     route: Route, moved: tuple[Array, ...], rows: tuple[Array, ...], plan: Any
@@ -46,9 +73,10 @@ def _with_tangents(
 
 @_with_tangents.defjvp
 def _with_tangents_jvp(route: Route, primals: Any, tangents: Any) -> Any:
-    moved, _, plan = primals
+    moved, rows, plan = primals
     _, row_tangents, _ = tangents
-    return moved, _route_leaves(route, row_tangents, plan)
+    # Not `moved` itself, which would have no derivative of second order.
+    return _with_tangents(route, moved, rows, plan), _route_leaves(route, row_tangents, plan)
 
 
 def _route_leaves(route: Route, leaves: tuple[Array, ...], plan: Any) -> tuple[Array, ...]:
