@@ -23,9 +23,9 @@ inline bool counts_well(int64_t num_keys, int num_bits) {
 }
 
 // All bits of the keys must be compared, so that equal keys are the same key.
-template <typename Key>
+template <typename Order, typename Key>
 void counting_sort(Executor& executor, const Key* keys, int64_t num_keys,
-                   const OrderedWord<Key, uint32_t>& order, Key* sorted_keys) {
+                   const OrderedWord<Order, uint32_t>& order, Key* sorted_keys) {
   const int64_t num_values = int64_t{1} << order.num_bits;
   const Chunks chunks(num_keys, 1 << 16, executor.num_threads());
 

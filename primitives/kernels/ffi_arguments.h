@@ -12,6 +12,7 @@
 #include <string>
 #include <utility>
 
+#include "key_order.h"
 #include "thread_pool.h"
 #include "xla/ffi/api/ffi.h"
 
@@ -108,9 +109,10 @@ class ArgumentChecker {
     require(buffer.element_type() == dtype, std::string(name) + " has the wrong dtype");
   }
 
-  // Keys are [..., num_rows] words of 32 or 64 bits, of either sign.
+  // Keys are [..., num_rows] numbers of 32 or 64 bits.
   void require_keys(const ffi::AnyBuffer& keys, const char* name) {
-    require(word_bytes(keys) != 0, std::string(name) + " must have dtype u32, s32, u64 or s64");
+    require(word_bytes(keys) != 0, 
+            std::string(name) + " must have dtype u32, s32, f32, u64, s64 or f64");
     require(keys.dimensions().size() > 0,
             std::string(name) + " must have shape [..., num_rows], got " + shape_of(keys));
     if (!ok()) return;
@@ -119,17 +121,33 @@ class ArgumentChecker {
                 std::to_string(row_length(keys)));
   }
 
+  // What `flip` may be depends on the keys: floating point has no order but its own.
+  void require_flip(const ffi::AnyBuffer& keys, WordBits flip) {
+    if (!is_floating(keys)) return;
+    const uint64_t used = word_bytes(keys) == 4 ? flip.bits & 0xFFFFFFFFu : flip.bits;
+    const uint64_t descending = word_bytes(keys) == 4 ? 0xFFFFFFFFu : ~uint64_t{0};
+    require(used == 0 || used == descending,
+            "flip must be 0 or all ones for floating point, got " + std::to_string(flip.bits));
+  }
+
   bool ok() const { return error_.empty(); }
   ffi::Error error() const { return ffi::Error::InvalidArgument(error_); }
 
   static int word_bytes(const ffi::AnyBuffer& keys) {
     switch (keys.element_type()) {
       case ffi::DataType::U32:
-      case ffi::DataType::S32: return 4;
+      case ffi::DataType::S32:
+      case ffi::DataType::F32: return 4;
       case ffi::DataType::U64:
-      case ffi::DataType::S64: return 8;
+      case ffi::DataType::S64:
+      case ffi::DataType::F64: return 8;
       default: return 0;
     }
+  }
+
+  static bool is_floating(const ffi::AnyBuffer& keys) {
+    return keys.element_type() == ffi::DataType::F32 ||
+           keys.element_type() == ffi::DataType::F64;
   }
 
   static std::string shape_of(const ffi::AnyBuffer& buffer) {
@@ -145,10 +163,23 @@ class ArgumentChecker {
   std::string error_;
 };
 
-// The data of a buffer of signed or unsigned words.
+// The data of a buffer, as unsigned words of the same width.
 template <typename Word>
 Word* words_of(const ffi::AnyBuffer& buffer) {
   return static_cast<Word*>(buffer.untyped_data());
+}
+
+// Calls kernel(order) with the order that the dtype of `keys` and `flip` ask for.
+template <typename Kernel>
+void with_order(const ffi::AnyBuffer& keys, WordBits flip, const Kernel& kernel) {
+  const bool is_narrow = ArgumentChecker::word_bytes(keys) == 4;
+  const uint32_t narrow_flip = static_cast<uint32_t>(flip.bits);
+  if (ArgumentChecker::is_floating(keys)) {
+    return is_narrow ? kernel(FloatOrder<uint32_t>(narrow_flip != 0))
+                     : kernel(FloatOrder<uint64_t>(flip.bits != 0));
+  }
+  return is_narrow ? kernel(IntegerOrder<uint32_t>{narrow_flip})
+                   : kernel(IntegerOrder<uint64_t>{flip.bits});
 }
 
 // Runs a kernel. Only memory can fail it.

@@ -32,14 +32,14 @@ struct Piece {
   int64_t size() const { return end - begin; }
 };
 
-template <typename Key, typename Word, SortVariant kVariant>
+template <typename Order, typename Word, SortVariant kVariant>
 class LargeRadixSort {
  public:
   static constexpr bool kHasIds = kVariant != SortVariant::kKeys;
-  using Input = InputRows<Key, Word, kHasIds>;
+  using Input = InputRows<Order, Word, kHasIds>;
   using Side0 = ScratchRows<Word, kHasIds>;
   using Side1 = WorkRows<Word, kHasIds>;
-  using Output = OutputRows<Key, Word, kVariant>;
+  using Output = OutputRows<Order, Word, kVariant>;
   using Workspace = SortWorkspace<Word, kHasIds>;
 
   // The sides are two buffers for all rows. Where side 1 overlaps `output`, row by

@@ -12,26 +12,30 @@
 
 namespace jaxframes {
 
-// One row of a batch: sequences a and b in the order of (key ^ flip), and where
-// the position in [a; b] of each merged row goes.
-template <typename Key>
+// One row of a batch: sequences a and b, both in `order`, and where the position in
+// [a; b] of each merged row goes.
+template <typename Order>
 struct MergeRow {
+  using Key = typename Order::Key;
+
   const Key* a;
   const Key* b;
   int64_t size_a;  // with padding
   int64_t size_b;
   int64_t valid_a;
   int64_t valid_b;
-  Key flip;
+  Order order;
   int32_t* source_positions;
 
-  bool takes_a(int64_t i, int64_t j) const { return (a[i] ^ flip) <= (b[j] ^ flip); }
+  bool takes_a(int64_t i, int64_t j) const {
+    return order.ordered(a[i]) <= order.ordered(b[j]);
+  }
 };
 
 // How many of the first `diagonal` merged rows come from a: the largest i whose
 // row a[i - 1] is not after b[diagonal - i].
-template <typename Key>
-int64_t merge_path(const MergeRow<Key>& row, int64_t diagonal) {
+template <typename Order>
+int64_t merge_path(const MergeRow<Order>& row, int64_t diagonal) {
   int64_t low = std::max<int64_t>(0, diagonal - row.valid_b);
   int64_t high = std::min(diagonal, row.valid_a);
   while (low < high) {
@@ -54,8 +58,8 @@ struct MergeLane {
 
 // One merged row, while both sequences have some left. No branch depends on keys:
 // the processor could not predict it.
-template <typename Key>
-void merge_step(const MergeRow<Key>& row, MergeLane& lane) {
+template <typename Order>
+void merge_step(const MergeRow<Order>& row, MergeLane& lane) {
   const bool takes_a = row.takes_a(lane.i, lane.j);
   const int64_t position = takes_a ? lane.i : row.size_a + lane.j;
   row.source_positions[lane.i + lane.j] = static_cast<int32_t>(position);
@@ -63,8 +67,8 @@ void merge_step(const MergeRow<Key>& row, MergeLane& lane) {
   lane.j += !takes_a;
 }
 
-template <typename Key>
-void finish_lane(const MergeRow<Key>& row, MergeLane lane) {
+template <typename Order>
+void finish_lane(const MergeRow<Order>& row, MergeLane lane) {
   for (int64_t steps; (steps = lane.safe_steps()) > 0;) {
     for (; steps > 0; --steps) merge_step(row, lane);
   }
@@ -78,8 +82,8 @@ void finish_lane(const MergeRow<Key>& row, MergeLane lane) {
 
 // Merges rows [begin, end) of the result. Each step of a merge waits for the one
 // before; four merges side by side keep the processor busy meanwhile.
-template <typename Key>
-void merge_range(const MergeRow<Key>& row, int64_t begin, int64_t end) {
+template <typename Order>
+void merge_range(const MergeRow<Order>& row, int64_t begin, int64_t end) {
   constexpr int kLanes = 4;
   MergeLane lanes[kLanes];
   int64_t i = merge_path(row, begin), j = begin - i;
@@ -102,8 +106,8 @@ void merge_range(const MergeRow<Key>& row, int64_t begin, int64_t end) {
 }
 
 // Merges one row by all threads of `executor`; the padding of a, then of b, is last.
-template <typename Key>
-void merge(Executor& executor, const MergeRow<Key>& row) {
+template <typename Order>
+void merge(Executor& executor, const MergeRow<Order>& row) {
   const int64_t num_valid = row.valid_a + row.valid_b;
   const int64_t num_rows = row.size_a + row.size_b;
   advise_huge_pages(row.source_positions, num_rows * 4);

@@ -11,19 +11,20 @@ namespace {
 
 constexpr char kMerge[] = "jaxframes_merge_v1";
 
-template <typename Key>
+template <typename Order>
 void run(Executor& executor, const ffi::AnyBuffer& a, const ffi::AnyBuffer& b,
-         const int32_t* num_valid_a, const int32_t* num_valid_b, WordBits flip,
+         const int32_t* num_valid_a, const int32_t* num_valid_b, const Order& order,
          int32_t* source_positions) {
+  using Key = typename Order::Key;
   const int64_t batch = batch_size(a);
   const int64_t size_a = row_length(a), size_b = row_length(b);
   const auto merge_one = [&](Executor& row_executor, int64_t row) {
     merge(row_executor,
-          MergeRow<Key>{words_of<Key>(a) + row * size_a, words_of<Key>(b) + row * size_b,
+          MergeRow<Order>{words_of<Key>(a) + row * size_a, words_of<Key>(b) + row * size_b,
                         size_a, size_b,
                         std::clamp<int64_t>(num_valid_a[row], 0, size_a),
                         std::clamp<int64_t>(num_valid_b[row], 0, size_b),
-                        static_cast<Key>(flip.bits),
+                        order,
                         source_positions + row * (size_a + size_b)});
   };
   for_each_row(executor, batch, size_a + size_b, merge_one);
@@ -35,6 +36,7 @@ ffi::Error merge_target(ffi::ThreadPool pool, ffi::AnyBuffer a, ffi::AnyBuffer b
   ArgumentChecker checker(kMerge);
   checker.require_keys(a, "a");
   checker.require_keys(b, "b");
+  checker.require_flip(a, flip);
   if (!checker.ok()) return checker.error();
   const int64_t batch = batch_size(a);
   const int64_t num_rows = row_length(a) + row_length(b);
@@ -52,9 +54,10 @@ ffi::Error merge_target(ffi::ThreadPool pool, ffi::AnyBuffer a, ffi::AnyBuffer b
   if (!checker.ok()) return checker.error();
   return run_kernel(kMerge, [&] {
     XlaExecutor executor(pool);
-    const auto run_words = ArgumentChecker::word_bytes(a) == 4 ? run<uint32_t> : run<uint64_t>;
-    run_words(executor, a, b, words_of<int32_t>(num_valid_a), words_of<int32_t>(num_valid_b),
-              flip, words_of<int32_t>(*source_positions));
+    with_order(a, flip, [&](const auto& order) {
+      run(executor, a, b, words_of<int32_t>(num_valid_a), words_of<int32_t>(num_valid_b),
+          order, words_of<int32_t>(*source_positions));
+    });
   });
 }
 

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "key_order.h"
 #include "thread_pool.h"
 
 namespace jaxframes {
@@ -27,46 +28,52 @@ Word low_bits(int num_bits) {
                                : static_cast<Word>((Word{1} << num_bits) - 1);
 }
 
-// Smallest and largest key, in the order asked for, and the bits that are not
-// the same in all of them.
+// Smallest and largest of the ordered keys, and the bits that are not the same in
+// all of them.
 template <typename Key>
 struct KeyRange {
   Key smallest = static_cast<Key>(~Key{0});
   Key largest = 0;
   Key varying = 0;
+  // Bits of keys that cannot be told from their place in the order.
+  Key lost = 0;
 
   void combine(const KeyRange& other) {
     smallest = std::min(smallest, other.smallest);
     largest = std::max(largest, other.largest);
     varying |= other.varying;
+    lost |= other.lost;
   }
 };
 
-template <typename Key>
-KeyRange<Key> key_range(const Key* keys, int64_t begin, int64_t end, Key flip,
-                        Key compared, Key reference) {
-  Key smallest = static_cast<Key>(~Key{0}), largest = 0, varying = 0;
+template <typename Order, typename Key>
+KeyRange<Key> key_range(const Key* keys, int64_t begin, int64_t end, const Order& order,
+                        Key compared) {
+  const Key reference = order.ordered(keys[0]) & compared;
+  Key smallest = static_cast<Key>(~Key{0}), largest = 0, varying = 0, lost = 0;
   for (int64_t i = begin; i < end; ++i) {
-    const Key key = (keys[i] ^ flip) & compared;
+    const Key ordered = order.ordered(keys[i]);
+    const Key key = ordered & compared;
     smallest = std::min(smallest, key);
     largest = std::max(largest, key);
-    varying |= keys[i] ^ reference;
+    varying |= key ^ reference;
+    if (!Order::kIsExact) lost |= order.to_key(ordered) ^ keys[i];
   }
-  return {smallest, largest, static_cast<Key>(varying & compared)};
+  return {smallest, largest, varying, lost};
 }
 
 // The range of all keys, by all threads.
-template <typename Key>
+template <typename Order, typename Key>
 KeyRange<Key> key_range(Executor& executor, const Key* keys, int64_t num_keys,
-                        Key flip, Key compared) {
+                        const Order& order, Key compared) {
   const Chunks chunks(num_keys, 1 << 16, executor.num_threads());
   if (chunks.count == 1) {
-    return key_range(keys, 0, num_keys, flip, compared, keys[0]);
+    return key_range(keys, 0, num_keys, order, compared);
   }
   std::vector<KeyRange<Key>> ranges(chunks.count);
   parallel_for(executor, chunks.count, [&](int, int64_t chunk) {
-    ranges[chunk] = key_range(keys, chunks.begin(chunk), chunks.end(chunk), flip,
-                              compared, keys[0]);
+    ranges[chunk] =
+        key_range(keys, chunks.begin(chunk), chunks.end(chunk), order, compared);
   });
   for (int64_t chunk = 1; chunk < chunks.count; ++chunk) {
     ranges[0].combine(ranges[chunk]);
@@ -78,15 +85,18 @@ KeyRange<Key> key_range(Executor& executor, const Key* keys, int64_t num_keys,
 // numbers, are in the order asked for: the smallest key maps to 0, so that
 // keys of a narrow range use few bits wherever the range lies. A `Word` that is
 // narrower than `Key` halves the bytes to move.
-template <typename Key, typename Word>
+template <typename Order, typename Word>
 struct OrderedWord {
-  Key flip = 0;
+  using Key = typename Order::Key;
+
+  Order order;
   Key base = 0;
   int shift = 0;
   int num_bits = 0;
 
   OrderedWord() = default;
-  OrderedWord(Key flip, const KeyRange<Key>& range) : flip(flip), base(range.smallest) {
+  OrderedWord(const Order& order, const KeyRange<Key>& range)
+      : order(order), base(range.smallest) {
     const Key width = static_cast<Key>(range.largest - range.smallest);
     // Keys that all end in the same bits differ by multiples of a power of two
     // (floats that hold integers do).
@@ -98,11 +108,11 @@ struct OrderedWord {
 
   Word from_key(Key key) const {
     // Bits above those compared come along (modulo 2^W), as to_key needs them.
-    return static_cast<Word>(static_cast<Key>((key ^ flip) - base) >> shift);
+    return static_cast<Word>(static_cast<Key>(order.ordered(key) - base) >> shift);
   }
   Key to_key(Word word) const {
-    return static_cast<Key>((static_cast<Key>(static_cast<Key>(word) << shift) + base)) ^
-           flip;
+    return order.to_key(
+        static_cast<Key>(static_cast<Key>(static_cast<Key>(word) << shift) + base));
   }
 };
 

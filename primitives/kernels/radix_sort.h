@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stable radix sort of a batch of rows of unsigned words.
+// Stable radix sort of a batch of rows of integers or floating point numbers.
 //
 // A sort reads its keys once for their range, partitions them by the highest
 // digit that varies into pieces that fit the cache, and sorts each piece by LSD
@@ -21,7 +21,9 @@
 
 #include "cached_radix_sort.h"
 #include "counting_sort.h"
+#include "equal_keys.h"
 #include "huge_pages.h"
+#include "key_order.h"
 #include "large_radix_sort.h"
 #include "ordered_word.h"
 #include "rows.h"
@@ -31,8 +33,10 @@ namespace jaxframes {
 
 // Keys of [batch, num_rows] and what to do with them. A null pointer stands for a
 // column that the variant does not have; null `row_ids` for 0, 1, 2, ...
-template <typename Key>
+template <typename Order>
 struct SortArguments {
+  using Key = typename Order::Key;
+
   int64_t batch;
   int64_t num_rows;
   const Key* keys;
@@ -40,8 +44,8 @@ struct SortArguments {
   const int32_t* num_valid;
   Key* sorted_keys;
   int32_t* sorted_row_ids;
-  Key flip;  // keys are in the order of (key ^ flip)
-  int bits;  // of which only the lowest `bits` bits count
+  Order order;
+  int bits;  // only the lowest `bits` bits of ordered keys count
 };
 
 // Bytes of scratch for each row of the batch. Wherever a sort works with narrower
@@ -57,13 +61,14 @@ inline int64_t radix_sort_row_scratch_bytes(int64_t num_rows, int word_bytes,
 
 namespace internal {
 
-template <typename Key, SortVariant kVariant>
+template <typename Order, SortVariant kVariant>
 class RowSorter {
  public:
+  using Key = typename Order::Key;
   static constexpr bool kHasIds = kVariant != SortVariant::kKeys;
   static constexpr bool kHasKeys = kVariant != SortVariant::kArgsort;
 
-  RowSorter(const SortArguments<Key>& arguments, int64_t row, void* scratch)
+  RowSorter(const SortArguments<Order>& arguments, int64_t row, void* scratch)
       : size_(std::min<int64_t>(std::max(arguments.num_valid[row], 0), arguments.num_rows)),
         num_rows_(arguments.num_rows),
         keys_(arguments.keys + row * num_rows_),
@@ -71,7 +76,7 @@ class RowSorter {
         sorted_keys_(kHasKeys ? arguments.sorted_keys + row * num_rows_ : nullptr),
         sorted_ids_(kHasIds ? arguments.sorted_row_ids + row * num_rows_ : nullptr),
         scratch_(static_cast<char*>(scratch)),
-        flip_(arguments.flip),
+        order_(arguments.order),
         bits_(arguments.bits) {}
 
   // Sorts by all threads of `executor`. `workspace` serves rows that fit the cache.
@@ -85,21 +90,29 @@ class RowSorter {
     if (size_ < num_rows_) keep(executor, size_, num_rows_);
     if (size_ == 0) return;
     const Key compared = low_bits<Key>(bits_);
-    const KeyRange<Key> range = key_range(executor, keys_, size_, flip_, compared);
+    const KeyRange<Key> range = key_range(executor, keys_, size_, order_, compared);
     if (range.varying == 0) return keep(executor, 0, size_);
+    sort_varying(executor, range, workspace);
+    if constexpr (kHasKeys && !Order::kIsExact) {
+      if (range.lost != 0) restore_equal_keys(executor, keys_, size_, order_, sorted_keys_);
+    }
+  }
+
+ private:
+  void sort_varying(Executor& executor, const KeyRange<Key>& range,
+                    const SortWorkspace<Key, kHasIds>& workspace) {
     if (size_ <= kCachedRows) return sort_cached(range, workspace);
     // Words narrower than keys can be mapped back where they hold all of the key.
     if (!kHasKeys || bits_ == 8 * static_cast<int>(sizeof(Key))) {
-      const OrderedWord<Key, uint32_t> narrow(flip_, range);
+      const OrderedWord<Order, uint32_t> narrow(order_, range);
       if (!kHasIds && counts_well(size_, narrow.num_bits)) {
         return counting_sort(executor, keys_, size_, narrow, sorted_keys_);
       }
       if (sizeof(Key) == 8 && narrow.num_bits <= 32) return sort_large(executor, narrow);
     }
-    sort_large(executor, OrderedWord<Key, Key>(flip_, range));
+    sort_large(executor, OrderedWord<Order, Key>(order_, range));
   }
 
- private:
   // Rows stay where they are.
   void keep(Executor& executor, int64_t begin, int64_t end) {
     const Chunks chunks(end - begin, 1 << 16, executor.num_threads());
@@ -114,19 +127,19 @@ class RowSorter {
   }
 
   void sort_cached(const KeyRange<Key>& range, const SortWorkspace<Key, kHasIds>& workspace) {
-    const OrderedWord<Key, Key> order(flip_, range);
-    const InputRows<Key, Key, kHasIds> input{keys_, ids_, order};
-    const OutputRows<Key, Key, kVariant> output{sorted_keys_, sorted_ids_, order};
+    const OrderedWord<Order, Key> order(order_, range);
+    const InputRows<Order, Key, kHasIds> input{keys_, ids_, order};
+    const OutputRows<Order, Key, kVariant> output{sorted_keys_, sorted_ids_, order};
     cached_radix_sort(input, size_, low_bits<Key>(order.num_bits), workspace.buffer(0),
                       workspace.buffer(1), workspace.counts(), output, false);
   }
 
   template <typename Word>
-  void sort_large(Executor& executor, const OrderedWord<Key, Word>& order) {
+  void sort_large(Executor& executor, const OrderedWord<Order, Word>& order) {
     constexpr bool kIsNarrow = sizeof(Word) < sizeof(Key);
     // Side 0 is scratch. Side 1 is the result, but for words that the result has no
     // column for, or one of wider rows: those are scratch too.
-    using Sort = LargeRadixSort<Key, Word, kVariant>;
+    using Sort = LargeRadixSort<Order, Word, kVariant>;
     char* scratch = scratch_;
     const auto take = [&](int64_t row_bytes) {
       char* column = scratch;
@@ -150,8 +163,8 @@ class RowSorter {
       side_1.ids = sorted_ids_;
     }
     const bool side_1_is_output = kHasIds || !kIsNarrow;
-    const InputRows<Key, Word, kHasIds> input{keys_, ids_, order};
-    const OutputRows<Key, Word, kVariant> output{sorted_keys_, sorted_ids_, order};
+    const InputRows<Order, Word, kHasIds> input{keys_, ids_, order};
+    const OutputRows<Order, Word, kVariant> output{sorted_keys_, sorted_ids_, order};
     Sort(executor, side_0, side_1, output, side_1_is_output)
         .sort(input, size_, low_bits<Word>(order.num_bits));
   }
@@ -163,7 +176,7 @@ class RowSorter {
   Key* const sorted_keys_;
   int32_t* const sorted_ids_;
   char* const scratch_;
-  const Key flip_;
+  const Order order_;
   const int bits_;
 };
 
@@ -172,9 +185,10 @@ class RowSorter {
 // Sorts each row of a batch. `scratch` holds `batch` times
 // radix_sort_row_scratch_bytes bytes, aligned to 64. The result does not depend on
 // the number of threads.
-template <SortVariant kVariant, typename Key>
-void radix_sort(Executor& executor, const SortArguments<Key>& arguments, void* scratch) {
-  using Sorter = internal::RowSorter<Key, kVariant>;
+template <SortVariant kVariant, typename Order>
+void radix_sort(Executor& executor, const SortArguments<Order>& arguments, void* scratch) {
+  using Key = typename Order::Key;
+  using Sorter = internal::RowSorter<Order, kVariant>;
   using Workspace = SortWorkspace<Key, Sorter::kHasIds>;
   const int64_t num_rows = arguments.num_rows;
   if (arguments.batch == 0 || num_rows == 0) return;

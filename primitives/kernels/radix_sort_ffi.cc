@@ -27,9 +27,10 @@ struct Buffers {
   const ffi::AnyBuffer* scratch = nullptr;
 };
 
-void check(ArgumentChecker& checker, const Buffers& buffers, int32_t bits,
+void check(ArgumentChecker& checker, const Buffers& buffers, WordBits flip, int32_t bits,
            SortVariant variant) {
   checker.require_keys(*buffers.keys, "keys");
+  checker.require_flip(*buffers.keys, flip);
   if (!checker.ok()) return;
   const int64_t batch = batch_size(*buffers.keys);
   const int64_t num_rows = row_length(*buffers.keys);
@@ -57,15 +58,19 @@ void check(ArgumentChecker& checker, const Buffers& buffers, int32_t bits,
   checker.require(0 <= bits && bits <= 8 * word_bytes,
                   "bits must be in [0, " + std::to_string(8 * word_bytes) + "], got " +
                       std::to_string(bits));
+  checker.require(bits == 8 * word_bytes || !ArgumentChecker::is_floating(*buffers.keys),
+                  "bits must be " + std::to_string(8 * word_bytes) +
+                      " for floating point, got " + std::to_string(bits));
 }
 
-template <typename Key, SortVariant kVariant>
-void run(Executor& executor, const Buffers& buffers, WordBits flip, int32_t bits) {
+template <SortVariant kVariant, typename Order>
+void run(Executor& executor, const Buffers& buffers, const Order& order, int32_t bits) {
+  using Key = typename Order::Key;
   const auto ids_of = [](const ffi::AnyBuffer* buffer) {
     const bool has_ids = buffer != nullptr && buffer->element_count() != 0;
     return has_ids ? static_cast<int32_t*>(buffer->untyped_data()) : nullptr;
   };
-  const SortArguments<Key> arguments = {
+  const SortArguments<Order> arguments = {
       batch_size(*buffers.keys),
       row_length(*buffers.keys),
       words_of<Key>(*buffers.keys),
@@ -73,7 +78,7 @@ void run(Executor& executor, const Buffers& buffers, WordBits flip, int32_t bits
       words_of<int32_t>(*buffers.num_valid),
       buffers.sorted_keys != nullptr ? words_of<Key>(*buffers.sorted_keys) : nullptr,
       ids_of(buffers.sorted_row_ids),
-      static_cast<Key>(flip.bits),
+      order,
       bits};
   radix_sort<kVariant>(executor, arguments, buffers.scratch->untyped_data());
 }
@@ -82,15 +87,13 @@ template <SortVariant kVariant>
 ffi::Error call(const char* target, ffi::ThreadPool pool, const Buffers& buffers,
                 WordBits flip, int32_t bits) {
   ArgumentChecker checker(target);
-  check(checker, buffers, bits, kVariant);
+  check(checker, buffers, flip, bits, kVariant);
   if (!checker.ok()) return checker.error();
   return run_kernel(target, [&] {
     XlaExecutor executor(pool);
-    if (ArgumentChecker::word_bytes(*buffers.keys) == 4) {
-      run<uint32_t, kVariant>(executor, buffers, flip, bits);
-    } else {
-      run<uint64_t, kVariant>(executor, buffers, flip, bits);
-    }
+    with_order(*buffers.keys, flip, [&](const auto& order) {
+      run<kVariant>(executor, buffers, order, bits);
+    });
   });
 }
 

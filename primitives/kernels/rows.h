@@ -56,11 +56,13 @@ using ScratchRows = std::conditional_t<kHasIds && sizeof(Word) == 4, PackedRows,
 
 // The caller's keys, mapped to ordered words as they are read. Without `ids` the
 // id of a row is its position.
-template <typename Key, typename Word, bool kHasIds>
+template <typename Order, typename Word, bool kHasIds>
 struct InputRows {
+  using Key = typename Order::Key;
+
   const Key* keys;
   const int32_t* ids;
-  OrderedWord<Key, Word> order;
+  OrderedWord<Order, Word> order;
   int64_t first_row = 0;
 
   Word word(int64_t i) const { return order.from_key(keys[i]); }
@@ -71,13 +73,14 @@ struct InputRows {
 };
 
 // The caller's results. The last pass maps words back to keys as it writes.
-template <typename Key, typename Word, SortVariant kVariant>
+template <typename Order, typename Word, SortVariant kVariant>
 struct OutputRows {
+  using Key = typename Order::Key;
   static constexpr int kNumColumns = kVariant == SortVariant::kPairs ? 2 : 1;
 
   Key* keys;
   int32_t* ids;
-  OrderedWord<Key, Word> order;
+  OrderedWord<Order, Word> order;
 
   void put(int64_t i, Word word, int32_t id) const {
     if (kVariant != SortVariant::kArgsort) keys[i] = order.to_key(word);

@@ -14,17 +14,19 @@
 namespace jaxframes {
 
 // One row of a batch.
-template <typename Key>
+template <typename Order>
 struct TopKRow {
+  using Key = typename Order::Key;
+
   const Key* keys;
   int64_t num_rows;
   int64_t num_valid;
   int64_t k;
-  Key flip;  // smallest (key ^ flip) first
+  Order order;
   int32_t* row_ids;
 };
 
-// A row that may be among the k smallest; equal keys go by row id.
+// A row that may be among the k smallest, its ordered key; equal keys go by row id.
 template <typename Key>
 struct Candidate {
   Key key;
@@ -37,20 +39,22 @@ struct Candidate {
 
 // The k smallest of the rows that one thread has read. Holds up to twice k (and
 // some), then drops all but k: O(1) a row whatever the order they come in.
-template <typename Key>
+template <typename Order>
 class Candidates {
  public:
+  using Key = typename Order::Key;
+
   explicit Candidates(int64_t k) : k_(k), capacity_(2 * k + kBlockRows) {
     rows_.reserve(capacity_);
   }
 
   // Reads rows [begin, end), which come after those read before.
-  void read(const TopKRow<Key>& row, int64_t begin, int64_t end) {
+  void read(const TopKRow<Order>& row, int64_t begin, int64_t end) {
     for (int64_t block = begin; block < end; block += kBlockRows) {
       const int64_t block_end = std::min(block + kBlockRows, end);
       if (is_full_ && !any_below_threshold(row, block, block_end)) continue;
       for (int64_t i = block; i < block_end; ++i) {
-        const Key key = row.keys[i] ^ row.flip;
+        const Key key = row.order.ordered(row.keys[i]);
         // A row that equals the threshold comes after k others.
         if (!is_full_ || key < threshold_) rows_.push_back({key, static_cast<int32_t>(i)});
       }
@@ -80,9 +84,11 @@ class Candidates {
   static constexpr int64_t kBlockRows = 256;
 
   // Most blocks of a long row have none: this loop is all they cost.
-  bool any_below_threshold(const TopKRow<Key>& row, int64_t begin, int64_t end) const {
+  bool any_below_threshold(const TopKRow<Order>& row, int64_t begin, int64_t end) const {
     bool any = false;
-    for (int64_t i = begin; i < end; ++i) any |= (row.keys[i] ^ row.flip) < threshold_;
+    for (int64_t i = begin; i < end; ++i) {
+      any |= row.order.ordered(row.keys[i]) < threshold_;
+    }
     return any;
   }
 
@@ -96,16 +102,17 @@ class Candidates {
 namespace internal {
 
 // Writes the first k of all rows, sorted. For k near num_rows this is quicker.
-template <typename Key>
-void top_k_by_argsort(Executor& executor, const TopKRow<Key>& row) {
+template <typename Order>
+void top_k_by_argsort(Executor& executor, const TopKRow<Order>& row) {
+  constexpr int kKeyBytes = sizeof(typename Order::Key);
   const int64_t scratch_bytes =
-      radix_sort_row_scratch_bytes(row.num_rows, sizeof(Key), SortVariant::kArgsort);
+      radix_sort_row_scratch_bytes(row.num_rows, kKeyBytes, SortVariant::kArgsort);
   const std::unique_ptr<char[]> scratch(new char[scratch_bytes + 64]);
   const std::unique_ptr<int32_t[]> row_ids(new int32_t[row.num_rows]);
   const int32_t num_valid = static_cast<int32_t>(row.num_valid);
-  const SortArguments<Key> arguments = {
+  const SortArguments<Order> arguments = {
       1,       row.num_rows,  row.keys, nullptr, &num_valid,
-      nullptr, row_ids.get(), row.flip, 8 * sizeof(Key)};
+      nullptr, row_ids.get(), row.order, 8 * kKeyBytes};
   char* aligned = scratch.get() + (64 - reinterpret_cast<uintptr_t>(scratch.get()) % 64);
   radix_sort<SortVariant::kArgsort>(executor, arguments, aligned);
   std::copy(row_ids.get(), row_ids.get() + row.k, row.row_ids);
@@ -115,8 +122,8 @@ void top_k_by_argsort(Executor& executor, const TopKRow<Key>& row) {
 
 // Selects from one row by all threads of `executor`. Padding comes after all valid
 // rows, in row order.
-template <typename Key>
-void top_k(Executor& executor, const TopKRow<Key>& row) {
+template <typename Order>
+void top_k(Executor& executor, const TopKRow<Order>& row) {
   if (row.k == 0) return;
   if (row.k > row.num_rows / 32 && row.num_rows > 256) {
     return internal::top_k_by_argsort(executor, row);
@@ -125,7 +132,7 @@ void top_k(Executor& executor, const TopKRow<Key>& row) {
   if (k > 0) {
     const Chunks chunks(row.num_valid, std::max<int64_t>(1 << 15, 4 * k),
                         executor.num_threads());
-    std::vector<Candidates<Key>> candidates;
+    std::vector<Candidates<Order>> candidates;
     candidates.reserve(chunks.count);
     for (int64_t chunk = 0; chunk < chunks.count; ++chunk) candidates.emplace_back(k);
     parallel_for(executor, chunks.count, [&](int, int64_t chunk) {
@@ -135,7 +142,7 @@ void top_k(Executor& executor, const TopKRow<Key>& row) {
     for (int64_t chunk = 1; chunk < chunks.count; ++chunk) {
       candidates[0].absorb(candidates[chunk]);
     }
-    const std::vector<Candidate<Key>>& sorted = candidates[0].sorted();
+    const auto& sorted = candidates[0].sorted();
     for (int64_t i = 0; i < k; ++i) row.row_ids[i] = sorted[i].row_id;
   }
   for (int64_t i = k; i < row.k; ++i) row.row_ids[i] = static_cast<int32_t>(i);

@@ -12,15 +12,16 @@ namespace {
 
 constexpr char kTopK[] = "jaxframes_top_k_v1";
 
-template <typename Key>
+template <typename Order>
 void run(Executor& executor, const ffi::AnyBuffer& keys, const int32_t* num_valid,
-         WordBits flip, int64_t k, int32_t* row_ids) {
+         const Order& order, int64_t k, int32_t* row_ids) {
+  using Key = typename Order::Key;
   const int64_t batch = batch_size(keys), num_rows = row_length(keys);
   for_each_row(executor, batch, num_rows, [&](Executor& row_executor, int64_t row) {
     top_k(row_executor,
-          TopKRow<Key>{words_of<Key>(keys) + row * num_rows, num_rows,
+          TopKRow<Order>{words_of<Key>(keys) + row * num_rows, num_rows,
                        std::clamp<int64_t>(num_valid[row], 0, num_rows), k,
-                       static_cast<Key>(flip.bits), row_ids + row * k});
+                       order, row_ids + row * k});
   });
 }
 
@@ -28,6 +29,7 @@ ffi::Error top_k_target(ffi::ThreadPool pool, ffi::AnyBuffer keys, ffi::AnyBuffe
                         ffi::Result<ffi::AnyBuffer> row_ids, WordBits flip) {
   ArgumentChecker checker(kTopK);
   checker.require_keys(keys, "keys");
+  checker.require_flip(keys, flip);
   checker.require(row_ids->dimensions().size() > 0, "row_ids must have shape [..., k]");
   if (!checker.ok()) return checker.error();
   const int64_t batch = batch_size(keys), num_rows = row_length(keys);
@@ -41,10 +43,10 @@ ffi::Error top_k_target(ffi::ThreadPool pool, ffi::AnyBuffer keys, ffi::AnyBuffe
   if (!checker.ok()) return checker.error();
   return run_kernel(kTopK, [&] {
     XlaExecutor executor(pool);
-    const auto run_words =
-        ArgumentChecker::word_bytes(keys) == 4 ? run<uint32_t> : run<uint64_t>;
-    run_words(executor, keys, words_of<int32_t>(num_valid), flip, k,
-              words_of<int32_t>(*row_ids));
+    with_order(keys, flip, [&](const auto& order) {
+      run(executor, keys, words_of<int32_t>(num_valid), order, k,
+          words_of<int32_t>(*row_ids));
+    });
   });
 }
 

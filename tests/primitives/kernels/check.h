@@ -19,6 +19,7 @@
 #include <string>
 #include <vector>
 
+#include "key_order.h"
 #include "thread_pool.h"
 
 namespace jaxframes_tests {
@@ -103,12 +104,13 @@ inline const std::vector<std::string>& key_distributions() {
 #if defined(__SANITIZE_THREAD__)
   // Which rows threads share depends little on the keys, and each run is slow.
   static const std::vector<std::string> names = {"uniform", "four_values", "zipf", "floats",
-                                                 "clusters"};
+                                                 "clusters", "float_corners"};
 #else
   static const std::vector<std::string> names = {
       "uniform",    "constant", "all_max",  "four_values", "two_valued", "sorted",
       "reversed",   "rotated",  "zipf",     "blocks",      "top_bits",   "low_bits",
-      "small_some", "floats",   "clusters", "long_runs",   "signed_small"};
+      "small_some", "floats",   "clusters", "long_runs",   "signed_small",
+      "float_corners"};
 #endif
   return names;
 }
@@ -141,6 +143,18 @@ std::vector<Key> make_keys(const std::string& distribution, int64_t size) {
       if (kBits == 64) std::memcpy(&key, &value, sizeof(Key));
       if (kBits == 32) std::memcpy(&key, &narrow, sizeof(Key));
     }
+    // What floating point has besides numbers, each with both signs: zeros, infinities,
+    // NaNs with payloads, denormals; and some numbers between.
+    if (distribution == "float_corners") {
+      constexpr int kFractionBits = kBits == 32 ? 23 : 52;
+      const Key sign = static_cast<Key>(Key{1} << (kBits - 1));
+      const Key infinity = sign - (Key{1} << kFractionBits);
+      const Key small = static_cast<Key>(bits >> 8 & 3);
+      const Key one = static_cast<Key>(infinity >> 1 & ~(Key{1} << (kFractionBits - 1)));
+      const Key kinds[] = {0,   infinity, infinity + 1 + small, sign - 1 - small, small,
+                           one, one + small, static_cast<Key>(key & ~sign)};
+      key = kinds[bits >> 16 & 7] | (bits >> 24 & 1 ? sign : Key{0});
+    }
     // Keys that share all but the lowest bits with thousands of others, so that
     // ties remain after the bits that usually tell rows apart.
     if (distribution == "clusters") {
@@ -162,17 +176,59 @@ std::vector<Key> make_keys(const std::string& distribution, int64_t size) {
   return keys;
 }
 
-// The definition: the first num_valid rows in stable order of the lowest `bits`
-// bits of (key ^ flip), then the others as they stand.
-template <typename Key>
-std::vector<int32_t> stable_order(const std::vector<Key>& keys, int64_t num_valid, Key flip,
-                                  int bits) {
+// Which of two keys comes first, by definition, and what a kernel is told of it: the
+// lowest `bits` bits of (key ^ flip), as unsigned numbers.
+template <typename KeyType>
+struct IntegerCase {
+  using Key = KeyType;
+  Key flip;
+  int bits = 8 * sizeof(Key);
+
+  jaxframes::IntegerOrder<Key> order() const { return {flip}; }
+  bool before(Key a, Key b) const {
+    const uint64_t compared = bits == 64 ? ~uint64_t{0} : (uint64_t{1} << bits) - 1;
+    return ((a ^ flip) & compared) < ((b ^ flip) & compared);
+  }
+  std::string text() const {
+    return "integers, flip " + std::to_string(flip) + ", compared bits " + std::to_string(bits);
+  }
+};
+
+// The same for floating point: as the processor compares it, but for NaNs.
+template <typename KeyType>
+struct FloatCase {
+  using Key = KeyType;
+  using Value = std::conditional_t<sizeof(Key) == 4, float, double>;
+  bool descending;
+  int bits = 8 * sizeof(Key);
+
+  jaxframes::FloatOrder<Key> order() const { return jaxframes::FloatOrder<Key>(descending); }
+  bool before(Key a, Key b) const {
+    const Value x = value(a), y = value(b);
+    if (std::isnan(x) || std::isnan(y)) return !std::isnan(x) && std::isnan(y);
+    return descending ? x > y : x < y;
+  }
+  std::string text() const {
+    return std::string("floating point, ") + (descending ? "descending" : "ascending");
+  }
+
+ private:
+  static Value value(Key key) {
+    Value value;
+    std::memcpy(&value, &key, sizeof(Key));
+    return value;
+  }
+};
+
+// The definition: the first num_valid rows in stable order, then the others as they
+// stand.
+template <typename Case>
+std::vector<int32_t> stable_order(const std::vector<typename Case::Key>& keys,
+                                  int64_t num_valid, const Case& how) {
   std::vector<int32_t> row_ids(keys.size());
   std::iota(row_ids.begin(), row_ids.end(), 0);
-  const uint64_t compared = bits == 64 ? ~uint64_t{0} : (uint64_t{1} << bits) - 1;
-  std::stable_sort(row_ids.begin(), row_ids.begin() + num_valid, [&](int32_t a, int32_t b) {
-    return ((keys[a] ^ flip) & compared) < ((keys[b] ^ flip) & compared);
-  });
+  std::stable_sort(row_ids.begin(), row_ids.begin() + num_valid,
+                   [&](int32_t a, int32_t b) { return how.before(keys[a], keys[b]); });
   return row_ids;
 }
 

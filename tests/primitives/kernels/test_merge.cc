@@ -6,15 +6,16 @@
 using namespace jaxframes;
 using namespace jaxframes_tests;
 
-template <typename Key>
+template <typename Case>
 void check_merge(Executor& executor, const std::string& distribution, int64_t size_a,
-                 int64_t size_b, int64_t valid_a, int64_t valid_b, Key flip) {
+                 int64_t size_b, int64_t valid_a, int64_t valid_b, const Case& how) {
+  using Key = typename Case::Key;
   current_case() = distribution + " " + std::to_string(8 * sizeof(Key)) + " bits, a " +
                    std::to_string(valid_a) + " of " + std::to_string(size_a) + ", b " +
-                   std::to_string(valid_b) + " of " + std::to_string(size_b) + ", flip " +
-                   std::to_string(flip) + ", " + std::to_string(executor.num_threads()) +
+                   std::to_string(valid_b) + " of " + std::to_string(size_b) + ", " +
+                   how.text() + ", " + std::to_string(executor.num_threads()) +
                    " threads";
-  const auto before = [&](Key x, Key y) { return (x ^ flip) < (y ^ flip); };
+  const auto before = [&](Key x, Key y) { return how.before(x, y); };
   std::vector<Key> all = make_keys<Key>(distribution, size_a + size_b);
   const auto middle = all.begin() + size_a;
   std::sort(all.begin(), all.begin() + valid_a, before);
@@ -36,8 +37,8 @@ void check_merge(Executor& executor, const std::string& distribution, int64_t si
     GuardedArray<int32_t> positions(size_a + size_b, at_front);
     a.protect();
     b.protect();
-    merge(executor, MergeRow<Key>{a.data(), b.data(), size_a, size_b, valid_a, valid_b, flip,
-                                  positions.data()});
+    merge(executor, MergeRow<decltype(how.order())>{a.data(), b.data(), size_a, size_b, valid_a,
+                                                    valid_b, how.order(), positions.data()});
     CHECK(positions.values() == expected);
   }
 }
@@ -50,15 +51,24 @@ void check_all() {
   const Key sign = static_cast<Key>(Key{1} << (8 * sizeof(Key) - 1));
   const Key flips[] = {0, sign, static_cast<Key>(~Key{0})};
   int index = 0;
+  const auto check = [&](const std::string& distribution, int64_t size_a, int64_t size_b,
+                         int64_t valid_a, int64_t valid_b) {
+    ++index;
+    Executor& executor = *executors[index % 4];
+    if (index % 3 == 0 || distribution == "float_corners") {
+      const FloatCase<Key> how{index % 2 == 0};
+      return check_merge(executor, distribution, size_a, size_b, valid_a, valid_b, how);
+    }
+    const IntegerCase<Key> how{flips[index / 2 % 3]};
+    check_merge(executor, distribution, size_a, size_b, valid_a, valid_b, how);
+  };
   const std::vector<int64_t> sizes = {0, 1, 2, 3, 4, 5, 17, 64, 1000};
   for (const std::string& distribution : key_distributions()) {
     for (int64_t size_a : sizes) {
       for (int64_t size_b : sizes) {
-        ++index;
         const int64_t valid_a = index % 3 ? size_a : size_a / 2;
         const int64_t valid_b = index % 5 ? size_b : size_b / 2;
-        check_merge<Key>(*executors[index % 4], distribution, size_a, size_b, valid_a, valid_b,
-                         flips[index % 3]);
+        check(distribution, size_a, size_b, valid_a, valid_b);
       }
     }
     // Several chunks, balanced and not, around the rows of a chunk.
@@ -66,9 +76,7 @@ void check_all() {
     const std::vector<std::pair<int64_t, int64_t>> large = {
         {chunk, chunk}, {chunk - 1, chunk + 2}, {100000, 3}, {0, 100000}, {70000, 130000}};
     for (const auto& [size_a, size_b] : large) {
-      ++index;
-      check_merge<Key>(*executors[index % 4], distribution, size_a, size_b, size_a,
-                       size_b - size_b / 9, flips[index % 3]);
+      check(distribution, size_a, size_b, size_a, size_b - size_b / 9);
     }
   }
 }

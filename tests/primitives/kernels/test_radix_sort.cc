@@ -7,13 +7,14 @@ using namespace jaxframes;
 using namespace jaxframes_tests;
 
 // One call of each variant on a batch of rows that differ in their num_valid.
-template <typename Key>
+template <typename Case>
 void check_sorts(Executor& executor, const std::string& distribution, int64_t batch,
-                 int64_t num_rows, Key flip, int bits, bool at_front) {
+                 int64_t num_rows, const Case& how, bool at_front) {
+  using Key = typename Case::Key;
+  using Arguments = SortArguments<decltype(how.order())>;
   current_case() = distribution + " " + std::to_string(8 * sizeof(Key)) + " bits, [" +
-                   std::to_string(batch) + ", " + std::to_string(num_rows) + "], flip " +
-                   std::to_string(flip) + ", compared bits " + std::to_string(bits) + ", " +
-                   std::to_string(executor.num_threads()) + " threads";
+                   std::to_string(batch) + ", " + std::to_string(num_rows) + "], " + how.text() +
+                   ", " + std::to_string(executor.num_threads()) + " threads";
   const std::vector<Key> keys = make_keys<Key>(distribution, batch * num_rows);
   std::vector<int32_t> num_valid(batch), given_ids(batch * num_rows);
   for (int64_t row = 0; row < batch; ++row) {
@@ -29,7 +30,7 @@ void check_sorts(Executor& executor, const std::string& distribution, int64_t ba
   for (int64_t row = 0; row < batch; ++row) {
     const auto begin = keys.begin() + row * num_rows;
     const std::vector<Key> row_keys(begin, begin + num_rows);
-    for (int32_t id : stable_order(row_keys, num_valid[row], flip, bits)) {
+    for (int32_t id : stable_order(row_keys, num_valid[row], how)) {
       expected_keys.push_back(row_keys[id]);
       expected_rows.push_back(id);
       expected_given.push_back(given_ids[row * num_rows + id]);
@@ -49,8 +50,8 @@ void check_sorts(Executor& executor, const std::string& distribution, int64_t ba
     GuardedArray<char> scratch(scratch_for(SortVariant::kKeys), at_front);
     radix_sort<SortVariant::kKeys>(
         executor,
-        SortArguments<Key>{batch, num_rows, input.data(), nullptr, valid.data(), sorted.data(),
-                           nullptr, flip, bits},
+        Arguments{batch, num_rows, input.data(), nullptr, valid.data(), sorted.data(),
+                           nullptr, how.order(), how.bits},
         scratch.data());
     CHECK(sorted.values() == expected_keys);
   }
@@ -59,8 +60,8 @@ void check_sorts(Executor& executor, const std::string& distribution, int64_t ba
     GuardedArray<char> scratch(scratch_for(SortVariant::kArgsort), at_front);
     radix_sort<SortVariant::kArgsort>(
         executor,
-        SortArguments<Key>{batch, num_rows, input.data(), nullptr, valid.data(), nullptr,
-                           row_ids.data(), flip, bits},
+        Arguments{batch, num_rows, input.data(), nullptr, valid.data(), nullptr,
+                           row_ids.data(), how.order(), how.bits},
         scratch.data());
     CHECK(row_ids.values() == expected_rows);
   }
@@ -70,8 +71,8 @@ void check_sorts(Executor& executor, const std::string& distribution, int64_t ba
     GuardedArray<char> scratch(scratch_for(SortVariant::kPairs), at_front);
     radix_sort<SortVariant::kPairs>(
         executor,
-        SortArguments<Key>{batch, num_rows, input.data(), given ? ids.data() : nullptr,
-                           valid.data(), sorted.data(), row_ids.data(), flip, bits},
+        Arguments{batch, num_rows, input.data(), given ? ids.data() : nullptr,
+                           valid.data(), sorted.data(), row_ids.data(), how.order(), how.bits},
         scratch.data());
     CHECK(sorted.values() == expected_keys);
     CHECK(row_ids.values() == (given ? expected_given : expected_rows));
@@ -102,8 +103,13 @@ void check_all() {
   Executor* executors[] = {&serial, &two, &five, &sixteen};
   const auto check = [&](const std::string& distribution, int64_t batch, int64_t num_rows) {
     ++index;
-    check_sorts<Key>(*executors[index % 4], distribution, batch, num_rows,
-                     flip_of<Key>(index / 4), bits_of<Key>(index / 3), index % 2);
+    Executor& executor = *executors[index % 4];
+    if (index % 3 == 0 || distribution == "float_corners") {
+      const FloatCase<Key> how{index / 4 % 2 == 0};
+      return check_sorts(executor, distribution, batch, num_rows, how, index % 2);
+    }
+    const IntegerCase<Key> how{flip_of<Key>(index / 4), bits_of<Key>(index / 3)};
+    check_sorts(executor, distribution, batch, num_rows, how, index % 2);
   };
   const std::vector<int64_t> small = {0,  1,  2,  3,  7,  8,  23,  24,  25,  26,  31,
                                       32, 33, 63, 65, 96, 97, 255, 256, 257, 1000, 4097};
@@ -122,12 +128,20 @@ void check_all() {
   for (int flip = 0; flip < 5; ++flip) {
     for (int bits = 0; bits < 8; ++bits) {
       for (Executor* executor : executors) {
-        check_sorts<Key>(*executor, "small_some", 2, 500, flip_of<Key>(flip),
-                         bits_of<Key>(bits), bits % 2);
+        const IntegerCase<Key> how{flip_of<Key>(flip), bits_of<Key>(bits)};
+        check_sorts(*executor, "small_some", 2, 500, how, bits % 2);
         if ((flip + bits) % 5 == 0) {
-          check_sorts<Key>(*executor, "uniform", 1, kCachedRows + 999, flip_of<Key>(flip),
-                           bits_of<Key>(bits), bits % 2);
+          check_sorts(*executor, "uniform", 1, kCachedRows + 999, how, bits % 2);
         }
+      }
+    }
+  }
+  // Both directions of floating point, from one chunk to several.
+  for (Executor* executor : executors) {
+    for (const bool descending : {false, true}) {
+      const FloatCase<Key> how{descending};
+      for (int64_t num_rows : {3, 1000, 200000}) {
+        check_sorts(*executor, "float_corners", 1, num_rows, how, descending);
       }
     }
   }

@@ -6,21 +6,24 @@
 using namespace jaxframes;
 using namespace jaxframes_tests;
 
-template <typename Key>
+template <typename Case>
 void check_top_k(Executor& executor, const std::string& distribution, int64_t num_rows,
-                 int64_t num_valid, Key flip, const std::vector<int64_t>& ks, bool at_front) {
+                 int64_t num_valid, const Case& how, const std::vector<int64_t>& ks,
+                 bool at_front) {
+  using Key = typename Case::Key;
   const std::vector<Key> keys = make_keys<Key>(distribution, num_rows);
-  const std::vector<int32_t> order = stable_order(keys, num_valid, flip, 8 * sizeof(Key));
+  const std::vector<int32_t> order = stable_order(keys, num_valid, how);
   GuardedArray<Key> input(keys, at_front);
   input.protect();
   for (int64_t k : ks) {
     if (k < 0 || k > num_rows) continue;
     current_case() = distribution + " " + std::to_string(8 * sizeof(Key)) + " bits, k " +
                      std::to_string(k) + " of " + std::to_string(num_valid) + " of " +
-                     std::to_string(num_rows) + ", flip " + std::to_string(flip) + ", " +
+                     std::to_string(num_rows) + ", " + how.text() + ", " +
                      std::to_string(executor.num_threads()) + " threads";
     GuardedArray<int32_t> row_ids(k, at_front);
-    top_k(executor, TopKRow<Key>{input.data(), num_rows, num_valid, k, flip, row_ids.data()});
+    top_k(executor, TopKRow<decltype(how.order())>{input.data(), num_rows, num_valid, k,
+                                                   how.order(), row_ids.data()});
     CHECK(row_ids.values() == std::vector<int32_t>(order.begin(), order.begin() + k));
   }
 }
@@ -38,10 +41,17 @@ void check_all() {
       ++index;
       const int64_t valid[] = {num_rows, num_rows, num_rows / 2, std::min<int64_t>(num_rows, 7),
                                0};
-      check_top_k<Key>(*executors[index % 4], distribution, num_rows, valid[index % 5],
-                       flips[index / 2 % 4],
-                       {0, 1, 2, 10, 100, num_rows / 33, num_rows / 31, num_rows - 1, num_rows},
-                       index % 2);
+      const std::vector<int64_t> ks = {0,           1,            2,           10, 100, num_rows / 33,
+                                       num_rows / 31, num_rows - 1, num_rows};
+      const auto check = [&](const auto& how) {
+        check_top_k(*executors[index % 4], distribution, num_rows, valid[index % 5], how, ks,
+                    index % 2);
+      };
+      if (index % 3 == 0 || distribution == "float_corners") {
+        check(FloatCase<Key>{index % 2 == 0});
+      } else {
+        check(IntegerCase<Key>{flips[index / 2 % 4]});
+      }
     }
   }
 }
