@@ -5,9 +5,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..shardings._compat import MeshLike
+from ._over_mesh import RowMesh
 from ._radix_sort import radix_sort
 from ._typing import ArrayLike, Integer, PyTree
-from .collective._exchange import Transport
+from .collective._exchange import Transport, check_transport
 from .local._radix_sort import Keys
 from .local._segmented_sort import as_segmented, without_ids
 
@@ -62,6 +63,9 @@ def segmented_sort(
         >>> primitives.segmented_sort(keys, segment_ids, num_segments=2).tolist()
         [1, 2, 3, 7, 9]
     """
+    if mesh is not None:
+        RowMesh(mesh, axis, "segmented_sort")
+    check_transport(transport, "segmented_sort")
     keys_with_ids, options = as_segmented(keys, segment_ids, num_segments, values, descending, bits)
     result = radix_sort(keys_with_ids, mesh, axis=axis, transport=transport, **options)
     return without_ids(result, keys, values)

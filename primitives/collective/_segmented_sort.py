@@ -7,8 +7,8 @@ from typing import Any
 from .._typing import ArrayLike, Integer, PyTree
 from ..local._radix_sort import Keys
 from ..local._segmented_sort import as_segmented, without_ids
-from ._axis import AxisName
-from ._exchange import Transport
+from ._axis import AxisName, num_shards_on
+from ._exchange import Transport, check_transport
 from ._radix_sort import radix_sort
 
 
@@ -64,6 +64,8 @@ def segmented_sort(
             shard 0   keys [1 3 0]
             shard 1   keys [2 7 9]
     """
+    num_shards_on(axis_name, "segmented_sort")
+    check_transport(transport, "segmented_sort")
     keys_with_ids, options = as_segmented(
         keys, segment_ids, num_segments, values, descending, bits, num_valid
     )
