@@ -14,6 +14,7 @@ from ._over_mesh import RowMesh
 from ._typing import PyTree
 from .collective._exchange import Transport, check_transport
 from .collective._merge import merge_shards
+from .collective._sorted_runs import Dealing
 from .local._radix_sort import Keys
 from .local._searchsorted import check_same_columns
 
@@ -97,16 +98,8 @@ def _merge_on_mesh(
 
     def merge_rows(a: Any, b: Any) -> Any:
         counts = row_mesh.num_valid(lengths[0]), row_mesh.num_valid(lengths[1])
-        columns, values, _ = merge_shards(
-            a,
-            b,
-            descending,
-            counts,
-            row_mesh.axes,
-            layout="full",
-            transport=transport,
-            capacity=capacity,
-        )
+        dealing = Dealing(row_mesh.axes, "full", transport, capacity)
+        columns, values, _ = merge_shards(a, b, descending, counts, dealing)
         return columns, values
 
     return row_mesh.trim(row_mesh.map(merge_rows, a, b), num_rows)

@@ -14,8 +14,9 @@ from ._key_bits import as_bits
 from ._over_mesh import RowMesh
 from ._typing import Array, Int, PyTree
 from .collective._exchange import Transport, check_transport
-from .collective._radix_sort import global_row_ids, sort_shards
-from .collective._sorted_runs import SortOrder
+from .collective._radix_sort import global_row_ids
+from .collective._sort_shards import sort_shards
+from .collective._sorted_runs import Dealing, SortOrder
 from .local._radix_sort import Keys
 
 
@@ -146,7 +147,7 @@ def _sort_on_mesh(
     def sort(columns: tuple[Array, ...], values: Any) -> Any:
         valid = row_mesh.num_valid(num_rows)
         columns, values, _ = sort_shards(
-            columns, values, order, valid, row_mesh.axes, layout="full", transport=transport
+            columns, values, order, valid, Dealing(row_mesh.axes, "full", transport)
         )
         return columns, values
 
@@ -165,7 +166,7 @@ def _argsort_on_mesh(
         row_ids = global_row_ids(columns[0].shape[0], row_mesh.axes, "radix_argsort")
         valid = row_mesh.num_valid(num_rows)
         _, row_ids, _ = sort_shards(
-            columns, row_ids, order, valid, row_mesh.axes, layout="full", transport=transport
+            columns, row_ids, order, valid, Dealing(row_mesh.axes, "full", transport)
         )
         return row_ids
 

@@ -15,7 +15,7 @@ from ..local._searchsorted import check_same_columns
 from ..local._take import take_words
 from ._axis import AxisName, as_shards, num_shards_on
 from ._exchange import Transport, check_transport
-from ._sorted_runs import Layout, SortOrder, deal_out_sorted
+from ._sorted_runs import Dealing, SortOrder, deal_out_sorted
 
 
 def merge(
@@ -87,9 +87,7 @@ def merge(
         (b_columns, b_values),
         directions,
         counts,
-        axis_name,
-        layout="even",
-        transport=transport,
+        Dealing(axis_name, "even", transport),
     )
     merged_keys = columns if is_tuple else columns[0]
     return merged_keys if values is None else (merged_keys, values)
@@ -100,13 +98,10 @@ def merge_shards(
     b: Any,
     descending: tuple[bool, ...],
     counts: Any,
-    axis_name: AxisName,
-    *,
-    layout: Layout,
-    transport: Transport,
-    capacity: int | None = None,
+    dealing: Dealing,
 ) -> tuple[Any, Any, Any]:
     """Merges checked `(columns, values)`; returns them with the rows that this shard ends with."""
+    axis_name = dealing.axis_name
     a, b, (valid_a, valid_b) = as_shards((a, b, counts), axis_name)
     num_a, num_b = a[0][0].shape[0], b[0][0].shape[0]
     columns, values = concatenate_rows(a, b, "merge")
@@ -123,9 +118,6 @@ def merge_shards(
         take_words(order.words(columns), sources),
         order,
         valid_a + valid_b,
-        axis_name,
-        layout=layout,
-        transport=transport,
-        capacity=capacity,
+        dealing,
     )
     return columns[:-1], values, count

@@ -10,13 +10,11 @@ import jax.numpy as jnp
 from .._arguments import as_directions, as_keys, as_num_valid, as_rows
 from .._key_bits import as_bits
 from .._typing import Array, ArrayLike, Int, Integer, PyTree
-from ..kernels._radix_sort import sort_words_with_row_ids
-from ..local._moved import with_tangent_of
-from ..local._radix_sort import Keys, argsort_columns
-from ..local._take import take_words
+from ..local._radix_sort import Keys
 from ._axis import AxisName, as_shards, num_shards_on
 from ._exchange import Transport, check_transport
-from ._sorted_runs import Layout, SortOrder, deal_out_sorted, sort_single_key
+from ._sort_shards import sort_shards
+from ._sorted_runs import Dealing, SortOrder
 from ._wide_counts import even_share_of, psum_wide
 
 
@@ -83,7 +81,7 @@ def radix_sort(
         "radix_sort", keys, values, axis_name, descending, bits, num_valid, transport
     )
     columns, values, _ = sort_shards(
-        columns, values, order, valid, axis_name, layout="even", transport=transport
+        columns, values, order, valid, Dealing(axis_name, "even", transport)
     )
     sorted_keys = columns if is_tuple else columns[0]
     return sorted_keys if values is None else (sorted_keys, values)
@@ -137,7 +135,7 @@ def radix_argsort(
     )
     row_ids = global_row_ids(columns[0].shape[0], axis_name, "radix_argsort")
     _, row_ids, _ = sort_shards(
-        columns, row_ids, order, valid, axis_name, layout="even", transport=transport
+        columns, row_ids, order, valid, Dealing(axis_name, "even", transport)
     )
     return row_ids
 
@@ -193,81 +191,6 @@ def row_id_dtype(num_total: int, caller: str) -> Any:
             'Call jax.config.update("jax_enable_x64", True) first.'
         )
     return jnp.int64
-
-
-def sort_shards(
-    columns: tuple[Array, ...],
-    values: Any,
-    order: SortOrder,
-    num_valid: Array,
-    axis_name: AxisName,
-    *,
-    layout: Layout,
-    transport: Transport,
-) -> tuple[tuple[Array, ...], Any, Array]:
-    """Sorts checked columns and values; returns them with the rows that this shard ends with."""
-    if values is None and len(columns) == 1:
-        key, count = _sort_single_key(columns[0], num_valid, order, axis_name, layout, transport)
-        return (key,), None, count
-    return _sort_by_rows(
-        columns, values, order, num_valid, axis_name, layout=layout, transport=transport
-    )
-
-
-def _sort_by_rows(
-    columns: tuple[Array, ...],
-    values: Any,
-    order: SortOrder,
-    num_valid: Array,
-    axis_name: AxisName,
-    *,
-    layout: Layout,
-    transport: Transport,
-) -> tuple[tuple[Array, ...], Any, Array]:
-    words = order.words(columns)
-    if len(words) == 1:
-        sorted_word, row_ids = sort_words_with_row_ids(words[0], num_valid)
-        sorted_words = (words[0]._replace(word=sorted_word),)
-    else:
-        row_ids = argsort_columns(words, num_valid)
-        sorted_words = take_words(words, row_ids)
-    (columns, values), count = deal_out_sorted(
-        (columns, values),
-        row_ids,
-        sorted_words,
-        order,
-        num_valid,
-        axis_name,
-        layout=layout,
-        transport=transport,
-    )
-    return columns, values, count
-
-
-def _sort_single_key(
-    key: Array,
-    num_valid: Array,
-    order: SortOrder,
-    axis_name: AxisName,
-    layout: Layout,
-    transport: Transport,
-) -> tuple[Array, Array]:
-    sorted_key, count = sort_single_key(
-        jax.lax.stop_gradient(key),
-        order,
-        num_valid,
-        axis_name,
-        layout=layout,
-        transport=transport,
-    )
-
-    def sort_by_rows(key: Array, num_valid: Array) -> Array:
-        (sorted_key,), _, _ = _sort_by_rows(
-            (key,), None, order, num_valid, axis_name, layout=layout, transport=transport
-        )
-        return sorted_key
-
-    return with_tangent_of(sort_by_rows, sorted_key, key, num_valid), count
 
 
 def _as_sort(

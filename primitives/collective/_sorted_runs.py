@@ -12,7 +12,6 @@ from .._key_bits import OrderedWord, ordered_words
 from .._typing import Array
 from ..local._moved import with_tangents
 from ..local._radix_sort import argsort_columns
-from ..local._radix_sort import radix_sort as local_radix_sort
 from ..local._take import take_rows
 from ._axis import AxisName, num_shards_on
 from ._exchange import Runs, Transport, exchange, plan_runs
@@ -23,6 +22,22 @@ from ._wide_counts import psum_wide
 # Which share of the sorted rows each shard ends with: an even one, or its capacity before the
 # next shard gets a row (the layout of a global array that ends in padding).
 Layout = Literal["even", "full"]
+
+
+class Dealing(NamedTuple):
+    """Where sorted rows go.
+
+    Attributes:
+        axis_name: mesh axis, or tuple of axes, that the rows lie along.
+        layout: the share of each shard.
+        transport: how the rows travel.
+        capacity: rows that a shard has room for; as many as it holds before if None.
+    """
+
+    axis_name: AxisName
+    layout: Layout
+    transport: Transport
+    capacity: int | None = None
 
 
 class SortOrder(NamedTuple):
@@ -42,11 +57,7 @@ def deal_out_sorted(
     sorted_words: tuple[OrderedWord, ...],
     order: SortOrder,
     num_valid: Array,
-    axis_name: AxisName,
-    *,
-    layout: Layout,
-    transport: Transport,
-    capacity: int | None = None,
+    dealing: Dealing,
 ) -> tuple[tuple[tuple[Array, ...], Any], Array]:
     """Deals the rows `(columns, values)` out to the shards in the order of their columns.
 
@@ -56,17 +67,19 @@ def deal_out_sorted(
         sorted_words: the words of the sorted columns.
         order: how the columns compare.
         num_valid: the rows that count.
-        axis_name: mesh axis, or tuple of axes, that the rows lie along.
-        layout: the share of each shard.
-        transport: how the rows travel.
-        capacity: rows that a shard has room for; as many as it holds now if left out.
+        dealing: where the rows go, and how.
 
     Returns:
         The rows that this shard ends with, sorted, and how many they are.
     """
-    capacity = row_ids.shape[0] if capacity is None else capacity
-    runs = _plan(sorted_words, num_valid, capacity, axis_name, layout)
-    move = functools.partial(exchange, capacity=capacity, axis_name=axis_name, transport=transport)
+    capacity = row_ids.shape[0] if dealing.capacity is None else dealing.capacity
+    runs = plan_shares(sorted_words, num_valid, capacity, dealing)
+    move = functools.partial(
+        exchange,
+        capacity=capacity,
+        axis_name=dealing.axis_name,
+        transport=dealing.transport,
+    )
     received = move(take_rows(pack_rows(jax.lax.stop_gradient(rows)), row_ids), runs)
     columns, _ = unpack_rows(received, rows)
     # The runs arrive in the order of their shards, so a stable sort keeps the order of ties.
@@ -81,39 +94,14 @@ def _route(move: Callable[[Array, Runs], Array], matrix: Array, plan: Any) -> Ar
     return take_rows(move(take_rows(matrix, row_ids), runs), final_row_ids)
 
 
-def sort_single_key(
-    key: Array,
-    order: SortOrder,
-    num_valid: Array,
-    axis_name: AxisName,
-    *,
-    layout: Layout,
-    transport: Transport,
-) -> tuple[Array, Array]:
-    """Sorts one key that nothing else travels with: no row ids are needed.
-
-    Returns:
-        The keys that this shard ends with, sorted, and how many they are. Not differentiable.
-    """
-    sort_keys = functools.partial(local_radix_sort, descending=order.descending, bits=order.bits)
-    (sorted_key,) = sort_keys((key,), num_valid=num_valid)
-    capacity = key.shape[0]
-    runs = _plan(order.words((sorted_key,)), num_valid, capacity, axis_name, layout)
-    received = exchange(pack_rows(sorted_key), runs, capacity, axis_name, transport)
-    (final_key,) = sort_keys((unpack_rows(received, key),), num_valid=runs.count)
-    return final_key, runs.count
-
-
-def _plan(
-    sorted_words: tuple[OrderedWord, ...],
-    num_valid: Array,
-    capacity: int,
-    axis_name: AxisName,
-    layout: Layout,
+def plan_shares(
+    sorted_words: tuple[OrderedWord, ...], num_valid: Array, capacity: int, dealing: Dealing
 ) -> Runs:
+    """The runs that take every row of the sorted shards to the shard whose share it is in."""
+    axis_name = dealing.axis_name
     num_shards = num_shards_on(axis_name, "radix_sort")
     total = psum_wide(num_valid, axis_name)
-    if layout == "even":
+    if dealing.layout == "even":
         ranks = even_ranks(total, num_shards)
     else:
         ranks = full_ranks(total, num_shards, capacity)

@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The sort of checked arguments that every form of `radix_sort` over a mesh is made of."""
+
+import functools
+from typing import Any
+
+import jax
+
+from .._typing import Array
+from ..kernels._radix_sort import sort_words_with_row_ids
+from ..local._moved import with_tangent_of
+from ..local._radix_sort import argsort_columns, radix_sort
+from ..local._take import take_words
+from ._exchange import exchange
+from ._packing import pack_rows, unpack_rows
+from ._sorted_runs import Dealing, SortOrder, deal_out_sorted, plan_shares
+
+
+def sort_shards(
+    columns: tuple[Array, ...], values: Any, order: SortOrder, num_valid: Array, dealing: Dealing
+) -> tuple[tuple[Array, ...], Any, Array]:
+    """Sorts columns and values; returns them with the number of rows that this shard ends with."""
+    if values is None and len(columns) == 1:
+        key, count = _sort_single_key(columns[0], order, num_valid, dealing)
+        return (key,), None, count
+    return _sort_by_rows(columns, values, order, num_valid, dealing)
+
+
+def _sort_by_rows(
+    columns: tuple[Array, ...], values: Any, order: SortOrder, num_valid: Array, dealing: Dealing
+) -> tuple[tuple[Array, ...], Any, Array]:
+    words = order.words(columns)
+    if len(words) == 1:
+        sorted_word, row_ids = sort_words_with_row_ids(words[0], num_valid)
+        sorted_words = (words[0]._replace(word=sorted_word),)
+    else:
+        row_ids = argsort_columns(words, num_valid)
+        sorted_words = take_words(words, row_ids)
+    (columns, values), count = deal_out_sorted(
+        (columns, values), row_ids, sorted_words, order, num_valid, dealing
+    )
+    return columns, values, count
+
+
+def _sort_single_key(
+    key: Array, order: SortOrder, num_valid: Array, dealing: Dealing
+) -> tuple[Array, Array]:
+    """Sorts one key that nothing else travels with: no row ids are needed."""
+    plain_key = jax.lax.stop_gradient(key)
+    sort_keys = functools.partial(radix_sort, descending=order.descending, bits=order.bits)
+    (sorted_key,) = sort_keys((plain_key,), num_valid=num_valid)
+    capacity = key.shape[0]
+    runs = plan_shares(order.words((sorted_key,)), num_valid, capacity, dealing)
+    received = exchange(pack_rows(sorted_key), runs, capacity, dealing.axis_name, dealing.transport)
+    (final_key,) = sort_keys((unpack_rows(received, key),), num_valid=runs.count)
+
+    def sort_by_rows(key: Array, num_valid: Array) -> Array:
+        (sorted_key,), _, _ = _sort_by_rows((key,), None, order, num_valid, dealing)
+        return sorted_key
+
+    return with_tangent_of(sort_by_rows, final_key, key, num_valid), runs.count
