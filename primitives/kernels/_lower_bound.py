@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Binary search in sorted columns of words, many queries at once."""
+"""Binary search in sorted columns of words, many queries at once.
+
+Compiled on their own, so that an eager call does not compile its loop each time.
+"""
 
 import jax
 import jax.numpy as jnp
@@ -9,6 +12,7 @@ from ...shardings._compat import like_varying
 from .._typing import Array
 
 
+@jax.jit
 def lower_bound(sorted_words: tuple[Array, ...], queries: tuple[Array, ...], num_valid: Array):
     """For each query, the valid rows that are less than it, int32.
 
@@ -17,6 +21,7 @@ def lower_bound(sorted_words: tuple[Array, ...], queries: tuple[Array, ...], num
     return _bound(sorted_words, queries, num_valid, _is_less)
 
 
+@jax.jit
 def upper_bound(sorted_words: tuple[Array, ...], queries: tuple[Array, ...], num_valid: Array):
     """For each query, the valid rows that are not greater than it, int32."""
     return _bound(sorted_words, queries, num_valid, lambda row, query: ~_is_less(query, row))
@@ -37,7 +42,7 @@ def _bound(sorted_words, queries, num_valid, goes_right) -> Array:
 
     def step(_: Array, interval: tuple[Array, Array]) -> tuple[Array, Array]:
         low, high = interval
-        middle = low + (high - low) // 2
+        middle = low + ((high - low) >> 1)
         row = tuple(
             word.at[jnp.minimum(middle, num_rows - 1)].get(mode="promise_in_bounds")
             for word in sorted_words
