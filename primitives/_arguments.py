@@ -2,22 +2,22 @@
 """Checks at the door: what a call may be given, said in words that a user can act on."""
 
 import contextlib
-import operator
 from collections.abc import Sequence
 from typing import Any, TypeAlias
 
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.core import Tracer
 
+from ..shardings._arguments import MAX_SHARD_ROWS, as_static_int, type_of
+from ..shardings._compat import is_x64_enabled
 from ._typing import Array
 
 KEY_DTYPES = (
     "bool, int8, int16, int32, int64, uint8, uint16, uint32, uint64, "
     "float16, bfloat16, float32 and float64"
 )
-
-MAX_SHARD_ROWS = 2**31 - 1
 
 PyTreeOfArrays: TypeAlias = Any
 
@@ -35,15 +35,6 @@ class CapacityError(ValueError):
             f"Call again with capacity={count} or more."
         )
         self.needed = count
-
-
-def type_of(array: Any) -> str:
-    """How an error message shows an argument: `int32[5]`, or its Python type."""
-    if isinstance(array, jax.Array):
-        return str(jax.typeof(array))
-    if isinstance(array, np.ndarray):
-        return f"{array.dtype}[{','.join(map(str, array.shape))}]"
-    return type(array).__name__
 
 
 def as_array(value: Any, caller: str, name: str) -> Array:
@@ -72,12 +63,12 @@ def as_array(value: Any, caller: str, name: str) -> Array:
             f"{caller}: {name} must be an array of numbers, got {type_of(value)}. "
             "Encode it as integers first (numpy.unique with return_inverse, or a view)."
         )
-    if array_dtype.itemsize == 8 and array_dtype.kind != "c" and not jax.config.jax_enable_x64:
+    if array_dtype.itemsize == 8 and array_dtype.kind != "c" and not is_x64_enabled():
         raise TypeError(
             f"{caller}: 64-bit {name} need JAX's x64 mode, got {type_of(value)}. "
             'Call jax.config.update("jax_enable_x64", True) first, or cast to 32 bits.'
         )
-    if array_dtype == np.complex128 and not jax.config.jax_enable_x64:
+    if array_dtype == np.complex128 and not is_x64_enabled():
         raise TypeError(
             f"{caller}: complex128 {name} need JAX's x64 mode, got {type_of(value)}. "
             'Call jax.config.update("jax_enable_x64", True) first, or cast to complex64.'
@@ -150,32 +141,13 @@ def num_rows_of(rows: Any, caller: str, name: str = "rows") -> int:
     leaves = jax.tree.leaves(rows)
     if not leaves:
         raise ValueError(f"{caller}: {name} must hold at least one array, got an empty pytree.")
-    lengths = {np.shape(leaf)[0] if np.ndim(leaf) else None for leaf in leaves}
-    if len(lengths) > 1 or None in lengths:
+    lengths = {np.shape(leaf)[:1] for leaf in leaves}
+    if len(lengths) > 1 or () in lengths:
         raise ValueError(
             f"{caller}: every leaf of {name} must have the same number of rows along its leading "
             f"axis, got {', '.join(type_of(leaf) for leaf in leaves)}."
         )
-    return int(lengths.pop())
-
-
-def as_static_int(value: Any, caller: str, name: str, lowest: int, highest: int | None) -> int:
-    """Checks an integer that shapes depend on, and that must be known while tracing."""
-    if isinstance(value, jax.core.Tracer):
-        raise TypeError(
-            f"{caller}: {name} must be a Python integer, because shapes depend on it, "
-            f"got the traced {type_of(value)}. Mark it static (static_argnames in jax.jit)."
-        )
-    try:
-        number = operator.index(value)
-    except TypeError:
-        raise TypeError(
-            f"{caller}: {name} must be a Python integer, got {type_of(value)}."
-        ) from None
-    if number < lowest or (highest is not None and number > highest):
-        limits = f"at least {lowest}" if highest is None else f"in [{lowest}, {highest}]"
-        raise ValueError(f"{caller}: {name} must be {limits}, got {number}.")
-    return number
+    return int(lengths.pop()[0])
 
 
 def as_num_valid(num_valid: Any, num_rows: int, caller: str) -> Array:
@@ -196,7 +168,7 @@ def as_num_valid(num_valid: Any, num_rows: int, caller: str) -> Array:
 
 def as_directions(descending: Any, num_keys: int, caller: str) -> tuple[bool, ...]:
     """One direction for each key column."""
-    if isinstance(descending, jax.core.Tracer):
+    if isinstance(descending, Tracer):
         raise TypeError(
             f"{caller}: descending must be a Python bool, because the program depends on it, "
             f"got the traced {type_of(descending)}. Mark it static (static_argnames in jax.jit)."

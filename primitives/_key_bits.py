@@ -12,6 +12,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from ..shardings._compat import is_x64_enabled
 from ._arguments import as_static_int, type_of
 from ._typing import Array
 
@@ -137,7 +138,7 @@ def ordered_words(
         ordered_word(key, descending=direction, bits=key_bits)
         for key, direction, key_bits in zip(keys, descending, bits, strict=True)
     ]
-    widest = 64 if jax.config.jax_enable_x64 else 32
+    widest = 64 if is_x64_enabled() else 32
     words: list[OrderedWord] = []
     for column in columns:
         if words and words[-1].bits + column.bits <= widest:

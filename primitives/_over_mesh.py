@@ -6,6 +6,7 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+from jax.core import Tracer
 from jax.sharding import AbstractMesh, Mesh, NamedSharding, PartitionSpec
 
 from ..shardings._compat import MeshLike, has_explicit_axes, shard_map
@@ -59,7 +60,7 @@ class RowMesh:
     def _place(self, rows: Array) -> Array:
         padding = -rows.shape[0] % self.num_shards
         sharding = NamedSharding(self.mesh, self.spec)
-        is_traced = isinstance(rows, jax.core.Tracer)
+        is_traced = isinstance(rows, Tracer)
         if padding:
             if is_traced and has_explicit_axes(self.mesh):
                 rows = jax.sharding.reshard(rows, NamedSharding(self.mesh, PartitionSpec()))

@@ -5,6 +5,7 @@ import functools
 
 import jax
 import jax.numpy as jnp
+from jax.core import Tracer
 
 from ..shardings._compat import MeshLike
 from . import collective
@@ -70,9 +71,7 @@ def partition(
     num_rows = num_rows_of(rows, caller)
     rows = as_rows(rows, num_rows, caller, "rows")
     destination = as_bucket_ids(destination, num_rows, caller, "destination")
-    is_traced = any(
-        isinstance(leaf, jax.core.Tracer) for leaf in jax.tree.leaves((rows, destination))
-    )
+    is_traced = any(isinstance(leaf, Tracer) for leaf in jax.tree.leaves((rows, destination)))
     if capacity is not None:
         capacity = as_static_int(capacity, caller, "capacity", 0, 2**31 - 1)
     if is_traced:

@@ -23,8 +23,10 @@ def type_of(value: Any) -> str:
     return type(value).__name__
 
 
-def as_int(value: Any, caller: str, name: str, lowest: int | None = 0) -> int:
-    """Checks an integer that must be known while tracing."""
+def as_static_int(
+    value: Any, caller: str, name: str, lowest: int | None = 0, highest: int | None = None
+) -> int:
+    """Checks an integer that shapes depend on, and that must be known while tracing."""
     if isinstance(value, Tracer):
         raise TypeError(
             f"{caller}: {name} must be a Python integer, because shapes depend on it, "
@@ -36,8 +38,10 @@ def as_int(value: Any, caller: str, name: str, lowest: int | None = 0) -> int:
         raise TypeError(
             f"{caller}: {name} must be a Python integer, got {type_of(value)}."
         ) from None
-    if lowest is not None and number < lowest:
-        raise ValueError(f"{caller}: {name} must be at least {lowest}, got {number}.")
+    is_low = lowest is not None and number < lowest
+    if is_low or (highest is not None and number > highest):
+        limits = f"at least {lowest}" if highest is None else f"in [{lowest}, {highest}]"
+        raise ValueError(f"{caller}: {name} must be {limits}, got {number}.")
     return number
 
 
@@ -58,7 +62,7 @@ def as_rows(rows: Any, caller: str) -> tuple[Any, int]:
 def as_capacity(capacity: Any, num_rows: int, num_shards: int, caller: str) -> int:
     """Rows that each shard has room for: as given, or as few as hold all rows."""
     needed = -(-num_rows // num_shards)
-    number = needed if capacity is None else as_int(capacity, caller, "capacity")
+    number = needed if capacity is None else as_static_int(capacity, caller, "capacity")
     if number < needed:
         raise ValueError(
             f"{caller}: {num_rows} rows do not fit {num_shards} shards with a capacity of "

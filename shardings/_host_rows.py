@@ -9,7 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax.sharding import Mesh, NamedSharding
 
-from ._arguments import as_capacity, as_int, as_rows
+from ._arguments import as_capacity, as_rows, as_static_int
 from ._mesh import num_shards, replicated, row_axes, row_sharded
 from ._row_layout import RowLayout
 from ._shard_rows import ShardedRows
@@ -90,7 +90,7 @@ def host_rows(
                 f"{caller}: a function of (start, stop) needs num_rows, got none. "
                 "Pass the number of rows of the whole table."
             )
-        num_rows = as_int(num_rows, caller, "num_rows")
+        num_rows = as_static_int(num_rows, caller, "num_rows")
         capacity = as_capacity(capacity, num_rows, shards, caller)
         pieces = _read(rows, own_shards, num_rows, capacity, caller)
     else:

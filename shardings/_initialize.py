@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import jax
 
-from ._arguments import as_int
+from ._arguments import as_static_int
 
 
 class _Arguments(NamedTuple):
@@ -103,9 +103,9 @@ def _checked(
                 f"initialize: coordinator_address must be 'host:port', got {coordinator_address!r}."
             )
     if num_processes is not None:
-        num_processes = as_int(num_processes, "initialize", "num_processes", lowest=1)
+        num_processes = as_static_int(num_processes, "initialize", "num_processes", lowest=1)
     if process_id is not None:
-        process_id = as_int(process_id, "initialize", "process_id")
+        process_id = as_static_int(process_id, "initialize", "process_id")
         if num_processes is not None and process_id >= num_processes:
             raise ValueError(
                 f"initialize: process_id must lie in [0, {num_processes}), the processes of the "

@@ -7,7 +7,7 @@ import jax
 import numpy as np
 from jax.sharding import AxisType, Mesh, NamedSharding, PartitionSpec
 
-from ._arguments import as_int
+from ._arguments import as_static_int
 from ._compat import MeshLike
 
 
@@ -44,7 +44,7 @@ def make_mesh(
     devices = jax.devices()
     if num_devices is None:
         num_devices = len(devices)
-    num_devices = as_int(num_devices, "make_mesh", "num_devices", lowest=None)
+    num_devices = as_static_int(num_devices, "make_mesh", "num_devices", lowest=None)
     if not 1 <= num_devices <= len(devices):
         raise ValueError(
             f"make_mesh: num_devices must lie in [1, {len(devices)}], the devices that JAX sees, "

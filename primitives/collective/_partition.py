@@ -90,13 +90,14 @@ def partition(
     num_shards = num_shards_on(axis_name, caller)
     num_rows = num_rows_of(rows, caller)
     rows = as_shards(as_rows(rows, num_rows, caller, "rows"), axis_name)
-    destination = as_bucket_ids(destination, num_rows, caller, "destination")
+    shard_ids = as_bucket_ids(destination, num_rows, caller, "destination")
     capacity = num_rows if capacity is None else capacity
     capacity = as_static_int(capacity, caller, "capacity", 0, 2**31 - 1)
     valid = as_num_valid(num_valid, num_rows, caller)
     check_transport(transport, caller)
 
-    offsets, row_ids = group_by_bucket(*as_shards((destination,), axis_name), num_shards, valid)
+    shard_ids = as_shards(shard_ids, axis_name)
+    offsets, row_ids = group_by_bucket(shard_ids, num_shards, valid)
     runs = plan_runs(jnp.diff(offsets), capacity, axis_name)
     route = functools.partial(_route, capacity=capacity, axis_name=axis_name, transport=transport)
     plan = (row_ids, runs)

@@ -7,6 +7,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
+from ...shardings._compat import is_x64_enabled
 from .._arguments import as_directions, as_keys, as_num_valid, as_rows
 from .._key_bits import as_bits
 from .._typing import Array, ArrayLike, Int, Integer, PyTree
@@ -185,7 +186,7 @@ def row_id_dtype(num_total: int, caller: str) -> Any:
     """int32, or int64 where the ids of so many rows need it."""
     if num_total <= 2**31:
         return jnp.int32
-    if not jax.config.jax_enable_x64:
+    if not is_x64_enabled():
         raise ValueError(
             f"{caller}: ids of 2**31 rows or more need JAX's x64 mode, got {num_total} rows. "
             'Call jax.config.update("jax_enable_x64", True) first.'

@@ -3,8 +3,8 @@
 
 import ctypes
 import functools
-import importlib
 import os
+import sys
 import warnings
 from pathlib import Path
 from typing import NamedTuple
@@ -67,7 +67,7 @@ def load() -> tuple[ctypes.CDLL | None, Backend]:
 def _find() -> Path | None:
     # An editable install has the sources in one folder and the built library in another; both are
     # on the package's path.
-    package = importlib.import_module(__package__)
+    package = sys.modules[__name__.rpartition(".")[0]]
     for folder in package.__path__:
         path = Path(folder) / LIBRARY_NAME
         if path.exists():

@@ -18,13 +18,15 @@ def merge_words(
 
     Equal words of `a` stand before those of `b`. The padding of `a`, then that of `b`, comes last.
     """
-    if len(a) > 1 or not is_native():
+    if len(a) != 1 or not is_native():
         return _merge_xla(a, b, num_valid_a, num_valid_b)
 
+    a_column, b_column = a[0], b[0]
+
     def xla(a_word: Array, b_word: Array, num_valid_a: Array, num_valid_b: Array) -> Array:
-        return _merge_xla(
-            (a[0]._replace(word=a_word),), (b[0]._replace(word=b_word),), num_valid_a, num_valid_b
-        )
+        a = (a_column._replace(word=a_word),)
+        b = (b_column._replace(word=b_word),)
+        return _merge_xla(a, b, num_valid_a, num_valid_b)
 
     def native(a_word: Array, b_word: Array, num_valid_a: Array, num_valid_b: Array) -> Array:
         num_rows = a_word.shape[0] + b_word.shape[0]
@@ -32,12 +34,12 @@ def merge_words(
             "jaxframes_merge_v1",
             (a_word[None], b_word[None], num_valid_a[None], num_valid_b[None]),
             (((num_rows,), jnp.int32),),
-            flip=word_attribute(a[0].flip),
+            flip=word_attribute(a_column.flip),
         )
         return source_positions
 
     return jax.lax.platform_dependent(
-        a[0].word, b[0].word, num_valid_a, num_valid_b, cpu=native, default=xla
+        a_column.word, b_column.word, num_valid_a, num_valid_b, cpu=native, default=xla
     )
 
 

@@ -8,6 +8,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from ...shardings._compat import is_x64_enabled
 from .._key_bits import OrderedWord
 from .._typing import Array
 from ._foreign import call, word_attribute
@@ -132,7 +133,7 @@ def _argsort_xla(column: OrderedWord, num_valid: Array) -> Array:
     if ordered.shape[0] == 0:
         return _row_ids(ordered)
     # XLA's sort on CPU is quick for one operand only; on GPU it is CUB's radix sort for two.
-    if jax.config.jax_enable_x64:
+    if is_x64_enabled():
         return jax.lax.platform_dependent(
             ordered, cpu=_argsort_one_operand, default=_argsort_two_operands
         )
