@@ -7,7 +7,7 @@
 #   make lint          style, types, import floors
 #   make docs          the documentation, into docs/_build/html
 #   make bench         one table, side by side with jnp, NumPy, pandas and Polars
-#   make bench-smoke   the same on small inputs, and every asv benchmark once
+#   make bench-smoke   the table on small inputs, and each asv benchmark once
 #
 # PYTHON chooses the interpreter: make test PYTHON=python3.12
 
@@ -94,7 +94,7 @@ bench-smoke: $(STAMPS)/bench
 	mkdir -p build/asv
 	$(BIN)/python asv_bench/table.py --quick
 	cd asv_bench && $(ASV) machine --yes > /dev/null && \
-	  $(ASV) run --quick --strict --show-stderr --environment existing:$(CURDIR)/$(BIN)/python
+	  JAXFRAMES_BENCH=smoke $(ASV) run --quick --show-stderr --environment existing:$(CURDIR)/$(BIN)/python
 
 clean:
 	rm -rf $(VENV) build docs/_build
