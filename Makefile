@@ -84,8 +84,9 @@ lint: $(STAMPS)/lint $(LINKS)
 	PYTHONPATH=build/links $(BIN)/lint-imports
 	$(BIN)/pyright --pythonpath $(BIN)/python
 
-docs: $(STAMPS)/docs
+docs: $(STAMPS)/docs $(STAMPS)/test
 	$(BIN)/python -m sphinx -W --keep-going -n docs docs/_build/html
+	$(BIN)/python -m pytest tests/test_reference_complete.py
 
 bench: $(STAMPS)/bench
 	$(BIN)/python asv_bench/table.py $(BENCH_ARGS)
