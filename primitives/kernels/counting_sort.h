@@ -22,9 +22,10 @@ inline bool counts_well(int64_t num_keys, int num_bits) {
   return num_bits <= kMaxCountedBits && num_keys >= int64_t{4} << num_bits;
 }
 
-// All bits of the keys must be compared, so that equal keys are the same key.
+// All bits of the keys must be compared, so that equal keys are the same key. Returns
+// whether all keys were in the range of `order`; if not, nothing is written.
 template <typename Order, typename Key>
-void counting_sort(Executor& executor, const Key* keys, int64_t num_keys,
+bool counting_sort(Executor& executor, const Key* keys, int64_t num_keys,
                    const OrderedWord<Order, uint32_t>& order, Key* sorted_keys) {
   const int64_t num_values = int64_t{1} << order.num_bits;
   const Chunks chunks(num_keys, 1 << 16, executor.num_threads());
@@ -32,16 +33,25 @@ void counting_sort(Executor& executor, const Key* keys, int64_t num_keys,
   // Upsweep: counts are per worker; which of them counted a key does not matter.
   // Neighbours count in two copies, so that equal ones need not wait for each other.
   std::vector<std::vector<uint32_t>> counts(2 * executor.num_threads());
+  std::vector<Key> excess(chunks.count);
   parallel_for(executor, chunks.count, [&](int worker, int64_t chunk) {
     std::vector<uint32_t>& even = counts[2 * worker];
     std::vector<uint32_t>& odd = counts[2 * worker + 1];
     even.resize(num_values);
     odd.resize(num_values);
     uint32_t* const copies[] = {even.data(), odd.data()};
+    const uint32_t mask = low_bits<uint32_t>(order.num_bits);
+    Key offsets = 0;
     for (int64_t i = chunks.begin(chunk); i < chunks.end(chunk); ++i) {
-      ++copies[i % 2][order.from_key(keys[i])];
+      const Key offset = order.offset(keys[i], static_cast<Key>(~Key{0}));
+      offsets |= offset;
+      ++copies[i % 2][static_cast<uint32_t>(offset >> order.shift) & mask];
     }
+    excess[chunk] = offsets & order.excess_bits();
   });
+  if (std::any_of(excess.begin(), excess.end(), [](Key bits) { return bits != 0; })) {
+    return false;
+  }
 
   // Exclusive scan of the counts of all workers.
   std::vector<uint32_t> ends(num_values);
@@ -64,6 +74,7 @@ void counting_sort(Executor& executor, const Key* keys, int64_t num_keys,
       i = run_end;
     }
   });
+  return true;
 }
 
 }  // namespace jaxframes

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "cached_radix_sort.h"
+#include "digit.h"
 #include "thread_pool.h"
 
 namespace jaxframes {
@@ -86,14 +86,15 @@ void count_digits(Executor& executor, const Source& source, int64_t size,
 }
 
 // Downsweep: moves the rows to `sink`, which must not overlap `source`. `counts` are
-// those of the same rows and digit, and are used up.
-template <typename Source, typename AnyDigit, typename Sink>
+// those of the same rows and digit, and are used up. `kPrefetch` says that the rows
+// written are not in the cache.
+template <bool kPrefetch = true, typename Source, typename AnyDigit, typename Sink>
 void move_to_bins(Executor& executor, const Source& source, int64_t size,
                   const AnyDigit& digit, ChunkCounts& counts, const Sink& sink) {
   const Chunks chunks = partition_chunks(executor, size);
   parallel_for(executor, chunks.count, [&](int, int64_t chunk) {
-    downsweep(source, chunks.begin(chunk), chunks.end(chunk), digit, counts.chunk(chunk),
-              sink);
+    downsweep<kPrefetch>(source, chunks.begin(chunk), chunks.end(chunk), digit,
+                         counts.chunk(chunk), sink);
   });
 }
 

@@ -110,6 +110,12 @@ struct OrderedWord {
     // Bits above those compared come along (modulo 2^W), as to_key needs them.
     return static_cast<Word>(static_cast<Key>(order.ordered(key) - base) >> shift);
   }
+  // Where `key`, by its bits in `compared`, lies in the range. If the range was a guess,
+  // it may lie outside: then some of the bits in `excess_bits` are set.
+  Key offset(Key key, Key compared) const {
+    return static_cast<Key>((order.ordered(key) & compared) - base);
+  }
+  Key excess_bits() const { return static_cast<Key>(~low_bits<Key>(num_bits + shift)); }
   Key to_key(Word word) const {
     return order.to_key(
         static_cast<Key>(static_cast<Key>(static_cast<Key>(word) << shift) + base));

@@ -15,6 +15,15 @@ namespace jaxframes {
 // while sorting by all, and written at the end by all but kArgsort.
 enum class SortVariant { kKeys = 0, kArgsort = 1, kPairs = 2 };
 
+// Asks for the cache line behind `place`, which will be written. A pass that writes to
+// many places goes on in line after line of each, which no processor foresees.
+template <typename T>
+void prefetch_after(T* place) {
+  constexpr uintptr_t kLineBytes = 64;
+  __builtin_prefetch(reinterpret_cast<void*>(reinterpret_cast<uintptr_t>(place) + kLineBytes),
+                     1);
+}
+
 // Rows between two passes: both a source and a sink. Words and ids lie in two columns.
 template <typename Word, bool kHasIds>
 struct WorkRows {
@@ -28,6 +37,10 @@ struct WorkRows {
   void put(int64_t i, Word word, int32_t id) const {
     words[i] = word;
     if (kHasIds) ids[i] = id;
+  }
+  void prefetch_after(int64_t i) const {
+    jaxframes::prefetch_after(words + i);
+    if (kHasIds) jaxframes::prefetch_after(ids + i);
   }
   WorkRows operator+(int64_t offset) const {
     return {words + offset, kHasIds ? ids + offset : nullptr};
@@ -46,7 +59,27 @@ struct PackedRows {
   void put(int64_t i, uint32_t word, int32_t id) const {
     rows[i] = uint64_t{static_cast<uint32_t>(id)} << 32 | word;
   }
+  void prefetch_after(int64_t i) const { jaxframes::prefetch_after(rows + i); }
   PackedRows operator+(int64_t offset) const { return {rows + offset}; }
+};
+
+// The low bits of a word and the id in 32 bits: half of what a pass has to move. Bits
+// of the word that have no room are those that the rows of one bin share: `prefix`.
+struct CompactRows {
+  static constexpr int kNumColumns = 1;
+
+  uint32_t* rows = nullptr;
+  int id_bits = 0;
+  uint32_t prefix = 0;
+
+  uint32_t word(int64_t i) const { return prefix | rows[i] >> id_bits; }
+  int32_t id(int64_t i) const {
+    return static_cast<int32_t>(rows[i] & low_bits<uint32_t>(id_bits));
+  }
+  void put(int64_t i, uint32_t word, int32_t id) const {
+    rows[i] = word << id_bits | static_cast<uint32_t>(id);
+  }
+  void prefetch_after(int64_t i) const { jaxframes::prefetch_after(rows + i); }
 };
 
 // How rows lie in memory of our own, where nothing else says how they must.
@@ -85,6 +118,10 @@ struct OutputRows {
   void put(int64_t i, Word word, int32_t id) const {
     if (kVariant != SortVariant::kArgsort) keys[i] = order.to_key(word);
     if (kVariant != SortVariant::kKeys) ids[i] = id;
+  }
+  void prefetch_after(int64_t i) const {
+    if (kVariant != SortVariant::kArgsort) jaxframes::prefetch_after(keys + i);
+    if (kVariant != SortVariant::kKeys) jaxframes::prefetch_after(ids + i);
   }
   OutputRows operator+(int64_t offset) const {
     return {kVariant != SortVariant::kArgsort ? keys + offset : nullptr,

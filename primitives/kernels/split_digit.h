@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "cached_radix_sort.h"
+#include "digit.h"
 #include "ordered_word.h"
 
 namespace jaxframes {

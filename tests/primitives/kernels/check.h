@@ -104,13 +104,14 @@ inline const std::vector<std::string>& key_distributions() {
 #if defined(__SANITIZE_THREAD__)
   // Which rows threads share depends little on the keys, and each run is slow.
   static const std::vector<std::string> names = {"uniform", "four_values", "zipf", "floats",
-                                                 "clusters", "float_corners"};
+                                                 "clusters", "float_corners",
+                                                 "outliers"};
 #else
   static const std::vector<std::string> names = {
       "uniform",    "constant", "all_max",  "four_values", "two_valued", "sorted",
       "reversed",   "rotated",  "zipf",     "blocks",      "top_bits",   "low_bits",
       "small_some", "floats",   "clusters", "long_runs",   "signed_small",
-      "float_corners"};
+      "float_corners", "outliers"};
 #endif
   return names;
 }
@@ -142,6 +143,11 @@ std::vector<Key> make_keys(const std::string& distribution, int64_t size) {
       const float narrow = static_cast<float>(value);
       if (kBits == 64) std::memcpy(&key, &value, sizeof(Key));
       if (kBits == 32) std::memcpy(&key, &narrow, sizeof(Key));
+    }
+    // Few bits as far as a sample may tell, but for some keys that need all.
+    if (distribution == "outliers") {
+      key = static_cast<Key>(60000 + bits % 9000);
+      if (i % 4099 == 77) key = bits >> 32 & 1 ? Key{0} : static_cast<Key>(~Key{0});
     }
     // What floating point has besides numbers, each with both signs: zeros, infinities,
     // NaNs with payloads, denormals; and some numbers between.

@@ -41,8 +41,8 @@ void check_all() {
       ++index;
       const int64_t valid[] = {num_rows, num_rows, num_rows / 2, std::min<int64_t>(num_rows, 7),
                                0};
-      const std::vector<int64_t> ks = {0,           1,            2,           10, 100, num_rows / 33,
-                                       num_rows / 31, num_rows - 1, num_rows};
+      const std::vector<int64_t> ks = {
+          0, 1, 2, 10, 100, num_rows / 33, num_rows / 31, num_rows - 1, num_rows};
       const auto check = [&](const auto& how) {
         check_top_k(*executors[index % 4], distribution, num_rows, valid[index % 5], how, ks,
                     index % 2);
