@@ -12,8 +12,8 @@
 
 namespace jaxframes {
 
-// One row of a batch: sequences a and b, both in `order`, and where the position in
-// [a; b] of each merged row goes.
+// One row of a batch: sequences a and b, both in `order`, and where the merged keys
+// and the position in [a; b] of each go. Either result may be null.
 template <typename Order>
 struct MergeRow {
   using Key = typename Order::Key;
@@ -25,12 +25,30 @@ struct MergeRow {
   int64_t valid_a;
   int64_t valid_b;
   Order order;
+  Key* merged_keys;
   int32_t* source_positions;
 
   bool takes_a(int64_t i, int64_t j) const {
     return order.ordered(a[i]) <= order.ordered(b[j]);
   }
 };
+
+// Which results are written.
+enum class MergeResult { kKeys, kPositions, kBoth };
+
+// Row `place` of the results is row i of a, or row j of b.
+template <MergeResult kResult, typename Order>
+void put_merged(const MergeRow<Order>& row, int64_t place, bool from_a, int64_t i, int64_t j) {
+  if (kResult != MergeResult::kPositions) {
+    row.merged_keys[place] = from_a ? row.a[i] : row.b[j];
+  }
+  if (kResult != MergeResult::kKeys) {
+    // Arithmetic, lest a compiler make a branch of it: that takes twice as long.
+    const int64_t position_b = row.size_a + j;
+    const int64_t position = position_b + (-int64_t{from_a} & (i - position_b));
+    row.source_positions[place] = static_cast<int32_t>(position);
+  }
+}
 
 // How many of the first `diagonal` merged rows come from a: the largest i whose
 // row a[i - 1] is not after b[diagonal - i].
@@ -58,31 +76,30 @@ struct MergeLane {
 
 // One merged row, while both sequences have some left. No branch depends on keys:
 // the processor could not predict it.
-template <typename Order>
+template <MergeResult kResult, typename Order>
 void merge_step(const MergeRow<Order>& row, MergeLane& lane) {
   const bool takes_a = row.takes_a(lane.i, lane.j);
-  const int64_t position = takes_a ? lane.i : row.size_a + lane.j;
-  row.source_positions[lane.i + lane.j] = static_cast<int32_t>(position);
+  put_merged<kResult>(row, lane.i + lane.j, takes_a, lane.i, lane.j);
   lane.i += takes_a;
   lane.j += !takes_a;
 }
 
-template <typename Order>
+template <MergeResult kResult, typename Order>
 void finish_lane(const MergeRow<Order>& row, MergeLane lane) {
   for (int64_t steps; (steps = lane.safe_steps()) > 0;) {
-    for (; steps > 0; --steps) merge_step(row, lane);
+    for (; steps > 0; --steps) merge_step<kResult>(row, lane);
   }
   for (; lane.i < lane.end_i; ++lane.i) {
-    row.source_positions[lane.i + lane.j] = static_cast<int32_t>(lane.i);
+    put_merged<kResult>(row, lane.i + lane.j, true, lane.i, lane.j);
   }
   for (; lane.j < lane.end_j; ++lane.j) {
-    row.source_positions[lane.i + lane.j] = static_cast<int32_t>(row.size_a + lane.j);
+    put_merged<kResult>(row, lane.i + lane.j, false, lane.i, lane.j);
   }
 }
 
 // Merges rows [begin, end) of the result. Each step of a merge waits for the one
 // before; four merges side by side keep the processor busy meanwhile.
-template <typename Order>
+template <MergeResult kResult, typename Order>
 void merge_range(const MergeRow<Order>& row, int64_t begin, int64_t end) {
   constexpr int kLanes = 4;
   MergeLane lanes[kLanes];
@@ -99,29 +116,42 @@ void merge_range(const MergeRow<Order>& row, int64_t begin, int64_t end) {
     for (int k = 1; k < kLanes; ++k) steps = std::min(steps, lanes[k].safe_steps());
     if (steps <= 0) break;
     for (; steps > 0; --steps) {
-      for (MergeLane& lane : lanes) merge_step(row, lane);
+      for (MergeLane& lane : lanes) merge_step<kResult>(row, lane);
     }
   }
-  for (const MergeLane& lane : lanes) finish_lane(row, lane);
+  for (const MergeLane& lane : lanes) finish_lane<kResult>(row, lane);
 }
 
 // Merges one row by all threads of `executor`; the padding of a, then of b, is last.
-template <typename Order>
+template <MergeResult kResult, typename Order>
 void merge(Executor& executor, const MergeRow<Order>& row) {
   const int64_t num_valid = row.valid_a + row.valid_b;
   const int64_t num_rows = row.size_a + row.size_b;
-  advise_huge_pages(row.source_positions, num_rows * 4);
+  if (kResult != MergeResult::kPositions) {
+    advise_huge_pages(row.merged_keys, num_rows * sizeof(typename Order::Key));
+  }
+  if (kResult != MergeResult::kKeys) advise_huge_pages(row.source_positions, num_rows * 4);
   if (num_valid > 0) {
     const Chunks chunks(num_valid, 1 << 15, executor.num_threads());
     parallel_for(executor, chunks.count, [&](int, int64_t chunk) {
-      merge_range(row, chunks.begin(chunk), chunks.end(chunk));
+      merge_range<kResult>(row, chunks.begin(chunk), chunks.end(chunk));
     });
   }
-  int32_t* padding = row.source_positions + num_valid;
-  for (int64_t i = row.valid_a; i < row.size_a; ++i) *padding++ = static_cast<int32_t>(i);
-  for (int64_t j = row.valid_b; j < row.size_b; ++j) {
-    *padding++ = static_cast<int32_t>(row.size_a + j);
+  int64_t place = num_valid;
+  for (int64_t i = row.valid_a; i < row.size_a; ++i) {
+    put_merged<kResult>(row, place++, true, i, 0);
   }
+  for (int64_t j = row.valid_b; j < row.size_b; ++j) {
+    put_merged<kResult>(row, place++, false, 0, j);
+  }
+}
+
+// The same, with the results that are not null.
+template <typename Order>
+void merge(Executor& executor, const MergeRow<Order>& row) {
+  if (row.merged_keys == nullptr) return merge<MergeResult::kPositions>(executor, row);
+  if (row.source_positions == nullptr) return merge<MergeResult::kKeys>(executor, row);
+  merge<MergeResult::kBoth>(executor, row);
 }
 
 }  // namespace jaxframes

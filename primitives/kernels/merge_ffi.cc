@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <limits>
+#include <string>
 
 #include "ffi_arguments.h"
 
@@ -10,55 +12,98 @@ namespace jaxframes {
 namespace {
 
 constexpr char kMerge[] = "jaxframes_merge_v1";
+constexpr char kMergeKeys[] = "jaxframes_merge_keys_v1";
 
-template <typename Order>
-void run(Executor& executor, const ffi::AnyBuffer& a, const ffi::AnyBuffer& b,
-         const int32_t* num_valid_a, const int32_t* num_valid_b, const Order& order,
-         int32_t* source_positions) {
-  using Key = typename Order::Key;
-  const int64_t batch = batch_size(a);
-  const int64_t size_a = row_length(a), size_b = row_length(b);
-  const auto merge_one = [&](Executor& row_executor, int64_t row) {
-    merge(row_executor,
-          MergeRow<Order>{words_of<Key>(a) + row * size_a, words_of<Key>(b) + row * size_b,
-                        size_a, size_b,
-                        std::clamp<int64_t>(num_valid_a[row], 0, size_a),
-                        std::clamp<int64_t>(num_valid_b[row], 0, size_b),
-                        order,
-                        source_positions + row * (size_a + size_b)});
-  };
-  for_each_row(executor, batch, size_a + size_b, merge_one);
-}
+// The buffers of one call; null where the target has none.
+struct Buffers {
+  const ffi::AnyBuffer& a;
+  const ffi::AnyBuffer& b;
+  const ffi::AnyBuffer& num_valid_a;
+  const ffi::AnyBuffer& num_valid_b;
+  const ffi::AnyBuffer* merged_keys;
+  const ffi::AnyBuffer* source_positions;
+};
 
-ffi::Error merge_target(ffi::ThreadPool pool, ffi::AnyBuffer a, ffi::AnyBuffer b,
-                        ffi::AnyBuffer num_valid_a, ffi::AnyBuffer num_valid_b,
-                        ffi::Result<ffi::AnyBuffer> source_positions, WordBits flip) {
-  ArgumentChecker checker(kMerge);
-  checker.require_keys(a, "a");
-  checker.require_keys(b, "b");
-  checker.require_flip(a, flip);
-  if (!checker.ok()) return checker.error();
-  const int64_t batch = batch_size(a);
-  const int64_t num_rows = row_length(a) + row_length(b);
-  checker.require_dtype(b, "b", a.element_type());
-  checker.require_rows(b, "b", batch, row_length(b));
-  checker.require_dtype(num_valid_a, "num_valid_a", ffi::DataType::S32);
-  checker.require_scalars(num_valid_a, "num_valid_a", batch);
-  checker.require_dtype(num_valid_b, "num_valid_b", ffi::DataType::S32);
-  checker.require_scalars(num_valid_b, "num_valid_b", batch);
+void check(ArgumentChecker& checker, const Buffers& buffers, WordBits flip) {
+  checker.require_keys(buffers.a, "a");
+  checker.require_keys(buffers.b, "b");
+  checker.require_flip(buffers.a, flip);
+  if (!checker.ok()) return;
+  const int64_t batch = batch_size(buffers.a);
+  const int64_t num_rows = row_length(buffers.a) + row_length(buffers.b);
+  checker.require_dtype(buffers.b, "b", buffers.a.element_type());
+  checker.require_rows(buffers.b, "b", batch, row_length(buffers.b));
+  checker.require_dtype(buffers.num_valid_a, "num_valid_a", ffi::DataType::S32);
+  checker.require_scalars(buffers.num_valid_a, "num_valid_a", batch);
+  checker.require_dtype(buffers.num_valid_b, "num_valid_b", ffi::DataType::S32);
+  checker.require_scalars(buffers.num_valid_b, "num_valid_b", batch);
   checker.require(num_rows <= std::numeric_limits<int32_t>::max(),
                   "a and b must have fewer than 2^31 rows together, got " +
                       std::to_string(num_rows));
-  checker.require_dtype(*source_positions, "source_positions", ffi::DataType::S32);
-  checker.require_rows(*source_positions, "source_positions", batch, num_rows);
+  if (buffers.merged_keys != nullptr) {
+    checker.require_dtype(*buffers.merged_keys, "merged_keys", buffers.a.element_type());
+    checker.require_rows(*buffers.merged_keys, "merged_keys", batch, num_rows);
+  }
+  if (buffers.source_positions != nullptr) {
+    checker.require_dtype(*buffers.source_positions, "source_positions", ffi::DataType::S32);
+    checker.require_rows(*buffers.source_positions, "source_positions", batch, num_rows);
+  }
+}
+
+template <typename Order>
+void run(Executor& executor, const Buffers& buffers, const Order& order) {
+  using Key = typename Order::Key;
+  const int64_t size_a = row_length(buffers.a), size_b = row_length(buffers.b);
+  const int64_t num_rows = size_a + size_b;
+  const Key* const a = words_of<Key>(buffers.a);
+  const Key* const b = words_of<Key>(buffers.b);
+  const int32_t* const num_valid_a = words_of<int32_t>(buffers.num_valid_a);
+  const int32_t* const num_valid_b = words_of<int32_t>(buffers.num_valid_b);
+  Key* const merged_keys =
+      buffers.merged_keys ? words_of<Key>(*buffers.merged_keys) : nullptr;
+  int32_t* const source_positions =
+      buffers.source_positions ? words_of<int32_t>(*buffers.source_positions) : nullptr;
+  for_each_row(executor, batch_size(buffers.a), num_rows,
+               [&](Executor& row_executor, int64_t row) {
+                 merge(row_executor,
+                       MergeRow<Order>{
+                           a + row * size_a, b + row * size_b, size_a, size_b,
+                           std::clamp<int64_t>(num_valid_a[row], 0, size_a),
+                           std::clamp<int64_t>(num_valid_b[row], 0, size_b), order,
+                           merged_keys ? merged_keys + row * num_rows : nullptr,
+                           source_positions ? source_positions + row * num_rows : nullptr});
+               });
+}
+
+ffi::Error call(const char* target, ffi::ThreadPool pool, const Buffers& buffers,
+                WordBits flip) {
+  ArgumentChecker checker(target);
+  check(checker, buffers, flip);
   if (!checker.ok()) return checker.error();
-  return run_kernel(kMerge, [&] {
+  return run_kernel(target, [&] {
     XlaExecutor executor(pool);
-    with_order(a, flip, [&](const auto& order) {
-      run(executor, a, b, words_of<int32_t>(num_valid_a), words_of<int32_t>(num_valid_b),
-          order, words_of<int32_t>(*source_positions));
-    });
+    with_order(buffers.a, flip, [&](const auto& order) { run(executor, buffers, order); });
   });
+}
+
+ffi::Error merge_positions(ffi::ThreadPool pool, ffi::AnyBuffer a, ffi::AnyBuffer b,
+                           ffi::AnyBuffer num_valid_a, ffi::AnyBuffer num_valid_b,
+                           ffi::Result<ffi::AnyBuffer> source_positions, WordBits flip) {
+  return call(kMerge, pool, {a, b, num_valid_a, num_valid_b, nullptr, &*source_positions},
+              flip);
+}
+
+// Keys are read once and written where they belong: a gather by position, from memory
+// that no cache holds, takes several times as long. Without rows `source_positions`
+// is not asked for.
+ffi::Error merge_keys(ffi::ThreadPool pool, ffi::AnyBuffer a, ffi::AnyBuffer b,
+                      ffi::AnyBuffer num_valid_a, ffi::AnyBuffer num_valid_b,
+                      ffi::Result<ffi::AnyBuffer> merged_keys,
+                      ffi::Result<ffi::AnyBuffer> source_positions, WordBits flip) {
+  const ffi::AnyBuffer* const positions =
+      source_positions->element_count() != 0 ? &*source_positions : nullptr;
+  return call(kMergeKeys, pool, {a, b, num_valid_a, num_valid_b, &*merged_keys, positions},
+              flip);
 }
 
 }  // namespace
@@ -66,12 +111,23 @@ ffi::Error merge_target(ffi::ThreadPool pool, ffi::AnyBuffer a, ffi::AnyBuffer b
 
 namespace ffi = ::xla::ffi;
 
-JAXFRAMES_DEFINE_TARGET(jaxframes_merge_v1, jaxframes::merge_target,
+JAXFRAMES_DEFINE_TARGET(jaxframes_merge_v1, jaxframes::merge_positions,
                               ffi::Ffi::Bind()
                                   .Ctx<ffi::ThreadPool>()
                                   .Arg<ffi::AnyBuffer>()
                                   .Arg<ffi::AnyBuffer>()
                                   .Arg<ffi::AnyBuffer>()
                                   .Arg<ffi::AnyBuffer>()
+                                  .Ret<ffi::AnyBuffer>()
+                                  .Attr<jaxframes::WordBits>("flip"));
+
+JAXFRAMES_DEFINE_TARGET(jaxframes_merge_keys_v1, jaxframes::merge_keys,
+                              ffi::Ffi::Bind()
+                                  .Ctx<ffi::ThreadPool>()
+                                  .Arg<ffi::AnyBuffer>()
+                                  .Arg<ffi::AnyBuffer>()
+                                  .Arg<ffi::AnyBuffer>()
+                                  .Arg<ffi::AnyBuffer>()
+                                  .Ret<ffi::AnyBuffer>()
                                   .Ret<ffi::AnyBuffer>()
                                   .Attr<jaxframes::WordBits>("flip"));

@@ -31,15 +31,28 @@ void check_merge(Executor& executor, const std::string& distribution, int64_t si
     expected.push_back(static_cast<int32_t>(size_a + j));
   }
 
+  std::vector<Key> expected_keys;
+  for (int32_t position : expected) expected_keys.push_back(all[position]);
   for (const bool at_front : {false, true}) {
     GuardedArray<Key> a(std::vector<Key>(all.begin(), middle), at_front);
     GuardedArray<Key> b(std::vector<Key>(middle, all.end()), at_front);
     GuardedArray<int32_t> positions(size_a + size_b, at_front);
+    GuardedArray<Key> keys(size_a + size_b, at_front);
     a.protect();
     b.protect();
-    merge(executor, MergeRow<decltype(how.order())>{a.data(), b.data(), size_a, size_b, valid_a,
-                                                    valid_b, how.order(), positions.data()});
-    CHECK(positions.values() == expected);
+    const auto check_results = [&](bool wants_keys, bool wants_positions) {
+      std::fill_n(keys.data(), keys.size(), Key{0xA5});
+      std::fill_n(positions.data(), positions.size(), -1);
+      merge(executor, MergeRow<decltype(how.order())>{
+                          a.data(), b.data(), size_a, size_b, valid_a, valid_b, how.order(),
+                          wants_keys ? keys.data() : nullptr,
+                          wants_positions ? positions.data() : nullptr});
+      if (wants_keys) CHECK(keys.values() == expected_keys);
+      if (wants_positions) CHECK(positions.values() == expected);
+    };
+    check_results(false, true);
+    check_results(true, false);
+    check_results(true, true);
   }
 }
 
