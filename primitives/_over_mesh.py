@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Collectives called on whole arrays, which are padded where the mesh does not divide them."""
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -13,7 +14,6 @@ from ..shardings._compat import MeshLike, has_explicit_axes, shard_map
 from ..shardings._mesh import num_shards, row_axes
 from ._arguments import type_of
 from ._typing import Array
-from .local._merge import concatenate_rows
 
 
 class RowMesh:
@@ -83,7 +83,7 @@ class RowMesh:
                 return jax.sharding.reshard(leaf, whole)[:num_rows]
             return jax.lax.with_sharding_constraint(leaf[:num_rows], whole)
 
-        return jax.tree.map(trim_leaf, rows)
+        return jax.tree.map(functools.partial(_with_bits_kept, trim_leaf), rows)
 
     def map(self, function: Callable[..., Any], *rows: Any, replicated: Any = ()) -> Any:
         """Runs a collective on rows that lie on the mesh; its results do too."""
@@ -97,8 +97,23 @@ class RowMesh:
 
 
 def _padded(rows: Array, padding: int) -> Array:
-    if rows.dtype == jnp.bfloat16:
-        # XLA on CPU pads bfloat16 by way of float32, which rewrites NaNs.
-        zeros = jnp.zeros((padding, *rows.shape[1:]), rows.dtype)
-        return concatenate_rows(rows, zeros, "pad")
-    return jnp.pad(rows, ((0, padding), *((0, 0),) * (rows.ndim - 1)))
+    widths = ((0, padding), *((0, 0),) * (rows.ndim - 1))
+    return _with_bits_kept(functools.partial(jnp.pad, pad_width=widths), rows)
+
+
+def _with_bits_kept(move: Callable[[Array], Array], rows: Array) -> Array:
+    # XLA on CPU moves bfloat16 by way of float32, which rewrites NaNs.
+    return _move_bits(move, rows) if rows.dtype == jnp.bfloat16 else move(rows)
+
+
+@functools.partial(jax.custom_jvp, nondiff_argnums=(0,))
+def _move_bits(move: Callable[[Array], Array], rows: Array) -> Array:
+    words = move(jax.lax.bitcast_convert_type(rows, jnp.uint16))
+    return jax.lax.bitcast_convert_type(words, rows.dtype)
+
+
+@_move_bits.defjvp
+def _move_bits_jvp(
+    move: Callable[[Array], Array], primals: tuple[Array], tangents: tuple[Array]
+) -> tuple[Array, Array]:
+    return _move_bits(move, *primals), move(*tangents)
