@@ -35,6 +35,10 @@ class CapacityError(ValueError):
             f"Call again with capacity={count} or more."
         )
         self.needed = count
+        self._arguments = (caller, count, capacity)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), self._arguments
 
 
 def as_array(value: Any, caller: str, name: str) -> Array:
@@ -73,6 +77,11 @@ def as_array(value: Any, caller: str, name: str) -> Array:
             f"{caller}: complex128 {name} need JAX's x64 mode, got {type_of(value)}. "
             'Call jax.config.update("jax_enable_x64", True) first, or cast to complex64.'
         )
+    if "int2" in array_dtype.name or "int4" in array_dtype.name or "float4" in array_dtype.name:
+        raise TypeError(
+            f"{caller}: {name} must have items of whole bytes, got {type_of(value)}. "
+            "Cast to 8 bits."
+        )
     try:
         return jnp.asarray(value)
     except TypeError:
@@ -81,7 +90,9 @@ def as_array(value: Any, caller: str, name: str) -> Array:
         ) from None
 
 
-def as_keys(keys: Any, caller: str, name: str = "keys") -> tuple[tuple[Array, ...], bool]:
+def as_keys(
+    keys: Any, caller: str, name: str = "keys", num_shards: int = 1
+) -> tuple[tuple[Array, ...], bool]:
     """Checks key columns; returns them as a tuple, and whether a tuple was given."""
     is_tuple = isinstance(keys, (tuple, list)) and not all(np.isscalar(key) for key in keys)
     columns = tuple(keys) if is_tuple else (keys,)
@@ -98,7 +109,7 @@ def as_keys(keys: Any, caller: str, name: str = "keys") -> tuple[tuple[Array, ..
             raise TypeError(
                 f"{caller}: {name} must be of one of the dtypes {KEY_DTYPES}, got {type_of(array)}."
             )
-        if array.shape[0] > MAX_SHARD_ROWS:
+        if array.shape[0] > num_shards * MAX_SHARD_ROWS:
             raise ValueError(
                 f"{caller}: a shard must hold fewer than 2**31 rows, got {type_of(array)}. "
                 "Spread the rows over more devices."
@@ -109,6 +120,17 @@ def as_keys(keys: Any, caller: str, name: str = "keys") -> tuple[tuple[Array, ..
             f"{', '.join(type_of(array) for array in arrays)}."
         )
     return arrays, is_tuple
+
+
+def as_key(x: Any, caller: str, name: str = "x", num_shards: int = 1) -> Array:
+    """Checks a single key column."""
+    columns, is_tuple = as_keys(x, caller, name, num_shards)
+    if is_tuple:
+        raise TypeError(
+            f"{caller}: {name} must be one array, got a tuple of {len(columns)}. For several "
+            "columns sort them, with radix_sort."
+        )
+    return columns[0]
 
 
 def is_key_dtype(dtype: Any) -> bool:

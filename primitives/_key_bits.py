@@ -110,8 +110,10 @@ def as_bits(bits: Any, keys: Sequence[Array], caller: str) -> tuple[int | None, 
         raise ValueError(
             f"{caller}: bits must be given for each of the {len(keys)} keys, got {len(per_key)}."
         )
+    checked: list[int | None] = []
     for key, key_bits in zip(keys, per_key, strict=True):
         if key_bits is None:
+            checked.append(None)
             continue
         if jnp.issubdtype(key.dtype, jnp.floating):
             raise TypeError(
@@ -119,8 +121,8 @@ def as_bits(bits: Any, keys: Sequence[Array], caller: str) -> tuple[int | None, 
                 f"for {type_of(key)}. Leave bits out, or sort integers."
             )
         width = 1 if key.dtype == jnp.bool_ else 8 * key.dtype.itemsize
-        as_static_int(key_bits, caller, "bits", 1, width)
-    return per_key
+        checked.append(as_static_int(key_bits, caller, "bits", 1, width))
+    return tuple(checked)
 
 
 def ordered_words(

@@ -15,6 +15,7 @@ from ._typing import PyTree
 from .collective._exchange import Transport, check_transport
 from .collective._merge import merge_shards
 from .collective._sorted_runs import Dealing
+from .local._merge import as_pair, check_merged_rows
 from .local._radix_sort import Keys
 from .local._searchsorted import check_same_columns
 
@@ -69,19 +70,21 @@ def merge(
         return local.merge(a_keys, b_keys, values=values, descending=descending)
     row_mesh = RowMesh(mesh, axis, caller)
     check_transport(transport, caller)
-    a_columns, is_tuple = as_keys(a_keys, caller, "a_keys")
-    b_columns, _ = as_keys(b_keys, caller, "b_keys")
+    a_columns, is_tuple = as_keys(a_keys, caller, "a_keys", row_mesh.num_shards)
+    b_columns, _ = as_keys(b_keys, caller, "b_keys", row_mesh.num_shards)
     check_same_columns(a_columns, b_columns, caller, "a_keys", "b_keys")
     directions = as_directions(descending, len(a_columns), caller)
     lengths = a_columns[0].shape[0], b_columns[0].shape[0]
-    a_values, b_values = (None, None) if values is None else values
+    check_merged_rows(a_columns[0], b_columns[0], caller, row_mesh.num_shards)
+    a_values, b_values = as_pair(values, caller, "values")
     a = (a_columns, as_rows(a_values, lengths[0], caller))
     b = (b_columns, as_rows(b_values, lengths[1], caller))
-    columns, values = _merge_on_mesh(
+    has_values = values is not None
+    columns, merged_values = _merge_on_mesh(
         row_mesh.place(a), row_mesh.place(b), row_mesh, directions, lengths, transport
     )
     merged_keys = columns if is_tuple else columns[0]
-    return merged_keys if values is None else (merged_keys, values)
+    return (merged_keys, merged_values) if has_values else merged_keys
 
 
 @functools.partial(jax.jit, static_argnums=(2, 3, 4, 5))

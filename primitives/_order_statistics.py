@@ -7,7 +7,7 @@ import jax
 
 from ..shardings._compat import MeshLike
 from . import collective, local
-from ._arguments import as_keys, as_static_int
+from ._arguments import as_key, as_static_int
 from ._over_mesh import RowMesh
 from ._typing import Array, ArrayLike, Integer, Shaped
 from .local._select_rank import as_ranks
@@ -58,7 +58,7 @@ def top_k(
     if mesh is None:
         return local.top_k(x, k, largest=largest)
     row_mesh = RowMesh(mesh, axis, "top_k")
-    (column,), _ = as_keys(x, "top_k", "x")
+    column = as_key(x, "top_k", num_shards=row_mesh.num_shards)
     num_rows = column.shape[0]
     k = as_static_int(k, "top_k", "k", 0, num_rows)
     return _top_k_on_mesh(row_mesh.place(column), row_mesh, k, num_rows, bool(largest))
@@ -116,7 +116,7 @@ def select_rank(
     if mesh is None:
         return local.select_rank(x, ranks)
     row_mesh = RowMesh(mesh, axis, "select_rank")
-    (column,), _ = as_keys(x, "select_rank", "x")
+    column = as_key(x, "select_rank", num_shards=row_mesh.num_shards)
     num_rows = column.shape[0]
     ranks = as_ranks(ranks, num_rows, "select_rank")
     return _select_rank_on_mesh(row_mesh.place(column), ranks, row_mesh, num_rows)

@@ -62,13 +62,15 @@ class RowMesh:
         sharding = NamedSharding(self.mesh, self.spec)
         is_traced = isinstance(rows, Tracer)
         if padding:
-            if is_traced and has_explicit_axes(self.mesh):
+            if is_traced and has_explicit_axes(self.mesh, self.axes):
                 rows = jax.sharding.reshard(rows, NamedSharding(self.mesh, PartitionSpec()))
             rows = _padded(rows, padding)
-        if is_traced:
-            # Under Auto axes shard_map itself says how the rows are cut.
-            return jax.sharding.reshard(rows, sharding) if has_explicit_axes(self.mesh) else rows
-        return jax.device_put(rows, sharding)
+        if not is_traced:
+            return jax.device_put(rows, sharding)
+        if has_explicit_axes(self.mesh, self.axes):
+            return jax.sharding.reshard(rows, sharding)
+        # Under Auto axes shard_map itself says how the rows are cut.
+        return rows
 
     def trim(self, rows: Any, num_rows: int) -> Any:
         """Drops the padding behind the last row. A length that the shards do not divide cannot be
@@ -79,7 +81,7 @@ class RowMesh:
         whole = NamedSharding(self.mesh, PartitionSpec())
 
         def trim_leaf(leaf: Array) -> Array:
-            if has_explicit_axes(self.mesh):
+            if has_explicit_axes(self.mesh, self.axes):
                 return jax.sharding.reshard(leaf, whole)[:num_rows]
             return jax.lax.with_sharding_constraint(leaf[:num_rows], whole)
 

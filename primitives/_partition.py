@@ -87,6 +87,9 @@ def partition(
 
 @functools.partial(jax.jit, static_argnums=1)
 def _largest_count(destination: Array, num_shards: int) -> Array:
+    # A narrow dtype may not hold the number of shards.
+    if destination.dtype.itemsize < 4:
+        destination = destination.astype(jnp.int32)
     is_shard = (destination >= 0) & (destination < num_shards)
     shards = jnp.where(is_shard, destination, num_shards).astype(jnp.int32)
     return jnp.max(jnp.bincount(shards, length=num_shards + 1)[:-1])

@@ -106,7 +106,7 @@ def radix_argsort(
         transport: how the rows travel; see `collective.partition`.
 
     Returns:
-        Row ids: `keys[row_ids]` is sorted. int32, or int64 from 2^31 rows on. Sharded as the
+        Row ids: `keys[row_ids]` is sorted. int32, or int64 above 2^31 rows. Sharded as the
         result of `radix_sort`.
 
     Raises:
@@ -185,7 +185,7 @@ def _as_sort(
 ) -> tuple[tuple[Array, ...], Any, SortOrder, RowMesh, bool]:
     row_mesh = RowMesh(mesh, axis, caller)
     check_transport(transport, caller)
-    columns, is_tuple = as_keys(keys, caller)
+    columns, is_tuple = as_keys(keys, caller, num_shards=row_mesh.num_shards)
     order = SortOrder(
         as_directions(descending, len(columns), caller), as_bits(bits, columns, caller)
     )

@@ -63,9 +63,10 @@ def segmented_sort(
         >>> primitives.segmented_sort(keys, segment_ids, num_segments=2).tolist()
         [1, 2, 3, 7, 9]
     """
-    if mesh is not None:
-        RowMesh(mesh, axis, "segmented_sort")
+    num_shards = 1 if mesh is None else RowMesh(mesh, axis, "segmented_sort").num_shards
     check_transport(transport, "segmented_sort")
-    keys_with_ids, options = as_segmented(keys, segment_ids, num_segments, values, descending, bits)
+    keys_with_ids, is_tuple, options = as_segmented(
+        keys, segment_ids, num_segments, values, descending, bits, num_shards=num_shards
+    )
     result = radix_sort(keys_with_ids, mesh, axis=axis, transport=transport, **options)
-    return without_ids(result, keys, values)
+    return without_ids(result, is_tuple, values)

@@ -60,6 +60,8 @@ def is_x64_enabled() -> bool:
     return jax.dtypes.canonicalize_dtype(np.int64).itemsize == 8
 
 
-def has_explicit_axes(mesh: MeshLike) -> bool:
-    """Whether any axis of the mesh has its sharding in the array types."""
-    return any(axis_type == AxisType.Explicit for axis_type in mesh.axis_types)
+def has_explicit_axes(mesh: MeshLike, axes: tuple[str, ...] | None = None) -> bool:
+    """Whether any of these axes of the mesh, or of all, has its sharding in the array types."""
+    axes = mesh.axis_names if axes is None else axes
+    types = dict(zip(mesh.axis_names, mesh.axis_types, strict=True))
+    return any(types[axis] == AxisType.Explicit for axis in axes)

@@ -58,9 +58,9 @@ def row_axes(mesh: MeshLike, axis: str | tuple[str, ...] | None, caller: str) ->
     """The mesh axes that rows lie along: all of them, or those that `axis` names."""
     if axis is None:
         return tuple(mesh.axis_names)
-    axes = (axis,) if isinstance(axis, str) else tuple(axis)
+    axes = tuple(axis) if isinstance(axis, (tuple, list)) else (axis,)
     unknown = [name for name in axes if name not in mesh.axis_names]
-    if unknown or not axes:
+    if unknown or not axes or len(set(axes)) < len(axes):
         raise ValueError(
             f"{caller}: axis must name axes of the mesh, got {axis!r}. "
             f"The mesh has the axes {tuple(mesh.axis_names)}."

@@ -80,7 +80,7 @@ def exchange(
         return _one_hop(rows, runs, capacity, axis_name, one_hop_rows)
 
     def dense(rows: Array, runs: Runs) -> Array:
-        fits = jnp.max(runs.sent) <= one_hop_rows
+        fits = _of_whole_batch(jnp.max(runs.sent) <= one_hop_rows)
         return jax.lax.cond(fits, one_hop, two_hop, rows, runs)
 
     if num_shards == 1:
@@ -91,14 +91,24 @@ def exchange(
         return _one_hop(rows, runs, capacity, axis_name, num_rows)
     if transport == "two_hop":
         return two_hop(rows, runs)
-    # Only words travel ragged: what JAX makes of a ragged exchange of tangents cannot be batched.
-    # XLA has none on CPU. On GPU it is sound within one node only, so there it is taken where the
-    # caller asks for it.
-    if rows.dtype != jnp.uint32:
-        return dense(rows, runs)
-    if transport == "ragged":
+    # Ragged is taken only where it is asked for: XLA has none on CPU, on GPU it is sound within one
+    # node only, and on TPU it does not compile for every slice. Tangents never travel so, because
+    # what JAX makes of their ragged exchange cannot be batched.
+    if transport == "ragged" and rows.dtype == jnp.uint32:
         return jax.lax.platform_dependent(rows, runs, cpu=dense, default=ragged)
-    return jax.lax.platform_dependent(rows, runs, tpu=ragged, default=dense)
+    return dense(rows, runs)
+
+
+@jax.custom_batching.custom_vmap
+def _of_whole_batch(fits: Array) -> Array:
+    """Whether all elements of a batch fit: under `vmap` one choice for all stays a branch."""
+    return fits
+
+
+@_of_whole_batch.def_vmap
+def _of_whole_batch_vmap(axis_size: int, is_batched: list[bool], fits: Array) -> tuple[Array, bool]:
+    del axis_size
+    return _of_whole_batch(jnp.all(fits, axis=0) if is_batched[0] else fits), False
 
 
 def _ragged(rows: Array, runs: Runs, capacity: int, axis_name: AxisName) -> Array:

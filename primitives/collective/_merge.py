@@ -9,7 +9,7 @@ import jax.numpy as jnp
 from .._arguments import as_directions, as_keys, as_num_valid, as_rows
 from .._typing import PyTree
 from ..kernels._merge import merge_words
-from ..local._merge import NumValid, concatenate_rows
+from ..local._merge import NumValid, as_pair, check_merged_rows, concatenate_rows
 from ..local._radix_sort import Keys
 from ..local._searchsorted import check_same_columns
 from ..local._take import take_words
@@ -75,14 +75,15 @@ def merge(
     check_same_columns(a_columns, b_columns, caller, "a_keys", "b_keys")
     directions = as_directions(descending, len(a_columns), caller)
     num_a, num_b = a_columns[0].shape[0], b_columns[0].shape[0]
-    a_values, b_values = (None, None) if values is None else values
+    check_merged_rows(a_columns[0], b_columns[0], caller)
+    a_values, b_values = as_pair(values, caller, "values")
     a_values, b_values = (
         as_rows(a_values, num_a, caller),
         as_rows(b_values, num_b, caller),
     )
-    valid_a, valid_b = (None, None) if num_valid is None else num_valid
+    valid_a, valid_b = as_pair(num_valid, caller, "num_valid")
     counts = as_num_valid(valid_a, num_a, caller), as_num_valid(valid_b, num_b, caller)
-    columns, values, _ = merge_shards(
+    columns, merged_values, _ = merge_shards(
         (a_columns, a_values),
         (b_columns, b_values),
         directions,
@@ -90,7 +91,7 @@ def merge(
         Dealing(axis_name, "even", transport),
     )
     merged_keys = columns if is_tuple else columns[0]
-    return merged_keys if values is None else (merged_keys, values)
+    return merged_keys if values is None else (merged_keys, merged_values)
 
 
 def merge_shards(

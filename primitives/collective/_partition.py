@@ -47,10 +47,9 @@ def partition(
         num_valid: the rows that count, from the front; all of them if left out.
         transport: how the rows travel; the result is the same, bit for bit.
 
-            - `"auto"`: ragged on TPU; elsewhere one hop where the longest run is at most a quarter
-              above the mean, else two hops.
-            - `"ragged"`: one `ragged_all_to_all`, on TPU and GPU; on CPU, where XLA has none, as
-              `"auto"`.
+            - `"auto"`: one hop where the longest run is at most a quarter above the mean, else two.
+            - `"ragged"`: one `ragged_all_to_all`, on TPU and GPU, where their XLA compiles it; on
+              CPU, where there is none, as `"auto"`.
             - `"one_hop"`: one `all_to_all` with room for every row in each pair of shards, which
               takes `num_shards` times the memory.
             - `"two_hop"`: two `all_to_all` through a shard in between.

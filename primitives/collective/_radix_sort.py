@@ -8,7 +8,7 @@ import jax
 import jax.numpy as jnp
 
 from ...shardings._compat import is_x64_enabled
-from .._arguments import as_directions, as_keys, as_num_valid, as_rows
+from .._arguments import MAX_SHARD_ROWS, as_directions, as_keys, as_num_valid, as_rows
 from .._key_bits import as_bits
 from .._typing import Array, ArrayLike, Int, Integer, PyTree
 from ..local._radix_sort import Keys
@@ -109,7 +109,7 @@ def radix_argsort(
 
     Returns:
         This shard's share of the permutation, dealt out as `radix_sort` deals rows: the global id
-        `shard * rows + row` of each row. int32, or int64 where the mesh holds 2^31 rows or more.
+        `shard * rows + row` of each row. int32, or int64 where the mesh holds more than 2^31 rows.
 
     Raises:
         TypeError: a dtype that cannot be sorted by, or a 64-bit one without x64 mode.
@@ -170,7 +170,8 @@ def even_share(num_valid: int | Integer[ArrayLike, ""], *, axis_name: AxisName) 
             shard 1   2
     """
     num_shards = num_shards_on(axis_name, "even_share")
-    total = psum_wide(as_shards(jnp.asarray(num_valid, jnp.int32), axis_name), axis_name)
+    valid = as_num_valid(num_valid, MAX_SHARD_ROWS, "even_share")
+    total = psum_wide(as_shards(valid, axis_name), axis_name)
     return even_share_of(total, num_shards, jax.lax.axis_index(axis_name))
 
 

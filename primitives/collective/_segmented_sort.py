@@ -66,8 +66,8 @@ def segmented_sort(
     """
     num_shards_on(axis_name, "segmented_sort")
     check_transport(transport, "segmented_sort")
-    keys_with_ids, options = as_segmented(
+    keys_with_ids, is_tuple, options = as_segmented(
         keys, segment_ids, num_segments, values, descending, bits, num_valid
     )
     result = radix_sort(keys_with_ids, axis_name=axis_name, transport=transport, **options)
-    return without_ids(result, keys, values)
+    return without_ids(result, is_tuple, values)

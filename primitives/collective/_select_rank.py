@@ -8,7 +8,7 @@ import jax
 import jax.numpy as jnp
 
 from ...shardings._compat import varying_axes
-from .._arguments import as_keys, as_num_valid, type_of
+from .._arguments import as_key, as_num_valid, type_of
 from .._key_bits import ordered_words
 from .._typing import Array, ArrayLike, Integer, Shaped
 from ..kernels._radix_sort import sort_words_with_row_ids
@@ -66,7 +66,7 @@ def select_rank(
     """
     caller = "select_rank"
     num_shards = num_shards_on(axis_name, caller)
-    (column,), _ = as_keys(x, caller, "x")
+    column = as_key(x, caller)
     num_rows = column.shape[0]
     ranks = _as_shared(as_ranks(ranks, num_rows * num_shards, caller), axis_name, caller)
     valid = as_num_valid(num_valid, num_rows, caller)

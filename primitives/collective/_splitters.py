@@ -75,6 +75,7 @@ def keys_of_ranks(
             num_digits: int = num_digits,
             digits: Array = digits,
         ) -> tuple[Array, ...]:
+            i = jnp.asarray(i, jnp.int32)  # without jit JAX hands over a Python integer
             shift = (digit_bits * (num_digits - 1 - i)).astype(digits.dtype)
             candidates = [jnp.repeat(part, digits.shape[0]) for part in found]
             candidates[level] = (found[level][:, None] | (digits << shift)[None, :]).reshape(-1)

@@ -6,7 +6,7 @@ import functools
 import jax
 import jax.numpy as jnp
 
-from .._arguments import as_keys, as_num_valid, as_static_int
+from .._arguments import as_key, as_num_valid, as_static_int
 from .._key_bits import ordered_word, ordered_words
 from .._typing import Array, ArrayLike, Integer
 from ..kernels._top_k import top_k_words
@@ -65,7 +65,7 @@ def top_k(
     """
     caller = "top_k"
     num_shards = num_shards_on(axis_name, caller)
-    (column,), _ = as_keys(x, caller, "x")
+    column = as_key(x, caller)
     num_rows = column.shape[0]
     k = as_static_int(k, caller, "k", 0, num_rows * num_shards)
     valid = as_num_valid(num_valid, num_rows, caller)

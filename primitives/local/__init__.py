@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Level 1: one device's rows, no communication. Fine inside `jit`, `vmap` and `shard_map`."""
+"""Level 1: one device's rows, no communication. Fine inside `jit`, `vmap` and `shard_map`.
+
+A batch that is cut over devices belongs in a `shard_map` too: on CPU XLA cannot look into a kernel,
+and would gather the whole batch before it.
+"""
 
 from ._bucket import Bucketed, bucket
 from ._merge import merge

@@ -75,14 +75,9 @@ def merge(
     check_same_columns(a_columns, b_columns, caller, "a_keys", "b_keys")
     directions = as_directions(descending, len(a_columns), caller)
     num_a, num_b = a_columns[0].shape[0], b_columns[0].shape[0]
-    if num_a + num_b > MAX_SHARD_ROWS:
-        raise ValueError(
-            f"{caller}: a_keys and b_keys together must hold fewer than 2**31 rows, got "
-            f"{type_of(a_columns[0])} and {type_of(b_columns[0])}. Spread the rows over more "
-            "devices."
-        )
-    valid_a, valid_b = _as_pair(num_valid, caller, "num_valid")
-    a_values, b_values = _as_pair(values, caller, "values")
+    check_merged_rows(a_columns[0], b_columns[0], caller)
+    valid_a, valid_b = as_pair(num_valid, caller, "num_valid")
+    a_values, b_values = as_pair(values, caller, "values")
     values_of_both = concatenate_rows(
         as_rows(a_values, num_a, caller), as_rows(b_values, num_b, caller), caller
     )
@@ -98,7 +93,17 @@ def merge(
     return merged_keys if values is None else (merged_keys, merged_values)
 
 
-def _as_pair(pair: Any, caller: str, name: str) -> tuple[Any, Any]:
+def check_merged_rows(a: Array, b: Array, caller: str, num_shards: int = 1) -> None:
+    """Raises where the shards cannot hold the rows of both."""
+    if a.shape[0] + b.shape[0] > num_shards * MAX_SHARD_ROWS:
+        raise ValueError(
+            f"{caller}: a_keys and b_keys together must hold fewer than 2**31 rows, got "
+            f"{type_of(a)} and {type_of(b)}. Spread the rows over more devices."
+        )
+
+
+def as_pair(pair: Any, caller: str, name: str) -> tuple[Any, Any]:
+    """Checks an argument that is given for both sequences, or for neither."""
     if pair is None:
         return None, None
     if not isinstance(pair, (tuple, list)) or len(pair) != 2:

@@ -67,11 +67,11 @@ def segmented_sort(
         >>> local.segmented_sort(keys, segment_ids, num_segments=2).tolist()
         [1, 2, 3, 7, 9]
     """
-    keys_with_ids, options = as_segmented(
+    keys_with_ids, is_tuple, options = as_segmented(
         keys, segment_ids, num_segments, values, descending, bits, num_valid
     )
     result = radix_sort(keys_with_ids, **options)
-    return without_ids(result, keys, values)
+    return without_ids(result, is_tuple, values)
 
 
 def as_segmented(
@@ -82,10 +82,14 @@ def as_segmented(
     descending: Any,
     bits: Any,
     num_valid: Any = None,
-) -> tuple[tuple[Array, ...], dict[str, Any]]:
-    """Checks the arguments; returns the keys of the sort that does it, and its options."""
+    num_shards: int = 1,
+) -> tuple[tuple[Array, ...], bool, dict[str, Any]]:
+    """Checks the arguments; returns the keys of the sort that does it, and its options.
+
+    Between them: whether the keys were given as a tuple.
+    """
     caller = "segmented_sort"
-    columns, _ = as_keys(keys, caller)
+    columns, is_tuple = as_keys(keys, caller, num_shards=num_shards)
     num_rows = columns[0].shape[0]
     segment_ids = as_array(segment_ids, caller, "segment_ids")
     if not jnp.issubdtype(segment_ids.dtype, jnp.integer):
@@ -107,11 +111,11 @@ def as_segmented(
     }
     if num_valid is not None:
         options["num_valid"] = as_num_valid(num_valid, num_rows, caller)
-    return (segment_ids, *columns), options
+    return (segment_ids, *columns), is_tuple, options
 
 
-def without_ids(result: Any, keys: Any, values: Any) -> Any:
+def without_ids(result: Any, is_tuple: bool, values: Any) -> Any:
     """Drops the segment ids that were sorted as the first key."""
     (_, *columns), moved = (result, None) if values is None else result
-    sorted_keys = tuple(columns) if isinstance(keys, (tuple, list)) else columns[0]
+    sorted_keys = tuple(columns) if is_tuple else columns[0]
     return sorted_keys if values is None else (sorted_keys, moved)

@@ -7,7 +7,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from .._arguments import as_array, as_keys, as_num_valid, type_of
+from .._arguments import as_array, as_key, as_num_valid, type_of
 from .._key_bits import ordered_words
 from .._typing import Array, ArrayLike, Integer, Shaped
 from ._radix_sort import argsort_columns
@@ -49,7 +49,7 @@ def select_rank(
         [10, 30]
     """
     caller = "select_rank"
-    (column,), _ = as_keys(x, caller, "x")
+    column = as_key(x, caller)
     ranks = as_ranks(ranks, column.shape[0], caller)
     valid = as_num_valid(num_valid, column.shape[0], caller)
     row_ids = argsort_columns(ordered_words((column,), (False,)), valid)
