@@ -111,18 +111,6 @@ def _of_whole_batch_vmap(axis_size: int, is_batched: list[bool], fits: Array) ->
     return _of_whole_batch(jnp.all(fits, axis=0) if is_batched[0] else fits), False
 
 
-@jax.custom_batching.custom_vmap
-def _of_whole_batch(fits: Array) -> Array:
-    """Whether all elements of a batch fit: under `vmap` one choice for all stays a branch."""
-    return fits
-
-
-@_of_whole_batch.def_vmap
-def _of_whole_batch_vmap(axis_size: int, is_batched: list[bool], fits: Array) -> tuple[Array, bool]:
-    del axis_size
-    return _of_whole_batch(jnp.all(fits, axis=0) if is_batched[0] else fits), False
-
-
 def _ragged(rows: Array, runs: Runs, capacity: int, axis_name: AxisName) -> Array:
     me = jax.lax.axis_index(axis_name)
     offsets = (runs.starts, runs.sent[me], _exclusive(runs.sent)[me], runs.sent[:, me])
