@@ -47,7 +47,8 @@ def partition(
         num_valid: the rows that count, from the front; all of them if left out.
         transport: how the rows travel; the result is the same, bit for bit.
 
-            - `"auto"`: one hop where the longest run is at most a quarter above the mean, else two.
+            - `"auto"`: one hop where the longest run is at most a quarter above the mean, else two;
+              always two on TPU.
             - `"ragged"`: one `ragged_all_to_all`, on TPU and GPU, where their XLA compiles it; on
               CPU, where there is none, as `"auto"`.
             - `"one_hop"`: one `all_to_all` with room for every row in each pair of shards, which
