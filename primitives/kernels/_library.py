@@ -18,6 +18,7 @@ TARGETS = (
     "jaxframes_radix_argsort_v1",
     "jaxframes_radix_sort_pairs_v1",
     "jaxframes_merge_v1",
+    "jaxframes_merge_keys_v1",
     "jaxframes_top_k_v1",
 )
 

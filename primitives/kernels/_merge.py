@@ -43,6 +43,38 @@ def merge_words(
     )
 
 
+def merge_words_with_positions(
+    a: OrderedWord, b: OrderedWord, num_valid_a: Array, num_valid_b: Array
+) -> tuple[Array, Array]:
+    """The merged words of one column, and what `merge_words` gives for them."""
+
+    def xla(
+        a_word: Array, b_word: Array, num_valid_a: Array, num_valid_b: Array
+    ) -> tuple[Array, Array]:
+        columns = (a._replace(word=a_word),), (b._replace(word=b_word),)
+        positions = _merge_xla(*columns, num_valid_a, num_valid_b)
+        words = jnp.concatenate([a_word, b_word])
+        return words.at[positions].get(mode="promise_in_bounds", unique_indices=True), positions
+
+    def native(
+        a_word: Array, b_word: Array, num_valid_a: Array, num_valid_b: Array
+    ) -> tuple[Array, Array]:
+        shape = (a_word.shape[0] + b_word.shape[0],)
+        merged, positions = call(
+            "jaxframes_merge_keys_v1",
+            (a_word[None], b_word[None], num_valid_a[None], num_valid_b[None]),
+            ((shape, a_word.dtype), (shape, jnp.int32)),
+            flip=word_attribute(a.flip),
+        )
+        return merged, positions
+
+    if not is_native():
+        return xla(a.word, b.word, num_valid_a, num_valid_b)
+    return jax.lax.platform_dependent(
+        a.word, b.word, num_valid_a, num_valid_b, cpu=native, default=xla
+    )
+
+
 def _merge_xla(
     a: tuple[OrderedWord, ...], b: tuple[OrderedWord, ...], num_valid_a: Array, num_valid_b: Array
 ) -> Array:

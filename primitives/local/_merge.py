@@ -15,9 +15,10 @@ from .._arguments import (
     as_rows,
     type_of,
 )
-from .._key_bits import ordered_words
+from .._key_bits import holds_whole_key, key_of_word, ordered_words
 from .._typing import Array, ArrayLike, Integer, PyTree
-from ..kernels._merge import merge_words
+from ..kernels._merge import merge_words, merge_words_with_positions
+from ._moved import with_tangent_of
 from ._radix_sort import Keys
 from ._searchsorted import check_same_columns
 from ._take import take_rows
@@ -82,13 +83,19 @@ def merge(
         as_rows(a_values, num_a, caller), as_rows(b_values, num_b, caller), caller
     )
     keys_of_both = concatenate_rows(a_columns, b_columns, caller)
-    sources = merge_words(
-        ordered_words(a_columns, directions),
-        ordered_words(b_columns, directions),
-        as_num_valid(valid_a, num_a, caller),
-        as_num_valid(valid_b, num_b, caller),
-    )
-    columns, merged_values = take_rows((keys_of_both, values_of_both), sources)
+    a_words = ordered_words(a_columns, directions)
+    b_words = ordered_words(b_columns, directions)
+    counts = as_num_valid(valid_a, num_a, caller), as_num_valid(valid_b, num_b, caller)
+    dtype = a_columns[0].dtype
+    if len(a_columns) == 1 and holds_whole_key(dtype):
+        # The merged word need not be fetched again by its position.
+        merged_word, sources = merge_words_with_positions(a_words[0], b_words[0], *counts)
+        merged_key = key_of_word(merged_word, dtype)
+        columns = (with_tangent_of(take_rows, merged_key, keys_of_both[0], sources),)
+        merged_values = take_rows(values_of_both, sources)
+    else:
+        sources = merge_words(a_words, b_words, *counts)
+        columns, merged_values = take_rows((keys_of_both, values_of_both), sources)
     merged_keys = columns if is_tuple else columns[0]
     return merged_keys if values is None else (merged_keys, merged_values)
 
