@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Global calls under `jit`, `vmap`, control flow, donation, derivatives and export."""
+"""Global calls in control flow, under donation and through export; the rest is in test_matrix."""
 
 import functools
 
@@ -9,8 +9,6 @@ import numpy as np
 import oracles
 import pytest
 from compiled_program import CompiledProgram
-from jax.sharding import AxisType
-from jax.test_util import check_grads
 from jaxframes import primitives, shardings
 from jaxframes.primitives.kernels._library import TARGETS
 from key_distributions import make_keys
@@ -18,22 +16,6 @@ from on_shards import mesh_of
 
 # One length that the shards divide and one that they do not.
 LENGTHS = [24, 22]
-
-
-@pytest.mark.parametrize("num_rows", LENGTHS)
-def test_vmap_of_a_call_sorts_each_row_of_the_batch(num_rows):
-    keys = make_keys("four_values", 4 * num_rows, np.dtype(np.float32)).reshape(4, num_rows)
-    values = np.arange(keys.size).reshape(keys.shape)
-
-    @jax.jit
-    @jax.vmap
-    def sort(keys, values):
-        return primitives.radix_sort(keys, mesh_of(3), values=values)
-
-    expected = [oracles.sort(*row[:1], values=row[1]) for row in zip(keys, values, strict=True)]
-    oracles.assert_same_bits(
-        sort(keys, values), jax.tree.map(lambda *rows: np.stack(rows), *expected)
-    )
 
 
 def test_a_batch_moves_its_rows_as_often_as_one_sort():
@@ -98,55 +80,6 @@ def test_without_x64():
     oracles.assert_same_bits(tuple(primitives.top_k(keys[0], 5, mesh)), oracles.top_k(keys[0], 5))
     sent = primitives.partition(values, values % 3, mesh)
     assert sent.count.tolist() == [22, 22, 21, 0, 0, 0, 0, 0]
-
-
-# Derivatives
-
-
-def check_derivatives(function, *arguments, order=2):
-    @jax.jit
-    def weighted(*arguments):
-        leaves = [leaf for leaf in jax.tree.leaves(function(*arguments)) if leaf.dtype == float]
-        return sum(
-            jnp.vdot(jnp.arange(1.0, leaf.size + 1) / leaf.size, leaf.reshape(-1))
-            for leaf in leaves
-        )
-
-    check_grads(weighted, arguments, order=order, modes=("fwd", "rev"))
-
-
-def distinct_keys(num_rows):
-    """Keys that lie further apart than a finite difference moves them."""
-    return np.random.default_rng(0).permutation(num_rows) / 8.0
-
-
-@pytest.mark.parametrize("axis_type", [AxisType.Auto, AxisType.Explicit])
-@pytest.mark.parametrize("num_rows", [12, 11])
-def test_derivatives_of_a_sort(axis_type, num_rows):
-    mesh = shardings.make_mesh(3, axis_type=axis_type)
-    values = np.random.default_rng(1).standard_normal((num_rows, 2))
-
-    def sort(keys, values):
-        return primitives.radix_sort(jnp.sin(keys), mesh, values=values**3, descending=True)
-
-    # Explicit shardings of tangents are those of the mesh that is set.
-    with jax.set_mesh(mesh):
-        arguments = jax.device_put((distinct_keys(num_rows), values), shardings.replicated(mesh))
-        check_derivatives(sort, *arguments)
-
-
-def test_derivatives_of_what_is_built_on_the_exchange():
-    mesh = mesh_of(3)
-    b = np.sort(distinct_keys(5)) + 0.01
-
-    def of_everything(x):
-        merged = primitives.merge(jnp.sin(jnp.sort(x)), jnp.sin(b), mesh, values=(x**2, x[:5]))
-        sent = primitives.partition(x**2, jnp.arange(11) % 4, mesh, capacity=3)
-        top = primitives.top_k(jnp.sin(x), 4, mesh)
-        selected = primitives.select_rank(jnp.sin(x), np.array([0, 5, 10]), mesh)
-        return merged, sent.rows, top.values, selected
-
-    check_derivatives(of_everything, distinct_keys(11))
 
 
 # Export

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Collectives under `vmap`, control flow and derivatives, on meshes of other shapes."""
+"""Collectives in control flow, on meshes of other shapes, and where transformations meet.
+
+Each transformation by itself is in test_matrix.
+"""
 
 import functools
 
@@ -13,7 +16,6 @@ from jax.test_util import check_grads
 from jaxframes.primitives import collective
 from key_distributions import make_keys
 from on_shards import into_shards, mesh_of, on_shards, row_ids, sorted_on_shards
-from sent_rows import adversarial_destinations, expected_partition, nonzero_rows
 
 NUM_ROWS = 12
 
@@ -49,30 +51,6 @@ def test_vmap_sorts_each_row_of_the_batch(transport):
         for element in range(4)
     ]
     oracles.assert_same_bits(actual, jax.tree.map(lambda *leaves: np.stack(leaves, 1), *expected))
-
-
-def test_vmap_of_partition_and_select_rank():
-    destinations = adversarial_destinations(3, NUM_ROWS)
-    destination = np.stack(list(destinations.values()), axis=1)
-    rows = nonzero_rows(3, NUM_ROWS)
-    counts = np.full(3, NUM_ROWS, np.int32)
-
-    def send_and_select(rows, destination):
-        sent = jax.vmap(
-            lambda to: collective.partition(rows, to, axis_name="rows"),
-        )(destination)
-        selected = jax.vmap(
-            lambda x: collective.select_rank(x, np.array([0, 7]), axis_name="rows")
-        )(sent.rows)
-        return sent, selected
-
-    sent, selected = on_shards(send_and_select, 3)(rows, destination)
-    for element, to in enumerate(destinations.values()):
-        expected = expected_partition(rows, to, counts)
-        actual = jax.tree.map(lambda leaf, e=element: leaf[:, e], sent)
-        oracles.assert_same_bits(actual, expected)
-        in_order = np.sort(expected.rows.reshape(-1))[[0, 7]]
-        oracles.assert_same_bits(selected[:, element], np.stack([in_order] * 3))
 
 
 def test_a_scan_body_and_a_branch_sort():
@@ -202,8 +180,7 @@ def distinct_keys(num_rows, seed=0):
 VALUES = np.random.default_rng(1).standard_normal((15, 2))
 
 
-@pytest.mark.parametrize("transport", ["auto", "two_hop"])
-def test_derivatives_of_a_sort(transport):
+def test_derivatives_of_a_sort():
     def sort(keys, values):
         return collective.radix_sort(
             jnp.sin(keys / 4),
@@ -211,24 +188,9 @@ def test_derivatives_of_a_sort(transport):
             axis_name="rows",
             num_valid=4,
             descending=True,
-            transport=transport,
         )
 
     check_derivatives(on_flat_shards(sort), distinct_keys(15), VALUES)
-
-
-def test_derivatives_of_a_merge():
-    def merge(a, b, a_values, b_values):
-        return collective.merge(
-            jnp.sin(a / 4),
-            jnp.sin(b / 4),
-            values=(a_values**2, b_values**2),
-            axis_name="rows",
-            num_valid=(4, 3),
-        )
-
-    a, b = np.sort(distinct_keys(15)), np.sort(distinct_keys(9, seed=1)) + 0.1
-    check_derivatives(on_flat_shards(merge), a, b, VALUES[:, 0], VALUES[:9, 1])
 
 
 @pytest.mark.parametrize("capacity", [None, 3, 20])
@@ -245,16 +207,6 @@ def test_derivatives_of_a_partition(capacity):
         return sent.rows
 
     check_derivatives(lambda rows: on_flat_shards(partition)(rows, destination), VALUES)
-
-
-def test_derivatives_of_order_statistics():
-    def statistics(x):
-        x = jnp.sin(x / 4)
-        top = collective.top_k(x, 4, axis_name="rows", largest=False)
-        selected = collective.select_rank(x, np.array([0, 7, 7, 14]), axis_name="rows")
-        return top.values[None], selected[None]
-
-    check_derivatives(on_flat_shards(statistics), distinct_keys(15))
 
 
 def test_derivatives_under_vmap_and_checkpoint():

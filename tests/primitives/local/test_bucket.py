@@ -6,8 +6,6 @@ import jax.numpy as jnp
 import numpy as np
 import oracles
 import pytest
-from jax.sharding import AxisType, PartitionSpec
-from jax.test_util import check_grads
 from jaxframes.primitives import kernels, local
 from key_distributions import INTEGER_DTYPES, make_keys
 
@@ -131,21 +129,6 @@ def test_vmap_groups_each_row_of_the_batch():
         assert_is_bucketed(one, rows[place], bucket_ids[place], 5)
 
 
-def test_a_scan_body_groups():
-    _, bucket_ids = rows_and_ids(5, 3 * 50)
-    rows = np.arange(50, dtype=np.int32)
-
-    def step(rows, bucket_ids):
-        grouped = local.bucket(rows, bucket_ids, 5)
-        return grouped.rows, grouped.offsets
-
-    expected = rows
-    for ids in bucket_ids.reshape(3, 50):
-        expected, _, _ = oracles.bucket(expected, ids, 5)
-    actual, _ = jax.lax.scan(step, jnp.asarray(rows), bucket_ids.reshape(3, 50))
-    oracles.assert_same_bits(actual, expected)
-
-
 def test_donated_rows_are_reused_safely():
     _, bucket_ids = rows_and_ids(5)
     rows = make_keys("uniform", NUM_ROWS, np.float32)
@@ -153,33 +136,6 @@ def test_donated_rows_are_reused_safely():
     grouping = jax.jit(lambda rows, ids: local.bucket(rows, ids, 5), donate_argnums=0)
     assert_is_bucketed(grouping(donated, bucket_ids), rows, bucket_ids, 5)
     assert donated.is_deleted()
-
-
-def test_derivatives_match_finite_differences():
-    _, bucket_ids = rows_and_ids(3, 12)
-    weights = jnp.arange(12.0) ** 2
-
-    @jax.jit
-    def weighted(rows):
-        return jnp.vdot(weights, local.bucket(jnp.sin(rows), bucket_ids, 3).rows ** 2)
-
-    check_grads(weighted, (np.arange(12) / 4,), order=2, modes=("fwd", "rev"))
-
-
-def test_inside_shard_map():
-    mesh = jax.make_mesh((4,), ("rows",), axis_types=(AxisType.Auto,))
-    _, bucket_ids = rows_and_ids(5, 4 * 50)
-    rows = np.arange(4 * 50)
-    by_row = PartitionSpec("rows")
-    of_shards = jax.shard_map(
-        lambda rows, ids: local.bucket(rows, ids, 5).rows,
-        mesh=mesh,
-        in_specs=by_row,
-        out_specs=by_row,
-    )
-    shards = zip(rows.reshape(4, 50), bucket_ids.reshape(4, 50), strict=True)
-    expected = np.concatenate([oracles.bucket(*shard, 5)[0] for shard in shards])
-    oracles.assert_same_bits(jax.jit(of_shards)(rows, bucket_ids), expected)
 
 
 # Errors word for word

@@ -7,7 +7,6 @@ import numpy as np
 import oracles
 import pytest
 from jax.sharding import AxisType, PartitionSpec
-from jax.test_util import check_grads
 from jaxframes.primitives import kernels, local
 from key_distributions import KEY_DTYPES, distributions_for, make_keys
 
@@ -173,19 +172,6 @@ def test_donated_arguments_are_safe():
     donating = jax.jit(lambda a, b: tuple(jnp.split(local.merge(a, b), 2)), donate_argnums=(0, 1))
     actual = donating(jnp.asarray(a.copy()), jnp.asarray(b.copy()))
     oracles.assert_same_bits(actual, tuple(np.split(oracles.merge(a, b), 2)))
-
-
-def test_derivatives_match_finite_differences():
-    keys = np.random.default_rng(0).permutation(12) / 4.0
-    a, b = np.sort(keys[:5]), np.sort(keys[5:])
-    weights = jnp.arange(12.0) ** 2
-
-    @jax.jit
-    def weighted(a, b):
-        keys, values = local.merge(jnp.sin(a / 4), jnp.sin(b / 4), values=(a**3, b**2))
-        return jnp.vdot(weights, keys * values)
-
-    check_grads(weighted, (a, b), order=2, modes=("fwd", "rev"))
 
 
 def test_bfloat16_keeps_its_gradient():

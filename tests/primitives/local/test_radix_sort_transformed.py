@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`local.radix_sort` under `vmap`, control flow, donation, derivatives and `shard_map`."""
+"""`local.radix_sort` under `vmap`, control flow and donation; the rest is in test_matrix."""
 
 import functools
 
@@ -8,8 +8,6 @@ import jax.numpy as jnp
 import numpy as np
 import oracles
 import pytest
-from jax.sharding import AxisType, PartitionSpec
-from jax.test_util import check_grads
 from jaxframes.primitives import local
 from key_distributions import make_keys
 
@@ -67,30 +65,3 @@ def test_donated_arguments_are_reused_safely():
     donated = jnp.asarray(keys.copy()), jnp.asarray(values.copy())
     oracles.assert_same_bits(donating(*donated), oracles.sort(keys, values=values))
     assert all(array.is_deleted() for array in donated)
-
-
-@pytest.mark.parametrize("descending", [False, True])
-def test_derivatives_match_finite_differences(descending):
-    # Keys lie further apart than a finite difference moves them.
-    keys = np.random.default_rng(0).permutation(12) / 4.0
-    values = np.random.default_rng(1).standard_normal((12, 2))
-    weights = jnp.arange(12.0) ** 2
-
-    @jax.jit
-    def weighted(keys, values):
-        keys, values = local.radix_sort(
-            jnp.sin(keys / 4), values=values**3, descending=descending, num_valid=10
-        )
-        return jnp.vdot(weights, keys) + jnp.vdot(weights, values[:, 1] * keys)
-
-    check_grads(weighted, (keys, values), order=2, modes=("fwd", "rev"))
-    check_grads(jax.checkpoint(weighted), (keys, values), order=1, modes=("rev",))
-
-
-def test_inside_shard_map():
-    mesh = jax.make_mesh((8,), ("rows",), axis_types=(AxisType.Auto,))
-    keys = make_keys("uniform", 8 * 125, np.int64)
-    by_row = PartitionSpec("rows")
-    sort_shards = jax.shard_map(local.radix_sort, mesh=mesh, in_specs=by_row, out_specs=by_row)
-    expected = np.concatenate([oracles.sort(shard) for shard in keys.reshape(8, 125)])
-    oracles.assert_same_bits(jax.jit(sort_shards)(keys), expected)

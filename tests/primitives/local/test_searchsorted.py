@@ -135,16 +135,6 @@ def test_vmap_searches_each_row_of_the_batch():
     oracles.assert_same_bits(actual, expected)
 
 
-def test_a_scan_body_searches():
-    keys, queries = keys_and_queries("zipf", np.int32)
-
-    def step(total, query):
-        return total + local.searchsorted(keys, query[None])[0], None
-
-    total, _ = jax.lax.scan(step, jnp.int32(0), queries)
-    assert int(total) == oracles.searchsorted(keys, queries).sum()
-
-
 def test_a_place_has_no_derivative():
     keys, queries = np.arange(4.0), np.array([0.5, 2.5])
 

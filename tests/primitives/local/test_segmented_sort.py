@@ -6,8 +6,6 @@ import jax.numpy as jnp
 import numpy as np
 import oracles
 import pytest
-from jax.sharding import AxisType, PartitionSpec
-from jax.test_util import check_grads
 from jaxframes.primitives import kernels, local
 from key_distributions import KEY_DTYPES, distributions_for, make_keys
 
@@ -147,49 +145,12 @@ def test_vmap_sorts_each_row_of_the_batch():
     oracles.assert_same_bits(actual, expected)
 
 
-def test_a_scan_body_sorts():
-    keys = make_keys("uniform", NUM_ROWS, np.int32)
-    all_segment_ids = np.stack([segments(NUM_ROWS, seed=seed) for seed in range(3)])
-
-    def step(keys, segment_ids):
-        return local.segmented_sort(keys, segment_ids), None
-
-    expected = keys
-    for segment_ids in all_segment_ids:
-        expected = oracles.segmented_sort(expected, segment_ids)
-    actual, _ = jax.lax.scan(step, jnp.asarray(keys), all_segment_ids)
-    oracles.assert_same_bits(actual, expected)
-
-
 def test_donated_keys_are_reused_safely():
     keys, segment_ids = make_keys("uniform", NUM_ROWS, np.int32), segments(NUM_ROWS)
     donated = jnp.asarray(keys.copy())
     actual = jax.jit(local.segmented_sort, donate_argnums=0)(donated, segment_ids)
     oracles.assert_same_bits(actual, oracles.segmented_sort(keys, segment_ids))
     assert donated.is_deleted()
-
-
-def test_derivatives_match_finite_differences():
-    keys = np.random.default_rng(0).permutation(12) / 4.0
-    segment_ids = segments(12, num_segments=3)
-    weights = jnp.arange(12.0) ** 2
-
-    @jax.jit
-    def weighted(keys, values):
-        keys, values = local.segmented_sort(jnp.sin(keys / 4), segment_ids, values=values**3)
-        return jnp.vdot(weights, keys * values)
-
-    check_grads(weighted, (keys, keys[::-1].copy()), order=2, modes=("fwd", "rev"))
-
-
-def test_inside_shard_map():
-    mesh = jax.make_mesh((4,), ("rows",), axis_types=(AxisType.Auto,))
-    keys, segment_ids = make_keys("uniform", 4 * 50, np.int32), segments(4 * 50)
-    by_row = PartitionSpec("rows")
-    sort_shards = jax.shard_map(local.segmented_sort, mesh=mesh, in_specs=by_row, out_specs=by_row)
-    shards = zip(keys.reshape(4, 50), segment_ids.reshape(4, 50), strict=True)
-    expected = np.concatenate([oracles.segmented_sort(*shard) for shard in shards])
-    oracles.assert_same_bits(jax.jit(sort_shards)(keys, segment_ids), expected)
 
 
 # Errors word for word; those about keys are in test_key_errors.py

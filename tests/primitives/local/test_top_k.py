@@ -6,8 +6,6 @@ import jax.numpy as jnp
 import numpy as np
 import oracles
 import pytest
-from jax.sharding import AxisType, PartitionSpec
-from jax.test_util import check_grads
 from jaxframes.primitives import kernels, local
 from key_distributions import INTEGER_DTYPES, KEY_DTYPES, distributions_for, make_keys
 
@@ -129,29 +127,6 @@ def test_a_donated_argument_is_reused_safely():
     actual = jax.jit(lambda x: local.top_k(x, NUM_ROWS), donate_argnums=0)(donated)
     assert_is_top_k(actual, x, NUM_ROWS)
     assert donated.is_deleted()
-
-
-def test_derivatives_match_finite_differences():
-    x = np.random.default_rng(0).permutation(12) / 4.0
-    weights = jnp.arange(5.0) ** 2
-
-    @jax.jit
-    def weighted(x):
-        return jnp.vdot(weights, local.top_k(jnp.sin(x / 4), 5).values ** 2)
-
-    check_grads(weighted, (x,), order=2, modes=("fwd", "rev"))
-
-
-def test_inside_shard_map():
-    mesh = jax.make_mesh((4,), ("rows",), axis_types=(AxisType.Auto,))
-    x = make_keys("uniform", 4 * 50, np.int64)
-    by_row = PartitionSpec("rows")
-    of_shards = jax.shard_map(
-        lambda x: local.top_k(x, 3), mesh=mesh, in_specs=by_row, out_specs=by_row
-    )
-    expected = [oracles.top_k(shard, 3) for shard in x.reshape(4, 50)]
-    expected = tuple(np.concatenate(parts) for parts in zip(*expected, strict=True))
-    oracles.assert_same_bits(tuple(jax.jit(of_shards)(x)), expected)
 
 
 # Errors word for word; those about keys are in test_key_errors.py

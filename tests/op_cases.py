@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A call of every op on a few rows: test_matrix puts each through every transformation.
+
+A new op joins by one line of `CASES`: its name, the arrays that it takes, and a call that holds for
+all levels. `f` is the function of one of them; `at` holds what only that level takes, `axis_name`
+for a collective and `mesh` for a global call.
+"""
+
+import functools
+import inspect
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import jax
+import numpy as np
+from jaxframes import primitives
+from jaxframes.primitives import collective, local
+
+NUM_ROWS = 12
+PACKAGES = {"local": local, "collective": collective, "global": primitives}
+# Public functions that take no rows.
+NOT_OPS = {"backend", "even_share"}
+
+Input = Callable[[int, np.random.Generator], np.ndarray]
+
+
+class OpCase(NamedTuple):
+    """A call of an op, and what there is to say about it.
+
+    Attributes:
+        name: the op, as each of its levels names it.
+        inputs: what draws the arrays of the call, all of the same number of rows.
+        call: the call, given the function of one level and the arrays.
+        fixed: places of the float arrays that the result has no derivative in.
+        tolerance: what float results may differ by, where rounding depends on the order of rows.
+        moved: from the arrays and the result, the rows that a collective must not lose, before
+            and after; those of zeros do not count.
+    """
+
+    name: str
+    inputs: tuple[Input, ...]
+    call: Callable[..., Any]
+    fixed: tuple[int, ...] = ()
+    tolerance: float = 0.0
+    moved: Callable[..., tuple[Any, Any]] | None = None
+
+    def draw(self, seed: int, num_rows: int = NUM_ROWS) -> tuple[np.ndarray, ...]:
+        """The arrays of the call, other ones for each seed."""
+        rng = np.random.default_rng(seed)
+        return tuple(draw(num_rows, rng) for draw in self.inputs)
+
+    def draw_batch(self, size: int) -> tuple[np.ndarray, ...]:
+        """The arrays of several calls, stacked."""
+        draws = [self.draw(seed) for seed in range(size)]
+        return jax.tree.map(lambda *arrays: np.stack(arrays), *draws)
+
+    def at(self, level: str, **at: Any) -> Callable[..., Any]:
+        """The call of one level, as a function of the arrays."""
+        return functools.partial(self.call, getattr(PACKAGES[level], self.name), **at)
+
+    def is_at(self, level: str) -> bool:
+        """Whether a level has the op."""
+        return hasattr(PACKAGES[level], self.name)
+
+    def takes(self, level: str, parameter: str) -> bool:
+        """Whether the op has a parameter on a level."""
+        return parameter in inspect.signature(getattr(PACKAGES[level], self.name)).parameters
+
+
+def ops_of(level: str) -> set[str]:
+    """Names of the ops that a level exports: what is no class, no module, and takes rows."""
+    package = PACKAGES[level]
+    exported = {name: getattr(package, name) for name in package.__all__}
+    functions = {name for name, value in exported.items() if inspect.isfunction(value)}
+    return functions - NOT_OPS
+
+
+# What the arrays hold. Floats are eighths, whose sums are exact in any order, and lie further
+# apart than a finite difference moves them.
+
+
+def keys(num_rows: int, rng: np.random.Generator) -> np.ndarray:
+    return (rng.permutation(num_rows) - num_rows // 2) / 8
+
+
+def sorted_keys(num_rows: int, rng: np.random.Generator) -> np.ndarray:
+    return np.cumsum(rng.integers(1, 4, num_rows)) / 8 + rng.integers(1, 8) / 64
+
+
+def pairs(num_rows: int, rng: np.random.Generator) -> np.ndarray:
+    """Two columns, without a zero."""
+    return (1 + rng.permutation(2 * num_rows).reshape(num_rows, 2)) / 8
+
+
+def ids(num_rows: int, rng: np.random.Generator) -> np.ndarray:
+    """Four segments, buckets or shards."""
+    return rng.integers(0, 4, num_rows).astype(np.int32)
+
+
+# Calls that take more than a line.
+
+
+def merge(f: Any, a: Any, b: Any, a_values: Any, b_values: Any, **at: Any) -> Any:
+    if "num_valid" in at:
+        at["num_valid"] = (at["num_valid"],) * 2
+    return f(a, b, values=(a_values, b_values), **at)
+
+
+RANKS = np.array([0, 7, 7, 10], np.int32)
+ROOM = 3 * NUM_ROWS
+
+CASES = (
+    OpCase(
+        "bucket", (pairs, ids), lambda f, rows, to, **at: f({"pair": rows, "to": to}, to, 4, **at)
+    ),
+    OpCase(
+        "merge",
+        (sorted_keys, sorted_keys, pairs, pairs),
+        merge,
+        moved=lambda rows, result: (np.concatenate(rows[2:], axis=1), result[1]),
+    ),
+    OpCase(
+        "partition",
+        (pairs, ids),
+        lambda f, rows, to, **at: f(rows, to % 3, capacity=ROOM, **at),
+        moved=lambda rows, result: (rows[0], result.rows),
+    ),
+    OpCase("radix_argsort", (keys, ids), lambda f, key, low, **at: f((low, key), **at)),
+    OpCase(
+        "radix_sort",
+        (keys, pairs),
+        lambda f, key, rows, **at: f(key, values=rows, descending=True, **at),
+        moved=lambda rows, result: (rows[1], result[1]),
+    ),
+    OpCase(
+        "searchsorted", (sorted_keys, keys), lambda f, key, queries, **at: f(key, queries, **at)
+    ),
+    OpCase(
+        "segmented_sort",
+        (keys, ids, pairs),
+        lambda f, key, segment, rows, **at: f(key, segment, values=rows, **at),
+        moved=lambda rows, result: (rows[2], result[1]),
+    ),
+    OpCase("select_rank", (keys,), lambda f, x, **at: f(x, RANKS, **at)),
+    OpCase("top_k", (keys,), lambda f, x, **at: f(x, 4, largest=False, **at)),
+)

@@ -1,0 +1,324 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Every op on every level under every transformation, on a few rows each.
+
+That an op computes the right thing is for its own files to test; here no transformation may change
+what it computes. The calls are in op_cases.
+"""
+
+import functools
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import op_cases
+import oracles
+import pytest
+from jax.flatten_util import ravel_pytree
+from jax.sharding import AxisType, PartitionSpec
+from jaxframes import shardings
+from on_shards import into_shards, mesh_of, noting, on_shards, row_counts
+
+# A batch of three calls is also what three shards hold.
+BATCH = 3
+UNOPTIMISED = {"xla_backend_optimization_level": 0}
+WIDTHS = {"float64": np.float32, "int64": np.int32, "uint64": np.uint32, "complex128": np.complex64}
+
+
+def cases_of(level):
+    cases = [case for case in op_cases.CASES if case.is_at(level)]
+    return pytest.mark.parametrize("case", cases, ids=lambda case: case.name)
+
+
+def assert_agree(case, actual, expected):
+    if not case.tolerance:
+        oracles.assert_same_bits(actual, expected)
+        return
+    assert jax.tree.structure(actual) == jax.tree.structure(expected)
+    for one, other in zip(jax.tree.leaves(actual), jax.tree.leaves(expected), strict=True):
+        assert one.dtype == other.dtype
+        np.testing.assert_allclose(one, other, rtol=case.tolerance)
+
+
+def elements_of(tree, axis=0):
+    """The elements of a batch."""
+    tree = jax.tree.map(np.asarray, tree)
+    return [jax.tree.map(lambda leaf, i=i: leaf.take(i, axis), tree) for i in range(BATCH)]
+
+
+def compiled(function):
+    """Compiles fast: these programs run once on a few rows."""
+    return jax.jit(function, compiler_options=UNOPTIMISED)
+
+
+def narrowed(tree):
+    """Arrays as JAX has them without x64 mode."""
+    return jax.tree.map(lambda leaf: np.asarray(leaf, WIDTHS.get(leaf.dtype.name)), tree)
+
+
+@functools.cache
+def local_call(case):
+    return jax.jit(case.at("local"))
+
+
+@functools.cache
+def expected_of(case, seed=0, num_rows=op_cases.NUM_ROWS):
+    """What the local call gives, with x64 mode whatever the test."""
+    with jax.enable_x64(True):
+        return local_call(case)(*case.draw(seed, num_rows))
+
+
+@functools.cache
+def collective_call(case):
+    """The collective on three shards, given how many rows count on each and the rows."""
+
+    def call(num_valid, *rows):
+        at = {"num_valid": num_valid} if case.takes("collective", "num_valid") else {}
+        return case.at("collective", axis_name="rows", **at)(*rows)
+
+    return on_shards(call, 3, compiler_options=UNOPTIMISED)
+
+
+@pytest.mark.parametrize("level", op_cases.PACKAGES)
+def test_every_op_has_a_case(level):
+    assert op_cases.ops_of(level) <= {case.name for case in op_cases.CASES}
+
+
+def test_every_case_has_an_op():
+    names = [case.name for case in op_cases.CASES if any(map(case.is_at, op_cases.PACKAGES))]
+    assert names == sorted(case.name for case in op_cases.CASES)
+
+
+# Local
+
+
+@cases_of("local")
+def test_local_call_without_jit(case):
+    assert_agree(case, case.at("local")(*case.draw(0)), expected_of(case))
+
+
+@cases_of("local")
+def test_local_call_under_vmap_and_in_a_scan(case):
+    call = case.at("local")
+
+    @compiled
+    def mapped_and_looped(*batch):
+        return jax.vmap(call)(*batch), jax.lax.map(lambda one: call(*one), batch)
+
+    for batch in mapped_and_looped(*case.draw_batch(BATCH)):
+        for seed, one in enumerate(elements_of(batch)):
+            assert_agree(case, one, expected_of(case, seed))
+
+
+@cases_of("local")
+def test_local_call_inside_shard_map(case):
+    call = on_shards(case.at("local"), BATCH, compiler_options=UNOPTIMISED)
+    shards = call(*case.draw_batch(BATCH))
+    for seed, one in enumerate(elements_of(shards)):
+        assert_agree(case, one, expected_of(case, seed))
+
+
+@cases_of("local")
+@pytest.mark.usefixtures("x64_off")
+def test_local_call_without_x64(case):
+    actual = compiled(case.at("local"))(*narrowed(case.draw(0)))
+    assert_agree(case, actual, narrowed(expected_of(case)))
+
+
+@cases_of("local")
+def test_derivatives_of_local_call(case):
+    check_derivatives(case, case.at("local"), case.draw(0))
+
+
+@pytest.mark.parametrize(
+    "case", [case for case in op_cases.CASES if case.fixed], ids=lambda case: case.name
+)
+def test_what_has_no_derivative_stops_it(case):
+    weighted, x = weighted_sum(case._replace(fixed=()), case.at("local"), case.draw(0))
+    assert jax.eval_shape(jax.grad(weighted), x).shape == x.shape
+
+
+# Collective
+
+
+@cases_of("collective")
+def test_collective_on_one_shard_is_the_local_call(case):
+    # The rows come in as what is the same on every shard, which a collective must take as well.
+    by_row = PartitionSpec("rows")
+    collective = jax.shard_map(
+        lambda *rows: jax.tree.map(
+            lambda leaf: leaf[None], case.at("collective", axis_name="rows")(*rows)
+        ),
+        mesh=mesh_of(1),
+        in_specs=PartitionSpec(),
+        out_specs=by_row,
+    )
+    actual = jax.tree.map(lambda leaf: leaf[0], compiled(collective)(*case.draw(0)))
+    if case.is_at("local"):
+        assert_agree(case, actual, expected_of(case))
+
+
+@cases_of("collective")
+def test_collective_under_vmap(case):
+    call = jax.vmap(case.at("collective", axis_name="rows"))
+    draws = [into_shards(case.draw(seed), 3) for seed in range(BATCH)]
+    batch = jax.tree.map(lambda *arrays: np.stack(arrays, 1), *draws)
+    actual = on_shards(call, 3, compiler_options=UNOPTIMISED)(*batch)
+    counts = row_counts(3, op_cases.NUM_ROWS // 3)["all"]
+    for one, draw in zip(elements_of(actual, axis=1), draws, strict=True):
+        assert_agree(case, one, collective_call(case)(counts, *draw))
+
+
+@cases_of("collective")
+def test_derivatives_of_collective(case):
+    at = {"axis_name": "rows"}
+    if case.takes("collective", "transport"):
+        # One route, and the longer one, instead of the choice between both.
+        at["transport"] = "two_hop"
+    on_rows = on_shards(case.at("collective", **at), 3)
+    check_derivatives(case, lambda *rows: on_rows(*into_shards(rows, 3)), case.draw(0))
+
+
+@pytest.mark.parametrize(
+    "case", [case for case in op_cases.CASES if case.moved], ids=lambda case: case.name
+)
+def test_rows_are_conserved(case):
+    rows = into_shards(case.draw(0), 3)
+    num_rows = op_cases.NUM_ROWS // 3
+    for counted, counts in row_counts(3, num_rows).items():
+        is_row = np.arange(num_rows) < counts[:, None]
+        valid = [leaf * np.expand_dims(is_row, tuple(range(2, leaf.ndim))) for leaf in rows]
+        sent, received = case.moved(valid, collective_call(case)(counts, *rows))
+        with noting(counted):
+            assert rows_of(received) == rows_of(sent)
+
+
+def rows_of(shards):
+    """The rows of all shards that hold anything, in order of value."""
+    shards = np.asarray(shards)
+    rows = shards.reshape(shards.shape[0] * shards.shape[1], -1)
+    return sorted(map(tuple, rows[rows.any(axis=1)].tolist()))
+
+
+# Global: most calls on a length that the shards do not divide
+
+
+LENGTH = op_cases.NUM_ROWS - 1
+
+
+def global_expected(case, mesh, seed=0, num_rows=LENGTH):
+    """What every mesh must give; a result that is by shard, what this mesh gives without `jit`."""
+    if case.is_at("local"):
+        return expected_of(case, seed, num_rows)
+    return case.at("global", mesh=mesh)(*case.draw(seed, num_rows))
+
+
+@cases_of("global")
+def test_global_call_on_every_mesh(case):
+    if not case.is_at("local"):
+        pytest.skip("the result is by shard")
+    rows = case.draw(0, LENGTH)
+    one_shard = case.at("global", mesh=mesh_of(1))(*rows)
+    three_shards = compiled(case.at("global", mesh=mesh_of(3)))(*rows)
+    for actual in (one_shard, three_shards):
+        assert_agree(case, actual, expected_of(case, 0, LENGTH))
+
+
+@cases_of("global")
+def test_global_call_on_explicit_axes_under_jit(case):
+    mesh = shardings.make_mesh(3, axis_type=AxisType.Explicit)
+    rows = case.draw(0)
+    expected = global_expected(case, mesh_of(3), num_rows=len(rows[0]))
+    with jax.set_mesh(mesh):
+        rows = jax.device_put(rows, shardings.row_sharded(mesh))
+        actual = compiled(case.at("global", mesh=mesh))(*rows)
+    assert_agree(case, actual, expected)
+
+
+@cases_of("global")
+def test_global_call_under_vmap(case):
+    call = case.at("global", mesh=mesh_of(3))
+    draws = [case.draw(seed, LENGTH) for seed in range(BATCH)]
+    batch = jax.tree.map(lambda *arrays: np.stack(arrays), *draws)
+    for seed, one in enumerate(elements_of(compiled(jax.vmap(call))(*batch))):
+        assert_agree(case, one, global_expected(case, mesh_of(3), seed))
+
+
+@cases_of("global")
+def test_gradient_of_global_call(case):
+    rows = case.draw(0, LENGTH)
+    mesh = shardings.make_mesh(3, axis_type=AxisType.Explicit)
+    one_device = {} if case.is_at("local") else {"mesh": mesh_of(3)}
+    weighted, x = weighted_sum(case, case.at("global", **one_device), rows)
+    expected = compiled(jax.grad(weighted))(x)
+    # Explicit shardings of tangents are those of the mesh that is set.
+    with jax.set_mesh(mesh):
+        weighted, x = weighted_sum(case, case.at("global", mesh=mesh), rows)
+        actual = compiled(jax.grad(weighted))(jax.device_put(x, shardings.replicated(mesh)))
+    np.testing.assert_allclose(actual, expected, rtol=1e-12, atol=1e-12)
+
+
+@cases_of("global")
+def test_global_call_without_x64(case):
+    expected = narrowed(global_expected(case, mesh_of(2)))
+    with jax.enable_x64(False):
+        actual = compiled(case.at("global", mesh=mesh_of(2)))(*narrowed(case.draw(0, LENGTH)))
+    assert_agree(case, actual, expected)
+
+
+# Derivatives
+
+
+def weighted_sum(case, function, rows):
+    """A scalar of the float results, as a function of one vector of the float arrays; and that."""
+    places = [
+        place for place, leaf in enumerate(rows) if leaf.dtype == float and place not in case.fixed
+    ]
+    x, unravel = ravel_pytree([jnp.asarray(rows[place]) for place in places])
+
+    def weighted(x):
+        arguments = list(rows)
+        for place, leaf in zip(places, unravel(x), strict=True):
+            # Curved, and growing with what goes in, so that what is sorted stays so.
+            arguments[place] = leaf + jnp.sin(leaf) / 2
+        leaves = [
+            leaf.reshape(-1)
+            for leaf in jax.tree.leaves(function(*arguments))
+            if leaf.dtype == float
+        ]
+        # Each place has a weight of its own: a derivative in the wrong place shows.
+        weights = [jnp.arange(1.0, leaf.size + 1) / leaf.size for leaf in leaves]
+        return sum(map(jnp.vdot, weights, [leaf**2 for leaf in leaves]), start=0.0 * x.sum())
+
+    return weighted, x
+
+
+def check_derivatives(case, function, rows, step=1e-4):
+    """First and second derivatives in one program, against each other and finite differences.
+
+    Where the result holds no floats, it must have a derivative all the same, which is zero.
+    """
+    weighted, x = weighted_sum(case, function, rows)
+    if not x.size:
+        return
+    direction = jnp.asarray(np.random.default_rng(1).standard_normal(x.shape))
+    gradient = jax.grad(jax.checkpoint(weighted))
+
+    def slope(x):
+        return jax.jvp(weighted, (x,), (direction,))[1]
+
+    @compiled
+    def derivatives(x):
+        forward = jax.jvp(slope, (x,), (direction,))
+        mixed = jax.jvp(gradient, (x,), (direction,))
+        reverse = jax.grad(lambda x: jnp.vdot(gradient(x), direction))(x)
+        return weighted(x), forward, mixed, reverse
+
+    close = functools.partial(np.testing.assert_allclose, rtol=1e-9, atol=1e-9)
+    _, (first, second), (gradient_at_x, along), reverse = derivatives(x)
+    close(first, jnp.vdot(gradient_at_x, direction))
+    close(second, jnp.vdot(along, direction))
+    close(along, reverse)
+    after, before = (derivatives(x + sign * step * direction) for sign in (1, -1))
+    near = functools.partial(np.testing.assert_allclose, rtol=1e-5, atol=1e-5)
+    near(first, (after[0] - before[0]) / (2 * step))
+    near(along, (after[2][0] - before[2][0]) / (2 * step))
