@@ -3,27 +3,32 @@
 
 from . import collective, local
 from ._arguments import CapacityError
+from ._compact import compact
 from ._merge import merge
 from ._order_statistics import select_rank, top_k
 from ._partition import partition
 from ._radix_sort import radix_argsort, radix_sort
+from ._rebalance import rebalance
 from ._segmented_sort import segmented_sort
 from .collective import Partitioned
 from .kernels._library import Backend, backend
-from .local import TopK
+from .local import Compacted, TopK
 
 __all__ = [
     "Backend",
     "CapacityError",
+    "Compacted",
     "Partitioned",
     "TopK",
     "backend",
     "collective",
+    "compact",
     "local",
     "merge",
     "partition",
     "radix_argsort",
     "radix_sort",
+    "rebalance",
     "segmented_sort",
     "select_rank",
     "top_k",

@@ -188,6 +188,13 @@ def as_num_valid(num_valid: Any, num_rows: int, caller: str) -> Array:
     return jnp.asarray(as_static_int(num_valid, caller, "num_valid", 0, num_rows), jnp.int32)
 
 
+def as_capacity(capacity: Any, default: int, caller: str) -> int:
+    """Rows that a result has room for: as given, or the default."""
+    if capacity is None:
+        return default
+    return as_static_int(capacity, caller, "capacity", 0, MAX_SHARD_ROWS)
+
+
 def as_directions(descending: Any, num_keys: int, caller: str) -> tuple[bool, ...]:
     """One direction for each key column."""
     if isinstance(descending, Tracer):

@@ -73,19 +73,21 @@ class RowMesh:
         return rows
 
     def trim(self, rows: Any, num_rows: int) -> Any:
-        """Drops the padding behind the last row. A length that the shards do not divide cannot be
-        sharded in JAX, so it comes back whole on every device.
+        """Keeps the first `num_rows` rows. A length that the shards do not divide cannot be sharded
+        in JAX, so it comes back whole on every device.
         """
-        if num_rows % self.num_shards == 0:
-            return rows
-        whole = NamedSharding(self.mesh, PartitionSpec())
+        is_sharded = num_rows % self.num_shards == 0
+        sharding = NamedSharding(self.mesh, self.spec if is_sharded else PartitionSpec())
 
         def trim_leaf(leaf: Array) -> Array:
             if has_explicit_axes(self.mesh, self.axes):
-                return jax.sharding.reshard(leaf, whole)[:num_rows]
-            return jax.lax.with_sharding_constraint(leaf[:num_rows], whole)
+                return jax.sharding.reshard(leaf, sharding)[:num_rows]
+            return jax.lax.with_sharding_constraint(leaf[:num_rows], sharding)
 
-        return jax.tree.map(functools.partial(_with_bits_kept, trim_leaf), rows)
+        def trim_if_longer(leaf: Array) -> Array:
+            return leaf if leaf.shape[0] == num_rows else _with_bits_kept(trim_leaf, leaf)
+
+        return jax.tree.map(trim_if_longer, rows)
 
     def map(self, function: Callable[..., Any], *rows: Any, replicated: Any = ()) -> Any:
         """Runs a collective on rows that lie on the mesh; its results do too."""

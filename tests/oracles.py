@@ -177,6 +177,27 @@ def bucket(
     return take(rows, row_ids), offsets, row_ids
 
 
+def compact(
+    mask: np.ndarray, rows: Any, capacity: int | None = None, num_valid: int | None = None
+) -> tuple[Any, np.int32]:
+    """The flagged rows, cut off at the capacity, with zeros behind them; and their true count."""
+    capacity = len(mask) if capacity is None else capacity
+    row_ids = [row for row in range(len(mask) if num_valid is None else num_valid) if mask[row]]
+    kept = take(rows, np.array(row_ids[:capacity], int))
+    return with_zeros_behind(kept, capacity), np.int32(len(row_ids))
+
+
+def with_zeros_behind(rows: Any, capacity: int) -> Any:
+    """As many rows as the capacity, which holds them all."""
+
+    def pad(leaf: np.ndarray) -> np.ndarray:
+        padded = np.zeros((capacity, *leaf.shape[1:]), leaf.dtype)
+        padded[: len(leaf)] = leaf
+        return padded
+
+    return jax.tree.map(pad, rows)
+
+
 def partition(
     rows: list[np.ndarray], destinations: list[np.ndarray], num_shards: int
 ) -> list[np.ndarray]:

@@ -1,21 +1,26 @@
 # SPDX-License-Identifier: Apache-2.0
 """Level 2: the rows of a mesh axis, inside `shard_map`."""
 
+from ._compact import Compacted, compact
 from ._merge import merge
 from ._partition import Partitioned, partition
 from ._radix_sort import even_share, radix_argsort, radix_sort
+from ._rebalance import rebalance
 from ._segmented_sort import segmented_sort
 from ._select_rank import select_rank
 from ._top_k import TopK, top_k
 
 __all__ = [
+    "Compacted",
     "Partitioned",
     "TopK",
+    "compact",
     "even_share",
     "merge",
     "partition",
     "radix_argsort",
     "radix_sort",
+    "rebalance",
     "segmented_sort",
     "select_rank",
     "top_k",

@@ -20,6 +20,7 @@ TARGETS = (
     "jaxframes_merge_v1",
     "jaxframes_merge_keys_v1",
     "jaxframes_top_k_v1",
+    "jaxframes_compact_v1",
 )
 
 

@@ -6,6 +6,7 @@ and would gather the whole batch before it.
 """
 
 from ._bucket import Bucketed, bucket
+from ._compact import Compacted, compact
 from ._merge import merge
 from ._radix_sort import radix_argsort, radix_sort
 from ._searchsorted import searchsorted
@@ -15,8 +16,10 @@ from ._top_k import TopK, top_k
 
 __all__ = [
     "Bucketed",
+    "Compacted",
     "TopK",
     "bucket",
+    "compact",
     "merge",
     "radix_argsort",
     "radix_sort",

@@ -4,7 +4,9 @@
 from typing import Any
 
 import jax
+import jax.numpy as jnp
 
+from ...shardings._compat import like_varying
 from .._key_bits import OrderedWord
 from .._typing import Array
 
@@ -15,6 +17,50 @@ def take_rows(rows: Any, row_ids: Array, *, is_unique: bool = True) -> Any:
         lambda leaf: leaf.at[row_ids].get(mode="promise_in_bounds", unique_indices=is_unique),
         rows,
     )
+
+
+def take_rows_or_zeros(rows: Any, row_ids: Array, is_row: Array) -> Any:
+    """Takes the rows that `row_ids` name where `is_row` holds, and zeros elsewhere.
+
+    Every id must name a row. There may be no row at all.
+    """
+
+    def take(leaf: Array) -> Array:
+        if leaf.shape[0] == 0:
+            zeros = jnp.zeros((*row_ids.shape, *leaf.shape[1:]), leaf.dtype)
+            return like_varying(zeros, leaf, row_ids)
+        return keep_or_zero(take_rows(leaf, row_ids, is_unique=False), is_row)
+
+    return jax.tree.map(take, rows)
+
+
+def keep_or_zero(rows: Any, is_row: Array) -> Any:
+    """Keeps the rows where `is_row` holds, with their bits, and puts zeros in place of others."""
+
+    def keep(leaf: Array) -> Array:
+        # XLA on CPU selects bfloat16 by way of float32, which rewrites NaNs.
+        return (_keep_bits if leaf.dtype == jnp.bfloat16 else _keep)(leaf, is_row)
+
+    return jax.tree.map(keep, rows)
+
+
+def _keep(leaf: Array, is_row: Array) -> Array:
+    flags = is_row.reshape(*is_row.shape, *(1,) * (leaf.ndim - is_row.ndim))
+    return jnp.where(flags, leaf, jnp.zeros((), leaf.dtype))
+
+
+@jax.custom_jvp
+def _keep_bits(leaf: Array, is_row: Array) -> Array:
+    words = _keep(jax.lax.bitcast_convert_type(leaf, jnp.uint16), is_row)
+    return jax.lax.bitcast_convert_type(words, leaf.dtype)
+
+
+@_keep_bits.defjvp
+def _keep_bits_jvp(
+    primals: tuple[Array, Array], tangents: tuple[Array, Any]
+) -> tuple[Array, Array]:
+    _, is_row = primals
+    return _keep_bits(*primals), _keep(tangents[0], is_row)
 
 
 def take_words(columns: tuple[OrderedWord, ...], row_ids: Array) -> tuple[OrderedWord, ...]:

@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Stable selection of whole arrays' rows, on one device or over a mesh."""
+
+import functools
+from typing import Any
+
+import jax
+
+from ..shardings._compat import MeshLike
+from . import local
+from ._arguments import as_rows, num_rows_of
+from ._over_mesh import RowMesh
+from ._sized import map_front_packed, sized
+from ._typing import Array, ArrayLike, Bool, PyTree
+from .collective._exchange import Transport, check_transport
+from .local._compact import Compacted, as_mask
+
+
+def compact(
+    mask: Bool[ArrayLike, " rows"],
+    rows: PyTree,
+    mesh: MeshLike | None = None,
+    *,
+    capacity: int | None = None,
+    axis: str | tuple[str, ...] | None = None,
+    transport: Transport = "auto",
+) -> Compacted:
+    """Selects the rows that a mask flags, keeping their order, on one device or over a mesh.
+
+    Args:
+        mask: a flag for each row, bool of shape `(rows,)`, of any length.
+        rows: any pytree of arrays with the same leading axis.
+        mesh: the mesh that the rows are spread over; one device if left out.
+        capacity: rows of the result. Static. Left out, an eager call returns the selected rows
+            and no more; a traced one has room for all rows.
+        axis: mesh axis or axes that the rows lie along; all axes of the mesh if left out.
+        transport: how the rows travel; see `collective.partition`.
+
+    Returns:
+        `Compacted(rows, count)`; the first `count` rows are meaningful, and zeros fill the rest.
+        On a mesh they are sharded by rows where it divides their number. Traced, `count` may
+        pass the capacity: rows did not fit then.
+
+    Raises:
+        CapacityError: an eager call was given too small a capacity.
+        TypeError: `mask` is not bool, `capacity` is traced, or `mesh` is no mesh.
+        ValueError: lengths differ, `transport` is none of those that exist, or `axis` names no
+            axis of the mesh.
+
+    Cost:
+        Work O(rows + selected rows x row bytes). Communication: that of `collective.rebalance`.
+        An eager call reads the count back.
+
+    Guarantees:
+        Stable; deterministic; the same whatever the mesh; differentiable in `rows`.
+
+    Example:
+        >>> import jax.numpy as jnp
+        >>> from jaxframes import primitives, shardings
+        >>> x = jnp.array([3, 1, 4, 1, 5])
+        >>> kept = primitives.compact(x > 2, x, shardings.make_mesh(1))
+        >>> kept.rows.tolist(), kept.count.tolist()
+        ([3, 4, 5], 3)
+    """
+    caller = "compact"
+    check_transport(transport, caller)
+    num_rows = num_rows_of(rows, caller)
+    rows = as_rows(rows, num_rows, caller, "rows")
+    mask = as_mask(mask, num_rows, caller)
+    row_mesh = None if mesh is None else RowMesh(mesh, axis, caller)
+    placed = (mask, rows) if row_mesh is None else row_mesh.place((mask, rows))
+
+    def run(capacity: int) -> tuple[Any, Array]:
+        if row_mesh is None:
+            return local.compact(*placed, capacity=capacity)
+        return _compact_on_mesh(*placed, row_mesh, capacity, num_rows, transport)
+
+    return Compacted(*sized(caller, run, capacity, num_rows, row_mesh))
+
+
+@functools.partial(jax.jit, static_argnums=(2, 3, 4, 5))
+def _compact_on_mesh(
+    mask: Array,
+    rows: PyTree,
+    row_mesh: RowMesh,
+    capacity: int,
+    num_rows: int,
+    transport: Transport,
+) -> tuple[Any, Array]:
+    def of_shard(mask: Array, rows: PyTree) -> tuple[Any, Array]:
+        return local.compact(mask, rows, num_valid=row_mesh.num_valid(num_rows))
+
+    return map_front_packed(row_mesh, of_shard, mask, rows, capacity=capacity, transport=transport)

@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Stable selection over all shards."""
+
+from .. import local
+from .._arguments import as_capacity, as_num_valid, as_rows, num_rows_of
+from .._typing import ArrayLike, Bool, Integer, PyTree
+from ..local._compact import Compacted, as_mask
+from ._axis import AxisName, as_shards, num_shards_on
+from ._exchange import Transport, check_transport
+from ._rebalance import deal_out_rows
+from ._sorted_runs import Dealing
+
+
+def compact(
+    mask: Bool[ArrayLike, " rows"],
+    rows: PyTree,
+    *,
+    axis_name: AxisName,
+    capacity: int | None = None,
+    num_valid: int | Integer[ArrayLike, ""] | None = None,
+    transport: Transport = "auto",
+) -> Compacted:
+    """Selects the rows that a mask flags, and deals them out evenly, keeping their order.
+
+    Args:
+        mask: a flag for each row of this shard, bool of shape `(rows,)`.
+        rows: this shard's rows, any pytree of arrays with the same leading axis.
+        axis_name: mesh axis, or tuple of axes, that the rows lie along.
+        capacity: rows that a shard has room for. Static; as many as it holds before if left out,
+            which always suffices.
+        num_valid: the rows of this shard that count, from the front; all of them if left out.
+        transport: how the rows travel; see `partition`.
+
+    Returns:
+        `Compacted(rows, count)`: this shard's share of the selected rows, at its front, zeros
+        behind them, and the size of that share, as `even_share` tells it. `count > capacity` says
+        that rows did not fit.
+
+    Raises:
+        TypeError: `mask` is not bool, or `capacity` is traced.
+        ValueError: lengths differ, `transport` is none of those that exist, or `axis_name` is no
+            axis of the enclosing `shard_map`.
+
+    Cost:
+        That of `local.compact` and of `rebalance`.
+
+    Guarantees:
+        Stable, in the order of (shard, row); deterministic; exactly balanced; differentiable in
+        `rows`.
+
+    Example:
+        Two shards:
+
+            shard 0   mask [1 1 1]   rows [1 2 3]
+            shard 1   mask [0 1 0]   rows [4 5 6]
+            ->
+            shard 0   rows [1 2 0]       count 2
+            shard 1   rows [3 5 0]       count 2
+    """
+    caller = "compact"
+    num_shards_on(axis_name, caller)
+    num_rows = num_rows_of(rows, caller)
+    rows = as_rows(rows, num_rows, caller, "rows")
+    mask = as_mask(mask, num_rows, caller)
+    capacity = as_capacity(capacity, num_rows, caller)
+    valid = as_num_valid(num_valid, num_rows, caller)
+    check_transport(transport, caller)
+    mask, rows, valid = as_shards((mask, rows, valid), axis_name)
+    kept = local.compact(mask, rows, num_valid=valid)
+    return Compacted(
+        *deal_out_rows(kept.rows, kept.count, Dealing(axis_name, "even", transport, capacity))
+    )

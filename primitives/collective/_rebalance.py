@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Rows of all shards dealt out again, in the order that they have."""
+
+import functools
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+from .._arguments import as_capacity, as_num_valid, as_rows, num_rows_of
+from .._typing import Array, ArrayLike, Integer, PyTree
+from ..local._moved import with_tangents
+from ._axis import AxisName, as_shards, num_shards_on
+from ._exchange import Runs, Transport, check_transport, exchange, plan_runs
+from ._packing import pack_rows, unpack_rows
+from ._partition import Partitioned
+from ._sorted_runs import Dealing
+from ._splitters import even_ranks, full_ranks
+from ._wide_counts import psum_wide, saturated, subtract, sum_wide
+
+
+def rebalance(
+    rows: PyTree,
+    *,
+    num_valid: int | Integer[ArrayLike, ""],
+    axis_name: AxisName,
+    capacity: int | None = None,
+    transport: Transport = "auto",
+) -> Partitioned:
+    """Evens out the rows that count on all shards, keeping their order.
+
+    Args:
+        rows: this shard's rows, any pytree of arrays with the same leading axis, equally long on
+            every shard.
+        num_valid: the rows of this shard that count, from the front.
+        axis_name: mesh axis, or tuple of axes, that the rows lie along.
+        capacity: rows that a shard has room for. Static; as many as it holds before if left out,
+            which always suffices.
+        transport: how the rows travel; see `partition`.
+
+    Returns:
+        `Partitioned(rows, count)`; the first `count` of `capacity` rows are meaningful, and zeros
+        fill the rest. `count` is the share that `even_share` tells; `count > capacity` says that
+        rows did not fit.
+
+    Raises:
+        TypeError: `capacity` is traced, or `num_valid` is no integer.
+        ValueError: leading axes differ, `transport` is none of those that exist, or `axis_name` is
+            no axis of the enclosing `shard_map`.
+
+    Cost:
+        Work O(rows x row bytes). Communication: one `all_gather` of a count, and that of
+        `partition`.
+
+    Guarantees:
+        Stable, in the order of (shard, row); deterministic; exactly balanced; differentiable in
+        `rows`.
+
+    Example:
+        Two shards:
+
+            shard 0   rows [1 2 3 4]   num_valid 4
+            shard 1   rows [5 6 7 8]   num_valid 1
+            ->
+            shard 0   rows [1 2 3 0]       count 3
+            shard 1   rows [4 5 0 0]       count 2
+    """
+    caller = "rebalance"
+    num_shards_on(axis_name, caller)
+    num_rows = num_rows_of(rows, caller)
+    rows = as_rows(rows, num_rows, caller, "rows")
+    capacity = as_capacity(capacity, num_rows, caller)
+    valid = as_num_valid(num_valid, num_rows, caller)
+    check_transport(transport, caller)
+    return Partitioned(*deal_out_rows(rows, valid, Dealing(axis_name, "even", transport, capacity)))
+
+
+def deal_out_rows(rows: Any, num_valid: Array, dealing: Dealing) -> tuple[Any, Array]:
+    """Deals the first `num_valid` rows of every shard out in the order of (shard, row).
+
+    Args:
+        rows: this shard's rows, a pytree of arrays.
+        num_valid: the rows that count, int32; all rows where there are fewer than that.
+        dealing: the share of each shard, its room, and how the rows travel. In the layout "full"
+            rows that do not fit the mesh stay behind, and the last shard counts them.
+
+    Returns:
+        The rows that this shard ends with, zeros behind them, and how many are meant for it.
+    """
+    axis_name = dealing.axis_name
+    num_shards = num_shards_on(axis_name, "rebalance")
+    num_rows = num_rows_of(rows, "rebalance")
+    capacity = num_rows if dealing.capacity is None else dealing.capacity
+    rows = as_shards(rows, axis_name)
+    num_valid = as_shards(jnp.minimum(num_valid, num_rows), axis_name)
+
+    total = psum_wide(num_valid, axis_name)
+    if dealing.layout == "even":
+        ranks = even_ranks(total, num_shards)
+    else:
+        ranks = full_ranks(total, num_shards, capacity)
+    valid_of_shards = jax.lax.all_gather(num_valid, axis_name)
+    shards = jax.lax.iota(jnp.int32, num_shards)
+    is_before = shards < jax.lax.axis_index(axis_name)
+    before = sum_wide(jnp.where(is_before, valid_of_shards, 0), axis=0)
+    # What lies before a rank is what the shards before this one hold, then rows of this one.
+    ends = jnp.minimum(saturated(subtract(ranks, before)), num_valid)
+    ends = jnp.concatenate([ends, num_valid[None]])
+    runs = plan_runs(jnp.diff(ends, prepend=jnp.zeros_like(ends[:1])), capacity, axis_name)
+    route = functools.partial(
+        _route, capacity=capacity, axis_name=axis_name, transport=dealing.transport
+    )
+    moved = unpack_rows(route(pack_rows(jax.lax.stop_gradient(rows)), runs), rows)
+    return with_tangents(route, moved, rows, runs), runs.count
+
+
+def _route(
+    matrix: Array, runs: Runs, *, capacity: int, axis_name: AxisName, transport: Transport
+) -> Array:
+    return exchange(matrix, runs, capacity, axis_name, transport)
