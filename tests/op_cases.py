@@ -92,6 +92,10 @@ def pairs(num_rows: int, rng: np.random.Generator) -> np.ndarray:
     return (1 + rng.permutation(2 * num_rows).reshape(num_rows, 2)) / 8
 
 
+def mask(num_rows: int, rng: np.random.Generator) -> np.ndarray:
+    return rng.random(num_rows) < 0.6
+
+
 def ids(num_rows: int, rng: np.random.Generator) -> np.ndarray:
     """Four segments, buckets or shards."""
     return rng.integers(0, 4, num_rows).astype(np.int32)
@@ -106,12 +110,26 @@ def merge(f: Any, a: Any, b: Any, a_values: Any, b_values: Any, **at: Any) -> An
     return f(a, b, values=(a_values, b_values), **at)
 
 
+def rebalance(f: Any, rows: Any, **at: Any) -> Any:
+    if "mesh" not in at:
+        return f(rows, **{"num_valid": 1 + jax.lax.axis_index("rows"), **at})
+    num_shards = at["mesh"].size
+    counts = np.arange(num_shards, dtype=np.int32)
+    return f(rows[: len(rows) // num_shards * num_shards], counts, **at)
+
+
 RANKS = np.array([0, 7, 7, 10], np.int32)
 ROOM = 3 * NUM_ROWS
 
 CASES = (
     OpCase(
         "bucket", (pairs, ids), lambda f, rows, to, **at: f({"pair": rows, "to": to}, to, 4, **at)
+    ),
+    OpCase(
+        "compact",
+        (mask, pairs),
+        lambda f, flags, rows, **at: f(flags, rows, capacity=NUM_ROWS, **at),
+        moved=lambda rows, result: (rows[0][..., None] * rows[1], result.rows),
     ),
     OpCase(
         "merge",
@@ -132,6 +150,7 @@ CASES = (
         lambda f, key, rows, **at: f(key, values=rows, descending=True, **at),
         moved=lambda rows, result: (rows[1], result[1]),
     ),
+    OpCase("rebalance", (pairs,), rebalance, moved=lambda rows, result: (rows[0], result.rows)),
     OpCase(
         "searchsorted", (sorted_keys, keys), lambda f, key, queries, **at: f(key, queries, **at)
     ),

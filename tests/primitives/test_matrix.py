@@ -67,15 +67,19 @@ def expected_of(case, seed=0, num_rows=op_cases.NUM_ROWS):
         return local_call(case)(*case.draw(seed, num_rows))
 
 
-@functools.cache
-def collective_call(case):
-    """The collective on three shards, given how many rows count on each and the rows."""
+def collective_of(case):
+    """The collective, given how many rows of this shard count and the rows."""
 
     def call(num_valid, *rows):
         at = {"num_valid": num_valid} if case.takes("collective", "num_valid") else {}
         return case.at("collective", axis_name="rows", **at)(*rows)
 
-    return on_shards(call, 3, compiler_options=UNOPTIMISED)
+    return call
+
+
+@functools.cache
+def on_three_shards(case):
+    return on_shards(collective_of(case), 3, compiler_options=UNOPTIMISED)
 
 
 @pytest.mark.parametrize("level", op_cases.PACKAGES)
@@ -159,13 +163,13 @@ def test_collective_on_one_shard_is_the_local_call(case):
 
 @cases_of("collective")
 def test_collective_under_vmap(case):
-    call = jax.vmap(case.at("collective", axis_name="rows"))
-    draws = [into_shards(case.draw(seed), 3) for seed in range(BATCH)]
+    # Each element of the batch has its own numbers of rows that count.
+    counts = list(row_counts(3, op_cases.NUM_ROWS // 3).values())[:BATCH]
+    draws = [(counts[seed], *into_shards(case.draw(seed), 3)) for seed in range(BATCH)]
     batch = jax.tree.map(lambda *arrays: np.stack(arrays, 1), *draws)
-    actual = on_shards(call, 3, compiler_options=UNOPTIMISED)(*batch)
-    counts = row_counts(3, op_cases.NUM_ROWS // 3)["all"]
+    actual = on_shards(jax.vmap(collective_of(case)), 3, compiler_options=UNOPTIMISED)(*batch)
     for one, draw in zip(elements_of(actual, axis=1), draws, strict=True):
-        assert_agree(case, one, collective_call(case)(counts, *draw))
+        assert_agree(case, one, on_three_shards(case)(*draw))
 
 
 @cases_of("collective")
@@ -187,7 +191,7 @@ def test_rows_are_conserved(case):
     for counted, counts in row_counts(3, num_rows).items():
         is_row = np.arange(num_rows) < counts[:, None]
         valid = [leaf * np.expand_dims(is_row, tuple(range(2, leaf.ndim))) for leaf in rows]
-        sent, received = case.moved(valid, collective_call(case)(counts, *rows))
+        sent, received = case.moved(valid, on_three_shards(case)(counts, *rows))
         with noting(counted):
             assert rows_of(received) == rows_of(sent)
 
