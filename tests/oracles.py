@@ -5,6 +5,7 @@ The order of keys is the contract's: -0.0 equals 0.0, NaN is last in either dire
 is stable in either direction, and rows from `num_valid` on stay in place behind those that count.
 """
 
+import math
 from typing import Any
 
 import jax
@@ -208,3 +209,73 @@ def partition(
 
 def select_rank(x: np.ndarray, ranks: np.ndarray, **settings: Any) -> np.ndarray:
     return sort(x, **settings)[ranks]
+
+
+def segment_reduce(
+    x: np.ndarray,
+    segment_ids: np.ndarray,
+    num_segments: int,
+    op: str,
+    *,
+    num_valid: int | None = None,
+    ddof: int = 0,
+) -> np.ndarray:
+    """One row for each segment; sums, products and moments of floats as wide as NumPy has them."""
+    num_valid = len(segment_ids) if num_valid is None else num_valid
+    columns = x.reshape(len(x), math.prod(x.shape[1:]))
+    table = [
+        [
+            _reduced(column[members], members, op, ddof)
+            for column in columns.T
+        ]
+        for segment in range(num_segments)
+        for members in [np.flatnonzero(segment_ids[:num_valid] == segment)]
+    ]  # fmt: skip
+    return np.array(table).reshape(num_segments, *x.shape[1:])
+
+
+def _reduced(rows: np.ndarray, row_ids: np.ndarray, op: str, ddof: int) -> Any:
+    """One column of one segment."""
+    dtype = rows.dtype
+    if op == "count":
+        return np.int32(len(rows))
+    if op in ("any", "all"):
+        return getattr(np, op)(rows != 0)
+    if op in ("first", "last"):
+        return rows[0 if op == "first" else -1] if len(rows) else dtype.type(0)
+    if op in ("min", "max", "argmin", "argmax"):
+        return _extreme(rows, row_ids, op)
+    if dtype.kind == "c":
+        rows = rows.astype(np.complex128)
+    elif is_float(dtype) or op in ("mean", "var", "std"):
+        rows = rows.astype(np.float64)
+    elif dtype.kind == "b":
+        rows = rows.astype(np.int32)
+    if op in ("sum", "prod"):
+        return getattr(np, op)(rows, dtype=rows.dtype)
+    if len(rows) - (0 if op == "mean" else ddof) <= 0:
+        return rows.dtype.type(np.nan)
+    return np.mean(rows) if op == "mean" else getattr(np, op)(rows, ddof=ddof)
+
+
+def _extreme(rows: np.ndarray, row_ids: np.ndarray, op: str) -> Any:
+    with np.errstate(invalid="ignore"):  # signalling NaNs
+        numbers = rows.astype(np.float64) if is_float(rows.dtype) else rows
+    is_nan = np.isnan(numbers)
+    if op.startswith("arg"):
+        if not len(rows):
+            return np.int32(-1)
+        best = np.argmax(is_nan) if is_nan.any() else getattr(np, op)(numbers)
+        return np.int32(row_ids[best])
+    if not len(rows):
+        if is_float(rows.dtype):
+            return rows.dtype.type(np.inf if op == "min" else -np.inf)
+        if rows.dtype == bool:
+            return op == "min"
+        return rows.dtype.type(getattr(np.iinfo(rows.dtype), "max" if op == "min" else "min"))
+    if is_nan.any():
+        return rows.dtype.type(np.nan)
+    # Of the zeros, the one with the sign that is further in that direction.
+    key = [(number, not np.signbit(number)) if numbers.dtype.kind == "f" else (number, 0)
+           for number in numbers]  # fmt: skip
+    return rows[key.index({"min": min, "max": max}[op](key))]

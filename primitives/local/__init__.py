@@ -10,6 +10,23 @@ from ._compact import Compacted, compact
 from ._merge import merge
 from ._radix_sort import radix_argsort, radix_sort
 from ._searchsorted import searchsorted
+from ._segment_reduce import (
+    segment_all,
+    segment_any,
+    segment_argmax,
+    segment_argmin,
+    segment_count,
+    segment_first,
+    segment_last,
+    segment_max,
+    segment_mean,
+    segment_min,
+    segment_prod,
+    segment_reduce,
+    segment_std,
+    segment_sum,
+    segment_var,
+)
 from ._segmented_sort import segmented_sort
 from ._select_rank import select_rank
 from ._top_k import TopK, top_k
@@ -24,6 +41,21 @@ __all__ = [
     "radix_argsort",
     "radix_sort",
     "searchsorted",
+    "segment_all",
+    "segment_any",
+    "segment_argmax",
+    "segment_argmin",
+    "segment_count",
+    "segment_first",
+    "segment_last",
+    "segment_max",
+    "segment_mean",
+    "segment_min",
+    "segment_prod",
+    "segment_reduce",
+    "segment_std",
+    "segment_sum",
+    "segment_var",
     "segmented_sort",
     "select_rank",
     "top_k",

@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The least and the greatest rows of segments, through words in their order.
+
+As unsigned words, floats are compared alike on every platform and in any order of the rows: NaN
+beats every number, as in NumPy, and -0.0 is less than 0.0.
+"""
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from .._typing import Array
+from ._segments import rows_of_segments, scatter
+
+INT32_MAX = np.int32(2**31 - 1)
+
+
+def extreme_words(rows: Array, is_max: bool) -> Array:
+    """Integers in the order of the rows; a NaN has the one that beats all others."""
+    if rows.dtype == jnp.bool_:
+        return rows.astype(jnp.int32)
+    if jnp.issubdtype(rows.dtype, jnp.integer):
+        return rows
+    if rows.dtype.itemsize < 4:
+        rows = rows.astype(jnp.float32)
+    word, sign, all_ones = _word_constants(rows.dtype)
+    words = jax.lax.bitcast_convert_type(rows, word)
+    # A negative number grows towards zero: turn all of its bits; else only the sign.
+    words = words ^ jnp.where(words & sign != 0, all_ones, sign)
+    return jnp.where(jnp.isnan(rows), all_ones if is_max else word.type(0), words)
+
+
+def rows_of_words(words: Array, dtype: Any, is_max: bool) -> Array:
+    """The rows that `extreme_words` made the words of; every NaN is the usual one."""
+    if not jnp.issubdtype(dtype, jnp.floating):
+        return words.astype(dtype)
+    wide = np.dtype(dtype) if np.dtype(dtype).itemsize >= 4 else np.dtype(np.float32)
+    word, sign, all_ones = _word_constants(wide)
+    is_nan = words == (all_ones if is_max else word.type(0))
+    words = words ^ jnp.where(words & sign != 0, sign, all_ones)
+    rows = jax.lax.bitcast_convert_type(words, wide)
+    return jnp.where(is_nan, jnp.asarray(np.nan, wide), rows).astype(dtype)
+
+
+def _word_constants(dtype: Any) -> tuple[np.dtype, Any, Any]:
+    bits = 8 * np.dtype(dtype).itemsize
+    word = np.dtype(f"uint{bits}")
+    return word, word.type(1 << (bits - 1)), word.type((1 << bits) - 1)
+
+
+def extreme_of_segments(words: Array, dtype: Any, ids: Array, num_segments: int, is_max: bool):
+    """The least or greatest word of each segment; of an empty one, the word of its identity."""
+    if jnp.issubdtype(dtype, jnp.floating):
+        infinity = jnp.asarray(-np.inf if is_max else np.inf, dtype)
+        initial: Any = extreme_words(infinity, is_max)
+    elif dtype == jnp.bool_:
+        initial = int(not is_max)
+    else:
+        limits = np.iinfo(dtype)
+        initial = limits.min if is_max else limits.max
+    return scatter("max" if is_max else "min", words, ids, num_segments, initial)
+
+
+def winning_rows(words: Array, best: Array, dtype: Any, ids: Array, num_segments: int) -> Array:
+    """The first row of each segment that has its best word, or the largest int32 where none is."""
+    if jnp.issubdtype(dtype, jnp.floating):
+        words, best = _with_equal_zeros(words), _with_equal_zeros(best)
+    row_ids = jax.lax.broadcasted_iota(jnp.int32, words.shape, 0)
+    candidates = jnp.where(words == rows_of_segments(best, ids), row_ids, INT32_MAX)
+    return scatter("min", candidates, ids, num_segments, INT32_MAX)
+
+
+def _with_equal_zeros(words: Array) -> Array:
+    # The word of -0.0 is the one below that of 0.0.
+    zero = words.dtype.type(1 << (8 * words.dtype.itemsize - 1))
+    return jnp.where(words == zero - words.dtype.type(1), zero, words)
+
+
+def is_nonzero(rows: Array) -> Array:
+    """Which elements are not zero; by their bits, since XLA on CPU takes denormals for zeros."""
+    if not jnp.issubdtype(rows.dtype, jnp.floating):
+        return rows.astype(jnp.bool_)
+    words = jax.lax.bitcast_convert_type(rows, np.dtype(f"uint{8 * rows.dtype.itemsize}"))
+    return (words << words.dtype.type(1)) != 0
+
+
+def end_rows(ids: Array, num_segments: int, is_last: bool) -> Array:
+    """The first or last row of each segment; -1 for the last, else the largest int32, of none."""
+    row_ids = jax.lax.iota(jnp.int32, ids.shape[0])
+    if is_last:
+        return scatter("max", row_ids, ids, num_segments, np.int32(-1))
+    return scatter("min", row_ids, ids, num_segments, INT32_MAX)

@@ -1,0 +1,213 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What each reduction of segments computes, wherever the rows of a segment lie.
+
+`over` says how what one device has of a segment and what the others have become one: `OneDevice`,
+or what the collectives have in its place.
+"""
+
+import functools
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+from .._typing import Array
+from ._moved import with_tangents
+from ._segment_extremes import (
+    INT32_MAX,
+    end_rows,
+    extreme_of_segments,
+    extreme_words,
+    is_nonzero,
+    rows_of_words,
+    winning_rows,
+)
+from ._segments import (
+    add_floats,
+    is_member,
+    multiply_floats,
+    rows_of_segments,
+    scatter,
+)
+from ._take import take_rows
+
+
+@dataclass(frozen=True)
+class Segments:
+    """The segment of each row of this device, and the segments there are."""
+
+    ids: Array
+    num_segments: int
+    over: Any
+
+    def add(self, rows: Array) -> Array:
+        """What this device's rows add up to."""
+        if jnp.issubdtype(rows.dtype, jnp.inexact):
+            return add_floats(rows, self.ids, self.num_segments)
+        return scatter("add", rows, self.ids, self.num_segments, 0)
+
+    @functools.cached_property
+    def counts(self) -> Array:
+        """Rows of each segment on this device, int32."""
+        return self.add(jnp.ones(self.ids.shape, jnp.int32))
+
+    def whole_counts(self, rows: Array) -> Array:
+        """Rows of each segment everywhere, as floats that stand beside those of `rows`."""
+        # Not int32: all shards together may hold 2^31 rows of a segment.
+        dtype = jnp.zeros((), rows.dtype).real.dtype
+        counts = self.over.whole_total(self.counts.astype(dtype))
+        return counts.reshape(-1, *(1,) * (rows.ndim - 1))
+
+
+def reduce_sum(rows: Array, segments: Segments, ddof: int) -> Array:
+    del ddof
+    rows, dtype = _as_summed(rows)
+    return segments.over.total(segments.add(rows)).astype(dtype)
+
+
+def reduce_prod(rows: Array, segments: Segments, ddof: int) -> Array:
+    del ddof
+    rows, dtype = _as_summed(rows)
+    if jnp.issubdtype(rows.dtype, jnp.inexact):
+        partial = multiply_floats(rows, segments.ids, segments.num_segments)
+    else:
+        partial = scatter("mul", rows, segments.ids, segments.num_segments, 1)
+    return segments.over.product(partial).astype(dtype)
+
+
+def reduce_mean(rows: Array, segments: Segments, ddof: int) -> Array:
+    del ddof
+    rows, dtype = _as_averaged(rows)
+    counts = segments.over.piece(segments.whole_counts(rows))
+    return _quotient(segments.over.total(segments.add(rows)), counts).astype(dtype)
+
+
+def reduce_var(rows: Array, segments: Segments, ddof: int) -> Array:
+    variance, dtype = _variance(rows, segments, ddof)
+    return variance.astype(dtype)
+
+
+def reduce_std(rows: Array, segments: Segments, ddof: int) -> Array:
+    variance, dtype = _variance(rows, segments, ddof)
+    # The root has no derivative at zero: there it is left at zero.
+    is_zero = variance == 0
+    root = jnp.sqrt(jnp.where(is_zero, jnp.ones((), variance.dtype), variance))
+    return jnp.where(is_zero, variance, root).astype(dtype)
+
+
+def _variance(rows: Array, segments: Segments, ddof: int) -> tuple[Array, Any]:
+    """The variance as wide as it is computed, and the dtype of the result."""
+    rows, dtype = _as_averaged(rows)
+    counts = segments.whole_counts(rows)
+    mean = _quotient(segments.over.whole_total(segments.add(rows)), counts)
+    is_row = is_member(segments.ids, segments.num_segments)
+    is_row = is_row.reshape(-1, *(1,) * (rows.ndim - 1))
+    distance = jnp.where(is_row, rows - rows_of_segments(mean, segments.ids), 0)
+    squares = segments.over.total(segments.add(distance * distance))
+    return _quotient(squares, segments.over.piece(counts - ddof)), dtype
+
+
+def _as_summed(rows: Array) -> tuple[Array, Any]:
+    """Rows as they are added, and the dtype of the result."""
+    if rows.dtype == jnp.bool_:
+        return rows.astype(jnp.int32), jnp.int32
+    if jnp.issubdtype(rows.dtype, jnp.floating) and rows.dtype.itemsize < 4:
+        return rows.astype(jnp.float32), rows.dtype
+    return rows, rows.dtype
+
+
+def _as_averaged(rows: Array) -> tuple[Array, Any]:
+    if not jnp.issubdtype(rows.dtype, jnp.inexact):
+        rows = rows.astype(jax.dtypes.canonicalize_dtype(float))
+    return _as_summed(rows)
+
+
+def _quotient(total: Array, counts: Array) -> Array:
+    is_some = counts > 0
+    divisor = jnp.where(is_some, counts, jnp.ones((), counts.dtype)).astype(total.dtype)
+    return jnp.where(is_some, total / divisor, jnp.asarray(jnp.nan, total.dtype))
+
+
+def _extreme(rows: Array, segments: Segments, is_max: bool) -> tuple[Array, Array]:
+    """The words of the rows, and the best of each segment."""
+    words = extreme_words(rows, is_max)
+    partial = extreme_of_segments(words, rows.dtype, segments.ids, segments.num_segments, is_max)
+    return words, segments.over.extreme(partial, is_max)
+
+
+def reduce_extreme(rows: Array, segments: Segments, ddof: int, *, is_max: bool) -> Array:
+    del ddof
+    words, best = _extreme(jax.lax.stop_gradient(rows), segments, is_max)
+    value = segments.over.piece(rows_of_words(best, rows.dtype, is_max))
+    if not jnp.issubdtype(rows.dtype, jnp.floating):
+        return value
+    # The rows that have it are looked for only where somebody differentiates.
+    winners = winning_rows(words, best, rows.dtype, segments.ids, segments.num_segments)
+    winners = winners.reshape(segments.num_segments, math.prod(rows.shape[1:]))
+    plan = (winners, segments.over.is_owner(winners < INT32_MAX))
+    return with_tangents(functools.partial(_take_winners, over=segments.over), value, rows, plan)
+
+
+def _take_winners(matrix: Array, plan: tuple[Array, Array], *, over: Any) -> Array:
+    winners, is_owner = plan
+    if matrix.shape[0] == 0:
+        return over.total(jnp.zeros(winners.shape, matrix.dtype))
+    places = jnp.minimum(winners, matrix.shape[0] - 1)
+    taken = jnp.take_along_axis(matrix, places, 0, mode="promise_in_bounds")
+    return over.total(jnp.where(is_owner, taken, jnp.zeros((), matrix.dtype)))
+
+
+def reduce_arg_extreme(rows: Array, segments: Segments, ddof: int, *, is_max: bool) -> Array:
+    del ddof
+    words, best = _extreme(jax.lax.stop_gradient(rows), segments, is_max)
+    winners = winning_rows(words, best, rows.dtype, segments.ids, segments.num_segments)
+    is_owner = segments.over.is_owner(winners < INT32_MAX)
+    row_ids = segments.over.global_row_ids(winners, rows.shape[0])
+    # One more than the id, so that nothing is zero.
+    return segments.over.total(jnp.where(is_owner, row_ids + 1, 0)) - 1
+
+
+def reduce_end(rows: Array, segments: Segments, ddof: int, *, is_last: bool) -> Array:
+    del ddof
+    ends = end_rows(segments.ids, segments.num_segments, is_last)
+    is_owner = segments.over.is_owner((ends >= 0) & (ends < INT32_MAX), is_last)
+    if rows.shape[0] == 0:
+        return segments.over.piece(jnp.zeros((segments.num_segments, *rows.shape[1:]), rows.dtype))
+    places = jnp.clip(ends, 0, rows.shape[0] - 1)
+    selected = segments.over.select(jax.lax.stop_gradient(rows), places, is_owner)
+    route = functools.partial(_take_ends, over=segments.over)
+    return with_tangents(route, selected, rows, (places, is_owner))
+
+
+def _take_ends(matrix: Array, plan: tuple[Array, Array], *, over: Any) -> Array:
+    places, is_owner = plan
+    taken = take_rows(matrix, places, is_unique=False)
+    return over.total(jnp.where(is_owner[:, None], taken, jnp.zeros((), matrix.dtype)))
+
+
+def reduce_truth(rows: Array, segments: Segments, ddof: int, *, is_any: bool) -> Array:
+    del ddof
+    truth = is_nonzero(jax.lax.stop_gradient(rows)).astype(jnp.int32)
+    method, identity = ("max", 0) if is_any else ("min", 1)
+    partial = scatter(method, truth, segments.ids, segments.num_segments, identity)
+    return segments.over.piece(segments.over.extreme(partial, is_any)) != 0
+
+
+REDUCTIONS: dict[str, Callable[[Array, Segments, int], Array]] = {
+    "sum": reduce_sum,
+    "prod": reduce_prod,
+    "min": functools.partial(reduce_extreme, is_max=False),
+    "max": functools.partial(reduce_extreme, is_max=True),
+    "mean": reduce_mean,
+    "var": reduce_var,
+    "std": reduce_std,
+    "first": functools.partial(reduce_end, is_last=False),
+    "last": functools.partial(reduce_end, is_last=True),
+    "any": functools.partial(reduce_truth, is_any=True),
+    "all": functools.partial(reduce_truth, is_any=False),
+    "argmin": functools.partial(reduce_arg_extreme, is_max=False),
+    "argmax": functools.partial(reduce_arg_extreme, is_max=True),
+}

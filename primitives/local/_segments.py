@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Rows reduced by segment: by scattering them, or by sorting them and scanning.
+
+A scatter takes rows in any order. On CPU and TPU that is the order of the rows, so every bit is the
+same each time. On GPU it is another one each time, which shows where floats are added or
+multiplied: there rows are sorted by segment, stably, and scanned, which is the same each time and
+does not slow down where many rows share a segment.
+"""
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from .._typing import Array
+from ._bucket import group_by_bucket
+from ._take import take_rows
+
+
+def place_segment_ids(
+    ids: Array, num_segments: int, num_valid: Array | None, is_exact: bool = True
+) -> Array:
+    """The ids as int32, and -1 in padding. What names no segment is negative or too large; without
+    `is_exact` it is negative.
+    """
+    if ids.dtype == jnp.uint32:
+        # The upper half turns negative; no segment has such an id.
+        ids = jax.lax.bitcast_convert_type(ids, jnp.int32)
+    elif ids.dtype.itemsize < 4:
+        # A narrow integer cannot hold `num_segments`.
+        ids = ids.astype(jnp.int32)
+    if ids.dtype.itemsize == 8 or not is_exact:
+        ids = jnp.where((ids >= 0) & (ids < num_segments), ids.astype(jnp.int32), np.int32(-1))
+    if num_valid is None:
+        # What names no segment is dropped as it is: one pass over the ids less.
+        return ids
+    is_valid = jax.lax.iota(jnp.int32, ids.shape[0]) < num_valid
+    return jnp.where(is_valid, ids, np.int32(-1))
+
+
+def scatter(method: str, rows: Array, ids: Array, num_segments: int, initial: Any) -> Array:
+    """Reduces rows by `add`, `mul`, `min` or `max`; on CPU and TPU in the order of the rows."""
+    table = jnp.full((num_segments, *rows.shape[1:]), initial, rows.dtype)
+    reduce = getattr(table.at[ids], "multiply" if method == "mul" else method)
+    return reduce(rows, mode="drop", wrap_negative_indices=False)
+
+
+def add_floats(rows: Array, ids: Array, num_segments: int) -> Array:
+    """Adds rows, in the same order each time on every platform."""
+
+    def by_scatter(rows: Array, ids: Array) -> Array:
+        return scatter("add", rows, ids, num_segments, 0)
+
+    def by_sort(rows: Array, ids: Array) -> Array:
+        return reduce_sorted(jax.lax.add, 0, rows, ids, num_segments)
+
+    return jax.lax.platform_dependent(rows, ids, cuda=by_sort, rocm=by_sort, default=by_scatter)
+
+
+@functools.partial(jax.custom_jvp, nondiff_argnums=(2,))
+def multiply_floats(rows: Array, ids: Array, num_segments: int) -> Array:
+    """Multiplies rows, in the same order each time on every platform."""
+
+    def by_scatter(rows: Array, ids: Array) -> Array:
+        return scatter("mul", rows, ids, num_segments, 1)
+
+    def by_sort(rows: Array, ids: Array) -> Array:
+        return reduce_sorted(jax.lax.mul, 1, rows, ids, num_segments)
+
+    return jax.lax.platform_dependent(rows, ids, cuda=by_sort, rocm=by_sort, default=by_scatter)
+
+
+@multiply_floats.defjvp
+def _multiply_floats_jvp(num_segments: int, primals: Any, tangents: Any) -> tuple[Array, Array]:
+    rows, ids = primals
+    is_row = is_member(ids, num_segments).reshape(-1, *(1,) * (rows.ndim - 1))
+
+    def product(rows: Array) -> Array:
+        # What belongs to no segment may be NaN, which no zero takes out of a derivative.
+        rows = jnp.where(is_row, rows, jnp.ones((), rows.dtype))
+        return reduce_sorted(jax.lax.mul, 1, rows, ids, num_segments)
+
+    # A scan multiplies the other rows of the segment, so that zeros divide nothing.
+    _, tangent = jax.jvp(product, (rows,), (tangents[0],))
+    return multiply_floats(rows, ids, num_segments), tangent
+
+
+def reduce_sorted(
+    operation: Callable[[Array, Array], Array],
+    identity: Any,
+    rows: Array,
+    ids: Array,
+    num_segments: int,
+) -> Array:
+    """Reduces rows by a stable sort of their ids and one scan that starts anew at each segment."""
+    num_rows = rows.shape[0]
+    if num_rows == 0:
+        return jnp.full((num_segments, *rows.shape[1:]), identity, rows.dtype)
+    offsets, row_ids = group_by_bucket(ids, num_segments, jnp.asarray(num_rows, jnp.int32))
+    sorted_rows, sorted_ids = take_rows((rows, ids), row_ids)
+    is_head = jnp.concatenate([sorted_ids[:1] == sorted_ids[:1], sorted_ids[1:] != sorted_ids[:-1]])
+    columns = (1,) * (rows.ndim - 1)
+
+    def combine(left: tuple[Array, Array], right: tuple[Array, Array]) -> tuple[Array, Array]:
+        left_rows, left_has_head = left
+        right_rows, right_has_head = right
+        # A head inside `right` starts anew, so nothing of `left` survives it.
+        total = jnp.where(right_has_head, right_rows, operation(left_rows, right_rows))
+        return total, left_has_head | right_has_head
+
+    scanned, _ = jax.lax.associative_scan(
+        combine, (sorted_rows, is_head.reshape(num_rows, *columns))
+    )
+    last = take_rows(scanned, jnp.maximum(offsets[1:] - 1, 0), is_unique=False)
+    is_empty = (offsets[1:] == offsets[:-1]).reshape(num_segments, *columns)
+    return jnp.where(is_empty, jnp.asarray(identity, rows.dtype), last)
+
+
+def rows_of_segments(table: Array, ids: Array) -> Array:
+    """For each row what the table has for its segment; zero for a row of no segment."""
+    return table.at[ids].get(mode="fill", fill_value=0, wrap_negative_indices=False)
+
+
+def is_member(ids: Array, num_segments: int) -> Array:
+    """Which rows belong to a segment."""
+    return (ids >= 0) & (ids < num_segments)
