@@ -15,11 +15,14 @@ import jax
 import numpy as np
 from jaxframes import primitives
 from jaxframes.primitives import collective, local
+from jaxframes.primitives._segment_forms import SEGMENT_OPS
 
 NUM_ROWS = 12
 PACKAGES = {"local": local, "collective": collective, "global": primitives}
 # Public functions that take no rows.
 NOT_OPS = {"backend", "even_share"}
+# Other names for what is said of `segment_reduce`, and the same code.
+NAMED_FORMS = {f"segment_{op}" for op in SEGMENT_OPS}
 
 Input = Callable[[int, np.random.Generator], np.ndarray]
 
@@ -32,7 +35,8 @@ class OpCase(NamedTuple):
         inputs: what draws the arrays of the call, all of the same number of rows.
         call: the call, given the function of one level and the arrays.
         fixed: places of the float arrays that the result has no derivative in.
-        tolerance: what float results may differ by, where rounding depends on the order of rows.
+        tolerance: what float results may differ by where their rounding depends on the order of
+            rows, in units of their precision.
         moved: from the arrays and the result, the rows that a collective must not lose, before
             and after; those of zeros do not count.
     """
@@ -72,7 +76,7 @@ def ops_of(level: str) -> set[str]:
     package = PACKAGES[level]
     exported = {name: getattr(package, name) for name in package.__all__}
     functions = {name for name, value in exported.items() if inspect.isfunction(value)}
-    return functions - NOT_OPS
+    return functions - NOT_OPS - NAMED_FORMS
 
 
 # What the arrays hold. Floats are eighths, whose sums are exact in any order, and lie further
@@ -118,6 +122,12 @@ def rebalance(f: Any, rows: Any, **at: Any) -> Any:
     return f(rows[: len(rows) // num_shards * num_shards], counts, **at)
 
 
+def segment_reduce(f: Any, x: Any, segment_ids: Any, **at: Any) -> Any:
+    # A standard deviation of zero has no derivative.
+    ops = [op for op in SEGMENT_OPS if op != "std"]
+    return {op: f(x, segment_ids, 4, op, fill_value=0, **at) for op in ops}
+
+
 RANKS = np.array([0, 7, 7, 10], np.int32)
 ROOM = 3 * NUM_ROWS
 
@@ -154,6 +164,7 @@ CASES = (
     OpCase(
         "searchsorted", (sorted_keys, keys), lambda f, key, queries, **at: f(key, queries, **at)
     ),
+    OpCase("segment_reduce", (keys, ids), segment_reduce, tolerance=8),
     OpCase(
         "segmented_sort",
         (keys, ids, pairs),
