@@ -9,6 +9,23 @@ from ._order_statistics import select_rank, top_k
 from ._partition import partition
 from ._radix_sort import radix_argsort, radix_sort
 from ._rebalance import rebalance
+from ._segment_reduce import (
+    segment_all,
+    segment_any,
+    segment_argmax,
+    segment_argmin,
+    segment_count,
+    segment_first,
+    segment_last,
+    segment_max,
+    segment_mean,
+    segment_min,
+    segment_prod,
+    segment_reduce,
+    segment_std,
+    segment_sum,
+    segment_var,
+)
 from ._segmented_sort import segmented_sort
 from .collective import Partitioned
 from .kernels._library import Backend, backend
@@ -29,6 +46,21 @@ __all__ = [
     "radix_argsort",
     "radix_sort",
     "rebalance",
+    "segment_all",
+    "segment_any",
+    "segment_argmax",
+    "segment_argmin",
+    "segment_count",
+    "segment_first",
+    "segment_last",
+    "segment_max",
+    "segment_mean",
+    "segment_min",
+    "segment_prod",
+    "segment_reduce",
+    "segment_std",
+    "segment_sum",
+    "segment_var",
     "segmented_sort",
     "select_rank",
     "top_k",

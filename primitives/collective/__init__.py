@@ -6,6 +6,23 @@ from ._merge import merge
 from ._partition import Partitioned, partition
 from ._radix_sort import even_share, radix_argsort, radix_sort
 from ._rebalance import rebalance
+from ._segment_reduce import (
+    segment_all,
+    segment_any,
+    segment_argmax,
+    segment_argmin,
+    segment_count,
+    segment_first,
+    segment_last,
+    segment_max,
+    segment_mean,
+    segment_min,
+    segment_prod,
+    segment_reduce,
+    segment_std,
+    segment_sum,
+    segment_var,
+)
 from ._segmented_sort import segmented_sort
 from ._select_rank import select_rank
 from ._top_k import TopK, top_k
@@ -21,6 +38,21 @@ __all__ = [
     "radix_argsort",
     "radix_sort",
     "rebalance",
+    "segment_all",
+    "segment_any",
+    "segment_argmax",
+    "segment_argmin",
+    "segment_count",
+    "segment_first",
+    "segment_last",
+    "segment_max",
+    "segment_mean",
+    "segment_min",
+    "segment_prod",
+    "segment_reduce",
+    "segment_std",
+    "segment_sum",
+    "segment_var",
     "segmented_sort",
     "select_rank",
     "top_k",

@@ -26,6 +26,9 @@ SWITCH_ON = 'Call jax.config.update("jax_enable_x64", True) first, or cast to 32
 COLLECTIVES = {
     "radix_sort": lambda x, **options: collective.radix_sort(x, **options),
     "radix_argsort": lambda x, **options: collective.radix_argsort(x, **options),
+    "segment_reduce": lambda x, **options: collective.segment_reduce(x, X[:3], 3, "sum", **options),
+    "segment_count": lambda x, **options: collective.segment_count(X[:3], 3, **options),
+    "segment_argmin": lambda x, **options: collective.segment_argmin(x, X[:3], 3, **options),
     "segmented_sort": lambda x, **options: collective.segmented_sort(x, X[:3], **options),
     "merge": lambda x, **options: collective.merge(x, x, **options),
     "partition": lambda x, **options: collective.partition(x, X[:3], **options),
@@ -35,6 +38,13 @@ COLLECTIVES = {
 GLOBALS = {
     "radix_sort": lambda x, mesh, **options: primitives.radix_sort(x, mesh, **options),
     "radix_argsort": lambda x, mesh, **options: primitives.radix_argsort(x, mesh, **options),
+    "segment_reduce": lambda x, mesh, **options: primitives.segment_reduce(
+        x, X, 3, "sum", mesh, **options
+    ),
+    "segment_count": lambda x, mesh, **options: primitives.segment_count(X, 3, mesh, **options),
+    "segment_argmin": lambda x, mesh, **options: primitives.segment_argmin(
+        x, X, 3, mesh, **options
+    ),
     "segmented_sort": lambda x, mesh, **options: primitives.segmented_sort(x, X, mesh, **options),
     "merge": lambda x, mesh, **options: primitives.merge(x, x, mesh, **options),
     "partition": lambda x, mesh, **options: primitives.partition(x, X, mesh, **options),

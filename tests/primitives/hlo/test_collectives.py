@@ -8,6 +8,7 @@ import jax.numpy as jnp
 import pytest
 from compiled_program import CompiledProgram
 from jaxframes import primitives, shardings
+from jaxframes.primitives._segment_forms import SEGMENT_OPS
 from on_shards import mesh_of
 
 NUM_SHARDS = 8
@@ -90,6 +91,17 @@ def test_order_statistics_move_no_rows():
         assert large.results("all-to-all") == []
         for message in ("all-gather", "all-reduce"):
             assert small.results(message) == large.results(message)
+
+
+@pytest.mark.parametrize("op", SEGMENT_OPS)
+def test_a_reduction_sends_no_more_than_its_segments(op):
+    def reduce(x, segment_ids, mesh):
+        return primitives.segment_reduce(x, segment_ids, 40, op, mesh)
+
+    program = compiled(reduce, rows_of(jnp.float32), rows_of(jnp.int32))
+    messages = ("all-reduce", "all-gather", "all-to-all", "reduce-scatter", "collective-permute")
+    sent = [program.results(message) for message in messages]
+    assert sum(elements for results in sent for _, elements in results) <= 3 * 40
 
 
 def test_rows_stay_sharded_throughout():

@@ -1,0 +1,179 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Rows of whole arrays reduced by the segment that each names."""
+
+import functools
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+from ..shardings._compat import MeshLike
+from . import collective
+from ._over_mesh import RowMesh
+from ._segment_forms import HAVE_DDOF, documented
+from ._typing import Array, ArrayLike, Integer, PyTree
+from .local._segment_reduce import as_segment_arguments, reduce_on_one_device
+
+Axis = str | tuple[str, ...]
+
+
+def segment_reduce(
+    x: PyTree,
+    segment_ids: Integer[ArrayLike, " rows"],
+    num_segments: int,
+    op: str,
+    mesh: MeshLike | None = None,
+    *,
+    fill_value: Any = None,
+    ddof: int = 0,
+    axis: Axis | None = None,
+) -> PyTree:
+    """Reduces the rows of each segment to one, on one device or over a mesh.
+
+    Args:
+        x: array of shape `(rows, ...)`, or a pytree of them; None will do for "count".
+        segment_ids: segment of each row, integers of shape `(rows,)`. Rows whose id lies outside
+            `[0, num_segments)` belong to no segment: they are dropped, also where it is negative.
+        num_segments: how many segments there are. Static.
+        op: "sum", "prod", "min", "max", "count", "mean", "var", "std", "first", "last", "any",
+            "all", "argmin" or "argmax"; the function of that name, as in `segment_sum`, says more.
+        mesh: the mesh that the rows are spread over; one device if left out.
+        fill_value: what an empty segment gets, cast to the dtype of the result; if left out the
+            identity of `op`: zero for a sum, infinity for a minimum, NaN for a mean, -1 for a row
+            id.
+        ddof: what the number of rows is lessened by in the divisor of "var" and "std". Static.
+        axis: mesh axis or axes that the rows lie along; all axes of the mesh if left out.
+
+    Returns:
+        An array of shape `(num_segments, ...)` for each leaf of `x`; for "count" one of shape
+        `(num_segments,)`. On a mesh every device has them.
+
+    Raises:
+        TypeError: `segment_ids` are not integers, `num_segments` is traced, a dtype that `op` does
+            not take, or `mesh` is no mesh.
+        ValueError: lengths differ, there is no such `op`, `num_segments` is less than one, or
+            `axis` names no axis of the mesh.
+
+    Cost:
+        Work O(rows + num_segments) shared out over the mesh. Communication O(num_segments),
+        whatever the rows.
+
+    Guarantees:
+        Deterministic; integers, minima, maxima and row ids do not depend on the mesh;
+        differentiable in `x` where the result is a float.
+
+    Example:
+        >>> import jax.numpy as jnp
+        >>> from jaxframes import primitives
+        >>> x, segment_ids = jnp.array([5, 1, 4, 2, 8]), jnp.array([0, 2, 0, 2, 7])
+        >>> primitives.segment_reduce(x, segment_ids, 3, "sum").tolist()
+        [9, 0, 3]
+    """
+    return _reduce("segment_reduce", x, segment_ids, num_segments, op, mesh, fill_value, ddof, axis)
+
+
+def _reduce(
+    caller: str,
+    x: Any,
+    segment_ids: Any,
+    num_segments: Any,
+    op: str,
+    mesh: Any,
+    fill_value: Any,
+    ddof: Any,
+    axis: Any,
+) -> Any:
+    row_mesh = None if mesh is None else RowMesh(mesh, axis, caller)
+    x, ids, *settings = as_segment_arguments(
+        caller, x, segment_ids, num_segments, op, fill_value, ddof
+    )
+    if row_mesh is None:
+        return reduce_on_one_device(x, ids, *settings, None, caller)
+    num_segments, op, fill_value, ddof = settings
+    if not ids.shape[0]:
+        # XLA compiles no program over a mesh whose arguments are all empty: a row of no segment.
+        x = jax.tree.map(lambda leaf: jnp.zeros((1, *leaf.shape[1:]), leaf.dtype), x)
+        ids = jnp.full(1, -1, jnp.int32)
+    # Every reduction of the same name is one program, under whichever name it was asked for.
+    return _reduce_on_mesh(
+        row_mesh.place((x, ids)), fill_value, row_mesh, ids.shape[0], num_segments, op, ddof
+    )
+
+
+@functools.partial(jax.jit, static_argnums=(2, 3, 4, 5, 6))
+def _reduce_on_mesh(
+    rows: Any,
+    fill_value: Array | None,
+    row_mesh: RowMesh,
+    num_rows: int,
+    num_segments: int,
+    op: str,
+    ddof: int,
+) -> Any:
+    def reduce_shards(rows: Any, fill_value: Array | None) -> Any:
+        x, segment_ids = rows
+        is_padded = num_rows % row_mesh.num_shards != 0
+        return collective.segment_reduce(
+            x,
+            segment_ids,
+            num_segments,
+            op,
+            axis_name=row_mesh.axes,
+            num_valid=row_mesh.num_valid(num_rows) if is_padded else None,
+            fill_value=fill_value,
+            ddof=ddof,
+        )
+
+    return row_mesh.map_to_all(reduce_shards, rows, replicated=(fill_value,))
+
+
+def _form(op):
+    # One function for each reduction, with the arguments that it has.
+    caller = f"segment_{op}"
+    if op in HAVE_DDOF:
+
+        def form_with_ddof(
+            x: PyTree,
+            segment_ids: Integer[ArrayLike, " rows"],
+            num_segments: int,
+            mesh: MeshLike | None = None,
+            *,
+            fill_value: Any = None,
+            ddof: int = 0,
+            axis: Axis | None = None,
+        ) -> PyTree:
+            return _reduce(caller, x, segment_ids, num_segments, op, mesh, fill_value, ddof, axis)
+
+        return documented(op, ("mesh", "fill_value", "ddof", "axis"), "global")(form_with_ddof)
+
+    def form(
+        x: PyTree,
+        segment_ids: Integer[ArrayLike, " rows"],
+        num_segments: int,
+        mesh: MeshLike | None = None,
+        *,
+        fill_value: Any = None,
+        axis: Axis | None = None,
+    ) -> PyTree:
+        return _reduce(caller, x, segment_ids, num_segments, op, mesh, fill_value, 0, axis)
+
+    return documented(op, ("mesh", "fill_value", "axis"), "global")(form)
+
+
+@documented("count", ("mesh", "axis"), "global")
+def segment_count(
+    segment_ids: Integer[ArrayLike, " rows"],
+    num_segments: int,
+    mesh: MeshLike | None = None,
+    *,
+    axis: Axis | None = None,
+) -> Array:
+    return _reduce("segment_count", None, segment_ids, num_segments, "count", mesh, None, 0, axis)
+
+
+segment_sum, segment_prod = _form("sum"), _form("prod")
+segment_min, segment_max = _form("min"), _form("max")
+segment_mean, segment_var, segment_std = _form("mean"), _form("var"), _form("std")
+segment_first, segment_last = _form("first"), _form("last")
+segment_any, segment_all = _form("any"), _form("all")
+segment_argmin, segment_argmax = _form("argmin"), _form("argmax")
