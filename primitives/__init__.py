@@ -4,6 +4,7 @@
 from . import collective, local
 from ._arguments import CapacityError
 from ._compact import compact
+from ._gather_rows import gather_rows
 from ._merge import merge
 from ._order_statistics import select_rank, top_k
 from ._partition import partition
@@ -40,6 +41,7 @@ __all__ = [
     "backend",
     "collective",
     "compact",
+    "gather_rows",
     "local",
     "merge",
     "partition",

@@ -2,6 +2,7 @@
 """Level 2: the rows of a mesh axis, inside `shard_map`."""
 
 from ._compact import Compacted, compact
+from ._gather_rows import gather_rows
 from ._merge import merge
 from ._partition import Partitioned, partition
 from ._radix_sort import even_share, radix_argsort, radix_sort
@@ -33,6 +34,7 @@ __all__ = [
     "TopK",
     "compact",
     "even_share",
+    "gather_rows",
     "merge",
     "partition",
     "radix_argsort",

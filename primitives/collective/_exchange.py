@@ -62,6 +62,13 @@ def plan_runs(send_counts: Array, capacity: int, axis_name: AxisName) -> Runs:
     return Runs(_exclusive(send_counts), sent, arrived[-1, jax.lax.axis_index(axis_name)])
 
 
+def returning(runs: Runs, axis_name: AxisName) -> Runs:
+    """The runs by which rows go back, from where an exchange of all of `runs` has put them."""
+    me = jax.lax.axis_index(axis_name)
+    came = runs.sent[:, me]
+    return Runs(_exclusive(came), runs.sent.T, jnp.sum(runs.sent[me], dtype=jnp.int32))
+
+
 def exchange(
     rows: Array, runs: Runs, capacity: int, axis_name: AxisName, transport: Transport
 ) -> Array:
@@ -80,7 +87,7 @@ def exchange(
         return _one_hop(rows, runs, capacity, axis_name, one_hop_rows)
 
     def dense(rows: Array, runs: Runs) -> Array:
-        fits = _of_whole_batch(jnp.max(runs.sent) <= one_hop_rows)
+        fits = of_whole_batch(jnp.max(runs.sent) <= one_hop_rows)
         return jax.lax.cond(fits, one_hop, two_hop, rows, runs)
 
     if num_shards == 1:
@@ -101,15 +108,15 @@ def exchange(
 
 
 @jax.custom_batching.custom_vmap
-def _of_whole_batch(fits: Array) -> Array:
+def of_whole_batch(fits: Array) -> Array:
     """Whether all elements of a batch fit: under `vmap` one choice for all stays a branch."""
     return fits
 
 
-@_of_whole_batch.def_vmap
+@of_whole_batch.def_vmap
 def _of_whole_batch_vmap(axis_size: int, is_batched: list[bool], fits: Array) -> tuple[Array, bool]:
     del axis_size
-    return _of_whole_batch(jnp.all(fits, axis=0) if is_batched[0] else fits), False
+    return of_whole_batch(jnp.all(fits, axis=0) if is_batched[0] else fits), False
 
 
 def _ragged(rows: Array, runs: Runs, capacity: int, axis_name: AxisName) -> Array:

@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Rows of whole arrays over a mesh taken by their ids."""
+
+import functools
+
+import jax
+import jax.numpy as jnp
+
+from ..shardings._compat import MeshLike
+from . import collective
+from ._arguments import as_rows, num_rows_of
+from ._over_mesh import RowMesh
+from ._typing import Array, ArrayLike, Integer, PyTree
+from .collective._exchange import Transport, check_transport
+from .collective._gather_rows import as_global_ids
+
+
+def gather_rows(
+    rows: PyTree,
+    global_ids: Integer[ArrayLike, " ids"],
+    mesh: MeshLike,
+    *,
+    axis: str | tuple[str, ...] | None = None,
+    transport: Transport = "auto",
+) -> PyTree:
+    """Takes rows of arrays that are spread over a mesh, by their ids.
+
+    What `rows[global_ids]` computes, in bounded memory: no device ever holds all rows.
+
+    Args:
+        rows: any pytree of arrays with the same leading axis, of any length.
+        global_ids: the rows that are wanted, integers of shape `(ids,)`, of any length.
+        mesh: the mesh that rows and ids are spread over.
+        axis: mesh axis or axes that they lie along; all axes of the mesh if left out.
+        transport: how ids and rows travel; see `collective.partition`.
+
+    Returns:
+        The rows in the order of the ids, sharded by rows where the mesh divides their number. An
+        id outside `[0, rows)` gives zeros.
+
+    Raises:
+        TypeError: `global_ids` are not integers, or `mesh` is no mesh.
+        ValueError: leading axes differ, `transport` is none of those that exist, or `axis` names
+            no axis of the mesh.
+
+    Cost:
+        See `collective.gather_rows`.
+
+    Guarantees:
+        Deterministic; differentiable in `rows`: what a row gets back is the sum over all that
+        asked for it.
+
+    Example:
+        >>> import jax.numpy as jnp
+        >>> from jaxframes import primitives, shardings
+        >>> rows, ids = jnp.array([10, 11, 12]), jnp.array([2, 0, 7, 2])
+        >>> primitives.gather_rows(rows, ids, shardings.make_mesh(1)).tolist()
+        [12, 10, 0, 12]
+    """
+    caller = "gather_rows"
+    row_mesh = RowMesh(mesh, axis, caller)
+    check_transport(transport, caller)
+    num_rows = num_rows_of(rows, caller)
+    rows = as_rows(rows, num_rows, caller, "rows")
+    ids = as_global_ids(global_ids, num_rows, caller)
+    placed, placed_ids = row_mesh.place((rows, ids))
+    return _gather_on_mesh(placed, placed_ids, row_mesh, num_rows, ids.shape[0], transport)
+
+
+@functools.partial(jax.jit, static_argnums=(2, 3, 4, 5))
+def _gather_on_mesh(
+    rows: PyTree,
+    ids: Array,
+    row_mesh: RowMesh,
+    num_rows: int,
+    num_ids: int,
+    transport: Transport,
+) -> PyTree:
+    def of_shard(rows: PyTree, ids: Array) -> PyTree:
+        is_id = jax.lax.iota(jnp.int32, ids.shape[0]) < row_mesh.num_valid(num_ids)
+        return collective.gather_rows(
+            rows,
+            jnp.where(is_id, ids, -1),
+            axis_name=row_mesh.axes,
+            num_valid=row_mesh.num_valid(num_rows),
+            transport=transport,
+        )
+
+    return row_mesh.trim(row_mesh.map(of_shard, rows, ids), num_ids)
