@@ -141,6 +141,7 @@ CASES = (
         lambda f, flags, rows, **at: f(flags, rows, capacity=NUM_ROWS, **at),
         moved=lambda rows, result: (rows[0][..., None] * rows[1], result.rows),
     ),
+    OpCase("gather_rows", (pairs, ids), lambda f, rows, to, **at: f(rows, 4 * to - 2, **at)),
     OpCase(
         "merge",
         (sorted_keys, sorted_keys, pairs, pairs),
