@@ -128,6 +128,28 @@ def segment_reduce(f: Any, x: Any, segment_ids: Any, **at: Any) -> Any:
     return {op: f(x, segment_ids, 4, op, fill_value=0, **at) for op in ops}
 
 
+def scan(f: Any, x: Any, rows: Any, **at: Any) -> Any:
+    # What an exclusive minimum starts with of itself is no number to differentiate by.
+    first, pair = ({}, {}) if "inclusive" in f.__name__ else ({"initial": 0.3}, {"initial": (1, 2)})
+    named = f(x, "min", **first, **at), f(rows, "add", reverse=True, **at), f(x + 1.5, "mul", **at)
+    return named, f((x, rows[:, 0]), affine, **pair, **at)
+
+
+def segmented_scan(f: Any, x: Any, rows: Any, segment_ids: Any, flags: Any, **at: Any) -> Any:
+    by_id = functools.partial(f, segment_ids=segment_ids, **at)
+    by_head = functools.partial(f, head_flags=flags, **at)
+    return (
+        by_id(x, "max", reverse=True),
+        by_id(rows, "add", exclusive=True),
+        by_head(x + 1.5, "mul", exclusive=True, reverse=True),
+        by_head((x, rows[:, 0]), affine, exclusive=True, initial=(0.5, 0.25)),
+    )
+
+
+def affine(left: Any, right: Any) -> Any:
+    return left[0] * right[0], left[1] * right[0] + right[1]
+
+
 RANKS = np.array([0, 7, 7, 10], np.int32)
 ROOM = 3 * NUM_ROWS
 
@@ -141,6 +163,8 @@ CASES = (
         lambda f, flags, rows, **at: f(flags, rows, capacity=NUM_ROWS, **at),
         moved=lambda rows, result: (rows[0][..., None] * rows[1], result.rows),
     ),
+    OpCase("exclusive_scan", (keys, pairs), scan, tolerance=64),
+    OpCase("inclusive_scan", (keys, pairs), scan, tolerance=64),
     OpCase("gather_rows", (pairs, ids), lambda f, rows, to, **at: f(rows, 4 * to - 2, **at)),
     OpCase(
         "merge",
@@ -172,6 +196,7 @@ CASES = (
         lambda f, key, segment, rows, **at: f(key, segment, values=rows, **at),
         moved=lambda rows, result: (rows[2], result[1]),
     ),
+    OpCase("segmented_scan", (keys, pairs, ids, mask), segmented_scan, tolerance=64),
     OpCase("select_rank", (keys,), lambda f, x, **at: f(x, RANKS, **at)),
     OpCase("top_k", (keys,), lambda f, x, **at: f(x, 4, largest=False, **at)),
 )

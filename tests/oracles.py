@@ -319,3 +319,77 @@ def assert_is_reduced(
         rtol=2 * float(narrow) + len(x) * float(wide),
         atol=len(x) * float(wide) * magnitude,
     )
+
+
+def scan(
+    x: np.ndarray,
+    op: Any,
+    *,
+    head_flags: np.ndarray | None = None,
+    exclusive: bool = False,
+    reverse: bool = False,
+    initial: Any = None,
+    num_valid: int | None = None,
+) -> np.ndarray:
+    """Row after row. `op` is a name or a function of two rows; sums are as exact as `x`'s dtype."""
+    num_rows = len(x)
+    num_valid = num_rows if num_valid is None else num_valid
+    segments = np.cumsum(np.zeros(num_rows) if head_flags is None else head_flags)
+    combine = _COMBINE[op] if isinstance(op, str) else op
+    results = np.zeros_like(x)
+    total: Any = None
+    previous = None
+    for row in range(num_valid)[:: -1 if reverse else 1]:
+        if previous is None or segments[previous] != segments[row]:
+            total = initial
+        if exclusive:
+            results[row] = scan_identity(op, x.dtype) if total is None else total
+        total = x[row] if total is None else combine(total, x[row])
+        if not exclusive:
+            results[row] = total
+        previous = row
+    return results
+
+
+def _first_of(comes_before: Any) -> Any:
+    """The extreme of two rows, elementwise: the first of equal ones, NaN in front of all."""
+
+    def combine(left: np.ndarray, right: np.ndarray) -> np.ndarray:
+        with np.errstate(invalid="ignore"):  # bfloat16
+            is_replaced = comes_before(right, left) | ((right != right) & (left == left))
+        return np.where(is_replaced, right, left)
+
+    return combine
+
+
+def _wrapping(function: Any) -> Any:
+    def combine(left: Any, right: Any) -> Any:
+        with np.errstate(over="ignore"):
+            return function(left, right)
+
+    return combine
+
+
+_COMBINE = {
+    "add": _wrapping(np.add),
+    "mul": _wrapping(np.multiply),
+    "min": _first_of(np.less),
+    "max": _first_of(np.greater),
+}
+
+
+def scan_identity(op: str, dtype: Any) -> Any:
+    dtype = np.dtype(dtype)
+    if op in ("add", "mul"):
+        return dtype.type(op == "mul")
+    if is_float(dtype):
+        return dtype.type(np.inf if op == "min" else -np.inf)
+    if dtype.kind == "b":
+        return op == "min"
+    limits = np.iinfo(dtype)
+    return limits.max if op == "min" else limits.min
+
+
+def head_flags_of(segment_ids: np.ndarray) -> np.ndarray:
+    """Where runs of equal ids begin."""
+    return np.concatenate([[True], segment_ids[1:] != segment_ids[:-1]])[: len(segment_ids)]

@@ -9,6 +9,7 @@ from ._bucket import Bucketed, bucket
 from ._compact import Compacted, compact
 from ._merge import merge
 from ._radix_sort import radix_argsort, radix_sort
+from ._scan import exclusive_scan, inclusive_scan
 from ._searchsorted import searchsorted
 from ._segment_reduce import (
     segment_all,
@@ -27,6 +28,7 @@ from ._segment_reduce import (
     segment_sum,
     segment_var,
 )
+from ._segmented_scan import segmented_scan
 from ._segmented_sort import segmented_sort
 from ._select_rank import select_rank
 from ._top_k import TopK, top_k
@@ -37,6 +39,8 @@ __all__ = [
     "TopK",
     "bucket",
     "compact",
+    "exclusive_scan",
+    "inclusive_scan",
     "merge",
     "radix_argsort",
     "radix_sort",
@@ -56,6 +60,7 @@ __all__ = [
     "segment_std",
     "segment_sum",
     "segment_var",
+    "segmented_scan",
     "segmented_sort",
     "select_rank",
     "top_k",

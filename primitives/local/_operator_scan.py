@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Scans by a function that the caller brings, along the leading axes of a pytree."""
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from .._scan_operators import Scan
+from .._typing import Array
+from ..kernels._segmented_scan import fill_padding, per_row, shift_rows, start_flags
+
+
+@functools.partial(jax.jit, static_argnums=4)
+def scan_by_operator(
+    rows: Any, heads: Array | None, num_valid: Array, initial: Any, scan: Scan
+) -> Any:
+    """As `scan_rows`, of a pytree; an exclusive scan starts each segment with `initial`."""
+    combine = jax.vmap(scan.op)
+    if heads is None and scan.reverse:
+        # Padding comes first in the order of the scan.
+        num_rows = jax.tree.leaves(rows)[0].shape[0]
+        heads = start_flags(None, num_rows, num_valid, reverse=True)
+    if heads is None:
+        results = jax.lax.associative_scan(combine, rows)
+    else:
+        combine_segments = functools.partial(_combine_segments, combine)
+        _, results = jax.lax.associative_scan(combine_segments, (heads, rows), reverse=scan.reverse)
+    if scan.exclusive:
+        results = with_initial(combine, initial, results, heads, num_valid, scan.reverse)
+    return jax.tree.map(
+        lambda leaf: fill_padding(leaf, num_valid, np.zeros((), leaf.dtype)[()]), results
+    )
+
+
+def _combine_segments(combine: Callable[..., Any], left: Any, right: Any) -> Any:
+    left_has_head, left_rows = left
+    right_has_head, right_rows = right
+    combined = combine(left_rows, right_rows)
+    return left_has_head | right_has_head, select_rows(right_has_head, right_rows, combined)
+
+
+def select_rows(flags: Array, rows: Any, others: Any) -> Any:
+    """Takes each row from `rows` where its flag is set, else from `others`."""
+    return jax.tree.map(
+        lambda row, other: jnp.where(per_row(flags, row.ndim), row, other), rows, others
+    )
+
+
+def with_initial(
+    combine: Callable[..., Any],
+    initial: Any,
+    results: Any,
+    heads: Array | None,
+    num_valid: Array,
+    reverse: bool,
+) -> Any:
+    """Inclusive results as exclusive ones, with `initial` in front of each segment."""
+    num_rows = jax.tree.leaves(results)[0].shape[0]
+    first = jax.tree.map(lambda row: jnp.broadcast_to(row[None], (num_rows, *row.shape)), initial)
+    continued = combine(first, results)
+    return jax.tree.map(
+        lambda start, leaf: shift_rows(leaf, heads, num_valid, reverse, start), first, continued
+    )

@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Scans: each row combined with those before it."""
+
+from .._scan_operators import Operator, Scan
+from .._typing import ArrayLike, Integer, PyTree
+from ._segmented_scan import as_scan, scan_segments
+
+
+def inclusive_scan(
+    x: PyTree,
+    op: Operator = "add",
+    *,
+    reverse: bool = False,
+    num_valid: int | Integer[ArrayLike, ""] | None = None,
+) -> PyTree:
+    """Combines each row with those before it.
+
+    Args:
+        x: any pytree of arrays with the same leading axis, along which the scan goes. For a named
+            `op`, of key dtypes, and of complex numbers for `"add"` and `"mul"`.
+        op: `"add"`, `"mul"`, `"min"` or `"max"`, of every leaf by itself; or an associative
+            function of two rows, each a pytree like `x` without the leading axis, that returns
+            such a row. It need not commute: its first argument comes first in the order of the
+            scan.
+        reverse: from the last row to the first.
+        num_valid: the rows that count, from the front; all of them if left out.
+
+    Returns:
+        A pytree like `x`, of the same dtypes; bool under `"add"` and `"mul"` becomes int32. Zeros
+        stand behind the rows that count.
+
+    Raises:
+        TypeError: a dtype that `op` does not take, or `op` is a function that returns something
+            else than it takes.
+        ValueError: leading axes differ, or `op` is no operator.
+
+    Cost:
+        Work O(rows x row bytes). By a named operator one read and one write of the rows on CPU; by
+        a function O(rows) calls of it, in O(log rows) steps. No communication.
+
+    Guarantees:
+        Deterministic, whatever the number of threads; differentiable in `x`. Integers wrap around.
+        A sum of floats is off by at most `rows * eps` times the sum of the absolute values before
+        it, a product by `rows * eps` of itself; both round float16 and bfloat16 at the end only.
+        Minimum and maximum are exact: the first of equal rows stands, and so does the first NaN.
+
+    References:
+        Blelloch (1990), "Prefix sums and their applications".
+
+    Example:
+        >>> import jax.numpy as jnp
+        >>> from jaxframes.primitives import local
+        >>> local.inclusive_scan(jnp.array([3, 1, 4, 1, 5])).tolist()
+        [3, 4, 8, 9, 14]
+        >>> local.inclusive_scan(jnp.array([3, 1, 4, 1, 5]), "max", reverse=True).tolist()
+        [5, 5, 5, 5, 5]
+    """
+    scan = Scan(op, reverse, False)
+    return scan_segments(as_scan(x, scan, None, num_valid, "inclusive_scan"), None)
+
+
+def exclusive_scan(
+    x: PyTree,
+    op: Operator = "add",
+    *,
+    initial: PyTree | None = None,
+    reverse: bool = False,
+    num_valid: int | Integer[ArrayLike, ""] | None = None,
+) -> PyTree:
+    """Combines the rows before each row.
+
+    Args:
+        x: as for `inclusive_scan`.
+        op: as for `inclusive_scan`.
+        initial: stands before the first row: one number, or a pytree like `x` of single rows. For
+            a named `op` it defaults to what that leaves alone: zero, one, or the greatest or least
+            number of the dtype. A function as `op` needs it.
+        reverse: from the last row to the first.
+        num_valid: the rows that count, from the front; all of them if left out.
+
+    Returns:
+        A pytree like `x`, as of `inclusive_scan`.
+
+    Raises:
+        TypeError: as `inclusive_scan`.
+        ValueError: as `inclusive_scan`; `op` is a function and `initial` is left out.
+
+    Cost:
+        That of `inclusive_scan`; with `initial`, one more read and write of the rows.
+
+    Guarantees:
+        As `inclusive_scan`; differentiable in `initial` too.
+
+    References:
+        Blelloch (1990), "Prefix sums and their applications".
+
+    Example:
+        >>> import jax.numpy as jnp
+        >>> from jaxframes.primitives import local
+        >>> local.exclusive_scan(jnp.array([3, 1, 4, 1, 5])).tolist()
+        [0, 3, 4, 8, 9]
+        >>> local.exclusive_scan(jnp.array([3, 1, 4, 1, 5]), initial=100).tolist()
+        [100, 103, 104, 108, 109]
+    """
+    scan = Scan(op, reverse, True)
+    return scan_segments(as_scan(x, scan, initial, num_valid, "exclusive_scan"), None)

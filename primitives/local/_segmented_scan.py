@@ -1,0 +1,171 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Scans that restart where a segment begins."""
+
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+
+from .._arguments import as_array, as_num_valid, as_rows, num_rows_of, type_of
+from .._scan_operators import (
+    Operator,
+    Scan,
+    as_initial,
+    as_operator,
+    check_rows,
+    combine_named,
+    narrowed,
+    widened,
+)
+from .._typing import Array, ArrayLike, Bool, Integer, PyTree
+from ..kernels._segmented_scan import fill_padding
+from ._named_scan import scan_named
+from ._operator_scan import scan_by_operator
+
+
+def segmented_scan(
+    x: PyTree,
+    op: Operator = "add",
+    *,
+    head_flags: Bool[ArrayLike, " rows"] | None = None,
+    segment_ids: Integer[ArrayLike, " rows"] | None = None,
+    exclusive: bool = False,
+    reverse: bool = False,
+    initial: PyTree | None = None,
+    num_valid: int | Integer[ArrayLike, ""] | None = None,
+) -> PyTree:
+    """Combines each row with those before it in its segment.
+
+    Args:
+        x: as for `inclusive_scan`.
+        op: as for `inclusive_scan`.
+        head_flags: True where a segment begins, of shape `(rows,)`. The first row begins one
+            anyway.
+        segment_ids: in place of `head_flags`, integers of shape `(rows,)`: a segment is a run of
+            equal ids. Rows of one id that do not stand together are several segments.
+        exclusive: leave out the row itself; the first row of a segment then gets what `op` leaves
+            alone: zero, one, or the greatest or least number of the dtype.
+        reverse: from the last row of each segment to the first.
+        initial: stands before the first row of each segment of an exclusive scan: one number, or a
+            pytree like `x` of single rows. A function as `op` needs it.
+        num_valid: the rows that count, from the front; all of them if left out.
+
+    Returns:
+        A pytree like `x`, as of `inclusive_scan`.
+
+    Raises:
+        TypeError: as `inclusive_scan`; `head_flags` that are not bool, `segment_ids` that are not
+            integers.
+        ValueError: as `inclusive_scan`; neither `head_flags` nor `segment_ids`, or both; `initial`
+            without `exclusive`.
+
+    Cost:
+        That of `inclusive_scan`, and one read of the flags or ids.
+
+    Guarantees:
+        As `inclusive_scan`, with the rows of a segment in place of all rows.
+
+    References:
+        Blelloch (1990), "Prefix sums and their applications" (segmented scans).
+
+    Example:
+        >>> import jax.numpy as jnp
+        >>> from jaxframes.primitives import local
+        >>> x, segment_ids = jnp.array([1, 2, 3, 4, 5]), jnp.array([7, 7, 7, 2, 2])
+        >>> local.segmented_scan(x, segment_ids=segment_ids).tolist()
+        [1, 3, 6, 4, 9]
+        >>> local.segmented_scan(x, segment_ids=segment_ids, exclusive=True).tolist()
+        [0, 1, 3, 0, 4]
+    """
+    caller = "segmented_scan"
+    arguments = as_scan(x, Scan(op, reverse, exclusive), initial, num_valid, caller)
+    segments = as_segments(head_flags, segment_ids, arguments.num_rows, caller)
+    return scan_segments(arguments, segments.heads_inside(reverse))
+
+
+class ScanArguments(NamedTuple):
+    """The checked arguments of a scan, but for its segments."""
+
+    rows: Any
+    scan: Scan
+    initial: Any
+    num_valid: Array
+
+    @property
+    def num_rows(self) -> int:
+        """Rows, padding included."""
+        return jax.tree.leaves(self.rows)[0].shape[0]
+
+
+class SegmentEncoding(NamedTuple):
+    """Where segments begin: a flag for each row, or ids that change there."""
+
+    head_flags: Array | None
+    segment_ids: Array | None
+
+    def heads_inside(self, reverse: bool) -> Array | None:
+        """Where the scan restarts, but for the row that it starts in; `None` for nowhere."""
+        if self.segment_ids is not None:
+            return self.segment_ids != jnp.roll(self.segment_ids, -1 if reverse else 1)
+        if self.head_flags is not None and reverse:
+            # A reversed scan restarts at a segment's last row, which the next head follows.
+            return jnp.roll(self.head_flags, -1)
+        return self.head_flags
+
+
+def as_scan(x: Any, scan: Scan, initial: Any, num_valid: Any, caller: str) -> ScanArguments:
+    """Checks the arguments that all scans have."""
+    op = as_operator(scan.op, caller)
+    num_rows = num_rows_of(x, caller, "x")
+    rows = as_rows(x, num_rows, caller, "x")
+    check_rows(op, rows, caller)
+    scan = Scan(op, bool(scan.reverse), bool(scan.exclusive))
+    initial = as_initial(initial, rows, scan, caller)
+    return ScanArguments(rows, scan, initial, as_num_valid(num_valid, num_rows, caller))
+
+
+def as_segments(head_flags: Any, segment_ids: Any, num_rows: int, caller: str) -> SegmentEncoding:
+    """Checks that one of the two says where segments begin."""
+    if (head_flags is None) == (segment_ids is None):
+        given = "neither" if head_flags is None else "both"
+        raise ValueError(
+            f"{caller}: segments are given by head_flags or by segment_ids, got {given}."
+        )
+    name = "head_flags" if segment_ids is None else "segment_ids"
+    array = as_array(head_flags if segment_ids is None else segment_ids, caller, name)
+    if segment_ids is None and array.dtype != jnp.bool_:
+        raise TypeError(
+            f"{caller}: head_flags must be bool, got {type_of(array)}. "
+            "Pass segment_ids if they are ids."
+        )
+    if segment_ids is not None and not jnp.issubdtype(array.dtype, jnp.integer):
+        raise TypeError(f"{caller}: segment_ids must be integers, got {type_of(array)}.")
+    if array.shape != (num_rows,):
+        raise ValueError(
+            f"{caller}: {name} must have one entry for each of the {num_rows} rows, "
+            f"got {type_of(array)}."
+        )
+    if segment_ids is None:
+        return SegmentEncoding(array, None)
+    return SegmentEncoding(None, array)
+
+
+def scan_segments(arguments: ScanArguments, heads: Array | None) -> Any:
+    """The scan of one shard's rows that restarts at `heads`."""
+    rows, scan, initial, num_valid = arguments
+    if not scan.is_named:
+        return scan_by_operator(rows, heads, num_valid, initial, scan)
+    results = scan_named(widened(rows, scan.op), heads, num_valid, scan)
+    if initial is not None:
+        results = put_initial_first(widened(initial, scan.op), results, num_valid, scan)
+    return narrowed(results, rows)
+
+
+def put_initial_first(initial: Any, results: Any, num_valid: Array, scan: Scan) -> Any:
+    """Combines what stands before each segment with the exclusive results of a named scan."""
+
+    def of_leaf(first: Array, leaf: Array) -> Array:
+        combined = combine_named(scan.op, jnp.broadcast_to(first[None], leaf.shape), leaf)
+        return fill_padding(combined, num_valid, leaf.dtype.type(0))
+
+    return jax.tree.map(of_leaf, initial, results)
