@@ -59,16 +59,15 @@ class OpCase(NamedTuple):
         return jax.tree.map(lambda *arrays: np.stack(arrays), *draws)
 
     def at(self, level: str, **at: Any) -> Callable[..., Any]:
-        """The call of one level, as a function of the arrays."""
-        return functools.partial(self.call, getattr(PACKAGES[level], self.name), **at)
+        """The call of one level, as a function of the arrays; what the op does not take goes."""
+        function = getattr(PACKAGES[level], self.name)
+        parameters = inspect.signature(function).parameters
+        at = {name: setting for name, setting in at.items() if name in parameters}
+        return functools.partial(self.call, function, **at)
 
     def is_at(self, level: str) -> bool:
         """Whether a level has the op."""
         return hasattr(PACKAGES[level], self.name)
-
-    def takes(self, level: str, parameter: str) -> bool:
-        """Whether the op has a parameter on a level."""
-        return parameter in inspect.signature(getattr(PACKAGES[level], self.name)).parameters
 
 
 def ops_of(level: str) -> set[str]:
