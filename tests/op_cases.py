@@ -37,6 +37,7 @@ class OpCase(NamedTuple):
         fixed: places of the float arrays that the result has no derivative in.
         tolerance: what float results may differ by where their rounding depends on the order of
             rows, in units of their precision.
+        by_shard: whether a global result says what each shard has, and differs between meshes.
         moved: from the arrays and the result, the rows that a collective must not lose, before
             and after; those of zeros do not count.
     """
@@ -46,6 +47,7 @@ class OpCase(NamedTuple):
     call: Callable[..., Any]
     fixed: tuple[int, ...] = ()
     tolerance: float = 0.0
+    by_shard: bool = False
     moved: Callable[..., tuple[Any, Any]] | None = None
 
     def draw(self, seed: int, num_rows: int = NUM_ROWS) -> tuple[np.ndarray, ...]:
@@ -175,6 +177,7 @@ CASES = (
         "partition",
         (pairs, ids),
         lambda f, rows, to, **at: f(rows, to % 3, capacity=ROOM, **at),
+        by_shard=True,
         moved=lambda rows, result: (rows[0], result.rows),
     ),
     OpCase("radix_argsort", (keys, ids), lambda f, key, low, **at: f((low, key), **at)),
@@ -184,7 +187,13 @@ CASES = (
         lambda f, key, rows, **at: f(key, values=rows, descending=True, **at),
         moved=lambda rows, result: (rows[1], result[1]),
     ),
-    OpCase("rebalance", (pairs,), rebalance, moved=lambda rows, result: (rows[0], result.rows)),
+    OpCase(
+        "rebalance",
+        (pairs,),
+        rebalance,
+        by_shard=True,
+        moved=lambda rows, result: (rows[0], result.rows),
+    ),
     OpCase(
         "searchsorted", (sorted_keys, keys), lambda f, key, queries, **at: f(key, queries, **at)
     ),
