@@ -10,6 +10,8 @@ from ._order_statistics import select_rank, top_k
 from ._partition import partition
 from ._radix_sort import radix_argsort, radix_sort
 from ._rebalance import rebalance
+from ._reduce_by_key import reduce_by_key
+from ._run_length_encode import run_length_encode
 from ._segment_reduce import (
     segment_all,
     segment_any,
@@ -28,16 +30,20 @@ from ._segment_reduce import (
     segment_var,
 )
 from ._segmented_sort import segmented_sort
+from ._unique import unique
 from .collective import Partitioned
 from .kernels._library import Backend, backend
-from .local import Compacted, TopK
+from .local import Compacted, ReducedRuns, RunLengths, TopK, Unique
 
 __all__ = [
     "Backend",
     "CapacityError",
     "Compacted",
     "Partitioned",
+    "ReducedRuns",
+    "RunLengths",
     "TopK",
+    "Unique",
     "backend",
     "collective",
     "compact",
@@ -48,6 +54,8 @@ __all__ = [
     "radix_argsort",
     "radix_sort",
     "rebalance",
+    "reduce_by_key",
+    "run_length_encode",
     "segment_all",
     "segment_any",
     "segment_argmax",
@@ -66,4 +74,5 @@ __all__ = [
     "segmented_sort",
     "select_rank",
     "top_k",
+    "unique",
 ]

@@ -33,7 +33,6 @@ from jax.sharding import PartitionSpec
 from ..shardings._compat import shard_map
 from ._arguments import CapacityError, as_capacity
 from ._over_mesh import RowMesh
-from ._typing import Array
 from .collective._exchange import Transport
 from .collective._rebalance import deal_out_rows
 from .collective._sorted_runs import Dealing
@@ -42,54 +41,55 @@ from .collective._wide_counts import psum_wide, saturated
 
 def sized(
     caller: str,
-    run: Callable[[int], tuple[Any, Array]],
+    run: Callable[[int], Any],
     capacity: Any,
     most_rows: int,
     row_mesh: RowMesh | None = None,
-) -> tuple[Any, Array]:
+) -> Any:
     """Runs an op with the capacity that a global call was given.
 
     Args:
         caller: the op, for errors.
         run: takes a capacity; returns rows, a pytree of arrays of that many rows, and the true
-            count, a scalar.
+            count, a scalar; and anything else, which is passed on.
         capacity: as the caller gave it; None for as many rows as there are.
         most_rows: a capacity that always suffices.
         row_mesh: where the rows lie; one device if None.
 
     Returns:
-        `(rows, count)`. Traced: rows of the capacity, or of `most_rows` where none was given.
+        `(rows, count, ...)`. Traced: rows of the capacity, or of `most_rows` where none was given.
         Eager: the same where one was given, else exactly `count` rows.
 
     Raises:
         CapacityError: an eager call was given too small a capacity.
     """
     room = as_capacity(capacity, most_rows, caller)
-    rows, count = run(room)
+    rows, count, *rest = run(room)
     if isinstance(count, Tracer):
-        return rows, count
+        return rows, count, *rest
     if capacity is None:
-        return _first_rows(rows, int(count), row_mesh), count
+        return _first_rows(rows, int(count), row_mesh), count, *rest
     if int(count) > room:
         raise CapacityError(caller, int(count), room)
-    return rows, count
+    return rows, count, *rest
 
 
 def map_front_packed(
     row_mesh: RowMesh,
-    function: Callable[..., tuple[Any, Array]],
+    function: Callable[..., Any],
     *rows: Any,
     capacity: int,
     replicated: Any = (),
     transport: Transport = "auto",
-) -> tuple[Any, Array]:
+) -> Any:
     """Runs a function of a shard, and puts what the shards return together into one sequence.
 
     Args:
         row_mesh: the mesh.
         function: takes this shard's piece of each of `rows`, and `replicated`; returns rows and
-            this shard's own count, true where there is no room for them all. It needs room for no
-            more than `capacity` rows: what lies beyond on a shard lies beyond in the sequence.
+            this shard's own count, true where there is no room for them all; and any results
+            that lie beside `rows`. It needs room for no more than `capacity` rows: what lies
+            beyond on a shard lies beyond in the sequence.
         rows: what `RowMesh.place` placed, one argument of `function` each.
         capacity: rows of the whole result.
         replicated: further arguments, the same on every shard.
@@ -97,19 +97,20 @@ def map_front_packed(
 
     Returns:
         The rows of all shards in the order of (shard, row), `capacity` of them, and how many there
-        are: a scalar, true past the capacity.
+        are: a scalar, true past the capacity. Then the results beside `rows`, padded as those are.
     """
 
-    def packed(*arguments: Any) -> tuple[Any, Array]:
-        results, count = function(*arguments)
+    def packed(*arguments: Any) -> Any:
+        results, count, *rest = function(*arguments)
         dealing = Dealing(row_mesh.axes, "full", transport, row_mesh.shard_rows(capacity))
         results, _ = deal_out_rows(results, count, dealing)
-        return results, saturated(psum_wide(count, row_mesh.axes))
+        return results, saturated(psum_wide(count, row_mesh.axes)), rest
 
     in_specs = (*(row_mesh.spec for _ in rows), *(PartitionSpec() for _ in replicated))
-    out_specs = (row_mesh.spec, PartitionSpec())
-    results, count = shard_map(packed, row_mesh.mesh, in_specs, out_specs)(*rows, *replicated)
-    return row_mesh.trim(results, capacity), count
+    out_specs = (row_mesh.spec, PartitionSpec(), row_mesh.spec)
+    mapped = shard_map(packed, row_mesh.mesh, in_specs, out_specs)
+    results, count, rest = mapped(*rows, *replicated)
+    return row_mesh.trim(results, capacity), count, *rest
 
 
 @functools.partial(jax.jit, static_argnums=(1, 2))

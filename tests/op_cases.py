@@ -151,6 +151,17 @@ def affine(left: Any, right: Any) -> Any:
     return left[0] * right[0], left[1] * right[0] + right[1]
 
 
+def reduce_by_key(f: Any, key: Any, rows: Any, **at: Any) -> Any:
+    # A standard deviation of zero has no derivative.
+    ops = ("sum", "prod", "min", "max", "count", "mean", "var", "first", "last", "any", "all")
+    return f(key, [rows] * len(ops), list(ops), capacity=NUM_ROWS, **at)
+
+
+def unique(f: Any, key: Any, **at: Any) -> Any:
+    asked = dict.fromkeys(("return_index", "return_inverse", "return_counts"), True)
+    return f(key, capacity=NUM_ROWS, **asked, **at)
+
+
 RANKS = np.array([0, 7, 7, 10], np.int32)
 ROOM = 3 * NUM_ROWS
 
@@ -194,6 +205,8 @@ CASES = (
         by_shard=True,
         moved=lambda rows, result: (rows[0], result.rows),
     ),
+    OpCase("reduce_by_key", (ids, keys), reduce_by_key, tolerance=8),
+    OpCase("run_length_encode", (ids,), lambda f, key, **at: f(key // 2, capacity=NUM_ROWS, **at)),
     OpCase(
         "searchsorted", (sorted_keys, keys), lambda f, key, queries, **at: f(key, queries, **at)
     ),
@@ -207,4 +220,5 @@ CASES = (
     OpCase("segmented_scan", (keys, pairs, ids, mask), segmented_scan, tolerance=64),
     OpCase("select_rank", (keys,), lambda f, x, **at: f(x, RANKS, **at)),
     OpCase("top_k", (keys,), lambda f, x, **at: f(x, 4, largest=False, **at)),
+    OpCase("unique", (ids,), unique),
 )

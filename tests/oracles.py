@@ -192,6 +192,73 @@ def compact(
     return with_zeros_behind(kept, capacity), np.int32(len(row_ids))
 
 
+def runs_of(keys: Any, num_valid: int | None = None) -> list[np.ndarray]:
+    """The row ids of each run of equal neighbouring keys."""
+    columns = columns_of(keys)
+    num_valid = len(columns[0]) if num_valid is None else num_valid
+    ranks = np.stack([key_ranks(column[:num_valid]) for column in columns], axis=1)
+    starts = [i for i in range(num_valid) if i == 0 or (ranks[i] != ranks[i - 1]).any()]
+    return np.split(np.arange(num_valid), starts[1:]) if num_valid else []
+
+
+def groups_of(keys: Any, num_valid: int | None = None) -> list[np.ndarray]:
+    """The row ids of each distinct key, in the order of the keys; row ids ascend."""
+    order = argsort(keys, num_valid=num_valid)
+    return [order[run] for run in runs_of(take(keys, order), num_valid)]
+
+
+def run_length_encode(
+    keys: Any, capacity: int | None = None, num_valid: int | None = None
+) -> tuple[Any, np.ndarray, np.int32]:
+    runs = runs_of(keys, num_valid)
+    lengths = np.array([len(run) for run in runs], np.int32)
+    return _one_row_each(keys, runs, lengths, capacity)
+
+
+def unique(
+    keys: Any, capacity: int | None = None, num_valid: int | None = None
+) -> tuple[Any, np.ndarray, np.ndarray, np.ndarray, np.int32]:
+    """Distinct keys, row ids, inverse, counts, and their number."""
+    groups = groups_of(keys, num_valid)
+    inverse = np.zeros(len(columns_of(keys)[0]), np.int32)
+    for place, group in enumerate(groups):
+        inverse[group] = place
+    known = np.array([(group[0], len(group)) for group in groups], np.int32).reshape(-1, 2)
+    keys, known, count = _one_row_each(keys, groups, known, capacity)
+    return keys, known[:, 0], inverse, known[:, 1], count
+
+
+def reduce_by_key(
+    keys: Any,
+    values: np.ndarray,
+    op: str,
+    capacity: int | None = None,
+    num_valid: int | None = None,
+    ddof: int = 0,
+) -> tuple[Any, np.ndarray, np.int32]:
+    """Distinct keys, one reduced row for each, of floats in 64 bits where they are computed with;
+    and their number.
+    """
+    groups = groups_of(keys, num_valid)
+    segment_ids = np.full(len(values), -1)
+    for place, group in enumerate(groups):
+        segment_ids[group] = place
+    # A segment that has no row tells the dtype where there is no key.
+    reduced = segment_reduce(values, segment_ids, len(groups) + 1, op, ddof=ddof)
+    reduced = reduced.reshape(len(groups) + 1, -1)[:, 0] if op == "count" else reduced
+    return _one_row_each(keys, groups, reduced[:-1], capacity)
+
+
+def _one_row_each(
+    keys: Any, runs: list[np.ndarray], known: np.ndarray, capacity: int | None
+) -> tuple[Any, np.ndarray, np.int32]:
+    """The key of the first row of each run and what is known of it, cut off at the capacity."""
+    capacity = len(columns_of(keys)[0]) if capacity is None else capacity
+    heads = np.array([run[0] for run in runs[:capacity]], int)
+    kept = with_zeros_behind((take(keys, heads), known[:capacity]), capacity)
+    return *kept, np.int32(len(runs))
+
+
 def with_zeros_behind(rows: Any, capacity: int) -> Any:
     """As many rows as the capacity, which holds them all."""
 

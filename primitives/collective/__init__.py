@@ -7,6 +7,8 @@ from ._merge import merge
 from ._partition import Partitioned, partition
 from ._radix_sort import even_share, radix_argsort, radix_sort
 from ._rebalance import rebalance
+from ._reduce_by_key import ReducedRuns, reduce_by_key
+from ._run_length_encode import RunLengths, run_length_encode
 from ._segment_reduce import (
     segment_all,
     segment_any,
@@ -27,11 +29,15 @@ from ._segment_reduce import (
 from ._segmented_sort import segmented_sort
 from ._select_rank import select_rank
 from ._top_k import TopK, top_k
+from ._unique import Unique, unique
 
 __all__ = [
     "Compacted",
     "Partitioned",
+    "ReducedRuns",
+    "RunLengths",
     "TopK",
+    "Unique",
     "compact",
     "even_share",
     "gather_rows",
@@ -40,6 +46,8 @@ __all__ = [
     "radix_argsort",
     "radix_sort",
     "rebalance",
+    "reduce_by_key",
+    "run_length_encode",
     "segment_all",
     "segment_any",
     "segment_argmax",
@@ -58,4 +66,5 @@ __all__ = [
     "segmented_sort",
     "select_rank",
     "top_k",
+    "unique",
 ]

@@ -9,6 +9,8 @@ from ._bucket import Bucketed, bucket
 from ._compact import Compacted, compact
 from ._merge import merge
 from ._radix_sort import radix_argsort, radix_sort
+from ._reduce_by_key import ReducedRuns, reduce_by_key
+from ._run_length_encode import RunLengths, run_length_encode
 from ._scan import exclusive_scan, inclusive_scan
 from ._searchsorted import searchsorted
 from ._segment_reduce import (
@@ -32,11 +34,15 @@ from ._segmented_scan import segmented_scan
 from ._segmented_sort import segmented_sort
 from ._select_rank import select_rank
 from ._top_k import TopK, top_k
+from ._unique import Unique, unique
 
 __all__ = [
     "Bucketed",
     "Compacted",
+    "ReducedRuns",
+    "RunLengths",
     "TopK",
+    "Unique",
     "bucket",
     "compact",
     "exclusive_scan",
@@ -44,6 +50,8 @@ __all__ = [
     "merge",
     "radix_argsort",
     "radix_sort",
+    "reduce_by_key",
+    "run_length_encode",
     "searchsorted",
     "segment_all",
     "segment_any",
@@ -64,4 +72,5 @@ __all__ = [
     "segmented_sort",
     "select_rank",
     "top_k",
+    "unique",
 ]

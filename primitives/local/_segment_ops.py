@@ -64,13 +64,13 @@ class Segments:
 
 def reduce_sum(rows: Array, segments: Segments, ddof: int) -> Array:
     del ddof
-    rows, dtype = _as_summed(rows)
+    rows, dtype = as_summed(rows)
     return segments.over.total(segments.add(rows)).astype(dtype)
 
 
 def reduce_prod(rows: Array, segments: Segments, ddof: int) -> Array:
     del ddof
-    rows, dtype = _as_summed(rows)
+    rows, dtype = as_summed(rows)
     if jnp.issubdtype(rows.dtype, jnp.inexact):
         partial = multiply_floats(rows, segments.ids, segments.num_segments)
     else:
@@ -80,9 +80,9 @@ def reduce_prod(rows: Array, segments: Segments, ddof: int) -> Array:
 
 def reduce_mean(rows: Array, segments: Segments, ddof: int) -> Array:
     del ddof
-    rows, dtype = _as_averaged(rows)
+    rows, dtype = as_averaged(rows)
     counts = segments.over.piece(segments.whole_counts(rows))
-    return _quotient(segments.over.total(segments.add(rows)), counts).astype(dtype)
+    return quotient(segments.over.total(segments.add(rows)), counts).astype(dtype)
 
 
 def reduce_var(rows: Array, segments: Segments, ddof: int) -> Array:
@@ -92,25 +92,30 @@ def reduce_var(rows: Array, segments: Segments, ddof: int) -> Array:
 
 def reduce_std(rows: Array, segments: Segments, ddof: int) -> Array:
     variance, dtype = _variance(rows, segments, ddof)
+    return root_of(variance).astype(dtype)
+
+
+def root_of(variance: Array) -> Array:
+    """The standard deviation of a variance."""
     # The root has no derivative at zero: there it is left at zero.
     is_zero = variance == 0
     root = jnp.sqrt(jnp.where(is_zero, jnp.ones((), variance.dtype), variance))
-    return jnp.where(is_zero, variance, root).astype(dtype)
+    return jnp.where(is_zero, variance, root)
 
 
 def _variance(rows: Array, segments: Segments, ddof: int) -> tuple[Array, Any]:
     """The variance as wide as it is computed, and the dtype of the result."""
-    rows, dtype = _as_averaged(rows)
+    rows, dtype = as_averaged(rows)
     counts = segments.whole_counts(rows)
-    mean = _quotient(segments.over.whole_total(segments.add(rows)), counts)
+    mean = quotient(segments.over.whole_total(segments.add(rows)), counts)
     is_row = is_member(segments.ids, segments.num_segments)
     is_row = is_row.reshape(-1, *(1,) * (rows.ndim - 1))
     distance = jnp.where(is_row, rows - rows_of_segments(mean, segments.ids), 0)
     squares = segments.over.total(segments.add(distance * distance))
-    return _quotient(squares, segments.over.piece(counts - ddof)), dtype
+    return quotient(squares, segments.over.piece(counts - ddof)), dtype
 
 
-def _as_summed(rows: Array) -> tuple[Array, Any]:
+def as_summed(rows: Array) -> tuple[Array, Any]:
     """Rows as they are added, and the dtype of the result."""
     if rows.dtype == jnp.bool_:
         return rows.astype(jnp.int32), jnp.int32
@@ -119,13 +124,15 @@ def _as_summed(rows: Array) -> tuple[Array, Any]:
     return rows, rows.dtype
 
 
-def _as_averaged(rows: Array) -> tuple[Array, Any]:
+def as_averaged(rows: Array) -> tuple[Array, Any]:
+    """Rows as their mean is computed, and the dtype of the mean."""
     if not jnp.issubdtype(rows.dtype, jnp.inexact):
         rows = rows.astype(jax.dtypes.canonicalize_dtype(float))
-    return _as_summed(rows)
+    return as_summed(rows)
 
 
-def _quotient(total: Array, counts: Array) -> Array:
+def quotient(total: Array, counts: Array) -> Array:
+    """`total / counts`, or NaN where nothing was counted, with no NaN in its derivative."""
     is_some = counts > 0
     divisor = jnp.where(is_some, counts, jnp.ones((), counts.dtype)).astype(total.dtype)
     return jnp.where(is_some, total / divisor, jnp.asarray(jnp.nan, total.dtype))

@@ -1,0 +1,153 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Rows of whole arrays reduced by their keys, on one device or over a mesh."""
+
+import functools
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import jax
+
+from ..shardings._compat import MeshLike
+from . import collective, local
+from ._arguments import as_keys
+from ._over_mesh import RowMesh
+from ._sized import map_front_packed, sized
+from ._typing import Array, PyTree
+from .collective._exchange import Transport, check_transport
+from .local._radix_sort import Keys
+from .local._reduce_by_key import ReducedRuns, as_reduction
+
+
+def reduce_by_key(
+    keys: Keys,
+    values: PyTree,
+    ops: Any,
+    mesh: MeshLike | None = None,
+    *,
+    capacity: int | None = None,
+    keys_are_sorted: bool = False,
+    ddof: int = 0,
+    axis: str | tuple[str, ...] | None = None,
+    transport: Transport = "auto",
+) -> ReducedRuns:
+    """Reduces the rows of each distinct key to one row, on one device or over a mesh.
+
+    Args:
+        keys: one array of shape `(rows,)`, or a tuple of them, most significant first; in any
+            order, of any length. Keys are equal as in `radix_sort`.
+        values: array of shape `(rows, ...)`, or a pytree of them.
+        ops: what to compute of the values of a key: "sum", "prod", "min", "max", "count", "mean",
+            "var", "std", "first", "last", "any" or "all". One for all leaves of `values`, or a
+            pytree of them of the same structure. Static.
+        mesh: the mesh that the rows are spread over; one device if left out.
+        capacity: distinct keys of the result. Static. Left out, an eager call returns one row for
+            each distinct key and no more; a traced one has room for as many as rows.
+        keys_are_sorted: a promise that the keys are sorted, which saves a sort. Static.
+        ddof: what the number of rows is lessened by in the divisor of "var" and "std". Static.
+        axis: mesh axis or axes that the rows lie along; all axes of the mesh if left out.
+        transport: how the rows travel; see `collective.partition`.
+
+    Returns:
+        `ReducedRuns(unique_keys, values, num_runs)`, in the order of the keys; the first
+        `num_runs` rows are meaningful, and zeros fill the rest. On a mesh they are sharded by rows
+        where it divides their number. Keys have the bits of the first row that has them.
+
+    Raises:
+        CapacityError: an eager call was given too small a capacity.
+        TypeError: a dtype that cannot be sorted by or that an op does not take, a static argument
+            that is traced, or `mesh` is no mesh.
+        ValueError: lengths differ, there is no such op or transport, or `axis` names no axis of
+            the mesh.
+
+    Cost:
+        See `collective.reduce_by_key`; a row for each distinct key moves once more. An eager call
+        reads the number of keys back.
+
+    Guarantees:
+        Deterministic; differentiable in `values`. Integers are exact, and the same whatever the
+        mesh; sums of floats differ within the bound of `local.reduce_by_key`.
+
+    References:
+        Chan, Golub, LeVeque (1983), "Algorithms for computing the sample variance".
+
+    Example:
+        >>> import jax.numpy as jnp
+        >>> from jaxframes import primitives, shardings
+        >>> keys, x = jnp.array([7, 3, 7, 3, 7]), jnp.array([1, 2, 3, 4, 5])
+        >>> runs = primitives.reduce_by_key(keys, x, "sum", shardings.make_mesh(1))
+        >>> runs.unique_keys.tolist(), runs.values.tolist(), runs.num_runs.tolist()
+        ([3, 7], [6, 9], 2)
+    """
+    caller = "reduce_by_key"
+    check_transport(transport, caller)
+    row_mesh = None if mesh is None else RowMesh(mesh, axis, caller)
+    num_shards = 1 if row_mesh is None else row_mesh.num_shards
+    columns, is_tuple = as_keys(keys, caller, num_shards=num_shards)
+    num_rows = columns[0].shape[0]
+    values, names, ddof = as_reduction(values, ops, ddof, num_rows, caller)
+    leaves, structure = jax.tree.flatten(values)
+    reduction = _Reduction(names, bool(keys_are_sorted), ddof, transport)
+    placed = (columns, leaves) if row_mesh is None else row_mesh.place((columns, leaves))
+
+    def run(capacity: int) -> Any:
+        if row_mesh is None:
+            return _reduce_by(local.reduce_by_key, *placed, reduction, capacity=capacity)
+        return _reduce_on_mesh(*placed, row_mesh, capacity, num_rows, reduction)
+
+    rows, num_runs = sized(caller, run, capacity, num_rows, row_mesh)
+    unique_columns, reduced = rows
+    unique_keys = unique_columns if is_tuple else unique_columns[0]
+    return ReducedRuns(unique_keys, structure.unflatten(reduced), num_runs)
+
+
+class _Reduction(NamedTuple):
+    """What to compute, and how: all that is static. One name for each leaf."""
+
+    names: tuple[str, ...]
+    keys_are_sorted: bool
+    ddof: int
+    transport: Transport
+
+
+def _reduce_by(
+    function: Callable[..., ReducedRuns],
+    columns: tuple[Array, ...],
+    leaves: list[Array],
+    reduction: _Reduction,
+    **settings: Any,
+) -> tuple[Any, Array]:
+    """The distinct keys and reduced leaves that the form of a level gives, and their number."""
+    unique_columns, reduced, num_runs = function(
+        columns,
+        leaves,
+        list(reduction.names),
+        keys_are_sorted=reduction.keys_are_sorted,
+        ddof=reduction.ddof,
+        **settings,
+    )
+    return (unique_columns, reduced), num_runs
+
+
+@functools.partial(jax.jit, static_argnums=(2, 3, 4, 5))
+def _reduce_on_mesh(
+    columns: tuple[Array, ...],
+    leaves: list[Array],
+    row_mesh: RowMesh,
+    capacity: int,
+    num_rows: int,
+    reduction: _Reduction,
+) -> Any:
+    def of_shard(columns: tuple[Array, ...], leaves: list[Array]) -> Any:
+        return _reduce_by(
+            collective.reduce_by_key,
+            columns,
+            leaves,
+            reduction,
+            axis_name=row_mesh.axes,
+            num_valid=row_mesh.num_valid(num_rows),
+            transport=reduction.transport,
+        )
+
+    return map_front_packed(
+        row_mesh, of_shard, columns, leaves, capacity=capacity, transport=reduction.transport
+    )

@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs of equal neighbouring keys in whole arrays, on one device or over a mesh."""
+
+import functools
+from typing import Any
+
+import jax
+
+from ..shardings._compat import MeshLike
+from . import collective, local
+from ._arguments import as_keys
+from ._over_mesh import RowMesh
+from ._sized import map_front_packed, sized
+from ._typing import Array
+from .collective._exchange import Transport, check_transport
+from .local._radix_sort import Keys
+from .local._run_length_encode import RunLengths
+
+
+def run_length_encode(
+    keys: Keys,
+    mesh: MeshLike | None = None,
+    *,
+    capacity: int | None = None,
+    axis: str | tuple[str, ...] | None = None,
+    transport: Transport = "auto",
+) -> RunLengths:
+    """Finds the runs of equal neighbouring keys, on one device or over a mesh.
+
+    Args:
+        keys: one array of shape `(rows,)`, or a tuple of them; in any order, of any length. Keys
+            are equal as in `radix_sort`: -0.0 equals 0.0, and all NaNs are equal.
+        mesh: the mesh that the rows are spread over; one device if left out.
+        capacity: runs of the result. Static. Left out, an eager call returns the runs and no more;
+            a traced one has room for as many as rows.
+        axis: mesh axis or axes that the rows lie along; all axes of the mesh if left out.
+        transport: how the runs travel; see `collective.partition`.
+
+    Returns:
+        `RunLengths(unique_keys, run_lengths, num_runs)`, in the order of the rows; the first
+        `num_runs` are meaningful, and zeros fill the rest. On a mesh they are sharded by rows
+        where it divides their number. Keys have the bits of the first row of their run.
+
+    Raises:
+        CapacityError: an eager call was given too small a capacity.
+        TypeError: a dtype that cannot be sorted by, `capacity` is traced, or `mesh` is no mesh.
+        ValueError: keys of different lengths or not one-dimensional, there is no such transport,
+            or `axis` names no axis of the mesh.
+
+    Cost:
+        Work O(rows x key bytes). Communication: see `collective.run_length_encode`; each run moves
+        once. An eager call reads the number of runs back.
+
+    Guarantees:
+        Deterministic; the same whatever the mesh; differentiable in float keys.
+
+    References:
+        Merrill (2015), "CUB: flexible library of cooperative threadblock primitives and other
+        utilities for CUDA kernel programming" (`DeviceRunLengthEncode`).
+
+    Example:
+        >>> import jax.numpy as jnp
+        >>> from jaxframes import primitives, shardings
+        >>> keys = jnp.array([5, 5, 2, 5, 5, 5])
+        >>> runs = primitives.run_length_encode(keys, shardings.make_mesh(1))
+        >>> runs.unique_keys.tolist(), runs.run_lengths.tolist()
+        ([5, 2, 5], [2, 1, 3])
+    """
+    caller = "run_length_encode"
+    check_transport(transport, caller)
+    row_mesh = None if mesh is None else RowMesh(mesh, axis, caller)
+    num_shards = 1 if row_mesh is None else row_mesh.num_shards
+    columns, is_tuple = as_keys(keys, caller, num_shards=num_shards)
+    num_rows = columns[0].shape[0]
+    placed = columns if row_mesh is None else row_mesh.place(columns)
+
+    def run(capacity: int) -> Any:
+        if row_mesh is None:
+            runs = local.run_length_encode(placed, capacity=capacity)
+            return (runs.unique_keys, runs.run_lengths), runs.num_runs
+        return _encode_on_mesh(placed, row_mesh, capacity, num_rows, transport)
+
+    (unique_columns, lengths), num_runs = sized(caller, run, capacity, num_rows, row_mesh)
+    return RunLengths(unique_columns if is_tuple else unique_columns[0], lengths, num_runs)
+
+
+@functools.partial(jax.jit, static_argnums=(1, 2, 3, 4))
+def _encode_on_mesh(
+    columns: tuple[Array, ...],
+    row_mesh: RowMesh,
+    capacity: int,
+    num_rows: int,
+    transport: Transport,
+) -> Any:
+    def of_shard(columns: tuple[Array, ...]) -> Any:
+        runs = collective.run_length_encode(
+            columns, axis_name=row_mesh.axes, num_valid=row_mesh.num_valid(num_rows)
+        )
+        return (runs.unique_keys, runs.run_lengths), runs.num_runs
+
+    return map_front_packed(row_mesh, of_shard, columns, capacity=capacity, transport=transport)

@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The distinct keys of whole arrays, on one device or over a mesh."""
+
+import functools
+from typing import Any
+
+import jax
+
+from ..shardings._compat import MeshLike
+from . import collective, local
+from ._arguments import as_keys
+from ._over_mesh import RowMesh
+from ._sized import map_front_packed, sized
+from ._typing import Array
+from .collective._exchange import Transport, check_transport
+from .local._radix_sort import Keys
+from .local._unique import Unique
+
+
+def unique(
+    keys: Keys,
+    mesh: MeshLike | None = None,
+    *,
+    capacity: int | None = None,
+    return_index: bool = False,
+    return_inverse: bool = False,
+    return_counts: bool = False,
+    axis: str | tuple[str, ...] | None = None,
+    transport: Transport = "auto",
+) -> Unique:
+    """Finds the distinct keys, in their order, on one device or over a mesh.
+
+    Args:
+        keys: one array of shape `(rows,)`, or a tuple of them, most significant first; of any
+            length. Keys are equal as in `radix_sort`: -0.0 equals 0.0, and all NaNs are equal.
+        mesh: the mesh that the rows are spread over; one device if left out.
+        capacity: distinct keys of the result. Static. Left out, an eager call returns the distinct
+            keys and no more; a traced one has room for as many as rows.
+        return_index: also the row where each key first stands.
+        return_inverse: also, for each row, the place of its key among the distinct ones.
+        return_counts: also the number of rows that have each key.
+        axis: mesh axis or axes that the rows lie along; all axes of the mesh if left out.
+        transport: how the rows travel; see `collective.partition`.
+
+    Returns:
+        `Unique(unique_keys, row_ids, inverse, counts, count)`, ascending, NaN last; the first
+        `count` keys are meaningful, and zeros fill the rest; `None` for what was not asked for.
+        `inverse` has an entry for each row. On a mesh all are sharded by rows where it divides
+        their number. Keys have the bits of the first row that has them.
+
+    Raises:
+        CapacityError: an eager call was given too small a capacity.
+        TypeError: a dtype that cannot be sorted by, `capacity` is traced, or `mesh` is no mesh.
+        ValueError: keys of different lengths or not one-dimensional, there is no such transport,
+            or `axis` names no axis of the mesh.
+
+    Cost:
+        See `collective.unique`; each distinct key moves once more. An eager call reads the number
+        of keys back.
+
+    Guarantees:
+        Deterministic; the same whatever the mesh; differentiable in float keys.
+
+    Example:
+        >>> import jax.numpy as jnp
+        >>> from jaxframes import primitives, shardings
+        >>> keys = jnp.array([7, 3, 7, 5])
+        >>> found = primitives.unique(keys, shardings.make_mesh(1), return_counts=True)
+        >>> found.unique_keys.tolist(), found.counts.tolist(), found.count.tolist()
+        ([3, 5, 7], [1, 1, 2], 3)
+    """
+    caller = "unique"
+    check_transport(transport, caller)
+    row_mesh = None if mesh is None else RowMesh(mesh, axis, caller)
+    num_shards = 1 if row_mesh is None else row_mesh.num_shards
+    columns, is_tuple = as_keys(keys, caller, num_shards=num_shards)
+    num_rows = columns[0].shape[0]
+    asked = (bool(return_index), bool(return_inverse), bool(return_counts))
+    placed = columns if row_mesh is None else row_mesh.place(columns)
+
+    def run(capacity: int) -> Any:
+        if row_mesh is None:
+            return _by_rows(local.unique(placed, capacity=capacity, **_asked_for(asked)))
+        return _unique_on_mesh(placed, row_mesh, capacity, num_rows, asked, transport)
+
+    rows, count, inverse = sized(caller, run, capacity, num_rows, row_mesh)
+    unique_columns, row_ids, counts = rows
+    unique_keys = unique_columns if is_tuple else unique_columns[0]
+    return Unique(unique_keys, row_ids, inverse, counts, count)
+
+
+def _asked_for(asked: tuple[bool, bool, bool]) -> dict[str, bool]:
+    names = ("return_index", "return_inverse", "return_counts")
+    return dict(zip(names, asked, strict=True))
+
+
+def _by_rows(found: Unique) -> tuple[Any, Array, Any]:
+    """What has a row for each key, their number, and what has a row for each row."""
+    return (found.unique_keys, found.row_ids, found.counts), found.count, found.inverse
+
+
+@functools.partial(jax.jit, static_argnums=(1, 2, 3, 4, 5))
+def _unique_on_mesh(
+    columns: tuple[Array, ...],
+    row_mesh: RowMesh,
+    capacity: int,
+    num_rows: int,
+    asked: tuple[bool, bool, bool],
+    transport: Transport,
+) -> Any:
+    def of_shard(columns: tuple[Array, ...]) -> Any:
+        found = collective.unique(
+            columns,
+            axis_name=row_mesh.axes,
+            num_valid=row_mesh.num_valid(num_rows),
+            transport=transport,
+            **_asked_for(asked),
+        )
+        return _by_rows(found)
+
+    rows, count, inverse = map_front_packed(
+        row_mesh, of_shard, columns, capacity=capacity, transport=transport
+    )
+    return rows, count, row_mesh.trim(inverse, num_rows)

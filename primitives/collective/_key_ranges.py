@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Rows sent so that equal keys meet: each shard gets a range of keys, with as many rows as others.
+
+Every shard sends rows that are sorted and whose keys are distinct, so that no key comes more than
+`num_shards` times. Exact splitters cut the rows of all shards evenly, then give way to the next
+distinct key: no shard gets more than an even share of the rows, and one for each other shard.
+"""
+
+import functools
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+from .._key_bits import ordered_words
+from .._typing import Array
+from ..kernels._lower_bound import lower_bound
+from ..local._moved import with_tangents
+from ._axis import AxisName, num_shards_on
+from ._exchange import Runs, Transport, exchange, plan_runs
+from ._packing import pack_rows, unpack_rows
+from ._splitters import even_ranks, keys_of_ranks
+from ._wide_counts import psum_wide
+
+
+def send_to_key_ranges(
+    columns: tuple[Array, ...],
+    rows: Any,
+    count: Array,
+    axis_name: AxisName,
+    transport: Transport,
+) -> tuple[tuple[Array, ...], Any, Runs]:
+    """Sends each row to the shard in whose range its key lies; the ranges ascend.
+
+    Args:
+        columns: the keys, sorted and distinct on this shard.
+        rows: what goes with them, a pytree of arrays.
+        count: how many rows count, from the front.
+        axis_name: mesh axis, or tuple of axes.
+        transport: how the rows travel.
+
+    Returns:
+        Keys and rows that this shard received, in the order of their shards, sorted within each;
+        and the runs in which they came.
+    """
+    num_shards = num_shards_on(axis_name, "reduce_by_key")
+    capacity = columns[0].shape[0] + num_shards
+    words = ordered_words(columns, (False,) * len(columns))
+    ranks = even_ranks(psum_wide(count, axis_name), num_shards)
+    splitters = keys_of_ranks(words, count, ranks, axis_name)
+    # All rows of a splitter's key go to the shard that begins with it.
+    starts = lower_bound(tuple(column.ordered() for column in words), splitters, count)
+    ends = jnp.concatenate([starts, count[None]])
+    runs = plan_runs(jnp.diff(ends, prepend=jnp.zeros_like(ends[:1])), capacity, axis_name)
+    route = functools.partial(_route, capacity=capacity, axis_name=axis_name, transport=transport)
+    sent = (columns, rows)
+    moved = unpack_rows(route(pack_rows(jax.lax.stop_gradient(sent)), runs), sent)
+    return *with_tangents(route, moved, sent, runs), runs
+
+
+def _route(
+    matrix: Array, runs: Runs, *, capacity: int, axis_name: AxisName, transport: Transport
+) -> Array:
+    return exchange(matrix, runs, capacity, axis_name, transport)

@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Rows of all shards reduced by their keys."""
+
+from typing import Any
+
+import jax
+
+from .._arguments import as_capacity, as_keys, as_num_valid
+from .._typing import Array, ArrayLike, Integer, PyTree
+from ..local._radix_sort import Keys
+from ..local._reduce_by_key import ReducedRuns, as_reduction, of_runs, segments_of
+from ..local._runs import find_runs
+from ._axis import AxisName, as_shards, num_shards_on
+from ._exchange import Transport, check_transport
+from ._key_ranges import send_to_key_ranges
+from ._partials import merged_parts, parts_of
+
+
+def reduce_by_key(
+    keys: Keys,
+    values: PyTree,
+    ops: Any,
+    *,
+    axis_name: AxisName,
+    capacity: int | None = None,
+    num_valid: int | Integer[ArrayLike, ""] | None = None,
+    keys_are_sorted: bool = False,
+    ddof: int = 0,
+    transport: Transport = "auto",
+) -> ReducedRuns:
+    """Reduces the rows of each distinct key, wherever they lie, to one row.
+
+    Every shard reduces its own rows first, so a key that most rows have travels once from each
+    shard.
+
+    Args:
+        keys: this shard's keys: one array of shape `(rows,)`, or a tuple of them, as for
+            `local.reduce_by_key`.
+        values: a pytree of arrays whose leading axis is `rows`.
+        ops: what to compute of the values of a key, as for `local.reduce_by_key`. Static.
+        axis_name: mesh axis, or tuple of axes, that the rows lie along.
+        capacity: distinct keys that a shard has room for. Static; as many as it has rows if left
+            out, which always suffices.
+        num_valid: the rows of this shard that count, from the front; all of them if left out.
+        keys_are_sorted: a promise that each shard's keys are sorted, which saves its sort. Static.
+        ddof: what the number of rows is lessened by in the divisor of "var" and "std". Static.
+        transport: how the rows travel; see `partition`.
+
+    Returns:
+        `ReducedRuns(unique_keys, values, num_runs)`: this shard's range of the distinct keys, at
+        its front, sorted; `num_runs` are this shard's. Each key is on one shard, and those of a
+        shard are less than those of the next. Keys have the bits of the first row that has them.
+        `num_runs > capacity` says that keys did not fit.
+
+    Raises:
+        TypeError: a dtype that cannot be sorted by or that an op does not take, or a static
+            argument that is traced.
+        ValueError: lengths differ, there is no such op or transport, or `axis_name` is no axis of
+            the enclosing `shard_map`.
+
+    Cost:
+        Work O(rows x (key bytes + value bytes)): twice that of `local.reduce_by_key` at most.
+        Communication: one `partition` of a row for each distinct key of each shard, and the counts
+        of the splitters, as in `radix_sort`. Of `partials` such rows in all no shard receives more
+        than `partials / num_shards + num_shards`, whatever the keys.
+
+    Guarantees:
+        Deterministic; differentiable in `values`. Integers are exact, and wrap. Floats are added
+        in the order of the rows of a shard, then of the shards: the result depends on the number
+        of shards within the bound of `local.reduce_by_key`. "var" and "std" merge without
+        cancellation.
+
+    References:
+        Chan, Golub, LeVeque (1983), "Algorithms for computing the sample variance".
+
+    Example:
+        Two shards, sums:
+
+            shard 0   keys [7 3 7]   values [1 2 3]
+            shard 1   keys [9 7 3]   values [4 5 6]
+            ->
+            shard 0   unique keys [3 0 0]   values [8 0 0]   num_runs 1
+            shard 1   unique keys [7 9 0]   values [9 4 0]   num_runs 2
+    """
+    caller = "reduce_by_key"
+    num_shards_on(axis_name, caller)
+    check_transport(transport, caller)
+    columns, is_tuple = as_keys(keys, caller)
+    num_rows = columns[0].shape[0]
+    values, names, ddof = as_reduction(values, ops, ddof, num_rows, caller)
+    capacity = as_capacity(capacity, num_rows, caller)
+    valid = as_num_valid(num_valid, num_rows, caller)
+    columns, values, valid = as_shards((columns, values, valid), axis_name)
+    leaves, structure = jax.tree.flatten(values)
+
+    unique_columns, parts, count = _reduce_shard(
+        columns, leaves, valid, names, bool(keys_are_sorted)
+    )
+    unique_columns, parts, sent = send_to_key_ranges(
+        unique_columns, parts, count, axis_name, transport
+    )
+    runs = find_runs(unique_columns, sent.count, keys_are_sorted=False)
+    unique_columns, num_runs = runs.first_rows(unique_columns, capacity)
+    reduced = merged_parts(runs.moved(parts), names, segments_of(runs, capacity), leaves, ddof)
+    reduced = of_runs(structure.unflatten(reduced), capacity, num_runs)
+    return ReducedRuns(unique_columns if is_tuple else unique_columns[0], reduced, num_runs)
+
+
+def _reduce_shard(
+    columns: tuple[Array, ...],
+    leaves: list[Array],
+    num_valid: Array,
+    names: tuple[str, ...],
+    keys_are_sorted: bool,
+) -> tuple[tuple[Array, ...], Any, Array]:
+    """This shard's distinct keys, what it knows of the values of each, and their number."""
+    capacity = columns[0].shape[0]
+    runs = find_runs(columns, num_valid, keys_are_sorted)
+    unique_columns, count = runs.first_rows(columns, capacity)
+    parts = parts_of(runs.moved(leaves), names, segments_of(runs, capacity))
+    return unique_columns, jax.tree.map(lambda part: part[:capacity], parts), count

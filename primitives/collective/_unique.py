@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The distinct keys of all shards' rows."""
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+from .._arguments import as_capacity, as_keys, as_num_valid
+from .._typing import Array, ArrayLike, Integer
+from ..local._radix_sort import Keys
+from ..local._reduce_by_key import of_runs, segments_of
+from ..local._runs import find_runs
+from ..local._take import take_rows_or_zeros
+from ..local._unique import Unique, unique_columns_of
+from ._axis import AxisName, as_shards, num_shards_on
+from ._exchange import Runs, Transport, check_transport, exchange, returning
+from ._key_ranges import send_to_key_ranges
+from ._packing import pack_rows, unpack_rows
+from ._radix_sort import global_row_ids, row_id_dtype
+
+
+def unique(
+    keys: Keys,
+    *,
+    axis_name: AxisName,
+    capacity: int | None = None,
+    return_index: bool = False,
+    return_inverse: bool = False,
+    return_counts: bool = False,
+    num_valid: int | Integer[ArrayLike, ""] | None = None,
+    transport: Transport = "auto",
+) -> Unique:
+    """Finds the distinct keys of all shards, in their order.
+
+    Args:
+        keys: this shard's keys: one array of shape `(rows,)`, or a tuple of them, as for
+            `local.unique`.
+        axis_name: mesh axis, or tuple of axes, that the rows lie along.
+        capacity: distinct keys that a shard has room for. Static; as many as it has rows if left
+            out, which always suffices.
+        return_index: also the row where each key first stands, a global id `shard * rows + row`.
+        return_inverse: also, for each row of this shard, the place of its key among the distinct
+            ones of all shards.
+        return_counts: also the number of rows that have each key, int32.
+        num_valid: the rows of this shard that count, from the front; all of them if left out.
+        transport: how the rows travel; see `partition`.
+
+    Returns:
+        `Unique(unique_keys, row_ids, inverse, counts, count)`: this shard's range of the distinct
+        keys, at its front, sorted, with what is known of them; `count` is this shard's. Each key
+        is on one shard, and those of a shard are less than those of the next. `inverse` has an
+        entry for each row, zero in padding. Ids and places are int32, or int64 where the mesh
+        holds more than 2^31 rows. `None` stands for what was not asked for.
+
+    Raises:
+        TypeError: a dtype that cannot be sorted by, or `capacity` is traced.
+        ValueError: keys of different lengths or not one-dimensional, ids need 64 bits without x64
+            mode, there is no such transport, or `axis_name` is no axis of the enclosing
+            `shard_map`.
+
+    Cost:
+        Work O(rows x key bytes), a sort of the rows and one of the distinct keys. Communication:
+        that of `reduce_by_key`; an inverse sends a number back for each distinct key of each
+        shard.
+
+    Guarantees:
+        Deterministic; differentiable in float keys.
+
+    Example:
+        Two shards:
+
+            shard 0   keys [7 3 7]
+            shard 1   keys [9 7 3]
+            ->
+            shard 0   unique keys [3 0 0]   counts [2 0 0]   inverse [1 0 1]   count 1
+            shard 1   unique keys [7 9 0]   counts [3 1 0]   inverse [2 1 0]   count 2
+    """
+    caller = "unique"
+    num_shards = num_shards_on(axis_name, caller)
+    check_transport(transport, caller)
+    columns, is_tuple = as_keys(keys, caller)
+    num_rows = columns[0].shape[0]
+    capacity = as_capacity(capacity, num_rows, caller)
+    valid = as_num_valid(num_valid, num_rows, caller)
+    columns, valid = as_shards((columns, valid), axis_name)
+    asked = (bool(return_index), bool(return_inverse), bool(return_counts))
+
+    unique_columns, row_ids, inverse, counts, count = unique_columns_of(
+        columns, valid, num_rows, asked
+    )
+    if return_index:
+        first = global_row_ids(num_rows, axis_name, caller)[:1]
+        row_ids = first + row_ids.astype(first.dtype)
+    unique_columns, (row_ids, counts), sent = send_to_key_ranges(
+        unique_columns, (row_ids, counts), count, axis_name, transport
+    )
+    runs = find_runs(unique_columns, sent.count, keys_are_sorted=False)
+    # What comes from the first shard that has a key comes first: its row is the first of all.
+    (unique_columns, row_ids), count = runs.first_rows((unique_columns, row_ids), capacity)
+    if return_counts:
+        counts = segments_of(runs, capacity).add(runs.moved(counts))
+        counts = of_runs(counts, capacity, count)
+    if return_inverse:
+        places = _global_places(count, row_id_dtype(num_rows * num_shards, caller), axis_name)
+        places = places + jnp.maximum(runs.of_rows(runs.segment_ids), 0).astype(places.dtype)
+        places = _sent_back(places, sent, num_rows, axis_name, transport)
+        is_valid = jax.lax.iota(jnp.int32, num_rows) < valid
+        inverse = take_rows_or_zeros(places, inverse, is_valid)
+    unique_keys = unique_columns if is_tuple else unique_columns[0]
+    return Unique(unique_keys, row_ids, inverse, counts, count)
+
+
+def _global_places(count: Array, dtype: Any, axis_name: AxisName) -> Array:
+    """Where this shard's distinct keys begin among those of all shards."""
+    counts = jax.lax.all_gather(count, axis_name).astype(dtype)
+    is_before = jax.lax.iota(jnp.int32, counts.shape[0]) < jax.lax.axis_index(axis_name)
+    return jnp.sum(jnp.where(is_before, counts, 0), dtype=dtype)
+
+
+def _sent_back(
+    received: Array, sent: Runs, capacity: int, axis_name: AxisName, transport: Transport
+) -> Array:
+    """Numbers for the rows that were received, where those rows came from."""
+    back = exchange(pack_rows(received), returning(sent, axis_name), capacity, axis_name, transport)
+    return unpack_rows(back, received)

@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs of equal neighbouring keys."""
+
+import functools
+from typing import NamedTuple
+
+import jax
+
+from .._arguments import as_capacity, as_keys, as_num_valid
+from .._key_bits import ordered_words
+from .._typing import Array, ArrayLike, Int, Integer, PyTree
+from ._radix_sort import Keys
+from ._runs import runs_of_words
+
+
+class RunLengths(NamedTuple):
+    """The key and the number of rows of each run, and how many runs there are."""
+
+    unique_keys: PyTree
+    run_lengths: Int[Array, " runs"]
+    num_runs: Int[Array, ""]
+
+
+def run_length_encode(
+    keys: Keys,
+    *,
+    capacity: int | None = None,
+    num_valid: int | Integer[ArrayLike, ""] | None = None,
+) -> RunLengths:
+    """Finds the runs of equal neighbouring keys.
+
+    Args:
+        keys: one array of shape `(rows,)`, or a tuple of them; in any order. Keys are equal as in
+            `radix_sort`: -0.0 equals 0.0, and all NaNs are equal.
+        capacity: runs that the result has room for. Static; as many as rows if left out.
+        num_valid: the rows that count, from the front; all of them if left out.
+
+    Returns:
+        `RunLengths(unique_keys, run_lengths, num_runs)`, in the order of the rows, with zeros
+        behind the last run. Keys have the bits of the first row of their run. `num_runs >
+        capacity` says that runs did not fit: the first `capacity` of them are there.
+
+    Raises:
+        TypeError: a dtype that cannot be sorted by, or `capacity` is traced.
+        ValueError: keys of different lengths or not one-dimensional.
+
+    Cost:
+        Work O(rows x key bytes). No communication.
+
+    Guarantees:
+        Deterministic; differentiable in float keys.
+
+    References:
+        Merrill (2015), "CUB: flexible library of cooperative threadblock primitives and other
+        utilities for CUDA kernel programming" (`DeviceRunLengthEncode`).
+
+    Example:
+        >>> import jax.numpy as jnp
+        >>> from jaxframes.primitives import local
+        >>> runs = local.run_length_encode(jnp.array([5, 5, 2, 5, 5, 5]), capacity=4)
+        >>> runs.unique_keys.tolist(), runs.run_lengths.tolist(), runs.num_runs.tolist()
+        ([5, 2, 5, 0], [2, 1, 3, 0], 3)
+    """
+    caller = "run_length_encode"
+    columns, is_tuple = as_keys(keys, caller)
+    num_rows = columns[0].shape[0]
+    capacity = as_capacity(capacity, num_rows, caller)
+    valid = as_num_valid(num_valid, num_rows, caller)
+    unique_columns, run_lengths, num_runs = _encode(columns, valid, capacity)
+    return RunLengths(unique_columns if is_tuple else unique_columns[0], run_lengths, num_runs)
+
+
+@functools.partial(jax.jit, static_argnums=2)
+def _encode(
+    columns: tuple[Array, ...], num_valid: Array, capacity: int
+) -> tuple[tuple[Array, ...], Array, Array]:
+    runs = runs_of_words(ordered_words(columns, (False,) * len(columns)), None, num_valid)
+    unique_columns, num_runs = runs.first_rows(columns, capacity)
+    return unique_columns, runs.lengths(capacity), num_runs

@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs of rows with equal keys, in sorted rows or in rows as they stand."""
+
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from .._key_bits import OrderedWord, ordered_words
+from .._typing import Array
+from ..kernels._compact import flagged_rows
+from ..kernels._radix_sort import sort_words_with_row_ids
+from ._radix_sort import argsort_columns
+from ._take import take_rows, take_rows_or_zeros, take_words
+
+
+class KeyRuns(NamedTuple):
+    """Rows in which equal keys stand together, and where each run of them begins.
+
+    Attributes:
+        row_ids: where each row stood before it was sorted; None where no row has moved.
+        is_head: which rows begin a run; padding begins none.
+        segment_ids: the run that each row is in, counted from zero; -1 in padding.
+        num_valid: the rows that count, from the front.
+    """
+
+    row_ids: Array | None
+    is_head: Array
+    segment_ids: Array
+    num_valid: Array
+
+    def moved(self, rows: Any) -> Any:
+        """Rows that stood beside the keys before they were sorted, in the order of the runs."""
+        return rows if self.row_ids is None else take_rows(rows, self.row_ids)
+
+    def first_rows(self, rows: Any, capacity: int) -> tuple[Any, Array]:
+        """The first row of each run, of rows as they stood before, and how many runs there are.
+
+        Zeros stand behind the last run.
+        """
+        heads, num_runs = flagged_rows(self.is_head, capacity, self.num_valid)
+        if self.row_ids is not None and self.row_ids.shape[0]:
+            heads = take_rows(self.row_ids, heads, is_unique=False)
+        return take_rows_or_zeros(
+            rows, heads, jax.lax.iota(jnp.int32, capacity) < num_runs
+        ), num_runs
+
+    def lengths(self, capacity: int) -> Array:
+        """The rows of each run, int32; zeros behind the last run."""
+        # One more head than asked for ends the last run that there is room for.
+        heads, num_runs = flagged_rows(self.is_head, capacity + 1, self.num_valid)
+        is_run = jax.lax.iota(jnp.int32, capacity + 1) < num_runs
+        return jnp.diff(jnp.where(is_run, heads, self.num_valid))
+
+    def of_rows(self, values: Array) -> Array:
+        """Values of the rows in the order of the runs, put where the rows stood before."""
+        if self.row_ids is None:
+            return values
+        room = jnp.zeros_like(values)
+        return room.at[self.row_ids].set(values, unique_indices=True, mode="promise_in_bounds")
+
+
+def find_runs(columns: tuple[Array, ...], num_valid: Array, keys_are_sorted: bool) -> KeyRuns:
+    """The runs of equal keys in the order of the keys, which are sorted if they are not yet."""
+    words = ordered_words(columns, (False,) * len(columns))
+    if keys_are_sorted:
+        return runs_of_words(words, None, num_valid)
+    if len(words) == 1:
+        sorted_word, row_ids = sort_words_with_row_ids(words[0], num_valid)
+        return runs_of_words((words[0]._replace(word=sorted_word),), row_ids, num_valid)
+    row_ids = argsort_columns(words, num_valid)
+    return runs_of_words(take_words(words, row_ids), row_ids, num_valid)
+
+
+def runs_of_words(
+    words: tuple[OrderedWord, ...], row_ids: Array | None, num_valid: Array
+) -> KeyRuns:
+    """The runs of equal words among rows as they stand."""
+    is_valid = jax.lax.iota(jnp.int32, words[0].word.shape[0]) < num_valid
+    is_head = jnp.zeros_like(is_valid)
+    for column in words:
+        ordered = column.ordered()
+        is_first = ordered[:1] == ordered[:1]
+        is_head |= jnp.concatenate([is_first, ordered[1:] != ordered[:-1]])
+    is_head &= is_valid
+    segment_ids = jnp.cumsum(is_head, dtype=jnp.int32) - 1
+    return KeyRuns(row_ids, is_head, jnp.where(is_valid, segment_ids, np.int32(-1)), num_valid)

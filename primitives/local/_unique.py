@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The distinct keys of one device's rows."""
+
+import functools
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+
+from .._arguments import as_capacity, as_keys, as_num_valid
+from .._key_bits import ordered_words
+from .._typing import Array, ArrayLike, Int, Integer, PyTree
+from ._radix_sort import Keys, radix_sort
+from ._runs import find_runs, runs_of_words
+
+
+class Unique(NamedTuple):
+    """The distinct keys in their order, and what was asked for about them; None for the rest."""
+
+    unique_keys: PyTree
+    row_ids: Int[Array, " groups"] | None
+    inverse: Int[Array, " rows"] | None
+    counts: Int[Array, " groups"] | None
+    count: Int[Array, ""]
+
+
+def unique(
+    keys: Keys,
+    *,
+    capacity: int | None = None,
+    return_index: bool = False,
+    return_inverse: bool = False,
+    return_counts: bool = False,
+    num_valid: int | Integer[ArrayLike, ""] | None = None,
+) -> Unique:
+    """Finds the distinct keys, in their order.
+
+    Args:
+        keys: one array of shape `(rows,)`, or a tuple of them, most significant first. Keys are
+            equal as in `radix_sort`: -0.0 equals 0.0, and all NaNs are equal.
+        capacity: distinct keys that the result has room for. Static; as many as rows if left out.
+        return_index: also the row where each key first stands.
+        return_inverse: also, for each row, the place of its key among the distinct ones.
+        return_counts: also the number of rows that have each key.
+        num_valid: the rows that count, from the front; all of them if left out.
+
+    Returns:
+        `Unique(unique_keys, row_ids, inverse, counts, count)`, ascending, NaN last, with zeros
+        behind the last key; `None` for what was not asked for. Keys have the bits of the first row
+        that has them. `inverse` has an entry for each row, zero in padding. `count > capacity`
+        says that keys did not fit: the first `capacity` of them are there.
+
+    Raises:
+        TypeError: a dtype that cannot be sorted by, or `capacity` is traced.
+        ValueError: keys of different lengths or not one-dimensional.
+
+    Cost:
+        Work O(rows x key bytes): a sort of the keys alone, or with row ids where anything is to be
+        returned beside them. No communication.
+
+    Guarantees:
+        Deterministic; differentiable in float keys.
+
+    Example:
+        >>> import jax.numpy as jnp
+        >>> from jaxframes.primitives import local
+        >>> found = local.unique(jnp.array([7, 3, 7, 5]), capacity=4, return_inverse=True)
+        >>> found.unique_keys.tolist(), found.inverse.tolist(), found.count.tolist()
+        ([3, 5, 7, 0], [2, 0, 2, 1], 3)
+    """
+    caller = "unique"
+    columns, is_tuple = as_keys(keys, caller)
+    num_rows = columns[0].shape[0]
+    capacity = as_capacity(capacity, num_rows, caller)
+    valid = as_num_valid(num_valid, num_rows, caller)
+    asked = (bool(return_index), bool(return_inverse), bool(return_counts))
+    unique_columns, *rest = unique_columns_of(columns, valid, capacity, asked)
+    return Unique(unique_columns if is_tuple else unique_columns[0], *rest)
+
+
+@functools.partial(jax.jit, static_argnums=(2, 3))
+def unique_columns_of(
+    columns: tuple[Array, ...], num_valid: Array, capacity: int, asked: tuple[bool, bool, bool]
+) -> tuple[Any, ...]:
+    """The distinct keys of checked columns, then row ids, inverse and counts, and their number."""
+    with_index, with_inverse, with_counts = asked
+    if with_index or with_inverse:
+        runs = find_runs(columns, num_valid, keys_are_sorted=False)
+        rows = (columns, jax.lax.iota(jnp.int32, columns[0].shape[0]) if with_index else None)
+    else:
+        # No row id is needed: the keys alone are sorted.
+        columns = radix_sort(columns, num_valid=num_valid)
+        words = ordered_words(columns, (False,) * len(columns))
+        runs, rows = runs_of_words(words, None, num_valid), (columns, None)
+    (unique_columns, row_ids), count = runs.first_rows(rows, capacity)
+    inverse = runs.of_rows(jnp.maximum(runs.segment_ids, 0)) if with_inverse else None
+    counts = runs.lengths(capacity) if with_counts else None
+    return unique_columns, row_ids, inverse, counts, count
