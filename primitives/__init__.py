@@ -5,6 +5,7 @@ from . import collective, local
 from ._arguments import CapacityError
 from ._compact import compact
 from ._gather_rows import gather_rows
+from ._histogram import digit_histogram, histogram
 from ._merge import merge
 from ._order_statistics import select_rank, top_k
 from ._partition import partition
@@ -33,12 +34,13 @@ from ._segmented_sort import segmented_sort
 from ._unique import unique
 from .collective import Partitioned
 from .kernels._library import Backend, backend
-from .local import Compacted, ReducedRuns, RunLengths, TopK, Unique
+from .local import Compacted, Histogram, ReducedRuns, RunLengths, TopK, Unique
 
 __all__ = [
     "Backend",
     "CapacityError",
     "Compacted",
+    "Histogram",
     "Partitioned",
     "ReducedRuns",
     "RunLengths",
@@ -47,7 +49,9 @@ __all__ = [
     "backend",
     "collective",
     "compact",
+    "digit_histogram",
     "gather_rows",
+    "histogram",
     "local",
     "merge",
     "partition",

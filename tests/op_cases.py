@@ -175,9 +175,15 @@ CASES = (
         lambda f, flags, rows, **at: f(flags, rows, capacity=NUM_ROWS, **at),
         moved=lambda rows, result: (rows[0][..., None] * rows[1], result.rows),
     ),
+    OpCase("digit_histogram", (ids,), lambda f, key, **at: f(key, 1, 4, **at)),
     OpCase("exclusive_scan", (keys, pairs), scan, tolerance=64),
-    OpCase("inclusive_scan", (keys, pairs), scan, tolerance=64),
     OpCase("gather_rows", (pairs, ids), lambda f, rows, to, **at: f(rows, 4 * to - 2, **at)),
+    OpCase(
+        "histogram",
+        (ids, keys),
+        lambda f, x, weights, **at: f(x, bins=3, weights=weights, **at),
+    ),
+    OpCase("inclusive_scan", (keys, pairs), scan, tolerance=64),
     OpCase(
         "merge",
         (sorted_keys, sorted_keys, pairs, pairs),

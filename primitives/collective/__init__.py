@@ -3,6 +3,7 @@
 
 from ._compact import Compacted, compact
 from ._gather_rows import gather_rows
+from ._histogram import Histogram, digit_histogram, histogram
 from ._merge import merge
 from ._partition import Partitioned, partition
 from ._radix_sort import even_share, radix_argsort, radix_sort
@@ -33,14 +34,17 @@ from ._unique import Unique, unique
 
 __all__ = [
     "Compacted",
+    "Histogram",
     "Partitioned",
     "ReducedRuns",
     "RunLengths",
     "TopK",
     "Unique",
     "compact",
+    "digit_histogram",
     "even_share",
     "gather_rows",
+    "histogram",
     "merge",
     "partition",
     "radix_argsort",

@@ -22,6 +22,7 @@ TARGETS = (
     "jaxframes_top_k_v1",
     "jaxframes_compact_v1",
     "jaxframes_segmented_scan_v1",
+    "jaxframes_histogram_v1",
 )
 
 

@@ -7,6 +7,7 @@ and would gather the whole batch before it.
 
 from ._bucket import Bucketed, bucket
 from ._compact import Compacted, compact
+from ._histogram import Histogram, digit_histogram, histogram
 from ._merge import merge
 from ._radix_sort import radix_argsort, radix_sort
 from ._reduce_by_key import ReducedRuns, reduce_by_key
@@ -39,13 +40,16 @@ from ._unique import Unique, unique
 __all__ = [
     "Bucketed",
     "Compacted",
+    "Histogram",
     "ReducedRuns",
     "RunLengths",
     "TopK",
     "Unique",
     "bucket",
     "compact",
+    "digit_histogram",
     "exclusive_scan",
+    "histogram",
     "inclusive_scan",
     "merge",
     "radix_argsort",

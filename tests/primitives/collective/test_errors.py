@@ -26,6 +26,8 @@ SWITCH_ON = 'Call jax.config.update("jax_enable_x64", True) first, or cast to 32
 COLLECTIVES = {
     "radix_sort": lambda x, **options: collective.radix_sort(x, **options),
     "radix_argsort": lambda x, **options: collective.radix_argsort(x, **options),
+    "histogram": lambda x, **options: collective.histogram(x, **options),
+    "digit_histogram": lambda x, **options: collective.digit_histogram(x, 0, 4, **options),
     "segment_reduce": lambda x, **options: collective.segment_reduce(x, X[:3], 3, "sum", **options),
     "segment_count": lambda x, **options: collective.segment_count(X[:3], 3, **options),
     "segment_argmin": lambda x, **options: collective.segment_argmin(x, X[:3], 3, **options),
@@ -38,6 +40,10 @@ COLLECTIVES = {
 GLOBALS = {
     "radix_sort": lambda x, mesh, **options: primitives.radix_sort(x, mesh, **options),
     "radix_argsort": lambda x, mesh, **options: primitives.radix_argsort(x, mesh, **options),
+    "histogram": lambda x, mesh, **options: primitives.histogram(x, mesh, **options),
+    "digit_histogram": lambda x, mesh, **options: primitives.digit_histogram(
+        x, 0, 4, mesh, **options
+    ),
     "segment_reduce": lambda x, mesh, **options: primitives.segment_reduce(
         x, X, 3, "sum", mesh, **options
     ),

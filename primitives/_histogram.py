@@ -1,0 +1,160 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Numbers of whole arrays counted by bin, and keys counted by digit."""
+
+import functools
+from collections.abc import Sequence
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+from ..shardings._compat import MeshLike
+from . import collective, local
+from ._over_mesh import RowMesh
+from ._typing import Array, ArrayLike, Int
+from .collective._over_shards import OverShards
+from .local._histogram import Histogram, as_digit_arguments, as_histogram_arguments, count_rows
+
+
+def histogram(
+    x: ArrayLike,
+    mesh: MeshLike | None = None,
+    *,
+    bins: int | None = None,
+    edges: ArrayLike | None = None,
+    range: Sequence[Any] | None = None,
+    weights: ArrayLike | None = None,
+    axis: str | tuple[str, ...] | None = None,
+) -> Histogram:
+    """Counts numbers in equal bins, or in bins of given edges, on one device or over a mesh.
+
+    The rules are those of `numpy.histogram`: a bin holds its left edge and not its right one, but
+    for the last bin, which holds both. Numbers outside of all bins and NaN are dropped.
+
+    Args:
+        x: array of shape `(rows,)`, of any key dtype and any length.
+        mesh: the mesh that the rows are spread over; one device if left out.
+        bins: how many equal bins. Static; ten if left out.
+        edges: the edges of the bins, an ascending array of two or more, in place of `bins`.
+        range: the outer edges of equal bins, two numbers; the least and the greatest finite number
+            of `x` if left out, a half less and more where they are the same.
+        weights: what each row counts for, an array of shape `(rows,)`; one if left out.
+        axis: mesh axis or axes that the rows lie along; all axes of the mesh if left out.
+
+    Returns:
+        `Histogram(counts, edges)`. Counts are int32, or of the dtype of `weights`. Equal edges are
+        of the dtype of a float `x`, else of JAX's default float. On a mesh every device gets them.
+
+    Raises:
+        TypeError: a dtype that has no order, `bins` is traced, or `mesh` is no mesh.
+        ValueError: `bins` is less than one, there are fewer than two edges, both are given, known
+            edges do not ascend, a known `range` is not finite and ascending, lengths differ, or
+            `axis` names no axis of the mesh.
+
+    Cost:
+        Work O(rows) for equal bins, O(rows x log(bins)) for given edges, shared out over the mesh.
+        Communication O(bins).
+
+    Guarantees:
+        Deterministic; the counts and edges are NumPy's bit for bit, as long as its bins are wider
+        than its rounding; differentiable in `weights`, which are added as by `segment_sum`.
+
+    Example:
+        >>> import jax.numpy as jnp
+        >>> from jaxframes import primitives
+        >>> counted = primitives.histogram(jnp.array([1.0, 2.0, 2.5, 5.0]), bins=2)
+        >>> counted.counts.tolist(), counted.edges.tolist()
+        ([3, 1], [1.0, 3.0, 5.0])
+    """
+    caller = "histogram"
+    if mesh is None:
+        return local.histogram(x, bins=bins, edges=edges, range=range, weights=weights)
+    row_mesh = RowMesh(mesh, axis, caller)
+    column, num_bins, known, ends, weights = as_histogram_arguments(
+        caller, x, bins, edges, range, weights, row_mesh.num_shards
+    )
+    num_rows = column.shape[0]
+    rows = row_mesh.place((_not_empty(column), _not_empty(weights)))
+    return _histogram_on_mesh(rows, (known, ends), row_mesh, num_rows, num_bins)
+
+
+def _not_empty(rows: Any) -> Any:
+    # XLA compiles no program over a mesh whose arguments are all empty: a row that does not count.
+    return jax.tree.map(lambda leaf: leaf if leaf.shape[0] else jnp.zeros(1, leaf.dtype), rows)
+
+
+@functools.partial(jax.jit, static_argnums=(2, 3, 4))
+def _histogram_on_mesh(
+    rows: Any, known: Any, row_mesh: RowMesh, num_rows: int, num_bins: int | None
+) -> Histogram:
+    def count_shard(rows: Any, known: Any) -> Histogram:
+        column, weights = rows
+        edges, ends = known
+        is_padded = not num_rows or num_rows % row_mesh.num_shards
+        valid = row_mesh.num_valid(num_rows) if is_padded else None
+        over = OverShards(row_mesh.axes, row_mesh.num_shards, False, "histogram")
+        return count_rows(column, num_bins, edges, ends, weights, valid, over)
+
+    return row_mesh.map_to_all(count_shard, rows, replicated=(known,))
+
+
+def digit_histogram(
+    keys: ArrayLike,
+    shift: int,
+    bits: int,
+    mesh: MeshLike | None = None,
+    *,
+    axis: str | tuple[str, ...] | None = None,
+) -> Int[Array, " digits"]:
+    """Counts keys by a digit of theirs, as a radix sort sees it, on one device or over a mesh.
+
+    The digit is bits `shift` to `shift + bits` of the key's ordered word: an unsigned integer as it
+    is, a signed one with its sign bit turned, a float of 32 or 64 bits by its ordered bits.
+
+    Args:
+        keys: array of shape `(rows,)`, of any key dtype and any length.
+        shift: the lowest bit of the digit. Static.
+        bits: how many bits it has, 24 at most. Static.
+        mesh: the mesh that the rows are spread over; one device if left out.
+        axis: mesh axis or axes that the rows lie along; all axes of the mesh if left out.
+
+    Returns:
+        The counts of the digits from 0 to `2**bits - 1`, int32. On a mesh every device gets them.
+
+    Raises:
+        TypeError: a dtype that cannot be sorted by, `shift` or `bits` is traced, or `mesh` is no
+            mesh.
+        ValueError: the digit lies outside of the key's bits, or `axis` names no axis of the mesh.
+
+    Cost:
+        Work O(rows + 2**bits) shared out over the mesh. Communication: one `psum` of the counts.
+
+    Guarantees:
+        Deterministic; integers have no derivative.
+
+    Example:
+        >>> import jax.numpy as jnp
+        >>> from jaxframes import primitives
+        >>> primitives.digit_histogram(jnp.array([0x1F, 0x20, 0x2A], jnp.uint8), 4, 2).tolist()
+        [0, 1, 2, 0]
+    """
+    caller = "digit_histogram"
+    if mesh is None:
+        return local.digit_histogram(keys, shift, bits)
+    row_mesh = RowMesh(mesh, axis, caller)
+    column, shift, bits = as_digit_arguments(caller, keys, shift, bits, row_mesh.num_shards)
+    num_rows = column.shape[0]
+    return _digits_on_mesh(row_mesh.place(_not_empty(column)), row_mesh, num_rows, shift, bits)
+
+
+@functools.partial(jax.jit, static_argnums=(1, 2, 3, 4))
+def _digits_on_mesh(
+    column: Array, row_mesh: RowMesh, num_rows: int, shift: int, bits: int
+) -> Array:
+    def count_shard(column: Array) -> Array:
+        valid = row_mesh.num_valid(num_rows)
+        return collective.digit_histogram(
+            column, shift, bits, axis_name=row_mesh.axes, num_valid=valid
+        )
+
+    return row_mesh.map_to_all(count_shard, column)

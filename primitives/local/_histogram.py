@@ -1,0 +1,301 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Numbers counted by bin, as NumPy counts them, and keys counted by digit."""
+
+import functools
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from .._arguments import as_array, as_key, as_num_valid, as_rows, as_static_int, type_of
+from .._key_bits import ordered_word
+from .._typing import Array, ArrayLike, Int, Integer, Shaped
+from ..kernels._histogram import READ_DTYPES, bin_ids, count_bins
+from ._one_device import OneDevice
+from ._segment_ops import Segments, reduce_sum
+from ._segments import scatter
+
+
+class Histogram(NamedTuple):
+    """The counts of bins, and their edges: bin `b` lies between `edges[b]` and `edges[b + 1]`."""
+
+    counts: Shaped[Array, " bins"]
+    edges: Shaped[Array, " bins+1"]
+
+
+def histogram(
+    x: ArrayLike,
+    *,
+    bins: int | None = None,
+    edges: ArrayLike | None = None,
+    range: Sequence[Any] | None = None,
+    weights: ArrayLike | None = None,
+    num_valid: int | Integer[ArrayLike, ""] | None = None,
+) -> Histogram:
+    """Counts numbers in equal bins, or in bins of given edges, by the rules of `numpy.histogram`.
+
+    A bin holds its left edge and not its right one, but for the last bin, which holds both. Numbers
+    outside of all bins and NaN are dropped.
+
+    Args:
+        x: array of shape `(rows,)`, of any key dtype.
+        bins: how many equal bins. Static; ten if left out.
+        edges: the edges of the bins, an ascending array of two or more, in place of `bins`.
+        range: the outer edges of equal bins, two numbers; the least and the greatest finite number
+            of `x` if left out, a half less and more where they are the same.
+        weights: what each row counts for, an array of shape `(rows,)`; one if left out.
+        num_valid: the rows that count, from the front; all of them if left out.
+
+    Returns:
+        `Histogram(counts, edges)`. Counts are int32, or of the dtype of `weights`. Equal edges are
+        of the dtype of a float `x`, else of JAX's default float.
+
+    Raises:
+        TypeError: a dtype that has no order, or `bins` is traced.
+        ValueError: `bins` is less than one, there are fewer than two edges, both are given, known
+            edges do not ascend, a known `range` is not finite and ascending, or lengths differ.
+
+    Cost:
+        Work O(rows) for equal bins, O(rows x log(bins)) for given edges. No communication.
+
+    Guarantees:
+        Deterministic; the counts and edges are NumPy's bit for bit, as long as its bins are wider
+        than its rounding; differentiable in `weights`, which are added as by `segment_sum`.
+
+    Example:
+        >>> import jax.numpy as jnp
+        >>> from jaxframes.primitives import local
+        >>> counted = local.histogram(jnp.array([1.0, 2.0, 2.5, 5.0]), bins=2)
+        >>> counted.counts.tolist(), counted.edges.tolist()
+        ([3, 1], [1.0, 3.0, 5.0])
+    """
+    caller = "histogram"
+    column, *settings = as_histogram_arguments(caller, x, bins, edges, range, weights)
+    if num_valid is not None:
+        num_valid = as_num_valid(num_valid, column.shape[0], caller)
+    return count_rows(column, *settings, num_valid, OneDevice())
+
+
+def as_histogram_arguments(
+    caller: str, x: Any, bins: Any, edges: Any, range: Any, weights: Any, num_shards: int = 1
+) -> tuple[Array, int | None, Array | None, Array | None, Array | None]:
+    """Checks the arguments; returns the column, the number of bins where the edges are yet to be
+    found, the edges where they are known, the outer edges where they alone are, and the weights.
+    """
+    column = as_key(x, caller, num_shards=num_shards)
+    if weights is not None:
+        weights = as_rows(weights, column.shape[0], caller, "weights")
+        if weights.ndim != 1:
+            raise ValueError(f"{caller}: weights must be one-dimensional, got {type_of(weights)}.")
+    if edges is not None:
+        if bins is not None or range is not None:
+            other = "bins" if bins is not None else "range"
+            raise ValueError(f"{caller}: edges must be given without {other}, got both.")
+        return column, None, _as_edges(edges, caller), None, weights
+    num_bins = 10 if bins is None else as_static_int(bins, caller, "bins", 1, 2**31 - 2)
+    if range is None:
+        return column, num_bins, None, None, weights
+    if not hasattr(range, "__len__") or len(range) != 2:
+        raise ValueError(f"{caller}: range must be two numbers, got {type_of(range)}.")
+    dtype = edge_dtype(column.dtype)
+    if any(isinstance(end, jax.Array) for end in range):
+        ends = [as_array(end, caller, "range").astype(dtype).reshape(()) for end in range]
+        return column, num_bins, None, jnp.stack(ends), weights
+    if not (np.isfinite(range[0]) and np.isfinite(range[1]) and range[0] <= range[1]):
+        raise ValueError(
+            f"{caller}: range must be two finite numbers that ascend, got {tuple(range)!r}."
+        )
+    first, last = range
+    if first == last:
+        first, last = first - 0.5, last + 0.5
+    # NumPy's own: it computes in 64 bits and rounds to those of the data.
+    known = np.linspace(first, last, num_bins + 1, dtype=dtype)
+    return column, num_bins, jnp.asarray(known), None, weights
+
+
+def _as_edges(edges: Any, caller: str) -> Array:
+    array = as_array(edges, caller, "edges")
+    if array.ndim != 1 or array.shape[0] < 2:
+        raise ValueError(f"{caller}: edges must be an array of two or more, got {type_of(array)}.")
+    if not isinstance(edges, jax.Array):
+        known = np.asarray(edges)
+        if not np.all(known[:-1] <= known[1:]):
+            raise ValueError(f"{caller}: edges must ascend, got {type_of(array)} that does not.")
+    return array
+
+
+def edge_dtype(dtype: Any) -> Any:
+    """The dtype of equal edges for data of a dtype."""
+    is_float = jnp.issubdtype(dtype, jnp.floating)
+    return dtype if is_float else jax.dtypes.canonicalize_dtype(float)
+
+
+@functools.partial(jax.jit, static_argnums=(1, 6))
+def count_rows(
+    column: Array,
+    num_bins: int | None,
+    edges: Array | None,
+    ends: Array | None,
+    weights: Array | None,
+    num_valid: Array | None,
+    over: Any,
+) -> Histogram:
+    """Counts checked arguments, on one device or over shards."""
+    column = jax.lax.stop_gradient(column)
+    if edges is None:
+        assert num_bins is not None
+        if ends is None:
+            edges = _edges_of_data(column, num_bins, num_valid, over)
+        else:
+            edges = equal_edges(ends, num_bins)
+    x, compared_edges = _comparable(column, edges)
+    is_uniform = num_bins is not None
+    if num_valid is None:
+        num_valid = jnp.asarray(column.shape[0], jnp.int32)
+    if weights is None:
+        counts = over.total(count_bins(x, compared_edges, num_valid, is_uniform))
+        return Histogram(counts, edges)
+    ids = bin_ids(x.astype(compared_edges.dtype), compared_edges, num_valid, is_uniform)
+    sums = reduce_sum(weights, Segments(ids, edges.shape[0] - 1, over), 0)
+    return Histogram(sums, edges)
+
+
+def _edges_of_data(column: Array, num_bins: int, num_valid: Array | None, over: Any) -> Array:
+    """Equal edges from the least finite number to the greatest, or from zero to one."""
+    dtype = edge_dtype(column.dtype)
+    if column.dtype.itemsize < 4:
+        is_float = jnp.issubdtype(column.dtype, jnp.floating)
+        column = column.astype(jnp.float32 if is_float else jnp.int32)
+    least, greatest = (
+        over.extreme(_extreme(column, num_valid, is_max), is_max) for is_max in (False, True)
+    )
+    edges = equal_edges(jnp.stack([least, greatest]).astype(dtype), num_bins)
+    empty = jnp.asarray(np.linspace(0, 1, num_bins + 1, dtype=dtype))
+    return jnp.where(least > greatest, empty, edges)
+
+
+def _extreme(numbers: Array, num_valid: Array | None, is_max: bool) -> Array:
+    reduce = jnp.max if is_max else jnp.min
+    is_float = jnp.issubdtype(numbers.dtype, jnp.floating)
+    limits = jnp.finfo(numbers.dtype) if is_float else jnp.iinfo(numbers.dtype)
+    identity = jnp.asarray(limits.min if is_max else limits.max, numbers.dtype)
+
+    def of_finite(_: None) -> Array:
+        is_number = jnp.isfinite(numbers)
+        if num_valid is not None:
+            is_number &= jax.lax.iota(jnp.int32, numbers.shape[0]) < num_valid
+        return reduce(jnp.where(is_number, numbers, identity), initial=identity)
+
+    if num_valid is not None or not numbers.size:
+        return of_finite(None)
+    # One pass that XLA vectorizes; another where it meets a NaN or an infinity.
+    extreme = reduce(numbers)
+    if not is_float:
+        return extreme
+    return jax.lax.cond(jnp.isfinite(extreme), lambda _: extreme, of_finite, None)
+
+
+def equal_edges(ends: Array, num_bins: int) -> Array:
+    """`numpy.linspace` between the outer edges, rounded after each step as NumPy rounds."""
+    dtype = ends.dtype
+    half = jnp.where(ends[0] == ends[1], 0.5, 0).astype(dtype)
+    first, last = _rounded(ends[0] - half, dtype), _rounded(ends[1] + half, dtype)
+    # A divisor that the compiler knows it would turn into a factor, which rounds otherwise.
+    divisor = jnp.where(first < last, num_bins, 1).astype(first.dtype)
+    step = _rounded(_rounded(last - first, dtype) / divisor, dtype)
+    places = jax.lax.iota(jnp.int32, num_bins + 1).astype(first.dtype)
+    # No step is negative. The sign is taken off so that no compiler fuses product and sum into
+    # one operation, which would round once.
+    edges = _rounded(jnp.abs(_rounded(places * step, dtype)) + first, dtype)
+    return edges.at[num_bins].set(last).astype(dtype)
+
+
+def _rounded(number: Array, dtype: Any) -> Array:
+    """The number to the precision of a dtype, kept as float32 where that is narrower."""
+    if np.dtype(dtype).itemsize >= 4:
+        return number
+    limits = jnp.finfo(dtype)
+    return jax.lax.reduce_precision(number.astype(jnp.float32), limits.nexp, limits.nmant)
+
+
+def _comparable(column: Array, edges: Array) -> tuple[Array, Array]:
+    """Numbers and edges that compare as NumPy compares them, and as the kernel reads them."""
+    is_float = [jnp.issubdtype(leaf.dtype, jnp.floating) for leaf in (column, edges)]
+    if not any(is_float):
+        dtype = np.result_type(column.dtype, edges.dtype, np.int32)
+        if dtype.kind in "iu":
+            return column.astype(dtype), edges.astype(dtype)
+    # Integers take part as JAX's default float.
+    default = np.dtype(jax.dtypes.canonicalize_dtype(float))
+    item_bytes = [
+        leaf.dtype.itemsize if leaf_is_float else default.itemsize
+        for leaf, leaf_is_float in zip((column, edges), is_float, strict=True)
+    ]
+    dtype = np.dtype(np.float64 if max(item_bytes) == 8 else np.float32)
+    if column.dtype.name in READ_DTYPES and column.dtype.itemsize <= dtype.itemsize:
+        return column, edges.astype(dtype)
+    return column.astype(dtype), edges.astype(dtype)
+
+
+def digit_histogram(
+    keys: ArrayLike,
+    shift: int,
+    bits: int,
+    *,
+    num_valid: int | Integer[ArrayLike, ""] | None = None,
+) -> Int[Array, " digits"]:
+    """Counts keys by a digit of theirs, as a radix sort sees it.
+
+    The digit is bits `shift` to `shift + bits` of the key's ordered word: an unsigned integer as it
+    is, a signed one with its sign bit turned, a float of 32 or 64 bits by its ordered bits.
+
+    Args:
+        keys: array of shape `(rows,)`, of any key dtype.
+        shift: the lowest bit of the digit. Static.
+        bits: how many bits it has, 24 at most. Static.
+        num_valid: the rows that count, from the front; all of them if left out.
+
+    Returns:
+        The counts of the digits from 0 to `2**bits - 1`, int32.
+
+    Raises:
+        TypeError: a dtype that cannot be sorted by, or `shift` or `bits` is traced.
+        ValueError: the digit lies outside of the key's bits.
+
+    Cost:
+        Work O(rows + 2**bits). No communication.
+
+    Guarantees:
+        Deterministic; integers have no derivative.
+
+    Example:
+        >>> import jax.numpy as jnp
+        >>> from jaxframes.primitives import local
+        >>> local.digit_histogram(jnp.array([0x1F, 0x20, 0x2A], jnp.uint8), 4, 2).tolist()
+        [0, 1, 2, 0]
+    """
+    caller = "digit_histogram"
+    column, shift, bits = as_digit_arguments(caller, keys, shift, bits)
+    return count_digits(column, as_num_valid(num_valid, column.shape[0], caller), shift, bits)
+
+
+def as_digit_arguments(
+    caller: str, keys: Any, shift: Any, bits: Any, num_shards: int = 1
+) -> tuple[Array, int, int]:
+    """Checks the keys and which digit of them is meant."""
+    column = as_key(keys, caller, "keys", num_shards)
+    width = 1 if column.dtype == jnp.bool_ else 8 * column.dtype.itemsize
+    shift = as_static_int(shift, caller, "shift", 0, width - 1)
+    return column, shift, as_static_int(bits, caller, "bits", 1, min(24, width - shift))
+
+
+@functools.partial(jax.jit, static_argnums=(2, 3))
+def count_digits(column: Array, num_valid: Array, shift: int, bits: int) -> Array:
+    """Counts checked arguments."""
+    word = ordered_word(jax.lax.stop_gradient(column)).ordered()
+    digits = (word >> word.dtype.type(shift)) & word.dtype.type(2**bits - 1)
+    is_row = jax.lax.iota(jnp.int32, column.shape[0]) < num_valid
+    ids = jnp.where(is_row, digits.astype(jnp.int32), np.int32(-1))
+    return scatter("add", jnp.ones(ids.shape, jnp.int32), ids, 2**bits, 0)
