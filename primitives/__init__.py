@@ -9,6 +9,7 @@ from ._histogram import digit_histogram, histogram
 from ._merge import merge
 from ._order_statistics import select_rank, top_k
 from ._partition import partition
+from ._quantile import quantile
 from ._radix_sort import radix_argsort, radix_sort
 from ._rebalance import rebalance
 from ._reduce_by_key import reduce_by_key
@@ -55,6 +56,7 @@ __all__ = [
     "local",
     "merge",
     "partition",
+    "quantile",
     "radix_argsort",
     "radix_sort",
     "rebalance",

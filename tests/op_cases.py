@@ -197,6 +197,7 @@ CASES = (
         by_shard=True,
         moved=lambda rows, result: (rows[0], result.rows),
     ),
+    OpCase("quantile", (keys,), lambda f, x, **at: f(x, [0.0, 0.25, 0.875], **at), tolerance=4),
     OpCase("radix_argsort", (keys, ids), lambda f, key, low, **at: f((low, key), **at)),
     OpCase(
         "radix_sort",

@@ -6,6 +6,7 @@ from ._gather_rows import gather_rows
 from ._histogram import Histogram, digit_histogram, histogram
 from ._merge import merge
 from ._partition import Partitioned, partition
+from ._quantile import quantile
 from ._radix_sort import even_share, radix_argsort, radix_sort
 from ._rebalance import rebalance
 from ._reduce_by_key import ReducedRuns, reduce_by_key
@@ -47,6 +48,7 @@ __all__ = [
     "histogram",
     "merge",
     "partition",
+    "quantile",
     "radix_argsort",
     "radix_sort",
     "rebalance",

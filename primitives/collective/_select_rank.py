@@ -18,7 +18,7 @@ from ..local._take import take_rows
 from ._axis import AxisName, as_shards, num_shards_on
 from ._packing import pack_rows, unpack_rows
 from ._splitters import place_of_ranks
-from ._wide_counts import minimum, psum_wide, subtract, widen
+from ._wide_counts import WideCount, minimum, psum_wide, subtract, widen
 
 
 def select_rank(
@@ -68,30 +68,38 @@ def select_rank(
     num_shards = num_shards_on(axis_name, caller)
     column = as_key(x, caller)
     num_rows = column.shape[0]
-    ranks = _as_shared(as_ranks(ranks, num_rows * num_shards, caller), axis_name, caller)
+    ranks = as_shared(as_ranks(ranks, num_rows * num_shards, caller), axis_name, caller)
     valid = as_num_valid(num_valid, num_rows, caller)
     column, valid = as_shards((column, valid), axis_name)
 
-    (word,) = ordered_words((column,), (False,))
-    sorted_word, row_ids = sort_words_with_row_ids(word, valid)
     wanted = widen(jnp.maximum(ranks, jnp.zeros((), ranks.dtype)).reshape(-1))
-    last = subtract(psum_wide(valid, axis_name), widen(jnp.ones((), jnp.int32)))
-    wanted = minimum(wanted, type(last)(*(jnp.broadcast_to(part, ranks.size) for part in last)))
+    total = psum_wide(valid, axis_name)
+    return select_wide(column, wanted, total, valid, axis_name).reshape(ranks.shape)
+
+
+def select_wide(
+    column: Array, ranks: WideCount, total: WideCount, num_valid: Array, axis_name: AxisName
+) -> Array:
+    """The elements of given ranks, clipped to those of the rows that count."""
+    (word,) = ordered_words((column,), (False,))
+    sorted_word, row_ids = sort_words_with_row_ids(word, num_valid)
+    last = subtract(total, widen(jnp.ones((), jnp.int32)))
+    ranks = minimum(ranks, WideCount(*(jnp.broadcast_to(part, ranks.low.shape) for part in last)))
     sorted_columns = (word._replace(word=sorted_word),)
-    place, is_here = place_of_ranks(sorted_columns, valid, wanted, axis_name)
+    place, is_here = place_of_ranks(sorted_columns, num_valid, ranks, axis_name)
     plan = (take_rows(row_ids, place, is_unique=False), is_here)
     route = functools.partial(_route, axis_name=axis_name)
     words = route(pack_rows(jax.lax.stop_gradient(column)), plan)
-    selected = with_tangents(route, unpack_rows(words, column), column, plan)
-    return selected.reshape(ranks.shape)
+    return with_tangents(route, unpack_rows(words, column), column, plan)
 
 
-def _as_shared(ranks: Array, axis_name: AxisName, caller: str) -> Array:
+def as_shared(ranks: Array, axis_name: AxisName, caller: str, name: str = "ranks") -> Array:
+    """Checks that an argument is the same on every shard."""
     # Shards that look for different ranks would add up counts that have nothing in common.
     own = frozenset((axis_name,) if isinstance(axis_name, str) else axis_name)
     if varying_axes(ranks) & own:
         raise ValueError(
-            f"{caller}: ranks must be the same on every shard of {axis_name!r}, "
+            f"{caller}: {name} must be the same on every shard of {axis_name!r}, "
             f"got {type_of(ranks)}. Pass them through shard_map with an empty PartitionSpec, or "
             "gather them first (jax.lax.all_gather with to='invarying')."
         )

@@ -9,6 +9,7 @@ from ._bucket import Bucketed, bucket
 from ._compact import Compacted, compact
 from ._histogram import Histogram, digit_histogram, histogram
 from ._merge import merge
+from ._quantile import quantile
 from ._radix_sort import radix_argsort, radix_sort
 from ._reduce_by_key import ReducedRuns, reduce_by_key
 from ._run_length_encode import RunLengths, run_length_encode
@@ -52,6 +53,7 @@ __all__ = [
     "histogram",
     "inclusive_scan",
     "merge",
+    "quantile",
     "radix_argsort",
     "radix_sort",
     "reduce_by_key",

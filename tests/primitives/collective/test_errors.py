@@ -35,6 +35,7 @@ COLLECTIVES = {
     "merge": lambda x, **options: collective.merge(x, x, **options),
     "partition": lambda x, **options: collective.partition(x, X[:3], **options),
     "top_k": lambda x, **options: collective.top_k(x, 1, **options),
+    "quantile": lambda x, **options: collective.quantile(x, 0.5, **options),
     "select_rank": lambda x, **options: collective.select_rank(x, 0, **options),
 }
 GLOBALS = {
@@ -55,6 +56,7 @@ GLOBALS = {
     "merge": lambda x, mesh, **options: primitives.merge(x, x, mesh, **options),
     "partition": lambda x, mesh, **options: primitives.partition(x, X, mesh, **options),
     "top_k": lambda x, mesh, **options: primitives.top_k(x, 1, mesh, **options),
+    "quantile": lambda x, mesh, **options: primitives.quantile(x, 0.5, mesh, **options),
     "select_rank": lambda x, mesh, **options: primitives.select_rank(x, 0, mesh, **options),
 }
 TAKE_TRANSPORT = ("radix_sort", "radix_argsort", "segmented_sort", "merge", "partition")

@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Where a quantile lies among so many rows: the rank below it, and how far it is to the next.
+
+A count over a mesh passes 2^31, and a float32 cannot hold one beyond 2^24. Counts and ranks are two
+words of 32 bits. With x64 mode the place is a float64, which holds every rank below 2^53, and is
+rounded as NumPy rounds it. Without it a float32 serves as long as it holds the ranks; beyond, the
+place is a product of integers, the quantile being cut to 64 bits behind the point.
+"""
+
+from typing import NamedTuple
+
+import jax.numpy as jnp
+import numpy as np
+
+from ...shardings._compat import is_x64_enabled
+from .._typing import Array
+
+_HALF = np.uint32(16)
+_HALF_MASK = np.uint32(0xFFFF)
+_WORD = 2.0**32
+# Ranks up to here leave a float32 two bits for the fraction.
+_LARGEST_FLOAT32 = np.uint32(2**22)
+
+
+class RankPlace(NamedTuple):
+    """The rank `high * 2**32 + low`, and what is missing to the place in question, below one."""
+
+    high: Array
+    low: Array
+    fraction: Array
+
+
+def quantile_places(last_high: Array, last_low: Array, q: Array) -> RankPlace:
+    """The place `last * q` for quantiles in [0, 1], of the last rank in two words."""
+    if is_x64_enabled():
+        last = last_high.astype(jnp.float64) * _WORD + last_low.astype(jnp.float64)
+        place = last * q.astype(jnp.float64)
+        rank = jnp.floor(place)
+        high = jnp.floor(rank / _WORD)
+        low = rank - high * _WORD
+        return RankPlace(high.astype(jnp.uint32), low.astype(jnp.uint32), place - rank)
+    exact = _exact_places(last_high, last_low, q)
+    place = last_low.astype(jnp.float32) * q
+    rank = jnp.floor(place)
+    is_small = (last_high == 0) & (last_low <= _LARGEST_FLOAT32)
+    return RankPlace(
+        jnp.where(is_small, np.uint32(0), exact.high),
+        jnp.where(is_small, jnp.where(is_small, rank, 0).astype(jnp.uint32), exact.low),
+        jnp.where(is_small, place - rank, exact.fraction),
+    )
+
+
+def _exact_places(last_high: Array, last_low: Array, q: Array) -> RankPlace:
+    is_one = q >= 1
+    part = jnp.where(is_one, np.float32(0), q)
+    # Powers of two and differences of neighbours: nothing is rounded.
+    top = jnp.floor(part * _WORD)
+    q_high, q_low = top.astype(jnp.uint32), jnp.floor((part * _WORD - top) * _WORD)
+    q_low = q_low.astype(jnp.uint32)
+    ones = jnp.zeros_like(q_high)
+    last_high, last_low = last_high + ones, last_low + ones
+    # In words behind the point: what reaches the first of them, and carries into the rank.
+    low_high, low_low = _product(last_low, q_high)
+    for high, low in (
+        _product(last_high, q_low),
+        (ones, _product(last_low, q_low)[0]),
+    ):
+        low_low = low_low + low
+        low_high = low_high + high + (low_low < low).astype(jnp.uint32)
+    rank_high, rank_low = _product(last_high, q_high)
+    rank_low = rank_low + low_high
+    rank_high = rank_high + (rank_low < low_high).astype(jnp.uint32)
+    fraction = (low_low >> np.uint32(8)).astype(jnp.float32) * np.float32(2.0**-24)
+    return RankPlace(
+        jnp.where(is_one, last_high, rank_high),
+        jnp.where(is_one, last_low, rank_low),
+        jnp.where(is_one, np.float32(0), fraction),
+    )
+
+
+def _product(a: Array, b: Array) -> tuple[Array, Array]:
+    """The 64 bits of a product of words, by halves."""
+    a_high, a_low, b_high, b_low = a >> _HALF, a & _HALF_MASK, b >> _HALF, b & _HALF_MASK
+    low = a_low * b_low
+    middle = a_high * b_low + (low >> _HALF)
+    other = a_low * b_high + (middle & _HALF_MASK)
+    high = a_high * b_high + (middle >> _HALF) + (other >> _HALF)
+    return high, (other << _HALF) | (low & _HALF_MASK)
