@@ -214,16 +214,17 @@ def _distinct(ids: Array, num_valid: Array) -> tuple[Array, Array, Array]:
 
 
 def _route(matrix: Array, plan: _Plan, *, axis_name: AxisName, transport: Transport) -> Array:
+    # A matrix of words or of tangents: neither is rewritten.
     num_ids = plan.slots.shape[0]
-    answers = take_rows_or_zeros(matrix, plan.asked, plan.is_asked)
+    answers = take_rows_or_zeros(matrix, plan.asked, plan.is_asked, is_tangent=True)
     received = exchange(answers, plan.answers, num_ids, axis_name, transport)
 
     def at_home(received: Array, plan: _Plan) -> Array:
         return received
 
     def by_home(received: Array, plan: _Plan) -> Array:
-        dealt = take_rows_or_zeros(received, plan.dealt, plan.is_dealt)
+        dealt = take_rows_or_zeros(received, plan.dealt, plan.is_dealt, is_tangent=True)
         return exchange(dealt, plan.home, num_ids, axis_name, transport)
 
     received = jax.lax.cond(plan.is_direct, at_home, by_home, received, plan)
-    return take_rows_or_zeros(received, plan.slots, plan.is_row)
+    return take_rows_or_zeros(received, plan.slots, plan.is_row, is_tangent=True)

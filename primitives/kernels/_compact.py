@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The rows that a mask flags: the portable definition, and the C++ kernel on CPU."""
 
+from collections.abc import Callable
+
 import jax
 import jax.numpy as jnp
 
@@ -37,6 +39,43 @@ def flagged_rows(mask: Array, capacity: int, num_valid: Array) -> tuple[Array, A
         return row_ids, count
 
     return jax.lax.platform_dependent(mask, num_valid, cpu=native, default=xla)
+
+
+def flagged_words(
+    mask: Array,
+    words: Array,
+    capacity: int,
+    num_valid: Array,
+    otherwise: Callable[[], tuple[Array, Array]],
+) -> tuple[Array, Array]:
+    """Keeps the words whose rows a mask flags, where a kernel can; it has no derivative.
+
+    Args:
+        mask: a flag for each row, `bool[rows]`.
+        words: what is kept, any array.
+        capacity: words that there is room for.
+        num_valid: the rows that count, from the front.
+        otherwise: the same by XLA.
+
+    Returns:
+        The words of the flagged rows in their order, zeros behind the last; and how many rows are
+        flagged, those that do not fit included.
+    """
+    is_word = words.ndim == 1 and words.dtype.itemsize <= 8
+    if not is_word or mask.shape[0] == 0 or not is_native():
+        return otherwise()
+
+    def native(mask: Array, words: Array, num_valid: Array) -> tuple[Array, Array]:
+        kept, count = call(
+            "jaxframes_compact_words_v1",
+            (mask[None], num_valid[None], words[None]),
+            (((capacity,), words.dtype), ((), jnp.int32)),
+        )
+        return kept, count
+
+    return jax.lax.platform_dependent(
+        mask, words, num_valid, cpu=native, default=lambda *_: otherwise()
+    )
 
 
 def _flagged_rows_xla(mask: Array, capacity: int, num_valid: Array) -> tuple[Array, Array]:

@@ -21,6 +21,7 @@ TARGETS = (
     "jaxframes_merge_keys_v1",
     "jaxframes_top_k_v1",
     "jaxframes_compact_v1",
+    "jaxframes_compact_words_v1",
     "jaxframes_segmented_scan_v1",
     "jaxframes_histogram_v1",
 )

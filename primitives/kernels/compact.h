@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The row ids of the rows that a mask flags, in order, by two reads of the mask.
+// The rows that a mask flags, or their ids, in order, by two reads of the mask.
 #ifndef JAXFRAMES_KERNELS_COMPACT_H_
 #define JAXFRAMES_KERNELS_COMPACT_H_
 
@@ -12,12 +12,21 @@
 
 namespace jaxframes {
 
-// One row of a batch. The mask holds bytes that are 0 or 1.
+// What is kept of a flagged row: its id.
+struct RowIds {
+  using Word = int32_t;
+  Word operator[](int64_t row) const { return static_cast<Word>(row); }
+};
+
+// One row of a batch. The mask holds bytes that are 0 or 1; `source[i]` is what is
+// kept of row i, a word.
+template <typename Word, typename Source = const Word*>
 struct CompactRow {
   const uint8_t* mask;
   int64_t num_valid;
   int64_t capacity;
-  int32_t* row_ids;
+  Source source;
+  Word* kept;
   int32_t* count;
 };
 
@@ -46,10 +55,11 @@ inline int64_t count_flags(const uint8_t* mask, int64_t num_rows) {
   return count;
 }
 
-// Writes the ids of the flagged rows from `begin` on to row_ids[place, end_place),
+// Writes what is kept of the flagged rows from `begin` on to kept[place, end_place),
 // as many as that holds. There are no fewer.
-inline void write_flagged(const uint8_t* mask, int64_t begin, int32_t* row_ids, int64_t place,
-                          int64_t end_place) {
+template <typename Word, typename Source>
+void write_flagged(const uint8_t* mask, const Source& source, int64_t begin, Word* kept,
+                   int64_t place, int64_t end_place) {
   int64_t i = begin;
   // Every row is written where the next flagged one belongs, and stays there if
   // it is flagged: no branch depends on a flag. Eight such writes lie below
@@ -60,21 +70,22 @@ inline void write_flagged(const uint8_t* mask, int64_t begin, int32_t* row_ids, 
       continue;
     }
     for (int64_t next = i + 8; i < next; ++i) {
-      row_ids[place] = static_cast<int32_t>(i);
+      kept[place] = source[i];
       place += mask[i];
     }
   }
   for (; place < end_place; ++i) {
-    row_ids[place] = static_cast<int32_t>(i);
+    kept[place] = source[i];
     place += mask[i];
   }
 }
 
 }  // namespace internal
 
-// Fills `row_ids` with the ids of the flagged rows, then with zeros. The count is
+// Fills `kept` with what is kept of the flagged rows, then with zeros. The count is
 // that of all flagged rows, those that do not fit included.
-inline void compact(Executor& executor, const CompactRow& row) {
+template <typename Word, typename Source>
+void compact(Executor& executor, const CompactRow<Word, Source>& row) {
   constexpr int64_t kMinChunkRows = 1 << 16;
   const Chunks chunks(row.num_valid, kMinChunkRows, executor.num_threads());
   std::vector<int64_t> offsets(chunks.count + 1, 0);
@@ -84,13 +95,17 @@ inline void compact(Executor& executor, const CompactRow& row) {
   });
   for (int64_t chunk = 0; chunk < chunks.count; ++chunk) offsets[chunk + 1] += offsets[chunk];
   parallel_for(executor, chunks.count, [&](int, int64_t chunk) {
-    internal::write_flagged(row.mask, chunks.begin(chunk), row.row_ids,
+    internal::write_flagged(row.mask, row.source, chunks.begin(chunk), row.kept,
                             std::min(offsets[chunk], row.capacity),
                             std::min(offsets[chunk + 1], row.capacity));
   });
   const int64_t count = offsets[chunks.count];
   *row.count = static_cast<int32_t>(count);
-  if (count < row.capacity) std::fill(row.row_ids + count, row.row_ids + row.capacity, 0);
+  if (count >= row.capacity) return;
+  const Chunks rest(row.capacity - count, kMinChunkRows, executor.num_threads());
+  parallel_for(executor, rest.count, [&](int, int64_t chunk) {
+    std::fill(row.kept + count + rest.begin(chunk), row.kept + count + rest.end(chunk), Word{0});
+  });
 }
 
 }  // namespace jaxframes

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Stable selection: the rows that a mask flags, moved to the front."""
 
+import functools
 from typing import Any, NamedTuple
 
 import jax
@@ -8,7 +9,8 @@ import jax.numpy as jnp
 
 from .._arguments import as_array, as_capacity, as_num_valid, as_rows, num_rows_of, type_of
 from .._typing import Array, ArrayLike, Bool, Int, Integer, PyTree
-from ..kernels._compact import flagged_rows
+from ..kernels._compact import flagged_rows, flagged_words
+from ._moved import with_tangents
 from ._take import take_rows_or_zeros
 
 
@@ -62,9 +64,27 @@ def compact(
     mask = as_mask(mask, num_rows, caller)
     capacity = as_capacity(capacity, num_rows, caller)
     valid = as_num_valid(num_valid, num_rows, caller)
-    row_ids, count = flagged_rows(mask, capacity, valid)
-    is_row = jax.lax.iota(jnp.int32, capacity) < count
-    return Compacted(take_rows_or_zeros(rows, row_ids, is_row), count)
+    return Compacted(*select_rows(rows, mask, capacity, valid))
+
+
+@functools.partial(jax.jit, static_argnums=2)
+def select_rows(rows: Any, mask: Array, capacity: int, num_valid: Array) -> tuple[Any, Array]:
+    """The rows that a checked mask flags, zeros behind them, and how many there are."""
+    row_ids, count = flagged_rows(mask, capacity, num_valid)
+    plan = (row_ids, jax.lax.iota(jnp.int32, capacity) < count)
+
+    def select(leaf: Array) -> Array:
+        plain = jax.lax.stop_gradient(leaf)
+        kept, _ = flagged_words(
+            mask, plain, capacity, num_valid, lambda: (take_rows_or_zeros(plain, *plan), count)
+        )
+        return with_tangents(_take_flagged, kept, leaf, plan)
+
+    return jax.tree.map(select, rows), count
+
+
+def _take_flagged(matrix: Array, plan: tuple[Array, Array]) -> Array:
+    return take_rows_or_zeros(matrix, *plan, is_tangent=True)
 
 
 def as_mask(mask: Any, num_rows: int, caller: str) -> Array:

@@ -11,6 +11,7 @@ from .._key_bits import OrderedWord, ordered_words
 from .._typing import Array
 from ..kernels._compact import flagged_rows
 from ..kernels._radix_sort import sort_words_with_row_ids
+from ._compact import select_rows
 from ._radix_sort import argsort_columns
 from ._take import take_rows, take_rows_or_zeros, take_words
 
@@ -39,8 +40,10 @@ class KeyRuns(NamedTuple):
 
         Zeros stand behind the last run.
         """
+        if self.row_ids is None:
+            return select_rows(rows, self.is_head, capacity, self.num_valid)
         heads, num_runs = flagged_rows(self.is_head, capacity, self.num_valid)
-        if self.row_ids is not None and self.row_ids.shape[0]:
+        if self.row_ids.shape[0]:
             heads = take_rows(self.row_ids, heads, is_unique=False)
         return take_rows_or_zeros(
             rows, heads, jax.lax.iota(jnp.int32, capacity) < num_runs

@@ -19,29 +19,33 @@ def take_rows(rows: Any, row_ids: Array, *, is_unique: bool = True) -> Any:
     )
 
 
-def take_rows_or_zeros(rows: Any, row_ids: Array, is_row: Array) -> Any:
+def take_rows_or_zeros(
+    rows: Any, row_ids: Array, is_row: Array, *, is_tangent: bool = False
+) -> Any:
     """Takes the rows that `row_ids` name where `is_row` holds, and zeros elsewhere.
 
-    Every id must name a row. There may be no row at all.
+    Every id must name a row. There may be no row at all. Tangents have no bits to keep, but must be
+    moved by what can be transposed.
     """
+    keep = _keep if is_tangent else _keep_with_bits
 
     def take(leaf: Array) -> Array:
         if leaf.shape[0] == 0:
             zeros = jnp.zeros((*row_ids.shape, *leaf.shape[1:]), leaf.dtype)
             return like_varying(zeros, leaf, row_ids)
-        return keep_or_zero(take_rows(leaf, row_ids, is_unique=False), is_row)
+        return keep(take_rows(leaf, row_ids, is_unique=False), is_row)
 
     return jax.tree.map(take, rows)
 
 
 def keep_or_zero(rows: Any, is_row: Array) -> Any:
     """Keeps the rows where `is_row` holds, with their bits, and puts zeros in place of others."""
+    return jax.tree.map(lambda leaf: _keep_with_bits(leaf, is_row), rows)
 
-    def keep(leaf: Array) -> Array:
-        # XLA on CPU selects bfloat16 by way of float32, which rewrites NaNs.
-        return (_keep_bits if leaf.dtype == jnp.bfloat16 else _keep)(leaf, is_row)
 
-    return jax.tree.map(keep, rows)
+def _keep_with_bits(leaf: Array, is_row: Array) -> Array:
+    # XLA on CPU selects bfloat16 by way of float32, which rewrites NaNs.
+    return (_keep_bits if leaf.dtype == jnp.bfloat16 else _keep)(leaf, is_row)
 
 
 def _keep(leaf: Array, is_row: Array) -> Array:

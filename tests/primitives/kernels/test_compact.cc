@@ -15,21 +15,41 @@ std::vector<uint8_t> make_mask(int64_t num_rows, int64_t one_in, bool in_runs) {
   return mask;
 }
 
-void check_compact(Executor& executor, const std::vector<uint8_t>& mask, int64_t num_valid,
-                   int64_t capacity, bool at_front) {
-  std::vector<int32_t> expected;
+template <typename Word, typename Source>
+void check_kept(Executor& executor, const std::vector<uint8_t>& mask, int64_t num_valid,
+                int64_t capacity, const Source& source, bool at_front) {
+  std::vector<Word> expected;
   for (int64_t i = 0; i < num_valid; ++i) {
-    if (mask[i]) expected.push_back(static_cast<int32_t>(i));
+    if (mask[i]) expected.push_back(source[i]);
   }
   const int32_t expected_count = static_cast<int32_t>(expected.size());
   expected.resize(capacity, 0);
 
   GuardedArray<uint8_t> input(mask, at_front);
   input.protect();
-  GuardedArray<int32_t> row_ids(capacity, at_front), count(1, at_front);
-  compact(executor, CompactRow{input.data(), num_valid, capacity, row_ids.data(), count.data()});
-  CHECK(row_ids.values() == expected);
+  GuardedArray<Word> kept(capacity, at_front);
+  GuardedArray<int32_t> count(1, at_front);
+  compact(executor, CompactRow<Word, Source>{input.data(), num_valid, capacity, source,
+                                             kept.data(), count.data()});
+  CHECK(kept.values() == expected);
   CHECK(count.values()[0] == expected_count);
+}
+
+template <typename Word>
+void check_words(Executor& executor, const std::vector<uint8_t>& mask, int64_t num_valid,
+                 int64_t capacity, bool at_front) {
+  std::vector<Word> words(mask.size());
+  for (Word& word : words) word = static_cast<Word>(random_bits()());
+  GuardedArray<Word> input(words, at_front);
+  input.protect();
+  check_kept<Word, const Word*>(executor, mask, num_valid, capacity, input.data(), at_front);
+}
+
+void check_compact(Executor& executor, const std::vector<uint8_t>& mask, int64_t num_valid,
+                   int64_t capacity, bool at_front) {
+  check_kept<int32_t>(executor, mask, num_valid, capacity, RowIds{}, at_front);
+  check_words<uint8_t>(executor, mask, num_valid, capacity, at_front);
+  check_words<uint64_t>(executor, mask, num_valid, capacity, at_front);
 }
 
 int main() {
