@@ -59,5 +59,6 @@ CLAIMS = (
     *_against("radix_sort", ("int32",), {"jnp": 6, "numpy": 1 / 1.5}),
     _of_few_bits("radix_argsort"),
     _of_few_bits("radix_sort"),
+    *_against("segmented_scan", ("int32", "float32"), {"associative_scan": 3}),
     *_against(MESH_SORT, ("int32",), {"xla": 8}),
 )

@@ -57,6 +57,8 @@ SCENARIOS: tuple[Scenario, ...] = (
     ("merge", "int32", "uniform"),
     ("bucket", "int32", "uniform"),
     ("bucket", "int32", "zipf"),
+    *(("inclusive_scan", dtype, "uniform") for dtype in ("int32", "float32", "float64")),
+    *(("segmented_scan", dtype, "uniform") for dtype in ("int32", "float32", "int64", "float64")),
 )
 MESH_SORT = "radix_sort over 8 devices"
 MESH_SCENARIOS: tuple[Scenario, ...] = (

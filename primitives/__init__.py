@@ -14,6 +14,7 @@ from ._radix_sort import radix_argsort, radix_sort
 from ._rebalance import rebalance
 from ._reduce_by_key import reduce_by_key
 from ._run_length_encode import run_length_encode
+from ._scan import exclusive_scan, inclusive_scan
 from ._segment_reduce import (
     segment_all,
     segment_any,
@@ -31,6 +32,7 @@ from ._segment_reduce import (
     segment_sum,
     segment_var,
 )
+from ._segmented_scan import segmented_scan
 from ._segmented_sort import segmented_sort
 from ._unique import unique
 from .collective import Partitioned
@@ -51,8 +53,10 @@ __all__ = [
     "collective",
     "compact",
     "digit_histogram",
+    "exclusive_scan",
     "gather_rows",
     "histogram",
+    "inclusive_scan",
     "local",
     "merge",
     "partition",
@@ -77,6 +81,7 @@ __all__ = [
     "segment_std",
     "segment_sum",
     "segment_var",
+    "segmented_scan",
     "segmented_sort",
     "select_rank",
     "top_k",

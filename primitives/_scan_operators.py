@@ -30,8 +30,8 @@ class Scan(NamedTuple):
         return isinstance(self.op, str)
 
 
-def identity_of(op: NamedOperator, dtype: Any) -> np.generic:
-    """What an operator leaves alone: the result for no rows."""
+def identity_of(op: NamedOperator, dtype: Any) -> Any:
+    """What an operator leaves alone, the result for no rows; a NumPy scalar."""
     dtype = np.dtype(dtype)
     if op in ("add", "mul"):
         return dtype.type(op == "mul")

@@ -25,6 +25,7 @@ from .measuring import use_devices, waiting_call
 
 TOP = 100
 NUM_BUCKETS = 64
+MEAN_SEGMENT_ROWS = 100
 
 Call = Callable[[], Any]
 
@@ -40,6 +41,9 @@ def columns_of(
         return keys, np.arange(num_rows, dtype=np.float32)
     if operation == "bucket":
         return np.arange(num_rows, dtype=np.float32), (keys % NUM_BUCKETS).astype(np.int32)
+    if operation == "segmented_scan":
+        is_head = np.random.default_rng(0).random(num_rows) < 1 / MEAN_SEGMENT_ROWS
+        return keys, is_head
     return (keys,)
 
 
@@ -127,6 +131,26 @@ def _polars_top_k(keys: np.ndarray) -> Call:
     return lambda: frame.top_k(TOP, by="keys")
 
 
+def _jnp_segmented_scan(values: jax.Array, head_flags: jax.Array) -> jax.Array:
+    def combine(left: Any, right: Any) -> Any:
+        (left_has_head, left_sum), (right_has_head, right_sum) = left, right
+        total = jnp.where(right_has_head, right_sum, left_sum + right_sum)
+        return left_has_head | right_has_head, total
+
+    return jax.lax.associative_scan(combine, (head_flags, values))[1]
+
+
+def _pandas_segmented_scan(values: np.ndarray, head_flags: np.ndarray) -> Call:
+    groups = pd.Series(values).groupby(np.cumsum(head_flags), sort=False)
+    return groups.cumsum
+
+
+def _polars_segmented_scan(values: np.ndarray, head_flags: np.ndarray) -> Call:
+    frame = pl.DataFrame({"values": values, "segment_ids": np.cumsum(head_flags)})
+    sums = pl.col("values").cum_sum().over("segment_ids")
+    return lambda: frame.select(sums)
+
+
 IMPLEMENTATIONS: dict[str, dict[str, Callable[..., Call]]] = {
     "radix_argsort": {
         "jaxframes": _with_jax(local.radix_argsort),
@@ -185,5 +209,19 @@ IMPLEMENTATIONS: dict[str, dict[str, Callable[..., Call]]] = {
             "values",
             "bucket_ids",
         ),
+    },
+    "inclusive_scan": {
+        "jaxframes": _with_jax(local.inclusive_scan),
+        "jnp": _with_jax(lambda keys: jnp.cumsum(keys, dtype=keys.dtype)),
+        "associative_scan": _with_jax(lambda keys: jax.lax.associative_scan(jnp.add, keys)),
+        "numpy": _with_numpy(lambda keys: np.cumsum(keys, dtype=keys.dtype)),
+        "pandas": _with_pandas(lambda keys: keys.cumsum()),
+        "polars": _with_polars(lambda keys: keys.cum_sum()),
+    },
+    "segmented_scan": {
+        "jaxframes": _with_jax(lambda keys, flags: local.segmented_scan(keys, head_flags=flags)),
+        "associative_scan": _with_jax(_jnp_segmented_scan),
+        "pandas": _pandas_segmented_scan,
+        "polars": _polars_segmented_scan,
     },
 }

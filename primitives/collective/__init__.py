@@ -11,6 +11,7 @@ from ._radix_sort import even_share, radix_argsort, radix_sort
 from ._rebalance import rebalance
 from ._reduce_by_key import ReducedRuns, reduce_by_key
 from ._run_length_encode import RunLengths, run_length_encode
+from ._scan import exclusive_scan, inclusive_scan
 from ._segment_reduce import (
     segment_all,
     segment_any,
@@ -28,6 +29,7 @@ from ._segment_reduce import (
     segment_sum,
     segment_var,
 )
+from ._segmented_scan import segmented_scan
 from ._segmented_sort import segmented_sort
 from ._select_rank import select_rank
 from ._top_k import TopK, top_k
@@ -44,8 +46,10 @@ __all__ = [
     "compact",
     "digit_histogram",
     "even_share",
+    "exclusive_scan",
     "gather_rows",
     "histogram",
+    "inclusive_scan",
     "merge",
     "partition",
     "quantile",
@@ -69,6 +73,7 @@ __all__ = [
     "segment_std",
     "segment_sum",
     "segment_var",
+    "segmented_scan",
     "segmented_sort",
     "select_rank",
     "top_k",

@@ -68,7 +68,7 @@ def scan_rows_xla(values: Array, heads: Array | None, num_valid: Array, scan: Sc
         results = jax.lax.bitcast_convert_type(results, dtype)
     if scan.exclusive:
         results = shift_rows(results, heads, num_valid, scan.reverse, identity)
-    return fill_padding(results, num_valid, np.zeros((), dtype)[()])
+    return fill_padding(results, num_valid)
 
 
 def _combine_words(scan: Scan, dtype: Any, left: Array, right: Array) -> Array:
@@ -81,8 +81,9 @@ def per_row(flags: Array, ndim: int) -> Array:
     return flags.reshape(flags.shape[0], *(1,) * (ndim - 1))
 
 
-def fill_padding(values: Array, num_valid: Array, filler: np.generic) -> Array:
-    """Puts `filler` into the rows that do not count."""
+def fill_padding(values: Array, num_valid: Array, filler: Any = None) -> Array:
+    """Puts `filler`, or zeros, into the rows that do not count."""
+    filler = jnp.zeros((), values.dtype) if filler is None else filler
     is_valid = per_row(jax.lax.iota(jnp.int32, values.shape[0]) < num_valid, values.ndim)
     return jnp.where(is_valid, values, filler)
 
@@ -95,7 +96,7 @@ def start_flags(heads: Array | None, num_rows: int, num_valid: Array, reverse: b
 
 
 def shift_rows(
-    results: Array, heads: Array | None, num_valid: Array, reverse: bool, start: np.generic | Array
+    results: Array, heads: Array | None, num_valid: Array, reverse: bool, start: Any
 ) -> Array:
     """Inclusive results as exclusive ones: each row gets its predecessor's, or `start`."""
     is_start = start_flags(heads, results.shape[0], num_valid, reverse)
@@ -115,7 +116,7 @@ def _scan_rows_native(values: Array, heads: Array | None, num_valid: Array, scan
         if not scan.exclusive:
             return results
         results = shift_rows(results, heads, num_valid, scan.reverse, identity_of(scan.op, dtype))
-        return fill_padding(results, num_valid, np.zeros((), dtype)[()])
+        return fill_padding(results, num_valid)
     # The kernel scans along the last axis, and one row of heads serves all the others.
     width = math.prod(shape[1:])
     lines = values.reshape(num_rows, width).T

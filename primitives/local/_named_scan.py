@@ -47,11 +47,10 @@ def _scan_jvp(scan: Scan, primals: Any, tangents: Any) -> tuple[Array, Array]:
         scan.op, _tangent_of_extreme
     )
     tangent = tangent_of(values, tangents[0], heads, num_valid, scan._replace(exclusive=False))
-    zero = np.zeros((), tangent.dtype)[()]
     if scan.exclusive:
-        tangent = shift_rows(tangent, heads, num_valid, scan.reverse, zero)
+        tangent = shift_rows(tangent, heads, num_valid, scan.reverse, jnp.zeros((), tangent.dtype))
     # Not `scan_rows`, whose result would have no derivative of second order.
-    return _scan(values, heads, num_valid, scan), fill_padding(tangent, num_valid, zero)
+    return _scan(values, heads, num_valid, scan), fill_padding(tangent, num_valid)
 
 
 @functools.partial(jax.jit, static_argnums=4)
@@ -67,9 +66,9 @@ def _tangent_of_product(
     values: Array, tangent: Array, heads: Array | None, num_valid: Array, scan: Scan
 ) -> Array:
     """Scans (value, tangent) by the product rule: never a quotient, which zeros would break."""
-    one, zero = np.ones((), values.dtype)[()], np.zeros((), values.dtype)[()]
+    one, zero = jnp.ones((), values.dtype), jnp.zeros((), values.dtype)
     values = fill_padding(values, num_valid, one)
-    tangent = fill_padding(tangent, num_valid, zero)
+    tangent = fill_padding(tangent, num_valid)
 
     def combine(left: Any, right: Any) -> Any:
         left_has_head, left_value, left_tangent = left

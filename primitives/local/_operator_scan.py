@@ -7,7 +7,6 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
-import numpy as np
 
 from .._scan_operators import Scan
 from .._typing import Array
@@ -20,10 +19,10 @@ def scan_by_operator(
 ) -> Any:
     """As `scan_rows`, of a pytree; an exclusive scan starts each segment with `initial`."""
     combine = jax.vmap(scan.op)
-    if heads is None and scan.reverse:
+    if scan.reverse:
         # Padding comes first in the order of the scan.
         num_rows = jax.tree.leaves(rows)[0].shape[0]
-        heads = start_flags(None, num_rows, num_valid, reverse=True)
+        heads = start_flags(heads, num_rows, num_valid, reverse=True)
     if heads is None:
         results = jax.lax.associative_scan(combine, rows)
     else:
@@ -31,9 +30,7 @@ def scan_by_operator(
         _, results = jax.lax.associative_scan(combine_segments, (heads, rows), reverse=scan.reverse)
     if scan.exclusive:
         results = with_initial(combine, initial, results, heads, num_valid, scan.reverse)
-    return jax.tree.map(
-        lambda leaf: fill_padding(leaf, num_valid, np.zeros((), leaf.dtype)[()]), results
-    )
+    return jax.tree.map(lambda leaf: fill_padding(leaf, num_valid), results)
 
 
 def _combine_segments(combine: Callable[..., Any], left: Any, right: Any) -> Any:

@@ -166,6 +166,6 @@ def put_initial_first(initial: Any, results: Any, num_valid: Array, scan: Scan) 
 
     def of_leaf(first: Array, leaf: Array) -> Array:
         combined = combine_named(scan.op, jnp.broadcast_to(first[None], leaf.shape), leaf)
-        return fill_padding(combined, num_valid, leaf.dtype.type(0))
+        return fill_padding(combined, num_valid)
 
     return jax.tree.map(of_leaf, initial, results)

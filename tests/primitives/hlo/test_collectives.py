@@ -104,6 +104,20 @@ def test_a_reduction_sends_no_more_than_its_segments(op):
     assert sum(elements for results in sent for _, elements in results) <= 3 * 40
 
 
+@pytest.mark.parametrize("op", ["add", lambda left, right: left + right], ids=["name", "function"])
+def test_a_scan_sends_one_row_of_each_shard(op):
+    def scan(x, flags, mesh):
+        return primitives.segmented_scan(x, op, mesh, head_flags=flags)
+
+    program = compiled(scan, rows_of(jnp.float32), rows_of(jnp.bool_))
+    for message in ("all-to-all", "all-reduce", "collective-permute", "reduce-scatter"):
+        assert program.results(message) == []
+    # Totals, and what there is to know of the edges of the shards: one message for each dtype.
+    gathered = program.results("all-gather")
+    assert 2 <= len(gathered) <= 3
+    assert all(num_elements <= 4 * NUM_SHARDS for _, num_elements in gathered)
+
+
 def test_rows_stay_sharded_throughout():
     run = jax.jit(lambda keys: primitives.radix_sort(keys, mesh_of(NUM_SHARDS)))
     program = run.lower(rows_of(jnp.int32)).compile()

@@ -111,7 +111,7 @@ def test_a_function_as_operator(reverse):
         )  # fmt: skip
         return scan(), scan(exclusive=True, initial=initial)
 
-    for num_valid in (NUM_ROWS, 9, 0):
+    for num_valid in (NUM_ROWS, 9, 8, 7, 0):
         settings = {"head_flags": flags, "reverse": reverse, "num_valid": num_valid}
         inclusive, exclusive = run(x, flags, num_valid)
         oracles.assert_same_bits(inclusive, oracles.scan(x, np.matmul, **settings))

@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Scans of whole arrays, on one device or over a mesh."""
+
+from ..shardings._compat import MeshLike
+from . import local
+from ._over_mesh import RowMesh
+from ._scan_operators import Operator, Scan
+from ._segmented_scan import scan_mesh
+from ._typing import PyTree
+from .local._segmented_scan import SegmentEncoding, as_scan
+
+
+def inclusive_scan(
+    x: PyTree,
+    op: Operator = "add",
+    mesh: MeshLike | None = None,
+    *,
+    reverse: bool = False,
+    axis: str | tuple[str, ...] | None = None,
+) -> PyTree:
+    """Combines each row with those before it, on one device or over a mesh.
+
+    Args:
+        x: any pytree of arrays with the same leading axis, of any length, along which the scan
+            goes. For a named `op`, of key dtypes, and of complex numbers for `"add"` and `"mul"`.
+        op: `"add"`, `"mul"`, `"min"` or `"max"`, of every leaf by itself; or an associative
+            function of two rows, each a pytree like `x` without the leading axis, that returns
+            such a row. It need not commute: its first argument comes first in the order of the
+            scan. Static: a new function is a new program.
+        mesh: the mesh that the rows are spread over; one device if left out.
+        reverse: from the last row to the first.
+        axis: mesh axis or axes that the rows lie along; all axes of the mesh if left out.
+
+    Returns:
+        A pytree like `x`, of the same dtypes; bool under `"add"` and `"mul"` becomes int32. On a
+        mesh it is sharded by rows; where the mesh does not divide the number of rows, which JAX
+        cannot shard, every device gets the whole.
+
+    Raises:
+        TypeError: a dtype that `op` does not take, `op` is a function that returns something else
+            than it takes, or `mesh` is no mesh.
+        ValueError: leading axes differ, `op` is no operator, or `axis` names no axis of the mesh.
+
+    Cost:
+        See `collective.inclusive_scan`: no row leaves its shard but one of each.
+
+    Guarantees:
+        Deterministic; differentiable in `x`. Integers wrap around, minima and maxima are exact,
+        and neither depends on the mesh. Sums and products of floats keep the bounds of
+        `local.inclusive_scan`.
+
+    References:
+        Blelloch (1990), "Prefix sums and their applications".
+
+    Example:
+        >>> import jax.numpy as jnp
+        >>> from jaxframes import primitives, shardings
+        >>> mesh = shardings.make_mesh(1)
+        >>> primitives.inclusive_scan(jnp.array([3, 1, 4, 1, 5]), "add", mesh).tolist()
+        [3, 4, 8, 9, 14]
+    """
+    if mesh is None:
+        return local.inclusive_scan(x, op, reverse=reverse)
+    caller = "inclusive_scan"
+    row_mesh = RowMesh(mesh, axis, caller)
+    arguments = as_scan(x, Scan(op, reverse, False), None, None, caller)
+    return scan_mesh(arguments, SegmentEncoding(None, None), row_mesh)
+
+
+def exclusive_scan(
+    x: PyTree,
+    op: Operator = "add",
+    mesh: MeshLike | None = None,
+    *,
+    initial: PyTree | None = None,
+    reverse: bool = False,
+    axis: str | tuple[str, ...] | None = None,
+) -> PyTree:
+    """Combines the rows before each row, on one device or over a mesh.
+
+    Args:
+        x: as for `inclusive_scan`.
+        op: as for `inclusive_scan`.
+        mesh: the mesh that the rows are spread over; one device if left out.
+        initial: stands before the first row: one number, or a pytree like `x` of single rows. For
+            a named `op` it defaults to what that leaves alone: zero, one, or the greatest or least
+            number of the dtype. A function as `op` needs it.
+        reverse: from the last row to the first.
+        axis: mesh axis or axes that the rows lie along; all axes of the mesh if left out.
+
+    Returns:
+        A pytree like `x`, as of `inclusive_scan`.
+
+    Raises:
+        TypeError: as `inclusive_scan`.
+        ValueError: as `inclusive_scan`; `op` is a function and `initial` is left out.
+
+    Cost:
+        See `collective.exclusive_scan`.
+
+    Guarantees:
+        As `inclusive_scan`; differentiable in `initial` too.
+
+    References:
+        Blelloch (1990), "Prefix sums and their applications".
+
+    Example:
+        >>> import jax.numpy as jnp
+        >>> from jaxframes import primitives, shardings
+        >>> mesh = shardings.make_mesh(1)
+        >>> primitives.exclusive_scan(jnp.array([3, 1, 4]), "max", mesh, initial=2).tolist()
+        [2, 3, 3]
+    """
+    if mesh is None:
+        return local.exclusive_scan(x, op, initial=initial, reverse=reverse)
+    caller = "exclusive_scan"
+    row_mesh = RowMesh(mesh, axis, caller)
+    arguments = as_scan(x, Scan(op, reverse, True), initial, None, caller)
+    return scan_mesh(arguments, SegmentEncoding(None, None), row_mesh)

@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Scans of whole arrays that restart where a segment begins."""
+
+import functools
+from typing import Any
+
+import jax
+
+from ..shardings._compat import MeshLike
+from . import local
+from ._over_mesh import RowMesh
+from ._scan_operators import Operator, Scan
+from ._typing import Array, ArrayLike, Bool, Integer, PyTree
+from .collective._segmented_scan import scan_shards
+from .local._segmented_scan import ScanArguments, SegmentEncoding, as_scan, as_segments
+
+
+def segmented_scan(
+    x: PyTree,
+    op: Operator = "add",
+    mesh: MeshLike | None = None,
+    *,
+    head_flags: Bool[ArrayLike, " rows"] | None = None,
+    segment_ids: Integer[ArrayLike, " rows"] | None = None,
+    exclusive: bool = False,
+    reverse: bool = False,
+    initial: PyTree | None = None,
+    axis: str | tuple[str, ...] | None = None,
+) -> PyTree:
+    """Combines each row with those before it in its segment, on one device or over a mesh.
+
+    Args:
+        x: as for `inclusive_scan`.
+        op: as for `inclusive_scan`.
+        mesh: the mesh that the rows are spread over; one device if left out.
+        head_flags: True where a segment begins, of shape `(rows,)`. The first row begins one
+            anyway.
+        segment_ids: in place of `head_flags`, integers of shape `(rows,)`: a segment is a run of
+            equal ids. Rows of one id that do not stand together are several segments.
+        exclusive: leave out the row itself; the first row of a segment then gets what `op` leaves
+            alone: zero, one, or the greatest or least number of the dtype.
+        reverse: from the last row of each segment to the first.
+        initial: stands before the first row of each segment of an exclusive scan: one number, or a
+            pytree like `x` of single rows. A function as `op` needs it.
+        axis: mesh axis or axes that the rows lie along; all axes of the mesh if left out.
+
+    Returns:
+        A pytree like `x`, as of `inclusive_scan`.
+
+    Raises:
+        TypeError: as `inclusive_scan`; `head_flags` that are not bool, `segment_ids` that are not
+            integers.
+        ValueError: as `inclusive_scan`; neither `head_flags` nor `segment_ids`, or both; `initial`
+            without `exclusive`.
+
+    Cost:
+        See `collective.segmented_scan`.
+
+    Guarantees:
+        As `inclusive_scan`, with the rows of a segment in place of all rows.
+
+    References:
+        Blelloch (1990), "Prefix sums and their applications" (segmented scans).
+
+    Example:
+        >>> import jax.numpy as jnp
+        >>> from jaxframes import primitives, shardings
+        >>> x, segment_ids = jnp.array([1, 2, 3, 4, 5]), jnp.array([7, 7, 7, 2, 2])
+        >>> mesh = shardings.make_mesh(1)
+        >>> primitives.segmented_scan(x, "add", mesh, segment_ids=segment_ids).tolist()
+        [1, 3, 6, 4, 9]
+    """
+    if mesh is None:
+        return local.segmented_scan(
+            x,
+            op,
+            head_flags=head_flags,
+            segment_ids=segment_ids,
+            exclusive=exclusive,
+            reverse=reverse,
+            initial=initial,
+        )
+    caller = "segmented_scan"
+    row_mesh = RowMesh(mesh, axis, caller)
+    arguments = as_scan(x, Scan(op, reverse, exclusive), initial, None, caller)
+    encoding = as_segments(head_flags, segment_ids, arguments.num_rows, caller)
+    return scan_mesh(arguments, encoding, row_mesh)
+
+
+def scan_mesh(arguments: ScanArguments, encoding: SegmentEncoding, row_mesh: RowMesh) -> Any:
+    """The scan of whole arrays; without segments where `encoding` has neither."""
+    rows, encoding = row_mesh.place((arguments.rows, encoding))
+    return _scan_on_mesh(
+        rows, encoding, arguments.initial, arguments.scan, row_mesh, arguments.num_rows
+    )
+
+
+@functools.partial(jax.jit, static_argnums=(3, 4, 5))
+def _scan_on_mesh(
+    rows: Any,
+    encoding: SegmentEncoding,
+    initial: Any,
+    scan: Scan,
+    row_mesh: RowMesh,
+    num_rows: int,
+) -> Any:
+    def of_shard(rows: Any, encoding: SegmentEncoding, initial: Any) -> Any:
+        num_valid: Array = row_mesh.num_valid(num_rows)
+        return scan_shards(ScanArguments(rows, scan, initial, num_valid), encoding, row_mesh.axes)
+
+    results = row_mesh.map(of_shard, rows, encoding, replicated=(initial,))
+    return row_mesh.trim(results, num_rows)

@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Scans over the rows of a mesh axis."""
+
+from .._scan_operators import Operator, Scan
+from .._typing import ArrayLike, Integer, PyTree
+from ..local._segmented_scan import SegmentEncoding, as_scan
+from ._axis import AxisName, num_shards_on
+from ._segmented_scan import scan_shards
+
+
+def inclusive_scan(
+    x: PyTree,
+    op: Operator = "add",
+    *,
+    axis_name: AxisName,
+    reverse: bool = False,
+    num_valid: int | Integer[ArrayLike, ""] | None = None,
+) -> PyTree:
+    """Combines each row with those before it, on this shard and on the shards before it.
+
+    Args:
+        x: this shard's rows, any pytree of arrays with the same leading axis. For a named `op`, of
+            key dtypes, and of complex numbers for `"add"` and `"mul"`.
+        op: `"add"`, `"mul"`, `"min"` or `"max"`, of every leaf by itself; or an associative
+            function of two rows, each a pytree like `x` without the leading axis, that returns
+            such a row. It need not commute: its first argument comes first in the order of the
+            scan.
+        axis_name: mesh axis, or tuple of axes, that the rows lie along.
+        reverse: from the last row of the last shard to the first of the first.
+        num_valid: the rows of this shard that count, from the front; all of them if left out. A
+            shard may have none.
+
+    Returns:
+        A pytree like `x`, of the same dtypes; bool under `"add"` and `"mul"` becomes int32. Zeros
+        stand behind the rows that count.
+
+    Raises:
+        TypeError: a dtype that `op` does not take, or `op` is a function that returns something
+            else than it takes.
+        ValueError: leading axes differ, `op` is no operator, or `axis_name` is no axis of the
+            enclosing `shard_map`.
+
+    Cost:
+        Work O(rows x row bytes + num_shards x row bytes). By a named operator two reads and two
+        writes of the rows on CPU. Communication: one `all_gather` of one row and a few numbers from
+        each shard, for each dtype.
+
+    Guarantees:
+        As `local.inclusive_scan`. Integers, minima and maxima do not depend on how many shards
+        there are; sums and products of floats do, within the bounds given there. Differentiable in
+        `x`.
+
+    References:
+        Blelloch (1990), "Prefix sums and their applications".
+
+    Example:
+        Three shards:
+
+            shard 0   x [3 1]
+            shard 1   x [4 1]   num_valid 1
+            shard 2   x [5 9]
+            ->
+            shard 0   [ 3  4]
+            shard 1   [ 8  0]
+            shard 2   [13 22]
+    """
+    caller = "inclusive_scan"
+    num_shards_on(axis_name, caller)
+    arguments = as_scan(x, Scan(op, reverse, False), None, num_valid, caller)
+    return scan_shards(arguments, SegmentEncoding(None, None), axis_name)
+
+
+def exclusive_scan(
+    x: PyTree,
+    op: Operator = "add",
+    *,
+    axis_name: AxisName,
+    initial: PyTree | None = None,
+    reverse: bool = False,
+    num_valid: int | Integer[ArrayLike, ""] | None = None,
+) -> PyTree:
+    """Combines the rows before each row, on this shard and on the shards before it.
+
+    Args:
+        x: this shard's rows, as for `inclusive_scan`.
+        op: as for `inclusive_scan`.
+        axis_name: mesh axis, or tuple of axes, that the rows lie along.
+        initial: stands before the first row of all, the same on every shard: one number, or a
+            pytree like `x` of single rows. For a named `op` it defaults to what that leaves alone:
+            zero, one, or the greatest or least number of the dtype. A function as `op` needs it.
+        reverse: from the last row of the last shard to the first of the first.
+        num_valid: the rows of this shard that count, from the front; all of them if left out.
+
+    Returns:
+        A pytree like `x`, as of `inclusive_scan`.
+
+    Raises:
+        TypeError: as `inclusive_scan`.
+        ValueError: as `inclusive_scan`; `op` is a function and `initial` is left out.
+
+    Cost:
+        That of `inclusive_scan`.
+
+    Guarantees:
+        As `inclusive_scan`; differentiable in `initial` too.
+
+    References:
+        Blelloch (1990), "Prefix sums and their applications".
+
+    Example:
+        Three shards:
+
+            shard 0   x [3 1]
+            shard 1   x [4 1]   num_valid 1
+            shard 2   x [5 9]
+            ->
+            shard 0   [0  3]
+            shard 1   [4  0]
+            shard 2   [8 13]
+    """
+    caller = "exclusive_scan"
+    num_shards_on(axis_name, caller)
+    arguments = as_scan(x, Scan(op, reverse, True), initial, num_valid, caller)
+    return scan_shards(arguments, SegmentEncoding(None, None), axis_name)

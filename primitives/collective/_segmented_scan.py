@@ -1,0 +1,196 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Scans over the rows of a mesh axis that restart where a segment begins."""
+
+import functools
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+from .._scan_operators import Operator, Scan, combine_named, identity_of, narrowed, widened
+from .._typing import Array, ArrayLike, Bool, Integer, PyTree
+from ..kernels._segmented_scan import fill_padding, shift_rows
+from ..local._named_scan import scan_named
+from ..local._operator_scan import scan_by_operator, select_rows
+from ..local._segmented_scan import (
+    ScanArguments,
+    SegmentEncoding,
+    as_scan,
+    as_segments,
+    put_initial_first,
+    scan_segments,
+)
+from ._axis import AxisName, as_shards, num_shards_on
+from ._shard_carries import carry_into_shard, summary_of, with_carry
+
+
+def segmented_scan(
+    x: PyTree,
+    op: Operator = "add",
+    *,
+    head_flags: Bool[ArrayLike, " rows"] | None = None,
+    segment_ids: Integer[ArrayLike, " rows"] | None = None,
+    axis_name: AxisName,
+    exclusive: bool = False,
+    reverse: bool = False,
+    initial: PyTree | None = None,
+    num_valid: int | Integer[ArrayLike, ""] | None = None,
+) -> PyTree:
+    """Combines each row with those before it in its segment, which may lie on other shards.
+
+    A segment may cross any number of shards. The rows are those of shard 0, then those of shard 1,
+    and so on; shards without rows are passed over.
+
+    Args:
+        x: this shard's rows, as for `inclusive_scan`.
+        op: as for `inclusive_scan`.
+        head_flags: True where a segment begins, of shape `(rows,)`. The first row of all begins
+            one anyway, the first row of a shard does not.
+        segment_ids: in place of `head_flags`, integers of shape `(rows,)`: a segment is a run of
+            equal ids, over the ends of shards too.
+        axis_name: mesh axis, or tuple of axes, that the rows lie along.
+        exclusive: leave out the row itself; the first row of a segment then gets what `op` leaves
+            alone: zero, one, or the greatest or least number of the dtype.
+        reverse: from the last row of each segment to the first.
+        initial: stands before the first row of each segment of an exclusive scan, the same on
+            every shard: one number, or a pytree like `x` of single rows. A function as `op` needs
+            it.
+        num_valid: the rows of this shard that count, from the front; all of them if left out.
+
+    Returns:
+        A pytree like `x`, as of `inclusive_scan`.
+
+    Raises:
+        TypeError: as `inclusive_scan`; `head_flags` that are not bool, `segment_ids` that are not
+            integers.
+        ValueError: as `inclusive_scan`; neither `head_flags` nor `segment_ids`, or both; `initial`
+            without `exclusive`.
+
+    Cost:
+        That of `inclusive_scan`, and two reads of the flags or ids.
+
+    Guarantees:
+        As `inclusive_scan`, with the rows of a segment in place of all rows.
+
+    References:
+        Blelloch (1990), "Prefix sums and their applications" (segmented scans).
+
+    Example:
+        Three shards, of which one holds no more than a part of a segment:
+
+            shard 0   x [1 2]   segment ids [7 7]
+            shard 1   x [3 4]   segment ids [7 7]
+            shard 2   x [5 6]   segment ids [7 2]
+            ->
+            shard 0   [ 1  3]
+            shard 1   [ 6 10]
+            shard 2   [15  6]
+    """
+    caller = "segmented_scan"
+    num_shards_on(axis_name, caller)
+    arguments = as_scan(x, Scan(op, reverse, exclusive), initial, num_valid, caller)
+    encoding = as_segments(head_flags, segment_ids, arguments.num_rows, caller)
+    return scan_shards(arguments, encoding, axis_name)
+
+
+def scan_shards(arguments: ScanArguments, encoding: SegmentEncoding, axis_name: AxisName) -> Any:
+    """The scan over all shards; without segments where `encoding` has neither."""
+    scan = arguments.scan
+    rows, initial, num_valid = as_shards(
+        (arguments.rows, arguments.initial, arguments.num_valid), axis_name
+    )
+    encoding = as_shards(encoding, axis_name)
+    heads = encoding.heads_inside(scan.reverse)
+    if arguments.num_rows == 0:
+        return scan_segments(ScanArguments(rows, scan, initial, num_valid), heads)
+
+    # Upsweep: each shard by itself, as if the scan began there.
+    wide = widened(rows, scan.op)
+    inclusive = scan._replace(exclusive=False)
+    if scan.is_named:
+        results = scan_named(wide, heads, num_valid, inclusive)
+    else:
+        results = scan_by_operator(wide, heads, num_valid, None, inclusive)
+    is_head, is_before_head = _around_first_head(heads, arguments.num_rows, num_valid, scan.reverse)
+    summary = summary_of(results, encoding, is_head, num_valid, scan.reverse)
+    goes_on, carry = carry_into_shard(summary, scan, axis_name)
+
+    # Downsweep: what is carried in, to the rows before the first head.
+    finish = _finish_named if scan.is_named else _finish_by_operator
+    results = finish(
+        results, heads, initial, goes_on, carry, is_before_head,
+        num_valid=num_valid, scan=scan,
+    )  # fmt: skip
+    results = jax.tree.map(lambda leaf: fill_padding(leaf, num_valid), results)
+    return narrowed(results, rows) if scan.is_named else results
+
+
+def _around_first_head(
+    heads: Array | None, num_rows: int, num_valid: Array, reverse: bool
+) -> tuple[Array, Array]:
+    """Heads behind the first row of the scan, and the rows before all of them."""
+    row_ids = jax.lax.iota(jnp.int32, num_rows)
+    if heads is None:
+        return jnp.zeros(num_rows, jnp.bool_), jnp.ones(num_rows, jnp.bool_)
+    first = num_valid - 1 if reverse else 0
+    is_head = heads & (row_ids < num_valid) & (row_ids != first)
+    if reverse:
+        return is_head, row_ids > jnp.max(jnp.where(is_head, row_ids, -1))
+    return is_head, row_ids < jnp.min(jnp.where(is_head, row_ids, num_rows))
+
+
+def _finish_named(
+    results: Any,
+    heads: Array | None,
+    initial: Any,
+    goes_on: Array,
+    carry: Any,
+    is_before_head: Array,
+    *,
+    num_valid: Array,
+    scan: Scan,
+) -> Any:
+    identity = jax.tree.map(
+        lambda leaf: jnp.full_like(leaf, identity_of(scan.op, leaf.dtype)), results
+    )
+    if scan.exclusive:
+        results = jax.tree.map(
+            lambda leaf: shift_rows(
+                leaf, heads, num_valid, scan.reverse, identity_of(scan.op, leaf.dtype)
+            ),
+            results,
+        )
+    combine = functools.partial(jax.tree.map, functools.partial(combine_named, scan.op))
+    results = with_carry(goes_on, carry, results, is_before_head, combine, identity)
+    if initial is not None:
+        results = put_initial_first(widened(initial, scan.op), results, num_valid, scan)
+    return results
+
+
+def _finish_by_operator(
+    results: Any,
+    heads: Array | None,
+    initial: Any,
+    goes_on: Array,
+    carry: Any,
+    is_before_head: Array,
+    *,
+    num_valid: Array,
+    scan: Scan,
+) -> Any:
+    combine = jax.vmap(scan.op)
+    # An operator has no identity that we know: it sees a row of its own where it is not asked.
+    results = with_carry(goes_on, carry, results, is_before_head, combine, results)
+    if not scan.exclusive:
+        return results
+    num_rows = is_before_head.shape[0]
+    first_row = num_valid - 1 if scan.reverse else 0
+    is_first = jax.lax.iota(jnp.int32, num_rows) == first_row
+    is_start = jnp.where(is_first, ~goes_on, False if heads is None else heads)
+    first, carried = (
+        jax.tree.map(lambda row, leaf: jnp.broadcast_to(row[None], leaf.shape), row, results)
+        for row in (initial, carry)
+    )
+    before = jax.tree.map(lambda leaf: jnp.roll(leaf, -1 if scan.reverse else 1, axis=0), results)
+    before = select_rows(is_first & goes_on, carried, before)
+    return select_rows(is_start, first, combine(first, before))
