@@ -109,10 +109,15 @@ def ids(num_rows: int, rng: np.random.Generator) -> np.ndarray:
 # Calls that take more than a line.
 
 
-def merge(f: Any, a: Any, b: Any, a_values: Any, b_values: Any, **at: Any) -> Any:
+def pair(at: dict[str, Any]) -> dict[str, Any]:
+    """For an op of two sides: what is said of one holds for both."""
     if "num_valid" in at:
         at["num_valid"] = (at["num_valid"],) * 2
-    return f(a, b, values=(a_values, b_values), **at)
+    return at
+
+
+def merge(f: Any, a: Any, b: Any, a_values: Any, b_values: Any, **at: Any) -> Any:
+    return f(a, b, values=(a_values, b_values), **pair(at))
 
 
 def rebalance(f: Any, rows: Any, **at: Any) -> Any:
@@ -184,6 +189,11 @@ CASES = (
         lambda f, x, weights, **at: f(x, bins=3, weights=weights, **at),
     ),
     OpCase("inclusive_scan", (keys, pairs), scan, tolerance=64),
+    OpCase("factorize", (keys,), lambda f, key, **at: f(key // 0.25, capacity=NUM_ROWS, **at)),
+    OpCase(
+        "join", (ids, ids), lambda f, a, b, **at: f(a, b, how="outer", capacity=ROOM, **pair(at))
+    ),
+    OpCase("join_size", (ids, ids), lambda f, a, b, **at: f(a, b, how="left", **pair(at))),
     OpCase(
         "merge",
         (sorted_keys, sorted_keys, pairs, pairs),

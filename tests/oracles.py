@@ -460,3 +460,58 @@ def scan_identity(op: str, dtype: Any) -> Any:
 def head_flags_of(segment_ids: np.ndarray) -> np.ndarray:
     """Where runs of equal ids begin."""
     return np.concatenate([[True], segment_ids[1:] != segment_ids[:-1]])[: len(segment_ids)]
+
+
+def factorize(
+    keys: Any, *, capacity: int | None = None, sort: bool = True, num_valid: int | None = None
+) -> tuple[np.ndarray, Any, np.ndarray]:
+    """Group ids, unique keys and count, row by row with a dictionary."""
+    columns = columns_of(keys)
+    num_rows = len(columns[0])
+    num_valid = num_rows if num_valid is None else num_valid
+    capacity = num_rows if capacity is None else capacity
+    ranks = [tuple(row) for row in zip(*(key_ranks(c[:num_valid]) for c in columns), strict=True)]
+    first_rows: dict[Any, int] = {}
+    for row, rank in enumerate(ranks):
+        first_rows.setdefault(rank, row)
+    in_order = sorted(first_rows) if sort else list(first_rows)
+    number_of = {rank: number for number, rank in enumerate(in_order)}
+    group_ids = np.full(num_rows, -1, np.int32)
+    group_ids[:num_valid] = [number_of[rank] for rank in ranks]
+    row_ids = [first_rows[rank] for rank in in_order]
+    unique_keys = with_zeros_behind(take(keys, np.array(row_ids[:capacity], np.int32)), capacity)
+    return group_ids, unique_keys, np.int32(len(in_order))
+
+
+def join(
+    left_keys: Any,
+    right_keys: Any,
+    *,
+    how: str = "inner",
+    num_valid: tuple[int | None, int | None] = (None, None),
+) -> tuple[np.ndarray, np.ndarray]:
+    """Left and right rows of all pairs, by nested loops; -1 for no match."""
+    both = columns_of(jax.tree.map(lambda *sides: np.concatenate(sides), left_keys, right_keys))
+    num_left, num_right = len(columns_of(left_keys)[0]), len(columns_of(right_keys)[0])
+    ranks = np.stack([key_ranks(column) for column in both], axis=1).tolist()
+    valid_left = num_left if num_valid[0] is None else num_valid[0]
+    valid_right = num_right if num_valid[1] is None else num_valid[1]
+    left, right = ranks[:num_left][:valid_left], ranks[num_left:][:valid_right]
+    if how == "right":
+        sides = {"how": "left", "num_valid": (valid_right, valid_left)}
+        right_rows, left_rows = join(right_keys, left_keys, **sides)
+        return left_rows, right_rows
+    pairs = [(i, j) for i, key in enumerate(left) for j, other in enumerate(right) if key == other]
+    matched_left, matched_right = {i for i, _ in pairs}, {j for _, j in pairs}
+    if how in ("semi", "anti"):
+        kept = [i for i in range(len(left)) if (i in matched_left) == (how == "semi")]
+        pairs = [(i, -1) for i in kept]
+    if how in ("left", "outer"):
+        pairs += [(i, -1) for i in range(len(left)) if i not in matched_left]
+    if how == "left":
+        pairs.sort(key=lambda pair: pair[0])
+    if how == "outer":
+        pairs += [(-1, j) for j in range(len(right)) if j not in matched_right]
+        pairs.sort(key=lambda pair: left[pair[0]] if pair[0] >= 0 else right[pair[1]])
+    table = np.array(pairs, np.int32).reshape(-1, 2)
+    return table[:, 0], table[:, 1]

@@ -24,6 +24,8 @@ TARGETS = (
     "jaxframes_compact_words_v1",
     "jaxframes_segmented_scan_v1",
     "jaxframes_histogram_v1",
+    "jaxframes_factorize_v1",
+    "jaxframes_join_v1",
 )
 
 
@@ -61,6 +63,10 @@ def load() -> tuple[ctypes.CDLL | None, Backend]:
             ctypes.c_int32,
             ctypes.c_int32,
         ]
+        library.jaxframes_factorize_scratch_bytes.restype = ctypes.c_int64
+        library.jaxframes_factorize_scratch_bytes.argtypes = [ctypes.c_int64, ctypes.c_int32]
+        library.jaxframes_join_scratch_bytes.restype = ctypes.c_int64
+        library.jaxframes_join_scratch_bytes.argtypes = [ctypes.c_int64, ctypes.c_int32]
         for target in TARGETS:
             handler = jax.ffi.pycapsule(getattr(library, target))
             jax.ffi.register_ffi_target(target, handler, platform="cpu")

@@ -121,6 +121,13 @@ ffi::Error sort_pairs(ffi::ThreadPool pool, ffi::AnyBuffer keys, ffi::AnyBuffer 
 }
 
 }  // namespace
+
+// For the kernels that sort words of their own.
+template void radix_sort<SortVariant::kPairs>(
+    Executor&, const SortArguments<IntegerOrder<uint32_t>>&, void*);
+template void radix_sort<SortVariant::kPairs>(
+    Executor&, const SortArguments<IntegerOrder<uint64_t>>&, void*);
+
 }  // namespace jaxframes
 
 namespace ffi = ::xla::ffi;

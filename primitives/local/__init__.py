@@ -7,7 +7,9 @@ and would gather the whole batch before it.
 
 from ._bucket import Bucketed, bucket
 from ._compact import Compacted, compact
+from ._factorize import Factorized, factorize
 from ._histogram import Histogram, digit_histogram, histogram
+from ._join import Joined, join, join_size
 from ._merge import merge
 from ._quantile import quantile
 from ._radix_sort import radix_argsort, radix_sort
@@ -41,7 +43,9 @@ from ._unique import Unique, unique
 __all__ = [
     "Bucketed",
     "Compacted",
+    "Factorized",
     "Histogram",
+    "Joined",
     "ReducedRuns",
     "RunLengths",
     "TopK",
@@ -50,8 +54,11 @@ __all__ = [
     "compact",
     "digit_histogram",
     "exclusive_scan",
+    "factorize",
     "histogram",
     "inclusive_scan",
+    "join",
+    "join_size",
     "merge",
     "quantile",
     "radix_argsort",

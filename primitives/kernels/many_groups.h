@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+// Factorizes keys of many distinct values: rows are partitioned by the hash of their
+// key into bins whose tables fit the cache (Manegold, Boncz, Kersten 2002).
+#ifndef JAXFRAMES_KERNELS_MANY_GROUPS_H_
+#define JAXFRAMES_KERNELS_MANY_GROUPS_H_
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "digit_partition.h"
+#include "group_table.h"
+#include "huge_pages.h"
+#include "ordered_word.h"
+#include "row_flags.h"
+#include "rows.h"
+#include "thread_pool.h"
+
+namespace jaxframes {
+
+// The bin of a row: the highest bits of its hash. The tables use the lowest.
+struct HashDigit {
+  int num_bits;
+
+  template <typename Word>
+  uint32_t of(Word word) const {
+    return static_cast<uint32_t>(hash_of(word) >> (64 - num_bits));
+  }
+  int64_t num_bins() const { return int64_t{1} << num_bits; }
+};
+
+// Bytes of scratch: each row's word and id in its bin, and its group there.
+inline int64_t many_groups_scratch_bytes(int64_t num_rows, int word_bytes) {
+  return (num_rows * (word_bytes + 8) + 63) / 64 * 64;
+}
+
+template <typename Source>
+class ManyGroups {
+ public:
+  using Word = typename Source::Word;
+
+  // `scratch` holds many_groups_scratch_bytes.
+  ManyGroups(Executor& executor, const Source& source, int64_t num_rows, void* scratch)
+      : executor_(executor),
+        source_(source),
+        num_rows_(num_rows),
+        digit_{std::clamp(bit_width(num_rows / kBinRows), 1, kMaxBinBits)},
+        words_(static_cast<Word*>(scratch)),
+        row_ids_(reinterpret_cast<int32_t*>(words_ + num_rows)),
+        group_ids_(row_ids_ + num_rows) {
+    advise_huge_pages(scratch, many_groups_scratch_bytes(num_rows, sizeof(Word)));
+  }
+
+  // Partitions the rows, and finds the groups of each bin. The words and first rows of
+  // its groups then stand at the front of the bin, in the order of their first rows.
+  void find() {
+    ChunkCounts counts;
+    count_digits(executor_, source_, num_rows_, digit_, counts, bin_offsets_);
+    chunk_offsets_ = counts;
+    move_to_bins(executor_, source_, num_rows_, digit_, counts,
+                 WorkRows<Word, true>{words_, row_ids_});
+    group_offsets_.assign(num_bins() + 1, 0);
+    std::vector<GroupTable> tables(executor_.num_threads());
+    parallel_for(executor_, num_bins(), [&](int worker, int64_t bin) {
+      group_offsets_[bin + 1] = find_in_bin(tables[worker], bin);
+    });
+    for (int64_t bin = 0; bin < num_bins(); ++bin) {
+      group_offsets_[bin + 1] += group_offsets_[bin];
+    }
+  }
+
+  int64_t num_groups() const { return group_offsets_.back(); }
+
+  // Writes the first rows of the first `capacity` groups in the order of their first
+  // rows, and numbers the groups so.
+  void number_by_first_row(int64_t capacity, int32_t* first_row_ids) {
+    RowFlags is_first(num_rows_);
+    parallel_for(executor_, num_bins(), [&](int, int64_t bin) {
+      const int32_t* const first_rows = row_ids_ + bin_offsets_[bin];
+      for (int64_t i = 0; i < num_groups_of(bin); ++i) is_first.add(first_rows[i]);
+    });
+    is_first.count(executor_);
+    parallel_for(executor_, num_bins(), [&](int, int64_t bin) {
+      int32_t* const first_rows = row_ids_ + bin_offsets_[bin];
+      for (int64_t i = 0; i < num_groups_of(bin); ++i) {
+        const int32_t number = is_first.rank(first_rows[i]);
+        if (number < capacity) first_row_ids[number] = first_rows[i];
+        first_rows[i] = number;
+      }
+    });
+  }
+
+  // The same in the order of the words. `sort(executor, words, num_words, sorted_words,
+  // positions)` sorts words.
+  template <typename Sort>
+  void number_by_word(int64_t capacity, int32_t* first_row_ids, const Sort& sort) {
+    const int64_t size = num_groups();
+    std::vector<Word> words(size), sorted_words(size);
+    std::vector<int32_t> positions(size), numbers(size);
+    parallel_for(executor_, num_bins(), [&](int, int64_t bin) {
+      std::copy_n(words_ + bin_offsets_[bin], num_groups_of(bin),
+                  words.begin() + group_offsets_[bin]);
+    });
+    sort(executor_, words.data(), size, sorted_words.data(), positions.data());
+    const Chunks chunks(size, 1 << 15, executor_.num_threads());
+    parallel_for(executor_, chunks.count, [&](int, int64_t chunk) {
+      for (int64_t i = chunks.begin(chunk); i < chunks.end(chunk); ++i) {
+        numbers[positions[i]] = static_cast<int32_t>(i);
+      }
+    });
+    parallel_for(executor_, num_bins(), [&](int, int64_t bin) {
+      int32_t* const first_rows = row_ids_ + bin_offsets_[bin];
+      for (int64_t i = 0; i < num_groups_of(bin); ++i) {
+        const int32_t number = numbers[group_offsets_[bin] + i];
+        if (number < capacity) first_row_ids[number] = first_rows[i];
+        first_rows[i] = number;
+      }
+    });
+  }
+
+  // Writes the number of each row's group, after the groups were numbered.
+  void write(int32_t* group_ids) {
+    parallel_for(executor_, num_bins(), [&](int, int64_t bin) {
+      const int32_t* const numbers = row_ids_ + bin_offsets_[bin];
+      for (int64_t i = bin_offsets_[bin]; i < bin_offsets_[bin + 1]; ++i) {
+        group_ids_[i] = numbers[group_ids_[i]];
+      }
+    });
+    // Each chunk of rows reads every bin from the place of its first row there on.
+    const Chunks chunks = partition_chunks(executor_, num_rows_);
+    parallel_for(executor_, chunks.count, [&](int, int64_t chunk) {
+      uint32_t* const places = chunk_offsets_.chunk(chunk);
+      for (int64_t row = chunks.begin(chunk); row < chunks.end(chunk); ++row) {
+        group_ids[row] = group_ids_[places[digit_.of(source_.word(row))]++];
+      }
+    });
+  }
+
+ private:
+  // A table of so many rows' groups lies in the second cache.
+  static constexpr int64_t kBinRows = 1 << 13;
+  static constexpr int kMaxBinBits = 10;
+  static constexpr int64_t kSlotsPerGroup = 4;
+
+  int64_t num_bins() const { return digit_.num_bins(); }
+  int64_t num_groups_of(int64_t bin) const {
+    return group_offsets_[bin + 1] - group_offsets_[bin];
+  }
+
+  int64_t find_in_bin(GroupTable& table, int64_t bin) {
+    const int64_t begin = bin_offsets_[bin], size = bin_offsets_[bin + 1] - begin;
+    Word* const words = words_ + begin;
+    int32_t* const row_ids = row_ids_ + begin;
+    table.reset(std::min(size / 2 + 1, 2 * kBinRows), kSlotsPerGroup);
+    int32_t num_groups = 0;
+    for (int64_t i = 0; i < size; ++i) {
+      const Word word = words[i];
+      const int32_t group = table.find_or_insert(words, word, num_groups);
+      group_ids_[begin + i] = group;
+      // A group is never behind the row that it is found at.
+      if (group == num_groups) {
+        words[num_groups] = word;
+        row_ids[num_groups] = row_ids[i];
+        ++num_groups;
+      }
+    }
+    return num_groups;
+  }
+
+  Executor& executor_;
+  const Source source_;
+  const int64_t num_rows_;
+  const HashDigit digit_;
+  Word* const words_;
+  int32_t* const row_ids_;
+  int32_t* const group_ids_;
+  std::vector<uint32_t> bin_offsets_;
+  std::vector<int64_t> group_offsets_;
+  ChunkCounts chunk_offsets_;
+};
+
+}  // namespace jaxframes
+
+#endif  // JAXFRAMES_KERNELS_MANY_GROUPS_H_

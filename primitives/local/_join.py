@@ -1,0 +1,216 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Relational match of two sides of one device's rows."""
+
+from typing import Any, Literal, NamedTuple, get_args
+
+import jax
+import jax.numpy as jnp
+
+from .._arguments import MAX_SHARD_ROWS, as_keys, as_num_valid, as_static_int, type_of
+from .._key_bits import OrderedWord, ordered_words
+from .._typing import Array, Int
+from ..kernels._factorize import number_groups
+from ..kernels._join import Pairs, Side, count_pairs, join_words, one_after_the_other
+from ._merge import NumValid, as_pair
+from ._radix_sort import Keys, argsort_columns
+from ._searchsorted import check_same_columns
+
+How = Literal["inner", "left", "right", "outer", "semi", "anti"]
+
+
+class Joined(NamedTuple):
+    """Pairs of rows: ids into the left and the right side, -1 for no match."""
+
+    left_rows: Int[Array, " pairs"]
+    right_rows: Int[Array, " pairs"]
+    count: Int[Array, ""]
+
+
+def join(
+    left_keys: Keys,
+    right_keys: Keys,
+    *,
+    how: How = "inner",
+    capacity: int | None = None,
+    num_valid: tuple[NumValid, NumValid] | None = None,
+) -> Joined:
+    """Pairs the rows of two sides whose keys are equal, many to many.
+
+    The rows themselves are fetched by the ids that come out: `values[joined.left_rows]`.
+
+    Args:
+        left_keys: one array of shape `(left_rows,)`, or a tuple of them, most significant first.
+            NaN matches NaN, and -0.0 matches 0.0, as in pandas.
+        right_keys: as many columns of the same dtypes, each of shape `(right_rows,)`.
+        how: which rows come out, and in which order (pandas').
+
+            - `"inner"`: the pairs, by left row, then right row.
+            - `"left"`: those, and each left row without a match in its place.
+            - `"right"`: the same with the sides swapped: by right row, then left row.
+            - `"outer"`: the pairs and the rows without a match of both sides, by key, then left
+              row, then right row.
+            - `"semi"`: the left rows that have a match, once each.
+            - `"anti"`: the left rows that have none.
+
+        capacity: pairs that the result has room for. Static. Semi and anti joins may leave it
+            out, and have room for all left rows.
+        num_valid: the rows of the left side and those of the right that count, from the front.
+
+    Returns:
+        `Joined(left_rows, right_rows, count)`, int32 each; -1 stands for no match, on both sides
+        for what lies behind the last pair, and for the right side of a semi or anti join.
+        `count > capacity` says that pairs did not fit: the first `capacity` of them are there.
+        The count is `2**31 - 1` where there are that many or more.
+
+    Raises:
+        TypeError: dtypes of the sides differ or cannot be keys, or `capacity` is traced.
+        ValueError: numbers of columns or lengths differ, `how` is none of the above, or `capacity`
+            is left out of a join that needs it.
+
+    Cost:
+        Work O(left_rows + right_rows + capacity) on CPU where the columns fit one word of 64 bits
+        together; else that of a sort of both sides. No communication.
+
+    Guarantees:
+        Deterministic. What is fetched by the ids is differentiable.
+
+    References:
+        Manegold, Boncz, Kersten (2002), "Optimizing main-memory join on modern hardware".
+
+    Example:
+        >>> import jax.numpy as jnp
+        >>> from jaxframes.primitives import local
+        >>> left, right = jnp.array([1, 2, 2, 7]), jnp.array([2, 1, 2])
+        >>> joined = local.join(left, right, capacity=6)
+        >>> joined.left_rows.tolist(), joined.right_rows.tolist(), joined.count.tolist()
+        ([0, 1, 1, 2, 2, -1], [1, 0, 2, 0, 2, -1], 5)
+    """
+    caller = "join"
+    sides = as_sides(left_keys, right_keys, how, num_valid, caller)
+    capacity = as_pair_capacity(capacity, how, sides.left[0].shape[0], caller)
+    return Joined(*join_sides(sides, how, capacity))
+
+
+def join_size(
+    left_keys: Keys,
+    right_keys: Keys,
+    *,
+    how: How = "inner",
+    num_valid: tuple[NumValid, NumValid] | None = None,
+) -> Int[Array, ""]:
+    """Counts the pairs of a join, without making them.
+
+    Args:
+        left_keys: as for `join`.
+        right_keys: as for `join`.
+        how: as for `join`.
+        num_valid: as for `join`.
+
+    Returns:
+        The number of pairs, exact: int64 with x64 mode. Without it int32, which is `2**31 - 1`
+        where there are that many or more.
+
+    Raises:
+        TypeError: dtypes of the sides differ or cannot be keys.
+        ValueError: numbers of columns or lengths differ, or `how` is no join.
+
+    Cost:
+        Work O(left_rows + right_rows) on CPU, that of a sort of both sides elsewhere. No
+        communication.
+
+    Guarantees:
+        Deterministic.
+
+    Example:
+        >>> import jax.numpy as jnp
+        >>> from jaxframes.primitives import local
+        >>> local.join_size(jnp.array([1, 2, 2, 7]), jnp.array([2, 1, 2])).tolist()
+        5
+    """
+    sides = as_sides(left_keys, right_keys, how, num_valid, "join_size")
+    if how == "right":
+        sides, how = sides.swapped(), "left"
+    return count_pairs(*word_sides(sides, in_key_order=False), how)
+
+
+class Sides(NamedTuple):
+    """Checked key columns of both sides, and the rows of each that count: None for all."""
+
+    left: tuple[Array, ...]
+    right: tuple[Array, ...]
+    num_left: Array | None
+    num_right: Array | None
+
+    def swapped(self) -> "Sides":
+        """The right side for the left one."""
+        return Sides(self.right, self.left, self.num_right, self.num_left)
+
+
+def as_sides(
+    left_keys: Any, right_keys: Any, how: Any, num_valid: Any, caller: str, num_shards: int = 1
+) -> Sides:
+    """Checks the keys of both sides, and that there is such a join."""
+    if how not in get_args(How):
+        raise ValueError(
+            f"{caller}: how must be one of {', '.join(map(repr, get_args(How)))}, got {how!r}."
+        )
+    left, _ = as_keys(left_keys, caller, "left_keys", num_shards)
+    right, _ = as_keys(right_keys, caller, "right_keys", num_shards)
+    check_same_columns(left, right, caller, "left_keys", "right_keys")
+    if left[0].shape[0] + right[0].shape[0] > num_shards * MAX_SHARD_ROWS:
+        raise ValueError(
+            f"{caller}: left_keys and right_keys together must hold fewer than 2**31 rows, got "
+            f"{type_of(left[0])} and {type_of(right[0])}. Spread the rows over more devices."
+        )
+    counts = (
+        None if valid is None else as_num_valid(valid, columns[0].shape[0], caller)
+        for valid, columns in zip(
+            as_pair(num_valid, caller, "num_valid"), (left, right), strict=True
+        )
+    )
+    return Sides(left, right, *counts)
+
+
+def as_pair_capacity(capacity: Any, how: How, num_left: int, caller: str) -> int:
+    """Pairs that there is room for, which only semi and anti joins can tell by themselves."""
+    if capacity is not None:
+        return as_static_int(capacity, caller, "capacity", 0, MAX_SHARD_ROWS)
+    if how in ("semi", "anti"):
+        return num_left
+    raise ValueError(
+        f"{caller}: capacity must be given for how={how!r}, got None. Count the pairs with "
+        "join_size, or call jaxframes.primitives.join eagerly, which sizes its result itself."
+    )
+
+
+def join_sides(sides: Sides, how: How, capacity: int) -> Pairs:
+    """The join of checked arguments."""
+    if how == "right":
+        pairs = join_sides(sides.swapped(), "left", capacity)
+        return Pairs(pairs.right_rows, pairs.left_rows, pairs.count)
+    return join_words(*word_sides(sides, in_key_order=how == "outer"), how, capacity)
+
+
+def word_sides(sides: Sides, *, in_key_order: bool) -> tuple[Side, Side, OrderedWord]:
+    """One word for each row, and the column that says how they compare."""
+    num_left, num_right = (
+        jnp.int32(columns[0].shape[0]) if valid is None else valid
+        for columns, valid in ((sides.left, sides.num_left), (sides.right, sides.num_right))
+    )
+    ascending = (False,) * len(sides.left)
+    left = ordered_words(sides.left, ascending)
+    right = ordered_words(sides.right, ascending)
+    if len(left) == 1:
+        return Side(left[0].word, num_left), Side(right[0].word, num_right), left[0]
+    # Several words make one: the number of their key among those of both sides.
+    length = sides.left[0].shape[0]
+    both = tuple(
+        column._replace(word=one_after_the_other(column.word, other.word, num_left))
+        for column, other in zip(left, right, strict=True)
+    )
+    num_valid = num_left + num_right
+    row_ids = argsort_columns(both, num_valid)
+    ids = number_groups(both, row_ids, num_valid, 0, in_key_order=in_key_order).group_ids
+    right_ids = jax.lax.dynamic_slice_in_dim(ids, num_left, sides.right[0].shape[0])
+    column = OrderedWord(ids[:length], 0, 32)
+    return Side(column.word, num_left), Side(right_ids, num_right), column
