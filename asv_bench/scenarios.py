@@ -59,6 +59,11 @@ SCENARIOS: tuple[Scenario, ...] = (
     ("bucket", "int32", "zipf"),
     *(("inclusive_scan", dtype, "uniform") for dtype in ("int32", "float32", "float64")),
     *(("segmented_scan", dtype, "uniform") for dtype in ("int32", "float32", "int64", "float64")),
+    ("segment_sum", "int32", "uniform"),
+    ("segment_sum", "int32", "zipf"),
+    ("histogram", "float64", "uniform"),
+    ("histogram", "float32", "uniform"),
+    ("digit_histogram", "uint8", "uniform"),
 )
 MESH_SORT = "radix_sort over 8 devices"
 MESH_SCENARIOS: tuple[Scenario, ...] = (

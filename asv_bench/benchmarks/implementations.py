@@ -26,6 +26,8 @@ from .measuring import use_devices, waiting_call
 TOP = 100
 NUM_BUCKETS = 64
 MEAN_SEGMENT_ROWS = 100
+NUM_SEGMENTS = 1000
+NUM_BINS = 256
 
 Call = Callable[[], Any]
 
@@ -44,6 +46,8 @@ def columns_of(
     if operation == "segmented_scan":
         is_head = np.random.default_rng(0).random(num_rows) < 1 / MEAN_SEGMENT_ROWS
         return keys, is_head
+    if operation == "segment_sum":
+        return np.arange(num_rows, dtype=np.float64), (keys % NUM_SEGMENTS).astype(np.int32)
     return (keys,)
 
 
@@ -151,6 +155,14 @@ def _polars_segmented_scan(values: np.ndarray, head_flags: np.ndarray) -> Call:
     return lambda: frame.select(sums)
 
 
+def _numpy_segment_sum(values: np.ndarray, segment_ids: np.ndarray) -> np.ndarray:
+    return np.bincount(segment_ids, values, NUM_SEGMENTS)
+
+
+def _polars_segment_sum(frame: pl.DataFrame) -> pl.DataFrame:
+    return frame.group_by("segment_ids").agg(pl.col("values").sum())
+
+
 IMPLEMENTATIONS: dict[str, dict[str, Callable[..., Call]]] = {
     "radix_argsort": {
         "jaxframes": _with_jax(local.radix_argsort),
@@ -223,5 +235,24 @@ IMPLEMENTATIONS: dict[str, dict[str, Callable[..., Call]]] = {
         "associative_scan": _with_jax(_jnp_segmented_scan),
         "pandas": _pandas_segmented_scan,
         "polars": _polars_segmented_scan,
+    },
+    "segment_sum": {
+        "jaxframes": _with_jax(lambda values, ids: local.segment_sum(values, ids, NUM_SEGMENTS)),
+        "jnp": _with_jax(lambda values, ids: jax.ops.segment_sum(values, ids, NUM_SEGMENTS)),
+        "numpy": _with_numpy(_numpy_segment_sum),
+        "pandas": _with_pandas_frames(
+            lambda frame: frame.groupby("segment_ids")["values"].sum(), "values", "segment_ids"
+        ),
+        "polars": _with_polars_frames(_polars_segment_sum, "values", "segment_ids"),
+    },
+    "histogram": {
+        "jaxframes": _with_jax(lambda keys: local.histogram(keys, bins=NUM_BINS)),
+        "jnp": _with_jax(lambda keys: jnp.histogram(keys, NUM_BINS)),
+        "numpy": _with_numpy(lambda keys: np.histogram(keys, NUM_BINS)),
+    },
+    "digit_histogram": {
+        "jaxframes": _with_jax(lambda keys: local.digit_histogram(keys, 0, 8)),
+        "jnp": _with_jax(lambda keys: jnp.bincount(keys, length=2**8)),
+        "numpy": _with_numpy(lambda keys: np.bincount(keys, minlength=2**8)),
     },
 }

@@ -9,13 +9,15 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from ...shardings._compat import like_varying
 from .._arguments import as_array, as_key, as_num_valid, as_rows, as_static_int, type_of
 from .._key_bits import ordered_word
 from .._typing import Array, ArrayLike, Int, Integer, Shaped
 from ..kernels._histogram import READ_DTYPES, bin_ids, count_bins
 from ._one_device import OneDevice
 from ._segment_ops import Segments, reduce_sum
-from ._segments import scatter
+
+_BLOCK_ROWS = 2**19
 
 
 class Histogram(NamedTuple):
@@ -293,9 +295,29 @@ def as_digit_arguments(
 
 @functools.partial(jax.jit, static_argnums=(2, 3))
 def count_digits(column: Array, num_valid: Array, shift: int, bits: int) -> Array:
-    """Counts checked arguments."""
-    word = ordered_word(jax.lax.stop_gradient(column)).ordered()
-    digits = (word >> word.dtype.type(shift)) & word.dtype.type(2**bits - 1)
-    is_row = jax.lax.iota(jnp.int32, column.shape[0]) < num_valid
-    ids = jnp.where(is_row, digits.astype(jnp.int32), np.int32(-1))
-    return scatter("add", jnp.ones(ids.shape, jnp.int32), ids, 2**bits, 0)
+    """Counts checked arguments, a block at a time.
+
+    On CPU a scatter is quick where its ids are not fetched from memory: 10 million bytes take 5 to
+    10 ms in blocks, and 57 ms at once.
+    """
+    column = jax.lax.stop_gradient(column)
+    num_rows = column.shape[0]
+    block_rows = min(num_rows, _BLOCK_ROWS)
+
+    def add_block(table: Array, start: Array, size: int) -> Array:
+        block = jax.lax.dynamic_slice_in_dim(column, start, size)
+        word = ordered_word(block).ordered()
+        digits = (word >> word.dtype.type(shift)) & word.dtype.type(2**bits - 1)
+        is_row = jax.lax.iota(jnp.int32, size) < num_valid - start
+        ids = jnp.where(is_row, digits.astype(jnp.int32), np.int32(-1))
+        return table.at[ids].add(1, mode="drop", wrap_negative_indices=False)
+
+    def step(i: Array, table: Array) -> Array:
+        return add_block(table, jnp.asarray(i, jnp.int32) * block_rows, block_rows)
+
+    table = like_varying(jnp.zeros(2**bits, jnp.int32), column, num_valid)
+    if num_rows == 0:
+        return table
+    num_blocks, rest = divmod(num_rows, block_rows)
+    table = jax.lax.fori_loop(np.int32(0), np.int32(num_blocks), step, table)
+    return add_block(table, jnp.int32(num_rows - rest), rest) if rest else table

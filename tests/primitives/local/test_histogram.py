@@ -161,6 +161,14 @@ def test_a_digit_of_floats_is_that_of_their_ordered_bits():
     assert local.digit_histogram(np.arange(256, dtype=np.uint8), 4, 4).tolist() == [16] * 16
 
 
+def test_digits_of_more_rows_than_a_block():
+    keys = make_keys("zipf", 2**20 + 77, np.dtype(np.uint8))
+    for num_valid in (2**20 + 77, 2**20 + 5, 2**19 - 1):
+        counts = local.digit_histogram(keys, 0, 8, num_valid=num_valid)
+        expected = np.bincount(keys[:num_valid], minlength=256).astype(np.int32)
+        oracles.assert_same_bits(counts, expected)
+
+
 # Implementations agree, and so do the meshes
 
 

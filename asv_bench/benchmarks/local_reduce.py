@@ -1,0 +1,22 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One device's rows reduced by the segment that each names."""
+
+from .implementations import prepared_for
+from .measuring import axis
+
+
+class SegmentSum:
+    """How long do the sums of 1000 segments take, with many rows in some?"""
+
+    params = (
+        axis(2**16, 10_000_000),
+        axis("uniform", "zipf"),
+        axis("jaxframes", "jnp", "numpy", "pandas", "polars"),
+    )
+    param_names = ("rows", "distribution", "implementation")
+
+    def setup(self, rows, distribution, implementation):
+        self.run = prepared_for("segment_sum", implementation, rows, "int32", distribution)
+
+    def time_segment_sum(self, rows, distribution, implementation):
+        self.run()
