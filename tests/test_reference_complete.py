@@ -2,11 +2,13 @@
 """The reference has every public name, and no other."""
 
 import importlib
+import re
 import subprocess
 import sys
 import zlib
 from pathlib import Path
 
+import op_cases
 import pytest
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
@@ -43,3 +45,19 @@ def test_every_public_name_is_in_the_reference(tmp_path):
     sphinx = [sys.executable, "-m", "sphinx", "-q", "-D", "nb_execution_mode=off"]
     subprocess.run([*sphinx, DOCS, tmp_path], check=True)
     assert names_of((tmp_path / "objects.inv").read_bytes()) == public_names()
+
+
+def test_the_guarantees_name_every_op_with_its_levels():
+    page = (DOCS / "reference/guarantees.md").read_text()
+    table = re.search(r"^\| op \|.*?\n\n", page, re.MULTILINE | re.DOTALL).group().strip()
+    stated = {}
+    for row in table.splitlines()[2:]:
+        ops, levels, *_ = row.strip("| ").split(" | ")
+        stated |= dict.fromkeys(re.findall(r"`(\w+)`", ops), levels)
+    levels_of = {"G": "global", "C": "collective", "L": "local"}
+    ops = set().union(*map(op_cases.ops_of, op_cases.PACKAGES))
+    exported = {
+        op: " ".join(mark for mark, level in levels_of.items() if op in op_cases.ops_of(level))
+        for op in ops
+    }
+    assert stated == {**exported, "even_share": "C"}
