@@ -17,7 +17,7 @@ from .._typing import Array
 from ..kernels._lower_bound import lower_bound
 from ..local._moved import with_tangents
 from ._axis import AxisName, num_shards_on
-from ._exchange import Runs, Transport, exchange, plan_runs
+from ._exchange import Runs, Transport, exchange, plan_runs, returning
 from ._packing import pack_rows, unpack_rows
 from ._splitters import even_ranks, keys_of_ranks
 from ._wide_counts import psum_wide
@@ -56,6 +56,21 @@ def send_to_key_ranges(
     sent = (columns, rows)
     moved = unpack_rows(route(pack_rows(jax.lax.stop_gradient(sent)), runs), sent)
     return *with_tangents(route, moved, sent, runs), runs
+
+
+def send_back(
+    received: Any, sent: Runs, capacity: int, axis_name: AxisName, transport: Transport
+) -> Any:
+    """Rows for those that were received, to where those came from; without derivatives."""
+    back = exchange(pack_rows(received), returning(sent, axis_name), capacity, axis_name, transport)
+    return unpack_rows(back, received)
+
+
+def total_before(count: Array, dtype: Any, axis_name: AxisName) -> Array:
+    """What the shards before this one count together."""
+    counts = jax.lax.all_gather(count, axis_name).astype(dtype)
+    is_before = jax.lax.iota(jnp.int32, counts.shape[0]) < jax.lax.axis_index(axis_name)
+    return jnp.sum(jnp.where(is_before, counts, 0), dtype=dtype)
 
 
 def _route(

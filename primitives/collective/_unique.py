@@ -14,9 +14,8 @@ from ..local._runs import find_runs
 from ..local._take import take_rows_or_zeros
 from ..local._unique import Unique, unique_columns_of
 from ._axis import AxisName, as_shards, num_shards_on
-from ._exchange import Runs, Transport, check_transport, exchange, returning
-from ._key_ranges import send_to_key_ranges
-from ._packing import pack_rows, unpack_rows
+from ._exchange import Transport, check_transport
+from ._key_ranges import send_back, send_to_key_ranges, total_before
 from ._radix_sort import global_row_ids, row_id_dtype
 
 
@@ -102,25 +101,10 @@ def unique(
         counts = segments_of(runs, capacity).add(runs.moved(counts))
         counts = of_runs(counts, capacity, count)
     if return_inverse:
-        places = _global_places(count, row_id_dtype(num_rows * num_shards, caller), axis_name)
+        places = total_before(count, row_id_dtype(num_rows * num_shards, caller), axis_name)
         places = places + jnp.maximum(runs.of_rows(runs.segment_ids), 0).astype(places.dtype)
-        places = _sent_back(places, sent, num_rows, axis_name, transport)
+        places = send_back(places, sent, num_rows, axis_name, transport)
         is_valid = jax.lax.iota(jnp.int32, num_rows) < valid
         inverse = take_rows_or_zeros(places, inverse, is_valid)
     unique_keys = unique_columns if is_tuple else unique_columns[0]
     return Unique(unique_keys, row_ids, inverse, counts, count)
-
-
-def _global_places(count: Array, dtype: Any, axis_name: AxisName) -> Array:
-    """Where this shard's distinct keys begin among those of all shards."""
-    counts = jax.lax.all_gather(count, axis_name).astype(dtype)
-    is_before = jax.lax.iota(jnp.int32, counts.shape[0]) < jax.lax.axis_index(axis_name)
-    return jnp.sum(jnp.where(is_before, counts, 0), dtype=dtype)
-
-
-def _sent_back(
-    received: Array, sent: Runs, capacity: int, axis_name: AxisName, transport: Transport
-) -> Array:
-    """Numbers for the rows that were received, where those rows came from."""
-    back = exchange(pack_rows(received), returning(sent, axis_name), capacity, axis_name, transport)
-    return unpack_rows(back, received)
