@@ -35,10 +35,17 @@ def bytes_moved(operation: str, num_rows: int, key_bytes: int) -> int:
         "top_k": key_bytes,
         # Read both sequences, write one.
         "merge": 2 * key_bytes,
+        # Read the mask to count and once more to move rows, which are read and written.
+        "compact": 2 + 2 * key_bytes,
+        # Sort, flag the first of equal keys, and move those to the front.
+        "unique": 5 * key_bytes + (key_bytes + 1) + (2 + 2 * key_bytes),
         # 64 buckets take one pass: count ids, read them to write row ids, fetch values by those.
         "bucket": 4 + (4 + ROW_ID_BYTES) + (ROW_ID_BYTES + 2 * VALUE_BYTES),
         # Each shard: sort, copy its rows to the others, merge what it received.
         "radix_sort over 8 devices": 5 * key_bytes + 2 * key_bytes + 2 * key_bytes,
+        # Each shard: sort pairs, fetch and add values, then send, sort and add what is left.
+        "reduce_by_key over 8 devices": 2
+        * (key_bytes + (key_bytes + pair) + 2 * pair + (ROW_ID_BYTES + 2 * VALUE_BYTES)),
     }
     return num_rows * row_bytes[operation]
 

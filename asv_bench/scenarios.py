@@ -54,6 +54,9 @@ SCENARIOS: tuple[Scenario, ...] = (
     *(("radix_sort", "int32", name) for name in SKEWED),
     *(("radix_sort with values", dtype, "uniform") for dtype in ("int32", "int64")),
     ("top_k", "int32", "uniform"),
+    ("compact", "int32", "uniform"),
+    *(("unique", dtype, "uniform") for dtype in ("int32", "int64")),
+    ("unique", "int64", "zipf"),
     ("merge", "int32", "uniform"),
     ("bucket", "int32", "uniform"),
     ("bucket", "int32", "zipf"),
@@ -66,9 +69,11 @@ SCENARIOS: tuple[Scenario, ...] = (
     ("digit_histogram", "uint8", "uniform"),
 )
 MESH_SORT = "radix_sort over 8 devices"
+MESH_REDUCE = "reduce_by_key over 8 devices"
 MESH_SCENARIOS: tuple[Scenario, ...] = (
     (MESH_SORT, "int32", "uniform"),
     (MESH_SORT, "int32", "zipf"),
+    *((MESH_REDUCE, "int64", name) for name in ("uniform", "zipf_1.1", "half_one_key")),
 )
 
 # A call as long as this warms itself up: what a cold start costs is lost in it.
@@ -86,16 +91,21 @@ def local_timings(scenario: Scenario, num_rows: int, num_rounds: int) -> list[Ti
 
 
 def mesh_timings(scenario: Scenario, num_rows: int, num_rounds: int) -> list[Timing]:
-    """Times a sort over 8 devices, in a process that has as many: not that of `local_timings`."""
+    """Times an op over 8 devices, in a process that has as many: not that of `local_timings`."""
     from benchmarks.collective_radix_sort import MAX_SHARDS, sort_over_mesh
+    from benchmarks.collective_reduce_by_key import sums_over_mesh
     from benchmarks.key_distributions import make_keys
     from benchmarks.measuring import mesh_of, sharded_rows, use_devices, waiting_call
 
     use_devices(MAX_SHARDS)
-    _, dtype, distribution = scenario
+    operation, dtype, distribution = scenario
     mesh = mesh_of(MAX_SHARDS)
     (keys,) = sharded_rows(mesh, make_keys(distribution, num_rows, dtype))
-    calls = {name: waiting_call(sort_over_mesh(name, mesh), keys) for name in ("jaxframes", "xla")}
+    if operation == MESH_REDUCE:
+        calls = {"jaxframes": waiting_call(sums_over_mesh(mesh), keys)}
+    else:
+        names = ("jaxframes", "xla")
+        calls = {name: waiting_call(sort_over_mesh(name, mesh), keys) for name in names}
     for call in calls.values():
         call()
     return list(timings_in_turns(scenario, num_rows, calls, num_rounds))

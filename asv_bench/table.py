@@ -36,7 +36,7 @@ QUICK_ROWS = 50_000
 DEFAULT_JSON = Path(__file__).parents[1] / "build" / "bench.json"
 PACKAGES = ("jaxframes", "jax", "jaxlib", "numpy", "pandas", "polars")
 HEADER = (
-    f"{'op':<27}{'dtype':<9}{'distribution':<14}{'rows':>10}  {'implementation':<14}"
+    f"{'op':<30}{'dtype':<9}{'distribution':<14}{'rows':>10}  {'implementation':<14}"
     f"{'median ms':>10}{'best ms':>10}{'ratio':>9}{'MB':>9}{'of copy':>9}"
 )
 
@@ -48,7 +48,7 @@ def table_lines(timings: list[Timing], copy_rate: float) -> Iterator[str]:
         operation, dtype, distribution, implementation = timing.case
         moved = moved_by(timing)
         yield (
-            f"{operation:<27}{dtype:<9}{distribution:<14}{timing.num_rows:>10,}  "
+            f"{operation:<30}{dtype:<9}{distribution:<14}{timing.num_rows:>10,}  "
             f"{implementation:<14}{timing.median * 1e3:>10.2f}{timing.best * 1e3:>10.2f}"
             f"{timing.median / ours.median:>9.2f}{moved / 1e6:>9.1f}"
             f"{moved / timing.median / copy_rate:>9.1%}"

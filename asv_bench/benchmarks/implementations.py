@@ -48,6 +48,8 @@ def columns_of(
         return keys, is_head
     if operation == "segment_sum":
         return np.arange(num_rows, dtype=np.float64), (keys % NUM_SEGMENTS).astype(np.int32)
+    if operation == "compact":
+        return np.random.default_rng(0).random(num_rows) < 0.5, keys
     return (keys,)
 
 
@@ -118,6 +120,23 @@ def _numpy_bucket(values: np.ndarray, bucket_ids: np.ndarray) -> tuple[np.ndarra
 def _jnp_bucket(values: jax.Array, bucket_ids: jax.Array) -> tuple[jax.Array, jax.Array]:
     row_ids = jnp.argsort(bucket_ids)
     return values[row_ids], jnp.bincount(bucket_ids, length=NUM_BUCKETS)
+
+
+def _jnp_compact(mask: jax.Array, rows: jax.Array) -> tuple[jax.Array, jax.Array]:
+    (row_ids,) = jnp.nonzero(mask, size=len(mask), fill_value=0)
+    return rows[row_ids], jnp.sum(mask)
+
+
+def _jnp_unique(keys: jax.Array) -> jax.Array:
+    return jnp.unique(keys, size=len(keys), fill_value=0)
+
+
+def _numpy_unique(keys: np.ndarray) -> np.ndarray:
+    # `np.unique` hashes, and takes 40 times as long as this where all keys differ.
+    sorted_keys = np.sort(keys)
+    is_head = np.ones(len(keys), bool)
+    np.not_equal(sorted_keys[1:], sorted_keys[:-1], out=is_head[1:])
+    return sorted_keys[is_head]
 
 
 def _pandas_merge(a: np.ndarray, b: np.ndarray) -> Call:
@@ -199,6 +218,20 @@ IMPLEMENTATIONS: dict[str, dict[str, Callable[..., Call]]] = {
         "numpy": _with_numpy(_numpy_top_k),
         "pandas": _with_pandas(lambda keys: keys.nlargest(TOP)),
         "polars": _polars_top_k,
+    },
+    "compact": {
+        "jaxframes": _with_jax(local.compact),
+        "jnp": _with_jax(_jnp_compact),
+        "numpy": _with_numpy(lambda mask, rows: rows[mask]),
+        "pandas": _with_pandas_frames(lambda frame: frame[frame["mask"]], "mask", "rows"),
+        "polars": _with_polars_frames(lambda frame: frame.filter(pl.col("mask")), "mask", "rows"),
+    },
+    "unique": {
+        "jaxframes": _with_jax(local.unique),
+        "jnp": _with_jax(_jnp_unique),
+        "numpy": _with_numpy(_numpy_unique),
+        "pandas": _with_pandas(lambda keys: np.sort(keys.unique())),
+        "polars": _with_polars(lambda keys: keys.unique().sort()),
     },
     "merge": {
         "jaxframes": _with_jax(local.merge),

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Keys to sort, by the name of their distribution. Seeded: the same arguments, the same keys.
 
-The names are those of the tests. `sixteen_bits` is here alone: its keys are all alike but for their
-lowest 16 bits, which a radix sort may make use of.
+The names are those of the tests. Here alone are `sixteen_bits`, whose keys are all alike but for
+their lowest 16 bits, which a radix sort may make use of; and `zipf_1.1` and `half_one_key`, whose
+hottest key would overload a device that had to take all of its rows.
 """
 
 from collections.abc import Callable
@@ -58,6 +59,15 @@ def _zipf(num_rows: int, dtype: np.dtype, rng: np.random.Generator) -> np.ndarra
     return ranks.astype(dtype)
 
 
+def _zipf_1_1(num_rows: int, dtype: np.dtype, rng: np.random.Generator) -> np.ndarray:
+    return (np.minimum(rng.zipf(1.1, num_rows), 2**30) - 1).astype(dtype)
+
+
+def _half_one_key(num_rows: int, dtype: np.dtype, rng: np.random.Generator) -> np.ndarray:
+    keys = _uniform(num_rows, dtype, rng)
+    return np.where(rng.random(num_rows) < 0.5, keys[:1], keys)
+
+
 DISTRIBUTIONS: dict[str, Callable[..., np.ndarray]] = {
     "uniform": _uniform,
     "sixteen_bits": _sixteen_bits,
@@ -66,4 +76,6 @@ DISTRIBUTIONS: dict[str, Callable[..., np.ndarray]] = {
     "sorted": _sorted,
     "reversed": _reversed,
     "zipf": _zipf,
+    "zipf_1.1": _zipf_1_1,
+    "half_one_key": _half_one_key,
 }
