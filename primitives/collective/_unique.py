@@ -1,13 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """The distinct keys of all shards' rows."""
 
-from typing import Any
-
 import jax
 import jax.numpy as jnp
 
 from .._arguments import as_capacity, as_keys, as_num_valid
-from .._typing import Array, ArrayLike, Integer
+from .._typing import ArrayLike, Integer
 from ..local._radix_sort import Keys
 from ..local._reduce_by_key import of_runs, segments_of
 from ..local._runs import find_runs
