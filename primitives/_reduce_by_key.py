@@ -87,12 +87,13 @@ def reduce_by_key(
     values, names, ddof = as_reduction(values, ops, ddof, num_rows, caller)
     leaves, structure = jax.tree.flatten(values)
     reduction = _Reduction(names, bool(keys_are_sorted), ddof, transport)
-    placed = (columns, leaves) if row_mesh is None else row_mesh.place((columns, leaves))
+    if row_mesh is not None:
+        columns, leaves = row_mesh.place((columns, leaves))
 
     def run(capacity: int) -> Any:
         if row_mesh is None:
-            return _reduce_by(local.reduce_by_key, *placed, reduction, capacity=capacity)
-        return _reduce_on_mesh(*placed, row_mesh, capacity, num_rows, reduction)
+            return _reduce_by(local.reduce_by_key, columns, leaves, reduction, capacity=capacity)
+        return _reduce_on_mesh(columns, leaves, row_mesh, capacity, num_rows, reduction)
 
     rows, num_runs = sized(caller, run, capacity, num_rows, row_mesh)
     unique_columns, reduced = rows

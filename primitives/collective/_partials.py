@@ -45,7 +45,8 @@ def _of_itself(op: str) -> InParts:
         return (REDUCTIONS[op](rows, segments, 0),)
 
     def merged(parts: Parts, segments: Segments, like: Array, ddof: int) -> Array:
-        return REDUCTIONS[op](*parts, segments, 0)
+        (reduced,) = parts
+        return REDUCTIONS[op](reduced, segments, 0)
 
     return InParts(part, merged)
 
@@ -57,7 +58,8 @@ def _wide(op: str) -> InParts:
         return (REDUCTIONS[op](as_summed(rows)[0], segments, 0),)
 
     def merged(parts: Parts, segments: Segments, like: Array, ddof: int) -> Array:
-        return REDUCTIONS[op](*parts, segments, 0).astype(as_summed(like)[1])
+        (reduced,) = parts
+        return REDUCTIONS[op](reduced, segments, 0).astype(as_summed(like)[1])
 
     return InParts(part, merged)
 
