@@ -6,7 +6,7 @@ import jax.numpy as jnp
 import numpy as np
 import oracles
 import pytest
-from jaxframes.primitives import backend, kernels
+from jaxframes.primitives import backend, kernels, local
 
 flagged_rows = kernels._compact.flagged_rows
 needs_kernels = pytest.mark.skipif(backend().cpu != "native", reason=backend().reason)
@@ -26,6 +26,19 @@ def test_native_and_portable_agree(share, num_rows, monkeypatch):
     monkeypatch.setattr(kernels._compact, "is_native", lambda: False)
     for result, (capacity, valid) in zip(native, cases, strict=True):
         oracles.assert_same_bits(result, flagged_rows(mask, capacity, jnp.int32(valid)))
+
+
+@needs_kernels
+@pytest.mark.parametrize("dtype", [bool, np.int16, jnp.bfloat16, np.float32, np.complex64], ids=str)
+def test_native_and_portable_words_agree(dtype, monkeypatch):
+    rng = np.random.default_rng(0)
+    mask, rows = rng.random(3000) < 0.5, rng.integers(0, 99, 3000).astype(dtype)
+    native = [local.compact(mask, rows, capacity=capacity) for capacity in (0, 100, 3005)]
+    monkeypatch.setattr(kernels._compact, "is_native", lambda: False)
+    jax.clear_caches()
+    for kept in native:
+        portable = local.compact(mask, rows, capacity=len(kept.rows))
+        oracles.assert_same_bits(kept, portable)
 
 
 @needs_kernels
