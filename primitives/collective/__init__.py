@@ -12,6 +12,7 @@ from ._rebalance import rebalance
 from ._reduce_by_key import ReducedRuns, reduce_by_key
 from ._run_length_encode import RunLengths, run_length_encode
 from ._scan import exclusive_scan, inclusive_scan
+from ._searchsorted import searchsorted
 from ._segment_reduce import (
     segment_all,
     segment_any,
@@ -58,6 +59,7 @@ __all__ = [
     "rebalance",
     "reduce_by_key",
     "run_length_encode",
+    "searchsorted",
     "segment_all",
     "segment_any",
     "segment_argmax",

@@ -14,9 +14,9 @@ import numpy as np
 
 from ...shardings._compat import like_varying
 from .._typing import Array
-from ..kernels._join import one_after_the_other
 from ..local._reduce_by_key import segments_of
 from ..local._runs import KeyRuns, find_runs
+from ..local._sides import stack_columns
 from ..local._take import take_rows
 from ..local._unique import unique_columns_of
 from ._axis import AxisName, num_shards_on
@@ -91,10 +91,7 @@ def meet(
     num_rows = left[0].shape[0] + right[0].shape[0]
     num_shards = num_shards_on(axis_name, caller)
     dtype = row_id_dtype(num_rows * num_shards, caller)
-    both = tuple(
-        _stacked(left_column, right_column, num_left)
-        for left_column, right_column in zip(left, right, strict=True)
-    )
+    both = stack_columns(left, right, num_left)
     num_valid = num_left + num_right
     columns, _, key_places, _, count = unique_columns_of(
         both, num_valid, num_rows, (False, True, False)
@@ -120,14 +117,6 @@ def meet(
     return Meeting(
         columns, num_keys, KeyCounts(*totals, *before), arrived, sent, key_places, num_left
     )
-
-
-def _stacked(left: Array, right: Array, num_left: Array) -> Array:
-    if left.dtype != jnp.bfloat16:
-        return one_after_the_other(left, right, num_left)
-    # XLA on CPU moves bfloat16 by way of float32, which rewrites NaNs.
-    words = (jax.lax.bitcast_convert_type(side, jnp.uint16) for side in (left, right))
-    return jax.lax.bitcast_convert_type(one_after_the_other(*words, num_left), jnp.bfloat16)
 
 
 def _rows_of_keys(key_places: Array, is_row: Array) -> Array:

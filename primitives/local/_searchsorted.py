@@ -2,7 +2,7 @@
 """Places of queries in a sorted sequence."""
 
 from collections.abc import Sequence
-from typing import Literal
+from typing import Any, Literal
 
 from .._arguments import as_directions, as_keys, as_num_valid, type_of
 from .._key_bits import ordered_words
@@ -48,18 +48,25 @@ def searchsorted(
         >>> local.searchsorted(jnp.array([10, 20, 20, 30]), jnp.array([20, 25])).tolist()
         [1, 3]
     """
+    columns, query_columns, directions = as_search(sorted_keys, queries, side, descending)
+    words = tuple(column.ordered() for column in ordered_words(columns, directions))
+    query_words = tuple(column.ordered() for column in ordered_words(query_columns, directions))
+    valid = as_num_valid(num_valid, columns[0].shape[0], "searchsorted")
+    bound = lower_bound if side == "left" else upper_bound
+    return bound(words, query_words, valid)
+
+
+def as_search(
+    sorted_keys: Any, queries: Any, side: Any, descending: Any, num_shards: int = 1
+) -> tuple[tuple[Array, ...], tuple[Array, ...], tuple[bool, ...]]:
+    """Checks keys and queries, as columns, and the direction of each."""
     caller = "searchsorted"
     if side not in ("left", "right"):
         raise ValueError(f"{caller}: side must be 'left' or 'right', got {side!r}.")
-    columns, _ = as_keys(sorted_keys, caller, "sorted_keys")
-    query_columns, _ = as_keys(queries, caller, "queries")
+    columns, _ = as_keys(sorted_keys, caller, "sorted_keys", num_shards)
+    query_columns, _ = as_keys(queries, caller, "queries", num_shards)
     check_same_columns(columns, query_columns, caller, "sorted_keys", "queries")
-    directions = as_directions(descending, len(columns), caller)
-    words = tuple(column.ordered() for column in ordered_words(columns, directions))
-    query_words = tuple(column.ordered() for column in ordered_words(query_columns, directions))
-    valid = as_num_valid(num_valid, columns[0].shape[0], caller)
-    bound = lower_bound if side == "left" else upper_bound
-    return bound(words, query_words, valid)
+    return columns, query_columns, as_directions(descending, len(columns), caller)
 
 
 def check_same_columns(

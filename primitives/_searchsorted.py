@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Places of queries in a sorted sequence, on one device or over a mesh."""
+
+import functools
+from collections.abc import Sequence
+from typing import Literal
+
+import jax
+
+from ..shardings._compat import MeshLike
+from . import collective, local
+from ._over_mesh import RowMesh
+from ._typing import Array, Int
+from .collective._exchange import Transport, check_transport
+from .local._radix_sort import Keys
+from .local._searchsorted import as_search
+from .local._sides import check_rows_of_sides
+
+
+def searchsorted(
+    sorted_keys: Keys,
+    queries: Keys,
+    mesh: MeshLike | None = None,
+    *,
+    side: Literal["left", "right"] = "left",
+    descending: bool | Sequence[bool] = False,
+    axis: str | tuple[str, ...] | None = None,
+    transport: Transport = "auto",
+) -> Int[Array, " queries"]:
+    """Finds, for each query, where it would go in a sorted sequence, on one device or over a mesh.
+
+    Args:
+        sorted_keys: keys in the order of `radix_sort`: one array of shape `(rows,)`, or a tuple
+            of them, most significant first. Any length.
+        queries: as many columns of the same dtypes, each of shape `(queries,)`. Any length.
+        mesh: the mesh that the rows are spread over; one device if left out.
+        side: before the keys that equal the query (`"left"`) or after them (`"right"`).
+        descending: the direction that the keys are sorted in, or one for each key.
+        axis: mesh axis or axes that the rows lie along; all axes of the mesh if left out.
+        transport: how the rows travel; see `collective.partition`.
+
+    Returns:
+        Positions in `[0, rows]`, int32, or int64 where there are more than 2^31 keys and queries.
+        On a mesh they are sharded by rows where it divides the number of queries.
+
+    Raises:
+        TypeError: dtypes of keys and queries differ, or cannot be sorted by; or `mesh` is no mesh.
+        ValueError: numbers of columns differ, `side` is neither word, there is no such transport,
+            or `axis` names no axis of the mesh.
+
+    Cost:
+        Work O(queries x log rows) on one device; over a mesh see `collective.searchsorted`.
+
+    Guarantees:
+        Deterministic; the same whatever the mesh. NaN is found behind every number, all NaNs being
+        equal.
+
+    Example:
+        >>> import jax.numpy as jnp
+        >>> from jaxframes import primitives, shardings
+        >>> keys, queries = jnp.array([10, 20, 20, 30]), jnp.array([20, 25])
+        >>> primitives.searchsorted(keys, queries, shardings.make_mesh(1)).tolist()
+        [1, 3]
+    """
+    caller = "searchsorted"
+    check_transport(transport, caller)
+    if mesh is None:
+        return local.searchsorted(sorted_keys, queries, side=side, descending=descending)
+    row_mesh = RowMesh(mesh, axis, caller)
+    columns, query_columns, directions = as_search(
+        sorted_keys, queries, side, descending, row_mesh.num_shards
+    )
+    check_rows_of_sides(
+        columns, query_columns, caller, ("sorted_keys", "queries"), row_mesh.num_shards
+    )
+    lengths = columns[0].shape[0], query_columns[0].shape[0]
+    return _search_on_mesh(
+        row_mesh.place(columns),
+        row_mesh.place(query_columns),
+        row_mesh,
+        lengths,
+        side,
+        directions,
+        transport,
+    )
+
+
+@functools.partial(jax.jit, static_argnums=(2, 3, 4, 5, 6))
+def _search_on_mesh(
+    columns: tuple[Array, ...],
+    query_columns: tuple[Array, ...],
+    row_mesh: RowMesh,
+    lengths: tuple[int, int],
+    side: Literal["left", "right"],
+    descending: tuple[bool, ...],
+    transport: Transport,
+) -> Array:
+    def search(columns: tuple[Array, ...], query_columns: tuple[Array, ...]) -> Array:
+        return collective.searchsorted(
+            columns,
+            query_columns,
+            axis_name=row_mesh.axes,
+            side=side,
+            descending=descending,
+            num_valid=row_mesh.num_valid(lengths[0]),
+            transport=transport,
+        )
+
+    return row_mesh.trim(row_mesh.map(search, columns, query_columns), lengths[1])

@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Places of queries in keys that are sorted over the shards."""
+
+from collections.abc import Sequence
+from typing import Literal
+
+from .._arguments import as_num_valid
+from .._key_bits import ordered_words
+from .._typing import Array, ArrayLike, Int, Integer
+from ..local._radix_sort import Keys
+from ..local._searchsorted import as_search
+from ..local._sides import check_rows_of_sides
+from ._axis import AxisName, as_shards, num_shards_on
+from ._exchange import Transport, check_transport
+from ._meeting import meet
+
+
+def searchsorted(
+    sorted_keys: Keys,
+    queries: Keys,
+    *,
+    axis_name: AxisName,
+    side: Literal["left", "right"] = "left",
+    descending: bool | Sequence[bool] = False,
+    num_valid: int | Integer[ArrayLike, ""] | None = None,
+    transport: Transport = "auto",
+) -> Int[Array, " queries"]:
+    """Finds, for each query, where it would go among the sorted keys of all shards.
+
+    Args:
+        sorted_keys: this shard's keys of a sequence that is sorted over the shards in the order of
+            `radix_sort`: one array of shape `(rows,)`, or a tuple of them, most significant first.
+        queries: as many columns of the same dtypes, each of shape `(queries,)`: this shard's, in
+            any order.
+        axis_name: mesh axis, or tuple of axes, that the rows lie along.
+        side: before the keys that equal the query (`"left"`) or after them (`"right"`).
+        descending: the direction that the keys are sorted in, or one for each key.
+        num_valid: the keys of this shard that count, from the front; all of them if left out.
+        transport: how the rows travel; see `partition`.
+
+    Returns:
+        For each query the number of keys before it, those of all shards that count. int32, or int64
+        where the mesh holds more than 2^31 keys and queries.
+
+    Raises:
+        TypeError: dtypes of keys and queries differ, or cannot be sorted by.
+        ValueError: numbers of columns differ, `side` is neither word, positions need 64 bits
+            without x64 mode, there is no such transport, or `axis_name` is no axis of the enclosing
+            `shard_map`.
+
+    Cost:
+        Work O((rows + queries) x key bytes), two sorts. Communication: that of `unique` of keys and
+        queries together, with its inverse: each shard sends each of its distinct keys once,
+        whatever the number of rows that have it.
+
+    Guarantees:
+        Deterministic. NaN is found behind every number, all NaNs being equal. Queries that are all
+        alike load no shard more than others do.
+
+    Example:
+        Two shards:
+
+            shard 0   sorted keys [10 20]   queries [25 20]
+            shard 1   sorted keys [20 30]   queries [20 99]
+            ->
+            shard 0   [3 1]
+            shard 1   [1 4]
+    """
+    caller = "searchsorted"
+    num_shards_on(axis_name, caller)
+    check_transport(transport, caller)
+    columns, query_columns, directions = as_search(sorted_keys, queries, side, descending)
+    num_rows, num_queries = columns[0].shape[0], query_columns[0].shape[0]
+    check_rows_of_sides(columns, query_columns, caller, ("sorted_keys", "queries"))
+    valid = as_num_valid(num_valid, num_rows, caller)
+    valid_queries = as_num_valid(None, num_queries, caller)
+    # The words of a descending key ascend.
+    words, query_words, valid, valid_queries = as_shards(
+        (
+            tuple(column.ordered() for column in ordered_words(columns, directions)),
+            tuple(column.ordered() for column in ordered_words(query_columns, directions)),
+            valid,
+            valid_queries,
+        ),
+        axis_name,
+    )
+    met = meet(query_words, words, valid_queries, valid, axis_name, transport, caller)
+    places = met.counts.right_before
+    if side == "right":
+        places = places + met.counts.num_right
+    return met.of_left_rows(places, num_queries, axis_name, transport)

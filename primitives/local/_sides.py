@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Key columns of two sides whose rows are looked at together."""
+
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+
+from .._arguments import MAX_SHARD_ROWS, as_keys, as_num_valid, type_of
+from .._typing import Array
+from ..kernels._join import one_after_the_other
+from ._merge import as_pair
+from ._searchsorted import check_same_columns
+
+
+class KeySides(NamedTuple):
+    """Checked key columns of `a` and of `b`, and how many rows of each count, from the front."""
+
+    a: tuple[Array, ...]
+    b: tuple[Array, ...]
+    num_a: Array
+    num_b: Array
+
+    def stacked(self) -> tuple[Array, ...]:
+        """The columns of `a` with those of `b` behind them, so that all padding is at the end."""
+        return stack_columns(self.a, self.b, self.num_a)
+
+
+def as_key_sides(
+    a: Any, b: Any, num_valid: Any, caller: str, names: tuple[str, str], num_shards: int = 1
+) -> tuple[KeySides, bool]:
+    """Checks the keys of two sides; returns them, and whether those of `a` are a tuple."""
+    a_columns, is_tuple = as_keys(a, caller, names[0], num_shards)
+    b_columns, _ = as_keys(b, caller, names[1], num_shards)
+    check_same_columns(a_columns, b_columns, caller, *names)
+    check_rows_of_sides(a_columns, b_columns, caller, names, num_shards)
+    valid_a, valid_b = as_pair(num_valid, caller, "num_valid")
+    counts = (
+        as_num_valid(valid_a, a_columns[0].shape[0], caller),
+        as_num_valid(valid_b, b_columns[0].shape[0], caller),
+    )
+    return KeySides(a_columns, b_columns, *counts), is_tuple
+
+
+def check_rows_of_sides(
+    a: tuple[Array, ...],
+    b: tuple[Array, ...],
+    caller: str,
+    names: tuple[str, str],
+    num_shards: int = 1,
+) -> None:
+    """Raises where the shards cannot hold the rows of both."""
+    if a[0].shape[0] + b[0].shape[0] > num_shards * MAX_SHARD_ROWS:
+        raise ValueError(
+            f"{caller}: {names[0]} and {names[1]} together must hold fewer than 2**31 rows, got "
+            f"{type_of(a[0])} and {type_of(b[0])}. Spread the rows over more devices."
+        )
+
+
+def stack_columns(a: tuple[Array, ...], b: tuple[Array, ...], num_a: Array) -> tuple[Array, ...]:
+    """The first `num_a` rows of each column of `a`, and behind them those of `b`."""
+    return tuple(
+        (_stack_bits if a_column.dtype == jnp.bfloat16 else one_after_the_other)(
+            a_column, b_column, num_a
+        )
+        for a_column, b_column in zip(a, b, strict=True)
+    )
+
+
+@jax.custom_jvp
+def _stack_bits(a: Array, b: Array, num_a: Array) -> Array:
+    # XLA on CPU moves bfloat16 by way of float32, which rewrites NaNs.
+    words = (jax.lax.bitcast_convert_type(side, jnp.uint16) for side in (a, b))
+    return jax.lax.bitcast_convert_type(one_after_the_other(*words, num_a), jnp.bfloat16)
+
+
+@_stack_bits.defjvp
+def _stack_bits_jvp(
+    primals: tuple[Array, Array, Array], tangents: tuple[Array, Array, Any]
+) -> tuple[Array, Array]:
+    a, b, num_a = primals
+    return _stack_bits(a, b, num_a), one_after_the_other(*tangents[:2], num_a)
