@@ -138,7 +138,7 @@ def test_derivatives_of_local_call(case):
 @pytest.mark.parametrize(
     "case", [case for case in op_cases.CASES if case.fixed], ids=lambda case: case.name
 )
-def test_what_has_no_derivative_stops_it(case):
+def test_keys_that_tie_have_a_derivative(case):
     weighted, x = weighted_sum(case._replace(fixed=()), case.at("local"), case.draw(0))
     assert jax.eval_shape(jax.grad(weighted), x).shape == x.shape
 
@@ -254,6 +254,8 @@ def test_gradient_of_global_call(case):
     mesh = shardings.make_mesh(3, axis_type=AxisType.Explicit)
     one_device = {} if case.is_at("local") else {"mesh": mesh_of(3)}
     weighted, x = weighted_sum(case, case.at("global", **one_device), rows)
+    if not x.size:
+        return
     expected = compiled(jax.grad(weighted))(x)
     # Explicit shardings of tangents are those of the mesh that is set.
     with jax.set_mesh(mesh):
