@@ -6,6 +6,7 @@ from ._arguments import CapacityError
 from ._compact import compact
 from ._gather_rows import gather_rows
 from ._histogram import digit_histogram, histogram
+from ._isin import isin
 from ._merge import merge
 from ._order_statistics import select_rank, top_k
 from ._partition import partition
@@ -35,16 +36,18 @@ from ._segment_reduce import (
 )
 from ._segmented_scan import segmented_scan
 from ._segmented_sort import segmented_sort
+from ._sets import set_difference, set_intersection, set_union
 from ._unique import unique
 from .collective import Partitioned
 from .kernels._library import Backend, backend
-from .local import Compacted, Histogram, ReducedRuns, RunLengths, TopK, Unique
+from .local import Compacted, Histogram, KeySet, ReducedRuns, RunLengths, TopK, Unique
 
 __all__ = [
     "Backend",
     "CapacityError",
     "Compacted",
     "Histogram",
+    "KeySet",
     "Partitioned",
     "ReducedRuns",
     "RunLengths",
@@ -58,6 +61,7 @@ __all__ = [
     "gather_rows",
     "histogram",
     "inclusive_scan",
+    "isin",
     "local",
     "merge",
     "partition",
@@ -86,6 +90,9 @@ __all__ = [
     "segmented_scan",
     "segmented_sort",
     "select_rank",
+    "set_difference",
+    "set_intersection",
+    "set_union",
     "top_k",
     "unique",
 ]

@@ -196,6 +196,7 @@ CASES = (
     ),
     OpCase("inclusive_scan", (keys, pairs), inclusive_scan, tolerance=64),
     OpCase("factorize", (keys,), lambda f, key, **at: f(key // 0.25, capacity=NUM_ROWS, **at)),
+    OpCase("isin", (ids, ids), lambda f, a, b, **at: f(a, b // 2 + 1, invert=True, **pair(at))),
     OpCase(
         "join", (ids, ids), lambda f, a, b, **at: f(a, b, how="outer", capacity=ROOM, **pair(at))
     ),
@@ -257,6 +258,14 @@ CASES = (
     ),
     OpCase("segmented_scan", (keys, pairs, ids, mask), segmented_scan, tolerance=64),
     OpCase("select_rank", (keys,), lambda f, x, **at: f(x, RANKS, **at)),
+    *(
+        OpCase(
+            f"set_{name}",
+            (keys, keys),
+            lambda f, a, b, **at: f(a, b + 0.5, capacity=2 * NUM_ROWS, **pair(at)),
+        )
+        for name in ("union", "intersection", "difference")
+    ),
     OpCase("top_k", (keys,), lambda f, x, **at: f(x, 4, largest=False, **at)),
     OpCase("unique", (few_keys,), unique, fixed=(0,)),
 )

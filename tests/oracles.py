@@ -169,6 +169,55 @@ def searchsorted(
     return np.array(places, np.int32)
 
 
+def ranks_of_sides(
+    a: Any, b: Any, num_valid: tuple[int | None, int | None] = (None, None)
+) -> tuple[list[Any], list[Any]]:
+    """A tuple for each row of either side that counts; equal keys have equal tuples."""
+    both = columns_of(jax.tree.map(lambda *sides: np.concatenate(sides), a, b))
+    num_a = len(columns_of(a)[0])
+    ranks = list(zip(*(key_ranks(column).tolist() for column in both), strict=True))
+    return ranks[:num_a][: num_valid[0]], ranks[num_a:][: num_valid[1]]
+
+
+def isin(
+    keys: Any,
+    test_keys: Any,
+    *,
+    invert: bool = False,
+    num_valid: tuple[int | None, int | None] = (None, None),
+) -> np.ndarray:
+    ranks, test_ranks = ranks_of_sides(keys, test_keys, num_valid)
+    flags = np.zeros(len(columns_of(keys)[0]), bool)
+    flags[: len(ranks)] = [(rank in test_ranks) != invert for rank in ranks]
+    return flags
+
+
+def set_operation(
+    op: str,
+    a: Any,
+    b: Any,
+    capacity: int,
+    num_valid: tuple[int | None, int | None] = (None, None),
+) -> tuple[Any, np.int32]:
+    """The union, intersection or difference of two sides, and how many keys it has."""
+    ranks, other_ranks = ranks_of_sides(a, b, num_valid)
+    both = jax.tree.map(
+        lambda *sides: np.concatenate(sides),
+        take(a, np.arange(len(ranks))),
+        take(b, np.arange(len(other_ranks))),
+    )
+    is_wanted = {
+        "union": lambda rank: True,
+        "intersection": lambda rank: rank in ranks and rank in other_ranks,
+        "difference": lambda rank: rank in ranks and rank not in other_ranks,
+    }[op]
+    # Of the rows of a key the first is entered last; those of `a` come before those of `b`.
+    first_rows = {rank: row for row, rank in reversed(list(enumerate(ranks + other_ranks)))}
+    rows = [first_rows[rank] for rank in sorted(first_rows) if is_wanted(rank)]
+    kept = take(both, np.array(rows[:capacity], int))
+    return with_zeros_behind(kept, capacity), np.int32(len(rows))
+
+
 def bucket(
     rows: Any, bucket_ids: np.ndarray, num_buckets: int, *, num_valid: int | None = None
 ) -> tuple[Any, np.ndarray, np.ndarray]:

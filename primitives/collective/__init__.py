@@ -4,6 +4,7 @@
 from ._compact import Compacted, compact
 from ._gather_rows import gather_rows
 from ._histogram import Histogram, digit_histogram, histogram
+from ._isin import isin
 from ._merge import merge
 from ._partition import Partitioned, partition
 from ._quantile import quantile
@@ -33,12 +34,14 @@ from ._segment_reduce import (
 from ._segmented_scan import segmented_scan
 from ._segmented_sort import segmented_sort
 from ._select_rank import select_rank
+from ._sets import KeySet, set_difference, set_intersection, set_union
 from ._top_k import TopK, top_k
 from ._unique import Unique, unique
 
 __all__ = [
     "Compacted",
     "Histogram",
+    "KeySet",
     "Partitioned",
     "ReducedRuns",
     "RunLengths",
@@ -51,6 +54,7 @@ __all__ = [
     "gather_rows",
     "histogram",
     "inclusive_scan",
+    "isin",
     "merge",
     "partition",
     "quantile",
@@ -78,6 +82,9 @@ __all__ = [
     "segmented_scan",
     "segmented_sort",
     "select_rank",
+    "set_difference",
+    "set_intersection",
+    "set_union",
     "top_k",
     "unique",
 ]

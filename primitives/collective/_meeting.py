@@ -14,10 +14,12 @@ import numpy as np
 
 from ...shardings._compat import like_varying
 from .._typing import Array
+from ..kernels._compact import flagged_rows
 from ..local._reduce_by_key import segments_of
 from ..local._runs import KeyRuns, find_runs
+from ..local._segments import scatter
 from ..local._sides import stack_columns
-from ..local._take import take_rows
+from ..local._take import take_rows, take_rows_or_zeros
 from ..local._unique import unique_columns_of
 from ._axis import AxisName, num_shards_on
 from ._exchange import Runs, Transport
@@ -45,7 +47,8 @@ class Meeting(NamedTuple):
     """The distinct keys of both sides, each on one shard.
 
     Attributes:
-        columns: the keys in the range of this shard, sorted, at its front.
+        columns: the keys in the range of this shard, sorted, at its front, with the bits of their
+            first rows: those of the left side come before those of the right.
         num_keys: how many they are.
         counts: what is known of each key.
         arrived: how the keys of the shards, as they came, lie in `columns`.
@@ -105,7 +108,7 @@ def meet(
     columns, of_side, sent = send_to_key_ranges(columns, of_side, count, axis_name, transport)
     arrived = find_runs(columns, sent.count, keys_are_sorted=False)
     room = columns[0].shape[0]
-    columns, num_keys = arrived.first_rows(columns, room)
+    columns, num_keys = _keys_of_first_rows(arrived, columns, of_side[0])
     keys = segments_of(arrived, room)
     totals = tuple(keys.add(arrived.moved(side).astype(dtype)) for side in of_side)
     before = tuple(
@@ -117,6 +120,23 @@ def meet(
     return Meeting(
         columns, num_keys, KeyCounts(*totals, *before), arrived, sent, key_places, num_left
     )
+
+
+def _keys_of_first_rows(
+    arrived: KeyRuns, columns: tuple[Array, ...], num_left: Array
+) -> tuple[tuple[Array, ...], Array]:
+    """The distinct keys of what arrived, and how many they are."""
+    room = columns[0].shape[0]
+    if not any(jnp.issubdtype(column.dtype, jnp.floating) for column in columns):
+        return arrived.first_rows(columns, room)
+    # Equal floats may differ in their bits. The rows of a key came by shard, and a shard sends
+    # those of its left side where it has any.
+    heads, num_keys = flagged_rows(arrived.is_head, room, arrived.num_valid)
+    places = jnp.where(arrived.moved(num_left) > 0, jax.lax.iota(jnp.int32, room), room)
+    lefts = scatter("min", places, arrived.segment_ids, room, room)
+    places = jnp.where(lefts < room, lefts, heads)
+    is_key = jax.lax.iota(jnp.int32, room) < num_keys
+    return take_rows_or_zeros(arrived.moved(columns), places, is_key), num_keys
 
 
 def _rows_of_keys(key_places: Array, is_row: Array) -> Array:

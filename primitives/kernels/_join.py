@@ -47,13 +47,13 @@ def join_words(
     """
 
     def xla(left: Side, right: Side) -> Pairs:
-        left, right, num_groups = _grouped_sides(left, right, column, how == "outer")
+        left, right, num_groups = grouped_sides(left, right, column, how == "outer")
         if how == "outer":
             return _join_by_group(left, right, num_groups, capacity)
         return _join_by_row(left, right, how, capacity)
 
     def native(left: Side, right: Side) -> Pairs:
-        left_rows, right_rows, count = _native_join(left, right, column, how, capacity)
+        left_rows, right_rows, count = native_join(left, right, column, how, capacity)
         fits = (count[0] == 0) & (count[1] <= np.uint32(MOST_PAIRS))
         saturated = jnp.where(fits, count[1], np.uint32(MOST_PAIRS)).astype(jnp.int32)
         return Pairs(left_rows, right_rows, saturated)
@@ -67,12 +67,14 @@ def count_pairs(left: Side, right: Side, column: OrderedWord, how: GroupedHow) -
     """How many pairs `join_words` makes: int64, or without x64 mode int32 that saturates."""
 
     def xla(left: Side, right: Side) -> Array:
-        left, right, _ = _grouped_sides(left, right, column, False)
+        left, right, _ = grouped_sides(left, right, column, False)
         num_groups = left.words.shape[0] + right.words.shape[0]
-        return _total_pairs(_group_sizes(left, num_groups), _group_sizes(right, num_groups), how)
+        return _total_pairs(
+            rows_of_groups(left, num_groups), rows_of_groups(right, num_groups), how
+        )
 
     def native(left: Side, right: Side) -> Array:
-        _, _, count = _native_join(left, right, column, how, 0)
+        _, _, count = native_join(left, right, column, how, 0)
         if is_x64_enabled():
             high, low = count[0].astype(jnp.int64), count[1].astype(jnp.int64)
             return high << np.int64(32) | low
@@ -84,7 +86,7 @@ def count_pairs(left: Side, right: Side, column: OrderedWord, how: GroupedHow) -
     return jax.lax.platform_dependent(left, right, cpu=native, default=xla)
 
 
-def _native_join(
+def native_join(
     left: Side, right: Side, column: OrderedWord, how: GroupedHow, capacity: int
 ) -> tuple[Array, Array, Array]:
     library, _ = load()
@@ -107,7 +109,7 @@ def _native_join(
     return left_rows, right_rows, count
 
 
-def _grouped_sides(
+def grouped_sides(
     left: Side, right: Side, column: OrderedWord, in_key_order: bool
 ) -> tuple[Side, Side, Array]:
     """Numbers the words of both sides together."""
@@ -189,13 +191,13 @@ class _GroupedRows(NamedTuple):
 
 
 def _grouped(side: Side, num_groups: int) -> _GroupedRows:
-    counts = _group_sizes(side, num_groups)
+    counts = rows_of_groups(side, num_groups)
     word = OrderedWord(side.words.astype(jnp.uint32), 0, 32)
     offsets = jnp.cumsum(counts, dtype=jnp.int32) - counts
     return _GroupedRows(argsort_words(word, side.num_valid), offsets, counts)
 
 
-def _group_sizes(side: Side, num_groups: int) -> Array:
+def rows_of_groups(side: Side, num_groups: int) -> Array:
     is_valid = jax.lax.iota(jnp.int32, side.words.shape[0]) < side.num_valid
     zeros = like_varying(jnp.zeros((num_groups,), jnp.int32), side)
     return zeros.at[jnp.where(is_valid, side.words, num_groups)].add(1, mode="drop")

@@ -9,6 +9,7 @@ from ._bucket import Bucketed, bucket
 from ._compact import Compacted, compact
 from ._factorize import Factorized, factorize
 from ._histogram import Histogram, digit_histogram, histogram
+from ._isin import isin
 from ._join import Joined, join, join_size
 from ._merge import merge
 from ._quantile import quantile
@@ -37,6 +38,7 @@ from ._segment_reduce import (
 from ._segmented_scan import segmented_scan
 from ._segmented_sort import segmented_sort
 from ._select_rank import select_rank
+from ._sets import KeySet, set_difference, set_intersection, set_union
 from ._top_k import TopK, top_k
 from ._unique import Unique, unique
 
@@ -46,6 +48,7 @@ __all__ = [
     "Factorized",
     "Histogram",
     "Joined",
+    "KeySet",
     "ReducedRuns",
     "RunLengths",
     "TopK",
@@ -57,6 +60,7 @@ __all__ = [
     "factorize",
     "histogram",
     "inclusive_scan",
+    "isin",
     "join",
     "join_size",
     "merge",
@@ -84,6 +88,9 @@ __all__ = [
     "segmented_scan",
     "segmented_sort",
     "select_rank",
+    "set_difference",
+    "set_intersection",
+    "set_union",
     "top_k",
     "unique",
 ]

@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which rows of whole arrays have their key in a set, on one device or over a mesh."""
+
+import functools
+
+import jax
+
+from ..shardings._compat import MeshLike
+from . import collective, local
+from ._over_mesh import RowMesh
+from ._typing import Array, Bool
+from .collective._exchange import Transport, check_transport
+from .local._radix_sort import Keys
+from .local._sides import as_key_sides
+
+
+def isin(
+    keys: Keys,
+    test_keys: Keys,
+    mesh: MeshLike | None = None,
+    *,
+    invert: bool = False,
+    axis: str | tuple[str, ...] | None = None,
+    transport: Transport = "auto",
+) -> Bool[Array, " rows"]:
+    """Tells, for each row, whether its key is among others, on one device or over a mesh.
+
+    Args:
+        keys: one array of shape `(rows,)`, or a tuple of them; of any length. -0.0 equals 0.0, and
+            unlike in NumPy NaN equals NaN, as in pandas and everywhere in this library.
+        test_keys: the keys to look for: as many columns of the same dtypes, in any order, of any
+            length, and as often as they come.
+        mesh: the mesh that the rows are spread over; one device if left out.
+        invert: flag the rows whose key is not among them. Static.
+        axis: mesh axis or axes that the rows lie along; all axes of the mesh if left out.
+        transport: how the rows travel; see `collective.partition`.
+
+    Returns:
+        A flag for each row; on a mesh they are sharded by rows where it divides their number.
+
+    Raises:
+        TypeError: dtypes of both differ or cannot be keys, or `mesh` is no mesh.
+        ValueError: numbers of columns or lengths differ, there is no such transport, or `axis`
+            names no axis of the mesh.
+
+    Cost:
+        See `local.isin` and `collective.isin`.
+
+    Guarantees:
+        Deterministic; the same whatever the mesh.
+
+    Example:
+        >>> import jax.numpy as jnp
+        >>> from jaxframes import primitives, shardings
+        >>> keys, test_keys = jnp.array([5, 2, 5, 7]), jnp.array([7, 5, 1])
+        >>> primitives.isin(keys, test_keys, shardings.make_mesh(1), invert=True).tolist()
+        [False, True, False, False]
+    """
+    caller = "isin"
+    check_transport(transport, caller)
+    if mesh is None:
+        return local.isin(keys, test_keys, invert=invert)
+    row_mesh = RowMesh(mesh, axis, caller)
+    sides, _ = as_key_sides(
+        keys, test_keys, None, caller, ("keys", "test_keys"), row_mesh.num_shards
+    )
+    lengths = sides.a[0].shape[0], sides.b[0].shape[0]
+    return _isin_on_mesh(
+        row_mesh.place(sides.a), row_mesh.place(sides.b), row_mesh, lengths, bool(invert), transport
+    )
+
+
+@functools.partial(jax.jit, static_argnums=(2, 3, 4, 5))
+def _isin_on_mesh(
+    keys: tuple[Array, ...],
+    test_keys: tuple[Array, ...],
+    row_mesh: RowMesh,
+    lengths: tuple[int, int],
+    invert: bool,
+    transport: Transport,
+) -> Array:
+    def flag(keys: tuple[Array, ...], test_keys: tuple[Array, ...]) -> Array:
+        return collective.isin(
+            keys,
+            test_keys,
+            axis_name=row_mesh.axes,
+            invert=invert,
+            num_valid=(row_mesh.num_valid(lengths[0]), row_mesh.num_valid(lengths[1])),
+            transport=transport,
+        )
+
+    return row_mesh.trim(row_mesh.map(flag, keys, test_keys), lengths[0])

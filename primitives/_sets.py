@@ -1,0 +1,214 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Sets of the keys of whole arrays, on one device or over a mesh."""
+
+import functools
+from typing import Any
+
+import jax
+
+from ..shardings._compat import MeshLike
+from . import collective, local
+from ._over_mesh import RowMesh
+from ._sized import map_front_packed, sized
+from ._typing import Array
+from .collective._exchange import Transport, check_transport
+from .local._radix_sort import Keys
+from .local._sets import KeySet, SetOp, most_keys
+from .local._sides import as_key_sides
+
+
+def set_union(
+    a: Keys,
+    b: Keys,
+    mesh: MeshLike | None = None,
+    *,
+    capacity: int | None = None,
+    axis: str | tuple[str, ...] | None = None,
+    transport: Transport = "auto",
+) -> KeySet:
+    """Finds the distinct keys that are in `a` or in `b`, in their order.
+
+    Args:
+        a: one array of shape `(a_rows,)`, or a tuple of them, most significant first; in any order.
+            Keys are equal as in `radix_sort`: -0.0 equals 0.0, and all NaNs are equal.
+        b: as many columns of the same dtypes, each of shape `(b_rows,)`.
+        mesh: the mesh that the rows are spread over; one device if left out.
+        capacity: keys of the result. Static. Left out, an eager call returns the keys and no more;
+            a traced one has room for as many as there can be.
+        axis: mesh axis or axes that the rows lie along; all axes of the mesh if left out.
+        transport: how the rows travel; see `collective.partition`.
+
+    Returns:
+        `KeySet(unique_keys, count)`, ascending, NaN last and once; the first `count` keys are
+        meaningful, and zeros fill the rest. On a mesh they are sharded by rows where it divides
+        their number. Keys have the bits of the first row that has them, the rows of `a` before
+        those of `b`.
+
+    Raises:
+        CapacityError: an eager call was given too small a capacity.
+        TypeError: dtypes of `a` and `b` differ or cannot be sorted by, `capacity` is traced, or
+            `mesh` is no mesh.
+        ValueError: numbers of columns or lengths differ, there is no such transport, or `axis`
+            names no axis of the mesh.
+
+    Cost:
+        See `local.set_union` and `collective.set_union`; over a mesh each key
+        moves once more. An eager call reads their number back.
+
+    Guarantees:
+        Deterministic; the same whatever the mesh; differentiable in float keys.
+
+    Example:
+        >>> import jax.numpy as jnp
+        >>> from jaxframes import primitives, shardings
+        >>> a, b = jnp.array([5, 1, 3, 5]), jnp.array([7, 5])
+        >>> found = primitives.set_union(a, b, shardings.make_mesh(1))
+        >>> found.unique_keys.tolist(), found.count.tolist()
+        ([1, 3, 5, 7], 4)
+    """
+    return _as_set("union", a, b, mesh, capacity, axis, transport)
+
+
+def set_intersection(
+    a: Keys,
+    b: Keys,
+    mesh: MeshLike | None = None,
+    *,
+    capacity: int | None = None,
+    axis: str | tuple[str, ...] | None = None,
+    transport: Transport = "auto",
+) -> KeySet:
+    """Finds the distinct keys that are in `a` and in `b`, in their order.
+
+    Args:
+        a: one array of shape `(a_rows,)`, or a tuple of them, most significant first; in any order.
+            Keys are equal as in `radix_sort`: -0.0 equals 0.0, and all NaNs are equal.
+        b: as many columns of the same dtypes, each of shape `(b_rows,)`.
+        mesh: the mesh that the rows are spread over; one device if left out.
+        capacity: keys of the result. Static. Left out, an eager call returns the keys and no more;
+            a traced one has room for as many as there can be.
+        axis: mesh axis or axes that the rows lie along; all axes of the mesh if left out.
+        transport: how the rows travel; see `collective.partition`.
+
+    Returns:
+        `KeySet(unique_keys, count)`, ascending, NaN last and once; the first `count` keys are
+        meaningful, and zeros fill the rest. On a mesh they are sharded by rows where it divides
+        their number. Keys have the bits of the first row of `a` that has them.
+
+    Raises:
+        CapacityError: an eager call was given too small a capacity.
+        TypeError: dtypes of `a` and `b` differ or cannot be sorted by, `capacity` is traced, or
+            `mesh` is no mesh.
+        ValueError: numbers of columns or lengths differ, there is no such transport, or `axis`
+            names no axis of the mesh.
+
+    Cost:
+        See `local.set_intersection` and `collective.set_intersection`; over a mesh each key
+        moves once more. An eager call reads their number back.
+
+    Guarantees:
+        Deterministic; the same whatever the mesh; differentiable in float keys.
+
+    Example:
+        >>> import jax.numpy as jnp
+        >>> from jaxframes import primitives, shardings
+        >>> a, b = jnp.array([5, 1, 3, 5]), jnp.array([7, 5])
+        >>> found = primitives.set_intersection(a, b, shardings.make_mesh(1))
+        >>> found.unique_keys.tolist(), found.count.tolist()
+        ([5], 1)
+    """
+    return _as_set("intersection", a, b, mesh, capacity, axis, transport)
+
+
+def set_difference(
+    a: Keys,
+    b: Keys,
+    mesh: MeshLike | None = None,
+    *,
+    capacity: int | None = None,
+    axis: str | tuple[str, ...] | None = None,
+    transport: Transport = "auto",
+) -> KeySet:
+    """Finds the distinct keys of `a` that are not in `b`, in their order.
+
+    Args:
+        a: one array of shape `(a_rows,)`, or a tuple of them, most significant first; in any order.
+            Keys are equal as in `radix_sort`: -0.0 equals 0.0, and all NaNs are equal.
+        b: as many columns of the same dtypes, each of shape `(b_rows,)`.
+        mesh: the mesh that the rows are spread over; one device if left out.
+        capacity: keys of the result. Static. Left out, an eager call returns the keys and no more;
+            a traced one has room for as many as there can be.
+        axis: mesh axis or axes that the rows lie along; all axes of the mesh if left out.
+        transport: how the rows travel; see `collective.partition`.
+
+    Returns:
+        `KeySet(unique_keys, count)`, ascending, NaN last and once; the first `count` keys are
+        meaningful, and zeros fill the rest. On a mesh they are sharded by rows where it divides
+        their number. Keys have the bits of the first row of `a` that has them.
+
+    Raises:
+        CapacityError: an eager call was given too small a capacity.
+        TypeError: dtypes of `a` and `b` differ or cannot be sorted by, `capacity` is traced, or
+            `mesh` is no mesh.
+        ValueError: numbers of columns or lengths differ, there is no such transport, or `axis`
+            names no axis of the mesh.
+
+    Cost:
+        See `local.set_difference` and `collective.set_difference`; over a mesh each key
+        moves once more. An eager call reads their number back.
+
+    Guarantees:
+        Deterministic; the same whatever the mesh; differentiable in float keys.
+
+    Example:
+        >>> import jax.numpy as jnp
+        >>> from jaxframes import primitives, shardings
+        >>> a, b = jnp.array([5, 1, 3, 5]), jnp.array([7, 5])
+        >>> found = primitives.set_difference(a, b, shardings.make_mesh(1))
+        >>> found.unique_keys.tolist(), found.count.tolist()
+        ([1, 3], 2)
+    """
+    return _as_set("difference", a, b, mesh, capacity, axis, transport)
+
+
+def _as_set(
+    op: SetOp, a: Any, b: Any, mesh: Any, capacity: Any, axis: Any, transport: Transport
+) -> KeySet:
+    caller = f"set_{op}"
+    check_transport(transport, caller)
+    row_mesh = None if mesh is None else RowMesh(mesh, axis, caller)
+    num_shards = 1 if row_mesh is None else row_mesh.num_shards
+    sides, is_tuple = as_key_sides(a, b, None, caller, ("a", "b"), num_shards)
+    lengths = sides.a[0].shape[0], sides.b[0].shape[0]
+    placed = (sides.a, sides.b) if row_mesh is None else row_mesh.place((sides.a, sides.b))
+
+    def run(capacity: int) -> Any:
+        if row_mesh is None:
+            return tuple(getattr(local, caller)(*placed, capacity=capacity))
+        return _set_on_mesh(*placed, row_mesh, op, capacity, lengths, transport)
+
+    columns, count = sized(caller, run, capacity, most_keys(op, *lengths), row_mesh)
+    return KeySet(columns if is_tuple else columns[0], count)
+
+
+@functools.partial(jax.jit, static_argnums=(2, 3, 4, 5, 6))
+def _set_on_mesh(
+    a: tuple[Array, ...],
+    b: tuple[Array, ...],
+    row_mesh: RowMesh,
+    op: SetOp,
+    capacity: int,
+    lengths: tuple[int, int],
+    transport: Transport,
+) -> Any:
+    def of_shard(a: tuple[Array, ...], b: tuple[Array, ...]) -> Any:
+        found = getattr(collective, f"set_{op}")(
+            a,
+            b,
+            axis_name=row_mesh.axes,
+            num_valid=(row_mesh.num_valid(lengths[0]), row_mesh.num_valid(lengths[1])),
+            transport=transport,
+        )
+        return tuple(found)
+
+    return map_front_packed(row_mesh, of_shard, a, b, capacity=capacity, transport=transport)

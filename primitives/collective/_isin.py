@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which rows of all shards have their key in a set that lies on all shards."""
+
+import jax
+import jax.numpy as jnp
+
+from .._key_bits import ordered_words
+from .._typing import Array, Bool
+from ..local._merge import NumValid
+from ..local._radix_sort import Keys
+from ..local._sides import as_key_sides
+from ._axis import AxisName, as_shards, num_shards_on
+from ._exchange import Transport, check_transport
+from ._meeting import meet
+
+
+def isin(
+    keys: Keys,
+    test_keys: Keys,
+    *,
+    axis_name: AxisName,
+    invert: bool = False,
+    num_valid: tuple[NumValid, NumValid] | None = None,
+    transport: Transport = "auto",
+) -> Bool[Array, " rows"]:
+    """Tells, for each row of this shard, whether its key is among the test keys of all shards.
+
+    Args:
+        keys: this shard's keys: one array of shape `(rows,)`, or a tuple of them. -0.0 equals 0.0,
+            and unlike in NumPy NaN equals NaN.
+        test_keys: this shard's part of the keys to look for: as many columns of the same dtypes.
+        axis_name: mesh axis, or tuple of axes, that the rows lie along.
+        invert: flag the rows whose key is not among them. Static.
+        num_valid: the rows of `keys` and those of `test_keys` that count on this shard, from the
+            front.
+        transport: how the rows travel; see `partition`.
+
+    Returns:
+        A flag for each row of this shard, False in padding.
+
+    Raises:
+        TypeError: dtypes of both differ or cannot be keys.
+        ValueError: numbers of columns or lengths differ, there is no such transport, or `axis_name`
+            is no axis of the enclosing `shard_map`.
+
+    Cost:
+        Work O((rows + test rows) x key bytes), two sorts. Communication: each shard sends each of
+        its distinct keys once, and gets a flag back for it.
+
+    Guarantees:
+        Deterministic. A key that many rows have loads no shard more than others do.
+
+    Example:
+        Two shards:
+
+            shard 0   keys [5 2]   test keys [7 9]
+            shard 1   keys [5 7]   test keys [5 5]
+            ->
+            shard 0   [True False]
+            shard 1   [True True]
+    """
+    caller = "isin"
+    num_shards_on(axis_name, caller)
+    check_transport(transport, caller)
+    sides, _ = as_key_sides(keys, test_keys, num_valid, caller, ("keys", "test_keys"))
+    sides = as_shards(sides, axis_name)
+    ascending = (False,) * len(sides.a)
+    words, test_words = (
+        tuple(column.ordered() for column in ordered_words(columns, ascending))
+        for columns in (sides.a, sides.b)
+    )
+    met = meet(words, test_words, sides.num_a, sides.num_b, axis_name, transport, caller)
+    num_rows = words[0].shape[0]
+    flags = met.of_left_rows(met.counts.num_right > 0, num_rows, axis_name, transport)
+    is_valid = jax.lax.iota(jnp.int32, num_rows) < sides.num_a
+    return (~flags if invert else flags) & is_valid

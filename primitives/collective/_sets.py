@@ -1,0 +1,184 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Sets of the keys of all shards: union, intersection, difference."""
+
+from typing import Any
+
+from .._arguments import as_capacity
+from ..local._compact import select_rows
+from ..local._merge import NumValid
+from ..local._radix_sort import Keys
+from ..local._sets import KeySet, SetOp, most_keys
+from ..local._sides import as_key_sides
+from ._axis import AxisName, as_shards, num_shards_on
+from ._exchange import Transport, check_transport
+from ._meeting import meet
+
+
+def set_union(
+    a: Keys,
+    b: Keys,
+    *,
+    axis_name: AxisName,
+    capacity: int | None = None,
+    num_valid: tuple[NumValid, NumValid] | None = None,
+    transport: Transport = "auto",
+) -> KeySet:
+    """Finds the distinct keys that are in `a` or in `b`, on any shard, in their order.
+
+    Args:
+        a: this shard's keys of one side, as for `local.set_union`.
+        b: this shard's keys of the other side: as many columns of the same dtypes.
+        axis_name: mesh axis, or tuple of axes, that the rows lie along.
+        capacity: keys that a shard has room for. Static; what always suffices if left out.
+        num_valid: the rows of `a` and those of `b` that count on this shard, from the front.
+        transport: how the rows travel; see `partition`.
+
+    Returns:
+        `KeySet(unique_keys, count)`: this shard's range of the keys, at its front, sorted, NaN last
+        and once; `count` is this shard's. Each key is on one shard, and those of a shard are less
+        than those of the next. Keys have the bits of the first row that has them, the rows of `a`
+        before those of `b`.
+
+    Raises:
+        TypeError: dtypes of `a` and `b` differ or cannot be sorted by, or `capacity` is traced.
+        ValueError: numbers of columns or lengths differ, there is no such transport, or `axis_name`
+            is no axis of the enclosing `shard_map`.
+
+    Cost:
+        Work O(rows x key bytes), two sorts. Communication: that of `unique` of both sides together.
+
+    Guarantees:
+        Deterministic; differentiable in float keys.
+
+    Example:
+        Two shards, with a capacity of 3:
+
+            shard 0   a [5 1 7]   b [7 8]
+            shard 1   a [3 5 5]   b [5 5]
+            ->
+            shard 0   [1 3 0]   count 2
+            shard 1   [5 7 8]   count 3
+    """
+    return _as_set("union", a, b, axis_name, capacity, num_valid, transport)
+
+
+def set_intersection(
+    a: Keys,
+    b: Keys,
+    *,
+    axis_name: AxisName,
+    capacity: int | None = None,
+    num_valid: tuple[NumValid, NumValid] | None = None,
+    transport: Transport = "auto",
+) -> KeySet:
+    """Finds the distinct keys that are in `a` and in `b`, on any shard, in their order.
+
+    Args:
+        a: this shard's keys of one side, as for `local.set_intersection`.
+        b: this shard's keys of the other side: as many columns of the same dtypes.
+        axis_name: mesh axis, or tuple of axes, that the rows lie along.
+        capacity: keys that a shard has room for. Static; what always suffices if left out.
+        num_valid: the rows of `a` and those of `b` that count on this shard, from the front.
+        transport: how the rows travel; see `partition`.
+
+    Returns:
+        `KeySet(unique_keys, count)`: this shard's range of the keys, at its front, sorted, NaN last
+        and once; `count` is this shard's. Each key is on one shard, and those of a shard are less
+        than those of the next. Keys have the bits of the first row of `a` that has them.
+
+    Raises:
+        TypeError: dtypes of `a` and `b` differ or cannot be sorted by, or `capacity` is traced.
+        ValueError: numbers of columns or lengths differ, there is no such transport, or `axis_name`
+            is no axis of the enclosing `shard_map`.
+
+    Cost:
+        Work O(rows x key bytes), two sorts. Communication: that of `unique` of both sides together.
+
+    Guarantees:
+        Deterministic; differentiable in float keys.
+
+    Example:
+        Two shards, with a capacity of 3:
+
+            shard 0   a [5 1 7]   b [7 9]
+            shard 1   a [3 5 5]   b [5 5]
+            ->
+            shard 0   [0 0 0]   count 0
+            shard 1   [5 7 0]   count 2
+    """
+    return _as_set("intersection", a, b, axis_name, capacity, num_valid, transport)
+
+
+def set_difference(
+    a: Keys,
+    b: Keys,
+    *,
+    axis_name: AxisName,
+    capacity: int | None = None,
+    num_valid: tuple[NumValid, NumValid] | None = None,
+    transport: Transport = "auto",
+) -> KeySet:
+    """Finds the distinct keys of `a` that are not in `b`, on any shard, in their order.
+
+    Args:
+        a: this shard's keys of one side, as for `local.set_difference`.
+        b: this shard's keys of the other side: as many columns of the same dtypes.
+        axis_name: mesh axis, or tuple of axes, that the rows lie along.
+        capacity: keys that a shard has room for. Static; what always suffices if left out.
+        num_valid: the rows of `a` and those of `b` that count on this shard, from the front.
+        transport: how the rows travel; see `partition`.
+
+    Returns:
+        `KeySet(unique_keys, count)`: this shard's range of the keys, at its front, sorted, NaN last
+        and once; `count` is this shard's. Each key is on one shard, and those of a shard are less
+        than those of the next. Keys have the bits of the first row of `a` that has them.
+
+    Raises:
+        TypeError: dtypes of `a` and `b` differ or cannot be sorted by, or `capacity` is traced.
+        ValueError: numbers of columns or lengths differ, there is no such transport, or `axis_name`
+            is no axis of the enclosing `shard_map`.
+
+    Cost:
+        Work O(rows x key bytes), two sorts. Communication: that of `unique` of both sides together.
+
+    Guarantees:
+        Deterministic; differentiable in float keys.
+
+    Example:
+        Two shards, with a capacity of 3:
+
+            shard 0   a [5 1 7]   b [7 7]
+            shard 1   a [3 5 5]   b [5 5]
+            ->
+            shard 0   [1 3 0]   count 2
+            shard 1   [0 0 0]   count 0
+    """
+    return _as_set("difference", a, b, axis_name, capacity, num_valid, transport)
+
+
+def _as_set(
+    op: SetOp,
+    a: Any,
+    b: Any,
+    axis_name: AxisName,
+    capacity: Any,
+    num_valid: Any,
+    transport: Transport,
+) -> KeySet:
+    caller = f"set_{op}"
+    num_shards = num_shards_on(axis_name, caller)
+    check_transport(transport, caller)
+    sides, is_tuple = as_key_sides(a, b, num_valid, caller, ("a", "b"))
+    num_a, num_b = sides.a[0].shape[0], sides.b[0].shape[0]
+    # A shard has an even share of what all shards sent, but may keep another part of it.
+    most = min(num_a + num_b, most_keys(op, num_shards * num_a, num_shards * num_b))
+    capacity = as_capacity(capacity, most, caller)
+    met = meet(*as_shards(sides, axis_name), axis_name, transport, caller)
+    is_in_a, is_in_b = met.counts.num_left > 0, met.counts.num_right > 0
+    is_wanted = {
+        "union": is_in_a | is_in_b,
+        "intersection": is_in_a & is_in_b,
+        "difference": is_in_a & ~is_in_b,
+    }[op]
+    columns, count = select_rows(met.columns, is_wanted, capacity, met.num_keys)
+    return KeySet(columns if is_tuple else columns[0], count)

@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which rows of one side have a match on another."""
+
+import jax
+import jax.numpy as jnp
+
+from ...shardings._compat import like_varying
+from .._key_bits import OrderedWord
+from .._typing import Array
+from ._join import Side, grouped_sides, native_join, rows_of_groups
+from ._library import is_native
+
+
+def flag_matches(left: Side, right: Side, column: OrderedWord) -> Array:
+    """Flags the left rows whose word is that of a right row; padding has none."""
+    num_left = left.words.shape[0]
+
+    def xla(left: Side, right: Side) -> Array:
+        left, right, _ = grouped_sides(left, right, column, False)
+        num_groups = num_left + right.words.shape[0]
+        has_right = rows_of_groups(right, num_groups) > 0
+        is_left = jax.lax.iota(jnp.int32, num_left) < left.num_valid
+        groups = jnp.where(is_left, left.words, 0)
+        return is_left & has_right.at[groups].get(mode="promise_in_bounds")
+
+    def native(left: Side, right: Side) -> Array:
+        rows, _, _ = native_join(left, right, column, "semi", num_left)
+        room = like_varying(jnp.zeros((num_left,), bool), rows)
+        return room.at[jnp.where(rows < 0, num_left, rows)].set(True, mode="drop")
+
+    if num_left == 0 or not is_native():
+        return xla(left, right)
+    return jax.lax.platform_dependent(left, right, cpu=native, default=xla)

@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which rows of one device have their key in a set."""
+
+import jax
+import jax.numpy as jnp
+
+from .._typing import Array, Bool
+from ..kernels._membership import flag_matches
+from ._join import Sides, word_sides
+from ._merge import NumValid
+from ._radix_sort import Keys
+from ._sides import KeySides, as_key_sides
+
+
+def isin(
+    keys: Keys,
+    test_keys: Keys,
+    *,
+    invert: bool = False,
+    num_valid: tuple[NumValid, NumValid] | None = None,
+) -> Bool[Array, " rows"]:
+    """Tells, for each row, whether its key is among others.
+
+    Args:
+        keys: one array of shape `(rows,)`, or a tuple of them. -0.0 equals 0.0, and unlike in NumPy
+            NaN equals NaN, as in pandas and everywhere in this library.
+        test_keys: the keys to look for: as many columns of the same dtypes, in any order, of any
+            length, and as often as they come.
+        invert: flag the rows whose key is not among them. Static.
+        num_valid: the rows of `keys` and those of `test_keys` that count, from the front.
+
+    Returns:
+        A flag for each row, False in padding.
+
+    Raises:
+        TypeError: dtypes of both differ or cannot be keys.
+        ValueError: numbers of columns or lengths differ.
+
+    Cost:
+        Work O(rows + test rows) on CPU where the columns fit one word of 64 bits together; else
+        that of a sort of both. No communication.
+
+    Guarantees:
+        Deterministic.
+
+    Example:
+        >>> import jax.numpy as jnp
+        >>> from jaxframes.primitives import local
+        >>> local.isin(jnp.array([5, 2, 5, 7]), jnp.array([7, 5, 1])).tolist()
+        [True, False, True, True]
+    """
+    sides, _ = as_key_sides(keys, test_keys, num_valid, "isin", ("keys", "test_keys"))
+    flags = flag_members(sides)
+    if not invert:
+        return flags
+    return ~flags & (jax.lax.iota(jnp.int32, flags.shape[0]) < sides.num_a)
+
+
+def flag_members(sides: KeySides) -> Array:
+    """Flags the valid rows of `a` whose key is in `b`."""
+    return flag_matches(*word_sides(Sides(*sides), in_key_order=False))
