@@ -106,13 +106,16 @@ def _padded(rows: Array, padding: int) -> Array:
 
 
 def _with_bits_kept(move: Callable[[Array], Array], rows: Array) -> Array:
-    # XLA on CPU moves bfloat16 by way of float32, which rewrites NaNs.
-    return _move_bits(move, rows) if rows.dtype == jnp.bfloat16 else move(rows)
+    # XLA may bring the pieces of an array together by adding zeros, which turns -0.0 into 0.0 and
+    # rewrites NaNs; on CPU it moves bfloat16 by way of float32, which rewrites NaNs too.
+    return _move_bits(move, rows) if jnp.issubdtype(rows.dtype, jnp.inexact) else move(rows)
 
 
 @functools.partial(jax.custom_jvp, nondiff_argnums=(0,))
 def _move_bits(move: Callable[[Array], Array], rows: Array) -> Array:
-    words = move(jax.lax.bitcast_convert_type(rows, jnp.uint16))
+    if jnp.issubdtype(rows.dtype, jnp.complexfloating):
+        return jax.lax.complex(_move_bits(move, rows.real), _move_bits(move, rows.imag))
+    words = move(jax.lax.bitcast_convert_type(rows, f"uint{8 * rows.dtype.itemsize}"))
     return jax.lax.bitcast_convert_type(words, rows.dtype)
 
 

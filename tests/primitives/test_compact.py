@@ -58,6 +58,21 @@ def test_too_small_a_capacity_names_the_one_that_suffices():
         assert error.value.needed == 76
 
 
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64, np.complex64])
+def test_a_length_that_the_shards_do_not_divide_keeps_every_bit(dtype):
+    # XLA brings such a result to every device by adding zeros: to -0.0, and to signalling NaNs.
+    part = np.dtype(dtype) if dtype != np.complex64 else np.dtype(np.float32)
+    words = np.dtype(f"u{part.itemsize}")
+    infinity = np.array(np.inf, part).view(words)
+    bits = np.array([1 << (8 * part.itemsize - 1), infinity + 1, 0, infinity + 2], words)
+    rows = np.tile(bits, 8).view(dtype)[:16]
+    traced = jax.jit(
+        lambda rows: primitives.compact(np.ones(16, bool), rows, mesh_of(8), capacity=3)
+    )
+    expected = oracles.compact(np.ones(16, bool), rows, 3)
+    oracles.assert_same_bits(tuple(traced(rows)), expected)
+
+
 def test_where_the_result_lies():
     mask, rows = np.arange(48) < 24, np.arange(48, dtype=np.int32)
     by_rows = shardings.row_sharded(mesh_of(8))
