@@ -4,6 +4,7 @@
 from . import collective, local
 from ._arguments import CapacityError
 from ._compact import compact
+from ._factorize import factorize
 from ._gather_rows import gather_rows
 from ._histogram import digit_histogram, histogram
 from ._isin import isin
@@ -40,12 +41,13 @@ from ._sets import set_difference, set_intersection, set_union
 from ._unique import unique
 from .collective import Partitioned
 from .kernels._library import Backend, backend
-from .local import Compacted, Histogram, KeySet, ReducedRuns, RunLengths, TopK, Unique
+from .local import Compacted, Factorized, Histogram, KeySet, ReducedRuns, RunLengths, TopK, Unique
 
 __all__ = [
     "Backend",
     "CapacityError",
     "Compacted",
+    "Factorized",
     "Histogram",
     "KeySet",
     "Partitioned",
@@ -58,6 +60,7 @@ __all__ = [
     "compact",
     "digit_histogram",
     "exclusive_scan",
+    "factorize",
     "gather_rows",
     "histogram",
     "inclusive_scan",

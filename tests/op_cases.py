@@ -168,6 +168,11 @@ def reduce_by_key(f: Any, key: Any, rows: Any, **at: Any) -> Any:
     return f(key, [rows] * len(ops), list(ops), capacity=NUM_ROWS, **at)
 
 
+def factorize(f: Any, key: Any, **at: Any) -> Any:
+    in_order = f(key // 0.25, capacity=NUM_ROWS, **at)
+    return in_order, f(key, sort=False, capacity=NUM_ROWS, **at)
+
+
 def unique(f: Any, key: Any, **at: Any) -> Any:
     asked = dict.fromkeys(("return_index", "return_inverse", "return_counts"), True)
     return f(key, capacity=NUM_ROWS, **asked, **at)
@@ -195,7 +200,7 @@ CASES = (
         lambda f, x, weights, **at: f(x, bins=3, weights=weights, **at),
     ),
     OpCase("inclusive_scan", (keys, pairs), inclusive_scan, tolerance=64),
-    OpCase("factorize", (keys,), lambda f, key, **at: f(key // 0.25, capacity=NUM_ROWS, **at)),
+    OpCase("factorize", (keys,), factorize),
     OpCase("isin", (ids, ids), lambda f, a, b, **at: f(a, b // 2 + 1, invert=True, **pair(at))),
     OpCase(
         "join", (ids, ids), lambda f, a, b, **at: f(a, b, how="outer", capacity=ROOM, **pair(at))

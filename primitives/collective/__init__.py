@@ -2,6 +2,7 @@
 """Level 2: the rows of a mesh axis, inside `shard_map`."""
 
 from ._compact import Compacted, compact
+from ._factorize import Factorized, factorize
 from ._gather_rows import gather_rows
 from ._histogram import Histogram, digit_histogram, histogram
 from ._isin import isin
@@ -40,6 +41,7 @@ from ._unique import Unique, unique
 
 __all__ = [
     "Compacted",
+    "Factorized",
     "Histogram",
     "KeySet",
     "Partitioned",
@@ -51,6 +53,7 @@ __all__ = [
     "digit_histogram",
     "even_share",
     "exclusive_scan",
+    "factorize",
     "gather_rows",
     "histogram",
     "inclusive_scan",

@@ -54,7 +54,7 @@ def factorize(
         together); a sort elsewhere. No communication.
 
     Guarantees:
-        Deterministic.
+        Deterministic; differentiable in float keys.
 
     References:
         Manegold, Boncz, Kersten (2002), "Optimizing main-memory join on modern hardware"

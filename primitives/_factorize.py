@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The distinct keys of whole arrays, numbered, on one device or over a mesh."""
+
+import functools
+from typing import Any
+
+import jax
+
+from ..shardings._compat import MeshLike
+from . import collective, local
+from ._arguments import as_keys
+from ._over_mesh import RowMesh
+from ._sized import map_front_packed, sized
+from ._typing import Array
+from .collective._exchange import Transport, check_transport
+from .local._factorize import Factorized
+from .local._radix_sort import Keys
+
+
+def factorize(
+    keys: Keys,
+    mesh: MeshLike | None = None,
+    *,
+    capacity: int | None = None,
+    sort: bool = True,
+    axis: str | tuple[str, ...] | None = None,
+    transport: Transport = "auto",
+) -> Factorized:
+    """Numbers the distinct keys, so that equal keys have equal numbers.
+
+    Args:
+        keys: one array of shape `(rows,)`, or a tuple of them, most significant first; of any
+            length. -0.0 equals 0.0, and all NaNs are equal.
+        mesh: the mesh that the rows are spread over; one device if left out.
+        capacity: distinct keys of the result. Static. Left out, an eager call returns the distinct
+            keys and no more; a traced one has room for as many as rows.
+        sort: number the keys in their order, NaN last; else in the order of their first rows.
+        axis: mesh axis or axes that the rows lie along; all axes of the mesh if left out.
+        transport: how the rows travel; see `collective.partition`.
+
+    Returns:
+        `Factorized(group_ids, unique_keys, count)`: the number of each row's key; the distinct keys
+        by number, as those of their first rows, of which the first `count` are meaningful, zeros
+        behind them; and how many there are. On a mesh they are sharded by rows where it divides
+        their number.
+
+    Raises:
+        CapacityError: an eager call was given too small a capacity.
+        TypeError: a dtype that cannot be a key, `capacity` is traced, or `mesh` is no mesh.
+        ValueError: arrays of different lengths, there is no such transport, or `axis` names no
+            axis of the mesh.
+
+    Cost:
+        See `local.factorize` and `collective.factorize`; over a mesh each distinct key moves once
+        more. An eager call reads the number of keys back.
+
+    Guarantees:
+        Deterministic; the same whatever the mesh; differentiable in float keys.
+
+    Example:
+        >>> import jax.numpy as jnp
+        >>> from jaxframes import primitives, shardings
+        >>> groups = primitives.factorize(jnp.array([30, 10, 30, 20]), shardings.make_mesh(1))
+        >>> groups.group_ids.tolist(), groups.unique_keys.tolist(), groups.count.tolist()
+        ([2, 0, 2, 1], [10, 20, 30], 3)
+    """
+    caller = "factorize"
+    check_transport(transport, caller)
+    row_mesh = None if mesh is None else RowMesh(mesh, axis, caller)
+    num_shards = 1 if row_mesh is None else row_mesh.num_shards
+    columns, is_tuple = as_keys(keys, caller, num_shards=num_shards)
+    num_rows = columns[0].shape[0]
+    placed = columns if row_mesh is None else row_mesh.place(columns)
+
+    def run(capacity: int) -> Any:
+        if row_mesh is None:
+            return _by_keys(local.factorize(placed, capacity=capacity, sort=sort))
+        return _factorize_on_mesh(placed, row_mesh, capacity, num_rows, bool(sort), transport)
+
+    unique_columns, count, group_ids = sized(caller, run, capacity, num_rows, row_mesh)
+    return Factorized(group_ids, unique_columns if is_tuple else unique_columns[0], count)
+
+
+def _by_keys(groups: Factorized) -> tuple[Any, Array, Array]:
+    """What has a row for each key, their number, and what has a row for each row."""
+    return groups.unique_keys, groups.count, groups.group_ids
+
+
+@functools.partial(jax.jit, static_argnums=(1, 2, 3, 4, 5))
+def _factorize_on_mesh(
+    columns: tuple[Array, ...],
+    row_mesh: RowMesh,
+    capacity: int,
+    num_rows: int,
+    sort: bool,
+    transport: Transport,
+) -> Any:
+    def of_shard(columns: tuple[Array, ...]) -> Any:
+        groups = collective.factorize(
+            columns,
+            axis_name=row_mesh.axes,
+            sort=sort,
+            num_valid=row_mesh.num_valid(num_rows),
+            transport=transport,
+        )
+        return _by_keys(groups)
+
+    unique_columns, count, group_ids = map_front_packed(
+        row_mesh, of_shard, columns, capacity=capacity, transport=transport
+    )
+    return unique_columns, count, row_mesh.trim(group_ids, num_rows)

@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The distinct keys of all shards' rows, numbered."""
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from ...shardings._compat import like_varying
+from .._arguments import as_capacity, as_keys, as_num_valid
+from .._typing import Array, ArrayLike, Integer
+from ..local._compact import select_rows
+from ..local._factorize import Factorized
+from ..local._radix_sort import Keys
+from ..local._runs import find_runs
+from ..local._take import take_rows, take_rows_or_zeros
+from ..local._unique import unique_columns_of
+from ._axis import AxisName, as_shards, num_shards_on
+from ._exchange import Transport, check_transport, exchange
+from ._key_ranges import send_back, send_to_key_ranges, total_before
+from ._packing import pack_rows, unpack_rows
+from ._radix_sort import row_id_dtype
+from ._unique import unique
+
+
+def factorize(
+    keys: Keys,
+    *,
+    axis_name: AxisName,
+    capacity: int | None = None,
+    sort: bool = True,
+    num_valid: int | Integer[ArrayLike, ""] | None = None,
+    transport: Transport = "auto",
+) -> Factorized:
+    """Numbers the distinct keys of all shards, so that equal keys have equal numbers.
+
+    Args:
+        keys: this shard's keys: one array of shape `(rows,)`, or a tuple of them, most significant
+            first. -0.0 equals 0.0, and all NaNs are equal.
+        axis_name: mesh axis, or tuple of axes, that the rows lie along.
+        capacity: distinct keys that a shard has room for. Static; as many as it has rows if left
+            out, which always suffices.
+        sort: number the keys in their order, NaN last; else in the order of their first rows, by
+            (shard, row).
+        num_valid: the rows of this shard that count, from the front; all of them if left out.
+        transport: how the rows travel; see `partition`.
+
+    Returns:
+        `Factorized(group_ids, unique_keys, count)`: the number of each row's key among those of all
+        shards, -1 in padding; this shard's part of the distinct keys, as those of their first rows,
+        zeros behind the last; and how many those are. The parts follow one another in the order of
+        the numbers: with `sort` they are ranges of keys, else each key is on the shard of its first
+        row. Numbers are int32, or int64 where the mesh holds more than 2^31 rows. `count >
+        capacity` says that some keys did not fit: numbers are right all the same.
+
+    Raises:
+        TypeError: a dtype that cannot be a key, or `capacity` is traced.
+        ValueError: arrays of different lengths, `capacity` is negative, numbers need 64 bits
+            without x64 mode, there is no such transport, or `axis_name` is no axis of the enclosing
+            `shard_map`.
+
+    Cost:
+        Work O(rows x key bytes), two sorts. Communication: that of `unique` with an inverse: each
+        distinct key of each shard is sent once, and its number comes back. Without `sort` a flag
+        and a number travel besides.
+
+    Guarantees:
+        Deterministic; differentiable in float keys.
+
+    Example:
+        Two shards, with `sort` and without:
+
+            shard 0   keys [7 3 7]
+            shard 1   keys [9 7 3]
+            ->
+            shard 0   group ids [1 0 1]   unique keys [3 0 0]   count 1
+            shard 1   group ids [2 1 0]   unique keys [7 9 0]   count 2
+            ->
+            shard 0   group ids [0 1 0]   unique keys [7 3 0]   count 2
+            shard 1   group ids [2 0 1]   unique keys [9 0 0]   count 1
+    """
+    caller = "factorize"
+    num_shards = num_shards_on(axis_name, caller)
+    check_transport(transport, caller)
+    columns, is_tuple = as_keys(keys, caller)
+    num_rows = columns[0].shape[0]
+    capacity = as_capacity(capacity, num_rows, caller)
+    valid = as_num_valid(num_valid, num_rows, caller)
+    dtype = row_id_dtype(num_rows * num_shards, caller)
+    columns, valid = as_shards((columns, valid), axis_name)
+    if sort:
+        found = unique(
+            columns,
+            axis_name=axis_name,
+            capacity=capacity,
+            return_inverse=True,
+            num_valid=valid,
+            transport=transport,
+        )
+        numbers, unique_columns, count = found.inverse, found.unique_keys, found.count
+    else:
+        numbers, is_first = _number_first_rows(columns, valid, dtype, axis_name, transport)
+        unique_columns, count = select_rows(columns, is_first, capacity, valid)
+    is_valid = jax.lax.iota(jnp.int32, num_rows) < valid
+    group_ids = jnp.where(is_valid, numbers, np.array(-1, dtype))
+    return Factorized(group_ids, unique_columns if is_tuple else unique_columns[0], count)
+
+
+def _number_first_rows(
+    columns: tuple[Array, ...],
+    num_valid: Array,
+    dtype: Any,
+    axis_name: AxisName,
+    transport: Transport,
+) -> tuple[Array, Array]:
+    """The number of each row's key in the order of first rows, and which rows are first."""
+    num_rows = columns[0].shape[0]
+    columns = jax.lax.stop_gradient(columns)
+    unique_columns, row_ids, key_places, _, count = unique_columns_of(
+        columns, num_valid, num_rows, (True, True, False)
+    )
+    arrived_columns, _, sent = send_to_key_ranges(unique_columns, (), count, axis_name, transport)
+    room = arrived_columns[0].shape[0]
+    arrived = find_runs(arrived_columns, sent.count, keys_are_sorted=False)
+
+    # What comes from the first shard that has a key comes first: its row is the first of all.
+    is_first_key = arrived.of_rows(arrived.is_head)
+    is_first_key = send_back(is_first_key, sent, num_rows, axis_name, transport)
+    places = jnp.where(is_first_key, row_ids, num_rows)
+    is_first = like_varying(jnp.zeros((num_rows,), bool), places)
+    is_first = is_first.at[places].set(True, mode="drop")
+
+    # Each first row gives its key a number, which all shards that have the key are told.
+    before = total_before(jnp.sum(is_first, dtype=jnp.int32), dtype, axis_name)
+    numbers = before + jnp.cumsum(is_first, dtype=dtype) - 1
+    numbers = take_rows_or_zeros(numbers, row_ids, is_first_key)
+    words = exchange(pack_rows(numbers), sent, room, axis_name, transport)
+    numbers, _ = arrived.first_rows(unpack_rows(words, numbers), room)
+    of_arrived = take_rows(numbers, jnp.maximum(arrived.segment_ids, 0), is_unique=False)
+    of_keys = send_back(arrived.of_rows(of_arrived), sent, num_rows, axis_name, transport)
+    is_valid = jax.lax.iota(jnp.int32, num_rows) < num_valid
+    return take_rows_or_zeros(of_keys, key_places, is_valid), is_first
