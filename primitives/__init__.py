@@ -8,6 +8,7 @@ from ._factorize import factorize
 from ._gather_rows import gather_rows
 from ._histogram import digit_histogram, histogram
 from ._isin import isin
+from ._join import join, join_size
 from ._merge import merge
 from ._order_statistics import select_rank, top_k
 from ._partition import partition
@@ -41,7 +42,17 @@ from ._sets import set_difference, set_intersection, set_union
 from ._unique import unique
 from .collective import Partitioned
 from .kernels._library import Backend, backend
-from .local import Compacted, Factorized, Histogram, KeySet, ReducedRuns, RunLengths, TopK, Unique
+from .local import (
+    Compacted,
+    Factorized,
+    Histogram,
+    Joined,
+    KeySet,
+    ReducedRuns,
+    RunLengths,
+    TopK,
+    Unique,
+)
 
 __all__ = [
     "Backend",
@@ -49,6 +60,7 @@ __all__ = [
     "Compacted",
     "Factorized",
     "Histogram",
+    "Joined",
     "KeySet",
     "Partitioned",
     "ReducedRuns",
@@ -65,6 +77,8 @@ __all__ = [
     "histogram",
     "inclusive_scan",
     "isin",
+    "join",
+    "join_size",
     "local",
     "merge",
     "partition",

@@ -68,7 +68,7 @@ def sized(
     if isinstance(count, Tracer):
         return rows, count, *rest
     if capacity is None:
-        return _first_rows(rows, int(count), row_mesh), count, *rest
+        return first_rows(rows, int(count), row_mesh), count, *rest
     if int(count) > room:
         raise CapacityError(caller, int(count), room)
     return rows, count, *rest
@@ -114,7 +114,8 @@ def map_front_packed(
 
 
 @functools.partial(jax.jit, static_argnums=(1, 2))
-def _first_rows(rows: Any, num_rows: int, row_mesh: RowMesh | None) -> Any:
+def first_rows(rows: Any, num_rows: int, row_mesh: RowMesh | None) -> Any:
+    """The first rows of a result, sharded by rows where the mesh divides their number."""
     if row_mesh is None:
         return jax.tree.map(lambda leaf: leaf[:num_rows], rows)
     return row_mesh.trim(rows, num_rows)

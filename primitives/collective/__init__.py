@@ -6,6 +6,7 @@ from ._factorize import Factorized, factorize
 from ._gather_rows import gather_rows
 from ._histogram import Histogram, digit_histogram, histogram
 from ._isin import isin
+from ._join import Joined, join, join_size
 from ._merge import merge
 from ._partition import Partitioned, partition
 from ._quantile import quantile
@@ -43,6 +44,7 @@ __all__ = [
     "Compacted",
     "Factorized",
     "Histogram",
+    "Joined",
     "KeySet",
     "Partitioned",
     "ReducedRuns",
@@ -58,6 +60,8 @@ __all__ = [
     "histogram",
     "inclusive_scan",
     "isin",
+    "join",
+    "join_size",
     "merge",
     "partition",
     "quantile",

@@ -69,9 +69,7 @@ def count_pairs(left: Side, right: Side, column: OrderedWord, how: GroupedHow) -
     def xla(left: Side, right: Side) -> Array:
         left, right, _ = grouped_sides(left, right, column, False)
         num_groups = left.words.shape[0] + right.words.shape[0]
-        return _total_pairs(
-            rows_of_groups(left, num_groups), rows_of_groups(right, num_groups), how
-        )
+        return total_pairs(rows_of_groups(left, num_groups), rows_of_groups(right, num_groups), how)
 
     def native(left: Side, right: Side) -> Array:
         _, _, count = native_join(left, right, column, how, 0)
@@ -203,8 +201,8 @@ def rows_of_groups(side: Side, num_groups: int) -> Array:
     return zeros.at[jnp.where(is_valid, side.words, num_groups)].add(1, mode="drop")
 
 
-def _total_pairs(num_left: Array, num_right: Array, how: GroupedHow) -> Array:
-    """The pairs of groups with so many rows on each side."""
+def total_pairs(num_left: Array, num_right: Array, how: GroupedHow) -> Array:
+    """The pairs of groups with so many rows on each side: int64, or int32 that saturates."""
     if is_x64_enabled():
         num_left, num_right = num_left.astype(jnp.int64), num_right.astype(jnp.int64)
     one = jnp.ones((), num_left.dtype)

@@ -1,0 +1,236 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Relational match of whole arrays, on one device or over a mesh."""
+
+import functools
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+from jax.core import Tracer
+from jax.sharding import PartitionSpec
+
+from ..shardings._compat import MeshLike, shard_map
+from . import collective, local
+from ._arguments import CapacityError
+from ._over_mesh import RowMesh
+from ._sized import first_rows
+from ._typing import Array, Int
+from .collective._exchange import Transport, check_transport
+from .collective._join import join_shards
+from .collective._sorted_runs import Dealing
+from .kernels._join import MOST_PAIRS
+from .local._join import How, Joined, Sides, as_pair_capacity, as_sides
+from .local._radix_sort import Keys
+
+
+def join(
+    left_keys: Keys,
+    right_keys: Keys,
+    mesh: MeshLike | None = None,
+    *,
+    how: How = "inner",
+    capacity: int | None = None,
+    axis: str | tuple[str, ...] | None = None,
+    transport: Transport = "auto",
+) -> Joined:
+    """Pairs the rows of two sides whose keys are equal, on one device or over a mesh.
+
+    The rows themselves are fetched by the ids that come out: `values[joined.left_rows]`, or over a
+    mesh `gather_rows(values, joined.left_rows, mesh)`.
+
+    Args:
+        left_keys: one array of shape `(left_rows,)`, or a tuple of them, most significant first;
+            of any length. NaN matches NaN, and -0.0 matches 0.0, as in pandas.
+        right_keys: as many columns of the same dtypes, each of shape `(right_rows,)`.
+        mesh: the mesh that the rows of both sides are spread over; one device if left out.
+        how: which rows come out, and in which order, which is pandas':
+
+            - `"inner"`: the pairs, by left row, then right row.
+            - `"left"`: those, and each left row without a match in its place.
+            - `"right"`: the same with the sides swapped: by right row, then left row.
+            - `"outer"`: the pairs and the rows without a match of both sides, by key, then left
+              row, then right row.
+            - `"semi"`: the left rows that have a match, once each.
+            - `"anti"`: the left rows that have none.
+
+        capacity: pairs that the result has room for. Static. Left out, an eager call counts the
+            pairs first and returns these and no more; a traced one must be given it, but for semi
+            and anti joins, which have room for all left rows.
+        axis: mesh axis or axes that the rows lie along; all axes of the mesh if left out.
+        transport: how the rows travel; see `collective.partition`.
+
+    Returns:
+        `Joined(left_rows, right_rows, count)`: positions in the left and the right side, -1 for no
+        match, on both sides for what lies behind the last pair, and for the right side of a semi
+        or anti join. On a mesh they are sharded by rows where it divides their number. Traced,
+        `count` may pass the capacity: pairs did not fit then. It is `2**31 - 1` where there are
+        that many or more.
+
+    Raises:
+        CapacityError: an eager call was given too small a capacity.
+        TypeError: dtypes of the sides differ or cannot be keys, `capacity` is traced, or `mesh` is
+            no mesh.
+        ValueError: numbers of columns or lengths differ, `how` is none of the above, or `capacity`
+            is left out of a traced join that needs it.
+
+    Cost:
+        Work O(left_rows + right_rows + capacity) on CPU where the columns fit one word of 64 bits
+        together; else that of a sort of both sides. Communication: that of `collective.join`.
+
+    Guarantees:
+        Deterministic; the same whatever the mesh. What is fetched by the ids is differentiable.
+
+    References:
+        Manegold, Boncz, Kersten (2002), "Optimizing main-memory join on modern hardware".
+
+    Example:
+        >>> import jax.numpy as jnp
+        >>> from jaxframes import primitives, shardings
+        >>> left, right = jnp.array([1, 2, 2, 7]), jnp.array([2, 1, 2])
+        >>> joined = primitives.join(left, right, shardings.make_mesh(1))
+        >>> joined.left_rows.tolist(), joined.right_rows.tolist()
+        ([0, 1, 1, 2, 2], [1, 0, 2, 0, 2])
+    """
+    caller = "join"
+    check_transport(transport, caller)
+    row_mesh = None if mesh is None else RowMesh(mesh, axis, caller)
+    num_shards = 1 if row_mesh is None else row_mesh.num_shards
+    sides = as_sides(left_keys, right_keys, how, None, caller, num_shards)
+    num_left, num_right = sides.left[0].shape[0], sides.right[0].shape[0]
+
+    def run(room: int) -> Joined:
+        if row_mesh is None:
+            return _join(sides.left, sides.right, how, room)
+        placed = row_mesh.place((sides.left, sides.right))
+        return _join_on_mesh(*placed, row_mesh, how, room, (num_left, num_right), transport)
+
+    if any(isinstance(column, Tracer) for column in sides.left + sides.right):
+        return _with_narrow_count(run(as_pair_capacity(capacity, how, num_left, caller)))
+    if capacity is not None:
+        room = as_pair_capacity(capacity, how, num_left, caller)
+        joined = run(room)
+        if int(joined.count) > room:
+            raise CapacityError(caller, int(joined.count), room)
+        return _with_narrow_count(joined)
+    options = {"how": how, "axis": axis, "transport": transport}
+    size = int(join_size(sides.left, sides.right, mesh, **options))
+    joined = _with_narrow_count(run(as_pair_capacity(_in_steps(size), how, num_left, caller)))
+    return Joined(*first_rows(joined[:2], size, row_mesh), joined.count)
+
+
+def _in_steps(size: int) -> int:
+    """A capacity that results of nearby sizes share, so that they share a compiled program."""
+    step = 1 << max(size.bit_length() - 4, 0)
+    return -(-size // step) * step
+
+
+def _with_narrow_count(joined: Joined) -> Joined:
+    most = joined.count.dtype.type(MOST_PAIRS)
+    return joined._replace(count=jnp.minimum(joined.count, most).astype(jnp.int32))
+
+
+def join_size(
+    left_keys: Keys,
+    right_keys: Keys,
+    mesh: MeshLike | None = None,
+    *,
+    how: How = "inner",
+    axis: str | tuple[str, ...] | None = None,
+    transport: Transport = "auto",
+) -> Int[Array, ""]:
+    """Counts the pairs of a join, without making them, on one device or over a mesh.
+
+    Args:
+        left_keys: as for `join`.
+        right_keys: as for `join`.
+        mesh: the mesh that the rows of both sides are spread over; one device if left out.
+        how: as for `join`.
+        axis: mesh axis or axes that the rows lie along; all axes of the mesh if left out.
+        transport: how the rows travel; see `collective.partition`.
+
+    Returns:
+        The number of pairs, exact: int64 with x64 mode. Without it int32, which is `2**31 - 1`
+        where there are that many or more. On a mesh every device gets it.
+
+    Raises:
+        TypeError: dtypes of the sides differ or cannot be keys, or `mesh` is no mesh.
+        ValueError: numbers of columns or lengths differ, or `how` is no join.
+
+    Cost:
+        Work O(left_rows + right_rows) on CPU, that of a sort of both sides elsewhere.
+        Communication: that of `collective.join_size`.
+
+    Guarantees:
+        Deterministic; the same whatever the mesh.
+
+    Example:
+        >>> import jax.numpy as jnp
+        >>> from jaxframes import primitives
+        >>> primitives.join_size(jnp.array([1, 2, 2, 7]), jnp.array([2, 1, 2])).tolist()
+        5
+    """
+    caller = "join_size"
+    check_transport(transport, caller)
+    row_mesh = None if mesh is None else RowMesh(mesh, axis, caller)
+    num_shards = 1 if row_mesh is None else row_mesh.num_shards
+    sides = as_sides(left_keys, right_keys, how, None, caller, num_shards)
+    if row_mesh is None:
+        return _join_size(sides.left, sides.right, how)
+    lengths = sides.left[0].shape[0], sides.right[0].shape[0]
+    placed = row_mesh.place((sides.left, sides.right))
+    return _join_size_on_mesh(*placed, row_mesh, how, lengths, transport)
+
+
+@functools.partial(jax.jit, static_argnums=(2, 3))
+def _join(left: tuple[Array, ...], right: tuple[Array, ...], how: How, capacity: int) -> Joined:
+    return local.join(left, right, how=how, capacity=capacity)
+
+
+@functools.partial(jax.jit, static_argnums=2)
+def _join_size(left: tuple[Array, ...], right: tuple[Array, ...], how: How) -> Array:
+    return local.join_size(left, right, how=how)
+
+
+@functools.partial(jax.jit, static_argnums=(2, 3, 4, 5, 6))
+def _join_on_mesh(
+    left: tuple[Array, ...],
+    right: tuple[Array, ...],
+    row_mesh: RowMesh,
+    how: How,
+    capacity: int,
+    lengths: tuple[int, int],
+    transport: Transport,
+) -> Joined:
+    dealing = Dealing(row_mesh.axes, "full", transport, row_mesh.shard_rows(capacity))
+
+    def of_shard(left: tuple[Array, ...], right: tuple[Array, ...]) -> Any:
+        valid = (row_mesh.num_valid(length) for length in lengths)
+        pairs = join_shards(Sides(left, right, *valid), how, dealing)
+        return (pairs.left_rows, pairs.right_rows), pairs.total
+
+    in_specs = (row_mesh.spec, row_mesh.spec)
+    out_specs = (row_mesh.spec, PartitionSpec())
+    rows, total = shard_map(of_shard, row_mesh.mesh, in_specs, out_specs)(left, right)
+    return Joined(*row_mesh.trim(rows, capacity), total)
+
+
+@functools.partial(jax.jit, static_argnums=(2, 3, 4, 5))
+def _join_size_on_mesh(
+    left: tuple[Array, ...],
+    right: tuple[Array, ...],
+    row_mesh: RowMesh,
+    how: How,
+    lengths: tuple[int, int],
+    transport: Transport,
+) -> Array:
+    def of_shard(left: tuple[Array, ...], right: tuple[Array, ...]) -> Array:
+        return collective.join_size(
+            left,
+            right,
+            axis_name=row_mesh.axes,
+            how=how,
+            num_valid=tuple(row_mesh.num_valid(length) for length in lengths),
+            transport=transport,
+        )
+
+    return row_mesh.map_to_all(of_shard, left, right)

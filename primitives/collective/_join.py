@@ -1,0 +1,337 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Relational match of two sides of all shards' rows."""
+
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from ...shardings._compat import is_x64_enabled
+from .._arguments import as_num_valid
+from .._key_bits import ordered_words
+from .._typing import Array, Int
+from ..kernels._join import saturating_add, saturating_product, total_pairs
+from ..kernels._lower_bound import lower_bound, upper_bound
+from ..local._compact import select_rows
+from ..local._join import How, Joined, Sides, as_pair_capacity, as_sides
+from ..local._merge import NumValid
+from ..local._radix_sort import Keys, argsort_columns
+from ..local._take import take_rows, take_words
+from ._axis import AxisName, as_shards, num_shards_on
+from ._copies import Copies, count_dtype, deal_out_copies
+from ._exchange import Transport, check_transport
+from ._gather_rows import gather_rows
+from ._meeting import Meeting, meet
+from ._packing import pack_rows, unpack_rows
+from ._radix_sort import global_row_ids
+from ._rebalance import deal_out_rows
+from ._sort_shards import sort_shards
+from ._sorted_runs import Dealing, SortOrder
+from ._wide_counts import psum_wide, saturated
+
+
+def join(
+    left_keys: Keys,
+    right_keys: Keys,
+    *,
+    axis_name: AxisName,
+    how: How = "inner",
+    capacity: int | None = None,
+    num_valid: tuple[NumValid, NumValid] | None = None,
+    transport: Transport = "auto",
+) -> Joined:
+    """Pairs the rows of two sides whose keys are equal, many to many, and deals the pairs out.
+
+    Args:
+        left_keys: this shard's keys of the left side: one array of shape `(left_rows,)`, or a
+            tuple of them, as for `local.join`.
+        right_keys: as many columns of the same dtypes, each of shape `(right_rows,)`.
+        axis_name: mesh axis, or tuple of axes, that the rows of both sides lie along.
+        how: which rows come out, and in which order, as for `local.join`.
+        capacity: pairs that this shard has room for. Static. Semi and anti joins may leave it
+            out, and have room for as many as there are left rows.
+        num_valid: the rows of the left side and those of the right that count on this shard.
+        transport: how the rows travel; see `partition`.
+
+    Returns:
+        `Joined(left_rows, right_rows, count)`: this shard's share of the pairs, the first getting
+        the first, all equally many give or take one; global ids `shard * rows + row` of either
+        side, -1 for no match and behind the last pair; and the size of the share.
+        `count > capacity` says that pairs did not fit. Ids are int32, or int64 where a side has
+        more than 2^31 rows. Without x64 mode fewer than 2^31 pairs are counted right.
+
+    Raises:
+        TypeError: dtypes of the sides differ or cannot be keys, or `capacity` is traced.
+        ValueError: numbers of columns or lengths differ, `how` is no join, `capacity` is left out
+            of a join that needs it, or `axis_name` is no axis of the enclosing `shard_map`.
+
+    Cost:
+        Work O((left_rows + right_rows) x key bytes + capacity), sorts among it. Communication: the
+        distinct keys of each shard go to the shard of their range and counts come back, as in
+        `unique`; the right rows are sorted; ids of left rows that match go once to where their
+        pairs do; the right ids come by `gather_rows`. A right side that is smaller on all shards
+        than the left one on each is given to all of them instead.
+
+    Guarantees:
+        Deterministic; the same pairs in the same order whatever the number of shards. The rows of
+        either side, distinct keys and pairs are dealt out evenly, so that no key overloads a
+        shard, whichever side has it how often.
+
+    Example:
+        Two shards:
+
+            shard 0   left [7 3]   right [3 5]
+            shard 1   left [3 9]   right [3 7]
+            ->
+            shard 0   left rows [0 1 1]   right rows [3 0 2]   count 3
+            shard 1   left rows [2 2 -1]  right rows [0 2 -1]  count 2
+    """
+    caller = "join"
+    check_transport(transport, caller)
+    num_shards_on(axis_name, caller)
+    sides = as_sides(left_keys, right_keys, how, num_valid, caller)
+    capacity = as_pair_capacity(capacity, how, sides.left[0].shape[0], caller)
+    dealing = Dealing(axis_name, "even", transport, capacity)
+    left_rows, right_rows, count, _ = join_shards(sides, how, dealing)
+    return Joined(left_rows, right_rows, count)
+
+
+def join_size(
+    left_keys: Keys,
+    right_keys: Keys,
+    *,
+    axis_name: AxisName,
+    how: How = "inner",
+    num_valid: tuple[NumValid, NumValid] | None = None,
+    transport: Transport = "auto",
+) -> Int[Array, ""]:
+    """Counts the pairs of a join of all shards' rows, without making them.
+
+    Args:
+        left_keys: as for `join`.
+        right_keys: as for `join`.
+        axis_name: mesh axis, or tuple of axes, that the rows of both sides lie along.
+        how: as for `join`.
+        num_valid: as for `join`.
+        transport: how the rows travel; see `partition`.
+
+    Returns:
+        The number of pairs on all shards, the same on each, exact: int64 with x64 mode. Without it
+        int32, which is `2**31 - 1` where there are that many or more.
+
+    Raises:
+        TypeError: dtypes of the sides differ or cannot be keys.
+        ValueError: numbers of columns or lengths differ, `how` is no join, or `axis_name` is no
+            axis of the enclosing `shard_map`.
+
+    Cost:
+        Work O((left_rows + right_rows) x key bytes), a sort. Communication: the distinct keys of
+        each shard go to the shard of their range.
+
+    Guarantees:
+        Deterministic.
+
+    Example:
+        Two shards:
+
+            shard 0   left [7 3]   right [3 5]
+            shard 1   left [3 9]   right [3 7]
+            ->
+            both      5
+    """
+    caller = "join_size"
+    check_transport(transport, caller)
+    num_shards_on(axis_name, caller)
+    sides = as_sides(left_keys, right_keys, how, num_valid, caller)
+    if how == "right":
+        sides, how = sides.swapped(), "left"
+    met = _meet(_with_counts(sides, axis_name), Dealing(axis_name, "even", transport))
+    own = total_pairs(met.counts.num_left, met.counts.num_right, how)
+    if is_x64_enabled():
+        return jax.lax.psum(own, axis_name)
+    of_shards = jax.lax.all_gather(own.astype(jnp.uint32), axis_name, to="invarying")
+    return jax.lax.reduce(of_shards, np.uint32(0), saturating_add, (0,)).astype(jnp.int32)
+
+
+class DealtPairs(NamedTuple):
+    """A shard's share of the pairs, and how many there are on all shards."""
+
+    left_rows: Array
+    right_rows: Array
+    count: Array
+    total: Array
+
+
+def join_shards(sides: Sides, how: How, dealing: Dealing) -> DealtPairs:
+    """The join of checked arguments."""
+    if how == "right":
+        pairs = join_shards(sides.swapped(), "left", dealing)
+        return pairs._replace(left_rows=pairs.right_rows, right_rows=pairs.left_rows)
+    sides = _with_counts(sides, dealing.axis_name)
+    if how == "outer":
+        return _join_by_key(sides, dealing)
+    matches = _broadcast_matches if _is_small(sides, dealing.axis_name) else _met_matches
+    found = matches(sides, dealing)
+    is_left = jax.lax.iota(jnp.int32, sides.left[0].shape[0]) < sides.num_left
+    left_ids = global_row_ids(sides.left[0].shape[0], dealing.axis_name, "join")
+    if how in ("semi", "anti"):
+        is_kept = is_left & ((found.num_matches > 0) == (how == "semi"))
+        return _deal_out_left(left_ids, is_kept, dealing)
+    one = jnp.ones((), found.num_matches.dtype)
+    num_pairs = found.num_matches if how == "inner" else jnp.maximum(found.num_matches, one)
+    num_pairs = jnp.where(is_left, num_pairs, jnp.zeros_like(one)).astype(count_dtype())
+    start = jnp.where(found.num_matches > 0, found.start, jnp.full_like(found.start, -1))
+    copies = deal_out_copies((left_ids, start), num_pairs, dealing)
+    left_rows, start = copies.rows
+    is_pair = jax.lax.iota(jnp.int32, start.shape[0]) < copies.count
+    place = jnp.where(is_pair & (start >= 0), start + copies.copy.astype(start.dtype), -1)
+    return DealtPairs(
+        jnp.where(is_pair, left_rows, -1), found.right_rows(place), copies.count, copies.total
+    )
+
+
+class _Matches(NamedTuple):
+    """For each left row, how many right rows match, and where they begin in `right_rows`.
+
+    `right_rows` gives the global ids of right rows by their place, -1 where the place is.
+    """
+
+    num_matches: Array
+    start: Array
+    right_rows: Any
+
+
+def _with_counts(sides: Sides, axis_name: AxisName) -> Sides:
+    """The sides with their counts, each with a row at least, if only a row of padding."""
+    counts = (
+        as_num_valid(valid, columns[0].shape[0], "join")
+        for columns, valid in ((sides.left, sides.num_left), (sides.right, sides.num_right))
+    )
+    columns = (
+        tuple(column if column.shape[0] else jnp.zeros((1,), column.dtype) for column in side)
+        for side in (sides.left, sides.right)
+    )
+    return Sides(*as_shards((*columns, *counts), axis_name))
+
+
+def _is_small(sides: Sides, axis_name: AxisName) -> bool:
+    """Whether all right rows together are no more than the left rows of one shard."""
+    num_right = sides.right[0].shape[0] * num_shards_on(axis_name, "join")
+    return num_right <= sides.left[0].shape[0]
+
+
+def _met_matches(sides: Sides, dealing: Dealing) -> _Matches:
+    axis_name, transport = dealing.axis_name, dealing.transport
+    met = _meet(sides, dealing)
+    of_keys = (met.counts.num_right, met.counts.right_before)
+    num_left = sides.left[0].shape[0]
+    num_matches, start = met.of_left_rows(of_keys, num_left, axis_name, transport)
+    return _Matches(num_matches, start, _row_finder(sides.right, sides.num_right, dealing))
+
+
+def _broadcast_matches(sides: Sides, dealing: Dealing) -> _Matches:
+    axis_name = dealing.axis_name
+    num_right = sides.right[0].shape[0]
+    ids = global_row_ids(num_right, axis_name, "join")
+    is_valid = jax.lax.iota(jnp.int32, num_right) < sides.num_right
+    everywhere = pack_rows((sides.right, ids, is_valid))
+    everywhere = jax.lax.all_gather(everywhere, axis_name, tiled=True)
+    rows = unpack_rows(everywhere, (sides.right, ids, is_valid))
+    all_rows = jnp.asarray(everywhere.shape[0], jnp.int32)
+    (columns, ids, _), num_valid = select_rows(rows, rows[2], everywhere.shape[0], all_rows)
+    words = ordered_words(columns, (False,) * len(columns))
+    row_ids = argsort_columns(words, num_valid)
+    sorted_words = tuple(column.ordered() for column in take_words(words, row_ids))
+    queries = ordered_words(sides.left, (False,) * len(columns))
+    queries = tuple(column.ordered() for column in queries)
+    start = lower_bound(sorted_words, queries, num_valid)
+    num_matches = upper_bound(sorted_words, queries, num_valid) - start
+    sorted_ids = take_rows(ids, row_ids)
+
+    def right_rows(place: Array) -> Array:
+        if sorted_ids.shape[0] == 0:
+            return jnp.full(place.shape, -1, sorted_ids.dtype)
+        found = take_rows(sorted_ids, jnp.maximum(place, 0), is_unique=False)
+        return jnp.where(place >= 0, found, -1)
+
+    return _Matches(num_matches, start, right_rows)
+
+
+def _row_finder(columns: tuple[Array, ...], num_valid: Array, dealing: Dealing) -> Any:
+    """Sorts the rows of one side, and returns what finds their ids by their place."""
+    num_rows = columns[0].shape[0]
+    order = SortOrder((False,) * len(columns), (None,) * len(columns))
+    ids = global_row_ids(num_rows, dealing.axis_name, "join")
+    # Filled shard by shard, so that a place is the id of a row of the sorted ids.
+    full = Dealing(dealing.axis_name, "full", dealing.transport)
+    _, sorted_ids, count = sort_shards(columns, ids, order, num_valid, full)
+
+    def find(place: Array) -> Array:
+        found = gather_rows(
+            sorted_ids,
+            place,
+            axis_name=dealing.axis_name,
+            num_valid=count,
+            transport=dealing.transport,
+        )
+        return jnp.where(place >= 0, found, -1)
+
+    return find
+
+
+def _meet(sides: Sides, dealing: Dealing) -> Meeting:
+    assert sides.num_left is not None
+    assert sides.num_right is not None
+    return meet(
+        sides.left,
+        sides.right,
+        sides.num_left,
+        sides.num_right,
+        dealing.axis_name,
+        dealing.transport,
+        "join",
+    )
+
+
+def _deal_out_left(left_ids: Array, is_kept: Array, dealing: Dealing) -> DealtPairs:
+    num_left = left_ids.shape[0]
+    kept, count = select_rows(left_ids, is_kept, num_left, jnp.asarray(num_left, jnp.int32))
+    total = saturated(psum_wide(count, dealing.axis_name))
+    dealt, count = deal_out_rows(kept, count, dealing)
+    is_row = jax.lax.iota(jnp.int32, dealt.shape[0]) < count
+    dealt = jnp.where(is_row, dealt, -1)
+    return DealtPairs(dealt, jnp.full_like(dealt, -1), count, total)
+
+
+def _join_by_key(sides: Sides, dealing: Dealing) -> DealtPairs:
+    """The outer join: every key has pairs, and the keys of a shard come before the next's."""
+    met = _meet(sides, dealing)
+    counts = met.counts
+    one = jnp.ones((), counts.num_left.dtype)
+    num_beside = jnp.maximum(counts.num_right, one)
+    is_key = jax.lax.iota(jnp.int32, counts.num_left.shape[0]) < met.num_keys
+    num_pairs = _product(jnp.maximum(counts.num_left, one), num_beside)
+    num_pairs = jnp.where(is_key, num_pairs, jnp.zeros_like(num_pairs))
+    left_start = jnp.where(counts.num_left > 0, counts.left_before, -one)
+    right_start = jnp.where(counts.num_right > 0, counts.right_before, -one)
+    copies: Copies = deal_out_copies((left_start, right_start, num_beside), num_pairs, dealing)
+    left_start, right_start, num_beside = copies.rows
+    is_pair = jax.lax.iota(jnp.int32, left_start.shape[0]) < copies.count
+    beside = jnp.maximum(num_beside, one).astype(copies.copy.dtype)
+    left_place = left_start + (copies.copy // beside).astype(one.dtype)
+    right_place = right_start + (copies.copy % beside).astype(one.dtype)
+    find_left = _row_finder(sides.left, sides.num_left, dealing)
+    find_right = _row_finder(sides.right, sides.num_right, dealing)
+    return DealtPairs(
+        find_left(jnp.where(is_pair & (left_start >= 0), left_place, -1)),
+        find_right(jnp.where(is_pair & (right_start >= 0), right_place, -1)),
+        copies.count,
+        copies.total,
+    )
+
+
+def _product(a: Array, b: Array) -> Array:
+    if is_x64_enabled():
+        return a.astype(jnp.int64) * b.astype(jnp.int64)
+    return saturating_product(a, b)

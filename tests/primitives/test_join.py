@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Joins of whole arrays: the same pairs on every mesh, sized by themselves."""
+
+import functools
+from typing import get_args
+
+import jax
+import numpy as np
+import oracles
+import pytest
+from jaxframes import primitives
+from jaxframes.primitives.local._join import How
+from key_distributions import make_keys
+from on_shards import mesh_of, noting
+
+HOWS = get_args(How)
+
+
+def make_sides(num_left, num_right, distribution="four_values", dtype=np.float64):
+    keys = make_keys(distribution, num_left + num_right, np.dtype(dtype))
+    keys = np.random.default_rng(0).permutation(keys)
+    return keys[:num_left], keys[num_left:]
+
+
+@pytest.mark.parametrize("num_shards", [None, 3, 8])
+def test_an_eager_join_is_as_long_as_it_must_be(num_shards):
+    # Lengths that neither three nor eight shards divide; by turns a right side that is given to
+    # all shards, and one that is not.
+    mesh = None if num_shards is None else mesh_of(num_shards)
+    for how in HOWS:
+        sides = make_sides(*((50, 5) if how in ("left", "anti") else (13, 22)))
+        with noting(how):
+            expected = oracles.join(*sides, how=how)
+            joined = primitives.join(*sides, mesh, how=how)
+            assert isinstance(joined, primitives.Joined)
+            oracles.assert_same_bits(tuple(joined), (*expected, np.int32(len(expected[0]))))
+            assert primitives.join_size(*sides, mesh, how=how) == len(expected[0])
+
+
+@pytest.mark.parametrize("num_shards", [None, 3])
+def test_a_traced_join_has_the_capacity_and_the_true_count(num_shards):
+    mesh = None if num_shards is None else mesh_of(num_shards)
+    left, right = make_sides(20, 16)
+    for capacity in (7, 400):
+        run = functools.partial(primitives.join, mesh=mesh, how="left", capacity=capacity)
+        joined = jax.jit(run)(left, right)
+        expected = oracles.join(left, right, how="left")
+        count = len(expected[0])
+        padded = np.full((2, capacity), -1, np.int32)
+        padded[:, : min(count, capacity)] = np.stack(expected)[:, :capacity]
+        oracles.assert_same_bits(tuple(joined), (*padded, np.int32(count)))
+
+
+@pytest.mark.parametrize("num_shards", [None, 3])
+def test_an_eager_join_says_which_capacity_would_do(num_shards):
+    mesh = None if num_shards is None else mesh_of(num_shards)
+    left, right = np.zeros(5, np.int32), np.zeros(4, np.int32)
+    with pytest.raises(primitives.CapacityError) as caught:
+        primitives.join(left, right, mesh, capacity=19)
+    assert caught.value.needed == 20
+    assert str(caught.value) == (
+        "join: 20 rows do not fit a capacity of 19. Call again with capacity=20 or more."
+    )
+
+
+@pytest.mark.parametrize("num_shards", [None, 3])
+@pytest.mark.parametrize(("num_left", "num_right"), [(0, 0), (0, 4), (4, 0), (1, 1)])
+def test_sides_without_rows(num_shards, num_left, num_right):
+    mesh = None if num_shards is None else mesh_of(num_shards)
+    sides = make_sides(num_left, num_right, dtype=np.int32)
+    for how in ("right", "outer", "anti"):
+        with noting(how):
+            expected = oracles.join(*sides, how=how)
+            joined = primitives.join(*sides, mesh, how=how)
+            oracles.assert_same_bits(tuple(joined), (*expected, np.int32(len(expected[0]))))
+
+
+def test_several_columns_on_a_mesh():
+    sides = [
+        make_sides(30, 20, "four_values", np.int16),
+        make_sides(30, 20, "two_valued", np.float64),
+        make_sides(30, 20, "two_valued", np.int64),
+    ]
+    left, right = zip(*sides, strict=True)
+    for how in ("inner", "outer"):
+        joined = primitives.join(left, right, mesh_of(3), how=how)
+        oracles.assert_same_bits(tuple(joined[:2]), oracles.join(left, right, how=how))
