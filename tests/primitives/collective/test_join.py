@@ -11,7 +11,7 @@ import pytest
 from jaxframes.primitives import collective
 from jaxframes.primitives.local._join import How
 from key_distributions import make_keys
-from on_shards import SHARD_COUNTS, even_shares, into_shards, noting, on_shards, row_ids, valid_rows
+from on_shards import even_shares, into_shards, noting, on_shards, row_ids, valid_rows
 
 HOWS = get_args(How)
 
@@ -68,8 +68,17 @@ def sides_on_shards(num_shards, num_left, num_right, distribution, dtype=np.floa
 # Matches the oracle
 
 
-@pytest.mark.parametrize("num_shards", SHARD_COUNTS)
-@pytest.mark.parametrize("how", HOWS)
+# A program takes long to compile: each number of shards joins in some of the ways, three in all.
+WAYS = [
+    *((1, how) for how in ("inner", "outer", "anti")),
+    *((2, how) for how in ("left", "semi", "outer")),
+    *((3, how) for how in HOWS),
+    *((5, how) for how in ("right", "outer")),
+    *((8, how) for how in ("inner", "outer")),
+]
+
+
+@pytest.mark.parametrize(("num_shards", "how"), WAYS)
 def test_joins_whatever_the_keys_and_the_counts(num_shards, how):
     # The right side is too large to be given to every shard.
     num_left, num_right, capacity = 7, 9, 80
@@ -87,7 +96,7 @@ def test_joins_whatever_the_keys_and_the_counts(num_shards, how):
                 assert_joins(run, *sides, *counts, how, capacity)
 
 
-@pytest.mark.parametrize("how", HOWS)
+@pytest.mark.parametrize("how", ["inner", "right", "anti"])
 def test_a_small_right_side_is_given_to_every_shard(how):
     run = join_on_shards(3, how, 70)
     for distribution in ("uniform", "four_values", "constant"):
@@ -126,8 +135,8 @@ def test_a_key_that_both_sides_are_full_of_overloads_no_shard(how):
 # More pairs than there is room for
 
 
-@pytest.mark.parametrize("how", HOWS)
-@pytest.mark.parametrize("capacity", [0, 1, 4])
+@pytest.mark.parametrize("how", ["inner", "outer", "semi"])
+@pytest.mark.parametrize("capacity", [0, 4])
 def test_a_capacity_cuts_each_share_off_and_not_its_count(how, capacity):
     left, right = sides_on_shards(3, 7, 9, "four_values")
     counts = np.array([7, 7, 3], np.int32), np.array([9, 1, 9], np.int32)
@@ -135,7 +144,7 @@ def test_a_capacity_cuts_each_share_off_and_not_its_count(how, capacity):
 
 
 @pytest.mark.usefixtures("x64_off")
-@pytest.mark.parametrize("how", ["inner", "right", "outer", "anti"])
+@pytest.mark.parametrize("how", ["right", "outer", "anti"])
 def test_without_x64(how):
     left, right = sides_on_shards(3, 7, 9, "four_values", np.int32)
     counts = np.array([7, 7, 3], np.int32), np.array([9, 1, 9], np.int32)
