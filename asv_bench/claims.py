@@ -7,7 +7,7 @@ The claims are made for 10 million rows on two cores, and 4 million over 8 devic
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-from scenarios import MESH_REDUCE, MESH_SORT, Case
+from scenarios import FEW_AND_MANY, MESH_REDUCE, MESH_SORT, Case
 
 CLAIM_ROWS = 10_000_000
 
@@ -38,11 +38,14 @@ class Claim(NamedTuple):
 
 
 def _against(
-    operation: str, dtypes: tuple[str, ...], factors: Mapping[str, float]
+    operation: str,
+    dtypes: tuple[str, ...],
+    factors: Mapping[str, float],
+    distribution: str = "uniform",
 ) -> Iterator[Claim]:
     for dtype in dtypes:
         for implementation, factor in factors.items():
-            fast = Case(operation, dtype, "uniform", "jaxframes")
+            fast = Case(operation, dtype, distribution, "jaxframes")
             yield Claim(fast, fast._replace(implementation=implementation), factor)
 
 
@@ -72,5 +75,12 @@ CLAIMS = (
     *_against(MESH_SORT, ("int32",), {"xla": 8}),
     *_against("compact", ("int32",), {"jnp": 20}),
     *_against("unique", ("int32", "int64"), {"jnp": 10}),
+    *(
+        claim
+        for name in FEW_AND_MANY
+        for claim in _against("factorize", ("int64",), {"pandas": 3}, name)
+    ),
+    *_against("join", ("int64",), {"pandas": 1, "polars": 1}),
+    *_against("join many to many", ("int64",), {"pandas": 2}),
     *(_on_skewed_keys(name) for name in ("zipf_1.1", "half_one_key")),
 )

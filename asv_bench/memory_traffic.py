@@ -39,6 +39,24 @@ def bytes_moved(operation: str, num_rows: int, key_bytes: int) -> int:
         "compact": 2 + 2 * key_bytes,
         # Sort, flag the first of equal keys, and move those to the front.
         "unique": 5 * key_bytes + (key_bytes + 1) + (2 + 2 * key_bytes),
+        # Read the keys, write their numbers; a table of the distinct ones is besides.
+        "factorize": key_bytes + ROW_ID_BYTES,
+        "factorize by first row": key_bytes + ROW_ID_BYTES,
+        # Read both sides, of which one is a tenth, and write flags or pairs.
+        "isin": key_bytes + key_bytes // 10 + 1,
+        "join": key_bytes + key_bytes // 10 + 2 * ROW_ID_BYTES,
+        # Each side has 0.32 rows for a pair.
+        "join many to many": 2 * int(0.32 * key_bytes) + 2 * ROW_ID_BYTES,
+        # Read the values, write as many.
+        "inclusive_scan": 2 * key_bytes,
+        # The same with a flag beside each value.
+        "segmented_scan": 2 * key_bytes + 1,
+        # Read ids and values of 64 bits; the sums fit the cache.
+        "segment_sum": 4 + 8,
+        # Read for the range, and again to count.
+        "histogram": 2 * key_bytes,
+        # Read once.
+        "digit_histogram": key_bytes,
         # 64 buckets take one pass: count ids, read them to write row ids, fetch values by those.
         "bucket": 4 + (4 + ROW_ID_BYTES) + (ROW_ID_BYTES + 2 * VALUE_BYTES),
         # Each shard: sort, copy its rows to the others, merge what it received.

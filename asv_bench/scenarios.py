@@ -41,6 +41,7 @@ class Timing(NamedTuple):
 # Operation, dtype and distribution.
 Scenario = tuple[str, str, str]
 
+FEW_AND_MANY = ("thousand_values", "million_values", "uniform")
 SKEWED = ("zipf", "constant", "sorted", "reversed")
 SCENARIOS: tuple[Scenario, ...] = (
     *(
@@ -57,6 +58,9 @@ SCENARIOS: tuple[Scenario, ...] = (
     ("compact", "int32", "uniform"),
     *(("unique", dtype, "uniform") for dtype in ("int32", "int64")),
     ("unique", "int64", "zipf"),
+    *(("factorize", "int64", name) for name in FEW_AND_MANY),
+    *(("factorize by first row", "int64", name) for name in FEW_AND_MANY),
+    *((operation, "int64", "uniform") for operation in ("isin", "join", "join many to many")),
     ("merge", "int32", "uniform"),
     ("bucket", "int32", "uniform"),
     ("bucket", "int32", "zipf"),

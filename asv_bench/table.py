@@ -26,6 +26,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from claims import CLAIM_ROWS, CLAIMS
 from memory_traffic import bytes_moved, copy_bytes_per_second
 from scenarios import MESH_SCENARIOS, SCENARIOS, Timing, local_timings, mesh_timings
@@ -56,7 +57,7 @@ def table_lines(timings: list[Timing], copy_rate: float) -> Iterator[str]:
 
 
 def moved_by(timing: Timing) -> int:
-    key_bytes = 8 if timing.case.dtype.endswith("64") else 4
+    key_bytes = np.dtype(timing.case.dtype).itemsize
     return bytes_moved(timing.case.operation, timing.num_rows, key_bytes)
 
 

@@ -50,7 +50,23 @@ def columns_of(
         return np.arange(num_rows, dtype=np.float64), (keys % NUM_SEGMENTS).astype(np.int32)
     if operation == "compact":
         return np.random.default_rng(0).random(num_rows) < 0.5, keys
+    if operation in ("join", "join many to many", "isin"):
+        return _sides_of(operation, keys)
     return (keys,)
+
+
+def _sides_of(operation: str, keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Two sides, of which one or both draw from a tenth as many distinct keys as there are rows."""
+    rng = np.random.default_rng(0)
+    num_rows = len(keys)
+    if operation == "isin":
+        return keys, rng.choice(keys, num_rows // 10)
+    distinct = rng.permutation(np.unique(keys[: num_rows // 10]))
+    if operation == "join":
+        return rng.choice(distinct, num_rows), distinct
+    # Each key has so many rows on either side that there are `num_rows` pairs.
+    side_rows = int(num_rows / 10**0.5)
+    return rng.choice(distinct, side_rows), rng.choice(distinct, side_rows)
 
 
 def prepared(operation: str, implementation: str, *columns: np.ndarray) -> Call:
@@ -154,6 +170,54 @@ def _polars_top_k(keys: np.ndarray) -> Call:
     return lambda: frame.top_k(TOP, by="keys")
 
 
+def _jax_factorize(keys: np.ndarray, sort: bool) -> Call:
+    # As the eager global call does, which makes room for the distinct keys and no more.
+    capacity = int(jax.jit(functools.partial(local.factorize, capacity=0))(keys).count)
+    factorize = functools.partial(local.factorize, capacity=capacity, sort=sort)
+    return waiting_call(factorize, jax.device_put(keys))
+
+
+def _jax_join(left_keys: np.ndarray, right_keys: np.ndarray) -> Call:
+    capacity = int(local.join_size(left_keys, right_keys))
+    join = functools.partial(local.join, capacity=capacity)
+    return waiting_call(join, *jax.device_put((left_keys, right_keys)))
+
+
+def _side_columns(keys: np.ndarray, row_ids: str) -> dict[str, np.ndarray]:
+    return {"keys": keys, row_ids: np.arange(len(keys), dtype=np.int32)}
+
+
+def _pandas_join(left_keys: np.ndarray, right_keys: np.ndarray) -> Call:
+    left = pd.DataFrame(_side_columns(left_keys, "left_rows"))
+    right = pd.DataFrame(_side_columns(right_keys, "right_rows"))
+    return lambda: left.merge(right, on="keys")
+
+
+def _polars_join(left_keys: np.ndarray, right_keys: np.ndarray) -> Call:
+    left = pl.DataFrame(_side_columns(left_keys, "left_rows"))
+    right = pl.DataFrame(_side_columns(right_keys, "right_rows"))
+    return lambda: left.join(right, on="keys")
+
+
+def _polars_factorize(keys: np.ndarray) -> Call:
+    frame = pl.DataFrame({"keys": keys})
+    ranks = pl.col("keys").rank("dense")
+    return lambda: frame.select(ranks)
+
+
+def _pandas_isin(keys: np.ndarray, test_keys: np.ndarray) -> Call:
+    series = pd.Series(keys)
+    return lambda: series.isin(test_keys)
+
+
+def _polars_isin(keys: np.ndarray, test_keys: np.ndarray) -> Call:
+    series, test_series = pl.Series(keys), pl.Series(test_keys)
+    return lambda: series.is_in(test_series.implode())
+
+
+_JOINS = {"jaxframes": _jax_join, "pandas": _pandas_join, "polars": _polars_join}
+
+
 def _jnp_segmented_scan(values: jax.Array, head_flags: jax.Array) -> jax.Array:
     def combine(left: Any, right: Any) -> Any:
         (left_has_head, left_sum), (right_has_head, right_sum) = left, right
@@ -233,6 +297,26 @@ IMPLEMENTATIONS: dict[str, dict[str, Callable[..., Call]]] = {
         "pandas": _with_pandas(lambda keys: np.sort(keys.unique())),
         "polars": _with_polars(lambda keys: keys.unique().sort()),
     },
+    "factorize": {
+        "jaxframes": functools.partial(_jax_factorize, sort=True),
+        "numpy": _with_numpy(lambda keys: np.unique(keys, return_inverse=True)),
+        "pandas": _with_pandas(lambda keys: pd.factorize(keys, sort=True)),
+        "polars": _polars_factorize,
+    },
+    "factorize by first row": {
+        "jaxframes": functools.partial(_jax_factorize, sort=False),
+        "pandas": _with_pandas(lambda keys: pd.factorize(keys)),
+    },
+    "isin": {
+        "jaxframes": _with_jax(local.isin),
+        # Left alone, it compares every key with every other.
+        "jnp": _with_jax(functools.partial(jnp.isin, method="sort")),
+        "numpy": _with_numpy(np.isin),
+        "pandas": _pandas_isin,
+        "polars": _polars_isin,
+    },
+    "join": _JOINS,
+    "join many to many": _JOINS,
     "merge": {
         "jaxframes": _with_jax(local.merge),
         "jnp": _with_jax(lambda a, b: jnp.sort(jnp.concatenate([a, b]))),

@@ -2,8 +2,9 @@
 """Keys to sort, by the name of their distribution. Seeded: the same arguments, the same keys.
 
 The names are those of the tests. Here alone are `sixteen_bits`, whose keys are all alike but for
-their lowest 16 bits, which a radix sort may make use of; and `zipf_1.1` and `half_one_key`, whose
-hottest key would overload a device that had to take all of its rows.
+their lowest 16 bits, which a radix sort may make use of; `zipf_1.1` and `half_one_key`, whose
+hottest key would overload a device that had to take all of its rows; and `thousand_values` and
+`million_values`, which say how many distinct keys there are, spread over the whole range.
 """
 
 from collections.abc import Callable
@@ -68,6 +69,13 @@ def _half_one_key(num_rows: int, dtype: np.dtype, rng: np.random.Generator) -> n
     return np.where(rng.random(num_rows) < 0.5, keys[:1], keys)
 
 
+def _values(num_values: int) -> Callable[..., np.ndarray]:
+    def draw(num_rows: int, dtype: np.dtype, rng: np.random.Generator) -> np.ndarray:
+        return _uniform(num_values, dtype, rng)[rng.integers(0, num_values, num_rows)]
+
+    return draw
+
+
 DISTRIBUTIONS: dict[str, Callable[..., np.ndarray]] = {
     "uniform": _uniform,
     "sixteen_bits": _sixteen_bits,
@@ -78,4 +86,6 @@ DISTRIBUTIONS: dict[str, Callable[..., np.ndarray]] = {
     "zipf": _zipf,
     "zipf_1.1": _zipf_1_1,
     "half_one_key": _half_one_key,
+    "thousand_values": _values(1_000),
+    "million_values": _values(1_000_000),
 }
