@@ -80,6 +80,7 @@ CLAIMS = (
         for name in FEW_AND_MANY
         for claim in _against("factorize", ("int64",), {"pandas": 3}, name)
     ),
+    *_against("isin", ("int64",), {"numpy": 5, "pandas": 1.5}),
     *_against("join", ("int64",), {"pandas": 1, "polars": 1}),
     *_against("join many to many", ("int64",), {"pandas": 2}),
     *(_on_skewed_keys(name) for name in ("zipf_1.1", "half_one_key")),

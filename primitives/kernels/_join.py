@@ -53,7 +53,7 @@ def join_words(
         return _join_by_row(left, right, how, capacity)
 
     def native(left: Side, right: Side) -> Pairs:
-        left_rows, right_rows, count = native_join(left, right, column, how, capacity)
+        left_rows, right_rows, count = _native_join(left, right, column, how, capacity)
         fits = (count[0] == 0) & (count[1] <= np.uint32(MOST_PAIRS))
         saturated = jnp.where(fits, count[1], np.uint32(MOST_PAIRS)).astype(jnp.int32)
         return Pairs(left_rows, right_rows, saturated)
@@ -72,7 +72,7 @@ def count_pairs(left: Side, right: Side, column: OrderedWord, how: GroupedHow) -
         return total_pairs(rows_of_groups(left, num_groups), rows_of_groups(right, num_groups), how)
 
     def native(left: Side, right: Side) -> Array:
-        _, _, count = native_join(left, right, column, how, 0)
+        _, _, count = _native_join(left, right, column, how, 0)
         if is_x64_enabled():
             high, low = count[0].astype(jnp.int64), count[1].astype(jnp.int64)
             return high << np.int64(32) | low
@@ -84,7 +84,7 @@ def count_pairs(left: Side, right: Side, column: OrderedWord, how: GroupedHow) -
     return jax.lax.platform_dependent(left, right, cpu=native, default=xla)
 
 
-def native_join(
+def _native_join(
     left: Side, right: Side, column: OrderedWord, how: GroupedHow, capacity: int
 ) -> tuple[Array, Array, Array]:
     library, _ = load()

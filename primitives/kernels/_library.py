@@ -26,6 +26,7 @@ TARGETS = (
     "jaxframes_histogram_v1",
     "jaxframes_factorize_v1",
     "jaxframes_join_v1",
+    "jaxframes_membership_v1",
 )
 
 

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which rows of one side have a match on another."""
+"""Which rows of one side have a match on another: the definition, and the C++ kernel on CPU."""
 
 import jax
 import jax.numpy as jnp
 
-from ...shardings._compat import like_varying
 from .._key_bits import OrderedWord
 from .._typing import Array
-from ._join import Side, grouped_sides, native_join, rows_of_groups
+from ._foreign import call, word_attribute
+from ._join import Side, grouped_sides, rows_of_groups
 from ._library import is_native
 
 
@@ -24,9 +24,17 @@ def flag_matches(left: Side, right: Side, column: OrderedWord) -> Array:
         return is_left & has_right.at[groups].get(mode="promise_in_bounds")
 
     def native(left: Side, right: Side) -> Array:
-        rows, _, _ = native_join(left, right, column, "semi", num_left)
-        room = like_varying(jnp.zeros((num_left,), bool), rows)
-        return room.at[jnp.where(rows < 0, num_left, rows)].set(True, mode="drop")
+        num_slots = 2 << right.words.shape[0].bit_length()
+        flags, _ = call(
+            "jaxframes_membership_v1",
+            tuple(a[None] for a in (left.words, right.words, left.num_valid, right.num_valid)),
+            (
+                ((num_left,), jnp.bool_),
+                ((num_slots,), f"uint{8 * left.words.dtype.itemsize}"),
+            ),
+            flip=word_attribute(column.flip),
+        )
+        return flags
 
     if num_left == 0 or not is_native():
         return xla(left, right)

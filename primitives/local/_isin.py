@@ -37,8 +37,9 @@ def isin(
         ValueError: numbers of columns or lengths differ.
 
     Cost:
-        Work O(rows + test rows) on CPU where the columns fit one word of 64 bits together; else
-        that of a sort of both. No communication.
+        Work O(rows + test rows) on CPU where the columns fit one word of 64 bits together, by a
+        table of the test keys: of bits where their range is narrow, else of words. Elsewhere that
+        of a sort of both. No communication.
 
     Guarantees:
         Deterministic.
