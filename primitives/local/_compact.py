@@ -74,6 +74,8 @@ def select_rows(rows: Any, mask: Array, capacity: int, num_valid: Array) -> tupl
     plan = (row_ids, jax.lax.iota(jnp.int32, capacity) < count)
 
     def select(leaf: Array) -> Array:
+        if leaf.shape[0] == 0:
+            return take_rows_or_zeros(leaf, *plan)
         plain = jax.lax.stop_gradient(leaf)
         kept, _ = flagged_words(
             mask, plain, capacity, num_valid, lambda: (take_rows_or_zeros(plain, *plan), count)
