@@ -70,8 +70,8 @@ def stack_columns(a: tuple[Array, ...], b: tuple[Array, ...], num_a: Array) -> t
 @jax.custom_jvp
 def _stack_bits(a: Array, b: Array, num_a: Array) -> Array:
     # XLA on CPU moves bfloat16 by way of float32, which rewrites NaNs.
-    words = (jax.lax.bitcast_convert_type(side, jnp.uint16) for side in (a, b))
-    return jax.lax.bitcast_convert_type(one_after_the_other(*words, num_a), jnp.bfloat16)
+    a_words, b_words = (jax.lax.bitcast_convert_type(side, jnp.uint16) for side in (a, b))
+    return jax.lax.bitcast_convert_type(one_after_the_other(a_words, b_words, num_a), jnp.bfloat16)
 
 
 @_stack_bits.defjvp
@@ -79,4 +79,5 @@ def _stack_bits_jvp(
     primals: tuple[Array, Array, Array], tangents: tuple[Array, Array, Any]
 ) -> tuple[Array, Array]:
     a, b, num_a = primals
-    return _stack_bits(a, b, num_a), one_after_the_other(*tangents[:2], num_a)
+    a_tangent, b_tangent, _ = tangents
+    return _stack_bits(a, b, num_a), one_after_the_other(a_tangent, b_tangent, num_a)

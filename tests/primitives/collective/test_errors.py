@@ -33,6 +33,10 @@ COLLECTIVES = {
     "segment_argmin": lambda x, **options: collective.segment_argmin(x, X[:3], 3, **options),
     "segmented_sort": lambda x, **options: collective.segmented_sort(x, X[:3], **options),
     "merge": lambda x, **options: collective.merge(x, x, **options),
+    "searchsorted": lambda x, **options: collective.searchsorted(x, x, **options),
+    "isin": lambda x, **options: collective.isin(x, x, **options),
+    "set_union": lambda x, **options: collective.set_union(x, x, **options),
+    "factorize": lambda x, **options: collective.factorize(x, **options),
     "partition": lambda x, **options: collective.partition(x, X[:3], **options),
     "top_k": lambda x, **options: collective.top_k(x, 1, **options),
     "quantile": lambda x, **options: collective.quantile(x, 0.5, **options),
@@ -54,14 +58,22 @@ GLOBALS = {
     ),
     "segmented_sort": lambda x, mesh, **options: primitives.segmented_sort(x, X, mesh, **options),
     "merge": lambda x, mesh, **options: primitives.merge(x, x, mesh, **options),
+    "searchsorted": lambda x, mesh, **options: primitives.searchsorted(x, x, mesh, **options),
+    "isin": lambda x, mesh, **options: primitives.isin(x, x, mesh, **options),
+    "set_union": lambda x, mesh, **options: primitives.set_union(x, x, mesh, **options),
+    "factorize": lambda x, mesh, **options: primitives.factorize(x, mesh, **options),
     "partition": lambda x, mesh, **options: primitives.partition(x, X, mesh, **options),
     "top_k": lambda x, mesh, **options: primitives.top_k(x, 1, mesh, **options),
     "quantile": lambda x, mesh, **options: primitives.quantile(x, 0.5, mesh, **options),
     "select_rank": lambda x, mesh, **options: primitives.select_rank(x, 0, mesh, **options),
 }
-TAKE_TRANSPORT = ("radix_sort", "radix_argsort", "segmented_sort", "merge", "partition")
+TAKE_TRANSPORT = (
+    "radix_sort", "radix_argsort", "segmented_sort", "merge", "partition", "searchsorted", "isin",
+    "set_union", "factorize",
+)  # fmt: skip
 TAKE_KEYS = dict.fromkeys(("radix_sort", "radix_argsort", "segmented_sort"), "keys")
 TAKE_KEYS |= {"merge": "a_keys", "top_k": "x", "select_rank": "x"}
+TAKE_KEYS |= {"searchsorted": "sorted_keys", "isin": "keys", "set_union": "a", "factorize": "keys"}
 
 
 def inside(function, x=X, num_shards=2):
