@@ -9,6 +9,7 @@ from ._gather_rows import gather_rows
 from ._histogram import digit_histogram, histogram
 from ._isin import isin
 from ._join import join, join_size
+from ._join_asof import join_asof
 from ._merge import merge
 from ._order_statistics import select_rank, top_k
 from ._partition import partition
@@ -78,6 +79,7 @@ __all__ = [
     "inclusive_scan",
     "isin",
     "join",
+    "join_asof",
     "join_size",
     "local",
     "merge",

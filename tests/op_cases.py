@@ -126,6 +126,12 @@ def merge(f: Any, a: Any, b: Any, a_values: Any, b_values: Any, **at: Any) -> An
     return f(a, b, values=(a_values, b_values), **pair(at))
 
 
+def join_asof(f: Any, left: Any, right: Any, left_by: Any, right_by: Any, **at: Any) -> Any:
+    by = left_by % 2, right_by % 2
+    settings = {"direction": "nearest", "allow_exact": False, "tolerance": 0.5}
+    return f(left, right, by=by, **settings, **pair(at))
+
+
 def rebalance(f: Any, rows: Any, **at: Any) -> Any:
     if "mesh" not in at:
         return f(rows, **{"num_valid": 1 + jax.lax.axis_index("rows"), **at})
@@ -205,6 +211,7 @@ CASES = (
     OpCase(
         "join", (ids, ids), lambda f, a, b, **at: f(a, b, how="outer", capacity=ROOM, **pair(at))
     ),
+    OpCase("join_asof", (keys, few_keys, ids, ids), join_asof),
     OpCase("join_size", (ids, ids), lambda f, a, b, **at: f(a, b, how="left", **pair(at))),
     OpCase(
         "merge",

@@ -564,3 +564,58 @@ def join(
         pairs.sort(key=lambda pair: left[pair[0]] if pair[0] >= 0 else right[pair[1]])
     table = np.array(pairs, np.int32).reshape(-1, 2)
     return table[:, 0], table[:, 1]
+
+
+def join_asof(
+    left: np.ndarray,
+    right: np.ndarray,
+    *,
+    by: tuple[Any, Any] | None = None,
+    direction: str = "backward",
+    tolerance: Any = None,
+    allow_exact: bool = True,
+    num_valid: tuple[int | None, int | None] = (None, None),
+) -> np.ndarray:
+    """The right row of each left row, by nested loops; -1 for none."""
+    num_left, num_right = len(left), len(right)
+    valid_left = num_left if num_valid[0] is None else num_valid[0]
+    valid_right = num_right if num_valid[1] is None else num_valid[1]
+    times = np.concatenate([left, right])
+    ranks = key_ranks(times).tolist()
+    groups: list[Any] = [()] * len(times)
+    if by is not None:
+        both = columns_of(jax.tree.map(lambda *sides: np.concatenate(sides), *by))
+        groups = np.stack([key_ranks(column) for column in both], axis=1).tolist()
+    # NaN is no time. NumPy warns where a signalling one is compared.
+    with np.errstate(invalid="ignore"):
+        is_time = times == times
+
+    def distance(low: Any, high: Any) -> Any:
+        if not is_float(times.dtype):
+            return int(high) - int(low)
+        dtype = np.float64 if times.dtype == np.float64 else np.float32
+        with np.errstate(over="ignore"):
+            return dtype(0) if low == high else dtype(high) - dtype(low)
+
+    def match(i: int) -> int:
+        candidates = [
+            (ranks[num_left + j], j)
+            for j in range(valid_right)
+            if is_time[num_left + j]
+            and groups[num_left + j] == groups[i]
+            and (allow_exact or ranks[num_left + j] != ranks[i])
+        ]
+        before = [candidate for candidate in candidates if candidate[0] <= ranks[i]]
+        behind = [candidate for candidate in candidates if candidate[0] >= ranks[i]]
+        found = []
+        if before and direction != "forward":
+            row = max(before)[1]
+            found.append((distance(right[row], left[i]), 0, row))
+        if behind and direction != "backward":
+            row = min(behind)[1]
+            found.append((distance(left[i], right[row]), 1, row))
+        found = [row for row in found if tolerance is None or row[0] <= tolerance]
+        return min(found)[2] if found else -1
+
+    rows = [match(i) if i < valid_left and is_time[i] else -1 for i in range(num_left)]
+    return np.array(rows, np.int32)

@@ -7,6 +7,7 @@ from ._gather_rows import gather_rows
 from ._histogram import Histogram, digit_histogram, histogram
 from ._isin import isin
 from ._join import Joined, join, join_size
+from ._join_asof import join_asof
 from ._merge import merge
 from ._partition import Partitioned, partition
 from ._quantile import quantile
@@ -61,6 +62,7 @@ __all__ = [
     "inclusive_scan",
     "isin",
     "join",
+    "join_asof",
     "join_size",
     "merge",
     "partition",

@@ -11,6 +11,7 @@ from ._factorize import Factorized, factorize
 from ._histogram import Histogram, digit_histogram, histogram
 from ._isin import isin
 from ._join import Joined, join, join_size
+from ._join_asof import join_asof
 from ._merge import merge
 from ._quantile import quantile
 from ._radix_sort import radix_argsort, radix_sort
@@ -62,6 +63,7 @@ __all__ = [
     "inclusive_scan",
     "isin",
     "join",
+    "join_asof",
     "join_size",
     "merge",
     "quantile",

@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: Apache-2.0
+"""As-of join of whole arrays, on one device or over a mesh."""
+
+import functools
+from typing import Any
+
+import jax
+
+from ..shardings._compat import MeshLike
+from . import local
+from ._over_mesh import RowMesh
+from ._typing import Array, ArrayLike, Int, Shaped
+from .collective._exchange import Transport, check_transport
+from .collective._join_asof import join_shards
+from .local._asof_rule import AsofRule, Direction, as_asof
+from .local._radix_sort import Keys
+from .local._sides import KeySides
+
+_Columns = tuple[Array, ...]
+
+
+def join_asof(
+    left: Shaped[ArrayLike, " left_rows"],
+    right: Shaped[ArrayLike, " right_rows"],
+    mesh: MeshLike | None = None,
+    *,
+    by: tuple[Keys, Keys] | None = None,
+    direction: Direction = "backward",
+    tolerance: Any = None,
+    allow_exact: bool = True,
+    axis: str | tuple[str, ...] | None = None,
+    transport: Transport = "auto",
+) -> Int[Array, " left_rows"]:
+    """Finds, for each left row, the right row whose time is closest, on one device or over a mesh.
+
+    The rows are fetched by the ids that come out: `values[right_rows]`, where there is a match, or
+    over a mesh `gather_rows(values, right_rows, mesh)`, which gives zeros where there is none.
+
+    Args:
+        left: times of the left rows, or whatever else is to be compared, in any order, of shape
+            `(left_rows,)`; of any dtype that can be sorted by, and of any length.
+        right: times of the right rows, in any order, of the same dtype and shape `(right_rows,)`.
+        mesh: the mesh that the rows of both sides are spread over; one device if left out.
+        by: keys of the left rows and those of the right ones, each an array or a tuple of arrays,
+            that must be equal in rows that match. NaN equals NaN.
+        direction: where the right row may lie.
+
+            - `"backward"`: the last one whose time is the left row's or before it.
+            - `"forward"`: the first one whose time is the left row's or behind it.
+            - `"nearest"`: whichever of the two is closer; the one before where both are as close.
+
+        tolerance: how far the times may be apart, a number of their dtype that is not negative;
+            any distance if left out.
+        allow_exact: whether equal times match.
+        axis: mesh axis or axes that the rows lie along; all axes of the mesh if left out.
+        transport: how the rows travel; see `collective.partition`.
+
+    Returns:
+        For each left row the position of its right row, -1 where there is none. int32, or int64
+        where a mesh holds more than 2^31 right rows; on a mesh sharded by rows where it divides
+        the number of left rows. Of right rows with the same time the last one matches from behind,
+        the first from before.
+
+    Raises:
+        TypeError: dtypes of the sides differ or cannot be sorted by, `tolerance` is no number of
+            the dtype of the times, or `mesh` is no mesh.
+        ValueError: arrays that are not one-dimensional or differ in length, a negative `tolerance`,
+            a `direction` that is none of the above, there is no such transport, or `axis` names no
+            axis of the mesh.
+
+    Cost:
+        Work O((left_rows + right_rows) x key bytes): one sort of both sides together, and a scan,
+        or two for the nearest row; over a mesh see `collective.join_asof`.
+
+    Guarantees:
+        As `local.join_asof`; the same whatever the mesh.
+
+    Example:
+        >>> import jax.numpy as jnp
+        >>> from jaxframes import primitives, shardings
+        >>> trades, quotes = jnp.array([10, 25, 31]), jnp.array([30, 10, 20])
+        >>> primitives.join_asof(trades, quotes, shardings.make_mesh(1)).tolist()
+        [1, 2, 0]
+    """
+    caller = "join_asof"
+    check_transport(transport, caller)
+    if mesh is None:
+        return local.join_asof(
+            left,
+            right,
+            by=by,
+            direction=direction,
+            tolerance=tolerance,
+            allow_exact=allow_exact,
+        )
+    row_mesh = RowMesh(mesh, axis, caller)
+    sides, rule, limit = as_asof(
+        left, right, by, direction, tolerance, allow_exact, None, row_mesh.num_shards
+    )
+    lengths = sides.a[0].shape[0], sides.b[0].shape[0]
+    placed = row_mesh.place((sides.a, sides.b))
+    return _join_on_mesh(*placed, limit, row_mesh, rule, lengths, transport)
+
+
+@functools.partial(jax.jit, static_argnums=(3, 4, 5, 6))
+def _join_on_mesh(
+    left: _Columns,
+    right: _Columns,
+    tolerance: Array | None,
+    row_mesh: RowMesh,
+    rule: AsofRule,
+    lengths: tuple[int, int],
+    transport: Transport,
+) -> Array:
+    def join(left: _Columns, right: _Columns, tolerance: Array | None) -> Array:
+        num_left, num_right = (row_mesh.num_valid(length) for length in lengths)
+        sides = KeySides(left, right, num_left, num_right)
+        return join_shards(sides, rule, tolerance, row_mesh.axes, transport)
+
+    found = row_mesh.map(join, left, right, replicated=(tolerance,))
+    return row_mesh.trim(found, lengths[0])

@@ -1,0 +1,270 @@
+# SPDX-License-Identifier: Apache-2.0
+"""As-of join over a mesh axis.
+
+1. The rows of both sides are sorted together, by group, time and side, and dealt out evenly: a
+   group or a time that most rows share lies on as many shards as it fills.
+2. A running maximum over the shards tells each row the place of the right row before it. That row
+   lies on the same shard, or it is the last of its shard, and those are known to all.
+3. The ids of the right rows go back by the way that the left rows came.
+"""
+
+import functools
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+
+from .._key_bits import ordered_words
+from .._scan_operators import Scan
+from .._typing import Array, ArrayLike, Int, Shaped
+from ..kernels._join import one_after_the_other
+from ..local._asof_rule import (
+    AsofRule,
+    Candidate,
+    Direction,
+    Found,
+    as_asof,
+    choose_rows,
+    find_places,
+    head_flags,
+    is_nan_word,
+    split_words,
+)
+from ..local._merge import NumValid
+from ..local._radix_sort import Keys, argsort_columns
+from ..local._segmented_scan import ScanArguments, SegmentEncoding
+from ..local._sides import KeySides, stack_columns
+from ..local._take import take_rows, take_words
+from ._axis import AxisName, as_shards, num_shards_on
+from ._exchange import Runs, Transport, check_transport, exchange
+from ._key_ranges import send_back
+from ._packing import pack_rows, unpack_rows
+from ._radix_sort import global_row_ids, row_id_dtype
+from ._segmented_scan import scan_shards
+from ._sorted_runs import Dealing, plan_shares
+
+
+def join_asof(
+    left: Shaped[ArrayLike, " left_rows"],
+    right: Shaped[ArrayLike, " right_rows"],
+    *,
+    axis_name: AxisName,
+    by: tuple[Keys, Keys] | None = None,
+    direction: Direction = "backward",
+    tolerance: Any = None,
+    allow_exact: bool = True,
+    num_valid: tuple[NumValid, NumValid] | None = None,
+    transport: Transport = "auto",
+) -> Int[Array, " left_rows"]:
+    """Finds, for each left row of this shard, the right row of all whose time is closest.
+
+    The rows are fetched by the ids that come out: `gather_rows(values, right_rows)`.
+
+    Args:
+        left: times of this shard's left rows, as for `local.join_asof`, in any order.
+        right: times of this shard's right rows, in any order.
+        axis_name: mesh axis, or tuple of axes, that the rows of both sides lie along.
+        by: as for `local.join_asof`, of this shard's rows.
+        direction: as for `local.join_asof`.
+        tolerance: as for `local.join_asof`, the same on every shard.
+        allow_exact: as for `local.join_asof`.
+        num_valid: the rows of this shard that count, of the left side and of the right, from the
+            front.
+        transport: how the rows travel; see `partition`.
+
+    Returns:
+        For each left row of this shard the global id of its right row, `shard * right_rows + row`;
+        -1 where there is none, and in padding. int32, or int64 where the mesh holds more than 2^31
+        right rows. Of right rows with the same time the last one matches from behind, the first
+        from before, in the order of (shard, row).
+
+    Raises:
+        TypeError: as `local.join_asof`.
+        ValueError: as `local.join_asof`; ids need 64 bits without x64 mode, there is no such
+            transport, or `axis_name` is no axis of the enclosing `shard_map`.
+
+    Cost:
+        Work O((left_rows + right_rows) x key bytes), two sorts. Communication: that of a
+        `radix_sort` of the rows of both sides with an id each, an id for each row on its way back,
+        and a few numbers of each shard.
+
+    Guarantees:
+        As `local.join_asof`. No shard sorts more than its even share of all rows, whatever the
+        keys and times.
+
+    Example:
+        Two shards, trades on the left and quotes on the right:
+
+            shard 0   left [31 10]   right [30]
+            shard 1   left [25  5]   right [20]
+            ->
+            shard 0   [0 -1]
+            shard 1   [1 -1]
+    """
+    caller = "join_asof"
+    num_shards_on(axis_name, caller)
+    check_transport(transport, caller)
+    sides, rule, limit = as_asof(left, right, by, direction, tolerance, allow_exact, num_valid)
+    return join_shards(sides, rule, limit, axis_name, transport)
+
+
+def join_shards(
+    sides: KeySides,
+    rule: AsofRule,
+    tolerance: Array | None,
+    axis_name: AxisName,
+    transport: Transport,
+) -> Array:
+    """The join of checked arguments."""
+    sides, tolerance = as_shards((sides, tolerance), axis_name)
+    num_left, num_right = sides.a[0].shape[0], sides.b[0].shape[0]
+    ids = global_row_ids(num_right, axis_name, "join_asof")
+    if num_left == 0 or num_right == 0:
+        return as_shards(jnp.full((num_left,), -1, ids.dtype), axis_name)
+    is_left = jax.lax.iota(jnp.int32, num_left + num_right) >= sides.num_b
+    ids = one_after_the_other(ids, jnp.zeros_like(sides.a[0], ids.dtype), sides.num_b)
+    columns = jax.lax.stop_gradient(stack_columns(sides.b, sides.a, sides.num_b))
+    union = _deal_out_union(columns, is_left, ids, sides, rule, axis_name, transport)
+
+    rows = _rows_found(union, rule, tolerance, axis_name)
+    home = union.at_home(rows, axis_name, transport)
+    home = jax.lax.dynamic_slice_in_dim(home, sides.num_b, num_left)
+    is_left = jax.lax.iota(jnp.int32, num_left) < sides.num_a
+    return jnp.where(is_left, home, -1)
+
+
+class _Union(NamedTuple):
+    """The share of the sorted rows of both sides that was dealt to this shard.
+
+    Attributes:
+        columns: the columns of `by`, then the times.
+        is_left: which rows are of the left side.
+        ids: the global ids of right rows.
+        sent: the runs in which the rows came.
+        row_ids: the order in which this shard's rows left.
+        final_row_ids: the order in which the rows stand, of those that came.
+    """
+
+    columns: tuple[Array, ...]
+    is_left: Array
+    ids: Array
+    sent: Runs
+    row_ids: Array
+    final_row_ids: Array
+
+    def at_home(self, rows: Array, axis_name: AxisName, transport: Transport) -> Array:
+        """Something for each of the sorted rows, where they came from."""
+        came = _put(rows, self.final_row_ids)
+        left = send_back(came, self.sent, rows.shape[0], axis_name, transport)
+        return _put(left, self.row_ids)
+
+
+def _deal_out_union(
+    columns: tuple[Array, ...],
+    is_left: Array,
+    ids: Array,
+    sides: KeySides,
+    rule: AsofRule,
+    axis_name: AxisName,
+    transport: Transport,
+) -> _Union:
+    num_valid = sides.num_a + sides.num_b
+
+    def words_of(columns: tuple[Array, ...], is_left: Array) -> Any:
+        side = is_left if rule.right_first else ~is_left
+        return ordered_words((*columns, side), (False,) * (len(columns) + 1))
+
+    words = words_of(columns, is_left)
+    row_ids = argsort_columns(words, num_valid)
+    capacity = row_ids.shape[0]
+    dealing = Dealing(axis_name, "even", transport)
+    sent = plan_shares(take_words(words, row_ids), num_valid, capacity, dealing)
+    rows = (columns, is_left, ids)
+    came = exchange(take_rows(pack_rows(rows), row_ids), sent, capacity, axis_name, transport)
+    columns, is_left, _ = unpack_rows(came, rows)
+    # The runs arrive in the order of their shards, so a stable sort keeps the order of ties.
+    final_row_ids = argsort_columns(words_of(columns, is_left), sent.count)
+    columns, is_left, ids = unpack_rows(take_rows(came, final_row_ids), rows)
+    return _Union(columns, is_left, ids, sent, row_ids, final_row_ids)
+
+
+def _rows_found(union: _Union, rule: AsofRule, tolerance: Array | None, axis_name: AxisName) -> Any:
+    """The right row that matches each left row among the sorted rows, -1 for none."""
+    times, num_valid = union.columns[-1], union.sent.count
+    num_rows = times.shape[0]
+    group, time = split_words(ordered_words(union.columns, (False,) * len(union.columns)), times)
+    is_time = ~is_nan_word(time, times.dtype)
+    is_match = ~union.is_left & is_time & (jax.lax.iota(jnp.int32, num_rows) < num_valid)
+    places = _places(num_rows, axis_name)
+    heads = SegmentEncoding(_head_flags(group, num_valid, axis_name) if group else None, None)
+    looks_past = rule.direction == "nearest" and not rule.allow_exact
+    time_heads = _head_flags((*group, time), num_valid, axis_name) if looks_past else None
+
+    def scan(values: Array, scan: Scan) -> Array:
+        return scan_shards(ScanArguments(values, scan, None, num_valid), heads, axis_name)
+
+    found = find_places(is_match, places, time_heads, rule, scan)
+    candidate = functools.partial(_candidate, union=union, is_time=is_time, axis_name=axis_name)
+    rows = jax.lax.iota(jnp.int32, num_rows)
+
+    def last_match(stop: Array) -> Array:
+        return jnp.max(jnp.where(is_match & (rows < stop), rows, 0))
+
+    before_edges, behind_edges = [last_match(num_valid)], [jnp.argmax(is_match).astype(jnp.int32)]
+    if time_heads is not None:
+        # Where a time goes on behind this shard, its rows look past those of that time.
+        last_head = jnp.max(jnp.where(time_heads & (rows < num_valid), rows, 0))
+        before_edges.append(last_match(last_head))
+    found = Found(
+        None if found.before is None else candidate(found.before, jnp.stack(before_edges)),
+        None if found.behind is None else candidate(found.behind, jnp.stack(behind_edges)),
+    )
+    return choose_rows(times, found, tolerance)
+
+
+def _candidate(
+    place: Array, edges: Array, union: _Union, is_time: Array, axis_name: AxisName
+) -> Candidate:
+    """The rows at places over all shards: any row of this one, of the others one at their edges.
+
+    There are one or two of these `edges`, which every shard tells all others.
+    """
+    num_rows, num_edges = place.shape[0], edges.shape[0]
+    own = (union.ids, union.columns[-1])
+    others = (take_rows(own, edges, is_unique=False), edges)
+    others, edge_rows = jax.lax.all_gather(others, axis_name)
+    pool = jax.tree.map(lambda own, other: jnp.concatenate([own, other.reshape(-1)]), own, others)
+    place = jnp.where(is_time, place, -1)
+    at = jnp.maximum(place, 0)
+    shard, row = (at // num_rows).astype(jnp.int32), (at % num_rows).astype(jnp.int32)
+    # The first of two edges, unless it is another row.
+    is_second = row != take_rows(edge_rows[:, 0], shard, is_unique=False)
+    edge = jnp.where(is_second, num_edges - 1, 0).astype(jnp.int32)
+    is_here = shard == jax.lax.axis_index(axis_name)
+    index = jnp.where(is_here, row, num_rows + num_edges * shard + edge)
+    ids, times = take_rows(pool, index, is_unique=False)
+    return Candidate(jnp.where(place >= 0, ids, -1), times)
+
+
+def _places(num_rows: int, axis_name: AxisName) -> Array:
+    """The place of each of the sorted rows over all shards, that of the last being no limit."""
+    num_shards = num_shards_on(axis_name, "join_asof")
+    dtype = row_id_dtype(num_rows * num_shards + 1, "join_asof")
+    first = jax.lax.axis_index(axis_name).astype(dtype) * num_rows
+    return first + jax.lax.iota(dtype, num_rows)
+
+
+def _head_flags(parts: tuple[Array, ...], num_valid: Array, axis_name: AxisName) -> Array:
+    """As `head_flags`, with the last row of the shard before this one before the first row."""
+    # The first shards are dealt rows before the others, so the one before a row is not empty.
+    last = jnp.maximum(num_valid - 1, 0)
+    edges = jax.lax.all_gather(take_rows(parts, last), axis_name)
+    me = jax.lax.axis_index(axis_name)
+    flags = head_flags(parts, take_rows(edges, jnp.maximum(me - 1, 0)))
+    # The first row of all begins a scan by itself, but heads are counted as well.
+    return flags | ((jax.lax.iota(jnp.int32, flags.shape[0]) == 0) & (me == 0))
+
+
+def _put(rows: Array, row_ids: Array) -> Array:
+    room = jnp.zeros_like(rows)
+    return room.at[row_ids].set(rows, unique_indices=True, mode="promise_in_bounds")

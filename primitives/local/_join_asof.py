@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: Apache-2.0
+"""As-of join of one device's rows: the right row whose time is closest."""
+
+import functools
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+from ...shardings._compat import like_varying
+from .._key_bits import ordered_words
+from .._scan_operators import Scan
+from .._typing import Array, ArrayLike, Int, Shaped
+from ..kernels._radix_sort import sort_words_with_row_ids
+from ._asof_rule import (
+    AsofRule,
+    Candidate,
+    Direction,
+    Found,
+    as_asof,
+    choose_rows,
+    find_places,
+    head_flags,
+    is_nan_word,
+    split_words,
+)
+from ._merge import NumValid
+from ._radix_sort import Keys, argsort_columns
+from ._segmented_scan import ScanArguments, SegmentEncoding, scan_segments
+from ._sides import KeySides, stack_columns
+from ._take import take_rows, take_rows_or_zeros, take_words
+
+
+def join_asof(
+    left: Shaped[ArrayLike, " left_rows"],
+    right: Shaped[ArrayLike, " right_rows"],
+    *,
+    by: tuple[Keys, Keys] | None = None,
+    direction: Direction = "backward",
+    tolerance: Any = None,
+    allow_exact: bool = True,
+    num_valid: tuple[NumValid, NumValid] | None = None,
+) -> Int[Array, " left_rows"]:
+    """Finds, for each left row, the right row whose time is closest to its own.
+
+    The rows are fetched by the ids that come out: `values[right_rows]`, where there is a match.
+
+    Args:
+        left: times of the left rows, or whatever else is to be compared, in any order, of shape
+            `(left_rows,)`; of any dtype that can be sorted by.
+        right: times of the right rows, in any order, of the same dtype and shape `(right_rows,)`.
+        by: keys of the left rows and those of the right ones, each an array or a tuple of arrays,
+            that must be equal in rows that match. NaN equals NaN.
+        direction: where the right row may lie.
+
+            - `"backward"`: the last one whose time is the left row's or before it.
+            - `"forward"`: the first one whose time is the left row's or behind it.
+            - `"nearest"`: whichever of the two is closer; the one before where both are as close.
+
+        tolerance: how far the times may be apart, a number of their dtype that is not negative;
+            any distance if left out.
+        allow_exact: whether equal times match.
+        num_valid: the rows of the left side and those of the right that count, from the front.
+
+    Returns:
+        For each left row the id of its right row, int32; -1 where there is none, and in padding.
+        Of right rows with the same time the last one matches from behind, the first from before.
+
+    Raises:
+        TypeError: dtypes of the sides differ or cannot be sorted by, or `tolerance` is no number
+            of the dtype of the times.
+        ValueError: arrays that are not one-dimensional or differ in length, a negative `tolerance`,
+            or a `direction` that is none of the above.
+
+    Cost:
+        Work O((left_rows + right_rows) x key bytes): one sort of both sides together, and a scan,
+        or two for the nearest row. No communication.
+
+    Guarantees:
+        Deterministic. Distances of integers are exact, however far apart; those of floats are
+        rounded as differences of their dtype, or of float32 where it is wider. NaN is no time: such
+        rows match nothing, where pandas raises. A traced `tolerance` that is negative or NaN lets
+        nothing match. What is fetched by the ids is differentiable.
+
+    Example:
+        >>> import jax.numpy as jnp
+        >>> from jaxframes.primitives import local
+        >>> trades, quotes = jnp.array([10, 25, 31]), jnp.array([30, 10, 20])
+        >>> local.join_asof(trades, quotes).tolist()
+        [1, 2, 0]
+        >>> local.join_asof(trades, quotes, direction="nearest", tolerance=4).tolist()
+        [1, -1, 0]
+        >>> tickers = jnp.array([1, 1, 2]), jnp.array([2, 1, 2])
+        >>> local.join_asof(trades, quotes, by=tickers).tolist()
+        [1, 1, 0]
+    """
+    sides, rule, limit = as_asof(left, right, by, direction, tolerance, allow_exact, num_valid)
+    return _join_sides(sides, limit, rule)
+
+
+@functools.partial(jax.jit, static_argnums=2)
+def _join_sides(sides: KeySides, tolerance: Array | None, rule: AsofRule) -> Array:
+    sides = jax.lax.stop_gradient(sides)
+    left_times, right_times = sides.a[-1], sides.b[-1]
+    num_left = left_times.shape[0]
+    if right_times.shape[0] == 0 or num_left == 0:
+        return like_varying(jnp.full((num_left,), -1, jnp.int32), sides)
+    if rule.right_first:
+        columns = stack_columns(sides.b, sides.a, sides.num_b)
+        first_left, first_right = sides.num_b, jnp.zeros_like(sides.num_b)
+    else:
+        columns = stack_columns(sides.a, sides.b, sides.num_a)
+        first_left, first_right = jnp.zeros_like(sides.num_a), sides.num_a
+    num_valid = sides.num_a + sides.num_b
+    # Equal rows keep their order, so that one side stands before the other.
+    words = ordered_words(columns, (False,) * len(columns))
+    if len(words) == 1:
+        sorted_word, row_ids = sort_words_with_row_ids(words[0], num_valid)
+        words = (words[0]._replace(word=sorted_word),)
+    else:
+        row_ids = argsort_columns(words, num_valid)
+        words = take_words(words, row_ids)
+    group, time = split_words(words, left_times)
+    places = jax.lax.iota(jnp.int32, row_ids.shape[0])
+    right_ids = row_ids - first_right
+    is_match = (right_ids >= 0) & (right_ids < sides.num_b)
+    is_match &= ~is_nan_word(time, left_times.dtype)
+    heads = SegmentEncoding(head_flags(group) if group else None, None)
+
+    def scan(values: Array, scan: Scan) -> Array:
+        arguments = ScanArguments(values, scan, None, num_valid)
+        return scan_segments(arguments, heads.heads_inside(scan.reverse))
+
+    places_found = find_places(is_match, places, head_flags((*group, time)), rule, scan)
+    is_left = jax.lax.iota(jnp.int32, num_left) < sides.num_a
+    is_left &= left_times == left_times
+
+    def candidate(place: Array) -> Candidate:
+        found = take_rows(right_ids, jnp.maximum(place, 0), is_unique=False)
+        found = jnp.where(place >= 0, found, -1)
+        home = jnp.zeros_like(found)
+        home = home.at[row_ids].set(found, unique_indices=True, mode="promise_in_bounds")
+        found = jax.lax.dynamic_slice_in_dim(home, first_left, num_left)
+        found = jnp.where(is_left, found, -1)
+        is_found = found >= 0
+        times = take_rows_or_zeros(right_times, jnp.maximum(found, 0), is_found)
+        return Candidate(found, times)
+
+    found = Found(*(None if place is None else candidate(place) for place in places_found))
+    return choose_rows(left_times, found, tolerance)
