@@ -118,14 +118,10 @@ def join_shards(
     """The join of checked arguments."""
     sides, tolerance = as_shards((sides, tolerance), axis_name)
     num_left, num_right = sides.a[0].shape[0], sides.b[0].shape[0]
-    ids = global_row_ids(num_right, axis_name, "join_asof")
     if num_left == 0 or num_right == 0:
-        return as_shards(jnp.full((num_left,), -1, ids.dtype), axis_name)
-    is_left = jax.lax.iota(jnp.int32, num_left + num_right) >= sides.num_b
-    ids = one_after_the_other(ids, jnp.zeros_like(sides.a[0], ids.dtype), sides.num_b)
-    columns = jax.lax.stop_gradient(stack_columns(sides.b, sides.a, sides.num_b))
-    union = _deal_out_union(columns, is_left, ids, sides, rule, axis_name, transport)
-
+        dtype = row_id_dtype(num_right * num_shards_on(axis_name, "join_asof"), "join_asof")
+        return as_shards(jnp.full((num_left,), -1, dtype), axis_name)
+    union = deal_out_union(sides, rule, axis_name, transport)
     rows = _rows_found(union, rule, tolerance, axis_name)
     home = union.at_home(rows, axis_name, transport)
     home = jax.lax.dynamic_slice_in_dim(home, sides.num_b, num_left)
@@ -159,15 +155,15 @@ class _Union(NamedTuple):
         return _put(left, self.row_ids)
 
 
-def _deal_out_union(
-    columns: tuple[Array, ...],
-    is_left: Array,
-    ids: Array,
-    sides: KeySides,
-    rule: AsofRule,
-    axis_name: AxisName,
-    transport: Transport,
+def deal_out_union(
+    sides: KeySides, rule: AsofRule, axis_name: AxisName, transport: Transport
 ) -> _Union:
+    """Sorts the rows of both sides, and deals them out evenly."""
+    columns = jax.lax.stop_gradient(stack_columns(sides.b, sides.a, sides.num_b))
+    right_ids = global_row_ids(sides.b[0].shape[0], axis_name, "join_asof")
+    no_ids = jnp.zeros_like(sides.a[0], right_ids.dtype)
+    ids = one_after_the_other(right_ids, no_ids, sides.num_b)
+    is_left = jax.lax.iota(jnp.int32, ids.shape[0]) >= sides.num_b
     num_valid = sides.num_a + sides.num_b
 
     def words_of(columns: tuple[Array, ...], is_left: Array) -> Any:
@@ -197,8 +193,9 @@ def _rows_found(union: _Union, rule: AsofRule, tolerance: Array | None, axis_nam
     is_match = ~union.is_left & is_time & (jax.lax.iota(jnp.int32, num_rows) < num_valid)
     places = _places(num_rows, axis_name)
     heads = SegmentEncoding(_head_flags(group, num_valid, axis_name) if group else None, None)
-    looks_past = rule.direction == "nearest" and not rule.allow_exact
-    time_heads = _head_flags((*group, time), num_valid, axis_name) if looks_past else None
+    time_heads = None
+    if rule.looks_past:
+        time_heads = _head_flags((*group, time), num_valid, axis_name)
 
     def scan(values: Array, scan: Scan) -> Array:
         return scan_shards(ScanArguments(values, scan, None, num_valid), heads, axis_name)

@@ -36,6 +36,11 @@ class AsofRule(NamedTuple):
         """
         return self.direction == "nearest" or self.allow_exact == (self.direction == "backward")
 
+    @property
+    def looks_past(self) -> bool:
+        """Whether right rows of equal time, which stand first, are passed over on the way back."""
+        return self.direction == "nearest" and not self.allow_exact
+
 
 class Found(NamedTuple):
     """What was found for each left row, before it and behind it; None where nobody looked."""
@@ -73,14 +78,16 @@ def as_asof(
         as_key(right, caller, "right", num_shards),
     )
     check_same_columns(times[:1], times[1:], caller, "left", "right")
-    columns = tuple((*_as_by(by, times, num_shards)[i], times[i]) for i in range(2))
-    check_rows_of_sides(*columns, caller, ("left", "right"), num_shards)
-    counts = (
+    groups = _as_by(by, times, num_shards)
+    columns = tuple((*keys, time) for keys, time in zip(groups, times, strict=True))
+    check_rows_of_sides(columns[0], columns[1], caller, ("left", "right"), num_shards)
+    num_left, num_right = (
         as_num_valid(valid, time.shape[0], caller)
         for valid, time in zip(as_pair(num_valid, caller, "num_valid"), times, strict=True)
     )
     limit = None if tolerance is None else _as_tolerance(tolerance, times[0], caller)
-    return KeySides(*columns, *counts), AsofRule(direction, bool(allow_exact)), limit
+    sides = KeySides(columns[0], columns[1], num_left, num_right)
+    return sides, AsofRule(direction, bool(allow_exact)), limit
 
 
 def _as_by(by: Any, times: tuple[Array, Array], num_shards: int) -> tuple[tuple[Array, ...], ...]:
@@ -91,7 +98,8 @@ def _as_by(by: Any, times: tuple[Array, Array], num_shards: int) -> tuple[tuple[
         as_keys(keys, caller, f"by of the {name} side", num_shards)[0]
         for keys, name in zip(as_pair(by, caller, "by"), ("left", "right"), strict=True)
     ]
-    check_same_columns(*columns, caller, "by of the left side", "that of the right")
+    names = "by of the left side", "that of the right"
+    check_same_columns(columns[0], columns[1], caller, *names)
     for keys, time, name in zip(columns, times, ("left", "right"), strict=True):
         if keys[0].shape != time.shape:
             raise ValueError(
@@ -161,16 +169,14 @@ def find_places(
     Args:
         is_match: which rows are right rows that may match.
         places: the place of each row.
-        time_heads: where another time or group begins; asked for where equal times are passed
-            over in both directions.
+        time_heads: where another time or group begins; needed where the rule looks past its own.
         rule: what to look for.
         scan: scans within groups.
     """
     before = behind = None
     if rule.direction != "forward":
-        looks_past = rule.direction == "nearest" and not rule.allow_exact
-        before = scan(jnp.where(is_match, places, -1), Scan("max", False, looks_past))
-        if looks_past:
+        before = scan(jnp.where(is_match, places, -1), Scan("max", False, rule.looks_past))
+        if rule.looks_past:
             # Right rows stand first: what was before the head of a time is less than that.
             assert time_heads is not None
             before = scan(jnp.where(time_heads, before, -1), Scan("max", False, False))

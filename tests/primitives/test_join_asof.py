@@ -14,9 +14,11 @@ import pytest
 from jax.sharding import AxisType, PartitionSpec
 from jaxframes import primitives, shardings
 from jaxframes.primitives import collective, local
-from jaxframes.primitives.local._asof_rule import Direction
+from jaxframes.primitives.collective._axis import as_shards
+from jaxframes.primitives.collective._join_asof import deal_out_union
+from jaxframes.primitives.local._asof_rule import Direction, as_asof
 from key_distributions import make_keys
-from on_shards import SHARD_COUNTS, into_shards, mesh_of, noting, on_shards, row_counts
+from on_shards import SHARD_COUNTS, even_shares, into_shards, mesh_of, noting, on_shards, row_counts
 
 RULES = tuple((direction, exact) for direction in get_args(Direction) for exact in (True, False))
 # One of each direction; the last one looks past equal times both ways.
@@ -264,6 +266,19 @@ def test_every_transport(transport):
     counts = tuple(np.full(3, n, np.int32) for n in (12, 9))
     rules = RULES[:1]
     check_on_shards(left, right, np.int32(9), counts, None, rules, transport)
+
+
+def test_a_hot_group_loads_no_shard_more_than_others():
+    left, right = make_sides("zipf", np.int32, 8 * 12, 8 * 9)
+    by = np.zeros(8 * 12, np.int32), np.zeros(8 * 9, np.int32)
+    counts = row_counts(8, 12)["growing"], row_counts(8, 9)["all on the first shard"]
+
+    def load(left, right, by, counts):
+        sides, rule, _ = as_asof(left, right, by, "backward", None, True, counts)
+        return deal_out_union(as_shards(sides, "rows"), rule, "rows", "auto").sent.count
+
+    loads = on_shards(load, 8)(*into_shards((left, right, by), 8), counts)
+    assert loads.tolist() == even_shares(sum(count.sum() for count in counts), 8)
 
 
 # Global calls
