@@ -19,8 +19,9 @@ from .collective._exchange import Transport, check_transport
 from .collective._join import join_shards
 from .collective._sorted_runs import Dealing
 from .kernels._join import MOST_PAIRS
-from .local._join import How, Joined, Sides, as_pair_capacity, as_sides
+from .local._join import How, Joined, as_pair_capacity, as_sides
 from .local._radix_sort import Keys
+from .local._sides import KeySides
 
 
 def join(
@@ -96,15 +97,15 @@ def join(
     row_mesh = None if mesh is None else RowMesh(mesh, axis, caller)
     num_shards = 1 if row_mesh is None else row_mesh.num_shards
     sides = as_sides(left_keys, right_keys, how, None, caller, num_shards)
-    num_left, num_right = sides.left[0].shape[0], sides.right[0].shape[0]
+    num_left, num_right = sides.a[0].shape[0], sides.b[0].shape[0]
 
     def run(room: int) -> Joined:
         if row_mesh is None:
-            return _join(sides.left, sides.right, how, room)
-        placed = row_mesh.place((sides.left, sides.right))
-        return _join_on_mesh(*placed, row_mesh, how, room, (num_left, num_right), transport)
+            return _join(sides.a, sides.b, how, room)
+        left, right = row_mesh.place((sides.a, sides.b))
+        return _join_on_mesh(left, right, row_mesh, how, room, (num_left, num_right), transport)
 
-    if any(isinstance(column, Tracer) for column in sides.left + sides.right):
+    if any(isinstance(column, Tracer) for column in sides.a + sides.b):
         return _with_narrow_count(run(as_pair_capacity(capacity, how, num_left, caller)))
     if capacity is not None:
         room = as_pair_capacity(capacity, how, num_left, caller)
@@ -113,9 +114,10 @@ def join(
             raise CapacityError(caller, int(joined.count), room)
         return _with_narrow_count(joined)
     options = {"how": how, "axis": axis, "transport": transport}
-    size = int(join_size(sides.left, sides.right, mesh, **options))
+    size = int(join_size(sides.a, sides.b, mesh, **options))
     joined = _with_narrow_count(run(as_pair_capacity(_in_steps(size), how, num_left, caller)))
-    return Joined(*first_rows(joined[:2], size, row_mesh), joined.count)
+    left_rows, right_rows = first_rows(joined[:2], size, row_mesh)
+    return Joined(left_rows, right_rows, joined.count)
 
 
 def _in_steps(size: int) -> int:
@@ -175,9 +177,9 @@ def join_size(
     num_shards = 1 if row_mesh is None else row_mesh.num_shards
     sides = as_sides(left_keys, right_keys, how, None, caller, num_shards)
     if row_mesh is None:
-        return _join_size(sides.left, sides.right, how)
-    lengths = sides.left[0].shape[0], sides.right[0].shape[0]
-    placed = row_mesh.place((sides.left, sides.right))
+        return _join_size(sides.a, sides.b, how)
+    lengths = sides.a[0].shape[0], sides.b[0].shape[0]
+    placed = row_mesh.place((sides.a, sides.b))
     return _join_size_on_mesh(*placed, row_mesh, how, lengths, transport)
 
 
@@ -204,14 +206,15 @@ def _join_on_mesh(
     dealing = Dealing(row_mesh.axes, "full", transport, row_mesh.shard_rows(capacity))
 
     def of_shard(left: tuple[Array, ...], right: tuple[Array, ...]) -> Any:
-        valid = (row_mesh.num_valid(length) for length in lengths)
-        pairs = join_shards(Sides(left, right, *valid), how, dealing)
+        valid_left, valid_right = (row_mesh.num_valid(length) for length in lengths)
+        pairs = join_shards(KeySides(left, right, valid_left, valid_right), how, dealing)
         return (pairs.left_rows, pairs.right_rows), pairs.total
 
     in_specs = (row_mesh.spec, row_mesh.spec)
     out_specs = (row_mesh.spec, PartitionSpec())
     rows, total = shard_map(of_shard, row_mesh.mesh, in_specs, out_specs)(left, right)
-    return Joined(*row_mesh.trim(rows, capacity), total)
+    left_rows, right_rows = row_mesh.trim(rows, capacity)
+    return Joined(left_rows, right_rows, total)
 
 
 @functools.partial(jax.jit, static_argnums=(2, 3, 4, 5))
@@ -229,7 +232,7 @@ def _join_size_on_mesh(
             right,
             axis_name=row_mesh.axes,
             how=how,
-            num_valid=tuple(row_mesh.num_valid(length) for length in lengths),
+            num_valid=(row_mesh.num_valid(lengths[0]), row_mesh.num_valid(lengths[1])),
             transport=transport,
         )
 

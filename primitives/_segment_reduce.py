@@ -84,12 +84,11 @@ def _reduce(
     axis: Any,
 ) -> Any:
     row_mesh = None if mesh is None else RowMesh(mesh, axis, caller)
-    x, ids, *settings = as_segment_arguments(
+    x, ids, num_segments, op, fill_value, ddof = as_segment_arguments(
         caller, x, segment_ids, num_segments, op, fill_value, ddof
     )
     if row_mesh is None:
-        return reduce_on_one_device(x, ids, *settings, None, caller)
-    num_segments, op, fill_value, ddof = settings
+        return reduce_on_one_device(x, ids, num_segments, op, fill_value, ddof, None, caller)
     if not ids.shape[0]:
         # XLA compiles no program over a mesh whose arguments are all empty: a row of no segment.
         x = jax.tree.map(lambda leaf: jnp.zeros((1, *leaf.shape[1:]), leaf.dtype), x)

@@ -513,7 +513,7 @@ def head_flags_of(segment_ids: np.ndarray) -> np.ndarray:
 
 def factorize(
     keys: Any, *, capacity: int | None = None, sort: bool = True, num_valid: int | None = None
-) -> tuple[np.ndarray, Any, np.ndarray]:
+) -> tuple[np.ndarray, Any, np.int32]:
     """Group ids, unique keys and count, row by row with a dictionary."""
     columns = columns_of(keys)
     num_rows = len(columns[0])

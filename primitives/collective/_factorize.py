@@ -98,6 +98,7 @@ def factorize(
             num_valid=valid,
             transport=transport,
         )
+        assert found.inverse is not None
         numbers, unique_columns, count = found.inverse, found.unique_keys, found.count
     else:
         numbers, is_first = _number_first_rows(columns, valid, dtype, axis_name, transport)

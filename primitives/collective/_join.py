@@ -8,15 +8,15 @@ import jax.numpy as jnp
 import numpy as np
 
 from ...shardings._compat import is_x64_enabled
-from .._arguments import as_num_valid
 from .._key_bits import ordered_words
 from .._typing import Array, Int
 from ..kernels._join import saturating_add, saturating_product, total_pairs
 from ..kernels._lower_bound import lower_bound, upper_bound
 from ..local._compact import select_rows
-from ..local._join import How, Joined, Sides, as_pair_capacity, as_sides
+from ..local._join import How, Joined, as_pair_capacity, as_sides
 from ..local._merge import NumValid
 from ..local._radix_sort import Keys, argsort_columns
+from ..local._sides import KeySides
 from ..local._take import take_rows, take_words
 from ._axis import AxisName, as_shards, num_shards_on
 from ._copies import Copies, count_dtype, deal_out_copies
@@ -91,7 +91,7 @@ def join(
     check_transport(transport, caller)
     num_shards_on(axis_name, caller)
     sides = as_sides(left_keys, right_keys, how, num_valid, caller)
-    capacity = as_pair_capacity(capacity, how, sides.left[0].shape[0], caller)
+    capacity = as_pair_capacity(capacity, how, sides.a[0].shape[0], caller)
     dealing = Dealing(axis_name, "even", transport, capacity)
     left_rows, right_rows, count, _ = join_shards(sides, how, dealing)
     return Joined(left_rows, right_rows, count)
@@ -146,7 +146,7 @@ def join_size(
     sides = as_sides(left_keys, right_keys, how, num_valid, caller)
     if how == "right":
         sides, how = sides.swapped(), "left"
-    met = _meet(_with_counts(sides, axis_name), Dealing(axis_name, "even", transport))
+    met = _meet(_on_shards(sides, axis_name), Dealing(axis_name, "even", transport))
     own = total_pairs(met.counts.num_left, met.counts.num_right, how)
     if is_x64_enabled():
         return jax.lax.psum(own, axis_name)
@@ -163,18 +163,18 @@ class DealtPairs(NamedTuple):
     total: Array
 
 
-def join_shards(sides: Sides, how: How, dealing: Dealing) -> DealtPairs:
+def join_shards(sides: KeySides, how: How, dealing: Dealing) -> DealtPairs:
     """The join of checked arguments."""
     if how == "right":
         pairs = join_shards(sides.swapped(), "left", dealing)
         return pairs._replace(left_rows=pairs.right_rows, right_rows=pairs.left_rows)
-    sides = _with_counts(sides, dealing.axis_name)
+    sides = _on_shards(sides, dealing.axis_name)
     if how == "outer":
         return _join_by_key(sides, dealing)
     matches = _broadcast_matches if _is_small(sides, dealing.axis_name) else _met_matches
     found = matches(sides, dealing)
-    is_left = jax.lax.iota(jnp.int32, sides.left[0].shape[0]) < sides.num_left
-    left_ids = global_row_ids(sides.left[0].shape[0], dealing.axis_name, "join")
+    is_left = jax.lax.iota(jnp.int32, sides.a[0].shape[0]) < sides.num_a
+    left_ids = global_row_ids(sides.a[0].shape[0], dealing.axis_name, "join")
     if how in ("semi", "anti"):
         is_kept = is_left & ((found.num_matches > 0) == (how == "semi"))
         return _deal_out_left(left_ids, is_kept, dealing)
@@ -202,48 +202,44 @@ class _Matches(NamedTuple):
     right_rows: Any
 
 
-def _with_counts(sides: Sides, axis_name: AxisName) -> Sides:
-    """The sides with their counts, each with a row at least, if only a row of padding."""
-    counts = (
-        as_num_valid(valid, columns[0].shape[0], "join")
-        for columns, valid in ((sides.left, sides.num_left), (sides.right, sides.num_right))
-    )
+def _on_shards(sides: KeySides, axis_name: AxisName) -> KeySides:
+    """The sides as those of a shard, each with a row at least, if only a row of padding."""
     columns = (
         tuple(column if column.shape[0] else jnp.zeros((1,), column.dtype) for column in side)
-        for side in (sides.left, sides.right)
+        for side in (sides.a, sides.b)
     )
-    return Sides(*as_shards((*columns, *counts), axis_name))
+    return KeySides(*as_shards((*columns, sides.num_a, sides.num_b), axis_name))
 
 
-def _is_small(sides: Sides, axis_name: AxisName) -> bool:
+def _is_small(sides: KeySides, axis_name: AxisName) -> bool:
     """Whether all right rows together are no more than the left rows of one shard."""
-    num_right = sides.right[0].shape[0] * num_shards_on(axis_name, "join")
-    return num_right <= sides.left[0].shape[0]
+    num_right = sides.b[0].shape[0] * num_shards_on(axis_name, "join")
+    return num_right <= sides.a[0].shape[0]
 
 
-def _met_matches(sides: Sides, dealing: Dealing) -> _Matches:
+def _met_matches(sides: KeySides, dealing: Dealing) -> _Matches:
     axis_name, transport = dealing.axis_name, dealing.transport
     met = _meet(sides, dealing)
     of_keys = (met.counts.num_right, met.counts.right_before)
-    num_left = sides.left[0].shape[0]
+    num_left = sides.a[0].shape[0]
     num_matches, start = met.of_left_rows(of_keys, num_left, axis_name, transport)
-    return _Matches(num_matches, start, _row_finder(sides.right, sides.num_right, dealing))
+    return _Matches(num_matches, start, _row_finder(sides.b, sides.num_b, dealing))
 
 
-def _broadcast_matches(sides: Sides, dealing: Dealing) -> _Matches:
+def _broadcast_matches(sides: KeySides, dealing: Dealing) -> _Matches:
     axis_name = dealing.axis_name
-    num_right = sides.right[0].shape[0]
+    num_right = sides.b[0].shape[0]
     ids = global_row_ids(num_right, axis_name, "join")
-    is_valid = jax.lax.iota(jnp.int32, num_right) < sides.num_right
-    everywhere = pack_rows((sides.right, ids, is_valid))
+    is_valid = jax.lax.iota(jnp.int32, num_right) < sides.num_b
+    everywhere = pack_rows((sides.b, ids, is_valid))
     everywhere = jax.lax.all_gather(everywhere, axis_name, tiled=True)
-    rows = unpack_rows(everywhere, (sides.right, ids, is_valid))
+    rows = unpack_rows(everywhere, (sides.b, ids, is_valid))
     all_rows = jnp.asarray(everywhere.shape[0], jnp.int32)
     (columns, ids, _), num_valid = select_rows(rows, rows[2], everywhere.shape[0], all_rows)
     words = ordered_words(columns, (False,) * len(columns))
     row_ids = argsort_columns(words, num_valid)
     sorted_words = tuple(column.ordered() for column in take_words(words, row_ids))
-    queries = ordered_words(sides.left, (False,) * len(columns))
+    queries = ordered_words(sides.a, (False,) * len(columns))
     queries = tuple(column.ordered() for column in queries)
     start = lower_bound(sorted_words, queries, num_valid)
     num_matches = upper_bound(sorted_words, queries, num_valid) - start
@@ -280,14 +276,12 @@ def _row_finder(columns: tuple[Array, ...], num_valid: Array, dealing: Dealing) 
     return find
 
 
-def _meet(sides: Sides, dealing: Dealing) -> Meeting:
-    assert sides.num_left is not None
-    assert sides.num_right is not None
+def _meet(sides: KeySides, dealing: Dealing) -> Meeting:
     return meet(
-        sides.left,
-        sides.right,
-        sides.num_left,
-        sides.num_right,
+        sides.a,
+        sides.b,
+        sides.num_a,
+        sides.num_b,
         dealing.axis_name,
         dealing.transport,
         "join",
@@ -304,7 +298,7 @@ def _deal_out_left(left_ids: Array, is_kept: Array, dealing: Dealing) -> DealtPa
     return DealtPairs(dealt, jnp.full_like(dealt, -1), count, total)
 
 
-def _join_by_key(sides: Sides, dealing: Dealing) -> DealtPairs:
+def _join_by_key(sides: KeySides, dealing: Dealing) -> DealtPairs:
     """The outer join: every key has pairs, and the keys of a shard come before the next's."""
     met = _meet(sides, dealing)
     counts = met.counts
@@ -321,8 +315,8 @@ def _join_by_key(sides: Sides, dealing: Dealing) -> DealtPairs:
     beside = jnp.maximum(num_beside, one).astype(copies.copy.dtype)
     left_place = left_start + (copies.copy // beside).astype(one.dtype)
     right_place = right_start + (copies.copy % beside).astype(one.dtype)
-    find_left = _row_finder(sides.left, sides.num_left, dealing)
-    find_right = _row_finder(sides.right, sides.num_right, dealing)
+    find_left = _row_finder(sides.a, sides.num_a, dealing)
+    find_right = _row_finder(sides.b, sides.num_b, dealing)
     return DealtPairs(
         find_left(jnp.where(is_pair & (left_start >= 0), left_place, -1)),
         find_right(jnp.where(is_pair & (right_start >= 0), right_place, -1)),

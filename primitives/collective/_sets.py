@@ -8,7 +8,7 @@ from ..local._compact import select_rows
 from ..local._merge import NumValid
 from ..local._radix_sort import Keys
 from ..local._sets import KeySet, SetOp, most_keys
-from ..local._sides import as_key_sides
+from ..local._sides import KeySides, as_key_sides
 from ._axis import AxisName, as_shards, num_shards_on
 from ._exchange import Transport, check_transport
 from ._meeting import meet
@@ -173,7 +173,8 @@ def _as_set(
     # A shard has an even share of what all shards sent, but may keep another part of it.
     most = min(num_a + num_b, most_keys(op, num_shards * num_a, num_shards * num_b))
     capacity = as_capacity(capacity, most, caller)
-    met = meet(*as_shards(sides, axis_name), axis_name, transport, caller)
+    sides = KeySides(*as_shards(sides, axis_name))
+    met = meet(sides.a, sides.b, sides.num_a, sides.num_b, axis_name, transport, caller)
     is_in_a, is_in_b = met.counts.num_left > 0, met.counts.num_right > 0
     is_wanted = {
         "union": is_in_a | is_in_b,

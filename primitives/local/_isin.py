@@ -6,7 +6,7 @@ import jax.numpy as jnp
 
 from .._typing import Array, Bool
 from ..kernels._membership import flag_matches
-from ._join import Sides, word_sides
+from ._join import word_sides
 from ._merge import NumValid
 from ._radix_sort import Keys
 from ._sides import KeySides, as_key_sides
@@ -59,4 +59,4 @@ def isin(
 
 def flag_members(sides: KeySides) -> Array:
     """Flags the valid rows of `a` whose key is in `b`."""
-    return flag_matches(*word_sides(Sides(*sides), in_key_order=False))
+    return flag_matches(*word_sides(sides, in_key_order=False))

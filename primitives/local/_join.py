@@ -4,16 +4,15 @@
 from typing import Any, Literal, NamedTuple, get_args
 
 import jax
-import jax.numpy as jnp
 
-from .._arguments import MAX_SHARD_ROWS, as_keys, as_num_valid, as_static_int, type_of
+from .._arguments import MAX_SHARD_ROWS, as_static_int
 from .._key_bits import OrderedWord, ordered_words
 from .._typing import Array, Int
 from ..kernels._factorize import number_groups
 from ..kernels._join import Pairs, Side, count_pairs, join_words, one_after_the_other
-from ._merge import NumValid, as_pair
+from ._merge import NumValid
 from ._radix_sort import Keys, argsort_columns
-from ._searchsorted import check_same_columns
+from ._sides import KeySides, as_key_sides
 
 How = Literal["inner", "left", "right", "outer", "semi", "anti"]
 
@@ -87,7 +86,7 @@ def join(
     """
     caller = "join"
     sides = as_sides(left_keys, right_keys, how, num_valid, caller)
-    capacity = as_pair_capacity(capacity, how, sides.left[0].shape[0], caller)
+    capacity = as_pair_capacity(capacity, how, sides.a[0].shape[0], caller)
     return Joined(*join_sides(sides, how, capacity))
 
 
@@ -133,42 +132,16 @@ def join_size(
     return count_pairs(*word_sides(sides, in_key_order=False), how)
 
 
-class Sides(NamedTuple):
-    """Checked key columns of both sides, and the rows of each that count: None for all."""
-
-    left: tuple[Array, ...]
-    right: tuple[Array, ...]
-    num_left: Array | None
-    num_right: Array | None
-
-    def swapped(self) -> "Sides":
-        """The right side for the left one."""
-        return Sides(self.right, self.left, self.num_right, self.num_left)
-
-
 def as_sides(
     left_keys: Any, right_keys: Any, how: Any, num_valid: Any, caller: str, num_shards: int = 1
-) -> Sides:
+) -> KeySides:
     """Checks the keys of both sides, and that there is such a join."""
     if how not in get_args(How):
         raise ValueError(
             f"{caller}: how must be one of {', '.join(map(repr, get_args(How)))}, got {how!r}."
         )
-    left, _ = as_keys(left_keys, caller, "left_keys", num_shards)
-    right, _ = as_keys(right_keys, caller, "right_keys", num_shards)
-    check_same_columns(left, right, caller, "left_keys", "right_keys")
-    if left[0].shape[0] + right[0].shape[0] > num_shards * MAX_SHARD_ROWS:
-        raise ValueError(
-            f"{caller}: left_keys and right_keys together must hold fewer than 2**31 rows, got "
-            f"{type_of(left[0])} and {type_of(right[0])}. Spread the rows over more devices."
-        )
-    counts = (
-        None if valid is None else as_num_valid(valid, columns[0].shape[0], caller)
-        for valid, columns in zip(
-            as_pair(num_valid, caller, "num_valid"), (left, right), strict=True
-        )
-    )
-    return Sides(left, right, *counts)
+    names = ("left_keys", "right_keys")
+    return as_key_sides(left_keys, right_keys, num_valid, caller, names, num_shards)[0]
 
 
 def as_pair_capacity(capacity: Any, how: How, num_left: int, caller: str) -> int:
@@ -183,7 +156,7 @@ def as_pair_capacity(capacity: Any, how: How, num_left: int, caller: str) -> int
     )
 
 
-def join_sides(sides: Sides, how: How, capacity: int) -> Pairs:
+def join_sides(sides: KeySides, how: How, capacity: int) -> Pairs:
     """The join of checked arguments."""
     if how == "right":
         pairs = join_sides(sides.swapped(), "left", capacity)
@@ -191,19 +164,15 @@ def join_sides(sides: Sides, how: How, capacity: int) -> Pairs:
     return join_words(*word_sides(sides, in_key_order=how == "outer"), how, capacity)
 
 
-def word_sides(sides: Sides, *, in_key_order: bool) -> tuple[Side, Side, OrderedWord]:
+def word_sides(sides: KeySides, *, in_key_order: bool) -> tuple[Side, Side, OrderedWord]:
     """One word for each row, and the column that says how they compare."""
-    num_left, num_right = (
-        jnp.int32(columns[0].shape[0]) if valid is None else valid
-        for columns, valid in ((sides.left, sides.num_left), (sides.right, sides.num_right))
-    )
-    ascending = (False,) * len(sides.left)
-    left = ordered_words(sides.left, ascending)
-    right = ordered_words(sides.right, ascending)
+    ascending = (False,) * len(sides.a)
+    left, right = ordered_words(sides.a, ascending), ordered_words(sides.b, ascending)
+    num_left, num_right = sides.num_a, sides.num_b
     if len(left) == 1:
         return Side(left[0].word, num_left), Side(right[0].word, num_right), left[0]
     # Several words make one: the number of their key among those of both sides.
-    length = sides.left[0].shape[0]
+    length = sides.a[0].shape[0]
     both = tuple(
         column._replace(word=one_after_the_other(column.word, other.word, num_left))
         for column, other in zip(left, right, strict=True)
@@ -211,6 +180,6 @@ def word_sides(sides: Sides, *, in_key_order: bool) -> tuple[Side, Side, Ordered
     num_valid = num_left + num_right
     row_ids = argsort_columns(both, num_valid)
     ids = number_groups(both, row_ids, num_valid, 0, in_key_order=in_key_order).group_ids
-    right_ids = jax.lax.dynamic_slice_in_dim(ids, num_left, sides.right[0].shape[0])
+    right_ids = jax.lax.dynamic_slice_in_dim(ids, num_left, sides.b[0].shape[0])
     column = OrderedWord(ids[:length], 0, 32)
     return Side(column.word, num_left), Side(right_ids, num_right), column

@@ -21,6 +21,10 @@ class KeySides(NamedTuple):
     num_a: Array
     num_b: Array
 
+    def swapped(self) -> "KeySides":
+        """`b` for `a`."""
+        return KeySides(self.b, self.a, self.num_b, self.num_a)
+
     def stacked(self) -> tuple[Array, ...]:
         """The columns of `a` with those of `b` behind them, so that all padding is at the end."""
         return stack_columns(self.a, self.b, self.num_a)
