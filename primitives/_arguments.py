@@ -188,6 +188,25 @@ def as_num_valid(num_valid: Any, num_rows: int, caller: str) -> Array:
     return jnp.asarray(as_static_int(num_valid, caller, "num_valid", 0, num_rows), jnp.int32)
 
 
+def fits(number: Any, dtype: Any) -> bool:
+    """Whether a number that is known is one of a dtype too; a float may be rounded."""
+    value, dtype = np.asarray(number)[()], np.dtype(dtype)
+    if np.iscomplexobj(value) or jnp.issubdtype(dtype, jnp.complexfloating):
+        return jnp.issubdtype(dtype, jnp.complexfloating)
+    if dtype == jnp.bool_:
+        return bool(value in (0, 1))
+    if jnp.issubdtype(dtype, jnp.integer):
+        limits = jnp.iinfo(dtype)
+        is_finite = not np.issubdtype(type(value), np.floating) or bool(np.isfinite(value))
+        # As Python's integers: no other type compares all numbers.
+        return is_finite and int(value) == value and limits.min <= int(value) <= limits.max
+    try:
+        wide = float(value)
+    except OverflowError:
+        return False
+    return not np.isfinite(wide) or abs(wide) <= float(jnp.finfo(dtype).max)
+
+
 def as_capacity(capacity: Any, default: int, caller: str) -> int:
     """Rows that a result has room for: as given, or the default."""
     if capacity is None:

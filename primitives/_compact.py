@@ -5,6 +5,7 @@ import functools
 from typing import Any
 
 import jax
+import jax.numpy as jnp
 
 from ..shardings._compat import MeshLike
 from . import local
@@ -67,6 +68,11 @@ def compact(
     num_rows = num_rows_of(rows, caller)
     rows = as_rows(rows, num_rows, caller, "rows")
     mask = as_mask(mask, num_rows, caller)
+    if mesh is not None and num_rows == 0:
+        # XLA compiles no program over a mesh whose arguments are all empty: a row without a flag.
+        rows, mask = jax.tree.map(
+            lambda leaf: jnp.zeros((1, *leaf.shape[1:]), leaf.dtype), (rows, mask)
+        )
     row_mesh = None if mesh is None else RowMesh(mesh, axis, caller)
     placed = (mask, rows) if row_mesh is None else row_mesh.place((mask, rows))
 

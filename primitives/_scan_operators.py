@@ -8,7 +8,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from ._arguments import KEY_DTYPES, as_array, is_key_dtype, type_of
+from ._arguments import KEY_DTYPES, as_array, fits, is_key_dtype, type_of
 from ._typing import Array
 
 # The place of a name is its number in the C++ kernel.
@@ -132,15 +132,20 @@ def as_initial(initial: Any, rows: Any, scan: Scan, caller: str) -> Any:
         )
     return jax.tree.unflatten(
         structure,
-        [_as_initial(value, leaf, caller) for value, leaf in zip(given, leaves, strict=True)],
+        [_as_initial(value, leaf, scan, caller) for value, leaf in zip(given, leaves, strict=True)],
     )
 
 
-def _as_initial(value: Any, leaf: Array, caller: str) -> Array:
+def _as_initial(value: Any, leaf: Array, scan: Scan, caller: str) -> Array:
+    # Truth values are counted, and a count may start anywhere.
+    is_count = leaf.dtype == jnp.bool_ and scan.op in ("add", "mul")
+    dtype = np.dtype(np.int32) if is_count else leaf.dtype
     if isinstance(value, (bool, int, float, complex)):
-        return jnp.full(leaf.shape[1:], value, leaf.dtype)
+        if not fits(value, dtype):
+            raise ValueError(f"{caller}: initial must be a number of {dtype}, got {value}.")
+        return jnp.full(leaf.shape[1:], value, dtype)
     array = as_array(value, caller, "initial")
-    if array.dtype != leaf.dtype or array.shape not in ((), leaf.shape[1:]):
+    if array.dtype not in (leaf.dtype, dtype) or array.shape not in ((), leaf.shape[1:]):
         raise ValueError(
             f"{caller}: initial must be like a row of x, "
             f"{_shown(jax.ShapeDtypeStruct(leaf.shape[1:], leaf.dtype))}, got {type_of(array)}."

@@ -188,7 +188,7 @@ _SETTINGS = {
     """,
     "num_valid": """num_valid: the rows{sharded} that count, from the front; all if left out.
     """,
-    "fill_value": """fill_value: what an empty segment gets, cast to the dtype of the result;
+    "fill_value": """fill_value: what an empty segment gets, a number of the result's dtype;
         {empty} if left out.
     """,
     "ddof": """ddof: what the number of rows is lessened by in the divisor. Static.

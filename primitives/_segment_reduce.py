@@ -38,9 +38,9 @@ def segment_reduce(
         op: "sum", "prod", "min", "max", "count", "mean", "var", "std", "first", "last", "any",
             "all", "argmin" or "argmax"; the function of that name, as in `segment_sum`, says more.
         mesh: the mesh that the rows are spread over; one device if left out.
-        fill_value: what an empty segment gets, cast to the dtype of the result; if left out the
-            identity of `op`: zero for a sum, infinity for a minimum, NaN for a mean, -1 for a row
-            id.
+        fill_value: what an empty segment gets, a number of the dtype of the result; if left out
+            the identity of `op`: zero for a sum, infinity for a minimum, NaN for a mean, -1 for a
+            row id.
         ddof: what the number of rows is lessened by in the divisor of "var" and "std". Static.
         axis: mesh axis or axes that the rows lie along; all axes of the mesh if left out.
 
@@ -51,8 +51,9 @@ def segment_reduce(
     Raises:
         TypeError: `segment_ids` are not integers, `num_segments` is traced, a dtype that `op` does
             not take, or `mesh` is no mesh.
-        ValueError: lengths differ, there is no such `op`, `num_segments` is less than one, or
-            `axis` names no axis of the mesh.
+        ValueError: lengths differ, there is no such `op`, `num_segments` is less than one, the
+            dtype of the result does not hold a known `fill_value`, or `axis` names no axis of
+            the mesh.
 
     Cost:
         Work O(rows + num_segments) shared out over the mesh. Communication O(num_segments),

@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Stable selection over all shards."""
 
+import jax
+import jax.numpy as jnp
+
 from .. import local
 from .._arguments import as_capacity, as_num_valid, as_rows, num_rows_of
 from .._typing import ArrayLike, Bool, Integer, PyTree
@@ -65,6 +68,12 @@ def compact(
     capacity = as_capacity(capacity, num_rows, caller)
     valid = as_num_valid(num_valid, num_rows, caller)
     check_transport(transport, caller)
+    if num_rows == 0:
+        # XLA compiles no exchange over a mesh whose arguments are all empty.
+        nothing = jax.tree.map(
+            lambda leaf: jnp.zeros((capacity, *leaf.shape[1:]), leaf.dtype), rows
+        )
+        return Compacted(*as_shards((nothing, jnp.zeros((), jnp.int32)), axis_name))
     mask, rows, valid = as_shards((mask, rows, valid), axis_name)
     kept = local.compact(mask, rows, num_valid=valid)
     return Compacted(

@@ -3,9 +3,13 @@
 
 from typing import Any
 
+import jax
+import jax.numpy as jnp
+
 from .._arguments import as_num_valid
 from .._segment_forms import HAVE_DDOF, documented
 from .._typing import Array, ArrayLike, Integer, PyTree
+from ..local._one_device import OneDevice
 from ..local._segment_reduce import as_segment_arguments, reduce_rows
 from ._axis import AxisName, as_shards, num_shards_on
 from ._over_shards import OverShards
@@ -37,9 +41,9 @@ def segment_reduce(
             "all", "argmin" or "argmax"; the function of that name, as in `segment_sum`, says more.
         axis_name: mesh axis, or tuple of axes, that the rows lie along.
         num_valid: the rows of this shard that count, from the front; all of them if left out.
-        fill_value: what an empty segment gets, cast to the dtype of the result; if left out the
-            identity of `op`: zero for a sum, infinity for a minimum, NaN for a mean, -1 for a row
-            id.
+        fill_value: what an empty segment gets, a number of the dtype of the result; if left out
+            the identity of `op`: zero for a sum, infinity for a minimum, NaN for a mean, -1 for a
+            row id.
         ddof: what the number of rows is lessened by in the divisor of "var" and "std". Static.
         scattered: give each shard only its piece of the segments. Static.
 
@@ -52,8 +56,9 @@ def segment_reduce(
     Raises:
         TypeError: `segment_ids` are not integers, `num_segments` is traced, or a dtype that `op`
             does not take.
-        ValueError: lengths differ, there is no such `op`, `num_segments` is less than one, or
-            `axis_name` is no axis of the enclosing `shard_map`.
+        ValueError: lengths differ, there is no such `op`, `num_segments` is less than one, the
+            dtype of the result does not hold a known `fill_value`, or `axis_name` is no axis of
+            the enclosing `shard_map`.
 
     Cost:
         Work O(rows + num_segments). Communication O(num_segments), whatever the rows: one `psum`,
@@ -102,6 +107,13 @@ def _reduce(
     # which the shards share out beyond it.
     padded = num_segments + (-num_segments % num_shards if scattered else 0)
     num_rows = ids.shape[0]
+    if num_rows == 0:
+        # XLA compiles no exchange over a mesh whose arguments are all empty, and there is nothing
+        # to exchange: every shard has the same.
+        x, ids = jax.tree.map(lambda leaf: jnp.zeros(leaf.shape, leaf.dtype), (x, ids))
+        capacity = padded // num_shards if scattered else num_segments
+        empty = reduce_rows(x, ids, None, fill_value, capacity, capacity, op, ddof, OneDevice())
+        return as_shards(empty, axis_name) if scattered else empty
     valid = None if num_valid is None else as_num_valid(num_valid, num_rows, caller)
     over = OverShards(axis_name, num_shards, bool(scattered), caller)
     x, ids, valid = as_shards((x, ids, valid), axis_name)

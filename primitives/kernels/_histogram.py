@@ -9,6 +9,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from ...shardings._compat import like_varying
 from .._typing import Array
 from ._foreign import call
 from ._library import is_native
@@ -55,7 +56,7 @@ def count_bins(x: Array, edges: Array, num_valid: Array, is_uniform: bool) -> Ar
 
     def xla(x: Array, edges: Array, num_valid: Array) -> Array:
         ids = bin_ids(x.astype(edges.dtype), edges, num_valid, is_uniform)
-        table = jnp.zeros((edges.shape[0] - 1,), jnp.int32)
+        table = like_varying(jnp.zeros((edges.shape[0] - 1,), jnp.int32), x, edges, num_valid)
         return table.at[ids].add(1, mode="drop", wrap_negative_indices=False)
 
     def native(x: Array, edges: Array, num_valid: Array) -> Array:

@@ -125,6 +125,9 @@ class ChunkScan {
       const int64_t first = strip * kStripRows;
       T* results = step_ > 0 ? results_ + first : results_ - first - num_rows + 1;
       for (int64_t i = 0; i < num_rows; ++i) results[i] = Op::combine(carry, results[i]);
+      // Nothing but the carry stands before the first row: not even its sum with 0.0, which
+      // would lose the sign of -0.0.
+      if (kExclusive && num_rows > 0) results_[first * step_] = carry;
     }
   }
 

@@ -9,8 +9,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from ...shardings._compat import like_varying
-from .._arguments import as_array, as_key, as_num_valid, as_rows, as_static_int, type_of
+from ...shardings._compat import is_x64_enabled, like_varying
+from .._arguments import as_array, as_key, as_num_valid, as_static_int, type_of
 from .._key_bits import ordered_word
 from .._typing import Array, ArrayLike, Int, Integer, Shaped
 from ..kernels._histogram import READ_DTYPES, bin_ids, count_bins
@@ -88,14 +88,19 @@ def as_histogram_arguments(
     """
     column = as_key(x, caller, num_shards=num_shards)
     if weights is not None:
-        weights = as_rows(weights, column.shape[0], caller, "weights")
-        if weights.ndim != 1:
-            raise ValueError(f"{caller}: weights must be one-dimensional, got {type_of(weights)}.")
+        weights = as_array(weights, caller, "weights")
+        if weights.shape != column.shape:
+            raise ValueError(
+                f"{caller}: weights must have one entry for each of the {column.shape[0]} rows, "
+                f"got {type_of(weights)}."
+            )
     if edges is not None:
         if bins is not None or range is not None:
             other = "bins" if bins is not None else "range"
             raise ValueError(f"{caller}: edges must be given without {other}, got both.")
-        return column, None, _as_edges(edges, caller), None, weights
+        edges = _as_edges(edges, caller)
+        _check_comparable(column, edges, caller)
+        return column, None, edges, None, weights
     num_bins = 10 if bins is None else as_static_int(bins, caller, "bins", 1, 2**31 - 2)
     if range is None:
         return column, num_bins, None, None, weights
@@ -105,11 +110,15 @@ def as_histogram_arguments(
     if any(isinstance(end, jax.Array) for end in range):
         ends = [as_array(end, caller, "range").astype(dtype).reshape(()) for end in range]
         return column, num_bins, None, jnp.stack(ends), weights
-    if not (np.isfinite(range[0]) and np.isfinite(range[1]) and range[0] <= range[1]):
+    try:
+        first, last = (float(end) for end in range)
+    except (TypeError, ValueError, OverflowError):
+        raise ValueError(f"{caller}: range must be two numbers, got {tuple(range)!r}.") from None
+    if not (np.isfinite(first) and np.isfinite(last) and range[0] <= range[1]):
         raise ValueError(
             f"{caller}: range must be two finite numbers that ascend, got {tuple(range)!r}."
         )
-    first, last = range
+    first, last = (float(end) if isinstance(end, int) else end for end in range)
     if first == last:
         first, last = first - 0.5, last + 0.5
     # NumPy's own: it computes in 64 bits and rounds to those of the data.
@@ -126,6 +135,15 @@ def _as_edges(edges: Any, caller: str) -> Array:
         if not np.all(known[:-1] <= known[1:]):
             raise ValueError(f"{caller}: edges must ascend, got {type_of(array)} that does not.")
     return array
+
+
+def _check_comparable(column: Array, edges: Array, caller: str) -> None:
+    pair = {column.dtype.name, edges.dtype.name}
+    if "uint32" in pair and pair & {"int8", "int16", "int32"} and not is_x64_enabled():
+        raise TypeError(
+            f"{caller}: x and edges must be both signed or both unsigned without JAX's x64 mode, "
+            f"got {type_of(column)} and {type_of(edges)}. Cast one of them."
+        )
 
 
 def edge_dtype(dtype: Any) -> Any:
@@ -226,8 +244,9 @@ def _comparable(column: Array, edges: Array) -> tuple[Array, Array]:
     """Numbers and edges that compare as NumPy compares them, and as the kernel reads them."""
     is_float = [jnp.issubdtype(leaf.dtype, jnp.floating) for leaf in (column, edges)]
     if not any(is_float):
-        dtype = np.result_type(column.dtype, edges.dtype, np.int32)
-        if dtype.kind in "iu":
+        dtype = np.result_type(column.dtype, edges.dtype)
+        if dtype.kind != "f":
+            dtype = dtype if dtype.itemsize >= 4 else np.dtype(np.int32)
             return column.astype(dtype), edges.astype(dtype)
     # Integers take part as JAX's default float.
     default = np.dtype(jax.dtypes.canonicalize_dtype(float))

@@ -8,7 +8,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from .._arguments import as_array, as_num_valid, as_rows, as_static_int, type_of
+from .._arguments import as_array, as_num_valid, as_rows, as_static_int, fits, type_of
 from .._segment_forms import HAVE_DDOF, SEGMENT_OPS, documented
 from .._typing import Array, ArrayLike, Integer, PyTree
 from ._bucket import as_bucket_ids
@@ -41,9 +41,9 @@ def segment_reduce(
         op: "sum", "prod", "min", "max", "count", "mean", "var", "std", "first", "last", "any",
             "all", "argmin" or "argmax"; the function of that name, as in `segment_sum`, says more.
         num_valid: the rows that count, from the front; all of them if left out.
-        fill_value: what an empty segment gets, cast to the dtype of the result; if left out the
-            identity of `op`: zero for a sum, infinity for a minimum, NaN for a mean, -1 for a row
-            id.
+        fill_value: what an empty segment gets, a number of the dtype of the result; if left out
+            the identity of `op`: zero for a sum, infinity for a minimum, NaN for a mean, -1 for a
+            row id.
         ddof: what the number of rows is lessened by in the divisor of "var" and "std". Static.
 
     Returns:
@@ -53,7 +53,8 @@ def segment_reduce(
     Raises:
         TypeError: `segment_ids` are not integers, `num_segments` is traced, or a dtype that `op`
             does not take.
-        ValueError: lengths differ, there is no such `op`, or `num_segments` is less than one.
+        ValueError: lengths differ, there is no such `op`, `num_segments` is less than one, or the
+            dtype of the result does not hold a known `fill_value`.
 
     Cost:
         Work O(rows + num_segments): one scatter for most, two for "mean", three for "argmin",
@@ -117,7 +118,7 @@ def as_segment_arguments(
 def _check_fill(fill_value: Any, x: Any, op: str, caller: str) -> Array | None:
     if fill_value is None:
         return None
-    fill_value = as_array(fill_value, caller, "fill_value")
+    known, fill_value = fill_value, as_array(fill_value, caller, "fill_value")
     if fill_value.ndim != 0:
         raise ValueError(f"{caller}: fill_value must be one number, got {type_of(fill_value)}.")
     if jnp.issubdtype(fill_value.dtype, jnp.inexact) and op not in _AVERAGES:
@@ -127,7 +128,22 @@ def _check_fill(fill_value: Any, x: Any, op: str, caller: str) -> Array | None:
                 f"{caller}: fill_value must be an integer where the result is one, "
                 f"got {type_of(fill_value)}."
             )
+    if isinstance(known, jax.Array):
+        return fill_value
+    dtypes = {_result_dtype(np.dtype(leaf.dtype), op) for leaf in jax.tree.leaves(x)}
+    for dtype in dtypes or {np.dtype(np.int32)}:
+        if not fits(known, dtype):
+            raise ValueError(f"{caller}: fill_value must be a number of {dtype}, got {known}.")
     return fill_value
+
+
+def _result_dtype(dtype: np.dtype, op: str) -> np.dtype:
+    if op in ("any", "all"):
+        return np.dtype(np.bool_)
+    if op not in (*_AVERAGES, *_OF_DTYPE) or (op in ("sum", "prod") and dtype == np.bool_):
+        return np.dtype(np.int32)
+    is_averaged = op in _AVERAGES and not jnp.issubdtype(dtype, jnp.inexact)
+    return np.dtype(jax.dtypes.canonicalize_dtype(float)) if is_averaged else dtype
 
 
 def reduce_on_one_device(

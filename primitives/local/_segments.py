@@ -107,7 +107,9 @@ def reduce_sorted(
     def combine(left: tuple[Array, Array], right: tuple[Array, Array]) -> tuple[Array, Array]:
         left_rows, left_has_head = left
         right_rows, right_has_head = right
-        # A head inside `right` starts anew, so nothing of `left` survives it.
+        # A head inside `right` starts anew, so nothing of `left` survives it. It is replaced before
+        # it is multiplied: an infinity in it would turn the zero of its derivative into NaN.
+        left_rows = jnp.where(right_has_head, jnp.asarray(identity, rows.dtype), left_rows)
         total = jnp.where(right_has_head, right_rows, operation(left_rows, right_rows))
         return total, left_has_head | right_has_head
 

@@ -7,8 +7,9 @@ import oracles
 import pytest
 from jax.sharding import AxisType
 from jaxframes import primitives, shardings
+from jaxframes.primitives import collective
 from key_distributions import make_keys
-from on_shards import mesh_of, noting, row_counts
+from on_shards import mesh_of, noting, on_shards, row_counts
 
 
 def mask_and_rows(num_rows):
@@ -46,6 +47,20 @@ def test_a_given_capacity(num_shards):
         with noting(("traced", capacity)):
             expected = oracles.compact(mask, rows, capacity)
             oracles.assert_same_bits(tuple(traced(mask, rows)), expected)
+
+
+def test_no_rows_at_all():
+    mask, x = np.zeros(0, np.bool_), np.zeros(0)
+    for num_shards in (None, 2, 3):
+        mesh = None if num_shards is None else mesh_of(num_shards)
+        for capacity in (None, 0, 4):
+            kept = primitives.compact(mask, x, mesh, capacity=capacity)
+            oracles.assert_same_bits(tuple(kept), (np.zeros(capacity or 0), np.int32(0)))
+    of_shards = on_shards(
+        lambda mask, x: collective.compact(mask, x, axis_name="rows", capacity=2), 3
+    )
+    kept = of_shards(np.zeros((3, 0), np.bool_), np.zeros((3, 0)))
+    oracles.assert_same_bits(tuple(kept), (np.zeros((3, 2)), np.zeros(3, np.int32)))
 
 
 def test_too_small_a_capacity_names_the_one_that_suffices():

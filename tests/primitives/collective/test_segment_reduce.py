@@ -101,6 +101,23 @@ def test_scattered_results_are_pieces_of_the_whole(num_shards):
             np.testing.assert_array_equal(beyond, empty[op][0])
 
 
+@pytest.mark.parametrize("op", ["sum", "prod", "first", "argmin", "count"])
+def test_shards_of_no_rows_at_all(op):
+    # A program of each: XLA fails to compile some whose arguments are all empty.
+    def reduce(x, ids):
+        whole, pieces = (
+            collective.segment_reduce(x, ids, 4, op, axis_name="rows", scattered=scattered)
+            for scattered in (False, True)
+        )
+        return whole, pieces
+
+    x, ids = np.zeros((3, 0), np.float32), np.zeros((3, 0), np.int32)
+    whole, pieces = on_shards(reduce, 3)(x, ids)
+    for shard in range(3):
+        assert_is_reduced(whole[shard], x[0], ids[0], 4, op)
+    assert_is_reduced(np.asarray(pieces).reshape(-1)[:4], x[0], ids[0], 4, op)
+
+
 def test_rows_of_every_kind():
     x = {
         "matrix": make_keys("nan_inf_sprinkled", 3 * NUM_ROWS * 4, jnp.bfloat16),

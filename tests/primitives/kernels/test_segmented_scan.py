@@ -40,6 +40,17 @@ def both(values, scans):
 
 
 @needs_kernels
+def test_a_sum_of_negative_zeros_keeps_its_sign_from_strip_to_strip():
+    zeros = jnp.full(CHUNKS, -0.0)
+    for reverse in (False, True):
+        scan = Scan("add", reverse, True)
+        sums = scan_rows(zeros, None, jnp.int32(CHUNKS), scan)
+        expected = np.full(CHUNKS, -0.0)
+        expected[-1 if reverse else 0] = 0.0
+        oracles.assert_same_bits(sums, expected)
+
+
+@needs_kernels
 @pytest.mark.parametrize("dtype", ["bool", "int16", "int32", "uint32", "int64", "uint64"])
 def test_integers_have_the_same_bits(dtype):
     # Of operators, directions and ways each meets each somewhere.

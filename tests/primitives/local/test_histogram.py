@@ -9,9 +9,9 @@ import numpy as np
 import oracles
 import pytest
 from jaxframes import primitives
-from jaxframes.primitives import kernels, local
+from jaxframes.primitives import collective, kernels, local
 from key_distributions import KEY_DTYPES, distributions_for, make_keys
-from on_shards import mesh_of, noting
+from on_shards import mesh_of, noting, on_shards
 
 # NumPy's histograms are of these.
 DTYPES = [dtype for dtype in KEY_DTYPES if dtype.name not in ("bool", "bfloat16")]
@@ -205,6 +205,26 @@ def test_over_a_mesh(num_shards):
     assert_is_histogram(counted, np.histogram(x, edges))
 
 
+@pytest.mark.parametrize("dtype", ["uint32", "uint64"])
+def test_edges_of_the_largest_integers(dtype):
+    edges = np.iinfo(dtype).max - np.array([9, 4, 3, 0], dtype)
+    x = np.concatenate([edges, edges - np.array(1, dtype), np.arange(3, dtype=dtype)])
+    with jax.enable_x64(dtype == "uint64"):
+        assert_is_histogram(local.histogram(x, edges=edges), np.histogram(x, edges))
+
+
+@pytest.mark.usefixtures("x64_off")
+def test_integers_that_need_64_bits_to_compare():
+    x, edges = jnp.array([1, 5], jnp.int32), jnp.array([0, 3_000_000_000], jnp.uint32)
+    message = (
+        "histogram: x and edges must be both signed or both unsigned without JAX's x64 mode, "
+        "got int32[2] and uint32[2]. Cast one of them."
+    )
+    with pytest.raises(TypeError) as raised:
+        local.histogram(x, edges=edges)
+    assert str(raised.value) == message
+
+
 # Errors word for word
 
 X = np.arange(5, dtype=np.float32)
@@ -240,7 +260,11 @@ ERRORS = {
     ),
     "weights": (
         lambda: local.histogram(X, weights=X[:4]),
-        "every leaf of weights must have 5 rows along its leading axis, got float32[4].",
+        "weights must have one entry for each of the 5 rows, got float32[4].",
+    ),
+    "range of words": (
+        lambda: local.histogram(X, range=("a", "b")),
+        "range must be two numbers, got ('a', 'b').",
     ),
 }
 
@@ -263,3 +287,15 @@ def test_refuses_digits_outside_of_the_key():
         with pytest.raises(ValueError) as raised:  # noqa: PT011
             local.digit_histogram(np.zeros(3, np.int8), shift, bits)
         assert str(raised.value) == message
+
+
+def test_shards_of_no_rows_at_all():
+    def of_shard(x):
+        return collective.histogram(x, bins=2, axis_name="rows")
+
+    for num_shards in (1, 3):
+        run = on_shards(of_shard, num_shards)
+        counted = run(np.zeros((num_shards, 0), np.float32))
+        for shard in range(num_shards):
+            of_one = local.Histogram(counted.counts[shard], counted.edges[shard])
+            assert_is_histogram(of_one, np.histogram(np.zeros(0, np.float32), 2))

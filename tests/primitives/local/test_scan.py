@@ -89,6 +89,13 @@ def test_what_stands_before_the_first_row():
     oracles.assert_same_bits(actual, np.array([0, 1, 1], np.int32))
 
 
+@pytest.mark.parametrize("initial", [5, -1, True, np.int32(5)])
+def test_a_count_of_truths_starts_anywhere(initial):
+    flags = np.array([True, False, True, True])
+    counted = local.exclusive_scan(flags, initial=initial)
+    oracles.assert_same_bits(counted, np.int32(initial) + np.array([0, 1, 1, 2], np.int32))
+
+
 def test_leaves_of_any_shape_and_dtype():
     rows = {
         "flat": rows_of(np.int32, NUM_ROWS),
@@ -237,6 +244,18 @@ ERRORS = [
         "exclusive_scan: initial must be one number, or a pytree like x, PyTreeDef((*, *)), "
         "got PyTreeDef([*, *]).",
         id="initial of another structure",
+    ),
+    pytest.param(
+        lambda: local.exclusive_scan(X, initial=2.5),
+        ValueError,
+        "exclusive_scan: initial must be a number of int32, got 2.5.",
+        id="initial between two integers",
+    ),
+    pytest.param(
+        lambda: local.exclusive_scan(X.astype(np.int8), initial=-129),
+        ValueError,
+        "exclusive_scan: initial must be a number of int8, got -129.",
+        id="initial out of range",
     ),
 ]
 

@@ -279,6 +279,16 @@ def test_derivatives(op):
     assert np.isfinite(jax.grad(weighted)(x)).all()
 
 
+def test_an_infinity_stays_out_of_the_derivatives_of_other_segments():
+    x, ids = jnp.array([np.inf, 2.0, 3.0, np.inf]), jnp.array([0, 1, 1, 2])
+
+    def product(x):
+        return local.segment_prod(x, ids, 3)[1]
+
+    np.testing.assert_array_equal(jax.grad(product)(x), [0, 3, 2, 0])
+    np.testing.assert_array_equal(jax.hessian(product)(x)[1], [0, 0, 1, 0])
+
+
 def test_ties_are_the_lowest_rows():
     x = np.array([2.0, 7.0, 7.0, 2.0])
     for op, expected in (("min", [1, 0, 0, 0]), ("max", [0, 1, 0, 0])):
@@ -337,6 +347,30 @@ ERRORS = {
     "fills": (
         lambda: local.segment_sum(X, IDS, 5, fill_value=X),
         "segment_sum: fill_value must be one number, got float32[5].",
+    ),
+    "large fill": (
+        lambda: local.segment_max(X.astype(np.int8), IDS, 5, fill_value=128),
+        "segment_max: fill_value must be a number of int8, got 128.",
+    ),
+    "negative fill": (
+        lambda: local.segment_first(X.astype(np.uint64), IDS, 5, fill_value=-1),
+        "segment_first: fill_value must be a number of uint64, got -1.",
+    ),
+    "infinite fill": (
+        lambda: local.segment_mean(X.astype(np.float16), IDS, 5, fill_value=1e6),
+        "segment_mean: fill_value must be a number of float16, got 1000000.0.",
+    ),
+    "no truth": (
+        lambda: local.segment_any(X, IDS, 5, fill_value=2),
+        "segment_any: fill_value must be a number of bool, got 2.",
+    ),
+    "no count": (
+        lambda: local.segment_reduce(None, IDS, 5, "count", fill_value=2**31),
+        "segment_reduce: fill_value must be a number of int32, got 2147483648.",
+    ),
+    "complex fill": (
+        lambda: local.segment_sum(X, IDS, 5, fill_value=1j),
+        "segment_sum: fill_value must be a number of float32, got 1j.",
     ),
     "ddof": (
         lambda: local.segment_var(X, IDS, 5, ddof=-1),
