@@ -22,6 +22,9 @@ BENCH_ARGS ?=
 # XLA compiles on one core, so two workers halve the time of the tests on two.
 PYTEST_WORKERS ?= 2
 
+# What the XLA path compiles is three times as much; LLVM's optimiser is tested by the first pass.
+QUICK_COMPILATION := --xla_backend_optimization_level=0
+
 VENV := .venv
 BIN := $(VENV)/bin
 # The stamps lie inside the environment: whoever removes it, removes them.
@@ -71,7 +74,8 @@ demo: $(STAMPS)/demo
 
 test: $(STAMPS)/test
 	$(PYTEST) $(PYTEST_ARGS)
-	JAXFRAMES_KERNELS=xla $(PYTEST) --ignore=tests/test_packaging.py $(PYTEST_ARGS)
+	JAXFRAMES_KERNELS=xla XLA_FLAGS=$(QUICK_COMPILATION) \
+	  $(PYTEST) --ignore=tests/test_packaging.py $(PYTEST_ARGS)
 
 sanitize: $(STAMPS)/test
 	PATH="$(CURDIR)/$(BIN):$$PATH" bash tests/primitives/kernels/run_sanitizers.sh
