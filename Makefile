@@ -22,8 +22,13 @@ BENCH_ARGS ?=
 # XLA compiles on one core, so two workers halve the time of the tests on two.
 PYTEST_WORKERS ?= 2
 
-# What the XLA path compiles is three times as much; LLVM's optimiser is tested by the first pass.
+# The second pass, without the C++ kernels, compiles programs several times as large: it leaves out
+# LLVM's optimiser, and the tests that no kernel is part of or that put transformations and meshes
+# around what the others test. XLA_PASS_ARGS= runs them all.
 QUICK_COMPILATION := --xla_backend_optimization_level=0
+XLA_PASS_ARGS ?= --ignore=tests/shardings --ignore=tests/primitives/hlo \
+	--ignore=tests/primitives/test_matrix.py --ignore=tests/test_how_to.py \
+	--ignore=tests/test_import_floors.py --ignore=tests/test_reference_complete.py
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -75,7 +80,7 @@ demo: $(STAMPS)/demo
 test: $(STAMPS)/test
 	$(PYTEST) $(PYTEST_ARGS)
 	JAXFRAMES_KERNELS=xla XLA_FLAGS=$(QUICK_COMPILATION) \
-	  $(PYTEST) --ignore=tests/test_packaging.py $(PYTEST_ARGS)
+	  $(PYTEST) --ignore=tests/test_packaging.py $(XLA_PASS_ARGS) $(PYTEST_ARGS)
 
 sanitize: $(STAMPS)/test
 	PATH="$(CURDIR)/$(BIN):$$PATH" bash tests/primitives/kernels/run_sanitizers.sh
