@@ -125,9 +125,9 @@ def interpolated(
         if interpolation == "midpoint":
             fraction = jnp.where(fraction > 0, 0.5, 0.0)
         weight = fraction.astype(wide)
-        # From the nearer end, as NumPy does; the same rows need no distance, which of infinities
-        # is none.
-        is_between = (weight > 0) & (below != above)
+        # From the nearer end, as NumPy does. Equal rows share the derivative; there is no distance
+        # of equal infinities.
+        is_between = (weight > 0) & ((below != above) | jnp.isfinite(below))
         distance = jnp.where(is_between, above - below, jnp.zeros((), wide))
         from_below, from_above = below + distance * weight, above - distance * (1 - weight)
         result = jnp.where(weight >= 0.5, from_above, from_below)

@@ -154,6 +154,17 @@ def test_derivatives():
     check_grads(weighted, (x,), order=2, modes=("fwd", "rev"))
 
 
+def test_equal_rows_share_the_derivative():
+    def gradient(rows, q, mesh=None):
+        return jax.grad(lambda x: primitives.quantile(x, q, mesh))(jnp.array(rows))
+
+    # The mean of two numbers, whichever is the greater: nothing but halves is right.
+    for mesh in (None, mesh_of(2)):
+        np.testing.assert_array_equal(gradient([1.0, 1.0], 0.5, mesh), [0.5, 0.5])
+    np.testing.assert_allclose(gradient([2.0, 1.0, 2.0, 9.0], 0.4), [0.8, 0, 0.2, 0])
+    assert np.isfinite(gradient([np.inf, np.inf], 0.5)).all()
+
+
 @pytest.mark.usefixtures("x64_off")
 def test_without_x64():
     x = make_keys("uniform", 70, np.float32)
