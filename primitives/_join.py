@@ -71,8 +71,8 @@ def join(
         CapacityError: an eager call was given too small a capacity.
         TypeError: dtypes of the sides differ or cannot be keys, `capacity` is traced, or `mesh` is
             no mesh.
-        ValueError: numbers of columns or lengths differ, `how` is none of the above, or `capacity`
-            is left out of a traced join that needs it.
+        ValueError: numbers of columns or lengths differ, `how` is none of the above, `capacity`
+            is left out of a traced join that needs it, or an eager join has 2^31 - 1 pairs or more.
 
     Cost:
         Work O(left_rows + right_rows + capacity) on CPU where the columns fit one word of 64 bits
@@ -115,7 +115,13 @@ def join(
         return _with_narrow_count(joined)
     options = {"how": how, "axis": axis, "transport": transport}
     size = int(join_size(sides.a, sides.b, mesh, **options))
-    joined = _with_narrow_count(run(as_pair_capacity(_in_steps(size), how, num_left, caller)))
+    if size >= MOST_PAIRS:
+        pairs = f"{size:,}" if size > MOST_PAIRS else f"{size:,} or more"
+        raise ValueError(
+            f"{caller}: the result must have fewer than 2**31 - 1 pairs, got {pairs}. Drop keys "
+            "that many rows of both sides have, or join the left side in parts."
+        )
+    joined = _with_narrow_count(run(_in_steps(size)))
     left_rows, right_rows = first_rows(joined[:2], size, row_mesh)
     return Joined(left_rows, right_rows, joined.count)
 
@@ -123,7 +129,7 @@ def join(
 def _in_steps(size: int) -> int:
     """A capacity that results of nearby sizes share, so that they share a compiled program."""
     step = 1 << max(size.bit_length() - 4, 0)
-    return -(-size // step) * step
+    return min(-(-size // step) * step, MOST_PAIRS)
 
 
 def _with_narrow_count(joined: Joined) -> Joined:

@@ -64,13 +64,24 @@ class RowMesh:
         if padding:
             if is_traced and has_explicit_axes(self.mesh, self.axes):
                 rows = jax.sharding.reshard(rows, NamedSharding(self.mesh, PartitionSpec()))
-            rows = _padded(rows, padding)
+            rows = self._padded(rows, padding)
         if not is_traced:
             return jax.device_put(rows, sharding)
         if has_explicit_axes(self.mesh, self.axes):
             return jax.sharding.reshard(rows, sharding)
         # Under Auto axes shard_map itself says how the rows are cut.
         return rows
+
+    def _padded(self, rows: Array, padding: int) -> Array:
+        replicated = NamedSharding(self.mesh, PartitionSpec())
+
+        def pad(leaf: Array) -> Array:
+            if rows.dtype == jnp.bfloat16 and isinstance(leaf, Tracer):
+                # Else XLA cuts the rows before it takes their bits, and pads them for that.
+                leaf = jax.lax.with_sharding_constraint(leaf, replicated)
+            return jnp.pad(leaf, ((0, padding), *((0, 0),) * (leaf.ndim - 1)))
+
+        return _with_bits_kept(pad, rows)
 
     def trim(self, rows: Any, num_rows: int) -> Any:
         """Keeps the first `num_rows` rows. A length that the shards do not divide cannot be sharded
@@ -98,11 +109,6 @@ class RowMesh:
         """Runs a collective whose results are the same on every shard."""
         in_specs = (*(self.spec for _ in rows), *(PartitionSpec() for _ in replicated))
         return shard_map(function, self.mesh, in_specs, PartitionSpec())(*rows, *replicated)
-
-
-def _padded(rows: Array, padding: int) -> Array:
-    widths = ((0, padding), *((0, 0),) * (rows.ndim - 1))
-    return _with_bits_kept(functools.partial(jnp.pad, pad_width=widths), rows)
 
 
 def _with_bits_kept(move: Callable[[Array], Array], rows: Array) -> Array:

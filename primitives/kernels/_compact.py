@@ -66,12 +66,15 @@ def flagged_words(
         return otherwise()
 
     def native(mask: Array, words: Array, num_valid: Array) -> tuple[Array, Array]:
+        is_bfloat16 = words.dtype == jnp.bfloat16
+        # A loop of XLA's on CPU that ends in bfloat16 rewrites NaNs.
+        bits = jax.lax.bitcast_convert_type(words, jnp.uint16) if is_bfloat16 else words
         kept, count = call(
             "jaxframes_compact_words_v1",
-            (mask[None], num_valid[None], words[None]),
-            (((capacity,), words.dtype), ((), jnp.int32)),
+            (mask[None], num_valid[None], bits[None]),
+            (((capacity,), bits.dtype), ((), jnp.int32)),
         )
-        return kept, count
+        return jax.lax.bitcast_convert_type(kept, words.dtype) if is_bfloat16 else kept, count
 
     return jax.lax.platform_dependent(
         mask, words, num_valid, cpu=native, default=lambda *_: otherwise()

@@ -17,7 +17,8 @@ class PerfectTable {
  public:
   static constexpr int32_t kAbsent = -1;
 
-  // Returns false where no displacement that was tried separates some words.
+  // Returns false where no displacement that was tried separates some words: those whose
+  // hashes are close together.
   template <typename Word>
   bool build(const std::vector<Word>& words) {
     constexpr int64_t kSlotsPerWord = 6, kWordsPerBucket = 4;
@@ -77,7 +78,10 @@ class PerfectTable {
   template <typename Word>
   bool place(const std::vector<Word>& words, int32_t bucket,
              const std::vector<int32_t>& members) {
+    // Buckets of sixteen times the mean size do not come by chance, and fit nowhere.
+    constexpr size_t kMostMembers = 64;
     constexpr uint64_t kMostTrials = 1 << 16;
+    if (members.size() > kMostMembers) return false;
     for (uint64_t trial = 0; trial < kMostTrials; ++trial) {
       const uint64_t displacement = trial * 0xD1B54A32D192ED03ull;
       const auto slot_of = [&](int32_t member) -> int32_t& {

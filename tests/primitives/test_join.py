@@ -2,6 +2,7 @@
 """Joins of whole arrays: the same pairs on every mesh, sized by themselves."""
 
 import functools
+import re
 from typing import get_args
 
 import jax
@@ -63,6 +64,16 @@ def test_an_eager_join_says_which_capacity_would_do(num_shards):
     assert str(caught.value) == (
         "join: 20 rows do not fit a capacity of 19. Call again with capacity=20 or more."
     )
+
+
+def test_an_eager_join_of_more_pairs_than_a_result_holds():
+    keys = np.zeros(50_000, np.int32)
+    message = (
+        "join: the result must have fewer than 2**31 - 1 pairs, got 2,500,000,000. Drop keys that "
+        "many rows of both sides have, or join the left side in parts."
+    )
+    with pytest.raises(ValueError, match=re.escape(message)):
+        primitives.join(keys, keys)
 
 
 @pytest.mark.parametrize("num_shards", [None, 3])

@@ -73,6 +73,16 @@ std::vector<Key> late_keys(int64_t num_rows, int64_t num_late, int64_t one_in) {
   return keys;
 }
 
+// Keys that the perfect table has one bucket for: multiples of the inverse of its factor.
+template <typename Key>
+std::vector<Key> crowded_keys(int64_t num_rows) {
+  constexpr uint64_t kInverse = 0xF1DE83E19937733Dull;
+  static_assert(kInverse * 0x9E3779B97F4A7C15ull == 1, "");
+  std::vector<Key> keys(num_rows);
+  for (Key& key : keys) key = static_cast<Key>((random_bits()() % 3000) * kInverse);
+  return keys;
+}
+
 template <typename Key>
 void check_all() {
   StdThreadPool two(2), five(5), sixteen(16);
@@ -108,6 +118,7 @@ void check_all() {
   }
   check_keys("few late keys", late_keys<Key>(100000, 300, 100), false);
   check_keys("more late keys than the table holds", late_keys<Key>(900000, 40000, 20), false);
+  check_keys("crowded keys", crowded_keys<Key>(20000), false);
   check_keys("mostly late keys", late_keys<Key>(100000, 300, 2), false);
 }
 
