@@ -27,6 +27,7 @@ from ._segment_extremes import (
 )
 from ._segments import (
     add_floats,
+    count_rows,
     is_member,
     multiply_floats,
     rows_of_segments,
@@ -52,7 +53,7 @@ class Segments:
     @functools.cached_property
     def counts(self) -> Array:
         """Rows of each segment on this device, int32."""
-        return self.add(jnp.ones(self.ids.shape, jnp.int32))
+        return count_rows(self.ids, self.num_segments)
 
     def whole_counts(self, rows: Array) -> Array:
         """Rows of each segment everywhere, as floats that stand beside those of `rows`."""

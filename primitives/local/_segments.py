@@ -15,9 +15,12 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from ...shardings._compat import like_varying
 from .._typing import Array
 from ._bucket import group_by_bucket
 from ._take import take_rows
+
+_BLOCK_ROWS = 2**19
 
 
 def place_segment_ids(
@@ -46,6 +49,27 @@ def scatter(method: str, rows: Array, ids: Array, num_segments: int, initial: An
     table = jnp.full((num_segments, *rows.shape[1:]), initial, rows.dtype)
     reduce = getattr(table.at[ids], "multiply" if method == "mul" else method)
     return reduce(rows, mode="drop", wrap_negative_indices=False)
+
+
+def count_rows(ids: Array, num_segments: int) -> Array:
+    """Rows of each segment, int32, a block at a time.
+
+    On CPU a scatter writes out what it adds. The ones of a block stay in cache: 10 million rows
+    take 6 ms in blocks, and 17 ms at once.
+    """
+    num_blocks, rest = divmod(ids.shape[0], _BLOCK_ROWS)
+
+    def add_block(table: Array, block: Array) -> Array:
+        return table.at[block].add(1, mode="drop", wrap_negative_indices=False)
+
+    def step(i: Array, table: Array) -> Array:
+        start = jnp.asarray(i, jnp.int32) * _BLOCK_ROWS
+        return add_block(table, jax.lax.dynamic_slice_in_dim(ids, start, _BLOCK_ROWS))
+
+    table = like_varying(jnp.zeros(num_segments, jnp.int32), ids)
+    if num_blocks:
+        table = jax.lax.fori_loop(np.int32(0), np.int32(num_blocks), step, table)
+    return add_block(table, ids[ids.shape[0] - rest :]) if rest else table
 
 
 def add_floats(rows: Array, ids: Array, num_segments: int) -> Array:

@@ -120,6 +120,15 @@ def test_edge_sizes(num_rows):
             check(x, segment_ids_of(num_rows), num_valid, num_segments)
 
 
+def test_counts_of_more_rows_than_a_block():
+    block = _segments._BLOCK_ROWS
+    ids = np.random.default_rng(0).integers(-1, 6, 2 * block + 3).astype(np.int32)
+    for num_rows in (block - 1, block, 2 * block + 3):
+        expected = np.bincount(ids[:num_rows][ids[:num_rows] >= 0], minlength=6)[:5]
+        counts = local.segment_count(ids[:num_rows], 5)
+        oracles.assert_same_bits(counts, expected.astype(np.int32))
+
+
 def test_padding_never_passes_for_a_row():
     x = np.full(20, np.nan)
     x[:4] = 1
