@@ -32,17 +32,21 @@ struct CompactRow {
 
 namespace internal {
 
-// Eight flags at once. Their order in the word does not matter to a sum.
+constexpr uint64_t kOnes = 0x0101010101010101u;
+
+// Eight flags at once. Their order in the word does not matter to a sum. Of each byte one
+// bit is looked at: whoever hands over bools of other bytes gets no write out of bounds.
 inline uint64_t eight_flags(const uint8_t* mask) {
   uint64_t word;
   std::memcpy(&word, mask, sizeof(word));
-  return word;
+  return word & kOnes;
 }
+inline int64_t flag(const uint8_t* mask) { return *mask & 1; }
 
 inline int64_t count_flags(const uint8_t* mask, int64_t num_rows) {
   // A byte of the sums holds up to 255 flags.
   constexpr int64_t kBlockRows = 255 * 8;
-  constexpr uint64_t kOnes = 0x0101010101010101u, kEvenBytes = 0x00FF00FF00FF00FFu;
+  constexpr uint64_t kEvenBytes = 0x00FF00FF00FF00FFu;
   int64_t count = 0, i = 0;
   while (i + 8 <= num_rows) {
     const int64_t end = std::min(i + kBlockRows, i + (num_rows - i) / 8 * 8);
@@ -51,7 +55,7 @@ inline int64_t count_flags(const uint8_t* mask, int64_t num_rows) {
     const uint64_t pairs = (sums & kEvenBytes) + (sums >> 8 & kEvenBytes);
     count += static_cast<int64_t>(pairs * (kOnes & kEvenBytes) >> 48);
   }
-  for (; i < num_rows; ++i) count += mask[i];
+  for (; i < num_rows; ++i) count += flag(mask + i);
   return count;
 }
 
@@ -71,12 +75,12 @@ void write_flagged(const uint8_t* mask, const Source& source, int64_t begin, Wor
     }
     for (int64_t next = i + 8; i < next; ++i) {
       kept[place] = source[i];
-      place += mask[i];
+      place += flag(mask + i);
     }
   }
   for (; place < end_place; ++i) {
     kept[place] = source[i];
-    place += mask[i];
+    place += flag(mask + i);
   }
 }
 
