@@ -42,8 +42,9 @@ def histogram(
         axis: mesh axis or axes that the rows lie along; all axes of the mesh if left out.
 
     Returns:
-        `Histogram(counts, edges)`. Counts are int32, or of the dtype of `weights`. Equal edges are
-        of the dtype of a float `x`, else of JAX's default float. On a mesh every device gets them.
+        `Histogram(counts, edges)`. Counts are int32, or of the dtype of `weights` (int32
+        for bool), and wrap past what that holds. Equal edges are of the dtype of a float `x`, else
+        of JAX's default float. On a mesh every device gets them.
 
     Raises:
         TypeError: a dtype that has no order, `bins` is traced, or `mesh` is no mesh.

@@ -47,7 +47,7 @@ def histogram(
 
     Returns:
         `Histogram(counts, edges)`, the same on every shard. Counts are int32, or of the dtype of
-        `weights`.
+        `weights` (int32 for bool), and wrap past what that holds.
 
     Raises:
         TypeError: a dtype that has no order, or `bins` is traced.

@@ -51,8 +51,8 @@ def histogram(
         num_valid: the rows that count, from the front; all of them if left out.
 
     Returns:
-        `Histogram(counts, edges)`. Counts are int32, or of the dtype of `weights`. Equal edges are
-        of the dtype of a float `x`, else of JAX's default float.
+        `Histogram(counts, edges)`. Counts are int32, or of the dtype of `weights` (int32
+        for bool). Equal edges are of the dtype of a float `x`, else of JAX's default float.
 
     Raises:
         TypeError: a dtype that has no order, or `bins` is traced.

@@ -104,6 +104,8 @@ def as_segment_arguments(
     num_rows = segment_ids.shape[0]
     segment_ids = as_bucket_ids(segment_ids, num_rows, caller, "segment_ids")
     x = as_rows(x, num_rows, caller, "x")
+    if op != "count" and not jax.tree.leaves(x):
+        raise ValueError(f"{caller}: x must hold an array for {op!r}, got {type_of(x)}.")
     if op in _ORDERED:
         for leaf in jax.tree.leaves(x):
             if jnp.issubdtype(leaf.dtype, jnp.complexfloating):

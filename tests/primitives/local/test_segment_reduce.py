@@ -349,6 +349,10 @@ ERRORS = {
         "segment_min: x must be real for 'min', got complex64[5]. Reduce its real and imaginary "
         "parts.",
     ),
+    "nothing": (
+        lambda: local.segment_sum(None, IDS, 5),
+        "segment_sum: x must hold an array for 'sum', got NoneType.",
+    ),
     "fill": (
         lambda: local.segment_argmin(X, IDS, 5, fill_value=0.5),
         "segment_argmin: fill_value must be an integer where the result is one, got ~float64[].",
