@@ -57,6 +57,19 @@ def bytes_moved(operation: str, num_rows: int, key_bytes: int) -> int:
         "histogram": 2 * key_bytes,
         # Read once.
         "digit_histogram": key_bytes,
+        # A sort by ids and keys.
+        "segmented_sort": 4 + key_bytes + 2 * (4 + pair) + (4 + pair + ROW_ID_BYTES) + key_bytes,
+        # Read the queries, write their places; the sorted keys are a tenth as many.
+        "searchsorted": key_bytes + key_bytes // 10 + ROW_ID_BYTES,
+        # A sort of row ids.
+        "select_rank": key_bytes + (key_bytes + pair) + (pair + ROW_ID_BYTES),
+        "quantile": key_bytes + (key_bytes + pair) + (pair + ROW_ID_BYTES),
+        # Read the keys, flag those that begin a run, find these.
+        "run_length_encode": key_bytes + 1 + 1,
+        # Sort pairs, fetch each value by its row id, flag the first of equal keys, add.
+        "reduce_by_key": key_bytes + (key_bytes + pair) + 2 * pair + (ROW_ID_BYTES + 2 * key_bytes),
+        # Sort the keys of both sides with their row ids.
+        "set_intersection": 2 * (key_bytes + (key_bytes + pair) + 2 * pair),
         # 64 buckets take one pass: count ids, read them to write row ids, fetch values by those.
         "bucket": 4 + (4 + ROW_ID_BYTES) + (ROW_ID_BYTES + 2 * VALUE_BYTES),
         # Each shard: sort, copy its rows to the others, merge what it received.

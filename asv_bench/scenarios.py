@@ -42,6 +42,14 @@ class Timing(NamedTuple):
 Scenario = tuple[str, str, str]
 
 FEW_AND_MANY = ("thousand_values", "million_values", "uniform")
+KEY_OPERATIONS = (
+    "segmented_sort",
+    "searchsorted",
+    "select_rank",
+    "run_length_encode",
+    "reduce_by_key",
+    "set_intersection",
+)
 SKEWED = ("zipf", "constant", "sorted", "reversed")
 SCENARIOS: tuple[Scenario, ...] = (
     *(
@@ -71,6 +79,8 @@ SCENARIOS: tuple[Scenario, ...] = (
     ("histogram", "float64", "uniform"),
     ("histogram", "float32", "uniform"),
     ("digit_histogram", "uint8", "uniform"),
+    *((operation, "int64", "million_values") for operation in KEY_OPERATIONS),
+    ("quantile", "float64", "uniform"),
 )
 MESH_SORT = "radix_sort over 8 devices"
 MESH_REDUCE = "reduce_by_key over 8 devices"

@@ -20,7 +20,17 @@ import pandas as pd
 import polars as pl
 from jaxframes.primitives import local
 
+from .adapters import (
+    Call,
+    with_jax,
+    with_numpy,
+    with_pandas,
+    with_pandas_frames,
+    with_polars,
+    with_polars_frames,
+)
 from .key_distributions import make_keys
+from .key_implementations import KEY_IMPLEMENTATIONS
 from .measuring import use_devices, waiting_call
 
 TOP = 100
@@ -28,8 +38,6 @@ NUM_BUCKETS = 64
 MEAN_SEGMENT_ROWS = 100
 NUM_SEGMENTS = 1000
 NUM_BINS = 256
-
-Call = Callable[[], Any]
 
 
 def columns_of(
@@ -50,6 +58,14 @@ def columns_of(
         return np.arange(num_rows, dtype=np.float64), (keys % NUM_SEGMENTS).astype(np.int32)
     if operation == "compact":
         return np.random.default_rng(0).random(num_rows) < 0.5, keys
+    if operation == "searchsorted":
+        return np.sort(keys[: num_rows // 10]), keys
+    if operation == "segmented_sort":
+        return keys, np.sort(keys % NUM_SEGMENTS).astype(np.int32)
+    if operation == "run_length_encode":
+        return (np.sort(keys % (num_rows // MEAN_SEGMENT_ROWS + 1)),)
+    if operation in ("reduce_by_key", "set_intersection"):
+        return keys, np.random.default_rng(0).permutation(keys)
     if operation in ("join", "join many to many", "isin"):
         return _sides_of(operation, keys)
     return (keys,)
@@ -85,36 +101,6 @@ def prepared_for(
     return prepared(
         operation, implementation, *columns_of(operation, num_rows, dtype, distribution)
     )
-
-
-def _with_jax(function: Callable[..., Any]) -> Callable[..., Call]:
-    return lambda *columns: waiting_call(function, *jax.device_put(columns))
-
-
-def _with_numpy(function: Callable[..., Any]) -> Callable[..., Call]:
-    return lambda *columns: functools.partial(function, *columns)
-
-
-def _with_pandas(function: Callable[[pd.Series], Any]) -> Callable[..., Call]:
-    return lambda keys: functools.partial(function, pd.Series(keys))
-
-
-def _with_polars(function: Callable[[pl.Series], Any]) -> Callable[..., Call]:
-    return lambda keys: functools.partial(function, pl.Series("keys", keys))
-
-
-def _with_pandas_frames(function: Callable[..., Any], *names: str) -> Callable[..., Call]:
-    def prepare(*columns: np.ndarray) -> Call:
-        return functools.partial(function, pd.DataFrame(dict(zip(names, columns, strict=True))))
-
-    return prepare
-
-
-def _with_polars_frames(function: Callable[..., Any], *names: str) -> Callable[..., Call]:
-    def prepare(*columns: np.ndarray) -> Call:
-        return functools.partial(function, pl.DataFrame(dict(zip(names, columns, strict=True))))
-
-    return prepare
 
 
 def _numpy_sort_with_values(keys: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -248,128 +234,129 @@ def _polars_segment_sum(frame: pl.DataFrame) -> pl.DataFrame:
 
 IMPLEMENTATIONS: dict[str, dict[str, Callable[..., Call]]] = {
     "radix_argsort": {
-        "jaxframes": _with_jax(local.radix_argsort),
-        "jnp": _with_jax(jnp.argsort),
-        "numpy_stable": _with_numpy(functools.partial(np.argsort, kind="stable")),
-        "numpy": _with_numpy(np.argsort),
-        "pandas": _with_pandas(lambda keys: keys.argsort(kind="stable")),
-        "polars": _with_polars(lambda keys: keys.arg_sort()),
+        "jaxframes": with_jax(local.radix_argsort),
+        "jnp": with_jax(jnp.argsort),
+        "numpy_stable": with_numpy(functools.partial(np.argsort, kind="stable")),
+        "numpy": with_numpy(np.argsort),
+        "pandas": with_pandas(lambda keys: keys.argsort(kind="stable")),
+        "polars": with_polars(lambda keys: keys.arg_sort()),
     },
     "radix_sort": {
-        "jaxframes": _with_jax(local.radix_sort),
-        "jnp": _with_jax(jnp.sort),
-        "numpy_stable": _with_numpy(functools.partial(np.sort, kind="stable")),
-        "numpy": _with_numpy(np.sort),
-        "pandas": _with_pandas(lambda keys: keys.sort_values(kind="stable", ignore_index=True)),
-        "polars": _with_polars(lambda keys: keys.sort()),
+        "jaxframes": with_jax(local.radix_sort),
+        "jnp": with_jax(jnp.sort),
+        "numpy_stable": with_numpy(functools.partial(np.sort, kind="stable")),
+        "numpy": with_numpy(np.sort),
+        "pandas": with_pandas(lambda keys: keys.sort_values(kind="stable", ignore_index=True)),
+        "polars": with_polars(lambda keys: keys.sort()),
     },
     "radix_sort with values": {
-        "jaxframes": _with_jax(lambda keys, values: local.radix_sort(keys, values=values)),
-        "jnp": _with_jax(lambda keys, values: jax.lax.sort((keys, values), num_keys=1)),
-        "numpy_stable": _with_numpy(_numpy_sort_with_values),
-        "pandas": _with_pandas_frames(
+        "jaxframes": with_jax(lambda keys, values: local.radix_sort(keys, values=values)),
+        "jnp": with_jax(lambda keys, values: jax.lax.sort((keys, values), num_keys=1)),
+        "numpy_stable": with_numpy(_numpy_sort_with_values),
+        "pandas": with_pandas_frames(
             lambda frame: frame.sort_values("keys", kind="stable", ignore_index=True),
             "keys",
             "values",
         ),
-        "polars": _with_polars_frames(
+        "polars": with_polars_frames(
             lambda frame: frame.sort("keys", maintain_order=True), "keys", "values"
         ),
     },
     "top_k": {
-        "jaxframes": _with_jax(lambda keys: local.top_k(keys, TOP)),
-        "jnp": _with_jax(lambda keys: jax.lax.top_k(keys, TOP)),
-        "numpy": _with_numpy(_numpy_top_k),
-        "pandas": _with_pandas(lambda keys: keys.nlargest(TOP)),
+        "jaxframes": with_jax(lambda keys: local.top_k(keys, TOP)),
+        "jnp": with_jax(lambda keys: jax.lax.top_k(keys, TOP)),
+        "numpy": with_numpy(_numpy_top_k),
+        "pandas": with_pandas(lambda keys: keys.nlargest(TOP)),
         "polars": _polars_top_k,
     },
     "compact": {
-        "jaxframes": _with_jax(local.compact),
-        "jnp": _with_jax(_jnp_compact),
-        "numpy": _with_numpy(lambda mask, rows: rows[mask]),
-        "pandas": _with_pandas_frames(lambda frame: frame[frame["mask"]], "mask", "rows"),
-        "polars": _with_polars_frames(lambda frame: frame.filter(pl.col("mask")), "mask", "rows"),
+        "jaxframes": with_jax(local.compact),
+        "jnp": with_jax(_jnp_compact),
+        "numpy": with_numpy(lambda mask, rows: rows[mask]),
+        "pandas": with_pandas_frames(lambda frame: frame[frame["mask"]], "mask", "rows"),
+        "polars": with_polars_frames(lambda frame: frame.filter(pl.col("mask")), "mask", "rows"),
     },
     "unique": {
-        "jaxframes": _with_jax(local.unique),
-        "jnp": _with_jax(_jnp_unique),
-        "numpy": _with_numpy(_numpy_unique),
-        "pandas": _with_pandas(lambda keys: np.sort(keys.unique())),
-        "polars": _with_polars(lambda keys: keys.unique().sort()),
+        "jaxframes": with_jax(local.unique),
+        "jnp": with_jax(_jnp_unique),
+        "numpy": with_numpy(_numpy_unique),
+        "pandas": with_pandas(lambda keys: np.sort(keys.unique())),
+        "polars": with_polars(lambda keys: keys.unique().sort()),
     },
     "factorize": {
         "jaxframes": functools.partial(_jax_factorize, sort=True),
-        "numpy": _with_numpy(lambda keys: np.unique(keys, return_inverse=True)),
-        "pandas": _with_pandas(lambda keys: pd.factorize(keys, sort=True)),
+        "numpy": with_numpy(lambda keys: np.unique(keys, return_inverse=True)),
+        "pandas": with_pandas(lambda keys: pd.factorize(keys, sort=True)),
         "polars": _polars_factorize,
     },
     "factorize by first row": {
         "jaxframes": functools.partial(_jax_factorize, sort=False),
-        "pandas": _with_pandas(lambda keys: pd.factorize(keys)),
+        "pandas": with_pandas(lambda keys: pd.factorize(keys)),
     },
     "isin": {
-        "jaxframes": _with_jax(local.isin),
+        "jaxframes": with_jax(local.isin),
         # Left alone, it compares every key with every other.
-        "jnp": _with_jax(functools.partial(jnp.isin, method="sort")),
-        "numpy": _with_numpy(np.isin),
+        "jnp": with_jax(functools.partial(jnp.isin, method="sort")),
+        "numpy": with_numpy(np.isin),
         "pandas": _pandas_isin,
         "polars": _polars_isin,
     },
     "join": _JOINS,
     "join many to many": _JOINS,
     "merge": {
-        "jaxframes": _with_jax(local.merge),
-        "jnp": _with_jax(lambda a, b: jnp.sort(jnp.concatenate([a, b]))),
-        "numpy_stable": _with_numpy(lambda a, b: np.sort(np.concatenate([a, b]), kind="stable")),
+        "jaxframes": with_jax(local.merge),
+        "jnp": with_jax(lambda a, b: jnp.sort(jnp.concatenate([a, b]))),
+        "numpy_stable": with_numpy(lambda a, b: np.sort(np.concatenate([a, b]), kind="stable")),
         "pandas": _pandas_merge,
         "polars": _polars_merge,
     },
     "bucket": {
-        "jaxframes": _with_jax(lambda rows, ids: local.bucket(rows, ids, NUM_BUCKETS)),
-        "jnp": _with_jax(_jnp_bucket),
-        "numpy_stable": _with_numpy(_numpy_bucket),
-        "pandas": _with_pandas_frames(
+        "jaxframes": with_jax(lambda rows, ids: local.bucket(rows, ids, NUM_BUCKETS)),
+        "jnp": with_jax(_jnp_bucket),
+        "numpy_stable": with_numpy(_numpy_bucket),
+        "pandas": with_pandas_frames(
             lambda frame: frame.sort_values("bucket_ids", kind="stable", ignore_index=True),
             "values",
             "bucket_ids",
         ),
-        "polars": _with_polars_frames(
+        "polars": with_polars_frames(
             lambda frame: frame.partition_by("bucket_ids", maintain_order=True),
             "values",
             "bucket_ids",
         ),
     },
     "inclusive_scan": {
-        "jaxframes": _with_jax(local.inclusive_scan),
-        "jnp": _with_jax(lambda keys: jnp.cumsum(keys, dtype=keys.dtype)),
-        "associative_scan": _with_jax(lambda keys: jax.lax.associative_scan(jnp.add, keys)),
-        "numpy": _with_numpy(lambda keys: np.cumsum(keys, dtype=keys.dtype)),
-        "pandas": _with_pandas(lambda keys: keys.cumsum()),
-        "polars": _with_polars(lambda keys: keys.cum_sum()),
+        "jaxframes": with_jax(local.inclusive_scan),
+        "jnp": with_jax(lambda keys: jnp.cumsum(keys, dtype=keys.dtype)),
+        "associative_scan": with_jax(lambda keys: jax.lax.associative_scan(jnp.add, keys)),
+        "numpy": with_numpy(lambda keys: np.cumsum(keys, dtype=keys.dtype)),
+        "pandas": with_pandas(lambda keys: keys.cumsum()),
+        "polars": with_polars(lambda keys: keys.cum_sum()),
     },
     "segmented_scan": {
-        "jaxframes": _with_jax(lambda keys, flags: local.segmented_scan(keys, head_flags=flags)),
-        "associative_scan": _with_jax(_jnp_segmented_scan),
+        "jaxframes": with_jax(lambda keys, flags: local.segmented_scan(keys, head_flags=flags)),
+        "associative_scan": with_jax(_jnp_segmented_scan),
         "pandas": _pandas_segmented_scan,
         "polars": _polars_segmented_scan,
     },
     "segment_sum": {
-        "jaxframes": _with_jax(lambda values, ids: local.segment_sum(values, ids, NUM_SEGMENTS)),
-        "jnp": _with_jax(lambda values, ids: jax.ops.segment_sum(values, ids, NUM_SEGMENTS)),
-        "numpy": _with_numpy(_numpy_segment_sum),
-        "pandas": _with_pandas_frames(
+        "jaxframes": with_jax(lambda values, ids: local.segment_sum(values, ids, NUM_SEGMENTS)),
+        "jnp": with_jax(lambda values, ids: jax.ops.segment_sum(values, ids, NUM_SEGMENTS)),
+        "numpy": with_numpy(_numpy_segment_sum),
+        "pandas": with_pandas_frames(
             lambda frame: frame.groupby("segment_ids")["values"].sum(), "values", "segment_ids"
         ),
-        "polars": _with_polars_frames(_polars_segment_sum, "values", "segment_ids"),
+        "polars": with_polars_frames(_polars_segment_sum, "values", "segment_ids"),
     },
     "histogram": {
-        "jaxframes": _with_jax(lambda keys: local.histogram(keys, bins=NUM_BINS)),
-        "jnp": _with_jax(lambda keys: jnp.histogram(keys, NUM_BINS)),
-        "numpy": _with_numpy(lambda keys: np.histogram(keys, NUM_BINS)),
+        "jaxframes": with_jax(lambda keys: local.histogram(keys, bins=NUM_BINS)),
+        "jnp": with_jax(lambda keys: jnp.histogram(keys, NUM_BINS)),
+        "numpy": with_numpy(lambda keys: np.histogram(keys, NUM_BINS)),
     },
     "digit_histogram": {
-        "jaxframes": _with_jax(lambda keys: local.digit_histogram(keys, 0, 8)),
-        "jnp": _with_jax(lambda keys: jnp.bincount(keys, length=2**8)),
-        "numpy": _with_numpy(lambda keys: np.bincount(keys, minlength=2**8)),
+        "jaxframes": with_jax(lambda keys: local.digit_histogram(keys, 0, 8)),
+        "jnp": with_jax(lambda keys: jnp.bincount(keys, length=2**8)),
+        "numpy": with_numpy(lambda keys: np.bincount(keys, minlength=2**8)),
     },
+    **KEY_IMPLEMENTATIONS,
 }
