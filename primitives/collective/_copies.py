@@ -81,10 +81,8 @@ def deal_out_copies(rows: Any, num_copies: Array, dealing: Dealing) -> Copies:
     going_on = jnp.where(goes_on[:, None], take_rows(items, last, is_unique=False), np.uint32(0))
     going_on = jax.lax.psum(going_on, axis_name)[shard][None]
 
-    like = jax.tree.map(lambda leaf: leaf, (rows, begins))
-    own_rows, own_begins = unpack_rows(
-        jnp.concatenate([like_varying(going_on, arrived), arrived]), like
-    )
+    items = jnp.concatenate([like_varying(going_on, arrived), arrived])
+    own_rows, own_begins = unpack_rows(items, (rows, begins))
     arrived_count = jnp.minimum(runs.count, capacity)
     is_arrived = jax.lax.iota(jnp.int32, capacity) < arrived_count
     places = jnp.where(is_arrived, own_begins[1:] - bounds[shard], capacity)

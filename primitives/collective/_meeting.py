@@ -55,7 +55,6 @@ class Meeting(NamedTuple):
         sent: the runs in which they came.
         key_places: for each row of this shard, the left ones and behind them the right ones, its
             key among the distinct ones that this shard has sent.
-        num_left: rows of the left side of this shard, of which `key_places` has first.
     """
 
     columns: tuple[Array, ...]
@@ -64,7 +63,6 @@ class Meeting(NamedTuple):
     arrived: KeyRuns
     sent: Runs
     key_places: Array
-    num_left: Array
 
     def of_left_rows(
         self, of_keys: Any, num_rows: int, axis_name: AxisName, transport: Transport
@@ -117,9 +115,7 @@ def meet(
         + total_before(jnp.sum(total, dtype=dtype), dtype, axis_name)
         for total in totals
     )
-    return Meeting(
-        columns, num_keys, KeyCounts(*totals, *before), arrived, sent, key_places, num_left
-    )
+    return Meeting(columns, num_keys, KeyCounts(*totals, *before), arrived, sent, key_places)
 
 
 def _keys_of_first_rows(

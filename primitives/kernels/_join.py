@@ -54,9 +54,7 @@ def join_words(
 
     def native(left: Side, right: Side) -> Pairs:
         left_rows, right_rows, count = _native_join(left, right, column, how, capacity)
-        fits = (count[0] == 0) & (count[1] <= np.uint32(MOST_PAIRS))
-        saturated = jnp.where(fits, count[1], np.uint32(MOST_PAIRS)).astype(jnp.int32)
-        return Pairs(left_rows, right_rows, saturated)
+        return Pairs(left_rows, right_rows, _saturated(count))
 
     if not is_native():
         return xla(left, right)
@@ -76,8 +74,7 @@ def count_pairs(left: Side, right: Side, column: OrderedWord, how: GroupedHow) -
         if is_x64_enabled():
             high, low = count[0].astype(jnp.int64), count[1].astype(jnp.int64)
             return high << np.int64(32) | low
-        fits = (count[0] == 0) & (count[1] <= np.uint32(MOST_PAIRS))
-        return jnp.where(fits, count[1], np.uint32(MOST_PAIRS)).astype(jnp.int32)
+        return _saturated(count)
 
     if not is_native():
         return xla(left, right)
@@ -165,6 +162,12 @@ def _join_by_group(left: Side, right: Side, num_groups: Array, capacity: int) ->
 
     left_rows = rows_of(of_left, places // num_beside)
     return Pairs(left_rows, rows_of(of_right, places % num_beside), count)
+
+
+def _saturated(count: Array) -> Array:
+    """The kernel's count, of which the high word comes first, as an int32 that saturates."""
+    fits = (count[0] == 0) & (count[1] <= np.uint32(MOST_PAIRS))
+    return jnp.where(fits, count[1], np.uint32(MOST_PAIRS)).astype(jnp.int32)
 
 
 def one_after_the_other(left: Array, right: Array, num_left: Array) -> Array:
