@@ -173,19 +173,23 @@ def num_rows_of(rows: Any, caller: str, name: str = "rows") -> int:
 
 
 def as_num_valid(num_valid: Any, num_rows: int, caller: str) -> Array:
-    """The number of rows that count, as an int32 scalar in `[0, num_rows]`."""
+    """The number of a shard's rows that count, as an int32 scalar in `[0, num_rows]`."""
     if num_valid is None:
-        return jnp.asarray(num_rows, jnp.int32)
+        # Whole arrays may have more rows than a shard; `RowMesh.num_valid` counts those of each.
+        return jnp.asarray(min(num_rows, MAX_SHARD_ROWS), jnp.int32)
     if isinstance(num_valid, jax.Array):
-        if num_valid.ndim != 0 or not jnp.issubdtype(num_valid.dtype, jnp.integer):
-            raise TypeError(
-                f"{caller}: num_valid must be an integer scalar, got {type_of(num_valid)}."
-            )
+        check_num_valid(num_valid, caller)
         if num_valid.dtype.itemsize < 4:
             # A narrow integer cannot hold the upper limit.
             num_valid = num_valid.astype(jnp.int32)
         return jnp.clip(num_valid, 0, num_rows).astype(jnp.int32)
     return jnp.asarray(as_static_int(num_valid, caller, "num_valid", 0, num_rows), jnp.int32)
+
+
+def check_num_valid(num_valid: Array, caller: str) -> None:
+    """Raises where an array is no number of rows."""
+    if num_valid.ndim != 0 or not jnp.issubdtype(num_valid.dtype, jnp.integer):
+        raise TypeError(f"{caller}: num_valid must be an integer scalar, got {type_of(num_valid)}.")
 
 
 def fits(number: Any, dtype: Any) -> bool:

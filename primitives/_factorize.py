@@ -9,9 +9,9 @@ import jax
 from ..shardings._compat import MeshLike
 from . import collective, local
 from ._arguments import as_keys
-from ._over_mesh import RowMesh
+from ._over_mesh import RowMesh, ValidRows
 from ._sized import map_front_packed, sized
-from ._typing import Array
+from ._typing import Array, ArrayLike, Integer
 from .collective._exchange import Transport, check_transport
 from .local._factorize import Factorized
 from .local._radix_sort import Keys
@@ -23,6 +23,7 @@ def factorize(
     *,
     capacity: int | None = None,
     sort: bool = True,
+    num_valid: int | Integer[ArrayLike, ""] | None = None,
     axis: str | tuple[str, ...] | None = None,
     transport: Transport = "auto",
 ) -> Factorized:
@@ -35,14 +36,15 @@ def factorize(
         capacity: distinct keys of the result. Static. Left out, an eager call returns the distinct
             keys and no more; a traced one has room for as many as rows.
         sort: number the keys in their order, NaN last; else in the order of their first rows.
+        num_valid: the rows that count, from the front; all of them if left out.
         axis: mesh axis or axes that the rows lie along; all axes of the mesh if left out.
         transport: how the rows travel; see `collective.partition`.
 
     Returns:
-        `Factorized(group_ids, unique_keys, count)`: the number of each row's key; the distinct keys
-        by number, as those of their first rows, of which the first `count` are meaningful, zeros
-        behind them; and how many there are. On a mesh they are sharded by rows where it divides
-        their number.
+        `Factorized(group_ids, unique_keys, count)`: the number of each row's key, -1 in padding;
+        the distinct keys by number, as those of their first rows, of which the first `count` are
+        meaningful, zeros behind them; and how many there are. On a mesh they are sharded by rows
+        where it divides their number.
 
     Raises:
         CapacityError: an eager call was given too small a capacity.
@@ -71,11 +73,16 @@ def factorize(
     columns, is_tuple = as_keys(keys, caller, num_shards=num_shards)
     num_rows = columns[0].shape[0]
     placed = columns if row_mesh is None else row_mesh.place(columns)
+    valid = None if row_mesh is None else row_mesh.valid_rows(num_valid, num_rows, caller)
 
     def run(capacity: int) -> Any:
         if row_mesh is None:
-            return _by_keys(local.factorize(placed, capacity=capacity, sort=sort))
-        return _factorize_on_mesh(placed, row_mesh, capacity, num_rows, bool(sort), transport)
+            return _by_keys(
+                local.factorize(placed, capacity=capacity, sort=sort, num_valid=num_valid)
+            )
+        return _factorize_on_mesh(
+            placed, valid, row_mesh, capacity, num_rows, bool(sort), transport
+        )
 
     unique_columns, count, group_ids = sized(caller, run, capacity, num_rows, row_mesh)
     return Factorized(group_ids, unique_columns if is_tuple else unique_columns[0], count)
@@ -86,26 +93,32 @@ def _by_keys(groups: Factorized) -> tuple[Any, Array, Array]:
     return groups.unique_keys, groups.count, groups.group_ids
 
 
-@functools.partial(jax.jit, static_argnums=(1, 2, 3, 4, 5))
+@functools.partial(jax.jit, static_argnums=(2, 3, 4, 5, 6))
 def _factorize_on_mesh(
     columns: tuple[Array, ...],
+    valid: ValidRows | None,
     row_mesh: RowMesh,
     capacity: int,
     num_rows: int,
     sort: bool,
     transport: Transport,
 ) -> Any:
-    def of_shard(columns: tuple[Array, ...]) -> Any:
+    def of_shard(columns: tuple[Array, ...], valid: ValidRows | None) -> Any:
         groups = collective.factorize(
             columns,
             axis_name=row_mesh.axes,
             sort=sort,
-            num_valid=row_mesh.num_valid(num_rows),
+            num_valid=row_mesh.num_valid(num_rows, valid),
             transport=transport,
         )
         return _by_keys(groups)
 
     unique_columns, count, group_ids = map_front_packed(
-        row_mesh, of_shard, columns, capacity=capacity, transport=transport
+        row_mesh,
+        of_shard,
+        columns,
+        capacity=capacity,
+        replicated=(valid,),
+        transport=transport,
     )
     return unique_columns, count, row_mesh.trim(group_ids, num_rows)

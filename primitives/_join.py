@@ -12,7 +12,7 @@ from jax.sharding import PartitionSpec
 from ..shardings._compat import MeshLike, shard_map
 from . import collective, local
 from ._arguments import CapacityError
-from ._over_mesh import RowMesh
+from ._over_mesh import RowMesh, ValidRows
 from ._sized import first_rows
 from ._typing import Array, Int
 from .collective._exchange import Transport, check_transport
@@ -20,8 +20,11 @@ from .collective._join import join_shards
 from .collective._sorted_runs import Dealing
 from .kernels._join import MOST_PAIRS
 from .local._join import How, Joined, as_pair_capacity, as_sides
+from .local._merge import NumValid
 from .local._radix_sort import Keys
 from .local._sides import KeySides
+
+_Valid = tuple[ValidRows | None, ValidRows | None]
 
 
 def join(
@@ -31,6 +34,7 @@ def join(
     *,
     how: How = "inner",
     capacity: int | None = None,
+    num_valid: tuple[NumValid, NumValid] | None = None,
     axis: str | tuple[str, ...] | None = None,
     transport: Transport = "auto",
 ) -> Joined:
@@ -57,6 +61,8 @@ def join(
         capacity: pairs that the result has room for. Static. Left out, an eager call counts the
             pairs first and returns these and no more; a traced one must be given it, but for semi
             and anti joins, which have room for all left rows.
+        num_valid: the rows of the left side and those of the right that count, from the front; all
+            of them if left out.
         axis: mesh axis or axes that the rows lie along; all axes of the mesh if left out.
         transport: how the rows travel; see `collective.partition`.
 
@@ -96,16 +102,18 @@ def join(
     check_transport(transport, caller)
     row_mesh = None if mesh is None else RowMesh(mesh, axis, caller)
     num_shards = 1 if row_mesh is None else row_mesh.num_shards
-    sides = as_sides(left_keys, right_keys, how, None, caller, num_shards)
-    num_left, num_right = sides.a[0].shape[0], sides.b[0].shape[0]
+    on_device = num_valid if row_mesh is None else None
+    sides = as_sides(left_keys, right_keys, how, on_device, caller, num_shards)
+    num_left, _ = lengths = sides.a[0].shape[0], sides.b[0].shape[0]
+    valid = None if row_mesh is None else row_mesh.valid_rows_of_sides(num_valid, lengths, caller)
 
     def run(room: int) -> Joined:
         if row_mesh is None:
-            return _join(sides.a, sides.b, how, room)
+            return _join(sides, how, room)
         left, right = row_mesh.place((sides.a, sides.b))
-        return _join_on_mesh(left, right, row_mesh, how, room, (num_left, num_right), transport)
+        return _join_on_mesh(left, right, valid, row_mesh, how, room, lengths, transport)
 
-    if any(isinstance(column, Tracer) for column in sides.a + sides.b):
+    if any(isinstance(leaf, Tracer) for leaf in jax.tree.leaves((sides, valid))):
         return _with_narrow_count(run(as_pair_capacity(capacity, how, num_left, caller)))
     if capacity is not None:
         room = as_pair_capacity(capacity, how, num_left, caller)
@@ -113,7 +121,7 @@ def join(
         if int(joined.count) > room:
             raise CapacityError(caller, int(joined.count), room)
         return _with_narrow_count(joined)
-    options = {"how": how, "axis": axis, "transport": transport}
+    options = {"how": how, "num_valid": num_valid, "axis": axis, "transport": transport}
     size = int(join_size(sides.a, sides.b, mesh, **options))
     if size >= MOST_PAIRS:
         pairs = f"{size:,}" if size > MOST_PAIRS else f"{size:,} or more"
@@ -143,6 +151,7 @@ def join_size(
     mesh: MeshLike | None = None,
     *,
     how: How = "inner",
+    num_valid: tuple[NumValid, NumValid] | None = None,
     axis: str | tuple[str, ...] | None = None,
     transport: Transport = "auto",
 ) -> Int[Array, ""]:
@@ -153,6 +162,7 @@ def join_size(
         right_keys: as for `join`.
         mesh: the mesh that the rows of both sides are spread over; one device if left out.
         how: as for `join`.
+        num_valid: as for `join`.
         axis: mesh axis or axes that the rows lie along; all axes of the mesh if left out.
         transport: how the rows travel; see `collective.partition`.
 
@@ -181,28 +191,32 @@ def join_size(
     check_transport(transport, caller)
     row_mesh = None if mesh is None else RowMesh(mesh, axis, caller)
     num_shards = 1 if row_mesh is None else row_mesh.num_shards
-    sides = as_sides(left_keys, right_keys, how, None, caller, num_shards)
+    on_device = num_valid if row_mesh is None else None
+    sides = as_sides(left_keys, right_keys, how, on_device, caller, num_shards)
     if row_mesh is None:
-        return _join_size(sides.a, sides.b, how)
+        return _join_size(sides, how)
     lengths = sides.a[0].shape[0], sides.b[0].shape[0]
+    valid = row_mesh.valid_rows_of_sides(num_valid, lengths, caller)
     placed = row_mesh.place((sides.a, sides.b))
-    return _join_size_on_mesh(*placed, row_mesh, how, lengths, transport)
+    return _join_size_on_mesh(*placed, valid, row_mesh, how, lengths, transport)
 
 
-@functools.partial(jax.jit, static_argnums=(2, 3))
-def _join(left: tuple[Array, ...], right: tuple[Array, ...], how: How, capacity: int) -> Joined:
-    return local.join(left, right, how=how, capacity=capacity)
+@functools.partial(jax.jit, static_argnums=(1, 2))
+def _join(sides: KeySides, how: How, capacity: int) -> Joined:
+    num_valid = sides.num_a, sides.num_b
+    return local.join(sides.a, sides.b, how=how, capacity=capacity, num_valid=num_valid)
 
 
-@functools.partial(jax.jit, static_argnums=2)
-def _join_size(left: tuple[Array, ...], right: tuple[Array, ...], how: How) -> Array:
-    return local.join_size(left, right, how=how)
+@functools.partial(jax.jit, static_argnums=1)
+def _join_size(sides: KeySides, how: How) -> Array:
+    return local.join_size(sides.a, sides.b, how=how, num_valid=(sides.num_a, sides.num_b))
 
 
-@functools.partial(jax.jit, static_argnums=(2, 3, 4, 5, 6))
+@functools.partial(jax.jit, static_argnums=(3, 4, 5, 6, 7))
 def _join_on_mesh(
     left: tuple[Array, ...],
     right: tuple[Array, ...],
+    valid: _Valid,
     row_mesh: RowMesh,
     how: How,
     capacity: int,
@@ -211,35 +225,36 @@ def _join_on_mesh(
 ) -> Joined:
     dealing = Dealing(row_mesh.axes, "full", transport, row_mesh.shard_rows(capacity))
 
-    def of_shard(left: tuple[Array, ...], right: tuple[Array, ...]) -> Any:
-        valid_left, valid_right = (row_mesh.num_valid(length) for length in lengths)
-        pairs = join_shards(KeySides(left, right, valid_left, valid_right), how, dealing)
+    def of_shard(left: tuple[Array, ...], right: tuple[Array, ...], valid: _Valid) -> Any:
+        sides = KeySides(left, right, *map(row_mesh.num_valid, lengths, valid))
+        pairs = join_shards(sides, how, dealing)
         return (pairs.left_rows, pairs.right_rows), pairs.total
 
-    in_specs = (row_mesh.spec, row_mesh.spec)
+    in_specs = (row_mesh.spec, row_mesh.spec, PartitionSpec())
     out_specs = (row_mesh.spec, PartitionSpec())
-    rows, total = shard_map(of_shard, row_mesh.mesh, in_specs, out_specs)(left, right)
+    rows, total = shard_map(of_shard, row_mesh.mesh, in_specs, out_specs)(left, right, valid)
     left_rows, right_rows = row_mesh.trim(rows, capacity)
     return Joined(left_rows, right_rows, total)
 
 
-@functools.partial(jax.jit, static_argnums=(2, 3, 4, 5))
+@functools.partial(jax.jit, static_argnums=(3, 4, 5, 6))
 def _join_size_on_mesh(
     left: tuple[Array, ...],
     right: tuple[Array, ...],
+    valid: _Valid,
     row_mesh: RowMesh,
     how: How,
     lengths: tuple[int, int],
     transport: Transport,
 ) -> Array:
-    def of_shard(left: tuple[Array, ...], right: tuple[Array, ...]) -> Array:
+    def of_shard(left: tuple[Array, ...], right: tuple[Array, ...], valid: _Valid) -> Array:
         return collective.join_size(
             left,
             right,
             axis_name=row_mesh.axes,
             how=how,
-            num_valid=(row_mesh.num_valid(lengths[0]), row_mesh.num_valid(lengths[1])),
+            num_valid=tuple(map(row_mesh.num_valid, lengths, valid)),
             transport=transport,
         )
 
-    return row_mesh.map_to_all(of_shard, left, right)
+    return row_mesh.map_to_all(of_shard, left, right, replicated=(valid,))

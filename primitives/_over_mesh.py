@@ -3,17 +3,29 @@
 
 import functools
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax.core import Tracer
 from jax.sharding import AbstractMesh, Mesh, NamedSharding, PartitionSpec
 
 from ..shardings._compat import MeshLike, has_explicit_axes, shard_map
 from ..shardings._mesh import num_shards, row_axes
-from ._arguments import type_of
-from ._typing import Array
+from ._arguments import as_static_int, check_num_valid, type_of
+from ._typing import Array, ArrayLike
+from .local._merge import as_pair
+
+
+class ValidRows(NamedTuple):
+    """How many rows of a whole array count, from the front: those of `full_shards`, then `rest`.
+
+    In two numbers, so that 32 bits hold either however many rows there are.
+    """
+
+    full_shards: ArrayLike
+    rest: ArrayLike
 
 
 class RowMesh:
@@ -44,10 +56,35 @@ class RowMesh:
         """Rows of each shard, padding included."""
         return -(-num_rows // self.num_shards)
 
-    def num_valid(self, num_rows: int) -> Array:
+    def valid_rows(self, num_valid: Any, num_rows: int, caller: str) -> ValidRows | None:
+        """Checks how many rows count; what comes out is for `num_valid`. None for all of them."""
+        if num_valid is None:
+            return None
+        capacity = self.shard_rows(num_rows)
+        if not isinstance(num_valid, jax.Array):
+            count = as_static_int(num_valid, caller, "num_valid", 0, num_rows)
+            shares = divmod(count, capacity) if capacity else (0, 0)
+            return ValidRows(*(np.array(share, np.int32) for share in shares))
+        check_num_valid(num_valid, caller)
+        shares = _in_shards(num_valid, num_rows, capacity)
+        if isinstance(num_valid, Tracer):
+            return shares
+        return jax.device_put(shares, NamedSharding(self.mesh, PartitionSpec()))
+
+    def valid_rows_of_sides(
+        self, num_valid: Any, lengths: tuple[int, int], caller: str
+    ) -> tuple[ValidRows | None, ValidRows | None]:
+        """As `valid_rows`, of a pair: one for each side."""
+        of_a, of_b = as_pair(num_valid, caller, "num_valid")
+        return self.valid_rows(of_a, lengths[0], caller), self.valid_rows(of_b, lengths[1], caller)
+
+    def num_valid(self, num_rows: int, valid: ValidRows | None = None) -> Array:
         """Inside `shard_map`: the rows of this shard that count, all padding being at the end."""
         capacity = self.shard_rows(num_rows)
-        full_shards, rest = divmod(num_rows, capacity) if capacity else (0, 0)
+        if valid is None:
+            full_shards, rest = divmod(num_rows, capacity) if capacity else (0, 0)
+        else:
+            full_shards, rest = valid
         shard = jax.lax.axis_index(self.axes)
         return jnp.where(
             shard < full_shards, capacity, jnp.where(shard == full_shards, rest, 0)
@@ -109,6 +146,17 @@ class RowMesh:
         """Runs a collective whose results are the same on every shard."""
         in_specs = (*(self.spec for _ in rows), *(PartitionSpec() for _ in replicated))
         return shard_map(function, self.mesh, in_specs, PartitionSpec())(*rows, *replicated)
+
+
+@functools.partial(jax.jit, static_argnums=(1, 2))
+def _in_shards(num_valid: Array, num_rows: int, capacity: int) -> ValidRows:
+    if num_valid.dtype.itemsize < 4:
+        # A narrow integer cannot hold the limits.
+        num_valid = num_valid.astype(jnp.int32)
+    limit = min(num_rows, jnp.iinfo(num_valid.dtype).max)
+    count = jnp.clip(num_valid, 0, limit)
+    shares = divmod(count, count.dtype.type(max(capacity, 1)))
+    return ValidRows(*(share.astype(jnp.int32) for share in shares))
 
 
 def _with_bits_kept(move: Callable[[Array], Array], rows: Array) -> Array:

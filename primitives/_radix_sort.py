@@ -6,13 +6,14 @@ from collections.abc import Sequence
 from typing import Any
 
 import jax
+import jax.numpy as jnp
 
 from ..shardings._compat import MeshLike
 from . import local
 from ._arguments import as_directions, as_keys, as_rows
 from ._key_bits import as_bits
-from ._over_mesh import RowMesh
-from ._typing import Array, Int, PyTree
+from ._over_mesh import RowMesh, ValidRows
+from ._typing import Array, ArrayLike, Int, Integer, PyTree
 from .collective._exchange import Transport, check_transport
 from .collective._radix_sort import global_row_ids
 from .collective._sort_shards import sort_shards
@@ -27,6 +28,7 @@ def radix_sort(
     values: PyTree | None = None,
     descending: bool | Sequence[bool] = False,
     bits: int | Sequence[int | None] | None = None,
+    num_valid: int | Integer[ArrayLike, ""] | None = None,
     axis: str | tuple[str, ...] | None = None,
     transport: Transport = "auto",
 ) -> Any:
@@ -41,13 +43,15 @@ def radix_sort(
         bits: for integer keys, compare only this many of the lowest bits, as an unsigned number.
             Static; all bits, in the order of the dtype, if left out. One number, or one for each
             key.
+        num_valid: the rows that count, from the front; all of them if left out.
         axis: mesh axis or axes that the rows lie along; all axes of the mesh if left out.
         transport: how the rows travel; see `collective.partition`.
 
     Returns:
-        The sorted keys, an array or a tuple as they were given; with values `(keys, values)`. On a
-        mesh they are sharded by rows; where the mesh does not divide the number of rows, which JAX
-        cannot shard, every device gets the whole.
+        The sorted keys, an array or a tuple as they were given; with values `(keys, values)`. The
+        rows that count come first, and what stands behind them means nothing. On a mesh they are
+        sharded by rows; where the mesh does not divide the number of rows, which JAX cannot shard,
+        every device gets the whole.
 
     Raises:
         TypeError: a dtype that cannot be sorted by, a 64-bit one without x64 mode, or `mesh` is no
@@ -75,13 +79,16 @@ def radix_sort(
         [10, 20, 30]
     """
     if mesh is None:
-        return local.radix_sort(keys, values=values, descending=descending, bits=bits)
+        return local.radix_sort(
+            keys, values=values, descending=descending, bits=bits, num_valid=num_valid
+        )
     columns, values, order, row_mesh, is_tuple = _as_sort(
         "radix_sort", keys, values, mesh, descending, bits, axis, transport
     )
     num_rows = columns[0].shape[0]
+    valid = row_mesh.valid_rows(num_valid, num_rows, "radix_sort")
     rows = row_mesh.place((columns, values))
-    columns, values = _sort_on_mesh(*rows, row_mesh, order, num_rows, transport)
+    columns, values = _sort_on_mesh(*rows, valid, row_mesh, order, num_rows, transport)
     sorted_keys = columns if is_tuple else columns[0]
     return sorted_keys if values is None else (sorted_keys, values)
 
@@ -92,6 +99,7 @@ def radix_argsort(
     *,
     descending: bool | Sequence[bool] = False,
     bits: int | Sequence[int | None] | None = None,
+    num_valid: int | Integer[ArrayLike, ""] | None = None,
     axis: str | tuple[str, ...] | None = None,
     transport: Transport = "auto",
 ) -> Int[Array, " rows"]:
@@ -102,12 +110,13 @@ def radix_argsort(
         mesh: the mesh that the rows are spread over; one device if left out.
         descending: the direction, or one for each key.
         bits: as for `radix_sort`.
+        num_valid: the rows that count, from the front; all of them if left out.
         axis: mesh axis or axes that the rows lie along; all axes of the mesh if left out.
         transport: how the rows travel; see `collective.partition`.
 
     Returns:
-        Row ids: `keys[row_ids]` is sorted. int32, or int64 above 2^31 rows. Sharded as the
-        result of `radix_sort`.
+        Row ids: `keys[row_ids]` is sorted. int32, or int64 above 2^31 rows. The padding from
+        `num_valid` on keeps its place. Sharded as the result of `radix_sort`.
 
     Raises:
         TypeError: as `radix_sort`.
@@ -126,51 +135,58 @@ def radix_argsort(
         [1, 2, 0]
     """
     if mesh is None:
-        return local.radix_argsort(keys, descending=descending, bits=bits)
+        return local.radix_argsort(keys, descending=descending, bits=bits, num_valid=num_valid)
     columns, _, order, row_mesh, _ = _as_sort(
         "radix_argsort", keys, None, mesh, descending, bits, axis, transport
     )
     num_rows = columns[0].shape[0]
+    valid = row_mesh.valid_rows(num_valid, num_rows, "radix_argsort")
     columns = row_mesh.place(columns)
-    return _argsort_on_mesh(columns, row_mesh, order, num_rows, transport)
+    return _argsort_on_mesh(columns, valid, row_mesh, order, num_rows, transport)
 
 
-@functools.partial(jax.jit, static_argnums=(2, 3, 4, 5))
+@functools.partial(jax.jit, static_argnums=(3, 4, 5, 6))
 def _sort_on_mesh(
     columns: tuple[Array, ...],
     values: Any,
+    valid: ValidRows | None,
     row_mesh: RowMesh,
     order: SortOrder,
     num_rows: int,
     transport: Transport,
 ) -> tuple[tuple[Array, ...], Any]:
-    def sort(columns: tuple[Array, ...], values: Any) -> Any:
-        valid = row_mesh.num_valid(num_rows)
+    def sort(columns: tuple[Array, ...], values: Any, valid: ValidRows | None) -> Any:
+        of_shard = row_mesh.num_valid(num_rows, valid)
         columns, values, _ = sort_shards(
-            columns, values, order, valid, Dealing(row_mesh.axes, "full", transport)
+            columns, values, order, of_shard, Dealing(row_mesh.axes, "full", transport)
         )
         return columns, values
 
-    return row_mesh.trim(row_mesh.map(sort, columns, values), num_rows)
+    rows = row_mesh.map(sort, columns, values, replicated=(valid,))
+    return row_mesh.trim(rows, num_rows)
 
 
-@functools.partial(jax.jit, static_argnums=(1, 2, 3, 4))
+@functools.partial(jax.jit, static_argnums=(2, 3, 4, 5))
 def _argsort_on_mesh(
     columns: tuple[Array, ...],
+    valid: ValidRows | None,
     row_mesh: RowMesh,
     order: SortOrder,
     num_rows: int,
     transport: Transport,
 ) -> Array:
-    def argsort(columns: tuple[Array, ...]) -> Array:
+    def argsort(columns: tuple[Array, ...], valid: ValidRows | None) -> Array:
         row_ids = global_row_ids(columns[0].shape[0], row_mesh.axes, "radix_argsort")
-        valid = row_mesh.num_valid(num_rows)
-        _, row_ids, _ = sort_shards(
-            columns, row_ids, order, valid, Dealing(row_mesh.axes, "full", transport)
+        of_shard = row_mesh.num_valid(num_rows, valid)
+        _, sorted_ids, _ = sort_shards(
+            columns, row_ids, order, of_shard, Dealing(row_mesh.axes, "full", transport)
         )
-        return row_ids
+        # Every shard has as many rows that count after the sort as before.
+        is_row = jax.lax.iota(jnp.int32, row_ids.shape[0]) < of_shard
+        return jnp.where(is_row, sorted_ids, row_ids)
 
-    return row_mesh.trim(row_mesh.map(argsort, columns), num_rows)
+    row_ids = row_mesh.map(argsort, columns, replicated=(valid,))
+    return row_mesh.trim(row_ids, num_rows)
 
 
 def _as_sort(

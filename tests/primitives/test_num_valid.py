@@ -1,0 +1,221 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Global calls on arrays of which only the first rows count: traced, and on every mesh the same.
+
+The lengths are such that two shards and three divide neither, and what stands behind the rows that
+count would sort among them, match them and add to them.
+"""
+
+import functools
+import re
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import oracles
+import pytest
+from jax.sharding import AxisType
+from jaxframes import primitives, shardings
+from key_distributions import make_keys
+from on_shards import mesh_of, noting
+
+NUM_ROWS, NUM_OTHERS = 13, 7
+# None, one, a shard's and one more, all but one, all, and those that the other side has.
+COUNTS = [(0, 0), (1, 7), (7, 0), (8, 5), (12, 1), (13, 7), (0, 3)]
+MESHES = {
+    "one device": lambda: None,
+    "2 shards, Explicit": lambda: shardings.make_mesh(2, axis_type=AxisType.Explicit),
+    "3 shards": lambda: mesh_of(3),
+}
+
+
+class Case(NamedTuple):
+    """A call of an op, and what it must give.
+
+    Attributes:
+        call: takes what all forms take: the number of rows that count, and where to run.
+        expected: takes the numbers of rows that count.
+        has_two_sides: whether the call takes the rows that count of two sides.
+        compares_padding: whether what stands behind the rows that count is known too.
+    """
+
+    call: Callable[..., Any]
+    expected: Callable[..., Any]
+    has_two_sides: bool = False
+    compares_padding: bool = True
+
+
+KEYS = np.random.default_rng(0).permutation(make_keys("four_values", NUM_ROWS, np.dtype(np.int32)))
+OTHERS = np.random.default_rng(1).choice(KEYS, NUM_OTHERS)
+FLOATS = make_keys("nan_inf_sprinkled", NUM_ROWS, np.dtype(np.float64))
+IDS = np.arange(NUM_ROWS, dtype=np.int32)
+
+
+def joined(how, num_valid, capacity=100):
+    rows = oracles.join(KEYS, OTHERS, how=how, num_valid=num_valid)
+    padded = np.full((2, capacity), -1, np.int32)
+    padded[:, : len(rows[0])] = rows
+    return *padded, np.int32(len(rows[0]))
+
+
+CASES = {
+    "radix_sort": Case(
+        lambda **at: primitives.radix_sort((KEYS, FLOATS), values=IDS, descending=True, **at),
+        lambda v: oracles.sort((KEYS, FLOATS), values=IDS, descending=True, num_valid=v),
+        compares_padding=False,
+    ),
+    "radix_sort of keys alone": Case(
+        lambda **at: primitives.radix_sort(FLOATS, **at),
+        lambda v: oracles.sort(FLOATS, num_valid=v),
+        compares_padding=False,
+    ),
+    "radix_argsort": Case(
+        lambda **at: primitives.radix_argsort((KEYS, FLOATS), **at),
+        lambda v: oracles.argsort((KEYS, FLOATS), num_valid=v),
+    ),
+    "factorize": Case(
+        lambda **at: primitives.factorize((KEYS, KEYS), **at),
+        lambda v: oracles.factorize((KEYS, KEYS), num_valid=v),
+    ),
+    "factorize by first rows": Case(
+        lambda **at: primitives.factorize(FLOATS, capacity=5, sort=False, **at),
+        lambda v: oracles.factorize(FLOATS, capacity=5, sort=False, num_valid=v),
+    ),
+    **{
+        f"{how} join": Case(
+            lambda how=how, **at: primitives.join(KEYS, OTHERS, how=how, capacity=100, **at),
+            functools.partial(joined, how),
+            has_two_sides=True,
+        )
+        for how in ("left", "outer", "anti")
+    },
+    "join_size": Case(
+        lambda **at: primitives.join_size(KEYS, OTHERS, how="right", **at),
+        lambda v: np.int64(len(oracles.join(KEYS, OTHERS, how="right", num_valid=v)[0])),
+        has_two_sides=True,
+    ),
+}
+
+
+def first_rows(tree, num_rows):
+    return jax.tree.map(lambda leaf: np.asarray(leaf)[:num_rows], tree)
+
+
+def unnamed(result):
+    return tuple(result) if isinstance(result, tuple) else result
+
+
+def check(case, actual, counts):
+    expected = case.expected(counts if case.has_two_sides else counts[0])
+    if not case.compares_padding:
+        actual, expected = first_rows(actual, counts[0]), first_rows(expected, counts[0])
+    oracles.assert_same_bits(unnamed(actual), unnamed(expected))
+
+
+@pytest.mark.parametrize("place", MESHES)
+@pytest.mark.parametrize("name", CASES)
+def test_one_program_serves_every_number_of_rows(name, place):
+    case, mesh = CASES[name], MESHES[place]()
+
+    @functools.partial(jax.jit, compiler_options={"xla_backend_optimization_level": 0})
+    def run(num_valid):
+        return case.call(mesh=mesh, num_valid=num_valid if case.has_two_sides else num_valid[0])
+
+    for counts in COUNTS:
+        with noting(counts):
+            check(case, run(tuple(map(np.int32, counts))), counts)
+    assert run._cache_size() == 1
+
+
+def test_eager_calls_share_a_program_too():
+    mesh = mesh_of(3)
+    sort = primitives._radix_sort._argsort_on_mesh
+    for num_valid in (5, np.int64(5), jnp.asarray(5), jnp.asarray(5, jnp.uint8)):
+        order = primitives.radix_argsort(KEYS, mesh, num_valid=num_valid)
+        oracles.assert_same_bits(order, oracles.argsort(KEYS, num_valid=5))
+        # Where a number lies on a device of its own, it is brought to the mesh.
+        on_device = jax.device_put(np.int32(9), jax.devices()[7])
+        order = primitives.radix_argsort(KEYS, mesh, num_valid=on_device)
+        oracles.assert_same_bits(order, oracles.argsort(KEYS, num_valid=9))
+    num_programs = sort._cache_size()
+    primitives.radix_argsort(KEYS, mesh, num_valid=3)
+    assert sort._cache_size() == num_programs
+
+
+@pytest.mark.parametrize("num_shards", [None, 3])
+def test_eager_results_are_as_long_as_they_must_be(num_shards):
+    mesh = None if num_shards is None else mesh_of(num_shards)
+    groups = primitives.factorize(FLOATS, mesh, num_valid=6)
+    count = oracles.factorize(FLOATS, num_valid=6)[2]
+    expected = oracles.factorize(FLOATS, capacity=int(count), num_valid=6)
+    oracles.assert_same_bits(tuple(groups), expected)
+    pairs = primitives.join(KEYS, OTHERS, mesh, num_valid=(9, jnp.asarray(4)))
+    expected = oracles.join(KEYS, OTHERS, num_valid=(9, 4))
+    oracles.assert_same_bits(tuple(pairs), (*expected, np.int32(len(expected[0]))))
+
+
+def test_numbers_that_are_not_known_are_clipped():
+    sort = jax.jit(lambda num_valid: primitives.radix_sort(KEYS, mesh_of(3), num_valid=num_valid))
+    oracles.assert_same_bits(sort(2**40), np.sort(KEYS))
+    oracles.assert_same_bits(first_rows(sort(-1), 0), KEYS[:0])
+
+
+def test_a_batch_has_a_number_of_rows_each():
+    sort = jax.jit(jax.vmap(lambda v: primitives.radix_argsort(KEYS, mesh_of(3), num_valid=v)))
+    counts = np.array([0, 5, 13])
+    expected = np.stack([oracles.argsort(KEYS, num_valid=count) for count in counts])
+    oracles.assert_same_bits(sort(counts), expected)
+
+
+@pytest.mark.usefixtures("x64_off")
+def test_without_x64():
+    for num_valid in (4, jnp.asarray(4), jnp.asarray(4, jnp.uint32)):
+        order = primitives.radix_argsort(KEYS, mesh_of(3), num_valid=num_valid)
+        oracles.assert_same_bits(order, oracles.argsort(KEYS, num_valid=4))
+
+
+def test_more_rows_than_32_bits_count():
+    # No memory holds them here; what is asked is whether the counts can be written down.
+    keys = jax.ShapeDtypeStruct((2**33 - 1,), jnp.int32)
+    for num_valid in (None, 2**32 + 1, jnp.asarray(2**32 + 1), jnp.asarray(7, jnp.int32)):
+        sort = functools.partial(primitives.radix_argsort, mesh=mesh_of(8), num_valid=num_valid)
+        assert jax.eval_shape(sort, keys).dtype == jnp.int64
+    row_mesh = primitives._over_mesh.RowMesh(mesh_of(8), None, "sort")
+    for num_valid in (2**32 + 1, jnp.asarray(2**32 + 1), jnp.asarray(2**32 + 1, jnp.uint64)):
+        valid = row_mesh.valid_rows(num_valid, 2**33 - 1, "sort")
+        assert valid is not None
+        assert tuple(map(int, valid)) == (4, 1)
+
+
+@pytest.mark.checks_arguments
+@pytest.mark.parametrize("num_shards", [None, 3])
+@pytest.mark.parametrize(
+    ("num_valid", "error", "message"),
+    [
+        (14, ValueError, "radix_argsort: num_valid must be in [0, 13], got 14."),
+        (
+            np.float32(3),
+            TypeError,
+            "radix_argsort: num_valid must be a Python integer, got float32.",
+        ),
+        (
+            jnp.zeros(2, jnp.int32),
+            TypeError,
+            "radix_argsort: num_valid must be an integer scalar, got int32[2].",
+        ),
+    ],
+)
+def test_errors(num_shards, num_valid, error, message):
+    mesh = None if num_shards is None else mesh_of(num_shards)
+    with pytest.raises(error, match=re.escape(message)):
+        primitives.radix_argsort(KEYS, mesh, num_valid=num_valid)
+
+
+@pytest.mark.checks_arguments
+@pytest.mark.parametrize("num_shards", [None, 3])
+def test_two_sides_take_a_pair(num_shards):
+    mesh = None if num_shards is None else mesh_of(num_shards)
+    message = "join: num_valid must be a pair, that of a and that of b, got int."
+    with pytest.raises(TypeError, match=re.escape(message)):
+        primitives.join(KEYS, OTHERS, mesh, num_valid=3)
