@@ -7,13 +7,13 @@ from typing import Any
 import jax
 
 from ..shardings._compat import MeshLike
-from . import collective, local
-from ._arguments import as_keys
+from . import collective
+from ._arguments import as_keys, as_num_valid
 from ._over_mesh import RowMesh, ValidRows
 from ._sized import map_front_packed, sized
 from ._typing import Array, ArrayLike, Integer
 from .collective._exchange import Transport, check_transport
-from .local._factorize import Factorized
+from .local._factorize import Factorized, factorize_columns, keys_of_groups
 from .local._radix_sort import Keys
 
 
@@ -77,20 +77,18 @@ def factorize(
 
     def run(capacity: int) -> Any:
         if row_mesh is None:
-            return _by_keys(
-                local.factorize(placed, capacity=capacity, sort=sort, num_valid=num_valid)
-            )
+            rows_that_count = as_num_valid(num_valid, num_rows, caller)
+            groups = factorize_columns(placed, rows_that_count, capacity, bool(sort))
+            return groups.first_row_ids, groups.count, groups.group_ids
         return _factorize_on_mesh(
             placed, valid, row_mesh, capacity, num_rows, bool(sort), transport
         )
 
-    unique_columns, count, group_ids = sized(caller, run, capacity, num_rows, row_mesh)
+    rows, count, group_ids = sized(caller, run, capacity, num_rows, row_mesh)
+    # On one device the rows are ids. The keys are taken once it is known how many there are:
+    # to fill room for as many as rows would take longer than the rest.
+    unique_columns = keys_of_groups(placed, rows, count) if row_mesh is None else rows
     return Factorized(group_ids, unique_columns if is_tuple else unique_columns[0], count)
-
-
-def _by_keys(groups: Factorized) -> tuple[Any, Array, Array]:
-    """What has a row for each key, their number, and what has a row for each row."""
-    return groups.unique_keys, groups.count, groups.group_ids
 
 
 @functools.partial(jax.jit, static_argnums=(2, 3, 4, 5, 6))
@@ -111,7 +109,7 @@ def _factorize_on_mesh(
             num_valid=row_mesh.num_valid(num_rows, valid),
             transport=transport,
         )
-        return _by_keys(groups)
+        return groups.unique_keys, groups.count, groups.group_ids
 
     unique_columns, count, group_ids = map_front_packed(
         row_mesh,

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The distinct keys of one device's rows, numbered."""
 
+import functools
 from typing import Any, NamedTuple
 
 import jax
@@ -75,15 +76,16 @@ def factorize(
     num_rows = columns[0].shape[0]
     capacity = as_capacity(capacity, num_rows, caller)
     valid = as_num_valid(num_valid, num_rows, caller)
-    groups = factorize_columns(columns, valid, capacity, in_key_order=bool(sort))
-    is_group = jax.lax.iota(jnp.int32, capacity) < groups.count
-    unique_columns = take_rows_or_zeros(columns, groups.first_row_ids, is_group)
+    groups = factorize_columns(columns, valid, capacity, bool(sort))
+    unique_columns = keys_of_groups(columns, groups.first_row_ids, groups.count)
     unique_keys = unique_columns if is_tuple else unique_columns[0]
     return Factorized(groups.group_ids, unique_keys, groups.count)
 
 
+# Compiled as one: an eager call would copy the kernel's results, and its scratch memory.
+@functools.partial(jax.jit, static_argnums=(2, 3))
 def factorize_columns(
-    columns: tuple[Any, ...], num_valid: Array, capacity: int, *, in_key_order: bool
+    columns: tuple[Any, ...], num_valid: Array, capacity: int, in_key_order: bool
 ) -> WordGroups:
     """Numbers the distinct rows of checked key columns."""
     words = ordered_words(columns, (False,) * len(columns))
@@ -91,3 +93,12 @@ def factorize_columns(
         return factorize_words(words[0], num_valid, capacity, in_key_order=in_key_order)
     row_ids = argsort_columns(words, num_valid)
     return number_groups(words, row_ids, num_valid, capacity, in_key_order=in_key_order)
+
+
+@jax.jit
+def keys_of_groups(
+    columns: tuple[Array, ...], first_row_ids: Array, count: Array
+) -> tuple[Array, ...]:
+    """The keys in the first rows of `count` groups, and zeros behind them."""
+    is_group = jax.lax.iota(jnp.int32, first_row_ids.shape[0]) < count
+    return take_rows_or_zeros(columns, first_row_ids, is_group)
