@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Columns set and added: a name is bound to new values, and no array changes."""
+
+from collections.abc import Hashable
+from typing import Any, Self
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pandas as pd
+
+from ._alignment import aligned_column
+from ._base import FrameBase, SeriesBase
+from ._column import NUMBER, Column
+from ._from_host import column_from
+from ._table import Table, is_traced
+
+
+def as_column(value: Any, table: Table, name: Hashable) -> Column:
+    """What is assigned to a column of a table: a series by its labels, an array by place."""
+    if isinstance(value, SeriesBase):
+        return aligned_column(value, table)
+    if isinstance(value, pd.Series):
+        value = value.array if value.index.equals(_host_index(table)) else _by_label(value, table)
+    if isinstance(value, (jax.Array, np.ndarray)) and not value.ndim:
+        return _filled(value, table)
+    if np.isscalar(value) or value is None or isinstance(value, (pd.Timestamp, pd.Timedelta)):
+        return _filled(value, table)
+    if not hasattr(value, "dtype"):
+        value = pd.Series(value).array
+    if is_traced(table.num_rows):
+        if len(value) != table.capacity:
+            raise ValueError(
+                f"Length of values ({len(value)}) does not match the capacity of the rows "
+                f"({table.capacity}), which is what counts inside jit."
+            )
+    elif len(value) != table.num_rows_on_host and len(value) != table.capacity:
+        raise ValueError(
+            f"Length of values ({len(value)}) does not match length of index "
+            f"({table.num_rows_on_host})"
+        )
+    return column_from(value, table.capacity, table.layout, name)
+
+
+def _host_index(table: Table) -> pd.Index:
+    return table.index.to_pandas(table.num_rows_on_host)
+
+
+def _by_label(value: pd.Series, table: Table) -> Any:
+    return value.reindex(_host_index(table)).array
+
+
+def _filled(value: Any, table: Table) -> Column:
+    if isinstance(value, (jax.Array, np.generic, np.ndarray)) and value.dtype.kind in "biufc":
+        data = jnp.broadcast_to(jnp.asarray(value), (table.capacity,))
+        return Column(table.layout.constrain(data) if is_traced(data) else table.layout.place(data))
+    one = column_from(pd.Series([value]).array, 1, table.layout.on_one_device, "value")
+    data = jnp.broadcast_to(one.data, (table.capacity,))
+    kind = one.type
+    if kind is NUMBER and is_traced(data):
+        return Column(table.layout.constrain(data))
+    return Column(table.layout.place(data), None, kind)
+
+
+class FrameAssignment(FrameBase):
+    """Columns set and added."""
+
+    def __setitem__(self, label: Hashable, value: Any) -> None:
+        if isinstance(label, (list, pd.Index)):
+            for place, one in enumerate(label):
+                part = value.iloc[:, place] if hasattr(value, "iloc") else value
+                self[one] = part
+            return
+        if not isinstance(label, Hashable):
+            raise NotImplementedError(
+                "JaxFrame: rows cannot be set in place. "
+                "Use where() or mask() and assign the result."
+            )
+        column = as_column(value, self._table, label)
+        columns = list(self._table.columns)
+        if label in self._labels:
+            columns[self._labels.place(label)] = column
+        else:
+            columns.append(column)
+            self._labels = self._labels.with_label(label)
+        self._table = self._table.with_columns(columns)
+
+    def assign(self, **values: Any) -> Self:
+        """Sets or adds columns, in a new frame.
+
+        Differences from pandas:
+            None. A value that is a function is given the frame as it is so far.
+
+        Example:
+            >>> from jaxframes.frame import JaxFrame
+            >>> JaxFrame({"x": [1, 2]}).assign(y=lambda f: f.x + 1).to_pandas().to_numpy().tolist()
+            [[1, 2], [2, 3]]
+        """
+        result = self._of(self._table, self._labels)
+        for name, value in values.items():
+            result[name] = value(result) if callable(value) else value
+        return result

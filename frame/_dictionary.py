@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Values that stay on the host, which a column on the device numbers."""
+
+import functools
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+from pandas.util import hash_pandas_object
+
+
+class Dictionary:
+    """Distinct values, numbered from zero. Compared by content, so it is static under `jit`.
+
+    The dictionary of a string column is sorted by code point, so that codes sort as strings do.
+    """
+
+    __slots__ = ("__weakref__", "_digest", "values")
+
+    def __init__(self, values: pd.Index):
+        self.values = values
+        self._digest: int | None = None
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def __repr__(self) -> str:
+        return f"Dictionary({len(self)} of {self.values.dtype})"
+
+    def __hash__(self) -> int:
+        if self._digest is None:
+            if pd.api.types.is_bool_dtype(self.values.dtype) or self.values.dtype != object:
+                words = hash_pandas_object(self.values, index=False).to_numpy().tobytes()
+            else:
+                words = tuple(map(repr, self.values))
+            self._digest = hash((str(self.values.dtype), words))
+        return self._digest
+
+    def __eq__(self, other: object) -> bool:
+        if self is other:
+            return True
+        return (
+            isinstance(other, Dictionary)
+            and hash(self) == hash(other)
+            and self.values.dtype == other.values.dtype
+            and self.values.equals(other.values)
+        )
+
+    def take(self, codes: np.ndarray) -> Any:
+        """The values of codes, an array of pandas; missing where a code is negative."""
+        return pd.api.extensions.take(
+            self.values.array, np.asarray(codes), allow_fill=True, fill_value=None
+        )
+
+
+class HostObjects:
+    """Values of any kind, numbered by the row they came in. Compared by identity."""
+
+    __slots__ = ("values",)
+
+    def __init__(self, values: np.ndarray):
+        self.values = values
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def take(self, codes: np.ndarray) -> np.ndarray:
+        """The values of codes; NaN where a code is negative."""
+        with_hole = np.append(self.values, np.empty(1, object))
+        with_hole[-1] = np.nan
+        return with_hole[np.asarray(codes)]
+
+
+def encode_strings(strings: Any) -> tuple[np.ndarray, Dictionary]:
+    """Codes and sorted dictionary of an array of strings of pandas or Arrow; -1 where missing."""
+    arrow = strings if isinstance(strings, (pa.Array, pa.ChunkedArray)) else _as_arrow(strings)
+    if pa.types.is_dictionary(arrow.type):
+        arrow = arrow.cast(arrow.type.value_type)
+    encoded = arrow.cast(pa.large_string()).dictionary_encode()
+    if isinstance(encoded, pa.ChunkedArray):
+        encoded = encoded.unify_dictionaries().combine_chunks()
+        if isinstance(encoded, pa.ChunkedArray):
+            encoded = pa.DictionaryArray.from_arrays(
+                pa.array([], pa.int32()), pa.array([], pa.large_string())
+            )
+    first_seen = encoded.dictionary
+    codes = encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int32)
+    order = pc.array_sort_indices(first_seen).to_numpy()  # pyright: ignore
+    place = np.empty(len(order) + 1, np.int32)
+    place[order] = np.arange(len(order), dtype=np.int32)
+    place[-1] = -1
+    return place[codes], Dictionary(string_index(first_seen.take(pa.array(order))))
+
+
+def string_index(strings: pa.Array) -> pd.Index:
+    """An index of pandas' string dtype."""
+    return pd.Index(strings.to_pandas(), dtype="str") if len(strings) else pd.Index([], dtype="str")
+
+
+def _as_arrow(strings: Any) -> pa.Array | pa.ChunkedArray:
+    return pa.array(strings, type=pa.large_string(), from_pandas=True)
+
+
+def sorted_dictionary(strings: Any) -> tuple[np.ndarray, Dictionary]:
+    """Where each string of a list lies in the sorted dictionary of them all; -1 where missing."""
+    return encode_strings(pd.array(strings, dtype="str"))
+
+
+def unify(dictionaries: Sequence[Dictionary]) -> tuple[Dictionary, tuple[np.ndarray | None, ...]]:
+    """One sorted dictionary of the strings of several, and the new code of each old one.
+
+    A dictionary whose codes stay as they are has None in place of new codes.
+    """
+    return _unify(tuple(dictionaries))
+
+
+@functools.lru_cache(maxsize=64)
+def _unify(
+    dictionaries: tuple[Dictionary, ...],
+) -> tuple[Dictionary, tuple[np.ndarray | None, ...]]:
+    first = dictionaries[0]
+    if all(dictionary == first for dictionary in dictionaries):
+        return first, (None,) * len(dictionaries)
+    strings = np.concatenate([dictionary.values.to_numpy(object) for dictionary in dictionaries])
+    codes, unified = encode_strings(pa.array(strings, pa.large_string()))
+    pieces = np.split(codes, np.cumsum([len(dictionary) for dictionary in dictionaries])[:-1])
+    return unified, tuple(pieces)

@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The two classes: what they are made of, and which methods they have."""
+
+from collections.abc import Hashable
+from typing import Any
+
+import jax
+import pandas as pd
+
+from ._arithmetic import FrameArithmetic, SeriesArithmetic
+from ._assignment import FrameAssignment
+from ._base import NDFrame, SeriesBase
+from ._construction import relaid, table_of_data
+from ._conversion import FrameConversion, SeriesConversion
+from ._from_host import column_from, index_from
+from ._labels import Labels
+from ._layout import layout_of
+from ._selection import FrameSelection, SeriesSelection
+from ._sorting import FrameSorting, SeriesSorting
+from ._table import Table, as_count
+
+
+class JaxFrame(
+    FrameArithmetic,
+    FrameAssignment,
+    FrameConversion,
+    FrameSelection,
+    FrameSorting,
+):
+    """A table of columns on one device or a mesh, with pandas' methods. A pytree.
+
+    Args:
+        data: a dict of arrays, lists or series; a frame of pandas or Arrow, or anything with
+            Arrow's `__arrow_c_stream__`; an array of two dimensions; records.
+        index: the labels of the rows; 0, 1, ... if left out.
+        columns: the labels of the columns, or which to take.
+        dtype: one dtype for all columns.
+        sharding: where the rows lie, `jaxframes.shardings.row_sharded(mesh)`; on one device if
+            left out.
+
+    Raises:
+        NotImplementedError: a column has a dtype that devices do not hold.
+        TypeError: a column of 64 bits without JAX's x64 mode.
+        ValueError: columns of different lengths.
+
+    Example:
+        >>> from jaxframes.frame import JaxFrame
+        >>> frame = JaxFrame({"x": [3, 1, 2], "y": ["c", "a", "b"]})
+        >>> frame[frame.x > 1].to_pandas()["y"].tolist()
+        ['c', 'b']
+    """
+
+    def __init__(
+        self,
+        data: Any = None,
+        index: Any = None,
+        columns: Any = None,
+        dtype: Any = None,
+        sharding: Any = None,
+    ):
+        self._table, self._labels = table_of_data(data, index, columns, dtype, sharding)
+
+
+class JaxSeries(SeriesArithmetic, SeriesConversion, SeriesSelection, SeriesSorting):
+    """One column with its labels, with pandas' methods. A pytree.
+
+    Args:
+        data: an array, a list, a series of pandas, or another JaxSeries.
+        index: the labels of the rows; 0, 1, ... if left out.
+        dtype: the dtype of the values.
+        name: the name of the series.
+        sharding: where the rows lie; see `JaxFrame`.
+
+    Example:
+        >>> from jaxframes.frame import JaxSeries
+        >>> (JaxSeries([1, 2, 3], name="x") * 2).tolist()
+        [2, 4, 6]
+    """
+
+    def __init__(
+        self,
+        data: Any = None,
+        index: Any = None,
+        dtype: Any = None,
+        name: Hashable = None,
+        sharding: Any = None,
+    ):
+        layout = layout_of(sharding, "JaxSeries")
+        if isinstance(data, SeriesBase):
+            if index is not None:
+                raise NotImplementedError("JaxSeries: index= of a JaxSeries would pick by label.")
+            self._table = data._table if sharding is None else relaid(data._table, layout)
+            self._name = data._name if name is None else name
+        elif isinstance(data, jax.Array):
+            table, _ = table_of_data({0: data}, index, None, None, sharding)
+            self._table, self._name = table, name
+        else:
+            series = pd.Series(data, index=index, dtype=dtype, name=name)
+            capacity = layout.capacity_for(len(series))
+            column = column_from(series, capacity, layout, series.name)
+            row_index = index_from(series.index, capacity, layout)
+            self._table = Table((column,), row_index, as_count(len(series)), layout=layout)
+            self._name = series.name
+        if dtype is not None and self._only.dtype_name != pd.api.types.pandas_dtype(dtype).name:
+            self._table = self.astype(dtype)._table  # pyright: ignore
+
+
+NDFrame.frame_class = JaxFrame
+NDFrame.series_class = JaxSeries
+
+
+def _flatten_frame(frame: JaxFrame) -> tuple[tuple[Table], Labels]:
+    return (frame._table,), frame._labels
+
+
+def _unflatten_frame(labels: Labels, children: tuple[Table]) -> JaxFrame:
+    return JaxFrame._of(children[0], labels)
+
+
+def _flatten_series(series: JaxSeries) -> tuple[tuple[Table], Hashable]:
+    return (series._table,), series._name
+
+
+def _unflatten_series(name: Hashable, children: tuple[Table]) -> JaxSeries:
+    return JaxSeries._of(children[0], name)
+
+
+jax.tree_util.register_pytree_node(JaxFrame, _flatten_frame, _unflatten_frame)
+jax.tree_util.register_pytree_node(JaxSeries, _flatten_series, _unflatten_series)

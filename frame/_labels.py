@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The labels of a frame's columns."""
+
+from collections.abc import Hashable, Iterable, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+
+class Labels:
+    """The labels of columns, an index of pandas that can be hashed: static under `jit`."""
+
+    __slots__ = ("_hash", "index")
+
+    def __init__(self, index: pd.Index):
+        self.index = index
+        self._hash = hash((tuple(index), tuple(index.names)))
+
+    @classmethod
+    def of(cls, labels: Iterable[Hashable], names: Sequence[Hashable] = (None,)) -> "Labels":
+        """Labels of which pandas finds out the dtype; tuples make several levels."""
+        labels: list[Any] = list(labels)
+        if labels and all(isinstance(label, tuple) for label in labels):
+            names = tuple(names) if len(names) == len(labels[0]) else (None,) * len(labels[0])
+            return cls(pd.MultiIndex.from_tuples(labels, names=names))
+        return cls(pd.Index(labels, name=names[0], tupleize_cols=False))
+
+    def __len__(self) -> int:
+        return len(self.index)
+
+    def __iter__(self) -> Any:
+        return iter(self.index)
+
+    def __getitem__(self, place: int) -> Hashable:
+        return self.index[place]
+
+    def __contains__(self, label: object) -> bool:
+        try:
+            return label in self.index
+        except TypeError:
+            return False
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Labels) and self.index.identical(other.index)
+
+    def __repr__(self) -> str:
+        return f"Labels({list(self.index)!r})"
+
+    def places(self, label: Hashable) -> list[int]:
+        """Where the columns of a label stand: one, or several where it names more.
+
+        Raises:
+            KeyError: there is none.
+        """
+        try:
+            found = self.index.get_loc(label)
+        except (KeyError, TypeError, pd.errors.InvalidIndexError):
+            raise KeyError(f"no column {label!r}. The columns are {list(self.index)}.") from None
+        return np.arange(len(self.index))[found].reshape(-1).tolist()
+
+    def place(self, label: Hashable) -> int:
+        """Where the column of a label stands.
+
+        Raises:
+            KeyError: there is none.
+            ValueError: there are several.
+        """
+        places = self.places(label)
+        if len(places) > 1:
+            raise ValueError(
+                f"the label {label!r} must name one column, got {len(places)} of that label. "
+                "Rename them first."
+            )
+        return places[0]
+
+    def take(self, places: Sequence[int]) -> "Labels":
+        """The labels at some places."""
+        return Labels(self.index.take(list(places)))
+
+    def with_label(self, label: Hashable) -> "Labels":
+        """One more label behind the others."""
+        return Labels(self.index.insert(len(self.index), label))

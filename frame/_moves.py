@@ -1,0 +1,246 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Rows of a table selected, taken and put in order: all its columns and labels together."""
+
+import functools
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from .. import primitives
+from ._column import NAT, Array, Column, fill_missing
+from ._index import RowIndex
+from ._layout import Layout
+from ._table import Count, Table, as_count, is_row, is_traced
+
+
+class Rows(NamedTuple):
+    """The arrays of a table that move with its rows."""
+
+    columns: tuple[tuple[Array, Array | None], ...]
+    levels: tuple[tuple[Array, Array | None], ...]
+
+
+def rows_of(table: Table) -> Rows:
+    """The arrays of a table that move with its rows."""
+    return Rows(
+        tuple(column.arrays for column in table.columns),
+        tuple(level.arrays for level in table.index.levels),
+    )
+
+
+def with_rows(
+    table: Table, rows: Rows, row_ids: Array | None, num_rows: Count, **changes: Any
+) -> Table:
+    """A table of the same types whose rows came from `row_ids` of the old one."""
+    columns = tuple(map(Column.with_arrays, table.columns, rows.columns))
+    return table.replace(
+        columns=columns,
+        index=moved_index(table.index, rows.levels, row_ids),
+        num_rows=num_rows,
+        **changes,
+    )
+
+
+def moved_index(index: RowIndex, levels: Sequence[Any], row_ids: Array | None) -> RowIndex:
+    """The labels of rows that came from `row_ids`; `levels` are those of an index that has them."""
+    if index.levels:
+        columns = tuple(map(Column.with_arrays, index.levels, levels))
+        return RowIndex(columns, index.names)
+    assert row_ids is not None
+    return RowIndex((Column(index.labels_at(row_ids)),), index.names)
+
+
+def filter_rows(table: Table, mask: Array) -> Table:
+    """Keeps the rows that a mask flags, in their order."""
+    if is_traced(mask, table.num_rows):
+        capacity = table.capacity
+    else:
+        capacity = table.layout.capacity_for(int(_count(mask, table.num_rows, table.layout)))
+    wants_ids = table.index.is_range
+    rows, row_ids, count = _compact(
+        rows_of(table), mask, table.num_rows, capacity, table.layout, wants_ids
+    )
+    num_rows = count if is_traced(count) else as_count(int(count))
+    return with_rows(table, rows, row_ids, num_rows)
+
+
+@functools.partial(jax.jit, static_argnums=2)
+def _count(mask: Array, num_rows: Count, layout: Layout) -> Array:
+    return jnp.sum(mask & is_row(mask.shape[0], num_rows, layout), dtype=jnp.int32)
+
+
+@functools.partial(jax.jit, static_argnums=(3, 4, 5))
+def _compact(
+    rows: Rows, mask: Array, num_rows: Count, capacity: int, layout: Layout, wants_ids: bool
+) -> tuple[Rows, Array | None, Array]:
+    mask = mask & is_row(mask.shape[0], num_rows, layout)
+    row_ids = position(mask.shape[0], layout) if wants_ids else None
+    kept = primitives.compact(mask, (rows, row_ids), capacity=capacity, **layout.on_mesh)
+    return *kept.rows, kept.count
+
+
+def position(capacity: int, layout: Layout) -> Array:
+    """The place of each row."""
+    return layout.constrain(jnp.arange(capacity, dtype=jnp.int32))
+
+
+def take_rows(table: Table, row_ids: Array, num_rows: Count, *, holes: bool = False) -> Table:
+    """The rows at given places: `num_rows` of them, in the order of `row_ids`.
+
+    Args:
+        table: where they are taken from.
+        row_ids: places, int32 of any capacity; those behind `num_rows` may be anything.
+        num_rows: how many count.
+        holes: whether a place may be -1, for a row whose values are missing; its columns then
+            have a mask where their type has no missing value. See `settled`.
+    """
+    columns = take_columns(table.columns, row_ids, table.layout, holes=holes)
+    levels = take_columns(table.index.levels, row_ids, table.layout, holes=holes)
+    if table.index.levels:
+        index = RowIndex(levels, table.index.names)
+    else:
+        index = moved_index(table.index, (), row_ids)
+    return table.replace(columns=columns, index=index, num_rows=num_rows)
+
+
+def take_columns(
+    columns: Sequence[Column], row_ids: Array, layout: Layout, *, holes: bool = False
+) -> tuple[Column, ...]:
+    """The values of columns at given places; see `take_rows`."""
+    if not columns:
+        return ()
+    missing_as = tuple(_missing_as(column) if holes else "" for column in columns)
+    arrays = _take(tuple(column.arrays for column in columns), row_ids, missing_as, layout)
+    return tuple(map(Column.with_arrays, columns, arrays))
+
+
+def _missing_as(column: Column) -> str:
+    if column.type.has_codes:
+        return "code"
+    if column.type.is_time:
+        return "time"
+    return "float" if column.is_float else "mask"
+
+
+@functools.partial(jax.jit, static_argnums=(2, 3))
+def _take(arrays: Any, row_ids: Array, missing_as: tuple[str, ...], layout: Layout) -> Any:
+    taken = gather(arrays, row_ids, layout)
+    return tuple(
+        (data, valid) if not kind else _with_holes(data, valid, row_ids < 0, kind)
+        for (data, valid), kind in zip(taken, missing_as, strict=True)
+    )
+
+
+def _with_holes(data: Array, valid: Array | None, is_hole: Array, kind: str) -> Any:
+    match kind:
+        case "code":
+            return jnp.where(is_hole, np.int32(-1), data), None
+        case "time":
+            return jnp.where(is_hole, np.int64(NAT), data), None
+        case "float":
+            return jnp.where(is_hole, data.dtype.type(np.nan), data), None
+    return data, ~is_hole if valid is None else valid & ~is_hole
+
+
+def gather(rows: Any, row_ids: Array, layout: Layout) -> Any:
+    """Inside a compiled function: rows at given places; zeros where there is no such place."""
+    if layout.mesh is not None:
+        return primitives.gather_rows(rows, row_ids, **layout.on_mesh)
+
+    def take(leaf: Array) -> Array:
+        return leaf.at[row_ids].get(mode="fill", fill_value=0, wrap_negative_indices=False)
+
+    return jax.tree.map(take, rows)
+
+
+def settled(column: Column, num_rows: Count) -> Column:
+    """A column that may have got holes, with the dtype that pandas gives it.
+
+    pandas turns integers into float64 where, and only where, a value is missing. So do we where
+    the values are there to be looked at; inside `jit` the mask stays, and decides on the host.
+    """
+    if column.valid is None or is_traced(column.valid, num_rows):
+        return column
+    if not bool(_any_missing(column.valid, num_rows)):
+        return Column(column.data, None, column.type)
+    return fill_missing(column)
+
+
+@jax.jit
+def _any_missing(valid: Array, num_rows: Count) -> Array:
+    return jnp.any(~valid & is_row(valid.shape[0], num_rows))
+
+
+def sort_rows(table: Table, keys: Sequence[tuple[Array, bool]]) -> Table:
+    """Puts rows in the order of keys, each with its direction; ties stay as they are."""
+    descending = tuple(is_descending for _, is_descending in keys)
+    columns = tuple(key for key, _ in keys)
+    rows, row_ids = _sort(
+        rows_of(table), columns, table.num_rows, descending, table.layout, table.index.is_range
+    )
+    return with_rows(table, rows, row_ids, table.num_rows)
+
+
+@functools.partial(jax.jit, static_argnums=(3, 4, 5))
+def _sort(
+    rows: Rows,
+    keys: tuple[Array, ...],
+    num_rows: Count,
+    descending: tuple[bool, ...],
+    layout: Layout,
+    wants_ids: bool,
+) -> tuple[Rows, Array | None]:
+    capacity = keys[0].shape[0]
+    if layout.mesh is None:
+        row_ids = primitives.radix_argsort(keys, descending=descending, num_valid=num_rows)
+        return gather(rows, row_ids, layout), row_ids
+    row_ids = position(capacity, layout) if wants_ids else None
+    _, moved = primitives.radix_sort(
+        keys, values=(rows, row_ids), descending=descending, num_valid=num_rows, **layout.on_mesh
+    )
+    return moved
+
+
+def argsort_rows(keys: Sequence[tuple[Array, bool]], num_rows: Count, layout: Layout) -> Array:
+    """The places of rows in the order of keys, padding last."""
+    descending = tuple(is_descending for _, is_descending in keys)
+    return _argsort(tuple(key for key, _ in keys), num_rows, descending, layout)
+
+
+@functools.partial(jax.jit, static_argnums=(2, 3))
+def _argsort(
+    keys: tuple[Array, ...], num_rows: Count, descending: tuple[bool, ...], layout: Layout
+) -> Array:
+    return primitives.radix_argsort(
+        keys, descending=descending, num_valid=num_rows, **layout.on_mesh
+    )
+
+
+def slice_rows(table: Table, start: Count, num_rows: Count, capacity: int) -> Table:
+    """`num_rows` rows from `start` on, in an array of another capacity.
+
+    The labels of a range stay a range only where the host knows where it starts.
+    """
+    if is_traced(start) or not table.index.is_range:
+        row_ids = _places_from(start, capacity, table.layout)
+        return take_rows(table, row_ids, num_rows)
+    row_ids = _places_from(start, capacity, table.layout)
+    columns = take_columns(table.columns, row_ids, table.layout)
+    first = table.index.start + int(start) * table.index.step
+    index = RowIndex((), table.index.names, first, table.index.step)
+    return table.replace(columns=columns, index=index, num_rows=num_rows)
+
+
+@functools.partial(jax.jit, static_argnums=(1, 2))
+def _places_from(start: Count, capacity: int, layout: Layout) -> Array:
+    return start + position(capacity, layout)
+
+
+def resized(columns: Sequence[Column], capacity: int, layout: Layout) -> tuple[Column, ...]:
+    """The same rows with room for more or fewer."""
+    if not columns or columns[0].data.shape[0] == capacity:
+        return tuple(columns)
+    return take_columns(columns, _places_from(np.int32(0), capacity, layout), layout)

@@ -1,0 +1,257 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Columns and rows picked out."""
+
+from collections.abc import Hashable, Sequence
+from typing import Any, Self
+
+import jax
+import numpy as np
+import pandas as pd
+
+from ._alignment import aligned_column
+from ._base import FrameBase, NDFrame, SeriesBase
+from ._column import Array, Column
+from ._from_host import column_from
+from ._labels import Labels
+from ._moves import filter_rows, slice_rows, take_rows
+from ._table import Table, as_count, is_traced
+
+
+def is_mask(key: Any) -> bool:
+    """Whether a key picks rows by flags."""
+    if isinstance(key, SeriesBase):
+        return True
+    if isinstance(key, (np.ndarray, jax.Array, pd.Series)) and key.ndim == 1:
+        return key.dtype == np.bool_ or key.dtype == object
+    return isinstance(key, list) and bool(key) and all(isinstance(flag, bool) for flag in key)
+
+
+def as_mask(key: Any, table: Table) -> Array:
+    """The flags of a mask for the rows of a table.
+
+    Raises:
+        ValueError: it is not of bools, some are missing, or it has another length.
+    """
+    if isinstance(key, SeriesBase):
+        column = key._only
+        if not column.is_bool:
+            raise KeyError(
+                f"a mask must be of bools, got a series of {column.dtype_name}. "
+                "Compare it with something, or list the labels of the columns that you want."
+            )
+        column = aligned_column(key, table)
+    else:
+        flags = key.array if isinstance(key, pd.Series) else key
+        flags = flags if isinstance(flags, jax.Array) else np.asarray(flags)
+        if flags.dtype != np.bool_:
+            raise ValueError("Cannot mask with non-boolean array containing NA / NaN values")
+        num_rows = table.capacity if is_traced(table.num_rows) else table.num_rows_on_host
+        if len(flags) not in (num_rows, table.capacity):
+            raise ValueError(f"Item wrong length {len(flags)} instead of {num_rows}.")
+        column = column_from(flags, table.capacity, table.layout, "mask")
+    if column.valid is not None:
+        if not is_traced(column.valid):
+            raise ValueError("Cannot mask with non-boolean array containing NA / NaN values")
+        return column.data & column.valid
+    return column.data
+
+
+class RowSelection(NDFrame):
+    """Rows picked out of frames and series alike."""
+
+    def head(self, n: int = 5) -> Self:
+        """The first `n` rows; all but the last `-n` if it is negative."""
+        return self._sliced(slice(0, n) if n >= 0 else slice(0, max(self._known_rows() + n, 0)))
+
+    def tail(self, n: int = 5) -> Self:
+        """The last `n` rows; all but the first `-n` if it is negative."""
+        num_rows = self._known_rows()
+        return self._sliced(slice(max(num_rows - n, 0) if n >= 0 else min(-n, num_rows), num_rows))
+
+    def take(self, indices: Any, axis: int = 0) -> Self:
+        """The rows at places, in their order; negative ones count from the end."""
+        if axis not in (0, "index"):
+            raise NotImplementedError("take: axis must be 0. Select columns by their labels.")
+        return self._taken(indices)
+
+    @property
+    def iloc(self) -> "ByPlace":
+        """Rows by their places: an integer, a slice, a list or a mask."""
+        return ByPlace(self)
+
+    def _known_rows(self) -> int:
+        if is_traced(self._table.num_rows):
+            raise NotImplementedError(
+                "rows counted from the end are not known inside jit. "
+                "Sort descending and use head()."
+            )
+        return self._table.num_rows_on_host
+
+    def _sliced(self, rows: slice) -> Self:
+        table = self._table
+        if is_traced(table.num_rows):
+            return self._sliced_in_jit(rows)
+        start, stop, step = rows.indices(table.num_rows_on_host)
+        if step != 1:
+            return self._taken(np.arange(start, stop, step))
+        num_rows = max(stop - start, 0)
+        capacity = table.layout.capacity_for(num_rows)
+        return self._like(slice_rows(table, np.int32(start), as_count(num_rows), capacity))
+
+    def _sliced_in_jit(self, rows: slice) -> Self:
+        # Only what is counted from the front is known: at most as many rows as there are.
+        start, stop, step = rows.start or 0, rows.stop, rows.step or 1
+        if step != 1 or start < 0 or (stop is not None and stop < 0):
+            raise NotImplementedError(
+                f"iloc: inside jit rows must be counted from the front, got {rows}."
+            )
+        table = self._table
+        most = table.capacity if stop is None else min(stop, table.capacity)
+        room = max(most - start, 0)
+        capacity = min(table.layout.capacity_for(room), table.capacity)
+        num_rows = jax.numpy.clip(table.num_rows - np.int32(start), 0, np.int32(room))
+        return self._like(slice_rows(table, np.int32(start), num_rows, capacity))
+
+    def _taken(self, indices: Any) -> Self:
+        table = self._table
+        if isinstance(indices, SeriesBase):
+            indices = indices.to_numpy()  # pyright: ignore
+        if isinstance(indices, jax.Array) and is_traced(indices):
+            places = jax.numpy.where(indices < 0, indices + table.num_rows, indices)
+            capacity = table.layout.capacity_for(len(indices))
+            column = column_from(places.astype(np.int32), capacity, table.layout)
+            return self._like(take_rows(table, column.data, as_count(len(indices))))
+        indices = np.asarray(indices if len(indices) else np.empty(0, np.int64))
+        num_rows = self._known_rows()
+        if ((indices < -num_rows) | (indices >= num_rows)).any():
+            raise IndexError("positional indexers are out-of-bounds")
+        places = np.where(indices < 0, indices + num_rows, indices).astype(np.int32)
+        capacity = table.layout.capacity_for(len(places))
+        row_ids = column_from(places, capacity, table.layout).data
+        return self._like(take_rows(table, row_ids, as_count(len(places))))
+
+    def _filtered(self, mask: Any) -> Self:
+        return self._like(filter_rows(self._table, as_mask(mask, self._table)))
+
+
+class ByPlace:
+    """`frame.iloc[...]`."""
+
+    def __init__(self, of: RowSelection):
+        self._of = of
+
+    def __getitem__(self, key: Any) -> Any:
+        if isinstance(key, tuple):
+            return self._of_both(*key)
+        if isinstance(key, slice):
+            return self._of._sliced(key)
+        if isinstance(key, (int, np.integer)):
+            return self._one(int(key))
+        if is_mask(key):
+            return self._of._filtered(key)
+        return self._of._taken(key)
+
+    def _of_both(self, rows: Any, columns: Any) -> Any:
+        frame: Any = self._of
+        if isinstance(columns, (int, np.integer)):
+            return frame._series_at(range(len(frame._labels))[columns]).iloc[rows]
+        places = np.arange(len(frame._labels))[columns]
+        return frame._columns_at(places).iloc[rows]
+
+    def _one(self, place: int) -> Any:
+        num_rows = self._of._known_rows()
+        if not -num_rows <= place < num_rows:
+            raise IndexError("single positional indexer is out-of-bounds")
+        place %= num_rows
+        # One row holds values of several dtypes: it is shown as pandas shows it.
+        return self._of._sliced(slice(place, place + 1)).to_pandas().iloc[0]  # pyright: ignore
+
+
+class FrameSelection(FrameBase, RowSelection):
+    """Columns of a frame, and its rows."""
+
+    def __getitem__(self, key: Any) -> Any:
+        if callable(key):
+            key = key(self)
+        if isinstance(key, FrameBase):
+            return self.where(key)  # pyright: ignore
+        if is_mask(key):
+            return self._filtered(key)
+        if isinstance(key, slice):
+            return self._sliced(key)
+        if isinstance(key, (list, pd.Index, np.ndarray)):
+            return self._columns_at(
+                [place for label in key for place in self._labels.places(label)]
+            )
+        places = self._labels.places(key)
+        if len(places) > 1 or (self._labels.index.nlevels > 1 and not isinstance(key, tuple)):
+            picked = self._columns_at(places)
+            if self._labels.index.nlevels > 1:
+                picked._labels = Labels(picked._labels.index.droplevel(0))
+            return picked
+        return self._series_at(places[0])
+
+    def __getattr__(self, name: str) -> Any:
+        if not name.startswith("_") and name in self._labels:
+            return self[name]
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
+    def __contains__(self, label: object) -> bool:
+        return label in self._labels
+
+    def __iter__(self) -> Any:
+        return iter(self._labels)
+
+    def get(self, key: Hashable, default: Any = None) -> Any:
+        """The column of a label, or `default` where there is none."""
+        return self[key] if key in self._labels else default
+
+    def keys(self) -> pd.Index:
+        """The labels of the columns."""
+        return self._labels.index
+
+    def items(self) -> Any:
+        """Each label with its column."""
+        return ((label, self._series_at(place)) for place, label in enumerate(self._labels))
+
+    def pop(self, label: Hashable) -> Any:
+        """Takes a column out of the frame, and returns it."""
+        place = self._labels.place(label)
+        column = self._series_at(place)
+        rest = [other for other in range(len(self._labels)) if other != place]
+        without = self._columns_at(rest)
+        self._table, self._labels = without._table, without._labels
+        return column
+
+    def _columns_at(self, places: Sequence[int]) -> Self:
+        columns = [self._table.columns[place] for place in places]
+        return self._of(self._table.with_columns(columns), self._labels.take(list(places)))
+
+    def _pick(self, test: Any) -> list[int]:
+        """The places of the columns that a test lets through."""
+        return [place for place, column in enumerate(self._table.columns) if test(column)]
+
+
+class SeriesSelection(SeriesBase, RowSelection):
+    """Rows of a series."""
+
+    def __getitem__(self, key: Any) -> Any:
+        if callable(key):
+            key = key(self)
+        if is_mask(key):
+            return self._filtered(key)
+        if isinstance(key, slice):
+            return self._sliced(key)
+        raise NotImplementedError(
+            f"JaxSeries: rows must be picked by a mask or a slice, got {key!r}. "
+            "Use iloc for places, to_pandas() for labels."
+        )
+
+    def item(self) -> Any:
+        """The only value."""
+        if len(self) != 1:
+            raise ValueError("can only convert an array of size 1 to a Python scalar")
+        return self.to_pandas().iloc[0]  # pyright: ignore
+
+
+__all__ = ["ByPlace", "Column", "FrameSelection", "SeriesSelection", "as_mask", "is_mask"]

@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Rows put in order."""
+
+from collections.abc import Hashable, Sequence
+from typing import Any, Literal, Self
+
+from ._base import FrameBase, SeriesBase
+from ._column import Array, Column, ordered_keys
+from ._index import RANGE
+from ._moves import sort_rows
+
+NaPosition = Literal["first", "last"]
+
+
+def sort_keys(
+    columns: Sequence[Column], ascending: Sequence[bool], na_position: str
+) -> list[tuple[Array, bool]]:
+    """The keys of several columns, each in its direction."""
+    if na_position not in ("first", "last"):
+        raise ValueError(f"invalid na_position: {na_position}")
+    missing_first = na_position == "first"
+    return [
+        key
+        for column, is_ascending in zip(columns, ascending, strict=True)
+        for key in ordered_keys(column, descending=not is_ascending, missing_first=missing_first)
+    ]
+
+
+def _check(kind: Any, axis: Any, inplace: bool, key: Any) -> None:
+    if kind not in (None, "quicksort", "mergesort", "heapsort", "stable"):
+        raise ValueError(
+            "sort kind must be one of {'quicksort', 'heapsort', 'mergesort', 'stable'} "
+            f"(got {kind})"
+        )
+    if axis not in (0, "index", "rows"):
+        raise NotImplementedError("sort_values: axis must be 0. Order columns by their labels.")
+    if inplace:
+        raise NotImplementedError("sort_values: inplace must be False. Assign the result.")
+    if key is not None:
+        raise NotImplementedError("sort_values: key= is not built. Sort by a column made of it.")
+
+
+def check_sortable(column: Column, label: Hashable) -> Column:
+    """Raises where the values of a column have no order."""
+    if column.kind == "object" or column.dtype.kind == "c":
+        raise TypeError(f"column {label!r} of {column.dtype_name} values cannot be sorted by")
+    return column
+
+
+class FrameSorting(FrameBase):
+    """A frame's rows in order."""
+
+    def sort_values(
+        self,
+        by: Hashable | Sequence[Hashable],
+        *,
+        axis: Any = 0,
+        ascending: bool | Sequence[bool] = True,
+        inplace: bool = False,
+        kind: Any = "quicksort",
+        na_position: str = "last",
+        ignore_index: bool = False,
+        key: Any = None,
+    ) -> Self:
+        """Sorts rows by one column or several.
+
+        Differences from pandas:
+            Every sort is stable, whatever `kind` says. With `na_position="first"` missing values
+            come strictly first, also before infinities.
+
+        Example:
+            >>> from jaxframes.frame import JaxFrame
+            >>> JaxFrame({"x": [3, 1, 2]}).sort_values("x").index.tolist()
+            [1, 2, 0]
+        """
+        _check(kind, axis, inplace, key)
+        labels = list(by) if isinstance(by, list) else [by]
+        directions = (
+            ascending if isinstance(ascending, (list, tuple)) else [ascending] * len(labels)
+        )
+        if len(directions) != len(labels):
+            raise ValueError(
+                f"Length of ascending ({len(directions)}) != length of by ({len(labels)})"
+            )
+        columns = [check_sortable(self._column(label), label) for label in labels]
+        keys = sort_keys(columns, [bool(one) for one in directions], na_position)
+        table = sort_rows(self._table, keys)
+        return self._like(table.replace(index=RANGE) if ignore_index else table)
+
+
+class SeriesSorting(SeriesBase):
+    """A series' values in order."""
+
+    def sort_values(
+        self,
+        *,
+        axis: Any = 0,
+        ascending: bool = True,
+        inplace: bool = False,
+        kind: Any = "quicksort",
+        na_position: str = "last",
+        ignore_index: bool = False,
+        key: Any = None,
+    ) -> Self:
+        """Sorts the values; see `JaxFrame.sort_values`."""
+        _check(kind, axis, inplace, key)
+        column = check_sortable(self._only, self._name)
+        table = sort_rows(self._table, sort_keys([column], [ascending], na_position))
+        return self._like(table.replace(index=RANGE) if ignore_index else table)

@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What frames and series are made of: columns of one capacity, an index, and a count of rows."""
+
+import dataclasses
+from collections.abc import Sequence
+from typing import Any, TypeAlias
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.core import Tracer
+
+from ..primitives import CapacityError
+from ._column import Array, Column, host_array
+from ._index import RANGE, RowIndex
+from ._layout import ONE_DEVICE, Layout
+
+Count: TypeAlias = Any  # a scalar int32: NumPy's where the host knows it, else an array
+NO_ROWS = np.int32(0)
+
+
+@jax.tree_util.register_dataclass
+@dataclasses.dataclass(frozen=True)
+class Table:
+    """Rows: columns, their labels, and how many of them count. A pytree.
+
+    Attributes:
+        columns: the columns, each an array of the capacity.
+        index: the labels of the rows.
+        num_rows: the rows that count, from the front.
+        needed: zero, or the capacity that a result inside `jit` would have needed to hold all its
+            rows: some are lost. Whoever reads the table on the host is told.
+        layout: where the rows lie.
+    """
+
+    columns: tuple[Column, ...]
+    index: RowIndex = RANGE
+    num_rows: Count = NO_ROWS
+    needed: Count = NO_ROWS
+    layout: Layout = dataclasses.field(default=ONE_DEVICE, metadata={"static": True})
+
+    @property
+    def capacity(self) -> int:
+        """Rows that there is room for."""
+        for column in (*self.columns, *self.index.levels):
+            return column.data.shape[0]
+        return self.layout.capacity_for(0 if is_traced(self.num_rows) else int(self.num_rows))
+
+    @property
+    def num_rows_on_host(self) -> int:
+        """The number of rows, read from the device where it is not known here."""
+        needed = int(host_array(self.needed)) if isinstance(self.needed, jax.Array) else self.needed
+        if needed:
+            raise CapacityError("JaxFrame", int(needed), self.capacity)
+        if isinstance(self.num_rows, jax.Array):
+            return int(host_array(self.num_rows))
+        return int(self.num_rows)
+
+    def is_row(self) -> Array:
+        """A flag for each row of the capacity: whether it counts."""
+        return is_row(self.capacity, self.num_rows, self.layout)
+
+    def replace(self, **changes: Any) -> "Table":
+        """A table with other parts."""
+        return dataclasses.replace(self, **changes)
+
+    def with_columns(self, columns: Sequence[Column]) -> "Table":
+        """The same rows with other columns."""
+        return dataclasses.replace(self, columns=tuple(columns))
+
+    def index_columns(self) -> tuple[Column, ...]:
+        """The labels as columns, those of a range written out."""
+        return self.index.columns(self.capacity, self.layout)
+
+
+def is_traced(*trees: Any) -> bool:
+    """Whether any of the arrays has no value yet."""
+    return any(isinstance(leaf, Tracer) for leaf in jax.tree.leaves(trees))
+
+
+def is_row(capacity: int, num_rows: Count, layout: Layout = ONE_DEVICE) -> Array:
+    """A flag for each row of the capacity: whether it counts."""
+    return layout.constrain(jnp.arange(capacity, dtype=jnp.int32) < num_rows)
+
+
+def as_count(num_rows: int) -> np.int32:
+    """A number of rows that the host knows."""
+    return np.int32(num_rows)

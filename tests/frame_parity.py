@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs what a user writes on pandas and on jaxframes, and compares the answers exactly.
+
+    assert_parity(lambda f: f[f.x > 1].sort_values("y"), mixed_frame())
+
+runs the function on the frame of pandas, then eagerly on a JaxFrame, under `jax.jit`, and on a
+mesh, and compares values, dtypes, order, index, names and the class of an error.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import jax
+import numpy as np
+import pandas as pd
+from jaxframes.frame import JaxFrame, JaxSeries
+from jaxframes.shardings import make_mesh, row_sharded
+
+EVERYWHERE = ("eager", "jit", "mesh")
+
+
+def assert_parity(
+    operation: Callable[..., Any],
+    *frames: pd.DataFrame | pd.Series,
+    ways: Sequence[str] = ("eager", "jit"),
+    ulps: int = 0,
+    num_devices: int = 3,
+) -> None:
+    """The operation gives what pandas gives, in each of the given ways.
+
+    Args:
+        operation: a function of frames, in the words of pandas.
+        frames: what it is given, as pandas has it.
+        ways: "eager", "jit" and "mesh"; see EVERYWHERE.
+        ulps: how many units in the last place floats may differ by.
+        num_devices: of the mesh.
+    """
+    expected = operation(*frames)
+    for way in ways:
+        sharding = row_sharded(make_mesh(num_devices)) if way == "mesh" else None
+        ours = [on_device(frame, sharding) for frame in frames]
+        got = (jax.jit(operation) if way == "jit" else operation)(*ours)
+        try:
+            assert_same(got, expected, ulps)
+        except AssertionError as error:
+            raise AssertionError(f"{way}: {error}") from None
+
+
+def assert_same_error(operation: Callable[..., Any], *frames: pd.DataFrame | pd.Series) -> str:
+    """The operation raises what pandas raises; returns our message."""
+    try:
+        operation(*frames)
+    except Exception as error:
+        expected = error
+    else:
+        raise AssertionError("pandas raises nothing")
+    try:
+        got = operation(*map(on_device, frames))
+    except type(expected) as error:
+        return str(error)
+    raise AssertionError(f"got {got!r} in place of {expected!r}")
+
+
+def on_device(frame: pd.DataFrame | pd.Series, sharding: Any = None) -> Any:
+    """The same as a JaxFrame or a JaxSeries."""
+    if isinstance(frame, pd.Series):
+        return JaxSeries(frame, sharding=sharding)
+    return JaxFrame(frame, sharding=sharding)
+
+
+def assert_same(got: Any, expected: Any, ulps: int = 0) -> None:
+    """What we return is what pandas returns: values, dtypes, order, index and names."""
+    if isinstance(got, (JaxFrame, JaxSeries)):
+        got = got.to_pandas()
+    if isinstance(expected, pd.DataFrame):
+        assert isinstance(got, pd.DataFrame), f"got {type(got)} in place of a frame"
+        pd.testing.assert_frame_equal(got, expected, **_tolerance(ulps))
+        for place in range(expected.shape[1]):
+            _assert_same_zeros(got.iloc[:, place], expected.iloc[:, place])
+    elif isinstance(expected, pd.Series):
+        assert isinstance(got, pd.Series), f"got {type(got)} in place of a series"
+        pd.testing.assert_series_equal(got, expected, **_tolerance(ulps))
+        _assert_same_zeros(got, expected)
+    elif isinstance(expected, pd.Index):
+        pd.testing.assert_index_equal(pd.Index(got), expected, exact="equiv")
+    elif isinstance(expected, tuple):
+        assert len(got) == len(expected)
+        for one, other in zip(got, expected, strict=True):
+            assert_same(one, other, ulps)
+    elif isinstance(expected, (np.ndarray, pd.api.extensions.ExtensionArray)):
+        values = got.to_numpy() if isinstance(got, pd.Series) else got
+        pd.testing.assert_series_equal(
+            pd.Series(values), pd.Series(expected), **_tolerance(ulps), check_names=False
+        )
+    else:
+        _assert_same_scalar(got, expected, ulps)
+
+
+def _tolerance(ulps: int) -> dict[str, Any]:
+    if not ulps:
+        return {"check_exact": True, "check_freq": False}
+    return {"rtol": ulps * np.finfo(np.float64).eps, "atol": 0.0, "check_freq": False}
+
+
+def _assert_same_zeros(got: pd.Series, expected: pd.Series) -> None:
+    if expected.dtype.kind == "f":
+        zeros = expected.to_numpy() == 0
+        np.testing.assert_array_equal(
+            np.signbit(got.to_numpy())[zeros], np.signbit(expected.to_numpy())[zeros], "sign of 0"
+        )
+
+
+def _assert_same_scalar(got: Any, expected: Any, ulps: int) -> None:
+    if isinstance(got, jax.Array):
+        got = np.asarray(got)[()]
+    if expected is None or isinstance(expected, (str, bool, np.bool_)):
+        assert got == expected, f"got {got!r} in place of {expected!r}"
+        return
+    if expected is pd.NaT or (np.isscalar(expected) and pd.isna(expected)):
+        assert pd.isna(got), f"got {got!r} in place of {expected!r}"
+        return
+    if isinstance(expected, (pd.Timestamp, pd.Timedelta)):
+        assert got == expected, f"got {got!r}, not {expected!r}"
+        assert type(got) is type(expected)
+        return
+    assert np.asarray(got).dtype == np.asarray(expected).dtype, (
+        f"got {np.asarray(got).dtype} in place of {np.asarray(expected).dtype}"
+    )
+    if np.asarray(expected).dtype.kind in "fc" and ulps:
+        np.testing.assert_allclose(got, expected, rtol=ulps * np.finfo(np.float64).eps, atol=0)
+    else:
+        np.testing.assert_array_equal(got, expected)
