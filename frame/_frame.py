@@ -12,15 +12,19 @@ from ._assignment import FrameAssignment
 from ._base import NDFrame, SeriesBase
 from ._construction import relaid, table_of_data
 from ._conversion import FrameConversion, SeriesConversion
+from ._cumulative import Cumulative
 from ._from_host import column_from, index_from
 from ._labels import Labels
 from ._layout import layout_of
 from ._selection import FrameSelection, SeriesSelection
+from ._shifting import Shifting
 from ._sorting import FrameSorting, SeriesSorting
 from ._table import Table, as_count
 
 
 class JaxFrame(
+    Cumulative,
+    Shifting,
     FrameArithmetic,
     FrameAssignment,
     FrameConversion,
@@ -61,7 +65,14 @@ class JaxFrame(
         self._table, self._labels = table_of_data(data, index, columns, dtype, sharding)
 
 
-class JaxSeries(SeriesArithmetic, SeriesConversion, SeriesSelection, SeriesSorting):
+class JaxSeries(
+    Cumulative,
+    Shifting,
+    SeriesArithmetic,
+    SeriesConversion,
+    SeriesSelection,
+    SeriesSorting,
+):
     """One column with its labels, with pandas' methods. A pytree.
 
     Args:

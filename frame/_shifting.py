@@ -1,0 +1,303 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Rows moved up or down, and what changes from one to the next."""
+
+import functools
+import warnings
+from collections.abc import Sequence
+from typing import Any, NamedTuple, Self
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pandas as pd
+
+from ._base import NDFrame
+from ._column import NAT, NUMBER, Array, Column, ColumnType, fill_missing
+from ._cumulative import check_axis, column_labels
+from ._dictionary import Dictionary, unify
+from ._layout import Layout
+from ._moves import gather, position
+from ._recode import renumbered
+from ._table import Count
+
+NO_VALUE = pd.api.extensions.no_default
+
+
+class Filling(NamedTuple):
+    """What stands in the rows that nothing is moved to.
+
+    Attributes:
+        dtype: of the array that is moved.
+        value: a scalar of it; None where a mask says that the row is missing.
+    """
+
+    dtype: np.dtype
+    value: Any
+
+
+def shift_columns(
+    columns: Sequence[Column], periods: int, num_rows: Count, layout: Layout, fill_value: Any
+) -> tuple[Column, ...]:
+    """Every column moved down by `periods` rows, up if that is negative."""
+    if not periods or not columns:
+        return tuple(columns)
+    prepared = [_filling(fill_missing(column), fill_value) for column in columns]
+    arrays = tuple(
+        (column.data.astype(filling.dtype), column.valid) for column, filling in prepared
+    )
+    values = tuple(filling.value for _, filling in prepared)
+    shifted = _shift(arrays, values, _steps(periods, columns), num_rows, layout)
+    return tuple(
+        column.with_arrays(moved) for (column, _), moved in zip(prepared, shifted, strict=True)
+    )
+
+
+def _steps(periods: int, columns: Sequence[Column]) -> np.int32:
+    """As many rows as there is room for are as good as more."""
+    capacity = columns[0].data.shape[0]
+    return np.int32(max(min(periods, capacity), -capacity))
+
+
+def _filling(column: Column, fill_value: Any) -> tuple[Column, Filling]:
+    """What pandas does with a value: it is asked on the host, with one row of the dtype.
+
+    Raises:
+        NotImplementedError: pandas would make a column of objects.
+        TypeError: the dtype does not hold the value.
+    """
+    if column.kind == "string":
+        return _filling_of_strings(column, fill_value)
+    if column.dtype == jnp.bfloat16 or (column.kind == "object" and fill_value is NO_VALUE):
+        value = -1 if column.kind == "object" else np.nan if fill_value is NO_VALUE else fill_value
+        return column, Filling(column.dtype, column.dtype.type(value))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        row = _one_row(column).shift(1, fill_value=fill_value)
+    if column.kind == "category":
+        return column, Filling(column.dtype, np.int32(row.cat.codes.iloc[0]))
+    if column.type.is_time and row.dtype.kind in "mM":
+        return column, Filling(column.dtype, np.int64(row.to_numpy().view(np.int64)[0]))
+    if row.dtype == object:
+        if not column.is_bool or not pd.isna(row.iloc[0]):
+            raise NotImplementedError(
+                f"shift: fill_value must be a value of the column's dtype, {column.dtype_name}, "
+                f"got {fill_value!r}. Cast the column first, with astype."
+            )
+        return column, Filling(column.dtype, None)
+    return column, Filling(row.dtype, row.to_numpy()[0])
+
+
+def _one_row(column: Column) -> pd.Series:
+    if column.kind == "category":
+        categories = pd.CategoricalDtype(column.dictionary.values, column.type.ordered)
+        return pd.Series([None], dtype=categories)
+    return pd.Series(np.zeros(1, column.type.named(column.dtype)))
+
+
+def _filling_of_strings(column: Column, fill_value: Any) -> tuple[Column, Filling]:
+    if fill_value is NO_VALUE or pd.isna(fill_value):
+        return column, Filling(column.dtype, np.int32(-1))
+    filler = Dictionary(pd.Index([str(fill_value)], dtype="str"))
+    dictionary, (codes, code) = unify([column.dictionary, filler])
+    data = column.data if codes is None else renumbered(column.data, codes)
+    filled = Column(data, None, ColumnType("string", dictionary))
+    return filled, Filling(column.dtype, np.int32(0 if code is None else code[0]))
+
+
+@functools.partial(jax.jit, static_argnums=4)
+def _shift(
+    arrays: Any, values: tuple[Any, ...], periods: Count, num_rows: Count, layout: Layout
+) -> Any:
+    moved, is_hole = moved_rows(arrays, periods, num_rows, layout)
+    results = []
+    for (data, valid), value in zip(moved, values, strict=True):
+        if value is None:
+            valid = jnp.ones(data.shape, jnp.bool_) if valid is None else valid
+            results.append((data, valid & ~is_hole))
+        else:
+            results.append((jnp.where(is_hole, value, data), valid))
+    return tuple(results)
+
+
+def moved_rows(rows: Any, periods: Count, num_rows: Count, layout: Layout) -> tuple[Any, Array]:
+    """Inside a compiled function: each row's value `periods` before it, and where there is none."""
+    capacity = jax.tree.leaves(rows)[0].shape[0]
+    source = position(capacity, layout) - periods
+    if layout.mesh is None:
+        moved = jax.tree.map(lambda leaf: jnp.roll(leaf, periods), rows)
+    else:
+        moved = gather(rows, source, layout)
+    return moved, (source < 0) | (source >= num_rows)
+
+
+class Difference(NamedTuple):
+    """How a column's change is taken. Static under `jit`."""
+
+    kind: str
+    dtype: np.dtype
+
+
+def _difference(column: Column, label: Any) -> tuple[Difference, ColumnType]:
+    if column.type.is_time:
+        return Difference("time", column.dtype), ColumnType("timedelta", unit=column.type.unit)
+    if column.kind == "category":
+        raise TypeError(
+            f"diff: column {label!r} is a category, which has no differences. "
+            "Convert it to a suitable dtype first."
+        )
+    if not column.is_numeric:
+        raise TypeError(
+            f"diff: operation 'sub' not supported for column {label!r} of {column.dtype_name}"
+        )
+    if column.is_bool:
+        return Difference("bool", column.dtype), NUMBER
+    if column.is_float:
+        return Difference("float", column.dtype), NUMBER
+    is_small = column.dtype in (np.int8, np.int16)
+    return Difference("integer", np.dtype(np.float32 if is_small else np.float64)), NUMBER
+
+
+@functools.partial(jax.jit, static_argnums=(3, 4))
+def _diff(
+    arrays: Any, periods: Count, num_rows: Count, plans: tuple[Difference, ...], layout: Layout
+) -> Any:
+    moved, is_hole = moved_rows(arrays, periods, num_rows, layout)
+    results = []
+    for (x, valid), (before, was_valid), plan in zip(arrays, moved, plans, strict=True):
+        match plan.kind:
+            case "bool":
+                mask = ~is_hole if valid is None else ~is_hole & valid & was_valid
+                results.append((x ^ before, mask))
+            case "time":
+                is_missing = is_hole | (x == NAT) | (before == NAT)
+                results.append((jnp.where(is_missing, np.int64(NAT), x - before), None))
+            case _:
+                change = _integer_change(x, before, plan) if plan.kind == "integer" else x - before
+                results.append((jnp.where(is_hole, plan.dtype.type(np.nan), change), None))
+    return tuple(results)
+
+
+def _integer_change(x: Array, before: Array, plan: Difference) -> Array:
+    # As pandas': integers wrap around first, but for int8 and int16.
+    if plan.dtype == np.float32:
+        return x.astype(plan.dtype) - before.astype(plan.dtype)
+    return (x - before).astype(plan.dtype)
+
+
+@functools.partial(jax.jit, static_argnums=3)
+def _relative_change(
+    data: tuple[Array, ...], periods: Count, num_rows: Count, layout: Layout
+) -> tuple[Array, ...]:
+    moved, is_hole = moved_rows(data, periods, num_rows, layout)
+    return tuple(
+        jnp.where(is_hole, x.dtype.type(np.nan), x / before - x.dtype.type(1))
+        for x, before in zip(data, moved, strict=True)
+    )
+
+
+class Shifting(NDFrame):
+    """What frames and series have of moved rows, column by column."""
+
+    def shift(
+        self,
+        periods: int = 1,
+        freq: Any = None,
+        axis: Any = 0,
+        fill_value: Any = NO_VALUE,
+        suffix: Any = None,
+    ) -> Self:
+        """Moves the values down by `periods` rows, up if negative; the labels stay.
+
+        Differences from pandas:
+            A `fill_value` that would make a column of objects raises. Bools of no rows stay bools.
+
+        Example:
+            >>> from jaxframes.frame import JaxSeries
+            >>> JaxSeries([3, 1, 2]).shift(1, fill_value=0).tolist()
+            [0, 3, 1]
+        """
+        check_axis(axis, "shift", self)
+        if freq is not None or suffix is not None:
+            raise NotImplementedError("shift: freq and suffix must be left out. Shift by rows.")
+        if isinstance(periods, (list, tuple)):
+            raise NotImplementedError(
+                f"shift: periods must be one integer, got {periods!r}. Shift once for each."
+            )
+        if isinstance(periods, bool) or not isinstance(periods, (int, np.integer)):
+            raise TypeError(f"shift: periods must be an integer, got {periods!r}.")
+        table = self._table
+        columns = shift_columns(
+            table.columns, int(periods), table.num_rows, self._layout, fill_value
+        )
+        return self._like(table.with_columns(columns))
+
+    def diff(self, periods: int = 1, axis: Any = 0) -> Self:
+        """What each value differs by from the one `periods` rows before it.
+
+        Differences from pandas:
+            Bools of no rows stay bools.
+
+        Example:
+            >>> from jaxframes.frame import JaxSeries
+            >>> JaxSeries([3, 1, 2]).diff().tolist()
+            [nan, -2.0, 1.0]
+        """
+        check_axis(axis, "diff", self)
+        periods = _whole("diff", periods)
+        table = self._table
+        if not table.columns:
+            return self
+        columns = tuple(map(fill_missing, table.columns))
+        made = [
+            _difference(c, label) for c, label in zip(columns, column_labels(self), strict=True)
+        ]
+        arrays = tuple(column.arrays for column in columns)
+        plans = tuple(plan for plan, _ in made)
+        steps = _steps(periods, columns)
+        changes = _diff(arrays, steps, table.num_rows, plans, self._layout)
+        kinds = [kind for _, kind in made]
+        return self._like(
+            table.with_columns([Column(*c, k) for c, k in zip(changes, kinds, strict=True)])
+        )
+
+    def pct_change(self, periods: int = 1, fill_method: Any = None, freq: Any = None) -> Self:
+        """The change from the value `periods` rows before, as a part of that.
+
+        Differences from pandas:
+            Bools raise a TypeError; pandas divides by them row by row.
+        """
+        if fill_method is not None:
+            raise ValueError(f"fill_method must be None; got fill_method={fill_method!r}.")
+        if freq is not None:
+            raise NotImplementedError("pct_change: freq must be left out. Count periods in rows.")
+        periods = _whole("pct_change", periods)
+        table = self._table
+        if not table.columns:
+            return self
+        data = tuple(
+            _as_floats(column, label)
+            for column, label in zip(table.columns, column_labels(self), strict=True)
+        )
+        steps = _steps(periods, table.columns)
+        changes = _relative_change(data, steps, table.num_rows, self._layout)
+        return self._like(table.with_columns([Column(change) for change in changes]))
+
+
+def _whole(caller: str, periods: Any) -> int:
+    if isinstance(periods, (int, np.integer)) or (
+        isinstance(periods, float) and periods.is_integer() and caller == "diff"
+    ):
+        return int(periods)
+    raise ValueError(f"{caller}: periods must be an integer, got {periods!r}.")
+
+
+def _as_floats(column: Column, label: Any) -> Array:
+    if column.kind == "timedelta":
+        return jnp.where(column.data == NAT, np.nan, column.data.astype(jnp.float64))
+    if not column.is_numeric or column.is_bool:
+        raise TypeError(
+            f"pct_change: operation 'truediv' not supported for column {label!r} "
+            f"of {column.dtype_name}"
+        )
+    column = fill_missing(column)
+    return column.data if column.is_float else column.data.astype(jnp.float64)

@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: Apache-2.0
+"""cumsum, cumprod, cummin and cummax."""
+
+import jax
+import numpy as np
+import pandas as pd
+import pytest
+from frame_examples import INTEGERS, finite, floats, integers, mixed_frame
+from frame_parity import EVERYWHERE, assert_parity, assert_same_error
+from jaxframes.frame import JaxSeries
+
+NAMES = ("cumsum", "cumprod", "cummin", "cummax")
+
+
+def all_of(f, **arguments):
+    return tuple(getattr(f, name)(**arguments) for name in NAMES)
+
+
+def numbers():
+    frame = pd.DataFrame({dtype: integers(dtype, seed=n) for n, dtype in enumerate(INTEGERS)})
+    frame["b"] = mixed_frame()["b"]
+    return frame
+
+
+@pytest.mark.filterwarnings("ignore:invalid value")
+def test_matches_pandas_for_each_dtype():
+    assert_parity(all_of, numbers())
+    floating = pd.DataFrame({"x": finite(), "f": finite("float32"), "y": floats()})
+    assert_parity(all_of, floating, ways=["eager"], ulps=2**33)
+    assert_parity(lambda f: all_of(f, skipna=False), floating[2:], ways=["eager"], ulps=2**33)
+
+
+def test_infinities_and_missing_values():
+    assert_parity(lambda f: (f.cummin(), f.cummax(), f.cummin(skipna=False)), floats())
+
+
+def test_times_strings_and_ordered_categories():
+    frame = mixed_frame()
+
+    def extremes(f):
+        some = f[["s", "c", "t", "d", "x"]]
+        return some.cummin(), some.cummax(), some.cummax(skipna=False), f.d.cumsum()
+
+    assert_parity(extremes, frame, ways=EVERYWHERE)
+
+
+def test_few_rows_and_all_missing():
+    assert_parity(all_of, floats()[:0], ways=["eager"])
+    assert_parity(all_of, pd.Series([np.nan, np.nan]), ways=["eager"])
+    assert_parity(all_of, pd.Series([5], dtype="int8"), ways=["eager"])
+    assert_parity(lambda f: f.cumsum(numeric_only=True), mixed_frame()[["i", "s"]], ways=["eager"])
+
+
+def test_wrong_uses_are_pandas_errors():
+    frame = mixed_frame()
+    assert "'c'" in assert_same_error(lambda f: f[["c"]].cumsum(), frame)
+    assert_same_error(lambda f: f.t.cumsum(), frame)
+    assert_same_error(lambda f: f.d.cumprod(), frame)
+    assert_same_error(lambda f: f.s.cumprod(), frame)
+    assert_same_error(lambda f: f.x.cumsum(axis=1), frame)
+    assert_same_error(lambda f: f.cumsum(axis=2), frame)
+
+
+def test_gradient():
+    x = np.array([1.0, 2.0, np.nan, 3.0])
+
+    def loss(data):
+        return (JaxSeries(data).cumsum()._only.data[:4] * np.arange(4.0))[np.array([0, 1, 3])].sum()
+
+    np.testing.assert_array_equal(jax.grad(loss)(jax.numpy.asarray(x)), [4.0, 4.0, 0.0, 3.0])
