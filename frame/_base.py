@@ -51,6 +51,10 @@ class NDFrame:
         return is_traced(self._table)
 
     def __len__(self) -> int:
+        if is_traced(self._table.num_rows):
+            raise NotImplementedError(
+                "len: the number of rows is not known inside jit. Use shape[0] or count(), arrays."
+            )
         return self._table.num_rows_on_host
 
     @property
@@ -62,6 +66,10 @@ class NDFrame:
                 "Use reset_index() to calculate with them."
             )
         return self._table.index.to_pandas(len(self))
+
+    @index.setter
+    def index(self, labels: Any) -> None:
+        self._table = self.set_axis(labels)._table  # pyright: ignore
 
     @property
     def sharding(self) -> Any:

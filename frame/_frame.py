@@ -14,9 +14,12 @@ from ._construction import relaid, table_of_data
 from ._conversion import FrameConversion, SeriesConversion
 from ._cumulative import Cumulative
 from ._from_host import column_from, index_from
+from ._index_moves import FrameIndexMoves, SeriesIndexMoves
 from ._labels import Labels
 from ._layout import layout_of
+from ._renaming import FrameRenaming, SeriesRenaming
 from ._selection import FrameSelection, SeriesSelection
+from ._shape import FrameShape, SeriesShape
 from ._shifting import Shifting
 from ._sorting import FrameSorting, SeriesSorting
 from ._table import Table, as_count
@@ -28,7 +31,10 @@ class JaxFrame(
     FrameArithmetic,
     FrameAssignment,
     FrameConversion,
+    FrameIndexMoves,
+    FrameRenaming,
     FrameSelection,
+    FrameShape,
     FrameSorting,
 ):
     """A table of columns on one device or a mesh, with pandas' methods. A pytree.
@@ -71,6 +77,9 @@ class JaxSeries(
     SeriesArithmetic,
     SeriesConversion,
     SeriesSelection,
+    SeriesIndexMoves,
+    SeriesRenaming,
+    SeriesShape,
     SeriesSorting,
 ):
     """One column with its labels, with pandas' methods. A pytree.

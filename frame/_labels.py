@@ -20,11 +20,11 @@ class Labels:
     @classmethod
     def of(cls, labels: Iterable[Hashable], names: Sequence[Hashable] = (None,)) -> "Labels":
         """Labels of which pandas finds out the dtype; tuples make several levels."""
-        labels: list[Any] = list(labels)
-        if labels and all(isinstance(label, tuple) for label in labels):
-            names = tuple(names) if len(names) == len(labels[0]) else (None,) * len(labels[0])
-            return cls(pd.MultiIndex.from_tuples(labels, names=names))
-        return cls(pd.Index(labels, name=names[0], tupleize_cols=False))
+        every: list[Any] = list(labels)
+        if every and all(isinstance(label, tuple) for label in every):
+            names = tuple(names) if len(names) == len(every[0]) else (None,) * len(every[0])
+            return cls(pd.MultiIndex.from_tuples(every, names=names))
+        return cls(pd.Index(every, name=names[0], tupleize_cols=False))
 
     def __len__(self) -> int:
         return len(self.index)

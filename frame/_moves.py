@@ -164,13 +164,14 @@ def settled(column: Column, num_rows: Count) -> Column:
     """
     if column.valid is None or is_traced(column.valid, num_rows):
         return column
-    if not bool(_any_missing(column.valid, num_rows)):
+    if not bool(any_missing(column.valid, num_rows)):
         return Column(column.data, None, column.type)
     return fill_missing(column)
 
 
 @jax.jit
-def _any_missing(valid: Array, num_rows: Count) -> Array:
+def any_missing(valid: Array, num_rows: Count) -> Array:
+    """Whether any row that counts is flagged as having no value."""
     return jnp.any(~valid & is_row(valid.shape[0], num_rows))
 
 

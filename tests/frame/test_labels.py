@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: Apache-2.0
+import jax
+import numpy as np
+import pandas as pd
+import pytest
+from frame_examples import mixed_frame
+from frame_parity import assert_parity, assert_same, assert_same_error, on_device
+
+
+def _relabelled(f):
+    h = f.set_index(["s", "k"])
+    return (
+        f.rename(columns={"x": "X"}).rename_axis("id").reset_index(),
+        f.rename(str.upper, axis=1),
+        f.rename_axis(columns="C"),
+        f.set_axis(list("ABCDEFGHIJ"), axis=1),
+        f.add_prefix("a_").add_suffix("_b"),
+        f.drop(columns=["x", "y"]),
+        f.drop("x", axis=1),
+        f.drop(columns=list(f.columns)),
+        f.drop(columns=["x", "q"], errors="ignore"),
+        f.filter(like="x"),
+        f.filter(regex="^[xy]"),
+        f.filter(["y", "q", "x"]),
+        f.sort_index(axis=1),
+        f.select_dtypes("number"),
+        f.select_dtypes(exclude=["number", "str"]),
+        f.set_index("s").x,
+        f.set_index("k", append=True),
+        f.set_index("k", drop=False),
+        h,
+        h.reset_index(),
+        h.reset_index("k"),
+        h.reset_index(level=0, drop=True),
+        h.reset_index(names=["u", "v"]),
+        h.rename_axis(["u", "v"]),
+        h.rename_axis(index={"s": "S"}),
+        h.swaplevel(),
+        h.droplevel(0),
+        f.x.rename("z").reset_index(),
+        f.x.reset_index(name="w"),
+        f.x.reset_index(drop=True),
+        f.x.rename(None).to_frame(),
+        f.x.to_frame("w"),
+        f.x.rename_axis("q"),
+        f.copy().pipe(lambda g: g.head(2)),
+    )
+
+
+def test_labels_change_as_in_pandas():
+    assert_parity(_relabelled, mixed_frame())
+
+
+@pytest.mark.parametrize("num_rows", [0, 1])
+def test_few_rows(num_rows):
+    assert_parity(_relabelled, mixed_frame()[:num_rows], ways=["eager"])
+
+
+def test_sort_index():
+    def by_labels(f):
+        h = f.set_index(["s", "k"])
+        return (
+            h.sort_index(),
+            h.sort_index(ascending=[False, True]),
+            h.sort_index(level="k"),
+            f.sort_index(ascending=False),
+            f.sort_index(ignore_index=True),
+            f.set_index("t").sort_index(),
+            f.set_index("x").sort_index(na_position="first", kind="stable"),
+            f.set_index("c").y.sort_index(ascending=False, kind="stable"),
+        )
+
+    assert_parity(by_labels, mixed_frame(), ways=["eager", "jit"])
+    assert_parity(lambda f: f.set_index("s").sort_index(), mixed_frame(), ways=["mesh"])
+
+
+def test_what_a_frame_says_of_itself():
+    frame = mixed_frame()
+    ours = on_device(frame)
+    assert (ours.shape, ours.size, ours.ndim) == (frame.shape, frame.size, 2)
+    assert (ours.x.shape, ours.x.size, ours.x.ndim) == ((37,), 37, 1)
+    assert (ours.empty, ours[:0].empty) == (False, True)
+    assert ours.x.name == "x"
+    assert_same(ours.columns, frame.columns)
+    pd.testing.assert_series_equal(ours.dtypes, frame.dtypes)
+    assert all(ours[label].dtype == frame[label].dtype for label in frame)
+    assert_same(ours[:1][["x"]].squeeze(), frame[:1][["x"]].squeeze())
+    assert_same(ours[["x"]].squeeze(), frame[["x"]].squeeze())
+
+
+def test_size_is_an_array_inside_jit():
+    ours = on_device(mixed_frame())
+    shape, empty = jax.jit(lambda f: (f[f.k > 1].shape, f.empty))(ours)
+    assert tuple(map(int, shape)) == ((mixed_frame().k > 1).sum(), 10)
+    assert not bool(empty)
+    with pytest.raises(NotImplementedError, match="shape"):
+        jax.jit(len)(ours)
+
+
+def test_labels_set_on_the_frame():
+    def set_labels(f):
+        f = f.copy()
+        f.columns = list("abcdefghij")
+        f.index = np.arange(len(f)) * 2
+        f.a = f.b + 1
+        f.insert(1, "new", f.b * 2)
+        series = f.a.copy()
+        series.name = "renamed"
+        return f, series
+
+    assert_parity(set_labels, mixed_frame(), ways=["eager"])
+
+
+def test_wrong_labels_are_pandas_errors():
+    frame = pd.DataFrame({"x": [2, 1], "y": [1, 2]})
+
+    def set_columns(f):
+        f = f.copy()
+        f.columns = ["a"]
+
+    def set_index(f):
+        f = f.copy()
+        f.index = [1, 2, 3]
+
+    assert "Length mismatch" in assert_same_error(set_columns, frame)
+    assert "Length mismatch" in assert_same_error(set_index, frame)
+    assert "bogus" in assert_same_error(lambda f: f.set_index("bogus"), frame)
+    assert "bogus" in assert_same_error(lambda f: f.drop(columns="bogus"), frame)
+    assert_same_error(lambda f: f.drop(), frame)
+    assert "x" in assert_same_error(lambda f: f.insert(0, "x", 1), frame)
+    assert "x" in assert_same_error(lambda f: f.set_index("x", drop=False).reset_index(), frame)
+    assert "bogus" in assert_same_error(lambda f: f.reset_index("bogus"), frame)
+    assert_same_error(lambda f: f.set_index(["x"]).set_index(np.arange(3)), frame)
+    with pytest.raises(NotImplementedError, match="inplace"):
+        on_device(frame).rename(columns={"x": "y"}, inplace=True)
+    with pytest.raises(NotImplementedError, match="reset_index"):
+        on_device(frame).rename(index={0: 1})
+    with pytest.raises(AttributeError, match="frame\\['z'\\]"):
+        on_device(frame).z = 1
