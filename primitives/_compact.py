@@ -10,9 +10,9 @@ import jax.numpy as jnp
 from ..shardings._compat import MeshLike
 from . import local
 from ._arguments import as_rows, num_rows_of
-from ._over_mesh import RowMesh
+from ._over_mesh import RowMesh, ValidRows
 from ._sized import map_front_packed, sized
-from ._typing import Array, ArrayLike, Bool, PyTree
+from ._typing import Array, ArrayLike, Bool, Integer, PyTree
 from .collective._exchange import Transport, check_transport
 from .local._compact import Compacted, as_mask
 
@@ -23,6 +23,7 @@ def compact(
     mesh: MeshLike | None = None,
     *,
     capacity: int | None = None,
+    num_valid: int | Integer[ArrayLike, ""] | None = None,
     axis: str | tuple[str, ...] | None = None,
     transport: Transport = "auto",
 ) -> Compacted:
@@ -34,6 +35,7 @@ def compact(
         mesh: the mesh that the rows are spread over; one device if left out.
         capacity: rows of the result. Static. Left out, an eager call returns the selected rows
             and no more; a traced one has room for all rows.
+        num_valid: the rows that count, from the front; all of them if left out.
         axis: mesh axis or axes that the rows lie along; all axes of the mesh if left out.
         transport: how the rows travel; see `collective.partition`.
 
@@ -75,25 +77,35 @@ def compact(
         )
     row_mesh = None if mesh is None else RowMesh(mesh, axis, caller)
     placed = (mask, rows) if row_mesh is None else row_mesh.place((mask, rows))
+    valid = None if row_mesh is None else row_mesh.valid_rows(num_valid, num_rows, caller)
 
     def run(capacity: int) -> tuple[Any, Array]:
         if row_mesh is None:
-            return local.compact(*placed, capacity=capacity)
-        return _compact_on_mesh(*placed, row_mesh, capacity, num_rows, transport)
+            return local.compact(*placed, capacity=capacity, num_valid=num_valid)
+        return _compact_on_mesh(*placed, valid, row_mesh, capacity, num_rows, transport)
 
     return Compacted(*sized(caller, run, capacity, num_rows, row_mesh))
 
 
-@functools.partial(jax.jit, static_argnums=(2, 3, 4, 5))
+@functools.partial(jax.jit, static_argnums=(3, 4, 5, 6))
 def _compact_on_mesh(
     mask: Array,
     rows: PyTree,
+    valid: ValidRows | None,
     row_mesh: RowMesh,
     capacity: int,
     num_rows: int,
     transport: Transport,
 ) -> tuple[Any, Array]:
-    def of_shard(mask: Array, rows: PyTree) -> tuple[Any, Array]:
-        return local.compact(mask, rows, num_valid=row_mesh.num_valid(num_rows))
+    def of_shard(mask: Array, rows: PyTree, valid: ValidRows | None) -> tuple[Any, Array]:
+        return local.compact(mask, rows, num_valid=row_mesh.num_valid(num_rows, valid))
 
-    return map_front_packed(row_mesh, of_shard, mask, rows, capacity=capacity, transport=transport)
+    return map_front_packed(
+        row_mesh,
+        of_shard,
+        mask,
+        rows,
+        capacity=capacity,
+        replicated=(valid,),
+        transport=transport,
+    )

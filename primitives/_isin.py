@@ -7,9 +7,10 @@ import jax
 
 from ..shardings._compat import MeshLike
 from . import collective, local
-from ._over_mesh import RowMesh
+from ._over_mesh import RowMesh, ValidSides
 from ._typing import Array, Bool
 from .collective._exchange import Transport, check_transport
+from .local._merge import NumValid
 from .local._radix_sort import Keys
 from .local._sides import as_key_sides
 
@@ -20,6 +21,7 @@ def isin(
     mesh: MeshLike | None = None,
     *,
     invert: bool = False,
+    num_valid: tuple[NumValid, NumValid] | None = None,
     axis: str | tuple[str, ...] | None = None,
     transport: Transport = "auto",
 ) -> Bool[Array, " rows"]:
@@ -32,11 +34,14 @@ def isin(
             length, and as often as they come.
         mesh: the mesh that the rows are spread over; one device if left out.
         invert: flag the rows whose key is not among them. Static.
+        num_valid: the rows of `keys` and those of `test_keys` that count, from the front; all of
+            them if left out.
         axis: mesh axis or axes that the rows lie along; all axes of the mesh if left out.
         transport: how the rows travel; see `collective.partition`.
 
     Returns:
-        A flag for each row; on a mesh they are sharded by rows where it divides their number.
+        A flag for each row, False in padding; on a mesh they are sharded by rows where it divides
+        their number.
 
     Raises:
         TypeError: dtypes of both differ or cannot be keys, or `mesh` is no mesh.
@@ -59,34 +64,36 @@ def isin(
     caller = "isin"
     check_transport(transport, caller)
     if mesh is None:
-        return local.isin(keys, test_keys, invert=invert)
+        return local.isin(keys, test_keys, invert=invert, num_valid=num_valid)
     row_mesh = RowMesh(mesh, axis, caller)
     sides, _ = as_key_sides(
         keys, test_keys, None, caller, ("keys", "test_keys"), row_mesh.num_shards
     )
     lengths = sides.a[0].shape[0], sides.b[0].shape[0]
-    return _isin_on_mesh(
-        row_mesh.place(sides.a), row_mesh.place(sides.b), row_mesh, lengths, bool(invert), transport
-    )
+    valid = row_mesh.valid_rows_of_sides(num_valid, lengths, caller)
+    placed = row_mesh.place((sides.a, sides.b))
+    return _isin_on_mesh(*placed, valid, row_mesh, lengths, bool(invert), transport)
 
 
-@functools.partial(jax.jit, static_argnums=(2, 3, 4, 5))
+@functools.partial(jax.jit, static_argnums=(3, 4, 5, 6))
 def _isin_on_mesh(
     keys: tuple[Array, ...],
     test_keys: tuple[Array, ...],
+    valid: ValidSides,
     row_mesh: RowMesh,
     lengths: tuple[int, int],
     invert: bool,
     transport: Transport,
 ) -> Array:
-    def flag(keys: tuple[Array, ...], test_keys: tuple[Array, ...]) -> Array:
+    def flag(keys: tuple[Array, ...], test_keys: tuple[Array, ...], valid: ValidSides) -> Array:
         return collective.isin(
             keys,
             test_keys,
             axis_name=row_mesh.axes,
             invert=invert,
-            num_valid=(row_mesh.num_valid(lengths[0]), row_mesh.num_valid(lengths[1])),
+            num_valid=tuple(map(row_mesh.num_valid, lengths, valid)),
             transport=transport,
         )
 
-    return row_mesh.trim(row_mesh.map(flag, keys, test_keys), lengths[0])
+    flags = row_mesh.map(flag, keys, test_keys, replicated=(valid,))
+    return row_mesh.trim(flags, lengths[0])

@@ -12,7 +12,7 @@ from jax.sharding import PartitionSpec
 from ..shardings._compat import MeshLike, shard_map
 from . import collective, local
 from ._arguments import CapacityError
-from ._over_mesh import RowMesh, ValidRows
+from ._over_mesh import RowMesh, ValidSides
 from ._sized import first_rows
 from ._typing import Array, Int
 from .collective._exchange import Transport, check_transport
@@ -23,8 +23,6 @@ from .local._join import How, Joined, as_pair_capacity, as_sides
 from .local._merge import NumValid
 from .local._radix_sort import Keys
 from .local._sides import KeySides
-
-_Valid = tuple[ValidRows | None, ValidRows | None]
 
 
 def join(
@@ -216,7 +214,7 @@ def _join_size(sides: KeySides, how: How) -> Array:
 def _join_on_mesh(
     left: tuple[Array, ...],
     right: tuple[Array, ...],
-    valid: _Valid,
+    valid: ValidSides,
     row_mesh: RowMesh,
     how: How,
     capacity: int,
@@ -225,7 +223,7 @@ def _join_on_mesh(
 ) -> Joined:
     dealing = Dealing(row_mesh.axes, "full", transport, row_mesh.shard_rows(capacity))
 
-    def of_shard(left: tuple[Array, ...], right: tuple[Array, ...], valid: _Valid) -> Any:
+    def of_shard(left: tuple[Array, ...], right: tuple[Array, ...], valid: ValidSides) -> Any:
         sides = KeySides(left, right, *map(row_mesh.num_valid, lengths, valid))
         pairs = join_shards(sides, how, dealing)
         return (pairs.left_rows, pairs.right_rows), pairs.total
@@ -241,13 +239,13 @@ def _join_on_mesh(
 def _join_size_on_mesh(
     left: tuple[Array, ...],
     right: tuple[Array, ...],
-    valid: _Valid,
+    valid: ValidSides,
     row_mesh: RowMesh,
     how: How,
     lengths: tuple[int, int],
     transport: Transport,
 ) -> Array:
-    def of_shard(left: tuple[Array, ...], right: tuple[Array, ...], valid: _Valid) -> Array:
+    def of_shard(left: tuple[Array, ...], right: tuple[Array, ...], valid: ValidSides) -> Array:
         return collective.join_size(
             left,
             right,

@@ -8,11 +8,12 @@ import jax
 
 from ..shardings._compat import MeshLike
 from . import local
-from ._over_mesh import RowMesh
+from ._over_mesh import RowMesh, ValidSides
 from ._typing import Array, ArrayLike, Int, Shaped
 from .collective._exchange import Transport, check_transport
 from .collective._join_asof import join_shards
 from .local._asof_rule import AsofRule, Direction, as_asof
+from .local._merge import NumValid
 from .local._radix_sort import Keys
 from .local._sides import KeySides
 
@@ -28,6 +29,7 @@ def join_asof(
     direction: Direction = "backward",
     tolerance: Any = None,
     allow_exact: bool = True,
+    num_valid: tuple[NumValid, NumValid] | None = None,
     axis: str | tuple[str, ...] | None = None,
     transport: Transport = "auto",
 ) -> Int[Array, " left_rows"]:
@@ -52,14 +54,16 @@ def join_asof(
         tolerance: how far the times may be apart, a number of their dtype that is not negative;
             any distance if left out.
         allow_exact: whether equal times match.
+        num_valid: the rows of the left side and those of the right that count, from the front; all
+            of them if left out.
         axis: mesh axis or axes that the rows lie along; all axes of the mesh if left out.
         transport: how the rows travel; see `collective.partition`.
 
     Returns:
-        For each left row the position of its right row, -1 where there is none. int32, or int64
-        where a mesh holds more than 2^31 right rows; on a mesh sharded by rows where it divides
-        the number of left rows. Of right rows with the same time the last one matches from behind,
-        the first from before.
+        For each left row the position of its right row, -1 where there is none, and in padding.
+        int32, or int64 where a mesh holds more than 2^31 right rows; on a mesh sharded by rows
+        where it divides the number of left rows. Of right rows with the same time the last one
+        matches from behind, the first from before.
 
     Raises:
         TypeError: dtypes of the sides differ or cannot be sorted by, `tolerance` is no number of
@@ -92,30 +96,32 @@ def join_asof(
             direction=direction,
             tolerance=tolerance,
             allow_exact=allow_exact,
+            num_valid=num_valid,
         )
     row_mesh = RowMesh(mesh, axis, caller)
     sides, rule, limit = as_asof(
         left, right, by, direction, tolerance, allow_exact, None, row_mesh.num_shards
     )
     lengths = sides.a[0].shape[0], sides.b[0].shape[0]
+    valid = row_mesh.valid_rows_of_sides(num_valid, lengths, caller)
     placed = row_mesh.place((sides.a, sides.b))
-    return _join_on_mesh(*placed, limit, row_mesh, rule, lengths, transport)
+    return _join_on_mesh(*placed, limit, valid, row_mesh, rule, lengths, transport)
 
 
-@functools.partial(jax.jit, static_argnums=(3, 4, 5, 6))
+@functools.partial(jax.jit, static_argnums=(4, 5, 6, 7))
 def _join_on_mesh(
     left: _Columns,
     right: _Columns,
     tolerance: Array | None,
+    valid: ValidSides,
     row_mesh: RowMesh,
     rule: AsofRule,
     lengths: tuple[int, int],
     transport: Transport,
 ) -> Array:
-    def join(left: _Columns, right: _Columns, tolerance: Array | None) -> Array:
-        num_left, num_right = (row_mesh.num_valid(length) for length in lengths)
-        sides = KeySides(left, right, num_left, num_right)
+    def join(left: _Columns, right: _Columns, tolerance: Array | None, valid: ValidSides) -> Array:
+        sides = KeySides(left, right, *map(row_mesh.num_valid, lengths, valid))
         return join_shards(sides, rule, tolerance, row_mesh.axes, transport)
 
-    found = row_mesh.map(join, left, right, replicated=(tolerance,))
+    found = row_mesh.map(join, left, right, replicated=(tolerance, valid))
     return row_mesh.trim(found, lengths[0])

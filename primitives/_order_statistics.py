@@ -8,7 +8,7 @@ import jax
 from ..shardings._compat import MeshLike
 from . import collective, local
 from ._arguments import as_key, as_static_int
-from ._over_mesh import RowMesh
+from ._over_mesh import RowMesh, ValidRows
 from ._typing import Array, ArrayLike, Integer, Shaped
 from .local._select_rank import as_ranks
 from .local._top_k import TopK
@@ -20,6 +20,7 @@ def top_k(
     mesh: MeshLike | None = None,
     *,
     largest: bool = True,
+    num_valid: int | Integer[ArrayLike, ""] | None = None,
     axis: str | tuple[str, ...] | None = None,
 ) -> TopK:
     """Finds the k largest (or smallest) elements, in order, on one device or over a mesh.
@@ -32,6 +33,8 @@ def top_k(
         k: how many. Static.
         mesh: the mesh that the rows are spread over; one device if left out.
         largest: the largest first; else the smallest first.
+        num_valid: the rows that count, from the front; all of them if left out. Where fewer than
+            `k` count, padding fills the end of the result.
         axis: mesh axis or axes that the rows lie along; all axes of the mesh if left out.
 
     Returns:
@@ -56,23 +59,31 @@ def top_k(
         ([9, 9, 5], [1, 2, 0])
     """
     if mesh is None:
-        return local.top_k(x, k, largest=largest)
+        return local.top_k(x, k, largest=largest, num_valid=num_valid)
     row_mesh = RowMesh(mesh, axis, "top_k")
     column = as_key(x, "top_k", num_shards=row_mesh.num_shards)
     num_rows = column.shape[0]
     k = as_static_int(k, "top_k", "k", 0, num_rows)
-    return _top_k_on_mesh(row_mesh.place(column), row_mesh, k, num_rows, bool(largest))
+    valid = row_mesh.valid_rows(num_valid, num_rows, "top_k")
+    return _top_k_on_mesh(row_mesh.place(column), valid, row_mesh, k, num_rows, bool(largest))
 
 
-@functools.partial(jax.jit, static_argnums=(1, 2, 3, 4))
-def _top_k_on_mesh(column: Array, row_mesh: RowMesh, k: int, num_rows: int, largest: bool) -> TopK:
-    def top_k_of_shards(column: Array) -> TopK:
-        valid = row_mesh.num_valid(num_rows)
+@functools.partial(jax.jit, static_argnums=(2, 3, 4, 5))
+def _top_k_on_mesh(
+    column: Array,
+    valid: ValidRows | None,
+    row_mesh: RowMesh,
+    k: int,
+    num_rows: int,
+    largest: bool,
+) -> TopK:
+    def top_k_of_shards(column: Array, valid: ValidRows | None) -> TopK:
+        of_shard = row_mesh.num_valid(num_rows, valid)
         return collective.top_k(
-            column, k, axis_name=row_mesh.axes, largest=largest, num_valid=valid
+            column, k, axis_name=row_mesh.axes, largest=largest, num_valid=of_shard
         )
 
-    return row_mesh.map_to_all(top_k_of_shards, column)
+    return row_mesh.map_to_all(top_k_of_shards, column, replicated=(valid,))
 
 
 def select_rank(
@@ -80,6 +91,7 @@ def select_rank(
     ranks: int | Integer[ArrayLike, " ranks"],
     mesh: MeshLike | None = None,
     *,
+    num_valid: int | Integer[ArrayLike, ""] | None = None,
     axis: str | tuple[str, ...] | None = None,
 ) -> Shaped[Array, " ranks"]:
     """Finds the elements of given ranks, rank 0 being the smallest, on one device or over a mesh.
@@ -87,8 +99,9 @@ def select_rank(
     Args:
         x: array of shape `(rows,)`, of any key dtype and any length.
         ranks: integers of any shape, in `[0, rows)`. Ranks that are not known while tracing are
-            clipped to that.
+            clipped to the rows that count.
         mesh: the mesh that the rows are spread over; one device if left out.
+        num_valid: the rows that count, from the front; all of them if left out.
         axis: mesh axis or axes that the rows lie along; all axes of the mesh if left out.
 
     Returns:
@@ -114,18 +127,21 @@ def select_rank(
         [10, 30]
     """
     if mesh is None:
-        return local.select_rank(x, ranks)
+        return local.select_rank(x, ranks, num_valid=num_valid)
     row_mesh = RowMesh(mesh, axis, "select_rank")
     column = as_key(x, "select_rank", num_shards=row_mesh.num_shards)
     num_rows = column.shape[0]
     ranks = as_ranks(ranks, num_rows, "select_rank")
-    return _select_rank_on_mesh(row_mesh.place(column), ranks, row_mesh, num_rows)
+    valid = row_mesh.valid_rows(num_valid, num_rows, "select_rank")
+    return _select_rank_on_mesh(row_mesh.place(column), ranks, valid, row_mesh, num_rows)
 
 
-@functools.partial(jax.jit, static_argnums=(2, 3))
-def _select_rank_on_mesh(column: Array, ranks: Array, row_mesh: RowMesh, num_rows: int) -> Array:
-    def select(column: Array, ranks: Array) -> Array:
-        valid = row_mesh.num_valid(num_rows)
-        return collective.select_rank(column, ranks, axis_name=row_mesh.axes, num_valid=valid)
+@functools.partial(jax.jit, static_argnums=(3, 4))
+def _select_rank_on_mesh(
+    column: Array, ranks: Array, valid: ValidRows | None, row_mesh: RowMesh, num_rows: int
+) -> Array:
+    def select(column: Array, ranks: Array, valid: ValidRows | None) -> Array:
+        of_shard = row_mesh.num_valid(num_rows, valid)
+        return collective.select_rank(column, ranks, axis_name=row_mesh.axes, num_valid=of_shard)
 
-    return row_mesh.map_to_all(select, column, replicated=(ranks,))
+    return row_mesh.map_to_all(select, column, replicated=(ranks, valid))

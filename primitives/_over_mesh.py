@@ -3,7 +3,7 @@
 
 import functools
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import jax
 import jax.numpy as jnp
@@ -26,6 +26,9 @@ class ValidRows(NamedTuple):
 
     full_shards: ArrayLike
     rest: ArrayLike
+
+
+ValidSides: TypeAlias = tuple[ValidRows | None, ValidRows | None]
 
 
 class RowMesh:
@@ -73,7 +76,7 @@ class RowMesh:
 
     def valid_rows_of_sides(
         self, num_valid: Any, lengths: tuple[int, int], caller: str
-    ) -> tuple[ValidRows | None, ValidRows | None]:
+    ) -> ValidSides:
         """As `valid_rows`, of a pair: one for each side."""
         of_a, of_b = as_pair(num_valid, caller, "num_valid")
         return self.valid_rows(of_a, lengths[0], caller), self.valid_rows(of_b, lengths[1], caller)

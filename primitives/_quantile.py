@@ -9,8 +9,8 @@ import jax.numpy as jnp
 
 from ..shardings._compat import MeshLike
 from . import collective, local
-from ._over_mesh import RowMesh
-from ._typing import Array, ArrayLike, Shaped
+from ._over_mesh import RowMesh, ValidRows
+from ._typing import Array, ArrayLike, Integer, Shaped
 from .local._quantile import Interpolation, as_quantile_arguments, quantile_dtype
 
 
@@ -20,6 +20,7 @@ def quantile(
     mesh: MeshLike | None = None,
     *,
     interpolation: Interpolation = "linear",
+    num_valid: int | Integer[ArrayLike, ""] | None = None,
     axis: str | tuple[str, ...] | None = None,
 ) -> Shaped[Array, "..."]:
     """Finds the quantiles of a column, on one device or over a mesh.
@@ -31,6 +32,7 @@ def quantile(
         interpolation: what stands for a place between two rows: "linear" by its distance from
             both, their "midpoint", the "lower", the "higher" or the "nearest" one (of two equally
             near ones that of even rank).
+        num_valid: the rows that count, from the front; all of them if left out.
         axis: mesh axis or axes that the rows lie along; all axes of the mesh if left out.
 
     Returns:
@@ -57,23 +59,31 @@ def quantile(
     """
     caller = "quantile"
     if mesh is None:
-        return local.quantile(x, q, interpolation=interpolation)
+        return local.quantile(x, q, interpolation=interpolation, num_valid=num_valid)
     row_mesh = RowMesh(mesh, axis, caller)
     column, quantiles = as_quantile_arguments(caller, x, q, interpolation, row_mesh.num_shards)
     num_rows = column.shape[0]
+    valid = row_mesh.valid_rows(num_valid, num_rows, caller)
     if num_rows == 0:
         return jnp.full(quantiles.shape, jnp.nan, quantile_dtype(column.dtype))
-    return _quantile_on_mesh(row_mesh.place(column), quantiles, row_mesh, num_rows, interpolation)
+    return _quantile_on_mesh(
+        row_mesh.place(column), quantiles, valid, row_mesh, num_rows, interpolation
+    )
 
 
-@functools.partial(jax.jit, static_argnums=(2, 3, 4))
+@functools.partial(jax.jit, static_argnums=(3, 4, 5))
 def _quantile_on_mesh(
-    column: Array, q: Array, row_mesh: RowMesh, num_rows: int, interpolation: Interpolation
+    column: Array,
+    q: Array,
+    valid: ValidRows | None,
+    row_mesh: RowMesh,
+    num_rows: int,
+    interpolation: Interpolation,
 ) -> Array:
-    def find(column: Array, q: Array) -> Array:
-        valid = row_mesh.num_valid(num_rows)
+    def find(column: Array, q: Array, valid: ValidRows | None) -> Array:
+        of_shard = row_mesh.num_valid(num_rows, valid)
         return collective.quantile(
-            column, q, axis_name=row_mesh.axes, interpolation=interpolation, num_valid=valid
+            column, q, axis_name=row_mesh.axes, interpolation=interpolation, num_valid=of_shard
         )
 
-    return row_mesh.map_to_all(find, column, replicated=(q,))
+    return row_mesh.map_to_all(find, column, replicated=(q, valid))

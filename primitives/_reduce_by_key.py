@@ -10,9 +10,9 @@ import jax
 from ..shardings._compat import MeshLike
 from . import collective, local
 from ._arguments import as_keys
-from ._over_mesh import RowMesh
+from ._over_mesh import RowMesh, ValidRows
 from ._sized import map_front_packed, sized
-from ._typing import Array, PyTree
+from ._typing import Array, ArrayLike, Integer, PyTree
 from .collective._exchange import Transport, check_transport
 from .local._radix_sort import Keys
 from .local._reduce_by_key import ReducedRuns, as_reduction
@@ -27,6 +27,7 @@ def reduce_by_key(
     capacity: int | None = None,
     keys_are_sorted: bool = False,
     ddof: int = 0,
+    num_valid: int | Integer[ArrayLike, ""] | None = None,
     axis: str | tuple[str, ...] | None = None,
     transport: Transport = "auto",
 ) -> ReducedRuns:
@@ -44,6 +45,7 @@ def reduce_by_key(
             each distinct key and no more; a traced one has room for as many as rows.
         keys_are_sorted: a promise that the keys are sorted, which saves a sort. Static.
         ddof: what the number of rows is lessened by in the divisor of "var" and "std". Static.
+        num_valid: the rows that count, from the front; all of them if left out.
         axis: mesh axis or axes that the rows lie along; all axes of the mesh if left out.
         transport: how the rows travel; see `collective.partition`.
 
@@ -87,13 +89,15 @@ def reduce_by_key(
     values, names, ddof = as_reduction(values, ops, ddof, num_rows, caller)
     leaves, structure = jax.tree.flatten(values)
     reduction = _Reduction(names, bool(keys_are_sorted), ddof, transport)
+    valid = None if row_mesh is None else row_mesh.valid_rows(num_valid, num_rows, caller)
     if row_mesh is not None:
         columns, leaves = row_mesh.place((columns, leaves))
 
     def run(capacity: int) -> Any:
         if row_mesh is None:
-            return _reduce_by(local.reduce_by_key, columns, leaves, reduction, capacity=capacity)
-        return _reduce_on_mesh(columns, leaves, row_mesh, capacity, num_rows, reduction)
+            settings = {"capacity": capacity, "num_valid": num_valid}
+            return _reduce_by(local.reduce_by_key, columns, leaves, reduction, **settings)
+        return _reduce_on_mesh(columns, leaves, valid, row_mesh, capacity, num_rows, reduction)
 
     rows, num_runs = sized(caller, run, capacity, num_rows, row_mesh)
     unique_columns, reduced = rows
@@ -129,26 +133,33 @@ def _reduce_by(
     return (unique_columns, reduced), num_runs
 
 
-@functools.partial(jax.jit, static_argnums=(2, 3, 4, 5))
+@functools.partial(jax.jit, static_argnums=(3, 4, 5, 6))
 def _reduce_on_mesh(
     columns: tuple[Array, ...],
     leaves: list[Array],
+    valid: ValidRows | None,
     row_mesh: RowMesh,
     capacity: int,
     num_rows: int,
     reduction: _Reduction,
 ) -> Any:
-    def of_shard(columns: tuple[Array, ...], leaves: list[Array]) -> Any:
+    def of_shard(columns: tuple[Array, ...], leaves: list[Array], valid: ValidRows | None) -> Any:
         return _reduce_by(
             collective.reduce_by_key,
             columns,
             leaves,
             reduction,
             axis_name=row_mesh.axes,
-            num_valid=row_mesh.num_valid(num_rows),
+            num_valid=row_mesh.num_valid(num_rows, valid),
             transport=reduction.transport,
         )
 
     return map_front_packed(
-        row_mesh, of_shard, columns, leaves, capacity=capacity, transport=reduction.transport
+        row_mesh,
+        of_shard,
+        columns,
+        leaves,
+        capacity=capacity,
+        replicated=(valid,),
+        transport=reduction.transport,
     )

@@ -9,9 +9,9 @@ import jax
 from ..shardings._compat import MeshLike
 from . import collective, local
 from ._arguments import as_keys
-from ._over_mesh import RowMesh
+from ._over_mesh import RowMesh, ValidRows
 from ._sized import map_front_packed, sized
-from ._typing import Array
+from ._typing import Array, ArrayLike, Integer
 from .collective._exchange import Transport, check_transport
 from .local._radix_sort import Keys
 from .local._run_length_encode import RunLengths
@@ -22,6 +22,7 @@ def run_length_encode(
     mesh: MeshLike | None = None,
     *,
     capacity: int | None = None,
+    num_valid: int | Integer[ArrayLike, ""] | None = None,
     axis: str | tuple[str, ...] | None = None,
     transport: Transport = "auto",
 ) -> RunLengths:
@@ -33,6 +34,7 @@ def run_length_encode(
         mesh: the mesh that the rows are spread over; one device if left out.
         capacity: runs of the result. Static. Left out, an eager call returns the runs and no more;
             a traced one has room for as many as rows.
+        num_valid: the rows that count, from the front; all of them if left out.
         axis: mesh axis or axes that the rows lie along; all axes of the mesh if left out.
         transport: how the runs travel; see `collective.partition`.
 
@@ -73,29 +75,38 @@ def run_length_encode(
     columns, is_tuple = as_keys(keys, caller, num_shards=num_shards)
     num_rows = columns[0].shape[0]
     placed = columns if row_mesh is None else row_mesh.place(columns)
+    valid = None if row_mesh is None else row_mesh.valid_rows(num_valid, num_rows, caller)
 
     def run(capacity: int) -> Any:
         if row_mesh is None:
-            runs = local.run_length_encode(placed, capacity=capacity)
+            runs = local.run_length_encode(placed, capacity=capacity, num_valid=num_valid)
             return (runs.unique_keys, runs.run_lengths), runs.num_runs
-        return _encode_on_mesh(placed, row_mesh, capacity, num_rows, transport)
+        return _encode_on_mesh(placed, valid, row_mesh, capacity, num_rows, transport)
 
     (unique_columns, lengths), num_runs = sized(caller, run, capacity, num_rows, row_mesh)
     return RunLengths(unique_columns if is_tuple else unique_columns[0], lengths, num_runs)
 
 
-@functools.partial(jax.jit, static_argnums=(1, 2, 3, 4))
+@functools.partial(jax.jit, static_argnums=(2, 3, 4, 5))
 def _encode_on_mesh(
     columns: tuple[Array, ...],
+    valid: ValidRows | None,
     row_mesh: RowMesh,
     capacity: int,
     num_rows: int,
     transport: Transport,
 ) -> Any:
-    def of_shard(columns: tuple[Array, ...]) -> Any:
+    def of_shard(columns: tuple[Array, ...], valid: ValidRows | None) -> Any:
         runs = collective.run_length_encode(
-            columns, axis_name=row_mesh.axes, num_valid=row_mesh.num_valid(num_rows)
+            columns, axis_name=row_mesh.axes, num_valid=row_mesh.num_valid(num_rows, valid)
         )
         return (runs.unique_keys, runs.run_lengths), runs.num_runs
 
-    return map_front_packed(row_mesh, of_shard, columns, capacity=capacity, transport=transport)
+    return map_front_packed(
+        row_mesh,
+        of_shard,
+        columns,
+        capacity=capacity,
+        replicated=(valid,),
+        transport=transport,
+    )

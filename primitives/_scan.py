@@ -6,7 +6,7 @@ from . import local
 from ._over_mesh import RowMesh
 from ._scan_operators import Operator, Scan
 from ._segmented_scan import scan_mesh
-from ._typing import PyTree
+from ._typing import ArrayLike, Integer, PyTree
 from .local._segmented_scan import SegmentEncoding, as_scan
 
 
@@ -16,6 +16,7 @@ def inclusive_scan(
     mesh: MeshLike | None = None,
     *,
     reverse: bool = False,
+    num_valid: int | Integer[ArrayLike, ""] | None = None,
     axis: str | tuple[str, ...] | None = None,
 ) -> PyTree:
     """Combines each row with those before it, on one device or over a mesh.
@@ -29,12 +30,13 @@ def inclusive_scan(
             scan. Static: a new function is a new program.
         mesh: the mesh that the rows are spread over; one device if left out.
         reverse: from the last row to the first.
+        num_valid: the rows that count, from the front; all of them if left out.
         axis: mesh axis or axes that the rows lie along; all axes of the mesh if left out.
 
     Returns:
-        A pytree like `x`, of the same dtypes; bool under `"add"` and `"mul"` becomes int32. On a
-        mesh it is sharded by rows; where the mesh does not divide the number of rows, which JAX
-        cannot shard, every device gets the whole.
+        A pytree like `x`, of the same dtypes; bool under `"add"` and `"mul"` becomes int32. Zeros
+        stand behind the rows that count. On a mesh it is sharded by rows; where the mesh does not
+        divide the number of rows, which JAX cannot shard, every device gets the whole.
 
     Raises:
         TypeError: a dtype that `op` does not take, `op` is a function that returns something else
@@ -60,11 +62,12 @@ def inclusive_scan(
         [3, 4, 8, 9, 14]
     """
     if mesh is None:
-        return local.inclusive_scan(x, op, reverse=reverse)
+        return local.inclusive_scan(x, op, reverse=reverse, num_valid=num_valid)
     caller = "inclusive_scan"
     row_mesh = RowMesh(mesh, axis, caller)
     arguments = as_scan(x, Scan(op, reverse, False), None, None, caller)
-    return scan_mesh(arguments, SegmentEncoding(None, None), row_mesh)
+    valid = row_mesh.valid_rows(num_valid, arguments.num_rows, caller)
+    return scan_mesh(arguments, SegmentEncoding(None, None), valid, row_mesh)
 
 
 def exclusive_scan(
@@ -74,6 +77,7 @@ def exclusive_scan(
     *,
     initial: PyTree | None = None,
     reverse: bool = False,
+    num_valid: int | Integer[ArrayLike, ""] | None = None,
     axis: str | tuple[str, ...] | None = None,
 ) -> PyTree:
     """Combines the rows before each row, on one device or over a mesh.
@@ -86,6 +90,7 @@ def exclusive_scan(
             a named `op` it defaults to what that leaves alone: zero, one, or the greatest or least
             number of the dtype. A function as `op` needs it.
         reverse: from the last row to the first.
+        num_valid: the rows that count, from the front; all of them if left out.
         axis: mesh axis or axes that the rows lie along; all axes of the mesh if left out.
 
     Returns:
@@ -112,8 +117,9 @@ def exclusive_scan(
         [2, 3, 3]
     """
     if mesh is None:
-        return local.exclusive_scan(x, op, initial=initial, reverse=reverse)
+        return local.exclusive_scan(x, op, initial=initial, reverse=reverse, num_valid=num_valid)
     caller = "exclusive_scan"
     row_mesh = RowMesh(mesh, axis, caller)
     arguments = as_scan(x, Scan(op, reverse, True), initial, None, caller)
-    return scan_mesh(arguments, SegmentEncoding(None, None), row_mesh)
+    valid = row_mesh.valid_rows(num_valid, arguments.num_rows, caller)
+    return scan_mesh(arguments, SegmentEncoding(None, None), valid, row_mesh)

@@ -9,8 +9,8 @@ import jax
 
 from ..shardings._compat import MeshLike
 from . import collective, local
-from ._over_mesh import RowMesh
-from ._typing import Array, Int
+from ._over_mesh import RowMesh, ValidRows
+from ._typing import Array, ArrayLike, Int, Integer
 from .collective._exchange import Transport, check_transport
 from .local._radix_sort import Keys
 from .local._searchsorted import as_search
@@ -24,6 +24,7 @@ def searchsorted(
     *,
     side: Literal["left", "right"] = "left",
     descending: bool | Sequence[bool] = False,
+    num_valid: int | Integer[ArrayLike, ""] | None = None,
     axis: str | tuple[str, ...] | None = None,
     transport: Transport = "auto",
 ) -> Int[Array, " queries"]:
@@ -36,6 +37,7 @@ def searchsorted(
         mesh: the mesh that the rows are spread over; one device if left out.
         side: before the keys that equal the query (`"left"`) or after them (`"right"`).
         descending: the direction that the keys are sorted in, or one for each key.
+        num_valid: the keys that count, from the front; all of them if left out.
         axis: mesh axis or axes that the rows lie along; all axes of the mesh if left out.
         transport: how the rows travel; see `collective.partition`.
 
@@ -65,7 +67,9 @@ def searchsorted(
     caller = "searchsorted"
     check_transport(transport, caller)
     if mesh is None:
-        return local.searchsorted(sorted_keys, queries, side=side, descending=descending)
+        return local.searchsorted(
+            sorted_keys, queries, side=side, descending=descending, num_valid=num_valid
+        )
     row_mesh = RowMesh(mesh, axis, caller)
     columns, query_columns, directions = as_search(
         sorted_keys, queries, side, descending, row_mesh.num_shards
@@ -77,6 +81,7 @@ def searchsorted(
     return _search_on_mesh(
         row_mesh.place(columns),
         row_mesh.place(query_columns),
+        row_mesh.valid_rows(num_valid, lengths[0], caller),
         row_mesh,
         lengths,
         side,
@@ -85,25 +90,29 @@ def searchsorted(
     )
 
 
-@functools.partial(jax.jit, static_argnums=(2, 3, 4, 5, 6))
+@functools.partial(jax.jit, static_argnums=(3, 4, 5, 6, 7))
 def _search_on_mesh(
     columns: tuple[Array, ...],
     query_columns: tuple[Array, ...],
+    valid: ValidRows | None,
     row_mesh: RowMesh,
     lengths: tuple[int, int],
     side: Literal["left", "right"],
     descending: tuple[bool, ...],
     transport: Transport,
 ) -> Array:
-    def search(columns: tuple[Array, ...], query_columns: tuple[Array, ...]) -> Array:
+    def search(
+        columns: tuple[Array, ...], query_columns: tuple[Array, ...], valid: ValidRows | None
+    ) -> Array:
         return collective.searchsorted(
             columns,
             query_columns,
             axis_name=row_mesh.axes,
             side=side,
             descending=descending,
-            num_valid=row_mesh.num_valid(lengths[0]),
+            num_valid=row_mesh.num_valid(lengths[0], valid),
             transport=transport,
         )
 
-    return row_mesh.trim(row_mesh.map(search, columns, query_columns), lengths[1])
+    positions = row_mesh.map(search, columns, query_columns, replicated=(valid,))
+    return row_mesh.trim(positions, lengths[1])

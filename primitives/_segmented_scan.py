@@ -8,7 +8,7 @@ import jax
 
 from ..shardings._compat import MeshLike
 from . import local
-from ._over_mesh import RowMesh
+from ._over_mesh import RowMesh, ValidRows
 from ._scan_operators import Operator, Scan
 from ._typing import Array, ArrayLike, Bool, Integer, PyTree
 from .collective._segmented_scan import scan_shards
@@ -25,6 +25,7 @@ def segmented_scan(
     exclusive: bool = False,
     reverse: bool = False,
     initial: PyTree | None = None,
+    num_valid: int | Integer[ArrayLike, ""] | None = None,
     axis: str | tuple[str, ...] | None = None,
 ) -> PyTree:
     """Combines each row with those before it in its segment, on one device or over a mesh.
@@ -42,6 +43,7 @@ def segmented_scan(
         reverse: from the last row of each segment to the first.
         initial: stands before the first row of each segment of an exclusive scan: one number, or a
             pytree like `x` of single rows. A function as `op` needs it.
+        num_valid: the rows that count, from the front; all of them if left out.
         axis: mesh axis or axes that the rows lie along; all axes of the mesh if left out.
 
     Returns:
@@ -79,34 +81,44 @@ def segmented_scan(
             exclusive=exclusive,
             reverse=reverse,
             initial=initial,
+            num_valid=num_valid,
         )
     caller = "segmented_scan"
     row_mesh = RowMesh(mesh, axis, caller)
     arguments = as_scan(x, Scan(op, reverse, exclusive), initial, None, caller)
     encoding = as_segments(head_flags, segment_ids, arguments.num_rows, caller)
-    return scan_mesh(arguments, encoding, row_mesh)
+    valid = row_mesh.valid_rows(num_valid, arguments.num_rows, caller)
+    return scan_mesh(arguments, encoding, valid, row_mesh)
 
 
-def scan_mesh(arguments: ScanArguments, encoding: SegmentEncoding, row_mesh: RowMesh) -> Any:
+def scan_mesh(
+    arguments: ScanArguments,
+    encoding: SegmentEncoding,
+    valid: ValidRows | None,
+    row_mesh: RowMesh,
+) -> Any:
     """The scan of whole arrays; without segments where `encoding` has neither."""
     rows, encoding = row_mesh.place((arguments.rows, encoding))
     return _scan_on_mesh(
-        rows, encoding, arguments.initial, arguments.scan, row_mesh, arguments.num_rows
+        rows, encoding, arguments.initial, valid, arguments.scan, row_mesh, arguments.num_rows
     )
 
 
-@functools.partial(jax.jit, static_argnums=(3, 4, 5))
+@functools.partial(jax.jit, static_argnums=(4, 5, 6))
 def _scan_on_mesh(
     rows: Any,
     encoding: SegmentEncoding,
     initial: Any,
+    valid: ValidRows | None,
     scan: Scan,
     row_mesh: RowMesh,
     num_rows: int,
 ) -> Any:
-    def of_shard(rows: Any, encoding: SegmentEncoding, initial: Any) -> Any:
-        num_valid: Array = row_mesh.num_valid(num_rows)
+    def of_shard(
+        rows: Any, encoding: SegmentEncoding, initial: Any, valid: ValidRows | None
+    ) -> Any:
+        num_valid: Array = row_mesh.num_valid(num_rows, valid)
         return scan_shards(ScanArguments(rows, scan, initial, num_valid), encoding, row_mesh.axes)
 
-    results = row_mesh.map(of_shard, rows, encoding, replicated=(initial,))
+    results = row_mesh.map(of_shard, rows, encoding, replicated=(initial, valid))
     return row_mesh.trim(results, num_rows)

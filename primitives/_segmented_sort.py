@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..shardings._compat import MeshLike
+from ._arguments import as_num_valid
 from ._over_mesh import RowMesh
 from ._radix_sort import radix_sort
 from ._typing import ArrayLike, Integer, PyTree
@@ -22,6 +23,7 @@ def segmented_sort(
     values: PyTree | None = None,
     descending: bool | Sequence[bool] = False,
     bits: int | Sequence[int | None] | None = None,
+    num_valid: int | Integer[ArrayLike, ""] | None = None,
     axis: str | tuple[str, ...] | None = None,
     transport: Transport = "auto",
 ) -> Any:
@@ -39,12 +41,13 @@ def segmented_sort(
         values: a pytree of arrays whose leading axis is `rows`; they move with their keys.
         descending: the direction within segments, or one for each key.
         bits: for integer keys, compare only this many of the lowest bits, as in `radix_sort`.
+        num_valid: the rows that count, from the front; all of them if left out.
         axis: mesh axis or axes that the rows lie along; all axes of the mesh if left out.
         transport: how the rows travel; see `collective.partition`.
 
     Returns:
         The sorted keys, an array or a tuple as they were given; with values `(keys, values)`.
-        Sharded as the result of `radix_sort`.
+        The rows that count come first. Sharded as the result of `radix_sort`.
 
     Raises:
         TypeError: a dtype that cannot be sorted by, or `segment_ids` that are not integers.
@@ -63,10 +66,19 @@ def segmented_sort(
         >>> primitives.segmented_sort(keys, segment_ids, num_segments=2).tolist()
         [1, 2, 3, 7, 9]
     """
-    num_shards = 1 if mesh is None else RowMesh(mesh, axis, "segmented_sort").num_shards
-    check_transport(transport, "segmented_sort")
+    caller = "segmented_sort"
+    row_mesh = None if mesh is None else RowMesh(mesh, axis, caller)
+    num_shards = 1 if row_mesh is None else row_mesh.num_shards
+    check_transport(transport, caller)
     keys_with_ids, is_tuple, options = as_segmented(
         keys, segment_ids, num_segments, values, descending, bits, num_shards=num_shards
     )
-    result = radix_sort(keys_with_ids, mesh, axis=axis, transport=transport, **options)
+    num_rows = keys_with_ids[0].shape[0]
+    if row_mesh is None:
+        num_valid = as_num_valid(num_valid, num_rows, caller)
+    else:
+        # Only a check in the name of this call.
+        row_mesh.valid_rows(num_valid, num_rows, caller)
+    on_mesh = {"axis": axis, "transport": transport}
+    result = radix_sort(keys_with_ids, mesh, num_valid=num_valid, **on_mesh, **options)
     return without_ids(result, is_tuple, values)

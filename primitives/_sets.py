@@ -8,10 +8,11 @@ import jax
 
 from ..shardings._compat import MeshLike
 from . import collective, local
-from ._over_mesh import RowMesh
+from ._over_mesh import RowMesh, ValidSides
 from ._sized import map_front_packed, sized
 from ._typing import Array
 from .collective._exchange import Transport, check_transport
+from .local._merge import NumValid
 from .local._radix_sort import Keys
 from .local._sets import KeySet, SetOp, most_keys
 from .local._sides import as_key_sides
@@ -23,6 +24,7 @@ def set_union(
     mesh: MeshLike | None = None,
     *,
     capacity: int | None = None,
+    num_valid: tuple[NumValid, NumValid] | None = None,
     axis: str | tuple[str, ...] | None = None,
     transport: Transport = "auto",
 ) -> KeySet:
@@ -35,6 +37,8 @@ def set_union(
         mesh: the mesh that the rows are spread over; one device if left out.
         capacity: keys of the result. Static. Left out, an eager call returns the keys and no more;
             a traced one has room for as many as there can be.
+        num_valid: the rows of `a` and those of `b` that count, from the front; all of them if left
+            out.
         axis: mesh axis or axes that the rows lie along; all axes of the mesh if left out.
         transport: how the rows travel; see `collective.partition`.
 
@@ -66,7 +70,7 @@ def set_union(
         >>> found.unique_keys.tolist(), found.count.tolist()
         ([1, 3, 5, 7], 4)
     """
-    return _as_set("union", a, b, mesh, capacity, axis, transport)
+    return _as_set("union", a, b, mesh, capacity, num_valid, axis, transport)
 
 
 def set_intersection(
@@ -75,6 +79,7 @@ def set_intersection(
     mesh: MeshLike | None = None,
     *,
     capacity: int | None = None,
+    num_valid: tuple[NumValid, NumValid] | None = None,
     axis: str | tuple[str, ...] | None = None,
     transport: Transport = "auto",
 ) -> KeySet:
@@ -87,6 +92,8 @@ def set_intersection(
         mesh: the mesh that the rows are spread over; one device if left out.
         capacity: keys of the result. Static. Left out, an eager call returns the keys and no more;
             a traced one has room for as many as there can be.
+        num_valid: the rows of `a` and those of `b` that count, from the front; all of them if left
+            out.
         axis: mesh axis or axes that the rows lie along; all axes of the mesh if left out.
         transport: how the rows travel; see `collective.partition`.
 
@@ -117,7 +124,7 @@ def set_intersection(
         >>> found.unique_keys.tolist(), found.count.tolist()
         ([5], 1)
     """
-    return _as_set("intersection", a, b, mesh, capacity, axis, transport)
+    return _as_set("intersection", a, b, mesh, capacity, num_valid, axis, transport)
 
 
 def set_difference(
@@ -126,6 +133,7 @@ def set_difference(
     mesh: MeshLike | None = None,
     *,
     capacity: int | None = None,
+    num_valid: tuple[NumValid, NumValid] | None = None,
     axis: str | tuple[str, ...] | None = None,
     transport: Transport = "auto",
 ) -> KeySet:
@@ -138,6 +146,8 @@ def set_difference(
         mesh: the mesh that the rows are spread over; one device if left out.
         capacity: keys of the result. Static. Left out, an eager call returns the keys and no more;
             a traced one has room for as many as there can be.
+        num_valid: the rows of `a` and those of `b` that count, from the front; all of them if left
+            out.
         axis: mesh axis or axes that the rows lie along; all axes of the mesh if left out.
         transport: how the rows travel; see `collective.partition`.
 
@@ -168,11 +178,18 @@ def set_difference(
         >>> found.unique_keys.tolist(), found.count.tolist()
         ([1, 3], 2)
     """
-    return _as_set("difference", a, b, mesh, capacity, axis, transport)
+    return _as_set("difference", a, b, mesh, capacity, num_valid, axis, transport)
 
 
 def _as_set(
-    op: SetOp, a: Any, b: Any, mesh: Any, capacity: Any, axis: Any, transport: Transport
+    op: SetOp,
+    a: Any,
+    b: Any,
+    mesh: Any,
+    capacity: Any,
+    num_valid: Any,
+    axis: Any,
+    transport: Transport,
 ) -> KeySet:
     caller = f"set_{op}"
     check_transport(transport, caller)
@@ -180,35 +197,46 @@ def _as_set(
     num_shards = 1 if row_mesh is None else row_mesh.num_shards
     sides, is_tuple = as_key_sides(a, b, None, caller, ("a", "b"), num_shards)
     lengths = sides.a[0].shape[0], sides.b[0].shape[0]
+    valid = None if row_mesh is None else row_mesh.valid_rows_of_sides(num_valid, lengths, caller)
     placed = (sides.a, sides.b) if row_mesh is None else row_mesh.place((sides.a, sides.b))
 
     def run(capacity: int) -> Any:
         if row_mesh is None:
-            return tuple(getattr(local, caller)(*placed, capacity=capacity))
-        return _set_on_mesh(*placed, row_mesh, op, capacity, lengths, transport)
+            options = {"capacity": capacity, "num_valid": num_valid}
+            return tuple(getattr(local, caller)(*placed, **options))
+        return _set_on_mesh(*placed, valid, row_mesh, op, capacity, lengths, transport)
 
     columns, count = sized(caller, run, capacity, most_keys(op, *lengths), row_mesh)
     return KeySet(columns if is_tuple else columns[0], count)
 
 
-@functools.partial(jax.jit, static_argnums=(2, 3, 4, 5, 6))
+@functools.partial(jax.jit, static_argnums=(3, 4, 5, 6, 7))
 def _set_on_mesh(
     a: tuple[Array, ...],
     b: tuple[Array, ...],
+    valid: ValidSides,
     row_mesh: RowMesh,
     op: SetOp,
     capacity: int,
     lengths: tuple[int, int],
     transport: Transport,
 ) -> Any:
-    def of_shard(a: tuple[Array, ...], b: tuple[Array, ...]) -> Any:
+    def of_shard(a: tuple[Array, ...], b: tuple[Array, ...], valid: ValidSides) -> Any:
         found = getattr(collective, f"set_{op}")(
             a,
             b,
             axis_name=row_mesh.axes,
-            num_valid=(row_mesh.num_valid(lengths[0]), row_mesh.num_valid(lengths[1])),
+            num_valid=tuple(map(row_mesh.num_valid, lengths, valid)),
             transport=transport,
         )
         return tuple(found)
 
-    return map_front_packed(row_mesh, of_shard, a, b, capacity=capacity, transport=transport)
+    return map_front_packed(
+        row_mesh,
+        of_shard,
+        a,
+        b,
+        capacity=capacity,
+        replicated=(valid,),
+        transport=transport,
+    )

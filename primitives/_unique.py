@@ -9,9 +9,9 @@ import jax
 from ..shardings._compat import MeshLike
 from . import collective, local
 from ._arguments import as_keys
-from ._over_mesh import RowMesh
+from ._over_mesh import RowMesh, ValidRows
 from ._sized import map_front_packed, sized
-from ._typing import Array
+from ._typing import Array, ArrayLike, Integer
 from .collective._exchange import Transport, check_transport
 from .local._radix_sort import Keys
 from .local._unique import Unique
@@ -25,6 +25,7 @@ def unique(
     return_index: bool = False,
     return_inverse: bool = False,
     return_counts: bool = False,
+    num_valid: int | Integer[ArrayLike, ""] | None = None,
     axis: str | tuple[str, ...] | None = None,
     transport: Transport = "auto",
 ) -> Unique:
@@ -39,14 +40,15 @@ def unique(
         return_index: also the row where each key first stands.
         return_inverse: also, for each row, the place of its key among the distinct ones.
         return_counts: also the number of rows that have each key.
+        num_valid: the rows that count, from the front; all of them if left out.
         axis: mesh axis or axes that the rows lie along; all axes of the mesh if left out.
         transport: how the rows travel; see `collective.partition`.
 
     Returns:
         `Unique(unique_keys, row_ids, inverse, counts, count)`, ascending, NaN last; the first
         `count` keys are meaningful, and zeros fill the rest; `None` for what was not asked for.
-        `inverse` has an entry for each row. On a mesh all are sharded by rows where it divides
-        their number. Keys have the bits of the first row that has them.
+        `inverse` has an entry for each row, zero in padding. On a mesh all are sharded by rows
+        where it divides their number. Keys have the bits of the first row that has them.
 
     Raises:
         CapacityError: an eager call was given too small a capacity.
@@ -77,11 +79,13 @@ def unique(
     num_rows = columns[0].shape[0]
     asked = (bool(return_index), bool(return_inverse), bool(return_counts))
     placed = columns if row_mesh is None else row_mesh.place(columns)
+    valid = None if row_mesh is None else row_mesh.valid_rows(num_valid, num_rows, caller)
 
     def run(capacity: int) -> Any:
         if row_mesh is None:
-            return _by_rows(local.unique(placed, capacity=capacity, **_asked_for(asked)))
-        return _unique_on_mesh(placed, row_mesh, capacity, num_rows, asked, transport)
+            options = _asked_for(asked)
+            return _by_rows(local.unique(placed, capacity=capacity, num_valid=num_valid, **options))
+        return _unique_on_mesh(placed, valid, row_mesh, capacity, num_rows, asked, transport)
 
     rows, count, inverse = sized(caller, run, capacity, num_rows, row_mesh)
     unique_columns, row_ids, counts = rows
@@ -99,26 +103,32 @@ def _by_rows(found: Unique) -> tuple[Any, Array, Any]:
     return (found.unique_keys, found.row_ids, found.counts), found.count, found.inverse
 
 
-@functools.partial(jax.jit, static_argnums=(1, 2, 3, 4, 5))
+@functools.partial(jax.jit, static_argnums=(2, 3, 4, 5, 6))
 def _unique_on_mesh(
     columns: tuple[Array, ...],
+    valid: ValidRows | None,
     row_mesh: RowMesh,
     capacity: int,
     num_rows: int,
     asked: tuple[bool, bool, bool],
     transport: Transport,
 ) -> Any:
-    def of_shard(columns: tuple[Array, ...]) -> Any:
+    def of_shard(columns: tuple[Array, ...], valid: ValidRows | None) -> Any:
         found = collective.unique(
             columns,
             axis_name=row_mesh.axes,
-            num_valid=row_mesh.num_valid(num_rows),
+            num_valid=row_mesh.num_valid(num_rows, valid),
             transport=transport,
             **_asked_for(asked),
         )
         return _by_rows(found)
 
     rows, count, inverse = map_front_packed(
-        row_mesh, of_shard, columns, capacity=capacity, transport=transport
+        row_mesh,
+        of_shard,
+        columns,
+        capacity=capacity,
+        replicated=(valid,),
+        transport=transport,
     )
     return rows, count, row_mesh.trim(inverse, num_rows)

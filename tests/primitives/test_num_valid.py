@@ -37,12 +37,14 @@ class Case(NamedTuple):
         call: takes what all forms take: the number of rows that count, and where to run.
         expected: takes the numbers of rows that count.
         has_two_sides: whether the call takes the rows that count of two sides.
+        moves_rows: whether the call takes a transport; the one that compiles fastest will do.
         compares_padding: whether what stands behind the rows that count is known too.
     """
 
     call: Callable[..., Any]
     expected: Callable[..., Any]
     has_two_sides: bool = False
+    moves_rows: bool = True
     compares_padding: bool = True
 
 
@@ -50,6 +52,18 @@ KEYS = np.random.default_rng(0).permutation(make_keys("four_values", NUM_ROWS, n
 OTHERS = np.random.default_rng(1).choice(KEYS, NUM_OTHERS)
 FLOATS = make_keys("nan_inf_sprinkled", NUM_ROWS, np.dtype(np.float64))
 IDS = np.arange(NUM_ROWS, dtype=np.int32)
+
+
+IS_KEPT = IDS % 3 != 1
+SEGMENT_IDS = IDS // 4
+QUANTILES = np.array([0.0, 0.3, 0.5, 1.0])
+HEADS = oracles.head_flags_of(SEGMENT_IDS)
+
+
+def quantiles(num_valid):
+    if not num_valid:
+        return np.full(QUANTILES.shape, np.nan)
+    return np.quantile(KEYS[:num_valid].astype(float), QUANTILES, method="lower")
 
 
 def joined(how, num_valid, capacity=100):
@@ -95,6 +109,85 @@ CASES = {
         lambda v: np.int64(len(oracles.join(KEYS, OTHERS, how="right", num_valid=v)[0])),
         has_two_sides=True,
     ),
+    "join_asof": Case(
+        lambda **at: primitives.join_asof(KEYS, OTHERS, allow_exact=False, **at),
+        lambda v: oracles.join_asof(KEYS, OTHERS, allow_exact=False, num_valid=v),
+        has_two_sides=True,
+    ),
+    "isin": Case(
+        lambda **at: primitives.isin(KEYS, OTHERS, invert=True, **at),
+        lambda v: oracles.isin(KEYS, OTHERS, invert=True, num_valid=v),
+        has_two_sides=True,
+    ),
+    **{
+        f"set_{op}": Case(
+            lambda op=op, **at: getattr(primitives, f"set_{op}")(KEYS, OTHERS, capacity=20, **at),
+            lambda v, op=op: oracles.set_operation(op, KEYS, OTHERS, 20, v),
+            has_two_sides=True,
+        )
+        for op in ("union", "intersection", "difference")
+    },
+    "unique": Case(
+        lambda **at: primitives.unique(
+            FLOATS, return_index=True, return_inverse=True, return_counts=True, **at
+        ),
+        lambda v: oracles.unique(FLOATS, num_valid=v),
+    ),
+    "reduce_by_key": Case(
+        lambda **at: primitives.reduce_by_key(KEYS, IDS, "sum", **at),
+        lambda v: oracles.reduce_by_key(KEYS, IDS, "sum", num_valid=v),
+    ),
+    "run_length_encode": Case(
+        lambda **at: primitives.run_length_encode(SEGMENT_IDS, **at),
+        lambda v: oracles.run_length_encode(SEGMENT_IDS, num_valid=v),
+    ),
+    "compact": Case(
+        lambda **at: primitives.compact(IS_KEPT, FLOATS, **at),
+        lambda v: oracles.compact(IS_KEPT, FLOATS, num_valid=v),
+    ),
+    "searchsorted": Case(
+        lambda **at: primitives.searchsorted(np.sort(KEYS), OTHERS, side="right", **at),
+        lambda v: oracles.searchsorted(np.sort(KEYS), OTHERS, side="right", num_valid=v),
+    ),
+    "segmented_sort": Case(
+        lambda **at: primitives.segmented_sort(FLOATS, KEYS, **at),
+        lambda v: oracles.segmented_sort(FLOATS, KEYS, num_valid=v),
+        compares_padding=False,
+    ),
+    "top_k": Case(
+        lambda **at: primitives.top_k(FLOATS, 5, **at),
+        lambda v: oracles.top_k(FLOATS, 5, num_valid=v),
+        moves_rows=False,
+        compares_padding=False,
+    ),
+    "select_rank": Case(
+        lambda **at: primitives.select_rank(FLOATS, IDS, **at),
+        lambda v: oracles.sort(FLOATS, num_valid=v),
+        moves_rows=False,
+        compares_padding=False,
+    ),
+    "quantile": Case(
+        lambda **at: primitives.quantile(KEYS, QUANTILES, interpolation="lower", **at),
+        quantiles,
+        moves_rows=False,
+    ),
+    "inclusive_scan": Case(
+        lambda **at: primitives.inclusive_scan(IDS, reverse=True, **at),
+        lambda v: oracles.scan(IDS, "add", reverse=True, num_valid=v),
+        moves_rows=False,
+    ),
+    "exclusive_scan": Case(
+        lambda **at: primitives.exclusive_scan(KEYS, "max", initial=2, **at),
+        lambda v: oracles.scan(KEYS, "max", exclusive=True, initial=np.int32(2), num_valid=v),
+        moves_rows=False,
+    ),
+    "segmented_scan": Case(
+        lambda **at: primitives.segmented_scan(
+            IDS, "add", segment_ids=SEGMENT_IDS, reverse=True, **at
+        ),
+        lambda v: oracles.scan(IDS, "add", head_flags=HEADS, reverse=True, num_valid=v),
+        moves_rows=False,
+    ),
 }
 
 
@@ -116,11 +209,12 @@ def check(case, actual, counts):
 @pytest.mark.parametrize("place", MESHES)
 @pytest.mark.parametrize("name", CASES)
 def test_one_program_serves_every_number_of_rows(name, place):
-    case, mesh = CASES[name], MESHES[place]()
+    case = CASES[name]
+    at = {"mesh": MESHES[place](), **({"transport": "one_hop"} if case.moves_rows else {})}
 
     @functools.partial(jax.jit, compiler_options={"xla_backend_optimization_level": 0})
     def run(num_valid):
-        return case.call(mesh=mesh, num_valid=num_valid if case.has_two_sides else num_valid[0])
+        return case.call(num_valid=num_valid if case.has_two_sides else num_valid[0], **at)
 
     for counts in COUNTS:
         with noting(counts):
@@ -150,7 +244,10 @@ def test_eager_results_are_as_long_as_they_must_be(num_shards):
     count = oracles.factorize(FLOATS, num_valid=6)[2]
     expected = oracles.factorize(FLOATS, capacity=int(count), num_valid=6)
     oracles.assert_same_bits(tuple(groups), expected)
-    pairs = primitives.join(KEYS, OTHERS, mesh, num_valid=(9, jnp.asarray(4)))
+
+
+def test_an_eager_join_is_as_long_as_it_must_be():
+    pairs = primitives.join(KEYS, OTHERS, num_valid=(9, jnp.asarray(4)))
     expected = oracles.join(KEYS, OTHERS, num_valid=(9, 4))
     oracles.assert_same_bits(tuple(pairs), (*expected, np.int32(len(expected[0]))))
 
@@ -181,6 +278,10 @@ def test_more_rows_than_32_bits_count():
     for num_valid in (None, 2**32 + 1, jnp.asarray(2**32 + 1), jnp.asarray(7, jnp.int32)):
         sort = functools.partial(primitives.radix_argsort, mesh=mesh_of(8), num_valid=num_valid)
         assert jax.eval_shape(sort, keys).dtype == jnp.int64
+    scan = functools.partial(primitives.inclusive_scan, mesh=mesh_of(8))
+    assert jax.eval_shape(scan, keys).shape == keys.shape
+    find = functools.partial(primitives.isin, mesh=mesh_of(8))
+    assert jax.eval_shape(find, keys, jax.ShapeDtypeStruct((9,), jnp.int32)).shape == keys.shape
     row_mesh = primitives._over_mesh.RowMesh(mesh_of(8), None, "sort")
     for num_valid in (2**32 + 1, jnp.asarray(2**32 + 1), jnp.asarray(2**32 + 1, jnp.uint64)):
         valid = row_mesh.valid_rows(num_valid, 2**33 - 1, "sort")
