@@ -2,6 +2,18 @@
 """The pandas-compatible layer over `jaxframes.primitives`."""
 
 from ..primitives import CapacityError
+from ._csv import read_csv
 from ._frame import JaxFrame, JaxSeries
+from ._interchange import from_arrow, from_jax, from_pandas
+from ._parquet import read_parquet
 
-__all__ = ["CapacityError", "JaxFrame", "JaxSeries"]
+__all__ = [
+    "CapacityError",
+    "JaxFrame",
+    "JaxSeries",
+    "from_arrow",
+    "from_jax",
+    "from_pandas",
+    "read_csv",
+    "read_parquet",
+]

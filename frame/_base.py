@@ -41,6 +41,10 @@ class NDFrame:
         table = self._table if table is None else table
         return self.frame_class._of(table.with_columns(columns), labels)
 
+    def _with_range(self) -> Any:
+        """The same rows, labelled 0, 1, ..."""
+        return self._like(self._table.replace(index=RANGE))
+
     @property
     def _layout(self) -> Layout:
         return self._table.layout

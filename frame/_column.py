@@ -8,6 +8,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pandas as pd
+from jax.sharding import NamedSharding, PartitionSpec
 
 from ._dictionary import Dictionary, HostObjects
 
@@ -226,7 +227,8 @@ def host_array(array: Array) -> np.ndarray:
     if isinstance(array, jax.Array) and not array.is_fully_addressable:
         if array.is_fully_replicated:
             return np.asarray(array.addressable_data(0))
-        from jax.experimental import multihost_utils
-
-        return np.asarray(multihost_utils.process_allgather(array, tiled=True))
+        sharding = array.sharding
+        assert isinstance(sharding, NamedSharding)
+        everywhere = jax.device_put(array, NamedSharding(sharding.mesh, PartitionSpec()))
+        return np.asarray(everywhere.addressable_data(0))
     return np.asarray(array)

@@ -27,7 +27,7 @@ def table_of_data(
     if isinstance(data, FrameBase):
         return _of_frame(data, index, columns, dtype, sharding)
     if _is_arrow(data) and columns is None and index is None and dtype is None:
-        return table_of_arrow(pa.table(data), layout)
+        return table_of_arrow(as_arrow_table(data), layout)
     if isinstance(data, Mapping) and any(map(_is_on_device, data.values())):
         return _of_columns(data, index, columns, dtype, layout)
     if isinstance(data, jax.Array):
@@ -62,22 +62,14 @@ def table_of_arrow(table: pa.Table, layout: Layout) -> tuple[Table, Labels]:
         row_index = RowIndex(levels, tuple(shell.index.names))
         names = [name for name in table.column_names if name not in stored]
         labels = Labels(shell.columns)
-    columns = tuple(
-        _as_shown(column_from(table[name], capacity, layout, name), shell, place, capacity, layout)
-        for place, name in enumerate(names)
-    )
+    columns = tuple(column_from(table[name], capacity, layout, name) for name in names)
     return Table(columns, row_index, as_count(table.num_rows), layout=layout), labels
 
 
-def _as_shown(
-    column: Column, shell: pd.DataFrame | None, place: int, capacity: int, layout: Layout
-) -> Column:
-    # A category of pandas comes through Arrow as a dictionary: its order and categories are kept.
-    if shell is None or not isinstance(shell.dtypes.iloc[place], pd.CategoricalDtype):
-        return column
-    from ._recode import as_category
-
-    return as_category(column, shell.dtypes.iloc[place])
+def as_arrow_table(data: Any) -> pa.Table:
+    """A table of anything with Arrow's `__arrow_c_stream__`."""
+    # A stream without rows would lose its dictionaries.
+    return data if isinstance(data, pa.Table) else pa.table(data)
 
 
 def _range_of(metadata: dict[str, Any] | None) -> RowIndex:

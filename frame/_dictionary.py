@@ -9,7 +9,6 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
-from pandas.util import hash_pandas_object
 
 
 class Dictionary:
@@ -32,10 +31,9 @@ class Dictionary:
 
     def __hash__(self) -> int:
         if self._digest is None:
-            if pd.api.types.is_bool_dtype(self.values.dtype) or self.values.dtype != object:
-                words = hash_pandas_object(self.values, index=False).to_numpy().tobytes()
-            else:
-                words = tuple(map(repr, self.values))
+            # Categories may be objects that are no strings, which only Python knows how to hash.
+            is_object = self.values.dtype == object
+            words: Any = tuple(map(repr, self.values)) if is_object else _hashes(self.values)
             self._digest = hash((str(self.values.dtype), words))
         return self._digest
 
@@ -54,6 +52,11 @@ class Dictionary:
         return pd.api.extensions.take(
             self.values.array, np.asarray(codes), allow_fill=True, fill_value=None
         )
+
+
+def _hashes(values: pd.Index) -> bytes:
+    words: Any = pd.util.hash_pandas_object(values, index=False)  # pyright: ignore
+    return words.to_numpy().tobytes()
 
 
 class HostObjects:

@@ -12,11 +12,14 @@ from ._assignment import FrameAssignment
 from ._base import NDFrame, SeriesBase
 from ._construction import relaid, table_of_data
 from ._conversion import FrameConversion, SeriesConversion
+from ._csv import FrameCsv
 from ._cumulative import Cumulative
 from ._from_host import column_from, index_from
 from ._index_moves import FrameIndexMoves, SeriesIndexMoves
 from ._labels import Labels
 from ._layout import layout_of
+from ._parquet import FrameParquet
+from ._protocols import FrameProtocols, SeriesProtocols
 from ._renaming import FrameRenaming, SeriesRenaming
 from ._selection import FrameSelection, SeriesSelection
 from ._shape import FrameShape, SeriesShape
@@ -33,6 +36,9 @@ class JaxFrame(
     FrameConversion,
     FrameIndexMoves,
     FrameRenaming,
+    FrameCsv,
+    FrameParquet,
+    FrameProtocols,
     FrameSelection,
     FrameShape,
     FrameSorting,
@@ -80,6 +86,7 @@ class JaxSeries(
     SeriesIndexMoves,
     SeriesRenaming,
     SeriesShape,
+    SeriesProtocols,
     SeriesSorting,
 ):
     """One column with its labels, with pandas' methods. A pytree.

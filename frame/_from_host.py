@@ -92,11 +92,15 @@ def _from_arrow(
     values: pa.Array | pa.ChunkedArray, capacity: int, layout: Layout, name: Hashable
 ) -> Column:
     if isinstance(values, pa.ChunkedArray):
-        values = values.combine_chunks()
+        # An empty chunk keeps its dictionary, which chunks put together lose.
+        whole = values.num_chunks == 1
+        values = values.chunk(0) if whole else values.unify_dictionaries().combine_chunks()
     kind = values.type
-    if pa.types.is_dictionary(kind) and _is_string(kind.value_type) and not kind.ordered:
-        codes, dictionary = encode_strings(values)
-        return _placed(codes, ColumnType("string", dictionary), capacity, layout, name)
+    if pa.types.is_dictionary(kind):
+        codes = values.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int32)
+        categories = Dictionary(pd.Index(values.dictionary.to_pandas()))
+        category = ColumnType("category", categories, ordered=kind.ordered)
+        return _placed(codes, category, capacity, layout, name)
     if _is_string(kind):
         codes, dictionary = encode_strings(values)
         return _placed(codes, ColumnType("string", dictionary), capacity, layout, name)

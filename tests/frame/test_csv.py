@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: Apache-2.0
+import io
+
+import pandas as pd
+import pytest
+from jaxframes.frame import JaxFrame, read_csv
+
+FRAME = pd.DataFrame({"x": [1, 2, 3], "y": [0.5, None, -2.25], "s": ["a", "é", "b,c"]})
+
+
+def test_what_pandas_writes_is_read(tmp_path):
+    FRAME.to_csv(tmp_path / "f.csv", index=False)
+    pd.testing.assert_frame_equal(read_csv(tmp_path / "f.csv").to_pandas(), FRAME)
+    read = read_csv(tmp_path / "f.csv", usecols=["s", "x"], dtype={"x": "float32"})
+    expected = FRAME[["s", "x"]].astype({"x": "float32"})
+    pd.testing.assert_frame_equal(read.to_pandas(), expected)
+
+
+def test_what_is_written_pandas_reads(tmp_path):
+    JaxFrame(FRAME).to_csv(tmp_path / "f.csv", index=False)
+    pd.testing.assert_frame_equal(pd.read_csv(tmp_path / "f.csv"), FRAME)
+    text = JaxFrame(FRAME).to_csv(index=False, sep=";", header=False)
+    assert text.splitlines()[0] == '1;0.5;"a"'
+
+
+def test_words_for_missing_values_and_names():
+    text = io.StringIO("1;-\n2;b\n")
+    read = read_csv(text, sep=";", names=["x", "s"], na_values=["-"])
+    assert read["x"].tolist() == [1, 2]
+    assert read["s"].to_pandas().isna().tolist() == [True, False]
+
+
+def test_a_category_is_no_dtype_of_a_file():
+    with pytest.raises(NotImplementedError, match="read_csv: dtype must not be a category"):
+        read_csv(io.StringIO("x\na\n"), dtype={"x": "category"})
