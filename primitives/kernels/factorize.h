@@ -31,11 +31,11 @@ int64_t factorize(Executor& executor, const FactorizeRow<Source>& row, const Sor
   advise_huge_pages(row.group_ids, row.num_rows * 4);
   advise_huge_pages(row.first_row_ids, row.capacity * 4);
   int64_t num_groups = 0;
-  NumberedGroups<typename Source::Word> few;
-  if (factorize_few(executor, row.source, row.num_rows, row.in_key_order, sort, row.group_ids,
-                    few)) {
-    num_groups = few.size();
-    std::copy_n(few.first_rows.begin(), std::min(row.capacity, num_groups), row.first_row_ids);
+  FewGroups<Source> few(executor, row.source, row.num_rows, row.group_ids);
+  if (few.find(row.in_key_order, sort)) {
+    num_groups = few.groups().size();
+    std::copy_n(few.groups().first_rows.begin(), std::min(row.capacity, num_groups),
+                row.first_row_ids);
   } else {
     ManyGroups<Source> many(executor, row.source, row.num_rows, scratch);
     many.find();

@@ -16,6 +16,7 @@ struct KeyColumn {
   Order order;
 
   Word word(int64_t row) const { return order.ordered(keys[row]); }
+  void prefetch(int64_t row) const { __builtin_prefetch(keys + row); }
   int32_t id(int64_t row) const { return static_cast<int32_t>(row); }
 };
 
@@ -30,9 +31,15 @@ struct KeySides {
   Order order;
 
   Word word(int64_t row) const {
-    return order.ordered(row < num_left ? left[row] : right[row - num_left]);
+    return order.ordered(*place(row));
   }
+  void prefetch(int64_t row) const { __builtin_prefetch(place(row)); }
   int32_t id(int64_t row) const { return static_cast<int32_t>(row); }
+
+ private:
+  const Word* place(int64_t row) const {
+    return row < num_left ? left + row : right + (row - num_left);
+  }
 };
 
 }  // namespace jaxframes

@@ -15,6 +15,7 @@
 #include "row_flags.h"
 #include "rows.h"
 #include "thread_pool.h"
+#include "work_array.h"
 
 namespace jaxframes {
 
@@ -95,11 +96,11 @@ class ManyGroups {
   template <typename Sort>
   void number_by_word(int64_t capacity, int32_t* first_row_ids, const Sort& sort) {
     const int64_t size = num_groups();
-    std::vector<Word> words(size), sorted_words(size);
-    std::vector<int32_t> positions(size), numbers(size);
+    WorkArray<Word> words(size), sorted_words(size);
+    WorkArray<int32_t> positions(size), numbers(size);
     parallel_for(executor_, num_bins(), [&](int, int64_t bin) {
       std::copy_n(words_ + bin_offsets_[bin], num_groups_of(bin),
-                  words.begin() + group_offsets_[bin]);
+                  words.data() + group_offsets_[bin]);
     });
     sort(executor_, words.data(), size, sorted_words.data(), positions.data());
     const Chunks chunks(size, 1 << 15, executor_.num_threads());

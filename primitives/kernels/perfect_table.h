@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <numeric>
 #include <vector>
 
 namespace jaxframes {
@@ -13,96 +12,106 @@ namespace jaxframes {
 // Hash and displace (Belazzougui, Botelho, Dietzfelbinger 2009): words fall into small
 // buckets by some bits of their hash, and each bucket has a displacement that takes all of
 // its words to slots of their own. A probe has no loop, hence no branch to mispredict.
+template <typename Word>
 class PerfectTable {
+  struct Slot {
+    Word word;
+    int32_t index;
+  };
+
  public:
   static constexpr int32_t kAbsent = -1;
 
   // Returns false where no displacement that was tried separates some words: those whose
   // hashes are close together.
-  template <typename Word>
   bool build(const std::vector<Word>& words) {
-    constexpr int64_t kSlotsPerWord = 6, kWordsPerBucket = 4;
-    int bucket_bits = 1;
-    while ((kWordsPerBucket << bucket_bits) < static_cast<int64_t>(words.size())) ++bucket_bits;
+    // With fewer slots a table of many words would be smaller, but take more trials.
+    constexpr int64_t kSlotsPerWord = 2, kWordsPerBucket = 4;
+    const int64_t num_words = static_cast<int64_t>(words.size());
+    int bucket_bits = 1, slot_bits = 6;
+    while ((kWordsPerBucket << bucket_bits) < num_words) ++bucket_bits;
+    while ((int64_t{1} << slot_bits) < kSlotsPerWord * num_words) ++slot_bits;
     bucket_shift_ = 64 - bucket_bits;
-    int slot_bits = 6;
-    while ((int64_t{1} << slot_bits) < kSlotsPerWord * static_cast<int64_t>(words.size())) {
-      ++slot_bits;
-    }
     slot_shift_ = 64 - slot_bits;
-    slots_.assign(size_t{1} << slot_bits, kAbsent);
+    slots_.assign(size_t{1} << slot_bits, Slot{0, kAbsent});
     displacements_.assign(size_t{1} << bucket_bits, 0);
 
-    std::vector<std::vector<int32_t>> buckets(displacements_.size());
-    for (size_t i = 0; i < words.size(); ++i) {
-      buckets[scattered(words[i]) >> bucket_shift_].push_back(static_cast<int32_t>(i));
+    const int64_t num_buckets = int64_t{1} << bucket_bits;
+    std::vector<int32_t> offsets(num_buckets + 1, 0), members(num_words);
+    for (const Word word : words) ++offsets[bucket_of(word) + 1];
+    for (int64_t bucket = 0; bucket < num_buckets; ++bucket) {
+      if (offsets[bucket + 1] > kMostMembers) return false;
+      offsets[bucket + 1] += offsets[bucket];
+    }
+    std::vector<int32_t> places(offsets.begin(), offsets.end() - 1);
+    for (int64_t i = 0; i < num_words; ++i) {
+      members[places[bucket_of(words[i])]++] = static_cast<int32_t>(i);
     }
     // The largest buckets first, while most slots are free.
-    std::vector<int32_t> order(buckets.size());
-    std::iota(order.begin(), order.end(), 0);
-    std::stable_sort(order.begin(), order.end(), [&](int32_t a, int32_t b) {
-      return buckets[a].size() > buckets[b].size();
-    });
-    return std::all_of(order.begin(), order.end(),
-                       [&](int32_t bucket) { return place(words, bucket, buckets[bucket]); });
+    for (int32_t size = kMostMembers; size > 0; --size) {
+      for (int64_t bucket = 0; bucket < num_buckets; ++bucket) {
+        if (offsets[bucket + 1] - offsets[bucket] != size) continue;
+        if (!place(words, bucket, members.data() + offsets[bucket], size)) return false;
+      }
+    }
+    return true;
   }
 
   // What a probe reads, in a form that a loop can keep in registers.
-  template <typename Word>
   struct Probe {
-    const int32_t* slots;
+    const Slot* slots;
     const uint64_t* displacements;
     int bucket_shift;
     int slot_shift;
-    const Word* words;
 
     // Which of the words this one is, or kAbsent.
     int32_t operator()(Word word) const {
       const uint64_t hash = scattered(word);
       const uint64_t displacement = displacements[hash >> bucket_shift];
-      const int32_t index = slots[scattered(hash ^ displacement) >> slot_shift];
-      // A free slot reads the first word, which does not hash to it.
-      return words[std::max(index, 0)] == word ? index : kAbsent;
+      const Slot& slot = slots[scattered(hash ^ displacement) >> slot_shift];
+      return slot.word == word ? slot.index : kAbsent;
     }
   };
 
-  template <typename Word>
-  Probe<Word> probe(const std::vector<Word>& words) const {
-    return {slots_.data(), displacements_.data(), bucket_shift_, slot_shift_, words.data()};
+  Probe probe() const {
+    return {slots_.data(), displacements_.data(), bucket_shift_, slot_shift_};
   }
 
  private:
+  // Buckets of sixteen times the mean size do not come by chance, and fit nowhere.
+  static constexpr int32_t kMostMembers = 64;
+
   // One product is enough for the high bits, and nothing else is used of it.
   static uint64_t scattered(uint64_t word) { return word * 0x9E3779B97F4A7C15ull; }
 
-  template <typename Word>
-  bool place(const std::vector<Word>& words, int32_t bucket,
-             const std::vector<int32_t>& members) {
-    // Buckets of sixteen times the mean size do not come by chance, and fit nowhere.
-    constexpr size_t kMostMembers = 64;
+  int64_t bucket_of(Word word) const {
+    return static_cast<int64_t>(scattered(word) >> bucket_shift_);
+  }
+
+  bool place(const std::vector<Word>& words, int64_t bucket, const int32_t* members,
+             int32_t num_members) {
     constexpr uint64_t kMostTrials = 1 << 16;
-    if (members.size() > kMostMembers) return false;
     for (uint64_t trial = 0; trial < kMostTrials; ++trial) {
       const uint64_t displacement = trial * 0xD1B54A32D192ED03ull;
-      const auto slot_of = [&](int32_t member) -> int32_t& {
+      const auto slot_of = [&](int32_t member) -> Slot& {
         return slots_[scattered(scattered(words[member]) ^ displacement) >> slot_shift_];
       };
-      size_t placed = 0;
-      for (; placed < members.size(); ++placed) {
-        int32_t& slot = slot_of(members[placed]);
-        if (slot != kAbsent) break;
-        slot = members[placed];
+      int32_t placed = 0;
+      for (; placed < num_members; ++placed) {
+        Slot& slot = slot_of(members[placed]);
+        if (slot.index != kAbsent) break;
+        slot = {words[members[placed]], members[placed]};
       }
-      if (placed == members.size()) {
+      if (placed == num_members) {
         displacements_[bucket] = displacement;
         return true;
       }
-      while (placed-- > 0) slot_of(members[placed]) = kAbsent;
+      while (placed-- > 0) slot_of(members[placed]) = {0, kAbsent};
     }
     return false;
   }
 
-  std::vector<int32_t> slots_;
+  std::vector<Slot> slots_;
   std::vector<uint64_t> displacements_;
   int bucket_shift_ = 63;
   int slot_shift_ = 58;

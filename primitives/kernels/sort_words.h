@@ -4,9 +4,9 @@
 #define JAXFRAMES_KERNELS_SORT_WORDS_H_
 
 #include <cstdint>
-#include <vector>
 
 #include "radix_sort.h"
+#include "work_array.h"
 
 namespace jaxframes {
 
@@ -22,7 +22,7 @@ struct SortWords {
   void operator()(Executor& executor, const Word* words, int64_t num_words, Word* sorted_words,
                   int32_t* positions) const {
     const int32_t num_valid = static_cast<int32_t>(num_words);
-    std::vector<char> scratch(
+    WorkArray<char> scratch(
         radix_sort_row_scratch_bytes(num_words, sizeof(Word), SortVariant::kPairs) + 64);
     const auto aligned = (reinterpret_cast<uintptr_t>(scratch.data()) + 63) / 64 * 64;
     radix_sort<SortVariant::kPairs>(

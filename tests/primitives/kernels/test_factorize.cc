@@ -73,6 +73,26 @@ std::vector<Key> late_keys(int64_t num_rows, int64_t num_late, int64_t one_in) {
   return keys;
 }
 
+// Keys that come in their time, one after the other, but are not sorted.
+template <typename Key>
+std::vector<Key> keys_in_turn(int64_t num_rows, int64_t num_keys) {
+  std::vector<Key> keys(num_rows);
+  for (int64_t i = 0; i < num_rows; ++i) {
+    const uint64_t turn = i * num_keys / num_rows;
+    // Now and then the key of another turn.
+    const uint64_t other = random_bits()() % num_keys;
+    keys[i] = static_cast<Key>((other % 20 == 0 ? other : turn) * 0x9E3779B1u);
+  }
+  return keys;
+}
+
+template <typename Key>
+std::vector<Key> drawn_keys(int64_t num_rows, int64_t num_keys) {
+  std::vector<Key> keys(num_rows);
+  for (Key& key : keys) key = static_cast<Key>(random_bits()() % num_keys * 0x9E3779B1u);
+  return keys;
+}
+
 // Keys that the perfect table has one bucket for: multiples of the inverse of its factor.
 template <typename Key>
 std::vector<Key> crowded_keys(int64_t num_rows) {
@@ -118,6 +138,11 @@ void check_all() {
   }
   check_keys("few late keys", late_keys<Key>(100000, 300, 100), false);
   check_keys("more late keys than the table holds", late_keys<Key>(900000, 40000, 20), false);
+  check_keys("keys in turn", keys_in_turn<Key>(300000, 2000), false);
+  check_keys("many keys in turn", keys_in_turn<Key>(500000, 12000), false);
+  for (int64_t num_keys : {9000, 140000}) {
+    check_keys(std::to_string(num_keys) + " keys", drawn_keys<Key>(500000, num_keys), false);
+  }
   check_keys("crowded keys", crowded_keys<Key>(20000), false);
   check_keys("mostly late keys", late_keys<Key>(100000, 300, 2), false);
 }
