@@ -181,6 +181,8 @@ def _argsort_on_mesh(
         _, sorted_ids, _ = sort_shards(
             columns, row_ids, order, of_shard, Dealing(row_mesh.axes, "full", transport)
         )
+        if valid is None:
+            return sorted_ids
         # Every shard has as many rows that count after the sort as before.
         is_row = jax.lax.iota(jnp.int32, row_ids.shape[0]) < of_shard
         return jnp.where(is_row, sorted_ids, row_ids)
