@@ -91,7 +91,7 @@ def _isin_on_mesh(
             test_keys,
             axis_name=row_mesh.axes,
             invert=invert,
-            num_valid=tuple(map(row_mesh.num_valid, lengths, valid)),
+            num_valid=row_mesh.num_valid_of_sides(lengths, valid),
             transport=transport,
         )
 

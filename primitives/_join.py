@@ -224,7 +224,7 @@ def _join_on_mesh(
     dealing = Dealing(row_mesh.axes, "full", transport, row_mesh.shard_rows(capacity))
 
     def of_shard(left: tuple[Array, ...], right: tuple[Array, ...], valid: ValidSides) -> Any:
-        sides = KeySides(left, right, *map(row_mesh.num_valid, lengths, valid))
+        sides = KeySides(left, right, *row_mesh.num_valid_of_sides(lengths, valid))
         pairs = join_shards(sides, how, dealing)
         return (pairs.left_rows, pairs.right_rows), pairs.total
 
@@ -251,7 +251,7 @@ def _join_size_on_mesh(
             right,
             axis_name=row_mesh.axes,
             how=how,
-            num_valid=tuple(map(row_mesh.num_valid, lengths, valid)),
+            num_valid=row_mesh.num_valid_of_sides(lengths, valid),
             transport=transport,
         )
 

@@ -120,7 +120,7 @@ def _join_on_mesh(
     transport: Transport,
 ) -> Array:
     def join(left: _Columns, right: _Columns, tolerance: Array | None, valid: ValidSides) -> Array:
-        sides = KeySides(left, right, *map(row_mesh.num_valid, lengths, valid))
+        sides = KeySides(left, right, *row_mesh.num_valid_of_sides(lengths, valid))
         return join_shards(sides, rule, tolerance, row_mesh.axes, transport)
 
     found = row_mesh.map(join, left, right, replicated=(tolerance, valid))

@@ -93,6 +93,12 @@ class RowMesh:
             shard < full_shards, capacity, jnp.where(shard == full_shards, rest, 0)
         ).astype(jnp.int32)
 
+    def num_valid_of_sides(
+        self, lengths: tuple[int, int], valid: ValidSides
+    ) -> tuple[Array, Array]:
+        """As `num_valid`, of a pair: one for each side."""
+        return self.num_valid(lengths[0], valid[0]), self.num_valid(lengths[1], valid[1])
+
     def place(self, rows: Any) -> Any:
         """Pads the leaves to a multiple of the shards, and cuts them over the mesh."""
         return jax.tree.map(self._place, rows)

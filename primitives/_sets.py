@@ -226,7 +226,7 @@ def _set_on_mesh(
             a,
             b,
             axis_name=row_mesh.axes,
-            num_valid=tuple(map(row_mesh.num_valid, lengths, valid)),
+            num_valid=row_mesh.num_valid_of_sides(lengths, valid),
             transport=transport,
         )
         return tuple(found)
