@@ -21,6 +21,7 @@ from ._layout import layout_of
 from ._parquet import FrameParquet
 from ._protocols import FrameProtocols, SeriesProtocols
 from ._renaming import FrameRenaming, SeriesRenaming
+from ._rolling import Windowing
 from ._selection import FrameSelection, SeriesSelection
 from ._shape import FrameShape, SeriesShape
 from ._shifting import Shifting
@@ -31,6 +32,7 @@ from ._table import Table, as_count
 class JaxFrame(
     Cumulative,
     Shifting,
+    Windowing,
     FrameArithmetic,
     FrameAssignment,
     FrameConversion,
@@ -80,6 +82,7 @@ class JaxFrame(
 class JaxSeries(
     Cumulative,
     Shifting,
+    Windowing,
     SeriesArithmetic,
     SeriesConversion,
     SeriesSelection,

@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: Apache-2.0
+"""rolling and expanding."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pandas as pd
+import pytest
+from frame_examples import floats, mixed_frame
+from frame_parity import assert_parity, assert_same_error, on_device
+from jaxframes.frame import JaxFrame, JaxSeries, _window_scans
+
+NAMES = ("sum", "mean", "min", "max", "var", "std", "count")
+
+
+def quarters(num_rows=37):
+    """Values whose sums are exact, with holes, an infinity, and a run of equal ones."""
+    rng = np.random.default_rng(0)
+    values = rng.integers(-200, 200, num_rows) / 4
+    values[rng.random(num_rows) < 0.25] = np.nan
+    values[5:6] = np.inf
+    values[20:26] = 0.25
+    return pd.Series(values, name="x")
+
+
+def all_of(make):
+    return lambda f: tuple(getattr(make(f), name)() for name in NAMES)
+
+
+@pytest.mark.parametrize("closed", ["right", "left", "both", "neither"])
+def test_matches_pandas_for_each_window(closed):
+    series = quarters()
+    for window in (0, 1, 2, 3, 5, 16, 37, 64, 100):
+        for arguments in ({}, {"min_periods": 0}, {"min_periods": min(2, window), "center": True}):
+            assert_parity(
+                all_of(lambda s, w=window, a=arguments: s.rolling(w, closed=closed, **a)),
+                series,
+                ways=["eager"],
+                ulps=64,
+            )
+
+
+def test_matches_pandas_for_expanding():
+    for least in (0, 1, 4):
+        assert_parity(
+            all_of(lambda s, m=least: s.expanding(m)), quarters(), ways=["eager"], ulps=64
+        )
+
+
+def test_frames_in_jit_and_on_a_mesh():
+    frame = mixed_frame()[["k", "f", "b"]].assign(x=quarters())
+
+    def windows(f):
+        return f.rolling(3, min_periods=1).mean(), f.rolling(20, 2)["x"].var(), f.expanding().max()
+
+    assert_parity(lambda f: f.x.rolling(20, 2, center=True).mean(), frame, ways=["mesh"], ulps=64)
+    assert_parity(windows, frame, ways=["jit"], ulps=2**33)
+
+
+def test_other_columns():
+    frame = mixed_frame()
+    assert_parity(lambda f: f.rolling(3, 1).count(), frame, ways=["eager"])
+    some = frame[["i", "b", "s"]]
+    assert_parity(lambda f: f.rolling(2).max(numeric_only=True), some, ways=["eager"])
+    assert_parity(lambda f: f.rolling(2).i.agg("sum"), some, ways=["eager"])
+
+
+def test_few_rows():
+    assert_parity(all_of(lambda s: s.rolling(2, 1)), floats()[:0], ways=["eager"])
+    assert_parity(all_of(lambda s: s.rolling(2, 1)), quarters()[:1], ways=["eager"])
+    assert_parity(all_of(lambda s: s.rolling(2, 1)), pd.Series([np.nan] * 3), ways=["eager"])
+
+
+def test_what_has_left_the_window_leaves_nothing():
+    series = pd.Series([1e17, 1.0, 2.0, 3.0, 1e-3, 2e-3])
+    sums = on_device(series).rolling(2).sum().to_numpy()
+    np.testing.assert_array_equal(sums[2:], [3.0, 5.0, 3.001, 0.003])
+    spread = on_device(series).rolling(2).var().to_numpy()
+    np.testing.assert_allclose(spread[2:], [0.5, 0.5, 2.999**2 / 2, 5e-7], rtol=1e-15)
+
+
+def test_wrong_uses_are_pandas_errors():
+    frame = mixed_frame()[["i", "s", "t"]]
+    for wrong in (
+        {"window": -1},
+        {"window": "2D"},
+        {"window": 2.5},
+        {"window": 2, "min_periods": 3},
+        {"window": 2, "min_periods": -1},
+        {"window": 2, "closed": "bogus"},
+        {"window": 2, "center": "bogus"},
+    ):
+        assert_same_error(lambda f, w=wrong: f.i.rolling(**w).sum(), frame)
+    assert_same_error(lambda f: f.expanding(min_periods=-1), frame)
+    assert "'s'" in assert_same_error(lambda f: f[["i", "s"]].rolling(2).mean(), frame)
+    assert_same_error(lambda f: f.t.rolling(2).max(), frame)
+    assert_same_error(lambda f: f.rolling(2)["none"], frame)
+    with pytest.raises(NotImplementedError, match="median is not built"):
+        JaxFrame(frame).rolling(2).median()
+    with pytest.raises(NotImplementedError, match="number of rows"):
+        JaxFrame(frame).t.to_pandas().pipe(
+            lambda t: JaxSeries(pd.Series(range(37), index=t))
+        ).rolling("2D")
+
+
+def test_gradient():
+    x = np.array([1.0, 4.0, np.nan, 2.0, 8.0, 3.0])
+    weights = jnp.arange(1.0, 7.0)
+
+    def loss(data, method):
+        taken = getattr(JaxSeries(data).rolling(3, min_periods=2), method)()._only.data[:6]
+        return jnp.where(jnp.isnan(taken), 0.0, taken * weights).sum()
+
+    # Row 1 is a mean of two values, rows 2 to 4 of two, row 5 of three.
+    expected = np.array([2 / 2, 2 / 2 + 3 / 2 + 4 / 2, 0, 4 / 2 + 5 / 2 + 2, 5 / 2 + 2, 2])
+    expected[0] += 3 / 2
+    np.testing.assert_allclose(jax.grad(loss)(jnp.asarray(x), "mean"), expected, rtol=1e-15)
+    at, step = jax.grad(loss)(jnp.asarray(x), "std"), 1e-6
+    for row in (0, 1, 3, 4, 5):
+        moved = [loss(jnp.asarray(x).at[row].add(d), "std") for d in (step, -step)]
+        np.testing.assert_allclose(at[row], (moved[0] - moved[1]) / (2 * step), rtol=1e-6)
+
+
+def test_windows_and_lengths_share_a_program():
+    JaxSeries(quarters()).rolling(3).mean()
+    before = _window_scans.over_windows._cache_size()  # pyright: ignore
+    JaxSeries(quarters(50)).rolling(7, min_periods=2).mean()
+    assert _window_scans.over_windows._cache_size() == before  # pyright: ignore
