@@ -152,9 +152,10 @@ def _of_columns(
     made = tuple(as_column(data[name], table, name) for name in names)
     table = table.with_columns(made)
     if dtype is not None:
-        from ._recode import cast
+        from ._cast import as_dtype, cast_columns
 
-        table = table.with_columns([cast(column, dtype, table.num_rows) for column in made])
+        dtypes = [as_dtype(dtype)] * len(made)
+        table = table.with_columns(cast_columns(made, dtypes, table.num_rows, layout))
     return table, Labels.of(names)
 
 

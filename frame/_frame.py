@@ -10,6 +10,7 @@ import pandas as pd
 from ._arithmetic import FrameArithmetic, SeriesArithmetic
 from ._assignment import FrameAssignment
 from ._base import NDFrame, SeriesBase
+from ._cast import FrameCast, SeriesCast
 from ._construction import relaid, table_of_data
 from ._conversion import FrameConversion, SeriesConversion
 from ._csv import FrameCsv
@@ -35,6 +36,7 @@ class JaxFrame(
     Windowing,
     FrameArithmetic,
     FrameAssignment,
+    FrameCast,
     FrameConversion,
     FrameIndexMoves,
     FrameRenaming,
@@ -84,6 +86,7 @@ class JaxSeries(
     Shifting,
     Windowing,
     SeriesArithmetic,
+    SeriesCast,
     SeriesConversion,
     SeriesSelection,
     SeriesIndexMoves,
