@@ -21,6 +21,7 @@ from ._labels import Labels
 from ._layout import layout_of
 from ._parquet import FrameParquet
 from ._protocols import FrameProtocols, SeriesProtocols
+from ._reductions import FrameReductions, SeriesReductions
 from ._renaming import FrameRenaming, SeriesRenaming
 from ._rolling import Windowing
 from ._selection import FrameSelection, SeriesSelection
@@ -43,6 +44,7 @@ class JaxFrame(
     FrameCsv,
     FrameParquet,
     FrameProtocols,
+    FrameReductions,
     FrameSelection,
     FrameShape,
     FrameSorting,
@@ -94,6 +96,7 @@ class JaxSeries(
     SeriesShape,
     SeriesProtocols,
     SeriesSorting,
+    SeriesReductions,
 ):
     """One column with its labels, with pandas' methods. A pytree.
 

@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Reductions over all rows of columns, block by block, on one device or a mesh."""
+
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from ._column import Array
+from ._layout import Layout
+from ._table import Count
+
+# What is calculated of the rows of a block stays in the cache until it is added up.
+BLOCK_ROWS = 1 << 17
+LEAST_BLOCK = 1 << 14
+
+Parts = dict[str, Any]
+COMBINE: dict[str, Callable[[Array, Array], Array]] = {
+    "sum": jnp.add,
+    "prod": jnp.multiply,
+    "min": jnp.minimum,
+    "max": jnp.maximum,
+    "any": jnp.logical_or,
+    "all": jnp.logical_and,
+}
+REDUCE: dict[str, Callable[[Array], Array]] = {
+    "sum": lambda x: jnp.sum(x, axis=-1, dtype=x.dtype),
+    "prod": lambda x: jnp.prod(x, axis=-1, dtype=x.dtype),
+    "min": lambda x: jnp.min(x, axis=-1),
+    "max": lambda x: jnp.max(x, axis=-1),
+    "any": lambda x: jnp.any(x, axis=-1),
+    "all": lambda x: jnp.all(x, axis=-1),
+}
+
+
+def reduce_rows(
+    parts: Callable[[Any, Array, Array], Parts], rows: Any, num_rows: Count, layout: Layout
+) -> Parts:
+    """Inside a compiled function: reduces what `parts` makes of each row to scalars.
+
+    Args:
+        parts: given a block of the rows, a flag for each whether it counts, and its place, returns
+            by the name of a reduction ("sum", "min", ...) a pytree of arrays of rows. Rows that do
+            not count must hold there what changes nothing.
+        rows: a pytree of arrays of the capacity.
+        num_rows: how many rows count.
+        layout: where they lie. Only one number of each array leaves a shard.
+
+    Returns:
+        The same dictionary, each array reduced to a scalar.
+    """
+    capacity, shards = jax.tree.leaves(rows)[0].shape[0], layout.num_shards
+    shard_rows = capacity // shards
+    block = _block_rows(shard_rows)
+    of_shard = np.arange(shards, dtype=np.int32)[:, None] * np.int32(shard_rows)
+    in_block = np.arange(block, dtype=np.int32)[None, :]
+
+    def of_block(block_rows: Any, start: Any) -> Parts:
+        place = of_shard + in_block + start
+        made = parts(block_rows, place < num_rows, place)
+        return {name: jax.tree.map(REDUCE[name], part) for name, part in made.items()}
+
+    def step(so_far: Parts, one: Any) -> tuple[Parts, None]:
+        of_one = of_block(*one)
+        return {n: jax.tree.map(COMBINE[n], so_far[n], of_one[n]) for n in of_one}, None
+
+    if shard_rows == block:
+        cut = jax.tree.map(lambda leaf: leaf.reshape(shards, block), rows)
+        reduced = of_block(cut, np.int32(0))
+    else:
+        blocks = jax.tree.map(lambda leaf: _in_blocks(leaf, shards, block), rows)
+        starts = jnp.arange(shard_rows // block, dtype=jnp.int32) * np.int32(block)
+        shapes = jax.eval_shape(lambda b: of_block(jax.tree.map(lambda x: x[0], b), 0), blocks)
+        nothing = {name: jax.tree.map(_identity(name), part) for name, part in shapes.items()}
+        reduced, _ = jax.lax.scan(step, nothing, (blocks, starts))
+    return {name: jax.tree.map(REDUCE[name], part) for name, part in reduced.items()}
+
+
+def _block_rows(shard_rows: int) -> int:
+    """Rows of a block: a power of two that divides those of a shard, or all of them."""
+    if shard_rows <= 2 * BLOCK_ROWS:
+        return shard_rows
+    block = min(shard_rows & -shard_rows, BLOCK_ROWS)
+    return block if block >= LEAST_BLOCK else shard_rows
+
+
+def _in_blocks(leaf: Array, shards: int, block: int) -> Array:
+    return jnp.swapaxes(leaf.reshape(shards, -1, block), 0, 1)
+
+
+def _identity(name: str) -> Callable[[Any], Array]:
+    def identity(shape: Any) -> Array:
+        return jnp.full(shape.shape, identity_of(name, shape.dtype), shape.dtype)
+
+    return identity
+
+
+def identity_of(name: str, dtype: Any) -> Any:
+    """What changes nothing in a reduction of values of a dtype."""
+    dtype = np.dtype(dtype)
+    if name in ("sum", "prod", "any", "all"):
+        return dtype.type(name in ("prod", "all"))
+    if dtype == np.bool_:
+        return np.bool_(name == "min")
+    if jnp.issubdtype(dtype, jnp.inexact):
+        return dtype.type(np.inf if name == "min" else -np.inf)
+    info = np.iinfo(dtype)
+    return dtype.type(info.max if name == "min" else info.min)

@@ -1,0 +1,180 @@
+# SPDX-License-Identifier: Apache-2.0
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pandas as pd
+import pytest
+from frame_examples import INTEGERS, integers, mixed_frame
+from frame_parity import assert_parity, assert_same_error
+from jaxframes.frame import JaxFrame, JaxSeries
+
+NUMBERS = ["k", "i", "x", "f", "b"]
+OPS = ["sum", "prod", "mean", "min", "max", "std", "var", "sem", "skew", "kurt", "any", "all"]
+# Sums may be added up in another order, which moves the last digits of what is left of them.
+ULPS = 64
+FLOAT32_ULPS = 1 << 31
+
+
+def each(op, **arguments):
+    return lambda frame: getattr(frame, op)(**arguments)
+
+
+def all_ops(frame, **arguments):
+    return tuple(getattr(frame, op)(**arguments) for op in OPS)
+
+
+@pytest.mark.filterwarnings("ignore:invalid value")
+def test_series_of_numbers():
+    frame = mixed_frame()
+
+    def reduced(s):
+        return (*all_ops(s), s.count(), s.sum(min_count=30), s.std(ddof=0))
+
+    assert_parity(lambda s: (s.sum(), s.mean(), s.max(), s.var()), frame["x"], ulps=ULPS)
+    numbers = frame[["k", "i", "y", "b"]]
+    assert_parity(
+        lambda f: tuple((*reduced(s), all_ops(s, skipna=False)) for _, s in f.items()),
+        numbers,
+        ways=["jit"],
+        ulps=ULPS,
+    )
+    assert_parity(lambda s: (s.sum(min_count=99), s.sum(), s.min()), frame["k"], ways=["eager"])
+    assert_parity(all_ops, frame["f"], ways=["jit"], ulps=FLOAT32_ULPS)
+
+
+@pytest.mark.parametrize("num_rows", [0, 1])
+def test_few_rows(num_rows):
+    frame = mixed_frame()[:num_rows]
+    some = frame[["k", "x"]]
+    assert_parity(lambda f: (f.sum(), f.mean(), f.min(), f.std(), f.all()), some, ways=["eager"])
+    assert_parity(lambda s: (s.sum(), s.min()), frame["k"], ways=["eager"])
+    assert_parity(lambda f: tuple(all_ops(f[[n]]) for n in ("k", "x")), frame, ways=["jit"])
+
+
+def test_integers_add_up_in_64_bits():
+    def exact(f):
+        return tuple((s.sum(), s.prod(), s.min(), s.max(), s.all()) for _, s in f.items())
+
+    frame = pd.DataFrame({dtype: integers(dtype) for dtype in INTEGERS})
+    assert_parity(exact, frame, ways=["jit"])
+    assert_parity(lambda f: f.sum(), frame.drop(columns="uint64"), ways=["eager"])
+
+
+def test_other_kinds_of_series():
+    frame = mixed_frame()
+    assert_parity(lambda s: (s.sum(), s.min(), s.max(), s.any(), s.all(), s.count()), frame["s"],
+                  ways=["eager"])  # fmt: skip
+    assert_parity(lambda s: (s.min(), s.max(), s.count()), frame["c"], ways=["eager"])
+    assert_parity(lambda s: (s.min(), s.max(), s.count()), frame["t"], ways=["eager"])
+    assert_parity(
+        lambda s: (s.sum(), s.min(), s.max(), s.any(), s.all(), s.count()),
+        frame["d"],
+        ways=["eager"],
+    )
+    whole = pd.DataFrame({"t": frame.t.dt.floor("D"), "d": frame.d.dt.floor("s")})
+    assert_parity(lambda f: (f.t.mean(), f.t.std(), f.d.mean(), f.d.std()), whole, ways=["eager"])
+
+
+def test_frame_of_numbers():
+    frame = mixed_frame()[["k", "i", "x", "b"]]
+    assert_parity(lambda f: (*all_ops(f[["k", "x"]]), f.count()), frame, ways=["jit"], ulps=ULPS)
+    assert_parity(lambda f: f.max(skipna=False), frame, ways=["eager"])
+
+
+def test_frame_of_every_kind():
+    frame = mixed_frame()
+    assert_parity(lambda f: (f.min(), f.max(), f.count()), frame, ways=["eager"])
+    assert_parity(lambda f: f[["k", "s"]].sum(), frame, ways=["eager"])
+    assert_parity(lambda f: f.sum(numeric_only=True), frame.drop(columns=["y", "f"]), ulps=ULPS)
+    assert_parity(lambda f: (f[["t"]].min(), f[["s"]].max(), f[["c"]].min()), frame)
+
+
+@pytest.mark.filterwarnings("ignore:invalid value")
+def test_across_columns():
+    frame = mixed_frame()[["k", "i", "x", "y"]]
+    assert_parity(
+        lambda f: (*all_ops(f, axis=1), f.count(axis=1)), frame, ways=["jit"], ulps=1 << 12
+    )
+    flags = mixed_frame()[["b", "k"]]
+    some = ["sum", "min", "max", "any", "all", "mean"]
+    assert_parity(lambda f: tuple(getattr(f, op)(axis=1) for op in some), flags, ways=["eager"])
+    assert_parity(lambda f: f.min(axis=1, skipna=False), frame, ways=["eager"])
+
+
+def test_all_values_together():
+    frame = mixed_frame()[["k", "x"]]
+    some = ["sum", "mean", "min", "max", "std", "any", "all"]
+    together = lambda f: tuple(getattr(f, op)(axis=None) for op in some)  # noqa: E731
+    assert_parity(together, frame, ways=["jit"], ulps=ULPS)
+    assert_parity(lambda f: (f.max(axis=None), f.any(axis=None)), frame, ways=["eager"])
+
+
+@pytest.mark.parametrize("num_rows", [0, 1, 3, 1001])
+def test_on_a_mesh(num_rows):
+    rng = np.random.default_rng(3)
+    frame = pd.DataFrame({"i": rng.integers(-9, 9, num_rows), "x": rng.normal(size=num_rows)})
+    some = ["sum", "min", "std", "count"]
+    assert_parity(
+        lambda f: tuple(getattr(f, op)() for op in some), frame, ways=["mesh"], ulps=1 << 10
+    )
+
+
+def test_no_columns():
+    frame = pd.DataFrame(index=range(3))
+    assert_parity(lambda f: (f.sum(), f.min(), f.sum(axis=1), f.count()), frame, ways=["eager"])
+
+
+def test_sums_are_exact():
+    assert int(JaxSeries(np.full(3, 2**31 - 1, np.int32)).sum()) == 3 * (2**31 - 1)
+    ones = JaxSeries(jnp.ones(20_000_000, jnp.float32))
+    assert ones.sum() == np.float32(2e7)
+
+
+def test_many_rows_in_blocks():
+    rng = np.random.default_rng(4)
+    x = rng.normal(size=600_000)
+    x[rng.random(600_000) < 0.1] = np.nan
+    series = pd.Series(x)
+    assert_parity(lambda s: (s.sum(), s.std(), s.min(), s.count()), series, ulps=1 << 10)
+    frame = pd.DataFrame({"x": x})
+    assert_parity(lambda f: f.mean(), frame, ways=["mesh"], num_devices=2, ulps=1 << 10)
+
+
+def test_missing_rows_have_no_gradient():
+    x = jnp.array([1.0, jnp.nan, 4.0, 2.0])
+    for op, expected in {
+        "sum": [1, 0, 1, 1],
+        "mean": [1 / 3, 0, 1 / 3, 1 / 3],
+        "max": [0, 0, 1, 0],
+        "var": [-4 / 3, 0, 5 / 3, -1 / 3],
+        "std": np.array([-4 / 3, 0, 5 / 3, -1 / 3]) / 2 / np.sqrt(7 / 3),
+    }.items():
+        gradient = jax.grad(lambda x, op=op: getattr(JaxFrame({"x": x}).x, op)())(x)
+        np.testing.assert_allclose(gradient, expected, rtol=1e-12)
+    constant = jax.grad(lambda x: JaxSeries(x).std())(jnp.ones(3))
+    np.testing.assert_array_equal(constant, np.zeros(3))
+
+
+def test_gradient_through_blocks():
+    x = jnp.linspace(0.0, 1.0, 1 << 19)
+    gradient = jax.grad(lambda x: JaxSeries(x).var())(x)
+    expected = 2 * (np.asarray(x) - 0.5) / ((1 << 19) - 1)
+    np.testing.assert_allclose(gradient, expected, rtol=1e-6, atol=1e-15)
+
+
+def test_wrong_arguments_are_pandas_errors():
+    frame = mixed_frame()
+    for op in ("mean", "prod", "std"):
+        assert "'s'" in assert_same_error(each(op), frame[["k", "s"]])
+        assert_same_error(each(op), frame["s"])
+        assert_same_error(each(op), frame["c"])
+    assert_same_error(each("sum"), frame["t"])
+    assert_same_error(each("any"), frame["t"])
+    assert_same_error(each("min"), frame["c"].cat.as_unordered())
+    assert_same_error(each("sum", axis=1), frame["k"])
+    assert_same_error(each("sum", axis=2), frame)
+    assert_same_error(each("sum", skipna=None), frame["k"])
+    assert_same_error(each("sum", bogus=1), frame["k"])
+    assert_same_error(each("sum", bogus=1), frame)
+    with pytest.raises(NotImplementedError, match="inside jit"):
+        jax.jit(lambda s: s.min())(JaxSeries(frame["s"]))
