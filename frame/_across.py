@@ -43,14 +43,9 @@ def reduce_across(columns: Sequence[Column], op: str, table: Table, **arguments:
             f"{op}: with axis=1 all columns must be numbers, or times of one unit, got {kinds}. "
             "Select columns first, or use numeric_only=True."
         )
-    if op == "count":
-        dtype = columns[0].dtype
-        plans = tuple(reduction_for(column, op, **arguments) for column in columns)
-    else:
-        dtype = functools.reduce(common_dtype, (column.dtype for column in columns))
-        plans = tuple(reduction_for(c, op, dtype=dtype, **arguments) for c in columns)
-    del dtype
-    reduced = _reduce_across(tuple((column.arrays,) for column in columns), plans)
+    dtype = functools.reduce(common_dtype, (column.dtype for column in columns))
+    plans = tuple(reduction_for(c, op, dtype=dtype, **arguments) for c in columns)
+    reduced = _reduce_across(tuple(column.arrays for column in columns), plans)
     kind = result_type(columns[0].type, op)
     if kind.is_time or jnp.issubdtype(reduced.value.dtype, jnp.inexact):
         return Column(reduced.value, None, kind)
@@ -60,16 +55,15 @@ def reduce_across(columns: Sequence[Column], op: str, table: Table, **arguments:
 
 
 @functools.partial(jax.jit, static_argnums=1)
-def _reduce_across(groups: Any, plans: tuple[Reduction, ...]) -> Reduced:
-    is_row = jnp.ones(groups[0][0][0].shape, jnp.bool_)
-    columns = [found[2:] for found in present_values(groups, plans, is_row)]
+def _reduce_across(columns: Any, plans: tuple[Reduction, ...]) -> Reduced:
     plan = plans[0]
-    count: Array = joined("sum", [present.astype(jnp.int32) for _, _, present in columns])
-    name = first_reduction(plan)
-    value = joined(name, [first_values(*column)[1] for column in columns])
+    is_row = jnp.ones(columns[0][0].shape, jnp.bool_)
+    values = [present_values(*one, is_row) for one in zip(plans, columns, strict=True)]
+    count: Array = joined("sum", [present.astype(jnp.int32) for _, present in values])
+    value = joined(first_reduction(plan), [first_values(plan, *one) for one in values])
     if plan.op in MOMENTS:
         mean = value / at_least_one(count).astype(value.dtype)
-        powers = [distances(plan, data, present, mean) for _, data, present in columns]
+        powers = [distances(plan, *one, mean) for one in values]
         sums = {p: joined("sum", [one[p] for one in powers]) for p in powers[0]}
         value = of_powers(plan, count, sums)
-    return finished(plan, value, count, np.int32(len(columns)))
+    return finished(plan, value, count, np.int32(len(values)))

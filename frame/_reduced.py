@@ -12,7 +12,7 @@ import numpy as np
 from ..shardings._compat import is_x64_enabled
 from ._column import NAT, Array, Column
 from ._layout import Layout
-from ._row_blocks import COMBINE, identity_of, reduce_rows
+from ._row_blocks import COMBINE, can_reduce_plainly, identity_of, reduce_plainly, reduce_rows
 from ._table import Count
 
 MOMENTS = ("var", "std", "sem", "skew", "kurt")
@@ -93,45 +93,68 @@ def reduce_columns(
 def _reduce(
     groups: Any, num_rows: Count, plans: tuple[Reduction, ...], layout: Layout
 ) -> tuple[Reduced, ...]:
-    def sums(rows: Any, is_row: Array, place: Array) -> dict[str, Any]:
-        del place
-        made: dict[str, Any] = {"sum": {}}
-        for i, j, plan, data, present in present_values(rows, plans, is_row):
-            made["sum"][f"count {i} {j}"] = present.astype(jnp.int32)
-            name, values = first_values(plan, data, present)
-            made.setdefault(name, {})[f"{i} {j}"] = values
-        return made
-
-    first = reduce_rows(sums, groups, num_rows, layout)
-    counts, values = [], []
-    for i, (group, plan) in enumerate(zip(groups, plans, strict=True)):
-        name = first_reduction(plan)
-        counts.append(joined("sum", [first["sum"][f"count {i} {j}"] for j in range(len(group))]))
-        values.append(joined(name, [first[name][f"{i} {j}"] for j in range(len(group))]))
-    if any(plan.op in MOMENTS for plan in plans):
-        values = _moments(groups, plans, counts, values, num_rows, layout)
-    if any(plan.op in PLACES for plan in plans):
-        values = _places(groups, plans, values, num_rows, layout)
     return tuple(
-        finished(plan, value, count, num_rows * np.int32(len(group)))
-        for plan, value, count, group in zip(plans, values, counts, groups, strict=True)
+        _reduce_group(plan, group, num_rows, layout)
+        for plan, group in zip(plans, groups, strict=True)
     )
 
 
-def present_values(rows: Any, plans: tuple[Reduction, ...], is_row: Array) -> Any:
-    """Of each column: its group and place in it, its plan, the values, and which are there."""
-    for i, (group, plan) in enumerate(zip(rows, plans, strict=True)):
-        for j, (data, valid) in enumerate(group):
-            present = is_row
-            if valid is not None:
-                present = is_row & valid
-            elif plan.missing == "code":
-                present = is_row & (data >= 0)
-            elif plan.missing == "time":
-                present = is_row & (data != np.int64(NAT))
-            elif jnp.issubdtype(data.dtype, jnp.inexact):
-                present = is_row & ~jnp.isnan(data)
-            yield i, j, plan, data.astype(plan.dtype), present
+def _reduce_group(plan: Reduction, group: Any, num_rows: Count, layout: Layout) -> Reduced:
+    name = first_reduction(plan)
+    totals = [_first_pass(plan, column, num_rows, layout) for column in group]
+    value = joined(name, [total for total, _ in totals])
+    count = joined("sum", [count for _, count in totals])
+    if plan.op in MOMENTS:
+        mean = value / at_least_one(count).astype(value.dtype)
+        of_each = [_power_sums(plan, column, mean, num_rows, layout) for column in group]
+        powers = {power: joined("sum", [one[power] for one in of_each]) for power in of_each[0]}
+        value = of_powers(plan, count, powers)
+    elif plan.op in PLACES:
+        value = _first_place(plan, group[0], value, num_rows, layout)
+    return finished(plan, value, count, num_rows * np.int32(len(group)))
+
+
+def _first_pass(
+    plan: Reduction, column: Any, num_rows: Count, layout: Layout
+) -> tuple[Array, Array]:
+    """What the values of a column come to, and how many there are."""
+    name = first_reduction(plan)
+
+    def values(rows: Any, is_row: Array, place: Array) -> dict[str, Any]:
+        del place
+        data, present = present_values(plan, rows, is_row)
+        made = {name: [first_values(plan, data, present)]}
+        if plan.op != "count":
+            made["sum"] = [*made.get("sum", []), present.astype(jnp.int32)]
+        return made
+
+    def by_blocks() -> tuple[Array, Array]:
+        reduced = reduce_rows(values, column, num_rows, layout)
+        return reduced[name][0], reduced["sum"][-1]
+
+    data, valid = column
+    is_plain = valid is None and plan.dtype == data.dtype and name in ("sum", "min", "max")
+    if not is_plain or plan.op == "count" or not can_reduce_plainly(data, layout):
+        return by_blocks()
+    dtype = sum_dtype(plan) if name == "sum" else plan.dtype
+    plain = reduce_plainly(name, data, num_rows, dtype)
+    all_rows = jnp.asarray(num_rows, jnp.int32)
+    return jax.lax.cond(jnp.isfinite(plain), lambda: (plain, all_rows), by_blocks)
+
+
+def present_values(plan: Reduction, column: Any, is_row: Array) -> tuple[Array, Array]:
+    """The values of a column, cast, and a flag for each whether it is one."""
+    data, valid = column
+    present = is_row
+    if valid is not None:
+        present = is_row & valid
+    elif plan.missing == "code":
+        present = is_row & (data >= 0)
+    elif plan.missing == "time":
+        present = is_row & (data != np.int64(NAT))
+    elif jnp.issubdtype(data.dtype, jnp.inexact):
+        present = is_row & ~jnp.isnan(data)
+    return data.astype(plan.dtype), present
 
 
 def joined(name: str, parts: Sequence[Array]) -> Array:
@@ -146,22 +169,22 @@ def first_reduction(plan: Reduction) -> str:
     return plan.op if plan.op in ("min", "max", "prod", "any", "all") else "sum"
 
 
-def first_values(plan: Reduction, data: Array, present: Array) -> tuple[str, Array]:
+def first_values(plan: Reduction, data: Array, present: Array) -> Array:
     """What the first pass over the rows adds up."""
     name = first_reduction(plan)
     match plan.op:
         case "any":
             is_missing_true = not plan.skipna and plan.missing
             is_true = jnp.where(present, data != data.dtype.type(plan.zero), bool(is_missing_true))
-            return name, is_true
+            return is_true
         case "all":
-            return name, ~present | (data != data.dtype.type(plan.zero))
+            return ~present | (data != data.dtype.type(plan.zero))
         case "count":
-            return name, present.astype(jnp.int32)
+            return present.astype(jnp.int32)
         case "min" | "max" | "argmin" | "argmax":
-            return name, jnp.where(present, data, identity_of(name, data.dtype))
+            return jnp.where(present, data, identity_of(name, data.dtype))
     wide = data.astype(sum_dtype(plan))
-    return name, jnp.where(present, wide, identity_of(name, wide.dtype))
+    return jnp.where(present, wide, identity_of(name, wide.dtype))
 
 
 def sum_dtype(plan: Reduction) -> np.dtype:
@@ -191,39 +214,16 @@ def result_dtype(plan: Reduction) -> np.dtype:
     return dtype if dtype.kind in "fc" and not is_wider else sum_dtype(plan)
 
 
-def _moments(
-    groups: Any,
-    plans: tuple[Reduction, ...],
-    counts: list[Array],
-    totals: list[Array],
-    num_rows: Count,
-    layout: Layout,
-) -> list[Array]:
-    """Variances and what else is made of distances from the mean, by a second pass."""
-    wanted = [i for i, plan in enumerate(plans) if plan.op in MOMENTS]
-    means = {i: totals[i] / at_least_one(counts[i]).astype(totals[i].dtype) for i in wanted}
+def _power_sums(
+    plan: Reduction, column: Any, mean: Array, num_rows: Count, layout: Layout
+) -> dict[int, Array]:
+    """Sums of powers of the distances from the mean, by a second pass."""
 
     def powers(rows: Any, is_row: Array, place: Array) -> dict[str, Any]:
         del place
-        made: dict[str, Array] = {}
-        of_wanted = tuple(plans[i] for i in wanted)
-        for k, j, plan, data, present in present_values(rows, of_wanted, is_row):
-            for power, values in distances(plan, data, present, means[wanted[k]]).items():
-                made[f"{power} {k} {j}"] = values
-        return {"sum": made}
+        return {"sum": distances(plan, *present_values(plan, rows, is_row), mean)}
 
-    rows = tuple(groups[i] for i in wanted)
-    second = reduce_rows(powers, rows, num_rows, layout)["sum"]
-    results = list(totals)
-    for k, i in enumerate(wanted):
-        parts = range(len(groups[i]))
-        of_power = {
-            power: joined("sum", [second[f"{power} {k} {j}"] for j in parts])
-            for power in (2, 3, 4)
-            if f"{power} {k} 0" in second
-        }
-        results[i] = of_powers(plans[i], counts[i], of_power)
-    return results
+    return reduce_rows(powers, column, num_rows, layout)["sum"]
 
 
 def distances(plan: Reduction, data: Array, present: Array, mean: Array) -> dict[int, Array]:
@@ -269,26 +269,16 @@ def root(x: Array) -> Array:
     return jnp.where(is_positive, jnp.sqrt(jnp.where(is_positive, x, x.dtype.type(1))), x)
 
 
-def _places(
-    groups: Any, plans: tuple[Reduction, ...], extremes: list[Array], num_rows: Count, layout: Any
-) -> list[Array]:
+def _first_place(
+    plan: Reduction, column: Any, extreme: Array, num_rows: Count, layout: Layout
+) -> Array:
     """The first row that holds the extreme, by a second pass."""
-    wanted = [i for i, plan in enumerate(plans) if plan.op in PLACES]
 
     def places(rows: Any, is_row: Array, place: Array) -> dict[str, Any]:
-        of_wanted = tuple(plans[i] for i in wanted)
-        return {
-            "min": [
-                jnp.where(present & (data == extremes[wanted[k]]), place, NOWHERE)
-                for k, _, _, data, present in present_values(rows, of_wanted, is_row)
-            ]
-        }
+        data, present = present_values(plan, rows, is_row)
+        return {"min": jnp.where(present & (data == extreme), place, NOWHERE)}
 
-    found = reduce_rows(places, tuple(groups[i] for i in wanted), num_rows, layout)["min"]
-    results = list(extremes)
-    for i, place in zip(wanted, found, strict=True):
-        results[i] = place
-    return results
+    return reduce_rows(places, column, num_rows, layout)["min"]
 
 
 def at_least_one(count: Array) -> Array:

@@ -31,15 +31,19 @@ def test_series_of_numbers():
         return (*all_ops(s), s.count(), s.sum(min_count=30), s.std(ddof=0))
 
     assert_parity(lambda s: (s.sum(), s.mean(), s.max(), s.var()), frame["x"], ulps=ULPS)
-    numbers = frame[["k", "i", "y", "b"]]
+    numbers = frame[["k", "y", "b"]]
     assert_parity(
-        lambda f: tuple((*reduced(s), all_ops(s, skipna=False)) for _, s in f.items()),
+        lambda f: tuple(
+            (*reduced(s), s.sum(skipna=False), s.max(skipna=False)) for _, s in f.items()
+        ),
         numbers,
         ways=["jit"],
         ulps=ULPS,
     )
     assert_parity(lambda s: (s.sum(min_count=99), s.sum(), s.min()), frame["k"], ways=["eager"])
-    assert_parity(all_ops, frame["f"], ways=["jit"], ulps=FLOAT32_ULPS)
+    assert_parity(
+        lambda s: (s.sum(), s.mean(), s.std()), frame["f"], ways=["jit"], ulps=FLOAT32_ULPS
+    )
 
 
 @pytest.mark.parametrize("num_rows", [0, 1])
