@@ -12,7 +12,7 @@ import numpy as np
 from ..shardings._compat import is_x64_enabled
 from ._column import NAT, Array, Column
 from ._layout import Layout
-from ._row_blocks import COMBINE, can_reduce_plainly, identity_of, reduce_plainly, reduce_rows
+from ._row_blocks import COMBINE, can_sum_plainly, identity_of, reduce_rows, sum_plainly
 from ._table import Count
 
 MOMENTS = ("var", "std", "sem", "skew", "kurt")
@@ -133,11 +133,10 @@ def _first_pass(
         return reduced[name][0], reduced["sum"][-1]
 
     data, valid = column
-    is_plain = valid is None and plan.dtype == data.dtype and name in ("sum", "min", "max")
-    if not is_plain or plan.op == "count" or not can_reduce_plainly(data, layout):
+    is_plain = valid is None and plan.dtype == data.dtype and name == "sum"
+    if not is_plain or plan.op == "count" or not can_sum_plainly(data, layout):
         return by_blocks()
-    dtype = sum_dtype(plan) if name == "sum" else plan.dtype
-    plain = reduce_plainly(name, data, num_rows, dtype)
+    plain = sum_plainly(data, num_rows, sum_dtype(plan))
     all_rows = jnp.asarray(num_rows, jnp.int32)
     return jax.lax.cond(jnp.isfinite(plain), lambda: (plain, all_rows), by_blocks)
 

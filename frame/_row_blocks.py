@@ -83,30 +83,28 @@ def reduce_rows(
     return {name: jax.tree.map(REDUCE[name], part) for name, part in reduced.items()}
 
 
-def can_reduce_plainly(x: Array, layout: Layout) -> bool:
-    """Whether `reduce_plainly` pays for a column."""
+def can_sum_plainly(x: Array, layout: Layout) -> bool:
+    """Whether `sum_plainly` pays for a column."""
     is_wide = np.dtype(x.dtype).kind == "f" and np.dtype(x.dtype).itemsize >= 4
     num_rows = x.shape[0]
     return is_wide and layout.mesh is None and num_rows > 2 * BLOCK_ROWS and num_rows % LANE == 0
 
 
-def reduce_plainly(name: str, x: Array, num_rows: Count, dtype: np.dtype) -> Array:
-    """The reduction of a column of floats of which none is missing: no flag is made for any row.
+def sum_plainly(x: Array, num_rows: Count, dtype: np.dtype) -> Array:
+    """The sum of a column of floats of which none is missing: no flag is made for any row.
 
     Not finite where one is missing, and where float32 does not hold the sum of a few rows.
     """
     lanes = x.reshape(-1, LANE)
-    partial = REDUCE[name](lanes).astype(dtype)
+    partial = REDUCE["sum"](lanes).astype(dtype)
     whole = jnp.asarray(num_rows, jnp.int32) // np.int32(LANE)
-    nothing = identity_of(name, dtype)
     is_whole = np.arange(lanes.shape[0], dtype=np.int32) < whole
-    total = REDUCE[name](jnp.where(is_whole, partial, nothing))
+    total = REDUCE["sum"](jnp.where(is_whole, partial, dtype.type(0)))
     # The rows behind the last whole lane.
     last = jnp.minimum(whole, np.int32(lanes.shape[0] - 1))
     rest = jax.lax.dynamic_index_in_dim(lanes, last, 0, keepdims=False).astype(dtype)
     place = whole * np.int32(LANE) + np.arange(LANE, dtype=np.int32)
-    rest = jnp.where((place < num_rows) & (whole == last), rest, nothing)
-    return COMBINE[name](total, REDUCE[name](rest))
+    return total + REDUCE["sum"](jnp.where(place < num_rows, rest, dtype.type(0)))
 
 
 def _block_rows(shard_rows: int) -> int:

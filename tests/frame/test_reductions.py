@@ -140,6 +140,8 @@ def test_many_rows_in_blocks():
     x[rng.random(600_000) < 0.1] = np.nan
     series = pd.Series(x)
     assert_parity(lambda s: (s.sum(), s.std(), s.min(), s.count()), series, ulps=1 << 10)
+    whole = series.fillna(1.0)
+    assert_parity(lambda s: (s.sum(), s.mean()), whole, ways=["eager"], ulps=1 << 10)
     frame = pd.DataFrame({"x": x})
     assert_parity(lambda f: f.mean(), frame, ways=["mesh"], num_devices=2, ulps=1 << 10)
 
