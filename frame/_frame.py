@@ -16,6 +16,7 @@ from ._conversion import FrameConversion, SeriesConversion
 from ._csv import FrameCsv
 from ._cumulative import Cumulative
 from ._from_host import column_from, index_from
+from ._groupby import FrameGrouping, SeriesGrouping
 from ._index_moves import FrameIndexMoves, SeriesIndexMoves
 from ._labels import Labels
 from ._layout import layout_of
@@ -39,6 +40,7 @@ class JaxFrame(
     FrameAssignment,
     FrameCast,
     FrameConversion,
+    FrameGrouping,
     FrameIndexMoves,
     FrameRenaming,
     FrameCsv,
@@ -90,6 +92,7 @@ class JaxSeries(
     SeriesArithmetic,
     SeriesCast,
     SeriesConversion,
+    SeriesGrouping,
     SeriesSelection,
     SeriesIndexMoves,
     SeriesRenaming,

@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which reductions the values of a type have, and of which type the results are."""
+
+from collections.abc import Hashable
+
+import numpy as np
+
+from ._column import NUMBER, Column, ColumnType
+from ._dictionary import Dictionary
+from ._recode import look_up
+
+_ANY = ("count", "size", "nunique", "first", "last")
+_EXTREMES = ("min", "max", "argmin", "argmax")
+_OF_TYPE = {
+    "string": (*_ANY, *_EXTREMES, "any", "all"),
+    "category": (*_ANY, *_EXTREMES, "any", "all"),
+    "datetime": (*_ANY, *_EXTREMES, "mean", "median", "quantile", "std", "sem"),
+    "timedelta": (
+        *(*_ANY, *_EXTREMES, "mean", "median", "quantile", "std", "sem"),
+        *("sum", "any", "all"),
+    ),
+    "object": ("count", "size", "first", "last"),
+}
+_KEEP_TYPE = ("min", "max", "first", "last", "sum", "mean", "median", "quantile")
+
+
+def check_reducible(op: str, column: Column, label: Hashable) -> None:
+    """Raises where a reduction of a column means nothing.
+
+    Raises:
+        NotImplementedError: pandas would put strings together.
+        TypeError: the values have no such reduction.
+    """
+    kind = column.kind
+    what = {"argmin": "idxmin", "argmax": "idxmax"}.get(op, op)
+    if kind == "string" and op == "sum":
+        raise NotImplementedError(
+            f"groupby: strings of column {label!r} are not put together by sum. "
+            'Use "first", "nunique" or "count", or to_pandas().'
+        )
+    if kind == "category" and op in _EXTREMES and not column.type.ordered:
+        raise TypeError(
+            f"Cannot perform {what} with non-ordered Categorical: column {label!r}. "
+            "Use ordered categories."
+        )
+    if kind == "number":
+        if column.is_bool and op == "quantile":
+            raise TypeError(f"Cannot use quantile with bool dtype: column {label!r}")
+        if column.dtype.kind == "c" and op not in ("sum", "prod", "mean", *_ANY[:2], *_ANY[3:]):
+            raise TypeError(f"complex column {label!r} does not support operation {what!r}")
+    elif op not in _OF_TYPE[kind]:
+        raise TypeError(
+            f"dtype '{column.dtype_name}' of column {label!r} does not support operation '{what}'"
+        )
+
+
+def reduced_type(op: str, column: Column) -> ColumnType:
+    """The type of what a reduction of a column gives."""
+    if op in _KEEP_TYPE:
+        return column.type
+    if op in ("std", "sem") and column.type.is_time:
+        return ColumnType("timedelta", unit=column.type.unit)
+    return NUMBER
+
+
+def as_truths(column: Column) -> Column:
+    """A column of codes as bools: which values Python takes for true."""
+    if not isinstance(column.type.dictionary, Dictionary):
+        return column
+    values = column.dictionary.values
+    truths = (values != "") if column.kind == "string" else values.astype(bool)
+    is_true = look_up(column.data, np.asarray(truths, np.bool_), np.bool_(False))
+    return Column(is_true, column.data >= 0)

@@ -1,0 +1,173 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A frame or series that is grouped: what is grouped, by what, and how results are made."""
+
+import copy
+from collections.abc import Hashable, Sequence
+from typing import Any, NamedTuple, Self
+
+from ._base import NDFrame
+from ._column import Column
+from ._group_keys import Grouping
+from ._group_reductions import reduce_arrays
+from ._group_types import as_truths, check_reducible, reduced_type
+from ._grouped_rows import Reduction, array_kind
+from ._groups import Groups, make_groups
+from ._index import RANGE, RowIndex
+from ._labels import Labels
+from ._moves import settled
+from ._table import Table
+
+
+class Options(NamedTuple):
+    """How rows are grouped, and how results are shown."""
+
+    sort: bool = True
+    dropna: bool = True
+    as_index: bool = True
+    observed: bool = True
+    capacity: int | None = None
+
+
+class Grouped:
+    """The keys, and the groups once somebody asks for them: shared by all selections."""
+
+    def __init__(self, table: Table, keys: Sequence[Grouping], options: Options):
+        self.table, self.keys, self.options = table, tuple(keys), options
+        self._groups: Groups | None = None
+
+    @property
+    def groups(self) -> Groups:
+        """The groups."""
+        if self._groups is None:
+            sort, dropna, _, observed, capacity = self.options
+            self._groups = make_groups(
+                [key.column for key in self.keys],
+                self.table,
+                sort=sort,
+                dropna=dropna,
+                observed=observed,
+                capacity=capacity,
+            )
+        return self._groups
+
+
+class GroupByBase:
+    """What the methods of a grouped frame or series build on.
+
+    A grouped series has one column, of which it makes series.
+    """
+
+    _is_series = False
+
+    def __init__(self, source: NDFrame, labels: Labels, places: Sequence[int], grouped: Grouped):
+        self._source, self._labels, self._grouped = source, labels, grouped
+        # The columns that results are made of, and their labels.
+        self._places = tuple(places)
+
+    def __repr__(self) -> str:
+        names = [key.name for key in self._grouped.keys]
+        return f"{type(self).__name__}(by={names!r}, columns={list(self._labels)!r})"
+
+    @property
+    def _table(self) -> Table:
+        return self._source._table
+
+    @property
+    def _groups(self) -> Groups:
+        return self._grouped.groups
+
+    @property
+    def _options(self) -> Options:
+        return self._grouped.options
+
+    def _picked(self, places: Sequence[int]) -> Self:
+        """The same with only the columns at places of its own."""
+        picked = copy.copy(self)
+        picked._labels = self._labels.take(list(places))
+        picked._places = tuple(self._places[place] for place in places)
+        return picked
+
+    def _numeric(self) -> Self:
+        """The same with only the columns of numbers."""
+        columns = [self._table.columns[place] for place in self._places]
+        return self._picked([at for at, column in enumerate(columns) if column.is_numeric])
+
+    def _pairs(self, spec: Reduction) -> list[tuple[int, Reduction]]:
+        """A reduction of every column."""
+        return [(place, spec) for place in range(len(self._places))]
+
+    def _reduced(
+        self, wanted: Sequence[tuple[int, Reduction]], *, by_slot: bool = False
+    ) -> list[Column]:
+        """Reductions of columns at places of its own: all in one compiled call.
+
+        Args:
+            wanted: places, and what is computed of the column there.
+            by_slot: for every slot in place of every group.
+        """
+        groups = self._groups
+        columns: list[Column] = []
+        plan, types = [], []
+        places: dict[tuple[int, bool], int] = {}
+        for at, spec in wanted:
+            column = self._table.columns[self._places[at]]
+            check_reducible(spec.op, column, self._labels[at])
+            is_truth = spec.op in ("any", "all") and column.type.has_codes
+            if (at, is_truth) not in places:
+                places[at, is_truth] = len(columns)
+                columns.append(as_truths(column) if is_truth else column)
+            plan.append((places[at, is_truth], spec))
+            types.append((reduced_type(spec.op, column), column))
+        if not plan:
+            return []
+        results = reduce_arrays(
+            tuple(column.arrays for column in columns),
+            groups.slots,
+            None if by_slot else groups.kept,
+            tuple(array_kind(column.type) for column in columns),
+            tuple(plan),
+            groups.num_slots,
+            groups.layout,
+        )
+        shown = []
+        for (data, valid), (type, column), (_, spec) in zip(results, types, plan, strict=True):
+            # Where no group is empty and no value missing, every group has a value.
+            all_valid = not column.can_miss and not groups.may_be_empty and spec.min_count <= 1
+            result = Column(data, None if all_valid else valid, type)
+            shown.append(result if by_slot else settled(result, groups.count))
+        return shown
+
+    def _one_each(
+        self, columns: Sequence[Column], labels: Labels, *, as_series: bool = False
+    ) -> Any:
+        """A result with a row for each group."""
+        groups, keys = self._groups, self._grouped.keys
+        index = RowIndex(groups.keys, tuple(key.name for key in keys))
+        table = Table((), index, groups.count, groups.needed, groups.layout)
+        if self._options.as_index:
+            if as_series:
+                return self._source._make_series(columns[0], labels[0], table)
+            return self._source._make_frame(columns, labels, table)
+        columns, names = list(columns), list(labels)
+        for number, (key, column) in reversed(list(enumerate(zip(keys, groups.keys, strict=True)))):
+            name = key.name
+            if name is None:
+                name = "index" if len(keys) == 1 else f"level_{number}"
+            if labels.index.nlevels > 1:
+                name = (name, *("",) * (labels.index.nlevels - 1))
+            if name not in names:
+                columns.insert(0, column)
+                names.insert(0, name)
+        return self._source._make_frame(
+            columns, Labels.of(names, labels.index.names), table.replace(index=RANGE)
+        )
+
+    def _result(self, columns: Sequence[Column], labels: Labels | None = None) -> Any:
+        """A result with a row for each group and the labels that there are."""
+        labels = self._labels if labels is None else labels
+        return self._one_each(columns, labels, as_series=self._is_series)
+
+
+def label_of(name: Hashable) -> Labels:
+    """The labels of a single column."""
+    return Labels.of([name])

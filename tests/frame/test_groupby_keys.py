@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: Apache-2.0
+import numpy as np
+import pandas as pd
+import pytest
+from frame_examples import mixed_frame
+from frame_parity import assert_parity, assert_same_error
+
+WAYS_TO_GROUP = (
+    {},
+    {"sort": False},
+    {"dropna": False},
+    {"dropna": False, "sort": False},
+    {"as_index": False},
+)
+
+
+@pytest.mark.parametrize("key", ["k", "x", "y", "f", "b", "s", "c", "t", "d"])
+def test_each_kind_of_key(key):
+    assert_parity(
+        lambda f: tuple(f.groupby(key, **how)["i"].sum() for how in WAYS_TO_GROUP),
+        mixed_frame(),
+        ways=["eager"],
+    )
+
+
+@pytest.mark.parametrize("keys", [["k", "s"], ["b", "c"], ["x", "k"], ["y", "s", "t"]])
+def test_several_keys(keys):
+    assert_parity(
+        lambda f: tuple(f.groupby(keys, **how)["i"].sum() for how in WAYS_TO_GROUP),
+        mixed_frame(),
+        ways=["eager"],
+    )
+
+
+def test_keys_inside_jit():
+    def sums(f):
+        return (
+            f.groupby("k").i.sum(),
+            f.groupby("s", dropna=False, as_index=False).i.sum(),
+            f.groupby(["y", "c"], sort=False).i.sum(),
+        )
+
+    assert_parity(sums, mixed_frame(), ways=["jit"])
+
+
+def test_keys_on_a_mesh():
+    assert_parity(
+        lambda f: (f.groupby("k").i.sum(), f.groupby(["y", "c"], sort=False).i.sum()),
+        mixed_frame(),
+        ways=["mesh"],
+    )
+
+
+@pytest.mark.parametrize("keys", [["c", "k"]])
+def test_categories_that_no_row_has(keys):
+    def reduced(f):
+        grouped = f.groupby(keys, observed=False)[["i", "x"]]
+        return grouped.sum(), grouped.min(), grouped.count()
+
+    assert_parity(reduced, mixed_frame(), ways=["eager"], ulps=8)
+
+
+def test_a_series_is_the_column_that_it_came_from():
+    frame = mixed_frame()[["k", "i", "x"]]
+    other = frame.k.to_numpy() % 2
+    assert_parity(
+        lambda f: (
+            f.groupby(f["k"]).sum(),
+            f.groupby(f["k"] + 1).sum(),
+            f.groupby([f["k"], "i"]).sum(),
+            f.groupby(f["i"] % 3, as_index=False).sum(),
+            f["x"].groupby(f["k"]).sum(),
+        ),
+        frame,
+        ulps=8,
+    )
+    assert_parity(lambda f: f.groupby(other).sum(), frame, ways=["eager"], ulps=8)
+
+
+def test_levels_of_the_index():
+    frame = mixed_frame()[["k", "s", "i"]].set_index("k")
+    assert_parity(
+        lambda f: (
+            f[["i"]].groupby("k").sum(),
+            f[["i"]].groupby(level=0).sum(),
+            f.i.groupby(level="k").sum(),
+        ),
+        frame,
+        ways=["eager"],
+    )
+
+
+def test_wide_integers_and_negative_ones():
+    frame = pd.DataFrame({"k": np.array([2**62, -5, 2**62, -(2**62), -5]), "x": np.arange(5)})
+    assert_parity(lambda f: f.groupby("k").sum(), frame, ways=["eager"])
+    narrow = frame.assign(k=np.array([-128, 127, -128, 0, 127], np.int8))
+    assert_parity(lambda f: f.groupby(["k", "x"]).sum(), narrow, ways=["eager"])
+
+
+@pytest.mark.parametrize("num_rows", [0, 1])
+def test_few_rows(num_rows):
+    def sums(f):
+        return f.groupby("k").i.sum(), f.groupby("x").i.sum(), f.groupby("s").size()
+
+    assert_parity(sums, mixed_frame()[:num_rows], ways=["eager"])
+
+
+def test_all_keys_missing():
+    frame = pd.DataFrame({"k": [np.nan, np.nan], "s": pd.array([None, None], "str"), "x": [1, 2]})
+    assert_parity(
+        lambda f: (f.groupby("k").x.sum(), f.groupby("s").x.sum(), f.groupby(["k", "s"]).size()),
+        frame,
+        ways=["eager"],
+    )
+
+
+def test_selection():
+    frame = mixed_frame()[["k", "i", "x"]]
+    assert_parity(
+        lambda f: (
+            f.groupby("k")[["x", "i"]].sum(),
+            f.groupby("k")["x"].sum(),
+            f.groupby("k").i.sum(),
+            f.groupby("k")["k"].sum(),
+        ),
+        frame,
+        ways=["eager"],
+        ulps=8,
+    )
+
+
+def test_wrong_arguments_are_pandas_errors():
+    frame = mixed_frame()[["k", "s", "i"]]
+    assert "bogus" in assert_same_error(lambda f: f.groupby("bogus"), frame)
+    assert "bogus" in assert_same_error(lambda f: f.groupby(["k", "bogus"]), frame)
+    assert_same_error(lambda f: f.groupby(), frame)
+    assert_same_error(lambda f: f.groupby([]), frame)
+    assert_same_error(lambda f: f.groupby(level=3), frame)
+    assert "bogus" in assert_same_error(lambda f: f.groupby("k")["bogus"], frame)
+    assert "bogus" in assert_same_error(lambda f: f.groupby("k")[["i", "bogus"]], frame)
+    assert "bogus" in assert_same_error(lambda f: f.groupby("k").bogus, frame)
+    assert_same_error(lambda f: f.groupby("k")["i", "s"], frame)
+    assert_same_error(lambda f: f.i.groupby(f.k, as_index=False), frame)
