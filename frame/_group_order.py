@@ -40,7 +40,8 @@ def quantile(rows: GroupedRows, spec: Reduction) -> Any:
         case "midpoint":
             value = jnp.where(fraction > 0, (low + high) / 2, low)
         case "nearest":
-            is_high = (fraction > 0.5) | ((fraction == 0.5) & (spec.q > 0.5))
+            # Of two equally near ones that at an even place.
+            is_high = (fraction > 0.5) | ((fraction == 0.5) & (first % 2 == 1))
             value = jnp.where(is_high, high, low)
         case _:
             # Infinities have no distance: there only what stands at the place itself counts.

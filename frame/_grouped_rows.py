@@ -71,7 +71,7 @@ class GroupedRows:
         """The rows of each slot that have a value, int32."""
         return primitives.segment_count(self.present, self.num_slots, **self.layout.on_mesh)
 
-    def reduce(self, op: str, x: Array, ids: Array, **settings: Any) -> Array:
+    def reduce(self, op: str, x: Array | None, ids: Array, **settings: Any) -> Array:
         return primitives.segment_reduce(
             x, ids, self.num_slots, op, **settings, **self.layout.on_mesh
         )
