@@ -27,7 +27,7 @@ class Accumulation(NamedTuple):
         skipna: whether a missing value is left out; else all behind it are missing too.
     """
 
-    op: str
+    op: Any
     dtype: np.dtype
     kind: Kind
     skipna: bool

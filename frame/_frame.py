@@ -11,6 +11,8 @@ from ._arithmetic import FrameArithmetic, SeriesArithmetic
 from ._assignment import FrameAssignment
 from ._base import NDFrame, SeriesBase
 from ._cast import FrameCast, SeriesCast
+from ._categories import SeriesCategories
+from ._changes import Changes
 from ._construction import relaid, table_of_data
 from ._conversion import FrameConversion, SeriesConversion
 from ._csv import FrameCsv
@@ -29,10 +31,12 @@ from ._selection import FrameSelection, SeriesSelection
 from ._shape import FrameShape, SeriesShape
 from ._shifting import Shifting
 from ._sorting import FrameSorting, SeriesSorting
+from ._strings import SeriesStrings
 from ._table import Table, as_count
 
 
 class JaxFrame(
+    Changes,
     Cumulative,
     Shifting,
     Windowing,
@@ -86,6 +90,9 @@ class JaxFrame(
 
 
 class JaxSeries(
+    SeriesCategories,
+    SeriesStrings,
+    Changes,
     Cumulative,
     Shifting,
     Windowing,

@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The accessors of strings and categories."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from frame_examples import STRINGS, mixed_frame
+from frame_parity import EVERYWHERE, assert_parity, assert_same_error, on_device
+
+METHODS = {
+    "len": (), "lower": (), "upper": (), "title": (), "capitalize": (), "swapcase": (),
+    "strip": ("b",), "lstrip": (), "rstrip": ("é",), "contains": ("[ab]",), "startswith": ("b",),
+    "endswith": (("a", "e"),), "match": ("b",), "fullmatch": ("b|z",), "slice": (1, 3),
+    "get": (1,), "find": ("a",), "rfind": ("s",), "count": ("s",), "zfill": (4,), "pad": (4,),
+    "center": (5, "*"), "ljust": (3,), "rjust": (3,), "isdigit": (), "isalpha": (), "isalnum": (),
+    "isupper": (), "islower": (), "isspace": (), "isascii": (), "repeat": (2,),
+    "removeprefix": ("st",), "removesuffix": ("e",), "replace": ("a", "x"), "casefold": (),
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def strings():
+    return pd.Series(np.random.default_rng(0).choice(np.array(STRINGS, object), 37), dtype="str")
+
+
+def test_matches_pandas_for_each_method(strings):
+    def all_of(s):
+        return tuple(getattr(s.str, name)(*arguments) for name, arguments in METHODS.items())
+
+    assert_parity(all_of, strings)
+    assert_parity(all_of, strings.dropna(), ways=["eager"])
+    assert_parity(all_of, strings[:0], ways=["eager"])
+    assert_parity(lambda s: (s.str.len(), s.str.upper()), strings[3:4], ways=["eager"])
+
+
+def test_arguments(strings):
+    def many(s):
+        return (
+            s.str.contains("A", case=False, na=True),
+            s.str.contains(".", regex=False),
+            s.str.replace("[ab]", "<>", regex=True),
+            s.str.replace("s", "z", n=1),
+            s.str[0],
+            s.str[-2:],
+            s.str.len() + 1.0,
+        )
+
+    assert_parity(many, strings, ways=EVERYWHERE)
+
+
+def test_all_missing():
+    def some(s):
+        return s.str.len(), s.str.upper(), s.str.contains("a"), s.str.get(0)
+
+    assert_parity(some, pd.Series([None, None], dtype="str"), ways=["eager"])
+
+
+def test_several_columns(strings):
+    words = strings + " " + strings.str[:1] + " x"
+    words[3] = "one two three four"
+
+    def pieces(s):
+        s = s[s.notna()] if isinstance(s, pd.Series) else s
+        return s.str.split(expand=True), s.str.rsplit(" ", n=1, expand=True), s.str.partition()
+
+    assert_parity(pieces, words.dropna(), ways=["eager"])
+    assert_parity(lambda s: s.str.extract("(?P<first>.)(.)"), words)
+    kept = words.dropna()
+    assert_parity(lambda s: s.iloc[4:].str.split(expand=True), kept, ways=["eager"])
+    assert_parity(lambda s: s.str.get_dummies(" "), words, ways=["eager"])
+
+
+def test_cat_puts_columns_together():
+    frame = mixed_frame()
+    frame["r"] = frame["s"].to_numpy()[::-1]
+
+    def together(f):
+        return (
+            f.s.str.cat(f.r, sep="-"),
+            f.s.str.cat([f.r, f.s], na_rep="?"),
+        )
+
+    assert_parity(together, frame, ways=["eager"])
+
+
+def test_strings_of_a_category(strings):
+    def lengths(s):
+        return s.str.len(), s.str.contains("a"), s.cat.codes, s.cat.categories, s.cat.ordered
+
+    assert_parity(lengths, strings.astype("category"), ways=["eager"])
+
+
+def test_wrong_uses_are_pandas_errors(strings):
+    frame = mixed_frame()
+    for label in ("i", "x", "b", "t"):
+        message = assert_same_error(lambda f, c=label: f[c].str, frame)
+        assert repr(label) in message
+        assert_same_error(lambda f, c=label: f[c].cat, frame)
+    assert_same_error(lambda s: s.str.nonesuch(), strings)
+    assert_same_error(lambda s: s.str.contains("("), strings)
+    assert_same_error(lambda s: s.str.contains("a", na=3), strings)
+    assert_same_error(lambda s: s.str.pad(5, side="x"), strings)
+    assert_same_error(lambda s: s.str.zfill("a"), strings)
+    assert_same_error(lambda f: f.s.str.cat(f.i), frame)
+    for wrong in (lambda s: s.str.split(), lambda s: s.str.findall("a"), lambda s: s.str.cat()):
+        with pytest.raises(NotImplementedError):
+            wrong(on_device(strings))
