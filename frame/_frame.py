@@ -22,6 +22,7 @@ from ._groupby import FrameGrouping, SeriesGrouping
 from ._index_moves import FrameIndexMoves, SeriesIndexMoves
 from ._labels import Labels
 from ._layout import layout_of
+from ._missing import FrameMissing, SeriesMissing
 from ._parquet import FrameParquet
 from ._protocols import FrameProtocols, SeriesProtocols
 from ._reductions import FrameReductions, SeriesReductions
@@ -33,6 +34,7 @@ from ._shifting import Shifting
 from ._sorting import FrameSorting, SeriesSorting
 from ._strings import SeriesStrings
 from ._table import Table, as_count
+from ._where import FrameWhere, SeriesWhere
 
 
 class JaxFrame(
@@ -46,7 +48,9 @@ class JaxFrame(
     FrameConversion,
     FrameGrouping,
     FrameIndexMoves,
+    FrameMissing,
     FrameRenaming,
+    FrameWhere,
     FrameCsv,
     FrameParquet,
     FrameProtocols,
@@ -102,7 +106,9 @@ class JaxSeries(
     SeriesGrouping,
     SeriesSelection,
     SeriesIndexMoves,
+    SeriesMissing,
     SeriesRenaming,
+    SeriesWhere,
     SeriesShape,
     SeriesProtocols,
     SeriesSorting,

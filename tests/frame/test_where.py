@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: Apache-2.0
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pandas as pd
+import pytest
+from frame_examples import mixed_frame
+from frame_parity import assert_parity, assert_same_error, on_device
+
+
+def _chosen(f):
+    few = f.k > 1
+    return (
+        f.where(few),
+        f.mask(few),
+        f.x.where(few, 0.0),
+        f.i.where(few, 0),
+        f.i.where(few),
+        f.i.mask(few, 1.5),
+        f.f.where(few, 0.5),
+        f.f.where(few, f.x),
+        f.s.where(few, "b"),
+        f.s.mask(few, "new"),
+        f.c.where(few, "w"),
+        f.t.where(few, pd.Timestamp("2020-01-01")),
+        f.d.where(few, f.d),
+        f.i.where(few, f.k),
+        f.i.where(few, f.x),
+        f.x.mask(lambda s: s > 0, lambda s: s * 2.0),
+        f[["k", "i", "x"]].where(f[["i", "x"]] > 0, 0),
+        f[["k", "i"]].where(few, f[["i", "k"]]),
+        f[["x", "f"]].where(few, f.x, axis=0),
+    )
+
+
+def test_matches_pandas():
+    assert_parity(_chosen, mixed_frame())
+
+
+def test_matches_pandas_on_a_mesh():
+    assert_parity(
+        lambda f: (f.where(f.k > 1), f.s.mask(f.k > 1, "new")), mixed_frame(), ways=["mesh"]
+    )
+
+
+@pytest.mark.parametrize("num_rows", [0, 1])
+def test_few_rows(num_rows):
+    assert_parity(_chosen, mixed_frame()[:num_rows], ways=["eager"])
+
+
+def test_dtypes_that_depend_on_values():
+    frame = pd.DataFrame(
+        {"i": [1, 2, 3], "n": np.array([1, 2, 3], "int8"), "b": [True, False, True]}
+    )
+
+    def each(f):
+        everywhere = f.i > 0
+        last = f.i > 2
+        return (
+            f.i.where(everywhere, 1.5),
+            f.i.where(everywhere),
+            f.b.where(everywhere, 1),
+            f.b.where(last),
+            f.i.where(last, f.i / 1.0),
+            f.i.where(last, f.i / 2.0),
+            f.n.where(last, f.i),
+            f.n.where(last, f.i * 1000),
+            f.n.where(last, 1000),
+            f.n.astype("uint8").where(last, f.i),
+            f.n.astype("float32").where(last, f.i),
+            f.n.where(last, 5.0),
+        )
+
+    assert_parity(each, frame, ways=["eager"])
+
+
+def test_conditions_are_aligned():
+    frame = pd.DataFrame({"x": [1, 2, 3]})
+    cond, other = pd.Series([True, False], index=[2, 1]), pd.Series([7.0, 8.0], index=[0, 1])
+    assert_parity(
+        lambda f, c, o: (f.x.where(c), f.x.mask(c), f.x.where(f.x > 2, o)),
+        frame, cond, other, ways=["eager"],
+    )  # fmt: skip
+    flags = np.array([True, False, True])
+    assert_parity(lambda f: (f.x.where(flags), f.where(flags[:, None], 0)), frame, ways=["eager"])
+
+
+def test_wrong_arguments_are_pandas_errors():
+    frame = pd.DataFrame({"x": [1, 2], "c": pd.Categorical(["a", "b"]), "s": ["a", "b"]})
+    assert "bool" in assert_same_error(lambda f: f.x.where(f.x, 1), frame).lower()
+    assert "same shape" in assert_same_error(lambda f: f.x.where([True]), frame)
+    assert "same shape" in assert_same_error(lambda f: f.where(np.array([True, False])), frame)
+    assert "category" in assert_same_error(lambda f: f.c.where(f.x > 1, "q"), frame)
+    assert_same_error(lambda f: f[["x"]].where(f.x > 1, f.x), frame)
+    with pytest.raises(NotImplementedError, match="astype"):
+        on_device(frame).s.where(on_device(frame).x > 1, 5)
+    with pytest.raises(NotImplementedError, match="inplace"):
+        on_device(frame).where(on_device(frame).x > 1, inplace=True)
+
+
+def test_gradient_flows_to_both_sides():
+    frame = on_device(pd.DataFrame({"x": [1.0, -2.0], "y": [3.0, 4.0]}))
+    weights = jnp.array([2.0, 5.0])
+    gradient = jax.grad(
+        lambda f: jnp.sum(f.x.where(f.x > 0, f.y)._only.data[:2] * weights), allow_int=True
+    )(frame)
+    np.testing.assert_array_equal(gradient._table.columns[0].data[:2], [2.0, 0.0])
+    np.testing.assert_array_equal(gradient._table.columns[1].data[:2], [0.0, 5.0])
