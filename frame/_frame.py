@@ -25,6 +25,7 @@ from ._layout import layout_of
 from ._missing import FrameMissing, SeriesMissing
 from ._parquet import FrameParquet
 from ._protocols import FrameProtocols, SeriesProtocols
+from ._quantile_methods import FrameQuantiles, SeriesQuantiles
 from ._reductions import FrameReductions, SeriesReductions
 from ._renaming import FrameRenaming, SeriesRenaming
 from ._rolling import Windowing
@@ -54,6 +55,7 @@ class JaxFrame(
     FrameCsv,
     FrameParquet,
     FrameProtocols,
+    FrameQuantiles,
     FrameReductions,
     FrameSelection,
     FrameShape,
@@ -112,6 +114,7 @@ class JaxSeries(
     SeriesShape,
     SeriesProtocols,
     SeriesSorting,
+    SeriesQuantiles,
     SeriesReductions,
 ):
     """One column with its labels, with pandas' methods. A pytree.
