@@ -5,6 +5,7 @@ from ..primitives import CapacityError
 from ._csv import read_csv
 from ._frame import JaxFrame, JaxSeries
 from ._interchange import from_arrow, from_jax, from_pandas
+from ._merge import merge
 from ._parquet import read_parquet
 
 __all__ = [
@@ -14,6 +15,7 @@ __all__ = [
     "from_arrow",
     "from_jax",
     "from_pandas",
+    "merge",
     "read_csv",
     "read_parquet",
 ]

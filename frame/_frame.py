@@ -22,6 +22,7 @@ from ._groupby import FrameGrouping, SeriesGrouping
 from ._index_moves import FrameIndexMoves, SeriesIndexMoves
 from ._labels import Labels
 from ._layout import layout_of
+from ._merge import FrameMerge
 from ._missing import FrameMissing, SeriesMissing
 from ._parquet import FrameParquet
 from ._protocols import FrameProtocols, SeriesProtocols
@@ -57,6 +58,7 @@ class JaxFrame(
     FrameProtocols,
     FrameQuantiles,
     FrameReductions,
+    FrameMerge,
     FrameSelection,
     FrameShape,
     FrameSorting,

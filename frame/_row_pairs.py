@@ -1,0 +1,377 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which rows of two tables stand beside each other in their merge."""
+
+import functools
+from collections.abc import Sequence
+from typing import Any, Literal, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from .. import primitives
+from ._column import Array, Column, fill_missing
+from ._layout import Layout
+from ._moves import gather, position, resized, take_columns
+from ._table import NO_ROWS, Count, Table, as_count, is_row, is_traced
+
+Keys = tuple[Array, ...]
+MOST_ROWS = 2**31 - 1
+
+
+class SideRows(NamedTuple):
+    """The rows of one side in a merge.
+
+    Attributes:
+        row_ids: for each row of the merge that of the side, -1 where it has none.
+        found: "same", all rows of the side in their places; "all", a row everywhere; "some", not
+            everywhere, or perhaps not; "none", nowhere.
+        layout: where the rows lie.
+    """
+
+    row_ids: Array
+    found: Literal["same", "all", "some", "none"]
+    layout: Layout
+
+    @property
+    def has_holes(self) -> bool:
+        """Whether a row may be missing."""
+        return self.found in ("some", "none")
+
+    def take(self, columns: Sequence[Column]) -> tuple[Column, ...]:
+        """The values of the side's columns in the rows of the merge, as pandas shows them.
+
+        Inside `jit` integers and bools keep their dtype under a mask.
+        """
+        if self.found == "same":
+            return resized(columns, self.row_ids.shape[0], self.layout)
+        taken = take_columns(columns, self.row_ids, self.layout, holes=self.has_holes)
+        if not self.has_holes or is_traced(self.row_ids):
+            return taken
+        return tuple(
+            column if before.valid is not None and is_traced(column) else fill_missing(column)
+            for before, column in zip(columns, taken, strict=True)
+        )
+
+
+class RowPairs(NamedTuple):
+    """The rows of a merge.
+
+    Attributes:
+        left: the rows of the left side.
+        right: the rows of the right side.
+        num_rows: how many there are.
+        needed: see `Table.needed`.
+        labels: for an anti join, where its rows stand in the join that it is taken from.
+    """
+
+    left: SideRows
+    right: SideRows
+    num_rows: Count
+    needed: Count
+    labels: Array | None = None
+
+
+def pair_rows(
+    left: Table,
+    right: Table,
+    left_keys: Keys,
+    right_keys: Keys,
+    how: str,
+    *,
+    sort: bool = False,
+    capacity: int | None = None,
+) -> RowPairs:
+    """Pairs the rows of two tables whose keys are equal, in pandas' order.
+
+    Args:
+        left: the left side.
+        right: the right side.
+        left_keys: keys of the left rows, of the dtypes of `right_keys`.
+        right_keys: keys of the right rows.
+        how: "inner", "left", "right", "outer", "left_anti" or "right_anti".
+        sort: whether the pairs come in the order of the keys.
+        capacity: rows that there is room for; needed inside `jit`, but for anti joins.
+
+    Raises:
+        CapacityError: an eager call was given too small a capacity.
+        ValueError: `capacity` is left out inside `jit`, or there are 2^31 - 1 pairs or more.
+    """
+    if how == "right_anti":
+        swapped = pair_rows(
+            right, left, right_keys, left_keys, "left_anti", sort=sort, capacity=capacity
+        )
+        return swapped._replace(left=swapped.right, right=swapped.left)
+    traced = is_traced(
+        left_keys, right_keys, left.num_rows, right.num_rows, left.needed, right.needed
+    )
+    if how == "left_anti":
+        return _anti(left, right, left_keys, right_keys, sort, capacity, traced)
+    layout = left.layout
+    if traced:
+        if capacity is None:
+            raise ValueError(
+                "merge: inside jit capacity must say how many rows there is room for, got None. "
+                "Pass capacity=, for a key that is distinct on the right that of the left side."
+            )
+        numbers = left.num_rows, right.num_rows
+        room = rounded(capacity, layout)
+        left_rows, right_rows, count = _pairs(
+            left_keys, right_keys, numbers, how, sort, room, layout
+        )
+        num_rows = jnp.minimum(count, np.int32(room))
+        needed = needed_of(left, right, count, room)
+        left_found = "some" if how in ("right", "outer") else "all"
+        right_found = "some" if how in ("left", "outer") else "all"
+        return RowPairs(
+            SideRows(left_rows, left_found, layout),
+            SideRows(right_rows, right_found, layout),
+            num_rows,
+            needed,
+        )
+    return _eager_pairs(left, right, left_keys, right_keys, how, sort, capacity)
+
+
+def rounded(capacity: Any, layout: Layout) -> int:
+    """A capacity that a user gave, as one that a table can have."""
+    if not isinstance(capacity, (int, np.integer)) or isinstance(capacity, bool):
+        raise TypeError(f"merge: capacity must be a static int, got {type(capacity).__name__}.")
+    if capacity < 0:
+        raise ValueError(f"merge: capacity must not be negative, got {capacity}.")
+    return -(-max(int(capacity), 1) // layout.num_shards) * layout.num_shards
+
+
+def needed_of(left: Table, right: Table, count: Count, room: int) -> Count:
+    """What a result with room for `room` rows says that it needs."""
+    lost = jnp.where(count > np.int32(room), count, np.int32(0))
+    return jnp.maximum(lost, jnp.maximum(left.needed, right.needed))
+
+
+def _eager_pairs(
+    left: Table,
+    right: Table,
+    left_keys: Keys,
+    right_keys: Keys,
+    how: str,
+    sort: bool,
+    capacity: int | None,
+) -> RowPairs:
+    layout = left.layout
+    num_left, num_right = left.num_rows_on_host, right.num_rows_on_host
+    numbers = as_count(num_left), as_count(num_right)
+    # Keys that are distinct on one side give at most as many rows: this is room enough mostly.
+    most = {"right": num_right, "outer": num_left + num_right}.get(how, num_left)
+    room = layout.capacity_for(most) if capacity is None else rounded(capacity, layout)
+    rows = _pairs(left_keys, right_keys, numbers, how, sort, room, layout)
+    count = int(rows[2])
+    if count > room:
+        if count >= MOST_ROWS:
+            raise ValueError(
+                "merge: the result must have fewer than 2**31 - 1 rows, got more. Drop keys that "
+                "many rows of both sides have, or merge the left side in parts."
+            )
+        if capacity is not None:
+            raise primitives.CapacityError("merge", count, room)
+        room = layout.capacity_for(count)
+        rows = _pairs(left_keys, right_keys, numbers, how, sort, room, layout)
+    elif capacity is None and layout.capacity_for(count) < room:
+        room = layout.capacity_for(count)
+        rows = (*_first_rows(rows[:2], room, layout), rows[2])
+    return _described(rows, how, num_left, num_right, count, layout)
+
+
+def _described(
+    rows: tuple[Array, Array, Array],
+    how: str,
+    num_left: int,
+    num_right: int,
+    count: int,
+    layout: Layout,
+) -> RowPairs:
+    left_rows, right_rows, _ = rows
+    flags = np.asarray(_facts(left_rows, right_rows, as_count(count), layout))
+    sides = []
+    for row_ids, num_rows, (any_hole, all_holes, in_place) in (
+        (left_rows, num_left, flags[0]),
+        (right_rows, num_right, flags[1]),
+    ):
+        found = "none" if all_holes else "some"
+        if not count or not any_hole:
+            found = "same" if in_place and count == num_rows else "all"
+        sides.append(SideRows(row_ids, found, layout))
+    return RowPairs(*sides, as_count(count), NO_ROWS)
+
+
+@functools.partial(jax.jit, static_argnums=(3, 4, 5, 6))
+def _pairs(
+    left_keys: Keys,
+    right_keys: Keys,
+    numbers: tuple[Count, Count],
+    how: Any,
+    sort: bool,
+    capacity: int,
+    layout: Layout,
+) -> tuple[Array, Array, Array]:
+    order = None
+    if sort and how == "right":
+        order, right_keys = _in_order(right_keys, numbers[1], layout)
+    elif sort and how != "outer":
+        order, left_keys = _in_order(left_keys, numbers[0], layout)
+    joined = primitives.join(
+        left_keys, right_keys, how=how, capacity=capacity, num_valid=numbers, **layout.on_mesh
+    )
+    left_rows, right_rows = (
+        rows if rows.shape[0] == capacity else jnp.pad(rows, (0, capacity - rows.shape[0]))
+        for rows in joined[:2]
+    )
+    if order is not None and how == "right":
+        right_rows = _through(order, right_rows, layout)
+    elif order is not None:
+        left_rows = _through(order, left_rows, layout)
+    return left_rows, right_rows, joined.count
+
+
+def _in_order(keys: Keys, num_rows: Count, layout: Layout) -> tuple[Array, Keys]:
+    order = primitives.radix_argsort(keys, num_valid=num_rows, **layout.on_mesh)
+    return order, gather(keys, order, layout)
+
+
+def _through(order: Array, row_ids: Array, layout: Layout) -> Array:
+    return jnp.where(row_ids < 0, np.int32(-1), gather(order, row_ids, layout))
+
+
+@functools.partial(jax.jit, static_argnums=(1, 2))
+def _first_rows(rows: tuple[Array, ...], capacity: int, layout: Layout) -> tuple[Array, ...]:
+    return layout.constrain(tuple(row_ids[:capacity] for row_ids in rows))
+
+
+@functools.partial(jax.jit, static_argnums=3)
+def _facts(left_rows: Array, right_rows: Array, num_rows: Count, layout: Layout) -> Array:
+    valid = is_row(left_rows.shape[0], num_rows, layout)
+    place = position(left_rows.shape[0], layout)
+    return jnp.stack(
+        [
+            jnp.stack(
+                [
+                    jnp.any(valid & (row_ids < 0)),
+                    jnp.all(~valid | (row_ids < 0)),
+                    jnp.all(~valid | (row_ids == place)),
+                ]
+            )
+            for row_ids in (left_rows, right_rows)
+        ]
+    )
+
+
+def _anti(
+    left: Table,
+    right: Table,
+    left_keys: Keys,
+    right_keys: Keys,
+    sort: bool,
+    capacity: int | None,
+    traced: bool,
+) -> RowPairs:
+    layout = left.layout
+    numbers = left.num_rows, right.num_rows
+    if not traced:
+        numbers = as_count(left.num_rows_on_host), as_count(right.num_rows_on_host)
+    room = left.capacity if capacity is None else rounded(capacity, layout)
+    rows, labels, count = _without_match(left_keys, right_keys, numbers, sort, room, layout)
+    num_rows, needed = jnp.minimum(count, np.int32(room)), needed_of(left, right, count, room)
+    if not traced:
+        num_found = int(count)
+        if num_found > room:
+            raise primitives.CapacityError("merge", num_found, room)
+        if capacity is None and layout.capacity_for(num_found) < room:
+            room = layout.capacity_for(num_found)
+            rows, labels = _first_rows((rows, labels), room, layout)
+        num_rows, needed = as_count(num_found), NO_ROWS
+    no_rows = layout.constrain(jnp.full(rows.shape, -1, rows.dtype))
+    found = "none" if traced or int(num_rows) else "all"
+    if found == "all":
+        no_rows = rows
+    return RowPairs(
+        SideRows(rows, "all", layout), SideRows(no_rows, found, layout), num_rows, needed, labels
+    )
+
+
+@functools.partial(jax.jit, static_argnums=(3, 4, 5))
+def _without_match(
+    left_keys: Keys,
+    right_keys: Keys,
+    numbers: tuple[Count, Count],
+    sort: bool,
+    capacity: int,
+    layout: Layout,
+) -> tuple[Array, Array, Array]:
+    """Left rows without a match, and where they stand in a left join: each row of it has a label.
+
+    A left row takes as many places there as it has matches, and one if it has none.
+    """
+    order = None
+    if sort:
+        order, left_keys = _in_order(left_keys, numbers[0], layout)
+    num_left, num_right = left_keys[0].shape[0], right_keys[0].shape[0]
+    ones = layout.constrain(jnp.ones(num_right, jnp.int32))
+    distinct = primitives.reduce_by_key(
+        right_keys, ones, "sum", capacity=num_right, num_valid=numbers[1], **layout.on_mesh
+    )
+    joined = primitives.join(
+        left_keys,
+        distinct.unique_keys,
+        how="left",
+        capacity=num_left,
+        num_valid=(numbers[0], distinct.num_runs),
+        **layout.on_mesh,
+    )
+    is_alone = (joined.right_rows < 0) & is_row(num_left, numbers[0], layout)
+    matches = gather(distinct.values, joined.right_rows, layout)
+    places = primitives.exclusive_scan(jnp.maximum(matches, np.int32(1)), "add", **layout.on_mesh)
+    left_rows = position(num_left, layout) if order is None else order
+    kept = primitives.compact(is_alone, (left_rows, places), capacity=capacity, **layout.on_mesh)
+    return *kept.rows, kept.count
+
+
+@functools.partial(jax.jit, static_argnums=(1, 2))
+def _product(
+    numbers: tuple[Count, Count], capacity: int, layout: Layout
+) -> tuple[Array, Array, Array]:
+    num_left, num_right = (jnp.asarray(number, jnp.int32) for number in numbers)
+    place = position(capacity, layout)
+    width = jnp.maximum(num_right, np.int32(1))
+    fits = num_left <= np.int32(MOST_ROWS) // width
+    count = jnp.where(fits, num_left * num_right, np.int32(MOST_ROWS))
+    return place // width, place % width, count
+
+
+def all_pairs(left: Table, right: Table, *, capacity: int | None = None) -> RowPairs:
+    """Pairs each row of one table with each of the other, by left row, then right row."""
+    layout = left.layout
+    if is_traced(left.num_rows, right.num_rows, left.needed, right.needed):
+        most = left.capacity * right.capacity
+        if capacity is None and most >= MOST_ROWS:
+            raise ValueError(
+                "merge: a cross merge must have fewer than 2**31 - 1 rows, got room for "
+                f"{left.capacity:,} times {right.capacity:,}. Pass capacity=."
+            )
+        room = rounded(most if capacity is None else capacity, layout)
+        left_rows, right_rows, count = _product((left.num_rows, right.num_rows), room, layout)
+        num_rows, needed = jnp.minimum(count, np.int32(room)), needed_of(left, right, count, room)
+    else:
+        num_left, num_right = left.num_rows_on_host, right.num_rows_on_host
+        count = num_left * num_right
+        if count >= MOST_ROWS:
+            raise ValueError(
+                f"merge: a cross merge must have fewer than 2**31 - 1 rows, got {count:,}. "
+                "Merge the left side in parts."
+            )
+        room = layout.capacity_for(count) if capacity is None else rounded(capacity, layout)
+        if count > room:
+            raise primitives.CapacityError("merge", count, room)
+        numbers = as_count(num_left), as_count(num_right)
+        left_rows, right_rows, _ = _product(numbers, room, layout)
+        num_rows, needed = as_count(count), NO_ROWS
+    return RowPairs(
+        SideRows(left_rows, "all", layout), SideRows(right_rows, "all", layout), num_rows, needed
+    )

@@ -1,0 +1,262 @@
+# SPDX-License-Identifier: Apache-2.0
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pandas as pd
+import pytest
+from frame_examples import INTEGERS, mixed_frame
+from frame_parity import EVERYWHERE, assert_parity, assert_same, assert_same_error
+from jaxframes.frame import CapacityError, JaxFrame, merge
+
+HOWS = ("inner", "left", "right", "outer", "left_anti", "right_anti")
+
+
+def left_side(num_rows=37):
+    return mixed_frame(num_rows)
+
+
+def right_side(num_rows=23):
+    return mixed_frame(num_rows, seed=7).rename(columns={"x": "x2"})
+
+
+def merged(left, right, **options):
+    """With a capacity, which pandas does not know, where it is needed."""
+    if isinstance(left, JaxFrame) and options.get("how") != "cross":
+        options["capacity"] = 320
+    return left.merge(right, **options)
+
+
+@pytest.mark.parametrize("how", HOWS)
+def test_matches_pandas_for_each_kind_of_key(how):
+    def merged_by_each(left, right):
+        return tuple(
+            left.merge(right, how=how, on=key, indicator=True)
+            for key in ("k", "y", "b", "s", "c", "t", ["k", "s"])
+        )
+
+    assert_parity(merged_by_each, left_side(), right_side(), ways=["eager"])
+
+
+def test_sorts_by_the_key():
+    def merged_by_each(left, right):
+        return tuple(
+            left.merge(right, how=how, on=key, sort=True)
+            for how, key in (("inner", "s"), ("left", ["k", "s"]), ("right", "c"), ("inner", "t"))
+        )
+
+    assert_parity(merged_by_each, left_side(), right_side(), ways=["eager"])
+
+
+def test_everywhere():
+    def merged_in_each_way(left, right):
+        left, right = left[["k", "s", "x", "i"]], right[["k", "s", "b", "i"]]
+        return tuple(merged(left, right, how=how, on=["k", "s"]) for how in HOWS[:5])
+
+    assert_parity(merged_in_each_way, left_side(), right_side(), ways=EVERYWHERE)
+
+
+def test_every_row_with_every_row():
+    def crossed(left, right):
+        return left[["k", "s"]].merge(right[["k", "b"]], how="cross", suffixes=("", "_r"))
+
+    assert_parity(crossed, left_side(5), right_side(7), ways=EVERYWHERE)
+
+
+@pytest.mark.parametrize("how", ["inner", "outer"])
+def test_integers_and_floats_match_by_value(how):
+    def merged_by_each(left, *others):
+        return tuple(left.merge(other, how=how, on="k") for other in others)
+
+    keys = pd.Series([3, 1, 2, 2])
+    lefts = {dtype: pd.DataFrame({"k": keys.astype(dtype)}) for dtype in ("int8", "uint64")}
+    others = [
+        pd.DataFrame({"k": pd.Series([2, 5, 3]).astype(dtype), "z": [1, 2, 3]})
+        for dtype in (*INTEGERS, "float32", "float64")
+    ]
+    for left in lefts.values():
+        assert_parity(merged_by_each, left, *others, ways=["eager"])
+
+
+def test_keys_of_other_categories_and_units():
+    categories = [
+        pd.DataFrame({"k": pd.Categorical(["b", "c", None], categories=order), "x": [1, 2, 3]})
+        for order in (["b", "c"], ["c", "b"], ["c", "b", "a"])
+    ]
+    for how in ("inner", "outer"):
+        for other in categories[1:]:
+            assert_parity(
+                lambda a, b, how=how: a.merge(b, how=how, on="k"),
+                categories[0],
+                other,
+                ways=["eager"],
+            )
+    seconds = pd.DataFrame({"k": pd.to_datetime(["2020", "2021"]).as_unit("s"), "x": [1, 2]})
+    millis = pd.DataFrame({"k": pd.to_datetime(["2021", "2022"]).as_unit("ms")})
+    assert_parity(
+        lambda a, b: tuple(a.merge(b, how=how, on="k") for how in HOWS[:5]),
+        seconds,
+        millis,
+        ways=["eager"],
+    )
+
+
+def test_keys_under_different_labels_and_suffixes():
+    def merged_in_each_way(left, right):
+        return (
+            left.merge(right, how="outer", left_on="k", right_on="i", suffixes=("", "_r")),
+            left.merge(right, left_on=["k", "b"], right_on=["k", "b"], suffixes=("_l", None)),
+            left.merge(
+                right.drop(columns="s")
+                if isinstance(right, pd.DataFrame)
+                else right[[label for label in right if label != "s"]],
+                how="right",
+                on=["k", "c"],
+                indicator="from",
+            ),
+        )
+
+    assert_parity(merged_in_each_way, left_side(), right_side(), ways=["eager"])
+
+
+@pytest.mark.parametrize("how", HOWS)
+def test_labels_of_rows_as_keys(how):
+    left, right = left_side().set_index("k"), right_side().set_index("k").rename_axis("q")
+    assert_parity(
+        lambda a, b: (
+            a.merge(b, how=how, left_index=True, right_index=True),
+            a.merge(b, how=how, left_on="i", right_index=True),
+            a.merge(b, how=how, right_on="i", left_index=True),
+        ),
+        left[["i", "s"]],
+        right[["i", "x2"]],
+        ways=["eager"],
+    )
+    assert_parity(
+        lambda a, b: (a.merge(b, how=how, on="k"), b.merge(a, how=how, on="k")),
+        left[["s"]],
+        right_side()[["k", "x2"]],
+        ways=["eager"],
+    )
+
+
+@pytest.mark.parametrize("num_rows", [(0, 5), (5, 0), (0, 0), (1, 1)])
+def test_few_rows(num_rows):
+    left, right = left_side(num_rows[0]), right_side(num_rows[1])
+    assert_parity(
+        lambda a, b: tuple(a.merge(b, how=how, on="k") for how in HOWS), left, right, ways=["eager"]
+    )
+
+
+def test_objects_of_the_host_travel():
+    left = pd.DataFrame({"k": [1, 2, 3], "o": [[1], {"a": 2}, "x"]})
+    right = pd.DataFrame({"k": [3, 4, 1]})
+    assert_parity(lambda a, b: a.merge(b, how="outer", on="k"), left, right, ways=["eager"])
+
+
+def test_a_series_has_a_name():
+    left, right = left_side()[["k"]], right_side()["k"]
+    assert_parity(lambda a, b: a.merge(b, on="k"), left, right, ways=["eager"])
+    assert_same_error(lambda a, b: a.merge(b, on="k"), left, right.rename(None))
+
+
+def test_wrong_arguments_are_pandas_errors():
+    left = pd.DataFrame({"k": [1, 1, 2], "x": [1, 2, 3]})
+    right = pd.DataFrame({"k": [1, 2, 2], "x": [1, 2, 3], "s": ["a", "b", "c"]})
+    wrong = [
+        {"how": "bogus"},
+        {"on": "bogus"},
+        {"left_on": "k"},
+        {"on": "k", "left_on": "k"},
+        {"on": "k", "left_index": True},
+        {"left_on": ["k", "x"], "right_on": "k"},
+        {"on": "k", "suffixes": (None, None)},
+        {"on": "k", "suffixes": {"_x", "_y"}},
+        {"on": "k", "suffixes": ("_x", "_x")},
+        {"on": "k", "indicator": "x"},
+        {"on": "k", "indicator": 1},
+        {"on": "k", "validate": "bogus"},
+        {"on": "k", "validate": "1:1"},
+        {"on": "k", "validate": "one_to_many"},
+        {"on": "k", "validate": "many_to_one"},
+        {"how": "cross", "on": "k"},
+        {"left_on": "k", "right_on": "s"},
+        {"left_index": True},
+    ]
+    for options in wrong:
+        assert_same_error(lambda a, b, options=options: a.merge(b, **options), left, right)
+    assert "'bogus'" in assert_same_error(lambda a, b: a.merge(b, on="bogus"), left, right)
+    assert_same_error(lambda a, b: a.merge(b), left, right[["s"]])
+    assert_same_error(lambda a: a.merge([1], on="k"), left)
+
+
+def test_checks_that_keys_are_distinct():
+    left, right = pd.DataFrame({"k": [1.0, np.nan]}), pd.DataFrame({"k": [1.0, 1.0]})
+    assert_parity(lambda a, b: a.merge(b, validate="1:m"), left, right, ways=["eager"])
+
+
+def test_too_small_a_capacity_is_never_silent():
+    left, right = JaxFrame({"k": [1, 1, 2]}), JaxFrame({"k": [1, 1, 2], "y": [1, 2, 3]})
+    with pytest.raises(CapacityError, match="capacity=5"):
+        left.merge(right, on="k", capacity=4)
+
+    @jax.jit
+    def run(left, right):
+        return left.merge(right, on="k", capacity=4)[["y"]]
+
+    result = run(left, right)
+    for read in (len, JaxFrame.to_pandas, lambda frame: frame.y.sum()):
+        with pytest.raises(CapacityError, match="capacity=5"):
+            read(result)
+    with pytest.raises(ValueError, match="capacity must say"):
+        jax.jit(lambda a, b: a.merge(b, on="k"))(left, right)
+
+
+def test_one_program_for_all_lengths():
+    traces = []
+
+    @jax.jit
+    def run(left, right):
+        traces.append(None)
+        return left.merge(right, how="left", on="k", capacity=64)
+
+    for num_rows in (0, 1, 5, 37):
+        left, right = left_side(num_rows)[["k", "i"]], right_side(num_rows)[["k", "x2"]]
+        right = right.drop_duplicates("k")
+        assert_same(run(JaxFrame(left), JaxFrame(right)), left.merge(right, how="left", on="k"))
+    assert len(traces) == 1
+
+
+def test_differentiable_in_columns_of_both_sides():
+    left = JaxFrame({"k": [1, 2, 2, 3], "x": [1.0, 2.0, 3.0, 4.0]})
+    right = JaxFrame({"k": [2, 1, 2], "y": [5.0, 6.0, 7.0]})
+
+    def loss(x, y, how):
+        a, b = left.assign(x=x), right.assign(y=y)
+        frame = a.merge(b, how=how, on="k", capacity=64)
+        product = frame._column("x").data * frame._column("y").data
+        return jnp.sum(jnp.where(frame._table.is_row() & (product == product), product, 0.0))
+
+    x, y = left._column("x").data, right._column("y").data
+    for gradient in (jax.grad(loss, (0, 1)), jax.jit(jax.grad(loss, (0, 1)), static_argnums=2)):
+        by_x, by_y = gradient(x, y, "inner")
+        assert by_x[:4].tolist() == [6.0, 12.0, 12.0, 0.0]
+        assert by_y[:3].tolist() == [5.0, 1.0, 5.0]
+    by_x, _ = jax.grad(loss, (0, 1))(x, y, "left")
+    assert by_x[:4].tolist() == [6.0, 12.0, 12.0, 0.0]
+
+
+def test_maps_over_a_parameter():
+    left, right = JaxFrame({"k": [1, 2, 2, 3]}), JaxFrame({"k": [2, 1, 2], "y": [5.0, 6.0, 7.0]})
+
+    def total(scale):
+        frame = left.assign(x=scale).merge(right, on="k", capacity=64)
+        product = frame._column("x").data * frame._column("y").data
+        return jnp.sum(jnp.where(frame._table.is_row(), product, 0.0))
+
+    assert jax.vmap(total)(jnp.array([1.0, 2.0])).tolist() == [30.0, 60.0]
+
+
+def test_a_function_of_two_frames():
+    left, right = left_side()[["k"]], right_side()[["k", "i"]]
+    expected = pd.merge(left, right, on="k")
+    assert_same(merge(JaxFrame(left), JaxFrame(right), on="k"), expected)
