@@ -13,7 +13,7 @@ from ._merge_keys import become_strings, common_pair, join_keys
 from ._merge_plan import KeySide, MergePlan, as_operand, check_how, plan_merge, suffixed_labels
 from ._merged import Merged, merged_index
 from ._recode import as_string
-from ._row_pairs import Keys, RowPairs, all_pairs, pair_rows
+from ._row_pairs import Keys, RowPairs, all_pairs, is_in_jit, pair_rows
 from ._table import Table, as_count, is_traced
 
 VALIDATIONS = {
@@ -240,7 +240,7 @@ def check_distinct(
     if relation not in VALIDATIONS.values():
         known = [*VALIDATIONS.values(), *VALIDATIONS]
         raise ValueError(f'"{validate}" is not a valid argument. Valid arguments are: {known}')
-    if is_traced(left_keys, right_keys, left.num_rows, right.num_rows):
+    if is_in_jit(left_keys, right_keys, left.num_rows, right.num_rows):
         raise NotImplementedError(
             "merge: validate= cannot raise inside jit. Check the keys before, with is_unique."
         )

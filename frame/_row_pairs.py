@@ -102,9 +102,7 @@ def pair_rows(
             right, left, right_keys, left_keys, "left_anti", sort=sort, capacity=capacity
         )
         return swapped._replace(left=swapped.right, right=swapped.left)
-    traced = is_traced(
-        left_keys, right_keys, left.num_rows, right.num_rows, left.needed, right.needed
-    )
+    traced = is_in_jit(left_keys, right_keys, *_numbers(left, right))
     if how == "left_anti":
         return _anti(left, right, left_keys, right_keys, sort, capacity, traced)
     layout = left.layout
@@ -130,6 +128,15 @@ def pair_rows(
             needed,
         )
     return _eager_pairs(left, right, left_keys, right_keys, how, sort, capacity)
+
+
+def is_in_jit(*trees: Any) -> bool:
+    """Whether results of the arrays have no value yet; inside `jit` even those of known arrays."""
+    return is_traced(*trees, jnp.zeros((), jnp.int32))
+
+
+def _numbers(left: Table, right: Table) -> tuple[Count, ...]:
+    return left.num_rows, right.num_rows, left.needed, right.needed
 
 
 def rounded(capacity: Any, layout: Layout) -> int:
@@ -348,7 +355,7 @@ def _product(
 def all_pairs(left: Table, right: Table, *, capacity: int | None = None) -> RowPairs:
     """Pairs each row of one table with each of the other, by left row, then right row."""
     layout = left.layout
-    if is_traced(left.num_rows, right.num_rows, left.needed, right.needed):
+    if is_in_jit(*_numbers(left, right)):
         most = left.capacity * right.capacity
         if capacity is None and most >= MOST_ROWS:
             raise ValueError(
