@@ -17,6 +17,7 @@ from ._construction import relaid, table_of_data
 from ._conversion import FrameConversion, SeriesConversion
 from ._csv import FrameCsv
 from ._cumulative import Cumulative
+from ._duplicates import FrameDuplicates, SeriesDuplicates
 from ._from_host import column_from, index_from
 from ._groupby import FrameGrouping, SeriesGrouping
 from ._index_moves import FrameIndexMoves, SeriesIndexMoves
@@ -56,6 +57,7 @@ class JaxFrame(
     FrameCsv,
     FrameParquet,
     FrameProtocols,
+    FrameDuplicates,
     FrameQuantiles,
     FrameReductions,
     FrameMerge,
@@ -116,6 +118,7 @@ class JaxSeries(
     SeriesShape,
     SeriesProtocols,
     SeriesSorting,
+    SeriesDuplicates,
     SeriesQuantiles,
     SeriesReductions,
 ):
