@@ -9,97 +9,256 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from ._column import NUMBER, Array, Column, fill_missing
-from ._number_ops import COMPARISONS, NumberPlan, combine_numbers, plan_numbers
-from ._table import is_traced
+from ._column import NUMBER, Array, Column, fill_missing, missing_rows
+from ._number_ops import COMPARISONS, LOGIC, SYMBOLS, NumberPlan, combine_numbers, plan_numbers
+from ._table import Count, is_row, is_traced
 
 
 class Scalar(NamedTuple):
-    """One value, with which every row of a column is combined."""
+    """One value, with which every row of a column is combined.
+
+    Attributes:
+        value: a number, a string, a time, or None.
+        is_typed: whether its dtype counts as that of a column does; else it gives way.
+    """
 
     value: Any
+    is_typed: bool = False
+
+    @property
+    def is_number(self) -> bool:
+        """Whether it is a number of Python, NumPy or JAX, or a bool."""
+        if isinstance(self.value, (bool, int, float, complex)):
+            return True
+        dtype = getattr(self.value, "dtype", None)
+        return isinstance(dtype, np.dtype) and (dtype.kind in "biufc" or dtype == jnp.bfloat16)
 
 
-def combine(op: str, pairs: Sequence[tuple[Any, Any]]) -> tuple[Column, ...]:
+class Operand(NamedTuple):
+    """One side of an operation on numbers, and which of its rows have a value."""
+
+    data: Any
+    valid: Array | None = None
+
+
+def combine(
+    op: str, pairs: Sequence[tuple[Any, Any]], num_rows: Count, names: Sequence[Any] = ()
+) -> tuple[Column, ...]:
     """The results of an operation for pairs of a column and a column or scalar.
 
     Pairs of numbers are one compiled call, whatever their number.
+
+    Args:
+        op: the operation.
+        pairs: left and right sides, each a Column or a Scalar.
+        num_rows: how many rows count.
+        names: of the columns, for errors.
 
     Raises:
         TypeError: the operation has no meaning for the types of a pair.
     """
     results: list[Column | None] = [None] * len(pairs)
-    numbers: list[tuple[int, NumberPlan, tuple[Any, Any]]] = []
+    places: list[int] = []
+    plans: list[NumberPlan] = []
+    operands: list[tuple[Operand, Operand]] = []
     for place, (a, b) in enumerate(pairs):
-        if all(isinstance(side, Scalar) or side.is_numeric for side in (a, b)) and not any(
-            isinstance(side, Scalar) and isinstance(side.value, str) for side in (a, b)
-        ):
-            plan, operands = _plan(op, a, b)
-            numbers.append((place, plan, operands))
+        if _is_number(a) and _is_number(b):
+            x, y = _operand(op, a, b), _operand(op, b, a)
+            places.append(place)
+            plans.append(_plan(_power_by(b) if op == "pow" else op, x, y, num_rows))
+            operands.append((x, y))
         else:
             from ._typed_ops import combine_typed
 
-            results[place] = combine_typed(op, a, b)
-    if numbers:
-        made = _combine(tuple(n[2] for n in numbers), tuple(n[1] for n in numbers))
-        for (place, _, _), data in zip(numbers, made, strict=True):
-            results[place] = Column(data)
+            name = names[place] if place < len(names) else None
+            results[place] = combine_typed(op, a, b, name)
+    if plans:
+        made = _combine(tuple(operands), tuple(plans))
+        for place, (data, valid) in zip(places, made, strict=True):
+            results[place] = Column(data, valid)
     return tuple(result for result in results if result is not None)
 
 
-def _plan(op: str, a: Any, b: Any) -> tuple[NumberPlan, tuple[Any, Any]]:
-    x, y = _operand(a, b), _operand(b, a)
-    zeros = _has_zeros(op, y)
-    return plan_numbers(op, np.dtype(x.dtype), np.dtype(y.dtype), zeros=zeros), (x, y)
+def _is_number(side: Any) -> bool:
+    return side.is_number if isinstance(side, Scalar) else side.is_numeric
 
 
-def _operand(side: Any, other: Any) -> Any:
+def _operand(op: str, side: Any, other: Any) -> Operand:
     if isinstance(side, Scalar):
-        return scalar_like(side.value, np.dtype(_operand(other, None).dtype))
-    return fill_missing(side).data
+        other_dtype = np.dtype(other.dtype)
+        value = side.value
+        if not side.is_typed:
+            value = scalar_like(value, other_dtype, op)
+        if op in LOGIC and value.dtype.kind in "fc":
+            raise TypeError(
+                f"Cannot perform '{op}_' with a dtyped [{other_dtype}] array and scalar of type "
+                f"[{type(side.value).__name__}]"
+            )
+        return Operand(value)
+    if side.valid is None or is_traced(side.valid) or op in LOGIC or op in COMPARISONS:
+        if op in LOGIC and side.valid is not None and not side.is_bool:
+            side = side if is_traced(side.valid) else fill_missing(side)
+        return Operand(side.data, side.valid)
+    if side.is_bool:
+        side = Column(side.data.astype(jnp.int64), side.valid)
+    return Operand(fill_missing(side).data)
 
 
-def scalar_like(value: Any, dtype: np.dtype) -> Any:
-    """A scalar of the dtype that NumPy gives it beside an array of `dtype`.
+def scalar_like(value: Any, dtype: np.dtype, op: str = "add") -> Any:
+    """A scalar of the dtype that pandas gives it beside an array of `dtype`.
+
+    Numbers of NumPy count as Python's in arithmetic, and as typed elsewhere.
 
     Raises:
         OverflowError: a Python integer that the integers of the array cannot hold.
     """
+    if isinstance(value, jax.Array):
+        kind = np.dtype(value.dtype).kind
+        if kind == "f" or (kind == "i" and jax.typeof(value).weak_type):
+            like = (
+                dtype if dtype == jnp.bfloat16 else np.result_type(dtype, 1.0 if kind == "f" else 1)
+            )
+            return value.astype(jax.dtypes.canonicalize_dtype(like))
+        return value
+    if isinstance(value, np.ndarray):
+        value = value[()]
+    if isinstance(value, (np.integer, np.floating)) and op not in COMPARISONS + LOGIC:
+        value = value.item()
     if hasattr(value, "dtype"):
         return value
-    if value is None:
-        return np.float64(np.nan)
     if dtype == jnp.bfloat16:
-        return jnp.asarray(value, dtype if isinstance(value, (bool, int, float)) else None)
+        return jnp.asarray(value, dtype if isinstance(value, (int, float)) else None)
     if isinstance(value, bool):
         return np.bool_(value)
     if isinstance(value, int) and dtype.kind in "iu":
+        if op == "truediv":
+            return np.float64(value)
+        info = np.iinfo(dtype)
+        if op in COMPARISONS and not info.min <= value <= info.max:
+            return np.float64(np.inf if value > 0 else -np.inf)
         return dtype.type(value)
-    return np.result_type(dtype, value).type(value)
+    with np.errstate(over="ignore"):
+        return np.result_type(dtype, value).type(value)
 
 
-def _has_zeros(op: str, operand: Any) -> bool:
-    """Whether the right side may hold a zero: what integers become where they are divided by it."""
-    if op not in ("floordiv", "mod"):
+def _plan(op: str, x: Operand, y: Operand, num_rows: Count) -> NumberPlan:
+    a, b = np.dtype(x.data.dtype), np.dtype(y.data.dtype)
+    zeros = False
+    if op in ("floordiv", "mod"):
+        zeros = _has_zeros(op, x.data, y.data, num_rows)
+    plan = plan_numbers(op, a, b, zeros=zeros)
+    if op == "pow" and plan.dtype.kind == "i" and b.kind == "i" and not is_traced(y.data, num_rows):
+        negative = _any_negative(y.data, num_rows) if y.data.ndim else y.data < 0
+        if bool(negative):
+            raise ValueError("Integers to negative integer powers are not allowed.")
+    return plan
+
+
+def _power_by(exponent: Any) -> str:
+    """NumPy squares and takes roots where a power is asked for by those exponents."""
+    value = exponent.value if isinstance(exponent, Scalar) else None
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, float, np.number)):
+        return "pow"
+    return {2: "square", 0.5: "sqrt"}.get(value, "pow")
+
+
+def _has_zeros(op: str, a: Any, b: Any, num_rows: Count) -> bool:
+    """Whether a number is divided by zero: pandas then makes float64 of it."""
+    is_integer = a.dtype.kind in "biu" and b.dtype.kind in "biu"
+    if op == "mod" and (not is_integer or b.dtype == np.bool_):
         return False
-    if is_traced(operand):
-        return True
-    return bool(_any_zero(operand) if isinstance(operand, jax.Array) else (operand == 0).any())
+    if a.dtype.kind not in "biuf":
+        return False
+    if is_traced(b) or (is_traced(a, num_rows) and (b.ndim or not is_integer)):
+        # Integers have no infinity; a float keeps its dtype.
+        return is_integer
+    if not b.ndim and is_integer:
+        return bool(b == 0)
+    if not is_integer and np.result_type(a.dtype, b.dtype) == np.float64:
+        return False
+    return bool(_divides_by_zero(a, b, num_rows))
 
 
 @jax.jit
-def _any_zero(x: Array) -> Array:
-    return jnp.any(x == 0)
+def _divides_by_zero(a: Array, b: Array, num_rows: Count) -> Array:
+    shape = jnp.broadcast_shapes(a.shape, b.shape)
+    is_zero = ~b if b.dtype == jnp.bool_ else b == b.dtype.type(0)
+    found = jnp.broadcast_to(is_zero & (a == a), shape)
+    return jnp.any(found & is_row(shape[0], num_rows))
+
+
+@jax.jit
+def _any_negative(b: Array, num_rows: Count) -> Array:
+    return jnp.any((b < 0) & is_row(b.shape[0], num_rows))
 
 
 @functools.partial(jax.jit, static_argnums=1)
-def _combine(operands: Any, plans: tuple[NumberPlan, ...]) -> tuple[Array, ...]:
-    results = []
-    for (a, b), plan in zip(operands, plans, strict=True):
-        shape = jnp.broadcast_shapes(jnp.shape(a), jnp.shape(b))
-        a, b = jnp.broadcast_to(a, shape), jnp.broadcast_to(b, shape)
-        results.append(combine_numbers(plan, a, b))
-    return tuple(results)
+def _combine(operands: Any, plans: tuple[NumberPlan, ...]) -> tuple[Operand, ...]:
+    return tuple(_combined(plan, x, y) for (x, y), plan in zip(operands, plans, strict=True))
 
 
-__all__ = ["COMPARISONS", "NUMBER", "Scalar", "combine", "scalar_like"]
+def _combined(plan: NumberPlan, x: Operand, y: Operand) -> Operand:
+    shape = jnp.broadcast_shapes(jnp.shape(x.data), jnp.shape(y.data))
+    a, b = jnp.broadcast_to(x.data, shape), jnp.broadcast_to(y.data, shape)
+    valid = x.valid if y.valid is None else y.valid if x.valid is None else x.valid & y.valid
+    if valid is None:
+        return Operand(combine_numbers(plan, a, b))
+    if plan.op not in COMPARISONS and plan.op not in LOGIC:
+        # Holes of bools are NaN among objects in pandas, which count True as 1.
+        if plan.dtype == np.bool_:
+            plan = plan._replace(dtype=np.dtype(np.int64))
+        data = combine_numbers(plan, a, b)
+        if jnp.issubdtype(data.dtype, jnp.inexact):
+            return Operand(jnp.where(valid, data, data.dtype.type(np.nan)))
+        return Operand(data, valid)
+    data = combine_numbers(plan, a, b)
+    if plan.op in LOGIC and data.dtype != np.bool_:
+        return Operand(data, valid)
+    return Operand(data | ~valid if plan.op == "ne" else data & valid)
+
+
+def filled_pair(a: Any, b: Any, value: Any) -> tuple[Any, Any]:
+    """Two sides in which a missing value beside one that is there is replaced by `value`."""
+    sides = [a, b]
+    for side in sides:
+        if isinstance(side, Column) and not side.is_numeric:
+            raise NotImplementedError(
+                f"fill_value must be None for a column of {side.dtype_name}. "
+                "Call fillna() before the operation."
+            )
+    sides = [_room_for(side, value) for side in sides]
+    if all(isinstance(side, Scalar) or not side.can_miss for side in sides):
+        return sides[0], sides[1]
+    operands = [Operand(*side.arrays) if isinstance(side, Column) else None for side in sides]
+    filled = _filled(*operands, value)
+    return tuple(
+        side if isinstance(side, Scalar) else Column(*arrays)
+        for side, arrays in zip(sides, filled, strict=True)
+    )  # pyright: ignore
+
+
+def _room_for(side: Any, value: Any) -> Any:
+    if isinstance(side, Column) and side.valid is not None and not isinstance(value, int):
+        return fill_missing(side)
+    return side
+
+
+@jax.jit
+def _filled(x: Operand | None, y: Operand | None, value: Any) -> tuple[Any, Any]:
+    x_missing, y_missing = (
+        np.bool_(False) if side is None else missing_rows(side.data, side.valid, NUMBER)
+        for side in (x, y)
+    )
+    either = x_missing ^ y_missing
+
+    def fill(side: Operand | None, is_missing: Any) -> Any:
+        if side is None:
+            return None
+        place = is_missing & either
+        data = jnp.where(place, jnp.asarray(value).astype(side.data.dtype), side.data)
+        return data, None if side.valid is None else side.valid | place
+
+    return fill(x, x_missing), fill(y, y_missing)
+
+
+__all__ = ["COMPARISONS", "SYMBOLS", "Scalar", "combine", "filled_pair", "scalar_like"]

@@ -25,6 +25,7 @@ from ._labels import Labels
 from ._layout import layout_of
 from ._merge import FrameMerge
 from ._missing import FrameMissing, SeriesMissing
+from ._operator_methods import FrameOperatorMethods, SeriesOperatorMethods
 from ._parquet import FrameParquet
 from ._protocols import FrameProtocols, SeriesProtocols
 from ._quantile_methods import FrameQuantiles, SeriesQuantiles
@@ -37,6 +38,7 @@ from ._shifting import Shifting
 from ._sorting import FrameSorting, SeriesSorting
 from ._strings import SeriesStrings
 from ._table import Table, as_count
+from ._unary import FrameUnary, SeriesUnary
 from ._where import FrameWhere, SeriesWhere
 
 
@@ -61,9 +63,11 @@ class JaxFrame(
     FrameQuantiles,
     FrameReductions,
     FrameMerge,
+    FrameOperatorMethods,
     FrameSelection,
     FrameShape,
     FrameSorting,
+    FrameUnary,
 ):
     """A table of columns on one device or a mesh, with pandas' methods. A pytree.
 
@@ -121,6 +125,8 @@ class JaxSeries(
     SeriesDuplicates,
     SeriesQuantiles,
     SeriesReductions,
+    SeriesOperatorMethods,
+    SeriesUnary,
 ):
     """One column with its labels, with pandas' methods. A pytree.
 

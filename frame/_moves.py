@@ -119,12 +119,13 @@ def take_columns(
     """The values of columns at given places; see `take_rows`."""
     if not columns:
         return ()
-    missing_as = tuple(_missing_as(column) if holes else "" for column in columns)
-    arrays = _take(tuple(column.arrays for column in columns), row_ids, missing_as, layout)
+    kinds = tuple(hole_kind(column) if holes else "" for column in columns)
+    arrays = _take(tuple(column.arrays for column in columns), row_ids, kinds, layout)
     return tuple(map(Column.with_arrays, columns, arrays))
 
 
-def _missing_as(column: Column) -> str:
+def hole_kind(column: Column) -> str:
+    """How a missing value shows in an array of the column's type; see `with_holes`."""
     if column.type.has_codes:
         return "code"
     if column.type.is_time:
@@ -136,12 +137,13 @@ def _missing_as(column: Column) -> str:
 def _take(arrays: Any, row_ids: Array, missing_as: tuple[str, ...], layout: Layout) -> Any:
     taken = gather(arrays, row_ids, layout)
     return tuple(
-        (data, valid) if not kind else _with_holes(data, valid, row_ids < 0, kind)
+        (data, valid) if not kind else with_holes(data, valid, row_ids < 0, kind)
         for (data, valid), kind in zip(taken, missing_as, strict=True)
     )
 
 
-def _with_holes(data: Array, valid: Array | None, is_hole: Array, kind: str) -> Any:
+def with_holes(data: Array, valid: Array | None, is_hole: Array, kind: str) -> Any:
+    """Inside a compiled function: an array and its mask, in which flagged rows are missing."""
     match kind:
         case "code":
             return jnp.where(is_hole, np.int32(-1), data), None

@@ -1,12 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
 """Arithmetic and comparison of numbers, with the dtypes that pandas and NumPy give."""
 
+import functools
 from typing import Any, Literal, NamedTuple, TypeAlias
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 
+from ..shardings._compat import is_x64_enabled
 from ._column import Array
+from ._division import (
+    divide_complex,
+    floordiv_floats,
+    floordiv_integers,
+    integer_power,
+    mod_floats,
+    mod_integers,
+)
 
 Op: TypeAlias = Literal[
     "add", "sub", "mul", "truediv", "floordiv", "mod", "pow",
@@ -26,21 +37,25 @@ class NumberPlan(NamedTuple):
     """How two numbers are combined. Static under `jit`.
 
     Attributes:
-        op: the operation.
-        dtype: both are cast to it first.
-        holes: whether a division of integers by zero is to come out as infinity or NaN.
+        op: the operation; "np.hypot" for that function of NumPy, as of jax.numpy.
+        dtype: both are cast to it first; `object` compares int64 with uint64.
+        result: the name of the dtype of the result, where another than the operation gives. (A
+            dtype would not do: NumPy takes None for float64.)
+        by_zero: whether integers may be divided by zero, which gives an infinity or NaN.
     """
 
     op: str
     dtype: np.dtype
-    holes: bool = False
+    result: str = ""
+    by_zero: bool = False
 
 
 def common_dtype(a: np.dtype, b: np.dtype) -> np.dtype:
     """The dtype in which NumPy combines two arrays, bfloat16 among them."""
     if jnp.bfloat16 in (a, b):
         return np.dtype(jnp.promote_types(a, b))
-    return np.result_type(a, b)
+    dtype = np.result_type(a, b)
+    return dtype if is_x64_enabled() else np.dtype(jax.dtypes.canonicalize_dtype(dtype))
 
 
 def plan_numbers(op: str, a: np.dtype, b: np.dtype, *, zeros: bool) -> NumberPlan:
@@ -53,70 +68,127 @@ def plan_numbers(op: str, a: np.dtype, b: np.dtype, *, zeros: bool) -> NumberPla
         zeros: whether the right side may hold a zero.
 
     Raises:
+        NotImplementedError: pandas does not divide bools.
         TypeError: the operation has no meaning for these dtypes.
     """
+    return _plan(op, a, b, zeros, is_x64_enabled())
+
+
+@functools.lru_cache(maxsize=4096)
+def _plan(op: str, a: np.dtype, b: np.dtype, zeros: bool, x64: bool) -> NumberPlan:
+    del x64  # a part of the key: dtypes depend on it
     dtype = common_dtype(a, b)
-    if op in LOGIC:
-        if dtype.kind not in "biu":
-            raise TypeError(f"unsupported operand type(s) for {SYMBOLS[op]}: {a} and {b}")
+    if op in ("square", "sqrt"):
         return NumberPlan(op, dtype)
+    if op.startswith("np."):
+        *operands, result = getattr(np, op[3:]).resolve_dtypes((a, b, None))
+        return NumberPlan(op, np.result_type(*operands), result.name)
+    if op in LOGIC:
+        return _plan_logic(op, a, b)
     if op in COMPARISONS:
         if dtype.kind == "f" and {a.kind, b.kind} <= set("iu"):
             # int64 against uint64: float64 would take neighbours for equal.
             return NumberPlan(op, np.dtype(object))
         return NumberPlan(op, dtype)
-    if dtype == np.bool_ and op in ("sub", "truediv", "floordiv", "mod", "pow"):
-        if op == "sub":
-            raise TypeError(
-                "numpy boolean subtract, the `-` operator, is not supported, use the bitwise_xor, "
-                "the `^` operator, or the logical_xor function instead."
-            )
-        if op == "pow":
-            raise NotImplementedError("operator 'pow' not implemented for bool dtypes")
-        if op in ("truediv", "floordiv"):
-            name = op
-            raise NotImplementedError(f"operator '{name}' not implemented for bool dtypes")
-        dtype = np.dtype(np.int8)
-    if op == "truediv" and dtype.kind in "iub":
-        dtype = np.dtype(np.float64)
-    holes = op in ("floordiv", "mod") and dtype.kind in "iu" and zeros
-    return NumberPlan(op, dtype, holes)
+    if dtype == np.bool_:
+        dtype = _dtype_of_bools(op)
+    if dtype.kind == "c" and op in ("floordiv", "mod"):
+        raise TypeError(f"ufunc {op!r} not supported for {a} and {b}: numbers must be real")
+    if op == "truediv" and dtype.kind in "iu":
+        dtype = np.dtype(jax.dtypes.canonicalize_dtype(np.float64))
+    by_zero = op in ("floordiv", "mod") and dtype.kind in "iu" and zeros
+    result = "float64" if op == "floordiv" and dtype.kind == "f" and zeros else ""
+    return NumberPlan(op, dtype, result, by_zero)
+
+
+def _dtype_of_bools(op: str) -> np.dtype:
+    if op == "sub":
+        raise TypeError(
+            "numpy boolean subtract, the `-` operator, is not supported, use the bitwise_xor, "
+            "the `^` operator, or the logical_xor function instead."
+        )
+    if op in ("truediv", "floordiv", "pow"):
+        raise NotImplementedError(f"operator '{op}' not implemented for bool dtypes")
+    return np.dtype(np.int8 if op == "mod" else np.bool_)
+
+
+def _plan_logic(op: str, a: np.dtype, b: np.dtype) -> NumberPlan:
+    if a.kind in "iu" and b.kind in "iu":
+        dtype = np.result_type(a, b)
+        if dtype.kind not in "iu":
+            raise TypeError(f"unsupported operand type(s) for {SYMBOLS[op]}: {a} and {b}")
+        return NumberPlan(op, dtype)
+    if a == np.bool_ and b.kind in "fcV":
+        # pandas asks of such a right side only whether it is zero or missing.
+        return NumberPlan(op, np.dtype(np.bool_))
+    if a.kind not in "biu" or b.kind not in "biu":
+        raise TypeError(f"unsupported operand type(s) for {SYMBOLS[op]}: '{a}' and '{b}'")
+    return NumberPlan(op, np.result_type(a, b), "bool")
 
 
 def combine_numbers(plan: NumberPlan, a: Array, b: Array) -> Array:
     """Inside a compiled function: the result for each row."""
     if plan.dtype == object:
         return _compare_signed_with_unsigned(plan.op, a, b)
-    a, b = a.astype(plan.dtype), b.astype(plan.dtype)
-    is_integer = plan.dtype.kind in "iu"
-    match plan.op:
-        case "add":
-            return a | b if plan.dtype == np.bool_ else a + b
-        case "sub":
-            return a - b
-        case "mul":
-            return a & b if plan.dtype == np.bool_ else a * b
-        case "truediv":
-            return a / b
-        case "floordiv":
-            return _floordiv_integers(plan, a, b) if is_integer else _floordiv_floats(a, b)
-        case "mod":
-            return _mod_integers(plan, a, b) if is_integer else _mod_floats(a, b)
-        case "pow":
-            return jnp.power(a, b)
-        case "and":
-            return a & b
-        case "or":
-            return a | b
-        case "xor":
-            return a ^ b
-    return _COMPARE[plan.op](a, b)
+    if plan.op in LOGIC and plan.dtype == np.bool_ and b.dtype != np.bool_:
+        b = (b != b.dtype.type(0)) & (b == b)
+    a, b = (_cast(x, plan.dtype) for x in (a, b))
+    if plan.op.startswith("np."):
+        made = getattr(jnp, plan.op[3:])(a, b)
+    else:
+        made = _OPERATIONS[plan.op](plan, a, b)
+    return made if not plan.result else made.astype(plan.result)
 
 
-_COMPARE: dict[str, Any] = {
-    "eq": jnp.equal, "ne": jnp.not_equal, "lt": jnp.less,
-    "le": jnp.less_equal, "gt": jnp.greater, "ge": jnp.greater_equal,
-}  # fmt: skip
+def _cast(x: Array, dtype: np.dtype) -> Array:
+    if x.dtype == jnp.bool_ and dtype.kind in "fcV":
+        # XLA takes a bool times x for a choice between x and 0, but NaN times False is NaN.
+        x = jax.lax.optimization_barrier(x.astype(jnp.int8))
+    return x.astype(dtype)
+
+
+def _divide(a: Array, b: Array) -> Array:
+    # XLA multiplies by the reciprocal of one divisor for all rows, which rounds twice: this one
+    # looks as if each row had its own.
+    return a / jnp.where(a == a, b, a)
+
+
+def _truediv(plan: NumberPlan, a: Array, b: Array) -> Array:
+    return divide_complex(a, b) if plan.dtype.kind == "c" else _divide(a, b)
+
+
+def _floordiv(plan: NumberPlan, a: Array, b: Array) -> Array:
+    if plan.dtype.kind in "iu":
+        return floordiv_integers(a, b, by_zero=plan.by_zero)
+    return floordiv_floats(a, b)
+
+
+def _mod(plan: NumberPlan, a: Array, b: Array) -> Array:
+    if plan.dtype.kind in "iu":
+        return mod_integers(a, b, by_zero=plan.by_zero)
+    return mod_floats(a, b)
+
+
+_OPERATIONS: dict[str, Any] = {
+    "add": lambda plan, a, b: a | b if plan.dtype == np.bool_ else a + b,
+    "sub": lambda plan, a, b: a - b,
+    "mul": lambda plan, a, b: a & b if plan.dtype == np.bool_ else a * b,
+    "truediv": _truediv,
+    "floordiv": _floordiv,
+    "mod": _mod,
+    "pow": lambda plan, a, b: integer_power(a, b) if plan.dtype.kind in "iu" else jnp.power(a, b),
+    "square": lambda plan, a, b: a * a,
+    "sqrt": lambda plan, a, b: jnp.sqrt(a),
+    "and": lambda plan, a, b: a & b,
+    "or": lambda plan, a, b: a | b,
+    "xor": lambda plan, a, b: a ^ b,
+    "eq": lambda plan, a, b: a == b,
+    "ne": lambda plan, a, b: a != b,
+    "lt": lambda plan, a, b: a < b,
+    "le": lambda plan, a, b: a <= b,
+    "gt": lambda plan, a, b: a > b,
+    "ge": lambda plan, a, b: a >= b,
+}
 
 
 def _compare_signed_with_unsigned(op: str, a: Array, b: Array) -> Array:
@@ -141,38 +213,3 @@ def _compare_signed_with_unsigned(op: str, a: Array, b: Array) -> Array:
         case "gt":
             return ~(less | equal)
     return ~less
-
-
-def _floordiv_integers(plan: NumberPlan, a: Array, b: Array) -> Array:
-    one = a.dtype.type(1)
-    quotient = jnp.floor_divide(a, jnp.where(b == 0, one, b))
-    if not plan.holes:
-        return quotient
-    signed_infinity = jnp.where(a > 0, np.inf, jnp.where(a < 0, -np.inf, np.nan))
-    return jnp.where(b == 0, signed_infinity, quotient.astype(jnp.float64))
-
-
-def _mod_integers(plan: NumberPlan, a: Array, b: Array) -> Array:
-    one = a.dtype.type(1)
-    rest = jnp.remainder(a, jnp.where(b == 0, one, b))
-    return jnp.where(b == 0, np.nan, rest.astype(jnp.float64)) if plan.holes else rest
-
-
-def _floordiv_floats(a: Array, b: Array) -> Array:
-    # C's fmod is exact, and so is what NumPy's floor_divide is made of.
-    rest = jnp.where(b == 0, a.dtype.type(0), jnp.fmod(a, b))
-    has_other_sign = (rest != 0) & ((b < 0) != (rest < 0))
-    quotient = (a - rest) / b - has_other_sign.astype(a.dtype)
-    floor = jnp.floor(quotient)
-    floor = floor + (quotient - floor > 0.5).astype(a.dtype)
-    zero = jnp.copysign(jnp.zeros((), a.dtype), a / b)
-    floor = jnp.where(quotient != 0, floor, zero)
-    # pandas: x // 0 is the infinity of x's sign, and 0 // 0 is NaN.
-    return jnp.where(b == 0, a / b, jnp.where(jnp.isinf(a), np.nan, floor))
-
-
-def _mod_floats(a: Array, b: Array) -> Array:
-    rest = jnp.fmod(a, b)
-    has_other_sign = (rest != 0) & ((b < 0) != (rest < 0))
-    shifted = jnp.where(has_other_sign, rest + b, rest)
-    return jnp.where((rest == 0) & (b != 0), jnp.copysign(jnp.zeros((), a.dtype), b), shifted)
