@@ -23,6 +23,7 @@ from ._groupby import FrameGrouping, SeriesGrouping
 from ._index_moves import FrameIndexMoves, SeriesIndexMoves
 from ._labels import Labels
 from ._layout import layout_of
+from ._map import FrameMap, SeriesMap
 from ._merge import FrameMerge
 from ._missing import FrameMissing, SeriesMissing
 from ._operator_methods import FrameOperatorMethods, SeriesOperatorMethods
@@ -32,6 +33,7 @@ from ._quantile_methods import FrameQuantiles, SeriesQuantiles
 from ._reductions import FrameReductions, SeriesReductions
 from ._renaming import FrameRenaming, SeriesRenaming
 from ._rolling import Windowing
+from ._row_functions import FrameApply
 from ._selection import FrameSelection, SeriesSelection
 from ._shape import FrameShape, SeriesShape
 from ._shifting import Shifting
@@ -53,6 +55,8 @@ class JaxFrame(
     FrameConversion,
     FrameGrouping,
     FrameIndexMoves,
+    FrameApply,
+    FrameMap,
     FrameMissing,
     FrameRenaming,
     FrameWhere,
@@ -116,6 +120,7 @@ class JaxSeries(
     SeriesGrouping,
     SeriesSelection,
     SeriesIndexMoves,
+    SeriesMap,
     SeriesMissing,
     SeriesRenaming,
     SeriesWhere,

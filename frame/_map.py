@@ -1,0 +1,358 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Values looked up in a dict or a series, replaced, and tested for being among others."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Self
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pandas as pd
+
+from ._base import FrameBase, NDFrame, SeriesBase
+from ._column import NAT, Array, Column
+from ._distinct import column_of_results, looked_up, through_values
+from ._missing import missing_flags
+from ._renaming import no_inplace
+from ._row_functions import map_traceable
+from ._table import Table
+
+
+def _on_host(values: Any) -> Any:
+    """Values that a user lists, as pandas takes them."""
+    if isinstance(values, SeriesBase):
+        return values.to_pandas()  # pyright: ignore
+    return np.asarray(values) if isinstance(values, jax.Array) else values
+
+
+def places_in(column: Column, keys: pd.Index) -> tuple[Array, np.ndarray] | None:
+    """Where each number of a column stands among sorted keys, -1 where it does not.
+
+    Returns:
+        The place of each row, and the order of the keys; None where the keys are no numbers.
+    """
+    if keys.dtype == object or not isinstance(keys.dtype, np.dtype) or keys.dtype.kind not in "iuf":
+        return None
+    if not column.is_numeric or column.is_bool or column.dtype.kind == "c":
+        return None
+    if column.dtype.kind not in "iuf":
+        return None
+    # Only keys that are values of the column's dtype can be found.
+    numbers = keys.to_numpy()
+    with np.errstate(invalid="ignore", over="ignore"):
+        there = numbers.astype(column.dtype)
+        same = (there == numbers) & ((there < 0) == (numbers < 0))
+    if column.is_float:
+        same = same | np.isnan(there) & np.isnan(numbers.astype(np.float64))
+    elif numbers.dtype.kind == "f":
+        # The greatest integer of 64 bits is no float: it would match the float above it.
+        same = same & (numbers < float(int(np.iinfo(column.dtype).max) + 1))
+    found = np.flatnonzero(same)
+    order = found[np.argsort(there[found], kind="stable")]
+    size = max(1 << max(len(order) - 1, 0).bit_length(), 8)
+    room = np.zeros(size, column.dtype)
+    room[: len(order)] = there[order]
+    if len(order):
+        room[len(order) :] = there[order[-1]]
+    valid = column.valid
+    return _search(column.data, valid, jnp.asarray(room), np.int32(len(order))), order
+
+
+@jax.jit
+def _search(data: Array, valid: Array | None, keys: Array, count: Array) -> Array:
+    places = jnp.searchsorted(keys, data).astype(jnp.int32)
+    places = jnp.minimum(places, np.int32(keys.shape[0] - 1))
+    found = keys.at[places].get(mode="clip")
+    same = found == data
+    if jnp.issubdtype(data.dtype, jnp.floating):
+        same = same | (jnp.isnan(found) & jnp.isnan(data))
+    if valid is not None:
+        same = same & valid
+    return jnp.where(same & (count > 0), places, np.int32(-1))
+
+
+def flags_in(column: Column, values: Any, table: Table, method: str = "isin") -> Array:
+    """A flag for each row: whether its value is among others, as pandas' `isin` says.
+
+    Raises:
+        TypeError: the values are no list.
+    """
+    values = _on_host(values)
+    if not pd.api.types.is_list_like(values):
+        raise TypeError(
+            "only list-like objects are allowed to be passed to isin(), you passed a "
+            f"`{type(values).__name__}`"
+        )
+    listed = list(values) if isinstance(values, (set, frozenset, Mapping)) else values
+    if column.is_numeric:
+        if column.is_bool:
+            return _flags_of_bools(column, listed)
+        found = places_in(column, _numbers_of(listed))
+        if found is not None:
+            return found[0] >= 0
+    if column.type.is_time:
+        among = pd.Series(pd.array([], dtype=column.dtype_name))
+        keys = pd.Index(listed)
+        if isinstance(keys, (pd.DatetimeIndex, pd.TimedeltaIndex)) and keys.dtype.kind == (
+            among.dtype.kind
+        ):
+            exact = keys.as_unit(column.type.unit)  # pyright: ignore
+            exact = exact[exact == keys]
+            numbers = Column(column.data)
+            found = places_in(numbers, pd.Index(exact.asi8))
+            assert found is not None
+            flags = found[0] >= 0
+            return flags | (column.data == NAT) if keys.hasnans else flags
+        if not any(value is pd.NaT for value in listed):
+            return jnp.zeros(column.data.shape, jnp.bool_)
+    made = through_values(
+        column, table.num_rows, table.layout, lambda shown: shown.isin(listed), method
+    )
+    if made.valid is None:
+        return made.data
+    # Inside `jit` a missing value is not one of the dictionary's.
+    among = bool(pd.Series([None], dtype="str").isin(listed)[0])
+    return jnp.where(made.valid, made.data, np.bool_(among))
+
+
+def _numbers_of(listed: Any) -> pd.Index:
+    """The numbers among values; bools are zero and one."""
+    keys = pd.Index(listed)
+    if isinstance(keys.dtype, np.dtype) and keys.dtype.kind in "iuf":
+        return keys
+    if isinstance(keys.dtype, np.dtype) and keys.dtype.kind in "Mm":
+        return pd.Index([], dtype=np.int64)
+    numbers = (bool, np.bool_, int, float, np.number)
+    return pd.Index([key + 0 for key in keys if isinstance(key, numbers)] or np.empty(0))
+
+
+def _flags_of_bools(column: Column, listed: Any) -> Array:
+    has_false, has_true = pd.Series([False, True]).isin(listed)
+    data = jnp.where(column.data, np.bool_(has_true), np.bool_(has_false))
+    return data if column.valid is None else data & column.valid
+
+
+class FrameMap(FrameBase):
+    """A frame's values looked up."""
+
+    def isin(self, values: Any) -> Self:
+        """Whether each value is among others: of a list, or of a dict's for its column.
+
+        Example:
+            >>> from jaxframes.frame import JaxFrame
+            >>> JaxFrame({"x": [1, 2]}).isin([2, 3]).x.tolist()
+            [False, True]
+        """
+        table, columns = self._table, self._table.columns
+        if isinstance(values, (SeriesBase, pd.Series, FrameBase, pd.DataFrame)):
+            return self._isin_aligned(values)
+        if isinstance(values, Mapping):
+            none = jnp.zeros(table.capacity, jnp.bool_)
+            flags = [
+                flags_in(column, values[label], table) if label in values else none
+                for label, column in zip(self._labels, columns, strict=True)
+            ]
+        else:
+            if not pd.api.types.is_list_like(values):
+                raise TypeError(
+                    "only list-like or dict-like objects are allowed to be passed to "
+                    f"DataFrame.isin(), you passed a '{type(values).__name__}'"
+                )
+            flags = [flags_in(column, values, table) for column in columns]
+        return self._like(table.with_columns([Column(flag) for flag in flags]))
+
+    def _isin_aligned(self, values: Any) -> Self:
+        raise NotImplementedError(
+            "isin: values must be a list or a dict of lists, got "
+            f"{type(values).__name__}. Compare with ==, or pass values.tolist()."
+        )
+
+    def replace(
+        self,
+        to_replace: Any = None,
+        value: Any = ...,
+        *,
+        inplace: bool = False,
+        regex: Any = False,
+    ) -> Self:
+        """Replaces values by others, given as scalars, lists, or a dict; see `JaxSeries.replace`.
+
+        Example:
+            >>> from jaxframes.frame import JaxFrame
+            >>> JaxFrame({"x": [1, 2]}).replace(1, 5).x.tolist()
+            [5, 2]
+        """
+        columns = []
+        per_column = isinstance(to_replace, Mapping) and (
+            value is not ... or all(isinstance(one, Mapping) for one in to_replace.values())
+        )
+        for label, column in zip(self._labels, self._table.columns, strict=True):
+            old, new = to_replace, value
+            if per_column:
+                if label not in to_replace:
+                    columns.append(column)
+                    continue
+                old = to_replace[label]
+                new = value[label] if isinstance(value, Mapping) else value
+            columns.append(_replaced(column, old, new, inplace, regex, self._table))
+        return self._like(self._table.with_columns(columns))
+
+    def map(self, func: Callable[..., Any], na_action: Any = None, **kwargs: Any) -> Self:
+        """Applies a JAX-traceable function to each value; see `JaxSeries.map`."""
+        return self._like(
+            self._table.with_columns(
+                [
+                    _mapped(column, func, na_action, kwargs, self._table)
+                    for column in self._table.columns
+                ]
+            )
+        )
+
+
+class SeriesMap(SeriesBase, NDFrame):
+    """A series' values looked up."""
+
+    def isin(self, values: Any) -> Self:
+        """Whether each value is among others; a missing one matches a missing one."""
+        return self._with_column(Column(flags_in(self._only, values, self._table)))
+
+    def map(self, func: Any = None, na_action: Any = None, **kwargs: Any) -> Self:
+        """Looks each value up in a dict or a series, or applies a function to it.
+
+        Differences from pandas:
+            A function of numbers must be one that JAX can trace. One of strings or categories is
+            called once for each distinct value.
+
+        Example:
+            >>> from jaxframes.frame import JaxSeries
+            >>> JaxSeries(["a", "b", "a"]).map({"a": 1, "b": 2}).tolist()
+            [1, 2, 1]
+            >>> JaxSeries([1, 2]).map(lambda x: x * x).tolist()
+            [1, 4]
+        """
+        if na_action not in (None, "ignore"):
+            raise ValueError(f"na_action must either be 'ignore' or None, {na_action} was passed")
+        return self._with_column(_mapped(self._only, func, na_action, kwargs, self._table))
+
+    def apply(self, func: Any, args: tuple[Any, ...] = (), **kwargs: Any) -> Any:
+        """Applies a JAX-traceable function to each value; a name is that of a method."""
+        if isinstance(func, str):
+            return getattr(self, func)(*args, **kwargs)
+        if not callable(func):
+            return self.agg(func)  # pyright: ignore
+        if args:
+            return self.map(lambda value: func(value, *args, **kwargs))
+        return self.map(func, **kwargs)
+
+    def replace(
+        self,
+        to_replace: Any = None,
+        value: Any = ...,
+        *,
+        inplace: bool = False,
+        regex: Any = False,
+    ) -> Self:
+        """Replaces values by others, given as scalars, lists, or a dict.
+
+        Differences from pandas:
+            Values are numbers or strings, of the dtype of the column or one that it becomes as in
+            pandas; regular expressions are those of `str.replace`.
+
+        Example:
+            >>> from jaxframes.frame import JaxSeries
+            >>> JaxSeries(["a", "b"]).replace({"a": "c"}).tolist()
+            ['c', 'b']
+        """
+        column = _replaced(self._only, to_replace, value, inplace, regex, self._table)
+        return self._with_column(column)
+
+
+def _mapped(column: Column, func: Any, na_action: Any, kwargs: Any, table: Table) -> Column:
+    if callable(func) and not isinstance(func, (Mapping, SeriesBase, pd.Series)):
+        if column.is_numeric:
+            return map_traceable(column, func, na_action, kwargs)
+        if column.type.is_time:
+            raise NotImplementedError(
+                f"map: a function must be one of numbers or strings, got {column.dtype_name}. "
+                "Use the methods of dt."
+            )
+        return through_values(
+            column, table.num_rows, table.layout,
+            lambda values: values.map(func, na_action, **kwargs), "map",
+        )  # fmt: skip
+    mapper = _on_host(func)
+    if not isinstance(mapper, (Mapping, pd.Series)):
+        raise TypeError(f"{type(func).__name__!r} object is not callable")
+    if isinstance(mapper, Mapping) and not hasattr(mapper, "__missing__"):
+        mapper = pd.Series(mapper) if len(mapper) else pd.Series(mapper, dtype=np.float64)
+    if isinstance(mapper, pd.Series) and na_action is None:
+        if not mapper.index.is_unique:
+            raise pd.errors.InvalidIndexError(
+                "Reindexing only valid with uniquely valued Index objects"
+            )
+        found = places_in(column, mapper.index)
+        if found is not None:
+            places, order = found
+            table_of_results = column_of_results(mapper.iloc[order], "map")
+            return looked_up(table_of_results, places, table.num_rows)
+    return through_values(
+        column, table.num_rows, table.layout, lambda values: values.map(mapper, na_action), "map"
+    )
+
+
+def _replaced(
+    column: Column, old: Any, new: Any, inplace: bool, regex: Any, table: Table
+) -> Column:
+    no_inplace("replace", inplace)
+    if regex is not False:
+        raise NotImplementedError("replace: regex= is not built. Use str.replace(regex=True).")
+    old, new = _on_host(old), _on_host(new)
+    keys, values = _as_pairs(old, new)
+    if column.kind == "string" or (column.is_numeric and not column.is_bool):
+        of_kind = str if column.kind == "string" else (int, float, np.number)
+        # What is no value of the dtype replaces nothing.
+        pairs = [
+            (key, value)
+            for key, value in zip(keys, values, strict=True)
+            if (isinstance(key, of_kind) and not isinstance(key, (bool, np.bool_))) or pd.isna(key)
+        ]
+        if not pairs:
+            return column
+        return _replace_each(column, pairs, table)
+    words = {} if new is ... else {"value": new}
+    return through_values(
+        column, table.num_rows, table.layout, lambda shown: shown.replace(old, **words), "replace"
+    )
+
+
+def _as_pairs(old: Any, new: Any) -> tuple[Sequence[Any], Sequence[Any]]:
+    if isinstance(old, (Mapping, pd.Series)):
+        return list(old.keys()), list(old.values() if isinstance(old, Mapping) else old)
+    if new is ...:
+        raise ValueError(
+            "Series.replace must specify either 'value', a dict-like 'to_replace', or dict-like "
+            "'regex'"
+        )
+    keys = list(old) if pd.api.types.is_list_like(old) else [old]
+    if not pd.api.types.is_list_like(new):
+        return keys, [new] * len(keys)
+    if len(new) != len(keys):
+        raise ValueError(
+            f"Replacement lists must match in length. Expecting {len(keys)} got {len(new)} "
+        )
+    return keys, list(new)
+
+
+def _replace_each(column: Column, pairs: Sequence[tuple[Any, Any]], table: Table) -> Column:
+    from ._choose import choose_scalar
+
+    (missing,) = missing_flags([column])
+    hits = [
+        missing if pd.isna(key) else flags_in(column, [key], table, "replace") for key, _ in pairs
+    ]
+    for hit, (_, value) in zip(hits, pairs, strict=True):
+        column = choose_scalar(~hit, column, value, table, "replace")
+    return column
+
+
+__all__ = ["FrameMap", "SeriesMap", "flags_in"]
