@@ -30,6 +30,7 @@ from ._operator_methods import FrameOperatorMethods, SeriesOperatorMethods
 from ._parquet import FrameParquet
 from ._protocols import FrameProtocols, SeriesProtocols
 from ._quantile_methods import FrameQuantiles, SeriesQuantiles
+from ._ranked_rows import FrameRankedRows, SeriesRankedRows
 from ._reductions import FrameReductions, SeriesReductions
 from ._renaming import FrameRenaming, SeriesRenaming
 from ._rolling import Windowing
@@ -41,6 +42,7 @@ from ._sorting import FrameSorting, SeriesSorting
 from ._strings import SeriesStrings
 from ._table import Table, as_count
 from ._unary import FrameUnary, SeriesUnary
+from ._value_counts import FrameValueCounts, SeriesValueCounts
 from ._where import FrameWhere, SeriesWhere
 
 
@@ -65,6 +67,8 @@ class JaxFrame(
     FrameProtocols,
     FrameDuplicates,
     FrameQuantiles,
+    FrameRankedRows,
+    FrameValueCounts,
     FrameReductions,
     FrameMerge,
     FrameOperatorMethods,
@@ -129,6 +133,8 @@ class JaxSeries(
     SeriesSorting,
     SeriesDuplicates,
     SeriesQuantiles,
+    SeriesRankedRows,
+    SeriesValueCounts,
     SeriesReductions,
     SeriesOperatorMethods,
     SeriesUnary,

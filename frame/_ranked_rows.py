@@ -1,0 +1,152 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The first rows in some order, places in sorted values, and whether values are sorted."""
+
+import functools
+from typing import Any, Self
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pandas as pd
+
+from .. import primitives
+from ._base import FrameBase, NDFrame, SeriesBase
+from ._column import Array, Column, host_array, ordered_keys
+from ._from_host import column_from
+from ._layout import ONE_DEVICE, Layout
+from ._moves import position, sort_rows, take_rows
+from ._table import Count, Table, is_row, is_traced
+
+
+def turned(table: Table) -> Table:
+    """The same rows, the last first."""
+    row_ids = _turned_places(table.num_rows, table.capacity, table.layout)
+    return take_rows(table, row_ids, table.num_rows)
+
+
+@functools.partial(jax.jit, static_argnums=(1, 2))
+def _turned_places(num_rows: Count, capacity: int, layout: Layout) -> Array:
+    return jnp.asarray(num_rows, jnp.int32) - 1 - position(capacity, layout)
+
+
+class RankedRows(NDFrame):
+    """The first rows of frames and series in the order of some of their columns."""
+
+    def _first_of(self, labels: list[Any], n: int, keep: str, *, largest: bool) -> Self:
+        caller = "nlargest" if largest else "nsmallest"
+        if keep == "all":
+            raise NotImplementedError(
+                f"{caller}: keep must be 'first' or 'last'. Compare with the last value kept."
+            )
+        if keep not in ("first", "last"):
+            raise ValueError('keep must be either "first", "last" or "all"')
+        table = self._table if keep == "first" else turned(self._table)
+        rows: Any = self._like(table)
+        keys = []
+        for label in labels:
+            column = rows._only if label is ... else rows._column(label)
+            if not (column.is_numeric or column.type.is_time) or column.dtype.kind == "c":
+                shown = "" if label is ... else f"Column {label!r} has dtype {column.dtype_name}, "
+                raise TypeError(f"{shown}cannot use method {caller!r} with this dtype")
+            keys += ordered_keys(column, descending=largest)
+        count = max(int(n), 0)
+        return self._like(sort_rows(table, keys)).head(count)  # pyright: ignore
+
+
+class SeriesRankedRows(RankedRows, SeriesBase):
+    """The first values of a series in order."""
+
+    def nlargest(self, n: int = 5, keep: str = "first") -> Self:
+        """The `n` largest values, the largest first."""
+        return self._first_of([...], n, keep, largest=True)
+
+    def nsmallest(self, n: int = 5, keep: str = "first") -> Self:
+        """The `n` smallest values, the smallest first."""
+        return self._first_of([...], n, keep, largest=False)
+
+    @property
+    def is_monotonic_increasing(self) -> Any:
+        """Whether no value is less than the one before it, and none is missing."""
+        return self._is_monotonic(False)
+
+    @property
+    def is_monotonic_decreasing(self) -> Any:
+        """Whether no value is greater than the one before it, and none is missing."""
+        return self._is_monotonic(True)
+
+    def _is_monotonic(self, is_decreasing: bool) -> Any:
+        column, table = self._only, self._table
+        result = _in_order(
+            column.data, column.missing(), table.num_rows, is_decreasing, table.layout
+        )
+        return result if is_traced(result) else bool(result)
+
+    def searchsorted(self, value: Any, side: Any = "left", sorter: Any = None) -> Any:
+        """Where values would go in the series, which is in order already."""
+        if sorter is not None:
+            raise NotImplementedError("searchsorted: sorter must be None. Sort the values first.")
+        column, table = self._only, self._table
+        if isinstance(value, jax.Array) and is_traced(value):
+            queries, keys = value.reshape(-1), column.data
+        else:
+            queries, keys = _queries(column, value)
+        if side not in ("left", "right"):
+            raise ValueError(f"search side must be 'left' or 'right' (got '{side}')")
+        places = _search(keys, queries, table.num_rows, side, table.layout)
+        is_one = np.ndim(value) == 0
+        if is_traced(places):
+            return places[0] if is_one else places
+        found = host_array(places).astype(np.int64)
+        return found[0] if is_one else found[: len(value)]
+
+
+def _queries(column: Column, value: Any) -> tuple[Array, Array]:
+    if column.kind in ("string", "category") and column.kind == "string":
+        wanted = pd.Index([value] if np.ndim(value) == 0 else value, dtype="str")
+        dictionary = column.dictionary.values
+        # Between two codes where a string is not one of the dictionary.
+        low = dictionary.searchsorted(wanted, side="left")
+        high = dictionary.searchsorted(wanted, side="right")
+        codes = low.astype(np.float64) - np.where(low == high, 0.5, 0.0)
+        return _placed(codes), column.data.astype(jnp.float64)
+    values = pd.Series([value] if np.ndim(value) == 0 else value)
+    if column.type.is_time:
+        letter = "M" if column.kind == "datetime" else "m"
+        values = values.astype(f"{letter}8[{column.type.unit}]")
+        return _placed(values.to_numpy().view(np.int64)), column.data
+    dtype = np.result_type(column.dtype, values.dtype)
+    return _placed(values.to_numpy().astype(dtype)), column.data.astype(dtype)
+
+
+def _placed(values: np.ndarray) -> Array:
+    return column_from(values, ONE_DEVICE.capacity_for(len(values)), ONE_DEVICE).data
+
+
+@functools.partial(jax.jit, static_argnums=(3, 4))
+def _search(keys: Array, queries: Array, num_rows: Count, side: Any, layout: Layout) -> Array:
+    return primitives.searchsorted(keys, queries, side=side, num_valid=num_rows, **layout.on_mesh)
+
+
+@functools.partial(jax.jit, static_argnums=(3, 4))
+def _in_order(
+    data: Array, missing: Array, num_rows: Count, is_decreasing: bool, layout: Layout
+) -> Array:
+    rows = is_row(data.shape[0], num_rows, layout)
+    before, after = data[:-1], data[1:]
+    is_right = (before >= after) if is_decreasing else (before <= after)
+    return jnp.all(is_right | ~rows[1:]) & ~jnp.any(missing & rows)
+
+
+class FrameRankedRows(RankedRows, FrameBase):
+    """The first rows of a frame in the order of columns."""
+
+    def nlargest(self, n: int, columns: Any, keep: str = "first") -> Self:
+        """The `n` rows with the largest values, the largest first."""
+        return self._first_of(self._listed(columns), n, keep, largest=True)
+
+    def nsmallest(self, n: int, columns: Any, keep: str = "first") -> Self:
+        """The `n` rows with the smallest values, the smallest first."""
+        return self._first_of(self._listed(columns), n, keep, largest=False)
+
+    def _listed(self, columns: Any) -> list[Any]:
+        return list(columns) if isinstance(columns, list) else [columns]

@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: Apache-2.0
+import numpy as np
+import pandas as pd
+import pytest
+from frame_examples import mixed_frame
+from frame_parity import assert_parity, assert_same_error
+from jaxframes.frame import JaxSeries
+
+
+def test_of_series():
+    frame = mixed_frame()
+    for label in ("k", "x", "t"):
+        assert_parity(
+            lambda s: (s.nlargest(6), s.nsmallest(6, keep="last"), s.nlargest(99)),
+            frame[label],
+            ways=["eager"],
+        )
+    assert_parity(lambda s: s.nlargest(6), frame["k"], ways=["jit"])
+
+
+def test_of_frames():
+    frame = mixed_frame()[["k", "i", "s"]]
+    assert_parity(lambda f: f.nlargest(7, "k"), frame)
+    assert_parity(lambda f: f.nsmallest(7, ["k", "i"]), frame, ways=["eager"])
+    assert_parity(lambda f: f.nlargest(7, "k", keep="last"), frame, ways=["eager"])
+
+
+def test_wrong_arguments_are_pandas_errors():
+    frame = mixed_frame()
+    assert_same_error(lambda s: s.nlargest(1), frame["s"])
+    assert "'s'" in assert_same_error(lambda f: f.nlargest(1, "s"), frame)
+    assert_same_error(lambda s: s.nlargest(1, keep="bogus"), frame["k"])
+    assert_same_error(lambda f: f.nlargest(1, "bogus"), frame)
+
+
+def test_places_in_sorted_values():
+    numbers = pd.Series([1, 2, 2, 4])
+    assert_parity(
+        lambda s: (
+            s.searchsorted(2),
+            s.searchsorted([2, 0, 9], side="right"),
+            s.searchsorted(2.5),
+        ),
+        numbers,
+        ways=["eager"],
+    )
+    assert_parity(lambda s: (s.searchsorted("b"), s.searchsorted(["a", "c", "d"], side="right")),
+                  pd.Series(["a", "c", "c"]), ways=["eager"])  # fmt: skip
+    times = pd.Series(pd.to_datetime(["2020-01-01", "2021-01-01"]))
+    assert_parity(lambda s: s.searchsorted(pd.Timestamp("2020-06-01")), times, ways=["eager"])
+
+
+def test_whether_values_are_in_order():
+    for values in ([1, 2, 2], [3, 1, 1], [1.0, np.nan], [2.0], []):
+        series = pd.Series(values, dtype=None if values else np.float64)
+        ours = JaxSeries(series)
+        assert ours.is_monotonic_increasing == series.is_monotonic_increasing
+        assert ours.is_monotonic_decreasing == series.is_monotonic_decreasing
+
+
+@pytest.mark.parametrize("num_rows", [0, 1])
+def test_few_rows(num_rows):
+    assert_parity(lambda s: s.nlargest(2), mixed_frame()["x"][:num_rows], ways=["eager"])

@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: Apache-2.0
+import pytest
+from frame_examples import mixed_frame
+from frame_parity import assert_parity, assert_same_error
+from jaxframes.frame import JaxFrame, JaxSeries
+
+
+@pytest.mark.parametrize("label", ["k", "y", "b", "s", "c", "t"])
+def test_values_of_each_kind(label):
+    def counts(s):
+        return (s.value_counts(), s.value_counts(dropna=False, ascending=True))
+
+    assert_parity(counts, mixed_frame()[label], ways=["eager"])
+
+
+def test_shares_and_order_of_coming():
+    def counts(s):
+        return s.value_counts(normalize=True), s.value_counts(sort=False)
+
+    assert_parity(counts, mixed_frame()["s"])
+    assert_parity(counts, mixed_frame()["c"])
+    assert_parity(lambda s: s.value_counts(), mixed_frame()["x"].round(0), ways=["mesh"])
+
+
+def test_rows_of_frames():
+    frame = mixed_frame()[["k", "s"]]
+
+    def counts(f):
+        return f.value_counts(), f.value_counts("s", dropna=False), f.value_counts(sort=False)
+
+    assert_parity(counts, frame, ways=["eager"])
+    assert_parity(lambda f: f.value_counts("k", normalize=True), frame, ways=["eager"])
+
+
+def test_modes():
+    frame = mixed_frame()
+    for label in ("k", "s", "y"):
+        assert_parity(lambda s: (s.mode(), s.mode(dropna=False)), frame[label], ways=["eager"])
+    assert_parity(lambda f: f.mode(), frame[["k", "s"]], ways=["eager"])
+
+
+@pytest.mark.parametrize("num_rows", [0, 1])
+def test_few_rows(num_rows):
+    frame = mixed_frame()[["k", "s", "c"]][:num_rows]
+    assert_parity(lambda f: (f.k.value_counts(), f.s.value_counts()), frame, ways=["eager"])
+    assert_parity(lambda f: f.c.value_counts(), frame, ways=["eager"])
+
+
+def test_wrong_arguments():
+    frame = mixed_frame()
+    assert_same_error(lambda f: f.value_counts("bogus"), frame)
+    with pytest.raises(NotImplementedError, match="bins"):
+        JaxSeries([1]).value_counts(bins=3)
+    with pytest.raises(NotImplementedError, match="'c'"):
+        JaxFrame(frame[["c", "k"]]).value_counts()
