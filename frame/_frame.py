@@ -10,6 +10,7 @@ import pandas as pd
 from ._arithmetic import FrameArithmetic, SeriesArithmetic
 from ._assignment import FrameAssignment
 from ._base import NDFrame, SeriesBase
+from ._by_label import FrameLabelSelection, SeriesLabelSelection
 from ._cast import FrameCast, SeriesCast
 from ._categories import SeriesCategories
 from ._changes import Changes
@@ -17,6 +18,7 @@ from ._construction import relaid, table_of_data
 from ._conversion import FrameConversion, SeriesConversion
 from ._csv import FrameCsv
 from ._cumulative import Cumulative
+from ._display import FrameDisplay, SeriesDisplay
 from ._duplicates import FrameDuplicates, SeriesDuplicates
 from ._from_host import column_from, index_from
 from ._groupby import FrameGrouping, SeriesGrouping
@@ -54,6 +56,8 @@ class JaxFrame(
     FrameArithmetic,
     FrameAssignment,
     FrameCast,
+    FrameDisplay,
+    FrameLabelSelection,
     FrameConversion,
     FrameGrouping,
     FrameIndexMoves,
@@ -120,6 +124,8 @@ class JaxSeries(
     Windowing,
     SeriesArithmetic,
     SeriesCast,
+    SeriesDisplay,
+    SeriesLabelSelection,
     SeriesConversion,
     SeriesGrouping,
     SeriesSelection,

@@ -242,10 +242,7 @@ class SeriesSelection(SeriesBase, RowSelection):
             return self._filtered(key)
         if isinstance(key, slice):
             return self._sliced(key)
-        raise NotImplementedError(
-            f"JaxSeries: rows must be picked by a mask or a slice, got {key!r}. "
-            "Use iloc for places, to_pandas() for labels."
-        )
+        return self.loc[key]  # pyright: ignore
 
     def item(self) -> Any:
         """The only value."""

@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: Apache-2.0
+import numpy as np
+import pandas as pd
+import pytest
+from frame_examples import mixed_frame
+from frame_parity import assert_parity, assert_same_error, on_device
+
+
+def test_masks_and_columns():
+    assert_parity(
+        lambda f: (
+            f.loc[f.k > 1],
+            f.loc[f.k > 1, "x"],
+            f.loc[f.k > 1, ["x", "s"]],
+            f.loc[:, "i":"f"],
+            f.loc[:, [True, False] * 5],
+            f.x.loc[f.k > 1],
+        ),
+        mixed_frame(),
+    )
+
+
+def test_labels_of_a_range_and_of_strings():
+    frame = mixed_frame()
+    named = frame.set_index(pd.Index([f"r{place}" for place in range(37)], name="row"))
+
+    def of_range(f):
+        return f.loc[3:7], f.loc[[5, 2]], f.loc[5, "k"], f.x[4], f.loc[30:, ["k"]], f.loc[[]]
+
+    def of_strings(f):
+        return (
+            f.loc["r3":"r7"],
+            f.loc[["r5", "r2"], "k"],
+            f.loc["r5", "k"],
+            f.k["r4"],
+            f.loc[f.index[:2]],
+        )
+
+    assert_parity(of_range, frame, ways=["eager"])
+    assert_parity(of_strings, named, ways=["eager"])
+    repeated = frame.set_index("k")
+    assert_parity(lambda f: (f.loc[2], f.loc[[3, 1]], f.x.loc[2]), repeated, ways=["eager"])
+    times = frame.assign(when=pd.date_range("2020-01-01", periods=37)).set_index("when")
+    assert_parity(
+        lambda f: (f.loc["2020-01-03":"2020-01-05"], f.loc["2020-02"]), times, ways=["eager"]
+    )
+
+
+def test_rows_dropped_by_label():
+    frame = mixed_frame()
+    assert_parity(
+        lambda f: (f.drop([1, 5]), f.drop(index=3, columns="x"), f.x.drop(2)), frame, ways=["eager"]
+    )
+    assert_parity(lambda f: f.drop([1, 99], errors="ignore"), frame)
+    assert_parity(lambda f: f.set_index("s").drop("b"), frame, ways=["eager"])
+
+
+def test_columns_reindexed_and_lists_exploded():
+    assert_parity(lambda f: f.reindex(columns=["x", "new", "k"]), mixed_frame())
+    frame = pd.DataFrame({"l": [[1, 2], [], None, "x"], "x": [1, 2, 3, 4]}, index=[5, 6, 7, 8])
+    assert_parity(
+        lambda f: (
+            f.explode("l"),
+            f.explode("l", ignore_index=True),
+            f.l.explode(),
+            f.explode("x"),
+        ),
+        frame,
+        ways=["eager"],
+    )
+    ours = on_device(mixed_frame()[:3])
+    assert [row.i for row in ours.itertuples()] == mixed_frame().i[:3].tolist()
+    assert [label for label, _ in ours.iterrows()] == [0, 1, 2]
+
+
+def test_wrong_labels_are_pandas_errors():
+    frame = pd.DataFrame({"x": [1, 2]}, index=["a", "b"])
+    assert "bogus" in assert_same_error(lambda f: f.loc["bogus"], frame)
+    assert "bogus" in assert_same_error(lambda f: f.loc[["a", "bogus"]], frame)
+    assert "bogus" in assert_same_error(lambda f: f.loc[:, "bogus"], frame)
+    assert "bogus" in assert_same_error(lambda f: f.drop("bogus"), frame)
+    assert "7" in assert_same_error(lambda f: f.loc[[7]], frame.reset_index())
+    assert "7" in assert_same_error(lambda f: f.x[7], frame.reset_index())
+    ours = on_device(frame)
+    with pytest.raises(NotImplementedError, match="where"):
+        ours.loc[ours.x > 1, "x"] = 5
+    with pytest.raises(NotImplementedError, match="to_pandas"):
+        ours.T  # noqa: B018
+    np.testing.assert_array_equal(ours.loc[["b", "a", "b"], "x"].to_numpy(), [2, 1, 2])
