@@ -7,15 +7,18 @@ from ._frame import JaxFrame, JaxSeries
 from ._interchange import from_arrow, from_jax, from_pandas
 from ._merge import merge
 from ._parquet import read_parquet
+from ._segment_functions import SegmentFunction, segment_function
 
 __all__ = [
     "CapacityError",
     "JaxFrame",
     "JaxSeries",
+    "SegmentFunction",
     "from_arrow",
     "from_jax",
     "from_pandas",
     "merge",
     "read_csv",
     "read_parquet",
+    "segment_function",
 ]

@@ -76,7 +76,7 @@ def _shown(values: Array, rows: GroupedRows, spec: Reduction, narrow: bool) -> A
 def distinct_values(rows: GroupedRows, spec: Reduction) -> Any:
     """How many different values each slot has; with `skipna=False` a missing one is a value."""
     slots, values = rows.in_order
-    is_head = (slots != _before(slots)) | (values != _before(values))
+    is_head = (slots != before(slots)) | (values != before(values))
     # Before the first row stands nothing.
     is_head = is_head | (jnp.arange(slots.shape[0], dtype=jnp.int32) == 0)
     ids = jnp.where(is_head & (slots < np.int32(rows.num_slots)), slots, np.int32(-1))
@@ -87,6 +87,6 @@ def distinct_values(rows: GroupedRows, spec: Reduction) -> Any:
     return counts.astype(jax.dtypes.canonicalize_dtype(np.int64)), None
 
 
-def _before(rows: Array) -> Array:
+def before(rows: Array) -> Array:
     """The row before each, zero before the first. Over a mesh neighbours send one row each."""
     return jax.lax.pad(rows, jnp.zeros((), rows.dtype), [(1, -1, 0)])

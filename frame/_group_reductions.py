@@ -181,7 +181,7 @@ def _reduced(rows: GroupedRows, spec: Reduction) -> tuple[Array, Array | None]:
     return values, is_whole if valid is None else valid & is_whole
 
 
-@functools.partial(jax.jit, static_argnums=(3, 4, 5, 6))
+@functools.partial(jax.jit, static_argnums=(3, 4, 5, 6, 7))
 def reduce_arrays(
     arrays: Sequence[tuple[Array, Array | None]],
     slots: Array,
@@ -190,6 +190,7 @@ def reduce_arrays(
     plan: tuple[tuple[int, Reduction], ...],
     num_slots: int,
     layout: Layout,
+    by_slot: bool = False,
 ) -> tuple[tuple[Array, Array | None], ...]:
     """Reduces columns as a plan says: pairs of a column's place and a reduction."""
     columns = [
@@ -197,6 +198,8 @@ def reduce_arrays(
         for (data, valid), kind in zip(arrays, kinds, strict=True)
     ]
     results = [_reduced(columns[place], spec) for place, spec in plan]
+    if by_slot:
+        return tuple(results)
     return tuple(of_groups(result, kept, layout) for result in results)
 
 

@@ -5,17 +5,19 @@ from typing import Any
 
 from ._base import FrameBase, SeriesBase
 from ._group_keys import as_groupings
+from ._groupby_aggregation import GroupByAggregation
 from ._groupby_base import Grouped, Options, label_of
 from ._groupby_reductions import GroupByReductions
+from ._groupby_rows import GroupByRows
 
 
-class SeriesGroupBy(GroupByReductions):
+class SeriesGroupBy(GroupByAggregation, GroupByReductions, GroupByRows):
     """A grouped series: what `series.groupby` and `frame.groupby(...)[label]` return."""
 
     _is_series = True
 
 
-class FrameGroupBy(GroupByReductions):
+class FrameGroupBy(GroupByAggregation, GroupByReductions, GroupByRows):
     """A grouped frame: what `frame.groupby` returns."""
 
     def __getitem__(self, key: Any) -> Any:
@@ -90,7 +92,8 @@ class FrameGrouping(FrameBase):
         taken = {key.place for key in keys}
         places = [place for place in range(len(self._labels)) if place not in taken]
         grouped = Grouped(self._table, keys, options)
-        return FrameGroupBy(self, self._labels.take(places), places, grouped)
+        shown = range(len(self._labels))
+        return FrameGroupBy(self, self._labels.take(places), places, grouped, shown)
 
 
 class SeriesGrouping(SeriesBase):

@@ -2,7 +2,7 @@
 """A frame or series that is grouped: what is grouped, by what, and how results are made."""
 
 import copy
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from typing import Any, NamedTuple, Self
 
 from ._base import NDFrame
@@ -15,7 +15,7 @@ from ._groups import Groups, make_groups
 from ._index import RANGE, RowIndex
 from ._labels import Labels
 from ._moves import settled
-from ._table import Table
+from ._table import Table, is_traced
 
 
 class Options(NamedTuple):
@@ -33,22 +33,38 @@ class Grouped:
 
     def __init__(self, table: Table, keys: Sequence[Grouping], options: Options):
         self.table, self.keys, self.options = table, tuple(keys), options
-        self._groups: Groups | None = None
+        self._found: dict[Any, Any] = {}
+
+    def once(self, name: Any, find: Callable[[], Any]) -> Any:
+        """What `find` returns, looked for only once."""
+        if name in self._found:
+            return self._found[name]
+        found = find()
+        # What is traced of a table that is not belongs to a function that somebody traces now.
+        if not is_traced(found) or is_traced(self.table, [key.column for key in self.keys]):
+            self._found[name] = found
+        return found
 
     @property
     def groups(self) -> Groups:
         """The groups."""
-        if self._groups is None:
-            sort, dropna, _, observed, capacity = self.options
-            self._groups = make_groups(
+        sort, dropna, _, observed, capacity = self.options
+        return self.once(
+            "groups",
+            lambda: make_groups(
                 [key.column for key in self.keys],
                 self.table,
                 sort=sort,
                 dropna=dropna,
                 observed=observed,
                 capacity=capacity,
-            )
-        return self._groups
+            ),
+        )
+
+    @property
+    def may_drop(self) -> bool:
+        """Whether rows may belong to no group."""
+        return self.options.dropna and any(key.column.can_miss for key in self.keys)
 
 
 class GroupByBase:
@@ -59,10 +75,19 @@ class GroupByBase:
 
     _is_series = False
 
-    def __init__(self, source: NDFrame, labels: Labels, places: Sequence[int], grouped: Grouped):
+    def __init__(
+        self,
+        source: NDFrame,
+        labels: Labels,
+        places: Sequence[int],
+        grouped: Grouped,
+        shown_places: Sequence[int] | None = None,
+    ):
         self._source, self._labels, self._grouped = source, labels, grouped
         # The columns that results are made of, and their labels.
         self._places = tuple(places)
+        # Those of rows that are picked: keys too, unless columns were selected.
+        self._shown_places = self._places if shown_places is None else tuple(shown_places)
 
     def __repr__(self) -> str:
         names = [key.name for key in self._grouped.keys]
@@ -128,6 +153,7 @@ class GroupByBase:
             tuple(plan),
             groups.num_slots,
             groups.layout,
+            by_slot,
         )
         shown = []
         for (data, valid), (type, column), (_, spec) in zip(results, types, plan, strict=True):

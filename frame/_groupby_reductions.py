@@ -7,6 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from ._column import Column
+from ._group_reductions import reduce_arrays
 from ._groupby_base import GroupByBase, label_of
 from ._grouped_rows import Reduction
 from ._moves import take_columns
@@ -118,18 +119,17 @@ class GroupByReductions(GroupByBase):
         name = self._labels[0] if self._is_series else None
         return self._one_each([column], label_of(name), as_series=True)
 
-    def _sizes(self) -> list[Column]:
-        from ._group_reductions import reduce_arrays
-
+    def _sizes(self, *, by_slot: bool = False) -> list[Column]:
         groups = self._groups
         ((data, _),) = reduce_arrays(
             ((groups.slots, None),),
             groups.slots,
-            groups.kept,
+            None if by_slot else groups.kept,
             ("number",),
             ((0, Reduction("size")),),
             groups.num_slots,
             groups.layout,
+            by_slot,
         )
         return [Column(data)]
 

@@ -1,0 +1,361 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What grouped frames and series have that gives a value for each row, or picks rows."""
+
+import functools
+from collections.abc import Sequence
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from ._column import NAT, NUMBER, Array, Column, ColumnType, fill_missing
+from ._elementwise import combine
+from ._group_scans import (
+    GroupOrder,
+    Ranking,
+    cumulated,
+    filled_rows,
+    order_of,
+    places_in_groups,
+    ranked,
+    shifted_rows,
+)
+from ._groupby_base import GroupByBase
+from ._grouped_rows import array_kind
+from ._moves import filter_rows, settled, take_columns
+from ._table import Count
+
+
+class GroupByRows(GroupByBase):
+    """A value for each row, under the labels that rows have; or some of the rows."""
+
+    @property
+    def _order(self) -> GroupOrder:
+        groups = self._groups
+        return self._grouped.once(
+            "order", lambda: order_of(groups.slots, groups.num_slots, groups.layout)
+        )
+
+    def _columns(self) -> list[Column]:
+        return [self._table.columns[place] for place in self._places]
+
+    def _of_rows(self, columns: Sequence[Column]) -> Any:
+        """A result with a row for each row."""
+        num_rows = self._table.num_rows
+        columns = [settled(column, num_rows) for column in columns]
+        if self._is_series:
+            return self._source._make_series(columns[0], self._labels[0], self._table)
+        return self._source._make_frame(columns, self._labels, self._table)
+
+    def _cumulated(self, op: str, numeric_only: bool, skipna: bool) -> Any:
+        if numeric_only and not self._is_series:
+            return self._numeric()._cumulated(op, False, skipna)
+        columns = self._columns()
+        for column, label in zip(columns, self._labels, strict=True):
+            is_fit = column.is_numeric or (
+                column.type.is_time and (op in ("cummin", "cummax") or op == "cumsum")
+            )
+            if column.kind == "datetime" and op == "cumsum":
+                is_fit = False
+            if not is_fit:
+                raise TypeError(
+                    f"dtype '{column.dtype_name}' of column {label!r} does not support "
+                    f"operation '{op}'"
+                )
+        results = cumulated(
+            tuple(column.arrays for column in columns),
+            self._groups.slots,
+            self._order,
+            tuple(array_kind(column.type) for column in columns),
+            op,
+            bool(skipna),
+            self._grouped.may_drop,
+            self._groups.layout,
+        )
+        return self._of_rows(
+            [
+                self._extreme_bools(Column(*arrays))
+                if column.is_bool
+                else column.with_arrays(arrays)
+                for column, arrays in zip(columns, results, strict=True)
+            ]
+        )
+
+    def _extreme_bools(self, column: Column) -> Column:
+        # Where rows are in no group pandas makes floats of the bools so far, not objects.
+        if not column.is_bool or column.valid is None:
+            return column
+        found = settled(Column(column.data.astype(jnp.int8), column.valid), self._table.num_rows)
+        return found if found.is_float else Column(found.data != 0, found.valid)
+
+    def cumsum(self, numeric_only: bool = False, skipna: bool = True) -> Any:
+        """Adds up the values of each group so far.
+
+        Differences from pandas:
+            As of `sum`: integers give int64 or uint64, and floats are added up by a scan. Behind
+            an infinity the sum stays infinite; pandas' compensation makes it NaN.
+        """
+        return self._cumulated("cumsum", numeric_only, skipna)
+
+    def cumprod(self, numeric_only: bool = False, skipna: bool = True) -> Any:
+        """Multiplies the values of each group so far."""
+        return self._cumulated("cumprod", numeric_only, skipna)
+
+    def cummin(self, numeric_only: bool = False, skipna: bool = True) -> Any:
+        """Finds the least value of each group so far."""
+        return self._cumulated("cummin", numeric_only, skipna)
+
+    def cummax(self, numeric_only: bool = False, skipna: bool = True) -> Any:
+        """Finds the greatest value of each group so far."""
+        return self._cumulated("cummax", numeric_only, skipna)
+
+    def _shifted(self, periods: Any) -> list[Column]:
+        if isinstance(periods, (list, tuple)):
+            raise NotImplementedError(
+                f"groupby: shift by one number of periods at a time, got {periods!r}."
+            )
+        if isinstance(periods, bool) or not isinstance(periods, (int, np.integer)):
+            raise TypeError(f"Periods must be integer, but {periods} is {type(periods)}.")
+        groups = self._groups
+        periods = np.int32(np.clip(periods, -(2**30), 2**30))
+        row_ids = shifted_rows(self._order, groups.slots, periods, groups.num_slots, groups.layout)
+        columns = [fill_missing(column) for column in self._columns()]
+        return list(take_columns(columns, row_ids, groups.layout, holes=True))
+
+    def shift(self, periods: int = 1, freq: Any = None, fill_value: Any = None) -> Any:
+        """Moves the values of each group down by `periods` rows, up if that is negative.
+
+        Differences from pandas:
+            No `fill_value`: fill what is missing with `fillna`.
+        """
+        if freq is not None or fill_value is not None:
+            raise NotImplementedError(
+                "groupby: shift without freq and fill_value. Use fillna() on the result."
+            )
+        return self._of_rows(self._shifted(periods))
+
+    def diff(self, periods: int = 1) -> Any:
+        """What each value differs by from the one `periods` rows before it in its group."""
+        pairs, narrow = [], []
+        shifted = self._shifted(periods)
+        for column, before, label in zip(self._columns(), shifted, self._labels, strict=True):
+            if not (column.is_numeric or column.type.is_time):
+                raise TypeError(
+                    f"operation 'sub' not supported for dtype '{column.dtype_name}' "
+                    f"of column {label!r}"
+                )
+            if column.is_bool:
+                raise NotImplementedError(
+                    f"groupby: diff of bools, column {label!r}. Cast it to an integer first."
+                )
+            if column.type.is_time:
+                narrow.append(None)
+                pairs.append((Column(column.data), Column(before.data)))
+            elif column.is_numeric and not column.is_float:
+                is_small = column.dtype in (np.int8, np.int16)
+                narrow.append(np.float32 if is_small else None)
+                pairs.append(tuple(_as_float64(one) for one in (column, before)))
+            else:
+                narrow.append(None)
+                pairs.append((column, before))
+        columns = []
+        own = self._columns()
+        for change, (x, before), dtype, column in zip(
+            combine("sub", pairs), pairs, narrow, own, strict=True
+        ):
+            if column.type.is_time:
+                data = _known_change(change.data, x.data, before.data)
+                columns.append(Column(data, None, ColumnType("timedelta", unit=column.type.unit)))
+            else:
+                columns.append(change if dtype is None else Column(change.data.astype(dtype)))
+        return self._of_rows(columns)
+
+    def pct_change(self, periods: int = 1, fill_method: Any = None, freq: Any = None) -> Any:
+        """The change from the value `periods` rows before in its group, as a part of that."""
+        if fill_method is not None or freq is not None:
+            raise NotImplementedError("groupby: pct_change without fill_method and freq.")
+        pairs = []
+        for column, before, label in zip(
+            self._columns(), self._shifted(periods), self._labels, strict=True
+        ):
+            if not column.is_numeric or column.is_bool:
+                raise TypeError(
+                    f"operation 'truediv' not supported for dtype '{column.dtype_name}' "
+                    f"of column {label!r}"
+                )
+            if column.is_float:
+                pairs.append((column, before))
+            else:
+                pairs.append(tuple(_as_float64(one) for one in (column, before)))
+        ratios = combine("truediv", pairs)
+        return self._of_rows([Column(_less_one(ratio.data)) for ratio in ratios])
+
+    def _filled(self, limit: int | None, forward: bool) -> Any:
+        groups, order = self._groups, self._order
+        columns = []
+        for column in self._columns():
+            row_ids = filled_rows(
+                order, column.missing(), groups.slots, limit, forward, groups.layout
+            )
+            holes = column.can_miss or self._grouped.may_drop
+            columns += take_columns([column], row_ids, groups.layout, holes=holes)
+        return self._of_rows(columns)
+
+    def ffill(self, limit: int | None = None) -> Any:
+        """Fills what is missing with the last value before it in its group."""
+        return self._filled(limit, True)
+
+    def bfill(self, limit: int | None = None) -> Any:
+        """Fills what is missing with the next value behind it in its group."""
+        return self._filled(limit, False)
+
+    def rank(
+        self,
+        method: str = "average",
+        ascending: bool = True,
+        na_option: str = "keep",
+        pct: bool = False,
+    ) -> Any:
+        """Ranks the values of each group."""
+        if na_option not in ("keep", "top", "bottom"):
+            raise ValueError("na_option must be one of 'keep', 'top', or 'bottom'")
+        if method not in ("average", "min", "max", "first", "dense"):
+            raise KeyError(method)
+        columns = self._columns()
+        for column, label in zip(columns, self._labels, strict=True):
+            if column.kind == "category" and not column.type.ordered:
+                raise TypeError(
+                    f"Cannot perform rank with non-ordered Categorical: column {label!r}"
+                )
+            if column.kind == "object" or column.dtype.kind == "c":
+                raise TypeError(f"rank: column {label!r} of {column.dtype_name} has no order.")
+        groups = self._groups
+        ranks = ranked(
+            tuple(column.arrays for column in columns),
+            groups.slots,
+            tuple(array_kind(column.type) for column in columns),
+            groups.num_slots,
+            Ranking(method, bool(ascending), na_option, bool(pct)),
+            groups.layout,
+        )
+        return self._of_rows([Column(rank) for rank in ranks])
+
+    def _numbers(self, numbers: Array) -> Any:
+        """A series without a name of a number for each row; missing in no group."""
+        numbers, valid = _as_numbers(numbers, self._groups.slots)
+        column = Column(numbers, valid if self._grouped.may_drop else None)
+        column = settled(column, self._table.num_rows)
+        return self._source._make_series(column, None, self._table)
+
+    def cumcount(self, ascending: bool = True) -> Any:
+        """Numbers the rows of each group, from zero."""
+        places = places_in_groups(self._order, bool(ascending), self._groups.layout)
+        return self._numbers(places)
+
+    def ngroup(self, ascending: bool = True) -> Any:
+        """The number of each row's group, from zero, in the order of the groups."""
+        groups = self._groups
+        numbers = _group_numbers(
+            groups.slots, groups.kept, groups.count, groups.num_slots, bool(ascending)
+        )
+        return self._numbers(numbers)
+
+    def _kept_rows(self, mask: Array) -> Any:
+        table = filter_rows(self._table, mask)
+        columns = [table.columns[place] for place in self._shown_places]
+        if self._is_series:
+            return self._source._make_series(columns[0], self._labels[0], table)
+        labels = self._source._labels.take(list(self._shown_places))  # pyright: ignore
+        return self._source._make_frame(columns, labels, table)
+
+    def head(self, n: int = 5) -> Any:
+        """The first `n` rows of each group, in their order; all but the last `-n` if negative."""
+        return self._kept_rows(self._is_at(slice(0, n)))
+
+    def tail(self, n: int = 5) -> Any:
+        """The last `n` rows of each group, in their order; all but the first `-n` if negative."""
+        return self._kept_rows(self._is_at(slice(-n, None) if n else slice(0, 0)))
+
+    def nth(self, n: Any, dropna: Any = None) -> Any:
+        """The `n`-th row of each group, or several, with the labels and the order that they had.
+
+        Differences from pandas:
+            No `dropna`: drop those rows first.
+        """
+        if dropna is not None:
+            raise NotImplementedError("groupby: nth without dropna. Use dropna() first.")
+        wanted = list(n) if isinstance(n, (list, tuple)) else [n]
+        if not all(isinstance(one, (int, np.integer, slice)) for one in wanted):
+            raise TypeError(
+                f"Invalid index {type(n)}. Must be integer, list-like, slice or a tuple of "
+                "integers and slices"
+            )
+        return self._kept_rows(
+            functools.reduce(jnp.logical_or, [self._is_at(one) for one in wanted])
+        )
+
+    def _is_at(self, at: Any) -> Array:
+        """Which rows stand at a place of their group, or in a slice of it."""
+        groups = self._groups
+        is_member = groups.slots >= 0
+
+        def from_end(place: int) -> Array:
+            return self._place(ascending=False) < np.int32(-place)
+
+        def from_start(place: int) -> Array:
+            return self._place(ascending=True) < np.int32(place)
+
+        def is_before(place: int) -> Array:
+            return from_start(place) if place >= 0 else ~from_end(place)
+
+        if not isinstance(at, slice):
+            place = self._place(ascending=at >= 0)
+            return is_member & (place == np.int32(at if at >= 0 else -at - 1))
+        if at.step not in (None, 1):
+            raise NotImplementedError(f"groupby: slices of step one, got {at}.")
+        if at.stop is not None:
+            is_member = is_member & is_before(at.stop)
+        if at.start is not None:
+            is_member = is_member & ~is_before(at.start)
+        return is_member
+
+    def _place(self, *, ascending: bool) -> Array:
+        groups, order = self._groups, self._order
+        return self._grouped.once(
+            ("place", ascending), lambda: places_in_groups(order, ascending, groups.layout)
+        )
+
+
+def _as_float64(column: Column) -> Column:
+    column = fill_missing(column)
+    return column if column.is_float else Column(column.data.astype(jnp.float64), None, NUMBER)
+
+
+@jax.jit
+def _known_change(change: Array, x: Array, before: Array) -> Array:
+    return jnp.where((x == NAT) | (before == NAT), np.int64(NAT), change)
+
+
+@jax.jit
+def _less_one(ratio: Array) -> Array:
+    return ratio - ratio.dtype.type(1)
+
+
+@jax.jit
+def _as_numbers(numbers: Array, slots: Array) -> tuple[Array, Array]:
+    return numbers.astype(jax.dtypes.canonicalize_dtype(np.int64)), slots >= 0
+
+
+@functools.partial(jax.jit, static_argnums=(3, 4))
+def _group_numbers(
+    slots: Array, kept: Array | None, count: Count, num_slots: int, ascending: bool
+) -> Array:
+    numbers = slots
+    if kept is not None:
+        own = jnp.arange(kept.shape[0], dtype=jnp.int32)
+        # Behind the last group `kept` holds anything.
+        target = jnp.where(own < count, kept, np.int32(num_slots))
+        number_of = jnp.zeros(num_slots, jnp.int32).at[target].set(own, mode="drop")
+        numbers = number_of.at[slots].get(mode="fill", fill_value=0, wrap_negative_indices=False)
+    return numbers if ascending else jnp.asarray(count, jnp.int32) - np.int32(1) - numbers

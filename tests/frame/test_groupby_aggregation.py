@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: Apache-2.0
+import jax
+import numpy as np
+import pandas as pd
+import pytest
+from frame_examples import mixed_frame
+from frame_parity import assert_parity, assert_same_error
+from jaxframes import primitives
+from jaxframes.frame import JaxFrame, segment_function
+
+ULPS = 256
+COLUMNS = ["k", "s", "i", "x", "b"]
+
+
+@pytest.mark.parametrize("how", [{"by": "k"}, {"by": "s", "as_index": False}])
+def test_aggregations(how):
+    def aggregated(f):
+        grouped = f.groupby(**how)
+        numbers = grouped[["i", "x", "b"]]
+        return (
+            numbers.agg("sum"),
+            numbers.agg(["min", "max"]),
+            grouped.agg({"x": "mean", "i": "max"}),
+            grouped.agg({"x": ["mean", "std"], "i": "max"}),
+            grouped.agg(total=("x", "sum"), most=("i", "max"), where=("x", "idxmin")),
+            grouped.agg(total=pd.NamedAgg("x", "sum")),
+            grouped.x.agg(["sum", "size", "idxmax"]),
+            grouped.x.agg(np.sum),
+            numbers.agg([np.mean, np.std, len]),
+            grouped.x.agg(a="sum", b="max"),
+            grouped.x.agg([("a", "sum"), ("b", "max")]),
+            grouped.agg("size"),
+            grouped.agg({"i": "size"}),
+            numbers.agg(["median", "nunique", "first"]),
+        )
+
+    assert_parity(aggregated, mixed_frame()[COLUMNS], ways=["eager"], ulps=ULPS)
+
+
+def test_transformations():
+    names = ("sum", "mean", "max", "first", "size", "any")
+
+    def transformed(f):
+        return (
+            *(f.groupby("k")[["i", "x"]].transform(name) for name in names),
+            *(f.groupby("s")[["i", "x", "b"]].transform(name) for name in names),
+            f.groupby("k").x.transform("cumsum"),
+            f.groupby("k").x.transform("rank", method="min"),
+            f.groupby("k").x.transform(np.mean),
+            f.groupby("k").x.transform("std", ddof=0),
+        )
+
+    assert_parity(transformed, mixed_frame()[COLUMNS], ways=["eager"], ulps=ULPS)
+    assert_parity(
+        lambda f: (
+            f.groupby("k")[["s", "t", "d"]].transform("first"),
+            f.groupby("s")[["c", "t", "d"]].transform("last"),
+        ),
+        mixed_frame(),
+        ways=["eager"],
+    )
+
+
+def test_inside_jit():
+    assert_parity(
+        lambda f: (
+            f.groupby("s").x.agg(["sum", "max"]),
+            f.groupby("s").agg(total=("x", "sum"), most=("i", "max")),
+        ),
+        mixed_frame()[COLUMNS],
+        ways=["jit"],
+        ulps=ULPS,
+    )
+
+
+def test_functions_of_segments():
+    @segment_function
+    def span(values, segment_ids, num_segments):
+        most = primitives.segment_max(values, segment_ids, num_segments)
+        return most - primitives.segment_min(values, segment_ids, num_segments)
+
+    frame = mixed_frame()[["k", "i", "x"]].fillna({"x": 0.5})
+    ours, grouped = JaxFrame(frame), frame.groupby("k")
+    expected = grouped.max() - grouped.min()
+    pd.testing.assert_frame_equal(ours.groupby("k").agg(span).to_pandas(), expected)
+    named = jax.jit(lambda f: f.groupby("k").agg(span=("i", span), total=("i", "sum")))(ours)
+    assert named.to_pandas()["span"].tolist() == expected["i"].tolist()
+    spread = ours.groupby("k").i.transform(span).to_pandas()
+    assert spread.tolist() == (grouped.i.transform("max") - grouped.i.transform("min")).tolist()
+
+
+def test_wrong_arguments_are_pandas_errors():
+    frame = mixed_frame()[COLUMNS]
+    assert "bogus" in assert_same_error(lambda f: f.groupby("k").agg("bogus"), frame)
+    assert "bogus" in assert_same_error(lambda f: f.groupby("k").x.agg(["sum", "bogus"]), frame)
+    assert "bogus" in assert_same_error(lambda f: f.groupby("k").agg({"bogus": "sum"}), frame)
+    assert "bogus" in assert_same_error(lambda f: f.groupby("k").agg(t=("bogus", "sum")), frame)
+    assert "bogus" in assert_same_error(lambda f: f.groupby("k").transform("bogus"), frame)
+    assert_same_error(lambda f: f.groupby("k").agg(), frame)
+    assert_same_error(lambda f: f.groupby("k").x.agg({"a": "sum"}), frame)
+    assert_same_error(lambda f: f.groupby("k").agg({"x": {"a": "sum"}}), frame)
+    assert_same_error(lambda f: f.groupby("k").agg(["sum", "sum"]), frame)
+    ours = JaxFrame(frame).groupby("k").x
+    for wrong in (lambda: ours.agg(lambda x: x.sum()), lambda: ours.apply(len)):
+        with pytest.raises(NotImplementedError, match="segment_function"):
+            wrong()
