@@ -7,6 +7,7 @@ from typing import Any
 import jax
 import pandas as pd
 
+from ._aggregation import FrameAggregation, SeriesAggregation
 from ._arithmetic import FrameArithmetic, SeriesArithmetic
 from ._assignment import FrameAssignment
 from ._base import NDFrame, SeriesBase
@@ -16,8 +17,10 @@ from ._categories import SeriesCategories
 from ._changes import Changes
 from ._construction import relaid, table_of_data
 from ._conversion import FrameConversion, SeriesConversion
+from ._correlation import FrameCorrelation, SeriesCorrelation
 from ._csv import FrameCsv
 from ._cumulative import Cumulative
+from ._description import FrameDescription, SeriesDescription
 from ._display import FrameDisplay, SeriesDisplay
 from ._duplicates import FrameDuplicates, SeriesDuplicates
 from ._from_host import column_from, index_from
@@ -70,6 +73,9 @@ class JaxFrame(
     FrameParquet,
     FrameProtocols,
     FrameDuplicates,
+    FrameAggregation,
+    FrameCorrelation,
+    FrameDescription,
     FrameQuantiles,
     FrameRankedRows,
     FrameValueCounts,
@@ -138,6 +144,9 @@ class JaxSeries(
     SeriesProtocols,
     SeriesSorting,
     SeriesDuplicates,
+    SeriesAggregation,
+    SeriesCorrelation,
+    SeriesDescription,
     SeriesQuantiles,
     SeriesRankedRows,
     SeriesValueCounts,

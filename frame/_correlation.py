@@ -1,0 +1,199 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How columns vary together, by products of matrices."""
+
+import functools
+from collections.abc import Sequence
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from ..shardings._compat import is_x64_enabled
+from ._alignment import aligned_column
+from ._base import FrameBase, SeriesBase
+from ._column import Array, Column
+from ._from_host import index_from
+from ._layout import ONE_DEVICE, Layout
+from ._reductions import check_flag
+from ._row_blocks import LEAST_BLOCK
+from ._table import Count, Table, as_count, is_row, is_traced
+
+BLOCK_ROWS = 1 << 16
+
+
+def covariances(
+    columns: Sequence[Column],
+    num_rows: Count,
+    layout: Layout,
+    *,
+    min_periods: int,
+    ddof: int,
+    kind: str,
+) -> Array:
+    """How columns vary together, each pair over the rows where neither is missing.
+
+    Args:
+        columns: numbers.
+        num_rows: the rows that count.
+        layout: where they lie.
+        min_periods: fewer rows than that have no result.
+        ddof: what the divisor is less than the number of rows.
+        kind: "corr"; "cov", where as in pandas `ddof` counts only if nothing is missing; or
+            "pair", where it always does.
+    """
+    arrays = tuple(column.arrays for column in columns)
+    limits = (np.int32(max(min_periods, 1)), np.int32(ddof))
+    return _covariances(arrays, num_rows, limits, kind, layout)
+
+
+@functools.partial(jax.jit, static_argnums=(3, 4))
+def _covariances(columns: Any, num_rows: Count, limits: Any, kind: str, layout: Layout) -> Array:
+    wide = jnp.float64 if is_x64_enabled() else jnp.float32
+    rows = is_row(columns[0][0].shape[0], num_rows, layout)
+    values, there = [], []
+    for data, valid in columns:
+        x = data.astype(wide)
+        present = rows & ~jnp.isnan(x)
+        present = present if valid is None else present & valid
+        # Equal values are at no distance from what they are measured from, exactly.
+        count = jnp.maximum(jnp.sum(present, dtype=jnp.int32), np.int32(1)).astype(wide)
+        mean = jnp.sum(jnp.where(present, x, 0.0), dtype=wide) / count
+        least = jnp.min(jnp.where(present, x, jnp.inf))
+        most = jnp.max(jnp.where(present, x, -jnp.inf))
+        origin = jax.lax.stop_gradient(jnp.clip(mean, least, most))
+        values.append(jnp.where(present, x - origin, 0.0))
+        there.append(present.astype(wide))
+    x, m = jnp.stack(values, axis=1), jnp.stack(there, axis=1)
+    counts, sums = _product(m, m, layout), _product(x, m, layout)
+    products, squares = _product(x, x, layout), _product(x * x, m, layout)
+    over = jnp.maximum(counts, 1.0)
+    together = products - sums * sums.T / over
+    least_rows, ddof = limits
+    enough = counts >= least_rows.astype(wide)
+    if kind != "corr":
+        is_whole = jnp.all(counts == jnp.asarray(num_rows, jnp.int32).astype(wide))
+        counts_ddof = is_whole if kind == "cov" else True
+        divisor = counts - jnp.where(counts_ddof, ddof.astype(wide), 1.0)
+        enough = enough & (divisor > 0)
+        return jnp.where(enough, together / jnp.where(divisor > 0, divisor, 1.0), jnp.nan)
+    spread = squares - sums * sums / over
+    scale = spread * spread.T
+    is_there = enough & (scale > 0)
+    result = together / jnp.sqrt(jnp.where(is_there, scale, 1.0))
+    result = jnp.where(jnp.eye(x.shape[1], dtype=jnp.bool_), 1.0, jnp.clip(result, -1.0, 1.0))
+    return jnp.where(is_there, result, jnp.where(jnp.isnan(scale), scale, jnp.nan))
+
+
+def _product(a: Array, b: Array, layout: Layout) -> Array:
+    """The product of the first matrix, turned, and the second, a block of rows after another."""
+    num_rows = a.shape[0]
+    block = min(num_rows & -num_rows, BLOCK_ROWS)
+    if layout.mesh is not None or num_rows == block or block < LEAST_BLOCK:
+        return jnp.einsum("ni,nj->ij", a, b, precision="highest")
+    cut = (a.reshape(-1, block, a.shape[1]), b.reshape(-1, block, b.shape[1]))
+    return jnp.sum(jnp.einsum("bni,bnj->bij", *cut, precision="highest"), axis=0, dtype=a.dtype)
+
+
+def check_method(method: Any, caller: str) -> None:
+    """Raises for another correlation than that of the values themselves."""
+    if method in ("spearman", "kendall") or callable(method):
+        raise NotImplementedError(
+            f"{caller}: method must be 'pearson', got {method!r}. Use rank() first for 'spearman'."
+        )
+    if method != "pearson":
+        raise ValueError(
+            f"Unknown method '{method}', expected one of 'kendall', 'spearman', 'pearson', "
+            "or callable"
+        )
+
+
+def check_number(column: Column, label: Any, caller: str) -> Column:
+    """Raises for what is no real number."""
+    if column.kind in ("string", "category", "object"):
+        raise ValueError(
+            f"{caller}: could not convert column {label!r} of {column.dtype_name} to float. "
+            "Use numeric_only=True."
+        )
+    if not column.is_numeric or column.dtype.kind == "c":
+        raise TypeError(f"{caller}: column {label!r} of {column.dtype_name} is no real number")
+    return column
+
+
+class FrameCorrelation(FrameBase):
+    """How the columns of a frame vary together."""
+
+    def corr(
+        self, method: Any = "pearson", min_periods: int = 1, numeric_only: bool = False
+    ) -> Any:
+        """The correlation of each pair of columns.
+
+        Differences from pandas:
+            `method` must be "pearson".
+        """
+        check_method(method, "corr")
+        return self._together("corr", min_periods, 1, numeric_only)
+
+    def cov(self, min_periods: int | None = None, ddof: int = 1, numeric_only: bool = False) -> Any:
+        """The covariance of each pair of columns; `ddof` counts where nothing is missing."""
+        return self._together("cov", min_periods, ddof, numeric_only)
+
+    def _together(self, caller: str, min_periods: Any, ddof: int, numeric_only: bool) -> Any:
+        frame: Any = self
+        if check_flag(numeric_only, "numeric_only"):
+            frame = self._columns_at(self._pick(lambda column: column.is_numeric))  # pyright: ignore
+        table, labels = frame._table, frame._labels
+        for column, label in zip(table.columns, labels, strict=True):
+            check_number(column, label, caller)
+        size = len(labels)
+        capacity = ONE_DEVICE.capacity_for(size)
+        columns: list[Column] = []
+        if size:
+            matrix = covariances(
+                table.columns,
+                table.num_rows,
+                table.layout,
+                min_periods=min_periods or 1,
+                ddof=ddof,
+                kind=caller,
+            )
+            padding = ((0, capacity - size), (0, 0))
+            if is_traced(matrix):
+                columns = [Column(column) for column in jnp.pad(matrix, padding).T]
+            else:
+                whole = np.pad(np.asarray(matrix), padding)
+                columns = [Column(jnp.asarray(whole[:, place])) for place in range(size)]
+        index = index_from(labels.index, capacity, ONE_DEVICE)
+        return self.frame_class._of(Table(tuple(columns), index, as_count(size)), labels)
+
+
+class SeriesCorrelation(SeriesBase):
+    """How a series varies with another."""
+
+    def corr(self, other: Any, method: Any = "pearson", min_periods: int | None = None) -> Any:
+        """The correlation with another series, row by row of the same label."""
+        check_method(method, "corr")
+        return self._with_other(other, min_periods, 1, "corr")
+
+    def cov(self, other: Any, min_periods: int | None = None, ddof: int = 1) -> Any:
+        """The covariance with another series, row by row of the same label."""
+        return self._with_other(other, min_periods, ddof, "pair")
+
+    def _with_other(self, other: Any, min_periods: Any, ddof: int, kind: str) -> Any:
+        caller = "corr" if kind == "corr" else "cov"
+        if not isinstance(other, SeriesBase):
+            raise TypeError(f"unsupported type: {type(other)}")
+        a = check_number(self._only, self._name, caller)
+        b = check_number(aligned_column(other, self._table), other._name, caller)
+        table = self._table
+        matrix = covariances(
+            (a, b),
+            table.num_rows,
+            table.layout,
+            min_periods=min_periods or 1,
+            ddof=ddof,
+            kind=kind,
+        )
+        if is_traced(matrix):
+            return matrix[0, 1]
+        return np.float64(np.asarray(matrix)[0, 1])

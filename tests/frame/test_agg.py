@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: Apache-2.0
+import numpy as np
+from frame_examples import mixed_frame
+from frame_parity import assert_parity, assert_same_error
+
+
+def spread(s):
+    return s.max() - s.min()
+
+
+def test_series():
+    series = mixed_frame()["k"]
+    assert_parity(
+        lambda s: (s.agg("sum"), s.agg(["min", "mean"]), s.agg(spread), s.agg({"a": "max"})), series
+    )
+    assert_parity(lambda s: s.agg(np.sum), series, ways=["eager"])
+    assert_parity(lambda s: s.agg(["min", "max"]), mixed_frame()["s"], ways=["eager"])
+
+
+def test_frames():
+    frame = mixed_frame()[["k", "x"]]
+    assert_parity(lambda f: (f.agg("sum"), f.agg(spread), f.agg({"k": "min", "x": "max"})), frame,
+                  ulps=16)  # fmt: skip
+
+    def tables(f):
+        return (
+            f.agg(["min", "count"]),
+            f.agg({"k": ["min", "max"], "x": ["max"]}),
+            f.agg(a=("k", "max"), b=("x", "min"), c=("k", "min")),
+        )
+
+    assert_parity(tables, frame, ways=["eager"])
+
+
+def test_transform():
+    frame = mixed_frame()[["k", "x"]]
+    assert_parity(lambda f: (f.transform("cumsum"), f.transform(lambda s: s + 1)), frame, ulps=16)
+    assert_parity(lambda f: f.k.transform("cumsum"), frame, ways=["eager"])
+    assert_same_error(lambda f: f.transform("sum"), frame)
+    assert_same_error(lambda f: f.k.transform("sum"), frame)
+
+
+def test_wrong_arguments_are_pandas_errors():
+    frame = mixed_frame()[["k", "x"]]
+    assert_same_error(lambda f: f.agg("bogus"), frame)
+    assert_same_error(lambda s: s.agg("bogus"), frame["k"])
+    assert "bogus" in assert_same_error(lambda f: f.agg({"bogus": "sum"}), frame)
+    assert_same_error(lambda f: f.agg(), frame)
+    assert_same_error(lambda f: f.agg(a=("bogus", "sum")), frame)

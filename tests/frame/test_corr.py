@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: Apache-2.0
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pandas as pd
+import pytest
+from frame_examples import mixed_frame
+from frame_parity import EVERYWHERE, assert_parity, assert_same_error
+from jaxframes.frame import JaxFrame
+
+ULPS = 1 << 12
+
+
+def test_frames():
+    frame = mixed_frame()[["k", "i", "x", "b"]]
+    frame["constant"] = 0.1
+    assert_parity(
+        lambda f: (f.corr(), f.cov(), f.corr(min_periods=30)), frame, ways=EVERYWHERE, ulps=ULPS
+    )
+    whole = frame[["k", "i"]]
+    assert_parity(lambda f: (f.cov(ddof=0), f.corr()), whole, ways=["eager"], ulps=ULPS)
+    assert_parity(lambda f: f.cov(numeric_only=True), mixed_frame()[["k", "s", "i"]], ulps=ULPS)
+
+
+def test_series():
+    frame = mixed_frame()
+
+    def together(f):
+        return f.k.corr(f.x), f.k.cov(f.x), f.k.cov(f.x, ddof=0), f.k.corr(f.x, min_periods=99)
+
+    assert_parity(together, frame[["k", "i", "x"]], ulps=ULPS)
+    assert_parity(
+        lambda a, b: a.corr(b), frame["k"], frame["x"][::-1][:20], ways=["eager"], ulps=ULPS
+    )
+
+
+def test_far_from_zero():
+    rng = np.random.default_rng(5)
+    frame = pd.DataFrame({"x": 1e8 + rng.normal(size=37), "y": rng.normal(size=37)})
+    assert_parity(lambda f: f.corr(), frame, ways=["eager"], ulps=1 << 28)
+
+
+def test_gradient():
+    x, y = jnp.array([1.0, 2.0, jnp.nan, 4.0]), jnp.array([1.0, 3.0, 5.0, 4.0])
+    gradient = jax.grad(lambda x: JaxFrame({"x": x}).x.cov(JaxFrame({"x": y}).x))(x)
+    expected = np.array([1, 3, 0, 4]) - 8 / 3
+    expected[2] = 0
+    np.testing.assert_allclose(gradient, expected / 2)
+
+
+def test_wrong_arguments_are_pandas_errors():
+    frame = mixed_frame()
+    assert "'s'" in assert_same_error(lambda f: f.corr(), frame[["k", "s"]])
+    assert_same_error(lambda f: f.corr(method="bogus"), frame[["k"]])
+    with pytest.raises(NotImplementedError, match="rank"):
+        JaxFrame(frame[["k"]]).corr(method="spearman")
