@@ -2,6 +2,7 @@
 """The pandas-compatible layer over `jaxframes.primitives`."""
 
 from ..primitives import CapacityError
+from ._concat import concat
 from ._csv import read_csv
 from ._frame import JaxFrame, JaxSeries
 from ._interchange import from_arrow, from_jax, from_pandas
@@ -14,6 +15,7 @@ __all__ = [
     "JaxFrame",
     "JaxSeries",
     "SegmentFunction",
+    "concat",
     "from_arrow",
     "from_jax",
     "from_pandas",

@@ -248,7 +248,7 @@ def check_distinct(
     wanted = [
         side for side, letter in zip(sides, relation.split(":"), strict=True) if letter == "1"
     ]
-    doubled = [side for side in wanted if not _are_distinct(*sides[side])]
+    doubled = [side for side in wanted if not are_distinct(*sides[side])]
     if doubled:
         name = next(name for name, short in VALIDATIONS.items() if short == relation)
         where = f"{doubled[0]} dataset"
@@ -259,7 +259,8 @@ def check_distinct(
         )
 
 
-def _are_distinct(keys: Keys, table: Table) -> bool:
+def are_distinct(keys: Keys, table: Table) -> bool:
+    """Whether no two rows of a table have the same keys."""
     num_rows = table.num_rows_on_host
     groups = primitives.factorize(
         keys, capacity=table.capacity, num_valid=as_count(num_rows), **table.layout.on_mesh

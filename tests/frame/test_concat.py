@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: Apache-2.0
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pandas as pd
+import pytest
+from frame_examples import INTEGERS, mixed_frame
+from frame_parity import EVERYWHERE, assert_parity, assert_same_error
+from jaxframes.frame import JaxFrame, JaxSeries, concat
+
+
+def joined(parts, **options):
+    """`concat` of whichever library the parts are of."""
+    values = parts.values() if isinstance(parts, dict) else parts
+    ours = any(isinstance(part, (JaxFrame, JaxSeries)) for part in values)
+    return (concat if ours else pd.concat)(parts, **options)
+
+
+def first_side():
+    return mixed_frame(37)
+
+
+def second_side():
+    return mixed_frame(23, seed=7)
+
+
+def test_everywhere():
+    assert_parity(
+        lambda a, b: joined([a, b, a]),
+        first_side()[["k", "x", "s"]],
+        second_side()[["k", "x", "s"]],
+        ways=EVERYWHERE,
+    )
+
+
+def test_columns_that_some_parts_lack():
+    other = second_side()[["s", "k"]].assign(z=1)
+    assert_parity(
+        lambda a, b: (
+            joined([a, b]),
+            joined([b, a], sort=True, ignore_index=True),
+            joined([a, b], join="inner"),
+            joined([b, a[["b"]]], keys=["p", "q"], names=["n"]),
+        ),
+        first_side(),
+        other,
+    )
+
+
+@pytest.mark.parametrize("label", ["k", "s", "t", ["k", "s"]])
+def test_keeps_labels(label):
+    frames = [side.set_index(label)[["x", "b"]] for side in (first_side(), second_side())]
+    assert_parity(lambda a, b: (joined([a, b]), joined({"u": a, "v": b})), *frames, ways=["eager"])
+
+
+def test_numbers_have_the_common_dtype():
+    dtypes = (*INTEGERS, "float32", "float64")
+    frames = [pd.DataFrame({"a": np.array([1, 0], dtype)}) for dtype in dtypes]
+    assert_parity(
+        lambda *frames: tuple(
+            joined([frame, other]) for frame in frames for other in (frames[0], frames[7])
+        ),
+        *frames,
+        ways=["eager"],
+    )
+    bools = pd.DataFrame({"a": [True, False]})
+    assert_parity(lambda a, b: joined([a, b]), bools, frames[3], ways=["eager"])
+
+
+def test_strings_categories_times_and_objects():
+    parts = [
+        pd.DataFrame({"a": values})
+        for values in (
+            pd.Categorical(["a", None]),
+            pd.Categorical(["b"]),
+            pd.array(["c", None], dtype="str"),
+        )
+    ]
+    assert_parity(
+        lambda a, b, c: (joined([a, a]), joined([a, b]), joined([c, b])), *parts, ways=["eager"]
+    )
+    times = [pd.DataFrame({"a": pd.to_datetime(["2020"]).as_unit(unit)}) for unit in ("s", "ms")]
+    assert_parity(lambda a, b: joined([a, b]), *times, ways=["eager"])
+    objects = [pd.DataFrame({"a": [[1], None]}), pd.DataFrame({"a": [{}, "x"]})]
+    assert_parity(lambda a, b: joined([a, b]), *objects, ways=["eager"])
+
+
+def test_series():
+    def of_series(a, b):
+        return (
+            joined([a["k"], b["k"]]),
+            joined([a["k"], b["x"]]),
+            joined([a["s"], b["c"]], keys=["p", "q"]),
+            joined([a[["k"]], b["k"]]),
+            joined([a["k"], a["x"]], axis=1),
+            joined([a["k"], a["x"]], axis=1, ignore_index=True),
+        )
+
+    assert_parity(of_series, first_side(), second_side())
+
+
+@pytest.mark.parametrize("num_rows", [(0, 5), (5, 0), (0, 0), (1, 1)])
+def test_few_rows(num_rows):
+    frames = [mixed_frame(number) for number in num_rows]
+    assert_parity(
+        lambda a, b: (joined([a, b]), joined([a, b], axis=1, keys=["p", "q"])),
+        *frames,
+        ways=["eager"],
+    )
+
+
+def test_side_by_side():
+    a, b = first_side()[["k", "s"]], second_side()[["b", "x"]]
+    for order in (np.random.default_rng(0).permutation, np.arange):
+        x = a.set_index(pd.Index(order(60)[: len(a)], name="i"))
+        y = b.set_index(pd.Index(order(60)[-len(b) :], name="i"))
+        assert_parity(
+            lambda x, y: tuple(
+                joined([x, y], axis=1, join=join, sort=sort)
+                for join in ("inner", "outer")
+                for sort in (False, True)
+            ),
+            x,
+            y,
+            ways=["eager"],
+        )
+    assert_parity(lambda a: joined([a, a], axis=1, keys=["p", "q"]), a)
+
+
+def test_differentiable():
+    frame = JaxFrame({"x": [1.0, 2.0, 3.0]})
+
+    def loss(x):
+        both = concat([frame.assign(x=x), frame.assign(x=x * x)])
+        values = both._column("x").data
+        return jnp.sum(jnp.where(both._table.is_row(), values, 0.0))
+
+    assert jax.grad(loss)(frame._column("x").data)[:3].tolist() == [3.0, 5.0, 7.0]
+
+
+def test_wrong_arguments_are_pandas_errors():
+    frame = pd.DataFrame({"x": [1, 2]})
+    wrong = [
+        lambda f: joined([f], join="bogus"),
+        lambda f: joined([f], axis=3),
+        lambda f: joined([f], keys=["p", "q"]),
+        lambda f: joined([f, f], verify_integrity=True),
+        lambda f: joined([f, 1]),
+        lambda f: (concat if isinstance(f, JaxFrame) else pd.concat)([]),
+        lambda f: (concat if isinstance(f, JaxFrame) else pd.concat)([None]),
+        lambda f: (concat if isinstance(f, JaxFrame) else pd.concat)(f),
+    ]
+    for operation in wrong:
+        assert_same_error(operation, frame)
+    doubled = frame.set_index(pd.Index([1, 1]))
+    assert_same_error(lambda a, b: joined([a, b], axis=1), doubled, frame)
