@@ -36,6 +36,7 @@ from ._parquet import FrameParquet
 from ._protocols import FrameProtocols, SeriesProtocols
 from ._quantile_methods import FrameQuantiles, SeriesQuantiles
 from ._ranked_rows import FrameRankedRows, SeriesRankedRows
+from ._ranking import Ranking, SeriesOrder
 from ._reductions import FrameReductions, SeriesReductions
 from ._renaming import FrameRenaming, SeriesRenaming
 from ._rolling import Windowing
@@ -46,6 +47,7 @@ from ._shifting import Shifting
 from ._sorting import FrameSorting, SeriesSorting
 from ._strings import SeriesStrings
 from ._table import Table, as_count
+from ._times import SeriesTimes
 from ._unary import FrameUnary, SeriesUnary
 from ._value_counts import FrameValueCounts, SeriesValueCounts
 from ._where import FrameWhere, SeriesWhere
@@ -56,6 +58,7 @@ class JaxFrame(
     Cumulative,
     Shifting,
     Windowing,
+    Ranking,
     FrameArithmetic,
     FrameAssignment,
     FrameCast,
@@ -123,11 +126,14 @@ class JaxFrame(
 
 class JaxSeries(
     SeriesCategories,
+    SeriesOrder,
     SeriesStrings,
+    SeriesTimes,
     Changes,
     Cumulative,
     Shifting,
     Windowing,
+    Ranking,
     SeriesArithmetic,
     SeriesCast,
     SeriesDisplay,

@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The accessor of datetimes and timedeltas."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from frame_examples import mixed_frame
+from frame_parity import EVERYWHERE, assert_parity, assert_same_error, on_device
+
+PARTS = (
+    "year", "month", "day", "hour", "minute", "second", "microsecond", "nanosecond", "quarter",
+    "day_of_week", "day_of_year", "days_in_month", "is_month_start", "is_month_end",
+    "is_quarter_start", "is_quarter_end", "is_year_start", "is_year_end", "is_leap_year",
+)  # fmt: skip
+SPANS = ("days", "seconds", "microseconds", "nanoseconds", "components")
+
+
+def times(unit, missing=True):
+    """Leap days, ends of years and quarters, the last moment before 1970, far dates."""
+    days = [
+        "1969-12-31T23:59:59.999999999", "1970-01-01", "2000-02-29T12:30:15.123456789",
+        "1900-02-28", "1900-03-01", "2100-12-31", "1999-09-30", "2024-02-29", "1680-04-01",
+    ]  # fmt: skip
+    some = np.array(days, "M8[ns]").astype(f"M8[{unit}]").view(np.int64)
+    most = np.iinfo(np.int64).max // {"s": 10**9, "ms": 10**6, "us": 10**3, "ns": 1}[unit]
+    drawn = np.random.default_rng(0).integers(-most, most, 37 - len(some))
+    values = np.concatenate([some, drawn]).view(f"M8[{unit}]")
+    values[30:33] = "NaT" if missing else values[0]
+    return pd.Series(values, name="t")
+
+
+@pytest.mark.parametrize("unit", ["s", "ms", "us", "ns"])
+def test_parts_match_pandas(unit):
+    def parts(s):
+        return tuple(getattr(s.dt, part) for part in PARTS)
+
+    assert_parity(parts, times(unit), ways=["eager"])
+    spans = times(unit).astype(np.int64).to_numpy().copy().view(f"m8[{unit}]")
+    spans[30:33] = "NaT"
+    assert_parity(
+        lambda s: (*(getattr(s.dt, part) for part in SPANS), s.dt.total_seconds()),
+        pd.Series(spans),
+        ways=["eager"],
+    )
+
+
+def test_rounding_and_names():
+    def rounded(s):
+        return (
+            s.dt.floor("h"), s.dt.ceil("D"), s.dt.round("15min"), s.dt.round("2ms"),
+            s.dt.floor("ns"), s.dt.normalize(), s.dt.day_name(), s.dt.month_name(),
+        )  # fmt: skip
+
+    assert_parity(rounded, times("us"), ways=["eager", "jit"])
+    assert_parity(lambda s: (s.dt.floor("D"), s.dt.round("s")), mixed_frame()["d"], ways=["eager"])
+    halves = pd.Series(np.array([0, 1, 2, 3, 5, 6, 7, -1, -2, -3], "M8[s]"))
+    assert_parity(lambda s: (s.dt.round("2s"), s.dt.round("3s"), s.dt.ceil("2s")), halves)
+
+
+def test_in_jit_and_on_a_mesh():
+    def some(s):
+        return s.dt.year, s.dt.day_name(), s.dt.is_leap_year, s.dt.as_unit("ms"), s.dt.floor("D")
+
+    assert_parity(some, times("us"), ways=EVERYWHERE)
+    assert_parity(some, times("us", missing=False), ways=["eager", "jit"])
+
+
+def test_units_and_strings():
+    assert_parity(
+        lambda s: (s.dt.as_unit("s"), s.dt.as_unit("us"), s.dt.unit, s.dt.strftime("%Y-%m-%d %a")),
+        times("us"),
+        ways=["eager"],
+    )
+    assert_parity(lambda s: (s.dt.as_unit("ns"), s.dt.unit), mixed_frame()["d"], ways=["eager"])
+
+
+def test_few_rows_and_all_missing():
+    for series in (times("us")[:0], times("us")[30:33], times("us")[:1]):
+        assert_parity(
+            lambda s: (s.dt.year, s.dt.day_name(), s.dt.floor("D")), series, ways=["eager"]
+        )
+
+
+def test_wrong_uses_are_pandas_errors():
+    frame = mixed_frame()
+    for label in ("i", "x", "b", "s"):
+        assert repr(label) in assert_same_error(lambda f, c=label: f[c].dt, frame)
+    assert_same_error(lambda f: f.d.dt.year, frame)
+    assert_same_error(lambda f: f.t.dt.total_seconds(), frame)
+    assert_same_error(lambda f: f.t.dt.floor("ME"), frame)
+    assert_same_error(lambda f: f.t.dt.floor("bogus"), frame)
+    assert_same_error(lambda f: f.t.dt.as_unit("x"), frame)
+    late = pd.Series(np.array(["3000-01-01"], "M8[s]"))
+    assert_same_error(lambda s: s.dt.as_unit("ns"), late)
+    with pytest.raises(NotImplementedError, match="isocalendar"):
+        on_device(frame).t.dt.isocalendar()
+    with pytest.raises(NotImplementedError, match="date alone"):
+        on_device(frame).t.dt.strftime("%H:%M")
