@@ -142,5 +142,15 @@ def rounded(data: Array, how: str, step: Array) -> Array:
 @functools.partial(jax.jit, static_argnums=1)
 def total_seconds(data: Array, unit: str) -> Array:
     """Spans of time in seconds, NaN where they are missing."""
-    seconds = divided_by_scalar(data.astype(jnp.float64), float(PER_SECOND[unit]))
+    per_second = np.int64(PER_SECOND[unit])
+    whole = jnp.floor_divide(data, per_second)
+    rest = data - whole * per_second
+    floor = whole.astype(jnp.float64)
+    seconds = floor + divided_by_scalar(rest.astype(jnp.float64), float(per_second))
+    # As pandas': a span that is no whole number of seconds is not rounded to one, where float64
+    # has others.
+    is_inside = (rest != 0) & (jnp.abs(whole) < np.int64(2**52))
+    seconds = jnp.where(is_inside & (seconds == floor), jnp.nextafter(floor, np.inf), seconds)
+    above = floor + 1.0
+    seconds = jnp.where(is_inside & (seconds == above), jnp.nextafter(above, -np.inf), seconds)
     return jnp.where(data == NAT, np.nan, seconds)
