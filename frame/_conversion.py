@@ -4,11 +4,13 @@
 from collections.abc import Hashable
 from typing import Any
 
+import jax
 import numpy as np
 import pandas as pd
 
 from ._base import FrameBase, SeriesBase
-from ._column import to_host
+from ._column import fill_missing, to_host
+from ._table import is_traced
 
 
 class FrameConversion(FrameBase):
@@ -73,6 +75,24 @@ class SeriesConversion(SeriesBase):
     def array(self) -> Any:
         """The values as an array of pandas."""
         return self.to_pandas().array
+
+    def to_jax(self) -> jax.Array:
+        """The values as an array of JAX, for functions of `jax.numpy`.
+
+        Eagerly it has as many values as there are rows. Inside `jit` their number is not known:
+        there it has the whole capacity, and what stands behind the rows is arbitrary. Strings and
+        categories come as codes into their dictionary, times as counts of their unit.
+
+        Example:
+            >>> import jax.numpy as jnp
+            >>> from jaxframes.frame import JaxSeries
+            >>> frame = JaxSeries([0.0, 1.0]).to_frame("x")
+            >>> frame["y"] = jnp.sinc(frame.x.to_jax())
+        """
+        column = fill_missing(self._only)
+        if is_traced(column.data, self._table.num_rows):
+            return column.data
+        return column.data[: len(self)]
 
     def tolist(self) -> list[Any]:
         """The values as Python's."""

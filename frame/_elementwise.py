@@ -71,7 +71,7 @@ def combine(
             from ._typed_ops import combine_typed
 
             name = names[place] if place < len(names) else None
-            results[place] = combine_typed(op, a, b, name)
+            results[place] = combine_typed(op, a, b, name, num_rows)
     if plans:
         made = _combine(tuple(operands), tuple(plans))
         for place, (data, valid) in zip(places, made, strict=True):

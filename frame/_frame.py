@@ -11,6 +11,7 @@ from ._aggregation import FrameAggregation, SeriesAggregation
 from ._arithmetic import FrameArithmetic, SeriesArithmetic
 from ._assignment import FrameAssignment
 from ._base import NDFrame, SeriesBase
+from ._bounds import FrameBounds, SeriesBounds
 from ._by_label import FrameLabelSelection, SeriesLabelSelection
 from ._cast import FrameCast, SeriesCast
 from ._categories import SeriesCategories
@@ -23,6 +24,7 @@ from ._cumulative import Cumulative
 from ._description import FrameDescription, SeriesDescription
 from ._display import FrameDisplay, SeriesDisplay
 from ._duplicates import FrameDuplicates, SeriesDuplicates
+from ._equality import Equality
 from ._from_host import column_from, index_from
 from ._groupby import FrameGrouping, SeriesGrouping
 from ._index_moves import FrameIndexMoves, SeriesIndexMoves
@@ -89,6 +91,8 @@ class JaxFrame(
     FrameShape,
     FrameSorting,
     FrameUnary,
+    FrameBounds,
+    Equality,
 ):
     """A table of columns on one device or a mesh, with pandas' methods. A pytree.
 
@@ -159,6 +163,8 @@ class JaxSeries(
     SeriesReductions,
     SeriesOperatorMethods,
     SeriesUnary,
+    SeriesBounds,
+    Equality,
 ):
     """One column with its labels, with pandas' methods. A pytree.
 

@@ -36,10 +36,13 @@ class NumpyFunctions(NDFrame):
         if len(inputs) == 1:
             columns = [apply_function(ufunc, column) for column in self._table.columns]
             return self._like(self._table.with_columns(columns))
-        left, right = inputs
+        left: Any
+        right: Any
+        left, right = (x[()] if isinstance(x, np.ndarray) and not x.ndim else x for x in inputs)
         is_reflected = not isinstance(left, NDFrame)
         if isinstance(left, SeriesBase) and isinstance(right, FrameBase):
             left, right, is_reflected = right, left, True
+        mine: Any
         mine, other = (right, left) if is_reflected else (left, right)
         op = _OPERATORS.get(ufunc.__name__, f"np.{ufunc.__name__}")
         if is_reflected and op in _TURNED:

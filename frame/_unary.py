@@ -164,7 +164,7 @@ class FrameUnary(FrameBase):
         if isinstance(decimals, (Mapping, pd.Series)):
             if not all(isinstance(one, (int, np.integer)) for one in dict(decimals).values()):
                 raise TypeError("Values in decimals must be integers")
-            by_label = dict(decimals)
+            by_label: dict[Any, Any] = dict(decimals)
             columns = [
                 rounded(column, int(by_label[label])) if label in by_label else column
                 for label, column in zip(self._labels, self._table.columns, strict=True)

@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Values between two others: asked for, and enforced."""
+
+from typing import Any, Self
+
+import jax.numpy as jnp
+import numpy as np
+import pandas as pd
+
+from ._base import FrameBase, SeriesBase
+from ._column import Column
+from ._elementwise import Scalar, combine
+from ._table import Count
+
+
+def clipped(column: Column, lower: Any, upper: Any, num_rows: Count) -> Column:
+    """Numbers no less than one bound and no greater than another; missing ones stay."""
+    for op, bound in (("np.maximum", lower), ("np.minimum", upper)):
+        if bound is None or (isinstance(bound, (float, np.floating)) and np.isnan(bound)):
+            continue
+        side = bound if isinstance(bound, Column) else Scalar(bound)
+        if isinstance(side, Column) and side.can_miss:
+            # A bound that is missing bounds nothing.
+            side = Column(jnp.where(side.missing(), column.data.astype(side.dtype), side.data))
+        (column,) = combine(op, [(column, side)], num_rows)
+    return column
+
+
+def _check(axis: Any, inplace: bool) -> None:
+    if inplace:
+        raise NotImplementedError("clip: inplace must be False. Assign the result.")
+    if axis not in (None, 0, "index"):
+        raise NotImplementedError("clip: axis must be 0. Clip single columns: frame[name].clip().")
+
+
+class SeriesBounds(SeriesBase):
+    """A series between two bounds."""
+
+    def between(self, left: Any, right: Any, inclusive: str = "both") -> Self:
+        """Whether each value lies between two others; no missing one does.
+
+        Example:
+            >>> from jaxframes.frame import JaxSeries
+            >>> JaxSeries([1, 2, 3]).between(1, 3, inclusive="left").tolist()
+            [True, True, False]
+        """
+        if inclusive not in ("both", "left", "right", "neither"):
+            raise ValueError(
+                "Inclusive has to be either string of 'both','left', 'right', or 'neither'."
+            )
+        me: Any = self
+        above = me >= left if inclusive in ("both", "left") else me > left
+        below = me <= right if inclusive in ("both", "right") else me < right
+        return above & below
+
+    def clip(
+        self, lower: Any = None, upper: Any = None, *, axis: Any = None, inplace: bool = False
+    ) -> Self:
+        """Numbers moved to the bounds that they lie beyond.
+
+        A bound is a scalar, or a series with the same labels; where it is missing it bounds
+        nothing.
+
+        Differences from pandas:
+            Values must be numbers.
+
+        Example:
+            >>> from jaxframes.frame import JaxSeries
+            >>> JaxSeries([1, 5, 9]).clip(2, 6).tolist()
+            [2, 5, 6]
+        """
+        _check(axis, inplace)
+        lower, upper = _ordered(lower, upper)
+        bounds = [self._bound(bound) for bound in (lower, upper)]
+        return self._with_column(clipped(self._only, *bounds, self._table.num_rows))
+
+    def _bound(self, bound: Any) -> Any:
+        if bound is None or np.isscalar(bound) or getattr(bound, "ndim", 1) == 0:
+            return bound
+        from ._assignment import as_column
+
+        return as_column(bound, self._table, "bound")
+
+
+class FrameBounds(FrameBase):
+    """A frame between two bounds."""
+
+    def clip(
+        self, lower: Any = None, upper: Any = None, *, axis: Any = None, inplace: bool = False
+    ) -> Self:
+        """Numbers moved to the bounds that they lie beyond; see `JaxSeries.clip`.
+
+        Differences from pandas:
+            Bounds must be scalars.
+        """
+        _check(axis, inplace)
+        lower, upper = _ordered(lower, upper)
+        for bound in (lower, upper):
+            if bound is not None and not np.isscalar(bound) and getattr(bound, "ndim", 1):
+                raise NotImplementedError(
+                    "clip: bounds of a frame must be scalars. Clip single columns: "
+                    "frame[name].clip()."
+                )
+        columns = [
+            clipped(column, lower, upper, self._table.num_rows) for column in self._table.columns
+        ]
+        return self._like(self._table.with_columns(columns))
+
+
+def _ordered(lower: Any, upper: Any) -> tuple[Any, Any]:
+    """pandas swaps scalar bounds that are the wrong way round."""
+    numbers = (int, float, np.number)
+    if (
+        isinstance(lower, numbers)
+        and isinstance(upper, numbers)
+        and not pd.isna([lower, upper]).any()
+    ):
+        return min(lower, upper), max(lower, upper)
+    return lower, upper

@@ -1,0 +1,144 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Operators on strings, categories and times, each with each: what works and what raises."""
+
+import datetime
+import functools
+import itertools
+import operator
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from frame_examples import mixed_frame
+from frame_parity import assert_parity, assert_same, assert_same_error, on_device
+from jaxframes.frame import JaxSeries
+
+OPERATORS = {name: getattr(operator, name) for name in (
+    "add", "sub", "mul", "truediv", "floordiv", "mod", "eq", "ne", "lt", "ge", "and_",
+)}  # fmt: skip
+SCALARS = (
+    None, "b", "zz", "1s", "2001-01-01", 3, 2.5, 0, -2, float("nan"), True, pd.NaT,
+    pd.Timestamp("2001-01-01"), pd.Timestamp("2001-01-01").as_unit("ns"), pd.Timedelta("7us"),
+    pd.Timedelta("3ns"), datetime.datetime(2001, 1, 1), datetime.date(2001, 1, 1),
+    datetime.timedelta(hours=1), np.datetime64("2001-01-01"), np.timedelta64(1, "D"),
+    np.timedelta64("NaT"), pd.Timestamp("2001-01-01", tz="UTC"),
+)  # fmt: skip
+
+
+def columns():
+    frame, other = mixed_frame(), mixed_frame(seed=5)
+    times = frame.t.copy()
+    times[3] = pd.Timestamp("2001-01-01")
+    return {
+        "s": frame.s, "s2": other.s + "x", "c": frame.c, "c2": other.c,
+        "u": pd.Series(frame.c.cat.as_unordered()),
+        "v": pd.Series(other.c.cat.set_categories(["v", "u", "w"]).cat.as_unordered()),
+        "n": pd.Series(pd.Categorical(frame.k)), "t": times, "t2": other.t.astype("M8[s]"),
+        "d": frame.d, "d2": (other.d % pd.Timedelta("5us")).astype("m8[ns]"), "k": frame.k,
+        "x": frame.x, "b": frame.b,
+    }  # fmt: skip
+
+
+def is_left_out(name, x, y):
+    """What differs on purpose: pandas makes objects or time zones of it, or errs."""
+    kinds = {str(getattr(z, "dtype", type(z).__name__)) for z in (x, y)}
+    numbers = {"int64", "float64", "bool"}
+    if "str" in kinds:
+        return (
+            (name in ("mul", "rmul") and "int64" in kinds)
+            or (name in ("and_", "rand_") and "bool" in kinds)
+            or "datetime64[D]" in kinds
+        )
+    if getattr(y, "tz", None) is not None:
+        return x.dtype.kind == "m"
+    return bool(kinds & numbers) and (y is pd.NaT or isinstance(y, np.timedelta64))
+
+
+def outcome(function, *args):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            return function(*args)
+        except Exception as error:
+            return error
+
+
+def turned(function, x, y):
+    return function(y, x)
+
+
+def check(name, function, x, y, ours_x, ours_y):
+    if is_left_out(name, x, y):
+        return []
+    want, got = outcome(function, x, y), outcome(function, ours_x, ours_y)
+    if "ArrowStringArray requires" in str(want):
+        return []  # pandas stumbles over its own arrays
+    if not isinstance(want, pd.Series):
+        is_fine = isinstance(got, type(want)) or not isinstance(want, Exception)
+        return [] if is_fine or isinstance(got, TypeError) else [(name, x, y, want, got)]
+    if isinstance(got, Exception):
+        return [(name, x, y, want, got)]
+    try:
+        assert_same(got, want)
+    except AssertionError as error:
+        return [(name, x, y, want, str(error))]
+    return []
+
+
+def test_each_column_with_each():
+    ours = {label: on_device(column) for label, column in columns().items()}
+    pandas = columns()
+    wrong = []
+    for (p, q), (name, function) in itertools.product(
+        itertools.product(pandas, pandas), OPERATORS.items()
+    ):
+        if {p, q} <= {"k", "x", "b"}:
+            continue
+        wrong += check(name, function, pandas[p], pandas[q], ours[p], ours[q])
+    assert not wrong, wrong[0]
+
+
+def test_each_column_with_scalars():
+    ours = {label: on_device(column) for label, column in columns().items()}
+    wrong = []
+    for (label, column), (name, function), scalar in itertools.product(
+        columns().items(), OPERATORS.items(), SCALARS
+    ):
+        if label in ("k", "x", "b") and isinstance(scalar, (int, float)):
+            continue
+        wrong += check(name, function, column, scalar, ours[label], scalar)
+        if isinstance(scalar, str) and name == "mod":
+            continue
+        wrong += check(
+            f"r{name}", functools.partial(turned, function), column, scalar, ours[label], scalar
+        )
+    assert not wrong, wrong[0]
+
+
+def test_inside_jit_and_on_a_mesh():
+    def everything(f):
+        return (
+            f.s == "b", f.s < "é", f.s != f.s, f.s + "!", "<" + f.s, f.c >= "v", f.c == f.c,
+            f.t - f.t, f.t + f.d, f.d / 2, f.d * f.x, f.d / f.d, f.t > pd.Timestamp("2001-01-01"),
+            f.d - pd.Timedelta("1ns"), f[["s", "t"]] == f[["s", "t"]], -f.d, abs(f.d),
+            f.s[f.x > 0] > "a", f.d // pd.Timedelta("1ms"),
+        )  # fmt: skip
+
+    assert_parity(everything, mixed_frame(), ways=["jit", "mesh"])
+
+
+@pytest.mark.parametrize("num_rows", [0, 1])
+def test_few_rows(num_rows):
+    assert_parity(
+        lambda f: (f.s == "b", f.s + f.s, f.c == "u", f.t - f.t, f.d * 2, f.s + "a"),
+        mixed_frame()[:num_rows],
+        ways=["eager"],
+    )
+
+
+def test_objects_have_no_operators():
+    objects = JaxSeries(pd.Series([[1], {}], name="odd", dtype=object))
+    with pytest.raises(TypeError, match="'odd'"):
+        objects + 1
+    assert_same_error(lambda s: -s, mixed_frame().s)
