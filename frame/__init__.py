@@ -2,6 +2,7 @@
 """The pandas-compatible layer over `jaxframes.primitives`."""
 
 from ..primitives import CapacityError
+from . import _export as _export
 from ._concat import concat
 from ._csv import read_csv
 from ._frame import JaxFrame, JaxSeries

@@ -26,6 +26,10 @@ class Dictionary:
     def __len__(self) -> int:
         return len(self.values)
 
+    def __reduce__(self) -> Any:
+        # Hashes of strings are another process's own.
+        return Dictionary, (self.values,)
+
     def __repr__(self) -> str:
         return f"Dictionary({len(self)} of {self.values.dtype})"
 

@@ -106,7 +106,8 @@ class FrameIndexMoves(FrameBase, IndexMoves):
         keys = keys if isinstance(keys, list) else [keys]
         absent = [key for key in keys if _is_label(key) and key not in self._labels]
         if absent:
-            raise KeyError(f"None of {absent} are in the columns")
+            every = list(self._labels)
+            raise KeyError(f"None of {absent} are in the columns. The columns are {every}.")
         levels: list[Column] = list(table.index_columns()) if append else []
         names: list[Hashable] = list(table.index.names) if append else []
         used: set[int] = set()

@@ -47,6 +47,10 @@ class Labels:
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Labels) and self.index.identical(other.index)
 
+    def __reduce__(self) -> Any:
+        # Hashes of strings are another process's own.
+        return Labels, (self.index,)
+
     def __repr__(self) -> str:
         return f"Labels({list(self.index)!r})"
 

@@ -187,9 +187,13 @@ class FrameRenaming(FrameBase, Renaming):
             raise ValueError("Need to specify at least one of 'labels', 'index' or 'columns'")
         result = self
         if columns is not None:
-            places, kept = places_after(
-                self._labels.index, lambda f: f.drop(columns=columns, level=level, errors=errors)
-            )
+            every = self._labels.index
+            try:
+                places, kept = places_after(
+                    every, lambda f: f.drop(columns=columns, level=level, errors=errors)
+                )
+            except KeyError as error:
+                raise KeyError(f"{error.args[0]}. The columns are {list(every)}.") from None
             result = self._picked(places, kept)
         if index is not None:
             result = result._without_labels(index, level, errors)  # pyright: ignore

@@ -74,13 +74,13 @@ def assert_same(got: Any, expected: Any, ulps: int = 0) -> None:
         got = got.to_pandas()
     if isinstance(expected, pd.DataFrame):
         assert isinstance(got, pd.DataFrame), f"got {type(got)} in place of a frame"
-        pd.testing.assert_frame_equal(got, expected, **_tolerance(ulps))
+        pd.testing.assert_index_equal(got.columns, expected.columns, obj="columns")
+        pd.testing.assert_index_equal(got.index, expected.index, exact="equiv")
         for place in range(expected.shape[1]):
-            _assert_same_zeros(got.iloc[:, place], expected.iloc[:, place])
+            _assert_same_values(got.iloc[:, place], expected.iloc[:, place], ulps)
     elif isinstance(expected, pd.Series):
         assert isinstance(got, pd.Series), f"got {type(got)} in place of a series"
-        pd.testing.assert_series_equal(got, expected, **_tolerance(ulps))
-        _assert_same_zeros(got, expected)
+        _assert_same_values(got, expected, ulps)
     elif isinstance(expected, pd.Index):
         pd.testing.assert_index_equal(pd.Index(got), expected, exact="equiv")
     elif isinstance(expected, tuple):
@@ -89,31 +89,40 @@ def assert_same(got: Any, expected: Any, ulps: int = 0) -> None:
             assert_same(one, other, ulps)
     elif isinstance(expected, (np.ndarray, pd.api.extensions.ExtensionArray)):
         values = got.to_numpy() if isinstance(got, pd.Series) else got
-        pd.testing.assert_series_equal(
-            pd.Series(values), pd.Series(expected), **_tolerance(ulps), check_names=False
-        )
+        values = np.asarray(values) if isinstance(values, jax.Array) else values
+        assert values.shape == expected.shape, f"got {values.shape}, not {expected.shape}"
+        assert values.dtype == expected.dtype, f"got {values.dtype}, not {expected.dtype}"
+        _assert_same_values(pd.Series(values.ravel()), pd.Series(expected.ravel()), ulps)
     else:
         _assert_same_scalar(got, expected, ulps)
 
 
-def _tolerance(ulps: int) -> dict[str, Any]:
-    if not ulps:
-        return {"check_exact": True, "check_freq": False}
-    return {"rtol": ulps * np.finfo(np.float64).eps, "atol": 0.0, "check_freq": False}
+def _assert_same_values(got: pd.Series, expected: pd.Series, ulps: int) -> None:
+    is_float = expected.dtype.kind in "fc"
+    how: Any = {"check_exact": True}
+    if ulps and is_float:
+        how = {"rtol": ulps * np.finfo(expected.dtype).eps, "atol": 0.0}
+    pd.testing.assert_series_equal(got, expected, **how, check_freq=False)
+    if is_float:
+        _assert_same_zeros(got, expected)
 
 
 def _assert_same_zeros(got: pd.Series, expected: pd.Series) -> None:
-    if expected.dtype.kind == "f":
-        zeros = expected.to_numpy() == 0
+    zeros = expected.to_numpy() == 0
+    for part in ("real", "imag") if expected.dtype.kind == "c" else ("real",):
+        ours, theirs = getattr(got.to_numpy(), part), getattr(expected.to_numpy(), part)
         np.testing.assert_array_equal(
-            np.signbit(got.to_numpy())[zeros], np.signbit(expected.to_numpy())[zeros], "sign of 0"
+            np.signbit(ours)[zeros], np.signbit(theirs)[zeros], "sign of 0"
         )
 
 
 def _assert_same_scalar(got: Any, expected: Any, ulps: int) -> None:
     if isinstance(got, jax.Array):
         got = np.asarray(got)[()]
+    if isinstance(expected, (bool, np.bool_)):
+        assert isinstance(got, (bool, np.bool_)), f"got {got!r} in place of {expected!r}"
     if expected is None or isinstance(expected, (str, bool, np.bool_)):
+        assert type(got) is type(expected) or not isinstance(expected, str)
         assert got == expected, f"got {got!r} in place of {expected!r}"
         return
     if expected is pd.NaT or (np.isscalar(expected) and pd.isna(expected)):
@@ -127,6 +136,9 @@ def _assert_same_scalar(got: Any, expected: Any, ulps: int) -> None:
         f"got {np.asarray(got).dtype} in place of {np.asarray(expected).dtype}"
     )
     if np.asarray(expected).dtype.kind in "fc" and ulps:
-        np.testing.assert_allclose(got, expected, rtol=ulps * np.finfo(np.float64).eps, atol=0)
+        rtol = ulps * np.finfo(np.asarray(expected).dtype).eps
+        np.testing.assert_allclose(got, expected, rtol=rtol, atol=0)
     else:
         np.testing.assert_array_equal(got, expected)
+    if np.asarray(expected).dtype.kind == "f" and expected == 0:
+        assert np.signbit(got) == np.signbit(expected), "sign of 0"
