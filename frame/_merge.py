@@ -8,13 +8,13 @@ from typing import Any
 from pandas.errors import MergeError
 
 from .. import primitives
-from ._base import FrameBase
+from ._base import FrameBase, SeriesBase
 from ._merge_keys import become_strings, common_pair, join_keys
 from ._merge_plan import KeySide, MergePlan, as_operand, check_how, plan_merge, suffixed_labels
 from ._merged import Merged, merged_index
 from ._recode import as_string
 from ._row_pairs import Keys, RowPairs, all_pairs, is_in_jit, pair_rows
-from ._table import Table, as_count, is_traced
+from ._table import Table, is_traced
 
 VALIDATIONS = {
     "one_to_one": "1:1",
@@ -77,6 +77,55 @@ class FrameMerge(FrameBase):
             sort,
             suffixes,
             indicator=indicator,
+            validate=validate,
+            capacity=capacity,
+        )
+
+    def join(
+        self,
+        other: Any,
+        on: Any = None,
+        how: str = "left",
+        lsuffix: str | None = None,
+        rsuffix: str | None = None,
+        sort: bool = False,
+        validate: str | None = None,
+        *,
+        suffixes: Sequence[str | None] | None = None,
+        capacity: int | None = None,
+    ) -> Any:
+        """Joins rows whose labels are those of another frame's, or columns `on` with its labels.
+
+        Differences from pandas:
+            `capacity` is new, see `merge`. `other` must be one frame or series.
+
+        Example:
+            >>> from jaxframes.frame import JaxFrame
+            >>> left = JaxFrame({"x": [1, 2]}, index=["a", "b"])
+            >>> right = JaxFrame({"y": [3.0]}, index=["b"])
+            >>> left.join(right, how="inner").to_pandas().to_numpy().tolist()
+            [[2.0, 3.0]]
+        """
+        if lsuffix is not None or rsuffix is not None:
+            if suffixes is not None:
+                raise ValueError("Cannot specify both 'suffixes' and 'lsuffix'/'rsuffix'.")
+            suffixes = (lsuffix or "", rsuffix or "")
+        if isinstance(other, SeriesBase) and other._name is None:
+            raise ValueError("Other Series must have a name")
+        if isinstance(other, (list, tuple)):
+            raise NotImplementedError(
+                "join: other must be one frame or series. Join one after the other, or use concat."
+            )
+        on_labels = how != "cross"
+        return merge(
+            self,
+            other,
+            how,
+            left_on=on,
+            left_index=on_labels and on is None,
+            right_index=on_labels,
+            suffixes=("", "") if suffixes is None else suffixes,
+            sort=sort,
             validate=validate,
             capacity=capacity,
         )
@@ -263,6 +312,6 @@ def are_distinct(keys: Keys, table: Table) -> bool:
     """Whether no two rows of a table have the same keys."""
     num_rows = table.num_rows_on_host
     groups = primitives.factorize(
-        keys, capacity=table.capacity, num_valid=as_count(num_rows), **table.layout.on_mesh
+        keys, capacity=table.capacity, num_valid=num_rows, **table.layout.on_mesh
     )
     return int(groups.count) == num_rows

@@ -160,7 +160,8 @@ def _key_words(
     right_index: bool,
 ) -> list[tuple[Any, Any]]:
     """What was passed for each key of the left side and of the right."""
-    left_on, right_on = _as_list(left_on), _as_list(right_on)
+    left_on: Any = _as_list(left_on)
+    right_on: Any = _as_list(right_on)
     if on is not None:
         if left_on is not None or right_on is not None:
             raise MergeError(

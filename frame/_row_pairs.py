@@ -196,6 +196,9 @@ def _described(
     layout: Layout,
 ) -> RowPairs:
     left_rows, right_rows, _ = rows
+    if how == "inner" and count not in (num_left, num_right):
+        found = SideRows(left_rows, "all", layout), SideRows(right_rows, "all", layout)
+        return RowPairs(found[0], found[1], as_count(count), NO_ROWS)
     flags = np.asarray(_facts(left_rows, right_rows, as_count(count), layout))
     sides = []
     for row_ids, num_rows, (any_hole, all_holes, in_place) in (
@@ -206,7 +209,7 @@ def _described(
         if not count or not any_hole:
             found = "same" if in_place and count == num_rows else "all"
         sides.append(SideRows(row_ids, found, layout))
-    return RowPairs(*sides, as_count(count), NO_ROWS)
+    return RowPairs(sides[0], sides[1], as_count(count), NO_ROWS)
 
 
 @functools.partial(jax.jit, static_argnums=(3, 4, 5, 6))
