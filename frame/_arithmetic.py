@@ -15,7 +15,7 @@ from ._elementwise import COMPARISONS, Scalar, combine, filled_pair
 from ._labels import Labels
 from ._operators import Operators
 from ._outer_alignment import align_labels, align_tables, spread, spread_columns
-from ._table import Table
+from ._table import Table, is_traced
 from ._ufuncs import NumpyFunctions
 
 
@@ -151,7 +151,9 @@ class FrameArithmetic(Operators, NumpyFunctions, FrameBase):
             _paired(column, other, reflected, fill_value)
             for column, other in zip(table.columns, others, strict=True)
         ]
-        return self._of(table.with_columns(combine(op, pairs, table.num_rows, labels)), labels)
+        return self._of(
+            table.with_columns(combine(op, pairs, table.num_rows, list(labels))), labels
+        )
 
     def _with_each_row(self, op: str, other: SeriesBase, reflected: bool, fill_value: Any) -> Self:
         a, b = self._table, other._table
@@ -170,7 +172,8 @@ class FrameArithmetic(Operators, NumpyFunctions, FrameBase):
             )
         labels, places, other_places = align_labels(self._labels, Labels(index))
         table = self._columns_or_missing(places)
-        if other._only.is_numeric and fill_value is None:
+        column = other._only
+        if column.is_numeric and fill_value is None and not is_traced(column.valid):
             others: Sequence[Any] = spread(other._table, other_places)
         else:
             others = spread_columns(other._table, other_places, self._table)
@@ -221,7 +224,7 @@ class FrameArithmetic(Operators, NumpyFunctions, FrameBase):
             n for n, pair in enumerate(zip(places, other_places, strict=True)) if min(pair) >= 0
         ]
         pairs = [_paired(left.columns[n], right.columns[n], reflected) for n in shared]
-        made = dict(zip(shared, combine(op, pairs, left.num_rows, labels), strict=True))
+        made = dict(zip(shared, combine(op, pairs, left.num_rows, list(labels)), strict=True))
         none = self._like(left)._columns_or_missing([-1])
         columns: list[Column] = [made.get(n, none.columns[0]) for n in range(len(labels))]
         return self._of(left.with_columns(columns), labels)

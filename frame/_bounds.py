@@ -71,8 +71,8 @@ class SeriesBounds(SeriesBase):
         """
         _check(axis, inplace)
         lower, upper = _ordered(lower, upper)
-        bounds = [self._bound(bound) for bound in (lower, upper)]
-        return self._with_column(clipped(self._only, *bounds, self._table.num_rows))
+        lower, upper = self._bound(lower), self._bound(upper)
+        return self._with_column(clipped(self._only, lower, upper, self._table.num_rows))
 
     def _bound(self, bound: Any) -> Any:
         if bound is None or np.isscalar(bound) or getattr(bound, "ndim", 1) == 0:

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Comparison of categories."""
 
+import contextlib
 from typing import Any
 
 import numpy as np
@@ -41,10 +42,10 @@ def combine_categories(op: str, a: Any, b: Any, num_rows: Count) -> Column:
 
 def _with_scalar(op: str, a: Column, b: Scalar) -> Column:
     categories = a.dictionary.values
-    try:
+    place: Any = -1
+    # A value that cannot be hashed is no category.
+    with contextlib.suppress(TypeError):
         place = categories.get_loc(b.value) if b.value in categories else -1
-    except TypeError:
-        place = -1
     if place >= 0:
         return Column(compare_codes(op, a.data, np.int32(place)))
     if op in ("eq", "ne"):
@@ -66,7 +67,7 @@ def _with_values(op: str, a: Column, b: Column, num_rows: Count) -> Column:
     """A category and a column of its values."""
     sides = [_values(side) if side.kind == "category" else side for side in (a, b)]
     if "string" in (sides[0].kind, sides[1].kind):
-        return combine_strings(op, *sides, num_rows)
+        return combine_strings(op, sides[0], sides[1], num_rows)
     return combine(op, [(sides[0], sides[1])], num_rows)[0]
 
 

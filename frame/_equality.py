@@ -32,7 +32,7 @@ class Equality(NDFrame):
         if a.num_rows_on_host != b.num_rows_on_host or len(a.columns) != len(b.columns):
             return False
         labels: Labels | None = getattr(self, "_labels", None)
-        if labels is not None and not labels.index.equals(other._labels.index):
+        if labels is not None and not labels.index.equals(getattr(other, "_labels", labels).index):
             return False
         if a.layout != b.layout or a.capacity != b.capacity:
             raise ValueError(

@@ -162,7 +162,7 @@ class GroupByRows(GroupByBase):
         columns = []
         own = self._columns()
         for change, (x, before), dtype, column in zip(
-            combine("sub", pairs), pairs, narrow, own, strict=True
+            combine("sub", pairs, self._table.num_rows), pairs, narrow, own, strict=True
         ):
             if column.type.is_time:
                 data = _known_change(change.data, x.data, before.data)
@@ -188,7 +188,7 @@ class GroupByRows(GroupByBase):
                 pairs.append((column, before))
             else:
                 pairs.append(tuple(_as_float64(one) for one in (column, before)))
-        ratios = combine("truediv", pairs)
+        ratios = combine("truediv", pairs, self._table.num_rows)
         return self._of_rows([Column(_less_one(ratio.data)) for ratio in ratios])
 
     def _filled(self, limit: int | None, forward: bool) -> Any:

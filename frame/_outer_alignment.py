@@ -11,7 +11,7 @@ import numpy as np
 
 from .. import primitives
 from ._alignment import common_columns
-from ._column import Array, Column, group_keys
+from ._column import Array, Column, fill_missing, group_keys
 from ._elementwise import Scalar
 from ._index import RowIndex
 from ._labels import Labels
@@ -38,7 +38,7 @@ def spread(table: Table, places: Sequence[int]) -> list[Scalar]:
     """The values of a series of numbers at places, each as a scalar; NaN for -1."""
     row_ids = np.asarray(places, np.int32)
     (column,) = take_columns(table.columns, row_ids, table.layout, holes=-1 in places)  # pyright: ignore
-    column = settled(column, np.int32(len(places)))
+    column = fill_missing(settled(column, np.int32(len(places))))
     return [Scalar(value, is_typed=True) for value in _unstacked(column.data)]
 
 

@@ -5,6 +5,7 @@ import functools
 from collections.abc import Sequence
 from typing import Any
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 import pandas as pd
@@ -89,5 +90,7 @@ def traced_table(
         else:
             valid = jnp.pad(~is_missing, (0, padding))
     column = Column(jnp.pad(data, (0, padding)), valid, types[0])
-    index = index_from(labels, data.shape[0] + padding, ONE_DEVICE)
+    # The labels are known: `frame - frame.mean()` finds the columns by them, inside jit too.
+    with jax.ensure_compile_time_eval():
+        index = index_from(labels, data.shape[0] + padding, ONE_DEVICE)
     return Table((column,), index, as_count(num_rows))

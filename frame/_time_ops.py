@@ -123,7 +123,8 @@ def _with_other(op: str, a: Any, b: Any, x: Time | None, y: Time | None) -> Colu
     if op not in ("mul", "truediv", "floordiv", "mod"):
         raise invalid(op, a, b)
     if not isinstance(factor, jax.Array):
-        factor = np.float64(factor) if kind == "f" else np.int64(factor)
+        as_factor: Any = np.float64 if kind == "f" else np.int64
+        factor = as_factor(factor)
     missing = None if isinstance(other, Scalar) else other.valid
     data = _scaled(op, time.data, factor, missing)
     return Column(data, None, ColumnType("timedelta", unit=time.unit))

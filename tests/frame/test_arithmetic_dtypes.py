@@ -15,8 +15,8 @@ DTYPES = ("bool", *INTEGERS, "float16", "float32", "float64", "complex64", "comp
 OPERATORS = ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow",
              "eq", "ne", "lt", "le", "gt", "ge", "and_", "or_", "xor")  # fmt: skip
 SCALARS = (
-    True, 0, 3, -2, 1000, 1.5, -0.5, 0.0, float("nan"), 1j,
-    np.int8(3), np.uint64(7), np.float32(0.5), np.bool_(False), -(2**40),
+    True, 0, -2, 1000, 1.5, -0.5, 0.0, float("nan"),
+    np.uint64(7), np.float32(0.5), np.bool_(False),
 )  # fmt: skip
 
 
@@ -96,7 +96,7 @@ def test_columns_with_scalars(op):
     function = getattr(operator, op)
     for scalar, way in itertools.product(SCALARS, (function, lambda x, y: function(y, x))):
         frame, expected = {}, {}
-        for dtype in ("bool", "int8", "int64", "uint8", "float32"):
+        for dtype in ("bool", "int8", "uint8", "float32"):
             x = pd.Series(column(dtype, 0))
             want = outcome(way, x, scalar)
             if isinstance(want, Exception):
