@@ -9,6 +9,9 @@ import pandas as pd
 from ._base import FrameBase, NDFrame, SeriesBase
 from ._column import Column
 from ._cumulative import column_labels
+from ._layout import Layout
+from ._short_windows import MOST_ROWS, over_short_windows
+from ._window_gaps import has_gaps
 from ._window_scans import Reach, WindowPlan, over_windows
 
 _CLOSED = ("right", "left", "both", "neither")
@@ -49,6 +52,8 @@ class Windows:
 
     def sum(self, numeric_only: bool = False) -> Any:
         """The sum of each window's values; a window of too few is missing.
+
+        Windows of few rows are a program for each length; longer ones share one.
 
         Differences from pandas:
             A sum is off by at most `window * eps` of the sum of its absolute values, whatever has
@@ -105,7 +110,6 @@ class Windows:
             for column, label in zip(table.columns, column_labels(of), strict=True):
                 _check(column, label, of)
         reach, moves_ends = self._reach(table.capacity)
-        plan = WindowPlan(method, self._window is None, moves_ends, table.layout)
         missing = tuple(
             c.missing() if method == "count" or not c.is_float else None for c in table.columns
         )
@@ -114,8 +118,22 @@ class Windows:
         )
         bounds = (np.int32(min(self._min_periods, 2**31 - 1)), np.int32(ddof))
         data = tuple(column.data for column in table.columns)
-        made = over_windows(data, missing, reach, bounds, table.num_rows, plan)
+        width = self._short_width(method, table.layout, moves_ends)
+        if width:
+            made = over_short_windows(data, missing, bounds[0], table.num_rows, method, width)
+        else:
+            gaps = has_gaps(data, missing, table.num_rows)
+            plan = WindowPlan(method, self._window is None, moves_ends, gaps, table.layout)
+            made = over_windows(data, missing, reach, bounds, table.num_rows, plan)
         return of._like(table.with_columns([Column(one) for one in made]))
+
+    def _short_width(self, method: str, layout: Layout, moves_ends: bool) -> int:
+        """Rows of a window that is read row by row; 0 where scans are to be used."""
+        if self._window is None or layout.mesh is not None or moves_ends:
+            return 0
+        width = self._window + (self._closed == "both")
+        is_short = width <= MOST_ROWS and method in ("sum", "mean", "min", "max")
+        return width if is_short else 0
 
     def _numeric(self, method: str) -> Any:
         if isinstance(self._of, SeriesBase):

@@ -36,12 +36,14 @@ class WindowPlan(NamedTuple):
         method: "sum", "mean", "min", "max", "var", "std" or "count".
         expanding: whether every window starts with the first row.
         moves_ends: whether windows may end elsewhere than with their own row.
+        has_gaps: whether some value may be missing or infinite.
         layout: where the rows lie.
     """
 
     method: str
     expanding: bool
     moves_ends: bool
+    has_gaps: bool
     layout: Layout
 
 
@@ -129,6 +131,8 @@ class _Windows:
         return Scans(fronts, ends)
 
     def _counts(self, valid: Array) -> Scans:
+        if not self._plan.has_gaps:
+            return Scans({}, {})
         held = valid.astype(jnp.int32)
         so_far = primitives.inclusive_scan(held, "add", **self._plan.layout.on_mesh)
         return Scans({"count": so_far}, {"count": so_far - held})
@@ -161,7 +165,9 @@ class _Windows:
 
     def result(self, front: dict[str, Array], end: dict[str, Array], least: Count, ddof: Count):
         """What the method makes of each window, of the scans where it ends and starts."""
-        method, count = self._plan.method, self._count(front["count"], end["count"])
+        method, count = self._plan.method, self._rows_inside()
+        if self._plan.has_gaps:
+            count = self._count(front["count"], end["count"])
         number = jnp.maximum(count, np.int32(1)).astype(jnp.float64)
         match method:
             case "count":

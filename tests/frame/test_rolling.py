@@ -30,7 +30,7 @@ def all_of(make):
 @pytest.mark.parametrize("closed", ["right", "left", "both", "neither"])
 def test_matches_pandas_for_each_window(closed):
     series = quarters()
-    for window in (0, 1, 2, 3, 5, 16, 37, 64, 100):
+    for window in (0, 1, 2, 5, 16, 17, 37, 64, 100):
         for arguments in ({}, {"min_periods": 0}, {"min_periods": min(2, window), "center": True}):
             assert_parity(
                 all_of(lambda s, w=window, a=arguments: s.rolling(w, closed=closed, **a)),
@@ -51,7 +51,7 @@ def test_frames_in_jit_and_on_a_mesh():
     frame = mixed_frame()[["k", "f", "b"]].assign(x=quarters())
 
     def windows(f):
-        return f.rolling(3, min_periods=1).mean(), f.rolling(20, 2)["x"].var(), f.expanding().max()
+        return f.rolling(3, 1).mean(), f.rolling(20, 2)["x"].var(), f.expanding().max()
 
     assert_parity(lambda f: f.x.rolling(20, 2, center=True).mean(), frame, ways=["mesh"], ulps=64)
     assert_parity(windows, frame, ways=["jit"], ulps=2**33)
@@ -69,6 +69,14 @@ def test_few_rows():
     assert_parity(all_of(lambda s: s.rolling(2, 1)), floats()[:0], ways=["eager"])
     assert_parity(all_of(lambda s: s.rolling(2, 1)), quarters()[:1], ways=["eager"])
     assert_parity(all_of(lambda s: s.rolling(2, 1)), pd.Series([np.nan] * 3), ways=["eager"])
+
+
+def test_no_gaps():
+    whole = quarters().fillna(1.0).replace(np.inf, 2.0)
+    for window, closed in ((17, "both"), (20, "neither"), (40, "left"), (0, "right")):
+        rolled = all_of(lambda s, w=window, c=closed: s.rolling(w, w // 2, closed=c))
+        assert_parity(rolled, whole, ways=["eager"], ulps=64)
+    assert_parity(all_of(lambda s: s.rolling(21, 3, center=True)), whole, ways=["eager"], ulps=64)
 
 
 def test_what_has_left_the_window_leaves_nothing():
@@ -115,6 +123,11 @@ def test_gradient():
     expected = np.array([2 / 2, 2 / 2 + 3 / 2 + 4 / 2, 0, 4 / 2 + 5 / 2 + 2, 5 / 2 + 2, 2])
     expected[0] += 3 / 2
     np.testing.assert_allclose(jax.grad(loss)(jnp.asarray(x), "mean"), expected, rtol=1e-15)
+    by_scans = jax.grad(
+        lambda data: jnp.nansum(JaxSeries(data).rolling(40, min_periods=6).mean()._only.data[:7])
+    )
+    filled = jnp.ones(7)
+    np.testing.assert_allclose(by_scans(filled), [1 / 6 + 1 / 7] * 6 + [1 / 7], rtol=1e-15)
     at, step = jax.grad(loss)(jnp.asarray(x), "std"), 1e-6
     for row in (0, 1, 3, 4, 5):
         moved = [loss(jnp.asarray(x).at[row].add(d), "std") for d in (step, -step)]
@@ -122,7 +135,7 @@ def test_gradient():
 
 
 def test_windows_and_lengths_share_a_program():
-    JaxSeries(quarters()).rolling(3).mean()
+    JaxSeries(quarters()).rolling(30).mean()
     before = _window_scans.over_windows._cache_size()  # pyright: ignore
-    JaxSeries(quarters(50)).rolling(7, min_periods=2).mean()
+    JaxSeries(quarters(50)).rolling(27, min_periods=2).mean()
     assert _window_scans.over_windows._cache_size() == before  # pyright: ignore
