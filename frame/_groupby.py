@@ -5,19 +5,19 @@ from typing import Any
 
 from ._base import FrameBase, SeriesBase
 from ._group_keys import as_groupings
-from ._groupby_aggregation import GroupByAggregation
 from ._groupby_base import Grouped, Options, label_of
 from ._groupby_reductions import GroupByReductions
 from ._groupby_rows import GroupByRows
+from ._groupby_transform import GroupByTransformation
 
 
-class SeriesGroupBy(GroupByAggregation, GroupByReductions, GroupByRows):
+class SeriesGroupBy(GroupByTransformation, GroupByReductions, GroupByRows):
     """A grouped series: what `series.groupby` and `frame.groupby(...)[label]` return."""
 
     _is_series = True
 
 
-class FrameGroupBy(GroupByAggregation, GroupByReductions, GroupByRows):
+class FrameGroupBy(GroupByTransformation, GroupByReductions, GroupByRows):
     """A grouped frame: what `frame.groupby` returns."""
 
     def __getitem__(self, key: Any) -> Any:

@@ -1,16 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`agg` and `transform` of grouped frames and series."""
+"""`agg` of grouped frames and series."""
 
-import functools
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-import jax
-import jax.numpy as jnp
-import numpy as np
 import pandas as pd
 
-from ._column import NAT, Array, Column, fill_missing
+from ._column import Column, fill_missing
 from ._group_reductions import REDUCTIONS
 from ._groupby_base import GroupByBase
 from ._grouped_rows import Reduction
@@ -18,8 +14,8 @@ from ._labels import Labels
 from ._moves import settled
 from ._segment_functions import SegmentFunction, known_reduction, reduce_segments
 
-_NAMES = {name: name for name in REDUCTIONS} | {"idxmin": "argmin", "idxmax": "argmax"}
-_ROW_METHODS = (
+NAMES = {name: name for name in REDUCTIONS} | {"idxmin": "argmin", "idxmax": "argmax"}
+ROW_METHODS = (
     *("cumsum", "cumprod", "cummin", "cummax", "shift", "diff", "pct_change", "rank"),
     *("ffill", "bfill", "cumcount", "ngroup"),
 )
@@ -84,8 +80,8 @@ class GroupByAggregation(GroupByBase):
         return list(zip(self._labels, self._places, strict=True))
 
     def _by_name(self, name: str, args: Any, kwargs: Any) -> Any:
-        if (name in _NAMES and name not in ("argmin", "argmax")) or name in (
-            *_ROW_METHODS,
+        if (name in NAMES and name not in ("argmin", "argmax")) or name in (
+            *ROW_METHODS,
             "idxmin",
             "idxmax",
         ):
@@ -96,11 +92,11 @@ class GroupByAggregation(GroupByBase):
         if isinstance(func, SegmentFunction):
             return func
         if isinstance(func, str):
-            if func not in _NAMES or func in ("argmin", "argmax"):
+            if func not in NAMES or func in ("argmin", "argmax"):
                 raise AttributeError(
                     f"{func!r} is not a valid function for '{type(self).__name__}' object"
                 )
-            return Reduction(_NAMES[func], min_count=0 if func in ("sum", "prod") else -1)
+            return Reduction(NAMES[func], min_count=0 if func in ("sum", "prod") else -1)
         known = known_reduction(func) if callable(func) else None
         if known is None:
             raise NotImplementedError(
@@ -217,64 +213,6 @@ class GroupByAggregation(GroupByBase):
         made = Labels.of([one.label for one in wanted])
         return self._one_each(self._evaluated(wanted), made)
 
-    def transform(self, func: Any, *args: Any, **kwargs: Any) -> Any:
-        """Gives each row what its group is reduced to, or what a method of rows gives it.
-
-        Args:
-            func: the name of a reduction, or of a method as "cumsum" or "rank"; `np.sum` and its
-                like; or a function that `segment_function` made.
-            args: passed on to a method of rows.
-            kwargs: the same; settings of a reduction.
-
-        Differences from pandas:
-            As of `agg`.
-
-        Example:
-            >>> from jaxframes.frame import JaxFrame
-            >>> frame = JaxFrame({"k": [2, 1, 2], "x": [1.0, 2.0, 4.0]})
-            >>> frame.groupby("k").x.transform("mean").tolist()
-            [2.5, 2.0, 2.5]
-        """
-        if isinstance(func, str) and func in _ROW_METHODS:
-            return getattr(self, func)(*args, **kwargs)
-        if isinstance(func, str) and (func not in _NAMES or func.startswith("arg")):
-            raise ValueError(f"{func!r} is not a valid function name for transform(name)")
-        if args or (isinstance(func, str) and func.startswith("idx")):
-            raise NotImplementedError(f"groupby: transform of {func!r} with these arguments.")
-        how = self._as_reduction(func)
-        if isinstance(how, SegmentFunction):
-            columns = [
-                self._by_segments(Aggregation(label, place, how), by_slot=True)
-                for label, place in self._own()
-            ]
-        else:
-            grouped = self
-            if kwargs.pop("numeric_only", False) and not self._is_series:
-                grouped = self._numeric()
-            how = _with_settings(how, kwargs)
-            if how.op == "size":
-                return self._sizes_of_rows()
-            columns = grouped._reduced(grouped._pairs(how), by_slot=True)
-            return grouped._of_rows(grouped._spread(columns))  # pyright: ignore
-        return self._of_rows(self._spread(columns))  # pyright: ignore
-
-    def _sizes_of_rows(self) -> Any:
-        (column,) = self._spread(self._sizes(by_slot=True))  # pyright: ignore
-        name = self._labels[0] if self._is_series else None
-        column = settled(column, self._table.num_rows)
-        return self._source._make_series(column, name, self._table)
-
-    def _spread(self, columns: Sequence[Column]) -> list[Column]:
-        """For each row what its slot has."""
-        missing_as = tuple(_missing_as(column) for column in columns)
-        arrays = _take_slots(
-            tuple(column.arrays for column in columns),
-            self._groups.slots,
-            missing_as,
-            self._grouped.may_drop,
-        )
-        return [column.with_arrays(one) for column, one in zip(columns, arrays, strict=True)]
-
     def apply(self, func: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         """Not built: it would call a function of Python for each group.
 
@@ -305,38 +243,3 @@ def _as_list(functions: Any) -> list[tuple[Hashable, Any]]:
 
 def _nested(label: Hashable, name: Hashable) -> tuple[Hashable, ...]:
     return (*label, name) if isinstance(label, tuple) else (label, name)
-
-
-def _with_settings(how: Reduction, settings: dict[str, Any]) -> Reduction:
-    unknown = set(settings) - set(Reduction._fields[1:])
-    if unknown:
-        raise TypeError(f"transform({how.op!r}) got an unexpected argument {sorted(unknown)[0]!r}")
-    return how._replace(**settings)
-
-
-def _missing_as(column: Column) -> Any:
-    if column.type.has_codes:
-        return np.int32(-1)
-    if column.type.is_time:
-        return np.int64(NAT)
-    return column.dtype.type(np.nan) if column.is_float else None
-
-
-@functools.partial(jax.jit, static_argnums=3)
-def _take_slots(
-    arrays: Any, slots: Array, missing_as: tuple[Any, ...], may_drop: bool
-) -> tuple[tuple[Array, Array | None], ...]:
-    def take(leaf: Array, fill: Any) -> Array:
-        return leaf.at[slots].get(mode="fill", fill_value=fill, wrap_negative_indices=False)
-
-    results = []
-    for (data, valid), missing in zip(arrays, missing_as, strict=True):
-        if missing is None:
-            valid = None if valid is None else take(valid, False)
-            if may_drop and valid is None:
-                valid = slots >= 0
-            results.append((take(data, 0), valid))
-        else:
-            taken = take(data, 0)
-            results.append((jnp.where(slots < 0, missing, taken) if may_drop else taken, valid))
-    return tuple(results)

@@ -7,11 +7,13 @@ from typing import Any, NamedTuple, Self
 
 from ._base import NDFrame
 from ._column import Column
+from ._group_digits import as_digits
 from ._group_keys import Grouping
 from ._group_reductions import reduce_arrays
+from ._group_sums import are_sums, finished_sums, sums_of_slots
 from ._group_types import as_truths, check_reducible, reduced_type
 from ._grouped_rows import Reduction, array_kind
-from ._groups import Groups, make_groups
+from ._groups import Groups, groups_of_sizes, make_groups
 from ._index import RANGE, RowIndex
 from ._labels import Labels
 from ._moves import settled
@@ -41,7 +43,8 @@ class Grouped:
             return self._found[name]
         found = find()
         # What is traced of a table that is not belongs to a function that somebody traces now.
-        if not is_traced(found) or is_traced(self.table, [key.column for key in self.keys]):
+        is_now = found.is_traced if isinstance(found, Groups) else is_traced(found)
+        if not is_now or is_traced(self.table, [key.column for key in self.keys]):
             self._found[name] = found
         return found
 
@@ -60,6 +63,26 @@ class Grouped:
                 capacity=capacity,
             ),
         )
+
+    def sums(self, columns: Sequence[Column], plan: Sequence[tuple[int, Reduction]]) -> Any:
+        """The results of a plan of sums, found together with the groups; None where that is not
+        possible.
+        """
+        options, table = self.options, self.table
+        if "groups" in self._found or not options.sort or not options.observed:
+            return None
+        keys = [key.column for key in self.keys]
+        if is_traced(table, keys, columns) or not are_sums([s for _, s in plan], columns, table):
+            return None
+        digits = as_digits(keys, table, options.dropna)
+        if digits is None:
+            return None
+        sizes, count, parts = sums_of_slots(keys, digits, table, columns, plan)
+        if is_traced(count):
+            return None
+        groups = self.once("groups", lambda: groups_of_sizes(keys, digits, table, sizes, count))
+        assert groups.kept is not None
+        return finished_sums(plan, columns, parts, sizes, groups.kept)
 
     @property
     def may_drop(self) -> bool:
@@ -130,7 +153,6 @@ class GroupByBase:
             wanted: places, and what is computed of the column there.
             by_slot: for every slot in place of every group.
         """
-        groups = self._groups
         columns: list[Column] = []
         plan, types = [], []
         places: dict[tuple[int, bool], int] = {}
@@ -145,7 +167,9 @@ class GroupByBase:
             types.append((reduced_type(spec.op, column), column))
         if not plan:
             return []
-        results = reduce_arrays(
+        results = None if by_slot else self._grouped.sums(columns, plan)
+        groups = self._groups
+        results = results or reduce_arrays(
             tuple(column.arrays for column in columns),
             groups.slots,
             None if by_slot else groups.kept,

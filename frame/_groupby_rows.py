@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What grouped frames and series have that gives a value for each row, or picks rows."""
+"""What grouped frames and series have that gives a value for each row."""
 
-import functools
 from collections.abc import Sequence
 from typing import Any
 
@@ -12,30 +11,19 @@ import numpy as np
 from ._column import NAT, NUMBER, Array, Column, ColumnType, fill_missing
 from ._elementwise import combine
 from ._group_scans import (
-    GroupOrder,
     Ranking,
     cumulated,
     filled_rows,
-    order_of,
-    places_in_groups,
     ranked,
     shifted_rows,
 )
-from ._groupby_base import GroupByBase
+from ._groupby_places import GroupByPlaces
 from ._grouped_rows import array_kind
-from ._moves import filter_rows, settled, take_columns
-from ._table import Count
+from ._moves import settled, take_columns
 
 
-class GroupByRows(GroupByBase):
-    """A value for each row, under the labels that rows have; or some of the rows."""
-
-    @property
-    def _order(self) -> GroupOrder:
-        groups = self._groups
-        return self._grouped.once(
-            "order", lambda: order_of(groups.slots, groups.num_slots, groups.layout)
-        )
+class GroupByRows(GroupByPlaces):
+    """A value for each row, under the labels that rows have."""
 
     def _columns(self) -> list[Column]:
         return [self._table.columns[place] for place in self._places]
@@ -241,91 +229,6 @@ class GroupByRows(GroupByBase):
         )
         return self._of_rows([Column(rank) for rank in ranks])
 
-    def _numbers(self, numbers: Array) -> Any:
-        """A series without a name of a number for each row; missing in no group."""
-        numbers, valid = _as_numbers(numbers, self._groups.slots)
-        column = Column(numbers, valid if self._grouped.may_drop else None)
-        column = settled(column, self._table.num_rows)
-        return self._source._make_series(column, None, self._table)
-
-    def cumcount(self, ascending: bool = True) -> Any:
-        """Numbers the rows of each group, from zero."""
-        places = places_in_groups(self._order, bool(ascending), self._groups.layout)
-        return self._numbers(places)
-
-    def ngroup(self, ascending: bool = True) -> Any:
-        """The number of each row's group, from zero, in the order of the groups."""
-        groups = self._groups
-        numbers = _group_numbers(
-            groups.slots, groups.kept, groups.count, groups.num_slots, bool(ascending)
-        )
-        return self._numbers(numbers)
-
-    def _kept_rows(self, mask: Array) -> Any:
-        table = filter_rows(self._table, mask)
-        columns = [table.columns[place] for place in self._shown_places]
-        if self._is_series:
-            return self._source._make_series(columns[0], self._labels[0], table)
-        labels = self._source._labels.take(list(self._shown_places))  # pyright: ignore
-        return self._source._make_frame(columns, labels, table)
-
-    def head(self, n: int = 5) -> Any:
-        """The first `n` rows of each group, in their order; all but the last `-n` if negative."""
-        return self._kept_rows(self._is_at(slice(0, n)))
-
-    def tail(self, n: int = 5) -> Any:
-        """The last `n` rows of each group, in their order; all but the first `-n` if negative."""
-        return self._kept_rows(self._is_at(slice(-n, None) if n else slice(0, 0)))
-
-    def nth(self, n: Any, dropna: Any = None) -> Any:
-        """The `n`-th row of each group, or several, with the labels and the order that they had.
-
-        Differences from pandas:
-            No `dropna`: drop those rows first.
-        """
-        if dropna is not None:
-            raise NotImplementedError("groupby: nth without dropna. Use dropna() first.")
-        wanted = list(n) if isinstance(n, (list, tuple)) else [n]
-        if not all(isinstance(one, (int, np.integer, slice)) for one in wanted):
-            raise TypeError(
-                f"Invalid index {type(n)}. Must be integer, list-like, slice or a tuple of "
-                "integers and slices"
-            )
-        return self._kept_rows(
-            functools.reduce(jnp.logical_or, [self._is_at(one) for one in wanted])
-        )
-
-    def _is_at(self, at: Any) -> Array:
-        """Which rows stand at a place of their group, or in a slice of it."""
-        groups = self._groups
-        is_member = groups.slots >= 0
-
-        def from_end(place: int) -> Array:
-            return self._place(ascending=False) < np.int32(-place)
-
-        def from_start(place: int) -> Array:
-            return self._place(ascending=True) < np.int32(place)
-
-        def is_before(place: int) -> Array:
-            return from_start(place) if place >= 0 else ~from_end(place)
-
-        if not isinstance(at, slice):
-            place = self._place(ascending=at >= 0)
-            return is_member & (place == np.int32(at if at >= 0 else -at - 1))
-        if at.step not in (None, 1):
-            raise NotImplementedError(f"groupby: slices of step one, got {at}.")
-        if at.stop is not None:
-            is_member = is_member & is_before(at.stop)
-        if at.start is not None:
-            is_member = is_member & ~is_before(at.start)
-        return is_member
-
-    def _place(self, *, ascending: bool) -> Array:
-        groups, order = self._groups, self._order
-        return self._grouped.once(
-            ("place", ascending), lambda: places_in_groups(order, ascending, groups.layout)
-        )
-
 
 def _as_float64(column: Column) -> Column:
     column = fill_missing(column)
@@ -340,22 +243,3 @@ def _known_change(change: Array, x: Array, before: Array) -> Array:
 @jax.jit
 def _less_one(ratio: Array) -> Array:
     return ratio - ratio.dtype.type(1)
-
-
-@jax.jit
-def _as_numbers(numbers: Array, slots: Array) -> tuple[Array, Array]:
-    return numbers.astype(jax.dtypes.canonicalize_dtype(np.int64)), slots >= 0
-
-
-@functools.partial(jax.jit, static_argnums=(3, 4))
-def _group_numbers(
-    slots: Array, kept: Array | None, count: Count, num_slots: int, ascending: bool
-) -> Array:
-    numbers = slots
-    if kept is not None:
-        own = jnp.arange(kept.shape[0], dtype=jnp.int32)
-        # Behind the last group `kept` holds anything.
-        target = jnp.where(own < count, kept, np.int32(num_slots))
-        number_of = jnp.zeros(num_slots, jnp.int32).at[target].set(own, mode="drop")
-        numbers = number_of.at[slots].get(mode="fill", fill_value=0, wrap_negative_indices=False)
-    return numbers if ascending else jnp.asarray(count, jnp.int32) - np.int32(1) - numbers

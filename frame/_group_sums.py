@@ -1,0 +1,179 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Sums, means and counts of dense keys in one pass: slots are never written out.
+
+Rows are taken a block at a time, so that what is calculated of a block is still in the cache when
+it is added up. Only eager calls of many rows on one device come here; others have the same
+results, sums of floats up to rounding.
+"""
+
+import functools
+import math
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from .. import primitives
+from ._column import Array, Column
+from ._group_digits import Digit, Digits, slots_of_digits
+from ._grouped_rows import Reduction, float64, quotient, wide
+from ._layout import ONE_DEVICE
+from ._table import Count, Table
+
+# Below as many rows a pass more costs less than another program to compile.
+LEAST_ROWS = 1 << 20
+BLOCK_ROWS = 1 << 18
+
+
+class Part(NamedTuple):
+    """What is added up of the column at a place: its values, or one for each that there is."""
+
+    place: int
+    dtype: str  # of values; "" to count them
+
+
+def are_sums(specs: Sequence[Reduction], columns: Sequence[Column], table: Table) -> bool:
+    """Whether reductions can be had in one pass."""
+    return (
+        table.layout == ONE_DEVICE
+        and table.capacity >= LEAST_ROWS
+        and table.capacity % (BLOCK_ROWS // 2) == 0
+        and all(spec.op in ("sum", "mean", "count", "size") for spec in specs)
+        and all(spec.min_count <= 0 and spec.skipna for spec in specs)
+        and all(column.is_numeric and column.dtype.kind != "c" for column in columns)
+    )
+
+
+def _parts(plan: Sequence[tuple[int, Reduction]], columns: Sequence[Column]) -> tuple[Part, ...]:
+    """The parts that reductions need, each once."""
+    parts: dict[Part, None] = {}
+    for place, spec in plan:
+        column = columns[place]
+        if spec.op in ("sum", "mean"):
+            parts[_values_of(place, spec, column)] = None
+        if spec.op in ("mean", "count") and column.can_miss:
+            parts[Part(place, "")] = None
+    return tuple(parts)
+
+
+def _values_of(place: int, spec: Reduction, column: Column) -> Part:
+    is_float = column.is_float or spec.op == "mean"
+    return Part(place, np.dtype(float64() if is_float else wide(column.data.dtype)).name)
+
+
+def sums_of_slots(
+    keys: Sequence[Column],
+    digits: Digits,
+    table: Table,
+    columns: Sequence[Column],
+    plan: Sequence[tuple[int, Reduction]],
+) -> tuple[Array, Array, dict[Part, Array]]:
+    """The rows of each slot, how many slots have rows, and the parts of a plan, by slot."""
+    parts = _parts(plan, columns)
+    sizes, count, tables = _one_pass(
+        tuple(key.arrays for key in keys),
+        digits[1],
+        tuple(column.arrays for column in columns),
+        table.num_rows,
+        digits[0],
+        parts,
+    )
+    return sizes, count, dict(zip(parts, tables, strict=True))
+
+
+@functools.partial(jax.jit, static_argnums=(4, 5))
+def _one_pass(
+    keys: Any,
+    lowest: Any,
+    columns: Any,
+    num_rows: Count,
+    plan: tuple[Digit, ...],
+    parts: tuple[Part, ...],
+) -> Any:
+    num_slots = math.prod(digit.size for digit in plan)
+    capacity = keys[0][0].shape[0]
+    block = min(capacity & -capacity, BLOCK_ROWS)
+
+    def values(columns: Any, part: Part) -> Array:
+        data, valid = columns[part.place]
+        is_float = jnp.issubdtype(data.dtype, jnp.inexact)
+        present = valid if valid is not None else ~jnp.isnan(data) if is_float else None
+        if not part.dtype:
+            assert present is not None
+            return present.astype(jnp.int32)
+        x = data.astype(part.dtype)
+        return x if present is None else jnp.where(present, x, x.dtype.type(0))
+
+    def in_blocks(keys: Any, lowest: Any, columns: Any, num_rows: Any) -> Any:
+        def add(i: Array, tables: Any) -> Any:
+            start = i * np.int32(block)
+
+            def rows(leaf: Array) -> Array:
+                return jax.lax.dynamic_slice_in_dim(leaf, start, block)
+
+            is_row = start + jnp.arange(block, dtype=jnp.int32) < num_rows
+            own_keys, own = jax.tree.map(rows, (keys, columns))
+            ids = slots_of_digits(own_keys, lowest, is_row, plan)
+            changes = [jnp.ones(block, jnp.int32), *(values(own, part) for part in parts)]
+            return [
+                table.at[ids].add(change, mode="drop", wrap_negative_indices=False)
+                for table, change in zip(tables, changes, strict=True)
+            ]
+
+        dtypes = [part.dtype or "int32" for part in parts]
+        tables = [jnp.zeros(num_slots, dtype) for dtype in ("int32", *dtypes)]
+        num_blocks = np.int32(capacity // block)
+        return jax.lax.fori_loop(np.int32(0), num_blocks, add, tables)
+
+    def at_once(keys: Any, lowest: Any, columns: Any, num_rows: Any) -> Any:
+        # Where a scatter adds floats in any order, the primitive puts them in order first.
+        is_row = jnp.arange(capacity, dtype=jnp.int32) < num_rows
+        ids = slots_of_digits(keys, lowest, is_row, plan)
+        sums = [primitives.segment_sum(values(columns, part), ids, num_slots) for part in parts]
+        return [primitives.segment_count(ids, num_slots), *sums]
+
+    sizes, *tables = jax.lax.platform_dependent(
+        keys, lowest, columns, num_rows, cpu=in_blocks, default=at_once
+    )
+    return sizes, jnp.sum(sizes > 0, dtype=jnp.int32), tables
+
+
+def finished_sums(
+    plan: Sequence[tuple[int, Reduction]],
+    columns: Sequence[Column],
+    parts: dict[Part, Array],
+    sizes: Array,
+    kept: Array,
+) -> tuple[tuple[Array, Array | None], ...]:
+    """The results of a plan for each group."""
+    wanted = tuple(
+        (
+            spec.op,
+            np.dtype(columns[place].data.dtype).name,
+            parts.get(_values_of(place, spec, columns[place])) if spec.op != "count" else None,
+            parts.get(Part(place, "")),
+        )
+        for place, spec in plan
+    )
+    settings = tuple((op, dtype) for op, dtype, _, _ in wanted)
+    tables = tuple((total, count) for _, _, total, count in wanted)
+    return _finished(tables, sizes, kept, settings)
+
+
+@functools.partial(jax.jit, static_argnums=3)
+def _finished(tables: Any, sizes: Array, kept: Array, settings: Any) -> Any:
+    integer = jax.dtypes.canonicalize_dtype(np.int64)
+    results = []
+    for (total, count), (op, dtype) in zip(tables, settings, strict=True):
+        count = (sizes if count is None or op == "size" else count)[kept]
+        if op == "sum":
+            results.append((total[kept].astype(wide(np.dtype(dtype))), None))
+        elif op == "mean":
+            mean = quotient(total[kept], count.astype(total.dtype))
+            is_float = jnp.issubdtype(np.dtype(dtype), jnp.inexact)
+            results.append((mean.astype(dtype) if is_float else mean, None))
+        else:
+            results.append((count.astype(integer), None))
+    return tuple(results)

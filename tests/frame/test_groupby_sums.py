@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: Apache-2.0
+import numpy as np
+import pandas as pd
+import pytest
+from frame_examples import mixed_frame
+from frame_parity import assert_parity
+from jaxframes.frame import JaxFrame, _group_sums
+
+ULPS = 256
+
+
+@pytest.fixture(autouse=True)
+def one_pass_for_few_rows(monkeypatch):
+    # 64 rows in 4 blocks.
+    monkeypatch.setattr(_group_sums, "LEAST_ROWS", 64)
+    monkeypatch.setattr(_group_sums, "BLOCK_ROWS", 16)
+
+
+@pytest.mark.parametrize("how", [{"by": "k"}, {"by": ["c", "s"], "dropna": False}, {"by": "s"}])
+def test_one_pass_matches_pandas(how):
+    def sums(f):
+        grouped = f.groupby(**how)
+        return (
+            grouped[["i", "x", "b"]].agg(["sum", "mean", "count", "size"]),
+            f.groupby(**how)[["i", "x"]].mean(),
+            f.groupby(**how).x.count(),
+            grouped.x.max(),
+        )
+
+    assert_parity(sums, mixed_frame(), ways=["eager"], ulps=ULPS)
+
+
+def test_slots_are_found_when_they_are_asked_for():
+    grouped = JaxFrame(mixed_frame()[["k", "i"]]).groupby("k")
+    grouped.sum()
+    frame = mixed_frame()[["k", "i"]]
+    pd.testing.assert_frame_equal(
+        grouped.cumsum().to_pandas(), frame.groupby("k").cumsum(), check_exact=True
+    )
+
+
+def test_the_range_of_a_key_is_that_of_its_rows():
+    # Arrays of one buffer and other lengths have other ranges.
+    frame = JaxFrame({"k": np.array([5, 6, 7, 100]), "x": np.arange(4)})
+    assert frame[:3].groupby("k").x.sum().tolist() == [0, 1, 2]
+    assert frame.groupby("k").x.sum().tolist() == [0, 1, 2, 3]
+    assert frame.groupby("k").x.sum().tolist() == [0, 1, 2, 3]
