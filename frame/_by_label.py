@@ -28,6 +28,7 @@ class ByLabel:
         if not isinstance(self._of, FrameBase):
             return self._of._rows_at(key[0] if isinstance(key, tuple) and len(key) == 1 else key)
         rows, columns = key if isinstance(key, tuple) and len(key) == 2 else (key, slice(None))
+        rows = rows(self._of) if callable(rows) else rows
         if isinstance(key, tuple) and self._of._table.index.num_levels > 1:
             raise NotImplementedError(
                 "loc: several levels of labels are not picked by. Use reset_index() and a mask."

@@ -38,6 +38,11 @@ def distinct_values(column: Column, num_rows: Count, layout: Layout, method: str
     """
     if column.type.has_codes:
         return _of_codes(column, num_rows, layout)
+    if column.is_bool and is_traced(column, num_rows):
+        places = column.data.astype(jnp.int32)
+        if column.valid is not None:
+            places = jnp.where(column.valid, places, np.int32(-1))
+        return Distinct(places, pd.Series([False, True]))
     if is_traced(column, num_rows):
         raise NotImplementedError(
             f"{method}: inside jit the values of a column of {column.dtype_name} are not known. "

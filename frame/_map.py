@@ -318,7 +318,15 @@ def _replaced(
         ]
         if not pairs:
             return column
+        if column.kind == "string" and not all(
+            isinstance(value, str) or pd.isna(value) for _, value in pairs
+        ):
+            return _replaced_on_host(column, old, new, table)
         return _replace_each(column, pairs, table)
+    return _replaced_on_host(column, old, new, table)
+
+
+def _replaced_on_host(column: Column, old: Any, new: Any, table: Table) -> Column:
     words = {} if new is ... else {"value": new}
     return through_values(
         column, table.num_rows, table.layout, lambda shown: shown.replace(old, **words), "replace"

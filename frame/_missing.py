@@ -177,6 +177,11 @@ class FrameMissing(FrameBase, Missing):
             for label in value._labels:
                 if label in self._labels:
                     by_label[self._labels.place(label)] = value[label]  # pyright: ignore
+        elif isinstance(value, SeriesBase) and value._is_traced:
+            raise NotImplementedError(
+                "fillna: inside jit the labels of a series are not known. Give a dict: "
+                '{"x": frame.x.mean()}.'
+            )
         elif isinstance(value, SeriesBase):
             value = value.to_pandas()  # pyright: ignore
         if isinstance(value, (Mapping, pd.Series)):

@@ -240,7 +240,7 @@ class SeriesSelection(SeriesBase, RowSelection):
             key = key(self)
         if is_mask(key):
             return self._filtered(key)
-        if isinstance(key, slice):
+        if isinstance(key, slice) and not isinstance(key.start or key.stop, str):
             return self._sliced(key)
         return self.loc[key]  # pyright: ignore
 

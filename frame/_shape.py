@@ -186,15 +186,14 @@ class SeriesShape(SeriesBase, Shape):
 
     def to_frame(self, name: Hashable = ...) -> Any:
         """A frame of this one column."""
-        label = self._name if name is ... else name
-        if label is None and name is ...:
-            labels = pd.RangeIndex(1)
-        else:
-            labels = pd.Index([None]) if label is None else pd.DataFrame(columns=[label]).columns
+        shell = pd.Series([], dtype=np.float64, name=self._name)
+        labels = (shell.to_frame() if name is ... else shell.to_frame(name)).columns
         return self._make_frame([self._only], Labels(labels))
 
     def squeeze(self, axis: Any = None) -> Any:
-        """The value itself where there is one row."""
+        """The value itself where there is one row; the series, inside `jit`."""
+        if self._is_traced:
+            return self
         return self.to_pandas().squeeze() if len(self) == 1 else self  # pyright: ignore
 
 

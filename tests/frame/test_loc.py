@@ -15,6 +15,7 @@ def test_masks_and_columns():
             f.loc[:, "i":"f"],
             f.loc[:, [True, False] * 5],
             f.x.loc[f.k > 1],
+            f.loc[lambda g: g.k > 1, "x"],
         ),
         mixed_frame(),
     )
@@ -34,6 +35,7 @@ def test_labels_of_a_range_and_of_strings():
             f.loc["r5", "k"],
             f.k["r4"],
             f.loc[f.index[:2]],
+            f.k["r3":"r5"],
         )
 
     assert_parity(of_range, frame, ways=["eager"])

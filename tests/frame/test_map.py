@@ -94,6 +94,8 @@ def test_replace():
             f.s.replace({"b": "B", "a": "b"}),
             f[["k", "s"]].replace({"k": {1: 5}, "s": {"b": "x"}}),
             f[["k", "x"]].replace({"k": 1}, 7),
+            f.b.replace({True: 1, False: 0}),
+            f.b.replace(True, value=False),
         )
 
     assert_parity(each, mixed_frame())

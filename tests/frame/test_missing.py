@@ -36,8 +36,8 @@ def test_matches_pandas():
 
 def test_matches_pandas_on_a_mesh():
     assert_parity(
-        lambda f: (f.ffill(limit=2), f.x.bfill(), f.fillna({"x": 0.0}), f.dropna(thresh=9)),
-        mixed_frame(),
+        lambda f: (f[["x", "s"]].ffill(limit=2), f.x.bfill(), f.fillna({"x": 0.0}), f.dropna()),
+        mixed_frame()[["x", "s", "k"]],
         ways=["mesh"],
     )
 
@@ -68,6 +68,14 @@ def test_frames_and_series_fill():
         lambda f, s: (f.fillna(s), f[["x", "f"]].fillna(f[["x"]].ffill())), f, fill, ways=["eager"]
     )
     assert_parity(lambda f: f.x.fillna({3: 1.0, 5: 2.0}), f, ways=["eager"])
+
+
+def test_means_fill_inside_jit():
+    frame = mixed_frame()[["x", "i"]]
+    assert_parity(lambda f: f.fillna({"x": f.x.mean(), "i": 0}), frame, ulps=4)
+    assert_parity(lambda f: f.fillna(f.mean()), frame, ways=["eager"], ulps=4)
+    with pytest.raises(NotImplementedError, match="dict"):
+        jax.jit(lambda f: f.fillna(f.mean()))(on_device(frame))
 
 
 def test_wrong_arguments_are_pandas_errors():
