@@ -206,7 +206,10 @@ class FrameQuantiles(FrameBase):
         if is_traced(found):
             values = [(one.values[0], one.is_missing) for one in found]
             return self.series_class._of(traced_table(values, types, labels, caller), name)
-        shown = [host_value(*one, kind) for one, kind in zip(found, types, strict=True)]
+        shown = [
+            host_value(one.values, one.is_missing, kind)
+            for one, kind in zip(found, types, strict=True)
+        ]
         return self.series_class._of(table_of_series(host_series(shown, labels)), name)
 
     def idxmin(self, axis: Any = 0, skipna: bool = True, numeric_only: bool = False) -> Any:

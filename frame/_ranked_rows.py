@@ -114,8 +114,9 @@ def _queries(column: Column, value: Any) -> tuple[Array, Array]:
         letter = "M" if column.kind == "datetime" else "m"
         values = values.astype(f"{letter}8[{column.type.unit}]")
         return _placed(values.to_numpy().view(np.int64)), column.data
-    dtype = np.result_type(column.dtype, values.dtype)
-    return _placed(values.to_numpy().astype(dtype)), column.data.astype(dtype)
+    wanted = values.to_numpy()
+    dtype = np.result_type(column.dtype, wanted.dtype)
+    return _placed(wanted.astype(dtype)), column.data.astype(dtype)
 
 
 def _placed(values: np.ndarray) -> Array:

@@ -4,9 +4,11 @@ import jax.numpy as jnp
 import numpy as np
 import pandas as pd
 import pytest
+from compiled_program import CompiledProgram
 from frame_examples import INTEGERS, integers, mixed_frame
 from frame_parity import assert_parity, assert_same_error
-from jaxframes.frame import JaxFrame, JaxSeries
+from jaxframes.frame import JaxFrame, JaxSeries, _reduced
+from jaxframes.shardings import make_mesh, row_sharded
 
 NUMBERS = ["k", "i", "x", "f", "b"]
 OPS = ["sum", "prod", "mean", "min", "max", "std", "var", "sem", "skew", "kurt", "any", "all"]
@@ -144,6 +146,31 @@ def test_many_rows_in_blocks():
     assert_parity(lambda s: (s.sum(), s.mean()), whole, ways=["eager"], ulps=1 << 10)
     frame = pd.DataFrame({"x": x})
     assert_parity(lambda f: f.mean(), frame, ways=["mesh"], num_devices=2, ulps=1 << 10)
+
+
+def test_shards_send_a_few_numbers_and_no_rows():
+    values = np.zeros(1 << 20)
+    frame = JaxFrame({"x": values, "y": values}, sharding=row_sharded(make_mesh(2)))
+    program = jax.jit(lambda f: (f.sum(), f.std(), f.min(), f.count()))
+    compiled = CompiledProgram(program.lower(frame).compile().as_text())
+    sent = compiled.results("all-reduce")
+    assert sent
+    assert all(elements == 1 for _, elements in sent)
+    assert compiled.most_executed("all-reduce") < 20
+    for opcode in ("all-gather", "all-to-all", "collective-permute", "reduce-scatter"):
+        assert not compiled.results(opcode)
+
+
+def test_second_call_traces_nothing(monkeypatch):
+    frame = JaxFrame({"x": [1.0, 2.0]}, sharding=row_sharded(make_mesh(3)))
+    frame.std()
+
+    def fail(*arguments):
+        raise AssertionError("traced again")
+
+    monkeypatch.setattr(_reduced, "reduce_rows", fail)
+    other = JaxFrame({"other": [3.0, 5.0, 7.0]}, sharding=row_sharded(make_mesh(3)))
+    assert other.std().tolist() == [2.0]
 
 
 def test_missing_rows_have_no_gradient():
