@@ -8,6 +8,7 @@ from ._csv import read_csv
 from ._frame import JaxFrame, JaxSeries
 from ._interchange import from_arrow, from_jax, from_pandas
 from ._merge import merge
+from ._merge_asof import merge_asof
 from ._parquet import read_parquet
 from ._segment_functions import SegmentFunction, segment_function
 
@@ -21,6 +22,7 @@ __all__ = [
     "from_jax",
     "from_pandas",
     "merge",
+    "merge_asof",
     "read_csv",
     "read_parquet",
     "segment_function",

@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: Apache-2.0
+import numpy as np
+import pandas as pd
+from frame_examples import mixed_frame
+from frame_parity import assert_parity, assert_same_error
+from jaxframes.frame import JaxFrame, merge_asof
+
+
+def closest(left, right, **options):
+    ours = isinstance(left, JaxFrame)
+    return (merge_asof if ours else pd.merge_asof)(left, right, **options)
+
+
+def sides(key):
+    left, right = mixed_frame(37), mixed_frame(23, seed=7)
+    left, right = (side.dropna(subset=[key]).sort_values(key) for side in (left, right))
+    others = [label for label in ("k", "s", "x", "f") if label != key]
+    return left[[key, "k", "s", "b"]], right[[key, *others]]
+
+
+def test_each_direction():
+    def in_each(left, right):
+        return tuple(
+            closest(left, right, on="i", direction=direction, **options)
+            for direction in ("backward", "forward", "nearest")
+            for options in ({}, {"by": "k"}, {"by": ["k", "s"], "tolerance": 300})
+        )
+
+    assert_parity(in_each, *sides("i"), ways=["eager"])
+
+
+def test_times_and_floats_inside_jit():
+    options = {"by": "s", "tolerance": pd.Timedelta(days=3000), "allow_exact_matches": False}
+    assert_parity(lambda a, b: closest(a, b, on="t", **options), *sides("t"))
+    left, right = sides("x")
+    right = right[["k", "x"]].rename(columns={"x": "z"})
+    assert_parity(lambda a, b: closest(a, b, left_on="x", right_on="z"), left, right)
+
+
+def test_wrong_arguments_are_pandas_errors():
+    left, right = sides("i")
+    wrong = [
+        {"on": "s"},
+        {"on": "i", "direction": "bogus"},
+        {"on": ["i", "k"]},
+        {"on": "i", "left_on": "i"},
+        {"on": "i", "by": "k", "left_by": "k"},
+        {"on": "i", "left_by": "k"},
+        {"on": "i", "tolerance": -1},
+        {"on": "i", "tolerance": 1.5},
+        {"on": "bogus"},
+        {"left_on": "i", "right_on": "x"},
+    ]
+    for options in wrong:
+        assert_same_error(lambda a, b, options=options: closest(a, b, **options), left, right)
+    assert_same_error(lambda a, b: closest(a, b, on="i"), left[::-1], right)
+    nulls = pd.DataFrame({"x": [1.0, np.nan]})
+    assert_same_error(lambda a, b: closest(a, b, on="x"), nulls, nulls)
