@@ -67,7 +67,7 @@ def merge_asof(
     check_dtypes(plan.keys)
     limit = _as_tolerance(tolerance, time.left.column)
     pairs = [common_pair(k.left.column, k.right.column, k.name) for k in by_keys]
-    times = tuple(fill_missing(side.column).data for side in (time.left, time.right))
+    times = fill_missing(time.left.column).data, fill_missing(time.right.column).data
     by_words = None
     if pairs:
         by_words = (

@@ -160,8 +160,7 @@ def _key_words(
     right_index: bool,
 ) -> list[tuple[Any, Any]]:
     """What was passed for each key of the left side and of the right."""
-    left_on: Any = _as_list(left_on)
-    right_on: Any = _as_list(right_on)
+    left_on, right_on = _as_list(left_on), _as_list(right_on)
     if on is not None:
         if left_on is not None or right_on is not None:
             raise MergeError(
@@ -195,6 +194,8 @@ def _key_words(
         if not left_index:
             raise MergeError('Must pass "left_on" OR "left_index".')
         left_on = _levels_for(right_on, left, "right_on", "left")
+    assert left_on is not None
+    assert right_on is not None
     if len(left_on) != len(right_on):
         raise ValueError("len(right_on) must equal len(left_on)")
     return list(zip(left_on, right_on, strict=True))

@@ -102,9 +102,11 @@ def pair_rows(
             right, left, right_keys, left_keys, "left_anti", sort=sort, capacity=capacity
         )
         return swapped._replace(left=swapped.right, right=swapped.left)
-    traced = is_in_jit(left_keys, right_keys, *_numbers(left, right))
+    traced = is_in_jit(left_keys, right_keys, *numbers_of(left, right))
     if how == "left_anti":
-        return _anti(left, right, left_keys, right_keys, sort, capacity, traced)
+        from ._rows_alone import rows_without_match
+
+        return rows_without_match(left, right, left_keys, right_keys, sort, capacity, traced)
     layout = left.layout
     if traced:
         if capacity is None:
@@ -135,7 +137,8 @@ def is_in_jit(*trees: Any) -> bool:
     return is_traced(*trees, jnp.zeros((), jnp.int32))
 
 
-def _numbers(left: Table, right: Table) -> tuple[Count, ...]:
+def numbers_of(left: Table, right: Table) -> tuple[Count, ...]:
+    """What of two tables has a value only outside `jit`."""
     return left.num_rows, right.num_rows, left.needed, right.needed
 
 
@@ -183,7 +186,7 @@ def _eager_pairs(
         rows = _pairs(left_keys, right_keys, numbers, how, sort, room, layout)
     elif capacity is None and layout.capacity_for(count) < room:
         room = layout.capacity_for(count)
-        rows = (*_first_rows(rows[:2], room, layout), rows[2])
+        rows = (*first_rows(rows[:2], room, layout), rows[2])
     return _described(rows, how, num_left, num_right, count, layout)
 
 
@@ -224,9 +227,9 @@ def _pairs(
 ) -> tuple[Array, Array, Array]:
     order = None
     if sort and how == "right":
-        order, right_keys = _in_order(right_keys, numbers[1], layout)
+        order, right_keys = in_order(right_keys, numbers[1], layout)
     elif sort and how != "outer":
-        order, left_keys = _in_order(left_keys, numbers[0], layout)
+        order, left_keys = in_order(left_keys, numbers[0], layout)
     joined = primitives.join(
         left_keys, right_keys, how=how, capacity=capacity, num_valid=numbers, **layout.on_mesh
     )
@@ -241,7 +244,8 @@ def _pairs(
     return left_rows, right_rows, joined.count
 
 
-def _in_order(keys: Keys, num_rows: Count, layout: Layout) -> tuple[Array, Keys]:
+def in_order(keys: Keys, num_rows: Count, layout: Layout) -> tuple[Array, Keys]:
+    """Inside a compiled function: the order of keys, and the keys in it."""
     order = primitives.radix_argsort(keys, num_valid=num_rows, **layout.on_mesh)
     return order, gather(keys, order, layout)
 
@@ -251,7 +255,8 @@ def _through(order: Array, row_ids: Array, layout: Layout) -> Array:
 
 
 @functools.partial(jax.jit, static_argnums=(1, 2))
-def _first_rows(rows: tuple[Array, ...], capacity: int, layout: Layout) -> tuple[Array, ...]:
+def first_rows(rows: tuple[Array, ...], capacity: int, layout: Layout) -> tuple[Array, ...]:
+    """The first `capacity` of each array."""
     return layout.constrain(tuple(row_ids[:capacity] for row_ids in rows))
 
 
@@ -270,118 +275,4 @@ def _facts(left_rows: Array, right_rows: Array, num_rows: Count, layout: Layout)
             )
             for row_ids in (left_rows, right_rows)
         ]
-    )
-
-
-def _anti(
-    left: Table,
-    right: Table,
-    left_keys: Keys,
-    right_keys: Keys,
-    sort: bool,
-    capacity: int | None,
-    traced: bool,
-) -> RowPairs:
-    layout = left.layout
-    numbers = left.num_rows, right.num_rows
-    if not traced:
-        numbers = as_count(left.num_rows_on_host), as_count(right.num_rows_on_host)
-    room = left.capacity if capacity is None else rounded(capacity, layout)
-    rows, labels, count = _without_match(left_keys, right_keys, numbers, sort, room, layout)
-    num_rows, needed = jnp.minimum(count, np.int32(room)), needed_of(left, right, count, room)
-    if not traced:
-        num_found = int(count)
-        if num_found > room:
-            raise primitives.CapacityError("merge", num_found, room)
-        if capacity is None and layout.capacity_for(num_found) < room:
-            room = layout.capacity_for(num_found)
-            rows, labels = _first_rows((rows, labels), room, layout)
-        num_rows, needed = as_count(num_found), NO_ROWS
-    no_rows = layout.constrain(jnp.full(rows.shape, -1, rows.dtype))
-    found = "none" if traced or int(num_rows) else "all"
-    if found == "all":
-        no_rows = rows
-    return RowPairs(
-        SideRows(rows, "all", layout), SideRows(no_rows, found, layout), num_rows, needed, labels
-    )
-
-
-@functools.partial(jax.jit, static_argnums=(3, 4, 5))
-def _without_match(
-    left_keys: Keys,
-    right_keys: Keys,
-    numbers: tuple[Count, Count],
-    sort: bool,
-    capacity: int,
-    layout: Layout,
-) -> tuple[Array, Array, Array]:
-    """Left rows without a match, and where they stand in a left join: each row of it has a label.
-
-    A left row takes as many places there as it has matches, and one if it has none.
-    """
-    order = None
-    if sort:
-        order, left_keys = _in_order(left_keys, numbers[0], layout)
-    num_left, num_right = left_keys[0].shape[0], right_keys[0].shape[0]
-    ones = layout.constrain(jnp.ones(num_right, jnp.int32))
-    distinct = primitives.reduce_by_key(
-        right_keys, ones, "sum", capacity=num_right, num_valid=numbers[1], **layout.on_mesh
-    )
-    joined = primitives.join(
-        left_keys,
-        distinct.unique_keys,
-        how="left",
-        capacity=num_left,
-        num_valid=(numbers[0], distinct.num_runs),
-        **layout.on_mesh,
-    )
-    is_alone = (joined.right_rows < 0) & is_row(num_left, numbers[0], layout)
-    matches = gather(distinct.values, joined.right_rows, layout)
-    places = primitives.exclusive_scan(jnp.maximum(matches, np.int32(1)), "add", **layout.on_mesh)
-    left_rows = position(num_left, layout) if order is None else order
-    kept = primitives.compact(is_alone, (left_rows, places), capacity=capacity, **layout.on_mesh)
-    return *kept.rows, kept.count
-
-
-@functools.partial(jax.jit, static_argnums=(1, 2))
-def _product(
-    numbers: tuple[Count, Count], capacity: int, layout: Layout
-) -> tuple[Array, Array, Array]:
-    num_left, num_right = (jnp.asarray(number, jnp.int32) for number in numbers)
-    place = position(capacity, layout)
-    width = jnp.maximum(num_right, np.int32(1))
-    fits = num_left <= np.int32(MOST_ROWS) // width
-    count = jnp.where(fits, num_left * num_right, np.int32(MOST_ROWS))
-    return place // width, place % width, count
-
-
-def all_pairs(left: Table, right: Table, *, capacity: int | None = None) -> RowPairs:
-    """Pairs each row of one table with each of the other, by left row, then right row."""
-    layout = left.layout
-    if is_in_jit(*_numbers(left, right)):
-        most = left.capacity * right.capacity
-        if capacity is None and most >= MOST_ROWS:
-            raise ValueError(
-                "merge: a cross merge must have fewer than 2**31 - 1 rows, got room for "
-                f"{left.capacity:,} times {right.capacity:,}. Pass capacity=."
-            )
-        room = rounded(most if capacity is None else capacity, layout)
-        left_rows, right_rows, count = _product((left.num_rows, right.num_rows), room, layout)
-        num_rows, needed = jnp.minimum(count, np.int32(room)), needed_of(left, right, count, room)
-    else:
-        num_left, num_right = left.num_rows_on_host, right.num_rows_on_host
-        count = num_left * num_right
-        if count >= MOST_ROWS:
-            raise ValueError(
-                f"merge: a cross merge must have fewer than 2**31 - 1 rows, got {count:,}. "
-                "Merge the left side in parts."
-            )
-        room = layout.capacity_for(count) if capacity is None else rounded(capacity, layout)
-        if count > room:
-            raise primitives.CapacityError("merge", count, room)
-        numbers = as_count(num_left), as_count(num_right)
-        left_rows, right_rows, _ = _product(numbers, room, layout)
-        num_rows, needed = as_count(count), NO_ROWS
-    return RowPairs(
-        SideRows(left_rows, "all", layout), SideRows(right_rows, "all", layout), num_rows, needed
     )

@@ -12,6 +12,7 @@ import pandas as pd
 from ._alignment import same_labels
 from ._base import FrameBase
 from ._column import Array, Column
+from ._distinct_keys import are_distinct
 from ._index import RowIndex
 from ._labels import Labels
 from ._merge_keys import common_pair, join_keys
@@ -87,8 +88,6 @@ def _with(left: Table, right: Table, join: str, sort: bool) -> Table:
 
 
 def _check_distinct(table: Table, keys: Any) -> None:
-    from ._merge import are_distinct
-
     if not are_distinct(keys, table):
         raise pd.errors.InvalidIndexError(
             "Reindexing only valid with uniquely valued Index objects"
