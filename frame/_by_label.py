@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Rows and columns picked by their labels."""
 
-from collections.abc import Hashable
 from typing import Any, Self
 
 import numpy as np
@@ -158,7 +157,7 @@ class FrameLabelSelection(FrameBase, LabelSelection):
         of: Any = self
         if isinstance(columns, slice) and columns == slice(None):
             return self
-        if isinstance(columns, Hashable) and columns in self._labels:
+        if not isinstance(columns, (list, slice)) and columns in self._labels:
             return of[columns]
         shell = pd.DataFrame([range(len(self._labels))], dtype=object)
         shell.columns = self._labels.index
@@ -243,7 +242,7 @@ class SeriesLabelSelection(SeriesBase, LabelSelection):
         """A row for each member of the lists in a series of objects."""
         of: Any = self
         values, places = _exploded(self)
-        result = self if places is None else of._taken(places)
+        result: Any = self if places is None else of._taken(places)
         if places is not None:
             from ._assignment import as_column
 

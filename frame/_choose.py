@@ -81,7 +81,7 @@ def _choose_typed(keep: Array, column: Column, other: Column, dtype: Any, method
         if column.kind == "string":
             column, other = recoded([column, other])
         elif column.type.is_time:
-            unit = max(column.type.unit, other.type.unit, key=UNITS.index)  # pyright: ignore
+            unit = max(str(column.type.unit), str(other.type.unit), key=UNITS.index)
             column, other = with_unit(column, unit), with_unit(other, unit)
         elif column.kind == "category" and column.type != other.type:
             other = _in_categories(column, other)
