@@ -16,6 +16,12 @@ def all_of(f, **arguments):
     return tuple(getattr(f, name)(**arguments) for name in NAMES)
 
 
+def without_signs_of_zero(f, **arguments):
+    """Sums and products of zeros have their sign with the kernels in C++ alone."""
+    sums, products, *extremes = all_of(f, **arguments)
+    return sums + 0.0, products + 0.0, *extremes
+
+
 def numbers():
     frame = pd.DataFrame({dtype: integers(dtype, seed=n) for n, dtype in enumerate(INTEGERS)})
     frame["b"] = mixed_frame()["b"]
@@ -26,8 +32,10 @@ def numbers():
 def test_matches_pandas_for_each_dtype():
     assert_parity(all_of, numbers())
     floating = pd.DataFrame({"x": finite(), "f": finite("float32"), "y": floats()})
-    assert_parity(all_of, floating, ways=["eager"], ulps=2**33)
-    assert_parity(lambda f: all_of(f, skipna=False), floating[2:], ways=["eager"], ulps=2**33)
+    assert_parity(without_signs_of_zero, floating, ways=["eager"], ulps=2**33)
+    assert_parity(
+        lambda f: without_signs_of_zero(f, skipna=False), floating[2:], ways=["eager"], ulps=2**33
+    )
 
 
 def test_infinities_and_missing_values():
