@@ -10,6 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from ._column import NUMBER, Array, Column, fill_missing, missing_rows
+from ._derivatives import by_row
 from ._number_ops import COMPARISONS, LOGIC, SYMBOLS, NumberPlan, combine_numbers, plan_numbers
 from ._table import Count, is_row, is_traced
 
@@ -73,7 +74,7 @@ def combine(
             name = names[place] if place < len(names) else None
             results[place] = combine_typed(op, a, b, name, num_rows)
     if plans:
-        made = _combine(tuple(operands), tuple(plans))
+        made = _combine(tuple(operands), num_rows, tuple(plans))
         for place, (data, valid) in zip(places, made, strict=True):
             results[place] = Column(data, valid)
     return tuple(result for result in results if result is not None)
@@ -192,29 +193,39 @@ def _any_negative(b: Array, num_rows: Count) -> Array:
     return jnp.any((b < 0) & is_row(b.shape[0], num_rows))
 
 
-@functools.partial(jax.jit, static_argnums=1)
-def _combine(operands: Any, plans: tuple[NumberPlan, ...]) -> tuple[Operand, ...]:
-    return tuple(_combined(plan, x, y) for (x, y), plan in zip(operands, plans, strict=True))
+@functools.partial(jax.jit, static_argnums=2)
+def _combine(operands: Any, num_rows: Count, plans: tuple[NumberPlan, ...]) -> tuple[Operand, ...]:
+    return tuple(
+        _combined(plan, x, y, num_rows) for (x, y), plan in zip(operands, plans, strict=True)
+    )
 
 
-def _combined(plan: NumberPlan, x: Operand, y: Operand) -> Operand:
+def _combined(plan: NumberPlan, x: Operand, y: Operand, num_rows: Count) -> Operand:
     shape = jnp.broadcast_shapes(jnp.shape(x.data), jnp.shape(y.data))
     a, b = jnp.broadcast_to(x.data, shape), jnp.broadcast_to(y.data, shape)
     valid = x.valid if y.valid is None else y.valid if x.valid is None else x.valid & y.valid
     if valid is None:
-        return Operand(combine_numbers(plan, a, b))
+        return Operand(_numbers(plan, a, b, num_rows))
     if plan.op not in COMPARISONS and plan.op not in LOGIC:
         # Holes of bools are NaN among objects in pandas, which count True as 1.
         if plan.dtype == np.bool_:
             plan = plan._replace(dtype=np.dtype(np.int64))
-        data = combine_numbers(plan, a, b)
+        data = _numbers(plan, a, b, num_rows)
         if jnp.issubdtype(data.dtype, jnp.inexact):
             return Operand(jnp.where(valid, data, data.dtype.type(np.nan)))
         return Operand(data, valid)
-    data = combine_numbers(plan, a, b)
+    data = _numbers(plan, a, b, num_rows)
     if plan.op in LOGIC and data.dtype != np.bool_:
         return Operand(data, valid)
     return Operand(data | ~valid if plan.op == "ne" else data & valid)
+
+
+def _numbers(plan: NumberPlan, a: Array, b: Array, num_rows: Count) -> Array:
+    combined = functools.partial(combine_numbers, plan)
+    result = jax.eval_shape(combined, a, b)
+    if not result.shape or not jnp.issubdtype(result.dtype, jnp.inexact):
+        return combined(a, b)
+    return by_row(combined, 1.0, num_rows, a, b)
 
 
 def filled_pair(a: Any, b: Any, value: Any) -> tuple[Any, Any]:

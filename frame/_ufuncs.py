@@ -10,7 +10,9 @@ import numpy as np
 
 from ._base import FrameBase, NDFrame, SeriesBase
 from ._column import Array, Column, fill_missing
+from ._derivatives import by_row
 from ._number_ops import LOGIC
+from ._table import Count
 from ._unary import change
 
 # The functions that are operators, and so have what pandas adds to them.
@@ -34,7 +36,8 @@ class NumpyFunctions(NDFrame):
                 "works on frames and series. Use to_numpy() for others."
             )
         if len(inputs) == 1:
-            columns = [apply_function(ufunc, column) for column in self._table.columns]
+            num_rows = self._table.num_rows
+            columns = [apply_function(ufunc, one, num_rows) for one in self._table.columns]
             return self._like(self._table.with_columns(columns))
         left: Any
         right: Any
@@ -53,7 +56,7 @@ class NumpyFunctions(NDFrame):
 _TURNED = {"lt": "gt", "le": "ge", "gt": "lt", "ge": "le", "eq": "eq", "ne": "ne"}
 
 
-def apply_function(ufunc: np.ufunc, column: Column) -> Column:
+def apply_function(ufunc: np.ufunc, column: Column, num_rows: Count) -> Column:
     """A function of NumPy on each number of a column, with the dtype that NumPy gives."""
     name = ufunc.__name__
     if name in _SIGNS:
@@ -61,13 +64,22 @@ def apply_function(ufunc: np.ufunc, column: Column) -> Column:
     if not column.is_numeric:
         raise TypeError(f"np.{name}: values must be numbers, got {column.dtype_name}")
     if column.dtype == jnp.bfloat16:
-        return Column(_apply(name, column.data, column.dtype, column.dtype))
+        return Column(_apply(name, column.data, num_rows, column.dtype, column.dtype))
     column = fill_missing(column)
     dtype, result = ufunc.resolve_dtypes((column.dtype, None))
-    return Column(_apply(name, column.data, dtype, result))
+    return Column(_apply(name, column.data, num_rows, dtype, result))
 
 
-@functools.partial(jax.jit, static_argnums=(0, 2, 3))
-def _apply(name: str, x: Array, dtype: np.dtype, result: np.dtype) -> Array:
-    made = getattr(jnp, name)(x.astype(jax.dtypes.canonicalize_dtype(dtype)))
+@functools.partial(jax.jit, static_argnums=(0, 3, 4))
+def _apply(name: str, x: Array, num_rows: Count, dtype: np.dtype, result: np.dtype) -> Array:
+    x = x.astype(jax.dtypes.canonicalize_dtype(dtype))
+    function = getattr(jnp, name)
+    if jnp.issubdtype(jax.eval_shape(function, x).dtype, jnp.inexact):
+        made = by_row(function, _WITH_DERIVATIVE.get(name, 0.5), num_rows, x)
+    else:
+        made = function(x)
     return made.astype(jax.dtypes.canonicalize_dtype(result))
+
+
+# Where a function has a derivative: the others have one at a half.
+_WITH_DERIVATIVE = {"arccosh": 2.0}

@@ -45,10 +45,18 @@ def _change(op: str, x: Array) -> Array:
         case "neg":
             return -x
         case "abs":
-            return jnp.abs(x)
+            return _magnitude(x)
         case "invert":
             return ~x
     return x
+
+
+def _magnitude(x: Array) -> Array:
+    if not jnp.issubdtype(x.dtype, jnp.floating):
+        return jnp.abs(x)
+    # The derivative is the sign, which NaN has not: it must not spoil a gradient.
+    is_missing = jnp.isnan(x)
+    return jnp.where(is_missing, x, jnp.abs(jnp.where(is_missing, x.dtype.type(1), x)))
 
 
 @functools.partial(jax.jit, static_argnums=0)
