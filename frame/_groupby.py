@@ -9,6 +9,7 @@ from ._groupby_base import Grouped, Options, label_of
 from ._groupby_reductions import GroupByReductions
 from ._groupby_rows import GroupByRows
 from ._groupby_transform import GroupByTransformation
+from ._unsupported import lacking
 
 
 class SeriesGroupBy(GroupByTransformation, GroupByReductions, GroupByRows):
@@ -40,7 +41,9 @@ class FrameGroupBy(GroupByTransformation, GroupByReductions, GroupByRows):
     def __getattr__(self, name: str) -> Any:
         if not name.startswith("_") and name in self._source._labels:  # pyright: ignore
             return self[name]
-        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        raise lacking("JaxGroupBy", name) or AttributeError(
+            f"{type(self).__name__!r} object has no attribute {name!r}"
+        )
 
 
 def _as_options(sort: Any, dropna: Any, as_index: Any, observed: Any, capacity: Any) -> Options:

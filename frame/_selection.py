@@ -15,6 +15,7 @@ from ._from_host import column_from
 from ._labels import Labels
 from ._moves import filter_rows, slice_rows, take_rows
 from ._table import Table, as_count, is_traced
+from ._unsupported import lacking
 
 
 def is_mask(key: Any) -> bool:
@@ -194,7 +195,9 @@ class FrameSelection(FrameBase, RowSelection):
     def __getattr__(self, name: str) -> Any:
         if not name.startswith("_") and name in self._labels:
             return self[name]
-        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        raise lacking("JaxFrame", name) or AttributeError(
+            f"{type(self).__name__!r} object has no attribute {name!r}"
+        )
 
     def __contains__(self, label: object) -> bool:
         return label in self._labels
@@ -234,6 +237,11 @@ class FrameSelection(FrameBase, RowSelection):
 
 class SeriesSelection(SeriesBase, RowSelection):
     """Rows of a series."""
+
+    def __getattr__(self, name: str) -> Any:
+        raise lacking("JaxSeries", name) or AttributeError(
+            f"{type(self).__name__!r} object has no attribute {name!r}"
+        )
 
     def __getitem__(self, key: Any) -> Any:
         if callable(key):

@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Every public name of pandas is a method of ours, or listed with what to use in its place."""
+
+import pandas as pd
+import pytest
+from jaxframes.frame import JaxFrame, JaxSeries
+from jaxframes.frame._unsupported import LACKING
+
+FRAME = pd.DataFrame({"k": [1, 2], "x": [1.0, 2.0]})
+PAIRS = {
+    "JaxFrame": (FRAME, JaxFrame),
+    "JaxSeries": (FRAME["x"], JaxSeries),
+    "JaxGroupBy": (FRAME.groupby("k"), lambda _: JaxFrame(FRAME).groupby("k")),
+}
+
+
+@pytest.mark.parametrize("kind", PAIRS)
+def test_each_name_of_pandas_is_there_or_says_what_to_use(kind):
+    theirs, make = PAIRS[kind]
+    ours = make(theirs)
+    for name in dir(theirs):
+        # Columns are attributes too.
+        if name.startswith("_") or name in FRAME.columns:
+            continue
+        lacking = LACKING[kind].get(name)
+        if hasattr(type(ours), name):
+            assert lacking is None, f"{kind}.{name} is there, and listed as lacking"
+            continue
+        assert lacking is not None, f"{kind}.{name} is neither there nor listed"
+        with pytest.raises(NotImplementedError, match=f"{kind}.{name} is not .* Use "):
+            getattr(ours, name)
+
+
+def test_a_name_that_pandas_has_not_is_no_attribute():
+    for make in (JaxFrame(FRAME), JaxSeries(FRAME["x"]), JaxFrame(FRAME).groupby("k")):
+        with pytest.raises(AttributeError, match="bogus") as caught:
+            _ = make.bogus
+        assert not isinstance(caught.value, NotImplementedError)
