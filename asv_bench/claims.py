@@ -83,5 +83,16 @@ CLAIMS = (
     *_against("isin", ("int64",), {"numpy": 5, "pandas": 1.5}),
     *_against("join", ("int64",), {"pandas": 1, "polars": 1}),
     *_against("join many to many", ("int64",), {"pandas": 2}),
+    *_against("frame sort_values", ("int64", "float64"), {"pandas": 4, "polars": 1.5}),
+    *(
+        claim
+        for name in ("dense_thousand", "dense_million", "thousand_values", "million_values")
+        for claim in _against("frame groupby sum", ("int64",), {"pandas": 5, "polars": 2}, name)
+    ),
+    *_against("frame groupby strings", ("int64",), {"pandas": 5, "polars": 2}),
+    *_against("frame merge", ("int64",), {"pandas": 1, "polars": 1}),
+    *_against("frame merge many to many", ("int64",), {"pandas": 2}),
+    *_against("frame filter", ("int64",), {"pandas": 2}),
+    *_against("frame apply rows", ("int64",), {"pandas": 200}),
     *(_on_skewed_keys(name) for name in ("zipf_1.1", "half_one_key")),
 )

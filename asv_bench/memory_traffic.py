@@ -16,6 +16,7 @@ import numpy as np
 
 ROW_ID_BYTES = 4
 VALUE_BYTES = 4
+COLUMN_BYTES = 8
 
 
 def bytes_moved(operation: str, num_rows: int, key_bytes: int) -> int:
@@ -72,6 +73,27 @@ def bytes_moved(operation: str, num_rows: int, key_bytes: int) -> int:
         "set_intersection": 2 * (key_bytes + (key_bytes + pair) + 2 * pair),
         # 64 buckets take one pass: count ids, read them to write row ids, fetch values by those.
         "bucket": 4 + (4 + ROW_ID_BYTES) + (ROW_ID_BYTES + 2 * VALUE_BYTES),
+        # Sort pairs, fetch three columns by their row ids, and write the labels of rows.
+        "frame sort_values": key_bytes
+        + (key_bytes + pair)
+        + (pair + ROW_ID_BYTES)
+        + 3 * (ROW_ID_BYTES + 2 * COLUMN_BYTES)
+        + COLUMN_BYTES,
+        # Compare, count, and move half of three columns and the labels.
+        "frame filter": (COLUMN_BYTES + 1)
+        + 1
+        + 3 * (1 + COLUMN_BYTES * 3 // 2)
+        + COLUMN_BYTES // 2,
+        # Number the keys, read numbers and values; the sums are besides.
+        "frame groupby sum": (key_bytes + ROW_ID_BYTES) + (ROW_ID_BYTES + COLUMN_BYTES),
+        "frame groupby strings": ROW_ID_BYTES + COLUMN_BYTES,
+        # Read both keys, write pairs, and fetch three columns by these.
+        "frame merge": key_bytes + key_bytes // 10 + 2 * ROW_ID_BYTES + 3 * 2 * COLUMN_BYTES,
+        "frame merge many to many": 2 * int(0.32 * key_bytes)
+        + 2 * ROW_ID_BYTES
+        + 3 * 2 * COLUMN_BYTES,
+        # A hundredth of the rows: two columns read, one written.
+        "frame apply rows": 3 * COLUMN_BYTES // 100,
         # Each shard: sort, copy its rows to the others, merge what it received.
         "radix_sort over 8 devices": 5 * key_bytes + 2 * key_bytes + 2 * key_bytes,
         # Each shard: sort pairs, fetch and add values, then send, sort and add what is left.

@@ -81,6 +81,16 @@ SCENARIOS: tuple[Scenario, ...] = (
     ("digit_histogram", "uint8", "uniform"),
     *((operation, "int64", "million_values") for operation in KEY_OPERATIONS),
     ("quantile", "float64", "uniform"),
+    *(("frame sort_values", dtype, "uniform") for dtype in ("int64", "float64")),
+    ("frame filter", "int64", "uniform"),
+    *(
+        ("frame groupby sum", "int64", name)
+        for name in ("dense_thousand", "dense_million", "thousand_values", "million_values")
+    ),
+    ("frame groupby strings", "int64", "uniform"),
+    ("frame merge", "int64", "uniform"),
+    ("frame merge many to many", "int64", "uniform"),
+    ("frame apply rows", "int64", "uniform"),
 )
 MESH_SORT = "radix_sort over 8 devices"
 MESH_REDUCE = "reduce_by_key over 8 devices"

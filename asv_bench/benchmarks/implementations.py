@@ -29,6 +29,7 @@ from .adapters import (
     with_polars,
     with_polars_frames,
 )
+from .frame_implementations import FRAME_IMPLEMENTATIONS, frame_columns
 from .key_distributions import make_keys
 from .key_implementations import KEY_IMPLEMENTATIONS
 from .measuring import use_devices, waiting_call
@@ -40,11 +41,11 @@ NUM_SEGMENTS = 1000
 NUM_BINS = 256
 
 
-def columns_of(
-    operation: str, num_rows: int, dtype: str, distribution: str
-) -> tuple[np.ndarray, ...]:
-    """The columns that an operation takes, made of `num_rows` keys of a distribution."""
+def columns_of(operation: str, num_rows: int, dtype: str, distribution: str) -> tuple[Any, ...]:
+    """The columns or frames that an operation takes, made of `num_rows` keys of a distribution."""
     keys = make_keys(distribution, num_rows, dtype)
+    if operation in FRAME_IMPLEMENTATIONS:
+        return frame_columns(operation, keys)
     if operation == "merge":
         return np.sort(keys[: num_rows // 2]), np.sort(keys[num_rows // 2 :])
     if operation == "radix_sort with values":
@@ -85,7 +86,7 @@ def _sides_of(operation: str, keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]
     return rng.choice(distinct, side_rows), rng.choice(distinct, side_rows)
 
 
-def prepared(operation: str, implementation: str, *columns: np.ndarray) -> Call:
+def prepared(operation: str, implementation: str, *columns: Any) -> Call:
     """A call of an operation on columns; one call has been made already."""
     use_devices(1)
     call = IMPLEMENTATIONS[operation][implementation](*columns)
@@ -359,4 +360,5 @@ IMPLEMENTATIONS: dict[str, dict[str, Callable[..., Call]]] = {
         "numpy": with_numpy(lambda keys: np.bincount(keys, minlength=2**8)),
     },
     **KEY_IMPLEMENTATIONS,
+    **FRAME_IMPLEMENTATIONS,
 }

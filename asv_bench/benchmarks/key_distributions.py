@@ -4,7 +4,8 @@
 The names are those of the tests. Here alone are `sixteen_bits`, whose keys are all alike but for
 their lowest 16 bits, which a radix sort may make use of; `zipf_1.1` and `half_one_key`, whose
 hottest key would overload a device that had to take all of its rows; and `thousand_values` and
-`million_values`, which say how many distinct keys there are, spread over the whole range.
+`million_values`, which say how many distinct keys there are, spread over the whole range, as
+`dense_thousand` and `dense_million` say of keys from zero on.
 """
 
 from collections.abc import Callable
@@ -76,6 +77,13 @@ def _values(num_values: int) -> Callable[..., np.ndarray]:
     return draw
 
 
+def _dense(num_values: int) -> Callable[..., np.ndarray]:
+    def draw(num_rows: int, dtype: np.dtype, rng: np.random.Generator) -> np.ndarray:
+        return rng.integers(0, num_values, num_rows).astype(dtype)
+
+    return draw
+
+
 DISTRIBUTIONS: dict[str, Callable[..., np.ndarray]] = {
     "uniform": _uniform,
     "sixteen_bits": _sixteen_bits,
@@ -88,4 +96,6 @@ DISTRIBUTIONS: dict[str, Callable[..., np.ndarray]] = {
     "half_one_key": _half_one_key,
     "thousand_values": _values(1_000),
     "million_values": _values(1_000_000),
+    "dense_thousand": _dense(1_000),
+    "dense_million": _dense(1_000_000),
 }

@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Two frames joined."""
+
+from .implementations import prepared_for
+from .measuring import axis
+
+ENGINES = ("jaxframes", "pandas", "polars")
+
+
+class Merge:
+    """How long does an inner merge with a tenth as many unique keys take?"""
+
+    params = (axis(2**16, 10_000_000), axis(*ENGINES))
+    param_names = ("rows", "engine")
+
+    def setup(self, rows, engine):
+        self.run = prepared_for("frame merge", engine, rows, "int64", "uniform")
+
+    def time_merge(self, rows, engine):
+        self.run()
+
+    def peakmem_merge(self, rows, engine):
+        self.run()
+
+
+class MergeManyToMany:
+    """How long does it take where a key has three rows on either side, to make so many rows?"""
+
+    params = (axis(2**16, 10_000_000), axis(*ENGINES))
+    param_names = ("rows", "engine")
+
+    def setup(self, rows, engine):
+        self.run = prepared_for("frame merge many to many", engine, rows, "int64", "uniform")
+
+    def time_merge(self, rows, engine):
+        self.run()
