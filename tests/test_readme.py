@@ -14,7 +14,7 @@ README = Path(__file__).resolve().parents[1] / "README.md"
 def names():
     """What the blocks leave behind."""
     blocks = re.findall(r"^```python\n(.*?)^```$", README.read_text(), re.MULTILINE | re.DOTALL)
-    assert len(blocks) == 2
+    assert len(blocks) == 3
     names = {}
     for block in blocks:
         exec(compile(block, str(README), "exec"), names)
@@ -31,3 +31,13 @@ def test_step_sorts_by_cell(names):
 def test_spread_from_median(names):
     x = np.asarray(names["position"])[:960]
     np.testing.assert_array_equal(names["spread"], np.abs(x - np.sort(x)[480]))
+
+
+def test_frames(names):
+    # Of the flights that were late, UA's one cost 0.5 * 8 * 149 and AA's 0.5 * 30 * 191.
+    assert names["worst"] == 0.5 * 30 * 191
+    assert names["gradient"] == 30 * 191
+    assert names["by_carrier"].to_dict() == {
+        "size": {"AA": 1, "UA": 2},
+        "mean": {"AA": 30.0, "UA": 6.0},
+    }
