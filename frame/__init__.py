@@ -3,20 +3,32 @@
 
 from ..primitives import CapacityError
 from . import _export as _export
+from ._categories import CategoryMethods
 from ._concat import concat
 from ._csv import read_csv
 from ._frame import JaxFrame, JaxSeries
+from ._groupby import FrameGroupBy, SeriesGroupBy
 from ._interchange import from_arrow, from_jax, from_pandas
 from ._merge import merge
 from ._merge_asof import merge_asof
 from ._parquet import read_parquet
+from ._rolling import Windows
 from ._segment_functions import SegmentFunction, segment_function
+from ._strings import StringMethods
+from ._times import DatetimeMethods, TimedeltaMethods
 
 __all__ = [
     "CapacityError",
+    "CategoryMethods",
+    "DatetimeMethods",
+    "FrameGroupBy",
     "JaxFrame",
     "JaxSeries",
     "SegmentFunction",
+    "SeriesGroupBy",
+    "StringMethods",
+    "TimedeltaMethods",
+    "Windows",
     "concat",
     "from_arrow",
     "from_jax",

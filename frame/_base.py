@@ -77,7 +77,7 @@ class NDFrame:
 
     @property
     def sharding(self) -> Any:
-        """Where the rows lie: a NamedSharding, or None for one device."""
+        """Where the rows lie, a NamedSharding, or None for one device."""
         from ..shardings import row_sharded
 
         layout = self._layout

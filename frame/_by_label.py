@@ -46,7 +46,7 @@ class LabelSelection(NDFrame):
 
     @property
     def loc(self) -> ByLabel:
-        """Rows and columns by label: a mask, a label, a list or a slice, whose end is included.
+        """Rows and columns by a mask, a label, a list of labels or a slice, whose end is included.
 
         Differences from pandas:
             Nothing can be set. Inside `jit` rows are picked by masks only. A slice of labels that
@@ -224,15 +224,6 @@ class FrameLabelSelection(FrameBase, LabelSelection):
     def itertuples(self, index: bool = True, name: str | None = "Pandas") -> Any:
         """Each row as a named tuple of Python's values."""
         return self.to_pandas().itertuples(index=index, name=name)  # pyright: ignore
-
-    @property
-    def T(self) -> Any:
-        """Not built: rows and columns differ in dtype and number."""
-        raise NotImplementedError("transpose: a frame's columns stay. Use to_pandas().T.")
-
-    def transpose(self, *args: Any) -> Any:
-        """Not built; see `T`."""
-        return self.T
 
 
 class SeriesLabelSelection(SeriesBase, LabelSelection):

@@ -68,7 +68,7 @@ class SeriesConversion(SeriesBase):
 
     @property
     def values(self) -> Any:
-        """The values as pandas gives them: an array of NumPy, or one of pandas' own."""
+        """The values as pandas gives them, an array of NumPy, or one of pandas' own."""
         return self.to_pandas().values
 
     @property

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """`agg` of grouped frames and series."""
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import pandas as pd
@@ -212,20 +212,6 @@ class GroupByAggregation(GroupByBase):
             wanted.append(Aggregation(name, place, self._as_reduction(pair[1])))
         made = Labels.of([one.label for one in wanted])
         return self._one_each(self._evaluated(wanted), made)
-
-    def apply(self, func: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-        """Not built: it would call a function of Python for each group.
-
-        Raises:
-            NotImplementedError: always.
-        """
-        del func, args, kwargs
-        raise NotImplementedError(
-            "groupby: apply would call a function of Python for each group. Use agg or transform, "
-            "with a name or with jaxframes.frame.segment_function."
-        )
-
-    filter = pipe = apply
 
 
 def _all_labels(grouped: GroupByBase) -> Labels:

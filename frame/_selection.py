@@ -77,7 +77,7 @@ class RowSelection(NDFrame):
 
     @property
     def iloc(self) -> "ByPlace":
-        """Rows by their places: an integer, a slice, a list or a mask."""
+        """Rows by their places, an integer, a slice, a list or a mask."""
         return ByPlace(self)
 
     def _known_rows(self) -> int:

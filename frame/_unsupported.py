@@ -64,6 +64,8 @@ _RESHAPING = {
     "pivot": Lacking("planned", "groupby() of both keys, and to_pandas().unstack()"),
     "pivot_table": Lacking("planned", "groupby() of both keys, and to_pandas().unstack()"),
     "stack": Lacking("planned", "concat() of one frame for each column"),
+    "transpose": Lacking("planned", "to_pandas().T, or to_numpy().T of a frame of numbers"),
+    "T": Lacking("planned", "to_pandas().T, or to_numpy().T of a frame of numbers"),
     "unstack": Lacking("planned", "to_pandas().unstack() of a result of groupby()"),
     "reorder_levels": Lacking("planned", "reset_index() and set_index()"),
     "xs": Lacking("planned", "reset_index() and a mask"),
@@ -108,8 +110,6 @@ LACKING: dict[str, dict[str, Lacking]] = {
     "JaxFrame": _SHARED,
     "JaxSeries": {
         **_SHARED,
-        "T": Lacking("out", "to_numpy()"),
-        "transpose": Lacking("out", "to_numpy()"),
         "add_prefix": Lacking("planned", "rename() of the name; labels of rows by set_axis()"),
         "add_suffix": Lacking("planned", "rename() of the name; labels of rows by set_axis()"),
         "axes": Lacking("planned", "index"),
@@ -132,7 +132,10 @@ LACKING: dict[str, dict[str, Lacking]] = {
         "to_parquet": Lacking("out", "to_frame().to_parquet()"),
     },
     "JaxGroupBy": {
+        "apply": Lacking("out", "agg() or transform(), with a name or frame.segment_function"),
         "boxplot": Lacking("out", _DRAW),
+        "filter": Lacking("planned", "transform() and a mask"),
+        "pipe": Lacking("planned", "a call of the function"),
         "describe": Lacking("planned", "agg(['count', 'mean', 'std', 'min', 'max'])"),
         "get_group": Lacking("planned", "a mask: frame[frame.key == value]"),
         "groups": Lacking("planned", "ngroup()"),
