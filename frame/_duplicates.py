@@ -53,9 +53,8 @@ class FrameDuplicates(Duplicates, FrameBase):
         else:
             is_one = isinstance(subset, (str, tuple)) or not np.iterable(subset)
             wanted = [subset] if is_one else list(subset)
-            absent = [label for label in wanted if label not in self._labels]
-            if absent:
-                raise KeyError(pd.Index(absent))
+            if absent := self._labels.absent(wanted):
+                raise absent
             places = [place for label in wanted for place in self._labels.places(label)]
         return [
             check_comparable(self._table.columns[place], self._labels[place], caller)

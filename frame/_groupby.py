@@ -28,13 +28,12 @@ class FrameGroupBy(GroupByTransformation, GroupByReductions, GroupByRows):
             )
         frame: Any = self._source
         if isinstance(key, list):
-            absent = [label for label in key if label not in frame._labels]
-            if absent:
-                raise KeyError(f"Columns not found: {', '.join(map(repr, absent))}")
+            if absent := frame._labels.absent(key):
+                raise absent
             places = [place for label in key for place in frame._labels.places(label)]
             return FrameGroupBy(frame, frame._labels.take(places), places, self._grouped)
-        if key not in frame._labels:
-            raise KeyError(f"Column not found: {key}")
+        if absent := frame._labels.absent([key]):
+            raise absent
         place = frame._labels.place(key)
         return SeriesGroupBy(frame, frame._labels.take([place]), [place], self._grouped)
 

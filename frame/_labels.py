@@ -66,6 +66,13 @@ class Labels:
             raise KeyError(f"no column {label!r}. The columns are {list(self.index)}.") from None
         return np.arange(len(self.index))[found].reshape(-1).tolist()
 
+    def absent(self, labels: Iterable[Hashable]) -> KeyError | None:
+        """The error that names which of some labels no column has; None where all are there."""
+        absent = [label for label in labels if label not in self]
+        if not absent:
+            return None
+        return KeyError(f"no columns {absent}. The columns are {list(self.index)}.")
+
     def place(self, label: Hashable) -> int:
         """Where the column of a label stands.
 

@@ -232,9 +232,8 @@ class FrameMissing(FrameBase, Missing):
         columns = self._table.columns
         if subset is not None:
             labels = subset if isinstance(subset, (list, tuple, pd.Index, np.ndarray)) else [subset]
-            absent = [label for label in labels if label not in self._labels]
-            if absent:
-                raise KeyError(absent)
+            if absent := self._labels.absent(labels):
+                raise absent
             columns = [columns[p] for label in labels for p in self._labels.places(label)]
         least = np.int32(len(columns) if how == "any" else min(1, len(columns)))
         least = least if thresh is ... else np.int32(thresh)

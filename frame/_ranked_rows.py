@@ -95,8 +95,9 @@ class SeriesRankedRows(RankedRows, SeriesBase):
         places = _search(keys, queries, table.num_rows, side, table.layout)
         is_one = np.ndim(value) == 0
         if is_traced(places):
-            return places[0] if is_one else places
-        found = host_array(places).astype(np.int64)
+            found = places.astype(jax.dtypes.canonicalize_dtype(np.int64))
+        else:
+            found = host_array(places).astype(np.int64)
         return found[0] if is_one else found[: len(value)]
 
 

@@ -239,6 +239,10 @@ class SeriesSelection(SeriesBase, RowSelection):
     """Rows of a series."""
 
     def __getattr__(self, name: str) -> Any:
+        own = getattr(type(self), name, None)
+        if isinstance(own, property):
+            # It raised an AttributeError, which says more than that there is no attribute.
+            return own.__get__(self)
         raise lacking("JaxSeries", name) or AttributeError(
             f"{type(self).__name__!r} object has no attribute {name!r}"
         )

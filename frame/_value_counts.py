@@ -14,6 +14,7 @@ from .. import primitives
 from ._base import FrameBase, NDFrame, SeriesBase
 from ._column import Array, Column, ordered_keys
 from ._duplicates import check_comparable
+from ._exact_division import divided_by_scalar
 from ._first_rows import numbered_rows
 from ._from_host import column_from
 from ._index import RANGE, RowIndex
@@ -89,7 +90,7 @@ def _shares(counts: Array, num_rows: Count) -> Array:
     valid = is_row(counts.shape[0], num_rows)
     wide = counts.astype(jax.dtypes.canonicalize_dtype(np.float64))
     total = jnp.sum(jnp.where(valid, wide, wide.dtype.type(0)), dtype=wide.dtype)
-    return wide / total
+    return divided_by_scalar(wide, total)
 
 
 class SeriesValueCounts(ValueCounts, SeriesBase):

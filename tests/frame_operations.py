@@ -5,7 +5,8 @@
 
 A function of frames of pandas or ours (one, or two of the same columns), and the columns that it
 needs: see frame_strategies. `ulps` bounds how far floats may be apart; `jit=False` marks what has
-no meaning inside `jit`; `mesh=True` those run on four devices too, about one of each kind.
+no meaning inside `jit`, `jit=None` what is no array there; `mesh=True` those
+run on four devices too, about one of each kind.
 `each` makes one operation of a function of series, applied to several columns.
 """
 
@@ -15,6 +16,8 @@ from collections.abc import Callable
 from typing import Any
 
 from frame_strategies import NUMBERS
+from jaxframes.frame import JaxFrame
+from jaxframes.frame._table import is_traced
 
 
 @dataclasses.dataclass(frozen=True)
@@ -25,7 +28,7 @@ class Operation:
     columns: tuple[str, ...]
     run: Callable[..., Any]
     ulps: int = 0
-    jit: bool = True
+    jit: bool | None = True
     mesh: bool = False
     family: str = ""
 
@@ -118,8 +121,8 @@ family(
     op("sizes", "k s", lambda f: (f.shape, f.size, f.empty, len(f), f["s"].shape), jit=False),
     op("ndim", "k s", lambda f: (f.ndim, f["s"].ndim)),
     op("index", "k", lambda f: (f.index, f["k"].index), jit=False),
-    op("names", "k s x", lambda f: (f.columns, f.keys(), f["s"].name)),
-    op("dtypes", "k s x c t", lambda f: (f.dtypes, f["t"].dtype), jit=False),
+    op("names", "k s x", lambda f: (f.columns, f.keys(), f["s"].name), jit=None),
+    op("dtypes", "k s x c t", lambda f: (f.dtypes, f["t"].dtype), jit=None),
     op("select_dtypes", "k x s b", lambda f: f.select_dtypes("number")),
 )
 
@@ -140,13 +143,13 @@ family(
     each("astype_float32", "i64 f64 b", lambda s: s.astype("float32")),
     each("astype_int", "i8 u64 b k", lambda s: s.astype("int16")),
     op("astype_float_to_int", "x", lambda f: f["x"].fillna(-1.5).astype("int32")),
-    op("astype_missing_to_int", "x", lambda f: f["x"].astype("int32"), jit=False),
+    op("astype_missing_to_int", "x", lambda f: f["x"].astype("int32"), jit=None),
     each("astype_bool", "i8 x f32", lambda s: s.astype(bool)),
     each("astype_str", "i8 b s", lambda s: s.astype("str"), jit=False),
     each("astype_category", "k s o", lambda s: s.astype("category"), jit=False),
     op("astype_columns", "k x b", lambda f: f.astype({"k": "float32", "b": "int8"})),
     op("cat_codes", "c o", lambda f: (f["c"].cat.codes, f["o"].cat.codes)),
-    op("categories", "c o", lambda f: (f["c"].cat.categories, f["o"].cat.ordered)),
+    op("categories", "c o", lambda f: (f["c"].cat.categories, f["o"].cat.ordered), jit=None),
 )
 
 PAIRS = (("i8", "u8"), ("i8", "i64"), ("u64", "i64"), ("f32", "i64"), ("y", "x"), ("b", "k"))
@@ -164,10 +167,10 @@ family(
     op("sub", PAIRED, _of_pairs(lambda a, b: a - b)),
     op("mul", PAIRED, _of_pairs(lambda a, b: a * b)),
     op("truediv", PAIRED, _of_pairs(lambda a, b: a / b)),
-    op("floordiv", PAIRED, _of_pairs(lambda a, b: a // b), jit=False),
-    op("mod", PAIRED, _of_pairs(lambda a, b: a % b), jit=False),
+    op("floordiv", PAIRED, _of_pairs(lambda a, b: a // b)),
+    op("mod", PAIRED, _of_pairs(lambda a, b: a % b)),
     op("pow", "i8 u8 x", lambda f: (f["u8"] ** 2, f["i8"] ** 3, f["x"] ** 2)),
-    each("with_scalars", "i8 u64 f32 y", lambda s: (s + 1, 2 - s, s * 3, s / 4, 1 / s)),
+    each("with_scalars", "i8 u64 f32 y", lambda s: (s + 1, 2 - s, s * 3, s / 3, 1 / s)),
     each("scalar_floordiv", "i8 u8 y", lambda s: (s // 3, s % 3, s // -3 if s.name != "u8" else s)),
     each("scalar_too_large", "i8 u8", lambda s: s + 1000),
     op("methods", "k x",
@@ -211,7 +214,7 @@ family(
     "missing",
     op("fillna", "x s k", lambda f: (f["x"].fillna(0.0), f["s"].fillna("none"), f["k"].fillna(3))),
     op("fillna_dict", "x w s", lambda f: f.fillna({"x": 1.5, "s": "é"})),
-    op("ffill", "x s t d", lambda f: (f.ffill(), f["x"].ffill(limit=1)), mesh=True),
+    op("ffill", "x s t d", lambda f: (f.ffill(), f["x"].ffill(limit=1))),
     op("bfill", "x s t o", lambda f: (f.bfill(), f["s"].bfill(limit=2))),
     op("dropna", "x w s", lambda f: (f.dropna(), f.dropna(subset=["s"]), f["w"].dropna())),
     op("dropna_how", "x w s", lambda f: (f.dropna(how="all"), f.dropna(thresh=2))),
@@ -223,9 +226,9 @@ family(
     op("clip", "k x y",
        lambda f: (f["x"].clip(-1, 2), f["k"].clip(lower=0), f["y"].clip(upper=1.0))),
     op("map_dict", "k s",
-       lambda f: (f["k"].map({0: 1.5, 1: 2.5}), f["s"].map({"a": 1, "b": 2})), jit=False),
+       lambda f: (f["k"].map({0: 1.5, 1: 2.5}), f["s"].map({"a": 1, "b": 2}))),
     op("map_strings", "s k",
-       lambda f: (f["s"].map({"a": "é", "": "z"}), f["k"].map({0: "zero"})), jit=False),
+       lambda f: (f["s"].map({"a": "é", "": "z"}), f["k"].map({0: "zero"}))),
 )
 
 REDUCED = "i8 u8 i64 u64 f32 x y b"
@@ -238,7 +241,7 @@ family(
     each("mean_float32", "f32", lambda s: s[s.abs() < 100].mean(), ulps=4),
     each("min", "i8 u64 f32 y b", lambda s: (s.min(), s.max())),
     each("min_typed", "s t d o", lambda s: (s.min(), s.max()), jit=False),
-    each("min_int", "i8 u64", lambda s: s.min(), jit=False),
+    each("min_int", "i8 u64", lambda s: s.min()),
     each("count", TYPED, lambda s: s.count()),
     each("std", "i8 x k b",
          lambda s: (s.std(), s.var(), s.var(ddof=0), s.sem()) if s.name != "b" else s.var(),
@@ -248,14 +251,15 @@ family(
     op("quantiles", "k x", lambda f: (f["x"].quantile([0, 0.25, 1]), f.quantile(0.5)), ulps=4),
     each("any", "k y b", lambda s: (s.any(), s.all())),
     each("idxmax", "k x", lambda s: (s.idxmax(), s.idxmin()), jit=False),
-    each("argmax", "k x", lambda s: (s.argmax(), s.argmin()), jit=False),
+    each("argmax", "k x", lambda s: (s.argmax(), s.argmin())),
     each("skipna", "x y",
          lambda s: (s.sum(skipna=False), s.max(skipna=False), s.mean(skipna=False)), ulps=2),
     each("min_count", "x k",
          lambda s: (s.sum(min_count=1),
-             s.prod(min_count=1)) if s.name == "k" else s.sum(min_count=1), jit=False),
+             s.prod(min_count=1)) if s.name == "k" else s.sum(min_count=1)),
     op("string_sum", "s", lambda f: f["s"].dropna().sum(), jit=False),
-    op("frame_sum", "k x i8 b f32", lambda f: (f.sum(), f.count(), f.max())),
+    op("frame_sum", "k x i8 f32", lambda f: (f.sum(), f.count(), f.max())),
+    op("frame_max_objects", "k x b", lambda f: (f.max(), f.sum()), jit=None),
     op("frame_mean", "k x b s",
        lambda f: (f.mean(numeric_only=True), f.std(numeric_only=True)), ulps=16),
     op("frame_across", "x w",
@@ -275,22 +279,22 @@ family(
 family(
     "distinct",
     each("unique", TYPED, lambda s: s.unique(), jit=False),
-    each("nunique", TYPED, lambda s: (s.nunique(), s.nunique(dropna=False)), jit=False),
-    op("frame_nunique", "k y s", lambda f: f.nunique(), jit=False),
+    each("nunique", TYPED, lambda s: (s.nunique(), s.nunique(dropna=False))),
+    op("frame_nunique", "k y s", lambda f: f.nunique()),
     each("value_counts", "k y s o b t", lambda s: s.value_counts()),
     each("value_counts_how", "k y s",
          lambda s: (s.value_counts(dropna=False), s.value_counts(normalize=True),
              s.value_counts(ascending=True))),
     op("drop_duplicates", "k y s",
        lambda f: (f.drop_duplicates(), f.drop_duplicates("k", keep="last"),
-           f["y"].drop_duplicates()), mesh=True),
+           f["y"].drop_duplicates())),
     op("drop_duplicates_keep", "k s",
        lambda f: (f.drop_duplicates(keep=False), f.drop_duplicates("s", ignore_index=True))),
     op("duplicated", "k y s t",
        lambda f: (f.duplicated(), f["y"].duplicated(keep="last"), f["s"].duplicated(keep=False),
            f.duplicated(["k", "t"]))),
     each("factorize", "k s y", lambda s: s.factorize(), jit=False),
-    op("mode", "k s", lambda f: (f["k"].mode(), f["s"].mode()), jit=False),
+    op("mode", "k s", lambda f: (f["k"].mode(), f["s"].mode())),
 )
 
 family(
@@ -400,7 +404,7 @@ family(
     op("group_quantile", "k x", lambda f: f.groupby("k").quantile(0.3), ulps=4),
     op("group_nunique", "k y s", _aggregations("nunique")),
     op("group_any", "k y b", _aggregations("any", "all")),
-    op("group_idxmax", "k i64", _aggregations("idxmax", "idxmin"), jit=False),
+    op("group_idxmax", "k i64", _aggregations("idxmax", "idxmin")),
     op("group_series", "k x",
        lambda f: (f.groupby("k")["x"].sum(), f.groupby("k").x.max(), f["x"].groupby(f["k"]).sum())),
     op("group_by_string", "s x k", lambda f: f.groupby("s").sum()),
@@ -409,7 +413,7 @@ family(
     op("group_by_time", "t x", lambda f: f.groupby("t", dropna=False)["x"].max()),
     op("group_by_category", "o x k",
        lambda f: (f.groupby("o").sum(), f.groupby("o", observed=False)["x"].sum())),
-    op("group_by_several", "k s y x", lambda f: f.groupby(["k", "s"])["x"].sum(), mesh=True),
+    op("group_by_several", "k s y x", lambda f: f.groupby(["k", "s"])["x"].sum()),
     op("group_unsorted", "k s x",
        lambda f: (f.groupby("s", sort=False).sum(),
            f.groupby("s", sort=False, dropna=False)["x"].sum())),
@@ -429,7 +433,7 @@ family(
     op("group_transform_missing", "s x i64", lambda f: f.groupby("s").transform("max")),
     op("group_cumulative", "k x",
        lambda f: (f.groupby("k").cumsum(), f.groupby("k")["x"].cummax(),
-           f.groupby("k")["x"].cummin()), mesh=True),
+           f.groupby("k")["x"].cummin())),
     op("group_shift", "k x s", lambda f: (f.groupby("k").shift(), f.groupby("k")["x"].diff())),
     op("group_rank", "k x", lambda f: f.groupby("k")["x"].rank()),
     op("group_head", "k x s", lambda f: (f.groupby("k").head(2), f.groupby("k").tail(1))),
@@ -437,7 +441,6 @@ family(
        lambda f: (f.groupby("k").cumcount(), f.groupby("k").ngroup(), f.groupby("s").cumcount(),
            f.groupby("s").ngroup())),
     op("group_fill", "k x s", lambda f: (f.groupby("k").ffill(), f.groupby("k")["x"].bfill())),
-    op("group_value_counts", "k s", lambda f: f.groupby("k")["s"].value_counts(), jit=False),
 )
 
 
@@ -445,29 +448,37 @@ def _right(g: Any) -> Any:
     return g.rename(columns={"x": "z"})
 
 
+def _merge(f: Any, g: Any, **how: Any) -> Any:
+    # Inside jit a merge is told how many rows there is room for.
+    if isinstance(f, JaxFrame) and is_traced(f):
+        how["capacity"] = 1024
+    return f.merge(g, **how)
+
+
 family(
     "merge",
     op("merge_inner", "k x s",
-       lambda f, g: f.merge(_right(g.head(9)), on="k", suffixes=("_l", "_r")), mesh=True),
-    op("merge_left", "k x s", lambda f, g: f.merge(_right(g.head(9)), on="k", how="left")),
+       lambda f, g: _merge(f, _right(g.head(9)), on="k", suffixes=("_l", "_r"))),
+    op("merge_left", "k x",
+       lambda f, g: _merge(f, _right(g.head(9)), on="k", how="left"), mesh=True),
     op("merge_right", "k x s",
-       lambda f, g: f.head(9).merge(_right(g.head(9)), on="s", how="right")),
-    op("merge_outer", "k x i8 b", lambda f, g: f.head(9).merge(g.head(9), on="k", how="outer")),
-    op("merge_cross", "k x", lambda f, g: f.head(6).merge(g.head(6), how="cross")),
-    op("merge_anti", "k x i8", lambda f, g: f.merge(g.head(2), on="k", how="left_anti")),
-    op("merge_floats", "y k", lambda f, g: f.head(9).merge(g.head(9), on="y", how="outer")),
-    op("merge_times", "t k", lambda f, g: f.head(9).merge(g.head(9), on="t", how="left")),
-    op("merge_categories", "o k", lambda f, g: f.head(9).merge(g.head(9), on="o")),
+       lambda f, g: _merge(f.head(9), _right(g.head(9)), on="s", how="right")),
+    op("merge_outer", "k x i8 b", lambda f, g: _merge(f.head(9), g.head(9), on="k", how="outer")),
+    op("merge_cross", "k x", lambda f, g: _merge(f.head(6), g.head(6), how="cross")),
+    op("merge_anti", "k x i8", lambda f, g: _merge(f, g.head(2), on="k", how="left_anti")),
+    op("merge_floats", "y k", lambda f, g: _merge(f.head(9), g.head(9), on="y", how="outer")),
+    op("merge_times", "t k", lambda f, g: _merge(f.head(9), g.head(9), on="t", how="left")),
+    op("merge_categories", "o k", lambda f, g: _merge(f.head(9), g.head(9), on="o")),
     op("merge_several", "k s x",
-       lambda f, g: f.merge(g.head(9), on=["k", "s"], how="left", indicator=True)),
+       lambda f, g: _merge(f, g.head(9), on=["k", "s"], how="left", indicator=True)),
     op("merge_left_on", "k s i8 x",
-       lambda f, g: f.head(9).merge(g.head(9), left_on="k", right_on="i8", how="left")),
-    op("merge_all_common", "k s", lambda f, g: f.head(9).merge(g.head(9))),
+       lambda f, g: _merge(f.head(9), g.head(9), left_on="k", right_on="i8", how="left")),
+    op("merge_all_common", "k s", lambda f, g: _merge(f.head(9), g.head(9))),
     op("merge_indicator", "k x",
-       lambda f, g: f.head(9).merge(g.head(9), on="k", how="outer", indicator=True)),
-    op("merge_validate", "k x", lambda f, g: f.merge(g, on="k", validate="1:1"), jit=False),
+       lambda f, g: _merge(f.head(9), g.head(9), on="k", how="outer", indicator=True)),
+    op("merge_validate", "k x", lambda f, g: _merge(f, g, on="k", validate="1:1"), jit=False),
     op("merge_on_index", "k x",
-       lambda f, g: f.head(9).merge(
+       lambda f, g: _merge(f.head(9), 
            _right(g.head(9)).drop(columns="k"), left_index=True, right_index=True)),
     op("concat_rows", "k x s t", lambda f, g: pd_concat([f, g]), mesh=True),
     op("concat_ignore", "k x s c i8 b", lambda f, g: pd_concat([f, g], ignore_index=True)),

@@ -4,7 +4,7 @@
 A column is known by its name, which says its dtype, so that an operation can ask for it:
 
     i8 ... u64      integers with both extremes
-    f32, f64        floats with NaN, both infinities, both zeros, the greatest
+    f32, f64        floats with NaN, both infinities, both zeros, great ones
     k               few int64 keys, one of them most often
     x, w            floats of which sums are exact in any order (multiples of 1/8), some missing
     y               few floats: NaN, infinities and both zeros
@@ -46,7 +46,7 @@ def special_values(column: str) -> list[Any]:
         return sorted({info.min, info.max, 0, 1, info.max - 1, 7, max(info.min, -1)})
     if column in FLOATS:
         info = np.finfo(FLOATS[column])
-        return [*SOME_FLOATS, float(info.max), 1e-3, 3.0]
+        return [*SOME_FLOATS, float(info.max) / 8, 1e-3, 3.0]
     return {
         "b": [False, True],
         "k": [0, 1, 2, -3, 40],
@@ -150,5 +150,5 @@ def special_frame(
         data[column] = as_column(
             column, [values[place] for place in rng.permutation(places[:num_rows])]
         )
-    index = pd.Index(rng.integers(0, 9, num_rows), name="label")
+    index = pd.Index(rng.integers(0, 9, num_rows), name=None if seed % 2 else "label")
     return pd.DataFrame(data, index=index, columns=pd.Index(list(columns), dtype="str"))

@@ -1,0 +1,245 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Wrong uses raise what pandas raises, and say which column or argument is wrong."""
+
+import warnings
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pandas as pd
+import pytest
+from frame_parity import assert_same_error, on_device
+from jaxframes.frame import JaxFrame, JaxSeries
+from jaxframes.shardings import make_mesh, replicated
+
+
+def small_frame() -> pd.DataFrame:
+    return pd.DataFrame(
+        {
+            "k": [1, 1, 2],
+            "x": [1.0, np.nan, 3.0],
+            "b": [True, False, True],
+            "s": pd.array(["a", None, "b"], dtype="str"),
+            "c": pd.Categorical(["u", "v", "u"]),
+            "t": np.array(["2024-01-01", "NaT", "2024-01-03"], "M8[us]"),
+            "i8": np.array([1, 2, 3], np.int8),
+        }
+    )
+
+
+# What pandas raises too: the use, and what our message names.
+WRONG = {
+    "a column that is not there": (lambda f: f["bogus"], "bogus"),
+    "columns that are not there": (lambda f: f[["k", "bogus"]], "bogus"),
+    "an attribute that is not there": (lambda f: f.bogus, "bogus"),
+    "a mask of another length": (lambda f: f[np.array([True])], "length"),
+    "a mask of numbers": (lambda f: f[f["k"].where(f["k"] > 9)], "bool"),
+    "a frame as a truth": (lambda f: bool(f), "truth"),
+    "a series as a truth": (lambda f: bool(f["k"] > 1), "truth"),
+    "places out of bounds": (lambda f: f.take([7]), "out-of-bounds"),
+    "a place out of bounds": (lambda f: f.iloc[7], "out-of-bounds"),
+    "drop a column that is not there": (lambda f: f.drop(columns=["bogus"]), "bogus"),
+    "rename strictly": (lambda f: f.rename(columns={"bogus": "z"}, errors="raise"), "bogus"),
+    "labels of another number": (lambda f: f.set_axis(["a"], axis=1), ""),
+    "an index of no column": (lambda f: f.set_index("bogus"), "bogus"),
+    "a column of another length": (lambda f: f.assign(z=[1, 2]), "2"),
+    "sort by no column": (lambda f: f.sort_values("bogus"), "bogus"),
+    "sort in too many directions": (
+        lambda f: f.sort_values(["k", "x"], ascending=[True]),
+        "ascending",
+    ),
+    "sort of a bogus kind": (lambda f: f.sort_values("k", kind="bogus"), "bogus"),
+    "sort with missing in the middle": (
+        lambda f: f.sort_values("k", na_position="middle"),
+        "middle",
+    ),
+    "group by no column": (lambda f: f.groupby("bogus").sum(), "bogus"),
+    "group by nothing": (lambda f: f.groupby(), ""),
+    "aggregate no column": (lambda f: f.groupby("k")["bogus"].sum(), "bogus"),
+    "aggregate by a bogus name": (lambda f: f.groupby("k").agg("bogus"), "bogus"),
+    "aggregate columns that are not there": (
+        lambda f: f.groupby("k").agg({"bogus": "sum"}),
+        "bogus",
+    ),
+    "transform by a bogus name": (lambda f: f.groupby("k")["x"].transform("bogus"), "bogus"),
+    "mean of strings": (lambda f: f["s"].mean(), ""),
+    "group mean of strings": (lambda f: f.groupby("k").mean(), "s"),
+    "sum of times": (lambda f: f["t"].sum(), "datetime"),
+    "group sum of times": (lambda f: f[["k", "t"]].groupby("k").sum(), "datetime"),
+    "merge how": (lambda f: f.merge(f, on="k", how="bogus"), "bogus"),
+    "merge on no column": (lambda f: f.merge(f, on="bogus"), "bogus"),
+    "merge on too many words": (lambda f: f.merge(f, on="k", left_on="x"), "left_on"),
+    "merge on one side": (lambda f: f.merge(f, left_on="k"), "right_on"),
+    "merge of unequal numbers of keys": (
+        lambda f: f.merge(f, left_on=["k"], right_on=["k", "x"]),
+        "",
+    ),
+    "merge of numbers with strings": (lambda f: f.merge(f, left_on="k", right_on="s"), "k"),
+    "merge validate": (lambda f: f.merge(f, on="k", validate="1:1"), ""),
+    "merge validates bogus": (lambda f: f.merge(f, on="k", validate="bogus"), "bogus"),
+    "merge cross on a key": (lambda f: f.merge(f, on="k", how="cross"), "on"),
+    "merge without suffixes": (lambda f: f.merge(f, on="k", suffixes=(None, None)), "x"),
+    "merge with nothing in common": (lambda f: f[["k"]].merge(f[["x"]]), ""),
+    "drop duplicates of no column": (lambda f: f.drop_duplicates("bogus"), "bogus"),
+    "drop duplicates keeping bogus": (lambda f: f.drop_duplicates(keep="bogus"), "keep"),
+    "dropna how": (lambda f: f.dropna(how="bogus"), "bogus"),
+    "dropna of no column": (lambda f: f.dropna(subset=["bogus"]), "bogus"),
+    "dropna of both": (lambda f: f.dropna(how="any", thresh=1), "thresh"),
+    "fillna with nothing": (lambda f: f.fillna(), "value"),
+    "astype of missing to integers": (lambda f: f["x"].astype("int64"), ""),
+    "astype of infinite to integers": (lambda f: (f["x"] / 0).astype("int64"), ""),
+    "astype of words to numbers": (lambda f: f["s"].astype("float64"), ""),
+    "astype of a bogus dtype": (lambda f: f["k"].astype("bogus"), "bogus"),
+    "astype of no column": (lambda f: f.astype({"bogus": "int8"}), "bogus"),
+    "add a string": (lambda f: f["k"] + "a", ""),
+    "subtract bools": (lambda f: f["b"] - f["b"], ""),
+    "an integer out of range": (lambda f: f["i8"] + 1000, "1000"),
+    "integers to negative powers": (lambda f: f["k"] ** -1, "negative"),
+    "order of categories without one": (lambda f: f["c"] < "v", ""),
+    "compare misaligned": (lambda f: f["k"] == f["k"].iloc[:2], "label"),
+    "invert floats": (lambda f: ~f["x"], ""),
+    "negate strings": (lambda f: -f["s"], ""),
+    "strings of numbers": (lambda f: f["k"].str, ".str"),
+    "times of numbers": (lambda f: f["k"].dt, ".dt"),
+    "categories of numbers": (lambda f: f["k"].cat, ".cat"),
+    "a bogus method of strings": (lambda f: f["s"].str.bogus(), "bogus"),
+    "rolling by a negative window": (lambda f: f["x"].rolling(-1).sum(), "window"),
+    "rolling with too many periods": (
+        lambda f: f["x"].rolling(2, min_periods=3).sum(),
+        "min_periods",
+    ),
+    "rolling closed bogus": (lambda f: f["x"].rolling(2, closed="bogus").sum(), "closed"),
+    "cumsum of times": (lambda f: f["t"].cumsum(), ""),
+    "rank by a bogus method": (lambda f: f["x"].rank(method="bogus"), "method"),
+    "rank with a bogus na_option": (lambda f: f["x"].rank(na_option="bogus"), "na_option"),
+    "quantile beyond one": (lambda f: f["x"].quantile(2), "[0, 1]"),
+    "largest of strings": (lambda f: f["s"].nlargest(1), ""),
+    "largest by no column": (lambda f: f.nlargest(1, "bogus"), "bogus"),
+    "between inclusive bogus": (lambda f: f["k"].between(0, 1, inclusive="bogus"), "nclusive"),
+    "isin a string": (lambda f: f["s"].isin("a"), "str"),
+    "place of the greatest of nothing": (lambda f: f["x"].iloc[:0].idxmax(), ""),
+    "place of the greatest of missing": (lambda f: f["x"].iloc[1:2].idxmax(), ""),
+    "a bogus axis": (lambda f: f.sum(axis=5), "5"),
+    "an item of several": (lambda f: f["k"].item(), "1"),
+    "sum of numbers and strings": (lambda f: f[["k", "t"]].sum(), ""),
+    "clip by a string": (lambda f: f["k"].clip("a"), ""),
+    "correlate strings": (lambda f: f.corr(), ""),
+}
+
+
+@pytest.mark.parametrize("use", WRONG)
+def test_raises_what_pandas_raises(use):
+    run, word = WRONG[use]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        message = assert_same_error(run, small_frame())
+    assert word in message
+
+
+@pytest.mark.parametrize(
+    "run",
+    [
+        lambda f: f["bogus"],
+        lambda f: f[["k", "bogus"]],
+        lambda f: f.sort_values("bogus"),
+        lambda f: f.drop(columns="bogus"),
+        lambda f: f.set_index("bogus"),
+        lambda f: f.groupby("bogus"),
+        lambda f: f.merge(f, on="bogus"),
+        lambda f: f.drop_duplicates("bogus"),
+        lambda f: f.nlargest(1, "bogus"),
+        lambda f: f.dropna(subset=["bogus"]),
+        lambda f: f.groupby("k")["bogus"],
+        lambda f: f.groupby("k")[["x", "bogus"]],
+    ],
+)
+def test_an_unknown_column_lists_those_that_there_are(run):
+    with pytest.raises(KeyError, match=r"bogus.*'k', 'x'"):
+        run(JaxFrame(small_frame()[["k", "x"]]))
+
+
+# What pandas does and ours does not: the use, and what our message offers.
+NOT_BUILT = {
+    "sort in place": (lambda f: f.sort_values("k", inplace=True), "inplace"),
+    "drop in place": (lambda f: f.drop(columns="k", inplace=True), "inplace"),
+    "fill in place": (lambda f: f.fillna({"x": 0.0}, inplace=True), "inplace"),
+    "reset the index in place": (lambda f: f.reset_index(inplace=True), "inplace"),
+    "set rows in place": (lambda f: f[["k", "i8"]].__setitem__(f["k"] > 1, 0), "where"),
+    "sort by a function": (lambda f: f.sort_values("k", key=lambda s: -s), "key"),
+    "group by a function": (lambda f: f.groupby(lambda label: label % 2), "groupby"),
+}
+
+
+@pytest.mark.parametrize("use", NOT_BUILT)
+def test_what_is_not_built_says_what_works(use):
+    run, word = NOT_BUILT[use]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        run(small_frame())
+    with pytest.raises(NotImplementedError, match=word):
+        run(on_device(small_frame()))
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        pd.array([1, None], dtype="Int64"),
+        pd.date_range("2024", periods=2, tz="UTC"),
+        pd.period_range("2024", periods=2, freq="D"),
+        pd.interval_range(0, 2),
+    ],
+)
+def test_columns_that_devices_do_not_hold_are_named(values):
+    with pytest.raises(NotImplementedError, match="'odd'"):
+        JaxFrame(pd.DataFrame({"odd": values}))
+
+
+@pytest.mark.parametrize("dtype", ["int64", "uint64", "float64", "M8[us]"])
+def test_64_bits_without_x64_say_how_to_switch_it_on(x64_off, dtype):
+    with pytest.raises(TypeError, match=r"'wide'.*jax_enable_x64"):
+        JaxFrame(pd.DataFrame({"wide": np.zeros(3, dtype)}))
+    with pytest.raises(TypeError, match="jax_enable_x64"):
+        JaxSeries(np.zeros(3, dtype), name="wide")
+
+
+def test_32_bits_need_no_x64(x64_off):
+    frame = pd.DataFrame({"x": np.float32([1.5, 2.5]), "i": np.int32([1, 2])})
+    pd.testing.assert_frame_equal(JaxFrame(frame).to_pandas(), frame)
+
+
+def test_columns_of_different_lengths():
+    for lengths in ({"x": [1, 2], "y": [1]}, {"x": jnp.zeros(2), "y": jnp.zeros(1)}):
+        with pytest.raises(ValueError, match="same length"):
+            JaxFrame(lengths)
+
+
+def test_a_sharding_that_is_none_of_rows():
+    with pytest.raises(TypeError, match="row_sharded"):
+        JaxFrame({"x": [1]}, sharding=jax.devices()[0])
+    with pytest.raises(ValueError, match="row_sharded"):
+        JaxFrame({"x": [1]}, sharding=replicated(make_mesh(2)))
+
+
+def test_arithmetic_of_objects_names_the_column():
+    frame = JaxFrame({"lists": [[1], [2, 3]], "x": [1.0, 2.0]})
+    for run in (lambda f: f["lists"] + 1, lambda f: f["lists"].sum(), lambda f: f["lists"].mean()):
+        with pytest.raises((TypeError, NotImplementedError), match="lists"):
+            run(frame)
+
+
+JITTED = {
+    "length": lambda f: len(f),
+    "labels of rows": lambda f: f.index,
+    "values": lambda f: f.to_numpy(),
+    "list": lambda f: f["k"].tolist(),
+    "the last rows": lambda f: f.tail(2),
+    "distinct values": lambda f: f["k"].unique(),
+    "validated merge": lambda f: f.merge(f, on="k", validate="1:1"),
+}
+
+
+@pytest.mark.parametrize("use", JITTED)
+def test_what_needs_the_host_says_so_inside_jit(use):
+    frame = JaxFrame(small_frame()[["k", "x"]])
+    with pytest.raises(NotImplementedError, match=r"inside jit|to_pandas"):
+        jax.jit(JITTED[use])(frame)
