@@ -272,8 +272,7 @@ family(
     op("corr", "x w k", lambda f: f.corr(), ulps=2**16),
     op("cov", "x w k", lambda f: f.cov(), ulps=2**16),
     op("agg", "k x",
-       lambda f: (f["x"].agg(["sum", "max"]), f.agg({"k": "sum", "x": "max"}), f.agg("min")),
-           jit=False),
+       lambda f: (f["x"].agg(["sum", "max"]), f.agg({"k": "sum", "x": "max"}), f.agg("min"))),
 )
 
 family(
