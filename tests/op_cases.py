@@ -207,6 +207,7 @@ CASES = (
     ),
     OpCase("inclusive_scan", (keys, pairs), inclusive_scan, tolerance=64),
     OpCase("factorize", (keys,), factorize),
+    OpCase("integer_range", (ids,), lambda f, x, **at: f(x, **at)),
     OpCase("isin", (ids, ids), lambda f, a, b, **at: f(a, b // 2 + 1, invert=True, **pair(at))),
     OpCase(
         "join", (ids, ids), lambda f, a, b, **at: f(a, b, how="outer", capacity=ROOM, **pair(at))

@@ -27,6 +27,9 @@ TARGETS = (
     "jaxframes_factorize_v1",
     "jaxframes_join_v1",
     "jaxframes_membership_v1",
+    "jaxframes_segment_sum_v1",
+    "jaxframes_segment_count_v1",
+    "jaxframes_integer_range_v1",
 )
 
 

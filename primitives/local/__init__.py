@@ -9,6 +9,7 @@ from ._bucket import Bucketed, bucket
 from ._compact import Compacted, compact
 from ._factorize import Factorized, factorize
 from ._histogram import Histogram, digit_histogram, histogram
+from ._integer_range import IntegerRange, integer_range
 from ._isin import isin
 from ._join import Joined, join, join_size
 from ._join_asof import join_asof
@@ -48,6 +49,7 @@ __all__ = [
     "Compacted",
     "Factorized",
     "Histogram",
+    "IntegerRange",
     "Joined",
     "KeySet",
     "ReducedRuns",
@@ -61,6 +63,7 @@ __all__ = [
     "factorize",
     "histogram",
     "inclusive_scan",
+    "integer_range",
     "isin",
     "join",
     "join_asof",

@@ -26,7 +26,10 @@ from ._segment_extremes import (
     winning_rows,
 )
 from ._segments import (
-    add_floats,
+    GivenIds,
+    add,
+    add_given,
+    count_given,
     count_rows,
     is_member,
     multiply_floats,
@@ -38,21 +41,27 @@ from ._take import take_rows
 
 @dataclass(frozen=True)
 class Segments:
-    """The segment of each row of this device, and the segments there are."""
+    """The segment of each row of this device, and the segments there are.
+
+    `given` are the ids as they came, where the kernels may read those in place of `ids`.
+    """
 
     ids: Array
     num_segments: int
     over: Any
+    given: GivenIds | None = None
 
     def add(self, rows: Array) -> Array:
         """What this device's rows add up to."""
-        if jnp.issubdtype(rows.dtype, jnp.inexact):
-            return add_floats(rows, self.ids, self.num_segments)
-        return scatter("add", rows, self.ids, self.num_segments, 0)
+        if self.given is not None:
+            return add_given(rows, self.given, self.ids, self.num_segments)
+        return add(rows, self.ids, self.num_segments)
 
     @functools.cached_property
     def counts(self) -> Array:
         """Rows of each segment on this device, int32."""
+        if self.given is not None:
+            return count_given(self.given, self.ids, self.num_segments)
         return count_rows(self.ids, self.num_segments)
 
     def whole_counts(self, rows: Array) -> Array:

@@ -14,7 +14,7 @@ from .._typing import Array, ArrayLike, Integer, PyTree
 from ._bucket import as_bucket_ids
 from ._one_device import OneDevice
 from ._segment_ops import REDUCTIONS, Segments
-from ._segments import place_segment_ids
+from ._segments import as_given_ids, place_segment_ids
 
 _ORDERED = ("min", "max", "argmin", "argmax", *HAVE_DDOF)
 _AVERAGES = ("mean", *HAVE_DDOF)
@@ -30,6 +30,7 @@ def segment_reduce(
     num_valid: int | Integer[ArrayLike, ""] | None = None,
     fill_value: Any = None,
     ddof: int = 0,
+    first_id: Any = None,
 ) -> PyTree:
     """Reduces the rows of each segment to one.
 
@@ -45,16 +46,18 @@ def segment_reduce(
             the identity of `op`: zero for a sum, infinity for a minimum, NaN for a mean, -1 for a
             row id.
         ddof: what the number of rows is lessened by in the divisor of "var" and "std". Static.
+        first_id: the id of the first segment, the others having those that follow; zero if left
+            out.
 
     Returns:
         An array of shape `(num_segments, ...)` for each leaf of `x`; for "count" one of shape
         `(num_segments,)`.
 
     Raises:
-        TypeError: `segment_ids` are not integers, `num_segments` is traced, or a dtype that `op`
-            does not take.
-        ValueError: lengths differ, there is no such `op`, `num_segments` is less than one, or the
-            dtype of the result does not hold a known `fill_value`.
+        TypeError: `segment_ids` or `first_id` are not integers, `num_segments` is traced, or a
+            dtype that `op` does not take.
+        ValueError: lengths differ, there is no such `op`, `num_segments` is less than one, or a
+            dtype does not hold a known `fill_value` or `first_id`.
 
     Cost:
         Work O(rows + num_segments): one scatter for most, two for "mean", three for "argmin",
@@ -77,7 +80,26 @@ def segment_reduce(
     """
     caller = "segment_reduce"
     arguments = as_segment_arguments(caller, x, segment_ids, num_segments, op, fill_value, ddof)
-    return reduce_on_one_device(*arguments, num_valid, caller)
+    if first_id is not None:
+        first_id = _as_first_id(first_id, arguments[1], caller)
+    return reduce_on_one_device(*arguments, num_valid, caller, first_id)
+
+
+def _as_first_id(first_id: Any, segment_ids: Array, caller: str) -> Array:
+    known, first_id = first_id, as_array(first_id, caller, "first_id")
+    if first_id.ndim != 0 or not jnp.issubdtype(first_id.dtype, jnp.integer):
+        raise TypeError(f"{caller}: first_id must be one integer, got {type_of(first_id)}.")
+    if isinstance(known, jax.Array) and known.dtype != segment_ids.dtype:
+        raise TypeError(
+            f"{caller}: first_id must be of {segment_ids.dtype}, the dtype of segment_ids, "
+            f"got {type_of(known)}."
+        )
+    if not isinstance(known, jax.Array) and not fits(known, segment_ids.dtype):
+        raise ValueError(
+            f"{caller}: first_id must be a number of {segment_ids.dtype}, the dtype of "
+            f"segment_ids, got {known}."
+        )
+    return first_id.astype(segment_ids.dtype)
 
 
 def as_segment_arguments(
@@ -157,13 +179,15 @@ def reduce_on_one_device(
     ddof: int,
     num_valid: Any,
     caller: str,
+    first_id: Array | None = None,
 ) -> Any:
     """Reduces checked arguments, but for `num_valid`, which is checked here."""
     if num_valid is not None:
         num_valid = as_num_valid(num_valid, segment_ids.shape[0], caller)
     return reduce_rows(
-        x, segment_ids, num_valid, fill_value, num_segments, num_segments, op, ddof, OneDevice()
-    )
+        x, segment_ids, num_valid, fill_value, num_segments, num_segments, op, ddof, OneDevice(),
+        first_id,
+    )  # fmt: skip
 
 
 @functools.partial(jax.jit, static_argnums=(4, 5, 6, 7, 8))
@@ -177,13 +201,15 @@ def reduce_rows(
     op: str,
     ddof: int,
     over: Any,
+    first_id: Array | None = None,
 ) -> Any:
     """Reduces every leaf of checked arguments; those segments of `capacity` that are none are
     empty.
     """
     is_exact = capacity == num_segments
-    ids = place_segment_ids(segment_ids, num_segments, num_valid, is_exact)
-    segments = Segments(ids, capacity, over)
+    ids = place_segment_ids(segment_ids, num_segments, num_valid, is_exact, first_id)
+    given = as_given_ids(segment_ids, first_id, num_valid) if is_exact else None
+    segments = Segments(ids, capacity, over, given)
     if op == "count":
         return _filled(over.total(segments.counts), segments, fill_value)
     return jax.tree.map(

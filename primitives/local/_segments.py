@@ -9,7 +9,7 @@ does not slow down where many rows share a segment.
 
 import functools
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -17,18 +17,47 @@ import numpy as np
 
 from ...shardings._compat import like_varying
 from .._typing import Array
+from ..kernels._segment_sum import can_count, can_sum, native_counts, native_sums
 from ._bucket import group_by_bucket
 from ._take import take_rows
 
 _BLOCK_ROWS = 2**19
 
 
+class GivenIds(NamedTuple):
+    """The ids of rows as they are given, of integers of at least 32 bits.
+
+    Segments have the ids from `first_id` on, a number of the same dtype; `num_valid` rows count.
+    """
+
+    ids: Array
+    first_id: Array
+    num_valid: Array
+
+
+def as_given_ids(ids: Array, first_id: Array | None, num_valid: Array | None) -> GivenIds | None:
+    """The ids as a kernel takes them; None where a scatter takes them as they are, as fast."""
+    if first_id is None and ids.dtype.itemsize < 8:
+        return None
+    if ids.dtype.itemsize < 4:
+        ids = ids.astype(jnp.int32)
+    first_id = jnp.zeros((), ids.dtype) if first_id is None else first_id.astype(ids.dtype)
+    num_rows = jnp.asarray(ids.shape[0], jnp.int32) if num_valid is None else num_valid
+    return GivenIds(ids, first_id, num_rows)
+
+
 def place_segment_ids(
-    ids: Array, num_segments: int, num_valid: Array | None, is_exact: bool = True
+    ids: Array,
+    num_segments: int,
+    num_valid: Array | None,
+    is_exact: bool = True,
+    first_id: Array | None = None,
 ) -> Array:
     """The ids as int32, and -1 in padding. What names no segment is negative or too large; without
-    `is_exact` it is negative.
+    `is_exact` it is negative. Segments have the ids from `first_id` on, zero if left out.
     """
+    if first_id is not None:
+        ids = _distances(ids, first_id, num_segments)
     if ids.dtype == jnp.uint32:
         # The upper half turns negative; no segment has such an id.
         ids = jax.lax.bitcast_convert_type(ids, jnp.int32)
@@ -42,6 +71,18 @@ def place_segment_ids(
         return ids
     is_valid = jax.lax.iota(jnp.int32, ids.shape[0]) < num_valid
     return jnp.where(is_valid, ids, np.int32(-1))
+
+
+def _distances(ids: Array, first_id: Array, num_segments: int) -> Array:
+    """How far ids lie from the first, int32; -1 where they name no segment."""
+    if ids.dtype.itemsize < 4:
+        ids = ids.astype(jnp.int32)
+    first_id = first_id.astype(ids.dtype)
+    # A distance may wrap around, but not one between numbers in order.
+    distance = ids - first_id
+    unsigned = np.dtype(f"u{ids.dtype.name.removeprefix('u')}")
+    is_near = distance.astype(unsigned) < unsigned.type(num_segments)
+    return jnp.where((ids >= first_id) & is_near, distance.astype(jnp.int32), np.int32(-1))
 
 
 def scatter(method: str, rows: Array, ids: Array, num_segments: int, initial: Any) -> Array:
@@ -82,6 +123,61 @@ def add_floats(rows: Array, ids: Array, num_segments: int) -> Array:
         return reduce_sorted(jax.lax.add, 0, rows, ids, num_segments)
 
     return jax.lax.platform_dependent(rows, ids, cuda=by_sort, rocm=by_sort, default=by_scatter)
+
+
+def add_given(rows: Array, given: GivenIds, ids: Array, num_segments: int) -> Array:
+    """Adds rows by ids as they are given, which lie at `ids`, in the order of the rows."""
+    if not can_sum(rows, given.ids):
+        return add(rows, ids, num_segments)
+    if jnp.issubdtype(rows.dtype, jnp.inexact):
+        return _add_given(rows, given, ids, num_segments)
+    return _add_natively(rows, given, ids, num_segments)
+
+
+@functools.partial(jax.custom_jvp, nondiff_argnums=(3,))
+def _add_given(rows: Array, given: GivenIds, ids: Array, num_segments: int) -> Array:
+    return _add_natively(rows, given, ids, num_segments)
+
+
+@_add_given.defjvp
+def _add_given_jvp(num_segments: int, primals: Any, tangents: Any) -> tuple[Array, Array]:
+    rows, given, ids = primals
+    return _add_given(rows, given, ids, num_segments), add(tangents[0], ids, num_segments)
+
+
+def _add_natively(rows: Array, given: GivenIds, ids: Array, num_segments: int) -> Array:
+    def native(rows: Array, given: GivenIds, ids: Array) -> Array:
+        del ids
+        return native_sums(rows, *given, num_segments)
+
+    def by_scatter(rows: Array, given: GivenIds, ids: Array) -> Array:
+        del given
+        return add(rows, ids, num_segments)
+
+    return jax.lax.platform_dependent(rows, given, ids, cpu=native, default=by_scatter)
+
+
+def count_given(given: GivenIds, ids: Array, num_segments: int) -> Array:
+    """Rows of each segment by ids as they are given, which lie at `ids`, int32."""
+    if not can_count(given.ids):
+        return count_rows(ids, num_segments)
+
+    def native(given: GivenIds, ids: Array) -> Array:
+        del ids
+        return native_counts(*given, num_segments)
+
+    def by_scatter(given: GivenIds, ids: Array) -> Array:
+        del given
+        return count_rows(ids, num_segments)
+
+    return jax.lax.platform_dependent(given, ids, cpu=native, default=by_scatter)
+
+
+def add(rows: Array, ids: Array, num_segments: int) -> Array:
+    """Adds rows, in the order of the rows on CPU, and in one that is the same each time."""
+    if jnp.issubdtype(rows.dtype, jnp.inexact):
+        return add_floats(rows, ids, num_segments)
+    return scatter("add", rows, ids, num_segments, 0)
 
 
 @functools.partial(jax.custom_jvp, nondiff_argnums=(2,))

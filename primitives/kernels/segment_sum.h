@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sums and counts of rows by segment, the segments being consecutive integers.
+#ifndef JAXFRAMES_KERNELS_SEGMENT_SUM_H_
+#define JAXFRAMES_KERNELS_SEGMENT_SUM_H_
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include "thread_pool.h"
+
+namespace jaxframes {
+
+// The segment of each row of one row of a batch: segment s has the id first_id + s.
+template <typename IdType>
+struct SegmentIds {
+  using Id = IdType;
+
+  SegmentIds(const Id* ids, Id first_id, int64_t num_valid, int64_t num_segments)
+      : ids(ids), first(as_word(first_id)), num_valid(num_valid), num_segments(num_segments) {
+    // No id lies past the greatest: distances wrap around there.
+    const uint64_t last = as_word(std::numeric_limits<Id>::max()) - first;
+    num_named = last < static_cast<uint64_t>(num_segments) ? last + 1 : num_segments;
+  }
+
+  // A row is in a segment if this is less than `num_named`.
+  uint64_t segment(int64_t row) const { return as_word(ids[row]) - first; }
+
+  const Id* ids;
+  uint64_t first;
+  int64_t num_valid;
+  int64_t num_segments;
+  uint64_t num_named;
+
+ private:
+  // Extends the sign of narrow ids, so that no distance between them wraps around.
+  static uint64_t as_word(Id id) { return static_cast<uint64_t>(id); }
+};
+
+// Adds the numbers of each segment in the order of the rows, by one thread: any other
+// order would give floats other bits. Sums of 10 million rows wait for memory all the same.
+template <typename Id, typename Number>
+void sum_segments(const SegmentIds<Id>& rows, const Number* numbers, Number* sums) {
+  std::fill(sums, sums + rows.num_segments, Number{0});
+  for (int64_t row = 0; row < rows.num_valid; ++row) {
+    const uint64_t segment = rows.segment(row);
+    if (segment < rows.num_named) sums[segment] += numbers[row];
+  }
+}
+
+namespace internal {
+
+template <typename Id>
+void count_rows_of(const SegmentIds<Id>& rows, int64_t begin, int64_t end, int32_t* counts) {
+  for (int64_t row = begin; row < end; ++row) {
+    const uint64_t segment = rows.segment(row);
+    if (segment < rows.num_named) ++counts[segment];
+  }
+}
+
+}  // namespace internal
+
+// Counts the rows of each segment. Threads have tables of their own where rows are
+// many more than segments.
+template <typename Id>
+void count_segments(Executor& executor, const SegmentIds<Id>& rows, int32_t* counts) {
+  const int64_t size = rows.num_segments;
+  const Chunks chunks(rows.num_valid, std::max<int64_t>(1 << 15, 4 * size),
+                      executor.num_threads());
+  std::fill(counts, counts + size, 0);
+  if (chunks.count == 1) return internal::count_rows_of(rows, 0, rows.num_valid, counts);
+  const int64_t num_workers = std::min<int64_t>(executor.num_threads(), chunks.count);
+  std::vector<int32_t> tables(num_workers * size, 0);
+  parallel_for(executor, chunks.count, [&](int worker, int64_t chunk) {
+    internal::count_rows_of(rows, chunks.begin(chunk), chunks.end(chunk),
+                            tables.data() + worker * size);
+  });
+  for (int64_t worker = 0; worker < num_workers; ++worker) {
+    for (int64_t i = 0; i < size; ++i) counts[i] += tables[worker * size + i];
+  }
+}
+
+}  // namespace jaxframes
+
+#endif  // JAXFRAMES_KERNELS_SEGMENT_SUM_H_

@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Between which integers a column lies."""
+
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+
+from .._arguments import as_key, as_num_valid, type_of
+from .._typing import Array, ArrayLike, Integer
+from ..kernels._integer_range import range_of_integers
+
+
+class IntegerRange(NamedTuple):
+    """The least and the greatest of integers."""
+
+    least: Integer[Array, ""]
+    greatest: Integer[Array, ""]
+
+
+def integer_range(
+    x: Integer[ArrayLike, " rows"],
+    *,
+    num_valid: int | Integer[ArrayLike, ""] | None = None,
+) -> IntegerRange:
+    """Finds the least and the greatest of integers.
+
+    Where they are close together, integers are segments as they are: see `first_id` of
+    `segment_reduce`.
+
+    Args:
+        x: array of shape `(rows,)`, of integers.
+        num_valid: the rows that count, from the front; all of them if left out.
+
+    Returns:
+        `IntegerRange(least, greatest)`, two numbers of the dtype of `x`. Without rows that count
+        they are the greatest and the least number of that dtype.
+
+    Raises:
+        TypeError: `x` is not of integers.
+        ValueError: `x` is not one-dimensional.
+
+    Cost:
+        Work O(rows). No communication.
+
+    Guarantees:
+        Deterministic.
+
+    Example:
+        >>> import jax.numpy as jnp
+        >>> from jaxframes.primitives import local
+        >>> found = local.integer_range(jnp.array([7, 3, 9, 4]), num_valid=2)
+        >>> found.least.tolist(), found.greatest.tolist()
+        (3, 7)
+    """
+    caller = "integer_range"
+    column = as_key(x, caller)
+    if not jnp.issubdtype(column.dtype, jnp.integer):
+        raise TypeError(f"{caller}: x must be integers, got {type_of(column)}.")
+    return _range_of(column, as_num_valid(num_valid, column.shape[0], caller))
+
+
+@jax.jit
+def _range_of(column: Array, num_valid: Array) -> IntegerRange:
+    return IntegerRange(*range_of_integers(column, num_valid))
