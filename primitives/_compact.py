@@ -9,17 +9,16 @@ import jax.numpy as jnp
 
 from ..shardings._compat import MeshLike
 from . import local
-from ._arguments import as_rows, num_rows_of
 from ._over_mesh import RowMesh, ValidRows
 from ._sized import map_front_packed, sized
 from ._typing import Array, ArrayLike, Bool, Integer, PyTree
 from .collective._exchange import Transport, check_transport
-from .local._compact import Compacted, as_mask
+from .local._compact import Compacted, as_masked_rows
 
 
 def compact(
     mask: Bool[ArrayLike, " rows"],
-    rows: PyTree,
+    rows: PyTree | None,
     mesh: MeshLike | None = None,
     *,
     capacity: int | None = None,
@@ -31,7 +30,7 @@ def compact(
 
     Args:
         mask: a flag for each row, bool of shape `(rows,)`, of any length.
-        rows: any pytree of arrays with the same leading axis.
+        rows: any pytree of arrays with the same leading axis; None for the ids of the rows, int32.
         mesh: the mesh that the rows are spread over; one device if left out.
         capacity: rows of the result. Static. Left out, an eager call returns the selected rows
             and no more; a traced one has room for all rows.
@@ -67,9 +66,9 @@ def compact(
     """
     caller = "compact"
     check_transport(transport, caller)
-    num_rows = num_rows_of(rows, caller)
-    rows = as_rows(rows, num_rows, caller, "rows")
-    mask = as_mask(mask, num_rows, caller)
+    mask, rows, num_rows = as_masked_rows(mask, rows, caller)
+    if mesh is not None and rows is None:
+        rows = jnp.arange(num_rows, dtype=jnp.int32)
     if mesh is not None and num_rows == 0:
         # XLA compiles no program over a mesh whose arguments are all empty: a row without a flag.
         rows, mask = jax.tree.map(

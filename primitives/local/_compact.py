@@ -23,7 +23,7 @@ class Compacted(NamedTuple):
 
 def compact(
     mask: Bool[ArrayLike, " rows"],
-    rows: PyTree,
+    rows: PyTree | None,
     *,
     capacity: int | None = None,
     num_valid: int | Integer[ArrayLike, ""] | None = None,
@@ -32,7 +32,7 @@ def compact(
 
     Args:
         mask: a flag for each row, bool of shape `(rows,)`.
-        rows: any pytree of arrays with the same leading axis.
+        rows: any pytree of arrays with the same leading axis; None for the ids of the rows, int32.
         capacity: rows that the result has room for. Static; all rows if left out.
         num_valid: the rows that count, from the front; all of them if left out.
 
@@ -57,11 +57,11 @@ def compact(
         >>> kept = local.compact(jnp.array([True, False, True]), jnp.array([10, 20, 30]))
         >>> kept.rows.tolist(), kept.count.tolist()
         ([10, 30, 0], 2)
+        >>> local.compact(jnp.array([True, False, True]), None).rows.tolist()
+        [0, 2, 0]
     """
     caller = "compact"
-    num_rows = num_rows_of(rows, caller)
-    rows = as_rows(rows, num_rows, caller, "rows")
-    mask = as_mask(mask, num_rows, caller)
+    mask, rows, num_rows = as_masked_rows(mask, rows, caller)
     capacity = as_capacity(capacity, num_rows, caller)
     valid = as_num_valid(num_valid, num_rows, caller)
     return Compacted(*select_rows(rows, mask, capacity, valid))
@@ -71,22 +71,37 @@ def compact(
 def select_rows(rows: Any, mask: Array, capacity: int, num_valid: Array) -> tuple[Any, Array]:
     """The rows that a checked mask flags, zeros behind them, and how many there are."""
     row_ids, count = flagged_rows(mask, capacity, num_valid)
+    if rows is None:
+        return row_ids, count
     plan = (row_ids, jax.lax.iota(jnp.int32, capacity) < count)
+    # A kernel counts too: the row ids are then found only where somebody needs them.
+    counts = [count]
 
     def select(leaf: Array) -> Array:
         if leaf.shape[0] == 0:
             return take_rows_or_zeros(leaf, *plan)
         plain = jax.lax.stop_gradient(leaf)
-        kept, _ = flagged_words(
+        kept, kept_count = flagged_words(
             mask, plain, capacity, num_valid, lambda: (take_rows_or_zeros(plain, *plan), count)
         )
+        counts.append(kept_count)
         return with_tangents(_take_flagged, kept, leaf, plan)
 
-    return jax.tree.map(select, rows), count
+    selected = jax.tree.map(select, rows)
+    return selected, counts[-1]
 
 
 def _take_flagged(matrix: Array, plan: tuple[Array, Array]) -> Array:
     return take_rows_or_zeros(matrix, *plan, is_tangent=True)
+
+
+def as_masked_rows(mask: Any, rows: Any, caller: str) -> tuple[Array, Any, int]:
+    """Checks a mask and its rows, which may be None; returns them, and how many there are."""
+    mask = as_array(mask, caller, "mask")
+    num_rows = mask.size if rows is None else num_rows_of(rows, caller)
+    if rows is not None:
+        rows = as_rows(rows, num_rows, caller, "rows")
+    return as_mask(mask, num_rows, caller), rows, num_rows
 
 
 def as_mask(mask: Any, num_rows: int, caller: str) -> Array:

@@ -32,6 +32,8 @@ def test_an_eager_call_returns_what_is_there(num_shards):
             with noting((num_rows, name)):
                 expected = (oracles.take(rows, flags), np.int32(flags.sum()))
                 oracles.assert_same_bits(tuple(actual), expected)
+                row_ids = primitives.compact(flags, None, mesh).rows
+                oracles.assert_same_bits(row_ids, np.flatnonzero(flags).astype(np.int32))
 
 
 @pytest.mark.parametrize("num_shards", [None, 1, 3, 8])

@@ -57,6 +57,14 @@ def test_moves_rows_of_every_dtype_and_shape():
             check(random_mask(share=share), rows)
 
 
+def test_row_ids_in_place_of_rows():
+    row_ids = np.arange(NUM_ROWS, dtype=np.int32)
+    for capacity in (NUM_ROWS, 100, 0):
+        mask = random_mask()
+        actual = compactor(capacity)(mask, None, 600)
+        oracles.assert_same_bits(tuple(actual), oracles.compact(mask, row_ids, capacity, 600))
+
+
 @pytest.mark.parametrize("num_valid", [0, 1, 699, 700])
 def test_padding_is_never_selected(num_valid):
     rows = np.arange(1, NUM_ROWS + 1, dtype=np.int32)
