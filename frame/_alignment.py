@@ -11,6 +11,7 @@ import numpy as np
 from .. import primitives
 from ._base import SeriesBase
 from ._column import Array, Column, group_keys
+from ._index import RowIndex
 from ._layout import Layout
 from ._moves import settled, take_columns
 from ._table import Count, Table, is_row, is_traced
@@ -28,11 +29,18 @@ def same_labels(a: Table, b: Table) -> bool:
     ):
         return False
     if a.index.is_range and b.index.is_range:
-        return (a.index.start, a.index.step) == (b.index.start, b.index.step)
+        return _same_range(a.index, b.index)
     if a.index.num_levels != b.index.num_levels:
         return False
+    if a.index.has_places and b.index.has_places and _same_range(a.index, b.index):
+        (x,), (y,) = a.index.stored, b.index.stored
+        return _same_values(x, y, a.num_rows)
     a_levels, b_levels = a.index_columns(), b.index_columns()
     return all(_same_values(x, y, a.num_rows) for x, y in zip(a_levels, b_levels, strict=True))
+
+
+def _same_range(a: RowIndex, b: RowIndex) -> bool:
+    return (a.start, a.step) == (b.start, b.step)
 
 
 def _same_values(a: Column, b: Column, num_rows: Count) -> bool:

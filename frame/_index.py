@@ -22,34 +22,52 @@ class RowIndex:
     """The labels of a frame's rows. A pytree.
 
     Attributes:
-        levels: one column for each level; none for a range, which no memory holds.
+        stored: one column for each level; none for a range, which no memory holds.
         names: the name of each level; of a range one name.
         start: the first label of a range.
         step: from one label of a range to the next.
+        has_places: whether the one stored column holds places in a range, int32, in place of
+            labels. Rows that were picked out of a range have it: half of what moves with them.
     """
 
-    levels: tuple[Column, ...] = ()
+    stored: tuple[Column, ...] = ()
     names: tuple[Hashable, ...] = dataclasses.field(default=(None,), metadata={"static": True})
     start: int = dataclasses.field(default=0, metadata={"static": True})
     step: int = dataclasses.field(default=1, metadata={"static": True})
+    has_places: bool = dataclasses.field(default=False, metadata={"static": True})
 
     @property
     def is_range(self) -> bool:
         """Whether the labels are implicit."""
-        return not self.levels
+        return not self.stored
+
+    @functools.cached_property
+    def levels(self) -> tuple[Column, ...]:
+        """The labels, one column for each level; none for a range."""
+        if not self.has_places:
+            return self.stored
+        return (Column(self.labels_at(self.stored[0].data)),)
 
     @property
     def num_levels(self) -> int:
         """How many labels each row has."""
-        return max(len(self.levels), 1)
+        return max(len(self.stored), 1)
 
     def named(self, names: Sequence[Hashable]) -> "RowIndex":
         """The same labels under other names."""
         return dataclasses.replace(self, names=tuple(names))
 
+    def with_stored(self, stored: Sequence[Column]) -> "RowIndex":
+        """The labels of other rows, stored alike."""
+        return dataclasses.replace(self, stored=tuple(stored))
+
+    def at(self, row_ids: Array) -> "RowIndex":
+        """Of a range, the labels at positions; one that is no position has any label."""
+        return dataclasses.replace(self, stored=(Column(row_ids),), has_places=True)
+
     def columns(self, capacity: int, layout: Layout) -> tuple[Column, ...]:
         """The levels, those of a range written out."""
-        if self.levels:
+        if self.stored:
             return self.levels
         return (Column(range_labels(self.start, self.step, capacity, layout)),)
 
@@ -59,7 +77,7 @@ class RowIndex:
 
     def to_pandas(self, num_rows: int) -> pd.Index:
         """The labels of the first rows, as pandas has them."""
-        if not self.levels:
+        if not self.stored:
             stop = self.start + num_rows * self.step
             return pd.RangeIndex(self.start, stop, self.step, name=self.names[0])
         arrays = [to_host(level, num_rows) for level in self.levels]

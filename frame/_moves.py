@@ -28,7 +28,7 @@ def rows_of(table: Table) -> Rows:
     """The arrays of a table that move with its rows."""
     return Rows(
         tuple(column.arrays for column in table.columns),
-        tuple(level.arrays for level in table.index.levels),
+        tuple(level.arrays for level in table.index.stored),
     )
 
 
@@ -46,12 +46,11 @@ def with_rows(
 
 
 def moved_index(index: RowIndex, levels: Sequence[Any], row_ids: Array | None) -> RowIndex:
-    """The labels of rows that came from `row_ids`; `levels` are those of an index that has them."""
-    if index.levels:
-        columns = tuple(map(Column.with_arrays, index.levels, levels))
-        return RowIndex(columns, index.names)
+    """The labels of rows that came from `row_ids`; `levels` are what an index stores of them."""
+    if index.stored:
+        return index.with_stored(tuple(map(Column.with_arrays, index.stored, levels)))
     assert row_ids is not None
-    return RowIndex((Column(index.labels_at(row_ids)),), index.names)
+    return index.at(row_ids)
 
 
 def filter_rows(table: Table, mask: Array) -> Table:
@@ -83,6 +82,13 @@ def _count(mask: Array, num_rows: Count, layout: Layout) -> Array:
 def _compact(
     rows: Rows, mask: Array, num_rows: Count, capacity: int, layout: Layout, wants_ids: bool
 ) -> tuple[Rows, Array | None, Array]:
+    if layout.mesh is None:
+        flagged = functools.partial(primitives.compact, mask, capacity=capacity, num_valid=num_rows)
+        # XLA leaves them out where nobody takes them.
+        row_ids, count = flagged(None)
+        if jax.tree.leaves(rows):
+            rows, count = flagged(rows)
+        return rows, row_ids if wants_ids else None, count
     mask = mask & is_row(mask.shape[0], num_rows, layout)
     row_ids = position(mask.shape[0], layout) if wants_ids else None
     kept = primitives.compact(mask, (rows, row_ids), capacity=capacity, **layout.on_mesh)
@@ -105,11 +111,12 @@ def take_rows(table: Table, row_ids: Array, num_rows: Count, *, holes: bool = Fa
             have a mask where their type has no missing value. See `settled`.
     """
     columns = take_columns(table.columns, row_ids, table.layout, holes=holes)
-    levels = take_columns(table.index.levels, row_ids, table.layout, holes=holes)
-    if table.index.levels:
-        index = RowIndex(levels, table.index.names)
-    else:
-        index = moved_index(table.index, (), row_ids)
+    index = table.index
+    if holes and index.has_places:
+        # A label may be missing, a place may not.
+        index = RowIndex(index.levels, index.names)
+    levels = take_columns(index.stored, row_ids, table.layout, holes=holes)
+    index = index.with_stored(levels) if levels else moved_index(index, (), row_ids)
     return table.replace(columns=columns, index=index, num_rows=num_rows)
 
 

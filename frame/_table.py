@@ -42,7 +42,7 @@ class Table:
     @property
     def capacity(self) -> int:
         """Rows that there is room for."""
-        for column in (*self.columns, *self.index.levels):
+        for column in (*self.columns, *self.index.stored):
             return column.data.shape[0]
         return self.layout.capacity_for(0 if is_traced(self.num_rows) else int(self.num_rows))
 
