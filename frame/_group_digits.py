@@ -101,6 +101,11 @@ def _in_steps(size: int) -> int:
 def _ranges(keys: Any, num_rows: Count, layout: Layout) -> Any:
     lows, highs = [], []
     for data, valid in keys:
+        if valid is None and layout.mesh is None:
+            low, high = primitives.local.integer_range(data, num_valid=num_rows)
+            lows.append(low)
+            highs.append(high)
+            continue
         counts = is_row(data.shape[0], num_rows, layout)
         counts = counts if valid is None else counts & valid
         info = jnp.iinfo(data.dtype)
@@ -171,7 +176,9 @@ def kept_slots(
     layout: Layout,
 ) -> Any:
     """The wanted slots in the order of groups, and the values of the keys that they are made of."""
-    if first_rows is None:
+    if first_rows is None and layout.mesh is None:
+        kept = primitives.local.compact(wanted, None, capacity=capacity).rows
+    elif first_rows is None:
         (kept,) = jnp.nonzero(wanted, size=capacity, fill_value=0)
         kept = kept.astype(jnp.int32)
     else:

@@ -94,6 +94,9 @@ def _one_pass(
 ) -> Any:
     num_slots = math.prod(digit.size for digit in plan)
     capacity = keys[0][0].shape[0]
+    if len(keys) == 1 and _is_slot(*keys[0], plan[0]):
+        sizes, tables = _by_key(keys[0][0], lowest[0], columns, num_rows, num_slots, parts)
+        return sizes, jnp.sum(sizes > 0, dtype=jnp.int32), tables
     block = min(capacity & -capacity, BLOCK_ROWS)
 
     def values(columns: Any, part: Part) -> Array:
@@ -138,6 +141,55 @@ def _one_pass(
         keys, lowest, columns, num_rows, cpu=in_blocks, default=at_once
     )
     return sizes, jnp.sum(sizes > 0, dtype=jnp.int32), tables
+
+
+def _is_slot(key: Array, valid: Array | None, digit: Digit) -> bool:
+    """Whether a key, less the lowest, is its rows' slots."""
+    is_integer = jnp.issubdtype(key.dtype, jnp.integer) and valid is None
+    return is_integer and not digit.can_miss
+
+
+def _by_key(
+    key: Array,
+    lowest: Any,
+    columns: Any,
+    num_rows: Count,
+    num_slots: int,
+    parts: tuple[Part, ...],
+) -> tuple[Array, list[Array]]:
+    """The rows of each slot, and the parts, by the primitives that take such a key as it is."""
+
+    def reduce(x: Array | None, op: str = "sum") -> Array:
+        return primitives.local.segment_reduce(
+            x, key, num_slots, op, num_valid=num_rows, first_id=lowest
+        )
+
+    sizes = reduce(None, "count")
+    totals: dict[int, Array] = {}
+
+    def of_floats(place: int, data: Array, is_count: bool) -> Array:
+        if place not in totals:
+            totals[place] = reduce(data)
+        total = totals[place]
+        of_all = sizes if is_count else total
+
+        def of_present() -> Array:
+            is_nan = jnp.isnan(data)
+            return reduce(~is_nan if is_count else jnp.where(is_nan, data.dtype.type(0), data))
+
+        # A NaN shows in the sum of its slot: to look for it among the rows takes longer.
+        return jax.lax.cond(jnp.any(jnp.isnan(total)), of_present, lambda: of_all)
+
+    def of_part(part: Part) -> Array:
+        data, valid = columns[part.place]
+        if jnp.issubdtype(data.dtype, jnp.inexact):
+            return of_floats(part.place, data.astype(float64()), not part.dtype)
+        if not part.dtype:
+            return reduce(valid)
+        x = data if valid is None else jnp.where(valid, data, data.dtype.type(0))
+        return reduce(x.astype(part.dtype))
+
+    return sizes, [of_part(part) for part in parts]
 
 
 def finished_sums(
