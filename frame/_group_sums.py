@@ -94,7 +94,7 @@ def _one_pass(
 ) -> Any:
     num_slots = math.prod(digit.size for digit in plan)
     capacity = keys[0][0].shape[0]
-    if len(keys) == 1 and _is_slot(*keys[0], plan[0]):
+    if len(keys) == 1 and _is_slot(keys[0], plan[0]):
         sizes, tables = _by_key(keys[0][0], lowest[0], columns, num_rows, num_slots, parts)
         return sizes, jnp.sum(sizes > 0, dtype=jnp.int32), tables
     block = min(capacity & -capacity, BLOCK_ROWS)
@@ -143,9 +143,10 @@ def _one_pass(
     return sizes, jnp.sum(sizes > 0, dtype=jnp.int32), tables
 
 
-def _is_slot(key: Array, valid: Array | None, digit: Digit) -> bool:
+def _is_slot(key: tuple[Array, Array | None], digit: Digit) -> bool:
     """Whether a key, less the lowest, is its rows' slots."""
-    is_integer = jnp.issubdtype(key.dtype, jnp.integer) and valid is None
+    data, valid = key
+    is_integer = jnp.issubdtype(data.dtype, jnp.integer) and valid is None
     return is_integer and not digit.can_miss
 
 

@@ -75,7 +75,7 @@ def compact(
             lambda leaf: jnp.zeros((1, *leaf.shape[1:]), leaf.dtype), (rows, mask)
         )
     row_mesh = None if mesh is None else RowMesh(mesh, axis, caller)
-    placed = (mask, rows) if row_mesh is None else row_mesh.place((mask, rows))
+    placed: Any = (mask, rows) if row_mesh is None else row_mesh.place((mask, rows))
     valid = None if row_mesh is None else row_mesh.valid_rows(num_valid, num_rows, caller)
 
     def run(capacity: int) -> tuple[Any, Array]:
