@@ -2,8 +2,8 @@
 """Sums, means and counts of dense keys in one pass: slots are never written out.
 
 Rows are taken a block at a time, so that what is calculated of a block is still in the cache when
-it is added up. Only eager calls of many rows on one device come here; others have the same
-results, sums of floats up to rounding.
+it is added up; a single integer key goes to the primitives as it is. Only eager calls of many rows
+on one device come here; others have the same results, sums of floats up to rounding.
 """
 
 import functools

@@ -30,6 +30,19 @@ def test_one_pass_matches_pandas(how):
     assert_parity(sums, mixed_frame(), ways=["eager"], ulps=ULPS)
 
 
+def test_nan_is_found_in_the_sums():
+    k = np.array([3, 1, 3, 2, 1, 2])
+    for x in (
+        [1.0, 2, 4, 8, 16, 32],
+        [1, np.nan, 4, 8, 16, 32],
+        [np.inf, np.nan, -np.inf, 1, 2, 3],
+    ):
+        frame = pd.DataFrame({"k": k, "x": np.array(x)})
+        for op in ("sum", "mean", "count"):
+            actual = getattr(JaxFrame(frame).groupby("k").x, op)().to_pandas()
+            pd.testing.assert_series_equal(actual, getattr(frame.groupby("k").x, op)())
+
+
 def test_slots_are_found_when_they_are_asked_for():
     grouped = JaxFrame(mixed_frame()[["k", "i"]]).groupby("k")
     grouped.sum()
