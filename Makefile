@@ -28,7 +28,11 @@ PYTEST_WORKERS ?= 2
 QUICK_COMPILATION := --xla_backend_optimization_level=0
 XLA_PASS_ARGS ?= --ignore=tests/shardings --ignore=tests/primitives/hlo \
 	--ignore=tests/primitives/test_matrix.py --ignore=tests/test_how_to.py \
-	--ignore=tests/test_import_floors.py --ignore=tests/test_reference_complete.py
+	--ignore=tests/test_import_floors.py --ignore=tests/test_reference_complete.py \
+	--ignore=tests/primitives/test_transformed.py \
+	--ignore=tests/primitives/collective/test_transformed.py \
+	$(addprefix --ignore=tests/frame/test_,$(addsuffix .py,arrow coverage csv display neighbours \
+	  parity_harness parquet two_processes))
 
 VENV := .venv
 BIN := $(VENV)/bin
