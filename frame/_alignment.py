@@ -11,6 +11,7 @@ import numpy as np
 from .. import primitives
 from ._base import SeriesBase
 from ._column import Array, Column, group_keys
+from ._from_host import check_width
 from ._index import RowIndex
 from ._layout import Layout
 from ._moves import settled, take_columns
@@ -154,6 +155,8 @@ def common_columns(a: Column, b: Column) -> tuple[Column, Column]:
             "If you wish to proceed you should use concat"
         )
     dtype = np.result_type(a.dtype, b.dtype)
+    if a.dtype != b.dtype:
+        check_width(dtype, "index")
     columns = [Column(x.data.astype(dtype), x.valid, x.type) for x in (a, b)]
     if (columns[0].valid is None) != (columns[1].valid is None):
         columns = [

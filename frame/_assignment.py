@@ -14,6 +14,7 @@ from ._base import FrameBase, SeriesBase
 from ._column import NUMBER, Column
 from ._from_host import column_from
 from ._table import Table, is_traced
+from ._widths import narrowed
 
 
 def as_column(value: Any, table: Table, name: Hashable) -> Column:
@@ -54,7 +55,7 @@ def _filled(value: Any, table: Table) -> Column:
     if isinstance(value, (jax.Array, np.generic, np.ndarray)) and value.dtype.kind in "biufc":
         data = jnp.broadcast_to(jnp.asarray(value), (table.capacity,))
         return Column(table.layout.constrain(data) if is_traced(data) else table.layout.place(data))
-    one = column_from(pd.Series([value]).array, 1, table.layout.on_one_device, "value")
+    one = column_from(narrowed(pd.Series([value])), 1, table.layout.on_one_device, "value")
     data = jnp.broadcast_to(one.data, (table.capacity,))
     kind = one.type
     if kind is NUMBER and is_traced(data):

@@ -18,6 +18,7 @@ from ._layout import ONE_DEVICE, Layout
 from ._moves import settled
 from ._recode import UNITS, with_unit
 from ._table import Count, Table, is_row, is_traced
+from ._widths import wide
 
 NO_INTEGER = (
     "Cannot convert non-finite values (NA or inf) to integer. Replace or remove non-finite values "
@@ -119,7 +120,7 @@ def _convert_one(
     if dtype.kind not in "iu":
         if valid is not None:
             # pandas has such a column as one of float64 with NaN.
-            data = jnp.where(valid, data.astype(jnp.float64), np.float64(np.nan))
+            data = jnp.where(valid, data.astype(wide(np.float64)), np.float64(np.nan))
         return data.astype(dtype), None
     if not jnp.issubdtype(data.dtype, jnp.floating):
         return data.astype(dtype), valid

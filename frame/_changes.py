@@ -14,6 +14,7 @@ from ._cumulative import check_axis, column_labels
 from ._layout import Layout
 from ._shifting import moved_rows, steps_of
 from ._table import Count
+from ._widths import wide
 
 
 class Difference(NamedTuple):
@@ -40,7 +41,7 @@ def _difference(column: Column, label: Any) -> tuple[Difference, ColumnType]:
     if column.is_float:
         return Difference("float", column.dtype), NUMBER
     is_small = column.dtype in (np.int8, np.int16)
-    return Difference("integer", np.dtype(np.float32 if is_small else np.float64)), NUMBER
+    return Difference("integer", wide(np.float32 if is_small else np.float64)), NUMBER
 
 
 @functools.partial(jax.jit, static_argnums=(3, 4))
@@ -151,11 +152,11 @@ def _whole(caller: str, periods: Any) -> int:
 
 def _as_floats(column: Column, label: Any) -> Array:
     if column.kind == "timedelta":
-        return jnp.where(column.data == NAT, np.nan, column.data.astype(jnp.float64))
+        return jnp.where(column.data == NAT, np.nan, column.data.astype(wide(np.float64)))
     if not column.is_numeric or column.is_bool:
         raise TypeError(
             f"pct_change: operation 'truediv' not supported for column {label!r} "
             f"of {column.dtype_name}"
         )
     column = fill_missing(column)
-    return column.data if column.is_float else column.data.astype(jnp.float64)
+    return column.data if column.is_float else column.data.astype(wide(np.float64))

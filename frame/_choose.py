@@ -15,6 +15,7 @@ from ._from_host import column_from
 from ._layout import ONE_DEVICE
 from ._recode import UNITS, recoded, renumbered, with_unit
 from ._table import Count, Table, is_row, is_traced
+from ._widths import narrowed, wide
 
 
 def aligned_other(value: Any, table: Table) -> Column:
@@ -52,7 +53,7 @@ def choose_scalar(keep: Array, column: Column, value: Any, table: Table, method:
             f"{method}: a column of {column.dtype_name} must get values of its own dtype, got "
             f"{value!r}. Cast it first with astype."
         )
-    one = column_from(changed, 1, ONE_DEVICE, method)
+    one = column_from(narrowed(changed), 1, ONE_DEVICE, method)
     is_known = not is_traced(keep, table.num_rows)
     is_other_dtype = one.dtype != column.dtype or one.type.unit != column.type.unit
     if is_other_dtype and is_known and not bool(_any_changed(keep, table.num_rows)):
@@ -104,7 +105,9 @@ def _number_dtype(column: Column, other: Column) -> Any:
     if not (column.is_numeric and other.is_numeric) or column.is_bool != other.is_bool:
         return None
     a, b = column.dtype, fill_missing(other).dtype
-    return np.dtype(jnp.promote_types(a, b)) if jnp.bfloat16 in (a, b) else np.result_type(a, b)
+    return (
+        np.dtype(jnp.promote_types(a, b)) if jnp.bfloat16 in (a, b) else wide(np.result_type(a, b))
+    )
 
 
 def _choose_numbers(keep: Array, column: Column, other: Column, dtype: Any) -> Column:

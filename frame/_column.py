@@ -10,7 +10,9 @@ import numpy as np
 import pandas as pd
 from jax.sharding import NamedSharding, PartitionSpec
 
+from ..shardings._compat import is_x64_enabled
 from ._dictionary import Dictionary, HostObjects
+from ._widths import wide
 
 Array: TypeAlias = jax.Array
 Kind: TypeAlias = Literal["number", "string", "category", "datetime", "timedelta", "object"]
@@ -190,7 +192,12 @@ def fill_missing(column: Column) -> Column:
     """The same column as pandas shows it where something is missing: integers become float64."""
     if column.valid is None or column.is_bool:
         return column
-    return Column(jnp.where(column.valid, column.data.astype(jnp.float64), jnp.nan))
+    return Column(jnp.where(column.valid, column.data.astype(wide(np.float64)), jnp.nan))
+
+
+def show_holes(column: Column) -> Column:
+    """`fill_missing` where floats have 64 bits; smaller ones do not hold every integer."""
+    return fill_missing(column) if is_x64_enabled() else column
 
 
 def to_host(column: Column, num_rows: int) -> Any:

@@ -7,12 +7,14 @@ import jax.numpy as jnp
 import numpy as np
 import pandas as pd
 
+from ..shardings._compat import is_x64_enabled
 from ._column import NAT, Column, ColumnType, fill_missing
 from ._dictionary import HostObjects
 from ._from_host import check_width
 from ._layout import Layout
 from ._merge_keys import common_pair, same_categories
 from ._recode import UNITS, recoded, with_unit
+from ._widths import wide
 
 
 def common_columns(
@@ -64,9 +66,11 @@ def _common_numbers(
     if len(are_bools) > 1 and not (of_frames and only_integers):
         raise _objects(columns, name)
     dtype = np.result_type(*(column.dtype for column in columns))
+    is_float = jnp.issubdtype(dtype, jnp.inexact)
+    dtype = wide(dtype) if is_float else dtype
     if any(column.dtype != dtype for column in columns):
         check_width(dtype, name)
-    if jnp.issubdtype(dtype, jnp.inexact):
+    if is_float:
         columns = [fill_missing(column) for column in columns]
     has_masks = any(column.valid is not None for column in columns)
     return tuple(
@@ -98,11 +102,10 @@ def _common_objects(columns: Sequence[Column]) -> tuple[Column, ...]:
 def missing_like(column: Column, capacity: int, layout: Layout) -> Column:
     """A column of the same type in which every value is missing."""
     if column.is_numeric and not column.is_float:
-        if not column.is_bool:
-            column = Column(jnp.zeros(0, jnp.float64))
-        else:
+        if column.is_bool or not is_x64_enabled():
             no_values = layout.constrain(jnp.zeros(capacity, jnp.bool_))
-            return Column(no_values, no_values)
+            return Column(no_values.astype(column.dtype), no_values)
+        column = Column(jnp.zeros(0, jnp.float64))
     missing = np.nan if column.is_numeric else NAT if column.type.is_time else -1
     fill = np.asarray(missing).astype(column.dtype)
     data = jnp.full(capacity, fill, column.dtype)

@@ -7,7 +7,7 @@ from typing import Any
 import pandas as pd
 
 from ._base import FrameBase, NDFrame, SeriesBase
-from ._column import Column, fill_missing
+from ._column import Column, show_holes
 from ._common_columns import common_columns, labels_together, missing_like
 from ._from_host import column_from
 from ._index import RANGE, RowIndex
@@ -166,7 +166,7 @@ def _columns_under(frames: Sequence[Any], labels: Labels) -> list[tuple[Column, 
             if place is not None
         ]
         if len(found) < len(frames):
-            found = [fill_missing(_with_room_for_holes(column)) for column in found]
+            found = [show_holes(_with_room_for_holes(column)) for column in found]
         alike = iter(common_columns(found, label))
         first = next(alike)
         rest = [first, *alike]

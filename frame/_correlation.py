@@ -18,6 +18,7 @@ from ._layout import ONE_DEVICE, Layout
 from ._reductions import check_flag
 from ._row_blocks import LEAST_BLOCK
 from ._table import Count, Table, as_count, is_row, is_traced
+from ._widths import narrowed
 
 BLOCK_ROWS = 1 << 16
 
@@ -163,7 +164,7 @@ class FrameCorrelation(FrameBase):
             else:
                 whole = np.pad(np.asarray(matrix), padding)
                 columns = [Column(jnp.asarray(whole[:, place])) for place in range(size)]
-        index = index_from(labels.index, capacity, ONE_DEVICE)
+        index = index_from(narrowed(labels.index), capacity, ONE_DEVICE)
         return self.frame_class._of(Table(tuple(columns), index, as_count(size)), labels)
 
 

@@ -13,6 +13,7 @@ from .. import primitives
 from ._base import FrameBase, NDFrame, SeriesBase
 from ._column import NAT, Array, Column, Kind, fill_missing
 from ._layout import Layout
+from ._widths import wide
 
 _OPERATORS = {"cumsum": "add", "cumprod": "mul", "cummin": "min", "cummax": "max"}
 
@@ -75,7 +76,7 @@ def _plan(name: str, column: Column, label: Hashable, skipna: bool) -> Accumulat
     if is_extreme and dtype.kind == "c":
         raise TypeError(f"{name}: complex numbers have no order, got column {label!r}.")
     if not is_extreme and dtype.kind in "biu":
-        dtype = np.dtype(np.uint64 if dtype.kind == "u" else np.int64)
+        dtype = wide(np.uint64 if dtype.kind == "u" else np.int64)
     return Accumulation(op, dtype, column.kind, skipna)
 
 

@@ -15,6 +15,7 @@ from ._from_host import column_from
 from ._layout import ONE_DEVICE, Layout
 from ._moves import settled
 from ._table import Count, is_row, is_traced
+from ._widths import narrowed
 
 
 class Distinct(NamedTuple):
@@ -139,7 +140,7 @@ def column_of_results(results: pd.Series, method: str) -> Column:
         data = np.where(missing, False, results).astype(np.bool_)
         flags = column_from(data, capacity, ONE_DEVICE, method)
         return Column(flags.data, jnp.asarray(valid) if missing.any() else None)
-    return column_from(results, capacity, ONE_DEVICE, method)
+    return column_from(narrowed(results), capacity, ONE_DEVICE, method)
 
 
 def looked_up(table: Column, places: Array, num_rows: Count) -> Column:

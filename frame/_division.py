@@ -8,6 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from ._column import Array
+from ._widths import wide
 
 
 def floordiv_integers(a: Array, b: Array, *, by_zero: bool) -> Array:
@@ -17,14 +18,14 @@ def floordiv_integers(a: Array, b: Array, *, by_zero: bool) -> Array:
     if not by_zero:
         return quotient
     signed_infinity = jnp.where(a > 0, np.inf, jnp.where(a < 0, -np.inf, np.nan))
-    return jnp.where(b == 0, signed_infinity, quotient.astype(jnp.float64))
+    return jnp.where(b == 0, signed_infinity, quotient.astype(wide(np.float64)))
 
 
 def mod_integers(a: Array, b: Array, *, by_zero: bool) -> Array:
     """The rest, of the sign of the divisor; float64 with NaN where `by_zero`."""
     one = a.dtype.type(1)
     rest = jnp.remainder(a, jnp.where(b == 0, one, b))
-    return jnp.where(b == 0, np.nan, rest.astype(jnp.float64)) if by_zero else rest
+    return jnp.where(b == 0, np.nan, rest.astype(wide(np.float64))) if by_zero else rest
 
 
 def floordiv_floats(a: Array, b: Array) -> Array:

@@ -13,6 +13,7 @@ from ._column import NUMBER, Array, Column, fill_missing, missing_rows
 from ._derivatives import by_row
 from ._number_ops import COMPARISONS, LOGIC, SYMBOLS, NumberPlan, combine_numbers, plan_numbers
 from ._table import Count, is_row, is_traced
+from ._widths import wide
 
 
 class Scalar(NamedTuple):
@@ -101,7 +102,7 @@ def _operand(op: str, side: Any, other: Any) -> Operand:
             side = side if is_traced(side.valid) else fill_missing(side)
         return Operand(side.data, side.valid)
     if side.is_bool:
-        side = Column(side.data.astype(jnp.int64), side.valid)
+        side = Column(side.data.astype(wide(np.int64)), side.valid)
     return Operand(fill_missing(side).data)
 
 
@@ -209,7 +210,7 @@ def _combined(plan: NumberPlan, x: Operand, y: Operand, num_rows: Count) -> Oper
     if plan.op not in COMPARISONS and plan.op not in LOGIC:
         # Holes of bools are NaN among objects in pandas, which count True as 1.
         if plan.dtype == np.bool_:
-            plan = plan._replace(dtype=np.dtype(np.int64))
+            plan = plan._replace(dtype=wide(np.int64))
         data = _numbers(plan, a, b, num_rows)
         if jnp.issubdtype(data.dtype, jnp.inexact):
             return Operand(jnp.where(valid, data, data.dtype.type(np.nan)))

@@ -20,6 +20,7 @@ from ._group_scans import (
 from ._groupby_places import GroupByPlaces
 from ._grouped_rows import array_kind
 from ._moves import settled, take_columns
+from ._widths import wide
 
 
 class GroupByRows(GroupByPlaces):
@@ -232,7 +233,7 @@ class GroupByRows(GroupByPlaces):
 
 def _as_float64(column: Column) -> Column:
     column = fill_missing(column)
-    return column if column.is_float else Column(column.data.astype(jnp.float64), None, NUMBER)
+    return column if column.is_float else Column(column.data.astype(wide(np.float64)), None, NUMBER)
 
 
 @jax.jit

@@ -11,7 +11,7 @@ import numpy as np
 
 from .. import primitives
 from ..shardings._compat import is_x64_enabled
-from ._column import NAT, Array, Column, fill_missing
+from ._column import NAT, Array, Column, show_holes
 from ._index import RowIndex
 from ._layout import Layout
 from ._table import Count, Table, as_count, is_row, is_traced
@@ -176,13 +176,14 @@ def settled(column: Column, num_rows: Count) -> Column:
     """A column that may have got holes, with the dtype that pandas gives it.
 
     pandas turns integers into float64 where, and only where, a value is missing. So do we where
-    the values are there to be looked at; inside `jit` the mask stays, and decides on the host.
+    the values are there to be looked at; inside `jit` the mask stays, and decides on the host. So
+    it does without 64-bit types, where no float would hold every integer.
     """
     if column.valid is None or is_traced(column.valid, num_rows):
         return column
     if not bool(any_missing(column.valid, num_rows)):
         return Column(column.data, None, column.type)
-    return fill_missing(column)
+    return show_holes(column)
 
 
 @jax.jit

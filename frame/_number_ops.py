@@ -18,6 +18,7 @@ from ._division import (
     mod_floats,
     mod_integers,
 )
+from ._widths import wide
 
 Op: TypeAlias = Literal[
     "add", "sub", "mul", "truediv", "floordiv", "mod", "pow",
@@ -55,7 +56,7 @@ def common_dtype(a: np.dtype, b: np.dtype) -> np.dtype:
     if jnp.bfloat16 in (a, b):
         return np.dtype(jnp.promote_types(a, b))
     dtype = np.result_type(a, b)
-    return dtype if is_x64_enabled() else np.dtype(jax.dtypes.canonicalize_dtype(dtype))
+    return wide(dtype)
 
 
 def plan_numbers(op: str, a: np.dtype, b: np.dtype, *, zeros: bool) -> NumberPlan:
@@ -82,11 +83,13 @@ def _plan(op: str, a: np.dtype, b: np.dtype, zeros: bool, x64: bool) -> NumberPl
         return NumberPlan(op, dtype)
     if op.startswith("np."):
         *operands, result = getattr(np, op[3:]).resolve_dtypes((a, b, None))
-        return NumberPlan(op, np.result_type(*operands), result.name)
+        return NumberPlan(op, wide(np.result_type(*operands)), wide(result).name)
     if op in LOGIC:
         return _plan_logic(op, a, b)
     if op in COMPARISONS:
-        if dtype.kind == "f" and {a.kind, b.kind} <= set("iu"):
+        if ({a.kind, b.kind} == set("iu") and dtype != np.result_type(a, b)) or (
+            dtype.kind == "f" and {a.kind, b.kind} <= set("iu")
+        ):
             # int64 against uint64: float64 would take neighbours for equal.
             return NumberPlan(op, np.dtype(object))
         return NumberPlan(op, dtype)
@@ -95,9 +98,9 @@ def _plan(op: str, a: np.dtype, b: np.dtype, zeros: bool, x64: bool) -> NumberPl
     if dtype.kind == "c" and op in ("floordiv", "mod"):
         raise TypeError(f"ufunc {op!r} not supported for {a} and {b}: numbers must be real")
     if op == "truediv" and dtype.kind in "iu":
-        dtype = np.dtype(jax.dtypes.canonicalize_dtype(np.float64))
+        dtype = wide(np.float64)
     by_zero = op in ("floordiv", "mod") and dtype.kind in "iu" and zeros
-    result = "float64" if op == "floordiv" and dtype.kind == "f" and zeros else ""
+    result = wide(np.float64).name if op == "floordiv" and dtype.kind == "f" and zeros else ""
     return NumberPlan(op, dtype, result, by_zero)
 
 
@@ -117,13 +120,13 @@ def _plan_logic(op: str, a: np.dtype, b: np.dtype) -> NumberPlan:
         dtype = np.result_type(a, b)
         if dtype.kind not in "iu":
             raise TypeError(f"unsupported operand type(s) for {SYMBOLS[op]}: {a} and {b}")
-        return NumberPlan(op, dtype)
+        return NumberPlan(op, wide(dtype))
     if a == np.bool_ and b.kind in "fcV":
         # pandas asks of such a right side only whether it is zero or missing.
         return NumberPlan(op, np.dtype(np.bool_))
     if a.kind not in "biu" or b.kind not in "biu":
         raise TypeError(f"unsupported operand type(s) for {SYMBOLS[op]}: '{a}' and '{b}'")
-    return NumberPlan(op, np.result_type(a, b), "bool")
+    return NumberPlan(op, wide(np.result_type(a, b)), "bool")
 
 
 def combine_numbers(plan: NumberPlan, a: Array, b: Array) -> Array:
@@ -195,7 +198,7 @@ def _compare_signed_with_unsigned(op: str, a: Array, b: Array) -> Array:
     def parts(x: Array) -> tuple[Array, Array]:
         is_signed = jnp.issubdtype(x.dtype, jnp.signedinteger)
         negative = x < 0 if is_signed else jnp.zeros(x.shape, jnp.bool_)
-        return negative, x.astype(jnp.uint64)
+        return negative, x.astype(wide(np.uint64))
 
     a_negative, a_word = parts(a)
     b_negative, b_word = parts(b)

@@ -16,6 +16,7 @@ from ._reduced import reduce_columns, reduction_for
 from ._reductions import check_flag, check_reducible, check_rest
 from ._results import host_series, host_value, table_of_frame, table_of_series, traced_table
 from ._table import Table, as_count, is_traced
+from ._widths import narrowed
 
 
 def check_quantile(column: Column, label: Any) -> Column:
@@ -255,5 +256,5 @@ def _table_of(found: Any, types: list[ColumnType], q: Any) -> Table:
                 values = np.full(num_rows, np.nan)
             values = jax.numpy.asarray(np.pad(values, (0, capacity - num_rows)))
         columns.append(Column(values, None, kind))
-    labels = pd.Index(np.asarray(q, np.float64))
+    labels = narrowed(pd.Index(np.asarray(q, np.float64)))
     return Table(tuple(columns), index_from(labels, capacity, ONE_DEVICE), as_count(num_rows))

@@ -16,6 +16,7 @@ from ._from_host import column_from
 from ._layout import ONE_DEVICE, Layout
 from ._moves import position, sort_rows, take_rows
 from ._table import Count, Table, is_row, is_traced
+from ._widths import wide
 
 
 def turned(table: Table) -> Table:
@@ -109,7 +110,7 @@ def _queries(column: Column, value: Any) -> tuple[Array, Array]:
         low = dictionary.searchsorted(wanted, side="left")
         high = dictionary.searchsorted(wanted, side="right")
         codes = low.astype(np.float64) - np.where(low == high, 0.5, 0.0)
-        return _placed(codes), column.data.astype(jnp.float64)
+        return _placed(codes), column.data.astype(wide(np.float64))
     values = pd.Series([value] if np.ndim(value) == 0 else value)
     if column.type.is_time:
         letter = "M" if column.kind == "datetime" else "m"

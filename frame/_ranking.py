@@ -19,6 +19,7 @@ from ._moves import argsort_rows, gather
 from ._recode import renumbered
 from ._sorting import check_sortable
 from ._table import Count, is_row
+from ._widths import wide
 
 _METHODS = ("average", "min", "max", "first", "dense")
 
@@ -62,7 +63,7 @@ def _rank(keys: tuple[Array, ...], missing: Array | None, num_rows: Count, plan:
         place = place + (num_missing > 0).astype(jnp.int32) if is_top else place
         below = jnp.where(missing, np.int32(0) if is_top else num_values, below)
         place = jnp.where(missing, np.int32(0) if is_top else num_groups, place)
-    below, size = below.astype(jnp.float64), size.astype(jnp.float64)
+    below, size = below.astype(wide(np.float64)), size.astype(wide(np.float64))
     match plan.method:
         case "average":
             ranks = below + (size + 1.0) / 2.0
@@ -71,7 +72,7 @@ def _rank(keys: tuple[Array, ...], missing: Array | None, num_rows: Count, plan:
         case "max":
             ranks = below + size
         case _:
-            ranks = place.astype(jnp.float64) + 1.0
+            ranks = place.astype(wide(np.float64)) + 1.0
     total = num_values if plan.na_option == "keep" else num_rows
     if plan.method == "dense":
         total = num_groups if plan.na_option == "keep" else groups.count
@@ -84,7 +85,7 @@ def _rank_first(order: Array, missing: Array | None, num_rows: Count, plan: Rank
     places = primitives.radix_argsort(order, **plan.layout.on_mesh)
     num_missing = _count_missing(missing, num_rows, plan.layout)
     total = num_rows - num_missing if plan.na_option == "keep" else num_rows
-    return _finished(places.astype(jnp.float64) + 1.0, missing, total, plan)
+    return _finished(places.astype(wide(np.float64)) + 1.0, missing, total, plan)
 
 
 def _count_missing(missing: Array | None, num_rows: Count, layout: Layout) -> Array:
@@ -175,4 +176,4 @@ class SeriesOrder(SeriesBase):
         table = self._table
         column = check_sortable(self._only, self._name)
         row_ids = argsort_rows(ordered_keys(column), table.num_rows, table.layout)
-        return self._with_column(Column(row_ids.astype(jnp.int64)))
+        return self._with_column(Column(row_ids.astype(wide(np.int64))))

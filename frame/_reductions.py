@@ -19,6 +19,7 @@ from ._results import (
     traced_table,
 )
 from ._table import is_traced
+from ._widths import wide
 
 ORDERED = ("min", "max")
 LOGICAL = ("any", "all")
@@ -316,15 +317,15 @@ class FrameReductions(Reductions, FrameBase):
                     f"{op}: with axis=None all columns must be numbers, got {label!r} of "
                     f"{column.dtype_name}. Select columns first."
                 )
-        dtype = np.result_type(*(column.dtype for column in columns))
+        dtype = wide(np.result_type(*(column.dtype for column in columns)))
         if op in LOGICAL:
             plans = [reduction_for(column, op, **arguments) for column in columns]
             groups: list[Any] = [[column] for column in columns]
         else:
             is_bool = any(c.is_bool for c in columns) and op in ("sum", "prod")
-            wide = np.dtype(np.int64) if is_bool and dtype.kind == "b" else dtype
+            counted = wide(np.int64) if is_bool and dtype.kind == "b" else dtype
             groups = [columns]
-            plans = [reduction_for(columns[0], op, dtype=wide, **arguments)]
+            plans = [reduction_for(columns[0], op, dtype=counted, **arguments)]
         reduced = reduce_columns(groups, plans, self._table.num_rows, self._layout)
         if op in LOGICAL:
             flags = [one.value for one in reduced]

@@ -17,6 +17,7 @@ from ._labels import Labels
 from ._layout import ONE_DEVICE
 from ._number_ops import common_dtype
 from ._table import Table, as_count
+from ._widths import narrowed
 
 SPREADS = ("std", "sem")
 
@@ -49,18 +50,19 @@ def host_series(values: Sequence[Any], labels: pd.Index) -> pd.Series:
 def table_of_series(series: pd.Series) -> Table:
     """The table of a series of few rows, on one device."""
     capacity = ONE_DEVICE.capacity_for(len(series))
-    column = column_from(series, capacity, ONE_DEVICE, series.name)
-    return small_table([column], index_from(series.index, capacity, ONE_DEVICE), len(series))
+    column = column_from(narrowed(series), capacity, ONE_DEVICE, series.name)
+    index = index_from(narrowed(series.index), capacity, ONE_DEVICE)
+    return small_table([column], index, len(series))
 
 
 def table_of_frame(frame: pd.DataFrame) -> tuple[Table, Labels]:
     """The table of a frame of few rows, on one device, and its labels."""
     capacity = ONE_DEVICE.capacity_for(len(frame))
     columns = [
-        column_from(frame.iloc[:, place], capacity, ONE_DEVICE, label)
+        column_from(narrowed(frame.iloc[:, place]), capacity, ONE_DEVICE, label)
         for place, label in enumerate(frame.columns)
     ]
-    index = index_from(frame.index, capacity, ONE_DEVICE)
+    index = index_from(narrowed(frame.index), capacity, ONE_DEVICE)
     return small_table(columns, index, len(frame)), Labels(frame.columns)
 
 
@@ -92,5 +94,5 @@ def traced_table(
     column = Column(jnp.pad(data, (0, padding)), valid, types[0])
     # The labels are known: `frame - frame.mean()` finds the columns by them, inside jit too.
     with jax.ensure_compile_time_eval():
-        index = index_from(labels, data.shape[0] + padding, ONE_DEVICE)
+        index = index_from(narrowed(labels), data.shape[0] + padding, ONE_DEVICE)
     return Table((column,), index, as_count(num_rows))

@@ -14,6 +14,7 @@ from ..shardings._compat import is_x64_enabled
 from ._base import FrameBase
 from ._column import Array, Column, fill_missing
 from ._labels import Labels
+from ._widths import narrowed, wide
 
 UNTRACEABLE = (
     jax.errors.ConcretizationTypeError,
@@ -201,7 +202,7 @@ class FrameApply(FrameBase):
                     "apply: a function of columns must return a series or a number."
                 )
             return self.series_class(jnp.stack(numbers), index=self._labels.index)
-        return self.series_class(pd.Series(results, index=self._labels.index))
+        return self.series_class(narrowed(pd.Series(results, index=self._labels.index)))
 
     def _apply_to_rows(
         self, func: Any, raw: bool, result_type: Any, args: tuple[Any, ...], kwargs: Any
@@ -248,7 +249,7 @@ def _row_dtype(dtypes: list[np.dtype], has_others: bool) -> np.dtype | None:
         return None
     if jnp.bfloat16 in dtypes:
         return np.dtype(functools.reduce(jnp.promote_types, dtypes))
-    return np.result_type(*dtypes)
+    return wide(np.result_type(*dtypes))
 
 
 @functools.partial(jax.jit, static_argnums=(1, 2, 3, 4, 5, 6, 7))

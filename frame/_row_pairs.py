@@ -10,7 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from .. import primitives
-from ._column import Array, Column, fill_missing
+from ._column import Array, Column, show_holes
 from ._layout import Layout
 from ._moves import gather, position, resized, take_columns
 from ._table import NO_ROWS, Count, Table, as_count, is_row, is_traced
@@ -49,7 +49,7 @@ class SideRows(NamedTuple):
         if not self.has_holes or is_traced(self.row_ids):
             return taken
         return tuple(
-            column if before.valid is not None and is_traced(column) else fill_missing(column)
+            column if before.valid is not None and is_traced(column) else show_holes(column)
             for before, column in zip(columns, taken, strict=True)
         )
 

@@ -15,10 +15,12 @@ from ._base import NDFrame
 from ._column import Array, Column, ColumnType, fill_missing
 from ._cumulative import check_axis
 from ._dictionary import Dictionary, unify
+from ._from_host import check_width
 from ._layout import Layout
 from ._moves import gather, position
 from ._recode import renumbered
 from ._table import Count
+from ._widths import narrowed
 
 NO_VALUE = pd.api.extensions.no_default
 
@@ -72,7 +74,7 @@ def _filling(column: Column, fill_value: Any) -> tuple[Column, Filling]:
         return column, Filling(column.dtype, column.dtype.type(value))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        row: Any = _one_row(column).shift(1, fill_value=fill_value)
+        row: Any = narrowed(_one_row(column).shift(1, fill_value=fill_value))
     if column.kind == "category":
         return column, Filling(column.dtype, np.int32(row.cat.codes.iloc[0]))
     if column.type.is_time and row.dtype.kind in "mM":
@@ -84,6 +86,7 @@ def _filling(column: Column, fill_value: Any) -> tuple[Column, Filling]:
                 f"got {fill_value!r}. Cast the column first, with astype."
             )
         return column, Filling(column.dtype, None)
+    check_width(row.dtype, "shift")
     return column, Filling(row.dtype, row.to_numpy()[0])
 
 

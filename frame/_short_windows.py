@@ -10,6 +10,7 @@ import numpy as np
 from ._column import Array
 from ._cumulative import neutral
 from ._table import Count, is_row
+from ._widths import wide
 
 MOST_ROWS = 16
 
@@ -39,8 +40,8 @@ def _over_column(
     if jnp.issubdtype(x.dtype, jnp.floating):
         valid = valid & jnp.isfinite(x)
     op = method if method in ("min", "max") else "add"
-    dtype = np.dtype(np.float64)
-    nothing = np.float64(-0.0) if op == "add" else neutral(op, dtype)
+    dtype = wide(np.float64)
+    nothing = dtype.type(-0.0) if op == "add" else neutral(op, dtype)
     combine = {"add": jnp.add, "min": jnp.minimum, "max": jnp.maximum}[op]
     filled = jnp.where(valid, x.astype(dtype), nothing)
     held = valid.astype(jnp.int32)

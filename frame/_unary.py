@@ -14,6 +14,7 @@ import pandas as pd
 from ._base import FrameBase, SeriesBase
 from ._column import NAT, Array, Column
 from ._table import is_traced
+from ._widths import wide
 
 
 def change(op: str, column: Column) -> Column:
@@ -30,7 +31,7 @@ def change(op: str, column: Column) -> Column:
         if op == "invert" and not is_traced(column.valid):
             raise TypeError("bad operand type for unary ~: 'float'")
         if op == "neg":
-            column = Column(column.data.astype(jnp.int64), column.valid)
+            column = Column(column.data.astype(wide(np.int64)), column.valid)
     return Column(_change(op, column.data), column.valid)
 
 
@@ -74,7 +75,7 @@ def rounded(column: Column, decimals: int) -> Column:
     if column.is_float:
         factor: Any = column.dtype.type(10.0 ** abs(decimals))
     else:
-        factor = np.float64(10.0**-decimals)
+        factor = wide(np.float64).type(10.0**-decimals)
     return Column(_rounded(column.data, factor, decimals < 0), column.valid)
 
 
@@ -82,7 +83,7 @@ def rounded(column: Column, decimals: int) -> Column:
 def _rounded(x: Array, factor: Array, is_coarser: bool) -> Array:
     if not jnp.issubdtype(x.dtype, jnp.inexact):
         # As NumPy does it: in float64, which is not exact beyond 2**53.
-        return (jnp.round(_over(x.astype(jnp.float64), factor)) * factor).astype(x.dtype)
+        return (jnp.round(_over(x.astype(wide(np.float64)), factor)) * factor).astype(x.dtype)
     if jnp.issubdtype(x.dtype, jnp.complexfloating):
         return jax.lax.complex(
             _rounded(x.real, factor.real, is_coarser), _rounded(x.imag, factor.real, is_coarser)

@@ -20,6 +20,7 @@ from ._cumulative import neutral
 from ._layout import Layout
 from ._moves import gather, position
 from ._table import Count, is_row
+from ._widths import wide
 
 
 class Reach(NamedTuple):
@@ -110,7 +111,7 @@ class _Windows:
             return self._counts(valid)
         if jnp.issubdtype(x.dtype, jnp.floating):
             valid = valid & jnp.isfinite(x)
-        x = x.astype(jnp.float64)
+        x = x.astype(wide(np.float64))
         fronts, ends = self._counts(valid)
         match method:
             case "sum" | "mean":
@@ -143,7 +144,7 @@ class _Windows:
         Each value adds `n / (n - 1)` of its squared distance from the mean that includes it
         (Welford): all that is added is positive, so that nothing cancels.
         """
-        number = self._scan(valid.astype(jnp.float64), "add", reverse=reverse)
+        number = self._scan(valid.astype(wide(np.float64)), "add", reverse=reverse)
         total = self._scan(jnp.where(valid, x, 0.0), "add", reverse=reverse)
         mean = total / jnp.maximum(number, 1.0)
         weight = jnp.where(number > 1.0, number / jnp.maximum(number - 1.0, 1.0), 0.0)
@@ -168,11 +169,11 @@ class _Windows:
         method, count = self._plan.method, self._rows_inside()
         if self._plan.has_gaps:
             count = self._count(front["count"], end["count"])
-        number = jnp.maximum(count, np.int32(1)).astype(jnp.float64)
+        number = jnp.maximum(count, np.int32(1)).astype(wide(np.float64))
         match method:
             case "count":
                 enough = self._rows_inside() >= least
-                return jnp.where(enough, count.astype(jnp.float64), np.nan)
+                return jnp.where(enough, count.astype(wide(np.float64)), np.nan)
             case "sum":
                 # The sum of no values is 0, not -0.
                 total = self._join("add", front, end)
@@ -185,7 +186,7 @@ class _Windows:
                 # Of equal values it is zero, whatever their mean was rounded to.
                 varies = self._join("min", front, end) < self._join("max", front, end)
                 has_value = count > ddof
-                degrees = jnp.where(has_value, number - ddof.astype(jnp.float64), 1.0)
+                degrees = jnp.where(has_value, number - ddof.astype(wide(np.float64)), 1.0)
                 value = jnp.where(varies & has_value, self._squares(front, end), 0.0) / degrees
                 if method == "std":
                     root = jnp.sqrt(jnp.where(value > 0, value, 1.0))
@@ -248,4 +249,5 @@ class _Windows:
 
 def _nothing(op: str) -> Any:
     """What leaves other values alone, the sign of zero too."""
-    return np.float64(-0.0) if op == "add" else neutral(op, np.dtype(np.float64))
+    dtype = wide(np.float64)
+    return dtype.type(-0.0) if op == "add" else neutral(op, dtype)

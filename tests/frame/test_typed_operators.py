@@ -140,5 +140,5 @@ def test_few_rows(num_rows):
 def test_objects_have_no_operators():
     objects = JaxSeries(pd.Series([[1], {}], name="odd", dtype=object))
     with pytest.raises(TypeError, match="'odd'"):
-        objects + 1
+        _ = objects + 1
     assert_same_error(lambda s: -s, mixed_frame().s)

@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Frames of 32 bits where JAX has no others, as it is by default."""
+
+import jax
+import jaxframes.frame
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+from frame_examples import mixed_frame
+from frame_parity import assert_same
+from jaxframes.frame import JaxFrame, JaxSeries
+
+pytestmark = pytest.mark.usefixtures("x64_off")
+
+
+def narrow_frame():
+    frame = mixed_frame()[["k", "i", "f", "b", "s", "c"]]
+    return frame.astype({"k": "int32", "i": "int32"})
+
+
+def in_32_bits(expected):
+    """What pandas gives, in the 32 bits that the device has for its 64."""
+    if isinstance(expected, tuple):
+        return tuple(map(in_32_bits, expected))
+    if isinstance(expected, pd.DataFrame):
+        columns = [in_32_bits(expected.iloc[:, place]) for place in range(expected.shape[1])]
+        narrowed = pd.concat(columns, axis=1)
+        return narrowed.set_axis(expected.columns, axis=1)
+    if isinstance(expected, pd.Series):
+        labels = expected.index
+        if not isinstance(labels, (pd.RangeIndex, pd.MultiIndex)):
+            labels = labels.astype(as_narrow(labels.dtype))
+        return expected.astype(as_narrow(expected.dtype)).set_axis(labels)
+    if isinstance(expected, (np.number, float)):
+        return as_narrow(np.asarray(expected).dtype).type(expected)
+    return expected
+
+
+def as_narrow(dtype):
+    wide = {"int64": np.int32, "uint64": np.uint32, "float64": np.float32}
+    return np.dtype(wide[str(dtype)]) if str(dtype) in wide else dtype
+
+
+def operations(f):
+    ours = isinstance(f, JaxFrame)
+    concat = jaxframes.frame.concat if ours else pd.concat
+    room = {"capacity": 512} if ours else {}
+    few = f[["k", "f"]].head(9)
+    return (
+        # Arithmetic and comparison.
+        f.i + f.k, f.i * 3 - 1, f.i / 4, f.f * 0.5 + f.i, f.i // 7, f.i % f.k, -f.f, f.b & ~f.b,
+        f.f.round(1), f.i.clip(-5, 5), f.s == "a", f.c == "u", f.f >= 0.25, f.assign(z=1, y=0.5),
+        f.f.fillna(0.0), f.i.where(f.b, 0), f.i.astype("float32"), f.i.isin([1, 2]), 
+        f.s.str.upper(), f.f // 0, f.i > f.f, np.exp(f.i.clip(-5, 5)), f.i.astype("uint32") > f.i,
+        # Filter and sort.
+        f[f.f > 0], f[f.b].reset_index(), f.head(3), f.iloc[2:9], f.set_index("s").sort_index(),
+        f.sort_values(["c", "f"], ascending=[False, True]), f.drop_duplicates("s"),
+        # Groups, joins and rows behind each other.
+        f.groupby("k").f.sum(), f.groupby("k")[["i", "f"]].mean(), f.groupby("s").i.sum(),
+        f.groupby(["k", "c"]).size(), f.groupby("k").f.transform("max"),
+        f[["k", "i"]].merge(few, on="k", how="left", **room),
+        f[["s", "i"]].merge(f[["s", "k"]], on="s", **room),
+        concat([f, few]), concat([f.i, f.f], ignore_index=True),
+        # So far, and by neighbours.
+        f.i.cumsum(), f.f.cumsum(), f.b.cumsum(), f.f.cummax(), f.i.diff(), f.f.shift(2),
+        f.i.rank(), f.f.rolling(3, min_periods=1).max(), f.s.value_counts(),
+        # Reductions.
+        f.i.sum(), f.i.mean(), f.f.sum(), f.f.std(), f.b.sum(), f.f.max(), f.i.count(),
+        f[["k", "f"]].sum(), f.count(), f[["i", "f"]].mean(),
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("way", ["eager", "jit"])
+def test_core_operations_give_what_pandas_gives_in_32_bits(way):
+    frame = narrow_frame()
+    made = (jax.jit(operations) if way == "jit" else operations)(JaxFrame(frame))
+    made = [one.to_pandas() if hasattr(one, "to_pandas") else one for one in made]
+    for place, (got, expected) in enumerate(zip(made, operations(frame), strict=True)):
+        try:
+            # Floats are added in another order, in single precision.
+            assert_same(in_32_bits(got), in_32_bits(expected), ulps=64)
+        except AssertionError as error:
+            raise AssertionError(f"operation {place}: {error}") from None
+
+
+def test_results_have_32_bits_and_labels_too():
+    frame = JaxFrame(narrow_frame())
+    assert frame.i.sum().dtype == np.int32
+    assert frame.i.mean().dtype == np.float32
+    assert frame.groupby("k").i.sum().dtype == np.int32
+    assert frame.groupby("k").i.mean().dtype == np.float32
+    assert frame.b.cumsum().dtype == np.int32
+    assert frame[frame.b].to_pandas().index.dtype == np.int32
+    assert isinstance(frame.to_pandas().index, pd.RangeIndex)
+
+
+def test_integers_with_holes_stay_exact():
+    large = np.int32(2**31 - 1)
+    frame = JaxFrame(pd.DataFrame({"k": np.array([1, 2], np.int32)}))
+    other = JaxFrame(pd.DataFrame({"k": np.array([2], np.int32), "id": np.array([large])}))
+    joined = frame.merge(other, on="k", how="left")
+    expected = pd.DataFrame({"k": np.array([1, 2], np.int32), "id": [np.nan, 2.0**31 - 1]})
+    assert_same(joined, expected)
+    behind = jaxframes.frame.concat([frame, other[["id"]]])
+    expected = pd.concat([frame.to_pandas(), other.to_pandas()[["id"]]])
+    pd.testing.assert_frame_equal(behind.to_pandas(), expected, check_index_type=False)
+
+
+@pytest.mark.parametrize(
+    "dtype",
+    ["int64", "uint64", "float64", "complex128", "datetime64[us]", "timedelta64[s]"],
+)
+def test_columns_of_64_bits_say_how_to_switch_them_on(dtype):
+    series = pd.Series([1, 2], name="wide").astype(dtype)
+    table = pa.table({"wide": [1, 2]})
+    makers = [lambda: JaxFrame({"wide": series}), lambda: JaxSeries(series)]
+    makers += [lambda: narrow.assign(wide=series)]
+    if dtype == "int64":
+        narrow_series = JaxSeries(series.astype("int32"))
+        makers += [
+            lambda: JaxFrame(table),
+            lambda: narrow_series.astype("int64"),
+            lambda: narrow.assign(wide=2**40),
+            lambda: narrow_series.shift(1, fill_value=2**40),
+        ]
+    narrow = JaxFrame({"x": pd.Series([1, 2], dtype="int32")})
+    for make in makers:
+        with pytest.raises(TypeError, match=r'64 bits.*"jax_enable_x64", True'):
+            make()
