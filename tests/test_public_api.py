@@ -9,6 +9,7 @@ import re
 import pytest
 
 PACKAGES = [
+    "jaxframes.frame",
     "jaxframes.primitives",
     "jaxframes.primitives.local",
     "jaxframes.primitives.collective",
@@ -56,7 +57,9 @@ def test_every_function_says_all_that_a_caller_needs(package, name):
     signature = inspect.signature(function)
     sections = sections_of(function)
     expected = {"Example"}
-    if signature.return_annotation is not None:
+    # A function of frames says what pandas' says, and where it differs.
+    is_pandas = package == "jaxframes.frame"
+    if signature.return_annotation is not None and not is_pandas:
         expected |= {"Returns"}
     if signature.parameters:
         expected |= {"Args"}
@@ -71,9 +74,20 @@ def test_every_function_says_all_that_a_caller_needs(package, name):
 
 @pytest.mark.parametrize(("package", "name"), EXPORTS)
 def test_examples_show_what_happens(package, name):
-    documented = exported(package, name)
     runner = doctest.DocTestRunner(optionflags=doctest.REPORT_NDIFF)
     report = []
-    for example in doctest.DocTestFinder(recurse=False).find(documented, name, globs={}):
-        runner.run(example, out=report.append)
+    for place, documented in with_methods(exported(package, name), name):
+        for example in doctest.DocTestFinder(recurse=False).find(documented, place, globs={}):
+            runner.run(example, out=report.append)
     assert runner.summarize(verbose=False).failed == 0, "".join(report)
+
+
+def with_methods(documented, name):
+    """What is exported and, of a class of frames, the methods that it has from its bases."""
+    yield name, documented
+    if inspect.isclass(documented) and documented.__module__.startswith("jaxframes.frame"):
+        for method, member in inspect.getmembers_static(documented):
+            if not method.startswith("_") and (
+                inspect.isfunction(member) or isinstance(member, property)
+            ):
+                yield f"{name}.{method}", member

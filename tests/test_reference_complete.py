@@ -13,6 +13,7 @@ import pytest
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
 PACKAGES = [
+    "jaxframes.frame",
     "jaxframes.primitives",
     "jaxframes.primitives.local",
     "jaxframes.primitives.collective",
