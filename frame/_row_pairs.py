@@ -12,8 +12,8 @@ import numpy as np
 from .. import primitives
 from ._column import Array, Column, show_holes
 from ._layout import Layout
-from ._moves import gather, position, resized, take_columns
-from ._table import NO_ROWS, Count, Table, as_count, is_row, is_traced
+from ._moves import gather, resized, take_columns
+from ._table import Count, Table, is_traced
 
 Keys = tuple[Array, ...]
 MOST_ROWS = 2**31 - 1
@@ -116,7 +116,7 @@ def pair_rows(
             )
         numbers = left.num_rows, right.num_rows
         room = rounded(capacity, layout)
-        left_rows, right_rows, count = _pairs(
+        left_rows, right_rows, count = paired_rows(
             left_keys, right_keys, numbers, how, sort, room, layout
         )
         num_rows = jnp.minimum(count, np.int32(room))
@@ -129,7 +129,9 @@ def pair_rows(
             num_rows,
             needed,
         )
-    return _eager_pairs(left, right, left_keys, right_keys, how, sort, capacity)
+    from ._counted_pairs import counted_pairs
+
+    return counted_pairs(left, right, left_keys, right_keys, how, sort, capacity)
 
 
 def is_in_jit(*trees: Any) -> bool:
@@ -157,66 +159,8 @@ def needed_of(left: Table, right: Table, count: Count, room: int) -> Count:
     return jnp.maximum(lost, jnp.maximum(left.needed, right.needed))
 
 
-def _eager_pairs(
-    left: Table,
-    right: Table,
-    left_keys: Keys,
-    right_keys: Keys,
-    how: str,
-    sort: bool,
-    capacity: int | None,
-) -> RowPairs:
-    layout = left.layout
-    num_left, num_right = left.num_rows_on_host, right.num_rows_on_host
-    numbers = as_count(num_left), as_count(num_right)
-    # Keys that are distinct on one side give at most as many rows: this is room enough mostly.
-    most = {"right": num_right, "outer": num_left + num_right}.get(how, num_left)
-    room = layout.capacity_for(most) if capacity is None else rounded(capacity, layout)
-    rows = _pairs(left_keys, right_keys, numbers, how, sort, room, layout)
-    count = int(rows[2])
-    if count > room:
-        if count >= MOST_ROWS:
-            raise ValueError(
-                "merge: the result must have fewer than 2**31 - 1 rows, got more. Drop keys that "
-                "many rows of both sides have, or merge the left side in parts."
-            )
-        if capacity is not None:
-            raise primitives.CapacityError("merge", count, room)
-        room = layout.capacity_for(count)
-        rows = _pairs(left_keys, right_keys, numbers, how, sort, room, layout)
-    elif capacity is None and layout.capacity_for(count) < room:
-        room = layout.capacity_for(count)
-        rows = (*first_rows(rows[:2], room, layout), rows[2])
-    return _described(rows, how, num_left, num_right, count, layout)
-
-
-def _described(
-    rows: tuple[Array, Array, Array],
-    how: str,
-    num_left: int,
-    num_right: int,
-    count: int,
-    layout: Layout,
-) -> RowPairs:
-    left_rows, right_rows, _ = rows
-    if how == "inner" and count not in (num_left, num_right):
-        found = SideRows(left_rows, "all", layout), SideRows(right_rows, "all", layout)
-        return RowPairs(found[0], found[1], as_count(count), NO_ROWS)
-    flags = np.asarray(_facts(left_rows, right_rows, as_count(count), layout))
-    sides = []
-    for row_ids, num_rows, (any_hole, all_holes, in_place) in (
-        (left_rows, num_left, flags[0]),
-        (right_rows, num_right, flags[1]),
-    ):
-        found = "none" if all_holes else "some"
-        if not count or not any_hole:
-            found = "same" if in_place and count == num_rows else "all"
-        sides.append(SideRows(row_ids, found, layout))
-    return RowPairs(sides[0], sides[1], as_count(count), NO_ROWS)
-
-
 @functools.partial(jax.jit, static_argnums=(3, 4, 5, 6))
-def _pairs(
+def paired_rows(
     left_keys: Keys,
     right_keys: Keys,
     numbers: tuple[Count, Count],
@@ -225,6 +169,7 @@ def _pairs(
     capacity: int,
     layout: Layout,
 ) -> tuple[Array, Array, Array]:
+    """The rows of both sides, and how many pairs there are."""
     order = None
     if sort and how == "right":
         order, right_keys = in_order(right_keys, numbers[1], layout)
@@ -238,9 +183,9 @@ def _pairs(
         for rows in joined[:2]
     )
     if order is not None and how == "right":
-        right_rows = _through(order, right_rows, layout)
+        right_rows = through(order, right_rows, layout)
     elif order is not None:
-        left_rows = _through(order, left_rows, layout)
+        left_rows = through(order, left_rows, layout)
     return left_rows, right_rows, joined.count
 
 
@@ -250,7 +195,8 @@ def in_order(keys: Keys, num_rows: Count, layout: Layout) -> tuple[Array, Keys]:
     return order, gather(keys, order, layout)
 
 
-def _through(order: Array, row_ids: Array, layout: Layout) -> Array:
+def through(order: Array, row_ids: Array, layout: Layout) -> Array:
+    """Inside a compiled function: the ids that rows had before they were put in order."""
     return jnp.where(row_ids < 0, np.int32(-1), gather(order, row_ids, layout))
 
 
@@ -258,21 +204,3 @@ def _through(order: Array, row_ids: Array, layout: Layout) -> Array:
 def first_rows(rows: tuple[Array, ...], capacity: int, layout: Layout) -> tuple[Array, ...]:
     """The first `capacity` of each array."""
     return layout.constrain(tuple(row_ids[:capacity] for row_ids in rows))
-
-
-@functools.partial(jax.jit, static_argnums=3)
-def _facts(left_rows: Array, right_rows: Array, num_rows: Count, layout: Layout) -> Array:
-    valid = is_row(left_rows.shape[0], num_rows, layout)
-    place = position(left_rows.shape[0], layout)
-    return jnp.stack(
-        [
-            jnp.stack(
-                [
-                    jnp.any(valid & (row_ids < 0)),
-                    jnp.all(~valid | (row_ids < 0)),
-                    jnp.all(~valid | (row_ids == place)),
-                ]
-            )
-            for row_ids in (left_rows, right_rows)
-        ]
-    )

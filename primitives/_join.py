@@ -2,6 +2,7 @@
 """Relational match of whole arrays, on one device or over a mesh."""
 
 import functools
+from collections.abc import Callable
 from typing import Any
 
 import jax
@@ -18,8 +19,9 @@ from ._typing import Array, Int
 from .collective._exchange import Transport, check_transport
 from .collective._join import join_shards
 from .collective._sorted_runs import Dealing
-from .kernels._join import MOST_PAIRS
-from .local._join import How, Joined, as_pair_capacity, as_sides
+from .kernels._join import Matches
+from .kernels._pair_counts import MOST_PAIRS
+from .local._join import How, Joined, as_pair_capacity, as_sides, match_sides, pairs_of_sides
 from .local._merge import NumValid
 from .local._radix_sort import Keys
 from .local._sides import KeySides
@@ -31,7 +33,7 @@ def join(
     mesh: MeshLike | None = None,
     *,
     how: How = "inner",
-    capacity: int | None = None,
+    capacity: int | Callable[[int], int] | None = None,
     num_valid: tuple[NumValid, NumValid] | None = None,
     axis: str | tuple[str, ...] | None = None,
     transport: Transport = "auto",
@@ -57,8 +59,9 @@ def join(
             - `"anti"`: the left rows that have none.
 
         capacity: pairs that the result has room for. Static. Left out, an eager call counts the
-            pairs first and returns these and no more; a traced one must be given it, but for semi
-            and anti joins, which have room for all left rows.
+            pairs first and returns these and no more; given a function, it has room for as many as
+            that makes of their number. A traced call must be given a number, but for semi and anti
+            joins, which have room for all left rows.
         num_valid: the rows of the left side and those of the right that count, from the front; all
             of them if left out.
         axis: mesh axis or axes that the rows lie along; all axes of the mesh if left out.
@@ -113,21 +116,35 @@ def join(
 
     if any(isinstance(leaf, Tracer) for leaf in jax.tree.leaves((sides, valid))):
         return _with_narrow_count(run(as_pair_capacity(capacity, how, num_left, caller)))
-    if capacity is not None:
+    if capacity is not None and not callable(capacity):
         room = as_pair_capacity(capacity, how, num_left, caller)
         joined = run(room)
         if int(joined.count) > room:
             raise CapacityError(caller, int(joined.count), room)
         return _with_narrow_count(joined)
-    options = {"how": how, "num_valid": num_valid, "axis": axis, "transport": transport}
-    size = int(join_size(sides.a, sides.b, mesh, **options))
+    matches = None
+    if row_mesh is None:
+        matches = _match(sides, how)
+        size = int(matches.total)
+    else:
+        options = {"how": how, "num_valid": num_valid, "axis": axis, "transport": transport}
+        size = int(join_size(sides.a, sides.b, mesh, **options))
+    room = None if capacity is None else as_pair_capacity(capacity(size), how, num_left, caller)
     if size >= MOST_PAIRS:
         pairs = f"{size:,}" if size > MOST_PAIRS else f"{size:,} or more"
         raise ValueError(
             f"{caller}: the result must have fewer than 2**31 - 1 pairs, got {pairs}. Drop keys "
             "that many rows of both sides have, or join the left side in parts."
         )
-    joined = _with_narrow_count(run(_in_steps(size)))
+    if room is not None and size > room:
+        raise CapacityError(caller, size, room)
+    num_rows = _in_steps(size) if room is None else room
+    if matches is None:
+        joined = _with_narrow_count(run(num_rows))
+    else:
+        joined = _pairs(matches, how, num_rows)
+    if room is not None:
+        return joined
     left_rows, right_rows = first_rows(joined[:2], size, row_mesh)
     return Joined(left_rows, right_rows, joined.count)
 
@@ -203,6 +220,16 @@ def join_size(
 def _join(sides: KeySides, how: How, capacity: int) -> Joined:
     num_valid = sides.num_a, sides.num_b
     return local.join(sides.a, sides.b, how=how, capacity=capacity, num_valid=num_valid)
+
+
+@functools.partial(jax.jit, static_argnums=1)
+def _match(sides: KeySides, how: How) -> Matches:
+    return match_sides(sides, how)
+
+
+@functools.partial(jax.jit, static_argnums=(1, 2))
+def _pairs(matches: Matches, how: How, capacity: int) -> Joined:
+    return Joined(*pairs_of_sides(matches, how, capacity))
 
 
 @functools.partial(jax.jit, static_argnums=1)

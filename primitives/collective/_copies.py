@@ -14,7 +14,7 @@ import numpy as np
 from ...shardings._compat import is_x64_enabled, like_varying
 from .._typing import Array
 from ..kernels._compact import flagged_rows
-from ..kernels._join import MOST_PAIRS, saturating_add
+from ..kernels._pair_counts import MOST_PAIRS, saturating_add
 from ..local._take import take_rows
 from ._axis import AxisName, num_shards_on
 from ._exchange import exchange, plan_runs

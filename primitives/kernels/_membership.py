@@ -7,7 +7,7 @@ import jax.numpy as jnp
 from .._key_bits import OrderedWord
 from .._typing import Array
 from ._foreign import call, word_attribute
-from ._join import Side, grouped_sides, rows_of_groups
+from ._grouped_sides import Side, grouped_sides, rows_of_groups
 from ._library import is_native
 
 
@@ -16,7 +16,7 @@ def flag_matches(left: Side, right: Side, column: OrderedWord) -> Array:
     num_left = left.words.shape[0]
 
     def xla(left: Side, right: Side) -> Array:
-        left, right, _ = grouped_sides(left, right, column, False)
+        left, right, _, _ = grouped_sides(left, right, column, False)
         num_groups = num_left + right.words.shape[0]
         has_right = rows_of_groups(right, num_groups) > 0
         is_left = jax.lax.iota(jnp.int32, num_left) < left.num_valid

@@ -17,60 +17,81 @@ namespace jaxframes {
 // without (kAnti).
 enum class How { kInner = 0, kLeft = 1, kOuter = 2, kSemi = 3, kAnti = 4 };
 
-// Groups lie in [0, num_groups). A row that is missing is -1, and so is what lies behind
-// the last pair.
+// The rows of one side by group, in row order: those of group g lie in `rows` from
+// offsets[g] to offsets[g + 1].
+class GroupedRows {
+ public:
+  GroupedRows(const int32_t* offsets, const int32_t* rows, int64_t num_groups)
+      : offsets_(offsets), rows_(rows), num_rows_(offsets[num_groups]) {}
+
+  int64_t size(int64_t group) const { return offsets_[group + 1] - offsets_[group]; }
+  const int32_t* rows(int64_t group) const { return rows_ + offsets_[group]; }
+  // The rows of the group and of all groups behind it.
+  int64_t num_from(int64_t group) const { return num_rows_ - offsets_[group]; }
+  void prefetch(int64_t group) const { __builtin_prefetch(rows(group)); }
+
+ private:
+  const int32_t* offsets_;
+  const int32_t* rows_;
+  int64_t num_rows_;
+};
+
+// Writes `offsets` [num_groups + 2] and `rows` [num_rows]; groups lie in [0, num_groups).
+inline GroupedRows group_rows(const int32_t* groups, int64_t num_rows, int64_t num_groups,
+                              int32_t* offsets, int32_t* rows) {
+  std::fill_n(offsets, num_groups + 2, 0);
+  // Counted two places on, so that filling the rows leaves the offsets as they must be.
+  for (int64_t row = 0; row < num_rows; ++row) ++offsets[groups[row] + 2];
+  for (int64_t group = 0; group < num_groups; ++group) offsets[group + 2] += offsets[group + 1];
+  for (int64_t row = 0; row < num_rows; ++row) {
+    rows[offsets[groups[row] + 1]++] = static_cast<int32_t>(row);
+  }
+  return GroupedRows(offsets, rows, num_groups);
+}
+
+// A row that is missing is -1, and so is what lies behind the last pair.
 struct JoinRow {
   const int32_t* left_groups;
   int64_t num_left;
-  const int32_t* right_groups;
-  int64_t num_right;
+  GroupedRows right;
   int64_t num_groups;
   int64_t capacity;
   int32_t* left_rows;   // [capacity]
   int32_t* right_rows;  // [capacity]
 };
 
-// The rows of one side by group, in row order.
-class GroupedRows {
- public:
-  GroupedRows(const int32_t* groups, int64_t num_rows, int64_t num_groups)
-      : offsets_(num_groups + 2), rows_(num_rows) {
-    // Counted two places on, so that filling the rows leaves the offsets as they must be.
-    for (int64_t row = 0; row < num_rows; ++row) ++offsets_[groups[row] + 2];
-    for (int64_t group = 0; group < num_groups; ++group) offsets_[group + 2] += offsets_[group + 1];
-    for (int64_t row = 0; row < num_rows; ++row) {
-      rows_[offsets_[groups[row] + 1]++] = static_cast<int32_t>(row);
-    }
-  }
-
-  int64_t size(int64_t group) const { return offsets_[group + 1] - offsets_[group]; }
-  const int32_t* rows(int64_t group) const { return rows_.data() + offsets_[group]; }
-
- private:
-  std::vector<int32_t> offsets_;
-  std::vector<int32_t> rows_;
-};
-
-// Writes pairs from a place on, as far as there is room.
+// Writes pairs from a place on, as far as there is room, and nothing from `end` on.
 class PairWriter {
  public:
-  PairWriter(const JoinRow& join, int64_t place) : join_(join), place_(place) {}
+  PairWriter(const JoinRow& join, int64_t place, int64_t end)
+      : join_(join), place_(place), end_(end) {}
 
-  bool is_full() const { return place_ >= join_.capacity; }
+  bool is_full() const { return place_ >= end_; }
 
   void add(int32_t left_row, int32_t right_row) {
     join_.left_rows[place_] = left_row;
     join_.right_rows[place_++] = right_row;
   }
-  // The left row beside each of some right rows.
-  void add_all(int32_t left_row, const int32_t* right_rows, int64_t num_rows) {
-    const int64_t num_fitting = std::min(num_rows, join_.capacity - place_);
+  // The left row beside each of some right rows, behind which `num_readable` can be read.
+  void add_all(int32_t left_row, const int32_t* right_rows, int64_t num_rows,
+               int64_t num_readable) {
+    if (num_rows <= kBlock && place_ + kBlock <= end_ && kBlock <= num_readable) {
+      // A fixed number of them, of which what is too much is written over: no branch to guess.
+      std::fill_n(join_.left_rows + place_, kBlock, left_row);
+      std::copy_n(right_rows, kBlock, join_.right_rows + place_);
+      place_ += num_rows;
+      return;
+    }
+    const int64_t num_fitting = std::min(num_rows, end_ - place_);
     for (int64_t i = 0; i < num_fitting; ++i) add(left_row, right_rows[i]);
   }
 
  private:
+  static constexpr int64_t kBlock = 8;
+
   const JoinRow& join_;
   int64_t place_;
+  const int64_t end_;
 };
 
 namespace internal {
@@ -93,7 +114,7 @@ int64_t write_pairs(Executor& executor, const JoinRow& join, int64_t size, const
     places[chunk + 1] += places[chunk];
   }
   parallel_for(executor, chunks.count, [&](int, int64_t chunk) {
-    PairWriter writer(join, places[chunk]);
+    PairWriter writer(join, places[chunk], std::min(places[chunk + 1], join.capacity));
     for (int64_t i = chunks.begin(chunk); i < chunks.end(chunk) && !writer.is_full(); ++i) {
       write(i, writer);
     }
@@ -105,8 +126,11 @@ int64_t write_pairs(Executor& executor, const JoinRow& join, int64_t size, const
   return total;
 }
 
-inline int64_t join_by_group(Executor& executor, const JoinRow& join, const GroupedRows& right) {
-  const GroupedRows left(join.left_groups, join.num_left, join.num_groups);
+inline int64_t join_by_group(Executor& executor, const JoinRow& join) {
+  std::vector<int32_t> offsets(join.num_groups + 2), rows(join.num_left);
+  const GroupedRows left =
+      group_rows(join.left_groups, join.num_left, join.num_groups, offsets.data(), rows.data());
+  const GroupedRows& right = join.right;
   return write_pairs(
       executor, join, join.num_groups,
       [&](int64_t group) {
@@ -120,7 +144,8 @@ inline int64_t join_by_group(Executor& executor, const JoinRow& join, const Grou
         const int32_t* const right_rows = has_right ? right.rows(group) : &none;
         for (int64_t i = 0; i < std::max<int64_t>(left.size(group), 1); ++i) {
           if (writer.is_full()) return;
-          writer.add_all(left_rows[i], right_rows, std::max<int64_t>(right.size(group), 1));
+          writer.add_all(left_rows[i], right_rows, std::max<int64_t>(right.size(group), 1),
+                         has_right ? right.num_from(group) : 1);
         }
       });
 }
@@ -129,19 +154,24 @@ inline int64_t join_by_group(Executor& executor, const JoinRow& join, const Grou
 
 // The pairs come in the order of the left rows, then the right ones; for kOuter in the
 // order of the groups, of which each has a row on some side. Returns how many pairs there
-// are: with fewer than 2^31 rows on both sides together they are fewer than 2^60.
+// are: with fewer than 2^31 rows on both sides together they are fewer than 2^60. With a
+// capacity of zero they are counted, and nothing else.
 inline int64_t join(Executor& executor, How how, const JoinRow& join) {
   advise_huge_pages(join.left_rows, join.capacity * 4);
   advise_huge_pages(join.right_rows, join.capacity * 4);
-  const GroupedRows right(join.right_groups, join.num_right, join.num_groups);
-  if (how == How::kOuter) return internal::join_by_group(executor, join, right);
+  if (how == How::kOuter) return internal::join_by_group(executor, join);
+  const GroupedRows& right = join.right;
+  constexpr int64_t kAhead = 16;
   const int32_t* const groups = join.left_groups;
   const auto num_matches = [&](int64_t row) { return right.size(groups[row]); };
   const auto write_row = [&](int64_t row, PairWriter& writer) {
     writer.add(static_cast<int32_t>(row), -1);
   };
   const auto write_matches = [&](int64_t row, PairWriter& writer) {
-    writer.add_all(static_cast<int32_t>(row), right.rows(groups[row]), num_matches(row));
+    if (row + kAhead < join.num_left) right.prefetch(groups[row + kAhead]);
+    const int64_t group = groups[row];
+    writer.add_all(static_cast<int32_t>(row), right.rows(group), right.size(group),
+                   right.num_from(group));
   };
   switch (how) {
     case How::kInner:

@@ -9,7 +9,8 @@ from .._arguments import MAX_SHARD_ROWS, as_static_int
 from .._key_bits import OrderedWord, ordered_words
 from .._typing import Array, Int
 from ..kernels._factorize import number_groups
-from ..kernels._join import Pairs, Side, count_pairs, join_words, one_after_the_other
+from ..kernels._grouped_sides import Side, one_after_the_other
+from ..kernels._join import Matches, Pairs, count_pairs, join_words, match_words, pairs_of
 from ._merge import NumValid
 from ._radix_sort import Keys, argsort_columns
 from ._sides import KeySides, as_key_sides
@@ -162,6 +163,21 @@ def join_sides(sides: KeySides, how: How, capacity: int) -> Pairs:
         pairs = join_sides(sides.swapped(), "left", capacity)
         return Pairs(pairs.right_rows, pairs.left_rows, pairs.count)
     return join_words(*word_sides(sides, in_key_order=how == "outer"), how, capacity)
+
+
+def match_sides(sides: KeySides, how: How) -> Matches:
+    """The first half of `join_sides`, which finds and counts the pairs."""
+    if how == "right":
+        sides, how = sides.swapped(), "left"
+    return match_words(*word_sides(sides, in_key_order=how == "outer"), how)
+
+
+def pairs_of_sides(matches: Matches, how: How, capacity: int) -> Pairs:
+    """The second half of `join_sides`, which writes the pairs."""
+    if how == "right":
+        pairs = pairs_of(matches, "left", capacity)
+        return Pairs(pairs.right_rows, pairs.left_rows, pairs.count)
+    return pairs_of(matches, how, capacity)
 
 
 def word_sides(sides: KeySides, *, in_key_order: bool) -> tuple[Side, Side, OrderedWord]:

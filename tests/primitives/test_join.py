@@ -66,6 +66,18 @@ def test_an_eager_join_says_which_capacity_would_do(num_shards):
     )
 
 
+def test_an_eager_join_asks_a_function_for_its_capacity():
+    left, right = make_sides(20, 16)
+    for mesh, how in ((None, "left"), (None, "right"), (mesh_of(3), "left")):
+        expected = oracles.join(left, right, how=how)
+        count = len(expected[0])
+        joined = primitives.join(left, right, mesh, how=how, capacity=lambda pairs: pairs + 3)
+        padded = [np.append(rows, np.full(3, -1, np.int32)) for rows in expected]
+        oracles.assert_same_bits(tuple(joined), (*padded, np.int32(count)))
+        with pytest.raises(primitives.CapacityError):
+            primitives.join(left, right, mesh, how=how, capacity=lambda pairs: pairs - 1)
+
+
 def test_an_eager_join_of_more_pairs_than_a_result_holds():
     keys = np.zeros(50_000, np.int32)
     message = (

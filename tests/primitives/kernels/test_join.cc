@@ -57,13 +57,18 @@ void check_join(Executor& executor, How how, const std::vector<int32_t>& left,
   }
   GuardedArray<int32_t> left_groups(left, at_front), right_groups(right, at_front);
   GuardedArray<int32_t> left_rows(capacity, at_front), right_rows(capacity, at_front);
+  GuardedArray<int32_t> offsets(num_groups + 2, at_front), rows(right.size(), at_front);
   left_groups.protect();
   right_groups.protect();
+  const GroupedRows grouped =
+      group_rows(right_groups.data(), static_cast<int64_t>(right.size()), num_groups,
+                 offsets.data(), rows.data());
+  offsets.protect();
+  rows.protect();
   const int64_t count =
       join(executor, how,
-           JoinRow{left_groups.data(), static_cast<int64_t>(left.size()), right_groups.data(),
-                   static_cast<int64_t>(right.size()), num_groups, capacity, left_rows.data(),
-                   right_rows.data()});
+           JoinRow{left_groups.data(), static_cast<int64_t>(left.size()), grouped, num_groups,
+                   capacity, left_rows.data(), right_rows.data()});
   CHECK(count == static_cast<int64_t>(pairs.size()));
   CHECK(left_rows.values() == left_expected);
   CHECK(right_rows.values() == right_expected);
@@ -116,9 +121,11 @@ int main() {
     current_case() = "many rows of one group";
     const std::vector<int32_t> left(100000, 0), right(50000, 0);
     std::vector<int32_t> left_rows(70000), right_rows(70000);
-    const int64_t count =
-        join(two, how, JoinRow{left.data(), 100000, right.data(), 50000, 1, 70000,
-                               left_rows.data(), right_rows.data()});
+    std::vector<int32_t> offsets(3), rows(50000);
+    const GroupedRows grouped =
+        group_rows(right.data(), 50000, 1, offsets.data(), rows.data());
+    const int64_t count = join(two, how, JoinRow{left.data(), 100000, grouped, 1, 70000,
+                                                 left_rows.data(), right_rows.data()});
     CHECK(count == int64_t{5000000000});
     CHECK(left_rows[49999] == 0 && right_rows[49999] == 49999);
     CHECK(left_rows[69999] == 1 && right_rows[69999] == 19999);

@@ -8,7 +8,7 @@ import oracles
 import pytest
 from jaxframes.primitives import backend, kernels, local
 from jaxframes.primitives._key_bits import ordered_word
-from jaxframes.primitives.kernels._join import Side
+from jaxframes.primitives.kernels._grouped_sides import Side
 from key_distributions import make_keys
 from on_shards import noting
 

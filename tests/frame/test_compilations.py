@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Frames of many lengths share few compiled programs: how often each operation compiles."""
+
+import logging
+from collections import Counter
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pandas as pd
+import pytest
+from jaxframes.frame import JaxFrame
+
+MOST_ROWS = 200_000
+OPERATIONS = {
+    "sort_values": lambda frame, right: frame.sort_values("k"),
+    "filter": lambda frame, right: frame[frame["x"] > np.float32(0)],
+    "groupby sum": lambda frame, right: frame.groupby("k")["x"].sum(),
+    "merge": lambda frame, right: frame.merge(right, on="k"),
+    "arithmetic": lambda frame, right: frame["x"] * frame["x"],
+    "head": lambda frame, right: frame.head(1000),
+}
+
+
+class Compilations(logging.Handler):
+    """Counts what XLA compiles while it is entered: the name of each program."""
+
+    def __init__(self):
+        super().__init__()
+        self.programs = Counter()
+        self._log = logging.getLogger("jax")
+
+    def emit(self, record):
+        message = record.getMessage()
+        if message.startswith("Finished XLA compilation of"):
+            self.programs[message.split()[4]] += 1
+
+    def __enter__(self):
+        self._log.addHandler(self)
+        self._was = self._log.propagate
+        self._log.propagate = False
+        self._logging = jax.log_compiles(True)
+        self._logging.__enter__()
+        return self
+
+    def __exit__(self, *error):
+        self._logging.__exit__(*error)
+        self._log.propagate = self._was
+        self._log.removeHandler(self)
+
+
+@pytest.fixture(scope="module")
+def frames():
+    rng = np.random.default_rng(0)
+    columns = {
+        "k": rng.integers(0, 500, MOST_ROWS, dtype=np.int32),
+        "x": rng.normal(size=MOST_ROWS).astype(np.float32),
+    }
+    rows = pd.DataFrame(columns)
+    lengths = rng.integers(MOST_ROWS // 2, MOST_ROWS + 1, 100)
+    return [JaxFrame(rows[:length]) for length in lengths]
+
+
+@pytest.fixture(scope="module")
+def right():
+    return JaxFrame({"k": np.arange(500, dtype=np.int32), "z": np.ones(500, np.float32)})
+
+
+def test_compilations_are_counted():
+    with Compilations() as seen:
+        jax.jit(lambda x: x * 3 - 1)(jnp.arange(17, dtype=jnp.int32))
+    assert seen.programs["jit(<lambda>)"] == 1
+
+
+@pytest.mark.parametrize("operation", OPERATIONS)
+def test_a_hundred_lengths_compile_ten_times_at_most(operation, frames, right):
+    calls_that_compile, programs = 0, Counter()
+    for frame in frames:
+        with Compilations() as seen:
+            jax.block_until_ready(OPERATIONS[operation](frame, right))
+        calls_that_compile += bool(seen.programs)
+        programs += seen.programs
+    assert 0 < calls_that_compile <= 10
+    assert max(programs.values()) <= 10, programs
+    # Every capacity has been seen by now, that of each result too.
+    with Compilations() as seen:
+        for frame in frames[::10]:
+            jax.block_until_ready(OPERATIONS[operation](frame, right))
+    assert not seen.programs
+
+
+@pytest.mark.parametrize("operation", OPERATIONS)
+def test_a_second_call_of_the_same_capacity_traces_nothing(operation, right):
+    rng = np.random.default_rng(1)
+    traced = []
+
+    def note(event, duration, **details):
+        if "trace" in event:
+            traced.append(event)
+
+    jax.monitoring.register_event_duration_secs_listener(note)
+    try:
+        for length in (7000, 7001, 7100):
+            columns = {
+                "k": rng.permutation(length).astype(np.int32) % 500,
+                "x": np.where(np.arange(length) % 2, np.float32(1), np.float32(-1)),
+            }
+            frame = JaxFrame(columns)
+            del traced[:]
+            jax.block_until_ready(OPERATIONS[operation](frame, right))
+            assert bool(traced) == (length == 7000)
+    finally:
+        jax.monitoring.unregister_event_duration_listener(note)
