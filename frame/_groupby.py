@@ -17,6 +17,9 @@ class SeriesGroupBy(GroupByTransformation, GroupByReductions, GroupByRows):
 
     _is_series = True
 
+    def __getattr__(self, name: str) -> Any:
+        raise _absent(self, name)
+
 
 class FrameGroupBy(GroupByTransformation, GroupByReductions, GroupByRows):
     """A grouped frame: what `frame.groupby` returns."""
@@ -40,9 +43,13 @@ class FrameGroupBy(GroupByTransformation, GroupByReductions, GroupByRows):
     def __getattr__(self, name: str) -> Any:
         if not name.startswith("_") and name in self._source._labels:  # pyright: ignore
             return self[name]
-        raise lacking("JaxGroupBy", name) or AttributeError(
-            f"{type(self).__name__!r} object has no attribute {name!r}"
-        )
+        raise _absent(self, name)
+
+
+def _absent(groups: Any, name: str) -> AttributeError | NotImplementedError:
+    return lacking("JaxGroupBy", name) or AttributeError(
+        f"{type(groups).__name__!r} object has no attribute {name!r}"
+    )
 
 
 def _as_options(sort: Any, dropna: Any, as_index: Any, observed: Any, capacity: Any) -> Options:
