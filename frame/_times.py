@@ -49,7 +49,7 @@ class TimeMethods:
 
     @property
     def unit(self) -> str:
-        """What the times are counted in: "s", "ms", "us" or "ns"."""
+        """What the times are counted in, "s", "ms", "us" or "ns"."""
         return self._column.type.unit or "ns"
 
     def as_unit(self, unit: str) -> Any:
