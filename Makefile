@@ -23,16 +23,20 @@ BENCH_ARGS ?=
 PYTEST_WORKERS ?= 2
 
 # The second pass, without the C++ kernels, compiles programs several times as large: it leaves out
-# LLVM's optimiser, and the tests that no kernel is part of or that put transformations and meshes
-# around what the others test. XLA_PASS_ARGS= runs them all.
+# LLVM's optimiser, and the tests that no kernel is part of: those that put transformations and
+# meshes around what the others test, collectives that only move rows or that stand on a sort which
+# has its own tests, and methods of frames that work row by row, on labels or on dictionaries.
+# XLA_PASS_ARGS= runs them all.
 QUICK_COMPILATION := --xla_backend_optimization_level=0
+ignored = $(addprefix --ignore=tests/$(1)test_,$(addsuffix .py,$(2)))
 XLA_PASS_ARGS ?= --ignore=tests/shardings --ignore=tests/primitives/hlo \
-	--ignore=tests/primitives/test_matrix.py --ignore=tests/test_how_to.py \
-	--ignore=tests/test_import_floors.py --ignore=tests/test_reference_complete.py \
-	--ignore=tests/primitives/test_transformed.py \
-	--ignore=tests/primitives/collective/test_transformed.py \
-	$(addprefix --ignore=tests/frame/test_,$(addsuffix .py,arrow coverage csv display neighbours \
-	  parity_harness parquet two_processes))
+	$(call ignored,,how_to import_floors reference_complete) \
+	$(call ignored,primitives/,matrix transformed) \
+	$(call ignored,primitives/collective/,errors exchange gather_rows order_statistics rebalance \
+	  searchsorted segmented_sort sets transformed wide_counts) \
+	$(call ignored,frame/,agg apply arithmetic_dtypes arrow astype bounds compilations corr \
+	  coverage csv describe display dt labels loc map missing neighbours operators parity_harness \
+	  parquet shift str transformations two_processes typed_operators where without_x64 wrong_uses)
 
 VENV := .venv
 BIN := $(VENV)/bin
