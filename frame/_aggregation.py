@@ -72,7 +72,8 @@ class SeriesAggregation(SeriesBase):
         if is_traced(values):
             types = [Column(value).type for value in values]
             pairs = [(value, False) for value in values]
-            return self.series_class._of(traced_table(pairs, types, index, "agg"), self._name)
+            table = traced_table(pairs, types, index, "agg").replace(needed=self._table.needed)
+            return self.series_class._of(table, self._name)
         result = pd.Series(values, index=index, name=self._name)
         return self.series_class._of(table_of_series(result), self._name)
 
@@ -172,7 +173,8 @@ class FrameAggregation(FrameBase):
             if is_traced(values):
                 types = [Column(value).type for value in values]
                 pairs = [(value, False) for value in values]
-                return self.series_class._of(traced_table(pairs, types, labels, "agg"), None)
+                table = traced_table(pairs, types, labels, "agg")
+                return self.series_class._of(table.replace(needed=self._table.needed), None)
             result = pd.Series(values, index=labels)
             return self.series_class._of(table_of_series(result), None)
         if any(isinstance(v, NDFrame) and is_traced(v._table) for v in values):

@@ -152,7 +152,7 @@ class FrameCorrelation(FrameBase):
         if size:
             matrix = covariances(
                 table.columns,
-                table.num_rows,
+                table.all_rows,
                 table.layout,
                 min_periods=min_periods or 1,
                 ddof=ddof,
@@ -165,7 +165,8 @@ class FrameCorrelation(FrameBase):
                 whole = np.pad(np.asarray(matrix), padding)
                 columns = [Column(jnp.asarray(whole[:, place])) for place in range(size)]
         index = index_from(narrowed(labels.index), capacity, ONE_DEVICE)
-        return self.frame_class._of(Table(tuple(columns), index, as_count(size)), labels)
+        made = Table(tuple(columns), index, as_count(size), table.needed)
+        return self.frame_class._of(made, labels)
 
 
 class SeriesCorrelation(SeriesBase):
@@ -189,12 +190,12 @@ class SeriesCorrelation(SeriesBase):
         table = self._table
         matrix = covariances(
             (a, b),
-            table.num_rows,
+            table.all_rows,
             table.layout,
             min_periods=min_periods or 1,
             ddof=ddof,
             kind=kind,
         )
         if is_traced(matrix):
-            return matrix[0, 1]
+            return table.unless_lost(matrix[0, 1])
         return np.float64(np.asarray(matrix)[0, 1])

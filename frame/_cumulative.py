@@ -13,6 +13,7 @@ from .. import primitives
 from ._base import FrameBase, NDFrame, SeriesBase
 from ._column import NAT, Array, Column, Kind, fill_missing
 from ._layout import Layout
+from ._table import Count, Table, is_row
 from ._widths import wide
 
 _OPERATORS = {"cumsum": "add", "cumprod": "mul", "cummin": "min", "cummax": "max"}
@@ -35,7 +36,7 @@ class Accumulation(NamedTuple):
 
 
 def cumulate(
-    name: str, columns: tuple[Column, ...], labels: list[Hashable], skipna: bool, layout: Layout
+    name: str, columns: tuple[Column, ...], labels: list[Hashable], skipna: bool, table: Table
 ) -> tuple[Column, ...]:
     """The columns with each value combined with those before it.
 
@@ -50,7 +51,8 @@ def cumulate(
         return ()
     kinds = tuple(column.type for column in columns)
     missing = tuple(_missing(column) for column in columns)
-    data = _accumulate(tuple(column.data for column in columns), missing, plans, layout)
+    data = tuple(column.data for column in columns)
+    data = _accumulate(data, missing, table.num_rows, plans, table.layout)
     return tuple(Column(one, None, kind) for one, kind in zip(data, kinds, strict=True))
 
 
@@ -91,16 +93,20 @@ def _missing(column: Column) -> Array | None:
     return column.missing() if column.can_miss else None
 
 
-@functools.partial(jax.jit, static_argnums=(2, 3))
+@functools.partial(jax.jit, static_argnums=(3, 4))
 def _accumulate(
     data: tuple[Array, ...],
     missing: tuple[Array | None, ...],
+    num_rows: Count,
     plans: tuple[Accumulation, ...],
     layout: Layout,
 ) -> tuple[Array, ...]:
     results = []
     for x, is_missing, plan in zip(data, missing, plans, strict=True):
         x = x.astype(plan.dtype)
+        if plan.op == "mul":
+            # A product's derivative multiplies by padding behind the rows too: NaN spoils it.
+            x = jnp.where(is_row(x.shape[0], num_rows, layout), x, neutral(plan.op, plan.dtype))
         if is_missing is not None:
             x = jnp.where(is_missing, neutral(plan.op, plan.dtype), x)
         result = primitives.inclusive_scan(x, plan.op, **layout.on_mesh)
@@ -165,7 +171,7 @@ class Cumulative(NDFrame):
     def _cumulate(self, name: str, axis: Any, skipna: bool, numeric_only: bool) -> Self:
         check_axis(axis, name, self)
         of = numeric_part(self) if numeric_only else self
-        columns = cumulate(name, of._table.columns, column_labels(of), bool(skipna), self._layout)
+        columns = cumulate(name, of._table.columns, column_labels(of), bool(skipna), self._table)
         return of._like(of._table.with_columns(columns))
 
 

@@ -90,11 +90,12 @@ class FrameDuplicates(Duplicates, FrameBase):
         columns = self._compared(None, "nunique")
         if not columns:
             return self.series_class._of(table_of_series(pd.DataFrame().nunique()), None)
-        counts = count_distinct(columns, table.num_rows, table.layout, dropna=bool(dropna))
+        counts = count_distinct(columns, table.all_rows, table.layout, dropna=bool(dropna))
         if is_traced(counts):
             values = [(count, False) for count in counts]
             types = [Column(count).type for count in counts]
-            return self.series_class._of(traced_table(values, types, labels, "nunique"), None)
+            made = traced_table(values, types, labels, "nunique").replace(needed=table.needed)
+            return self.series_class._of(made, None)
         values = [np.asarray(count).reshape(1) for count in counts]
         return self.series_class._of(table_of_series(host_series(values, labels)), None)
 
@@ -120,7 +121,7 @@ class SeriesDuplicates(Duplicates, SeriesBase):
         """How many different values there are."""
         table = self._table
         columns = self._compared(None, "nunique")
-        (count,) = count_distinct(columns, table.num_rows, table.layout, dropna=bool(dropna))
+        (count,) = count_distinct(columns, table.all_rows, table.layout, dropna=bool(dropna))
         return count if is_traced(count) else int(count)
 
     @property

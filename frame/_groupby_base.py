@@ -17,7 +17,7 @@ from ._groups import Groups, groups_of_sizes, make_groups
 from ._index import RANGE, RowIndex
 from ._labels import Labels
 from ._moves import settled
-from ._table import Table, is_traced
+from ._table import Table, either_needed, is_traced
 
 
 class Options(NamedTuple):
@@ -193,7 +193,8 @@ class GroupByBase:
         """A result with a row for each group."""
         groups, keys = self._groups, self._grouped.keys
         index = RowIndex(groups.keys, tuple(key.name for key in keys))
-        table = Table((), index, groups.count, groups.needed, groups.layout)
+        needed = either_needed(self._source._table.needed, groups.needed)
+        table = Table((), index, groups.count, needed, groups.layout)
         if self._options.as_index:
             if as_series:
                 return self._source._make_series(columns[0], labels[0], table)

@@ -74,18 +74,18 @@ class SeriesQuantiles(SeriesBase):
         if np.ndim(q) == 0:
             return self._scalar(found)
         table = _table_of([found], [self._only.type], places)
-        return self.series_class._of(table, self._name)
+        return self.series_class._of(table.replace(needed=self._table.needed), self._name)
 
     def _quantiles(self, q: Any, how: str, skipna: bool = True) -> Quantiles:
         table = self._table
         (found,) = quantiles_of_columns(
-            [self._only], q, how, table.num_rows, table.layout, skipna=skipna
+            [self._only], q, how, table.all_rows, table.layout, skipna=skipna
         )
         return found
 
     def _scalar(self, found: Quantiles) -> Any:
         if is_traced(found):
-            return found.values[0]
+            return self._table.unless_lost(found.values[0])
         return host_value(*found, self._only.type)[0]
 
     def argmin(self, axis: Any = None, skipna: bool = True) -> Any:
@@ -114,7 +114,7 @@ class SeriesQuantiles(SeriesBase):
         column, table = self._only, self._table
         check_reducible(column, op, self._name)
         plan = reduction_for(column, op, skipna=check_flag(skipna, "skipna"))
-        (reduced,) = reduce_columns([[column]], [plan], table.num_rows, table.layout)
+        (reduced,) = reduce_columns([[column]], [plan], table.all_rows, table.layout)
         if is_traced(reduced):
             return reduced.value
         if bool(reduced.is_missing):
@@ -188,7 +188,8 @@ class FrameQuantiles(FrameBase):
         if np.ndim(q) == 0:
             return self._one_row(found, frame, "quantile", q)
         types = [column.type for column in columns]
-        return self.frame_class._of(_table_of(found, types, places), labels)
+        of_places = _table_of(found, types, places).replace(needed=self._table.needed)
+        return self.frame_class._of(of_places, labels)
 
     def _numbers(self, numeric_only: bool) -> Any:
         if not check_flag(numeric_only, "numeric_only"):
@@ -198,7 +199,7 @@ class FrameQuantiles(FrameBase):
     def _found(self, frame: Any, q: Any, how: str, skipna: bool) -> tuple[Quantiles, ...]:
         table = frame._table
         return quantiles_of_columns(
-            table.columns, q, how, table.num_rows, table.layout, skipna=skipna
+            table.columns, q, how, table.all_rows, table.layout, skipna=skipna
         )
 
     def _one_row(self, found: Any, frame: Any, caller: str, name: Any) -> Any:
@@ -206,7 +207,8 @@ class FrameQuantiles(FrameBase):
         labels = frame._labels.index
         if is_traced(found):
             values = [(one.values[0], one.is_missing) for one in found]
-            return self.series_class._of(traced_table(values, types, labels, caller), name)
+            table = traced_table(values, types, labels, caller).replace(needed=frame._table.needed)
+            return self.series_class._of(table, name)
         shown = [
             host_value(one.values, one.is_missing, kind)
             for one, kind in zip(found, types, strict=True)
@@ -231,7 +233,7 @@ class FrameQuantiles(FrameBase):
             check_reducible(column, op, label)
         plans = [reduction_for(column, op, skipna=skipna) for column in table.columns]
         groups = [[column] for column in table.columns]
-        reduced = reduce_columns(groups, plans, table.num_rows, table.layout)
+        reduced = reduce_columns(groups, plans, table.all_rows, table.layout)
         if is_traced(reduced):
             raise NotImplementedError(
                 f"{caller}: labels are not known inside jit. Use {op}() of single columns."

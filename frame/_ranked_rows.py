@@ -78,7 +78,7 @@ class SeriesRankedRows(RankedRows, SeriesBase):
     def _is_monotonic(self, is_decreasing: bool) -> Any:
         column, table = self._only, self._table
         result = _in_order(
-            column.data, column.missing(), table.num_rows, is_decreasing, table.layout
+            column.data, column.missing(), table.all_rows, is_decreasing, table.layout
         )
         return result if is_traced(result) else bool(result)
 

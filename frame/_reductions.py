@@ -238,11 +238,11 @@ class SeriesReductions(Reductions, SeriesBase):
         if op == "sum" and column.kind == "string":
             return string_sum(column, self._table, self._name, **arguments)
         plan = reduction_for(column, op, **arguments)
-        (reduced,) = reduce_columns([[column]], [plan], self._table.num_rows, self._layout)
+        (reduced,) = reduce_columns([[column]], [plan], self._table.all_rows, self._layout)
         if is_traced(reduced):
             if column.kind != "number" and not plan_gives_number(op):
                 raise in_jit(op, self._name, column)
-            return reduced.value
+            return self._table.unless_lost(reduced.value)
         return host_value(*reduced, result_type(column.type, op))[0]
 
 
@@ -285,7 +285,7 @@ class FrameReductions(Reductions, FrameBase):
         rest = [c for c, is_string in zip(columns, is_sum_of_strings, strict=True) if not is_string]
         plans = [reduction_for(column, op, **arguments) for column in rest]
         reduced = iter(
-            reduce_columns([[c] for c in rest], plans, self._table.num_rows, self._layout)
+            reduce_columns([[c] for c in rest], plans, self._table.all_rows, self._layout)
             if rest
             else ()
         )
@@ -295,7 +295,7 @@ class FrameReductions(Reductions, FrameBase):
                     raise in_jit(op, label, column)
             types = [result_type(column.type, op) for column in columns]
             table = traced_table(list(reduced), types, labels, op)
-            return self.series_class._of(table, None)
+            return self.series_class._of(table.replace(needed=self._table.needed), None)
         values = [
             np.array([string_sum(column, self._table, label, **arguments)], object)
             if is_string
@@ -326,7 +326,7 @@ class FrameReductions(Reductions, FrameBase):
             counted = wide(np.int64) if is_bool and dtype.kind == "b" else dtype
             groups = [columns]
             plans = [reduction_for(columns[0], op, dtype=counted, **arguments)]
-        reduced = reduce_columns(groups, plans, self._table.num_rows, self._layout)
+        reduced = reduce_columns(groups, plans, self._table.all_rows, self._layout)
         if op in LOGICAL:
             flags = [one.value for one in reduced]
             join = np.logical_or if op == "any" else np.logical_and
@@ -337,7 +337,7 @@ class FrameReductions(Reductions, FrameBase):
                 result = result | flag if op == "any" else result & flag
             return result
         if is_traced(reduced):
-            return reduced[0].value
+            return self._table.unless_lost(reduced[0].value)
         return host_value(*reduced[0], result_type(columns[0].type, op))[0]
 
     def _of_nothing(self, op: str, axis: Any, labels: pd.Index, arguments: dict[str, Any]) -> Any:

@@ -226,6 +226,9 @@ class FrameSelection(FrameBase, RowSelection):
         self._table, self._labels = without._table, without._labels
         return column
 
+    def __delitem__(self, label: Hashable) -> None:
+        self.pop(label)
+
     def _columns_at(self, places: Sequence[int]) -> Self:
         columns = [self._table.columns[place] for place in places]
         return self._of(self._table.with_columns(columns), self._labels.take(list(places)))

@@ -19,7 +19,7 @@ from ._merge_keys import common_pair, join_keys
 from ._moves import sort_rows, take_columns
 from ._packed import pack_rows
 from ._row_pairs import SideRows, is_in_jit, pair_rows
-from ._table import Count, Table, as_count, is_row
+from ._table import Count, Table, as_count, either_needed, is_row
 
 
 def beside(
@@ -58,7 +58,8 @@ def _labels(
 
 def _with(left: Table, right: Table, join: str, sort: bool) -> Table:
     if same_labels(left, right):
-        return left.with_columns((*left.columns, *right.columns))
+        whole = left.replace(needed=either_needed(left.needed, right.needed))
+        return whole.with_columns((*left.columns, *right.columns))
     left_levels, right_levels = left.index_columns(), right.index_columns()
     if is_in_jit(left.num_rows, right.num_rows, left_levels, right_levels):
         raise NotImplementedError(

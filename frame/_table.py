@@ -49,12 +49,27 @@ class Table:
     @property
     def num_rows_on_host(self) -> int:
         """The number of rows, read from the device where it is not known here."""
-        needed = int(host_array(self.needed)) if isinstance(self.needed, jax.Array) else self.needed
-        if needed:
-            raise CapacityError("JaxFrame", int(needed), self.capacity)
-        if isinstance(self.num_rows, jax.Array):
-            return int(host_array(self.num_rows))
-        return int(self.num_rows)
+        num_rows = self.all_rows
+        return int(host_array(num_rows) if isinstance(num_rows, jax.Array) else num_rows)
+
+    @property
+    def all_rows(self) -> Count:
+        """The number of rows, for what makes one value of them all: none of them may be lost.
+
+        Raises:
+            CapacityError: some are, and it is known. What is traced passes; see `unless_lost`.
+        """
+        if isinstance(self.needed, jax.Array) and not is_traced(self.needed):
+            needed = int(host_array(self.needed))
+            if needed:
+                raise CapacityError("JaxFrame", needed, self.capacity)
+        return self.num_rows
+
+    def unless_lost(self, value: Array) -> Array:
+        """A traced value made of all rows: of floats NaN where some were lost."""
+        if not is_traced(self.needed) or not jnp.issubdtype(value.dtype, jnp.inexact):
+            return value
+        return jnp.where(self.needed > 0, value.dtype.type(np.nan), value)
 
     def is_row(self) -> Array:
         """A flag for each row of the capacity: whether it counts."""
@@ -81,6 +96,13 @@ def is_traced(*trees: Any) -> bool:
 def is_row(capacity: int, num_rows: Count, layout: Layout = ONE_DEVICE) -> Array:
     """A flag for each row of the capacity: whether it counts."""
     return layout.constrain(jnp.arange(capacity, dtype=jnp.int32) < num_rows)
+
+
+def either_needed(a: Count, b: Count) -> Count:
+    """What `Table.needed` is of rows made of others, either of which may have lost some."""
+    if isinstance(a, jax.Array) and isinstance(b, jax.Array):
+        return jnp.maximum(a, b)
+    return a if isinstance(a, jax.Array) else b
 
 
 def as_count(num_rows: int) -> np.int32:

@@ -66,10 +66,33 @@ def assert_same_error(operation: Callable[..., Any], *frames: pd.DataFrame | pd.
 
 
 def on_device(frame: pd.DataFrame | pd.Series, sharding: Any = None) -> Any:
-    """The same as a JaxFrame or a JaxSeries."""
+    """The same as a JaxFrame or a JaxSeries, whose padding no result may depend on."""
     if isinstance(frame, pd.Series):
-        return JaxSeries(frame, sharding=sharding)
-    return JaxFrame(frame, sharding=sharding)
+        return with_arbitrary_padding(JaxSeries(frame, sharding=sharding))
+    return with_arbitrary_padding(JaxFrame(frame, sharding=sharding))
+
+
+def with_arbitrary_padding(frame: Any) -> Any:
+    """The same rows, with values behind them that spoil whatever reads them."""
+    table, num_rows = frame._table, len(frame)
+
+    def spoiled(rows: jax.Array) -> jax.Array:
+        whole = np.array(rows)
+        padding = np.array(_spoiling(whole.dtype), whole.dtype)
+        whole[num_rows:] = np.resize(padding, len(whole) - num_rows)
+        return table.layout.place(whole)
+
+    columns, index = jax.tree.map(spoiled, (table.columns, table.index))
+    return frame._like(table.replace(columns=columns, index=index))
+
+
+def _spoiling(dtype: np.dtype) -> list[Any]:
+    if dtype == np.bool_:
+        return [True, False]
+    if dtype.kind in "iu":
+        # As codes these are none of a dictionary, the first of one, and what stands for missing.
+        return [np.iinfo(dtype).max, np.iinfo(dtype).min, 0, dtype.type(0) - dtype.type(1)]
+    return [np.nan, np.inf, -np.inf, -0.0, 2.0**100]
 
 
 def assert_same(got: Any, expected: Any, ulps: int = 0) -> None:

@@ -104,6 +104,7 @@ def test_labels_set_on_the_frame():
         f.index = np.arange(len(f)) * 2
         f.a = f.b + 1
         f.insert(1, "new", f.b * 2)
+        del f["c"]
         series = f.a.copy()
         series.name = "renamed"
         return f, series
