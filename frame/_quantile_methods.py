@@ -155,7 +155,7 @@ class FrameQuantiles(FrameBase):
         for column, label in zip(columns, labels, strict=True):
             check_reducible(column, "median", label)
         found = self._found(frame, np.array([0.5]), "median", skipna)
-        return self._one_row(found, frame, "median", None)
+        return self._value_of_each(found, frame, "median", None)
 
     def quantile(
         self,
@@ -186,7 +186,7 @@ class FrameQuantiles(FrameBase):
             return self.frame_class._of(*table_of_frame(empty))
         found = self._found(frame, places, interpolation, True)
         if np.ndim(q) == 0:
-            return self._one_row(found, frame, "quantile", q)
+            return self._value_of_each(found, frame, "quantile", q)
         types = [column.type for column in columns]
         of_places = _table_of(found, types, places).replace(needed=self._table.needed)
         return self.frame_class._of(of_places, labels)
@@ -202,7 +202,7 @@ class FrameQuantiles(FrameBase):
             table.columns, q, how, table.all_rows, table.layout, skipna=skipna
         )
 
-    def _one_row(self, found: Any, frame: Any, caller: str, name: Any) -> Any:
+    def _value_of_each(self, found: Any, frame: Any, caller: str, name: Any) -> Any:
         types = [column.type for column in frame._table.columns]
         labels = frame._labels.index
         if is_traced(found):

@@ -31,6 +31,16 @@ def test_each_name_of_pandas_is_there_or_says_what_to_use(kind):
             getattr(ours, name)
 
 
+@pytest.mark.parametrize("kind", [JaxFrame, JaxSeries])
+def test_no_concept_hides_a_method_of_another(kind):
+    defined = {}
+    for base in kind.__mro__[:-1]:
+        for name, value in vars(base).items():
+            if callable(value) and not name.startswith("__"):
+                other = defined.setdefault(name, base)
+                assert issubclass(other, base), f"{name} of {base} is hidden by that of {other}"
+
+
 def test_a_name_that_pandas_has_not_is_no_attribute():
     for make in (JaxFrame(FRAME), JaxSeries(FRAME["x"]), JaxFrame(FRAME).groupby("k")):
         with pytest.raises(AttributeError, match="bogus") as caught:

@@ -48,6 +48,11 @@ def test_labels_of_a_range_and_of_strings():
     )
 
 
+def test_a_row_as_a_series():
+    frame = mixed_frame()[["i", "x"]]
+    assert_parity(lambda f: (f.loc[5], f.iloc[5]), frame, ways=["eager"])
+
+
 def test_rows_dropped_by_label():
     frame = mixed_frame()
     assert_parity(
