@@ -92,7 +92,7 @@ def _spoiling(dtype: np.dtype) -> list[Any]:
     if dtype.kind in "iu":
         # As codes these are none of a dictionary, the first of one, and what stands for missing.
         return [np.iinfo(dtype).max, np.iinfo(dtype).min, 0, max(np.iinfo(dtype).min, -1)]
-    return [np.nan, np.inf, -np.inf, -0.0, 2.0**100]
+    return [np.nan, np.inf, -np.inf, -0.0, np.finfo(dtype).max]
 
 
 def assert_same(got: Any, expected: Any, ulps: int = 0) -> None:
