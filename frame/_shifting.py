@@ -74,7 +74,8 @@ def _filling(column: Column, fill_value: Any) -> tuple[Column, Filling]:
         return column, Filling(column.dtype, column.dtype.type(value))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        row: Any = narrowed(_one_row(column).shift(1, fill_value=fill_value))
+        shifted: Any = _one_row(column).shift(1, fill_value=fill_value)
+        row: Any = narrowed(shifted)
     if column.kind == "category":
         return column, Filling(column.dtype, np.int32(row.cat.codes.iloc[0]))
     if column.type.is_time and row.dtype.kind in "mM":
