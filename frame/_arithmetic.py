@@ -15,7 +15,7 @@ from ._elementwise import COMPARISONS, Scalar, combine, filled_pair
 from ._labels import Labels
 from ._operators import Operators
 from ._outer_alignment import align_labels, align_tables, spread, spread_columns
-from ._table import Table, is_traced
+from ._table import Table, either_needed, is_traced
 from ._ufuncs import NumpyFunctions
 
 
@@ -67,7 +67,8 @@ class SeriesArithmetic(Operators, NumpyFunctions, SeriesBase):
         pairs = [_paired(a.columns[0], b.columns[0], reflected, fill_value)]
         (column,) = combine(op, pairs, a.num_rows, [self._name])
         name = self._name if self._name == other._name else None
-        return self._of(a.with_columns([column]), name)
+        whole = a.replace(needed=either_needed(self._table.needed, other._table.needed))
+        return self._of(whole.with_columns([column]), name)
 
 
 class FrameArithmetic(Operators, NumpyFunctions, FrameBase):

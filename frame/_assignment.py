@@ -13,7 +13,7 @@ from ._alignment import aligned_column
 from ._base import FrameBase, SeriesBase
 from ._column import NUMBER, Column
 from ._from_host import column_from
-from ._table import Table, is_traced
+from ._table import Table, either_needed, is_traced
 from ._widths import narrowed
 
 
@@ -85,6 +85,9 @@ class FrameAssignment(FrameBase):
             columns.append(column)
             self._labels = self._labels.with_label(label)
         self._table = self._table.with_columns(columns)
+        if isinstance(value, SeriesBase):
+            needed = either_needed(self._table.needed, value._table.needed)
+            self._table = self._table.replace(needed=needed)
 
     def assign(self, **values: Any) -> Self:
         """Sets or adds columns, in a new frame.

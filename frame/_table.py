@@ -100,7 +100,7 @@ def is_row(capacity: int, num_rows: Count, layout: Layout = ONE_DEVICE) -> Array
 
 def either_needed(a: Count, b: Count) -> Count:
     """What `Table.needed` is of rows made of others, either of which may have lost some."""
-    if isinstance(a, jax.Array) and isinstance(b, jax.Array):
+    if a is not b and isinstance(a, jax.Array) and isinstance(b, jax.Array):
         return jnp.maximum(a, b)
     return a if isinstance(a, jax.Array) else b
 

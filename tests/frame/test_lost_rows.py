@@ -60,3 +60,26 @@ def test_scalars_raise_eagerly_and_are_nan_inside_jit():
             print(name, scalar(too_small(FRAME)))
     assert np.isnan(jax.jit(lambda f: scalars(too_small(f)))(FRAME)).all()
     assert np.isfinite(jax.jit(lambda f: scalars(too_small(f.head(8))))(FRAME)).all()
+
+
+def test_what_is_brought_together_with_such_rows_says_so_too():
+    @jax.jit
+    def combined(frame):
+        lost = frame.merge(frame, on="k", capacity=64)
+        # Ranges of one capacity are brought together by their places.
+        return frame["x"] + lost["x_x"], lost["x_x"] + frame["x"]
+
+    for result in combined(FRAME):
+        with pytest.raises(CapacityError, match="400 rows do not fit"):
+            result.to_pandas()
+
+
+def test_a_column_set_to_such_rows_says_so_too():
+    @jax.jit
+    def assigned(frame):
+        lost = frame.merge(frame, on="k", capacity=64)
+        lost["twice"] = lost["x_x"] * 2.0
+        return lost[["twice"]]
+
+    with pytest.raises(CapacityError, match="400 rows do not fit"):
+        assigned(FRAME).to_pandas()
