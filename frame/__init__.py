@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The pandas-compatible layer over `jaxframes.primitives`."""
 
-from ..primitives import CapacityError
 from . import _export as _export
 from ._categories import CategoryMethods
 from ._concat import concat
@@ -18,7 +17,6 @@ from ._strings import StringMethods
 from ._times import DatetimeMethods, TimedeltaMethods
 
 __all__ = [
-    "CapacityError",
     "CategoryMethods",
     "DatetimeMethods",
     "FrameGroupBy",
