@@ -6,7 +6,8 @@ import pandas as pd
 import pytest
 from frame_examples import INTEGERS, mixed_frame
 from frame_parity import assert_parity, assert_same, assert_same_error
-from jaxframes.frame import CapacityError, JaxFrame, merge
+from jaxframes.frame import JaxFrame, merge
+from jaxframes.primitives import CapacityError
 
 HOWS = ("inner", "left", "right", "outer", "left_anti", "right_anti")
 
