@@ -80,13 +80,12 @@ def aligned_column(series: SeriesBase, table: Table) -> Column:
             "alignment: inside jit the labels of two series must be the same array, as those of "
             "two columns of a frame are. Use merge(), or select rows after calculating."
         )
-    row_ids, has_match = places_of_labels(table, series._table)
-    del has_match
+    row_ids = places_of_labels(table, series._table)
     (column,) = take_columns([series._only], row_ids, table.layout, holes=True)
     return settled(column, table.num_rows)
 
 
-def places_of_labels(wanted: Table, table: Table) -> tuple[Array, Array]:
+def places_of_labels(wanted: Table, table: Table) -> Array:
     """Where each label of `wanted` stands in `table`, -1 where it does not.
 
     Raises:
@@ -101,7 +100,7 @@ def places_of_labels(wanted: Table, table: Table) -> tuple[Array, Array]:
     row_ids, is_distinct = _places(left, right, wanted.num_rows, table.num_rows, wanted.layout)
     if not bool(is_distinct):
         raise ValueError("cannot reindex on an axis with duplicate labels")
-    return row_ids, row_ids >= 0
+    return row_ids
 
 
 @functools.partial(jax.jit, static_argnums=4)

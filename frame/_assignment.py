@@ -13,6 +13,7 @@ from ._alignment import aligned_column
 from ._base import FrameBase, SeriesBase
 from ._column import NUMBER, Column
 from ._from_host import column_from
+from ._layout import ONE_DEVICE
 from ._table import Table, either_needed, is_traced
 from ._widths import narrowed
 
@@ -55,7 +56,7 @@ def _filled(value: Any, table: Table) -> Column:
     if isinstance(value, (jax.Array, np.generic, np.ndarray)) and value.dtype.kind in "biufc":
         data = jnp.broadcast_to(jnp.asarray(value), (table.capacity,))
         return Column(table.layout.constrain(data) if is_traced(data) else table.layout.place(data))
-    one = column_from(narrowed(pd.Series([value])), 1, table.layout.on_one_device, "value")
+    one = column_from(narrowed(pd.Series([value])), 1, ONE_DEVICE, "value")
     data = jnp.broadcast_to(one.data, (table.capacity,))
     kind = one.type
     if kind is NUMBER and is_traced(data):

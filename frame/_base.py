@@ -130,9 +130,12 @@ class SeriesBase(NDFrame):
         return self._of(self._table.with_columns([column]), self._name if name is ... else name)
 
 
+def no_inplace(method: str, inplace: bool) -> None:
+    """Raises where a frame is to be changed in place."""
+    if inplace:
+        raise NotImplementedError(f"{method}: inplace must be False. Assign the result.")
+
+
 def small_table(columns: Sequence[Column], index: RowIndex, num_rows: int) -> Table:
     """A table of few rows, a result with a row for each column or group; on one device."""
     return Table(tuple(columns), index, np.int32(num_rows))
-
-
-__all__ = ["RANGE", "FrameBase", "NDFrame", "SeriesBase", "small_table"]

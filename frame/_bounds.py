@@ -7,7 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 import pandas as pd
 
-from ._base import FrameBase, SeriesBase
+from ._base import FrameBase, SeriesBase, no_inplace
 from ._column import Column
 from ._elementwise import Scalar, combine
 from ._table import Count
@@ -27,8 +27,7 @@ def clipped(column: Column, lower: Any, upper: Any, num_rows: Count) -> Column:
 
 
 def _check(axis: Any, inplace: bool) -> None:
-    if inplace:
-        raise NotImplementedError("clip: inplace must be False. Assign the result.")
+    no_inplace("clip", inplace)
     if axis not in (None, 0, "index"):
         raise NotImplementedError("clip: axis must be 0. Clip single columns: frame[name].clip().")
 

@@ -247,6 +247,3 @@ def _exploded(series: Any) -> tuple[Any, Any]:
         return None, None
     values = series.reset_index(drop=True).to_pandas().explode()
     return values.array, values.index.to_numpy()
-
-
-__all__ = ["ByLabel", "FrameLabelSelection", "SeriesLabelSelection"]

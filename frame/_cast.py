@@ -11,12 +11,12 @@ import numpy as np
 import pandas as pd
 
 from ._base import FrameBase, SeriesBase
-from ._column import NAT, Array, Column, ColumnType
+from ._column import NAT, UNITS, Array, Column, ColumnType
 from ._distinct import through_values
-from ._from_host import TIME_UNITS, check_width
+from ._from_host import check_width
 from ._layout import ONE_DEVICE, Layout
 from ._moves import settled
-from ._recode import UNITS, with_unit
+from ._recode import with_unit
 from ._table import Count, Table, is_row, is_traced
 from ._widths import wide
 
@@ -138,9 +138,9 @@ def _cast_typed(column: Column, dtype: Any, num_rows: Count, layout: Layout) -> 
         return column
     if isinstance(dtype, np.dtype) and dtype.kind in "mM":
         kind, unit = ("datetime" if dtype.kind == "M" else "timedelta"), np.datetime_data(dtype)[0]
-        if unit in TIME_UNITS and column.kind == kind:
+        if unit in UNITS and column.kind == kind:
             return _with_unit(column, unit, num_rows)
-        if unit in TIME_UNITS and _counts(column):
+        if unit in UNITS and _counts(column):
             return Column(column.data.astype(jnp.int64), None, ColumnType(kind, unit=unit))
     if column.type.is_time and dtype == np.int64:
         return Column(column.data)

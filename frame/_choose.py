@@ -10,10 +10,10 @@ import pandas as pd
 
 from ._alignment import aligned_column
 from ._base import SeriesBase
-from ._column import NAT, NUMBER, Array, Column, fill_missing, to_host
+from ._column import NAT, NUMBER, UNITS, Array, Column, fill_missing, to_host
 from ._from_host import column_from
 from ._layout import ONE_DEVICE
-from ._recode import UNITS, recoded, renumbered, with_unit
+from ._recode import recoded, renumbered, with_unit
 from ._table import Count, Table, is_row, is_traced
 from ._widths import narrowed, wide
 

@@ -18,6 +18,8 @@ Array: TypeAlias = jax.Array
 Kind: TypeAlias = Literal["number", "string", "category", "datetime", "timedelta", "object"]
 
 NAT = np.iinfo(np.int64).min
+# What times are counted in, the coarsest first.
+UNITS = ("s", "ms", "us", "ns")
 
 
 @dataclasses.dataclass(frozen=True)

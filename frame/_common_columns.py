@@ -8,12 +8,12 @@ import numpy as np
 import pandas as pd
 
 from ..shardings._compat import is_x64_enabled
-from ._column import NAT, Column, ColumnType, fill_missing
+from ._column import NAT, UNITS, Column, ColumnType, fill_missing
 from ._dictionary import HostObjects
 from ._from_host import check_width
 from ._layout import Layout
 from ._merge_keys import common_pair, same_categories
-from ._recode import UNITS, recoded, with_unit
+from ._recode import recoded, with_unit
 from ._widths import wide
 
 

@@ -188,6 +188,3 @@ def numeric_part(of: Any) -> Any:
         raise TypeError(f"numeric_only: a series of {of._only.dtype_name} holds no numbers.")
     places = [place for place, column in enumerate(of._table.columns) if column.is_numeric]
     return of._columns_at(places)
-
-
-__all__ = ["Cumulative", "check_axis", "column_labels", "missing_value", "numeric_part"]

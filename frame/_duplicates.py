@@ -7,7 +7,7 @@ from typing import Any, Self
 import numpy as np
 import pandas as pd
 
-from ._base import FrameBase, NDFrame, SeriesBase
+from ._base import FrameBase, NDFrame, SeriesBase, no_inplace
 from ._column import Column, host_array, to_host
 from ._first_rows import count_distinct, is_repeated, numbered_rows
 from ._index import RANGE, as_pandas_index
@@ -38,8 +38,7 @@ class Duplicates(NDFrame):
         return Column(is_repeated(columns, table.num_rows, table.layout, keep))
 
     def _without_duplicates(self, subset: Any, keep: Any, inplace: Any, ignore_index: bool) -> Self:
-        if inplace is True:
-            raise NotImplementedError("drop_duplicates: inplace must be False. Assign the result.")
+        no_inplace("drop_duplicates", inplace is True)
         kept = filter_rows(self._table, ~self._duplicated(subset, keep).data)
         return self._like(kept.replace(index=RANGE) if ignore_index else kept)
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from ._column import NUMBER, Array, Column, fill_missing, missing_rows
 from ._derivatives import by_row
-from ._number_ops import COMPARISONS, LOGIC, SYMBOLS, NumberPlan, combine_numbers, plan_numbers
+from ._number_ops import COMPARISONS, LOGIC, NumberPlan, combine_numbers, plan_numbers
 from ._table import Count, is_row, is_traced
 from ._widths import wide
 
@@ -271,6 +271,3 @@ def _filled(x: Operand | None, y: Operand | None, value: Any) -> tuple[Any, Any]
         return data, None if side.valid is None else side.valid | place
 
     return fill(x, x_missing), fill(y, y_missing)
-
-
-__all__ = ["COMPARISONS", "SYMBOLS", "Scalar", "combine", "filled_pair", "scalar_like"]

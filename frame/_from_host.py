@@ -12,12 +12,10 @@ import pyarrow as pa
 from jax.core import Tracer
 
 from ..shardings._compat import is_x64_enabled
-from ._column import NUMBER, Column, ColumnType
+from ._column import NUMBER, UNITS, Column, ColumnType
 from ._dictionary import Dictionary, HostObjects, encode_strings
 from ._index import RowIndex
 from ._layout import Layout
-
-TIME_UNITS = ("s", "ms", "us", "ns")
 
 
 def column_from(values: Any, capacity: int, layout: Layout, name: Hashable = None) -> Column:
@@ -81,7 +79,7 @@ def index_from(index: pd.Index, capacity: int, layout: Layout) -> RowIndex:
 
 def _from_times(values: np.ndarray, capacity: int, layout: Layout, name: Hashable) -> Column:
     unit = np.datetime_data(values.dtype)[0]
-    if unit not in TIME_UNITS:
+    if unit not in UNITS:
         unit = "s"
         values = values.astype(f"{values.dtype.kind}8[s]")
     kind = "datetime" if values.dtype.kind == "M" else "timedelta"

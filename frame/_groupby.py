@@ -131,6 +131,3 @@ class SeriesGrouping(SeriesBase):
         keys = as_groupings(self, None, by, level)
         grouped = Grouped(self._table, keys, options)
         return SeriesGroupBy(self, label_of(self._name), [0], grouped)
-
-
-__all__ = ["FrameGroupBy", "FrameGrouping", "SeriesGroupBy", "SeriesGrouping"]

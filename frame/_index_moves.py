@@ -8,13 +8,13 @@ import jax
 import numpy as np
 import pandas as pd
 
-from ._base import FrameBase, NDFrame, SeriesBase
+from ._base import FrameBase, NDFrame, SeriesBase, no_inplace
 from ._column import Column
 from ._from_host import column_from
 from ._index import RANGE, RowIndex
 from ._labels import Labels
 from ._moves import sort_rows
-from ._renaming import index_names, no_inplace
+from ._renaming import index_names
 from ._shape import relabelled
 from ._sorting import check_sortable, sort_keys
 from ._table import Table

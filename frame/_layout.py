@@ -35,11 +35,6 @@ class Layout:
         """The arguments by which a global primitive is told where rows lie."""
         return {} if self.mesh is None else {"mesh": self.mesh, "axis": self.axis}
 
-    @property
-    def on_one_device(self) -> "Layout":
-        """Where a single row lies."""
-        return ONE_DEVICE
-
     def capacity_for(self, num_rows: int) -> int:
         """The least capacity, of four for each power of two, that holds `num_rows`.
 

@@ -9,11 +9,10 @@ import jax.numpy as jnp
 import numpy as np
 import pandas as pd
 
-from ._base import FrameBase, NDFrame, SeriesBase
+from ._base import FrameBase, NDFrame, SeriesBase, no_inplace
 from ._column import NAT, Array, Column
 from ._distinct import column_of_results, looked_up, through_values
 from ._missing import missing_flags
-from ._renaming import no_inplace
 from ._row_functions import map_traceable
 from ._table import Table
 
@@ -361,6 +360,3 @@ def _replace_each(column: Column, pairs: Sequence[tuple[Any, Any]], table: Table
     for hit, (_, value) in zip(hits, pairs, strict=True):
         column = choose_scalar(~hit, column, value, table, "replace")
     return column
-
-
-__all__ = ["FrameMap", "SeriesMap", "flags_in"]

@@ -7,9 +7,9 @@ import jax.numpy as jnp
 import numpy as np
 import pandas as pd
 
-from ._column import NUMBER, Array, Column, fill_missing, group_keys
+from ._column import NUMBER, UNITS, Array, Column, fill_missing, group_keys
 from ._from_host import check_width
-from ._recode import UNITS, recoded, renumbered, with_unit
+from ._recode import recoded, renumbered, with_unit
 
 
 def common_pair(

@@ -11,12 +11,11 @@ import numpy as np
 import pandas as pd
 
 from .. import primitives
-from ._base import FrameBase, NDFrame, SeriesBase
+from ._base import FrameBase, NDFrame, SeriesBase, no_inplace
 from ._choose import aligned_other, choose, choose_scalar
 from ._column import NUMBER, Array, Column, ColumnType, fill_missing, missing_rows
 from ._layout import Layout
 from ._moves import filter_rows, gather, position
-from ._renaming import no_inplace
 from ._table import Count, Table, is_row
 
 _TIME = ColumnType("datetime", unit="ns")

@@ -2,7 +2,7 @@
 """Arithmetic and comparison of numbers, with the dtypes that pandas and NumPy give."""
 
 import functools
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -19,11 +19,6 @@ from ._division import (
     mod_integers,
 )
 from ._widths import wide
-
-Op: TypeAlias = Literal[
-    "add", "sub", "mul", "truediv", "floordiv", "mod", "pow",
-    "eq", "ne", "lt", "le", "gt", "ge", "and", "or", "xor",
-]  # fmt: skip
 
 COMPARISONS = ("eq", "ne", "lt", "le", "gt", "ge")
 LOGIC = ("and", "or", "xor")

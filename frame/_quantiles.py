@@ -11,7 +11,7 @@ import numpy as np
 
 from .. import primitives
 from ..shardings._compat import is_x64_enabled
-from ._column import Array, Column
+from ._column import NAT, Array, Column
 from ._layout import Layout
 from ._reduced import Reduction, at_least_one, present_values, reduction_for
 from ._row_blocks import identity_of
@@ -105,8 +105,7 @@ def _of_column(
         if plan.dtype in (np.float16, np.float32, jnp.bfloat16):
             values = values.astype(plan.dtype)
     elif plan.missing == "time":
-        least = np.int64(np.iinfo(np.int64).min)
-        values = jnp.where(is_missing, least, values.astype(jnp.int64))
+        values = jnp.where(is_missing, np.int64(NAT), values.astype(jnp.int64))
     return Quantiles(values, is_missing)
 
 

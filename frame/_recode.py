@@ -9,11 +9,9 @@ import jax.numpy as jnp
 import numpy as np
 import pandas as pd
 
-from ._column import NAT, Array, Column, ColumnType
-from ._dictionary import Dictionary, sorted_dictionary, unify
+from ._column import NAT, UNITS, Array, Column, ColumnType
+from ._dictionary import sorted_dictionary, unify
 from ._layout import ONE_DEVICE
-
-UNITS = ("s", "ms", "us", "ns")
 
 
 def recoded(columns: Sequence[Column]) -> tuple[Column, ...]:
@@ -43,13 +41,6 @@ def as_string(column: Column) -> Column:
         )
     codes, dictionary = sorted_dictionary(values)
     return Column(renumbered(column.data, codes), None, ColumnType("string", dictionary))
-
-
-def as_category(column: Column, dtype: pd.CategoricalDtype) -> Column:
-    """A string column as a category; a value that is no category is missing."""
-    codes = pd.Index(dtype.categories).get_indexer(column.dictionary.values)
-    kind = ColumnType("category", Dictionary(dtype.categories), ordered=bool(dtype.ordered))
-    return Column(renumbered(column.data, codes), None, kind)
 
 
 def renumbered(codes: Array, new_codes: np.ndarray) -> Array:

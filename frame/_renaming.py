@@ -7,18 +7,11 @@ from typing import Any, Self
 import numpy as np
 import pandas as pd
 
-from ._base import FrameBase, NDFrame, SeriesBase
-from ._column import Column
+from ._base import FrameBase, NDFrame, SeriesBase, no_inplace
 from ._from_host import index_from
 from ._index import RowIndex
 from ._labels import Labels
 from ._shape import places_after, relabelled
-
-
-def no_inplace(method: str, inplace: bool) -> None:
-    """Raises where a frame is to be changed in place."""
-    if inplace:
-        raise NotImplementedError(f"{method}: inplace must be False. Assign the result.")
 
 
 def index_names(index: RowIndex) -> pd.Index:
@@ -256,6 +249,3 @@ class SeriesRenaming(SeriesBase, Renaming):
 def _only_columns(method: str, axis: Any) -> None:
     if axis not in (None, 1, "columns"):
         raise NotImplementedError(f"{method}: axis must be 1. Labels of rows stay as they are.")
-
-
-__all__ = ["Column", "FrameRenaming", "SeriesRenaming", "index_names", "no_inplace"]

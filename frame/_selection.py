@@ -10,7 +10,7 @@ import pandas as pd
 
 from ._alignment import aligned_column
 from ._base import FrameBase, NDFrame, SeriesBase
-from ._column import Array, Column
+from ._column import Array
 from ._from_host import column_from
 from ._labels import Labels
 from ._moves import filter_rows, slice_rows, take_rows
@@ -264,6 +264,3 @@ class SeriesSelection(SeriesBase, RowSelection):
         if len(self) != 1:
             raise ValueError("can only convert an array of size 1 to a Python scalar")
         return self.to_pandas().iloc[0]  # pyright: ignore
-
-
-__all__ = ["ByPlace", "Column", "FrameSelection", "SeriesSelection", "as_mask", "is_mask"]

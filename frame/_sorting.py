@@ -2,14 +2,12 @@
 """Rows put in order."""
 
 from collections.abc import Hashable, Sequence
-from typing import Any, Literal, Self
+from typing import Any, Self
 
-from ._base import FrameBase, SeriesBase
+from ._base import FrameBase, SeriesBase, no_inplace
 from ._column import Array, Column, ordered_keys
 from ._index import RANGE
 from ._moves import sort_rows
-
-NaPosition = Literal["first", "last"]
 
 
 def sort_keys(
@@ -34,8 +32,7 @@ def _check(kind: Any, axis: Any, inplace: bool, key: Any) -> None:
         )
     if axis not in (0, "index", "rows"):
         raise NotImplementedError("sort_values: axis must be 0. Order columns by their labels.")
-    if inplace:
-        raise NotImplementedError("sort_values: inplace must be False. Assign the result.")
+    no_inplace("sort_values", inplace)
     if key is not None:
         raise NotImplementedError("sort_values: key= is not built. Sort by a column made of it.")
 

@@ -258,6 +258,3 @@ def _inferred(column: Column) -> Any:
     if column.kind == "number":
         return {"b": "boolean", "f": "floating", "c": "complex"}.get(column.dtype.kind, "integer")
     return column.kind
-
-
-__all__ = ["SeriesStrings", "StringMethods", "of_dictionary", "used_codes"]

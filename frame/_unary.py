@@ -183,6 +183,3 @@ class FrameUnary(FrameBase):
         else:
             raise TypeError("decimals must be an integer, a dict-like or a Series")
         return self._like(self._table.with_columns(columns))
-
-
-__all__ = ["FrameUnary", "SeriesUnary", "change", "rounded"]

@@ -9,11 +9,10 @@ import numpy as np
 import pandas as pd
 
 from ._alignment import aligned_column
-from ._base import FrameBase, NDFrame, SeriesBase
+from ._base import FrameBase, NDFrame, SeriesBase, no_inplace
 from ._choose import aligned_other, choose, choose_scalar
 from ._column import Array, Column
 from ._from_host import column_from
-from ._renaming import no_inplace
 from ._table import Table, is_traced
 
 
