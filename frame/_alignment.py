@@ -10,11 +10,13 @@ import numpy as np
 
 from .. import primitives
 from ._base import SeriesBase
-from ._column import Array, Column, group_keys
+from ._column import Array, Column, group_keys, in_dtype
 from ._from_host import check_width
 from ._index import RowIndex
 from ._layout import Layout
+from ._merge_keys import finest_unit
 from ._moves import settled, take_columns
+from ._recode import recoded, with_unit
 from ._table import Count, Table, is_row, is_traced
 
 
@@ -137,16 +139,13 @@ def common_columns(a: Column, b: Column) -> tuple[Column, Column]:
     Raises:
         ValueError: the values of one are never those of the other.
     """
-    from ._recode import recoded, with_unit
-
     if a.kind == "category" and b.kind == "category" and a.type == b.type:
         return a, b
     if {a.kind, b.kind} <= {"string", "category"}:
         (a, b) = recoded([a, b])
         return a, b
     if a.type.is_time and a.kind == b.kind:
-        units = ["s", "ms", "us", "ns"]
-        unit = units[max(units.index(a.type.unit or "s"), units.index(b.type.unit or "s"))]
+        unit = finest_unit(a, b)
         return with_unit(a, unit), with_unit(b, unit)
     if a.kind != "number" or b.kind != "number":
         raise ValueError(
@@ -156,10 +155,5 @@ def common_columns(a: Column, b: Column) -> tuple[Column, Column]:
     dtype = np.result_type(a.dtype, b.dtype)
     if a.dtype != b.dtype:
         check_width(dtype, "index")
-    columns = [Column(x.data.astype(dtype), x.valid, x.type) for x in (a, b)]
-    if (columns[0].valid is None) != (columns[1].valid is None):
-        columns = [
-            x if x.valid is not None else Column(x.data, jnp.ones(x.data.shape, jnp.bool_))
-            for x in columns
-        ]
-    return columns[0], columns[1]
+    a, b = in_dtype([a, b], dtype)
+    return a, b

@@ -10,9 +10,10 @@ import pandas as pd
 
 from ._alignment import aligned_column
 from ._base import SeriesBase
-from ._column import NAT, NUMBER, UNITS, Array, Column, fill_missing, to_host
+from ._column import NAT, NUMBER, Array, Column, fill_missing, to_host
 from ._from_host import column_from
 from ._layout import ONE_DEVICE
+from ._merge_keys import finest_unit
 from ._recode import recoded, renumbered, with_unit
 from ._table import Count, Table, is_row, is_traced
 from ._widths import narrowed, wide
@@ -82,7 +83,7 @@ def _choose_typed(keep: Array, column: Column, other: Column, dtype: Any, method
         if column.kind == "string":
             column, other = recoded([column, other])
         elif column.type.is_time:
-            unit = max(str(column.type.unit), str(other.type.unit), key=UNITS.index)
+            unit = finest_unit(column, other)
             column, other = with_unit(column, unit), with_unit(other, unit)
         elif column.kind == "category" and column.type != other.type:
             other = _in_categories(column, other)
@@ -120,14 +121,10 @@ def _choose_numbers(keep: Array, column: Column, other: Column, dtype: Any) -> C
     data = _select_as(keep, column.data, other.data, dtype)
     if column.valid is None and other.valid is None:
         return Column(data)
-    valid = _select(keep, _all(column), _all(other))
+    valid = _select(keep, column.mask(), other.mask())
     if dtype.kind in "fc":
         return Column(_filled(data, valid))
     return Column(data, valid)
-
-
-def _all(column: Column) -> Array:
-    return jnp.ones(column.data.shape, jnp.bool_) if column.valid is None else column.valid
 
 
 @jax.jit

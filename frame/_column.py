@@ -2,6 +2,7 @@
 """One column: an array on the device, what its values mean, and which of them are missing."""
 
 import dataclasses
+from collections.abc import Sequence
 from typing import Any, Literal, TypeAlias
 
 import jax
@@ -128,6 +129,10 @@ class Column:
         """A flag for each row: True where there is no value."""
         return missing_rows(self.data, self.valid, self.type)
 
+    def mask(self) -> Array:
+        """`valid`, written out where all rows have a value."""
+        return jnp.ones(self.data.shape, jnp.bool_) if self.valid is None else self.valid
+
     @property
     def arrays(self) -> tuple[Array, Array | None]:
         """What compiled functions are given: they know no dictionaries."""
@@ -195,6 +200,17 @@ def fill_missing(column: Column) -> Column:
     if column.valid is None or column.is_bool:
         return column
     return Column(jnp.where(column.valid, column.data.astype(wide(np.float64)), jnp.nan))
+
+
+def in_dtype(columns: Sequence[Column], dtype: Any) -> tuple[Column, ...]:
+    """Columns of numbers cast to one dtype; if one has a mask, and no NaN can stand for it, all."""
+    if jnp.issubdtype(dtype, jnp.inexact):
+        columns = [fill_missing(column) for column in columns]
+    has_masks = any(column.valid is not None for column in columns)
+    return tuple(
+        Column(column.data.astype(dtype), column.mask() if has_masks else None)
+        for column in columns
+    )
 
 
 def show_holes(column: Column) -> Column:

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from ..shardings._compat import is_x64_enabled
-from ._column import NAT, UNITS, Column, ColumnType, fill_missing
+from ._column import NAT, UNITS, Column, ColumnType, in_dtype
 from ._dictionary import HostObjects
 from ._from_host import check_width
 from ._layout import Layout
@@ -66,24 +66,10 @@ def _common_numbers(
     if len(are_bools) > 1 and not (of_frames and only_integers):
         raise _objects(columns, name)
     dtype = np.result_type(*(column.dtype for column in columns))
-    is_float = jnp.issubdtype(dtype, jnp.inexact)
-    dtype = wide(dtype) if is_float else dtype
+    dtype = wide(dtype) if jnp.issubdtype(dtype, jnp.inexact) else dtype
     if any(column.dtype != dtype for column in columns):
         check_width(dtype, name)
-    if is_float:
-        columns = [fill_missing(column) for column in columns]
-    has_masks = any(column.valid is not None for column in columns)
-    return tuple(
-        Column(
-            column.data.astype(dtype),
-            _mask(column) if has_masks else None,
-        )
-        for column in columns
-    )
-
-
-def _mask(column: Column) -> jnp.ndarray:
-    return jnp.ones(column.data.shape, jnp.bool_) if column.valid is None else column.valid
+    return in_dtype(columns, dtype)
 
 
 def _common_objects(columns: Sequence[Column]) -> tuple[Column, ...]:

@@ -184,9 +184,7 @@ def _columns_under(frames: Sequence[Any], labels: Labels) -> list[tuple[Column, 
 def _with_room_for_holes(column: Column) -> Column:
     if column.can_miss:
         return column
-    import jax.numpy as jnp
-
-    return Column(column.data, jnp.ones(column.data.shape, jnp.bool_), column.type)
+    return Column(column.data, column.mask(), column.type)
 
 
 def _stacked(

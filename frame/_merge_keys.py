@@ -3,11 +3,10 @@
 
 from collections.abc import Hashable
 
-import jax.numpy as jnp
 import numpy as np
 import pandas as pd
 
-from ._column import NUMBER, UNITS, Array, Column, fill_missing, group_keys
+from ._column import UNITS, Array, Column, group_keys, in_dtype
 from ._from_host import check_width
 from ._recode import recoded, renumbered, with_unit
 
@@ -71,19 +70,7 @@ def _common_numbers(left: Column, right: Column, name: Hashable) -> tuple[Column
         return left, right
     dtype = np.result_type(left.dtype, right.dtype)
     check_width(dtype, name)
-    pair = [left, right]
-    if jnp.issubdtype(dtype, jnp.inexact):
-        pair = [fill_missing(column) for column in pair]
-    masks = [column.valid for column in pair]
-    if any(mask is not None for mask in masks):
-        masks = [
-            jnp.ones(column.data.shape, jnp.bool_) if column.valid is None else column.valid
-            for column in pair
-        ]
-    left, right = (
-        Column(column.data.astype(dtype), mask, NUMBER)
-        for column, mask in zip(pair, masks, strict=True)
-    )
+    left, right = in_dtype([left, right], dtype)
     return left, right
 
 
