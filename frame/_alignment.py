@@ -127,13 +127,13 @@ def common_keys(
     left_keys: list[Array] = []
     right_keys: list[Array] = []
     for a, b in zip(left, right, strict=True):
-        x, y = common_columns(a, b)
+        x, y = comparable_pair(a, b)
         left_keys += group_keys(x)
         right_keys += group_keys(y)
     return tuple(left_keys), tuple(right_keys)
 
 
-def common_columns(a: Column, b: Column) -> tuple[Column, Column]:
+def comparable_pair(a: Column, b: Column) -> tuple[Column, Column]:
     """Two columns with the same type, dictionary and dtype, so that equal values are equal.
 
     Raises:

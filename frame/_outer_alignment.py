@@ -10,7 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from .. import primitives
-from ._alignment import common_columns
+from ._alignment import comparable_pair
 from ._column import Array, Column, fill_missing, group_keys
 from ._elementwise import Scalar
 from ._index import RowIndex
@@ -78,7 +78,7 @@ def align_tables(a: Table, b: Table, *, is_distinct: bool = False) -> tuple[Tabl
         return _align_ranges(a, b)
     names = a.index.names if a.index.names == b.index.names else (None,) * a.index.num_levels
     left, right = a.index_columns(), b.index_columns()
-    pairs = [common_columns(x, y) for x, y in zip(left, right, strict=True)]
+    pairs = [comparable_pair(x, y) for x, y in zip(left, right, strict=True)]
     rooms = a.num_rows_on_host + b.num_rows_on_host
     keys = tuple(
         tuple(key for x in side for key in group_keys(x)) for side in zip(*pairs, strict=True)
