@@ -10,10 +10,10 @@ import numpy as np
 import pandas as pd
 
 from .. import primitives
-from ._column import NUMBER, Array, Column, host_array, to_host
+from ._column import Array, Column, host_array, to_host
 from ._from_host import column_from
 from ._layout import ONE_DEVICE, Layout
-from ._moves import settled
+from ._moves import settled, take_columns
 from ._table import Count, is_row, is_traced
 from ._widths import narrowed
 
@@ -145,37 +145,5 @@ def column_of_results(results: pd.Series, method: str) -> Column:
 
 def looked_up(table: Column, places: Array, num_rows: Count) -> Column:
     """The value of a short column for each row; missing where the place is negative."""
-    missing_as = _missing_as(table)
-    data, valid = _look_up(table.arrays, places, missing_as)
-    if missing_as == "mask" and not is_traced(places, num_rows):
-        return settled(Column(data, valid, table.type), num_rows)
-    return Column(data, valid, table.type)
-
-
-def _missing_as(table: Column) -> Any:
-    if table.type.has_codes:
-        return np.int32(-1)
-    if table.type.is_time:
-        return np.int64(np.iinfo(np.int64).min)
-    return table.dtype.type(np.nan) if table.type is NUMBER and table.is_float else "mask"
-
-
-def _look_up(arrays: Any, places: Array, missing: Any) -> tuple[Array, Array | None]:
-    if isinstance(missing, str):
-        return _look_up_masked(arrays, places)
-    return _look_up_filled(arrays[0], places, missing), None
-
-
-@jax.jit
-def _look_up_filled(table: Array, places: Array, missing: Array) -> Array:
-    found = table.at[jnp.maximum(places, np.int32(0))].get(mode="clip")
-    return jnp.where(places < 0, missing, found)
-
-
-@jax.jit
-def _look_up_masked(arrays: Any, places: Array) -> tuple[Array, Array]:
-    data, valid = jax.tree.map(
-        lambda table: table.at[jnp.maximum(places, np.int32(0))].get(mode="clip"), arrays
-    )
-    is_hole = places < 0
-    return data, ~is_hole if valid is None else valid & ~is_hole
+    (column,) = take_columns((table,), places, ONE_DEVICE, holes=True)
+    return settled(column, num_rows)

@@ -1,18 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """`transform` of grouped frames and series."""
 
-import functools
 from collections.abc import Sequence
 from typing import Any
 
-import jax
-import jax.numpy as jnp
-import numpy as np
-
-from ._column import NAT, Array, Column
+from ._column import Column
 from ._groupby_aggregation import NAMES, ROW_METHODS, Aggregation, GroupByAggregation
 from ._grouped_rows import Reduction
-from ._moves import settled
+from ._layout import ONE_DEVICE
+from ._moves import settled, take_columns
 from ._segment_functions import SegmentFunction
 
 
@@ -66,16 +62,10 @@ class GroupByTransformation(GroupByAggregation):
         column = settled(column, self._table.num_rows)
         return self._source._make_series(column, name, self._table)
 
-    def _spread(self, columns: Sequence[Column]) -> list[Column]:
+    def _spread(self, columns: Sequence[Column]) -> tuple[Column, ...]:
         """For each row what its slot has."""
-        missing_as = tuple(_missing_as(column) for column in columns)
-        arrays = _take_slots(
-            tuple(column.arrays for column in columns),
-            self._groups.slots,
-            missing_as,
-            self._grouped.may_drop,
-        )
-        return [column.with_arrays(one) for column, one in zip(columns, arrays, strict=True)]
+        # Slots are no rows of the mesh: each device has all of them.
+        return take_columns(columns, self._groups.slots, ONE_DEVICE, holes=self._grouped.may_drop)
 
 
 def _with_settings(how: Reduction, settings: dict[str, Any]) -> Reduction:
@@ -83,31 +73,3 @@ def _with_settings(how: Reduction, settings: dict[str, Any]) -> Reduction:
     if unknown:
         raise TypeError(f"transform({how.op!r}) got an unexpected argument {sorted(unknown)[0]!r}")
     return how._replace(**settings)
-
-
-def _missing_as(column: Column) -> Any:
-    if column.type.has_codes:
-        return np.int32(-1)
-    if column.type.is_time:
-        return np.int64(NAT)
-    return column.dtype.type(np.nan) if column.is_float else None
-
-
-@functools.partial(jax.jit, static_argnums=3)
-def _take_slots(
-    arrays: Any, slots: Array, missing_as: tuple[Any, ...], may_drop: bool
-) -> tuple[tuple[Array, Array | None], ...]:
-    def take(leaf: Array, fill: Any) -> Array:
-        return leaf.at[slots].get(mode="fill", fill_value=fill, wrap_negative_indices=False)
-
-    results = []
-    for (data, valid), missing in zip(arrays, missing_as, strict=True):
-        if missing is None:
-            valid = None if valid is None else take(valid, False)
-            if may_drop and valid is None:
-                valid = slots >= 0
-            results.append((take(data, 0), valid))
-        else:
-            taken = take(data, 0)
-            results.append((jnp.where(slots < 0, missing, taken) if may_drop else taken, valid))
-    return tuple(results)
