@@ -10,10 +10,11 @@ import pandas as pd
 
 from ._alignment import aligned_column
 from ._base import SeriesBase
-from ._column import NAT, NUMBER, Array, Column, fill_missing, to_host
+from ._column import Array, Column, fill_missing, to_host
 from ._from_host import column_from
 from ._layout import ONE_DEVICE
 from ._merge_keys import finest_unit
+from ._moves import missing_elsewhere, settled
 from ._recode import recoded, renumbered, with_unit
 from ._table import Count, Table, is_row, is_traced
 from ._widths import narrowed, wide
@@ -40,7 +41,8 @@ def choose_scalar(keep: Array, column: Column, value: Any, table: Table, method:
             return _choose_numbers(keep, column, other, _number_dtype(column, other))
         value = value[()]
     if _is_missing(value):
-        return _with_holes(keep, column, table)
+        (missing,) = missing_elsewhere([column], keep)
+        return settled(missing, table.num_rows)
     shown = None
     if column.kind != "object":
         no_value = column.type.has_codes and not len(column.type.dictionary or ())
@@ -138,19 +140,6 @@ def _is_missing(value: Any) -> bool:
         or (np.isscalar(value) and bool(pd.isna(value)))
         or (value is pd.NaT or value is pd.NA)
     )
-
-
-def _with_holes(keep: Array, column: Column, table: Table) -> Column:
-    if column.type.has_codes:
-        return Column(_select(keep, column.data, np.int32(-1)), None, column.type)
-    if column.type.is_time:
-        return Column(_select(keep, column.data, np.int64(NAT)), None, column.type)
-    if column.is_float:
-        return Column(_select(keep, column.data, column.dtype.type(np.nan)))
-    from ._moves import settled
-
-    valid = keep if column.valid is None else keep & column.valid
-    return settled(Column(column.data, valid, NUMBER), table.num_rows)
 
 
 @jax.jit

@@ -161,6 +161,21 @@ def with_holes(data: Array, valid: Array | None, is_hole: Array, kind: str) -> A
     return data, ~is_hole if valid is None else valid & ~is_hole
 
 
+def missing_elsewhere(columns: Sequence[Column], has_value: Array) -> tuple[Column, ...]:
+    """Columns that keep the values of flagged rows and have none elsewhere; see `take_rows`."""
+    kinds = tuple(hole_kind(column) for column in columns)
+    arrays = _missing_elsewhere(tuple(column.arrays for column in columns), has_value, kinds)
+    return tuple(map(Column.with_arrays, columns, arrays))
+
+
+@functools.partial(jax.jit, static_argnums=2)
+def _missing_elsewhere(arrays: Any, has_value: Array, kinds: tuple[str, ...]) -> Any:
+    return tuple(
+        with_holes(data, valid, ~has_value, kind)
+        for (data, valid), kind in zip(arrays, kinds, strict=True)
+    )
+
+
 def gather(rows: Any, row_ids: Array, layout: Layout) -> Any:
     """Inside a compiled function: rows at given places; zeros where there is no such place."""
     if layout.mesh is not None:

@@ -16,7 +16,7 @@ from ._elementwise import Scalar
 from ._index import RowIndex
 from ._labels import Labels
 from ._layout import Layout
-from ._moves import hole_kind, settled, take_columns, with_holes
+from ._moves import missing_elsewhere, settled, take_columns
 from ._table import Count, Table, as_count, is_row, is_traced
 
 
@@ -149,24 +149,11 @@ def _align_ranges(a: Table, b: Table) -> tuple[Table, Table]:
         )
     num_rows = jnp.maximum(a.num_rows, b.num_rows)
     index = a.index if a.index.names == b.index.names else a.index.named((None,))
-    return tuple(
-        side.replace(columns=_missing_behind(side), index=index, num_rows=num_rows)
-        for side in (a, b)
-    )  # pyright: ignore
+    return _without_padding(a, index, num_rows), _without_padding(b, index, num_rows)
 
 
-def _missing_behind(table: Table) -> tuple[Column, ...]:
-    """The columns, with no value in what is padding: another table may have rows there."""
-    kinds = tuple(hole_kind(column) for column in table.columns)
-    arrays = tuple(column.arrays for column in table.columns)
-    made = _without_padding(arrays, table.num_rows, kinds, table.layout)
-    return tuple(map(Column.with_arrays, table.columns, made))
-
-
-@functools.partial(jax.jit, static_argnums=(2, 3))
-def _without_padding(arrays: Any, num_rows: Count, kinds: tuple[str, ...], layout: Layout) -> Any:
-    is_hole = ~is_row(arrays[0][0].shape[0], num_rows, layout)
-    return tuple(
-        with_holes(data, valid, is_hole, kind)
-        for (data, valid), kind in zip(arrays, kinds, strict=True)
-    )
+def _without_padding(table: Table, index: RowIndex, num_rows: Count) -> Table:
+    """A table with no value in what is its padding: another may have rows there."""
+    is_valid = is_row(table.capacity, table.num_rows, table.layout)
+    columns = missing_elsewhere(table.columns, is_valid)
+    return table.replace(columns=columns, index=index, num_rows=num_rows)
