@@ -189,6 +189,12 @@ _OPERATIONS: dict[str, Any] = {
 }
 
 
+def compare(op: str, a: Array, b: Array, is_missing: Array) -> Array:
+    """Inside a compiled function: values compared, of which a missing one equals none."""
+    flags = _OPERATIONS[op](None, a, b)
+    return flags | is_missing if op == "ne" else flags & ~is_missing
+
+
 def _compare_signed_with_unsigned(op: str, a: Array, b: Array) -> Array:
     def parts(x: Array) -> tuple[Array, Array]:
         is_signed = jnp.issubdtype(x.dtype, jnp.signedinteger)

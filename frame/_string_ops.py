@@ -14,7 +14,7 @@ from .. import primitives
 from ._column import Array, Column, ColumnType
 from ._dictionary import sorted_dictionary
 from ._elementwise import Scalar
-from ._number_ops import COMPARISONS, SYMBOLS
+from ._number_ops import COMPARISONS, SYMBOLS, compare
 from ._recode import recoded, renumbered
 from ._table import Count, is_traced
 
@@ -88,16 +88,7 @@ def _compare(op: str, a: Any, b: Any) -> Column:
 @functools.partial(jax.jit, static_argnums=0)
 def compare_codes(op: str, a: Array, b: Array) -> Array:
     """Codes compared; a missing one, which is negative, equals none."""
-    if op == "ne":
-        return (a != b) | (a < 0) | (b < 0)
-    compare = {
-        "eq": jnp.equal,
-        "lt": jnp.less,
-        "le": jnp.less_equal,
-        "gt": jnp.greater,
-        "ge": jnp.greater_equal,
-    }[op]
-    return compare(a, b) & (a >= 0) & (b >= 0)
+    return compare(op, a, b, (a < 0) | (b < 0))
 
 
 def _with_strings(column: Column, strings: Any) -> Column:

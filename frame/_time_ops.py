@@ -13,7 +13,7 @@ import pandas as pd
 from ._column import NAT, UNITS, Array, Column, ColumnType
 from ._elementwise import Scalar
 from ._moves import settled
-from ._number_ops import COMPARISONS
+from ._number_ops import COMPARISONS, compare
 from ._recode import with_unit
 from ._string_ops import constant, invalid
 from ._table import Count
@@ -132,17 +132,7 @@ def _with_other(op: str, a: Any, b: Any, x: Time | None, y: Time | None) -> Colu
 
 @functools.partial(jax.jit, static_argnums=0)
 def _compare(op: str, a: Array, b: Array) -> Array:
-    is_missing = (a == NAT) | (b == NAT)
-    if op == "ne":
-        return (a != b) | is_missing
-    compare = {
-        "eq": jnp.equal,
-        "lt": jnp.less,
-        "le": jnp.less_equal,
-        "gt": jnp.greater,
-        "ge": jnp.greater_equal,
-    }[op]
-    return compare(a, b) & ~is_missing
+    return compare(op, a, b, (a == NAT) | (b == NAT))
 
 
 @functools.partial(jax.jit, static_argnums=0)
