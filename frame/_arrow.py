@@ -5,6 +5,7 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
+import jax.numpy as jnp
 import numpy as np
 import pandas as pd
 import pyarrow as pa
@@ -51,7 +52,10 @@ def arrow_of(column: Column, rows: slice, name: Any) -> pa.Array:
         )
     if column.valid is not None:
         return pa.array(data, mask=~host_array(column.valid)[rows])
-    return pa.array(to_host(column, len(host_array(column.data)))[rows], from_pandas=True)
+    if data.dtype == jnp.bfloat16:
+        # Arrow has no type for it.
+        data = data.astype(np.float32)
+    return pa.array(data, from_pandas=True)
 
 
 def _codes(data: np.ndarray) -> pa.Array:
