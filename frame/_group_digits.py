@@ -17,7 +17,7 @@ import numpy as np
 
 from .. import primitives
 from ._column import Array, Column
-from ._layout import LEAST_CAPACITY, Layout
+from ._layout import LEAST_CAPACITY, Layout, in_steps
 from ._moves import position
 from ._table import Count, Table, is_row, is_traced
 
@@ -57,7 +57,7 @@ def as_digits(keys: Sequence[Column], table: Table, dropna: bool) -> Digits | No
         else:
             return None
         digits.append(
-            Digit(_in_steps(width + can_miss), "code" if key.type.has_codes else "", can_miss)
+            Digit(in_steps(width + can_miss), "code" if key.type.has_codes else "", can_miss)
         )
         lowest.append(low)
         if math.prod(digit.size for digit in digits) > most:
@@ -90,11 +90,6 @@ def _known_ranges(
                 weakref.finalize(data, _RANGES.pop, name, None)
             _RANGES[name] = known
     return ranges
-
-
-def _in_steps(size: int) -> int:
-    step = 1 << max((size - 1).bit_length() - 3, 0)
-    return max(-(-size // step) * step, 1)
 
 
 @functools.partial(jax.jit, static_argnums=2)

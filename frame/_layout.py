@@ -14,6 +14,12 @@ from ..shardings._mesh import num_shards
 LEAST_CAPACITY = 64
 
 
+def in_steps(size: int) -> int:
+    """The least positive number, of four for each power of two, that is at least `size`."""
+    step = 1 << max((size - 1).bit_length() - 3, 0)
+    return max(-(-size // step) * step, 1)
+
+
 @dataclasses.dataclass(frozen=True)
 class Layout:
     """One device, or a mesh and the axes of it that rows lie along. Static under `jit`.
@@ -40,8 +46,7 @@ class Layout:
 
         Frames of nearby lengths have equal capacities, and so share compiled programs.
         """
-        step = 1 << max((num_rows - 1).bit_length() - 3, 0)
-        capacity = max(-(-num_rows // step) * step, LEAST_CAPACITY)
+        capacity = max(in_steps(num_rows), LEAST_CAPACITY)
         return -(-capacity // self.num_shards) * self.num_shards
 
     def place(self, rows: Any) -> jax.Array:
