@@ -48,8 +48,7 @@ ffi::Error factorize_target(ffi::ThreadPool pool, ffi::AnyBuffer keys, ffi::AnyB
       using Order = std::decay_t<decltype(order)>;
       using Key = typename Order::Key;
       for_each_row(executor, batch, num_rows, [&](Executor& row_executor, int64_t row) {
-        const int64_t valid =
-            std::clamp<int64_t>(words_of<int32_t>(num_valid)[row], 0, num_rows);
+        const int64_t valid = count_at(num_valid, row, num_rows);
         const KeyColumn<Order> column{words_of<Key>(keys) + row * num_rows, order};
         int32_t* const ids = words_of<int32_t>(*group_ids) + row * num_rows;
         words_of<int32_t>(*count)[row] = static_cast<int32_t>(factorize(

@@ -169,6 +169,11 @@ Word* words_of(const ffi::AnyBuffer& buffer) {
   return static_cast<Word*>(buffer.untyped_data());
 }
 
+// The count of one row of the batch. Data may have made it more than there are.
+inline int64_t count_at(const ffi::AnyBuffer& counts, int64_t row, int64_t most) {
+  return std::clamp<int64_t>(words_of<int32_t>(counts)[row], 0, most);
+}
+
 // Calls kernel(order) with the order that the dtype of `keys` and `flip` ask for.
 template <typename Kernel>
 void with_order(const ffi::AnyBuffer& keys, WordBits flip, const Kernel& kernel) {

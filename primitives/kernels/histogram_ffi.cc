@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "histogram.h"
 
-#include <algorithm>
 #include <cstdint>
 
 #include "ffi_arguments.h"
@@ -13,14 +12,14 @@ constexpr char kHistogram[] = "jaxframes_histogram_v1";
 
 template <typename Number, typename Edge>
 void run(Executor& executor, const ffi::AnyBuffer& numbers, const ffi::AnyBuffer& edges,
-         const int32_t* num_valid, bool is_uniform, int32_t* counts) {
+         const ffi::AnyBuffer& num_valid, bool is_uniform, int32_t* counts) {
   const int64_t batch = batch_size(numbers), num_rows = row_length(numbers);
   const int64_t num_bins = row_length(edges) - 1;
   for_each_row(executor, batch, num_rows, [&](Executor& row_executor, int64_t row) {
     histogram(row_executor,
               HistogramRow<Number, Edge>{
                   static_cast<const Number*>(numbers.untyped_data()) + row * num_rows,
-                  std::clamp<int64_t>(num_valid[row], 0, num_rows),
+                  count_at(num_valid, row, num_rows),
                   static_cast<const Edge*>(edges.untyped_data()) + row * (num_bins + 1),
                   num_bins, is_uniform, counts + row * num_bins});
   });
@@ -28,7 +27,7 @@ void run(Executor& executor, const ffi::AnyBuffer& numbers, const ffi::AnyBuffer
 
 template <typename Edge>
 void run_of_edges(Executor& executor, const ffi::AnyBuffer& numbers, const ffi::AnyBuffer& edges,
-                  const int32_t* num_valid, bool is_uniform, int32_t* counts) {
+                  const ffi::AnyBuffer& num_valid, bool is_uniform, int32_t* counts) {
   const auto run_of = [&](auto number) {
     run<decltype(number), Edge>(executor, numbers, edges, num_valid, is_uniform, counts);
   };
@@ -61,12 +60,11 @@ ffi::Error histogram_target(ffi::ThreadPool pool, ffi::AnyBuffer numbers, ffi::A
   if (!checker.ok()) return checker.error();
   return run_kernel(kHistogram, [&] {
     XlaExecutor executor(pool);
-    const auto* valid = words_of<int32_t>(num_valid);
     auto* bins = words_of<int32_t>(*counts);
     if (edges.element_type() == ffi::DataType::F32) {
-      run_of_edges<float>(executor, numbers, edges, valid, is_uniform.bits != 0, bins);
+      run_of_edges<float>(executor, numbers, edges, num_valid, is_uniform.bits != 0, bins);
     } else {
-      run_of_edges<double>(executor, numbers, edges, valid, is_uniform.bits != 0, bins);
+      run_of_edges<double>(executor, numbers, edges, num_valid, is_uniform.bits != 0, bins);
     }
   });
 }

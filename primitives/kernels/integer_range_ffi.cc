@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "integer_range.h"
 
-#include <algorithm>
 #include <cstdint>
 
 #include "ffi_arguments.h"
@@ -16,9 +15,8 @@ void run(Executor& executor, const ffi::AnyBuffer& integers, const ffi::AnyBuffe
          const ffi::AnyBuffer& least, const ffi::AnyBuffer& greatest) {
   const int64_t num_rows = row_length(integers);
   for_each_row(executor, batch_size(integers), num_rows, [&](Executor& row_executor, int64_t row) {
-    const int64_t valid = words_of<int32_t>(num_valid)[row];
     const auto range = integer_range(row_executor, words_of<Integer>(integers) + row * num_rows,
-                                     std::clamp<int64_t>(valid, 0, num_rows));
+                                     count_at(num_valid, row, num_rows));
     words_of<Integer>(least)[row] = range.least;
     words_of<Integer>(greatest)[row] = range.greatest;
   });

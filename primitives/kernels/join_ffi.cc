@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "join.h"
 
-#include <algorithm>
 #include <cstdint>
 #include <string>
 
@@ -86,13 +85,11 @@ ffi::Error match_target(ffi::ThreadPool pool, ffi::AnyBuffer left_keys, ffi::Any
       using Order = std::decay_t<decltype(order)>;
       using Key = typename Order::Key;
       for_each_row(executor, batch, length, [&](Executor& row_executor, int64_t row) {
-        const auto limited = [row](const ffi::AnyBuffer& counts, int64_t most) {
-          return std::clamp<int64_t>(words_of<int32_t>(counts)[row], 0, most);
-        };
         const KeySides<Order> sides{words_of<Key>(left_keys) + row * left_length,
-                                    limited(num_left, left_length),
+                                    count_at(num_left, row, left_length),
                                     words_of<Key>(right_keys) + row * right_length, order};
-        match_row(row_executor, static_cast<How>(how), sides, limited(num_right, right_length),
+        match_row(row_executor, static_cast<How>(how), sides,
+                  count_at(num_right, row, right_length),
                   MatchRow{words_of<int32_t>(*groups) + row * length,
                            words_of<int32_t>(*offsets) + row * (length + 2),
                            words_of<int32_t>(*right_rows) + row * right_length,
@@ -135,16 +132,13 @@ ffi::Error pairs_target(ffi::ThreadPool pool, ffi::AnyBuffer groups, ffi::AnyBuf
   return run_kernel(kPairs, [&] {
     XlaExecutor executor(pool);
     for_each_row(executor, batch, length, [&](Executor& row_executor, int64_t row) {
-      const auto limited = [row](const ffi::AnyBuffer& counts, int64_t most) {
-        return std::clamp<int64_t>(words_of<int32_t>(counts)[row], 0, most);
-      };
-      const int64_t groups_found = limited(num_groups, length);
+      const int64_t groups_found = count_at(num_groups, row, length);
       const GroupedRows right(words_of<int32_t>(offsets) + row * (length + 2),
                               words_of<int32_t>(right_of_groups) + row * right_length,
                               groups_found);
       join(row_executor, static_cast<How>(how),
            JoinRow{words_of<int32_t>(groups) + row * length,
-                   limited(num_left, length - right_length), right, groups_found, capacity,
+                   count_at(num_left, row, length - right_length), right, groups_found, capacity,
                    words_of<int32_t>(*left_rows) + row * capacity,
                    words_of<int32_t>(*right_rows) + row * capacity});
     });

@@ -49,15 +49,12 @@ ffi::Error membership_target(ffi::ThreadPool pool, ffi::AnyBuffer keys, ffi::Any
       using Key = typename Order::Key;
       for_each_row(executor, batch, length + member_length,
                    [&](Executor& row_executor, int64_t row) {
-        const auto limited = [row](const ffi::AnyBuffer& counts, int64_t most) {
-          return std::clamp<int64_t>(words_of<int32_t>(counts)[row], 0, most);
-        };
-        const int64_t valid = limited(num_keys, length);
+        const int64_t valid = count_at(num_keys, row, length);
         uint8_t* const row_flags = words_of<uint8_t>(*flags) + row * length;
         flag_members(row_executor,
                      MembershipRow<Order>{words_of<Key>(keys) + row * length, valid,
                                           words_of<Key>(members) + row * member_length,
-                                          limited(num_members, member_length), order,
+                                          count_at(num_members, row, member_length), order,
                                           words_of<Key>(*slots) + row * num_slots, num_slots,
                                           row_flags});
         std::fill(row_flags + valid, row_flags + length, uint8_t{0});

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "merge.h"
 
-#include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <string>
@@ -57,8 +56,6 @@ void run(Executor& executor, const Buffers& buffers, const Order& order) {
   const int64_t num_rows = size_a + size_b;
   const Key* const a = words_of<Key>(buffers.a);
   const Key* const b = words_of<Key>(buffers.b);
-  const int32_t* const num_valid_a = words_of<int32_t>(buffers.num_valid_a);
-  const int32_t* const num_valid_b = words_of<int32_t>(buffers.num_valid_b);
   Key* const merged_keys =
       buffers.merged_keys ? words_of<Key>(*buffers.merged_keys) : nullptr;
   int32_t* const source_positions =
@@ -68,8 +65,8 @@ void run(Executor& executor, const Buffers& buffers, const Order& order) {
                  merge(row_executor,
                        MergeRow<Order>{
                            a + row * size_a, b + row * size_b, size_a, size_b,
-                           std::clamp<int64_t>(num_valid_a[row], 0, size_a),
-                           std::clamp<int64_t>(num_valid_b[row], 0, size_b), order,
+                           count_at(buffers.num_valid_a, row, size_a),
+                           count_at(buffers.num_valid_b, row, size_b), order,
                            merged_keys ? merged_keys + row * num_rows : nullptr,
                            source_positions ? source_positions + row * num_rows : nullptr});
                });

@@ -28,12 +28,11 @@ void run(Executor& executor, const Buffers& buffers) {
   const int64_t batch = batch_size(buffers.values), num_rows = row_length(buffers.values);
   const int64_t width = batch / std::max<int64_t>(batch_size(buffers.heads), 1);
   for_each_row(executor, batch, num_rows, [&](Executor& row_executor, int64_t row) {
-    const int64_t valid = words_of<int32_t>(buffers.num_valid)[row / width];
     segmented_scan<Op, kHasHeads, kExclusive>(
         row_executor,
         ScanRow<T>{words_of<T>(buffers.values) + row * num_rows,
                    kHasHeads ? words_of<bool>(buffers.heads) + row / width * num_rows : nullptr,
-                   num_rows, std::clamp<int64_t>(valid, 0, num_rows), buffers.reverse,
+                   num_rows, count_at(buffers.num_valid, row / width, num_rows), buffers.reverse,
                    words_of<T>(buffers.results) + row * num_rows});
   });
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "top_k.h"
 
-#include <algorithm>
 #include <cstdint>
 #include <string>
 
@@ -13,14 +12,14 @@ namespace {
 constexpr char kTopK[] = "jaxframes_top_k_v1";
 
 template <typename Order>
-void run(Executor& executor, const ffi::AnyBuffer& keys, const int32_t* num_valid,
+void run(Executor& executor, const ffi::AnyBuffer& keys, const ffi::AnyBuffer& num_valid,
          const Order& order, int64_t k, int32_t* row_ids) {
   using Key = typename Order::Key;
   const int64_t batch = batch_size(keys), num_rows = row_length(keys);
   for_each_row(executor, batch, num_rows, [&](Executor& row_executor, int64_t row) {
     top_k(row_executor,
           TopKRow<Order>{words_of<Key>(keys) + row * num_rows, num_rows,
-                       std::clamp<int64_t>(num_valid[row], 0, num_rows), k,
+                       count_at(num_valid, row, num_rows), k,
                        order, row_ids + row * k});
   });
 }
@@ -44,8 +43,7 @@ ffi::Error top_k_target(ffi::ThreadPool pool, ffi::AnyBuffer keys, ffi::AnyBuffe
   return run_kernel(kTopK, [&] {
     XlaExecutor executor(pool);
     with_order(keys, flip, [&](const auto& order) {
-      run(executor, keys, words_of<int32_t>(num_valid), order, k,
-          words_of<int32_t>(*row_ids));
+      run(executor, keys, num_valid, order, k, words_of<int32_t>(*row_ids));
     });
   });
 }
