@@ -8,11 +8,11 @@ import numpy as np
 import pandas as pd
 
 from ..shardings._compat import is_x64_enabled
-from ._column import NAT, UNITS, Column, ColumnType, in_dtype
+from ._column import NAT, Column, ColumnType, in_dtype
 from ._dictionary import HostObjects
 from ._from_host import check_width
 from ._layout import Layout
-from ._merge_keys import common_pair, same_categories
+from ._merge_keys import common_pair, finest_unit, same_categories
 from ._recode import recoded, with_unit
 from ._widths import wide
 
@@ -45,7 +45,7 @@ def common_columns(
     if kinds == {"object"}:
         return _common_objects(columns)
     if len(kinds) == 1 and first.type.is_time:
-        unit = max((column.type.unit or "s" for column in columns), key=UNITS.index)
+        unit = finest_unit(*columns)
         return tuple(with_unit(column, unit) for column in columns)
     raise _objects(columns, name)
 

@@ -100,6 +100,6 @@ def _with_categories_of(column: Column, other: Column) -> Column:
     return Column(renumbered(other.data, codes), None, column.type)
 
 
-def finest_unit(left: Column, right: Column) -> str:
-    """The finer of the units that two columns count time in."""
-    return max(left.type.unit or "s", right.type.unit or "s", key=UNITS.index)
+def finest_unit(*columns: Column) -> str:
+    """The finest of the units that columns count time in."""
+    return max((column.type.unit or "s" for column in columns), key=UNITS.index)

@@ -78,7 +78,7 @@ def combine_times(op: str, a: Any, b: Any, times: list[Time | None], num_rows: C
     x, y = times
     if x is None or y is None:
         return _with_other(op, a, b, x, y)
-    unit = UNITS[max(UNITS.index(x.unit), UNITS.index(y.unit))]
+    unit = max(x.unit, y.unit, key=UNITS.index)
     kinds = (x.kind, y.kind)
     if op in COMPARISONS:
         if x.kind == y.kind:
