@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Sums, means and counts of dense keys in one pass: slots are never written out.
+"""Sums, means and counts in one pass over the rows.
 
-Rows are taken a block at a time, so that what is calculated of a block is still in the cache when
-it is added up; a single integer key goes to the primitives as it is. Only eager calls of many rows
-on one device come here; others have the same results, sums of floats up to rounding.
+Slots of dense keys are never written out: rows are taken a block at a time, so that what is
+calculated of a block is still in the cache when it is added up. A single integer key goes to the
+primitives as it is, and so do slots that are there already. Only eager calls of many rows on one
+device come here; others have the same results, sums of floats up to rounding.
 """
 
 import functools
@@ -81,6 +82,27 @@ def sums_of_slots(
         parts,
     )
     return sizes, count, dict(zip(parts, tables, strict=True))
+
+
+def sums_by_slot(
+    slots: Array,
+    num_slots: int,
+    table: Table,
+    columns: Sequence[Column],
+    plan: Sequence[tuple[int, Reduction]],
+) -> tuple[Array, dict[Part, Array]]:
+    """The rows of each slot and the parts of a plan, where the slots of rows are known."""
+    parts = _parts(plan, columns)
+    arrays = tuple(column.arrays for column in columns)
+    sizes, tables = _by_known_slot(slots, arrays, table.num_rows, num_slots, parts)
+    return sizes, dict(zip(parts, tables, strict=True))
+
+
+@functools.partial(jax.jit, static_argnums=(3, 4))
+def _by_known_slot(
+    slots: Array, columns: Any, num_rows: Count, num_slots: int, parts: tuple[Part, ...]
+) -> tuple[Array, list[Array]]:
+    return _by_key(slots, np.int32(0), columns, num_rows, num_slots, parts)
 
 
 @functools.partial(jax.jit, static_argnums=(4, 5))
@@ -198,9 +220,9 @@ def finished_sums(
     columns: Sequence[Column],
     parts: dict[Part, Array],
     sizes: Array,
-    kept: Array,
+    kept: Array | None,
 ) -> tuple[tuple[Array, Array | None], ...]:
-    """The results of a plan for each group."""
+    """The results of a plan for each group; `kept` are the slots of groups, None for all."""
     wanted = tuple(
         (
             spec.op,
@@ -216,15 +238,17 @@ def finished_sums(
 
 
 @functools.partial(jax.jit, static_argnums=3)
-def _finished(tables: Any, sizes: Array, kept: Array, settings: Any) -> Any:
+def _finished(tables: Any, sizes: Array, kept: Array | None, settings: Any) -> Any:
     integer = jax.dtypes.canonicalize_dtype(np.int64)
     results = []
     for (total, count), (op, dtype) in zip(tables, settings, strict=True):
-        count = (sizes if count is None or op == "size" else count)[kept]
+        count = sizes if count is None or op == "size" else count
+        if kept is not None:
+            total, count = (None if table is None else table[kept] for table in (total, count))
         if op == "sum":
-            results.append((total[kept].astype(wide(np.dtype(dtype))), None))
+            results.append((total.astype(wide(np.dtype(dtype))), None))
         elif op == "mean":
-            mean = quotient(total[kept], count.astype(total.dtype))
+            mean = quotient(total, count.astype(total.dtype))
             is_float = jnp.issubdtype(np.dtype(dtype), jnp.inexact)
             results.append((mean.astype(dtype) if is_float else mean, None))
         else:

@@ -10,7 +10,7 @@ from ._column import Column
 from ._group_digits import as_digits
 from ._group_keys import Grouping
 from ._group_reductions import reduce_arrays
-from ._group_sums import are_sums, finished_sums, sums_of_slots
+from ._group_sums import are_sums, finished_sums, sums_by_slot, sums_of_slots
 from ._group_types import as_truths, check_reducible, reduced_type
 from ._grouped_rows import Reduction, array_kind
 from ._groups import Groups, groups_of_sizes, make_groups
@@ -65,23 +65,25 @@ class Grouped:
         )
 
     def sums(self, columns: Sequence[Column], plan: Sequence[tuple[int, Reduction]]) -> Any:
-        """The results of a plan of sums, found together with the groups; None where that is not
-        possible.
+        """The results of a plan of sums in one pass; None where that is not possible.
+
+        Groups that nobody asked for yet are found together with them, where their keys are dense.
         """
         options, table = self.options, self.table
-        if "groups" in self._found or not options.sort or not options.observed:
-            return None
         keys = [key.column for key in self.keys]
         if is_traced(table, keys, columns) or not are_sums([s for _, s in plan], columns, table):
             return None
         digits = as_digits(keys, table, options.dropna)
-        if digits is None:
-            return None
+        if digits is None or "groups" in self._found or not options.sort or not options.observed:
+            groups = self.groups
+            if groups.is_traced or groups.may_be_empty:
+                return None
+            sizes, parts = sums_by_slot(groups.slots, groups.num_slots, table, columns, plan)
+            return finished_sums(plan, columns, parts, sizes, groups.kept)
         sizes, count, parts = sums_of_slots(keys, digits, table, columns, plan)
         if is_traced(count):
             return None
         groups = self.once("groups", lambda: groups_of_sizes(keys, digits, table, sizes, count))
-        assert groups.kept is not None
         return finished_sums(plan, columns, parts, sizes, groups.kept)
 
     @property

@@ -199,7 +199,7 @@ def _factorized(
     else:
         count = as_count(int(count))
         room = layout.capacity_for(int(count))
-    first_rows, kept = _first_rows(slots, room, sort, layout)
+    first_rows, kept = _first_rows(slots, count, room, sort, layout)
     columns = take_columns(keys, first_rows, layout)
     if len(keys) > 1:
         # Of several keys pandas numbers each alone: a zero has the sign of the column's first.
@@ -242,9 +242,10 @@ def _dense_numbers(
     return slots, jnp.max(slots, initial=np.int32(-1)) + np.int32(1)
 
 
-@functools.partial(jax.jit, static_argnums=(1, 2, 3))
-def _first_rows(slots: Array, capacity: int, sort: bool, layout: Layout) -> Any:
-    first_rows = first_row_of_slots(slots, capacity, layout)
+@functools.partial(jax.jit, static_argnums=(2, 3, 4))
+def _first_rows(slots: Array, count: Count, capacity: int, sort: bool, layout: Layout) -> Any:
+    count = jnp.minimum(jnp.asarray(count, jnp.int32), np.int32(capacity))
+    first_rows = first_row_of_slots(slots, capacity, count, layout)
     kept = None
     if not sort:
         has_rows = first_rows < np.int32(np.iinfo(np.int32).max)

@@ -10,7 +10,6 @@ import jax.numpy as jnp
 import numpy as np
 
 from .. import primitives
-from ..shardings._compat import is_x64_enabled
 from ._column import NAT, Array, Column, show_holes
 from ._index import RowIndex
 from ._layout import Layout
@@ -69,13 +68,9 @@ def filter_rows(table: Table, mask: Array) -> Table:
 
 @functools.partial(jax.jit, static_argnums=2)
 def _count(mask: Array, num_rows: Count, layout: Layout) -> Array:
-    flags = mask & is_row(mask.shape[0], num_rows, layout)
-    if flags.shape[0] % 8 or not is_x64_enabled():
-        return jnp.sum(flags, dtype=jnp.int32)
-    # Eight flags are added by one multiplication: XLA on CPU takes ten times as long one by one.
-    words = jax.lax.bitcast_convert_type(flags.astype(jnp.uint8).reshape(-1, 8), jnp.uint64)
-    counts = (words * np.uint64(0x0101010101010101)) >> np.uint64(56)
-    return jnp.sum(counts, dtype=jnp.uint64).astype(jnp.int32)
+    if layout.mesh is None:
+        return primitives.compact(mask, None, capacity=0, num_valid=num_rows).count
+    return jnp.sum(mask & is_row(mask.shape[0], num_rows, layout), dtype=jnp.int32)
 
 
 @functools.partial(jax.jit, static_argnums=(3, 4, 5))

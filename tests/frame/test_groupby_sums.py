@@ -58,3 +58,31 @@ def test_the_range_of_a_key_is_that_of_its_rows():
     assert frame[:3].groupby("k").x.sum().tolist() == [0, 1, 2]
     assert frame.groupby("k").x.sum().tolist() == [0, 1, 2, 3]
     assert frame.groupby("k").x.sum().tolist() == [0, 1, 2, 3]
+
+
+@pytest.mark.parametrize("how", [{}, {"sort": False}, {"dropna": False}, {"observed": False}])
+def test_one_pass_by_numbers_of_keys(how):
+    spread = mixed_frame()
+    spread["far"] = spread.i.astype("int64") * 2**40
+
+    def sums(f):
+        grouped = f.groupby("far", **how)
+        return (
+            grouped[["i", "x", "b"]].agg(["sum", "mean", "count", "size"]),
+            grouped.x.mean(),
+            f.groupby(["far", "x"], **how).i.sum(),
+            f.groupby("x", **how)[["i", "x"]].sum(),
+        )
+
+    assert_parity(sums, spread, ways=["eager"], ulps=ULPS)
+
+
+@pytest.mark.parametrize("last", [69_999, 65_536, 3])
+def test_groups_that_show_late_are_found(last):
+    k = np.tile(np.array([7 << 40, -(1 << 50)]), 35_000)
+    k[last] = 1
+    frame = pd.DataFrame({"k": k, "x": np.arange(70_000)})
+    assert_parity(lambda f: f.groupby("k", sort=False).x.sum(), frame, ways=["eager"])
+    assert_parity(lambda f: f.groupby("k").x.first(), frame, ways=["eager"])
+    small = frame.assign(k=k // 2**40)
+    assert_parity(lambda f: f.groupby("k", sort=False).x.sum(), small, ways=["eager"])
