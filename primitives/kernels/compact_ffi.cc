@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "compact.h"
 
-#include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <string>
@@ -40,11 +39,10 @@ void run(Executor& executor, const ffi::AnyBuffer& mask, const ffi::AnyBuffer& n
   const int64_t num_rows = row_length(mask), capacity = row_length(kept);
   advise_huge_pages(kept.untyped_data(), static_cast<int64_t>(kept.size_bytes()));
   for_each_row(executor, batch_size(mask), num_rows, [&](Executor& row_executor, int64_t row) {
-    const int64_t valid = words_of<int32_t>(num_valid)[row];
     using Source = decltype(source_of(row));
     compact(row_executor, CompactRow<Word, Source>{
                               words_of<uint8_t>(mask) + row * num_rows,
-                              std::clamp<int64_t>(valid, 0, num_rows), capacity, source_of(row),
+                              count_at(num_valid, row, num_rows), capacity, source_of(row),
                               words_of<Word>(kept) + row * capacity,
                               words_of<int32_t>(count) + row});
   });

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "segment_sum.h"
 
-#include <algorithm>
 #include <cstdint>
 
 #include "ffi_arguments.h"
@@ -34,10 +33,9 @@ void for_each_ids(Executor& executor, const ffi::AnyBuffer& ids, const ffi::AnyB
                   const EachRow& each_row) {
   const int64_t num_rows = row_length(ids);
   for_each_row(executor, batch_size(ids), num_rows, [&](Executor& row_executor, int64_t row) {
-    const int64_t valid = words_of<int32_t>(num_valid)[row];
     each_row(row_executor, row,
              SegmentIds<Id>(words_of<Id>(ids) + row * num_rows, words_of<Id>(first_id)[row],
-                            std::clamp<int64_t>(valid, 0, num_rows), num_segments));
+                            count_at(num_valid, row, num_rows), num_segments));
   });
 }
 
