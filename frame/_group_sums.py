@@ -19,6 +19,7 @@ import numpy as np
 from .. import primitives
 from ._column import Array, Column
 from ._group_digits import Digit, Digits, slots_of_digits
+from ._group_reductions import of_groups
 from ._grouped_rows import Reduction, float64, quotient, wide
 from ._layout import ONE_DEVICE
 from ._table import Count, Table
@@ -242,9 +243,8 @@ def _finished(tables: Any, sizes: Array, kept: Array | None, settings: Any) -> A
     integer = jax.dtypes.canonicalize_dtype(np.int64)
     results = []
     for (total, count), (op, dtype) in zip(tables, settings, strict=True):
-        count = sizes if count is None or op == "size" else count
-        if kept is not None:
-            total, count = (None if table is None else table[kept] for table in (total, count))
+        by_slot = (total, sizes if count is None or op == "size" else count)
+        total, count = of_groups(by_slot, kept, ONE_DEVICE)
         if op == "sum":
             results.append((total.astype(wide(np.dtype(dtype))), None))
         elif op == "mean":
