@@ -173,6 +173,8 @@ def _missing_elsewhere(arrays: Any, has_value: Array, kinds: tuple[str, ...]) ->
 
 def gather(rows: Any, row_ids: Array, layout: Layout) -> Any:
     """Inside a compiled function: rows at given places; zeros where there is no such place."""
+    if not jax.tree.leaves(rows):
+        return rows
     if layout.mesh is not None:
         return primitives.gather_rows(rows, row_ids, **layout.on_mesh)
 

@@ -55,6 +55,8 @@ def test_frames_in_jit_and_on_a_mesh():
 
     assert_parity(lambda f: f.x.rolling(20, 2, center=True).mean(), frame, ways=["mesh"], ulps=64)
     assert_parity(windows, frame, ways=["jit"], ulps=2**33)
+    # Where nothing is missing, rows are counted by their places alone.
+    assert_parity(lambda f: f.k.rolling(3).count(), frame, ways=["mesh"])
 
 
 def test_other_columns():
