@@ -14,6 +14,7 @@ import jax
 import numpy as np
 import pandas as pd
 from jaxframes.frame import JaxFrame, JaxSeries
+from jaxframes.frame._column import host_array
 from jaxframes.shardings import make_mesh, row_sharded
 
 EVERYWHERE = ("eager", "jit", "mesh")
@@ -77,7 +78,7 @@ def with_arbitrary_padding(frame: Any) -> Any:
     table, num_rows = frame._table, len(frame)
 
     def spoiled(rows: jax.Array) -> jax.Array:
-        whole = np.array(rows)
+        whole = np.array(host_array(rows))
         padding = np.array(_spoiling(whole.dtype), whole.dtype)
         whole[num_rows:] = np.resize(padding, len(whole) - num_rows)
         return table.layout.place(whole)
@@ -116,7 +117,7 @@ def assert_same(got: Any, expected: Any, ulps: int = 0) -> None:
             assert_same(one, other, ulps)
     elif isinstance(expected, (np.ndarray, pd.api.extensions.ExtensionArray)):
         values = got.to_numpy() if isinstance(got, pd.Series) else got
-        values = np.asarray(values) if isinstance(values, jax.Array) else values
+        values = host_array(values) if isinstance(values, jax.Array) else values
         assert values.shape == expected.shape, f"got {values.shape}, not {expected.shape}"
         assert values.dtype == expected.dtype, f"got {values.dtype}, not {expected.dtype}"
         _assert_same_values(pd.Series(values.ravel()), pd.Series(expected.ravel()), ulps)
@@ -145,7 +146,7 @@ def _assert_same_zeros(got: pd.Series, expected: pd.Series) -> None:
 
 def _assert_same_scalar(got: Any, expected: Any, ulps: int) -> None:
     if isinstance(got, jax.Array):
-        got = np.asarray(got)[()]
+        got = host_array(got)[()]
     if isinstance(expected, (bool, np.bool_)):
         assert isinstance(got, (bool, np.bool_)), f"got {got!r} in place of {expected!r}"
     if expected is None or isinstance(expected, (str, bool, np.bool_)):

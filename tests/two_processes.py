@@ -5,6 +5,7 @@ import os
 import socket
 import subprocess
 import sys
+from pathlib import Path
 
 TIMEOUT_SECONDS = 180
 
@@ -32,9 +33,10 @@ def whole(array):
 
 def start(process_id, port, script, **options):
     prologue = PROLOGUE.replace("**OPTIONS", f"**{options!r}")
+    paths = [str(Path(__file__).parent), *filter(None, [os.environ.get("PYTHONPATH")])]
     return subprocess.Popen(
         [sys.executable, "-c", prologue + script, str(process_id), f"127.0.0.1:{port}"],
-        env={**os.environ, "JAX_PLATFORMS": "cpu"},
+        env={**os.environ, "JAX_PLATFORMS": "cpu", "PYTHONPATH": os.pathsep.join(paths)},
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
@@ -47,12 +49,12 @@ def free_port():
         return listener.getsockname()[1]
 
 
-def run_both(script):
+def run_both(script, timeout_seconds=TIMEOUT_SECONDS):
     """Runs the script in two processes; neither outlives the test."""
     port = free_port()
     processes = [start(process_id, port, script) for process_id in range(2)]
     try:
-        said = [process.communicate(timeout=TIMEOUT_SECONDS)[0] for process in processes]
+        said = [process.communicate(timeout=timeout_seconds)[0] for process in processes]
     finally:
         for process in processes:
             process.kill()

@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The registry on meshes: the answers of pandas, in their order, on any number of devices.
+
+Few operations are chosen, which move rows in different ways; the profile "long" runs them all on
+every mesh.
+"""
+
+import jax
+import pytest
+from frame_operations import FAMILIES, OPERATIONS
+from frame_parity import on_device
+from jax.sharding import AxisType
+from jaxframes.shardings import make_mesh, row_sharded
+from operation_parity import IS_LONG, Compared, uneven_inputs
+
+CHOSEN = {
+    1: ["sort_keys"],
+    2: ["cumsum"],
+    3: ["mask"],
+    4: [name for name, operation in OPERATIONS.items() if operation.mesh],
+    8: ["group_sum"],
+}
+
+
+def cases(sizes):
+    """Numbers of devices, each with operations that share programs."""
+    if not IS_LONG:
+        return [pytest.param(size, [name], id=f"{size}-{name}") for size, name in sizes]
+    return [
+        pytest.param(size, [operation.name for operation in operations], id=f"{size}-{family}")
+        for size in dict.fromkeys(size for size, _ in sizes)
+        for family, operations in FAMILIES.items()
+    ]
+
+
+@pytest.mark.parametrize(
+    ("num_devices", "names"), cases([(size, name) for size in CHOSEN for name in CHOSEN[size]])
+)
+def test_matches_pandas_on_a_mesh(num_devices, names):
+    compare_on(make_mesh(num_devices), names)
+
+
+@pytest.mark.parametrize(("num_devices", "names"), cases([(4, "mask"), (4, "group_sum")]))
+def test_matches_pandas_on_a_mesh_of_explicit_axes(num_devices, names):
+    compare_on(make_mesh(num_devices, axis_type=AxisType.Explicit), names)
+
+
+def compare_on(mesh, names):
+    sharding = row_sharded(mesh)
+    for name in names:
+        operation = OPERATIONS[name]
+        compared = Compared(
+            operation, lambda inputs: [on_device(frame, sharding) for frame in inputs]
+        )
+        for inputs in uneven_inputs(operation):
+            compared.check(inputs)
+    if IS_LONG:
+        # The programs of all families at once are more than a process may map.
+        jax.clear_caches()
