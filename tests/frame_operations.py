@@ -4,17 +4,21 @@
     op("head", "k x", lambda f: f.head(3))
 
 A function of frames of pandas or ours (one, or two of the same columns), and the columns that it
-needs: see frame_strategies. `ulps` bounds how far floats may be apart; `jit=False` marks what has
-no meaning inside `jit`, `jit=None` what is no array there; `mesh=True` those
-run on four devices too, about one of each kind.
+needs: see frame_strategies. `ulps` bounds how far floats may be apart, with `degree=1` in units of
+the sum of the magnitudes of what came in, with `degree=2` of its square; `jit=False` marks what has
+no meaning inside `jit`, `jit=None` what is no array there; `mesh=True` those run on four devices
+too, about one of each kind.
 `each` makes one operation of a function of series, applied to several columns.
 """
 
 import dataclasses
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
+import pandas as pd
+from frame_parity import Bound
 from frame_strategies import NUMBERS
 from jaxframes.frame import JaxFrame
 from jaxframes.frame._table import is_traced
@@ -28,6 +32,7 @@ class Operation:
     columns: tuple[str, ...]
     run: Callable[..., Any]
     ulps: int = 0
+    degree: int = 0
     jit: bool | None = True
     mesh: bool = False
     family: str = ""
@@ -36,6 +41,14 @@ class Operation:
     def num_frames(self) -> int:
         """How many frames it is given."""
         return len(inspect.signature(self.run).parameters)
+
+    def bound(self, inputs: Sequence[pd.DataFrame]) -> Bound:
+        """How far the results for these frames may be apart."""
+        if not self.degree:
+            return Bound(self.ulps)
+        numbers = [frame.select_dtypes("number").to_numpy(np.float64) for frame in inputs]
+        total = sum(np.abs(x[np.isfinite(x)]).sum() for x in numbers)
+        return Bound(self.ulps, min(float(total), 1e150) ** self.degree)
 
 
 OPERATIONS: dict[str, Operation] = {}
@@ -231,14 +244,15 @@ family(
        lambda f: (f["s"].map({"a": "é", "": "z"}), f["k"].map({0: "zero"}))),
 )
 
-REDUCED = "i8 u8 i64 u64 f32 x y b"
+REDUCED = "i8 u8 i64 u64 x y b"
 
 family(
     "reductions",
     each("sum", REDUCED, lambda s: s.sum(), mesh=True),
+    each("sum_float32", "f32", lambda s: s.sum(), ulps=64, degree=1),
     each("prod", "i8 u8 b", lambda s: s.prod()),
     each("mean", "i8 u8 x y b", lambda s: s.mean(), ulps=2),
-    each("mean_float32", "f32", lambda s: s[s.abs() < 100].mean(), ulps=4),
+    each("mean_float32", "f32", lambda s: s[s.abs() < 100].mean(), ulps=64, degree=1),
     each("min", "i8 u64 f32 y b", lambda s: (s.min(), s.max())),
     each("min_typed", "s t d o", lambda s: (s.min(), s.max()), jit=False),
     each("min_int", "i8 u64", lambda s: s.min()),
@@ -252,13 +266,15 @@ family(
     each("any", "k y b", lambda s: (s.any(), s.all())),
     each("idxmax", "k x", lambda s: (s.idxmax(), s.idxmin()), jit=False),
     each("argmax", "k x", lambda s: (s.argmax(), s.argmin())),
-    each("skipna", "x y",
-         lambda s: (s.sum(skipna=False), s.max(skipna=False), s.mean(skipna=False)), ulps=2),
+    each("skipna", "x y", lambda s: (s.sum(skipna=False), s.mean(skipna=False)), ulps=2),
+    each("skipna_max", "x k", lambda s: (s.max(skipna=False), s.min(skipna=False))),
     each("min_count", "x k",
          lambda s: (s.sum(min_count=1),
              s.prod(min_count=1)) if s.name == "k" else s.sum(min_count=1)),
     op("string_sum", "s", lambda f: f["s"].dropna().sum(), jit=False),
-    op("frame_sum", "k x i8 f32", lambda f: (f.sum(), f.count(), f.max())),
+    op("frame_sum", "k x i8", lambda f: (f.sum(), f.count(), f.max())),
+    # A row of results is float64, what is added up float32: its last place is 29 bits above.
+    op("frame_sum_float32", "k f32", lambda f: f.sum(), ulps=64 << 29, degree=1),
     op("frame_max_objects", "k x b", lambda f: (f.max(), f.sum()), jit=None),
     op("frame_mean", "k x b s",
        lambda f: (f.mean(numeric_only=True), f.std(numeric_only=True)), ulps=16),
@@ -270,7 +286,7 @@ family(
     op("describe", "k x", lambda f: (f.describe(), f["x"].describe()), ulps=16, jit=False),
     op("describe_strings", "s", lambda f: f["s"].describe(), jit=False),
     op("corr", "x w k", lambda f: f.corr(), ulps=2**16),
-    op("cov", "x w k", lambda f: f.cov(), ulps=2**16),
+    op("cov", "x w k", lambda f: f.cov(), ulps=2**10, degree=2),
     op("agg", "k x",
        lambda f: (f["x"].agg(["sum", "max"]), f.agg({"k": "sum", "x": "max"}), f.agg("min"))),
 )
@@ -341,7 +357,7 @@ family(
     op("rolling_count", "x y", lambda f: f.rolling(3).count()),
     op("rolling_how", "x",
        lambda f: (f["x"].rolling(3, center=True).sum(), f["x"].rolling(3, closed="left").sum())),
-    op("rolling_var", "x k", lambda f: f.rolling(4, min_periods=2).var(), ulps=2**20),
+    op("rolling_var", "x k", lambda f: f.rolling(4, min_periods=2).var(), ulps=64, degree=2),
     op("expanding", "x y k",
        lambda f: (f["x"].expanding().sum(), f["y"].expanding().max(), f.expanding(2).count())),
     op("expanding_mean", "x k",

@@ -8,7 +8,7 @@ mesh, and compares values, dtypes, order, index, names and the class of an error
 """
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import jax
 import numpy as np
@@ -96,47 +96,74 @@ def _spoiling(dtype: np.dtype) -> list[Any]:
     return [np.nan, np.inf, -np.inf, -0.0, np.finfo(dtype).max]
 
 
-def assert_same(got: Any, expected: Any, ulps: int = 0) -> None:
+class Bound(NamedTuple):
+    """How far floats may be apart: `ulps` units in the last place, of the value that pandas has and
+    of a magnitude that was added up to it.
+    """
+
+    ulps: int
+    magnitude: float = 0.0
+
+    def of(self, dtype: Any) -> dict[str, float]:
+        """The tolerances for floats of a dtype."""
+        unit = self.ulps * float(np.finfo(dtype).eps)
+        return {"rtol": unit, "atol": unit * self.magnitude}
+
+
+def assert_same(got: Any, expected: Any, ulps: int | Bound = 0) -> None:
     """What we return is what pandas returns: values, dtypes, order, index and names."""
+    bound = ulps if isinstance(ulps, Bound) else Bound(ulps)
     if isinstance(got, (JaxFrame, JaxSeries)):
         got = got.to_pandas()
     if isinstance(expected, pd.DataFrame):
         assert isinstance(got, pd.DataFrame), f"got {type(got)} in place of a frame"
         pd.testing.assert_index_equal(got.columns, expected.columns, obj="columns")
-        pd.testing.assert_index_equal(got.index, expected.index, exact="equiv")
+        _assert_same_index(got.index, expected.index)
         for place in range(expected.shape[1]):
-            _assert_same_values(got.iloc[:, place], expected.iloc[:, place], ulps)
+            _assert_same_values(got.iloc[:, place], expected.iloc[:, place], bound)
     elif isinstance(expected, pd.Series):
         assert isinstance(got, pd.Series), f"got {type(got)} in place of a series"
-        _assert_same_values(got, expected, ulps)
+        _assert_same_values(got, expected, bound)
     elif isinstance(expected, pd.Index):
-        pd.testing.assert_index_equal(pd.Index(got), expected, exact="equiv")
+        _assert_same_index(pd.Index(got), expected)
     elif isinstance(expected, tuple):
         assert len(got) == len(expected)
         for one, other in zip(got, expected, strict=True):
-            assert_same(one, other, ulps)
+            assert_same(one, other, bound)
     elif isinstance(expected, (np.ndarray, pd.api.extensions.ExtensionArray)):
         values = got.to_numpy() if isinstance(got, pd.Series) else got
         values = host_array(values) if isinstance(values, jax.Array) else values
         assert values.shape == expected.shape, f"got {values.shape}, not {expected.shape}"
         assert values.dtype == expected.dtype, f"got {values.dtype}, not {expected.dtype}"
-        _assert_same_values(pd.Series(values.ravel()), pd.Series(expected.ravel()), ulps)
+        _assert_same_values(pd.Series(values.ravel()), pd.Series(expected.ravel()), bound)
     else:
-        _assert_same_scalar(got, expected, ulps)
+        _assert_same_scalar(got, expected, bound)
 
 
-def _assert_same_values(got: pd.Series, expected: pd.Series, ulps: int) -> None:
+def _assert_same_index(got: pd.Index, expected: pd.Index) -> None:
+    """The labels are the same; the frequency that pandas finds in some is no part of them."""
+    pd.testing.assert_index_equal(*map(_without_freq, (got, expected)), exact="equiv")
+
+
+def _without_freq(index: Any) -> Any:
+    if isinstance(index, (pd.DatetimeIndex, pd.TimedeltaIndex)):
+        index = index.copy()
+        index.freq = None
+    return index
+
+
+def _assert_same_values(got: pd.Series, expected: pd.Series, bound: Bound) -> None:
     is_float = expected.dtype.kind in "fc"
     how: Any = {"check_exact": True}
-    if ulps and is_float:
-        how = {"rtol": ulps * np.finfo(expected.dtype).eps, "atol": 0.0}
+    if bound.ulps and is_float:
+        how = bound.of(expected.dtype)
     pd.testing.assert_series_equal(got, expected, **how, check_freq=False)
     if is_float:
         _assert_same_zeros(got, expected)
 
 
 def _assert_same_zeros(got: pd.Series, expected: pd.Series) -> None:
-    zeros = expected.to_numpy() == 0
+    zeros = (expected.to_numpy() == 0) & (got.to_numpy() == 0)
     for part in ("real", "imag") if expected.dtype.kind == "c" else ("real",):
         ours, theirs = getattr(got.to_numpy(), part), getattr(expected.to_numpy(), part)
         np.testing.assert_array_equal(
@@ -144,7 +171,7 @@ def _assert_same_zeros(got: pd.Series, expected: pd.Series) -> None:
         )
 
 
-def _assert_same_scalar(got: Any, expected: Any, ulps: int) -> None:
+def _assert_same_scalar(got: Any, expected: Any, bound: Bound) -> None:
     if isinstance(got, jax.Array):
         got = host_array(got)[()]
     if isinstance(expected, (bool, np.bool_)):
@@ -167,10 +194,10 @@ def _assert_same_scalar(got: Any, expected: Any, ulps: int) -> None:
     assert np.asarray(got).dtype == np.asarray(expected).dtype, (
         f"got {np.asarray(got).dtype} in place of {np.asarray(expected).dtype}"
     )
-    if np.asarray(expected).dtype.kind in "fc" and ulps:
-        rtol = ulps * np.finfo(np.asarray(expected).dtype).eps
-        np.testing.assert_allclose(got, expected, rtol=rtol, atol=0)
+    if np.asarray(expected).dtype.kind in "fc" and bound.ulps:
+        tolerances = bound.of(np.asarray(expected).dtype)
+        np.testing.assert_allclose(got, expected, **tolerances)  # pyright: ignore
     else:
         np.testing.assert_array_equal(got, expected)
-    if np.asarray(expected).dtype.kind == "f" and expected == 0:
+    if np.asarray(expected).dtype.kind == "f" and expected == 0 == got:
         assert np.signbit(got) == np.signbit(expected), "sign of 0"

@@ -60,7 +60,7 @@ class Compared:
         if isinstance(expected, Exception):
             return f"got {got!r} where pandas raises {expected!r}"
         try:
-            assert_same(got, expected, self.operation.ulps)
+            assert_same(got, expected, self.operation.bound(inputs))
         except AssertionError as error:
             return str(error)
         return None
