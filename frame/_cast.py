@@ -16,6 +16,7 @@ from ._distinct import through_values
 from ._from_host import check_width
 from ._layout import ONE_DEVICE, Layout
 from ._moves import settled
+from ._number_ops import converted
 from ._recode import with_unit
 from ._table import Count, Table, is_row, is_traced
 from ._widths import wide
@@ -120,8 +121,8 @@ def _convert_one(
     if dtype.kind not in "iu":
         if valid is not None:
             # pandas has such a column as one of float64 with NaN.
-            data = jnp.where(valid, data.astype(wide(np.float64)), np.float64(np.nan))
-        return data.astype(dtype), None
+            data = jnp.where(valid, converted(data, wide(np.float64)), np.float64(np.nan))
+        return converted(data, dtype), None
     if not jnp.issubdtype(data.dtype, jnp.floating):
         return data.astype(dtype), valid
     if keep_holes:

@@ -130,7 +130,7 @@ def combine_numbers(plan: NumberPlan, a: Array, b: Array) -> Array:
         return _compare_signed_with_unsigned(plan.op, a, b)
     if plan.op in LOGIC and plan.dtype == np.bool_ and b.dtype != np.bool_:
         b = (b != b.dtype.type(0)) & (b == b)
-    a, b = (_cast(x, plan.dtype) for x in (a, b))
+    a, b = (converted(x, plan.dtype) for x in (a, b))
     if plan.op.startswith("np."):
         made = getattr(jnp, plan.op[3:])(a, b)
     else:
@@ -138,7 +138,8 @@ def combine_numbers(plan: NumberPlan, a: Array, b: Array) -> Array:
     return made if not plan.result else made.astype(plan.result)
 
 
-def _cast(x: Array, dtype: np.dtype) -> Array:
+def converted(x: Array, dtype: np.dtype) -> Array:
+    """Inside a compiled function: numbers of another dtype."""
     if x.dtype == jnp.bool_ and dtype.kind in "fcV":
         # XLA takes a bool times x for a choice between x and 0, but NaN times False is NaN.
         x = jax.lax.optimization_barrier(x.astype(jnp.int8))

@@ -12,6 +12,7 @@ import numpy as np
 from ..shardings._compat import is_x64_enabled
 from ._column import NAT, Array, Column
 from ._layout import Layout
+from ._number_ops import converted
 from ._row_blocks import COMBINE, can_sum_plainly, identity_of, reduce_rows, sum_plainly
 from ._table import Count
 
@@ -153,7 +154,7 @@ def present_values(plan: Reduction, column: Any, is_row: Array) -> tuple[Array, 
         present = is_row & (data != np.int64(NAT))
     elif jnp.issubdtype(data.dtype, jnp.inexact):
         present = is_row & ~jnp.isnan(data)
-    return data.astype(plan.dtype), present
+    return converted(data, plan.dtype), present
 
 
 def joined(name: str, parts: Sequence[Array]) -> Array:

@@ -168,7 +168,8 @@ class FrameApply(FrameBase):
             A function of rows must be one that JAX can trace. It is traced once and runs on all
             rows together; keep the function itself, not a new lambda, to call it again without
             compiling. It is given the columns of numbers; others raise when touched. Its result is
-            a number, or with `result_type="expand"` a tuple or a dict of them.
+            a number, or with `result_type="expand"` a tuple or a dict of them. In it, as in JAX, a
+            bool times an infinity or NaN may be 0.
 
         Example:
             >>> from jaxframes.frame import JaxFrame

@@ -43,6 +43,22 @@ def test_floats_with_nan_and_infinity():
         assert_parity(to_each, floats("float32"))
 
 
+def test_a_bool_as_a_number_times_infinity_or_nan_is_nan():
+    frame = pd.DataFrame({"x": [np.inf, np.nan, 2.0], "b": [False, False, True]})
+
+    def products(f):
+        return (
+            f.x * f.b.astype("float64"),
+            f.x.astype("float32") * f.b.astype("float32"),
+            f.x * f.x.notna().astype(float),
+            (f.x * (f.x < 3).astype(float)).sum(skipna=False),
+            f.prod(axis=1),
+        )
+
+    with np.errstate(invalid="ignore"):
+        assert_parity(products, frame)
+
+
 def _to_strings_and_categories(f):
     return (
         f.astype("str"),
