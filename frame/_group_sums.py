@@ -91,19 +91,28 @@ def sums_by_slot(
     table: Table,
     columns: Sequence[Column],
     plan: Sequence[tuple[int, Reduction]],
-) -> tuple[Array, dict[Part, Array]]:
-    """The rows of each slot and the parts of a plan, where the slots of rows are known."""
+) -> tuple[Array | None, dict[Part, Array]]:
+    """The rows of each slot and the parts of a plan, where the slots of rows are known; no rows
+    where the plan needs none.
+    """
     parts = _parts(plan, columns)
     arrays = tuple(column.arrays for column in columns)
-    sizes, tables = _by_known_slot(slots, arrays, table.num_rows, num_slots, parts)
+    wants_sizes = any(spec.op != "sum" for _, spec in plan)
+    sizes, tables = _by_known_slot(slots, arrays, table.num_rows, num_slots, parts, wants_sizes)
     return sizes, dict(zip(parts, tables, strict=True))
 
 
-@functools.partial(jax.jit, static_argnums=(3, 4))
+@functools.partial(jax.jit, static_argnums=(3, 4, 5))
 def _by_known_slot(
-    slots: Array, columns: Any, num_rows: Count, num_slots: int, parts: tuple[Part, ...]
-) -> tuple[Array, list[Array]]:
-    return _by_key(slots, np.int32(0), columns, num_rows, num_slots, parts)
+    slots: Array,
+    columns: Any,
+    num_rows: Count,
+    num_slots: int,
+    parts: tuple[Part, ...],
+    wants_sizes: bool,
+) -> tuple[Array | None, list[Array]]:
+    sizes, tables = _by_key(slots, np.int32(0), columns, num_rows, num_slots, parts)
+    return sizes if wants_sizes else None, tables
 
 
 @functools.partial(jax.jit, static_argnums=(4, 5))
@@ -220,7 +229,7 @@ def finished_sums(
     plan: Sequence[tuple[int, Reduction]],
     columns: Sequence[Column],
     parts: dict[Part, Array],
-    sizes: Array,
+    sizes: Array | None,
     kept: Array | None,
 ) -> tuple[tuple[Array, Array | None], ...]:
     """The results of a plan for each group; `kept` are the slots of groups, None for all."""
@@ -239,7 +248,7 @@ def finished_sums(
 
 
 @functools.partial(jax.jit, static_argnums=3)
-def _finished(tables: Any, sizes: Array, kept: Array | None, settings: Any) -> Any:
+def _finished(tables: Any, sizes: Array | None, kept: Array | None, settings: Any) -> Any:
     integer = jax.dtypes.canonicalize_dtype(np.int64)
     results = []
     for (total, count), (op, dtype) in zip(tables, settings, strict=True):
