@@ -13,6 +13,7 @@ from ._base import FrameBase, SeriesBase
 from ._column import Column
 from ._elementwise import COMPARISONS, Scalar, combine, filled_pair
 from ._labels import Labels
+from ._number_ops import LOGIC
 from ._operators import Operators
 from ._outer_alignment import align_labels, align_tables, spread, spread_columns
 from ._table import Table, either_needed, is_traced
@@ -204,12 +205,34 @@ class FrameArithmetic(Operators, NumpyFunctions, FrameBase):
         if has_same_labels:
             return self._combined(op, a, b.columns, reflected, fill_value)
         labels, places, other_places = align_labels(self._labels, other._labels)
+        if op in LOGIC and not self._labels.index.intersection(other._labels.index).size:
+            return self._with_apart(op, other, a, b, places, other_places, labels)
         left = self._like(a)._columns_or_missing(places)
         right = other._like(b)._columns_or_missing(other_places)  # pyright: ignore
         if op in COMPARISONS or op == "pow" or fill_value is not None:
             return self._combined(op, left, right.columns, reflected, fill_value, labels)
         # A column that only one has is missing, whatever its type.
         return self._with_shared(op, left, right, places, other_places, reflected, labels)
+
+    def _with_apart(
+        self,
+        op: str,
+        other: Any,
+        left: Table,
+        right: Table,
+        places: Sequence[int],
+        other_places: Sequence[int],
+        labels: Labels,
+    ) -> Self:
+        """Flags of other columns than those of `other`, beside which False stands, as in pandas."""
+        none = [Scalar(False)] * len(labels)
+        mine = self._combined(op, left, none[: len(left.columns)], False, None)
+        theirs = other._combined("and", right, none[: len(right.columns)], True, None)
+        columns = [
+            theirs._table.columns[other_place] if place < 0 else mine._table.columns[place]
+            for place, other_place in zip(places, other_places, strict=True)
+        ]
+        return self._of(left.with_columns(columns), labels)
 
     def _with_shared(
         self,

@@ -15,7 +15,7 @@ from ._column import NUMBER, Column
 from ._from_host import column_from
 from ._layout import ONE_DEVICE
 from ._table import Table, either_needed, is_traced
-from ._widths import narrowed
+from ._widths import is_held, narrowed
 
 
 def as_column(value: Any, table: Table, name: Hashable) -> Column:
@@ -53,7 +53,13 @@ def _by_label(value: pd.Series, table: Table) -> Any:
 
 
 def _filled(value: Any, table: Table) -> Column:
-    if isinstance(value, (jax.Array, np.generic, np.ndarray)) and value.dtype.kind in "biufc":
+    if isinstance(value, np.ndarray):
+        value = value[()]
+    if (
+        isinstance(value, (jax.Array, np.generic))
+        and value.dtype.kind in "biufc"
+        and is_held(value)
+    ):
         data = jnp.broadcast_to(jnp.asarray(value), (table.capacity,))
         return Column(table.layout.constrain(data) if is_traced(data) else table.layout.place(data))
     one = column_from(narrowed(pd.Series([value])), 1, ONE_DEVICE, "value")

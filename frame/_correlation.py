@@ -40,8 +40,9 @@ def covariances(
         layout: where they lie.
         min_periods: fewer rows than that have no result.
         ddof: what the divisor is less than the number of rows.
-        kind: "corr"; "cov", where as in pandas `ddof` counts only if nothing is missing; or
-            "pair", where it always does.
+        kind: "corr", where as in pandas an infinity is missing; "cov", where it is if anything
+            else is missing, and `ddof` counts only if nothing is; or "series corr" and
+            "series cov", where no infinity is missing, and `ddof` always counts.
     """
     arrays = tuple(column.arrays for column in columns)
     limits = (np.int32(max(min_periods, 1)), np.int32(ddof))
@@ -52,11 +53,17 @@ def covariances(
 def _covariances(columns: Any, num_rows: Count, limits: Any, kind: str, layout: Layout) -> Array:
     wide = jnp.float64 if is_x64_enabled() else jnp.float32
     rows = is_row(columns[0][0].shape[0], num_rows, layout)
+    numbers = [data.astype(wide) for data, _ in columns]
+    presents = [
+        rows & ~jnp.isnan(x) & (True if valid is None else valid)
+        for x, (_, valid) in zip(numbers, columns, strict=True)
+    ]
+    is_whole = jnp.all(jnp.stack([jnp.all(present == rows) for present in presents]))
+    if kind in ("corr", "cov"):
+        keeps = is_whole if kind == "cov" else False
+        presents = [p & (jnp.isfinite(x) | keeps) for x, p in zip(numbers, presents, strict=True)]
     values, there = [], []
-    for data, valid in columns:
-        x = data.astype(wide)
-        present = rows & ~jnp.isnan(x)
-        present = present if valid is None else present & valid
+    for x, present in zip(numbers, presents, strict=True):
         # Equal values are at no distance from what they are measured from, exactly.
         count = jnp.maximum(jnp.sum(present, dtype=jnp.int32), np.int32(1)).astype(wide)
         mean = jnp.sum(jnp.where(present, x, 0.0), dtype=wide) / count
@@ -72,8 +79,7 @@ def _covariances(columns: Any, num_rows: Count, limits: Any, kind: str, layout: 
     together = products - sums * sums.T / over
     least_rows, ddof = limits
     enough = counts >= least_rows.astype(wide)
-    if kind != "corr":
-        is_whole = jnp.all(counts == jnp.asarray(num_rows, jnp.int32).astype(wide))
+    if kind in ("cov", "series cov"):
         counts_ddof = is_whole if kind == "cov" else True
         divisor = counts - jnp.where(counts_ddof, ddof.astype(wide), 1.0)
         enough = enough & (divisor > 0)
@@ -175,14 +181,14 @@ class SeriesCorrelation(SeriesBase):
     def corr(self, other: Any, method: Any = "pearson", min_periods: int | None = None) -> Any:
         """The correlation with another series, row by row of the same label."""
         check_method(method, "corr")
-        return self._with_other(other, min_periods, 1, "corr")
+        return self._with_other(other, min_periods, 1, "series corr")
 
     def cov(self, other: Any, min_periods: int | None = None, ddof: int = 1) -> Any:
         """The covariance with another series, row by row of the same label."""
-        return self._with_other(other, min_periods, ddof, "pair")
+        return self._with_other(other, min_periods, ddof, "series cov")
 
     def _with_other(self, other: Any, min_periods: Any, ddof: int, kind: str) -> Any:
-        caller = "corr" if kind == "corr" else "cov"
+        caller = kind.removeprefix("series ")
         if not isinstance(other, SeriesBase):
             raise TypeError(f"unsupported type: {type(other)}")
         a = check_number(self._only, self._name, caller)

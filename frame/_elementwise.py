@@ -13,7 +13,7 @@ from ._column import NUMBER, Array, Column, fill_missing, missing_rows
 from ._derivatives import by_row
 from ._number_ops import COMPARISONS, LOGIC, NumberPlan, combine_numbers, plan_numbers
 from ._table import Count, is_row, is_traced
-from ._widths import wide
+from ._widths import is_held, wide
 
 
 class Scalar(NamedTuple):
@@ -124,7 +124,9 @@ def scalar_like(value: Any, dtype: np.dtype, op: str = "add") -> Any:
         return value
     if isinstance(value, np.ndarray):
         value = value[()]
-    if isinstance(value, (np.integer, np.floating)) and op not in COMPARISONS + LOGIC:
+    if isinstance(value, (np.integer, np.floating)) and (
+        op not in COMPARISONS + LOGIC or not is_held(value)
+    ):
         value = value.item()
     if hasattr(value, "dtype"):
         return value
@@ -140,7 +142,12 @@ def scalar_like(value: Any, dtype: np.dtype, op: str = "add") -> Any:
             return np.float64(np.inf if value > 0 else -np.inf)
         return dtype.type(value)
     with np.errstate(over="ignore"):
-        return np.result_type(dtype, value).type(value)
+        made = np.result_type(dtype, value).type(value)
+    if is_held(made):
+        return made
+    if op not in COMPARISONS:
+        raise OverflowError(f"Python integer {value} out of bounds for {wide(made.dtype)}")
+    return np.float64(np.inf if value > 0 else -np.inf)
 
 
 def _plan(op: str, x: Operand, y: Operand, num_rows: Count) -> NumberPlan:
@@ -238,6 +245,8 @@ def filled_pair(a: Any, b: Any, value: Any) -> tuple[Any, Any]:
                 f"fill_value must be None for a column of {side.dtype_name}. "
                 "Call fillna() before the operation."
             )
+    if isinstance(value, np.integer) and not is_held(value):
+        value = int(value)
     sides = [_room_for(side, value) for side in sides]
     if all(isinstance(side, Scalar) or not side.can_miss for side in sides):
         return sides[0], sides[1]

@@ -15,6 +15,11 @@ def wide(dtype: Any) -> np.dtype:
     return np.dtype(jax.dtypes.canonicalize_dtype(dtype))
 
 
+def is_held(value: Any) -> bool:
+    """Whether the device has room for a number: an integer of more than 32 bits needs x64."""
+    return not isinstance(value, np.integer) or bool(value.astype(wide(value.dtype)) == value)
+
+
 def narrowed(results: Labelled) -> Labelled:
     """Numbers calculated on the host, of a dtype that the device holds where that has room."""
     dtype = results.dtype

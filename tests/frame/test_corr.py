@@ -22,6 +22,25 @@ def test_frames():
     assert_parity(lambda f: f.cov(numeric_only=True), mixed_frame()[["k", "s", "i"]], ulps=ULPS)
 
 
+@pytest.mark.filterwarnings("ignore:invalid value")
+def test_infinities():
+    x = [1.0, 2.0, np.inf, 4.0]
+    whole = pd.DataFrame({"x": x, "y": [2.0, 1.0, 3.0, 5.0], "b": [True, False, True, True]})
+    for y in (whole.y, whole.y.where(whole.y < 5)):
+        assert_parity(
+            lambda f: (
+                f.corr(),
+                f.cov(),
+                f.cov(ddof=0),
+                f.x.corr(f.y),
+                f.x.cov(f.y),
+                f.y.corr(f.b),
+            ),
+            whole.assign(y=y),
+            ulps=ULPS,
+        )
+
+
 def test_series():
     frame = mixed_frame()
 

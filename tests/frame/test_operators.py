@@ -61,6 +61,16 @@ def test_different_labels_are_brought_together():
     assert_same_error(lambda a, b: a.sub(b.x, axis=0), left, right)
 
 
+def test_flags_of_columns_that_only_one_side_has():
+    flags = pd.DataFrame({"t": [True, False, True], "k": [0, 1, 2]})
+    others = pd.DataFrame({"a": [True, True, False]})
+    assert_parity(lambda f, g: (f | g, g | f, f & g, f ^ g), flags, others)
+    assert_parity(lambda f, g: f ^ g, flags[["t"]], others.set_axis([1, 2, 3]), ways=["eager"])
+    assert_parity(lambda f, g: f ^ g, flags, others.astype(float), ways=["eager"])
+    assert_same_error(lambda f, g: g | f, flags, others.astype(float))
+    assert_same_error(lambda f, g: f | g, flags, others.astype("str"))
+
+
 def test_ranges_inside_jit_are_brought_together_by_place():
     def both(a, b):
         return a.x + b.x, a + b, a.x.add(b.x, fill_value=1)

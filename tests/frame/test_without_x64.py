@@ -107,6 +107,25 @@ def test_integers_with_holes_stay_exact():
     pd.testing.assert_frame_equal(behind.to_pandas(), expected, check_index_type=False)
 
 
+def test_scalars_of_64_bits_are_compared_as_they_are():
+    frame = pd.DataFrame({"i": np.array([1, 2, 3], "int32"), "u": np.array([1, 2, 3], "uint32")})
+    ours = JaxFrame(frame)
+    for name, big in (("i", np.int64(2**32 + 1)), ("i", -np.int64(2**32)), ("u", np.uint64(2**33))):
+        for op in ("eq", "ne", "lt", "ge"):
+            assert_same(getattr(ours[name], op)(big), getattr(frame[name], op)(big))
+        assert_same(ours[name].between(big, big), frame[name].between(big, big))
+        assert_same(ours[name] > np.int64(2), frame[name] > 2)
+        with pytest.raises(OverflowError, match="out of bounds"):
+            ours[name] + big
+        with pytest.raises(TypeError, match="jax_enable_x64"):
+            ours.assign(q=big)
+    flags = JaxSeries([True, False])
+    assert (flags < np.int64(2**32 + 1)).tolist() == [True, True]
+    with pytest.raises(OverflowError, match="out of bounds"):
+        flags + 2**32
+    assert ours.assign(q=np.int64(7)).q.dtype == np.int32
+
+
 @pytest.mark.parametrize(
     "dtype",
     ["int64", "uint64", "float64", "complex128", "datetime64[us]", "timedelta64[s]"],
