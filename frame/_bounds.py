@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Values between two others: asked for, and enforced."""
 
+from collections.abc import Hashable
 from typing import Any, Self
 
 import jax.numpy as jnp
@@ -13,8 +14,13 @@ from ._elementwise import Scalar, combine
 from ._table import Count
 
 
-def clipped(column: Column, lower: Any, upper: Any, num_rows: Count) -> Column:
+def clipped(column: Column, lower: Any, upper: Any, label: Hashable, num_rows: Count) -> Column:
     """Numbers no less than one bound and no greater than another; missing ones stay."""
+    if column.dtype.kind == "c":
+        raise NotImplementedError(
+            f"clip: column {label!r} must not be complex. Clip its parts, map(jnp.real) and "
+            "map(jnp.imag)."
+        )
     for op, bound in (("np.maximum", lower), ("np.minimum", upper)):
         if bound is None or (isinstance(bound, (float, np.floating)) and np.isnan(bound)):
             continue
@@ -71,7 +77,9 @@ class SeriesBounds(SeriesBase):
         _check(axis, inplace)
         lower, upper = _ordered(lower, upper)
         lower, upper = self._bound(lower), self._bound(upper)
-        return self._with_column(clipped(self._only, lower, upper, self._table.num_rows))
+        return self._with_column(
+            clipped(self._only, lower, upper, self._name, self._table.num_rows)
+        )
 
     def _bound(self, bound: Any) -> Any:
         if bound is None or np.isscalar(bound) or getattr(bound, "ndim", 1) == 0:
@@ -101,7 +109,8 @@ class FrameBounds(FrameBase):
                     "frame[name].clip()."
                 )
         columns = [
-            clipped(column, lower, upper, self._table.num_rows) for column in self._table.columns
+            clipped(column, lower, upper, label, self._table.num_rows)
+            for column, label in zip(self._table.columns, self._labels, strict=True)
         ]
         return self._like(self._table.with_columns(columns))
 

@@ -171,7 +171,8 @@ def ordered_keys(
         missing = ((~column.valid, False),)
     if column.is_numeric:
         key = data if column.valid is None else jnp.where(column.valid, data, data.dtype.type(0))
-        return (*missing, (key, descending))
+        keys = _parts(key) if column.dtype.kind == "c" else (key,)
+        return (*missing, *((one, descending) for one in keys))
     key = _unsigned_order(column)
     if descending:
         # All but the greatest, which stands for a missing value, in reverse.
@@ -184,6 +185,23 @@ def ordered_keys(
 def group_keys(column: Column) -> tuple[Array, ...]:
     """Keys that are equal where the values are, two missing ones too, missing last."""
     return tuple(key for key, _ in ordered_keys(column))
+
+
+def distinct_keys(column: Column) -> tuple[Array, ...]:
+    """As `group_keys`, but complex numbers differ where different parts of them are NaN.
+
+    So pandas has it where it looks at the numbers themselves, not at which of them are missing.
+    """
+    if column.dtype.kind == "c":
+        return column.missing(), column.data.real, column.data.imag
+    return group_keys(column)
+
+
+def _parts(data: Array) -> tuple[Array, Array]:
+    """The real and the imaginary parts of complex numbers, both NaN where either is."""
+    is_missing = jnp.isnan(data)
+    nan = data.real.dtype.type(np.nan)
+    return jnp.where(is_missing, nan, data.real), jnp.where(is_missing, nan, data.imag)
 
 
 def _unsigned_order(column: Column) -> Array:

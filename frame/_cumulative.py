@@ -76,7 +76,10 @@ def _plan(name: str, column: Column, label: Hashable, skipna: bool) -> Accumulat
     ):
         raise TypeError(f"{name}: column {label!r} must hold numbers, got {column.dtype_name}.")
     if is_extreme and dtype.kind == "c":
-        raise TypeError(f"{name}: complex numbers have no order, got column {label!r}.")
+        raise TypeError(
+            f"{name}: complex numbers have no order, got column {label!r}. "
+            "Take its real part, with map(jnp.real)."
+        )
     if not is_extreme and dtype.kind in "biu":
         dtype = wide(np.uint64 if dtype.kind == "u" else np.int64)
     return Accumulation(op, dtype, column.kind, skipna)

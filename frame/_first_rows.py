@@ -10,20 +10,10 @@ import jax.numpy as jnp
 import numpy as np
 
 from .. import primitives
-from ._column import Array, Column, group_keys
+from ._column import Array, Column, distinct_keys, group_keys
 from ._layout import Layout
 from ._moves import gather, position
 from ._table import Count, is_row
-
-
-def distinct_keys(columns: Sequence[Column]) -> tuple[Array, ...]:
-    """Keys that are equal where rows are; of complex numbers both parts."""
-    keys: list[Array] = []
-    for column in columns:
-        for key in group_keys(column):
-            is_complex = jnp.issubdtype(key.dtype, jnp.complexfloating)
-            keys += [key.real, key.imag] if is_complex else [key]
-    return tuple(keys)
 
 
 def numbered_rows(
@@ -32,7 +22,8 @@ def numbered_rows(
     """The number of each row's values, in the order in which they come; which rows come first with
     theirs; and how many different ones there are.
     """
-    return _numbered(distinct_keys(columns), num_rows, layout)
+    keys = tuple(key for column in columns for key in distinct_keys(column))
+    return _numbered(keys, num_rows, layout)
 
 
 def is_repeated(columns: Sequence[Column], num_rows: Count, layout: Layout, keep: Any) -> Array:
@@ -43,14 +34,16 @@ def is_repeated(columns: Sequence[Column], num_rows: Count, layout: Layout, keep
     """
     if not (keep is False or keep in ("first", "last")):
         raise ValueError('keep must be either "first", "last" or False')
-    return _repeated(distinct_keys(columns), num_rows, layout, keep)
+    as_keys = distinct_keys if len(columns) == 1 else group_keys
+    keys = tuple(key for column in columns for key in as_keys(column))
+    return _repeated(keys, num_rows, layout, keep)
 
 
 def count_distinct(
     columns: Sequence[Column], num_rows: Count, layout: Layout, *, dropna: bool
 ) -> tuple[Array, ...]:
     """How many different values each column has, all in one compiled call."""
-    keys = tuple(distinct_keys([column]) for column in columns)
+    keys = tuple((group_keys if dropna else distinct_keys)(column) for column in columns)
     missing = tuple(column.missing() if column.can_miss else None for column in columns)
     return _count_distinct(keys, missing if dropna else (None,) * len(keys), num_rows, layout)
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What is read off the values of each group in their order: median, quantiles, distinct values."""
 
+import functools
 from typing import Any
 
 import jax
@@ -55,7 +56,7 @@ def quantile(rows: GroupedRows, spec: Reduction) -> Any:
 
 def _two_values(rows: GroupedRows, first: Array, second: Array) -> tuple[Array, Array, Array]:
     """The values at two places of each slot's order, as floats, and whether it is one place."""
-    _, values = rows.in_order
+    _, (values,) = rows.in_order
     places = jnp.concatenate([rows.offsets + first, rows.offsets + second])
     taken = gather(values, places, rows.layout).astype(float64())
     low, high = jnp.split(taken, 2)
@@ -76,7 +77,7 @@ def _shown(values: Array, rows: GroupedRows, spec: Reduction, narrow: bool) -> A
 def distinct_values(rows: GroupedRows, spec: Reduction) -> Any:
     """How many different values each slot has; with `skipna=False` a missing one is a value."""
     slots, values = rows.in_order
-    is_head = (slots != before(slots)) | (values != before(values))
+    is_head = functools.reduce(jnp.logical_or, (x != before(x) for x in (slots, *values)))
     # Before the first row stands nothing.
     is_head = is_head | (jnp.arange(slots.shape[0], dtype=jnp.int32) == 0)
     ids = jnp.where(is_head & (slots < np.int32(rows.num_slots)), slots, np.int32(-1))

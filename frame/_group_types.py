@@ -11,6 +11,7 @@ from ._recode import look_up
 
 _ANY = ("count", "size", "nunique", "first", "last")
 _EXTREMES = ("min", "max", "argmin", "argmax")
+_OF_COMPLEX = (*_ANY, "sum", "prod", "mean", "any", "all")
 _OF_TYPE = {
     "string": (*_ANY, *_EXTREMES, "any", "all"),
     "category": (*_ANY, *_EXTREMES, "any", "all"),
@@ -46,8 +47,11 @@ def check_reducible(op: str, column: Column, label: Hashable) -> None:
     if kind == "number":
         if column.is_bool and op == "quantile":
             raise TypeError(f"Cannot use quantile with bool dtype: column {label!r}")
-        if column.dtype.kind == "c" and op not in ("sum", "prod", "mean", *_ANY[:2], *_ANY[3:]):
-            raise TypeError(f"complex column {label!r} does not support operation {what!r}")
+        if column.dtype.kind == "c" and op not in _OF_COMPLEX:
+            raise TypeError(
+                f"complex column {label!r} does not support operation {what!r}. "
+                "Use its parts, map(jnp.real) and map(jnp.imag)."
+            )
     elif op not in _OF_TYPE[kind]:
         raise TypeError(
             f"dtype '{column.dtype_name}' of column {label!r} does not support operation '{what}'"

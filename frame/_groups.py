@@ -18,7 +18,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from .. import primitives
-from ._column import Array, Column, group_keys
+from ._column import Array, Column, distinct_keys
 from ._group_digits import (
     Digits,
     as_digits,
@@ -192,7 +192,7 @@ def _factorized(
     layout = table.layout
     missing = [key.missing() for key in keys if dropna and key.can_miss]
     any_missing = functools.reduce(jnp.logical_or, missing) if missing else None
-    words = tuple(word for key in keys for word in group_keys(key))
+    words = tuple(word for key in keys for word in distinct_keys(key))
     slots, count = _dense_numbers(words, any_missing, table.num_rows, len(keys) > 1, layout)
     if is_traced(count):
         room = layout.capacity_for(table.capacity if capacity is None else capacity)

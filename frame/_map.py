@@ -121,8 +121,11 @@ def _numbers_of(listed: Any) -> pd.Index:
         return keys
     if isinstance(keys.dtype, np.dtype) and keys.dtype.kind in "Mm":
         return pd.Index([], dtype=np.int64)
-    numbers = (bool, np.bool_, int, float, np.number)
-    return pd.Index([key + 0 for key in keys if isinstance(key, numbers)] or np.empty(0))
+    numbers = (bool, np.bool_, int, float, complex, np.number)
+    keys = pd.Index([key + 0 for key in keys if isinstance(key, numbers)] or np.empty(0))
+    if keys.dtype.kind == "c":
+        return pd.Index(np.real(keys[np.imag(keys) == 0]))
+    return keys
 
 
 def _flags_of_bools(column: Column, listed: Any) -> Array:
@@ -308,7 +311,7 @@ def _replaced(
     old, new = _on_host(old), _on_host(new)
     keys, values = _as_pairs(old, new)
     if column.kind == "string" or (column.is_numeric and not column.is_bool):
-        of_kind = str if column.kind == "string" else (int, float, np.number)
+        of_kind = str if column.kind == "string" else (int, float, complex, np.number)
         # What is no value of the dtype replaces nothing.
         pairs = [
             (key, value)

@@ -66,6 +66,11 @@ def _common_numbers(left: Column, right: Column, name: Hashable) -> tuple[Column
             f"merge: key {name!r} must not be bools on one side and numbers on the other, got "
             f"{left.dtype_name} and {right.dtype_name}. Convert one with astype first."
         )
+    if (left.dtype.kind == "c") != (right.dtype.kind == "c"):
+        raise NotImplementedError(
+            f"merge: key {name!r} must not be complex on one side and real on the other, got "
+            f"{left.dtype_name} and {right.dtype_name}. Convert one with astype first."
+        )
     if left.dtype == right.dtype and left.valid is None and right.valid is None:
         return left, right
     dtype = np.result_type(left.dtype, right.dtype)

@@ -87,6 +87,11 @@ class SeriesRankedRows(RankedRows, SeriesBase):
         if sorter is not None:
             raise NotImplementedError("searchsorted: sorter must be None. Sort the values first.")
         column, table = self._only, self._table
+        if column.dtype.kind == "c":
+            raise NotImplementedError(
+                f"searchsorted: column {self._name!r} must not be complex. "
+                "Search in its real part, map(jnp.real)."
+            )
         if isinstance(value, jax.Array) and is_traced(value):
             queries, keys = value.reshape(-1), column.data
         else:

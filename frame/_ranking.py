@@ -36,6 +36,11 @@ class RankPlan(NamedTuple):
 
 def _rankable(column: Column, label: Any) -> Column:
     """The column with codes that are in the order of its values."""
+    if column.dtype.kind == "c":
+        raise TypeError(
+            f"rank: column {label!r} of complex numbers has no ranks. "
+            "Rank its real part, map(jnp.real)."
+        )
     column = fill_missing(check_sortable(column, label))
     if column.kind != "category" or column.type.ordered:
         return column

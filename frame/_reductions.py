@@ -42,7 +42,8 @@ def check_reducible(column: Column, op: str, label: Hashable) -> None:
     if kind == "number":
         if column.dtype.kind == "c" and op in OPS_WITHOUT_COMPLEX:
             raise NotImplementedError(
-                f"{op}: column {label!r} of complex numbers has no order here. Take its real part."
+                f"{op}: column {label!r} of complex numbers has no order here. "
+                "Take its real part, with map(jnp.real)."
             )
         return
     if kind == "category" and op in ORDERED:

@@ -39,7 +39,7 @@ def _check(kind: Any, axis: Any, inplace: bool, key: Any) -> None:
 
 def check_sortable(column: Column, label: Hashable) -> Column:
     """Raises where the values of a column have no order."""
-    if column.kind == "object" or column.dtype.kind == "c":
+    if column.kind == "object":
         raise TypeError(f"column {label!r} of {column.dtype_name} values cannot be sorted by")
     return column
 

@@ -29,6 +29,23 @@ def finite(dtype: str = "float64", num_rows: int = 37, seed: int = 2) -> pd.Seri
     return pd.Series(values, name=dtype)
 
 
+def complexes(num_rows: int = 37, seed: int = 3) -> pd.DataFrame:
+    """Complex numbers `z` and `w` of both widths, some missing, integers `k` and floats `x`."""
+    rng = np.random.default_rng(seed)
+    parts = np.array([0.0, -0.0, 1.0, -2.5, np.inf])
+    z = rng.choice(parts, num_rows) + 1j * rng.choice(parts[:4], num_rows)
+    z[rng.random(num_rows) < 0.2] = complex(np.nan, 0.0)
+    z[rng.random(num_rows) < 0.1] = complex(1.0, np.nan)
+    return pd.DataFrame(
+        {
+            "k": rng.integers(0, 4, num_rows),
+            "x": rng.normal(size=num_rows),
+            "z": z,
+            "w": rng.permutation(z).astype(np.complex64),
+        }
+    )
+
+
 def mixed_frame(num_rows: int = 37, seed: int = 0) -> pd.DataFrame:
     """A column of each kind: `k` few integers, `i` integers, `x` and `y` floats, `f` float32, `b`
     bools, `s` strings, `c` a category, `t` datetimes, `d` timedeltas."""

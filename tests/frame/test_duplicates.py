@@ -3,7 +3,7 @@ import jax
 import numpy as np
 import pandas as pd
 import pytest
-from frame_examples import floats, mixed_frame
+from frame_examples import complexes, floats, mixed_frame
 from frame_parity import assert_parity, assert_same_error
 from jaxframes.frame import JaxFrame, JaxSeries
 
@@ -85,3 +85,21 @@ def test_wrong_arguments_are_pandas_errors():
         JaxFrame(frame[["k"]]).drop_duplicates(inplace=True)
     with pytest.raises(NotImplementedError, match="drop_duplicates"):
         jax.jit(lambda s: s.unique())(JaxSeries([1]))
+
+
+def test_complex_values():
+    def distinct(f):
+        return (
+            f.duplicated(["z", "k"]),
+            f.drop_duplicates("z", keep=False),
+            f.z.unique(),
+            f[["z", "w"]].nunique(),
+            f.z.value_counts(dropna=False),
+            f[["k", "z"]].value_counts(),
+            f.w.mode(),
+            f.z.isin([1.0, -2.5j, complex(np.inf, 0)]),
+            f.x.round().isin([1 + 0j, 2 + 1j]),
+            f.z.replace(1 + 1j, 7),
+        )
+
+    assert_parity(distinct, complexes(), ways=["eager"])

@@ -2,7 +2,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from frame_examples import mixed_frame
+from frame_examples import complexes, mixed_frame
 from frame_parity import assert_parity, assert_same_error
 
 WAYS_TO_GROUP = (
@@ -141,3 +141,15 @@ def test_wrong_arguments_are_pandas_errors():
     assert "bogus" in assert_same_error(lambda f: f.groupby("k").bogus, frame)
     assert_same_error(lambda f: f.groupby("k")["i", "s"], frame)
     assert_same_error(lambda f: f.i.groupby(f.k, as_index=False), frame)
+
+
+def test_complex_keys():
+    def sums(f):
+        return (
+            f.groupby("z", dropna=False).k.sum(),
+            f.groupby("z", sort=False).k.sum(),
+            f.groupby(["k", "z"], dropna=False).k.sum(),
+        )
+
+    assert_parity(sums, complexes(), ways=["eager"])
+    assert_parity(lambda f: f.groupby("z").k.sum(), complexes(), ways=["mesh"])

@@ -4,7 +4,7 @@ import jax.numpy as jnp
 import numpy as np
 import pandas as pd
 import pytest
-from frame_examples import integers, mixed_frame
+from frame_examples import complexes, integers, mixed_frame
 from frame_parity import assert_parity, assert_same_error
 from jaxframes.frame import JaxFrame
 
@@ -206,3 +206,16 @@ def test_too_many_groups_for_a_capacity_are_told():
     few = jax.jit(lambda f: f.groupby("x", capacity=64).size())(frame)
     with pytest.raises(ValueError, match="1000"):
         few.to_pandas()
+
+
+def test_complex_values():
+    def reduced(f):
+        grouped = f.groupby("k")[["z", "w"]]
+        return tuple(
+            getattr(grouped, op)()
+            for op in ("sum", "mean", "count", "size", "nunique", "any", "all")
+        )
+
+    with np.errstate(invalid="ignore"):
+        assert_parity(reduced, complexes().replace(np.inf, 3), ways=["jit"], ulps=16)
+    assert "'z'" in assert_same_error(lambda f: f.groupby("k").z.min(), complexes())

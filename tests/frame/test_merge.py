@@ -4,7 +4,7 @@ import jax.numpy as jnp
 import numpy as np
 import pandas as pd
 import pytest
-from frame_examples import INTEGERS, mixed_frame
+from frame_examples import INTEGERS, complexes, mixed_frame
 from frame_parity import assert_parity, assert_same, assert_same_error
 from jaxframes.frame import JaxFrame, merge
 from jaxframes.primitives import CapacityError
@@ -269,3 +269,14 @@ def test_a_function_of_two_frames():
     left, right = left_side()[["k"]], right_side()[["k", "i"]]
     expected = pd.merge(left, right, on="k")
     assert_same(merge(JaxFrame(left), JaxFrame(right), on="k"), expected)
+
+
+def test_complex_keys():
+    left, right = complexes(), complexes(seed=4)[["k", "z", "w"]][:20]
+
+    def merged(left, right):
+        return left.merge(right, on="z", how="outer"), left.merge(right, on=["k", "w"], how="left")
+
+    assert_parity(merged, left, right, ways=["eager"])
+    with pytest.raises(NotImplementedError, match="'x'"):
+        JaxFrame(left).merge(JaxFrame(right), left_on="x", right_on="z")

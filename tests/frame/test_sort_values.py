@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 import pandas as pd
 import pytest
-from frame_examples import INTEGERS, floats, integers, mixed_frame
+from frame_examples import INTEGERS, complexes, floats, integers, mixed_frame
 from frame_parity import EVERYWHERE, assert_parity, assert_same_error
 
 
@@ -49,3 +49,16 @@ def test_wrong_arguments_are_pandas_errors():
     assert_same_error(lambda f: f.sort_values(["x", "y"], ascending=[True]), frame)
     assert_same_error(lambda f: f.sort_values("x", na_position="middle"), frame)
     assert_same_error(lambda f: f.sort_values("x", kind="bogus"), frame)
+
+
+def test_complex_numbers_by_their_real_then_their_imaginary_parts():
+    def ordered(f):
+        return (
+            f.sort_values("z", kind="stable"),
+            f.sort_values(["k", "z"], ascending=False),
+            f.sort_values(["w", "x"], na_position="first"),
+            f.z.sort_values(kind="stable", ascending=False, na_position="first"),
+            f.w.argsort(kind="stable"),
+        )
+
+    assert_parity(ordered, complexes(), ways=["jit"])
