@@ -9,7 +9,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from ._column import Array, Column
+from ._column import NUMBER, Array, Column
+from ._group_types import as_truths
 from ._moves import settled
 from ._number_ops import common_dtype
 from ._reduced import (
@@ -37,6 +38,9 @@ def reduce_across(columns: Sequence[Column], op: str, table: Table, **arguments:
         NotImplementedError: the columns are not all numbers, or all times of one type.
     """
     types = {column.type for column in columns}
+    if op in ("any", "all"):
+        columns = [_truths(column, arguments["skipna"]) for column in columns]
+        types = {NUMBER}
     if len(types) > 1 or not (columns[0].is_numeric or columns[0].type.is_time):
         kinds = sorted({column.dtype_name for column in columns})
         raise NotImplementedError(
@@ -52,6 +56,20 @@ def reduce_across(columns: Sequence[Column], op: str, table: Table, **arguments:
     if op in ("count", "any", "all"):
         return Column(reduced.value)
     return settled(Column(reduced.value, ~reduced.is_missing), table.num_rows)
+
+
+def _truths(column: Column, skipna: bool) -> Column:
+    """Whether each value is true to Python, a missing one too unless it is left out."""
+    if column.is_numeric:
+        return column
+    missing = column.missing()
+    if column.kind == "datetime":
+        is_true = jnp.ones(missing.shape, jnp.bool_)
+    elif column.kind == "timedelta":
+        is_true = column.data != np.int64(0)
+    else:
+        is_true = as_truths(column).data
+    return Column(is_true, ~missing) if skipna else Column(is_true | missing)
 
 
 @functools.partial(jax.jit, static_argnums=1)

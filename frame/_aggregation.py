@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ._base import FrameBase, NDFrame, SeriesBase
+from ._base import FrameBase, NDFrame, SeriesBase, only_rows
 from ._column import Column
 from ._results import table_of_frame, table_of_series, traced_table
 from ._table import is_traced
@@ -33,12 +33,6 @@ def apply_one(of: NDFrame, func: Any, args: Any, rest: Any) -> Any:
     return func(of, *args, **rest)
 
 
-def check_axis(axis: Any, caller: str) -> None:
-    """Raises for another axis than that of the rows."""
-    if axis not in (0, "index", "rows"):
-        raise NotImplementedError(f"{caller}: axis must be 0. Use the methods' own axis=1.")
-
-
 class SeriesAggregation(SeriesBase):
     """Several reductions of a series at once."""
 
@@ -52,7 +46,7 @@ class SeriesAggregation(SeriesBase):
             >>> JaxSeries([1, 3]).agg(["min", "max"]).tolist()
             [1, 3]
         """
-        check_axis(axis, "agg")
+        only_rows("agg", axis, self, "Use the methods' own axis=1.")
         if func is None:
             func, rest = dict(rest), {}
             if not func:
@@ -81,7 +75,7 @@ class SeriesAggregation(SeriesBase):
 
     def transform(self, func: Any, axis: Any = 0, *args: Any, **rest: Any) -> Any:
         """Applies what keeps all rows: a name, or a function of the series."""
-        check_axis(axis, "transform")
+        only_rows("transform", axis, self, "Use the methods' own axis=1.")
         return transformed(self, func, args, rest)
 
 
@@ -118,7 +112,7 @@ class FrameAggregation(FrameBase):
             >>> JaxFrame({"x": [1, 3]}).agg(["min", "max"]).to_pandas()["x"].tolist()
             [1, 3]
         """
-        check_axis(axis, "agg")
+        only_rows("agg", axis, self, "Use the methods' own axis=1.")
         if func is None:
             return self._agg_named(named)
         if isinstance(func, dict):
@@ -185,7 +179,7 @@ class FrameAggregation(FrameBase):
 
     def transform(self, func: Any, axis: Any = 0, *args: Any, **rest: Any) -> Any:
         """Applies what keeps all rows to each column: a name, or a function of a series."""
-        check_axis(axis, "transform")
+        only_rows("transform", axis, self, "Use the methods' own axis=1.")
         if isinstance(func, str):
             return transformed(self, func, args, rest)
         of_column: Callable[[Hashable], Any] = (

@@ -8,7 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 import pandas as pd
 
-from ._base import FrameBase, SeriesBase, no_inplace
+from ._base import FrameBase, NDFrame, SeriesBase, no_inplace, only_rows
 from ._column import Column
 from ._elementwise import Scalar, combine
 from ._table import Count
@@ -32,10 +32,9 @@ def clipped(column: Column, lower: Any, upper: Any, label: Hashable, num_rows: C
     return column
 
 
-def _check(axis: Any, inplace: bool) -> None:
+def _check(axis: Any, inplace: bool, owner: NDFrame) -> None:
     no_inplace("clip", inplace)
-    if axis not in (None, 0, "index"):
-        raise NotImplementedError("clip: axis must be 0. Clip single columns: frame[name].clip().")
+    only_rows("clip", axis or 0, owner, "Clip single columns: frame[name].clip().")
 
 
 class SeriesBounds(SeriesBase):
@@ -74,7 +73,7 @@ class SeriesBounds(SeriesBase):
             >>> JaxSeries([1, 5, 9]).clip(2, 6).tolist()
             [2, 5, 6]
         """
-        _check(axis, inplace)
+        _check(axis, inplace, self)
         lower, upper = _ordered(lower, upper)
         lower, upper = self._bound(lower), self._bound(upper)
         return self._with_column(
@@ -100,7 +99,7 @@ class FrameBounds(FrameBase):
         Differences from pandas:
             Bounds must be scalars.
         """
-        _check(axis, inplace)
+        _check(axis, inplace, self)
         lower, upper = _ordered(lower, upper)
         for bound in (lower, upper):
             if bound is not None and not np.isscalar(bound) and getattr(bound, "ndim", 1):

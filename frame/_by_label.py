@@ -6,7 +6,7 @@ from typing import Any, Self
 import numpy as np
 import pandas as pd
 
-from ._base import FrameBase, NDFrame, SeriesBase
+from ._base import FrameBase, NDFrame, SeriesBase, axis_number
 from ._column import Array
 from ._labels import Labels
 from ._map import flags_in
@@ -24,11 +24,14 @@ class ByLabel:
     def __getitem__(self, key: Any) -> Any:
         if callable(key):
             key = key(self._of)
+        index = self._of._table.index
+        if isinstance(key, tuple) and len(key) > self._of.ndim and index.num_levels == 1:  # pyright: ignore
+            raise pd.errors.IndexingError(f"loc: Too many indexers, got {key!r}.")
         if not isinstance(self._of, FrameBase):
             return self._of._rows_at(key[0] if isinstance(key, tuple) and len(key) == 1 else key)
         rows, columns = key if isinstance(key, tuple) and len(key) == 2 else (key, slice(None))
         rows = rows(self._of) if callable(rows) else rows
-        if isinstance(key, tuple) and self._of._table.index.num_levels > 1:
+        if isinstance(key, tuple) and index.num_levels > 1:
             raise NotImplementedError(
                 "loc: several levels of labels are not picked by. Use reset_index() and a mask."
             )
@@ -73,7 +76,7 @@ class LabelSelection(NDFrame):
             rows = rows(self)
         if isinstance(rows, slice) and rows == slice(None):
             return self._like(self._table)
-        if is_mask(rows) or (isinstance(rows, list) and rows and isinstance(rows[0], np.bool_)):
+        if is_mask(rows):
             return of._filtered(rows)
         index = self._table.index
         if is_traced(index, self._table.num_rows):
@@ -177,7 +180,7 @@ class FrameLabelSelection(FrameBase, LabelSelection):
         Differences from pandas:
             Rows are not reindexed: `index=` raises. Use `merge` on a column of labels.
         """
-        if labels is not None and axis in (1, "columns"):
+        if axis_number(axis or 0, self) and labels is not None:
             columns = labels
         elif labels is not None or index is not None:
             raise NotImplementedError("reindex: rows stay. Merge with a frame of the labels.")

@@ -11,11 +11,10 @@ import numpy as np
 
 from ..shardings._compat import is_x64_enabled
 from ._alignment import aligned_column
-from ._base import FrameBase, SeriesBase
+from ._base import FrameBase, SeriesBase, check_flag
 from ._column import Array, Column
 from ._from_host import index_from
 from ._layout import ONE_DEVICE, Layout
-from ._reductions import check_flag
 from ._row_blocks import LEAST_BLOCK
 from ._table import Count, Table, as_count, is_row, is_traced
 from ._widths import narrowed

@@ -10,7 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from .. import primitives
-from ._base import FrameBase, NDFrame, SeriesBase
+from ._base import FrameBase, NDFrame, SeriesBase, check_flag, only_rows
 from ._column import NAT, Array, Column, Kind, fill_missing
 from ._layout import Layout
 from ._table import Count, Table, is_row
@@ -132,14 +132,7 @@ def neutral(op: str, dtype: np.dtype) -> Any:
 
 def check_axis(axis: Any, caller: str, owner: NDFrame) -> None:
     """Raises where an axis is none, or is not that of the rows."""
-    if axis in (None, 0, "index", "rows"):
-        return
-    if isinstance(owner, FrameBase) and axis in (1, "columns"):
-        raise NotImplementedError(
-            f"{caller}: axis must be 0, got {axis!r}. Combine the columns by operators."
-        )
-    kind = "DataFrame" if isinstance(owner, FrameBase) else "Series"
-    raise ValueError(f"No axis named {axis} for object type {kind}")
+    only_rows(caller, axis or 0, owner, "Combine the columns by operators.")
 
 
 class Cumulative(NDFrame):
@@ -174,7 +167,9 @@ class Cumulative(NDFrame):
     def _cumulate(self, name: str, axis: Any, skipna: bool, numeric_only: bool) -> Self:
         check_axis(axis, name, self)
         of = numeric_part(self) if numeric_only else self
-        columns = cumulate(name, of._table.columns, column_labels(of), bool(skipna), self._table)
+        columns = cumulate(
+            name, of._table.columns, column_labels(of), check_flag(skipna, "skipna"), self._table
+        )
         return of._like(of._table.with_columns(columns))
 
 

@@ -7,7 +7,7 @@ from typing import Any, Self
 import numpy as np
 import pandas as pd
 
-from ._base import FrameBase, NDFrame, SeriesBase, no_inplace
+from ._base import FrameBase, NDFrame, SeriesBase, check_flag, no_inplace, only_rows
 from ._column import Column, host_array, to_host
 from ._first_rows import count_distinct, is_repeated, numbered_rows
 from ._index import RANGE, as_pandas_index
@@ -38,7 +38,8 @@ class Duplicates(NDFrame):
         return Column(is_repeated(columns, table.num_rows, table.layout, keep))
 
     def _without_duplicates(self, subset: Any, keep: Any, inplace: Any, ignore_index: bool) -> Self:
-        no_inplace("drop_duplicates", inplace is True)
+        no_inplace("drop_duplicates", check_flag(inplace, "inplace"))
+        check_flag(ignore_index, "ignore_index")
         kept = filter_rows(self._table, ~self._duplicated(subset, keep).data)
         return self._like(kept.replace(index=RANGE) if ignore_index else kept)
 
@@ -83,8 +84,7 @@ class FrameDuplicates(Duplicates, FrameBase):
 
     def nunique(self, axis: Any = 0, dropna: bool = True) -> Any:
         """How many different values each column has."""
-        if axis not in (0, "index", "rows"):
-            raise NotImplementedError("nunique: axis must be 0. Use apply(axis=1) for rows.")
+        only_rows("nunique", axis, self, "Use apply(axis=1) for rows.")
         table, labels = self._table, self._labels.index
         columns = self._compared(None, "nunique")
         if not columns:

@@ -5,6 +5,8 @@ import copy
 from collections.abc import Callable, Hashable, Sequence
 from typing import Any, NamedTuple, Self
 
+import numpy as np
+
 from ._base import NDFrame
 from ._column import Column
 from ._group_digits import as_digits
@@ -136,6 +138,12 @@ class GroupByBase:
         picked._labels = self._labels.take(list(places))
         picked._places = tuple(self._places[place] for place in places)
         return picked
+
+    def _chosen(self, numeric_only: Any) -> Self:
+        """All columns, or those of numbers only; a series has but one."""
+        if not isinstance(numeric_only, (bool, np.bool_)):
+            raise ValueError("numeric_only accepts only Boolean values")
+        return self._numeric() if numeric_only and not self._is_series else self
 
     def _numeric(self) -> Self:
         """The same with only the columns of numbers."""

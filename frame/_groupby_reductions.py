@@ -18,7 +18,7 @@ class GroupByReductions(GroupByBase):
     """One row for each group."""
 
     def _reduction(self, spec: Reduction, numeric_only: bool = False) -> Any:
-        grouped = self._numeric() if numeric_only and not self._is_series else self
+        grouped = self._chosen(numeric_only)
         return grouped._result(grouped._reduced(grouped._pairs(spec)))
 
     def sum(self, numeric_only: bool = False, min_count: int = 0, skipna: bool = True) -> Any:
@@ -107,7 +107,7 @@ class GroupByReductions(GroupByBase):
         if not 0 <= q <= 1:
             raise ValueError(f"Each 'q' must be between 0 and 1. Got '{q}' instead")
         if interpolation not in ("linear", "lower", "higher", "midpoint", "nearest"):
-            raise ValueError(f"{interpolation!r} is not a valid interpolation of quantile")
+            raise KeyError(f"{interpolation!r} is not a valid interpolation of quantile")
         spec = Reduction("quantile", q=float(q), interpolation=interpolation)
         return self._reduction(spec, numeric_only)
 
@@ -142,7 +142,7 @@ class GroupByReductions(GroupByBase):
         return self._label_of("argmax", skipna, numeric_only)
 
     def _label_of(self, op: str, skipna: bool, numeric_only: bool) -> Any:
-        grouped = self._numeric() if numeric_only and not self._is_series else self
+        grouped = self._chosen(numeric_only)
         return grouped._result(grouped._labels_of_rows(grouped._pairs(Reduction(op)), skipna))
 
     def _labels_of_rows(self, wanted: Any, skipna: bool = True) -> list[Column]:

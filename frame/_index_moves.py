@@ -8,7 +8,7 @@ import jax
 import numpy as np
 import pandas as pd
 
-from ._base import FrameBase, NDFrame, SeriesBase, no_inplace
+from ._base import FrameBase, NDFrame, SeriesBase, axis_number, no_inplace, only_rows
 from ._column import Column
 from ._from_host import column_from
 from ._index import RANGE, RowIndex
@@ -16,7 +16,7 @@ from ._labels import Labels
 from ._moves import sort_rows
 from ._renaming import index_names
 from ._shape import relabelled
-from ._sorting import check_sortable, sort_keys
+from ._sorting import as_directions, check_sortable, sort_keys
 from ._table import Table
 
 
@@ -58,7 +58,7 @@ class IndexMoves(NDFrame):
         no_inplace("sort_index", inplace)
         if key is not None:
             raise NotImplementedError("sort_index: key= is not built. Sort by a column made of it.")
-        if axis in (1, "columns"):
+        if axis_number(axis, self):
             return self._with_sorted_columns(level, ascending, na_position, ignore_index)
         index = self._table.index
         places = self._levels_at(level)
@@ -67,19 +67,20 @@ class IndexMoves(NDFrame):
         )
         if len(directions) != len(places):
             raise ValueError("level must have same length as ascending")
+        directions = as_directions(directions)
         if sort_remaining and level is not None:
             rest = [place for place in range(index.num_levels) if place not in places]
             places, directions = places + rest, [*directions, *([directions[0]] * len(rest))]
-        if index.is_range and bool(directions[0]) == (index.step > 0):
+        if index.is_range and directions[0] == (index.step > 0):
             return self._like(self._table.replace(index=RANGE) if ignore_index else self._table)
         columns = self._table.index_columns()
         levels = [check_sortable(columns[place], index.names[place]) for place in places]
-        keys = sort_keys(levels, [bool(one) for one in directions], na_position)
+        keys = sort_keys(levels, directions, na_position)
         table = sort_rows(self._table, keys)
         return self._like(table.replace(index=RANGE) if ignore_index else table)
 
     def _with_sorted_columns(self, level: Any, ascending: Any, na_position: Any, new: bool) -> Self:
-        raise ValueError("No axis named 1 for object type Series")
+        raise NotImplementedError
 
 
 class FrameIndexMoves(FrameBase, IndexMoves):
@@ -183,13 +184,12 @@ class FrameIndexMoves(FrameBase, IndexMoves):
 
     def swaplevel(self, i: Any = -2, j: Any = -1, axis: Any = 0) -> Self:
         """Swaps two levels of the labels of rows."""
-        if axis not in (0, "index", "rows"):
-            raise NotImplementedError("swaplevel: axis must be 0. Set columns instead.")
+        only_rows("swaplevel", axis, self, "Set columns instead.")
         return self._like(self._table.replace(index=_swapped(self, i, j)))
 
     def droplevel(self, level: Any, axis: Any = 0) -> Self:
         """Drops a level of the labels of rows, or of columns with `axis=1`."""
-        if axis in (1, "columns"):
+        if axis_number(axis, self):
             labels = relabelled(self._labels.index, lambda f: f.droplevel(level, axis=1))
             return self._of(self._table, Labels(labels))
         return self._like(self._table.replace(index=_without(self, level)))
@@ -219,6 +219,7 @@ class SeriesIndexMoves(SeriesBase, IndexMoves):
 
     def droplevel(self, level: Any, axis: Any = 0) -> Self:
         """Drops a level of the labels of rows."""
+        axis_number(axis, self)
         return self._like(self._table.replace(index=_without(self, level)))
 
 

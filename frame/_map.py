@@ -201,6 +201,8 @@ class FrameMap(FrameBase):
 
     def map(self, func: Callable[..., Any], na_action: Any = None, **kwargs: Any) -> Self:
         """Applies a JAX-traceable function to each value; see `JaxSeries.map`."""
+        if na_action not in (None, "ignore"):
+            raise ValueError(f"na_action must be 'ignore' or None. Got {na_action!r}")
         return self._like(
             self._table.with_columns(
                 [

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from .. import primitives
-from ._base import FrameBase, NDFrame, SeriesBase, no_inplace
+from ._base import FrameBase, NDFrame, SeriesBase, axis_number, check_flag, no_inplace, only_rows
 from ._choose import aligned_other, choose, choose_scalar
 from ._column import NUMBER, Array, Column, ColumnType, fill_missing, missing_rows
 from ._layout import Layout
@@ -102,8 +102,7 @@ class Missing(NDFrame):
         self, method: str, axis: Any, inplace: bool, limit: int | None, limit_area: Any
     ) -> Self:
         no_inplace(method, inplace)
-        if axis not in (None, 0, "index", "rows"):
-            raise NotImplementedError(f"{method}: axis must be 0. Use where() column by column.")
+        only_rows(method, axis or 0, self, "Use where() column by column.")
         if limit_area is not None:
             raise NotImplementedError(f"{method}: limit_area= is not built. Use limit=.")
         if limit is not None and not isinstance(limit, (int, np.integer)):
@@ -169,7 +168,7 @@ class FrameMissing(FrameBase, Missing):
             >>> JaxFrame({"x": [1.0, None]}).fillna(0).x.tolist()
             [1.0, 0.0]
         """
-        _check_fill(value, axis, inplace, limit)
+        _check_fill(value, axis, inplace, limit, self)
         columns = list(self._table.columns)
         by_label: dict[int, Any] = {}
         if isinstance(value, FrameBase):
@@ -226,7 +225,7 @@ class FrameMissing(FrameBase, Missing):
         how = "any" if how is ... else how
         if how not in ("any", "all"):
             raise ValueError(f"invalid how option: {how}")
-        if axis in (1, "columns"):
+        if axis_number(axis, self):
             return self._without_columns(how, thresh, subset)
         columns = self._table.columns
         if subset is not None:
@@ -261,7 +260,7 @@ class SeriesMissing(SeriesBase, Missing):
         self, value: Any, *, axis: Any = None, inplace: bool = False, limit: Any = None
     ) -> Self:
         """Puts a value where one is missing; of a series or dict, the one of the row's label."""
-        _check_fill(value, axis, inplace, limit)
+        _check_fill(value, axis, inplace, limit, self)
         return self._with_column(_fill(self._only, value, self._table))
 
     def dropna(
@@ -269,14 +268,15 @@ class SeriesMissing(SeriesBase, Missing):
     ) -> Self:
         """Drops the rows whose value is missing."""
         no_inplace("dropna", inplace)
+        axis_number(axis or 0, self)
+        check_flag(ignore_index, "ignore_index")
         (missing,) = missing_flags([self._only])
         return self._like(_numbered(filter_rows(self._table, ~missing), ignore_index))
 
 
-def _check_fill(value: Any, axis: Any, inplace: bool, limit: Any) -> None:
+def _check_fill(value: Any, axis: Any, inplace: bool, limit: Any, owner: NDFrame) -> None:
     no_inplace("fillna", inplace)
-    if axis not in (None, 0, "index", "rows"):
-        raise NotImplementedError("fillna: axis must be 0. Give a dict of labels of columns.")
+    only_rows("fillna", axis or 0, owner, "Give a dict of labels of columns.")
     if limit is not None:
         raise NotImplementedError("fillna: limit= is not built. Use ffill(limit=) or where().")
     if isinstance(value, (list, tuple)):

@@ -7,13 +7,13 @@ import jax
 import numpy as np
 import pandas as pd
 
-from ._base import FrameBase, SeriesBase
+from ._base import FrameBase, SeriesBase, axis_number, check_flag, only_rows
 from ._column import Column, ColumnType
 from ._from_host import index_from
 from ._layout import ONE_DEVICE
 from ._quantiles import INTERPOLATIONS, Quantiles, quantiles_of_columns
 from ._reduced import reduce_columns, reduction_for
-from ._reductions import check_flag, check_reducible, check_rest
+from ._reductions import check_reducible, check_rest
 from ._results import host_series, host_value, table_of_frame, table_of_series, traced_table
 from ._table import Table, as_count, is_traced
 from ._widths import narrowed
@@ -47,8 +47,7 @@ class SeriesQuantiles(SeriesBase):
     ) -> Any:
         """The median: the middle value, or the mean of the two in the middle."""
         check_rest("median", rest)
-        if axis not in (0, "index", "rows", None):
-            raise ValueError(f"No axis named {axis} for object type Series")
+        axis_number(axis or 0, self)
         check_flag(skipna, "skipna")
         if numeric_only and not self._only.is_numeric:
             raise TypeError(
@@ -109,8 +108,7 @@ class SeriesQuantiles(SeriesBase):
         return self._label("argmax", axis, skipna)
 
     def _place(self, op: str, axis: Any, skipna: bool) -> Any:
-        if axis not in (0, "index", "rows", None):
-            raise ValueError(f"No axis named {axis} for object type Series")
+        axis_number(axis or 0, self)
         column, table = self._only, self._table
         check_reducible(column, op, self._name)
         plan = reduction_for(column, op, skipna=check_flag(skipna, "skipna"))
@@ -145,8 +143,7 @@ class FrameQuantiles(FrameBase):
         """The median of each column."""
         check_rest("median", rest)
         check_flag(skipna, "skipna")
-        if axis not in (0, "index", "rows"):
-            raise NotImplementedError("median: axis must be 0. Use apply(axis=1) for rows.")
+        only_rows("median", axis, self, "Use apply(axis=1) for rows.")
         frame = self._numbers(numeric_only)
         columns, labels = frame._table.columns, frame._labels
         if not columns:
@@ -170,8 +167,7 @@ class FrameQuantiles(FrameBase):
         Differences from pandas:
             Beside an infinity it is what the median would be there, where pandas has NaN.
         """
-        if axis not in (0, "index", "rows"):
-            raise NotImplementedError("quantile: axis must be 0. Use apply(axis=1) for rows.")
+        only_rows("quantile", axis, self, "Use apply(axis=1) for rows.")
         if method != "single":
             raise NotImplementedError("quantile: method must be 'single'. Sort the rows instead.")
         frame = self._numbers(numeric_only)
@@ -225,8 +221,7 @@ class FrameQuantiles(FrameBase):
 
     def _labels_of(self, op: str, axis: Any, skipna: bool, numeric_only: bool) -> Any:
         caller = op.replace("arg", "idx")
-        if axis not in (0, "index", "rows"):
-            raise NotImplementedError(f"{caller}: axis must be 0. Use apply(axis=1) for rows.")
+        only_rows(caller, axis, self, "Use apply(axis=1) for rows.")
         frame = self._numbers(numeric_only)
         table, labels = frame._table, frame._labels
         for column, label in zip(table.columns, labels, strict=True):

@@ -108,8 +108,20 @@ class SeriesRankedRows(RankedRows, SeriesBase):
 
 
 def _queries(column: Column, value: Any) -> tuple[Array, Array]:
-    if column.kind in ("string", "category") and column.kind == "string":
-        wanted = pd.Index([value] if np.ndim(value) == 0 else value, dtype="str")
+    if column.kind == "category":
+        places = column.dictionary.values.get_indexer(
+            pd.Index([value] if np.ndim(value) == 0 else value)
+        )
+        if (places < 0).any():
+            raise TypeError(f"searchsorted: values must be categories, got {value!r}.")
+        return _placed(places.astype(np.int32)), column.data
+    if column.kind == "string":
+        wanted = [value] if np.ndim(value) == 0 else list(value)
+        if not all(isinstance(one, str) for one in wanted):
+            raise TypeError(
+                f"searchsorted: a series of str is searched for strings, got {value!r}."
+            )
+        wanted = pd.Index(wanted, dtype="str")
         dictionary = column.dictionary.values
         # Between two codes where a string is not one of the dictionary.
         low = dictionary.searchsorted(wanted, side="left")
@@ -118,10 +130,18 @@ def _queries(column: Column, value: Any) -> tuple[Array, Array]:
         return _placed(codes), column.data.astype(wide(np.float64))
     values = pd.Series([value] if np.ndim(value) == 0 else value)
     if column.type.is_time:
+        if values.dtype.kind in "biufc":
+            raise TypeError(
+                f"searchsorted: a series of {column.dtype_name} holds times, got {value!r}."
+            )
         letter = "M" if column.kind == "datetime" else "m"
         values = values.astype(f"{letter}8[{column.type.unit}]")
         return _placed(values.to_numpy().view(np.int64)), column.data
     wanted = values.to_numpy()
+    if wanted.dtype.kind not in "biufc":
+        raise TypeError(
+            f"searchsorted: a series of {column.dtype_name} is searched for numbers, got {value!r}."
+        )
     dtype = np.result_type(column.dtype, wanted.dtype)
     return _placed(wanted.astype(dtype)), column.data.astype(dtype)
 

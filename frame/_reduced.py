@@ -75,6 +75,7 @@ def reduction_for(
         zero = 0 if is_string and column.dictionary.values[0] == "" else -2
     elif column.type.is_time:
         missing = "time"
+    float(ddof)  # Raises here for what is no number.
     uses = (ddof if op in MOMENTS else 0, min_count if op in ("sum", "prod") else 0)
     return Reduction(op, skipna, *uses, missing, zero, column.dtype if dtype is None else dtype)
 

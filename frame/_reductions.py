@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from ._across import reduce_across
-from ._base import FrameBase, NDFrame, SeriesBase
+from ._base import FrameBase, NDFrame, SeriesBase, axis_number, check_flag
 from ._column import Column
 from ._reduced import reduce_columns, reduction_for
 from ._results import (
@@ -57,15 +57,6 @@ def check_reducible(column: Column, op: str, label: Hashable) -> None:
         raise TypeError(
             f"column {label!r} with dtype {column.dtype_name} does not support operation {op!r}"
         )
-
-
-def check_flag(value: Any, name: str) -> bool:
-    """The value of a flag; raises for what is no bool."""
-    if not isinstance(value, (bool, np.bool_)):
-        raise ValueError(
-            f'For argument "{name}" expected type bool, received type {type(value).__name__}.'
-        )
-    return bool(value)
 
 
 def check_rest(op: str, rest: dict[str, Any]) -> None:
@@ -228,8 +219,7 @@ class SeriesReductions(Reductions, SeriesBase):
         return self._reduced("count", 0)
 
     def _reduced(self, op: str, axis: Any, **arguments: Any) -> Any:
-        if axis not in (0, "index", "rows", None):
-            raise ValueError(f"No axis named {axis} for object type Series")
+        axis_number(axis or 0, self)
         column = self._only
         only_numbers = arguments.pop("numeric_only", False)
         if only_numbers and not column.is_numeric and op not in LOGICAL:
@@ -252,9 +242,7 @@ class FrameReductions(Reductions, FrameBase):
 
     def count(self, axis: Any = 0, numeric_only: bool = False) -> Any:
         """How many values of each column, or row, are not missing."""
-        if axis is None:
-            raise ValueError(f"No axis named {axis} for object type DataFrame")
-        return self._reduced("count", axis, numeric_only=numeric_only)
+        return self._reduced("count", axis_number(axis, self), numeric_only=numeric_only)
 
     def _reduced(self, op: str, axis: Any, **arguments: Any) -> Any:
         only_numbers = check_flag(arguments.pop("numeric_only", False), "numeric_only")
@@ -266,12 +254,12 @@ class FrameReductions(Reductions, FrameBase):
             places = [i for i in places if self._table.columns[i].is_numeric]
         columns = [self._table.columns[i] for i in places]
         labels = self._labels.index.take(list(places))
-        if axis not in (0, "index", "rows", 1, "columns", None):
-            raise ValueError(f"No axis named {axis} for object type DataFrame")
+        axis_number(axis or 0, self)
         if not columns:
             return self._of_nothing(op, axis, labels, arguments)
         for column, label in zip(columns, labels, strict=True):
-            check_reducible(column, op, label)
+            if not (axis in (1, "columns") and op in LOGICAL and _is_truth(column, columns)):
+                check_reducible(column, op, label)
         if axis in (1, "columns"):
             column = reduce_across(columns, op, self._table, **arguments)
             return self._make_series(column, None)
@@ -353,6 +341,12 @@ class FrameReductions(Reductions, FrameBase):
         if isinstance(result, pd.Series):
             return self.series_class._of(table_of_series(result), None)
         return result
+
+
+def _is_truth(column: Column, columns: Sequence[Column]) -> bool:
+    """Whether pandas asks Python if a value is true: it takes a row with strings for objects."""
+    with_strings = any(one.kind in ("string", "category") for one in columns)
+    return column.kind == "category" or (column.kind == "datetime" and with_strings)
 
 
 def plan_gives_number(op: str) -> bool:

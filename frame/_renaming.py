@@ -7,7 +7,7 @@ from typing import Any, Self
 import numpy as np
 import pandas as pd
 
-from ._base import FrameBase, NDFrame, SeriesBase, no_inplace
+from ._base import FrameBase, NDFrame, SeriesBase, axis_number, no_inplace
 from ._from_host import index_from
 from ._index import RowIndex
 from ._labels import Labels
@@ -74,7 +74,7 @@ class FrameRenaming(FrameBase, Renaming):
             ['y']
         """
         no_inplace("rename", inplace)
-        if mapper is not None and axis in (1, "columns"):
+        if mapper is not None and axis_number(axis or 0, self):
             columns = mapper
         elif mapper is not None or index is not None:
             raise NotImplementedError(
@@ -99,7 +99,7 @@ class FrameRenaming(FrameBase, Renaming):
     ) -> Self:
         """Names the labels of rows, or those of columns."""
         no_inplace("rename_axis", inplace)
-        if mapper is not ... and axis in (1, "columns"):
+        if mapper is not ... and axis_number(axis, self):
             mapper, columns = ..., mapper
         labels, index_now = self._labels, self._table.index
         if columns is not ...:
@@ -111,20 +111,20 @@ class FrameRenaming(FrameBase, Renaming):
 
     def set_axis(self, labels: Any, *, axis: Any = 0, copy: Any = True) -> Self:
         """Puts other labels on rows, or on columns with `axis=1`."""
-        if axis in (0, "index", "rows"):
+        if not axis_number(axis, self):
             return self._with_index(self._index_of(labels))
         changed = relabelled(self._labels.index, lambda f: f.set_axis(labels, axis=axis))
         return self._of(self._table, Labels(changed))
 
     def add_prefix(self, prefix: str, axis: Any = None) -> Self:
         """Puts a text before each label of a column."""
-        _only_columns("add_prefix", axis)
+        _only_columns("add_prefix", axis, self)
         changed = relabelled(self._labels.index, lambda f: f.add_prefix(prefix))
         return self._of(self._table, Labels(changed))
 
     def add_suffix(self, suffix: str, axis: Any = None) -> Self:
         """Puts a text behind each label of a column."""
-        _only_columns("add_suffix", axis)
+        _only_columns("add_suffix", axis, self)
         changed = relabelled(self._labels.index, lambda f: f.add_suffix(suffix))
         return self._of(self._table, Labels(changed))
 
@@ -132,7 +132,7 @@ class FrameRenaming(FrameBase, Renaming):
         self, items: Any = None, like: Any = None, regex: Any = None, axis: Any = None
     ) -> Any:
         """The columns whose labels are listed, contain a text, or match a pattern."""
-        _only_columns("filter", axis)
+        _only_columns("filter", axis, self)
         places, labels = places_after(self._labels.index, lambda f: f.filter(items, like, regex))
         return self._picked(places, labels)
 
@@ -170,12 +170,10 @@ class FrameRenaming(FrameBase, Renaming):
         if labels is not None:
             if index is not None or columns is not None:
                 raise ValueError("Cannot specify both 'labels' and 'index'/'columns'")
-            if axis in (1, "columns"):
+            if axis_number(axis, self):
                 columns = labels
-            elif axis in (0, "index", "rows"):
-                index = labels
             else:
-                raise ValueError(f"No axis named {axis} for object type DataFrame")
+                index = labels
         elif index is None and columns is None:
             raise ValueError("Need to specify at least one of 'labels', 'index' or 'columns'")
         result = self
@@ -204,13 +202,23 @@ class FrameRenaming(FrameBase, Renaming):
 class SeriesRenaming(SeriesBase, Renaming):
     """The name of a series changed, and that of its index."""
 
-    def rename(self, index: Any = None, *, inplace: bool = False, **ignored: Any) -> Self:
+    def rename(
+        self,
+        index: Any = None,
+        *,
+        axis: Any = None,
+        copy: Any = True,
+        inplace: bool = False,
+        level: Any = None,
+        errors: Any = "ignore",
+    ) -> Self:
         """Gives the series a name.
 
         Differences from pandas:
             Labels of rows are not changed: a dict or a function raises.
         """
         no_inplace("rename", inplace)
+        axis_number(axis or 0, self)
         if callable(index) or isinstance(index, (dict, pd.Series, list, np.ndarray)):
             raise NotImplementedError(
                 "rename: labels of rows stay, and the name must be a scalar. Use reset_index(), "
@@ -218,13 +226,23 @@ class SeriesRenaming(SeriesBase, Renaming):
             )
         return self._of(self._table, index)
 
-    def rename_axis(self, mapper: Any = ..., *, index: Any = ..., inplace: bool = False) -> Self:
+    def rename_axis(
+        self,
+        mapper: Any = ...,
+        *,
+        index: Any = ...,
+        axis: Any = 0,
+        copy: Any = True,
+        inplace: bool = False,
+    ) -> Self:
         """Names the labels of rows."""
         no_inplace("rename_axis", inplace)
+        axis_number(axis, self)
         return self._with_index(self._named_index(mapper, index))
 
     def set_axis(self, labels: Any, *, axis: Any = 0, copy: Any = True) -> Self:
         """Puts other labels on rows."""
+        axis_number(axis, self)
         return self._with_index(self._index_of(labels))
 
     def drop(
@@ -240,12 +258,13 @@ class SeriesRenaming(SeriesBase, Renaming):
     ) -> Self:
         """Drops rows by their labels."""
         no_inplace("drop", inplace)
+        axis_number(axis, self)
         labels = index if labels is None else labels
         if labels is None and columns is None:
             raise ValueError("Need to specify at least one of 'labels', 'index' or 'columns'")
         return self if labels is None else self._without_labels(labels, level, errors)  # pyright: ignore
 
 
-def _only_columns(method: str, axis: Any) -> None:
-    if axis not in (None, 1, "columns"):
+def _only_columns(method: str, axis: Any, owner: NDFrame) -> None:
+    if not axis_number(1 if axis is None else axis, owner):
         raise NotImplementedError(f"{method}: axis must be 1. Labels of rows stay as they are.")

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from ..shardings._compat import is_x64_enabled
-from ._base import FrameBase
+from ._base import FrameBase, axis_number
 from ._column import Array, Column, fill_missing
 from ._labels import Labels
 from ._widths import narrowed, wide
@@ -183,10 +183,13 @@ class FrameApply(FrameBase):
                 if axis in (0, "index")
                 else method(*args, axis=axis, **kwargs)
             )
-        if axis in (1, "columns"):
+        if result_type not in (None, "expand", "reduce", "broadcast"):
+            raise ValueError(
+                "invalid value for result_type, must be one of {None, 'reduce', 'broadcast', "
+                "'expand'}"
+            )
+        if axis_number(axis, self):
             return self._apply_to_rows(func, raw, result_type, args, kwargs)
-        if axis not in (0, "index", "rows"):
-            raise ValueError(f"No axis named {axis} for object type DataFrame")
         results = [func(column, *args, **kwargs) for _, column in self.items()]  # pyright: ignore
         return self._of_columns(results)
 
@@ -208,11 +211,6 @@ class FrameApply(FrameBase):
     def _apply_to_rows(
         self, func: Any, raw: bool, result_type: Any, args: tuple[Any, ...], kwargs: Any
     ) -> Any:
-        if result_type not in (None, "expand", "reduce", "broadcast"):
-            raise ValueError(
-                "invalid value for result_type, must be one of {None, 'reduce', 'broadcast', "
-                "'expand'}"
-            )
         if result_type == "broadcast":
             raise NotImplementedError("apply: result_type must be None, 'reduce' or 'expand'.")
         chosen = {

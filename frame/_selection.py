@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from ._alignment import aligned_column
-from ._base import FrameBase, NDFrame, SeriesBase
+from ._base import FrameBase, NDFrame, SeriesBase, only_rows
 from ._column import Array
 from ._from_host import column_from
 from ._labels import Labels
@@ -24,14 +24,19 @@ def is_mask(key: Any) -> bool:
         return True
     if isinstance(key, (np.ndarray, jax.Array, pd.Series)) and key.ndim == 1:
         return key.dtype == np.bool_ or key.dtype == object
-    return isinstance(key, list) and bool(key) and all(isinstance(flag, bool) for flag in key)
+    return (
+        isinstance(key, list)
+        and bool(key)
+        and all(isinstance(flag, (bool, np.bool_)) for flag in key)
+    )
 
 
-def as_mask(key: Any, table: Table) -> Array:
+def as_mask(key: Any, table: Table, of_length: type[Exception] = IndexError) -> Array:
     """The flags of a mask for the rows of a table.
 
     Raises:
-        ValueError: it is not of bools, some are missing, or it has another length.
+        ValueError: it is not of bools, or some are missing.
+        of_length: it has another length. pandas takes ValueError for `frame[mask]` alone.
     """
     if isinstance(key, SeriesBase):
         column = key._only
@@ -48,7 +53,7 @@ def as_mask(key: Any, table: Table) -> Array:
             raise ValueError("Cannot mask with non-boolean array containing NA / NaN values")
         num_rows = table.capacity if is_traced(table.num_rows) else table.num_rows_on_host
         if len(flags) not in (num_rows, table.capacity):
-            raise ValueError(f"Item wrong length {len(flags)} instead of {num_rows}.")
+            raise of_length(f"a mask has the wrong length: {len(flags)} instead of {num_rows}.")
         column = column_from(flags, table.capacity, table.layout, "mask")
     if column.valid is not None:
         if not is_traced(column.valid):
@@ -71,8 +76,7 @@ class RowSelection(NDFrame):
 
     def take(self, indices: Any, axis: int = 0) -> Self:
         """The rows at places, in their order; negative ones count from the end."""
-        if axis not in (0, "index"):
-            raise NotImplementedError("take: axis must be 0. Select columns by their labels.")
+        only_rows("take", axis, self, "Select columns by their labels.")
         return self._taken(indices)
 
     @property
@@ -123,6 +127,8 @@ class RowSelection(NDFrame):
             column = column_from(places.astype(np.int32), capacity, table.layout)
             return self._like(take_rows(table, column.data, as_count(len(indices))))
         indices = np.asarray(indices if len(indices) else np.empty(0, np.int64))
+        if indices.dtype.kind not in "iuf":
+            raise ValueError(f"iloc: places must be integers, got {indices.tolist()}.")
         num_rows = self._known_rows()
         if ((indices < -num_rows) | (indices >= num_rows)).any():
             raise IndexError("positional indexers are out-of-bounds")
@@ -131,8 +137,8 @@ class RowSelection(NDFrame):
         row_ids = column_from(places, capacity, table.layout).data
         return self._like(take_rows(table, row_ids, as_count(len(places))))
 
-    def _filtered(self, mask: Any) -> Self:
-        return self._like(filter_rows(self._table, as_mask(mask, self._table)))
+    def _filtered(self, mask: Any, of_length: type[Exception] = IndexError) -> Self:
+        return self._like(filter_rows(self._table, as_mask(mask, self._table, of_length)))
 
 
 class ByPlace:
@@ -143,13 +149,19 @@ class ByPlace:
 
     def __getitem__(self, key: Any) -> Any:
         if isinstance(key, tuple):
-            return self._of_both(*key)
+            if len(key) > self._of.ndim:  # pyright: ignore
+                raise pd.errors.IndexingError(
+                    f"iloc: there are {self._of.ndim} axes, got {len(key)} keys."  # pyright: ignore
+                )
+            return self._of_both(*key) if len(key) == 2 else self[key[0]]
         if isinstance(key, slice):
             return self._of._sliced(key)
         if isinstance(key, (int, np.integer)):
             return self._one(int(key))
         if is_mask(key):
             return self._of._filtered(key)
+        if not isinstance(key, (list, np.ndarray, jax.Array, pd.Index, SeriesBase)):
+            raise TypeError(f"iloc: rows must be integers, a slice, a list or a mask, got {key!r}.")
         return self._of._taken(key)
 
     def _of_both(self, rows: Any, columns: Any) -> Any:
@@ -177,9 +189,14 @@ class FrameSelection(FrameBase, RowSelection):
         if isinstance(key, FrameBase):
             return self.where(key)  # pyright: ignore
         if is_mask(key):
-            return self._filtered(key)
+            return self._filtered(key, ValueError)
         if isinstance(key, slice):
             return self._sliced(key)
+        if isinstance(key, (set, dict)):
+            raise TypeError(
+                f"a key must be a label, a list of labels or a mask, got a {type(key).__name__}. "
+                "Make a list of it."
+            )
         if isinstance(key, (list, pd.Index, np.ndarray)):
             return self._columns_at(
                 [place for label in key for place in self._labels.places(label)]
@@ -200,7 +217,7 @@ class FrameSelection(FrameBase, RowSelection):
         )
 
     def __contains__(self, label: object) -> bool:
-        return label in self._labels
+        return label in self._labels.index
 
     def __iter__(self) -> Any:
         return iter(self._labels)
@@ -258,6 +275,18 @@ class SeriesSelection(SeriesBase, RowSelection):
         if isinstance(key, slice) and not isinstance(key.start or key.stop, str):
             return self._sliced(key)
         return self.loc[key]  # pyright: ignore
+
+    def __iter__(self) -> Any:
+        # Without this, Python would ask for the labels 0, 1, ..., one value at a time.
+        if self._is_traced:
+            raise NotImplementedError(
+                "JaxSeries: rows cannot be iterated inside jit. Use methods of the whole series "
+                "(sum(), where(), map()), or jax.lax.scan over to_jax()."
+            )
+        return iter(self.to_pandas())  # pyright: ignore
+
+    def __contains__(self, label: object) -> bool:
+        return label in self.index
 
     def item(self) -> Any:
         """The only value."""

@@ -8,7 +8,7 @@ import jax
 import numpy as np
 import pandas as pd
 
-from ._base import FrameBase, NDFrame, SeriesBase
+from ._base import FrameBase, NDFrame, SeriesBase, axis_number
 from ._column import Column
 from ._labels import Labels
 from ._moves import any_missing
@@ -133,7 +133,8 @@ class FrameShape(FrameBase, Shape):
 
     def squeeze(self, axis: Any = None) -> Any:
         """A series where there is one column, and a scalar where there is one row too."""
-        if axis in (0, "index", "rows") or (axis is None and len(self._labels) != 1):
+        is_rows = len(self._labels) != 1 if axis is None else not axis_number(axis, self)
+        if is_rows:
             if len(self) == 1:
                 return self.to_pandas().squeeze(axis)  # pyright: ignore
             return self
@@ -192,6 +193,7 @@ class SeriesShape(SeriesBase, Shape):
 
     def squeeze(self, axis: Any = None) -> Any:
         """The value itself where there is one row; the series, inside `jit`."""
+        axis_number(axis or 0, self)
         if self._is_traced:
             return self
         return self.to_pandas().squeeze() if len(self) == 1 else self  # pyright: ignore

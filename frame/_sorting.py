@@ -4,7 +4,7 @@
 from collections.abc import Hashable, Sequence
 from typing import Any, Self
 
-from ._base import FrameBase, SeriesBase, no_inplace
+from ._base import FrameBase, NDFrame, SeriesBase, check_flag, no_inplace, only_rows
 from ._column import Array, Column, ordered_keys
 from ._index import RANGE
 from ._moves import sort_rows
@@ -24,14 +24,18 @@ def sort_keys(
     ]
 
 
-def _check(kind: Any, axis: Any, inplace: bool, key: Any) -> None:
+def as_directions(ascending: Sequence[Any]) -> list[bool]:
+    """Whether each key ascends; raises for what is no bool."""
+    return [check_flag(one, "ascending", may_be_int=True) for one in ascending]
+
+
+def _check(kind: Any, axis: Any, inplace: bool, key: Any, owner: NDFrame) -> None:
     if kind not in (None, "quicksort", "mergesort", "heapsort", "stable"):
         raise ValueError(
             "sort kind must be one of {'quicksort', 'heapsort', 'mergesort', 'stable'} "
             f"(got {kind})"
         )
-    if axis not in (0, "index", "rows"):
-        raise NotImplementedError("sort_values: axis must be 0. Order columns by their labels.")
+    only_rows("sort_values", axis, owner, "Order columns by their labels.")
     no_inplace("sort_values", inplace)
     if key is not None:
         raise NotImplementedError("sort_values: key= is not built. Sort by a column made of it.")
@@ -70,7 +74,7 @@ class FrameSorting(FrameBase):
             >>> JaxFrame({"x": [3, 1, 2]}).sort_values("x").index.tolist()
             [1, 2, 0]
         """
-        _check(kind, axis, inplace, key)
+        _check(kind, axis, inplace, key, self)
         labels = list(by) if isinstance(by, list) else [by]
         directions = (
             ascending if isinstance(ascending, (list, tuple)) else [ascending] * len(labels)
@@ -80,7 +84,7 @@ class FrameSorting(FrameBase):
                 f"Length of ascending ({len(directions)}) != length of by ({len(labels)})"
             )
         columns = [check_sortable(self._column(label), label) for label in labels]
-        keys = sort_keys(columns, [bool(one) for one in directions], na_position)
+        keys = sort_keys(columns, as_directions(directions), na_position)
         table = sort_rows(self._table, keys)
         return self._like(table.replace(index=RANGE) if ignore_index else table)
 
@@ -100,7 +104,8 @@ class SeriesSorting(SeriesBase):
         key: Any = None,
     ) -> Self:
         """Sorts the values; see `JaxFrame.sort_values`."""
-        _check(kind, axis, inplace, key)
+        _check(kind, axis, inplace, key, self)
+        (one,) = ascending if isinstance(ascending, (list, tuple)) else [ascending]
         column = check_sortable(self._only, self._name)
-        table = sort_rows(self._table, sort_keys([column], [ascending], na_position))
+        table = sort_rows(self._table, sort_keys([column], as_directions([one]), na_position))
         return self._like(table.replace(index=RANGE) if ignore_index else table)

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from .. import primitives
-from ._base import FrameBase, NDFrame, SeriesBase
+from ._base import FrameBase, NDFrame, SeriesBase, check_flag, only_rows
 from ._column import Array, Column, ordered_keys
 from ._duplicates import check_comparable
 from ._exact_division import divided_by_scalar
@@ -78,7 +78,10 @@ class ValueCounts(NDFrame):
         if keeps is not None:
             table = filter_rows(table, keeps)
         if sort:
-            table = sort_rows(table, [(table.columns[0].data, not ascending)])
+            table = sort_rows(
+                table,
+                [(table.columns[0].data, not check_flag(ascending, "ascending", may_be_int=True))],
+            )
         if normalize:
             shares = _shares(table.columns[0].data, table.num_rows)
             table = table.with_columns([Column(shares)])
@@ -186,8 +189,7 @@ class FrameValueCounts(ValueCounts, FrameBase):
 
     def mode(self, axis: Any = 0, numeric_only: bool = False, dropna: bool = True) -> Any:
         """The most frequent values of each column, in their order."""
-        if axis not in (0, "index", "rows"):
-            raise NotImplementedError("mode: axis must be 0. Use apply(axis=1) for rows.")
+        only_rows("mode", axis, self, "Use apply(axis=1) for rows.")
         if is_traced(self._table):
             raise NotImplementedError("mode: inside jit take the mode of single columns.")
         places = self._pick(lambda c: c.is_numeric or not numeric_only)  # pyright: ignore

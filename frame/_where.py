@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from ._alignment import aligned_column
-from ._base import FrameBase, NDFrame, SeriesBase, no_inplace
+from ._base import FrameBase, NDFrame, SeriesBase, axis_number, no_inplace
 from ._choose import aligned_other, choose, choose_scalar
 from ._column import Array, Column
 from ._from_host import column_from
@@ -48,6 +48,7 @@ class Where(NDFrame):
         self, method: str, cond: Any, other: Any, inplace: bool, axis: Any, level: Any
     ) -> Self:
         no_inplace(method, inplace)
+        axis_number(axis or 0, self)
         if level is not None:
             raise NotImplementedError(f"{method}: level= is not built. Use reset_index().")
         cond = cond(self) if callable(cond) else cond

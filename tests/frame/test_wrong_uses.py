@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Wrong uses raise what pandas raises, and say which column or argument is wrong."""
 
+import operator
 import warnings
 
 import jax
@@ -124,7 +125,65 @@ WRONG = {
     "sum of numbers and strings": (lambda f: f[["k", "t"]].sum(), ""),
     "clip by a string": (lambda f: f["k"].clip("a"), ""),
     "correlate strings": (lambda f: f.corr(), ""),
+    "a set of labels": (lambda f: f[{"k"}], "set"),
+    "too many places": (lambda f: f.iloc[0, 0, 0], "3"),
+    "too many places in a series": (lambda f: f["k"].iloc[0, 0], "2"),
+    "too many labels": (lambda f: f.loc[0, "k", 1], "k"),
+    "a place of words": (lambda f: f.iloc["a"], "'a'"),
+    "places of words": (lambda f: f.iloc[["a"]], "'a'"),
+    "places by a mask of another length": (lambda f: f.iloc[[True]], "length"),
+    "labels by a mask of another length": (lambda f: f.loc[np.array([True])], "length"),
+    "a series by a mask of another length": (lambda f: f["k"][[True]], "length"),
+    "a list in a frame": (lambda f: ["k"] in f, "hashable"),
+    "a set in a series": (lambda f: {1} in f["k"], "hashable"),
+    "search times for numbers": (lambda f: f["t"].searchsorted(1), "times"),
+    "search categories for others": (lambda f: f["c"].searchsorted("z"), "z"),
+    "all of rows with times": (lambda f: f[["k", "t"]].all(axis=1), "t"),
+    "map na_action": (lambda f: f[["k"]].map(lambda v: v, na_action="bogus"), "bogus"),
+    "apply result_type": (lambda f: f.apply(lambda s: s, result_type="bogus"), "result_type"),
+    "cumsum skipna": (lambda f: f["k"].cumsum(skipna="bogus"), ""),
+    "drop duplicates ignore_index": (lambda f: f.drop_duplicates(ignore_index="bogus"), "bool"),
+    "sort ascending": (lambda f: f.sort_values("k", ascending="bogus"), "bool"),
+    "sort labels ascending": (lambda f: f.sort_index(ascending="bogus"), "bool"),
+    "count values ascending": (lambda f: f["k"].value_counts(ascending="bogus"), "bool"),
+    "group numeric_only": (lambda f: f.groupby("k")["x"].sum(numeric_only="bogus"), "numeric_only"),
+    "group quantile interpolation": (
+        lambda f: f.groupby("k")["x"].quantile(0.5, interpolation="bogus"),
+        "bogus",
+    ),
+    "a divisor of words": (lambda f: f["x"].std(ddof="bogus"), "bogus"),
 }
+
+# Methods that take an axis, with what else they need.
+TAKE_AXIS = {
+    "dropna": (), "fillna": (0,), "ffill": (), "squeeze": (), "sort_index": (), "where": (True,),
+    "mask": (True,), "set_axis": ([0, 1, 2],), "rename_axis": ("n",), "droplevel": (0,),
+    "take": ([0],), "clip": (0, 1), "agg": ("sum",), "transform": ("cumsum",), "cumsum": (),
+    "shift": (), "rank": (), "sum": (), "all": (), "median": (), "idxmin": (), "drop": (0,),
+}  # fmt: skip
+OF_FRAMES = {
+    "reindex": (["x"],), "sort_values": ("x",), "mode": (), "nunique": (), "count": (),
+    "quantile": (), "swaplevel": (), "add_prefix": ("p",), "filter": (["x"],), "diff": (),
+    "apply": (lambda s: s,), "rename": (str,),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("method", [*TAKE_AXIS, *OF_FRAMES])
+def test_an_axis_that_is_none(method):
+    frame = small_frame()[["k", "x"]]
+    of = [frame] if method in OF_FRAMES else [frame, frame["x"]]
+    for one in of:
+        rest = (TAKE_AXIS | OF_FRAMES)[method]
+        if rest == (True,):
+            rest = (np.ones(one.shape, bool),)
+        for axis in (7, "bogus"):
+            message = assert_same_error(operator.methodcaller(method, *rest, axis=axis), one)
+            assert f"No axis named {axis} for object type" in message
+
+
+def test_searching_numbers_for_words_raises():
+    with pytest.raises(TypeError, match="float64 is searched for numbers, got 'a'"):
+        JaxSeries([1.0, 2.0]).searchsorted("a")
 
 
 @pytest.mark.parametrize("use", WRONG)

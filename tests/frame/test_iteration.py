@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Series iterated value by value, frames by the labels of columns, and what is `in` them."""
+
+import jax
+import pandas as pd
+import pytest
+from frame_examples import mixed_frame
+from jaxframes.frame import JaxFrame, JaxSeries
+
+
+def test_a_series_yields_its_values():
+    frame = mixed_frame()
+    frame["n"] = frame["x"].notna()
+    frame["o"] = [[1], None, "a"] * 12 + [2]
+    ours = JaxFrame(frame)
+    for label in frame:
+        expected, got = list(frame[label]), list(ours[label])
+        assert [type(one) for one in got] == [type(one) for one in expected], label
+        pd.testing.assert_series_equal(pd.Series(got), pd.Series(expected))
+    assert max(ours.k) == max(frame.k)
+    assert sum(ours.i) == sum(frame.i)
+    assert list(zip(ours.k, ours.b, strict=True)) == list(zip(frame.k, frame.b, strict=True))
+    assert list(JaxSeries(frame.k[:0])) == []
+
+
+def test_in_looks_at_the_labels():
+    frame = pd.DataFrame({"x": [5, 6]}, index=["a", "b"])
+    for f in (frame, JaxFrame(frame)):
+        assert ("a" in f.x, 5 in f.x, 0 in f.x) == (True, False, False)
+        assert (1 in f.x.reset_index(drop=True), 5 in f.x.reset_index(drop=True)) == (True, False)
+        assert ("x" in f, "a" in f, list(f)) == (True, False, ["x"])
+
+
+@pytest.mark.parametrize("use", [list, max, lambda s: 1 in s])
+def test_rows_are_not_iterated_inside_jit(use):
+    with pytest.raises(NotImplementedError, match="inside jit"):
+        jax.jit(use)(JaxSeries([1, 2]))
