@@ -119,6 +119,14 @@ class FrameAggregation(FrameBase):
             absent = [label for label in func if label not in self._labels]
             if absent:
                 raise KeyError(f"Label(s) {absent} do not exist")
+            if any(isinstance(one, dict) for one in func.values()):
+                raise pd.errors.SpecificationError("nested renamer is not supported")
+            if any(isinstance(one, (list, tuple)) for one in func.values()):
+                # One list makes a frame: the others are lists of one.
+                func = {
+                    label: one if isinstance(one, (list, tuple)) else [one]
+                    for label, one in func.items()
+                }
             parts = {
                 label: self._series_at(self._labels.place(label)).agg(one, 0, *args, **named)
                 for label, one in func.items()
@@ -171,7 +179,11 @@ class FrameAggregation(FrameBase):
                 return self.series_class._of(table.replace(needed=self._table.needed), None)
             result = pd.Series(values, index=labels)
             return self.series_class._of(table_of_series(result), None)
-        if any(isinstance(v, NDFrame) and is_traced(v._table) for v in values):
+        if not all(isinstance(value, NDFrame) for value in values):
+            raise ValueError(
+                "cannot perform both aggregation and transformation operations simultaneously"
+            )
+        if any(is_traced(value._table) for value in values):
             raise NotImplementedError("agg: inside jit a list makes no frame. Use one name.")
         shown = {label: value.to_pandas() for label, value in parts.items()}  # pyright: ignore
         frame = pd.concat(shown, axis=1)

@@ -25,9 +25,9 @@ def as_column(value: Any, table: Table, name: Hashable) -> Column:
     if isinstance(value, pd.Series):
         value = value.array if value.index.equals(_host_index(table)) else _by_label(value, table)
     if isinstance(value, (jax.Array, np.ndarray)) and not value.ndim:
-        return _filled(value, table)
-    if np.isscalar(value) or value is None or isinstance(value, (pd.Timestamp, pd.Timedelta)):
-        return _filled(value, table)
+        return _filled(value, table, name)
+    if pd.api.types.is_scalar(value):
+        return _filled(value, table, name)
     if not hasattr(value, "dtype"):
         value = pd.Series(value).array
     if is_traced(table.num_rows):
@@ -52,7 +52,7 @@ def _by_label(value: pd.Series, table: Table) -> Any:
     return value.reindex(_host_index(table)).array
 
 
-def _filled(value: Any, table: Table) -> Column:
+def _filled(value: Any, table: Table, name: Hashable) -> Column:
     if isinstance(value, np.ndarray):
         value = value[()]
     if (
@@ -62,7 +62,13 @@ def _filled(value: Any, table: Table) -> Column:
     ):
         data = jnp.broadcast_to(jnp.asarray(value), (table.capacity,))
         return Column(table.layout.constrain(data) if is_traced(data) else table.layout.place(data))
-    one = column_from(narrowed(pd.Series([value])), 1, ONE_DEVICE, "value")
+    # Of what is missing pandas knows no unit: it takes the finest.
+    is_span = isinstance(value, np.timedelta64)
+    is_no_time = value is pd.NaT or (
+        isinstance(value, (np.datetime64, np.timedelta64)) and pd.isna(value)
+    )
+    dtype = None if not is_no_time else "m8[ns]" if is_span else "M8[ns]"
+    one = column_from(narrowed(pd.Series([value], dtype=dtype)), 1, ONE_DEVICE, name)
     data = jnp.broadcast_to(one.data, (table.capacity,))
     kind = one.type
     if kind is NUMBER and is_traced(data):

@@ -43,6 +43,9 @@ class SeriesDescription(SeriesBase):
             raise NotImplementedError(
                 "describe: inside jit use the single statistics: count(), mean(), quantile(), ..."
             )
+        if column.kind == "object":
+            # Objects are on the host.
+            return self.to_pandas().describe()  # pyright: ignore
         if column.kind in ("string", "category") or column.is_bool:
             return self._most_frequent()
         return describe_numbers([column], table, [self._name], percentiles)[0]
@@ -65,6 +68,9 @@ def describe_numbers(
     columns: Sequence[Column], table: Any, labels: Sequence[Any], percentiles: Any
 ) -> list[pd.Series]:
     """The statistics of columns of numbers and times, all in two compiled calls."""
+    for column, label in zip(columns, labels, strict=True):
+        if column.dtype.kind == "c":
+            raise TypeError(f"describe: column {label!r} of complex numbers has no order.")
     names, q = _percentiles(percentiles)
     ops = [(c, op) for c in columns for op in MOMENTS if _has(c, op)]
     reduced = reduce_columns(

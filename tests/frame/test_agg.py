@@ -26,10 +26,16 @@ def test_frames():
         return (
             f.agg(["min", "count"]),
             f.agg({"k": ["min", "max"], "x": ["max"]}),
+            f.agg({"k": "sum", "x": ["min", "max"]}),
             f.agg(a=("k", "max"), b=("x", "min"), c=("k", "min")),
         )
 
     assert_parity(tables, frame, ways=["eager"])
+
+
+def test_numbers_and_strings_in_one_table():
+    frame = mixed_frame()[["k", "s"]]
+    assert_parity(lambda f: f.agg({"k": "sum", "s": ["max", "count"]}), frame, ways=["eager"])
 
 
 def test_transform():
@@ -46,4 +52,6 @@ def test_wrong_arguments_are_pandas_errors():
     assert_same_error(lambda s: s.agg("bogus"), frame["k"])
     assert "bogus" in assert_same_error(lambda f: f.agg({"bogus": "sum"}), frame)
     assert_same_error(lambda f: f.agg(), frame)
+    assert "both" in assert_same_error(lambda f: f.agg({"k": "sum", "x": "cumsum"}), frame)
+    assert "nested" in assert_same_error(lambda f: f.agg({"k": {"a": "sum"}}), frame)
     assert_same_error(lambda f: f.agg(a=("bogus", "sum")), frame)

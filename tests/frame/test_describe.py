@@ -20,6 +20,24 @@ def test_series_of_each_kind():
     assert_parity(lambda s: s.describe(percentiles=[0.5]), days, ways=["eager"])
 
 
+def test_objects():
+    objects = mixed_frame()[["k"]].assign(
+        o=pd.Series([[1], None, "a", [1]] * 9 + [2], dtype=object)
+    )
+    assert_parity(
+        lambda f: (f.o.describe(), f[["o"]].describe(), f.o[:0].describe(), f.o[1:2].describe()),
+        objects,
+        ways=["eager"],
+    )
+    assert_parity(lambda f: f.describe(include="all"), objects, ways=["eager"], ulps=ULPS)
+
+
+def test_complex_numbers_have_no_order():
+    frame = pd.DataFrame({"k": [1, 2], "z": [1j, 2.0]})
+    assert "'z'" in assert_same_error(lambda f: f.describe(), frame)
+    assert "'z'" in assert_same_error(lambda f: f.z.describe(), frame)
+
+
 def test_frames():
     frame = mixed_frame()[["k", "s", "x"]]
     assert_parity(lambda f: f.describe(), frame, ways=["eager", "mesh"], ulps=ULPS)
