@@ -50,16 +50,15 @@ def _rankable(column: Column, label: Any) -> Column:
 
 @functools.partial(jax.jit, static_argnums=3)
 def _rank(keys: tuple[Array, ...], missing: Array | None, num_rows: Count, plan: RankPlan) -> Array:
-    layout, capacity = plan.layout, keys[0].shape[0]
-    groups = primitives.factorize(keys, num_valid=num_rows, **layout.on_mesh)
-    sizes = primitives.segment_count(groups.group_ids, capacity, **layout.on_mesh)
+    layout = plan.layout
+    group_ids, sizes, count = _groups(keys, num_rows, layout)
     before = primitives.exclusive_scan(sizes, "add", **layout.on_mesh)
-    size, below = gather((sizes, before), groups.group_ids, layout)
+    size, below = gather((sizes, before), group_ids, layout)
     # Missing values are the last group, whatever the direction.
     num_missing = _count_missing(missing, num_rows, layout)
     num_values = num_rows - num_missing
-    num_groups = groups.count - (num_missing > 0).astype(jnp.int32)
-    place = groups.group_ids
+    num_groups = count - (num_missing > 0).astype(jnp.int32)
+    place = group_ids
     if not plan.ascending:
         place, below = num_groups - 1 - place, num_values - below - size
     if missing is not None:
@@ -80,8 +79,23 @@ def _rank(keys: tuple[Array, ...], missing: Array | None, num_rows: Count, plan:
             ranks = place.astype(wide(np.float64)) + 1.0
     total = num_values if plan.na_option == "keep" else num_rows
     if plan.method == "dense":
-        total = num_groups if plan.na_option == "keep" else groups.count
+        total = num_groups if plan.na_option == "keep" else count
     return _finished(ranks, missing, total, plan)
+
+
+def _groups(keys: tuple[Array, ...], num_rows: Count, layout: Layout) -> tuple[Array, Array, Array]:
+    """The number of each row's value in the order of values, the rows of each, and how many."""
+    if layout.mesh is None:
+        groups = primitives.factorize(keys, num_valid=num_rows)
+        sizes = primitives.segment_count(groups.group_ids, keys[0].shape[0])
+        return groups.group_ids, sizes, groups.count
+    # Sorted, values lie spread over the shards: none has to count them all.
+    found = primitives.unique(
+        keys, num_valid=num_rows, return_inverse=True, return_counts=True, **layout.on_mesh
+    )
+    assert found.inverse is not None
+    assert found.counts is not None
+    return found.inverse, found.counts, found.count
 
 
 @functools.partial(jax.jit, static_argnums=3)

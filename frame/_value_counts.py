@@ -30,13 +30,21 @@ def counted(columns: Sequence[Column], table: Table) -> tuple[Table, Column]:
     group_ids, is_first, _ = numbered_rows(columns, table.num_rows, layout)
     rows = table.replace(columns=tuple(columns), index=RANGE)
     distinct = filter_rows(rows, is_first)
-    return distinct, Column(_counts(group_ids, distinct.capacity, layout))
+    return distinct, Column(_counts(group_ids, table.num_rows, distinct.capacity, layout))
 
 
-@functools.partial(jax.jit, static_argnums=(1, 2))
-def _counts(group_ids: Array, capacity: int, layout: Layout) -> Array:
-    counts = primitives.segment_count(group_ids, num_segments=capacity, **layout.on_mesh)
-    return layout.constrain(counts.astype(jax.dtypes.canonicalize_dtype(np.int64)))
+@functools.partial(jax.jit, static_argnums=(2, 3))
+def _counts(group_ids: Array, num_rows: Count, capacity: int, layout: Layout) -> Array:
+    if layout.mesh is None:
+        counts = primitives.segment_count(group_ids, num_segments=capacity)
+    else:
+        # Each number occurs, so in their order they stand at the places that they are: spread over
+        # the shards, of which none has to count them all.
+        counts = primitives.unique(
+            group_ids, num_valid=num_rows, capacity=capacity, return_counts=True, **layout.on_mesh
+        ).counts
+        assert counts is not None
+    return counts.astype(jax.dtypes.canonicalize_dtype(np.int64))
 
 
 def counted_categories(column: Column, table: Table) -> tuple[Table, Column]:
@@ -110,7 +118,7 @@ class SeriesValueCounts(ValueCounts, SeriesBase):
         """How often each value occurs, the most frequent first, of equally frequent ones the first.
 
         Differences from pandas:
-            `bins` is not built. On a mesh every device counts all different values.
+            `bins` is not built.
 
         Example:
             >>> from jaxframes.frame import JaxSeries
