@@ -35,8 +35,8 @@ XLA_PASS_ARGS ?= --ignore=tests/shardings --ignore=tests/primitives/hlo \
 	$(call ignored,primitives/collective/,errors exchange gather_rows order_statistics rebalance \
 	  searchsorted segmented_sort sets transformed wide_counts) \
 	$(call ignored,frame/,agg apply arithmetic_dtypes arrow astype bounds compilations corr \
-	  coverage csv describe display dt labels loc map missing neighbours operators parity_harness \
-	  parquet shift str transformations two_processes typed_operators where without_x64 wrong_uses)
+	  coverage csv describe display dt labels loc map messages missing neighbours operators \
+	  parity_harness parquet shift str transformations two_processes typed_operators where without_x64 wrong_uses)
 
 VENV := .venv
 BIN := $(VENV)/bin
