@@ -11,6 +11,7 @@ import numpy as np
 from ._base import NDFrame
 from ._column import NAT, NUMBER, Array, Column, ColumnType, fill_missing
 from ._cumulative import check_axis, column_labels
+from ._derivatives import by_row
 from ._layout import Layout
 from ._shifting import moved_rows, steps_of
 from ._table import Count
@@ -77,9 +78,13 @@ def _relative_change(
 ) -> tuple[Array, ...]:
     moved, is_hole = moved_rows(data, periods, num_rows, layout)
     return tuple(
-        jnp.where(is_hole, x.dtype.type(np.nan), x / before - x.dtype.type(1))
+        jnp.where(is_hole, x.dtype.type(np.nan), by_row(_ratio, 1.0, num_rows, x, before))
         for x, before in zip(data, moved, strict=True)
     )
+
+
+def _ratio(x: Array, before: Array) -> Array:
+    return x / before - x.dtype.type(1)
 
 
 class Changes(NDFrame):

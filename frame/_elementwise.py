@@ -233,7 +233,7 @@ def _numbers(plan: NumberPlan, a: Array, b: Array, num_rows: Count) -> Array:
     result = jax.eval_shape(combined, a, b)
     if not result.shape or not jnp.issubdtype(result.dtype, jnp.inexact):
         return combined(a, b)
-    return by_row(combined, 1.0, num_rows, a, b)
+    return by_row(combined, None if plan.op in ("add", "sub") else 1.0, num_rows, a, b)
 
 
 def filled_pair(a: Any, b: Any, value: Any) -> tuple[Any, Any]:

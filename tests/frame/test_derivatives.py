@@ -4,7 +4,7 @@
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxframes.frame import JaxFrame
+from jaxframes.frame import JaxFrame, JaxSeries
 
 X = np.array([1.0, np.nan, 2.0, 4.0])
 Y = np.array([2.0, 3.0, np.nan, 8.0])
@@ -59,3 +59,30 @@ def test_the_gradient_of_a_column_is_zero_where_it_is_missing():
     got = jax.grad(loss)(jnp.asarray(X))
     # (1 * 2 + 4 * 8) / 4, of which 4 is a value too.
     np.testing.assert_allclose(got, [2 / 4, 0, 0, 8 / 4 - (2 + 32) / 16], rtol=1e-12)
+
+
+def test_a_row_that_is_left_out_has_no_part_where_its_derivative_is_infinite():
+    frame = JaxFrame({"z": [0.0, 2.0, 4.0], "i": [0, 1, 2]})
+
+    def loss(x):
+        f = frame.assign(x=x)
+        chosen = (f["x"] / f["z"] + np.sqrt(f["z"] * f["x"])).where(f["z"] > 0, 0.0)
+        filtered = f.assign(q=f["x"] ** 2 / f["i"])[lambda g: g["i"] > 0]
+        return chosen.sum() + filtered["q"].sum() + f["x"].pct_change().sum()
+
+    def plain(x):
+        kept, z, i = x[1:], jnp.array([2.0, 4.0]), jnp.array([1.0, 2.0])
+        made = kept / z + jnp.sqrt(z * kept) + kept**2 / i + kept / x[:-1]
+        return jnp.sum(made)
+
+    x = jnp.array([2.0, 3.0, 4.0])
+    for differentiate in (jax.grad, jax.jacfwd, jax.hessian):
+        got, expected = jax.jit(differentiate(loss))(x), differentiate(plain)(x)
+        np.testing.assert_allclose(got, expected, rtol=1e-12)
+
+
+def test_where_a_derivative_is_infinite_it_stays():
+    def loss(x):
+        return (1.0 / JaxSeries(x)).sum()
+
+    np.testing.assert_array_equal(jax.grad(lambda x: loss(x) + x[1])(jnp.zeros(2)), [-np.inf] * 2)
