@@ -71,7 +71,7 @@ def index_from(index: pd.Index, capacity: int, layout: Layout) -> RowIndex:
         else [index]
     )
     columns = (
-        column_from(level, capacity, layout, f"index {name!r}")
+        column_from(level, capacity, layout, "index" if name is None else name)
         for level, name in zip(levels, index.names, strict=True)
     )
     return RowIndex(tuple(columns), tuple(index.names))
@@ -120,7 +120,7 @@ def _is_string(kind: pa.DataType) -> bool:
 def _placed(
     data: np.ndarray, kind: ColumnType, capacity: int, layout: Layout, name: Hashable
 ) -> Column:
-    check_width(data.dtype, name)
+    check_width(data.dtype, name, kind.named(data.dtype) if kind.is_time else None)
     return Column(layout.place(_padded(data, capacity)), None, kind)
 
 
@@ -146,13 +146,20 @@ def _placed_on_device(
     return layout.place(padded)
 
 
-def check_width(dtype: Any, name: Hashable) -> None:
-    """Raises for what JAX would narrow without its x64 mode."""
+def check_width(dtype: Any, name: Hashable, shown: str | None = None) -> None:
+    """Raises for what JAX would narrow without its x64 mode.
+
+    Args:
+        dtype: of the array.
+        name: the column's, or the method's that makes it, for errors.
+        shown: the dtype that pandas shows, if it is another one.
+    """
     dtype = np.dtype(dtype)
     wide = dtype.itemsize > 8 if dtype.kind == "c" else dtype.itemsize == 8
     if wide and not is_x64_enabled():
+        where = "" if name is None else f" in {name!r}"
         raise TypeError(
-            f"JaxFrame: column {name!r} of 64 bits needs JAX's x64 mode, got {dtype}. "
+            f"JaxFrame: values of 64 bits need JAX's x64 mode, got {shown or dtype}{where}. "
             'Call jax.config.update("jax_enable_x64", True) first, or cast to 32 bits.'
         )
     if dtype.kind not in "biufc" or dtype.itemsize > 16 or dtype == np.longdouble:

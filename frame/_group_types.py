@@ -13,7 +13,7 @@ _ANY = ("count", "size", "nunique", "first", "last")
 _EXTREMES = ("min", "max", "argmin", "argmax")
 _OF_COMPLEX = (*_ANY, "sum", "prod", "mean", "any", "all")
 _OF_TYPE = {
-    "string": (*_ANY, *_EXTREMES, "any", "all"),
+    "string": (*_ANY, *_EXTREMES, "any", "all", "sum"),
     "category": (*_ANY, *_EXTREMES, "any", "all"),
     "datetime": (*_ANY, *_EXTREMES, "mean", "median", "quantile", "std", "sem"),
     "timedelta": (
@@ -29,16 +29,10 @@ def check_reducible(op: str, column: Column, label: Hashable) -> None:
     """Raises where a reduction of a column means nothing.
 
     Raises:
-        NotImplementedError: pandas would put strings together.
         TypeError: the values have no such reduction.
     """
     kind = column.kind
     what = {"argmin": "idxmin", "argmax": "idxmax"}.get(op, op)
-    if kind == "string" and op == "sum":
-        raise NotImplementedError(
-            f"groupby: strings of column {label!r} are not put together by sum. "
-            'Use "first", "nunique" or "count", or to_pandas().'
-        )
     if kind == "category" and op in _EXTREMES and not column.type.ordered:
         raise TypeError(
             f"Cannot perform {what} with non-ordered Categorical: column {label!r}. "

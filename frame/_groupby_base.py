@@ -6,18 +6,22 @@ from collections.abc import Callable, Hashable, Sequence
 from typing import Any, NamedTuple, Self
 
 import numpy as np
+import pyarrow as pa
 
 from ._base import NDFrame
-from ._column import Column
+from ._column import Column, host_array
+from ._from_host import column_from
 from ._group_digits import as_digits
 from ._group_keys import Grouping
 from ._group_reductions import reduce_arrays
+from ._group_strings import joined_strings
 from ._group_sums import are_sums, finished_sums, sums_by_slot, sums_of_slots
 from ._group_types import as_truths, check_reducible, reduced_type
 from ._grouped_rows import Reduction, array_kind
 from ._groups import Groups, groups_of_sizes, make_groups
 from ._index import RANGE, RowIndex
 from ._labels import Labels
+from ._layout import ONE_DEVICE
 from ._moves import settled
 from ._table import Table, either_needed, is_traced
 
@@ -163,6 +167,14 @@ class GroupByBase:
             wanted: places, and what is computed of the column there.
             by_slot: for every slot in place of every group.
         """
+        is_text = [self._is_sum_of_strings(at, spec) for at, spec in wanted]
+        if any(is_text):
+            rest = [pair for pair, text in zip(wanted, is_text, strict=True) if not text]
+            numbers = iter(self._reduced(rest, by_slot=by_slot))
+            return [
+                self._strings_joined(*pair, by_slot) if text else next(numbers)
+                for pair, text in zip(wanted, is_text, strict=True)
+            ]
         columns: list[Column] = []
         plan, types = [], []
         places: dict[tuple[int, bool], int] = {}
@@ -196,6 +208,18 @@ class GroupByBase:
             result = Column(data, None if all_valid else valid, type)
             shown.append(result if by_slot else settled(result, groups.count))
         return shown
+
+    def _is_sum_of_strings(self, at: int, spec: Reduction) -> bool:
+        return spec.op == "sum" and self._table.columns[self._places[at]].kind == "string"
+
+    def _strings_joined(self, at: int, spec: Reduction, by_slot: bool) -> Column:
+        column, groups = self._table.columns[self._places[at]], self._groups
+        strings = joined_strings(column, self._labels[at], groups, self._table, spec)
+        if by_slot:
+            return column_from(strings, groups.num_slots, ONE_DEVICE)
+        count = int(groups.count)
+        kept = np.arange(count) if groups.kept is None else host_array(groups.kept)[:count]
+        return column_from(strings.take(pa.array(kept)), groups.capacity, groups.layout)
 
     def _one_each(
         self, columns: Sequence[Column], labels: Labels, *, as_series: bool = False

@@ -28,7 +28,8 @@ class GroupByReductions(GroupByBase):
             Integers of every width give int64 or uint64; pandas keeps a narrow one where the sums
             fit. float64 is added up in the order of the rows, without compensation: a sum of `n`
             values lies within `n` half units in the last place of the sum of magnitudes. float32
-            is added up as float64 and rounded once. Strings raise NotImplementedError.
+            is added up as float64 and rounded once. Strings, which are put one behind the other,
+            raise NotImplementedError inside `jit`.
 
         Example:
             >>> from jaxframes.frame import JaxFrame

@@ -2,6 +2,7 @@
 """Wrong uses raise what pandas raises, and say which column or argument is wrong."""
 
 import operator
+import re
 import warnings
 
 import jax
@@ -259,6 +260,11 @@ def test_64_bits_without_x64_say_how_to_switch_it_on(x64_off, dtype):
         JaxFrame(pd.DataFrame({"wide": np.zeros(3, dtype)}))
     with pytest.raises(TypeError, match="jax_enable_x64"):
         JaxSeries(np.zeros(3, dtype), name="wide")
+    shown = re.escape(str(np.dtype(dtype)))
+    with pytest.raises(TypeError, match=f"got {shown} in 'index'"):
+        JaxFrame(pd.DataFrame({"x": np.int8([1])}, index=np.ones(1, dtype)))
+    with pytest.raises(TypeError, match="got int64 in 'astype'"):
+        JaxSeries(np.int8([1])).astype("int64")
 
 
 def test_32_bits_need_no_x64(x64_off):
