@@ -8,6 +8,7 @@ from ._csv import read_csv
 from ._frame import JaxFrame, JaxSeries
 from ._groupby import FrameGroupBy, SeriesGroupBy
 from ._interchange import from_arrow, from_jax, from_pandas
+from ._json import json_normalize
 from ._merge import merge
 from ._merge_asof import merge_asof
 from ._parquet import read_parquet
@@ -31,6 +32,7 @@ __all__ = [
     "from_arrow",
     "from_jax",
     "from_pandas",
+    "json_normalize",
     "merge",
     "merge_asof",
     "read_csv",

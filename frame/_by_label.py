@@ -199,10 +199,10 @@ class FrameLabelSelection(FrameBase, LabelSelection):
         return self._make_frame(made, Labels(wanted.rename(name)))
 
     def explode(self, column: Any, ignore_index: bool = False) -> Any:
-        """A row for each member of the lists in a column of objects.
+        """A row for each member of the lists in a column of objects, or in several at once.
 
         Differences from pandas:
-            One column, and not inside `jit`: the lists are on the host.
+            Not inside `jit`: the lists are on the host.
 
         Example:
             >>> from jaxframes.frame import JaxFrame
@@ -210,14 +210,21 @@ class FrameLabelSelection(FrameBase, LabelSelection):
             [1, 1, 2]
         """
         of: Any = self
-        if isinstance(column, (list, tuple)) and len(column) != 1:
-            raise NotImplementedError("explode: one column at a time.")
-        label = column[0] if isinstance(column, (list, tuple)) else column
-        values, places = _exploded(self[label])  # pyright: ignore
-        result = of if places is None else of._taken(places)
-        result = result.copy()
-        if places is not None:
-            result[label] = values
+        if not self._labels.index.is_unique:
+            raise ValueError("DataFrame columns must be unique.")
+        labels = column if isinstance(column, list) else [column]
+        if not labels:
+            raise ValueError("column must be nonempty")
+        if len(set(labels)) < len(labels):
+            raise ValueError("column must be unique")
+        members = {label: _exploded(of[label], len(labels) > 1) for label in labels}
+        every = [places for _, places in members.values()]
+        if any(not np.array_equal(places, every[0]) for places in every[1:]):
+            raise ValueError("columns must have matching element counts")
+        result = of.copy() if every[0] is None else of._taken(every[0])
+        for label, (values, places) in members.items():
+            if places is not None:
+                result[label] = values
         return result.reset_index(drop=True) if ignore_index else result
 
     def iterrows(self) -> Any:
@@ -244,9 +251,12 @@ class SeriesLabelSelection(SeriesBase, LabelSelection):
         return result.reset_index(drop=True) if ignore_index else result
 
 
-def _exploded(series: Any) -> tuple[Any, Any]:
-    """The members of lists, and the row that each came from; None where there are no lists."""
-    if series._only.kind != "object":
+def _exploded(series: Any, counted: bool = False) -> tuple[Any, Any]:
+    """The members of lists, and the row that each came from; None where there are no lists.
+
+    If their places are counted, every row has one also where there are no lists.
+    """
+    if series._only.kind != "object" and not counted:
         return None, None
     values = series.reset_index(drop=True).to_pandas().explode()
     return values.array, values.index.to_numpy()
