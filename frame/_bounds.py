@@ -11,7 +11,8 @@ import pandas as pd
 from ._base import FrameBase, NDFrame, SeriesBase, no_inplace, only_rows
 from ._column import Column
 from ._elementwise import Scalar, combine
-from ._table import Count
+from ._moves import any_missing
+from ._table import Count, is_traced
 
 
 def clipped(column: Column, lower: Any, upper: Any, label: Hashable, num_rows: Count) -> Column:
@@ -28,8 +29,21 @@ def clipped(column: Column, lower: Any, upper: Any, label: Hashable, num_rows: C
         if isinstance(side, Column) and side.can_miss:
             # A bound that is missing bounds nothing.
             side = Column(jnp.where(side.missing(), column.data.astype(side.dtype), side.data))
+        if _changes_nothing(op, column, side, num_rows):
+            continue
         (column,) = combine(op, [(column, side)], num_rows)
     return column
+
+
+def _changes_nothing(op: str, column: Column, side: Any, num_rows: Count) -> bool:
+    """Whether integers keep their dtype beside bounds of floats, none of which lies inside."""
+    if not isinstance(side, Column) or not side.is_float or column.is_float:
+        return False
+    if is_traced(column, side, num_rows):
+        return False
+    op = "ge" if op == "np.maximum" else "le"
+    (is_inside,) = combine(op, [(column, side)], num_rows)
+    return not bool(any_missing(is_inside.data, num_rows))
 
 
 def _check(axis: Any, inplace: bool, owner: NDFrame) -> None:
@@ -66,7 +80,7 @@ class SeriesBounds(SeriesBase):
         nothing.
 
         Differences from pandas:
-            Values must be numbers.
+            Values must be numbers. Inside `jit`, integers with a bound of floats are floats.
 
         Example:
             >>> from jaxframes.frame import JaxSeries

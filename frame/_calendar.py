@@ -122,8 +122,11 @@ def _time_part(days: Array, within: Array, part: str, per_second: Array) -> Arra
 
 
 @functools.partial(jax.jit, static_argnums=1)
-def rounded(data: Array, how: str, step: Array) -> Array:
-    """Times as multiples of a step: the one below, above, or the nearest, the even one of two."""
+def rounded(data: Array, how: str, step: Array) -> tuple[Array, Array]:
+    """Times as multiples of a step: the one below, above, or the nearest, the even one of two.
+
+    The second result says which of them 64 bits do not hold; they are missing.
+    """
     quotient = jnp.floor_divide(data, step)
     rest = data - quotient * step
     match how:
@@ -136,7 +139,10 @@ def rounded(data: Array, how: str, step: Array) -> Array:
             left = step - rest
             is_odd = quotient % 2 != 0
             found = quotient + ((rest > left) | ((rest == left) & is_odd)).astype(jnp.int64)
-    return jnp.where(data == NAT, NAT, found * step)
+    made = found * step
+    wraps = jnp.where(found == quotient, made > data, made < data) | (made == NAT)
+    wraps = wraps & (data != NAT)
+    return jnp.where(wraps | (data == NAT), NAT, made), wraps
 
 
 @functools.partial(jax.jit, static_argnums=1)

@@ -159,6 +159,9 @@ def _truediv(plan: NumberPlan, a: Array, b: Array) -> Array:
 def _floordiv(plan: NumberPlan, a: Array, b: Array) -> Array:
     if plan.dtype.kind in "iu":
         return floordiv_integers(a, b, by_zero=plan.by_zero)
+    if plan.dtype == np.float16:
+        # As NumPy: rounded once, at the end.
+        return floordiv_floats(a.astype(np.float32), b.astype(np.float32)).astype(np.float16)
     return floordiv_floats(a, b)
 
 

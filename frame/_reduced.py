@@ -15,6 +15,7 @@ from ._layout import Layout
 from ._number_ops import converted
 from ._row_blocks import COMBINE, can_sum_plainly, identity_of, reduce_rows, sum_plainly
 from ._table import Count
+from ._widths import wide
 
 MOMENTS = ("var", "std", "sem", "skew", "kurt")
 PLACES = ("argmin", "argmax")
@@ -153,6 +154,9 @@ def present_values(plan: Reduction, column: Any, is_row: Array) -> tuple[Array, 
         present = is_row & (data >= 0)
     elif plan.missing == "time":
         present = is_row & (data != np.int64(NAT))
+    elif plan.dtype.kind == "c" and plan.op == "sum" and not plan.skipna:
+        # A part that is not missing has a sum: that of (nan + 1j) and 2j is nan + 3j.
+        pass
     elif jnp.issubdtype(data.dtype, jnp.inexact):
         present = is_row & ~jnp.isnan(data)
     return converted(data, plan.dtype), present
@@ -184,8 +188,8 @@ def first_values(plan: Reduction, data: Array, present: Array) -> Array:
             return present.astype(jnp.int32)
         case "min" | "max" | "argmin" | "argmax":
             return jnp.where(present, data, identity_of(name, data.dtype))
-    wide = data.astype(sum_dtype(plan))
-    return jnp.where(present, wide, identity_of(name, wide.dtype))
+    summed = data.astype(sum_dtype(plan))
+    return jnp.where(present, summed, identity_of(name, summed.dtype))
 
 
 def sum_dtype(plan: Reduction) -> np.dtype:
@@ -212,10 +216,10 @@ def result_dtype(plan: Reduction) -> np.dtype:
     if dtype.kind == "c" and op == "sem":
         return jax.dtypes.canonicalize_dtype(np.float64)
     if dtype.kind == "c" and op in MOMENTS:
-        return np.dtype(f"f{dtype.itemsize // 2}")
+        return wide(np.float64) if op == "sem" else np.dtype(f"f{dtype.itemsize // 2}")
     if dtype == jnp.bfloat16:
         return np.dtype(np.float32)
-    is_wider = op in ("sum", "mean") and dtype == np.float16
+    is_wider = (op in ("sum", "mean") and dtype == np.float16) or (op, dtype.kind) == ("mean", "c")
     return dtype if dtype.kind in "fc" and not is_wider else sum_dtype(plan)
 
 
@@ -308,7 +312,10 @@ def finished(plan: Reduction, value: Array, count: Array, num_rows: Count) -> Re
         return Reduced(jnp.where(is_missing, np.int64(NAT), value), is_missing)
     value = value.astype(dtype)
     if jnp.issubdtype(dtype, jnp.inexact):
-        value = jnp.where(is_missing, dtype.type(np.nan), value)
+        is_both = dtype.kind == "c" and not plan.skipna
+        value = jnp.where(
+            is_missing, dtype.type(complex(np.nan, np.nan) if is_both else np.nan), value
+        )
     elif plan.missing == "code" and op in ("min", "max"):
         value = jnp.where(is_missing, np.int32(-1), value)
     elif op in PLACES:

@@ -27,7 +27,7 @@ OPS_OF_KIND = {
     "string": ("sum", "min", "max", "any", "all", "argmin", "argmax"),
     "category": ("argmin", "argmax"),
     "datetime": ("mean", "median", "std", "min", "max", "argmin", "argmax"),
-    "timedelta": ("sum", "mean", "median", "std", "sem", "min", "max", "any", "all", "argmin",
+    "timedelta": ("sum", "mean", "median", "std", "min", "max", "any", "all", "argmin",
                   "argmax"),
     "object": (),
 }  # fmt: skip

@@ -191,5 +191,6 @@ def _scaled_by_float(op: str, time: Array, factor: Array) -> tuple[Array, Array]
     whole = jnp.where(is_lost, 0.0, made).astype(jnp.int64)
     if op != "mod":
         return whole, is_lost
-    back = jnp.where(is_lost, 0.0, whole.astype(jnp.float64) * y).astype(jnp.int64)
-    return time - back, is_lost
+    product = whole.astype(jnp.float64) * y
+    is_lost = is_lost | ~jnp.isfinite(product)
+    return time - jnp.where(is_lost, 0.0, product).astype(jnp.int64), is_lost

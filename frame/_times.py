@@ -14,7 +14,7 @@ from ._calendar import PER_SECOND, SECONDS_PER_DAY, part_of, rounded, total_seco
 from ._column import NAT, Array, Column, ColumnType, host_array
 from ._dictionary import encode_strings
 from ._labels import Labels
-from ._moves import settled
+from ._moves import any_missing, settled
 from ._recode import look_up, with_unit
 from ._table import Count, is_row, is_traced
 
@@ -74,15 +74,19 @@ class TimeMethods:
         return self._series._with_column(with_unit(self._column, unit))
 
     def floor(self, freq: Any, ambiguous: Any = "raise", nonexistent: Any = "raise") -> Any:
-        """Rounded down to a multiple of a fixed step, such as "h" or "15min"."""
+        """Rounded down to a multiple of a fixed step, such as "h" or "15min".
+
+        Differences from pandas:
+            Inside `jit` a multiple that 64 bits do not hold is missing, where pandas raises.
+        """
         return self._rounded("floor", freq, ambiguous, nonexistent)
 
     def ceil(self, freq: Any, ambiguous: Any = "raise", nonexistent: Any = "raise") -> Any:
-        """Rounded up to a multiple of a fixed step."""
+        """Rounded up to a multiple of a fixed step; see `floor`."""
         return self._rounded("ceil", freq, ambiguous, nonexistent)
 
     def round(self, freq: Any, ambiguous: Any = "raise", nonexistent: Any = "raise") -> Any:
-        """Rounded to the nearest multiple of a fixed step, to the even one of two."""
+        """Rounded to the nearest multiple of a fixed step, to the even one of two; see `floor`."""
         return self._rounded("round", freq, ambiguous, nonexistent)
 
     def _rounded(self, how: str, freq: Any, ambiguous: Any, nonexistent: Any) -> Any:
@@ -96,7 +100,10 @@ class TimeMethods:
             return self._series
         if rest:
             raise ValueError(f"dt.{how}: {freq!r} is no multiple of the unit {self.unit!r}")
-        data = rounded(self._column.data, how, np.int64(step))
+        data, wraps = rounded(self._column.data, how, np.int64(step))
+        num_rows = self._series._table.num_rows
+        if not is_traced(wraps, num_rows) and bool(any_missing(~wraps, num_rows)):
+            raise OverflowError(f"dt.{how}: a multiple of {freq!r} does not fit {self.unit!r}")
         return self._series._with_column(Column(data, None, self._column.type))
 
     def _part(self, part: str) -> Any:
@@ -184,7 +191,7 @@ class DatetimeMethods(TimeMethods):
                 f"{date_format!r}. Use to_pandas()."
             )
         step = np.int64(PER_SECOND[self.unit] * SECONDS_PER_DAY)
-        days = rounded(self._column.data, "floor", step)
+        days, _ = rounded(self._column.data, "floor", step)
         distinct = primitives.factorize(days, num_valid=table.num_rows, **table.layout.on_mesh)
         (keys,) = jax.tree.leaves(distinct.unique_keys)
         times = host_array(keys)[: int(distinct.count)].view(f"M8[{self.unit}]")

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from frame_examples import INTEGERS
-from frame_parity import assert_same_error, on_device
+from frame_parity import assert_parity, assert_same_error, on_device
 
 DTYPES = ("bool", *INTEGERS, "float16", "float32", "float64", "complex64", "complex128")
 OPERATORS = ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow",
@@ -89,6 +89,13 @@ def compare(function, x, y, pair, left, right, expected):
         assert_same_error(function, x, y)
     else:
         left[pair], right[pair], expected[pair] = x, y, want
+
+
+def test_quotients_of_float16_are_rounded_once():
+    half = pd.Series(np.array([1e4, -7, 65504, 5.5], "float16"))
+    divisors = pd.Series(np.array([3, 3, 7, 2], "float16"))
+    assert_parity(lambda x, y: (x // y, x // 3), half, divisors)
+    assert_parity(lambda x, y: x // y, half, divisors.astype("int8"), ways=["eager"])
 
 
 @pytest.mark.parametrize("op", OPERATORS)

@@ -21,6 +21,16 @@ def test_between_and_clip():
     assert_parity(everything, mixed_frame(), ways=["eager", "jit"])
 
 
+def test_integers_stay_integers_where_no_bound_of_floats_lies_inside():
+    frame = pd.DataFrame({"i": [3, 5], "low": [2.5, 5.0], "high": [4.5, np.nan]})
+    for few in (frame, frame[:1], frame[:0]):
+        assert_parity(
+            lambda f: (f.i.clip(f.low, f.high), f.i.clip(upper=f.low), f.i.clip(lower=f.high)),
+            few,
+            ways=["eager"],
+        )
+
+
 def test_equals():
     frame = mixed_frame()
     others = [

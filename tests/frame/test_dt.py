@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The accessor of datetimes and timedeltas."""
 
+import jax
 import numpy as np
 import pandas as pd
 import pytest
@@ -55,6 +56,17 @@ def test_rounding_and_names():
     assert_parity(lambda s: (s.dt.floor("D"), s.dt.round("s")), mixed_frame()["d"], ways=["eager"])
     halves = pd.Series(np.array([0, 1, 2, 3, 5, 6, 7, -1, -2, -3], "M8[s]"))
     assert_parity(lambda s: (s.dt.round("2s"), s.dt.round("3s"), s.dt.ceil("2s")), halves)
+
+
+def test_multiples_that_64_bits_do_not_hold():
+    ends = pd.Series([pd.Timestamp.max, pd.NaT, pd.Timestamp(0)]).astype("M8[ns]")
+    starts = pd.Series([pd.Timestamp.min, pd.Timestamp(0)]).astype("M8[ns]")
+    assert_same_error(lambda s: s.dt.ceil("D"), ends)
+    assert_same_error(lambda s: s.dt.round("D"), ends)
+    assert_same_error(lambda s: s.dt.floor("h"), starts)
+    assert_parity(lambda s: s.dt.floor("h"), ends)
+    got = jax.jit(lambda s: s.dt.ceil("D"))(on_device(ends)).to_pandas()
+    assert got.isna().tolist() == [True, True, False]
 
 
 def test_in_jit_and_on_a_mesh():

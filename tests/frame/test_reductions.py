@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 from compiled_program import CompiledProgram
 from frame_examples import INTEGERS, integers, mixed_frame
-from frame_parity import assert_parity, assert_same_error
+from frame_parity import assert_parity, assert_same_error, on_device
 from jaxframes.frame import JaxFrame, JaxSeries, _reduced
 from jaxframes.shardings import make_mesh, row_sharded
 
@@ -79,6 +79,27 @@ def test_other_kinds_of_series():
     )
     whole = pd.DataFrame({"t": frame.t.dt.floor("D"), "d": frame.d.dt.floor("s")})
     assert_parity(lambda f: (f.t.mean(), f.t.std(), f.d.mean(), f.d.std()), whole, ways=["eager"])
+
+
+def test_complex_numbers():
+    values = np.array([[1 + 2j, 3j], [complex(np.nan, 1), 1j], [5 - 1j, 2]], "complex64")
+    frame = pd.DataFrame(values, columns=["a", "b"])
+
+    def reduced(f):
+        return (
+            *(getattr(f, op)(skipna=False) for op in ("mean", "sum", "prod")),
+            *(getattr(f, op)(axis=1, skipna=False) for op in ("mean", "sum")),
+            f.mean(),
+            f.sum(),
+        )
+
+    ours = reduced(on_device(frame))
+    for got, expected in zip(ours, reduced(frame), strict=True):
+        assert got.dtype == expected.dtype
+        for part in (np.real, np.imag):
+            np.testing.assert_array_equal(part(got.to_numpy()), part(expected.to_numpy()))
+    # pandas takes sem's variance in 32 bits.
+    assert_parity(lambda f: (f.a.mean(), f.sem(), f.b.sem()), frame, ulps=FLOAT32_ULPS)
 
 
 def test_frame_of_numbers():
@@ -203,6 +224,7 @@ def test_wrong_arguments_are_pandas_errors():
         assert_same_error(each(op), frame["c"])
     assert_same_error(each("sum"), frame["t"])
     assert_same_error(each("any"), frame["t"])
+    assert_same_error(each("sem"), frame["d"])
     assert_same_error(each("min"), frame["c"].cat.as_unordered())
     assert_same_error(each("sum", axis=1), frame["k"])
     assert_same_error(each("sum", axis=2), frame)

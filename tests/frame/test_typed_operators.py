@@ -137,6 +137,11 @@ def test_few_rows(num_rows):
     )
 
 
+def test_the_rest_of_a_span_by_infinity_is_missing():
+    frame = pd.DataFrame({"d": np.array([7, -7, 7], "m8[s]"), "x": [np.inf, -np.inf, 2.5]})
+    assert_parity(lambda f: (f.d % f.x, f.d % np.inf, f.d // f.x), frame)
+
+
 def test_objects_have_no_operators():
     objects = JaxSeries(pd.Series([[1], {}], name="odd", dtype=object))
     with pytest.raises(TypeError, match="'odd'"):
