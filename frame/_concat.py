@@ -4,6 +4,7 @@
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from ._base import FrameBase, NDFrame, SeriesBase
@@ -200,6 +201,8 @@ def _stacked(
     if not ignore_index:
         index_names = _common_names([table.index for table in tables])
         levels = _levels(tables, is_kept=key_index is not None or not num_columns)
+        if key_index is None and _keeps_name(tables, levels):
+            index_names = tables[0].index.names
     if levels is None:
         rows = pack_rows(pieces, tables)
         index = RANGE if ignore_index else tables[0].index.named(index_names)
@@ -219,6 +222,16 @@ def _stacked(
         if names is not None and len(names) > 1:
             index_names = tuple(names)
     return rows.with_columns(columns), RowIndex(level_columns, tuple(index_names))
+
+
+def _keeps_name(tables: Sequence[Table], levels: list[tuple[Column, ...]] | None) -> bool:
+    """Whether pandas names the labels as the first part does, whatever the others are called: where
+    that one has a range, and the others add integers that are none.
+    """
+    is_range = [table.index.is_range for table in tables]
+    if levels is None or not is_range[0] or all(is_range):
+        return False
+    return np.issubdtype(levels[0][0].dtype, np.signedinteger)
 
 
 def _common_names(indexes: Sequence[RowIndex]) -> tuple[Hashable, ...]:

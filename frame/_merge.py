@@ -13,6 +13,7 @@ from ._distinct_keys import check_distinct
 from ._merge_keys import become_strings, common_pair, join_keys
 from ._merge_plan import KeySide, MergePlan, as_operand, check_how, plan_merge, suffixed_labels
 from ._merged import Merged, merged_index
+from ._moves import reversed_rows
 from ._recode import as_string
 from ._row_pairs import Keys, RowPairs, pair_rows
 from ._table import Table, is_traced
@@ -159,6 +160,8 @@ def merge(
             )
         plan, left_keys, right_keys = MergePlan((), False, ()), (), ()
     else:
+        if how == "inner" and left_index and right_index:
+            left = _ascending_beside(left, right)
         plan = plan_merge(left, right, on, left_on, right_on, left_index, right_index)
         one_is_empty = _is_one_empty(left._table, right._table)
         if not one_is_empty:
@@ -197,6 +200,16 @@ def _pairs_of(
     if how == "cross":
         return all_pairs(left, right, capacity=capacity)
     return pair_rows(left, right, left_keys, right_keys, how, sort=sort, capacity=capacity)
+
+
+def _ascending_beside(left: Any, right: Any) -> Any:
+    """The left frame, its rows turned round where its labels are a range that goes down and those
+    of the right one a range that goes up: pandas intersects two ranges into one that goes up.
+    """
+    index, other = left._table.index, right._table.index
+    if not (index.is_range and other.is_range and index.step < 0 < other.step):
+        return left
+    return left._like(reversed_rows(left._table))
 
 
 def _is_one_empty(left: Table, right: Table) -> bool:

@@ -269,6 +269,17 @@ def _places_from(start: Count, capacity: int, layout: Layout) -> Array:
     return start + position(capacity, layout)
 
 
+def reversed_rows(table: Table) -> Table:
+    """The last row first."""
+    row_ids = _places_from_end(table.num_rows, table.capacity, table.layout)
+    return take_rows(table, row_ids, table.num_rows)
+
+
+@functools.partial(jax.jit, static_argnums=(1, 2))
+def _places_from_end(num_rows: Count, capacity: int, layout: Layout) -> Array:
+    return num_rows - np.int32(1) - position(capacity, layout)
+
+
 def resized(columns: Sequence[Column], capacity: int, layout: Layout) -> tuple[Column, ...]:
     """The same rows with room for more or fewer."""
     if not columns or columns[0].data.shape[0] == capacity:

@@ -410,7 +410,9 @@ family(
        lambda f: f[["k", "x", "b", "i64"]].groupby("k").sum(), mesh=True),
     op("group_prod", "k b w", lambda f: f.groupby("k").prod(), ulps=64),
     op("group_mean", "k x b i8", _aggregations("mean"), ulps=2),
-    op("group_extremes", "k y b i8 u64 s t", _aggregations("min", "max")),
+    # Of zeros of both signs pandas takes now the first, now the last.
+    op("group_extremes", "k y b i8 u64 s t",
+       lambda f: _aggregations("min", "max")(f.assign(y=f["y"] + 0.0))),
     op("group_count", "k y b s t", _aggregations("count", "size")),
     op("group_var", "k x i8", _aggregations("var", "std", "sem"), ulps=64),
     op("group_first", "k x s t b i8", _aggregations("first", "last")),

@@ -33,6 +33,14 @@ def test_everywhere():
     )
 
 
+def test_labels_keep_the_name_of_a_range_before_integers():
+    frame = pd.DataFrame({"x": [1, 2]})
+    first = frame.set_axis(pd.RangeIndex(5, 9, 2, name="label"))
+    for labels in (pd.Index([3, 1]), pd.Index([2, 2], name="other"), pd.RangeIndex(2)):
+        other = frame.set_axis(labels)
+        assert_parity(lambda a, b: (joined([a, b]), joined([b, a])), first, other, ways=["eager"])
+
+
 def test_columns_that_some_parts_lack():
     other = second_side()[["s", "k"]].assign(z=1)
     assert_parity(

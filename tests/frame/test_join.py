@@ -29,6 +29,16 @@ def test_by_labels_of_both_and_by_a_column(how):
     )
 
 
+def test_by_ranges_of_which_one_goes_down():
+    left = pd.DataFrame({"x": [1.0, 2, 3, 4]}, index=pd.RangeIndex(7, -1, -2))
+    up, down = pd.RangeIndex(9), pd.RangeIndex(8, -1, -1)
+    for index in (up, down):
+        right = pd.DataFrame({"y": range(9)}, index=index)
+        assert_parity(lambda a, b: a.join(b, how="inner"), left, right, ways=["eager"])
+        joined = jax.jit(lambda a, b: a.join(b, how="inner", capacity=64))
+        assert_same(joined(JaxFrame(left), JaxFrame(right)), left.join(right, how="inner"))
+
+
 def test_inside_jit():
     left, right = sides()
     joined = jax.jit(lambda a, b: a.join(b["x"], on="k", capacity=320))
