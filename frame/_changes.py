@@ -8,9 +8,9 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from ._base import NDFrame
+from ._base import NDFrame, axis_number
 from ._column import NAT, NUMBER, Array, Column, ColumnType, fill_missing
-from ._cumulative import check_axis, column_labels
+from ._cumulative import column_labels
 from ._derivatives import by_row
 from ._layout import Layout
 from ._shifting import moved_rows, steps_of
@@ -101,8 +101,10 @@ class Changes(NDFrame):
             >>> JaxSeries([3, 1, 2]).diff().tolist()
             [nan, -2.0, 1.0]
         """
-        check_axis(axis, "diff", self)
         periods = _whole("diff", periods)
+        if axis_number(axis or 0, self):
+            me: Any = self
+            return me - me.shift(periods, axis=1)
         table = self._table
         if not table.columns:
             return self

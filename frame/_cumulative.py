@@ -10,8 +10,9 @@ import jax.numpy as jnp
 import numpy as np
 
 from .. import primitives
-from ._base import FrameBase, NDFrame, SeriesBase, check_flag, only_rows
-from ._column import NAT, Array, Column, Kind, fill_missing
+from ._across import of_one_type
+from ._base import FrameBase, NDFrame, SeriesBase, axis_number, check_flag
+from ._column import NAT, NUMBER, Array, Column, Kind, fill_missing, missing_rows
 from ._layout import Layout
 from ._table import Count, Table, is_row
 from ._widths import wide
@@ -121,18 +122,46 @@ def _accumulate(
     return tuple(results)
 
 
+def cumulate_across(
+    name: str, columns: tuple[Column, ...], labels: list[Hashable], skipna: bool, table: Table
+) -> tuple[Column, ...]:
+    """The columns with each value combined with those before it in its row."""
+    del table
+    if not columns:
+        return ()
+    columns = of_one_type(name, columns)
+    plan = _plan(name, columns[0], labels[0], skipna)
+    data = _accumulate_across(tuple(column.data for column in columns), plan)
+    return tuple(map(Column, data))
+
+
+@functools.partial(jax.jit, static_argnums=1)
+def _accumulate_across(data: tuple[Array, ...], plan: Accumulation) -> tuple[Array, ...]:
+    combine = {"add": jnp.add, "mul": jnp.multiply, "min": jnp.minimum, "max": jnp.maximum}[plan.op]
+    total, results = None, []
+    has_gap = jnp.zeros(data[0].shape, jnp.bool_)
+    for x in data:
+        x = x.astype(plan.dtype)
+        is_missing = missing_rows(x, None, NUMBER)
+        x = jnp.where(is_missing, neutral(plan.op, plan.dtype), x)
+        total = x if total is None else combine(total, x)
+        has_gap = is_missing if plan.skipna else has_gap | is_missing
+        if jnp.issubdtype(plan.dtype, jnp.inexact):
+            results.append(jnp.where(has_gap, plan.dtype.type(np.nan), total))
+        else:
+            results.append(total)
+    return tuple(results)
+
+
 def neutral(op: str, dtype: np.dtype) -> Any:
     """What an operator leaves alone."""
+    if dtype == np.bool_:
+        return np.bool_(op == "min")
     if op in ("add", "mul"):
         return dtype.type(op == "mul")
     if dtype.kind in "iu":
         return dtype.type(np.iinfo(dtype).max if op == "min" else np.iinfo(dtype).min)
     return dtype.type(np.inf if op == "min" else -np.inf)
-
-
-def check_axis(axis: Any, caller: str, owner: NDFrame) -> None:
-    """Raises where an axis is none, or is not that of the rows."""
-    only_rows(caller, axis or 0, owner, "Combine the columns by operators.")
 
 
 class Cumulative(NDFrame):
@@ -165,11 +194,10 @@ class Cumulative(NDFrame):
         return self._cumulate("cummax", axis, skipna, numeric_only)
 
     def _cumulate(self, name: str, axis: Any, skipna: bool, numeric_only: bool) -> Self:
-        check_axis(axis, name, self)
         of = numeric_part(self) if numeric_only else self
-        columns = cumulate(
-            name, of._table.columns, column_labels(of), check_flag(skipna, "skipna"), self._table
-        )
+        make = cumulate_across if axis_number(axis or 0, self) else cumulate
+        labels, skipna = column_labels(of), check_flag(skipna, "skipna")
+        columns = make(name, of._table.columns, labels, skipna, self._table)
         return of._like(of._table.with_columns(columns))
 
 

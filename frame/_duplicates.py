@@ -7,7 +7,8 @@ from typing import Any, Self
 import numpy as np
 import pandas as pd
 
-from ._base import FrameBase, NDFrame, SeriesBase, check_flag, no_inplace, only_rows
+from ._across import nunique_across
+from ._base import FrameBase, NDFrame, SeriesBase, axis_number, check_flag, no_inplace
 from ._column import Column, host_array, to_host
 from ._first_rows import count_distinct, is_repeated, numbered_rows
 from ._index import RANGE, as_pandas_index
@@ -83,10 +84,13 @@ class FrameDuplicates(Duplicates, FrameBase):
         return self._without_duplicates(subset, keep, inplace, ignore_index)
 
     def nunique(self, axis: Any = 0, dropna: bool = True) -> Any:
-        """How many different values each column has."""
-        only_rows("nunique", axis, self, "Use apply(axis=1) for rows.")
+        """How many different values each column, or row, has."""
         table, labels = self._table, self._labels.index
         columns = self._compared(None, "nunique")
+        if axis_number(axis, self):
+            if not columns:
+                return self._of_nothing("nunique", axis, labels, {})  # pyright: ignore
+            return self._make_series(nunique_across(columns, bool(dropna)), None)
         if not columns:
             return self.series_class._of(table_of_series(pd.DataFrame().nunique()), None)
         counts = count_distinct(columns, table.all_rows, table.layout, dropna=bool(dropna))

@@ -10,7 +10,7 @@ from ._column import Array
 
 
 def divided_by_scalar(x: Array, divisor: Any) -> Array:
-    """Inside a compiled function: each row divided by one number, as NumPy rounds it.
+    """Inside a compiled function: rows divided by one number, as NumPy rounds it.
 
     XLA multiplies by the rounded inverse of a divisor that is the same for all rows, and so is off
     by one unit in the last place for many of them. It does not see what a barrier hides.

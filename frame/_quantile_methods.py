@@ -7,6 +7,7 @@ import jax
 import numpy as np
 import pandas as pd
 
+from ._across import labels_across, median_across
 from ._base import FrameBase, SeriesBase, axis_number, check_flag, only_rows
 from ._column import Column, ColumnType
 from ._from_host import index_from
@@ -140,12 +141,17 @@ class FrameQuantiles(FrameBase):
     def median(
         self, *, axis: Any = 0, skipna: bool = True, numeric_only: bool = False, **rest: Any
     ) -> Any:
-        """The median of each column."""
+        """The median of each column, or row."""
         check_rest("median", rest)
         check_flag(skipna, "skipna")
-        only_rows("median", axis, self, "Use apply(axis=1) for rows.")
         frame = self._numbers(numeric_only)
         columns, labels = frame._table.columns, frame._labels
+        if axis is None:
+            raise NotImplementedError("median: axis must be 0 or 1. Use stack() for all values.")
+        if axis_number(axis or 0, self):
+            if not columns:
+                return self._of_nothing("median", axis, labels.index, {})  # pyright: ignore
+            return self._make_series(median_across(columns, skipna), None)
         if not columns:
             empty = pd.DataFrame(columns=labels.index).median()
             return self.series_class._of(table_of_series(empty), None)
@@ -216,14 +222,21 @@ class FrameQuantiles(FrameBase):
         return self._labels_of("argmin", axis, skipna, numeric_only)
 
     def idxmax(self, axis: Any = 0, skipna: bool = True, numeric_only: bool = False) -> Any:
-        """The label of the greatest value of each column."""
+        """The label of the greatest value of each column, or that of the column for each row.
+
+        Differences from pandas:
+            Inside `jit` there are labels of columns only, and a row without a value has none.
+        """
         return self._labels_of("argmax", axis, skipna, numeric_only)
 
     def _labels_of(self, op: str, axis: Any, skipna: bool, numeric_only: bool) -> Any:
         caller = op.replace("arg", "idx")
-        only_rows(caller, axis, self, "Use apply(axis=1) for rows.")
         frame = self._numbers(numeric_only)
         table, labels = frame._table, frame._labels
+        if axis_number(axis, self):
+            skipna = check_flag(skipna, "skipna")
+            column = labels_across(op, table.columns, labels.index, skipna, table)
+            return self._make_series(column, None)
         for column, label in zip(table.columns, labels, strict=True):
             check_reducible(column, op, label)
         plans = [reduction_for(column, op, skipna=skipna) for column in table.columns]

@@ -2,6 +2,7 @@
 """Which place each value takes among the values of its column."""
 
 import functools
+from collections.abc import Sequence
 from typing import Any, NamedTuple, Self
 
 import jax
@@ -10,9 +11,10 @@ import numpy as np
 import pandas as pd
 
 from .. import primitives
-from ._base import NDFrame, SeriesBase
-from ._column import Array, Column, fill_missing, ordered_keys
-from ._cumulative import check_axis, column_labels, numeric_part
+from ._across import of_one_type
+from ._base import NDFrame, SeriesBase, axis_number
+from ._column import NUMBER, Array, Column, fill_missing, missing_rows, ordered_keys
+from ._cumulative import column_labels, numeric_part
 from ._exact_division import divided_by_scalar
 from ._layout import Layout
 from ._moves import argsort_rows, gather
@@ -135,6 +137,54 @@ def ranked(column: Column, label: Any, num_rows: Count, plan: RankPlan) -> Colum
     return Column(_rank(keys, missing, num_rows, plan))
 
 
+def ranked_across(columns: Sequence[Column], plan: RankPlan) -> tuple[Column, ...]:
+    """The rank of each value among those of its row, float64."""
+    if not columns:
+        return ()
+    columns = of_one_type("rank", columns, bools=True)
+    ranks = _rank_across(tuple(column.data for column in columns), plan)
+    return tuple(map(Column, ranks))
+
+
+@functools.partial(jax.jit, static_argnums=1)
+def _rank_across(columns: tuple[Array, ...], plan: RankPlan) -> tuple[Array, ...]:
+    values = jnp.stack(columns, axis=1)
+    # Each value of a row beside every other one of it.
+    one, other = values[:, :, None], values[:, None, :]
+    missing = missing_rows(values, None, NUMBER)
+    gone, other_gone = missing[:, :, None], missing[:, None, :]
+    is_before = other < one if plan.ascending else other > one
+    is_before |= other_gone & ~gone if plan.na_option == "top" else gone & ~other_gone
+    is_same = (other == one) | (gone & other_gone)
+    place = jnp.arange(len(columns), dtype=jnp.int32)
+    is_tied = is_same & (place[None, :] < place[:, None])[None]
+    is_first = ~jnp.any(is_tied, axis=2)
+    dtype = wide(np.float64)
+
+    def counted(flags: Array, axis: int = 2) -> Array:
+        return jnp.sum(flags, axis=axis, dtype=jnp.int32).astype(dtype)
+
+    match plan.method:
+        case "average":
+            ranks = counted(is_before) + (counted(is_same) + 1.0) / 2.0
+        case "min":
+            ranks = counted(is_before) + 1.0
+        case "max":
+            ranks = counted(is_before) + counted(is_same)
+        case "first":
+            ranks = counted(is_before) + counted(is_tied) + 1.0
+        case _:
+            ranks = counted(is_before & is_first[:, None, :]) + 1.0
+    if plan.pct:
+        is_counted = is_first if plan.method == "dense" else jnp.ones(missing.shape, jnp.bool_)
+        if plan.na_option == "keep":
+            is_counted = is_counted & ~missing
+        ranks = divided_by_scalar(ranks, jnp.maximum(counted(is_counted, 1), 1.0)[:, None])
+    if plan.na_option == "keep":
+        ranks = jnp.where(missing, np.nan, ranks)
+    return tuple(ranks[:, place] for place in range(len(columns)))
+
+
 class Ranking(NDFrame):
     """Ranks of frames and series, column by column."""
 
@@ -157,7 +207,6 @@ class Ranking(NDFrame):
             >>> JaxSeries([3.0, 1.0, 3.0, None]).rank().tolist()
             [2.5, 1.0, 2.5, nan]
         """
-        check_axis(axis, "rank", self)
         if method not in _METHODS:
             raise KeyError(f"rank: method must be one of {_METHODS}, got {method!r}")
         if na_option not in ("keep", "top", "bottom"):
@@ -168,6 +217,8 @@ class Ranking(NDFrame):
         table = of._table
         plan = RankPlan(method, bool(ascending), na_option, bool(pct), table.layout)
         labels = column_labels(of)
+        if axis_number(axis or 0, self):
+            return of._like(table.with_columns(ranked_across(table.columns, plan)))
         columns = [
             ranked(column, label, table.num_rows, plan)
             for column, label in zip(table.columns, labels, strict=True)
@@ -186,7 +237,7 @@ class SeriesOrder(SeriesBase):
         Differences from pandas:
             The order of ties is that of their rows, whatever `kind` says.
         """
-        check_axis(axis, "argsort", self)
+        axis_number(axis or 0, self)
         del order, stable
         if kind not in (None, "quicksort", "mergesort", "heapsort", "stable"):
             raise ValueError(

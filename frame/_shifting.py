@@ -11,15 +11,14 @@ import jax.numpy as jnp
 import numpy as np
 import pandas as pd
 
-from ._base import NDFrame
+from ._base import NDFrame, axis_number
 from ._column import Array, Column, ColumnType, fill_missing
-from ._cumulative import check_axis
 from ._dictionary import Dictionary, unify
 from ._from_host import check_width
 from ._layout import Layout
-from ._moves import gather, position
+from ._moves import gather, missing_elsewhere, position, settled
 from ._recode import renumbered
-from ._table import Count
+from ._table import Count, Table
 from ._widths import narrowed
 
 NO_VALUE = pd.api.extensions.no_default
@@ -134,6 +133,21 @@ def moved_rows(rows: Any, periods: Count, num_rows: Count, layout: Layout) -> tu
     return moved, (source < 0) | (source >= num_rows)
 
 
+def _shifted_across(table: Table, periods: int, fill_value: Any) -> Sequence[Column]:
+    """Every column in the place of another, and missing values where there is none."""
+    if fill_value is not NO_VALUE:
+        raise NotImplementedError(
+            "shift: fill_value must be left out with axis=1. Use fillna of the columns at the edge."
+        )
+    columns, steps = table.columns, min(abs(periods), len(table.columns))
+    if not steps:
+        return columns
+    no_row = jnp.zeros(table.capacity, jnp.bool_)
+    (edge,) = missing_elsewhere([columns[0] if periods > 0 else columns[-1]], no_row)
+    gap = [settled(edge, table.num_rows)] * steps
+    return [*gap, *columns[:-steps]] if periods > 0 else [*columns[steps:], *gap]
+
+
 class Shifting(NDFrame):
     """What frames and series have of moved rows, column by column."""
 
@@ -147,6 +161,8 @@ class Shifting(NDFrame):
     ) -> Self:
         """Moves the values down by `periods` rows, up if negative; the labels stay.
 
+        With `axis=1` they move to the right by as many columns, to the left if negative.
+
         Differences from pandas:
             A `fill_value` that would make a column of objects raises. Bools of no rows stay bools.
 
@@ -155,7 +171,6 @@ class Shifting(NDFrame):
             >>> JaxSeries([3, 1, 2]).shift(1, fill_value=0).tolist()
             [0, 3, 1]
         """
-        check_axis(axis, "shift", self)
         if freq is not None or suffix is not None:
             raise NotImplementedError("shift: freq and suffix must be left out. Shift by rows.")
         if isinstance(periods, (list, tuple)):
@@ -165,7 +180,10 @@ class Shifting(NDFrame):
         if isinstance(periods, bool) or not isinstance(periods, (int, np.integer)):
             raise TypeError(f"shift: periods must be an integer, got {periods!r}.")
         table = self._table
-        columns = shift_columns(
-            table.columns, int(periods), table.num_rows, self._layout, fill_value
-        )
+        if axis_number(axis or 0, self):
+            columns = _shifted_across(table, int(periods), fill_value)
+        else:
+            columns = shift_columns(
+                table.columns, int(periods), table.num_rows, self._layout, fill_value
+            )
         return self._like(table.with_columns(columns))
