@@ -85,7 +85,8 @@ class FrameCsv(FrameBase):
         """Writes comma-separated values into a file, or returns them.
 
         Differences from pandas:
-            Arrow writes: strings stand in quotation marks, and floats as it prints them.
+            Arrow writes: strings that need it stand in quotation marks, bools are true and false,
+            1.0 is 1, and timedeltas are counts of their unit.
         """
         frame: Any = self.reset_index() if index else self  # pyright: ignore
         if index and self._table.index.names == (None,):
