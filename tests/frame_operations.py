@@ -47,7 +47,8 @@ class Operation:
         if not self.degree:
             return Bound(self.ulps)
         numbers = [frame.select_dtypes("number").to_numpy(np.float64) for frame in inputs]
-        total = sum(np.abs(x[np.isfinite(x)]).sum() for x in numbers)
+        with np.errstate(over="ignore"):
+            total = sum(np.abs(x[np.isfinite(x)]).sum() for x in numbers)
         return Bound(self.ulps, min(float(total), 1e150) ** self.degree)
 
 
