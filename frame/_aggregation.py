@@ -9,6 +9,7 @@ import pandas as pd
 
 from ._base import FrameBase, NDFrame, SeriesBase, only_rows
 from ._column import Column
+from ._labels import Labels
 from ._results import table_of_frame, table_of_series, traced_table
 from ._table import is_traced
 
@@ -105,7 +106,7 @@ class FrameAggregation(FrameBase):
         A function is given each column as a series.
 
         Differences from pandas:
-            Inside `jit` only a name, a function or a dict of them.
+            Inside `jit` all columns have the same reductions: a name, a function, a list of them.
 
         Example:
             >>> from jaxframes.frame import JaxFrame
@@ -184,10 +185,25 @@ class FrameAggregation(FrameBase):
                 "cannot perform both aggregation and transformation operations simultaneously"
             )
         if any(is_traced(value._table) for value in values):
-            raise NotImplementedError("agg: inside jit a list makes no frame. Use one name.")
+            return self._joined_in_jit(parts)
         shown = {label: value.to_pandas() for label, value in parts.items()}  # pyright: ignore
         frame = pd.concat(shown, axis=1)
         return self.frame_class._of(*table_of_frame(frame))
+
+    def _joined_in_jit(self, parts: dict[Hashable, Any]) -> Any:
+        """Series of results, all of the same labels, as a frame."""
+        tables = [value._table for value in parts.values()]
+        rows = [None if is_traced(t.index, t.num_rows) else t.num_rows_on_host for t in tables]
+        first = None if None in rows else tables[0].index.to_pandas(rows[0])
+        if first is None or not all(
+            first.equals(table.index.to_pandas(n)) for table, n in zip(tables, rows, strict=True)
+        ):
+            raise NotImplementedError(
+                "agg: inside jit all columns must have the same reductions. Give one list."
+            )
+        columns = tuple(table.columns[0] for table in tables)
+        table = tables[0].replace(columns=columns, needed=self._table.needed)
+        return self.frame_class._of(table, Labels(pd.Index(list(parts))))
 
     def transform(self, func: Any, axis: Any = 0, *args: Any, **rest: Any) -> Any:
         """Applies what keeps all rows to each column: a name, or a function of a series."""

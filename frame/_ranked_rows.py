@@ -14,7 +14,7 @@ from ._base import FrameBase, NDFrame, SeriesBase
 from ._column import Array, Column, host_array, ordered_keys
 from ._from_host import column_from
 from ._layout import ONE_DEVICE, Layout
-from ._moves import position, sort_rows, take_rows
+from ._moves import argsort_rows, gather, position, sort_rows, take_rows
 from ._table import Count, Table, is_row, is_traced
 from ._widths import wide
 
@@ -35,13 +35,9 @@ class RankedRows(NDFrame):
 
     def _first_of(self, labels: list[Any], n: int, keep: str, *, largest: bool) -> Self:
         caller = "nlargest" if largest else "nsmallest"
-        if keep == "all":
-            raise NotImplementedError(
-                f"{caller}: keep must be 'first' or 'last'. Compare with the last value kept."
-            )
-        if keep not in ("first", "last"):
+        if keep not in ("first", "last", "all"):
             raise ValueError('keep must be either "first", "last" or "all"')
-        table = self._table if keep == "first" else turned(self._table)
+        table = turned(self._table) if keep == "last" else self._table
         rows: Any = self._like(table)
         keys = []
         for label in labels:
@@ -51,14 +47,35 @@ class RankedRows(NDFrame):
                 raise TypeError(f"{shown}cannot use method {caller!r} with this dtype")
             keys += ordered_keys(column, descending=largest)
         count = max(int(n), 0)
-        return self._like(sort_rows(table, keys)).head(count)  # pyright: ignore
+        if keep != "all" or not count:
+            return self._like(sort_rows(table, keys)).head(count)  # pyright: ignore
+        order = argsort_rows(keys, table.num_rows, table.layout)
+        words = tuple(key for key, _ in keys)
+        found = _with_ties(words, order, table.num_rows, min(count, table.capacity), table.layout)
+        ordered: Any = self._like(take_rows(table, order, table.num_rows))
+        if is_traced(found):
+            return self._like(ordered._table.replace(num_rows=found))
+        return ordered.head(int(found))
+
+
+@functools.partial(jax.jit, static_argnums=(3, 4))
+def _with_ties(
+    keys: tuple[Array, ...], order: Array, num_rows: Count, n: int, layout: Layout
+) -> Array:
+    """How many rows in order are among the first `n`, or equal to the last of these."""
+    is_last = jnp.ones(order.shape, jnp.bool_)
+    for key in gather(keys, order, layout):
+        is_last &= (key == key[n - 1]) | ((key != key) & (key[n - 1] != key[n - 1]))
+    is_kept = (position(order.shape[0], layout) < np.int32(n)) | is_last
+    rows = is_row(order.shape[0], num_rows, layout)
+    return jnp.sum(is_kept & rows, dtype=jnp.int32)
 
 
 class SeriesRankedRows(RankedRows, SeriesBase):
     """The first values of a series in order."""
 
     def nlargest(self, n: int = 5, keep: str = "first") -> Self:
-        """The `n` largest values, the largest first."""
+        """The `n` largest values, the largest first; `keep="all"` keeps ties of the last."""
         return self._first_of([...], n, keep, largest=True)
 
     def nsmallest(self, n: int = 5, keep: str = "first") -> Self:
@@ -169,7 +186,7 @@ class FrameRankedRows(RankedRows, FrameBase):
     """The first rows of a frame in the order of columns."""
 
     def nlargest(self, n: int, columns: Any, keep: str = "first") -> Self:
-        """The `n` rows with the largest values, the largest first."""
+        """The `n` rows with the largest values, the largest first; `keep` as for a series."""
         return self._first_of(self._listed(columns), n, keep, largest=True)
 
     def nsmallest(self, n: int, columns: Any, keep: str = "first") -> Self:

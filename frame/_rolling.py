@@ -20,10 +20,18 @@ _CLOSED = ("right", "left", "both", "neither")
 class Windows:
     """`frame.rolling(...)` and `frame.expanding(...)`: the windows, before anything is taken."""
 
-    def __init__(self, of: Any, window: int | None, min_periods: int, center: bool, closed: str):
+    def __init__(
+        self,
+        of: Any,
+        window: int | None,
+        min_periods: int,
+        center: bool = False,
+        closed: str = "right",
+        step: int = 1,
+    ):
         self._of = of
         self._window, self._min_periods = window, min_periods
-        self._center, self._closed = center, closed
+        self._center, self._closed, self._step = center, closed, step
 
     def __repr__(self) -> str:
         if self._window is None:
@@ -35,7 +43,7 @@ class Windows:
         for label in labels:
             if not isinstance(self._of, FrameBase) or label not in self._of._labels:
                 raise KeyError(f"Column not found: {label}")
-        rest = self._window, self._min_periods, self._center, self._closed
+        rest = self._window, self._min_periods, self._center, self._closed, self._step
         return Windows(self._of[key], *rest)  # pyright: ignore
 
     def __getattr__(self, name: str) -> Any:
@@ -125,7 +133,8 @@ class Windows:
             gaps = has_gaps(data, missing, table.num_rows)
             plan = WindowPlan(method, self._window is None, moves_ends, gaps, table.layout)
             made = over_windows(data, missing, reach, bounds, table.num_rows, plan)
-        return of._like(table.with_columns([Column(one) for one in made]))
+        taken = of._like(table.with_columns([Column(one) for one in made]))
+        return taken if self._step == 1 else taken.iloc[:: self._step]
 
     def _short_width(self, method: str, layout: Layout, moves_ends: bool) -> int:
         """Rows of a window that is read row by row; 0 where scans are to be used."""
@@ -189,7 +198,7 @@ class Windowing(NDFrame):
         step: Any = None,
         method: str = "single",
     ) -> Windows:
-        """Windows of so many rows, one for each row; infinities count as missing.
+        """Windows of so many rows, one for each row, or each `step` rows; infinities are missing.
 
         Differences from pandas:
             There are sum, mean, min, max, var, std and count. Windows of time and weights are not
@@ -200,7 +209,7 @@ class Windowing(NDFrame):
             >>> JaxSeries([1, 2, 6]).rolling(2, min_periods=1).max().tolist()
             [1.0, 2.0, 6.0]
         """
-        given = {"win_type": win_type, "on": on, "step": step}
+        given = {"win_type": win_type, "on": on}
         for name, value in given.items():
             if value is not None:
                 raise NotImplementedError(f"rolling: {name} must be left out, got {value!r}.")
@@ -215,14 +224,17 @@ class Windowing(NDFrame):
             raise ValueError(f"window must be an integer 0 or greater, got {window!r}")
         if window < 0:
             raise ValueError(f"window must be an integer 0 or greater, got {window}")
-        least = int(window) if min_periods is None else _min_periods(min_periods)
+        least = int(window) if min_periods is None else _whole("min_periods", min_periods)
         if least > window:
             raise ValueError(f"min_periods {least} must be <= window {window}")
         if not isinstance(center, bool):
             raise ValueError(f"center must be a boolean, got {center!r}")
         if closed is not None and closed not in _CLOSED:
             raise ValueError(f"closed must be 'right', 'left', 'both' or 'neither', got {closed!r}")
-        return Windows(self, int(window), least, center, closed or "right")
+        step = 1 if step is None else _whole("step", step)
+        if not step:
+            raise ValueError("step must be 1 or greater, got 0")
+        return Windows(self, int(window), least, center, closed or "right", step)
 
     def expanding(self, min_periods: int = 1, method: str = "single") -> Windows:
         """For each row the window of all rows up to it.
@@ -237,12 +249,12 @@ class Windowing(NDFrame):
         """
         if method != "single":
             raise NotImplementedError(f"expanding: method must be 'single', got {method!r}.")
-        return Windows(self, None, _min_periods(min_periods), False, "right")
+        return Windows(self, None, _whole("min_periods", min_periods))
 
 
-def _min_periods(min_periods: Any) -> int:
-    if isinstance(min_periods, bool) or not isinstance(min_periods, (int, np.integer)):
-        raise ValueError(f"min_periods must be an integer, got {min_periods!r}")
-    if min_periods < 0:
-        raise ValueError(f"min_periods must be >= 0, got {min_periods}")
-    return int(min_periods)
+def _whole(name: str, value: Any) -> int:
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
+        raise ValueError(f"{name} must be an integer, got {value!r}")
+    if value < 0:
+        raise ValueError(f"{name} must be >= 0, got {value}")
+    return int(value)

@@ -13,7 +13,7 @@ from ._base import FrameBase, NDFrame, SeriesBase, only_rows
 from ._column import Array
 from ._from_host import column_from
 from ._labels import Labels
-from ._moves import filter_rows, slice_rows, take_rows
+from ._moves import filter_rows, position, slice_rows, take_rows
 from ._table import Table, as_count, is_traced
 from ._unsupported import lacking
 
@@ -67,10 +67,17 @@ class RowSelection(NDFrame):
 
     def head(self, n: int = 5) -> Self:
         """The first `n` rows; all but the last `-n` if it is negative."""
+        num_rows = self._table.num_rows
+        if n < 0 and is_traced(num_rows):
+            fewer = jax.numpy.maximum(num_rows + np.int32(n), np.int32(0))
+            return self._like(self._table.replace(num_rows=fewer))
         return self._sliced(slice(0, n) if n >= 0 else slice(0, max(self._known_rows() + n, 0)))
 
     def tail(self, n: int = 5) -> Self:
         """The last `n` rows; all but the first `-n` if it is negative."""
+        table = self._table
+        if is_traced(table.num_rows):
+            return self._sliced(slice(-n, None)) if n < 0 else self._last_in_jit(n)
         num_rows = self._known_rows()
         return self._sliced(slice(max(num_rows - n, 0) if n >= 0 else min(-n, num_rows), num_rows))
 
@@ -103,18 +110,28 @@ class RowSelection(NDFrame):
         capacity = table.layout.capacity_for(num_rows)
         return self._like(slice_rows(table, np.int32(start), as_count(num_rows), capacity))
 
+    def _last_in_jit(self, n: int) -> Self:
+        table = self._table
+        capacity = min(table.layout.capacity_for(min(n, table.capacity)), table.capacity)
+        num_rows = jax.numpy.minimum(table.num_rows, np.int32(min(n, table.capacity)))
+        return self._like(slice_rows(table, table.num_rows - num_rows, num_rows, capacity))
+
     def _sliced_in_jit(self, rows: slice) -> Self:
         # Only what is counted from the front is known: at most as many rows as there are.
         start, stop, step = rows.start or 0, rows.stop, rows.step or 1
-        if step != 1 or start < 0 or (stop is not None and stop < 0):
+        if step < 1 or start < 0 or (stop is not None and stop < 0):
             raise NotImplementedError(
                 f"iloc: inside jit rows must be counted from the front, got {rows}."
             )
         table = self._table
         most = table.capacity if stop is None else min(stop, table.capacity)
-        room = max(most - start, 0)
+        room = -(-max(most - start, 0) // step)
         capacity = min(table.layout.capacity_for(room), table.capacity)
-        num_rows = jax.numpy.clip(table.num_rows - np.int32(start), 0, np.int32(room))
+        rest = table.num_rows - np.int32(start) + np.int32(step - 1)
+        num_rows = jax.numpy.clip(rest // np.int32(step), 0, np.int32(room))
+        if step > 1:
+            row_ids = np.int32(start) + position(capacity, table.layout) * np.int32(step)
+            return self._like(take_rows(table, row_ids, num_rows))
         return self._like(slice_rows(table, np.int32(start), num_rows, capacity))
 
     def _taken(self, indices: Any) -> Self:

@@ -8,6 +8,7 @@ from ._base import FrameBase, NDFrame, SeriesBase, check_flag, no_inplace, only_
 from ._column import Array, Column, ordered_keys
 from ._index import RANGE
 from ._moves import sort_rows
+from ._table import is_traced
 
 
 def sort_keys(
@@ -29,7 +30,7 @@ def as_directions(ascending: Sequence[Any]) -> list[bool]:
     return [check_flag(one, "ascending", may_be_int=True) for one in ascending]
 
 
-def _check(kind: Any, axis: Any, inplace: bool, key: Any, owner: NDFrame) -> None:
+def _check(kind: Any, axis: Any, inplace: bool, owner: NDFrame) -> None:
     if kind not in (None, "quicksort", "mergesort", "heapsort", "stable"):
         raise ValueError(
             "sort kind must be one of {'quicksort', 'heapsort', 'mergesort', 'stable'} "
@@ -37,8 +38,21 @@ def _check(kind: Any, axis: Any, inplace: bool, key: Any, owner: NDFrame) -> Non
         )
     only_rows("sort_values", axis, owner, "Order columns by their labels.")
     no_inplace("sort_values", inplace)
-    if key is not None:
-        raise NotImplementedError("sort_values: key= is not built. Sort by a column made of it.")
+
+
+def _keyed(series: SeriesBase, key: Any) -> Column:
+    """The column to sort by: a series' own, or what a function makes of it."""
+    table, made = series._table, series if key is None else key(series)
+    if isinstance(made, SeriesBase):
+        column, num_rows = made._only, made._table.num_rows
+        keeps = made._table.capacity == table.capacity
+        if not keeps or not (is_traced(num_rows, table.num_rows) or num_rows == table.num_rows):
+            raise ValueError("User-provided `key` function must not change the shape of the array.")
+    else:
+        from ._assignment import as_column
+
+        column = as_column(made, table, series._name)
+    return check_sortable(column, series._name)
 
 
 def check_sortable(column: Column, label: Hashable) -> Column:
@@ -63,18 +77,18 @@ class FrameSorting(FrameBase):
         ignore_index: bool = False,
         key: Any = None,
     ) -> Self:
-        """Sorts rows by one column or several.
+        """Sorts rows by one column or several, or by what `key` makes of the series of each.
 
         Differences from pandas:
             Every sort is stable, whatever `kind` says. With `na_position="first"` missing values
-            come strictly first, also before infinities.
+            come strictly first, also before infinities. Inside `jit` `key` is traced.
 
         Example:
             >>> from jaxframes.frame import JaxFrame
             >>> JaxFrame({"x": [3, 1, 2]}).sort_values("x").index.tolist()
             [1, 2, 0]
         """
-        _check(kind, axis, inplace, key, self)
+        _check(kind, axis, inplace, self)
         labels = list(by) if isinstance(by, list) else [by]
         directions = (
             ascending if isinstance(ascending, (list, tuple)) else [ascending] * len(labels)
@@ -83,7 +97,7 @@ class FrameSorting(FrameBase):
             raise ValueError(
                 f"Length of ascending ({len(directions)}) != length of by ({len(labels)})"
             )
-        columns = [check_sortable(self._column(label), label) for label in labels]
+        columns = [_keyed(self._make_series(self._column(label), label), key) for label in labels]
         keys = sort_keys(columns, as_directions(directions), na_position)
         table = sort_rows(self._table, keys)
         return self._like(table.replace(index=RANGE) if ignore_index else table)
@@ -104,8 +118,8 @@ class SeriesSorting(SeriesBase):
         key: Any = None,
     ) -> Self:
         """Sorts the values; see `JaxFrame.sort_values`."""
-        _check(kind, axis, inplace, key, self)
+        _check(kind, axis, inplace, self)
         (one,) = ascending if isinstance(ascending, (list, tuple)) else [ascending]
-        column = check_sortable(self._only, self._name)
+        column = _keyed(self, key)
         table = sort_rows(self._table, sort_keys([column], as_directions([one]), na_position))
         return self._like(table.replace(index=RANGE) if ignore_index else table)

@@ -178,16 +178,20 @@ class StringMethods:
         return self._map("get_dummies", (sep,), {}, used_only=True)
 
     def cat(self, others: Any = None, sep: str | None = None, na_rep: str | None = None) -> Any:
-        """Puts strings of other columns behind these, row by row.
+        """Puts strings of other columns behind these, row by row; without others all into one.
 
         Differences from pandas:
-            `others` must be a series, or a list of them. Not inside `jit`: the distinct pairs are
-            put together on the host.
+            `others` must be a series, or a list of them. Not inside `jit`: the distinct pairs, or
+            all strings, are put together on the host.
         """
         from ._string_pairs import concatenated
 
         if others is None:
-            raise NotImplementedError("str.cat: others must be given. Join rows on the host.")
+            if is_traced(self._series._table):
+                raise NotImplementedError(
+                    "str.cat: inside jit there is no string of all. Call it before."
+                )
+            return self._series.to_pandas().str.cat(sep=sep, na_rep=na_rep)
         column = self._column
         for other in others if isinstance(others, (list, tuple)) else [others]:
             column = concatenated(column, other, self._series._table, sep or "", na_rep)

@@ -55,3 +55,8 @@ def test_wrong_arguments_are_pandas_errors():
     assert "both" in assert_same_error(lambda f: f.agg({"k": "sum", "x": "cumsum"}), frame)
     assert "nested" in assert_same_error(lambda f: f.agg({"k": {"a": "sum"}}), frame)
     assert_same_error(lambda f: f.agg(a=("bogus", "sum")), frame)
+
+
+def test_a_list_of_reductions_of_a_frame_inside_jit():
+    frame = mixed_frame()[["k", "x"]]
+    assert_parity(lambda f: f.agg(["min", "mean", "count"]), frame, ways=["jit"], ulps=8)

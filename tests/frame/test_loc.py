@@ -92,3 +92,10 @@ def test_wrong_labels_are_pandas_errors():
     with pytest.raises(NotImplementedError, match="where"):
         ours.loc[ours.x > 1, "x"] = 5
     np.testing.assert_array_equal(ours.loc[["b", "a", "b"], "x"].to_numpy(), [2, 1, 2])
+
+
+def test_rows_from_the_end_inside_jit():
+    def ends(f):
+        return (f.tail(5), f.tail(99), f.tail(-30), f.x.tail(0), f.head(-30), f.iloc[1::7])
+
+    assert_parity(ends, mixed_frame()[["k", "x"]], ways=["jit"])

@@ -61,3 +61,18 @@ def test_whether_values_are_in_order():
 @pytest.mark.parametrize("num_rows", [0, 1])
 def test_few_rows(num_rows):
     assert_parity(lambda s: s.nlargest(2), mixed_frame()["x"][:num_rows], ways=["eager"])
+
+
+def test_all_that_are_equal_to_the_last():
+    frame = mixed_frame()[["k", "i", "x"]].assign(r=lambda f: f.i // 500)
+
+    def largest(f):
+        return (
+            f.nlargest(3, "k", keep="all"),
+            f.nsmallest(3, ["k", "r"], keep="all"),
+            f.k.nsmallest(1, keep="all"),
+            f.x.nlargest(2, keep="all"),
+        )
+
+    assert_parity(largest, frame, ways=["jit"])
+    assert_parity(lambda f: f.nlargest(3, "k", keep="all"), frame, ways=["eager"])

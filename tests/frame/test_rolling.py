@@ -141,3 +141,12 @@ def test_windows_and_lengths_share_a_program():
     before = _window_scans.over_windows._cache_size()  # pyright: ignore
     JaxSeries(quarters(50)).rolling(27, min_periods=2).mean()
     assert _window_scans.over_windows._cache_size() == before  # pyright: ignore
+
+
+def test_each_so_many_rows():
+    def taken(f):
+        return f.rolling(4, step=3).sum(), f.x.rolling(2, min_periods=1, step=5).max()
+
+    assert_parity(taken, mixed_frame()[["k", "x"]], ways=["eager", "jit"], ulps=64)
+    assert_same_error(lambda s: s.rolling(2, step=-1), mixed_frame()["x"])
+    assert_same_error(lambda s: s.rolling(2, step="2"), mixed_frame()["x"])

@@ -62,3 +62,20 @@ def test_complex_numbers_by_their_real_then_their_imaginary_parts():
         )
 
     assert_parity(ordered, complexes(), ways=["jit"])
+
+
+def test_by_what_a_function_makes_of_each_key():
+    assert_parity(
+        lambda f: f.sort_values(["k", "x"], key=lambda s: -s % 3, ascending=[False, True]),
+        mixed_frame(),
+        ways=["jit"],
+    )
+    assert_parity(
+        lambda f: (
+            f.s.sort_values(key=lambda s: s.str.lower(), kind="stable"),
+            f.sort_values("x", key=lambda s: s.to_numpy() ** 2, kind="stable"),
+        ),
+        mixed_frame(),
+        ways=["eager"],
+    )
+    assert_same_error(lambda f: f.sort_values("x", key=lambda s: s[:3]), mixed_frame())

@@ -102,6 +102,14 @@ def test_wrong_uses_are_pandas_errors(strings):
     assert_same_error(lambda s: s.str.pad(5, side="x"), strings)
     assert_same_error(lambda s: s.str.zfill("a"), strings)
     assert_same_error(lambda f: f.s.str.cat(f.i), frame)
-    for wrong in (lambda s: s.str.split(), lambda s: s.str.findall("a"), lambda s: s.str.cat()):
+    for wrong in (lambda s: s.str.split(), lambda s: s.str.findall("a")):
         with pytest.raises(NotImplementedError):
             wrong(on_device(strings))
+
+
+def test_all_strings_put_together():
+    assert_parity(
+        lambda s: (s.str.cat(), s.str.cat(sep="-"), s.str.cat(sep=" ", na_rep="?")),
+        mixed_frame()["s"],
+        ways=["eager"],
+    )
