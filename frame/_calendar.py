@@ -7,6 +7,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from ..shardings._compat import explicit_sharding
 from ._column import NAT, Array
 from ._exact_division import divided_by_scalar
 
@@ -47,7 +48,9 @@ def _date_part(days: Array, part: str) -> Array:
     year, month, day = _civil(days)
     is_leap = (year % 4 == 0) & ((year % 100 != 0) | (year % 400 == 0))
     lengths = jnp.asarray(np.array([31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]))
-    in_month = lengths.at[month - 1].get(mode="clip") + (is_leap & (month == 2)).astype(jnp.int64)
+    in_month = lengths.at[month - 1].get(mode="clip", out_sharding=explicit_sharding(month)) + (
+        is_leap & (month == 2)
+    ).astype(jnp.int64)
     match part:
         case "year":
             return year
@@ -61,7 +64,9 @@ def _date_part(days: Array, part: str) -> Array:
             return in_month
         case "day_of_year":
             before = jnp.asarray(np.cumsum([0, 31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30]))
-            so_far = before.at[month - 1].get(mode="clip") + day
+            so_far = (
+                before.at[month - 1].get(mode="clip", out_sharding=explicit_sharding(month)) + day
+            )
             return so_far + (is_leap & (month > 2)).astype(jnp.int64)
         case "is_leap_year":
             return is_leap

@@ -63,12 +63,17 @@ class Layout:
         if self.mesh is None:
             return rows
         sharding = NamedSharding(self.mesh, PartitionSpec(self.axis))
-        place = (
-            jax.sharding.reshard
-            if has_explicit_axes(self.mesh, self.axis)
-            else (jax.lax.with_sharding_constraint)
-        )
-        return jax.tree.map(lambda leaf: place(leaf, sharding), rows)
+        if not has_explicit_axes(self.mesh, self.axis):
+            return jax.lax.with_sharding_constraint(rows, sharding)
+        everywhere = NamedSharding(self.mesh, PartitionSpec())
+
+        def place(leaf: Any) -> Any:
+            if jax.typeof(leaf).sharding.mesh.empty:
+                # Made here of nothing that lies on the mesh, from which JAX would know the devices.
+                leaf = jax.lax.with_sharding_constraint(leaf, everywhere)
+            return jax.sharding.reshard(leaf, sharding)
+
+        return jax.tree.map(place, rows)
 
 
 ONE_DEVICE = Layout()

@@ -9,6 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 import pandas as pd
 
+from ..shardings._compat import explicit_sharding
 from ._base import FrameBase, NDFrame, SeriesBase, no_inplace
 from ._column import NAT, Array, Column
 from ._distinct import column_of_results, looked_up, through_values
@@ -59,9 +60,13 @@ def places_in(column: Column, keys: pd.Index) -> tuple[Array, np.ndarray] | None
 
 @jax.jit
 def _search(data: Array, valid: Array | None, keys: Array, count: Array) -> Array:
-    places = jnp.searchsorted(keys, data).astype(jnp.int32)
+    search: Any = jnp.searchsorted
+    sharding = explicit_sharding(data)
+    if sharding is not None:
+        search = jax.sharding.auto_axes(search, out_sharding=sharding)
+    places = search(keys, data).astype(jnp.int32)
     places = jnp.minimum(places, np.int32(keys.shape[0] - 1))
-    found = keys.at[places].get(mode="clip")
+    found = keys.at[places].get(mode="clip", out_sharding=explicit_sharding(places))
     same = found == data
     if jnp.issubdtype(data.dtype, jnp.floating):
         same = same | (jnp.isnan(found) & jnp.isnan(data))

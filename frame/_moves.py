@@ -10,6 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from .. import primitives
+from ..shardings._compat import explicit_sharding
 from ._column import NAT, Array, Column, show_holes
 from ._index import RowIndex
 from ._layout import Layout
@@ -179,7 +180,12 @@ def gather(rows: Any, row_ids: Array, layout: Layout) -> Any:
         return primitives.gather_rows(rows, row_ids, **layout.on_mesh)
 
     def take(leaf: Array) -> Array:
-        return leaf.at[row_ids].get(mode="fill", fill_value=0, wrap_negative_indices=False)
+        return leaf.at[row_ids].get(
+            mode="fill",
+            fill_value=0,
+            wrap_negative_indices=False,
+            out_sharding=explicit_sharding(row_ids),
+        )
 
     return jax.tree.map(take, rows)
 

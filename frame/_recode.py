@@ -9,6 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 import pandas as pd
 
+from ..shardings._compat import explicit_sharding
 from ._column import NAT, UNITS, Array, Column, ColumnType
 from ._dictionary import sorted_dictionary, unify
 from ._layout import ONE_DEVICE
@@ -60,7 +61,9 @@ def look_up(codes: Array, table: np.ndarray, missing: Any) -> Array:
 
 @jax.jit
 def _look_up(codes: Array, table: Array, missing: Any) -> Array:
-    found = table.at[jnp.maximum(codes, np.int32(0))].get(mode="clip")
+    found = table.at[jnp.maximum(codes, np.int32(0))].get(
+        mode="clip", out_sharding=explicit_sharding(codes)
+    )
     return jnp.where(codes < 0, missing, found)
 
 

@@ -34,7 +34,8 @@ def constant(column: Column, value: bool) -> Column:
     return Column(_constant(column.data, np.bool_(value)))
 
 
-@jax.jit
+# Kept, the column says which devices the program is for.
+@functools.partial(jax.jit, keep_unused=True)
 def _constant(data: Array, value: Array) -> Array:
     return jnp.where(jnp.zeros_like(data, jnp.bool_), False, value)
 

@@ -60,6 +60,15 @@ def is_x64_enabled() -> bool:
     return jax.dtypes.canonicalize_dtype(np.int64).itemsize == 8
 
 
+def explicit_sharding(array: Any) -> Any:
+    """The sharding that an array has by its type, along explicit axes; None where it has none.
+
+    Taking values of a small table at places that are sharded so, JAX has to be told it.
+    """
+    sharding = jax.typeof(array).sharding
+    return sharding if any(axis is not None for axis in sharding.spec) else None
+
+
 def has_explicit_axes(mesh: MeshLike, axes: tuple[str, ...] | None = None) -> bool:
     """Whether any of these axes of the mesh, or of all, has its sharding in the array types."""
     axes = mesh.axis_names if axes is None else axes

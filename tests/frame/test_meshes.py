@@ -6,10 +6,13 @@ every mesh.
 """
 
 import jax
+import numpy as np
 import pytest
 from frame_operations import FAMILIES, OPERATIONS
 from frame_parity import on_device
 from jax.sharding import AxisType
+from jaxframes.frame._layout import Layout
+from jaxframes.frame._moves import position
 from jaxframes.shardings import make_mesh, row_sharded
 from operation_parity import IS_LONG, Compared, uneven_inputs
 
@@ -20,6 +23,8 @@ CHOSEN = {
     4: [name for name, operation in OPERATIONS.items() if operation.mesh],
     8: ["group_sum"],
 }
+# They have constants, small tables that are looked up, and sums of them all.
+EXPLICIT = ["mask", "isin", "compare_strings", "astype_category", "group_sum"]
 
 
 def cases(sizes):
@@ -40,9 +45,16 @@ def test_matches_pandas_on_a_mesh(num_devices, names):
     compare_on(make_mesh(num_devices), names)
 
 
-@pytest.mark.parametrize(("num_devices", "names"), cases([(4, "mask"), (4, "group_sum")]))
+@pytest.mark.parametrize(("num_devices", "names"), cases([(4, name) for name in EXPLICIT]))
 def test_matches_pandas_on_a_mesh_of_explicit_axes(num_devices, names):
     compare_on(make_mesh(num_devices, axis_type=AxisType.Explicit), names)
+
+
+def test_places_of_rows_need_no_rows_on_a_mesh_of_explicit_axes():
+    layout = Layout(make_mesh(4, axis_type=AxisType.Explicit), ("rows",))
+    places = jax.jit(lambda start: start + position(64, layout))(np.int32(3))
+    assert places.sharding == row_sharded(layout.mesh)
+    np.testing.assert_array_equal(np.asarray(places), np.arange(3, 67))
 
 
 def compare_on(mesh, names):
