@@ -139,7 +139,7 @@ def _first_pass(
     is_plain = valid is None and plan.dtype == data.dtype and name == "sum"
     if not is_plain or plan.op == "count" or not can_sum_plainly(data, layout):
         return by_blocks()
-    plain = sum_plainly(data, num_rows, sum_dtype(plan))
+    plain = sum_plainly(data, num_rows, sum_dtype(plan), layout)
     all_rows = jnp.asarray(num_rows, jnp.int32)
     return jax.lax.cond(jnp.isfinite(plain), lambda: (plain, all_rows), by_blocks)
 

@@ -86,25 +86,30 @@ def reduce_rows(
 def can_sum_plainly(x: Array, layout: Layout) -> bool:
     """Whether `sum_plainly` pays for a column."""
     is_wide = np.dtype(x.dtype).kind == "f" and np.dtype(x.dtype).itemsize >= 4
-    num_rows = x.shape[0]
-    return is_wide and layout.mesh is None and num_rows > 2 * BLOCK_ROWS and num_rows % LANE == 0
+    shard_rows = x.shape[0] // layout.num_shards
+    return is_wide and shard_rows > 2 * BLOCK_ROWS and shard_rows % LANE == 0
 
 
-def sum_plainly(x: Array, num_rows: Count, dtype: np.dtype) -> Array:
+def sum_plainly(x: Array, num_rows: Count, dtype: np.dtype, layout: Layout) -> Array:
     """The sum of a column of floats of which none is missing: no flag is made for any row.
 
-    Not finite where one is missing, and where float32 does not hold the sum of a few rows.
+    Not finite where one is missing, and where float32 does not hold the sum of a few rows. Only
+    one number leaves a shard.
     """
-    lanes = x.reshape(-1, LANE)
+    lanes = x.reshape(layout.num_shards, -1, LANE)
+    num_lanes = lanes.shape[1]
+    shard_rows = np.int32(num_lanes * LANE)
+    starts = np.arange(layout.num_shards, dtype=np.int32)[:, None] * shard_rows
+    counts = jnp.clip(jnp.asarray(num_rows, jnp.int32) - starts, np.int32(0), shard_rows)
+    whole = counts // np.int32(LANE)
     partial = REDUCE["sum"](lanes).astype(dtype)
-    whole = jnp.asarray(num_rows, jnp.int32) // np.int32(LANE)
-    is_whole = np.arange(lanes.shape[0], dtype=np.int32) < whole
-    total = REDUCE["sum"](jnp.where(is_whole, partial, dtype.type(0)))
-    # The rows behind the last whole lane.
-    last = jnp.minimum(whole, np.int32(lanes.shape[0] - 1))
-    rest = jax.lax.dynamic_index_in_dim(lanes, last, 0, keepdims=False).astype(dtype)
-    place = whole * np.int32(LANE) + np.arange(LANE, dtype=np.int32)
-    return total + REDUCE["sum"](jnp.where(place < num_rows, rest, dtype.type(0)))
+    is_whole = np.arange(num_lanes, dtype=np.int32)[None] < whole
+    total = jnp.sum(jnp.where(is_whole, partial, dtype.type(0)), dtype=dtype)
+    # The rows of a shard behind its last whole lane.
+    last = jnp.minimum(whole, np.int32(num_lanes - 1))
+    rest = jnp.take_along_axis(lanes, last[:, :, None], axis=1)[:, 0].astype(dtype)
+    place = whole * np.int32(LANE) + np.arange(LANE, dtype=np.int32)[None]
+    return total + jnp.sum(jnp.where(place < counts, rest, dtype.type(0)), dtype=dtype)
 
 
 def _block_rows(shard_rows: int) -> int:
