@@ -10,6 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 import pandas as pd
 import pytest
+from compiled_program import CompiledProgram
 from frame_parity import assert_same, on_device
 from frame_strategies import COLUMNS, frames, special_frame
 from jax.sharding import PartitionSpec as P
@@ -75,6 +76,13 @@ def test_a_pipeline_is_one_program_without_a_word_to_the_host():
     for result, pair in zip(results, inputs, strict=True):
         assert_same(result, pipeline(*pair), ulps=2)
     assert len(traces) == 1
+
+
+def test_a_chain_of_columns_is_one_fusion():
+    frame = JaxFrame({name: np.arange(1.0, 1e5) for name in "abc"})
+    chain = jax.jit(lambda f: (f["a"] * 2 + f["b"] - f["c"]).abs() / f["a"] > 1)
+    compiled = CompiledProgram(chain.lower(frame).compile().as_text())
+    assert [kind for _, kind, _ in compiled.computations[compiled.entry]].count("fusion") == 1
 
 
 def test_what_does_not_fit_inside_jit_says_so_on_the_host():
