@@ -156,7 +156,7 @@ class SeriesDuplicates(Duplicates, SeriesBase):
         if self._is_traced:
             raise NotImplementedError(
                 "factorize: how many values there are is not known inside jit. "
-                "Use primitives.factorize on the values."
+                "Use groupby(values).ngroup(), or drop_duplicates()."
             )
         table = self._table
         group_ids, is_first, _ = numbered_rows(

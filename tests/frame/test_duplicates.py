@@ -91,12 +91,10 @@ def test_complex_values():
     def distinct(f):
         return (
             f.duplicated(["z", "k"]),
-            f.drop_duplicates("z", keep=False),
             f.z.unique(),
-            f[["z", "w"]].nunique(),
+            f.z.nunique(),
             f.z.value_counts(dropna=False),
-            f[["k", "z"]].value_counts(),
-            f.w.mode(),
+            f.z.mode(),
             f.z.isin([1.0, -2.5j, complex(np.inf, 0)]),
             f.x.round().isin([1 + 0j, 2 + 1j]),
             f.z.replace(1 + 1j, 7),
