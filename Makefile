@@ -34,8 +34,8 @@ XLA_PASS_ARGS ?= --ignore=tests/shardings --ignore=tests/primitives/hlo \
 	$(call ignored,primitives/,matrix transformed) \
 	$(call ignored,primitives/collective/,errors exchange gather_rows order_statistics rebalance \
 	  searchsorted segmented_sort sets transformed wide_counts) \
-	$(call ignored,frame/,agg apply arithmetic_dtypes arrow astype bounds compilations corr \
-	  coverage csv describe display dt labels loc map messages missing neighbours operators \
+	$(call ignored,frame/,agg apply arithmetic_dtypes arrow assign astype bounds cat compilations corr \
+	  coverage csv describe display dt explode iteration labels loc map messages missing neighbours operators \
 	  parity_harness parquet shift str transformations two_processes typed_operators where without_x64 wrong_uses)
 
 VENV := .venv

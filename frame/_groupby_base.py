@@ -124,6 +124,13 @@ class GroupByBase:
         names = [key.name for key in self._grouped.keys]
         return f"{type(self).__name__}(by={names!r}, columns={list(self._labels)!r})"
 
+    def __iter__(self) -> Any:
+        # Without this, Python would ask for the columns 0, 1, ...
+        raise NotImplementedError(
+            "groupby: groups are not iterated. Use agg() and transform(), or a mask: "
+            "frame[frame.key == value] for each value of frame.key.unique()."
+        )
+
     @property
     def _table(self) -> Table:
         return self._source._table

@@ -59,6 +59,8 @@ def merge_asof(
         raise NotImplementedError(
             "merge_asof: left_index and right_index must be False. Use reset_index() and on=."
         )
+    if not pd.api.types.is_bool(allow_exact_matches):
+        raise MergeError(f"allow_exact_matches must be boolean, passed {allow_exact_matches}")
     if direction not in ("backward", "forward", "nearest"):
         raise MergeError(f"direction invalid: {direction}")
     words = _with_by(_one_word(on, left_on, right_on), by, left_by, right_by)

@@ -42,6 +42,7 @@ def test_wrong_arguments_are_pandas_errors():
     wrong = [
         {"on": "s"},
         {"on": "i", "direction": "bogus"},
+        {"on": "i", "allow_exact_matches": "bogus"},
         {"on": ["i", "k"]},
         {"on": "i", "left_on": "i"},
         {"on": "i", "by": "k", "left_by": "k"},

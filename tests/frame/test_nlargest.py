@@ -48,6 +48,9 @@ def test_places_in_sorted_values():
                   pd.Series(["a", "c", "c"]), ways=["eager"])  # fmt: skip
     times = pd.Series(pd.to_datetime(["2020-01-01", "2021-01-01"]))
     assert_parity(lambda s: s.searchsorted(pd.Timestamp("2020-06-01")), times, ways=["eager"])
+    sizes = pd.Series(pd.Categorical(["s", "s", "l"], ["s", "m", "l"], ordered=True))
+    assert_parity(lambda s: (s.searchsorted("m"), s.searchsorted(["s", "l"], side="right")), sizes,
+                  ways=["eager"])  # fmt: skip
 
 
 def test_whether_values_are_in_order():

@@ -128,6 +128,21 @@ def test_across_columns():
     assert_parity(lambda f: f.min(axis=1, skipna=False), frame, ways=["eager"])
 
 
+def test_whether_values_of_several_types_in_a_row_are_true():
+    frame = mixed_frame()[["k", "x", "b", "s", "c", "t", "d"]]
+    sides = (["k", "s", "t"], ["x", "d"], ["s", "c"], ["b", "k", "c", "t"], ["c"], ["s"])
+
+    def truths(f):
+        return tuple(
+            getattr(f[side], op)(axis=1, skipna=skipna)
+            for side in sides
+            for op in ("any", "all")
+            for skipna in (True, False)
+        )
+
+    assert_parity(truths, frame)
+
+
 def test_all_values_together():
     frame = mixed_frame()[["k", "x"]]
     some = ["sum", "mean", "min", "max", "std", "any", "all"]
