@@ -119,12 +119,12 @@ class FrameDescription(FrameBase):
         """
         if not len(self._labels):
             raise ValueError("Cannot describe a DataFrame without columns")
-        places = self._described_places(include, exclude)
-        columns = [self._table.columns[place] for place in places]
-        if is_traced(columns, self._table.num_rows):
+        if self._is_traced:
             raise NotImplementedError(
                 "describe: inside jit use the single statistics: count(), mean(), quantile(), ..."
             )
+        places = self._described_places(include, exclude)
+        columns = [self._table.columns[place] for place in places]
         numbers = [
             place
             for place, c in zip(places, columns, strict=True)

@@ -94,8 +94,8 @@ class RowSelection(NDFrame):
     def _known_rows(self) -> int:
         if is_traced(self._table.num_rows):
             raise NotImplementedError(
-                "rows counted from the end are not known inside jit. "
-                "Sort descending and use head()."
+                "rows at single places, or counted from the end, are not known inside jit. "
+                "Use head(), tail(), or a slice counted from the front."
             )
         return self._table.num_rows_on_host
 
