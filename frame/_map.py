@@ -279,7 +279,7 @@ class SeriesMap(SeriesBase, NDFrame):
 def _mapped(column: Column, func: Any, na_action: Any, kwargs: Any, table: Table) -> Column:
     if callable(func) and not isinstance(func, (Mapping, SeriesBase, pd.Series)):
         if column.is_numeric:
-            return map_traceable(column, func, na_action, kwargs)
+            return map_traceable(column, func, na_action, kwargs, table)
         if column.type.is_time:
             raise NotImplementedError(
                 f"map: a function must be one of numbers or strings, got {column.dtype_name}. "

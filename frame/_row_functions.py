@@ -2,7 +2,7 @@
 """A user's function applied to each value or each row, traced once and compiled."""
 
 import functools
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Any
 
 import jax
@@ -14,6 +14,8 @@ from ..shardings._compat import is_x64_enabled
 from ._base import FrameBase, axis_number
 from ._column import Array, Column, fill_missing
 from ._labels import Labels
+from ._layout import Layout
+from ._table import Count, Table, is_row
 from ._widths import narrowed, wide
 
 UNTRACEABLE = (
@@ -117,11 +119,11 @@ def _called(func: Callable[..., Any], method: str) -> Any:
     return call
 
 
-def map_traceable(column: Column, func: Any, na_action: Any, kwargs: Any) -> Column:
+def map_traceable(column: Column, func: Any, na_action: Any, kwargs: Any, table: Table) -> Column:
     """A function of each number of a column."""
     column = fill_missing(column)
     static = tuple(sorted(kwargs.items()))
-    data = _map_values(column.data, func, static)
+    data = _map_values(column.data, table.num_rows, func, static, table.layout)
     if data is None:
         raise NotImplementedError("map: the function must return a number.")
     if na_action == "ignore" and column.is_float and jnp.issubdtype(data.dtype, jnp.floating):
@@ -129,8 +131,11 @@ def map_traceable(column: Column, func: Any, na_action: Any, kwargs: Any) -> Col
     return Column(data)
 
 
-@functools.partial(jax.jit, static_argnums=(1, 2))
-def _map_values(data: Array, func: Any, kwargs: tuple[tuple[str, Any], ...]) -> Any:
+@functools.partial(jax.jit, static_argnums=(2, 3, 4))
+def _map_values(
+    data: Array, num_rows: Count, func: Any, kwargs: tuple[tuple[str, Any], ...], layout: Layout
+) -> Any:
+    (data,) = _as_if_rows((data,), num_rows, layout)
     call = _called(func, "map")
 
     def one(value: Array) -> Any:
@@ -138,6 +143,20 @@ def _map_values(data: Array, func: Any, kwargs: tuple[tuple[str, Any], ...]) -> 
         return _as_result(_number(made, "map"))
 
     return jax.vmap(one)(data.astype(_python_dtype(np.dtype(data.dtype))))
+
+
+def _as_if_rows(columns: Sequence[Array], num_rows: Count, layout: Layout) -> tuple[Array, ...]:
+    """Inside a compiled function: the columns, the padding of which is like their first row.
+
+    A function may have an infinite derivative at what else stands there, and zero times that would
+    be a part of the gradient of what all rows share. Over a mesh, where no shard has the first row
+    of all, ones stand there.
+    """
+    made = []
+    for x in columns:
+        first = x[:1] if layout.mesh is None else jnp.ones(1, x.dtype)
+        made.append(jnp.where(is_row(x.shape[0], num_rows, layout), x, first))
+    return tuple(made)
 
 
 def _number(value: Any, method: str) -> Any:
@@ -226,7 +245,8 @@ class FrameApply(FrameBase):
         dtype = _row_dtype([column.dtype for column in chosen.values()], bool(others))
         made = _apply_rows(
             tuple(column.data for column in chosen.values()),
-            func, tuple(chosen), others, dtype, raw, args, tuple(sorted(kwargs.items())),
+            self._table.num_rows, self._table.layout, func, tuple(chosen), others, dtype, raw, args,
+            tuple(sorted(kwargs.items())),
         )  # fmt: skip
         if isinstance(made, jax.Array):
             return self._make_series(Column(made), None)
@@ -251,9 +271,11 @@ def _row_dtype(dtypes: list[np.dtype], has_others: bool) -> np.dtype | None:
     return wide(np.result_type(*dtypes))
 
 
-@functools.partial(jax.jit, static_argnums=(1, 2, 3, 4, 5, 6, 7))
+@functools.partial(jax.jit, static_argnums=(2, 3, 4, 5, 6, 7, 8, 9))
 def _apply_rows(
     columns: tuple[Array, ...],
+    num_rows: Count,
+    layout: Layout,
     func: Any,
     labels: tuple[Hashable, ...],
     others: tuple[tuple[Hashable, str], ...],
@@ -277,6 +299,6 @@ def _apply_rows(
 
     cast = tuple(
         column.astype(_python_dtype(np.dtype(column.dtype)) if dtype is None else dtype)
-        for column in columns
+        for column in _as_if_rows(columns, num_rows, layout)
     )
     return jax.vmap(of_row)(cast)

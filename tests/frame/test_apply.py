@@ -6,6 +6,7 @@ import pandas as pd
 import pytest
 from frame_examples import mixed_frame
 from frame_parity import assert_parity, assert_same_error, on_device
+from jaxframes.frame import JaxFrame
 
 
 def test_functions_of_rows():
@@ -62,6 +63,15 @@ def test_what_a_function_cannot_do():
     assert "bogus" in assert_same_error(lambda f: f.apply(lambda row: row["bogus"], axis=1), frame)
     assert_same_error(lambda f: f.apply(lambda row: row.x, axis=1, result_type="bogus"), frame)
     assert_same_error(lambda f: f.apply(lambda row: row.x, axis=2), frame)
+
+
+def test_padding_has_no_part_in_the_gradient_of_what_a_function_closes_over():
+    frame = JaxFrame({"x": [1.0, 2.0, 4.0]})
+    for total in (
+        lambda w: frame.x.map(lambda x: w / x).sum(),
+        lambda w: frame.apply(lambda row: w / row.x, axis=1).sum(),
+    ):
+        assert jax.grad(total)(2.0) == 1.75
 
 
 def test_gradient_flows_through_rows():
