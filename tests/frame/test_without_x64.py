@@ -116,13 +116,13 @@ def test_scalars_of_64_bits_are_compared_as_they_are():
         assert_same(ours[name].between(big, big), frame[name].between(big, big))
         assert_same(ours[name] > np.int64(2), frame[name] > 2)
         with pytest.raises(OverflowError, match="out of bounds"):
-            ours[name] + big
+            _ = ours[name] + big
         with pytest.raises(TypeError, match="jax_enable_x64"):
             ours.assign(q=big)
     flags = JaxSeries([True, False])
     assert (flags < np.int64(2**32 + 1)).tolist() == [True, True]
     with pytest.raises(OverflowError, match="out of bounds"):
-        flags + 2**32
+        _ = flags + 2**32
     assert ours.assign(q=np.int64(7)).q.dtype == np.int32
 
 
