@@ -7,9 +7,10 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from ..shardings._compat import explicit_sharding
 from ._column import NAT, Array
 from ._exact_division import divided_by_scalar
+from ._layout import ONE_DEVICE
+from ._moves import gather
 
 PER_SECOND = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
 SECONDS_PER_DAY = 86_400
@@ -48,9 +49,8 @@ def _date_part(days: Array, part: str) -> Array:
     year, month, day = _civil(days)
     is_leap = (year % 4 == 0) & ((year % 100 != 0) | (year % 400 == 0))
     lengths = jnp.asarray(np.array([31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]))
-    in_month = lengths.at[month - 1].get(mode="clip", out_sharding=explicit_sharding(month)) + (
-        is_leap & (month == 2)
-    ).astype(jnp.int64)
+    in_month = gather(lengths, month - 1, ONE_DEVICE)
+    in_month = in_month + (is_leap & (month == 2)).astype(jnp.int64)
     match part:
         case "year":
             return year
@@ -64,9 +64,7 @@ def _date_part(days: Array, part: str) -> Array:
             return in_month
         case "day_of_year":
             before = jnp.asarray(np.cumsum([0, 31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30]))
-            so_far = (
-                before.at[month - 1].get(mode="clip", out_sharding=explicit_sharding(month)) + day
-            )
+            so_far = gather(before, month - 1, ONE_DEVICE) + day
             return so_far + (is_leap & (month > 2)).astype(jnp.int64)
         case "is_leap_year":
             return is_leap

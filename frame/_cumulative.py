@@ -123,10 +123,9 @@ def _accumulate(
 
 
 def cumulate_across(
-    name: str, columns: tuple[Column, ...], labels: list[Hashable], skipna: bool, table: Table
+    name: str, columns: tuple[Column, ...], labels: list[Hashable], skipna: bool
 ) -> tuple[Column, ...]:
     """The columns with each value combined with those before it in its row."""
-    del table
     if not columns:
         return ()
     columns = of_one_type(name, columns)
@@ -195,9 +194,9 @@ class Cumulative(NDFrame):
 
     def _cumulate(self, name: str, axis: Any, skipna: bool, numeric_only: bool) -> Self:
         of = numeric_part(self) if numeric_only else self
-        make = cumulate_across if axis_number(axis or 0, self) else cumulate
-        labels, skipna = column_labels(of), check_flag(skipna, "skipna")
-        columns = make(name, of._table.columns, labels, skipna, self._table)
+        given = (name, of._table.columns, column_labels(of), check_flag(skipna, "skipna"))
+        is_across = axis_number(axis or 0, self)
+        columns = cumulate_across(*given) if is_across else cumulate(*given, self._table)
         return of._like(of._table.with_columns(columns))
 
 

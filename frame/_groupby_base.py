@@ -79,8 +79,9 @@ class Grouped:
         keys = [key.column for key in self.keys]
         if is_traced(table, keys, columns) or not are_sums([s for _, s in plan], columns, table):
             return None
-        digits = as_digits(keys, table, options.dropna)
-        if digits is None or "groups" in self._found or not options.sort or not options.observed:
+        comes_first = "groups" not in self._found and options.sort and options.observed
+        digits = as_digits(keys, table, options.dropna) if comes_first else None
+        if digits is None:
             groups = self.groups
             if groups.is_traced or groups.may_be_empty:
                 return None

@@ -8,11 +8,11 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from ..shardings._compat import explicit_sharding
 from ._column import Array, Column
 from ._group_scans import GroupOrder, order_of, places_in_groups
 from ._groupby_base import GroupByBase
-from ._moves import filter_rows, settled
+from ._layout import ONE_DEVICE
+from ._moves import filter_rows, gather, settled
 from ._table import Count
 
 
@@ -127,10 +127,5 @@ def _group_numbers(
         # Behind the last group `kept` holds anything.
         target = jnp.where(own < count, kept, np.int32(num_slots))
         number_of = jnp.zeros(num_slots, jnp.int32).at[target].set(own, mode="drop")
-        numbers = number_of.at[slots].get(
-            mode="fill",
-            fill_value=0,
-            wrap_negative_indices=False,
-            out_sharding=explicit_sharding(slots),
-        )
+        numbers = gather(number_of, slots, ONE_DEVICE)
     return numbers if ascending else jnp.asarray(count, jnp.int32) - np.int32(1) - numbers

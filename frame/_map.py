@@ -13,7 +13,9 @@ from ..shardings._compat import explicit_sharding
 from ._base import FrameBase, NDFrame, SeriesBase, no_inplace
 from ._column import NAT, Array, Column
 from ._distinct import column_of_results, looked_up, through_values
+from ._layout import ONE_DEVICE
 from ._missing import missing_flags
+from ._moves import gather
 from ._row_functions import map_traceable
 from ._table import Table
 
@@ -66,7 +68,7 @@ def _search(data: Array, valid: Array | None, keys: Array, count: Array) -> Arra
         search = jax.sharding.auto_axes(search, out_sharding=sharding)
     places = search(keys, data).astype(jnp.int32)
     places = jnp.minimum(places, np.int32(keys.shape[0] - 1))
-    found = keys.at[places].get(mode="clip", out_sharding=explicit_sharding(places))
+    found = gather(keys, places, ONE_DEVICE)
     same = found == data
     if jnp.issubdtype(data.dtype, jnp.floating):
         same = same | (jnp.isnan(found) & jnp.isnan(data))

@@ -9,10 +9,10 @@ import jax.numpy as jnp
 import numpy as np
 import pandas as pd
 
-from ..shardings._compat import explicit_sharding
 from ._column import NAT, UNITS, Array, Column, ColumnType
 from ._dictionary import sorted_dictionary, unify
 from ._layout import ONE_DEVICE
+from ._moves import gather
 
 
 def recoded(columns: Sequence[Column]) -> tuple[Column, ...]:
@@ -61,9 +61,7 @@ def look_up(codes: Array, table: np.ndarray, missing: Any) -> Array:
 
 @jax.jit
 def _look_up(codes: Array, table: Array, missing: Any) -> Array:
-    found = table.at[jnp.maximum(codes, np.int32(0))].get(
-        mode="clip", out_sharding=explicit_sharding(codes)
-    )
+    found = gather(table, codes, ONE_DEVICE)
     return jnp.where(codes < 0, missing, found)
 
 

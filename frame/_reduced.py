@@ -211,10 +211,6 @@ def result_dtype(plan: Reduction) -> np.dtype:
         return jax.dtypes.canonicalize_dtype(np.int64)
     if op in ("min", "max") or plan.missing == "time":
         return dtype
-    if dtype.kind == "c" and op == "mean":
-        return sum_dtype(plan)
-    if dtype.kind == "c" and op == "sem":
-        return jax.dtypes.canonicalize_dtype(np.float64)
     if dtype.kind == "c" and op in MOMENTS:
         return wide(np.float64) if op == "sem" else np.dtype(f"f{dtype.itemsize // 2}")
     if dtype == jnp.bfloat16:

@@ -4,6 +4,7 @@
 from collections.abc import Hashable, Sequence
 from typing import Any, Self
 
+from ._assignment import as_column
 from ._base import FrameBase, NDFrame, SeriesBase, check_flag, no_inplace, only_rows
 from ._column import Array, Column, ordered_keys
 from ._index import RANGE
@@ -49,8 +50,6 @@ def _keyed(series: SeriesBase, key: Any) -> Column:
         if not keeps or not (is_traced(num_rows, table.num_rows) or num_rows == table.num_rows):
             raise ValueError("User-provided `key` function must not change the shape of the array.")
     else:
-        from ._assignment import as_column
-
         column = as_column(made, table, series._name)
     return check_sortable(column, series._name)
 
