@@ -8,8 +8,9 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.sharding import NamedSharding, PartitionSpec
 
-from ..shardings._compat import is_x64_enabled
+from ..shardings._compat import explicit_sharding, is_x64_enabled
 from ._alignment import aligned_column
 from ._base import FrameBase, SeriesBase, check_flag
 from ._column import Array, Column
@@ -96,7 +97,10 @@ def _product(a: Array, b: Array, layout: Layout) -> Array:
     num_rows = a.shape[0]
     block = min(num_rows & -num_rows, BLOCK_ROWS)
     if layout.mesh is not None or num_rows == block or block < LEAST_BLOCK:
-        return jnp.einsum("ni,nj->ij", a, b, precision="highest")
+        # Along explicit axes JAX has to be told that every device gets the sum over all rows.
+        rows = explicit_sharding(a)
+        whole = None if rows is None else NamedSharding(rows.mesh, PartitionSpec())
+        return jnp.einsum("ni,nj->ij", a, b, precision="highest", out_sharding=whole)
     cut = (a.reshape(-1, block, a.shape[1]), b.reshape(-1, block, b.shape[1]))
     return jnp.sum(jnp.einsum("bni,bnj->bij", *cut, precision="highest"), axis=0, dtype=a.dtype)
 
