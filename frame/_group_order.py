@@ -10,7 +10,6 @@ import numpy as np
 
 from ._column import Array
 from ._grouped_rows import GroupedRows, Reduction, as_times, float64
-from ._moves import gather
 
 # The interpolations that take a value as it is, so that integers stay integers.
 _PICK = ("lower", "higher", "nearest")
@@ -58,7 +57,7 @@ def _two_values(rows: GroupedRows, first: Array, second: Array) -> tuple[Array, 
     """The values at two places of each slot's order, as floats, and whether it is one place."""
     _, (values,) = rows.in_order
     places = jnp.concatenate([rows.offsets + first, rows.offsets + second])
-    taken = gather(values, places, rows.layout).astype(float64())
+    taken = rows.for_slots(values, places).astype(float64())
     low, high = jnp.split(taken, 2)
     return low, high, first == second
 

@@ -14,7 +14,6 @@ from ._column import NAT, Array
 from ._group_order import distinct_values, median, quantile
 from ._grouped_rows import GroupedRows, Reduction, as_times, float64, quotient, wide
 from ._layout import Layout
-from ._moves import gather
 
 
 def _as_float(dtype: Any) -> Any:
@@ -109,7 +108,7 @@ def _picked(op: str) -> Callable[[GroupedRows, Reduction], Any]:
         if rows.is_float and op in ("min", "max"):
             # By the row that has it: of zeros of both signs pandas takes the first.
             winners = rows.reduce(f"arg{op}", jax.lax.stop_gradient(data), ids)
-            taken = gather(data, winners.astype(jnp.int32), rows.layout)
+            taken = rows.for_slots(data, winners.astype(jnp.int32))
             values = jnp.where(winners >= 0, taken, fill)
         elif data.dtype == jnp.bool_:
             values = rows.reduce(op, data.astype(jnp.int8), ids).astype(jnp.bool_)

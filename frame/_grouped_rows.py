@@ -12,6 +12,7 @@ from .. import primitives
 from ..shardings._compat import is_x64_enabled
 from ._column import NAT, Array, ColumnType, missing_rows
 from ._layout import Layout
+from ._moves import gather
 
 
 class Reduction(NamedTuple):
@@ -75,6 +76,10 @@ class GroupedRows:
         return primitives.segment_reduce(
             x, ids, self.num_slots, op, **settings, **self.layout.on_mesh
         )
+
+    def for_slots(self, rows: Array, places: Array) -> Array:
+        """The row at the place of each slot, zero at -1; on every device, as what is reduced."""
+        return self.layout.on_every_device(gather(rows, places, self.layout))
 
     def without_missing(self, x: Array, identity: Any) -> Array:
         """Values, with one that changes nothing in place of the missing."""

@@ -65,7 +65,19 @@ class Layout:
         sharding = NamedSharding(self.mesh, PartitionSpec(self.axis))
         if not has_explicit_axes(self.mesh, self.axis):
             return jax.lax.with_sharding_constraint(rows, sharding)
-        everywhere = NamedSharding(self.mesh, PartitionSpec())
+        return self._reshard(rows, sharding)
+
+    def on_every_device(self, rows: Any) -> Any:
+        """Inside a compiled function: says under explicit axes that every device has all rows.
+
+        Under Auto axes XLA finds a place for them.
+        """
+        if self.mesh is None or not has_explicit_axes(self.mesh, self.axis):
+            return rows
+        return self._reshard(rows, NamedSharding(self.mesh, PartitionSpec()))
+
+    def _reshard(self, rows: Any, sharding: NamedSharding) -> Any:
+        everywhere = NamedSharding(sharding.mesh, PartitionSpec())
 
         def place(leaf: Any) -> Any:
             if jax.typeof(leaf).sharding.mesh.empty:

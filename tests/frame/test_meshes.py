@@ -7,9 +7,10 @@ every mesh.
 
 import jax
 import numpy as np
+import pandas as pd
 import pytest
 from frame_operations import FAMILIES, OPERATIONS
-from frame_parity import on_device
+from frame_parity import assert_same, on_device
 from jax.sharding import AxisType
 from jaxframes.frame._layout import Layout
 from jaxframes.frame._moves import position
@@ -23,8 +24,8 @@ CHOSEN = {
     4: [name for name, operation in OPERATIONS.items() if operation.mesh],
     8: ["group_sum"],
 }
-# They have constants, small tables that are looked up, and sums of them all.
-EXPLICIT = ["mask", "isin", "compare_strings", "astype_category", "group_sum"]
+# They have constants, small tables that are looked up, sums of them all, and products of matrices.
+EXPLICIT = ["mask", "isin", "compare_strings", "astype_category", "group_sum", "corr"]
 
 
 def cases(sizes):
@@ -55,6 +56,15 @@ def test_places_of_rows_need_no_rows_on_a_mesh_of_explicit_axes():
     places = jax.jit(lambda start: start + position(64, layout))(np.int32(3))
     assert places.sharding == row_sharded(layout.mesh)
     np.testing.assert_array_equal(np.asarray(places), np.arange(3, 67))
+
+
+@pytest.mark.parametrize("reduction", ["max", "median"])
+def test_rows_that_groups_take_on_a_mesh_of_explicit_axes(reduction):
+    # As many groups as the mesh divides, so that rows come sharded from where they are taken.
+    frame = pd.DataFrame({"k": np.arange(40) % 8, "x": np.arange(40) * 0.5 % 7})
+    expected = getattr(frame.groupby("k"), reduction)()
+    sharding = row_sharded(make_mesh(4, axis_type=AxisType.Explicit))
+    assert_same(getattr(on_device(frame, sharding).groupby("k"), reduction)(), expected)
 
 
 def compare_on(mesh, names):
