@@ -12,6 +12,7 @@ import pandas as pd
 from ._alignment import aligned_column
 from ._base import FrameBase, SeriesBase
 from ._column import NUMBER, Column
+from ._dictionary import encode_objects
 from ._from_host import column_from
 from ._layout import ONE_DEVICE
 from ._table import Table, either_needed, is_traced
@@ -28,8 +29,10 @@ def as_column(value: Any, table: Table, name: Hashable) -> Column:
         return _filled(value, table, name)
     if pd.api.types.is_scalar(value):
         return _filled(value, table, name)
-    if not hasattr(value, "dtype"):
-        value = pd.Series(value).array
+    dictionary = None
+    if not hasattr(value, "dtype") or (isinstance(value, np.ndarray) and value.dtype.kind in "OU"):
+        encoded = encode_objects(value)
+        value, dictionary = (pd.Series(value).array, None) if encoded is None else encoded
     if is_traced(table.num_rows):
         if len(value) != table.capacity:
             raise ValueError(
@@ -41,7 +44,7 @@ def as_column(value: Any, table: Table, name: Hashable) -> Column:
             f"Length of values ({len(value)}) does not match length of index "
             f"({table.num_rows_on_host})"
         )
-    return column_from(value, table.capacity, table.layout, name)
+    return column_from(value, table.capacity, table.layout, name, dictionary)
 
 
 def _host_index(table: Table) -> pd.Index:

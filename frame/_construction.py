@@ -2,6 +2,7 @@
 """Frames and series made of what a user has."""
 
 from collections.abc import Hashable, Mapping
+from types import MappingProxyType
 from typing import Any
 
 import jax
@@ -11,12 +12,15 @@ import pyarrow as pa
 
 from ._base import FrameBase, SeriesBase
 from ._column import Column
+from ._dictionary import Dictionary, encode_objects
 from ._from_host import column_from, index_from
 from ._index import RANGE, RowIndex
 from ._labels import Labels
 from ._layout import Layout, layout_of
 from ._moves import resized
 from ._table import Table, as_count
+
+NO_CODES: Mapping[int, Dictionary] = MappingProxyType({})
 
 
 def table_of_data(
@@ -32,14 +36,32 @@ def table_of_data(
         return _of_columns(data, index, columns, dtype, layout)
     if isinstance(data, jax.Array):
         return _of_matrix(data, index, columns, dtype, layout)
-    return table_of_pandas(pd.DataFrame(data, index=index, columns=columns, dtype=dtype), layout)
+    dictionaries = NO_CODES
+    if isinstance(data, dict) and columns is None and dtype is None:
+        data, dictionaries = _encoded(data)
+    frame = pd.DataFrame(data, index=index, columns=columns, dtype=dtype)
+    return table_of_pandas(frame, layout, dictionaries)
 
 
-def table_of_pandas(frame: pd.DataFrame, layout: Layout) -> tuple[Table, Labels]:
-    """The table of a frame of pandas."""
+def _encoded(data: dict[Any, Any]) -> tuple[dict[Any, Any], dict[int, Dictionary]]:
+    """Codes in place of strings, and by the places of those columns the dictionaries."""
+    dictionaries: dict[int, Dictionary] = {}
+    columns: dict[Any, Any] = {}
+    for place, (name, values) in enumerate(data.items()):
+        encoded = encode_objects(values)
+        if encoded is not None:
+            values, dictionaries[place] = encoded
+        columns[name] = values
+    return columns, dictionaries
+
+
+def table_of_pandas(
+    frame: pd.DataFrame, layout: Layout, dictionaries: Mapping[int, Dictionary] = NO_CODES
+) -> tuple[Table, Labels]:
+    """The table of a frame of pandas, of which some columns may be codes of strings."""
     capacity = layout.capacity_for(len(frame))
     columns = tuple(
-        column_from(frame.iloc[:, place], capacity, layout, label)
+        column_from(frame.iloc[:, place], capacity, layout, label, dictionaries.get(place))
         for place, label in enumerate(frame.columns)
     )
     row_index = index_from(frame.index, capacity, layout)

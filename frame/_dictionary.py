@@ -102,6 +102,63 @@ def encode_strings(strings: Any) -> tuple[np.ndarray, Dictionary]:
     return place[codes], Dictionary(string_index(first_seen.take(pa.array(order))))
 
 
+def encode_objects(values: Any) -> tuple[np.ndarray, Dictionary] | None:
+    """The same of a list or an array of objects that pandas takes for strings; else None."""
+    objects = _objects_of(values)
+    if objects is None:
+        return None
+    try:
+        if _are_strings(objects, skipna=False):
+            encoded = _encode_few(objects)
+        elif _are_strings(objects, skipna=True):
+            encoded = None
+        else:
+            return None
+        return encode_strings(_as_arrow(objects)) if encoded is None else encoded
+    except (TypeError, ValueError):
+        # What Arrow does not hold, pandas may know how to read, or says what is wrong with it.
+        return None
+
+
+# So many objects tell whether an array may be one of strings, and whether few are distinct.
+NUM_SAMPLED = 4096
+
+
+def _objects_of(values: Any) -> np.ndarray | None:
+    """A list or an array whose first object is a string, as an array of objects."""
+    is_array = type(values) is np.ndarray and values.dtype == object and values.ndim == 1
+    if not is_array and not isinstance(values, list):
+        return None
+    first = next((value for value in values[:NUM_SAMPLED] if not _is_missing(value)), None)
+    if not isinstance(first, str):
+        return None
+    return np.fromiter(values, object, len(values)) if isinstance(values, list) else values
+
+
+def _is_missing(value: Any) -> bool:
+    return value is None or value is pd.NA or (isinstance(value, float) and value != value)
+
+
+def _are_strings(objects: np.ndarray, skipna: bool) -> bool:
+    return pd.api.types.infer_dtype(objects, skipna=skipna) == "string"
+
+
+def _encode_few(strings: np.ndarray) -> tuple[np.ndarray, Dictionary] | None:
+    """As pandas encodes objects, which takes less time than Arrow where few are distinct.
+
+    For a million strings, a thousand distinct, it takes two thirds to four fifths as long.
+    """
+    sampled = strings[:: max(len(strings) // NUM_SAMPLED, 1)].tolist()
+    if len(set(sampled)) > len(sampled) // 2:
+        return None
+    codes, distinct = pd.factorize(strings)
+    if any("\\ud" in word for word in distinct):
+        # pandas takes a surrogate that stands alone for its escaped form.
+        return None
+    places, dictionary = encode_strings(pa.array(distinct, pa.large_string()))
+    return places[codes], dictionary
+
+
 def string_index(strings: pa.Array) -> pd.Index:
     """An index of pandas' string dtype."""
     return pd.Index(strings.to_pandas(), dtype="str") if len(strings) else pd.Index([], dtype="str")

@@ -22,6 +22,7 @@ from ._correlation import FrameCorrelation, SeriesCorrelation
 from ._csv import FrameCsv
 from ._cumulative import Cumulative
 from ._description import FrameDescription, SeriesDescription
+from ._dictionary import encode_objects
 from ._display import FrameDisplay, SeriesDisplay
 from ._duplicates import FrameDuplicates, SeriesDuplicates
 from ._equality import Equality
@@ -199,9 +200,11 @@ class JaxSeries(
             table, _ = table_of_data({0: data}, index, None, None, sharding)
             self._table, self._name = table, name
         else:
-            series = pd.Series(data, index=index, dtype=dtype, name=name)
+            encoded = encode_objects(data) if dtype is None else None
+            values, dictionary = (data, None) if encoded is None else encoded
+            series = pd.Series(values, index=index, dtype=dtype, name=name)
             capacity = layout.capacity_for(len(series))
-            column = column_from(series, capacity, layout, series.name)
+            column = column_from(series, capacity, layout, series.name, dictionary)
             row_index = index_from(series.index, capacity, layout)
             self._table = Table((column,), row_index, as_count(len(series)), layout=layout)
             self._name = series.name

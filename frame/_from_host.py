@@ -18,7 +18,13 @@ from ._index import RowIndex
 from ._layout import Layout
 
 
-def column_from(values: Any, capacity: int, layout: Layout, name: Hashable = None) -> Column:
+def column_from(
+    values: Any,
+    capacity: int,
+    layout: Layout,
+    name: Hashable = None,
+    dictionary: Dictionary | None = None,
+) -> Column:
     """A column of a one-dimensional array of JAX, pandas, NumPy or Arrow.
 
     Args:
@@ -26,6 +32,7 @@ def column_from(values: Any, capacity: int, layout: Layout, name: Hashable = Non
         capacity: rows of the column.
         layout: where its rows belong.
         name: the column's, for errors.
+        dictionary: the strings that the values are codes of, if they are.
 
     Raises:
         NotImplementedError: a dtype of pandas that no column has.
@@ -40,6 +47,8 @@ def column_from(values: Any, capacity: int, layout: Layout, name: Hashable = Non
     if isinstance(values, pd.arrays.NumpyExtensionArray):
         values = values.to_numpy()
     dtype = values.dtype
+    if dictionary is not None:
+        return _placed(np.asarray(values), ColumnType("string", dictionary), capacity, layout, name)
     if isinstance(dtype, pd.CategoricalDtype):
         kind = ColumnType("category", Dictionary(dtype.categories), ordered=bool(dtype.ordered))
         return _placed(values.codes.astype(np.int32), kind, capacity, layout, name)
