@@ -40,6 +40,11 @@ class SortWorkspace {
               kHasIds ? reinterpret_cast<int32_t*>(ids) : nullptr};
     }
   }
+  // The same memory as three buffers of rows whose words are 64 bits wide.
+  PlacedRows placed(int index) const {
+    static_assert(2 * kRowBytes >= 3 * sizeof(uint64_t), "");
+    return {reinterpret_cast<uint64_t*>(rows_.get()) + index * capacity_};
+  }
   uint32_t* counts() const { return counts_.get(); }
 
  private:
@@ -85,6 +90,10 @@ struct Passes {
   int count = 0;
 };
 
+// Bits that tell 2^size_bits rows apart, or nearly: with evenly spread keys they leave one
+// or two rows in a hundred tied, which costs less than the pass that more bits may need.
+inline int telling_bits(int size_bits) { return size_bits + 6; }
+
 // Cuts the highest bits of `varying` into few digits that tell 2^size_bits rows
 // apart, or nearly: rows that still tie are finished one by one.
 template <typename Word>
@@ -93,9 +102,7 @@ Passes plan_passes(Word varying, int size_bits) {
   const int num_bits = high - trailing_zeros(varying);
   // Bins should not outnumber rows.
   const int max_digit_bits = std::clamp(size_bits - 1, 5, kMaxDigitBits);
-  // With evenly spread keys this many bits leave one or two rows in a hundred tied,
-  // which costs less than the pass that more bits may need.
-  const int needed_bits = std::min(num_bits, size_bits + 6);
+  const int needed_bits = std::min(num_bits, telling_bits(size_bits));
   Passes passes;
   passes.count = (needed_bits + max_digit_bits - 1) / max_digit_bits;
   int shift = high - std::min(num_bits, passes.count * max_digit_bits);

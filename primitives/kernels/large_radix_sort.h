@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "cached_radix_sort.h"
+#include "cached_wide_sort.h"
 #include "digit_partition.h"
 #include "rows.h"
 #include "split_digit.h"
@@ -18,7 +19,7 @@
 namespace jaxframes {
 
 // Rows that are sorted in cache by one thread.
-constexpr int64_t kCachedRows = 1 << 16;
+constexpr int64_t kCachedRows = 1 << PlacedRows::kPlaceBits;
 // Rows that a partition aims at for each of its pieces.
 constexpr int64_t kPieceRows = 1 << 13;
 
@@ -85,9 +86,9 @@ class LargeRadixSort {
   void partition(const Source& source, const Piece& piece, Word varying,
                  bool may_write_output, const OtherSide& other_side) {
     const Digit digit = highest_digit(piece.size(), varying);
-    count_digits(executor_, source, piece.size(), digit, counts_, bin_offsets_);
     const OtherSide sink = other_side + piece.begin;
     if (digit.shift <= trailing_zeros(varying)) {
+      count_digits(executor_, source, piece.size(), digit, counts_, bin_offsets_);
       if (may_write_output) {
         move_to_bins(executor_, source, piece.size(), digit, counts_, output_ + piece.begin);
         return;
@@ -95,10 +96,13 @@ class LargeRadixSort {
       move_to_bins(executor_, source, piece.size(), digit, counts_, sink);
       return add_pieces(piece, digit.num_bins(), [](int64_t) { return 0; });
     }
-    // Keys alone are moved so quickly that a second count costs as much.
-    if (!kHasIds || !is_uneven(piece.size())) {
-      move_to_bins(executor_, source, piece.size(), digit, counts_, sink);
-      return add_pieces(piece, digit.num_bins(), [&](int64_t) { return digit.shift; });
+    // Keys alone are moved so quickly that to split a digit costs as much.
+    if (!kHasIds || !seems_uneven(source, piece.size(), digit)) {
+      count_digits(executor_, source, piece.size(), digit, counts_, bin_offsets_);
+      if (!kHasIds || !is_uneven(piece.size())) {
+        move_to_bins(executor_, source, piece.size(), digit, counts_, sink);
+        return add_pieces(piece, digit.num_bins(), [&](int64_t) { return digit.shift; });
+      }
     }
     // To count once more costs less than to move most rows once more.
     const int64_t target_rows = std::max(kPieceRows, piece.size() / kSplitPieces);
@@ -108,7 +112,25 @@ class LargeRadixSort {
     add_pieces(piece, split.num_bins(), [&](int64_t bin) { return split.shift(bin); });
   }
 
-  // Whether more than an eighth of the rows just counted would have to move again.
+  // What `is_uneven` will say, by a sample of the rows, which are not counted then.
+  template <typename Source>
+  bool seems_uneven(const Source& source, int64_t size, const Digit& digit) {
+    constexpr int64_t kSampleRows = 1 << 12;
+    if (size < 16 * kSampleRows) return false;
+    std::vector<int64_t> sampled(digit.num_bins(), 0);
+    for (int64_t i = 0; i < kSampleRows; ++i) {
+      ++sampled[digit.of(source.word(size * i / kSampleRows))];
+    }
+    bin_offsets_.assign(1, 0);
+    int64_t end = 0;
+    for (const int64_t rows : sampled) {
+      end += rows;
+      bin_offsets_.push_back(static_cast<uint32_t>(size * end / kSampleRows));
+    }
+    return is_uneven(size);
+  }
+
+  // Whether more than an eighth of the rows, binned as counted, would have to move again.
   bool is_uneven(int64_t size) const {
     int64_t rows_in_large_bins = 0;
     for (size_t bin = 0; bin + 1 < bin_offsets_.size(); ++bin) {
@@ -190,6 +212,12 @@ class LargeRadixSort {
   template <typename Rows>
   void sort_cached_piece(const Rows& rows, const Piece& piece, bool in_place,
                          const Workspace& workspace) const {
+    if constexpr (kHasIds && sizeof(Word) == 8) {
+      if (!in_place) {
+        return cached_wide_sort(rows, piece.size(), low_bits<Word>(piece.num_bits), workspace,
+                                output_ + piece.begin);
+      }
+    }
     cached_radix_sort(rows, piece.size(), low_bits<Word>(piece.num_bits),
                       workspace.buffer(0), workspace.buffer(1), workspace.counts(),
                       output_ + piece.begin, in_place);

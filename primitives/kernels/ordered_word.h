@@ -46,7 +46,8 @@ struct KeyRange {
   }
 };
 
-template <typename Order, typename Key>
+// `kFindLost` says whether anybody asks for `lost`.
+template <bool kFindLost, typename Order, typename Key>
 KeyRange<Key> key_range(const Key* keys, int64_t begin, int64_t end, const Order& order,
                         Key compared) {
   const Key reference = order.ordered(keys[0]) & compared;
@@ -57,23 +58,23 @@ KeyRange<Key> key_range(const Key* keys, int64_t begin, int64_t end, const Order
     smallest = std::min(smallest, key);
     largest = std::max(largest, key);
     varying |= key ^ reference;
-    if (!Order::kIsExact) lost |= order.to_key(ordered) ^ keys[i];
+    if (kFindLost && !Order::kIsExact) lost |= order.to_key(ordered) ^ keys[i];
   }
   return {smallest, largest, varying, lost};
 }
 
 // The range of all keys, by all threads.
-template <typename Order, typename Key>
+template <bool kFindLost, typename Order, typename Key>
 KeyRange<Key> key_range(Executor& executor, const Key* keys, int64_t num_keys,
                         const Order& order, Key compared) {
   const Chunks chunks(num_keys, 1 << 16, executor.num_threads());
   if (chunks.count == 1) {
-    return key_range(keys, 0, num_keys, order, compared);
+    return key_range<kFindLost>(keys, 0, num_keys, order, compared);
   }
   std::vector<KeyRange<Key>> ranges(chunks.count);
   parallel_for(executor, chunks.count, [&](int, int64_t chunk) {
     ranges[chunk] =
-        key_range(keys, chunks.begin(chunk), chunks.end(chunk), order, compared);
+        key_range<kFindLost>(keys, chunks.begin(chunk), chunks.end(chunk), order, compared);
   });
   for (int64_t chunk = 1; chunk < chunks.count; ++chunk) {
     ranges[0].combine(ranges[chunk]);

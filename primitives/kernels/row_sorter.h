@@ -8,6 +8,7 @@
 #include <type_traits>
 
 #include "cached_radix_sort.h"
+#include "cached_wide_sort.h"
 #include "counting_sort.h"
 #include "equal_keys.h"
 #include "huge_pages.h"
@@ -58,6 +59,8 @@ class RowSorter {
   using Key = typename Order::Key;
   static constexpr bool kHasIds = kVariant != SortVariant::kKeys;
   static constexpr bool kHasKeys = kVariant != SortVariant::kArgsort;
+  // Sorted floating point needs to know of all keys whether zeros and NaNs lose bits.
+  static constexpr bool kFindsLost = kHasKeys && !Order::kIsExact;
 
   RowSorter(const SortArguments<Order>& arguments, int64_t row, void* scratch)
       : size_(std::min<int64_t>(std::max(arguments.num_valid[row], 0), arguments.num_rows)),
@@ -87,13 +90,16 @@ class RowSorter {
       case Arrangement::kOther: break;
     }
     if (size_ > kCachedRows) {
-      // Floating point needs all of its range: whether zeros and NaNs lose bits.
-      constexpr bool kMayGuess = Order::kIsExact || !kHasKeys;
-      if (kMayGuess && sort_narrow(executor, guess_range(keys_, size_, order_, compared))) {
-        return;
+      if (!kFindsLost) {
+        const KeySample<Key> sample = sample_keys(keys_, size_, order_, compared);
+        if (sort_narrow(executor, sample.guess)) return;
+        if (sample.spans(compared)) {
+          return sort_large(executor, OrderedWord<Order, Key>(order_, {0, compared, compared}));
+        }
       }
     }
-    const KeyRange<Key> range = key_range(executor, keys_, size_, order_, compared);
+    const KeyRange<Key> range =
+        key_range<kFindsLost>(executor, keys_, size_, order_, compared);
     if (size_ <= kCachedRows) {
       sort_cached(range, workspace);
     } else if (!sort_narrow(executor, range)) {
@@ -104,7 +110,7 @@ class RowSorter {
         sort_large(executor, OrderedWord<Order, Key>(order_, range));
       }
     }
-    if constexpr (kHasKeys && !Order::kIsExact) {
+    if constexpr (kFindsLost) {
       if (range.lost != 0) restore_equal_keys(executor, keys_, size_, order_, sorted_keys_);
     }
   }
@@ -162,8 +168,13 @@ class RowSorter {
     const OrderedWord<Order, Key> order(order_, range);
     const InputRows<Order, Key, kHasIds> input{keys_, ids_, order};
     const OutputRows<Order, Key, kVariant> output{sorted_keys_, sorted_ids_, order};
-    cached_radix_sort(input, size_, low_bits<Key>(order.num_bits), workspace.buffer(0),
-                      workspace.buffer(1), workspace.counts(), output, false);
+    const Key compared = low_bits<Key>(order.num_bits);
+    if constexpr (kHasIds && sizeof(Key) == 8) {
+      cached_wide_sort(input, size_, compared, workspace, output);
+    } else {
+      cached_radix_sort(input, size_, compared, workspace.buffer(0), workspace.buffer(1),
+                        workspace.counts(), output, false);
+    }
   }
 
   template <typename Word>

@@ -82,6 +82,25 @@ struct CompactRows {
   void prefetch_after(int64_t i) const { jaxframes::prefetch_after(rows + i); }
 };
 
+// The highest bits of a 64-bit word and the place of its row among those sorted with it.
+struct PlacedRows {
+  static constexpr int kNumColumns = 1;
+  static constexpr int kPlaceBits = 16;
+  static constexpr int kWordBits = 64 - kPlaceBits;
+
+  uint64_t* rows = nullptr;
+
+  static int32_t place(uint64_t row) {
+    return static_cast<int32_t>(row & low_bits<uint64_t>(kPlaceBits));
+  }
+  uint64_t word(int64_t i) const { return rows[i] >> kPlaceBits; }
+  int32_t id(int64_t i) const { return place(rows[i]); }
+  void put(int64_t i, uint64_t word, int32_t place) const {
+    rows[i] = word << kPlaceBits | static_cast<uint32_t>(place);
+  }
+  PlacedRows operator+(int64_t offset) const { return {rows + offset}; }
+};
+
 // How rows lie in memory of our own, where nothing else says how they must.
 template <typename Word, bool kHasIds>
 using ScratchRows = std::conditional_t<kHasIds && sizeof(Word) == 4, PackedRows,

@@ -105,13 +105,13 @@ inline const std::vector<std::string>& key_distributions() {
   // Which rows threads share depends little on the keys, and each run is slow.
   static const std::vector<std::string> names = {"uniform", "four_values", "zipf", "floats",
                                                  "clusters", "float_corners",
-                                                 "outliers"};
+                                                 "outliers", "near_ties"};
 #else
   static const std::vector<std::string> names = {
       "uniform",    "constant", "all_max",  "four_values", "two_valued", "sorted",
       "reversed",   "rotated",  "zipf",     "blocks",      "top_bits",   "low_bits",
       "small_some", "floats",   "clusters", "long_runs",   "signed_small",
-      "float_corners", "outliers"};
+      "float_corners", "outliers", "near_ties"};
 #endif
   return names;
 }
@@ -143,6 +143,11 @@ std::vector<Key> make_keys(const std::string& distribution, int64_t size) {
       const float narrow = static_cast<float>(value);
       if (kBits == 64) std::memcpy(&key, &value, sizeof(Key));
       if (kBits == 32) std::memcpy(&key, &narrow, sizeof(Key));
+    }
+    // Groups whose keys differ in their lowest bits only.
+    if (distribution == "near_ties") {
+      key = static_cast<Key>((bits % 700 * 0x9E3779B97F4A7C15u & ~uint64_t{0xFFFF}) |
+                             (bits >> 40 & 0xFFFF));
     }
     // Few bits as far as a sample may tell, but for some keys that need all.
     if (distribution == "outliers") {
