@@ -94,16 +94,18 @@ def arrow_table(
     return pa.Table.from_arrays(arrays, names).replace_schema_metadata(packed)
 
 
+def _without_rows(column: Column) -> Column:
+    return Column(jnp.zeros(0, column.data.dtype), None, column.type)
+
+
 def _empty(column: Column) -> Any:
-    return to_host(Column(column.data[:0], None, column.type), 0)
+    return to_host(_without_rows(column), 0)
 
 
 def _empty_index(index: RowIndex) -> pd.Index:
     if index.is_range:
         return pd.RangeIndex(0, name=index.names[0])
-    none = RowIndex(
-        tuple(Column(level.data[:0], None, level.type) for level in index.levels), index.names
-    )
+    none = RowIndex(tuple(map(_without_rows, index.levels)), index.names)
     return none.to_pandas(0)
 
 

@@ -71,7 +71,7 @@ def choose(keep: Array, column: Column, other: Column, table: Table, method: str
     if dtype is not None and dtype != column.dtype and not is_traced(keep, other, table.num_rows):
         if not bool(_any_changed(keep, table.num_rows)):
             return column
-        if _may_fit(column, other) and bool(_fits(other.data, column.data[:1], table.num_rows)):
+        if _may_fit(column, other) and bool(_fits(other.data, column.data, table.num_rows)):
             dtype = column.dtype
     elif dtype is not None and column.is_float and other.dtype.kind in "iu":
         dtype = column.dtype

@@ -92,7 +92,7 @@ class SeriesConversion(SeriesBase):
         column = fill_missing(self._only)
         if is_traced(column.data, self._table.num_rows):
             return column.data
-        return column.data[: len(self)]
+        return self._layout.trim(column.data, len(self))
 
     def tolist(self) -> list[Any]:
         """The values as Python's."""

@@ -76,6 +76,16 @@ class Layout:
             return rows
         return self._reshard(rows, NamedSharding(self.mesh, PartitionSpec()))
 
+    def trim(self, rows: jax.Array, num_rows: int) -> jax.Array:
+        """The first rows of an array, which under explicit axes every device has where the mesh
+        does not divide them.
+        """
+        if self.mesh is None or not has_explicit_axes(self.mesh, self.axis):
+            return rows[:num_rows]
+        if num_rows % self.num_shards:
+            rows = self.on_every_device(rows)
+        return jax.lax.slice_in_dim(rows, 0, num_rows)
+
     def _reshard(self, rows: Any, sharding: NamedSharding) -> Any:
         everywhere = NamedSharding(sharding.mesh, PartitionSpec())
 

@@ -78,4 +78,4 @@ class SeriesProtocols(SeriesArrow, AsArray):
                 f"{column.dtype_name}. Use to_numpy()."
             )
         (column,) = resized([column], column.data.shape[0], self._layout)
-        return column.data[:num_rows]
+        return self._layout.trim(column.data, num_rows)

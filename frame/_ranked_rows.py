@@ -13,6 +13,7 @@ from .. import primitives
 from ._base import FrameBase, NDFrame, SeriesBase
 from ._column import Array, Column, host_array, ordered_keys
 from ._from_host import column_from
+from ._group_order import before
 from ._layout import ONE_DEVICE, Layout
 from ._moves import argsort_rows, gather, position, sort_rows, take_rows
 from ._table import Count, Table, is_row, is_traced
@@ -177,9 +178,10 @@ def _in_order(
     data: Array, missing: Array, num_rows: Count, is_decreasing: bool, layout: Layout
 ) -> Array:
     rows = is_row(data.shape[0], num_rows, layout)
-    before, after = data[:-1], data[1:]
-    is_right = (before >= after) if is_decreasing else (before <= after)
-    return jnp.all(is_right | ~rows[1:]) & ~jnp.any(missing & rows)
+    last = before(data)
+    is_right = (last >= data) if is_decreasing else (last <= data)
+    is_first = position(data.shape[0], layout) == 0
+    return jnp.all(is_right | is_first | ~rows) & ~jnp.any(missing & rows)
 
 
 class FrameRankedRows(RankedRows, FrameBase):

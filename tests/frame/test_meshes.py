@@ -67,6 +67,19 @@ def test_rows_that_groups_take_on_a_mesh_of_explicit_axes(reduction):
     assert_same(getattr(on_device(frame, sharding).groupby("k"), reduction)(), expected)
 
 
+@pytest.mark.parametrize("num_rows", [37, 36, 0])
+def test_first_rows_on_a_mesh_of_explicit_axes(num_rows):
+    frame = pd.DataFrame({"x": np.arange(num_rows) * -0.5, "k": np.arange(num_rows) % 5})
+    ours = on_device(frame, row_sharded(make_mesh(4, axis_type=AxisType.Explicit)))
+    np.testing.assert_array_equal(np.asarray(ours["x"].to_jax()), frame["x"])
+    pd.testing.assert_frame_equal(ours.to_arrow().to_pandas(), frame)
+    assert_same(ours["x"].is_monotonic_decreasing, frame["x"].is_monotonic_decreasing)
+    assert_same(ours["k"].is_monotonic_increasing, frame["k"].is_monotonic_increasing)
+    assert_same(
+        ours["k"].where(ours["k"] > 3, ours["x"]), frame["k"].where(frame["k"] > 3, frame["x"])
+    )
+
+
 def compare_on(mesh, names):
     sharding = row_sharded(mesh)
     for name in names:
