@@ -27,11 +27,12 @@ def bytes_moved(operation: str, num_rows: int, key_bytes: int) -> int:
         "radix_argsort": key_bytes + (key_bytes + pair) + (pair + ROW_ID_BYTES),
         # The same without row ids.
         "radix_sort": key_bytes + 2 * key_bytes + 2 * key_bytes,
-        # Write sorted pairs, then fetch each value by its row id.
+        # Sort places, and move keys and values first to their bins, then to their places there.
         "radix_sort with values": key_bytes
         + (key_bytes + pair)
-        + 2 * pair
-        + (ROW_ID_BYTES + 2 * VALUE_BYTES),
+        + (pair + ROW_ID_BYTES)
+        + (2 * ROW_ID_BYTES + 4 * key_bytes)
+        + (2 * ROW_ID_BYTES + 4 * VALUE_BYTES),
         # Read the keys; what is kept of them fits the cache.
         "top_k": key_bytes,
         # Read both sequences, write one.
@@ -73,12 +74,12 @@ def bytes_moved(operation: str, num_rows: int, key_bytes: int) -> int:
         "set_intersection": 2 * (key_bytes + (key_bytes + pair) + 2 * pair),
         # 64 buckets take one pass: count ids, read them to write row ids, fetch values by those.
         "bucket": 4 + (4 + ROW_ID_BYTES) + (ROW_ID_BYTES + 2 * VALUE_BYTES),
-        # Sort pairs, fetch three columns by their row ids, and write the labels of rows.
+        # The same with three columns, the key one of them, and row ids for labels.
         "frame sort_values": key_bytes
         + (key_bytes + pair)
         + (pair + ROW_ID_BYTES)
-        + 3 * (ROW_ID_BYTES + 2 * COLUMN_BYTES)
-        + COLUMN_BYTES,
+        + 3 * (2 * ROW_ID_BYTES + 4 * COLUMN_BYTES)
+        + (2 * ROW_ID_BYTES + 4 * ROW_ID_BYTES),
         # Compare, count, and move half of three columns and the labels.
         "frame filter": (COLUMN_BYTES + 1)
         + 1

@@ -214,30 +214,42 @@ def sort_rows(table: Table, keys: Sequence[tuple[Array, bool]]) -> Table:
     """Puts rows in the order of keys, each with its direction; ties stay as they are."""
     descending = tuple(is_descending for _, is_descending in keys)
     columns = tuple(key for key, _ in keys)
-    rows, row_ids = _sort(
-        rows_of(table), columns, table.num_rows, descending, table.layout, table.index.is_range
+    rows, structure = jax.tree.flatten(rows_of(table))
+    # A column that is the key comes back sorted, and need not be moved once more.
+    places = [place for place, leaf in enumerate(rows) if leaf is columns[0]]
+    key_place = places[0] if len(keys) == 1 and places else None
+    if key_place is not None:
+        del rows[key_place]
+    sorted_key, rows, row_ids = _sort(
+        tuple(rows),
+        columns,
+        table.num_rows,
+        descending,
+        table.layout,
+        table.index.is_range,
+        key_place is not None,
     )
-    return with_rows(table, rows, row_ids, table.num_rows)
+    rows = list(rows)
+    if key_place is not None:
+        rows.insert(key_place, sorted_key)
+    return with_rows(table, jax.tree.unflatten(structure, rows), row_ids, table.num_rows)
 
 
-@functools.partial(jax.jit, static_argnums=(3, 4, 5))
+@functools.partial(jax.jit, static_argnums=(3, 4, 5, 6))
 def _sort(
-    rows: Rows,
+    rows: tuple[Array, ...],
     keys: tuple[Array, ...],
     num_rows: Count,
     descending: tuple[bool, ...],
     layout: Layout,
     wants_ids: bool,
-) -> tuple[Rows, Array | None]:
-    capacity = keys[0].shape[0]
-    if layout.mesh is None:
-        row_ids = primitives.radix_argsort(keys, descending=descending, num_valid=num_rows)
-        return gather(rows, row_ids, layout), row_ids
-    row_ids = position(capacity, layout) if wants_ids else None
-    _, moved = primitives.radix_sort(
+    wants_key: bool,
+) -> tuple[Any, tuple[Array, ...], Array | None]:
+    row_ids = position(keys[0].shape[0], layout) if wants_ids else None
+    sorted_keys, (rows, row_ids) = primitives.radix_sort(
         keys, values=(rows, row_ids), descending=descending, num_valid=num_rows, **layout.on_mesh
     )
-    return moved
+    return sorted_keys[0] if wants_key else None, rows, row_ids
 
 
 def argsort_rows(keys: Sequence[tuple[Array, bool]], num_rows: Count, layout: Layout) -> Array:

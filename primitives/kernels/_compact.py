@@ -8,7 +8,7 @@ import jax.numpy as jnp
 
 from ...shardings._compat import like_varying
 from .._typing import Array
-from ._foreign import call
+from ._foreign import as_words, call, is_words, of_words
 from ._library import is_native
 
 
@@ -61,20 +61,17 @@ def flagged_words(
         The words of the flagged rows in their order, zeros behind the last; and how many rows are
         flagged, those that do not fit included.
     """
-    is_word = words.ndim == 1 and words.dtype.itemsize <= 8
-    if not is_word or mask.shape[0] == 0 or not is_native():
+    if not is_words(words) or mask.shape[0] == 0 or not is_native():
         return otherwise()
 
     def native(mask: Array, words: Array, num_valid: Array) -> tuple[Array, Array]:
-        is_bfloat16 = words.dtype == jnp.bfloat16
-        # A loop of XLA's on CPU that ends in bfloat16 rewrites NaNs.
-        bits = jax.lax.bitcast_convert_type(words, jnp.uint16) if is_bfloat16 else words
+        bits = as_words(words)
         kept, count = call(
             "jaxframes_compact_words_v1",
             (mask[None], num_valid[None], bits[None]),
             (((capacity,), bits.dtype), ((), jnp.int32)),
         )
-        return jax.lax.bitcast_convert_type(kept, words.dtype) if is_bfloat16 else kept, count
+        return of_words(kept, words.dtype), count
 
     return jax.lax.platform_dependent(
         mask, words, num_valid, cpu=native, default=lambda *_: otherwise()

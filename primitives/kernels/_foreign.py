@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 
 from ...shardings._compat import as_varying, result_type_of, varying_axes
@@ -39,3 +40,20 @@ def call(
 def word_attribute(bits: int) -> np.int64:
     """The bits of a word as an attribute: JAX passes no unsigned one of 2**63 or more."""
     return np.uint64(bits).view(np.int64)
+
+
+def is_words(leaf: Array) -> bool:
+    """Whether kernels can move the rows of an array: each is one number of at most 8 bytes."""
+    return leaf.ndim == 1 and leaf.dtype.itemsize <= 8
+
+
+def as_words(leaf: Array) -> Array:
+    """The bits of rows that kernels move; see `of_words`."""
+    # A loop of XLA's on CPU that ends in bfloat16 rewrites NaNs.
+    is_bfloat16 = leaf.dtype == jnp.bfloat16
+    return jax.lax.bitcast_convert_type(leaf, jnp.uint16) if is_bfloat16 else leaf
+
+
+def of_words(words: Array, dtype: Any) -> Array:
+    """The rows whose bits `as_words` gave."""
+    return words if words.dtype == dtype else jax.lax.bitcast_convert_type(words, dtype)

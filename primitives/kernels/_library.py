@@ -17,6 +17,7 @@ TARGETS = (
     "jaxframes_radix_sort_keys_v1",
     "jaxframes_radix_argsort_v1",
     "jaxframes_radix_sort_pairs_v1",
+    "jaxframes_radix_sort_rows_v1",
     "jaxframes_merge_v1",
     "jaxframes_merge_keys_v1",
     "jaxframes_top_k_v1",
@@ -66,6 +67,12 @@ def load() -> tuple[ctypes.CDLL | None, Backend]:
             ctypes.c_int64,
             ctypes.c_int64,
             ctypes.c_int32,
+            ctypes.c_int32,
+        ]
+        library.jaxframes_radix_sort_rows_scratch_bytes.restype = ctypes.c_int64
+        library.jaxframes_radix_sort_rows_scratch_bytes.argtypes = [
+            ctypes.c_int64,
+            ctypes.c_int64,
             ctypes.c_int32,
         ]
         library.jaxframes_factorize_scratch_bytes.restype = ctypes.c_int64

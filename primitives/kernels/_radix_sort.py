@@ -4,6 +4,8 @@
 Rows from `num_valid` on are padding: they stay where they are, after the sorted rows.
 """
 
+from collections.abc import Callable
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -11,7 +13,7 @@ import numpy as np
 from ...shardings._compat import is_x64_enabled
 from .._key_bits import OrderedWord
 from .._typing import Array
-from ._foreign import call, word_attribute
+from ._foreign import as_words, call, of_words, word_attribute
 from ._library import is_native, load
 
 _VARIANT_KEYS, _VARIANT_ARGSORT, _VARIANT_PAIRS = 0, 1, 2
@@ -84,6 +86,36 @@ def sort_words_with_row_ids(
     return _dispatch(xla, native, column.word, num_valid, implicit if row_ids is None else row_ids)
 
 
+def sort_rows(
+    column: OrderedWord,
+    num_valid: Array,
+    rows: tuple[Array, ...],
+    otherwise: Callable[[], tuple[Array, ...]],
+) -> tuple[Array, ...]:
+    """Rows in the order of their words, by the kernel on CPU; it has no derivative.
+
+    Args:
+        column: the words.
+        num_valid: the rows that count, from the front.
+        rows: columns that move with the words, for each of which `is_words` holds; not empty.
+        otherwise: the same by XLA.
+    """
+
+    def native(word: Array, num_valid: Array, *rows: Array) -> tuple[Array, ...]:
+        words = tuple(map(as_words, rows))
+        _, *moved = call(
+            "jaxframes_radix_sort_rows_v1",
+            tuple(array[None] for array in (word, num_valid, *words)),
+            (_rows_scratch(word), *((leaf.shape, leaf.dtype) for leaf in words)),
+            **_attributes(column),
+        )
+        return tuple(map(of_words, moved, [leaf.dtype for leaf in rows]))
+
+    return jax.lax.platform_dependent(
+        column.word, num_valid, *rows, cpu=native, default=lambda *_: otherwise()
+    )
+
+
 def _dispatch(xla, native, word, num_valid, *rest):
     if word.shape[0] == 0 or not is_native():
         return xla(word, num_valid, *rest)
@@ -99,6 +131,13 @@ def _scratch(word: Array, variant: int) -> tuple[tuple[int, ...], type]:
     assert library is not None
     scratch_bytes = library.jaxframes_radix_sort_scratch_bytes
     return (scratch_bytes(1, word.shape[0], word.dtype.itemsize, variant),), jnp.uint8
+
+
+def _rows_scratch(word: Array) -> tuple[tuple[int, ...], type]:
+    library, _ = load()
+    assert library is not None
+    scratch_bytes = library.jaxframes_radix_sort_rows_scratch_bytes
+    return (scratch_bytes(1, word.shape[0], word.dtype.itemsize),), jnp.uint8
 
 
 def _is_invertible(column: OrderedWord) -> bool:

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <memory>
+#include <type_traits>
 #include <vector>
 
 #include "cached_radix_sort.h"
@@ -45,13 +46,16 @@ class LargeRadixSort {
 
   // The sides are two buffers for all rows. Where side 1 overlaps `output`, row by
   // row, `side_1_is_output` says so.
+  // `places`, if it is not null, receives where the first partition put each row; the ids
+  // of the result are then such places, which lie close to each other where ids do not.
   LargeRadixSort(Executor& executor, const Side0& side_0, const Side1& side_1,
-                 const Output& output, bool side_1_is_output)
+                 const Output& output, bool side_1_is_output, int32_t* places = nullptr)
       : executor_(executor),
         side_0_(side_0),
         side_1_(side_1),
         output_(output),
-        side_1_is_output_(side_1_is_output) {}
+        side_1_is_output_(side_1_is_output),
+        places_(places) {}
 
   void sort(const Input& input, int64_t size, Word varying) {
     partition(input, {0, size, 1, bit_width(varying)}, varying, true, side_0_);
@@ -90,17 +94,17 @@ class LargeRadixSort {
     if (digit.shift <= trailing_zeros(varying)) {
       count_digits(executor_, source, piece.size(), digit, counts_, bin_offsets_);
       if (may_write_output) {
-        move_to_bins(executor_, source, piece.size(), digit, counts_, output_ + piece.begin);
+        move(source, piece.size(), digit, output_ + piece.begin);
         return;
       }
-      move_to_bins(executor_, source, piece.size(), digit, counts_, sink);
+      move(source, piece.size(), digit, sink);
       return add_pieces(piece, digit.num_bins(), [](int64_t) { return 0; });
     }
     // Keys alone are moved so quickly that to split a digit costs as much.
     if (!kHasIds || !seems_uneven(source, piece.size(), digit)) {
       count_digits(executor_, source, piece.size(), digit, counts_, bin_offsets_);
       if (!kHasIds || !is_uneven(piece.size())) {
-        move_to_bins(executor_, source, piece.size(), digit, counts_, sink);
+        move(source, piece.size(), digit, sink);
         return add_pieces(piece, digit.num_bins(), [&](int64_t) { return digit.shift; });
       }
     }
@@ -108,8 +112,19 @@ class LargeRadixSort {
     const int64_t target_rows = std::max(kPieceRows, piece.size() / kSplitPieces);
     const SplitDigit<Word> split(digit, bin_offsets_, target_rows);
     count_digits(executor_, source, piece.size(), split, counts_, bin_offsets_);
-    move_to_bins(executor_, source, piece.size(), split, counts_, sink);
+    move(source, piece.size(), split, sink);
     add_pieces(piece, split.num_bins(), [&](int64_t bin) { return split.shift(bin); });
+  }
+
+  template <typename Source, typename AnyDigit, typename Sink>
+  void move(const Source& source, int64_t size, const AnyDigit& digit, const Sink& sink) {
+    if constexpr (kVariant == SortVariant::kArgsort && std::is_same_v<Source, Input>) {
+      if (places_ != nullptr) {
+        return move_to_bins(executor_, source, size, digit, counts_,
+                            PlacingRows<Sink>{sink, places_});
+      }
+    }
+    move_to_bins(executor_, source, size, digit, counts_, sink);
   }
 
   // What `is_uneven` will say, by a sample of the rows, which are not counted then.
@@ -235,6 +250,7 @@ class LargeRadixSort {
   const Side1 side_1_;
   const Output output_;
   const bool side_1_is_output_;
+  int32_t* const places_;
   std::vector<Piece> large_;
   std::vector<Piece> cached_;
   ChunkCounts counts_;

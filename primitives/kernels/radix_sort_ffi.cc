@@ -3,8 +3,11 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "ffi_arguments.h"
+#include "huge_pages.h"
+#include "radix_sort_rows.h"
 
 namespace jaxframes {
 namespace {
@@ -12,6 +15,11 @@ namespace {
 constexpr char kSortKeys[] = "jaxframes_radix_sort_keys_v1";
 constexpr char kArgsort[] = "jaxframes_radix_argsort_v1";
 constexpr char kSortPairs[] = "jaxframes_radix_sort_pairs_v1";
+constexpr char kSortRows[] = "jaxframes_radix_sort_rows_v1";
+
+int64_t rows_scratch_bytes(int64_t batch, int64_t num_rows, int word_bytes) {
+  return batch * radix_sort_rows_row_scratch_bytes(num_rows, word_bytes);
+}
 
 int64_t scratch_bytes(int64_t batch, int64_t num_rows, int word_bytes, SortVariant variant) {
   return batch * radix_sort_row_scratch_bytes(num_rows, word_bytes, variant);
@@ -27,8 +35,14 @@ struct Buffers {
   const ffi::AnyBuffer* scratch = nullptr;
 };
 
-void check(ArgumentChecker& checker, const Buffers& buffers, WordBits flip, int32_t bits,
-           SortVariant variant) {
+void require_scratch(ArgumentChecker& checker, const ffi::AnyBuffer& scratch, int64_t needed) {
+  const int64_t given = static_cast<int64_t>(scratch.element_count());
+  checker.require_dtype(scratch, "scratch", ffi::DataType::U8);
+  checker.require(given >= needed, "scratch must have " + std::to_string(needed) +
+                                       " bytes, got " + std::to_string(given));
+}
+
+void check(ArgumentChecker& checker, const Buffers& buffers, WordBits flip, int32_t bits) {
   checker.require_keys(*buffers.keys, "keys");
   checker.require_flip(*buffers.keys, flip);
   if (!checker.ok()) return;
@@ -50,11 +64,6 @@ void check(ArgumentChecker& checker, const Buffers& buffers, WordBits flip, int3
     checker.require_dtype(*buffers.sorted_row_ids, "sorted row_ids", ffi::DataType::S32);
     checker.require_rows(*buffers.sorted_row_ids, "sorted row_ids", batch, num_rows);
   }
-  const int64_t needed = scratch_bytes(batch, num_rows, word_bytes, variant);
-  const int64_t given = static_cast<int64_t>(buffers.scratch->element_count());
-  checker.require_dtype(*buffers.scratch, "scratch", ffi::DataType::U8);
-  checker.require(given >= needed, "scratch must have " + std::to_string(needed) +
-                                       " bytes, got " + std::to_string(given));
   checker.require(0 <= bits && bits <= 8 * word_bytes,
                   "bits must be in [0, " + std::to_string(8 * word_bytes) + "], got " +
                       std::to_string(bits));
@@ -63,14 +72,14 @@ void check(ArgumentChecker& checker, const Buffers& buffers, WordBits flip, int3
                       " for floating point, got " + std::to_string(bits));
 }
 
-template <SortVariant kVariant, typename Order>
-void run(Executor& executor, const Buffers& buffers, const Order& order, int32_t bits) {
+template <typename Order>
+SortArguments<Order> arguments_of(const Buffers& buffers, const Order& order, int32_t bits) {
   using Key = typename Order::Key;
   const auto ids_of = [](const ffi::AnyBuffer* buffer) {
     const bool has_ids = buffer != nullptr && buffer->element_count() != 0;
     return has_ids ? static_cast<int32_t*>(buffer->untyped_data()) : nullptr;
   };
-  const SortArguments<Order> arguments = {
+  return {
       batch_size(*buffers.keys),
       row_length(*buffers.keys),
       words_of<Key>(*buffers.keys),
@@ -80,19 +89,24 @@ void run(Executor& executor, const Buffers& buffers, const Order& order, int32_t
       ids_of(buffers.sorted_row_ids),
       order,
       bits};
-  radix_sort<kVariant>(executor, arguments, buffers.scratch->untyped_data());
 }
 
 template <SortVariant kVariant>
 ffi::Error call(const char* target, ffi::ThreadPool pool, const Buffers& buffers,
                 WordBits flip, int32_t bits) {
   ArgumentChecker checker(target);
-  check(checker, buffers, flip, bits, kVariant);
+  check(checker, buffers, flip, bits);
+  if (!checker.ok()) return checker.error();
+  const int word_bytes = ArgumentChecker::word_bytes(*buffers.keys);
+  require_scratch(checker, *buffers.scratch,
+                  scratch_bytes(batch_size(*buffers.keys), row_length(*buffers.keys), word_bytes,
+                                kVariant));
   if (!checker.ok()) return checker.error();
   return run_kernel(target, [&] {
     XlaExecutor executor(pool);
     with_order(*buffers.keys, flip, [&](const auto& order) {
-      run<kVariant>(executor, buffers, order, bits);
+      radix_sort<kVariant>(executor, arguments_of(buffers, order, bits),
+                           buffers.scratch->untyped_data());
     });
   });
 }
@@ -118,6 +132,42 @@ ffi::Error sort_pairs(ffi::ThreadPool pool, ffi::AnyBuffer keys, ffi::AnyBuffer 
   const Buffers buffers = {&keys,         &row_ids,         &num_valid,
                            &*sorted_keys, &*sorted_row_ids, &*scratch};
   return call<SortVariant::kPairs>(kSortPairs, pool, buffers, flip, bits);
+}
+
+ffi::Error sort_rows(ffi::ThreadPool pool, ffi::AnyBuffer keys, ffi::AnyBuffer num_valid,
+                     ffi::RemainingArgs sources, ffi::Result<ffi::AnyBuffer> scratch,
+                     ffi::RemainingRets results, WordBits flip, int32_t bits) {
+  const Buffers buffers = {&keys, nullptr, &num_valid, nullptr, nullptr, &*scratch};
+  ArgumentChecker checker(kSortRows);
+  check(checker, buffers, flip, bits);
+  checker.require(sources.size() == results.size(), "as many columns must come as go");
+  if (!checker.ok()) return checker.error();
+  const int64_t batch = batch_size(keys), num_rows = row_length(keys);
+  require_scratch(checker, *scratch,
+                  rows_scratch_bytes(batch, num_rows, ArgumentChecker::word_bytes(keys)));
+  std::vector<MovedColumn> columns;
+  for (size_t i = 0; i < sources.size(); ++i) {
+    const auto source = sources.get<ffi::AnyBuffer>(i);
+    auto moved = results.get<ffi::AnyBuffer>(i);
+    checker.require(source.has_value() && moved.has_value(), "columns must be buffers");
+    if (!checker.ok()) return checker.error();
+    checker.require_rows(*source, "a column", batch, num_rows);
+    checker.require_rows(**moved, "a moved column", batch, num_rows);
+    checker.require_dtype(**moved, "a moved column", source->element_type());
+    const int word_bytes = static_cast<int>(ffi::ByteWidth(source->element_type()));
+    checker.require(word_bytes == 1 || word_bytes == 2 || word_bytes == 4 || word_bytes == 8,
+                    "columns must have 1, 2, 4 or 8 bytes, got " + std::to_string(word_bytes));
+    advise_huge_pages((*moved)->untyped_data(), static_cast<int64_t>((*moved)->size_bytes()));
+    columns.push_back({source->untyped_data(), (*moved)->untyped_data(), word_bytes});
+  }
+  if (!checker.ok()) return checker.error();
+  return run_kernel(kSortRows, [&] {
+    XlaExecutor executor(pool);
+    with_order(keys, flip, [&](const auto& order) {
+      radix_sort_rows(executor, arguments_of(buffers, order, bits), columns,
+                      scratch->untyped_data());
+    });
+  });
 }
 
 }  // namespace
@@ -164,6 +214,17 @@ JAXFRAMES_DEFINE_TARGET(jaxframes_radix_sort_pairs_v1, jaxframes::sort_pairs,
                                   .Attr<jaxframes::WordBits>("flip")
                                   .Attr<int32_t>("bits"));
 
+JAXFRAMES_DEFINE_TARGET(jaxframes_radix_sort_rows_v1, jaxframes::sort_rows,
+                              ffi::Ffi::Bind()
+                                  .Ctx<ffi::ThreadPool>()
+                                  .Arg<ffi::AnyBuffer>()
+                                  .Arg<ffi::AnyBuffer>()
+                                  .RemainingArgs()
+                                  .Ret<ffi::AnyBuffer>()
+                                  .RemainingRets()
+                                  .Attr<jaxframes::WordBits>("flip")
+                                  .Attr<int32_t>("bits"));
+
 // Version of the targets' signatures, for the loader to check.
 extern "C" JAXFRAMES_EXPORT int32_t jaxframes_kernels_abi_version() { return 1; }
 
@@ -173,4 +234,10 @@ extern "C" JAXFRAMES_EXPORT int64_t jaxframes_radix_sort_scratch_bytes(
     int64_t batch, int64_t num_rows, int32_t word_bytes, int32_t variant) {
   return jaxframes::scratch_bytes(batch, num_rows, word_bytes,
                                   static_cast<jaxframes::SortVariant>(variant));
+}
+
+// The same for a sort of rows.
+extern "C" JAXFRAMES_EXPORT int64_t jaxframes_radix_sort_rows_scratch_bytes(
+    int64_t batch, int64_t num_rows, int32_t word_bytes) {
+  return jaxframes::rows_scratch_bytes(batch, num_rows, word_bytes);
 }

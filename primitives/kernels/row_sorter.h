@@ -73,8 +73,21 @@ class RowSorter {
         order_(arguments.order),
         bits_(arguments.bits) {}
 
-  // Sorts by all threads of `executor`. `workspace` serves rows that fit the cache.
-  void sort(Executor& executor, const SortWorkspace<Key, kHasIds>& workspace) {
+  // The rows that count.
+  int64_t size() const { return size_; }
+
+  // Sorts by all threads of `executor`. `workspace` serves rows that fit the cache. With
+  // `places`, of an argsort of more rows than that, see LargeRadixSort; returns whether
+  // they are what the ids of the result mean.
+  bool sort(Executor& executor, const SortWorkspace<Key, kHasIds>& workspace,
+            int32_t* places = nullptr) {
+    places_ = places;
+    run(executor, workspace);
+    return has_placed_;
+  }
+
+ private:
+  void run(Executor& executor, const SortWorkspace<Key, kHasIds>& workspace) {
     if (size_ > kCachedRows) {
       advise_huge_pages(sorted_keys_, kHasKeys ? num_rows_ * sizeof(Key) : 0);
       advise_huge_pages(sorted_ids_, kHasIds ? num_rows_ * 4 : 0);
@@ -115,7 +128,6 @@ class RowSorter {
     }
   }
 
- private:
   // Words narrower than keys can be mapped back where they hold all of the key.
   bool narrow_words_hold_keys() const {
     return !kHasKeys || bits_ == 8 * static_cast<int>(sizeof(Key));
@@ -208,8 +220,9 @@ class RowSorter {
     const bool side_1_is_output = kHasIds || !kIsNarrow;
     const InputRows<Order, Word, kHasIds> input{keys_, ids_, order};
     const OutputRows<Order, Word, kVariant> output{sorted_keys_, sorted_ids_, order};
-    Sort(executor, side_0, side_1, output, side_1_is_output)
+    Sort(executor, side_0, side_1, output, side_1_is_output, places_)
         .sort(input, size_, low_bits<Word>(order.num_bits));
+    has_placed_ = places_ != nullptr;
   }
 
   const int64_t size_;
@@ -221,6 +234,8 @@ class RowSorter {
   char* const scratch_;
   const Order order_;
   const int bits_;
+  int32_t* places_ = nullptr;
+  bool has_placed_ = false;
 };
 
 }  // namespace internal

@@ -148,6 +148,22 @@ struct OutputRows {
   }
 };
 
+// A sink that notes where each row goes, and calls it by that place from there on.
+template <typename Sink>
+struct PlacingRows {
+  static constexpr int kNumColumns = Sink::kNumColumns;
+
+  Sink sink;
+  int32_t* places;
+
+  template <typename Word>
+  void put(int64_t i, Word word, int32_t id) const {
+    places[id] = static_cast<int32_t>(i);
+    sink.put(i, word, static_cast<int32_t>(i));
+  }
+  void prefetch_after(int64_t i) const { sink.prefetch_after(i); }
+};
+
 }  // namespace jaxframes
 
 #endif  // JAXFRAMES_KERNELS_ROWS_H_

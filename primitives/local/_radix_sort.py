@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Stable sort of one device's rows."""
 
+import functools
 from collections.abc import Sequence
 from typing import Any
+
+import jax
 
 from .._arguments import as_directions, as_keys, as_num_valid, as_rows
 from .._key_bits import (
@@ -14,8 +17,10 @@ from .._key_bits import (
     ordered_words,
 )
 from .._typing import Array, ArrayLike, Int, Integer, PyTree
-from ..kernels._radix_sort import argsort_words, sort_words, sort_words_with_row_ids
-from ._moved import with_tangent_of
+from ..kernels._foreign import is_words
+from ..kernels._library import is_native
+from ..kernels._radix_sort import argsort_words, sort_rows, sort_words, sort_words_with_row_ids
+from ._moved import with_tangent_of, with_tangents
 from ._take import take_rows, take_words
 
 Keys = ArrayLike | tuple[ArrayLike, ...]
@@ -138,7 +143,9 @@ def radix_sort(
         word = ordered_word(key, descending=directions[0])
         return take_rows(key, argsort_words(word, num_valid))
 
-    if len(columns) == 1 and holds_whole_key(columns[0].dtype):
+    if values is not None and len(words) == 1 and num_rows > 0 and _is_moved_by_kernel(values):
+        sorted_columns, values = _sort_rows((columns, values), *words[0], valid)
+    elif len(columns) == 1 and holds_whole_key(columns[0].dtype):
         # The word need not be fetched again by row id.
         if values is None:
             sorted_key = key_of_word(sort_words(words[0], valid), columns[0].dtype)
@@ -154,6 +161,25 @@ def radix_sort(
         sorted_columns, values = take_rows((columns, values), row_ids)
     sorted_keys = sorted_columns if is_tuple else sorted_columns[0]
     return sorted_keys if values is None else (sorted_keys, values)
+
+
+def _is_moved_by_kernel(values: PyTree) -> bool:
+    return is_native() and all(map(is_words, jax.tree.leaves(values)))
+
+
+@functools.partial(jax.jit, static_argnums=(2, 3))
+def _sort_rows(rows: Any, word: Array, flip: int, bits: int, num_valid: Array) -> Any:
+    """Rows in the order of one word, keys and values alike."""
+
+    def take(rows: Any, plan: tuple[Array, Array]) -> Any:
+        word, num_valid = plan
+        return take_rows(rows, argsort_words(OrderedWord(word, flip, bits), num_valid))
+
+    leaves, structure = jax.tree.flatten(rows)
+    plain = tuple(map(jax.lax.stop_gradient, leaves))
+    plan = (word, num_valid)
+    moved = sort_rows(OrderedWord(word, flip, bits), num_valid, plain, lambda: take(plain, plan))
+    return with_tangents(take, jax.tree.unflatten(structure, moved), rows, plan)
 
 
 def argsort_columns(words: tuple[OrderedWord, ...], num_valid: Array) -> Array:

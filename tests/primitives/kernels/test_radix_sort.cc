@@ -1,10 +1,44 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "radix_sort.h"
+#include "radix_sort_rows.h"
 
 #include "check.h"
+#include "radix_sort.h"
 
 using namespace jaxframes;
 using namespace jaxframes_tests;
+
+// Columns of two widths, and one with the ids of the rows, move as `expected_rows` says.
+template <typename Key, typename Order>
+void check_columns(Executor& executor, const SortArguments<Order>& arguments,
+                   const std::vector<int32_t>& expected_rows, bool at_front) {
+  const int64_t num_rows = arguments.num_rows, size = arguments.batch * num_rows;
+  std::vector<uint8_t> bytes(size), expected_bytes(size);
+  std::vector<uint64_t> words(size), expected_words(size);
+  std::vector<int32_t> ids(size);
+  for (int64_t i = 0; i < size; ++i) {
+    words[i] = random_bits()();
+    bytes[i] = static_cast<uint8_t>(words[i] >> 7);
+    ids[i] = static_cast<int32_t>(i % num_rows);
+  }
+  for (int64_t i = 0; i < size; ++i) {
+    const int64_t row = i / num_rows * num_rows + expected_rows[i];
+    expected_bytes[i] = bytes[row];
+    expected_words[i] = words[row];
+  }
+  GuardedArray<uint8_t> byte_column(bytes, at_front), moved_bytes(size, at_front);
+  GuardedArray<uint64_t> word_column(words, at_front), moved_words(size, at_front);
+  GuardedArray<int32_t> id_column(ids, at_front), moved_ids(size, at_front);
+  GuardedArray<char> scratch(
+      arguments.batch * radix_sort_rows_row_scratch_bytes(num_rows, sizeof(Key)), at_front);
+  radix_sort_rows(executor, arguments,
+                  {{byte_column.data(), moved_bytes.data(), 1},
+                   {word_column.data(), moved_words.data(), 8},
+                   {id_column.data(), moved_ids.data(), 4}},
+                  scratch.data());
+  CHECK(moved_bytes.values() == expected_bytes);
+  CHECK(moved_words.values() == expected_words);
+  CHECK(moved_ids.values() == expected_rows);
+}
 
 // One call of each variant on a batch of rows that differ in their num_valid.
 template <typename Case>
@@ -64,6 +98,11 @@ void check_sorts(Executor& executor, const std::string& distribution, int64_t ba
                            row_ids.data(), how.order(), how.bits},
         scratch.data());
     CHECK(row_ids.values() == expected_rows);
+    check_columns<Key>(
+        executor,
+        Arguments{batch, num_rows, input.data(), nullptr, valid.data(), nullptr, nullptr,
+                  how.order(), how.bits},
+        expected_rows, at_front);
   }
   for (const bool given : {false, true}) {
     GuardedArray<Key> sorted(batch * num_rows, at_front);

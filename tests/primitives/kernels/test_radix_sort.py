@@ -6,7 +6,7 @@ import jax.numpy as jnp
 import numpy as np
 import oracles
 import pytest
-from jaxframes.primitives import backend, kernels
+from jaxframes.primitives import backend, kernels, local
 from jaxframes.primitives._key_bits import OrderedWord
 from key_distributions import make_keys
 
@@ -128,3 +128,65 @@ def test_one_operand_and_two_operands_agree(dtype, distribution):
     oracles.assert_same_bits(
         radix_sort._argsort_one_operand(ordered), radix_sort._argsort_two_operands(ordered)
     )
+
+
+def columns_of(num_rows):
+    """A column of each width, and one whose NaNs XLA may rewrite."""
+    rng = np.random.default_rng(5)
+    bits = rng.integers(0, 2**16, num_rows).astype(np.uint16)
+    return {
+        "flag": bits % 3 == 0,
+        "bits": bits.view(jnp.bfloat16),
+        "id": np.arange(num_rows, dtype=np.int32),
+        "x": rng.standard_normal(num_rows),
+        "z": (bits + 1j).astype(np.complex64),
+    }
+
+
+@needs_kernels
+@pytest.mark.parametrize("num_rows", [1, 1000, 65_537, 200_003])
+@pytest.mark.parametrize("dtype", ["int8", "int32", "uint64", "float32", "float64"])
+@pytest.mark.parametrize("distribution", ["uniform", "zipf", "reversed"])
+def test_columns_move_with_their_keys(distribution, dtype, num_rows):
+    keys = make_keys(distribution, num_rows, np.dtype(dtype))
+    columns = columns_of(num_rows)
+    for descending, num_valid in ((False, num_rows), (True, num_rows - num_rows // 3)):
+        sorted_keys, moved = local.radix_sort(
+            keys, values=columns, descending=descending, num_valid=num_valid
+        )
+        order = oracles.argsort(keys, descending=descending, num_valid=num_valid)
+        expected = {name: column[order] for name, column in columns.items()}
+        oracles.assert_same_bits((sorted_keys, moved), (keys[order], expected))
+
+
+@needs_kernels
+def test_columns_of_a_batch():
+    rng = np.random.default_rng(0)
+    keys, x = rng.standard_normal((2, 3, 70_000))
+    num_valid = np.array([70_000, 0, 66_000], np.int32)
+    sorted_keys, moved = jax.vmap(
+        lambda key, x, valid: local.radix_sort(key, values=x, num_valid=valid)
+    )(keys, x, num_valid)
+    for row, valid in enumerate(num_valid):
+        order = oracles.argsort(keys[row], num_valid=int(valid))
+        expected = keys[row][order], x[row][order]
+        oracles.assert_same_bits((sorted_keys[row], moved[row]), expected)
+
+
+@needs_kernels
+def test_moved_columns_and_keys_have_derivatives_of_both_orders():
+    rng = np.random.default_rng(0)
+    keys, x, weights = rng.standard_normal((3, 70_000))
+    order = np.argsort(keys, kind="stable")
+
+    def loss(keys, x):
+        sorted_keys, moved = local.radix_sort(keys, values=x)
+        return jnp.sum(weights * (sorted_keys**2 + moved**3))
+
+    of_keys, of_x = jax.grad(loss, (0, 1))(keys, x)
+    placed = np.empty(70_000)
+    placed[order] = weights
+    np.testing.assert_allclose(of_keys, 2 * placed * keys, rtol=1e-15)
+    np.testing.assert_allclose(of_x, 3 * placed * x**2, rtol=1e-15)
+    _, along = jax.jvp(jax.grad(loss, 1), (keys, x), (np.zeros(70_000), np.ones(70_000)))
+    np.testing.assert_allclose(along, 6 * placed * x, rtol=1e-15)
