@@ -105,7 +105,7 @@ inline const std::vector<std::string>& key_distributions() {
   // Which rows threads share depends little on the keys, and each run is slow.
   static const std::vector<std::string> names = {"uniform", "four_values", "zipf", "floats",
                                                  "clusters", "float_corners",
-                                                 "outliers", "near_ties"};
+                                                 "outliers"};
 #else
   static const std::vector<std::string> names = {
       "uniform",    "constant", "all_max",  "four_values", "two_valued", "sorted",
