@@ -23,5 +23,5 @@ for sanitizer in address,undefined thread; do
     { cat "$build/configure.log"; exit 1; }
   cmake --build "$folder" --parallel 2 >"$build/build.log" 2>&1 ||
     { cat "$build/build.log"; exit 1; }
-  (cd "$folder" && ctest --output-on-failure)
+  (cd "$folder" && ctest --parallel 2 --output-on-failure)
 done
