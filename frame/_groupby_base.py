@@ -151,11 +151,24 @@ class GroupByBase:
         picked._places = tuple(self._places[place] for place in places)
         return picked
 
-    def _chosen(self, numeric_only: Any) -> Self:
-        """All columns, or those of numbers only; a series has but one."""
+    def _chosen(self, numeric_only: Any, what: str) -> Self:
+        """All columns, or those of numbers only; a series has but one.
+
+        Raises:
+            TypeError: `numeric_only` of a series without numbers; `what` is the method.
+            ValueError: `numeric_only` is no bool.
+        """
         if not isinstance(numeric_only, (bool, np.bool_)):
             raise ValueError("numeric_only accepts only Boolean values")
-        return self._numeric() if numeric_only and not self._is_series else self
+        if not (numeric_only and self._is_series):
+            return self._numeric() if numeric_only else self
+        column = self._table.columns[self._places[0]]
+        if not column.is_numeric:
+            raise TypeError(
+                f"{what}: with numeric_only=True the series must hold numbers, "
+                f"got {column.dtype_name}."
+            )
+        return self
 
     def _numeric(self) -> Self:
         """The same with only the columns of numbers."""

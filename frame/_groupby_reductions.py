@@ -18,7 +18,7 @@ class GroupByReductions(GroupByBase):
     """One row for each group."""
 
     def _reduction(self, spec: Reduction, numeric_only: bool = False) -> Any:
-        grouped = self._chosen(numeric_only)
+        grouped = self._chosen(numeric_only, spec.op)
         return grouped._result(grouped._reduced(grouped._pairs(spec)))
 
     def sum(self, numeric_only: bool = False, min_count: int = 0, skipna: bool = True) -> Any:
@@ -143,7 +143,7 @@ class GroupByReductions(GroupByBase):
         return self._label_of("argmax", skipna, numeric_only)
 
     def _label_of(self, op: str, skipna: bool, numeric_only: bool) -> Any:
-        grouped = self._chosen(numeric_only)
+        grouped = self._chosen(numeric_only, {"argmin": "idxmin", "argmax": "idxmax"}[op])
         return grouped._result(grouped._labels_of_rows(grouped._pairs(Reduction(op)), skipna))
 
     def _labels_of_rows(self, wanted: Any, skipna: bool = True) -> list[Column]:

@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: Apache-2.0
+"""groupby.sum."""
+
+import numpy as np
+import pandas as pd
+from frame_examples import mixed_frame
+from frame_parity import assert_parity, assert_same_error
+from jaxframes.frame import JaxFrame
+
+
+def quarters():
+    # Their sums are exact in every order.
+    frame = mixed_frame()
+    return frame.assign(x=(frame.i / 4).where(frame.x.notna()))[["k", "i", "x", "d"]]
+
+
+def test_sums_of_groups_add_up_to_the_sum_of_the_column():
+    frame = quarters()
+    sums = JaxFrame(frame).groupby("k").sum()
+    assert sums.x.sum() == frame.x.sum()
+    assert sums.i.sum() == frame.i.sum()
+    assert sums.d.to_pandas().sum() == frame.d.sum()
+
+
+def test_min_count_is_of_values_and_not_of_rows():
+    frame = pd.DataFrame({"k": [1, 1, 2, 3, 3], "x": [np.nan, np.nan, 1.0, np.nan, 2.0]})
+    assert_parity(
+        lambda f: tuple(f.groupby("k").x.sum(min_count=least) for least in (-1, 0, 1, 2)),
+        frame,
+        ways=["jit"],
+    )
+    got = JaxFrame(frame.assign(i=range(5))).groupby("k").sum(min_count=2).to_pandas()
+    # A group without a sum makes floats of integers.
+    assert got["i"].dtype == np.float64
+    assert got["i"].isna().tolist() == [False, True, False]
+
+
+def test_missing_values_count_as_nothing_unless_skipna_is_false():
+    def sums(f):
+        grouped = f.groupby("k")
+        return grouped.sum(skipna=False), grouped.d.sum(min_count=7), grouped.sum(numeric_only=True)
+
+    assert_parity(sums, quarters(), ways=["eager"])
+    opposite = pd.DataFrame({"k": [1, 1, 2, 2], "x": [np.inf, -np.inf, np.inf, np.nan]})
+    assert_parity(lambda f: f.groupby("k").x.sum(), opposite, ways=["eager"])
+
+
+def test_sums_of_no_rows_keep_their_dtypes():
+    for num_rows in (0, 1):
+        assert_parity(lambda f: f.groupby("k").sum(), quarters()[:num_rows], ways=["eager"])
+
+
+def test_numeric_only_is_a_bool_and_of_no_series_of_strings():
+    frame = mixed_frame()[["k", "s", "x"]]
+    assert "str" in assert_same_error(lambda f: f.groupby("k").s.sum(numeric_only=True), frame)
+    assert_same_error(lambda f: f.groupby("k").sum(numeric_only=None), frame)
+    assert_same_error(lambda f: f.groupby("k").sum(ddof=1), frame)
