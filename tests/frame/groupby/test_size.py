@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: Apache-2.0
+"""groupby.size."""
+
+from frame_examples import mixed_frame
+from frame_parity import assert_parity, assert_same_error
+from jaxframes.frame import JaxFrame
+
+
+def test_a_series_keeps_its_name_and_a_frame_gives_none():
+    def sizes(f):
+        return f.groupby("k").size(), f.groupby("k").x.size(), f.x.groupby(f.k).size()
+
+    assert_parity(sizes, mixed_frame()[["k", "x"]], ways=["jit"])
+    assert_parity(lambda f: f.groupby("k").size(), mixed_frame()[["k"]], ways=["eager"])
+
+
+def test_sizes_add_up_to_the_rows_that_have_a_key():
+    frame = mixed_frame()[["s", "x"]]
+    ours = JaxFrame(frame)
+    assert ours.groupby("s").size().sum() == frame.s.notna().sum()
+    assert ours.groupby("s", dropna=False).size().sum() == len(frame)
+
+
+def test_categories_without_rows_and_no_rows_at_all():
+    def sizes(f):
+        grouped = f.groupby(["b", "c"], observed=False, as_index=False)
+        return grouped.size(), f.groupby("c", observed=False).size()
+
+    frame = mixed_frame()[["b", "c"]]
+    for num_rows in (37, 0):
+        assert_parity(sizes, frame[:num_rows], ways=["eager"])
+
+
+def test_it_takes_no_arguments():
+    assert_same_error(lambda f: f.groupby("k").size(dropna=True), mixed_frame()[["k", "x"]])
