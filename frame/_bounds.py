@@ -22,28 +22,44 @@ def clipped(column: Column, lower: Any, upper: Any, label: Hashable, num_rows: C
             f"clip: column {label!r} must not be complex. Clip its parts, map(jnp.real) and "
             "map(jnp.imag)."
         )
+    original = column
     for op, bound in (("np.maximum", lower), ("np.minimum", upper)):
         if bound is None or (isinstance(bound, (float, np.floating)) and np.isnan(bound)):
             continue
-        side = bound if isinstance(bound, Column) else Scalar(bound)
-        if isinstance(side, Column) and side.can_miss:
-            # A bound that is missing bounds nothing.
-            side = Column(jnp.where(side.missing(), column.data.astype(side.dtype), side.data))
-        if _changes_nothing(op, column, side, num_rows):
+        side = _side(bound, column)
+        is_float = side.is_float if isinstance(side, Column) else isinstance(side.value, float)
+        may_keep = is_float and not column.is_float and not is_traced(column, side, num_rows)
+        if not (isinstance(bound, Column) or may_keep):
+            (column,) = combine(op, [(column, side)], num_rows)
             continue
-        (column,) = combine(op, [(column, side)], num_rows)
+        passes = _passes(op, original, side, num_rows)
+        if isinstance(bound, Column):
+            passes |= bound.missing()
+        if may_keep and not bool(any_missing(passes, num_rows)):
+            # Integers keep their dtype beside bounds of floats, none of which lies inside.
+            continue
+        (moved,) = combine(op, [(column, side)], num_rows)
+        if isinstance(bound, Column):
+            data = jnp.where(passes, column.data.astype(moved.dtype), moved.data)
+            moved = Column(data, moved.valid)
+        column = moved
     return column
 
 
-def _changes_nothing(op: str, column: Column, side: Any, num_rows: Count) -> bool:
-    """Whether integers keep their dtype beside bounds of floats, none of which lies inside."""
-    if not isinstance(side, Column) or not side.is_float or column.is_float:
-        return False
-    if is_traced(column, side, num_rows):
-        return False
-    op = "ge" if op == "np.maximum" else "le"
-    (is_inside,) = combine(op, [(column, side)], num_rows)
-    return not bool(any_missing(is_inside.data, num_rows))
+def _side(bound: Any, column: Column) -> Column | Scalar:
+    """A bound as a side of an operation; a whole number of float type is one of integers."""
+    if isinstance(bound, Column):
+        return Column(bound.data, None, bound.type)
+    if isinstance(bound, (float, np.floating)) and column.dtype.kind in "iu":
+        value, info = float(bound), np.iinfo(column.dtype)
+        bound = int(value) if value.is_integer() and info.min <= value < info.max else value
+    return Scalar(bound)
+
+
+def _passes(op: str, column: Column, side: Column | Scalar, num_rows: Count) -> Any:
+    """Which values a bound lets pass; those as they were, where bounds cross."""
+    (is_inside,) = combine("ge" if op == "np.maximum" else "le", [(column, side)], num_rows)
+    return is_inside.data
 
 
 def _check(axis: Any, inplace: bool, owner: NDFrame) -> None:

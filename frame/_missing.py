@@ -279,7 +279,7 @@ def _check_fill(value: Any, axis: Any, inplace: bool, limit: Any, owner: NDFrame
     only_rows("fillna", axis or 0, owner, "Give a dict of labels of columns.")
     if limit is not None:
         raise NotImplementedError("fillna: limit= is not built. Use ffill(limit=) or where().")
-    if isinstance(value, (list, tuple)):
+    if isinstance(value, (list, tuple, set)):
         raise TypeError(
             f'"value" parameter must be a scalar or dict, but you passed a "{type(value).__name__}"'
         )

@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: Apache-2.0
+"""clip."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from frame_examples import floats, integers, mixed_frame
+from frame_parity import assert_parity, assert_same, assert_same_error, on_device
+
+
+def test_without_bounds_nothing_changes():
+    frame = mixed_frame()[["i", "y"]]
+
+    def unbounded(f):
+        return f.clip(), f.clip(np.nan), f.y.clip(None, np.nan), f.y.clip(-np.inf, np.inf)
+
+    assert_parity(unbounded, frame, ways=["eager"])
+    assert_same(on_device(frame).clip(), frame)
+
+
+def test_clipped_values_lie_inside_and_stay_when_clipped_again():
+    ours = on_device(floats())
+    once = ours.clip(-1.0, 2.0)
+    assert once.to_pandas().dropna().between(-1.0, 2.0).all()
+    assert_same(once, floats().clip(-1.0, 2.0))
+    assert_same(once.clip(-1.0, 2.0), once.to_pandas())
+
+
+def test_bounds_may_be_columns_with_holes():
+    frame = mixed_frame()[["x", "y", "i", "k"]]
+
+    def bounded(f):
+        return f.x.clip(lower=f.y), f.x.clip(f.y, 0.5), f.i.clip(-500, f.k)
+
+    assert_parity(bounded, frame, ways=["jit"])
+    assert_parity(lambda s: s.clip(np.arange(37), [20] * 37), frame["i"], ways=["eager"])
+
+
+def test_a_bound_that_is_missing_leaves_every_digit():
+    frame = mixed_frame()[["x", "f"]]
+    assert_parity(lambda f: (f.x.clip(f.f), f.x.clip(upper=f.f)), frame, ways=["eager"])
+
+
+def test_dtypes_follow_column_and_bound():
+    def bounded(s):
+        return s.clip(1, 3), s.clip(upper=2.5), s.clip(np.int64(2)), s.clip(2.0), s.clip(-1e9, 1e9)
+
+    assert_parity(bounded, integers("int8"), ways=["eager"])
+    assert_parity(lambda s: s.clip(-0.5, 0.1), floats("float32"), ways=["eager"])
+    for num_rows in (0, 1):
+        assert_parity(bounded, integers("int64")[:num_rows], ways=["eager"])
+
+
+def test_wrong_bounds():
+    frame = mixed_frame()
+    assert_same_error(lambda s: s.clip(0, 1), frame["s"])
+    assert_same_error(lambda s: s.clip("a"), frame["x"])
+    assert_same_error(lambda s: s.clip([1.0, 2.0]), frame["x"])
+    with pytest.raises(NotImplementedError, match="scalars"):
+        on_device(frame[["x"]]).clip(pd.Series([1.0] * 37), axis=0)

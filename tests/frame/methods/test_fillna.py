@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: Apache-2.0
+"""fillna."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from frame_examples import finite, mixed_frame
+from frame_parity import assert_parity, assert_same, assert_same_error, on_device
+
+
+def test_it_fills_what_isna_shows_and_nothing_else():
+    frame = mixed_frame()
+    ours = on_device(frame)
+    fills = {"x": 9.5, "s": "none", "c": "w", "t": pd.Timestamp("2020-01-01")}
+    for label, value in fills.items():
+        filled = ours[label].fillna(value).to_pandas()
+        was_missing = frame[label].isna()
+        assert (filled[was_missing] == value).all()
+        assert_same(filled[~was_missing], frame[label][~was_missing])
+
+
+def test_values_of_each_type():
+    def filled(f):
+        return (
+            f.d.fillna(pd.Timedelta("2h")), f.t.fillna(f.t), f.x.fillna(f.f), f.f.fillna(2),
+            f.x.fillna(np.inf), f.c.fillna("v")
+        )  # fmt: skip
+
+    assert_parity(filled, mixed_frame(), ways=["eager"])
+
+
+def test_a_dict_names_columns_and_may_name_others():
+    def filled(f):
+        return f.fillna({}), f.fillna({"q": 1}), f.fillna({"f": 0.5, "q": 1, "k": 3})
+
+    assert_parity(filled, mixed_frame()[["x", "f", "k"]], ways=["jit"])
+
+
+def test_columns_without_values_and_without_holes():
+    frame = pd.DataFrame({"none": [np.nan] * 3, "all": [1, 2, 3], "x": [np.nan, 2.0, np.nan]})
+    assert_parity(lambda f: f.fillna(0), frame, ways=["eager"])
+    for num_rows in (0, 1):
+        assert_parity(lambda f: (f.fillna(7), f.x.fillna(7)), frame[:num_rows], ways=["eager"])
+
+
+def test_another_series_fills_by_label():
+    other = pd.Series([1.0, 2.0, 3.0], index=[30, 2, 99])
+    assert_parity(lambda s, o: s.fillna(o), finite(), other, ways=["eager"])
+
+
+def test_wrong_values():
+    frame = mixed_frame()[["x", "s"]]
+    assert_same_error(lambda f: f.x.fillna({1, 2}), frame)
+    assert_same_error(lambda f: f.fillna([1, 2]), frame)
+    with pytest.raises(NotImplementedError, match="limit"):
+        on_device(frame).x.fillna(0.0, limit=1)
