@@ -4,8 +4,6 @@
 Rows from `num_valid` on are padding: they stay where they are, after the sorted rows.
 """
 
-from collections.abc import Callable
-
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -86,20 +84,19 @@ def sort_words_with_row_ids(
     return _dispatch(xla, native, column.word, num_valid, implicit if row_ids is None else row_ids)
 
 
-def sort_rows(
-    column: OrderedWord,
-    num_valid: Array,
-    rows: tuple[Array, ...],
-    otherwise: Callable[[], tuple[Array, ...]],
-) -> tuple[Array, ...]:
+def sort_rows(column: OrderedWord, num_valid: Array, rows: tuple[Array, ...]) -> tuple[Array, ...]:
     """Rows in the order of their words, by the kernel on CPU; it has no derivative.
 
     Args:
         column: the words.
         num_valid: the rows that count, from the front.
         rows: columns that move with the words, for each of which `is_words` holds; not empty.
-        otherwise: the same by XLA.
+            They vary over no mesh axis over which neither the words nor `num_valid` vary.
     """
+
+    def xla(word: Array, num_valid: Array, *rows: Array) -> tuple[Array, ...]:
+        order = argsort_words(column._replace(word=word), num_valid)
+        return tuple(_take(leaf, order) for leaf in rows)
 
     def native(word: Array, num_valid: Array, *rows: Array) -> tuple[Array, ...]:
         words = tuple(map(as_words, rows))
@@ -111,9 +108,28 @@ def sort_rows(
         )
         return tuple(map(of_words, moved, [leaf.dtype for leaf in rows]))
 
-    return jax.lax.platform_dependent(
-        column.word, num_valid, *rows, cpu=native, default=lambda *_: otherwise()
-    )
+    def sort(word: Array, num_valid: Array, *rows: Array) -> tuple[Array, ...]:
+        return _dispatch(xla, native, word, num_valid, *rows)
+
+    sort_one = jax.custom_batching.custom_vmap(sort)
+
+    @sort_one.def_vmap
+    def sort_batch(
+        axis_size: int, is_batched: list[bool], word: Array, num_valid: Array, *rows: Array
+    ) -> tuple[tuple[Array, ...], tuple[bool, ...]]:
+        axes = [0 if flag else None for flag in is_batched]
+        if any(is_batched[:2]):
+            moved = jax.vmap(sort, axes, axis_size=axis_size)(word, num_valid, *rows)
+            return moved, (True,) * len(rows)
+        # The rows of a batch with one key have one order, and the key is sorted once.
+        order = argsort_words(column._replace(word=word), num_valid)
+        moved = tuple(
+            _take(leaf, order) if axis is None else jax.vmap(_take, (0, None))(leaf, order)
+            for leaf, axis in zip(rows, axes[2:], strict=True)
+        )
+        return moved, tuple(is_batched[2:])
+
+    return sort_one(column.word, num_valid, *rows)
 
 
 def _dispatch(xla, native, word, num_valid, *rest):

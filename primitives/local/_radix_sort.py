@@ -7,6 +7,7 @@ from typing import Any
 
 import jax
 
+from ...shardings._compat import varying_axes
 from .._arguments import as_directions, as_keys, as_num_valid, as_rows
 from .._key_bits import (
     OrderedWord,
@@ -143,7 +144,7 @@ def radix_sort(
         word = ordered_word(key, descending=directions[0])
         return take_rows(key, argsort_words(word, num_valid))
 
-    if values is not None and len(words) == 1 and num_rows > 0 and _is_moved_by_kernel(values):
+    if values is not None and len(words) == 1 and _is_moved_by_kernel(values, words[0], valid):
         sorted_columns, values = _sort_rows((columns, values), *words[0], valid)
     elif len(columns) == 1 and holds_whole_key(columns[0].dtype):
         # The word need not be fetched again by row id.
@@ -163,8 +164,14 @@ def radix_sort(
     return sorted_keys if values is None else (sorted_keys, values)
 
 
-def _is_moved_by_kernel(values: PyTree) -> bool:
-    return is_native() and all(map(is_words, jax.tree.leaves(values)))
+def _is_moved_by_kernel(values: PyTree, column: OrderedWord, num_valid: Array) -> bool:
+    if not is_native() or column.word.shape[0] == 0:
+        return False
+    # What one call moves varies over the same mesh axes, and keys over no more than they did.
+    plan_axes = varying_axes(column.word, num_valid)
+    return all(
+        is_words(leaf) and varying_axes(leaf) <= plan_axes for leaf in jax.tree.leaves(values)
+    )
 
 
 @functools.partial(jax.jit, static_argnums=(2, 3))
@@ -178,7 +185,7 @@ def _sort_rows(rows: Any, word: Array, flip: int, bits: int, num_valid: Array) -
     leaves, structure = jax.tree.flatten(rows)
     plain = tuple(map(jax.lax.stop_gradient, leaves))
     plan = (word, num_valid)
-    moved = sort_rows(OrderedWord(word, flip, bits), num_valid, plain, lambda: take(plain, plan))
+    moved = sort_rows(OrderedWord(word, flip, bits), num_valid, plain)
     return with_tangents(take, jax.tree.unflatten(structure, moved), rows, plan)
 
 

@@ -8,7 +8,9 @@ import jax.numpy as jnp
 import numpy as np
 import oracles
 import pytest
+from jax.sharding import PartitionSpec
 from jaxframes.primitives import local
+from jaxframes.shardings import make_mesh
 from key_distributions import make_keys
 
 NUM_ROWS = 1000
@@ -36,6 +38,41 @@ def test_vmap_sorts_each_row_of_the_batch(dtype):
     shared = jax.vmap(lambda n: local.radix_argsort(keys[0, 0], num_valid=n))(num_valid[0])
     expected = [oracles.argsort(keys[0, 0], num_valid=n) for n in num_valid[0]]
     oracles.assert_same_bits(shared, np.stack(expected))
+
+
+def sort_by_shared_keys(shared, values):
+    """Keys and one column that a batch shares, the values that it does not, and their order."""
+    keys, weights = shared
+    sorted_keys, (moved, sorted_weights) = local.radix_sort(keys, values=(values, weights))
+    return (sorted_keys, sorted_weights), moved
+
+
+@pytest.mark.parametrize("num_rows", [0, 1, NUM_ROWS, 70_000])
+@pytest.mark.parametrize("dtype", [np.int32, jnp.bfloat16, np.complex128])
+def test_vmap_leaves_keys_that_a_batch_shares_as_they_are(dtype, num_rows):
+    keys = make_keys("four_values", num_rows, np.dtype(np.float64))
+    values = np.arange(3 * num_rows).reshape(3, num_rows).astype(dtype)
+    weights = np.arange(num_rows, dtype=np.int32)
+    of_batch = jax.vmap(sort_by_shared_keys, in_axes=(None, 0), out_axes=(None, 0))
+    order = oracles.argsort(keys)
+    expected = (keys[order], weights[order]), np.take(values, order, axis=1)
+    oracles.assert_same_bits(jax.jit(of_batch)((keys, weights), values), expected)
+
+
+@pytest.mark.parametrize("num_rows", [0, 1, NUM_ROWS])
+def test_shards_leave_keys_that_they_share_as_they_are(num_rows):
+    keys = make_keys("four_values", num_rows, np.dtype(np.float64))
+    values, weights = np.arange(4 * num_rows), np.arange(num_rows, dtype=np.int32)
+    everywhere, by_row = PartitionSpec(), PartitionSpec("rows")
+    of_shards = jax.shard_map(
+        sort_by_shared_keys,
+        mesh=make_mesh(4),
+        in_specs=(everywhere, by_row),
+        out_specs=(everywhere, by_row),
+    )
+    order = oracles.argsort(keys)
+    expected = (keys[order], weights[order]), values.reshape(4, -1)[:, order].reshape(-1)
+    oracles.assert_same_bits(jax.jit(of_shards)((keys, weights), values), expected)
 
 
 def test_a_scan_body_and_a_branch_sort():
