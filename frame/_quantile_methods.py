@@ -50,10 +50,7 @@ class SeriesQuantiles(SeriesBase):
         check_rest("median", rest)
         axis_number(axis or 0, self)
         check_flag(skipna, "skipna")
-        if numeric_only and not self._only.is_numeric:
-            raise TypeError(
-                "Series.median does not allow numeric_only=True with non-numeric dtypes"
-            )
+        del numeric_only  # pandas heeds it for objects only, and those have no median here.
         check_reducible(self._only, "median", self._name)
         return self._scalar(self._quantiles([0.5], "median", skipna=skipna))
 

@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: Apache-2.0
+"""max."""
+
+import numpy as np
+import pandas as pd
+from frame_examples import mixed_frame
+from frame_parity import assert_parity, assert_same_error, on_device
+
+
+def test_of_every_kind_alone_and_beside_others():
+    frame = pd.DataFrame(
+        {
+            "u": np.array([2**64 - 1, 0, 2**63], "uint64"),
+            "b": [False, False, True],
+            "s": ["b", None, "Z"],
+            "t": pd.to_datetime(["2020-01-01", None, "1960-01-01"]),
+        }
+    )
+    assert_parity(
+        lambda f: (f.u.max(), f.b.max(), f.s.max(), f.t.max(), f.max(), f.s.max(skipna=False)),
+        frame,
+        ways=["eager"],
+    )
+
+
+def test_ordered_categories_have_their_own_order():
+    sizes = pd.Categorical(["s", "l", None, "m"], categories=["s", "m", "l", "xl"], ordered=True)
+    assert_parity(
+        lambda s: (s.max(), s.min(), s.max(skipna=False), s[2:3].max(), s[:0].max()),
+        pd.Series(sizes),
+        ways=["eager"],
+    )
+
+
+def test_the_greatest_of_two_parts_is_that_of_one_of_them():
+    ours = on_device(mixed_frame()[["x", "i"]])
+    assert ours.x.max() == max(ours.x[:20].max(), ours.x[20:].max())
+    assert ours.max(axis=1).max() == ours.max().max() == ours.max(axis=None)
+    assert ours.x.cummax().max() == ours.x.max()
+
+
+def test_rows_and_missing_values():
+    frame = pd.DataFrame({"x": [1.0, np.nan, -np.inf], "y": [2.0, np.nan, np.nan]})
+    assert_parity(
+        lambda f: (f.max(), f.max(skipna=False), f.max(axis=1), f[1:2].max(), f[:0].max()), frame
+    )
+
+
+def test_wrong_uses_are_pandas_errors():
+    frame = mixed_frame()
+    assert_same_error(lambda f: f.assign(c=f.c.cat.as_unordered()).max(), frame[["k", "c"]])
+    assert_same_error(lambda f: f.k.max(axis="columns"), frame)
+    assert_same_error(lambda f: f.k.max(ddof=1), frame)
