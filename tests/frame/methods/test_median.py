@@ -42,6 +42,11 @@ def test_is_the_quantile_of_a_half_and_moves_with_the_values():
     assert JaxSeries([2**62, 2**62]).median() == 2.0**62
 
 
+def test_numbers_only_of_a_series_of_times_is_heeded_for_objects_alone():
+    times = mixed_frame()[["d"]]
+    assert_parity(lambda f: f.d.median(numeric_only=True), times.iloc[:1], ways=["eager"])
+
+
 def test_wrong_uses_are_pandas_errors():
     frame = mixed_frame()
     assert_same_error(lambda f: f.c.median(), frame)
