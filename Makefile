@@ -30,6 +30,7 @@ PYTEST_WORKERS ?= 2
 QUICK_COMPILATION := --xla_backend_optimization_level=0
 ignored = $(addprefix --ignore=tests/$(1)test_,$(addsuffix .py,$(2)))
 XLA_PASS_ARGS ?= --ignore=tests/shardings --ignore=tests/primitives/hlo \
+	--ignore=tests/frame/methods --ignore=tests/frame/groupby \
 	$(call ignored,,how_to import_floors reference_complete) \
 	$(call ignored,primitives/,matrix transformed) \
 	$(call ignored,primitives/collective/,errors exchange gather_rows order_statistics rebalance \
