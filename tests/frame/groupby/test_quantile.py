@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: Apache-2.0
+"""groupby.quantile."""
+
+import pandas as pd
+import pytest
+from frame_examples import mixed_frame
+from frame_parity import assert_parity, assert_same_error
+from jaxframes.frame import JaxFrame
+
+
+def test_the_ends_are_the_least_and_the_greatest():
+    grouped = JaxFrame(mixed_frame()[["k", "x"]]).groupby("k").x
+    pd.testing.assert_series_equal(grouped.quantile(0).to_pandas(), grouped.min().to_pandas())
+    pd.testing.assert_series_equal(grouped.quantile(1.0).to_pandas(), grouped.max().to_pandas())
+
+
+def test_interpolations_of_times():
+    def quantiles(f):
+        grouped = f.groupby("k").d
+        return tuple(grouped.quantile(0.25, name) for name in ("linear", "lower", "midpoint"))
+
+    assert_parity(quantiles, mixed_frame()[["k", "d"]], ways=["eager"])
+
+
+def test_integers_stay_integers_only_where_nothing_is_interpolated():
+    frame = pd.DataFrame({"k": [1, 1, 1, 2], "i": [1, 2, 4, 9]})
+
+    def quantiles(f):
+        names = ("linear", "lower", "higher", "nearest")
+        return tuple(f.groupby("k").quantile(0.6, interpolation=name) for name in names)
+
+    assert_parity(quantiles, frame, ways=["jit"], ulps=2)
+    for num_rows in (0, 1):
+        assert_parity(lambda f: f.groupby("k").quantile(), frame[:num_rows], ways=["eager"])
+
+
+def test_one_number_between_zero_and_one():
+    frame = mixed_frame()[["k", "x"]]
+    assert "-0.1" in assert_same_error(lambda f: f.groupby("k").x.quantile(-0.1), frame)
+    assert_same_error(lambda f: f.groupby("k").x.quantile(0.1, interpolation="bogus"), frame)
+    with pytest.raises(NotImplementedError, match="one q at a time"):
+        JaxFrame(frame).groupby("k").quantile([0.1, 0.9])
