@@ -62,10 +62,10 @@ def reduced_type(op: str, column: Column) -> ColumnType:
 
 
 def as_truths(column: Column) -> Column:
-    """A column of codes as bools: which values Python takes for true."""
+    """A column of codes as bools: which values Python takes for true, a missing one among them."""
     if not isinstance(column.type.dictionary, Dictionary):
         return column
     values = column.dictionary.values
     truths = (values != "") if column.kind == "string" else values.astype(bool)
-    is_true = look_up(column.data, np.asarray(truths, np.bool_), np.bool_(False))
+    is_true = look_up(column.data, np.asarray(truths, np.bool_), np.bool_(True))
     return Column(is_true, column.data >= 0)
