@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: Apache-2.0
+"""searchsorted."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from frame_examples import mixed_frame
+from frame_parity import assert_parity, assert_same_error, on_device
+from jaxframes.frame import JaxSeries
+
+
+def test_the_side_tells_equal_values_apart():
+    values = pd.Series([1.0, 2.0, 2.0, 5.0], index=list("dcba"))
+    assert_parity(
+        lambda s: (
+            s.searchsorted(2.0),
+            s.searchsorted(2.0, side="right"),
+            s.searchsorted([0.0, 9.0, np.inf, -np.inf, np.nan]),
+            s[:0].searchsorted([1.0]),
+        ),
+        values,
+        ways=["eager"],
+    )
+    assert_parity(lambda s: s.searchsorted([2.0, 0.0], "right"), values, ways=["jit"])
+
+
+def test_counts_the_values_below_and_up_to_it():
+    column = on_device(mixed_frame()).i.sort_values()
+    for value in (-300, int(column.iloc[7])):
+        assert column.searchsorted(value) == (column < value).sum()
+        assert column.searchsorted(value, side="right") == (column <= value).sum()
+
+
+def test_wrong_uses_are_pandas_errors():
+    values = pd.Series([1, 2])
+    assert_same_error(lambda s: s.searchsorted(1, side="middle"), values)
+    assert_same_error(lambda s: s.searchsorted(), values)
+    with pytest.raises(NotImplementedError, match="sorter"):
+        JaxSeries([2, 1]).searchsorted(1, sorter=[1, 0])
