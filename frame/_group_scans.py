@@ -139,7 +139,13 @@ def cumulated(
         scanned = _scan(gather(x, order.row_ids, layout), _OPERATORS[op], heads, layout)
         result = gather(scanned, order.places, layout)
         result = result.astype(jnp.bool_) if is_bool else result.astype(_shown_dtype(data, op))
-        missing = rows.missing | (slots < 0) if may_drop or rows.can_miss else None
+        missing = rows.missing
+        if not skipna and rows.can_miss and not rows.is_float:
+            # Only NaN stays in a scan by itself.
+            is_missing = gather(missing.astype(jnp.int8), order.row_ids, layout)
+            was_missing = _scan(is_missing, _OPERATORS["cummax"], heads, layout)
+            missing = gather(was_missing, order.places, layout).astype(jnp.bool_)
+        missing = missing | (slots < 0) if may_drop or rows.can_miss else None
         if missing is None:
             results.append((result, None))
         elif kind == "time":
