@@ -139,9 +139,10 @@ class RowSelection(NDFrame):
         if isinstance(indices, SeriesBase):
             indices = indices.to_numpy()  # pyright: ignore
         if isinstance(indices, jax.Array) and is_traced(indices):
-            places = jax.numpy.where(indices < 0, indices + table.num_rows, indices)
+            places = indices.astype(np.int32)
+            places = jax.numpy.where(places < 0, places + table.num_rows, places)
             capacity = table.layout.capacity_for(len(indices))
-            column = column_from(places.astype(np.int32), capacity, table.layout)
+            column = column_from(places, capacity, table.layout)
             return self._like(take_rows(table, column.data, as_count(len(indices))))
         indices = np.asarray(indices if len(indices) else np.empty(0, np.int64))
         if indices.dtype.kind not in "iuf":

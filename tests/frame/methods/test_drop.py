@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: Apache-2.0
+"""drop."""
+
+import pytest
+from frame_examples import mixed_frame
+from frame_parity import assert_parity, assert_same_error, on_device
+
+FRAME = mixed_frame()[["k", "x", "s"]]
+
+
+def test_columns_are_named_in_three_ways():
+    def dropped(f):
+        return (
+            f.drop(columns="x"), f.drop("x", axis="columns"), f.drop(labels=["x"], axis=1),
+            f.drop(columns=["s", "k", "s"]), f.drop(columns=[]),
+        )  # fmt: skip
+
+    assert_parity(dropped, FRAME, ways=["jit"])
+
+
+def test_the_other_columns_and_all_rows_stay():
+    def dropped(f):
+        return f.drop(columns=f.columns), f[:0].drop(columns="k"), f[:1].drop(columns=["x", "s"])
+
+    assert_parity(dropped, FRAME.set_index("s", drop=False), ways=["eager"])
+
+
+def test_a_label_that_stands_twice_is_dropped_twice():
+    twice = FRAME.set_axis(["a", "b", "a"], axis=1)
+    assert_parity(lambda f: (f.drop(columns="a"), f.drop(columns=["b"])), twice, ways=["eager"])
+
+
+def test_wrong_labels():
+    assert_same_error(lambda f: f.drop(columns=["x", "no"]), FRAME)
+    assert_same_error(lambda f: f.drop("x", axis=1, columns="x"), FRAME)
+    assert_parity(lambda f: f.drop(columns=["no"], errors="ignore"), FRAME, ways=["eager"])
+    with pytest.raises(NotImplementedError, match="inplace"):
+        on_device(FRAME).drop(columns="x", inplace=True)
