@@ -26,6 +26,31 @@
 
 namespace jaxframes {
 
+// Calls sort_row(executor, row, workspace) for each row of a batch. Threads share out the
+// batch where that occupies them all; else each row.
+template <typename Workspace, typename SortRow>
+void sort_batch(Executor& executor, int64_t batch, int64_t num_rows, const SortRow& sort_row) {
+  if (batch == 0 || num_rows == 0) return;
+  const int64_t cached_rows = std::min(num_rows, kCachedRows);
+  const int num_threads = executor.num_threads();
+  if (batch < num_threads && num_rows > kCachedRows) {
+    const Workspace workspace(cached_rows);
+    for (int64_t row = 0; row < batch; ++row) sort_row(executor, row, workspace);
+    return;
+  }
+  const Chunks tasks(batch, std::max<int64_t>(kPieceRows / num_rows, 1), num_threads);
+  std::vector<std::unique_ptr<Workspace>> workspaces;
+  for (int worker = 0; worker < std::min<int64_t>(num_threads, tasks.count); ++worker) {
+    workspaces.push_back(std::make_unique<Workspace>(cached_rows));
+  }
+  parallel_for(executor, tasks.count, [&](int worker, int64_t task) {
+    SerialExecutor serial;
+    for (int64_t row = tasks.begin(task); row < tasks.end(task); ++row) {
+      sort_row(serial, row, *workspaces[worker]);
+    }
+  });
+}
+
 // Sorts each row of a batch. `scratch` holds `batch` times
 // radix_sort_row_scratch_bytes bytes, aligned to 64. The result does not depend on
 // the number of threads.
@@ -35,35 +60,14 @@ void radix_sort(Executor& executor, const SortArguments<Order>& arguments, void*
   using Sorter = internal::RowSorter<Order, kVariant>;
   using Workspace = SortWorkspace<Key, Sorter::kHasIds>;
   const int64_t num_rows = arguments.num_rows;
-  if (arguments.batch == 0 || num_rows == 0) return;
   const int64_t row_scratch_bytes =
       radix_sort_row_scratch_bytes(num_rows, sizeof(Key), kVariant);
-  const auto row_scratch = [&](int64_t row) {
-    return static_cast<char*>(scratch) + row * row_scratch_bytes;
-  };
-  const int64_t cached_rows = std::min(num_rows, kCachedRows);
-
-  // Threads share out the batch where that occupies them all; else each row.
-  const int num_threads = executor.num_threads();
-  if (arguments.batch < num_threads && num_rows > kCachedRows) {
-    const Workspace workspace(cached_rows);
-    for (int64_t row = 0; row < arguments.batch; ++row) {
-      Sorter(arguments, row, row_scratch(row)).sort(executor, workspace);
-    }
-    return;
-  }
-  const Chunks tasks(arguments.batch, std::max<int64_t>(kPieceRows / num_rows, 1),
-                     num_threads);
-  std::vector<std::unique_ptr<Workspace>> workspaces;
-  for (int worker = 0; worker < std::min<int64_t>(num_threads, tasks.count); ++worker) {
-    workspaces.push_back(std::make_unique<Workspace>(cached_rows));
-  }
-  parallel_for(executor, tasks.count, [&](int worker, int64_t task) {
-    SerialExecutor serial;
-    for (int64_t row = tasks.begin(task); row < tasks.end(task); ++row) {
-      Sorter(arguments, row, row_scratch(row)).sort(serial, *workspaces[worker]);
-    }
-  });
+  sort_batch<Workspace>(
+      executor, arguments.batch, num_rows,
+      [&](Executor& row_executor, int64_t row, const Workspace& workspace) {
+        char* const row_scratch = static_cast<char*>(scratch) + row * row_scratch_bytes;
+        Sorter(arguments, row, row_scratch).sort(row_executor, workspace);
+      });
 }
 
 }  // namespace jaxframes

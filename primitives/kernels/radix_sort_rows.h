@@ -14,6 +14,7 @@
 #include "cached_radix_sort.h"
 #include "huge_pages.h"
 #include "large_radix_sort.h"
+#include "radix_sort.h"
 #include "row_sorter.h"
 #include "rows.h"
 #include "thread_pool.h"
@@ -94,12 +95,12 @@ template <typename Order>
 void radix_sort_rows(Executor& executor, const SortArguments<Order>& arguments,
                      const std::vector<MovedColumn>& columns, void* scratch) {
   using Key = typename Order::Key;
+  using Workspace = SortWorkspace<Key, true>;
   const int64_t num_rows = arguments.num_rows;
-  if (num_rows == 0) return;
   const bool is_large = num_rows > kCachedRows;
   const int64_t ids_bytes = internal::row_ids_bytes(num_rows);
   const int64_t row_scratch_bytes = radix_sort_rows_row_scratch_bytes(num_rows, sizeof(Key));
-  for_each_row(executor, arguments.batch, num_rows, [&](Executor& row_executor, int64_t row) {
+  const auto sort_row = [&](Executor& row_executor, int64_t row, const Workspace& workspace) {
     char* rest = static_cast<char*>(scratch) + row * row_scratch_bytes;
     const auto take_ids = [&] {
       int32_t* const ids = reinterpret_cast<int32_t*>(rest);
@@ -115,7 +116,6 @@ void radix_sort_rows(Executor& executor, const SortArguments<Order>& arguments,
     of_row.keys += row * num_rows;
     of_row.num_valid += row;
     of_row.sorted_row_ids = ids;
-    const SortWorkspace<Key, true> workspace(std::min(num_rows, kCachedRows));
     internal::RowSorter<Order, SortVariant::kArgsort> sorter(of_row, 0, rest);
     const bool has_placed = sorter.sort(row_executor, workspace, places);
     const internal::RowOrder order{ids, has_placed ? places : nullptr, sorter.size(), num_rows};
@@ -134,7 +134,8 @@ void radix_sort_rows(Executor& executor, const SortArguments<Order>& arguments,
         default: move(uint64_t{});
       }
     }
-  });
+  };
+  sort_batch<Workspace>(executor, arguments.batch, num_rows, sort_row);
 }
 
 }  // namespace jaxframes
