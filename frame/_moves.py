@@ -212,6 +212,8 @@ def any_missing(valid: Array, num_rows: Count) -> Array:
 
 def sort_rows(table: Table, keys: Sequence[tuple[Array, bool]]) -> Table:
     """Puts rows in the order of keys, each with its direction; ties stay as they are."""
+    if not keys:
+        return table
     descending = tuple(is_descending for _, is_descending in keys)
     columns = tuple(key for key, _ in keys)
     rows, structure = jax.tree.flatten(rows_of(table))

@@ -171,7 +171,9 @@ class FrameQuantiles(FrameBase):
             Beside an infinity it is what the median would be there, where pandas has NaN.
         """
         only_rows("quantile", axis, self, "Use apply(axis=1) for rows.")
-        if method != "single":
+        if method not in ("single", "table"):
+            raise ValueError(f"Invalid method: {method}. Method must be in {{'single', 'table'}}.")
+        if method == "table":
             raise NotImplementedError("quantile: method must be 'single'. Sort the rows instead.")
         frame = self._numbers(numeric_only)
         columns, labels = frame._table.columns, frame._labels

@@ -74,6 +74,8 @@ class FrameRenaming(FrameBase, Renaming):
             ['y']
         """
         no_inplace("rename", inplace)
+        if mapper is not None and (index is not None or columns is not None):
+            raise TypeError("Cannot specify both 'mapper' and any of 'index' or 'columns'")
         if mapper is not None and axis_number(axis or 0, self):
             columns = mapper
         elif mapper is not None or index is not None:

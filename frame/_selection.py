@@ -240,9 +240,10 @@ class FrameSelection(FrameBase, RowSelection):
     def __iter__(self) -> Any:
         return iter(self._labels)
 
-    def get(self, key: Hashable, default: Any = None) -> Any:
-        """The column of a label, or `default` where there is none."""
-        return self[key] if key in self._labels else default
+    def get(self, key: Any, default: Any = None) -> Any:
+        """The column of a label, the columns of a list, or `default` where one is not there."""
+        labels = key if isinstance(key, list) else [key]
+        return self[key] if all(label in self._labels for label in labels) else default
 
     def keys(self) -> pd.Index:
         """The labels of the columns."""

@@ -79,3 +79,7 @@ def test_by_what_a_function_makes_of_each_key():
         ways=["eager"],
     )
     assert_same_error(lambda f: f.sort_values("x", key=lambda s: s[:3]), mixed_frame())
+
+
+def test_by_nothing_rows_stay():
+    assert_parity(lambda f: f.sort_values([]), mixed_frame()[["k", "x"]])

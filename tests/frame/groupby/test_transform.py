@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: Apache-2.0
+"""groupby.transform."""
+
+import numpy as np
+import pandas as pd
+from frame_examples import mixed_frame
+from frame_parity import assert_parity, assert_same_error
+from jaxframes.frame import JaxFrame
+
+
+def test_each_row_has_what_its_group_is_reduced_to():
+    frame = mixed_frame()[["k", "x"]]
+    grouped = JaxFrame(frame).groupby("k").x
+    spread = frame.k.map(grouped.max().to_pandas()).rename("x")
+    pd.testing.assert_series_equal(grouped.transform("max").to_pandas(), spread)
+
+
+def test_methods_of_rows_take_their_arguments():
+    def transformed(f):
+        grouped = f.groupby("k")
+        return (
+            grouped.x.transform("shift", 2),
+            grouped.x.transform("cummax", skipna=False),
+            grouped.transform("ffill", limit=1),
+            grouped.x.transform("cumcount"),
+        )
+
+    assert_parity(transformed, mixed_frame()[["k", "x", "s"]], ways=["eager"])
+
+
+def test_rows_without_a_key_and_few_rows():
+    frame = pd.DataFrame({"k": [1.0, np.nan, 1.0], "i": [1, 2, 3], "x": [0.5, 1.0, np.nan]})
+    assert_parity(lambda f: f.groupby("k").transform("max"), frame, ways=["jit"])
+    assert_parity(lambda f: f.groupby("k", dropna=False).transform("sum"), frame, ways=["eager"])
+    for num_rows in (0, 1):
+        assert_parity(lambda f: f.groupby("k").transform("min"), frame[:num_rows], ways=["eager"])
+
+
+def test_wrong_uses_are_pandas_errors():
+    frame = mixed_frame()[["k", "x"]]
+    assert "argmax" in assert_same_error(lambda f: f.groupby("k").transform("argmax"), frame)
+    assert_same_error(lambda f: f.groupby("k").x.transform("max", bogus=1), frame)

@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: Apache-2.0
+"""diff."""
+
+import numpy as np
+import pandas as pd
+from frame_examples import mixed_frame
+from frame_parity import assert_parity, assert_same_error, on_device
+
+
+def levels():
+    return pd.DataFrame(
+        {
+            "u": np.array([3, 250, 0, 7], "uint8"),
+            "x": [1.0, np.nan, np.inf, np.inf],
+            "t": pd.to_datetime(["2020-01-01", "2020-03-01", None, "2019-01-01"]),
+        }
+    )
+
+
+def test_periods_count_rows_back_or_ahead():
+    def changes(f):
+        return tuple(f.diff(periods) for periods in (0, 2, -3, 4))
+
+    assert_parity(changes, levels(), ways=["eager"])
+    assert_parity(lambda f: (f.u.diff(), f.t.diff(-1)), levels(), ways=["jit"])
+
+
+def test_of_bools_says_where_they_change():
+    flags = pd.Series([True, True, False, True])
+    assert_parity(lambda s: (s.diff(), s.diff(-2), s[:1].diff()), flags, ways=["eager"])
+
+
+def test_summed_up_it_leads_from_the_first_value_to_the_last():
+    column = on_device(mixed_frame()).i
+    assert column.diff().sum() == int(column.iloc[-1]) - int(column.iloc[0])
+    assert column.diff(3)[3:].tolist() == (column - column.shift(3))[3:].tolist()
+
+
+def test_wrong_uses_are_pandas_errors():
+    frame = mixed_frame()
+    assert_same_error(lambda f: f.k.diff(1.5), frame)
+    assert_same_error(lambda f: f.s.diff(), frame)
+    assert_same_error(lambda f: f.diff(axis=2), frame[["k"]])

@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: Apache-2.0
+"""filter."""
+
+from frame_examples import mixed_frame
+from frame_parity import assert_parity, assert_same_error
+
+FRAME = mixed_frame()[["k", "x", "y", "s"]].set_axis(["ab", "b", "ba", "é"], axis=1)
+
+
+def test_columns_by_name_part_or_pattern():
+    def filtered(f):
+        return (
+            f.filter(["é", "no", "b"]), f.filter(like="b"), f.filter(regex="^b"),
+            f.filter(regex="a$|é"), f.filter(("ab",), axis=1),
+        )  # fmt: skip
+
+    assert_parity(filtered, FRAME, ways=["jit"])
+    assert_parity(filtered, FRAME[:0], ways=["eager"])
+
+
+def test_labels_that_are_no_strings_are_read_as_such():
+    frame = FRAME.set_axis([1, 10, 2.5, "1"], axis=1)
+    assert_parity(lambda f: (f.filter(like="1"), f.filter([10])), frame, ways=["eager"])
+
+
+def test_wrong_arguments():
+    assert_same_error(lambda f: f.filter(), FRAME)
+    assert_same_error(lambda f: f.filter(["b"], like="b"), FRAME)
+    assert_same_error(lambda f: f.filter(regex="("), FRAME)

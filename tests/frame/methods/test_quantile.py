@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: Apache-2.0
+"""quantile."""
+
+import numpy as np
+import pandas as pd
+from frame_examples import mixed_frame
+from frame_parity import assert_parity, assert_same_error, on_device
+
+
+def quarters():
+    return pd.DataFrame({"i": [4, 1, 3, 2, 5], "x": [0.5, np.nan, 2.0, 8.0, 4.0]})
+
+
+def test_a_list_gives_a_row_for_each_part_in_its_order():
+    assert_parity(
+        lambda f: (f.quantile([0.75, 0.25, 0.25]), f.x.quantile([1, 0]), f.i.quantile([])),
+        quarters(),
+        ways=["eager"],
+    )
+    assert_parity(lambda f: (f.quantile(0.25), f.i.quantile(0.75)), quarters(), ways=["jit"])
+
+
+def test_interpolation_that_picks_a_value_keeps_integers():
+    assert_parity(
+        lambda f: tuple(
+            f.i.quantile(0.4, interpolation=how) for how in ("lower", "higher", "nearest")
+        ),
+        quarters(),
+        ways=["eager"],
+    )
+
+
+def test_its_ends_are_the_extremes_and_it_never_falls():
+    column = on_device(mixed_frame()).x
+    least, low, high, most = column.quantile([0.0, 0.3, 0.7, 1.0]).tolist()
+    assert least == column.min() <= low <= high <= most == column.max()
+
+
+def test_wrong_uses_are_pandas_errors():
+    frame = mixed_frame()[["k", "x"]]
+    assert_same_error(lambda f: f.quantile([0.5, -0.1]), frame)
+    assert_same_error(lambda f: f.quantile(interpolation="bogus"), frame)
+    assert_same_error(lambda f: f.quantile(method="bogus"), frame)
+    assert_same_error(lambda f: f.k.quantile(0.5, axis=1), frame)

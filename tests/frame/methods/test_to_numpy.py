@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: Apache-2.0
+"""to_numpy."""
+
+import jax
+import numpy as np
+import pytest
+from frame_examples import INTEGERS, integers, mixed_frame
+from frame_parity import assert_parity, assert_same_error, on_device
+
+
+@pytest.mark.parametrize("dtype", INTEGERS)
+def test_integers_keep_their_width(dtype):
+    got = on_device(integers(dtype)).to_numpy()
+    assert got.dtype == dtype
+    np.testing.assert_array_equal(got, integers(dtype).to_numpy())
+
+
+def test_columns_meet_in_one_dtype():
+    def arrays(f):
+        return f[["k", "x"]].to_numpy(), f[["f"]].to_numpy(), f[["k", "b"]].to_numpy(bool)
+
+    assert_parity(arrays, mixed_frame(), ways=["eager"])
+    for num_rows in (0, 1):
+        assert_parity(arrays, mixed_frame()[:num_rows], ways=["eager"])
+
+
+def test_a_dtype_may_be_asked_for():
+    def arrays(f):
+        return f.k.to_numpy("float32"), f.x.to_numpy(object), f.b.to_numpy(np.int8)
+
+    assert_parity(arrays, mixed_frame(), ways=["eager"])
+
+
+def test_wrong_uses():
+    frame = mixed_frame()[["s", "x"]]
+    assert_same_error(lambda f: f.to_numpy(float), frame[frame.s == "a"])
+    with pytest.raises(NotImplementedError, match="jit"):
+        jax.jit(lambda f: f.x.to_numpy())(on_device(frame))

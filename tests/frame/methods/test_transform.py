@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: Apache-2.0
+"""transform."""
+
+import pytest
+from frame_examples import mixed_frame
+from frame_parity import assert_parity, assert_same_error, on_device
+
+FRAME = mixed_frame()[["k", "i"]]
+
+
+def test_functions_are_names_or_callables():
+    def transformed(f):
+        return f.transform("abs"), f.transform(lambda s: s * 2), f.i.transform("cumsum")
+
+    assert_parity(transformed, FRAME, ways=["jit"])
+
+
+def test_arguments_go_to_the_function():
+    def transformed(f):
+        return f.transform("shift", 0, 1, fill_value=0), f.i.transform(lambda s, n: s + n, n=3)
+
+    assert_parity(transformed, FRAME, ways=["eager"])
+    assert_parity(lambda f: f.transform("abs"), FRAME[:1], ways=["eager"])
+
+
+def test_rows_must_stay():
+    assert_same_error(lambda f: f.transform("sum"), FRAME)
+    assert_same_error(lambda s: s.transform(lambda s: s.sum()), FRAME["k"])
+    with pytest.raises(NotImplementedError, match="one function"):
+        on_device(FRAME).transform(["abs", "cumsum"])
