@@ -36,8 +36,9 @@ XLA_PASS_ARGS ?= --ignore=tests/shardings --ignore=tests/primitives/hlo \
 	$(call ignored,primitives/collective/,errors exchange gather_rows order_statistics rebalance \
 	  searchsorted segmented_sort sets transformed wide_counts) \
 	$(call ignored,frame/,agg apply arithmetic_dtypes arrow assign astype bounds cat compilations corr \
-	  coverage csv describe display dt explode iteration labels loc map messages missing neighbours operators \
-	  parity_harness parquet shift str transformations two_processes typed_operators where without_x64 wrong_uses)
+	  coverage csv derivatives describe display dt encoding explode iteration labels loc map meshes messages \
+	  missing neighbours operators parity_harness parquet shift str transformations two_processes \
+	  typed_operators where without_x64 wrong_uses)
 
 VENV := .venv
 BIN := $(VENV)/bin
