@@ -108,12 +108,10 @@ def encode_objects(values: Any) -> tuple[np.ndarray, Dictionary] | None:
     if objects is None:
         return None
     try:
-        if _are_strings(objects, skipna=False):
-            encoded = _encode_few(objects)
-        elif _are_strings(objects, skipna=True):
-            encoded = None
-        else:
+        has_all = _are_strings(objects, skipna=False)
+        if not has_all and not _are_strings(objects, skipna=True):
             return None
+        encoded = _encode_few(objects) if has_all else None
         return encode_strings(_as_arrow(objects)) if encoded is None else encoded
     except (TypeError, ValueError):
         # What Arrow does not hold, pandas may know how to read, or says what is wrong with it.

@@ -143,7 +143,7 @@ class GroupByReductions(GroupByBase):
         return self._label_of("argmax", skipna, numeric_only)
 
     def _label_of(self, op: str, skipna: bool, numeric_only: bool) -> Any:
-        grouped = self._chosen(numeric_only, {"argmin": "idxmin", "argmax": "idxmax"}[op])
+        grouped = self._chosen(numeric_only, op.replace("arg", "idx"))
         return grouped._result(grouped._labels_of_rows(grouped._pairs(Reduction(op)), skipna))
 
     def _labels_of_rows(self, wanted: Any, skipna: bool = True) -> list[Column]:

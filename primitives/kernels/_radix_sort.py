@@ -95,7 +95,7 @@ def sort_rows(column: OrderedWord, num_valid: Array, rows: tuple[Array, ...]) ->
     """
 
     def xla(word: Array, num_valid: Array, *rows: Array) -> tuple[Array, ...]:
-        order = argsort_words(column._replace(word=word), num_valid)
+        order = _argsort_xla(column._replace(word=word), num_valid)
         return tuple(_take(leaf, order) for leaf in rows)
 
     def native(word: Array, num_valid: Array, *rows: Array) -> tuple[Array, ...]:
