@@ -22,23 +22,15 @@ BENCH_ARGS ?=
 # XLA compiles on one core, so two workers halve the time of the tests on two.
 PYTEST_WORKERS ?= 2
 
-# The second pass, without the C++ kernels, compiles programs several times as large: it leaves out
-# LLVM's optimiser, and the tests that no kernel is part of: those that put transformations and
-# meshes around what the others test, collectives that only move rows or that stand on a sort which
-# has its own tests, and methods of frames that work row by row, on labels or on dictionaries.
-# XLA_PASS_ARGS= runs them all.
+# The second pass, without the C++ kernels, runs the tests of what stands on one: the local ops, a
+# sort and a reduction over a mesh, and frames that sort, group and join. XLA_TESTS=tests runs all.
+# It compiles programs several times as large, so it leaves out LLVM's optimiser.
 QUICK_COMPILATION := --xla_backend_optimization_level=0
-ignored = $(addprefix --ignore=tests/$(1)test_,$(addsuffix .py,$(2)))
-XLA_PASS_ARGS ?= --ignore=tests/shardings --ignore=tests/primitives/hlo \
-	--ignore=tests/frame/methods --ignore=tests/frame/groupby \
-	$(call ignored,,how_to import_floors reference_complete) \
-	$(call ignored,primitives/,matrix transformed) \
-	$(call ignored,primitives/collective/,errors exchange gather_rows order_statistics rebalance \
-	  searchsorted segmented_sort sets transformed wide_counts) \
-	$(call ignored,frame/,agg apply arithmetic_dtypes arrow assign astype bounds cat compilations corr \
-	  coverage csv derivatives describe display dt encoding explode iteration labels loc map meshes messages \
-	  missing neighbours operators parity_harness parquet shift str transformations two_processes \
-	  typed_operators where without_x64 wrong_uses)
+XLA_TESTS ?= tests/test_key_bits.py tests/primitives/local \
+	$(addprefix tests/primitives/collective/test_,radix_sort.py reduce_by_key.py) \
+	$(addprefix tests/frame/test_,sort_values.py merge.py merge_asof.py join.py duplicates.py \
+	  groupby_aggregation.py groupby_keys.py groupby_reductions.py groupby_rows.py \
+	  groupby_strings.py groupby_sums.py)
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -47,7 +39,8 @@ STAMPS := $(VENV)/stamps
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 # asv keeps what it knows of the machine in the home folder; this one is thrown away.
 ASV := HOME=$(CURDIR)/build/asv $(CURDIR)/$(BIN)/python -m asv
-PYTEST := $(BIN)/python -m pytest -n $(PYTEST_WORKERS) --dist loadgroup
+# The tests of a file share what they compile, so they stay with one worker.
+PYTEST := $(BIN)/python -m pytest -n $(PYTEST_WORKERS) --dist loadfile
 
 KERNEL_SOURCES := $(wildcard primitives/kernels/*.h primitives/kernels/*.cc) \
 	primitives/kernels/CMakeLists.txt
@@ -90,7 +83,7 @@ demo: $(STAMPS)/demo
 test: $(STAMPS)/test
 	$(PYTEST) $(PYTEST_ARGS)
 	JAXFRAMES_KERNELS=xla XLA_FLAGS=$(QUICK_COMPILATION) \
-	  $(PYTEST) --ignore=tests/test_packaging.py $(XLA_PASS_ARGS) $(PYTEST_ARGS)
+	  $(PYTEST) --ignore=tests/test_packaging.py $(PYTEST_ARGS) $(XLA_TESTS)
 
 sanitize: $(STAMPS)/test
 	PATH="$(CURDIR)/$(BIN):$$PATH" bash tests/primitives/kernels/run_sanitizers.sh

@@ -52,7 +52,8 @@ class FrameDuplicates(Duplicates, FrameBase):
         if subset is None:
             places = list(range(len(self._labels)))
         else:
-            is_one = isinstance(subset, (str, tuple)) or not np.iterable(subset)
+            is_label = isinstance(subset, str) or not np.iterable(subset)
+            is_one = is_label or (isinstance(subset, tuple) and subset in self._labels.index)
             wanted = [subset] if is_one else list(subset)
             if absent := self._labels.absent(wanted):
                 raise absent

@@ -23,6 +23,7 @@ from ._index import RANGE, RowIndex
 from ._labels import Labels
 from ._layout import ONE_DEVICE
 from ._moves import settled
+from ._recode import without_missing
 from ._table import Table, either_needed, is_traced
 
 
@@ -202,11 +203,11 @@ class GroupByBase:
         for at, spec in wanted:
             column = self._table.columns[self._places[at]]
             check_reducible(spec.op, column, self._labels[at])
-            is_truth = spec.op in ("any", "all") and column.type.has_codes
-            if (at, is_truth) not in places:
-                places[at, is_truth] = len(columns)
-                columns.append(as_truths(column) if is_truth else column)
-            plan.append((places[at, is_truth], spec))
+            is_recoded = _is_recoded(column, spec)
+            if (at, is_recoded) not in places:
+                places[at, is_recoded] = len(columns)
+                columns.append(_recoded(column) if is_recoded else column)
+            plan.append((places[at, is_recoded], spec))
             types.append((reduced_type(spec.op, column), column))
         if not plan:
             return []
@@ -272,6 +273,17 @@ class GroupByBase:
         """A result with a row for each group and the labels that there are."""
         labels = self._labels if labels is None else labels
         return self._one_each(columns, labels, as_series=self._is_series)
+
+
+def _is_recoded(column: Column, spec: Reduction) -> bool:
+    """Whether codes do not say what counts: what a string is worth, or which objects are none."""
+    if column.kind == "object":
+        return spec.skipna
+    return spec.op in ("any", "all") and column.type.has_codes
+
+
+def _recoded(column: Column) -> Column:
+    return without_missing(column) if column.kind == "object" else as_truths(column)
 
 
 def label_of(name: Hashable) -> Labels:

@@ -8,10 +8,11 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from .. import primitives
 from ._column import Array, Column
 from ._group_scans import GroupOrder, order_of, places_in_groups
 from ._groupby_base import GroupByBase
-from ._layout import ONE_DEVICE
+from ._layout import ONE_DEVICE, Layout
 from ._moves import filter_rows, gather, settled
 from ._table import Count
 
@@ -39,10 +40,19 @@ class GroupByPlaces(GroupByBase):
         return self._numbers(places)
 
     def ngroup(self, ascending: bool = True) -> Any:
-        """The number of each row's group, from zero, in the order of the groups."""
+        """The number of each row's group, from zero, in the order of the groups that have rows.
+
+        Descending, the first of them has the number of the last of all groups, as in pandas.
+        """
         groups = self._groups
         numbers = _group_numbers(
-            groups.slots, groups.kept, groups.count, groups.num_slots, bool(ascending)
+            groups.slots,
+            groups.kept,
+            groups.count,
+            groups.num_slots,
+            groups.may_be_empty,
+            bool(ascending),
+            groups.layout,
         )
         return self._numbers(numbers)
 
@@ -71,6 +81,8 @@ class GroupByPlaces(GroupByBase):
         if dropna is not None:
             raise NotImplementedError("groupby: nth without dropna. Use dropna() first.")
         wanted = list(n) if isinstance(n, (list, tuple)) else [n]
+        if not wanted:
+            return self._kept_rows(jnp.zeros_like(self._groups.slots, bool))
         if not all(isinstance(one, (int, np.integer, slice)) for one in wanted):
             raise TypeError(
                 f"Invalid index {type(n)}. Must be integer, list-like, slice or a tuple of "
@@ -117,9 +129,15 @@ def _as_numbers(numbers: Array, slots: Array) -> tuple[Array, Array]:
     return numbers.astype(jax.dtypes.canonicalize_dtype(np.int64)), slots >= 0
 
 
-@functools.partial(jax.jit, static_argnums=(3, 4))
+@functools.partial(jax.jit, static_argnums=(3, 4, 5, 6))
 def _group_numbers(
-    slots: Array, kept: Array | None, count: Count, num_slots: int, ascending: bool
+    slots: Array,
+    kept: Array | None,
+    count: Count,
+    num_slots: int,
+    may_be_empty: bool,
+    ascending: bool,
+    layout: Layout,
 ) -> Array:
     numbers = slots
     if kept is not None:
@@ -128,4 +146,10 @@ def _group_numbers(
         target = jnp.where(own < count, kept, np.int32(num_slots))
         number_of = jnp.zeros(num_slots, jnp.int32).at[target].set(own, mode="drop")
         numbers = gather(number_of, slots, ONE_DEVICE)
+    if may_be_empty:
+        own = jnp.where(slots < 0, np.int32(-1), numbers)
+        num_groups = num_slots if kept is None else kept.shape[0]
+        sizes = primitives.segment_count(own, num_groups, **layout.on_mesh)
+        present = jnp.cumsum(sizes > 0, dtype=jnp.int32) - np.int32(1)
+        numbers = gather(present, own, ONE_DEVICE)
     return numbers if ascending else jnp.asarray(count, jnp.int32) - np.int32(1) - numbers

@@ -116,6 +116,8 @@ class GroupByReductions(GroupByBase):
         """Counts the rows of each group, missing values and all."""
         (column,) = self._sizes()
         if not self._options.as_index:
+            if any(key.name == "size" for key in self._grouped.keys):
+                raise ValueError("cannot insert size, already exists")
             return self._one_each([column], label_of("size"))
         name = self._labels[0] if self._is_series else None
         return self._one_each([column], label_of(name), as_series=True)

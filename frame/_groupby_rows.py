@@ -107,6 +107,8 @@ class GroupByRows(GroupByPlaces):
         if isinstance(periods, bool) or not isinstance(periods, (int, np.integer)):
             raise TypeError(f"Periods must be integer, but {periods} is {type(periods)}.")
         groups = self._groups
+        if periods == 0:
+            return self._columns()
         periods = np.int32(np.clip(periods, -(2**30), 2**30))
         row_ids = shifted_rows(self._order, groups.slots, periods, groups.num_slots, groups.layout)
         columns = [fill_missing(column) for column in self._columns()]
@@ -144,7 +146,10 @@ class GroupByRows(GroupByPlaces):
             elif column.is_numeric and not column.is_float:
                 is_small = column.dtype in (np.int8, np.int16)
                 narrow.append(np.float32 if is_small else None)
-                pairs.append(tuple(_as_float64(one) for one in (column, before)))
+                # In place nothing is missing, and the difference keeps its dtype.
+                is_kept = periods == 0 and not is_small
+                pair = column, before
+                pairs.append(pair if is_kept else tuple(map(_as_float64, pair)))
             else:
                 narrow.append(None)
                 pairs.append((column, before))
@@ -181,6 +186,8 @@ class GroupByRows(GroupByPlaces):
         return self._of_rows([Column(_less_one(ratio.data)) for ratio in ratios])
 
     def _filled(self, limit: int | None, forward: bool) -> Any:
+        if limit is not None and not isinstance(limit, (int, float, np.number)):
+            raise TypeError(f"an integer is required as limit, got {limit!r}")
         groups, order = self._groups, self._order
         columns = []
         for column in self._columns():

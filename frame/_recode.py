@@ -49,6 +49,14 @@ def renumbered(codes: Array, new_codes: np.ndarray) -> Array:
     return look_up(codes, new_codes.astype(np.int32), np.int32(-1))
 
 
+def without_missing(column: Column) -> Column:
+    """Objects, of which None, NaN and NaT have the code of what is missing."""
+    assert column.type.dictionary is not None
+    values = column.type.dictionary.values
+    codes = np.where(pd.isna(values), -1, np.arange(len(values)))
+    return column.with_arrays((renumbered(column.data, codes), column.valid))
+
+
 def look_up(codes: Array, table: np.ndarray, missing: Any) -> Array:
     """What a table on the host holds for each code, `missing` for a negative one.
 

@@ -16,12 +16,16 @@ from jax.sharding import PartitionSpec
 from jaxframes import shardings
 
 SHARD_COUNTS = (1, 2, 3, 5, 8)
+UNOPTIMISED = {"xla_backend_optimization_level": 0}
 
 mesh_of = functools.cache(shardings.make_mesh)
 
 
 def on_shards(function: Callable[..., Any], num_shards: int, **options: Any) -> Callable[..., Any]:
-    """Compiles a function of one shard to one of all, whose arrays have an axis of shards."""
+    """Compiles a function of one shard to one of all, whose arrays have an axis of shards.
+
+    The program runs a few times on a few rows: LLVM's optimiser would cost more than it saves.
+    """
 
     def run(*arguments: Any) -> Any:
         result = function(*jax.tree.map(lambda leaf: leaf[0], arguments))
@@ -29,7 +33,7 @@ def on_shards(function: Callable[..., Any], num_shards: int, **options: Any) -> 
 
     by_shard = PartitionSpec("rows")
     mapped = jax.shard_map(run, mesh=mesh_of(num_shards), in_specs=by_shard, out_specs=by_shard)
-    return jax.jit(mapped, **options)
+    return jax.jit(mapped, compiler_options=UNOPTIMISED, **options)
 
 
 def into_shards(rows: Any, num_shards: int) -> Any:

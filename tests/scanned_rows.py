@@ -8,9 +8,6 @@ import oracles
 from jaxframes.primitives._scan_operators import NAMED_OPERATORS
 from key_distributions import FLOAT_DTYPES, make_keys
 
-# Compiles fast: most programs here run once on a few rows.
-UNOPTIMISED = {"xla_backend_optimization_level": 0}
-
 # Operator, reverse, exclusive: each operator in both directions and both ways.
 SETTINGS = tuple(
     (op, reverse, exclusive)

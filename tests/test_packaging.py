@@ -16,7 +16,6 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGES = ["primitives", "frame", "shardings"]
 KERNELS = "jaxframes/primitives/kernels/libjaxframes_kernels.so"
-pytestmark = pytest.mark.xdist_group("packaging")
 
 
 def run(arguments, cwd, **environment):

@@ -5,7 +5,7 @@ Three transports give the same rows in the same places:
 
 - ragged: `ragged_all_to_all`, each row moved once. XLA has it on TPU and GPU.
 - one hop: a dense `all_to_all` with room for a quarter more than the mean run. It cannot carry a
-  longer run.
+  longer run, unless the rows are so few that there is room for all of them in each pair.
 - two hops: row `u` of the run from shard `s` to shard `d` travels through shard
   `(u + s + d) mod p`. Of a run every shard then carries an equal part, give or take a row, so no
   pair of shards sends more than its share of the rows plus half a row for each shard, whatever the
@@ -24,6 +24,10 @@ from ._wide_counts import cumsum_wide, saturated
 
 Transport = Literal["auto", "ragged", "one_hop", "two_hop"]
 TRANSPORTS = ("auto", "ragged", "one_hop", "two_hop")
+
+# Where a shard sends no more than this, all its rows to each shard, a message costs its latency and
+# not its bytes: room for every run is cheaper than a choice of transports, and compiles faster.
+_FEW_BYTES = 1 << 16
 
 # Below this many runs comparing with every offset is quicker than a binary search in them.
 _FEW_RUNS = 32
@@ -94,7 +98,8 @@ def exchange(
         return _resized(rows, runs.sent[0, 0], capacity)
     if num_rows == 0 or capacity == 0 or rows.shape[1] == 0:
         return like_varying(jnp.zeros((capacity, rows.shape[1]), rows.dtype), rows, runs)
-    if transport == "one_hop":
+    is_few = num_shards * rows.size * rows.dtype.itemsize <= _FEW_BYTES
+    if transport == "one_hop" or (transport == "auto" and is_few):
         return _one_hop(rows, runs, capacity, axis_name, num_rows)
     if transport == "two_hop":
         return two_hop(rows, runs)

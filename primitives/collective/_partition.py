@@ -48,7 +48,8 @@ def partition(
         transport: how the rows travel; the result is the same, bit for bit.
 
             - `"auto"`: one hop where the longest run is at most a quarter above the mean, else two;
-              always two on TPU.
+              always two on TPU. One hop everywhere for few rows: where `num_shards` times the bytes
+              of a shard's rows are at most 64 KiB.
             - `"ragged"`: one `ragged_all_to_all`, on TPU and GPU, where their XLA compiles it; on
               CPU, where there is none, as `"auto"`.
             - `"one_hop"`: one `all_to_all` with room for every row in each pair of shards, which

@@ -16,11 +16,10 @@ import pytest
 from jax.flatten_util import ravel_pytree
 from jax.sharding import AxisType, PartitionSpec
 from jaxframes import shardings
-from on_shards import into_shards, mesh_of, noting, on_shards, row_counts
+from on_shards import UNOPTIMISED, into_shards, mesh_of, noting, on_shards, row_counts
 
 # A batch of three calls is also what three shards hold.
 BATCH = 3
-UNOPTIMISED = {"xla_backend_optimization_level": 0}
 WIDTHS = {"float64": np.float32, "int64": np.int32, "uint64": np.uint32, "complex128": np.complex64}
 
 
@@ -82,7 +81,7 @@ def collective_of(case):
 
 @functools.cache
 def on_three_shards(case):
-    return on_shards(collective_of(case), 3, compiler_options=UNOPTIMISED)
+    return on_shards(collective_of(case), 3)
 
 
 @pytest.mark.parametrize("level", op_cases.PACKAGES)
@@ -117,7 +116,7 @@ def test_local_call_under_vmap_and_in_a_scan(case):
 
 @cases_of("local")
 def test_local_call_inside_shard_map(case):
-    call = on_shards(case.at("local"), BATCH, compiler_options=UNOPTIMISED)
+    call = on_shards(case.at("local"), BATCH)
     shards = call(*case.draw_batch(BATCH))
     for seed, one in enumerate(elements_of(shards)):
         assert_agree(case, one, expected_of(case, seed))
@@ -169,7 +168,7 @@ def test_collective_under_vmap(case):
     counts = list(row_counts(3, op_cases.NUM_ROWS // 3).values())[:BATCH]
     draws = [(counts[seed], *into_shards(case.draw(seed), 3)) for seed in range(BATCH)]
     batch = jax.tree.map(lambda *arrays: np.stack(arrays, 1), *draws)
-    actual = on_shards(jax.vmap(collective_of(case)), 3, compiler_options=UNOPTIMISED)(*batch)
+    actual = on_shards(jax.vmap(collective_of(case)), 3)(*batch)
     for one, draw in zip(elements_of(actual, axis=1), draws, strict=True):
         assert_agree(case, one, on_three_shards(case)(*draw))
 

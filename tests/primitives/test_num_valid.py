@@ -18,7 +18,7 @@ import pytest
 from jax.sharding import AxisType
 from jaxframes import primitives, shardings
 from key_distributions import make_keys
-from on_shards import mesh_of, noting
+from on_shards import UNOPTIMISED, mesh_of, noting
 
 NUM_ROWS, NUM_OTHERS = 13, 7
 # None, one, a shard's and one more, all but one, all, and those that the other side has.
@@ -212,7 +212,7 @@ def test_one_program_serves_every_number_of_rows(name, place):
     case = CASES[name]
     at = {"mesh": MESHES[place](), **({"transport": "one_hop"} if case.moves_rows else {})}
 
-    @functools.partial(jax.jit, compiler_options={"xla_backend_optimization_level": 0})
+    @functools.partial(jax.jit, compiler_options=UNOPTIMISED)
     def run(num_valid):
         return case.call(num_valid=num_valid if case.has_two_sides else num_valid[0], **at)
 

@@ -39,3 +39,8 @@ def test_wrong_uses_are_pandas_errors():
     assert "'c'" in assert_same_error(lambda f: f.groupby("k").c.diff(), frame)
     with pytest.raises(NotImplementedError, match="Cast it to an integer"):
         JaxFrame(frame).groupby("k").b.diff()
+
+
+def test_no_periods_keep_the_dtype_of_wide_integers():
+    frame = pd.DataFrame({"k": [1.0, None, 1.0], "w": [1, 2, 3], "n": integers("int8")[:3]})
+    assert_parity(lambda f: f.groupby("k").diff(0), frame, ways=["eager", "jit"])

@@ -33,6 +33,16 @@ def test_min_count_is_of_values():
     assert_parity(first, mixed_frame()[["k", "x", "s", "t"]], ways=["eager"])
 
 
+def test_objects_that_stand_for_none_are_passed_over():
+    objects = pd.Series([None, [1], np.nan, {}, [2]], dtype=object)
+    frame = pd.DataFrame({"k": [1, 1, 2, 1, 2], "o": objects})
+    assert_parity(
+        lambda f: (f.groupby("k").first(), f.groupby("k").first(skipna=False)),
+        frame,
+        ways=["eager"],
+    )
+
+
 def test_wrong_uses_are_pandas_errors():
     frame = mixed_frame()[["k", "s"]]
     assert_same_error(lambda f: f.groupby("k").s.first(numeric_only=True), frame)

@@ -2,7 +2,7 @@
 """groupby.ngroup."""
 
 from frame_examples import mixed_frame
-from frame_parity import assert_parity, assert_same_error
+from frame_parity import EVERYWHERE, assert_parity, assert_same_error
 from jaxframes.frame import JaxFrame
 
 
@@ -29,3 +29,12 @@ def test_rows_in_no_group_have_no_number():
 
 def test_it_takes_one_argument():
     assert_same_error(lambda f: f.groupby("k").ngroup(True, True), mixed_frame()[["k"]])
+
+
+def test_groups_are_numbered_among_those_that_have_rows():
+    def numbers(f):
+        grouped = f.groupby("c", observed=False), f.groupby(["c", "b"], observed=False)
+        return tuple(one.ngroup(ascending=up) for one in grouped for up in (True, False))
+
+    frame = mixed_frame()[["c", "b"]].query("c != c.cat.categories[1]")
+    assert_parity(numbers, frame, ways=EVERYWHERE)

@@ -11,7 +11,7 @@ def test_places_slices_and_both_together():
     def rows(f):
         grouped = f.groupby("k")
         # No group has 50 rows, and a place named twice gives its row once.
-        wanted = (50, -50, [0, 0], (1, slice(4, None)), slice(None, -5), np.int64(2))
+        wanted = (50, -50, [], [0, 0], (1, slice(4, None)), slice(None, -5), np.int64(2))
         return tuple(grouped.nth(n) for n in wanted)
 
     assert_parity(rows, mixed_frame()[["k", "x"]], ways=["eager"])

@@ -36,3 +36,10 @@ def test_periods_are_an_integer():
         JaxFrame(frame).groupby("k").shift(fill_value=0.0)
     with pytest.raises(NotImplementedError, match="one number of periods"):
         JaxFrame(frame).groupby("k").shift([1, 2])
+
+
+def test_no_periods_leave_rows_in_no_group_as_they_are():
+    frame = pd.DataFrame(
+        {"k": [1.0, None, 1.0, None], "i": [1, 2, 3, 4], "s": ["a", None, "b", ""]}
+    )
+    assert_parity(lambda f: f.groupby("k").shift(0), frame, ways=["eager", "jit"])

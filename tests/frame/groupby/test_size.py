@@ -31,5 +31,10 @@ def test_categories_without_rows_and_no_rows_at_all():
         assert_parity(sizes, frame[:num_rows], ways=["eager"])
 
 
+def test_a_key_may_not_have_the_name_of_the_result():
+    frame = mixed_frame()[["k", "x"]].rename(columns={"k": "size"})
+    assert_same_error(lambda f: f.groupby("size", as_index=False).size(), frame)
+
+
 def test_it_takes_no_arguments():
     assert_same_error(lambda f: f.groupby("k").size(dropna=True), mixed_frame()[["k", "x"]])

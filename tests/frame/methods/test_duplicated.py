@@ -24,6 +24,10 @@ def test_a_subset_is_a_label_or_several():
     assert_parity(flagged, FRAME, ways=["jit"])
 
 
+def test_a_tuple_that_is_no_label_holds_labels():
+    assert_parity(lambda f: f.duplicated(("k", "s")), FRAME, ways=["eager"])
+
+
 def test_labels_stay_and_the_name_does_not():
     series = floats("float32").set_axis(pd.Index(range(37), name="n") * 2)
     assert_parity(lambda s: (s.duplicated(), s[:0].duplicated(), s[:1].duplicated(keep=False)),

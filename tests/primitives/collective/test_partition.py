@@ -139,14 +139,16 @@ def test_room_for_every_row_of_the_mesh():
 
 @pytest.mark.parametrize("num_shards", [2, 8])
 def test_where_one_hop_gives_way_to_two(num_shards):
-    # One hop has room for a quarter above the mean. Runs of that many rows, and of one more.
-    room = -(-5 * NUM_ROWS // (4 * num_shards))
-    counts = row_counts(num_shards, NUM_ROWS)["all"]
+    # One hop has room for a quarter above the mean. Runs of that many rows, and of one more, among
+    # rows that are too many to have room for all of them in each pair.
+    num_rows = (1 << 14) // num_shards + NUM_ROWS
+    room = -(-5 * num_rows // (4 * num_shards))
+    counts = row_counts(num_shards, num_rows)["all"]
     for longest in (room - 1, room, room + 1):
-        rest = np.arange(NUM_ROWS - longest) % num_shards
+        rest = np.arange(num_rows - longest) % num_shards
         destination = np.tile(np.concatenate([np.ones(longest, int), rest]), (num_shards, 1))
         with noting(longest):
-            check(nonzero_rows(num_shards, NUM_ROWS), destination, counts)
+            check(nonzero_rows(num_shards, num_rows), destination, counts)
 
 
 # Laws

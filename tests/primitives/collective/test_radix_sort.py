@@ -127,7 +127,7 @@ VALUES_OF_EVERY_KIND = {
 }
 
 
-@pytest.mark.parametrize("transport", ["auto", "one_hop"])
+@pytest.mark.parametrize("transport", ["auto", "two_hop"])
 def test_moves_values_of_every_kind(transport):
     ids = row_ids(5, NUM_ROWS)
     values = [(name, make(ids)) for name, make in VALUES_OF_EVERY_KIND.items()]

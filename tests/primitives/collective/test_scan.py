@@ -11,7 +11,7 @@ import pytest
 from jaxframes.primitives import collective
 from key_distributions import make_keys
 from on_shards import SHARD_COUNTS, dealt_out, noting, on_shards, row_counts, valid_rows
-from scanned_rows import SETTINGS, UNOPTIMISED, assert_is_scan, head_flags, rows_of
+from scanned_rows import SETTINGS, assert_is_scan, head_flags, rows_of
 
 NUM_ROWS = 9
 SOME = ((*SETTINGS[0],), ("min", True, False), ("mul", True, True), ("max", False, True))
@@ -30,7 +30,7 @@ def scans(num_shards, settings):
     def run(x, num_valid, segments):
         return [scan(*setting, x, num_valid, segments) for setting in settings]
 
-    return on_shards(run, num_shards, compiler_options=UNOPTIMISED)
+    return on_shards(run, num_shards)
 
 
 def check(x, counts, settings, flags=None, ids=None):
@@ -119,7 +119,7 @@ def test_a_function_as_operator_of_leaves_of_any_shape(reverse):
             ),
         )
 
-    compiled = on_shards(run, 5, compiler_options=UNOPTIMISED)
+    compiled = on_shards(run, 5)
     for name, counts in row_counts(5, NUM_ROWS).items():
         results = compiled(x, flags, counts)
         rows, heads = valid_rows(x, counts), valid_rows(flags, counts)

@@ -15,7 +15,6 @@ from on_shards import SHARD_COUNTS, into_shards, noting, on_shards, row_counts, 
 from oracles import ROUNDED, assert_is_reduced
 
 NUM_ROWS, NUM_SEGMENTS = 19, 7
-FAST = {"compiler_options": {"xla_backend_optimization_level": 0}}
 
 
 @functools.cache
@@ -29,7 +28,7 @@ def reducer(num_shards, ops=SEGMENT_OPS, scattered=False):
             for op in ops
         }
 
-    return on_shards(reduce, num_shards, **FAST)
+    return on_shards(reduce, num_shards)
 
 
 def segment_ids_of(num_shards, seed=0):
@@ -152,7 +151,7 @@ def test_named_forms(op):
             collective.segment_reduce(x, ids, NUM_SEGMENTS, op, num_valid=num_valid, **settings),
         ]
 
-    oracles.assert_same_bits(*on_shards(both, 3, **FAST)(x, ids, counts))
+    oracles.assert_same_bits(*on_shards(both, 3)(x, ids, counts))
 
 
 # Laws

@@ -12,7 +12,7 @@ from jaxframes.primitives._segment_forms import SEGMENT_OPS
 from on_shards import mesh_of
 
 NUM_SHARDS = 8
-NUM_ROWS = NUM_SHARDS * 2048
+NUM_ROWS = NUM_SHARDS * 4096
 
 
 def rows_of(dtype, num_rows=NUM_ROWS, *row_shape):
@@ -59,6 +59,13 @@ def test_a_sort_moves_its_rows_twice_at_most(name):
     assert program.most_executed("all-to-all") == 2
     for other in ("collective-permute", "ragged-all-to-all", "collective-broadcast"):
         assert program.most_executed(other) == 0
+
+
+def test_few_rows_move_once_and_the_program_holds_no_other_transport():
+    program = compiled(primitives.radix_sort, rows_of(jnp.int32, NUM_SHARDS * 2048))
+    assert len(program.results("all-to-all")) == program.most_executed("all-to-all") == 1
+    program = compiled(primitives.radix_sort, rows_of(jnp.int32, NUM_SHARDS * 2049))
+    assert program.most_executed("all-to-all") == 2
 
 
 @pytest.mark.parametrize(("transport", "hops"), [("one_hop", 1), ("two_hop", 2)])

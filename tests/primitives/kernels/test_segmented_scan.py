@@ -11,8 +11,8 @@ import pytest
 from jaxframes.primitives import backend, kernels
 from jaxframes.primitives._scan_operators import Scan
 from key_distributions import make_keys
-from on_shards import noting
-from scanned_rows import ALL_SETTINGS, UNOPTIMISED, head_flags, rows_of
+from on_shards import UNOPTIMISED, noting
+from scanned_rows import ALL_SETTINGS, head_flags, rows_of
 
 scan_rows = kernels._segmented_scan.scan_rows
 needs_kernels = pytest.mark.skipif(backend().cpu != "native", reason=backend().reason)

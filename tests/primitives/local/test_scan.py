@@ -10,11 +10,10 @@ import oracles
 import pytest
 from jaxframes.primitives import local
 from key_distributions import FLOAT_DTYPES, KEY_DTYPES, make_keys
-from on_shards import noting
+from on_shards import UNOPTIMISED, noting
 from scanned_rows import (
     ALL_SETTINGS,
     SETTINGS,
-    UNOPTIMISED,
     assert_is_scan,
     named_row_op,
     rows_of,

@@ -11,10 +11,9 @@ import pytest
 from jax.test_util import check_grads
 from jaxframes.primitives import local
 from key_distributions import INTEGER_DTYPES, make_keys
-from on_shards import noting
+from on_shards import UNOPTIMISED, noting
 from scanned_rows import (
     SETTINGS,
-    UNOPTIMISED,
     assert_is_scan,
     head_flags,
     rows_of,
