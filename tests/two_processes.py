@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs a script in two processes of two CPU devices each, over `jax.distributed` on loopback."""
+"""Runs a script in processes of a few CPU devices each, over `jax.distributed` on loopback."""
 
 import os
 import socket
@@ -15,14 +15,14 @@ import sys
 import jax
 import numpy as np
 
-jax.config.update("jax_num_cpu_devices", 2)
+jax.config.update("jax_num_cpu_devices", NUM_DEVICES)
 jax.config.update("jax_enable_x64", True)
 
 from jaxframes import primitives, shardings
 
 process_id = int(sys.argv[1])
-shardings.initialize(sys.argv[2], num_processes=2, process_id=process_id, **OPTIONS)
-shardings.initialize(sys.argv[2], num_processes=2, process_id=process_id, **OPTIONS)
+for _ in range(2 if NUM_PROCESSES > 1 else 0):
+    shardings.initialize(sys.argv[2], process_id=process_id, **OPTIONS)
 mesh = shardings.make_mesh()
 
 
@@ -31,8 +31,11 @@ def whole(array):
 """
 
 
-def start(process_id, port, script, **options):
+def start(process_id, port, script, num_processes=2, num_devices=2, **options):
+    options = {"num_processes": num_processes, **options}
     prologue = PROLOGUE.replace("**OPTIONS", f"**{options!r}")
+    prologue = prologue.replace("NUM_DEVICES", str(num_devices))
+    prologue = prologue.replace("NUM_PROCESSES", str(num_processes))
     paths = [str(Path(__file__).parent), *filter(None, [os.environ.get("PYTHONPATH")])]
     return subprocess.Popen(
         [sys.executable, "-c", prologue + script, str(process_id), f"127.0.0.1:{port}"],
@@ -50,9 +53,17 @@ def free_port():
 
 
 def run_both(script, timeout_seconds=TIMEOUT_SECONDS):
-    """Runs the script in two processes; neither outlives the test."""
+    """Runs the script in two processes of two devices; neither outlives the test."""
+    run_all(script, 2, 2, timeout_seconds)
+
+
+def run_all(script, num_processes, num_devices, timeout_seconds=TIMEOUT_SECONDS):
+    """Runs it in processes of so many devices each, and returns what each of them says."""
     port = free_port()
-    processes = [start(process_id, port, script) for process_id in range(2)]
+    processes = [
+        start(process_id, port, script, num_processes, num_devices)
+        for process_id in range(num_processes)
+    ]
     try:
         said = [process.communicate(timeout=timeout_seconds)[0] for process in processes]
     finally:
@@ -60,3 +71,4 @@ def run_both(script, timeout_seconds=TIMEOUT_SECONDS):
             process.kill()
     for process, output in zip(processes, said, strict=True):
         assert process.returncode == 0, output
+    return said
