@@ -25,7 +25,8 @@ from ._reduced import (
     first_reduction,
     first_values,
     joined,
-    of_powers,
+    joined_parts,
+    of_moments,
     present_values,
     reduction_for,
 )
@@ -87,9 +88,8 @@ def _reduce_across(columns: Any, plans: tuple[Reduction, ...]) -> Reduced:
     value = joined(first_reduction(plan), [first_values(plan, *one) for one in values])
     if plan.op in MOMENTS:
         mean = value / at_least_one(count).astype(value.dtype)
-        powers = [distances(plan, *one, mean) for one in values]
-        sums = {p: joined("sum", [one[p] for one in powers]) for p in powers[0]}
-        value = of_powers(plan, count, sums)
+        parts = joined_parts([distances(plan, *one, mean) for one in values])
+        value = of_moments(plan, count, parts)
     return finished(plan, value, count, np.int32(len(values)))
 
 

@@ -136,6 +136,8 @@ class Changes(NDFrame):
             raise ValueError(f"fill_method must be None; got fill_method={fill_method!r}.")
         if freq is not None:
             raise NotImplementedError("pct_change: freq must be left out. Count periods in rows.")
+        if not isinstance(periods, (int, float, np.number)):
+            raise TypeError(f"pct_change: periods must be an integer, got {periods!r}.")
         periods = _whole("pct_change", periods)
         table = self._table
         if not table.columns:

@@ -13,10 +13,11 @@ from ..shardings._compat import is_x64_enabled
 from ._column import NAT, Array, Column
 from ._layout import Layout
 from ._number_ops import converted
-from ._row_blocks import COMBINE, can_sum_plainly, identity_of, reduce_rows, sum_plainly
+from ._row_blocks import COMBINE, Parts, can_sum_plainly, identity_of, reduce_rows, sum_plainly
 from ._table import Count
 from ._widths import wide
 
+ENDS = ("min", "max")
 MOMENTS = ("var", "std", "sem", "skew", "kurt")
 PLACES = ("argmin", "argmax")
 NOWHERE = np.int32(np.iinfo(np.int32).max)
@@ -109,9 +110,8 @@ def _reduce_group(plan: Reduction, group: Any, num_rows: Count, layout: Layout) 
     count = joined("sum", [count for _, count in totals])
     if plan.op in MOMENTS:
         mean = value / at_least_one(count).astype(value.dtype)
-        of_each = [_power_sums(plan, column, mean, num_rows, layout) for column in group]
-        powers = {power: joined("sum", [one[power] for one in of_each]) for power in of_each[0]}
-        value = of_powers(plan, count, powers)
+        of_each = [_moments(plan, column, mean, num_rows, layout) for column in group]
+        value = of_moments(plan, count, joined_parts(of_each))
     elif plan.op in PLACES:
         value = _first_place(plan, group[0], value, num_rows, layout)
     return finished(plan, value, count, num_rows * np.int32(len(group)))
@@ -219,20 +219,18 @@ def result_dtype(plan: Reduction) -> np.dtype:
     return dtype if dtype.kind in "fc" and not is_wider else sum_dtype(plan)
 
 
-def _power_sums(
-    plan: Reduction, column: Any, mean: Array, num_rows: Count, layout: Layout
-) -> dict[int, Array]:
-    """Sums of powers of the distances from the mean, by a second pass."""
+def _moments(plan: Reduction, column: Any, mean: Array, num_rows: Count, layout: Layout) -> Parts:
+    """What an operation needs of the distances from the mean, by a second pass."""
 
-    def powers(rows: Any, is_row: Array, place: Array) -> dict[str, Any]:
+    def parts(rows: Any, is_row: Array, place: Array) -> Parts:
         del place
-        return {"sum": distances(plan, *present_values(plan, rows, is_row), mean)}
+        return distances(plan, *present_values(plan, rows, is_row), mean)
 
-    return reduce_rows(powers, column, num_rows, layout)["sum"]
+    return reduce_rows(parts, column, num_rows, layout)
 
 
-def distances(plan: Reduction, data: Array, present: Array, mean: Array) -> dict[int, Array]:
-    """Powers of the distances from the mean, as many as an operation needs."""
+def distances(plan: Reduction, data: Array, present: Array, mean: Array) -> Parts:
+    """Powers of the distances from the mean, to be added up, and which are least and greatest."""
     distance = jnp.where(present, data.astype(mean.dtype) - mean, mean.dtype.type(0))
     square = jnp.real(distance * jnp.conj(distance))
     powers = {2: square}
@@ -240,11 +238,25 @@ def distances(plan: Reduction, data: Array, present: Array, mean: Array) -> dict
         powers[3] = square * distance
     if plan.op == "kurt":
         powers[4] = square * square
-    return powers
+    if plan.op not in ("skew", "kurt"):
+        return {"sum": powers}
+    ends = {name: jnp.where(present, distance, identity_of(name, distance.dtype)) for name in ENDS}
+    return {"sum": powers, **ends}
 
 
-def of_powers(plan: Reduction, count: Array, powers: dict[int, Array]) -> Array:
-    """A variance or its like of the sums of powers of the distances from the mean."""
+def joined_parts(parts: Sequence[Parts]) -> Parts:
+    """The parts of several columns together."""
+    return {
+        name: jax.tree.map(
+            lambda *leaves, name=name: joined(name, leaves), *(p[name] for p in parts)
+        )
+        for name in parts[0]
+    }
+
+
+def of_moments(plan: Reduction, count: Array, parts: Parts) -> Array:
+    """A variance or its like of what is known of the distances from the mean."""
+    powers = parts["sum"]
     squares = powers[2]
     dtype = squares.dtype
     n = count.astype(dtype)
@@ -252,15 +264,18 @@ def of_powers(plan: Reduction, count: Array, powers: dict[int, Array]) -> Array:
     def over(divisor: Array) -> Array:
         return jnp.where(divisor > 0, divisor, dtype.type(1))
 
+    if plan.op in ("skew", "kurt"):
+        # Equal values are all as far from the mean as it is rounded.
+        has_no_shape = (squares == 0) | (parts["min"] == parts["max"])
     if plan.op == "skew":
         spread = over(squares)
         skew = n * jnp.sqrt(over(n - 1)) / over(n - 2) * powers[3] / (spread * jnp.sqrt(spread))
-        return jnp.where(squares == 0, dtype.type(0), skew)
+        return jnp.where(has_no_shape, dtype.type(np.nan), skew)
     if plan.op == "kurt":
         adjusted = over((n - 2) * (n - 3))
         kurt = n * (n + 1) * (n - 1) * powers[4] / (adjusted * over(squares * squares))
         kurt = kurt - 3 * (n - 1) * (n - 1) / adjusted
-        return jnp.where(squares == 0, dtype.type(0), kurt)
+        return jnp.where(has_no_shape, dtype.type(np.nan), kurt)
     variance = squares / over(n - plan.ddof)
     if plan.op == "var":
         return variance
