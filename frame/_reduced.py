@@ -264,18 +264,20 @@ def of_moments(plan: Reduction, count: Array, parts: Parts) -> Array:
     def over(divisor: Array) -> Array:
         return jnp.where(divisor > 0, divisor, dtype.type(1))
 
-    if plan.op in ("skew", "kurt"):
+    def if_values_differ(shape: Array) -> Array:
         # Equal values are all as far from the mean as it is rounded.
-        has_no_shape = (squares == 0) | (parts["min"] == parts["max"])
+        are_equal = (squares == 0) | (parts["min"] == parts["max"])
+        return jnp.where(are_equal, dtype.type(np.nan), shape)
+
     if plan.op == "skew":
         spread = over(squares)
         skew = n * jnp.sqrt(over(n - 1)) / over(n - 2) * powers[3] / (spread * jnp.sqrt(spread))
-        return jnp.where(has_no_shape, dtype.type(np.nan), skew)
+        return if_values_differ(skew)
     if plan.op == "kurt":
         adjusted = over((n - 2) * (n - 3))
         kurt = n * (n + 1) * (n - 1) * powers[4] / (adjusted * over(squares * squares))
         kurt = kurt - 3 * (n - 1) * (n - 1) / adjusted
-        return jnp.where(has_no_shape, dtype.type(np.nan), kurt)
+        return if_values_differ(kurt)
     variance = squares / over(n - plan.ddof)
     if plan.op == "var":
         return variance

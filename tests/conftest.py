@@ -5,9 +5,12 @@ Environment:
     JAXFRAMES_KERNELS: `native` (the default) or `xla`; the suite passes with either.
     JAXFRAMES_TYPECHECK: `1` enforces the annotations of the package (jaxtyping and beartype).
     JAXFRAMES_HYPOTHESIS: `long` draws many random examples in place of few fixed ones.
+    JAXFRAMES_TESTS: `few` runs every test with at most four of its sets of parameters.
 """
 
 import os
+import zlib
+from collections import defaultdict
 from collections.abc import Iterator
 
 import hypothesis
@@ -54,7 +57,22 @@ def pytest_report_header() -> str:
     return f"jaxframes: {primitives.backend().cpu} kernels, jax {jax.__version__}"
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def few_of_each(items: list[pytest.Item]) -> set[pytest.Item]:
+    """At most four items of each test function; the same on every machine, as if by chance."""
+    items_of = defaultdict(list)
+    for item in items:
+        items_of[item.nodeid.partition("[")[0]].append(item)
+    kept = set()
+    for group in items_of.values():
+        kept.update(sorted(group, key=lambda item: zlib.crc32(item.nodeid.encode()))[:4])
+    return kept
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if os.environ.get("JAXFRAMES_TESTS") == "few":
+        kept = few_of_each(items)
+        config.hook.pytest_deselected(items=[item for item in items if item not in kept])
+        items[:] = [item for item in items if item in kept]
     if not TYPECHECK:
         return
     reason = "enforced annotations speak before our own check of the arguments"
