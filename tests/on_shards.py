@@ -21,10 +21,16 @@ UNOPTIMISED = {"xla_backend_optimization_level": 0}
 mesh_of = functools.cache(shardings.make_mesh)
 
 
-def on_shards(function: Callable[..., Any], num_shards: int, **options: Any) -> Callable[..., Any]:
+def on_shards(
+    function: Callable[..., Any],
+    num_shards: int,
+    compiler_options: dict[str, Any] | None = UNOPTIMISED,
+    **options: Any,
+) -> Callable[..., Any]:
     """Compiles a function of one shard to one of all, whose arrays have an axis of shards.
 
-    The program runs a few times on a few rows: LLVM's optimiser would cost more than it saves.
+    The program runs a few times on a few rows: LLVM's optimiser would cost more than it saves. What
+    is part of another program, or is differentiated, can have no compiler options.
     """
 
     def run(*arguments: Any) -> Any:
@@ -33,7 +39,7 @@ def on_shards(function: Callable[..., Any], num_shards: int, **options: Any) -> 
 
     by_shard = PartitionSpec("rows")
     mapped = jax.shard_map(run, mesh=mesh_of(num_shards), in_specs=by_shard, out_specs=by_shard)
-    return jax.jit(mapped, compiler_options=UNOPTIMISED, **options)
+    return jax.jit(mapped, compiler_options=compiler_options, **options)
 
 
 def into_shards(rows: Any, num_shards: int) -> Any:

@@ -176,7 +176,8 @@ def test_collective_under_vmap(case):
 @cases_of("collective")
 def test_derivatives_of_collective(case):
     # One route, and the longer one, instead of the choice between both.
-    on_rows = on_shards(case.at("collective", axis_name="rows", transport="two_hop"), 3)
+    call = case.at("collective", axis_name="rows", transport="two_hop")
+    on_rows = on_shards(call, 3, compiler_options=None)
     check_derivatives(case, lambda *rows: on_rows(*into_shards(rows, 3)), case.draw(0))
 
 

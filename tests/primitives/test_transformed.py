@@ -20,7 +20,7 @@ LENGTHS = [24, 22]
 
 def test_a_batch_moves_its_rows_as_often_as_one_sort():
     run = jax.jit(jax.vmap(lambda keys: primitives.radix_sort(keys, mesh_of(8))))
-    keys = jax.ShapeDtypeStruct((4, 1024), jnp.int32)
+    keys = jax.ShapeDtypeStruct((4, 1 << 15), jnp.int32)
     program = CompiledProgram(run.lower(keys).compile().as_text())
     assert program.most_executed("all-to-all") == 2
 

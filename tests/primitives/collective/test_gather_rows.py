@@ -18,13 +18,13 @@ NUM_ROWS = 12
 
 
 @functools.cache
-def gatherer(num_shards, transport="auto"):
+def gatherer(num_shards, transport="auto", **options):
     def gather(rows, ids, num_valid):
         return collective.gather_rows(
             rows, ids, axis_name="rows", num_valid=num_valid, transport=transport
         )
 
-    return on_shards(gather, num_shards)
+    return on_shards(gather, num_shards, **options)
 
 
 def adversarial_ids(num_shards, num_rows, num_ids):
@@ -125,7 +125,7 @@ def test_derivatives():
     counts = row_counts(2, 3)["all"]
     rows = np.arange(1.0, 7).reshape(2, 3)
     weights = np.random.default_rng(0).random((2, 8))
-    gather = gatherer(2, "one_hop")
+    gather = gatherer(2, "one_hop", compiler_options=None)
 
     @jax.jit
     def weighted(rows, ids):

@@ -181,6 +181,7 @@ def test_derivatives_match_finite_differences():
             mask, rows, axis_name="rows", num_valid=num_valid, transport="one_hop"
         ),
         2,
+        compiler_options=None,
     )
 
     def weighted(rows):

@@ -183,6 +183,7 @@ def test_an_infinity_does_not_reach_the_derivatives_of_other_segments():
                 x, "mul", head_flags=flags, axis_name="rows"
             ),
             2,
+            compiler_options=None,
         )
         return run(x, flags)[1].sum()
 
