@@ -136,8 +136,6 @@ class Changes(NDFrame):
             raise ValueError(f"fill_method must be None; got fill_method={fill_method!r}.")
         if freq is not None:
             raise NotImplementedError("pct_change: freq must be left out. Count periods in rows.")
-        if not isinstance(periods, (int, float, np.number)):
-            raise TypeError(f"pct_change: periods must be an integer, got {periods!r}.")
         periods = _whole("pct_change", periods)
         table = self._table
         if not table.columns:
@@ -156,7 +154,9 @@ def _whole(caller: str, periods: Any) -> int:
         isinstance(periods, float) and periods.is_integer() and caller == "diff"
     ):
         return int(periods)
-    raise ValueError(f"{caller}: periods must be an integer, got {periods!r}.")
+    # The two differ in pandas.
+    error = ValueError if caller == "diff" else TypeError
+    raise error(f"{caller}: periods must be an integer, got {periods!r}.")
 
 
 def _as_floats(column: Column, label: Any) -> Array:

@@ -147,9 +147,9 @@ def _group_numbers(
         number_of = jnp.zeros(num_slots, jnp.int32).at[target].set(own, mode="drop")
         numbers = gather(number_of, slots, ONE_DEVICE)
     if may_be_empty:
-        own = jnp.where(slots < 0, np.int32(-1), numbers)
+        numbers = jnp.where(slots < 0, np.int32(-1), numbers)
         num_groups = num_slots if kept is None else kept.shape[0]
-        sizes = primitives.segment_count(own, num_groups, **layout.on_mesh)
+        sizes = primitives.segment_count(numbers, num_groups, **layout.on_mesh)
         present = jnp.cumsum(sizes > 0, dtype=jnp.int32) - np.int32(1)
-        numbers = gather(present, own, ONE_DEVICE)
+        numbers = gather(present, numbers, ONE_DEVICE)
     return numbers if ascending else jnp.asarray(count, jnp.int32) - np.int32(1) - numbers

@@ -140,19 +140,15 @@ class GroupByRows(GroupByPlaces):
                 raise NotImplementedError(
                     f"groupby: diff of bools, column {label!r}. Cast it to an integer first."
                 )
+            is_small = column.dtype in (np.int8, np.int16)
+            narrow.append(np.float32 if is_small else None)
             if column.type.is_time:
-                narrow.append(None)
                 pairs.append((Column(column.data), Column(before.data)))
-            elif column.is_numeric and not column.is_float:
-                is_small = column.dtype in (np.int8, np.int16)
-                narrow.append(np.float32 if is_small else None)
+            elif column.is_float or (periods == 0 and not is_small):
                 # In place nothing is missing, and the difference keeps its dtype.
-                is_kept = periods == 0 and not is_small
-                pair = column, before
-                pairs.append(pair if is_kept else tuple(map(_as_float64, pair)))
-            else:
-                narrow.append(None)
                 pairs.append((column, before))
+            else:
+                pairs.append((_as_float64(column), _as_float64(before)))
         columns = []
         own = self._columns()
         for change, (x, before), dtype, column in zip(

@@ -16,6 +16,7 @@ from ._choose import aligned_other, choose, choose_scalar
 from ._column import NUMBER, Array, Column, ColumnType, fill_missing, missing_rows
 from ._layout import Layout
 from ._moves import filter_rows, gather, position
+from ._recode import without_missing
 from ._table import Count, Table, is_row
 
 _TIME = ColumnType("datetime", unit="ns")
@@ -23,11 +24,8 @@ _TIME = ColumnType("datetime", unit="ns")
 
 def missing_flags(columns: Sequence[Column]) -> tuple[Array, ...]:
     """For each column a flag for each row: True where there is no value."""
-    flags = _missing(tuple(c.arrays for c in columns), tuple(_how_missing(c) for c in columns))
-    return tuple(
-        _missing_objects(column, flag) if column.kind == "object" else flag
-        for column, flag in zip(columns, flags, strict=True)
-    )
+    columns = [without_missing(column) for column in columns]
+    return _missing(tuple(c.arrays for c in columns), tuple(_how_missing(c) for c in columns))
 
 
 def _how_missing(column: Column) -> str:
@@ -44,14 +42,6 @@ def _missing(columns: Any, kinds: tuple[str, ...]) -> tuple[Array, ...]:
         else missing_rows(data, valid, _TIME if kind == "time" else NUMBER)
         for (data, valid), kind in zip(columns, kinds, strict=True)
     )
-
-
-def _missing_objects(column: Column, flag: Array) -> Array:
-    from ._recode import look_up
-
-    values = column.type.dictionary
-    assert values is not None
-    return flag | look_up(column.data, pd.isna(values.values), np.bool_(True))
 
 
 class Missing(NDFrame):

@@ -50,7 +50,9 @@ def renumbered(codes: Array, new_codes: np.ndarray) -> Array:
 
 
 def without_missing(column: Column) -> Column:
-    """Objects, of which None, NaN and NaT have the code of what is missing."""
+    """The column; of objects None, NaN and NaT have codes, and get that of what is missing."""
+    if column.kind != "object":
+        return column
     assert column.type.dictionary is not None
     values = column.type.dictionary.values
     codes = np.where(pd.isna(values), -1, np.arange(len(values)))

@@ -10,7 +10,7 @@ import pandas as pd
 from ._across import reduce_across
 from ._base import FrameBase, NDFrame, SeriesBase, axis_number, check_flag
 from ._column import Column
-from ._missing import missing_flags
+from ._recode import without_missing
 from ._reduced import reduce_columns, reduction_for
 from ._results import (
     host_series,
@@ -228,7 +228,7 @@ class SeriesReductions(Reductions, SeriesBase):
         check_reducible(column, op, self._name)
         if op == "sum" and column.kind == "string":
             return string_sum(column, self._table, self._name, **arguments)
-        column = _counted(column) if op == "count" else column
+        column = without_missing(column) if op == "count" else column
         plan = reduction_for(column, op, **arguments)
         (reduced,) = reduce_columns([[column]], [plan], self._table.all_rows, self._layout)
         if is_traced(reduced):
@@ -262,7 +262,7 @@ class FrameReductions(Reductions, FrameBase):
             if not (axis in (1, "columns") and op in LOGICAL and _is_truth(column, columns)):
                 check_reducible(column, op, label)
         if op == "count":
-            columns = [_counted(column) for column in columns]
+            columns = [without_missing(column) for column in columns]
         if axis in (1, "columns"):
             column = reduce_across(columns, op, self._table, **arguments)
             return self._make_series(column, None)
@@ -344,14 +344,6 @@ class FrameReductions(Reductions, FrameBase):
         if isinstance(result, pd.Series):
             return self.series_class._of(table_of_series(result), None)
         return result
-
-
-def _counted(column: Column) -> Column:
-    """A column of which as many values are there: objects that stand for none have codes too."""
-    if column.kind != "object":
-        return column
-    (is_missing,) = missing_flags([column])
-    return Column(is_missing, ~is_missing)
 
 
 def _is_truth(column: Column, columns: Sequence[Column]) -> bool:

@@ -34,3 +34,4 @@ def test_wrong_uses_are_pandas_errors():
     assert "'s'" in assert_same_error(lambda f: f[["s"]].pct_change(), frame)
     assert_same_error(lambda f: f.x.pct_change(fill_method="ffill"), frame)
     assert_same_error(lambda f: f.x.pct_change("1"), frame)
+    assert_same_error(lambda f: f.x.pct_change(1.5), frame)
