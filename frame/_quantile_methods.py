@@ -34,6 +34,10 @@ def check_q(q: Any, interpolation: str) -> np.ndarray | jax.Array:
         raise ValueError(f"{interpolation!r} is not a valid method. Use one of: {INTERPOLATIONS}")
     if isinstance(q, jax.Array) and is_traced(q):
         return q.reshape(-1)
+    if np.asarray(q).dtype.kind not in "biuf":
+        raise TypeError(f"quantile: q must be a number of [0, 1] or a list of those, not {q!r}.")
+    if np.ndim(q) > 1:
+        raise ValueError(f"quantile: q must be a number or a list, not {np.ndim(q)}-dimensional.")
     array = np.asarray(q, np.float64).reshape(-1)
     if not ((array >= 0) & (array <= 1)).all():
         raise ValueError("percentiles should all be in the interval [0, 1]")
@@ -168,7 +172,8 @@ class FrameQuantiles(FrameBase):
         """The quantile of each column: a series; of several `q` a frame with a row for each.
 
         Differences from pandas:
-            Beside an infinity it is what the median would be there, where pandas has NaN.
+            Beside an infinity it is what the median would be there, where pandas has NaN. The
+            series is named by `q`, but where a trace does not know it.
         """
         only_rows("quantile", axis, self, "Use apply(axis=1) for rows.")
         if method not in ("single", "table"):
@@ -187,7 +192,8 @@ class FrameQuantiles(FrameBase):
             return self.frame_class._of(*table_of_frame(empty))
         found = self._found(frame, places, interpolation, True)
         if np.ndim(q) == 0:
-            return self._value_of_each(found, frame, "quantile", q)
+            name = None if is_traced(q) else float(places[0])
+            return self._value_of_each(found, frame, "quantile", name)
         types = [column.type for column in columns]
         of_places = _table_of(found, types, places).replace(needed=self._table.needed)
         return self.frame_class._of(of_places, labels)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """quantile."""
 
+import jax
 import numpy as np
 import pandas as pd
 from frame_examples import mixed_frame
@@ -42,3 +43,15 @@ def test_wrong_uses_are_pandas_errors():
     assert_same_error(lambda f: f.quantile(interpolation="bogus"), frame)
     assert_same_error(lambda f: f.quantile(method="bogus"), frame)
     assert_same_error(lambda f: f.k.quantile(0.5, axis=1), frame)
+
+
+def test_a_part_may_be_traced():
+    frame = quarters()
+    found = jax.jit(lambda f, q: f.quantile(q))(on_device(frame), 0.25).to_pandas()
+    pd.testing.assert_series_equal(found, frame.quantile(0.25), check_names=False)
+
+
+def test_parts_are_numbers():
+    for q in ("0.3", ["0.3"], b"1", None, 0.3 + 0j, [[0.1]]):
+        assert_same_error(lambda f, q=q: f.quantile(q), quarters())
+        assert_same_error(lambda f, q=q: f.x.quantile(q), quarters())
