@@ -11,6 +11,7 @@ import pandas as pd
 from ._base import FrameBase, NDFrame, SeriesBase, no_inplace, only_rows
 from ._column import Column
 from ._elementwise import Scalar, combine
+from ._from_host import check_width
 from ._moves import any_missing
 from ._table import Count, is_traced
 
@@ -26,7 +27,12 @@ def clipped(column: Column, lower: Any, upper: Any, label: Hashable, num_rows: C
     for op, bound in (("np.maximum", lower), ("np.minimum", upper)):
         if bound is None or (isinstance(bound, (float, np.floating)) and np.isnan(bound)):
             continue
-        side = _side(bound, column)
+        if column.dtype.kind in "iu" and isinstance(bound, (float, np.floating)):
+            bound = int(bound) if float(bound).is_integer() else bound
+        if _is_beyond(bound, original):
+            column = _moved_beyond(op, column, original, bound, label, num_rows)
+            continue
+        side = _side(bound)
         is_float = side.is_float if isinstance(side, Column) else isinstance(side.value, float)
         may_keep = is_float and not column.is_float and not is_traced(column, side, num_rows)
         if not (isinstance(bound, Column) or may_keep):
@@ -46,14 +52,58 @@ def clipped(column: Column, lower: Any, upper: Any, label: Hashable, num_rows: C
     return column
 
 
-def _side(bound: Any, column: Column) -> Column | Scalar:
-    """A bound as a side of an operation; a whole number of float type is one of integers."""
-    if isinstance(bound, Column):
-        return Column(bound.data, None, bound.type)
-    if isinstance(bound, (float, np.floating)) and column.dtype.kind in "iu":
-        value, info = float(bound), np.iinfo(column.dtype)
-        bound = int(value) if value.is_integer() and info.min <= value < info.max else value
-    return Scalar(bound)
+def _is_beyond(bound: Any, column: Column) -> bool:
+    """Whether a bound is a number that the integers, or bools, of the column do not hold."""
+    if column.is_bool:
+        return isinstance(bound, (int, float, np.number)) and not isinstance(bound, bool)
+    if column.dtype.kind not in "iu" or not isinstance(bound, (int, np.integer)):
+        return False
+    least, most = _extremes(column)
+    return not least <= int(bound) <= most
+
+
+def _moved_beyond(
+    op: str, column: Column, original: Column, bound: Any, label: Hashable, num_rows: Count
+) -> Column:
+    """The values as they are if the bound lets all of them pass; else in a dtype that holds it."""
+    least, most = (0, 1) if column.is_bool else _extremes(original)
+    if bound <= least if op == "np.maximum" else bound >= most:
+        return column
+    if not is_traced(column, num_rows):
+        passes = _passes(op, original, Scalar(bound), num_rows)
+        if not bool(any_missing(passes, num_rows)):
+            return column
+    dtype = np.dtype(object) if column.is_bool else _wider(column.dtype, bound)
+    if dtype.kind == "O":
+        raise NotImplementedError(
+            f"clip: bounds must be values of the dtype of column {label!r}, {column.dtype_name}, "
+            f"got {bound!r}. Cast the column first, with astype."
+        )
+    check_width(dtype, "clip")
+    wider = Column(column.data.astype(dtype), column.valid)
+    (moved,) = combine(op, [(wider, Scalar(bound))], num_rows)
+    return moved
+
+
+def _wider(dtype: np.dtype, bound: int | np.integer) -> np.dtype:
+    """The dtype that holds the integers of another and a bound, as NumPy has it."""
+    if isinstance(bound, np.integer):
+        like = bound.dtype
+    else:
+        # A signed dtype has no room for as many numbers above zero as below.
+        like = np.min_scalar_type(~bound if dtype.kind == "i" and bound > 0 else bound)
+    # By name, since one of 64 bits may have another character than JAX's.
+    return np.dtype(np.result_type(dtype, like).name)
+
+
+def _extremes(column: Column) -> tuple[int, int]:
+    info = np.iinfo(column.dtype)
+    return int(info.min), int(info.max)
+
+
+def _side(bound: Any) -> Column | Scalar:
+    """A bound as a side of an operation."""
+    return Column(bound.data, None, bound.type) if isinstance(bound, Column) else Scalar(bound)
 
 
 def _passes(op: str, column: Column, side: Column | Scalar, num_rows: Count) -> Any:

@@ -51,6 +51,33 @@ def test_dtypes_follow_column_and_bound():
         assert_parity(bounded, integers("int64")[:num_rows], ways=["eager"])
 
 
+@pytest.mark.parametrize("dtype", ["int8", "uint8", "int64", "uint64"])
+def test_bounds_that_the_dtype_does_not_hold(dtype):
+    least, most = int(np.iinfo(dtype).min), int(np.iinfo(dtype).max)
+
+    def bounding_nothing(s):
+        return s.clip(least - 1, most + 1), s.clip(-1e30, 2**70), s.clip(-(2**70), np.uint64(2**63))
+
+    assert_parity(bounding_nothing, integers(dtype), ways=["eager", "jit"])
+    # pandas finds no signed dtype for a bound above int64.
+    beyond = [least - 1, np.int16(-9), 1e4] + [most + 1] * (dtype[0] == "u")
+    if "64" not in dtype:
+        for series in (integers(dtype), integers(dtype)[:0]):
+            assert_parity(
+                lambda s: tuple(s.clip(b) if b > 0 else s.clip(upper=b) for b in beyond),
+                series,
+                ways=["eager"],
+            )
+
+
+def test_bools_stay_bools_where_no_value_lies_beyond():
+    flags = pd.Series([True, False])
+    assert_parity(lambda s: (s.clip(0, 1), s.clip(-0.5, 2), s.clip(True)), flags)
+    assert_parity(lambda s: s.clip(1), flags[:1], ways=["eager"])
+    with pytest.raises(NotImplementedError, match="astype"):
+        on_device(flags).clip(1)
+
+
 def test_wrong_bounds():
     frame = mixed_frame()
     assert_same_error(lambda s: s.clip(0, 1), frame["s"])
