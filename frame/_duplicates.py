@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Rows that are equal to others: found, dropped, counted and numbered."""
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from typing import Any, Self
 
+import jax.numpy as jnp
 import numpy as np
 import pandas as pd
 
@@ -36,6 +37,8 @@ class Duplicates(NDFrame):
     def _duplicated(self, subset: Any, keep: Any) -> Column:
         table = self._table
         columns = self._compared(subset, "duplicated")
+        if not columns:
+            return Column(jnp.zeros(table.capacity, jnp.bool_))
         return Column(is_repeated(columns, table.num_rows, table.layout, keep))
 
     def _without_duplicates(self, subset: Any, keep: Any, inplace: Any, ignore_index: bool) -> Self:
@@ -52,10 +55,16 @@ class FrameDuplicates(Duplicates, FrameBase):
         if subset is None:
             places = list(range(len(self._labels)))
         else:
+            if isinstance(subset, Iterator):
+                raise TypeError(
+                    f"{caller}: subset must be a label or a list of them, got {subset!r}."
+                )
             is_label = isinstance(subset, str) or not np.iterable(subset)
             is_one = is_label or (isinstance(subset, tuple) and subset in self._labels.index)
             wanted = [subset] if is_one else list(subset)
-            if absent := self._labels.absent(wanted):
+            if not wanted and len(self._labels):
+                raise ValueError(f"{caller}: subset must name a column, got {subset!r}.")
+            if absent := self._labels.absent(wanted, may_be_parts=False):
                 raise absent
             places = [place for label in wanted for place in self._labels.places(label)]
         return [

@@ -66,9 +66,15 @@ class Labels:
             raise KeyError(f"no column {label!r}. The columns are {list(self.index)}.") from None
         return np.arange(len(self.index))[found].reshape(-1).tolist()
 
-    def absent(self, labels: Iterable[Hashable]) -> KeyError | None:
-        """The error that names which of some labels no column has; None where all are there."""
-        absent = [label for label in labels if label not in self]
+    def absent(self, labels: Iterable[Hashable], *, may_be_parts: bool = True) -> KeyError | None:
+        """The error that names which of some labels no column has; None where all are there.
+
+        Args:
+            labels: what is asked for.
+            may_be_parts: whether the first level of several stands for all labels that have it.
+        """
+        every = self if may_be_parts or self.index.nlevels == 1 else set(self.index)
+        absent = [label for label in labels if label not in every]
         if not absent:
             return None
         return KeyError(f"no columns {absent}. The columns are {list(self.index)}.")

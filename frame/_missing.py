@@ -220,7 +220,7 @@ class FrameMissing(FrameBase, Missing):
         columns = self._table.columns
         if subset is not None:
             labels = subset if isinstance(subset, (list, tuple, pd.Index, np.ndarray)) else [subset]
-            if absent := self._labels.absent(labels):
+            if absent := self._labels.absent(labels, may_be_parts=False):
                 raise absent
             columns = [columns[p] for label in labels for p in self._labels.places(label)]
         least = np.int32(len(columns) if how == "any" else min(1, len(columns)))

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """duplicated."""
 
+import numpy as np
 import pandas as pd
 from frame_examples import floats, mixed_frame
 from frame_parity import assert_parity, assert_same, assert_same_error, on_device
@@ -38,3 +39,20 @@ def test_wrong_arguments():
     assert_same_error(lambda f: f.duplicated("no"), FRAME)
     assert_same_error(lambda f: f.duplicated(keep=True), FRAME)
     assert_same_error(lambda s: s.duplicated(keep="all"), FRAME["k"])
+    assert_same_error(lambda f: f.duplicated(iter(["k"])), FRAME)
+    for subset in ([], (), np.array([])):
+        assert_same_error(lambda f, subset=subset: f.duplicated(subset), FRAME)
+        assert_same_error(lambda f, subset=subset: f.drop_duplicates(subset), FRAME)
+
+
+def test_a_part_of_a_label_is_none():
+    levels = FRAME.set_axis(pd.MultiIndex.from_tuples([("a", "x"), ("a", "y")]), axis=1)
+    assert_parity(lambda f: f.duplicated([("a", "y")]), levels, ways=["eager"])
+    for subset in ("a", ["a"], ("a",)):
+        assert_same_error(lambda f, subset=subset: f.duplicated(subset), levels)
+        assert_same_error(lambda f, subset=subset: f.dropna(subset=subset), levels)
+
+
+def test_without_columns_no_row_is_flagged():
+    assert_parity(lambda f: (f.duplicated(), f.drop_duplicates()), pd.DataFrame(index=[1, 1]),
+                  ways=["eager"])  # fmt: skip
