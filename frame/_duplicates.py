@@ -141,7 +141,9 @@ class SeriesDuplicates(Duplicates, SeriesBase):
     def is_unique(self) -> Any:
         """Whether no value stands there twice."""
         count = self.nunique(dropna=False)
-        return count == (self._table.num_rows if is_traced(count) else len(self))
+        if not is_traced(count):
+            return count == len(self)
+        return count == jnp.asarray(self._table.num_rows, count.dtype)
 
     def unique(self) -> Any:
         """The different values in the order in which they come, on the host.
