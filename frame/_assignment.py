@@ -15,6 +15,7 @@ from ._column import NUMBER, Column
 from ._dictionary import encode_objects
 from ._from_host import column_from
 from ._layout import ONE_DEVICE
+from ._selection import is_mask
 from ._table import Table, either_needed, is_traced
 from ._widths import is_held, narrowed
 
@@ -25,11 +26,15 @@ def as_column(value: Any, table: Table, name: Hashable) -> Column:
         return aligned_column(value, table)
     if isinstance(value, pd.Series):
         value = value.array if value.index.equals(_host_index(table)) else _by_label(value, table)
+    if isinstance(value, dict):
+        value = _by_label(pd.Series(value), table)
     if isinstance(value, (jax.Array, np.ndarray)) and not value.ndim:
         return _filled(value, table, name)
     if pd.api.types.is_scalar(value):
         return _filled(value, table, name)
     dictionary = None
+    if isinstance(value, (list, tuple)) and not value:
+        value = np.empty(0)
     if not hasattr(value, "dtype") or (isinstance(value, np.ndarray) and value.dtype.kind in "OU"):
         encoded = encode_objects(value)
         value, dictionary = (pd.Series(value).array, None) if encoded is None else encoded
@@ -79,13 +84,43 @@ def _filled(value: Any, table: Table, name: Hashable) -> Column:
     return Column(table.layout.place(data), None, kind)
 
 
+def _parts(value: Any, num_labels: int) -> list[Any]:
+    """What each of several columns is assigned: its column, its value, or what all are.
+
+    Raises:
+        ValueError: there are more or fewer than labels.
+    """
+    if not pd.api.types.is_list_like(value):
+        return [value] * num_labels
+    if isinstance(value, (FrameBase, pd.DataFrame)):
+        parts = [column for _, column in value.items()]  # pyright: ignore
+    elif np.ndim(value) == 2:
+        value = value if hasattr(value, "ndim") else pd.DataFrame(value).to_numpy()
+        parts = [value[:, place] for place in range(value.shape[1])]
+    else:
+        parts = list(value)
+    if len(parts) != num_labels:
+        raise ValueError(
+            f"Columns must be same length as key: got {len(parts)} for {num_labels} labels."
+        )
+    return parts
+
+
+def one_column(value: Any) -> Any:
+    """The column of a table of one; any other value as it is.
+
+    Raises:
+        ValueError: the table has another number of columns.
+    """
+    return _parts(value, 1)[0] if getattr(value, "ndim", 1) == 2 else value
+
+
 class FrameAssignment(FrameBase):
     """Columns set and added."""
 
     def __setitem__(self, label: Hashable, value: Any) -> None:
-        if isinstance(label, (list, pd.Index)):
-            for place, one in enumerate(label):
-                part = value.iloc[:, place] if hasattr(value, "iloc") else value
+        if isinstance(label, (list, np.ndarray, pd.Index)) and not is_mask(label):
+            for one, part in zip(label, _parts(value, len(label)), strict=True):
                 self[one] = part
             return
         if not isinstance(label, Hashable):
@@ -93,6 +128,7 @@ class FrameAssignment(FrameBase):
                 "JaxFrame: rows cannot be set in place. "
                 "Use where() or mask() and assign the result."
             )
+        value = one_column(value)
         column = as_column(value, self._table, label)
         columns = list(self._table.columns)
         if label in self._labels:

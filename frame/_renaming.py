@@ -142,12 +142,12 @@ class FrameRenaming(FrameBase, Renaming):
         self, loc: int, column: Hashable, value: Any, allow_duplicates: bool = False
     ) -> None:
         """Puts a column before the one at a place."""
-        from ._assignment import as_column
+        from ._assignment import as_column, one_column
 
         shell = pd.DataFrame(columns=self._labels.index)
         shell.insert(loc, column, np.empty(0), allow_duplicates=allow_duplicates)
         columns = list(self._table.columns)
-        columns.insert(int(loc), as_column(value, self._table, column))
+        columns.insert(int(loc), as_column(one_column(value), self._table, column))
         self._table, self._labels = self._table.with_columns(columns), Labels(shell.columns)
 
     def drop(

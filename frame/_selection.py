@@ -36,6 +36,7 @@ def as_mask(key: Any, table: Table, of_length: type[Exception] = IndexError) -> 
 
     Raises:
         ValueError: it is not of bools, or some are missing.
+        IndexingError: it has no flag for the label of a row.
         of_length: it has another length. pandas takes ValueError for `frame[mask]` alone.
     """
     if isinstance(key, SeriesBase):
@@ -45,7 +46,13 @@ def as_mask(key: Any, table: Table, of_length: type[Exception] = IndexError) -> 
                 f"a mask must be of bools, got a series of {column.dtype_name}. "
                 "Compare it with something, or list the labels of the columns that you want."
             )
+        had_holes = column.valid is not None
         column = aligned_column(key, table)
+        if column.valid is not None and not had_holes and not is_traced(column.valid):
+            raise pd.errors.IndexingError(
+                "Unalignable boolean Series provided as indexer: a mask must have a flag for the "
+                "label of each row."
+            )
     else:
         flags = key.array if isinstance(key, pd.Series) else key
         flags = flags if isinstance(flags, jax.Array) else np.asarray(flags)
@@ -110,6 +117,19 @@ class RowSelection(NDFrame):
         capacity = table.layout.capacity_for(num_rows)
         return self._like(slice_rows(table, np.int32(start), as_count(num_rows), capacity))
 
+    def _between(self, rows: slice) -> Self:
+        """Rows between places, or between labels where those are no integers."""
+        ends = (rows.start, rows.stop, rows.step)
+        if all(end is None or pd.api.types.is_integer(end) for end in ends):
+            return self._sliced(rows)
+        levels = self._table.index.levels
+        if not levels or (levels[0].kind == "number" and levels[0].dtype.kind in "iu"):
+            raise TypeError(
+                f"rows of integer labels must be sliced by integers, which are places, got {rows}. "
+                "Use loc for labels."
+            )
+        return self.loc[rows]  # pyright: ignore
+
     def _last_in_jit(self, n: int) -> Self:
         table = self._table
         capacity = min(table.layout.capacity_for(min(n, table.capacity)), table.capacity)
@@ -166,6 +186,8 @@ class ByPlace:
         self._of = of
 
     def __getitem__(self, key: Any) -> Any:
+        if callable(key):
+            key = key(self._of)
         if isinstance(key, tuple):
             if len(key) > self._of.ndim:  # pyright: ignore
                 raise pd.errors.IndexingError(
@@ -174,7 +196,7 @@ class ByPlace:
             return self._of_both(*key) if len(key) == 2 else self[key[0]]
         if isinstance(key, slice):
             return self._of._sliced(key)
-        if isinstance(key, (int, np.integer)):
+        if pd.api.types.is_integer(key):
             return self._one(int(key))
         if is_mask(key):
             return self._of._filtered(key)
@@ -209,13 +231,13 @@ class FrameSelection(FrameBase, RowSelection):
         if is_mask(key):
             return self._filtered(key, ValueError)
         if isinstance(key, slice):
-            return self._sliced(key)
+            return self._between(key)
         if isinstance(key, (set, dict)):
             raise TypeError(
                 f"a key must be a label, a list of labels or a mask, got a {type(key).__name__}. "
                 "Make a list of it."
             )
-        if isinstance(key, (list, pd.Index, np.ndarray)):
+        if isinstance(key, (list, pd.Index, pd.Series, np.ndarray)):
             return self._columns_at(
                 [place for label in key for place in self._labels.places(label)]
             )
@@ -291,8 +313,8 @@ class SeriesSelection(SeriesBase, RowSelection):
             key = key(self)
         if is_mask(key):
             return self._filtered(key)
-        if isinstance(key, slice) and not isinstance(key.start or key.stop, str):
-            return self._sliced(key)
+        if isinstance(key, slice):
+            return self._between(key)
         return self.loc[key]  # pyright: ignore
 
     def __iter__(self) -> Any:
@@ -311,4 +333,4 @@ class SeriesSelection(SeriesBase, RowSelection):
         """The only value."""
         if len(self) != 1:
             raise ValueError("can only convert an array of size 1 to a Python scalar")
-        return self.to_pandas().iloc[0]  # pyright: ignore
+        return next(iter(self))

@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: Apache-2.0
+"""pop, and `del`, which throws away what pop returns."""
+
+import pytest
+from frame_examples import mixed_frame
+from frame_parity import EVERYWHERE, assert_parity, assert_same, assert_same_error, on_device
+
+FRAME = mixed_frame()[["k", "x", "s"]]
+
+
+def popped(f):
+    f = f.copy()
+    return f.pop("x"), f
+
+
+def deleted(f):
+    f = f.copy()
+    del f["k"]
+    return f
+
+
+def test_a_column_leaves_the_frame():
+    assert_parity(popped, FRAME, ways=EVERYWHERE)
+    assert_parity(deleted, FRAME)
+    for num_rows in (0, 1):
+        assert_parity(lambda f: (*popped(f), deleted(f)), FRAME[:num_rows], ways=["eager"])
+
+
+def test_the_last_column_leaves_the_rows():
+    assert_parity(popped, FRAME[["x"]].set_axis(range(5, 42)), ways=["eager"])
+
+
+def test_another_frame_keeps_its_columns():
+    ours = on_device(FRAME)
+    other = ours.copy()
+    other.pop("x")
+    assert list(other.columns) == ["k", "s"]
+    assert_same(ours, FRAME)
+
+
+def test_labels_that_are_not_there():
+    assert "no" in assert_same_error(lambda f: f.pop("no"), FRAME)
+    assert_same_error(lambda f: popped(popped(f)[1]), FRAME)
+    assert_same_error(lambda f: deleted(f[["x"]]), FRAME)
+    twice = on_device(FRAME.set_axis(["x", "x", "s"], axis=1))
+    with pytest.raises(ValueError, match="must name one column"):
+        twice.pop("x")
