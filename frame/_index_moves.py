@@ -225,6 +225,8 @@ class SeriesIndexMoves(SeriesBase, IndexMoves):
 
 def _swapped(of: IndexMoves, i: Any, j: Any) -> RowIndex:
     index = of._table.index
+    if index.num_levels == 1:
+        raise TypeError("swaplevel: labels must have several levels to swap, got one.")
     places = list(range(index.num_levels))
     (a,), (b,) = of._levels_at(i), of._levels_at(j)
     places[a], places[b] = places[b], places[a]
