@@ -125,7 +125,7 @@ def assert_same(got: Any, expected: Any, ulps: int | Bound = 0) -> None:
         assert isinstance(got, pd.Series), f"got {type(got)} in place of a series"
         _assert_same_values(got, expected, bound)
     elif isinstance(expected, pd.Index):
-        _assert_same_index(pd.Index(got), expected)
+        _assert_same_index(got if isinstance(got, pd.Index) else pd.Index(got), expected)
     elif isinstance(expected, tuple):
         assert len(got) == len(expected)
         for one, other in zip(got, expected, strict=True):

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 import jax
-import jax.numpy as jnp
 import numpy as np
 import pandas as pd
 import pytest
@@ -41,13 +40,6 @@ def test_equals():
         assert on_device(frame).equals(on_device(other)) == frame.equals(other)
     assert not on_device(frame).equals(frame)
     assert on_device(frame.x).equals(on_device(frame.x.rename("z")))
-
-
-def test_values_for_functions_of_jax():
-    series = on_device(mixed_frame().k)
-    assert series.to_jax().shape == (37,)
-    assert jax.jit(lambda s: s.to_jax())(series).shape == (64,)
-    np.testing.assert_array_equal(jnp.square(series.to_jax()), mixed_frame().k ** 2)
 
 
 def test_wrong_uses():

@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-import jax
 import numpy as np
 import pandas as pd
 import pytest
 from frame_examples import mixed_frame
-from frame_parity import assert_parity, assert_same, assert_same_error, on_device
+from frame_parity import assert_parity, assert_same_error, on_device
 
 
 def _relabelled(f):
@@ -72,29 +71,6 @@ def test_sort_index():
 
     assert_parity(by_labels, mixed_frame(), ways=["eager", "jit"])
     assert_parity(lambda f: f.set_index("s").sort_index(), mixed_frame(), ways=["mesh"])
-
-
-def test_what_a_frame_says_of_itself():
-    frame = mixed_frame()
-    ours = on_device(frame)
-    assert (ours.shape, ours.size, ours.ndim) == (frame.shape, frame.size, 2)
-    assert (ours.x.shape, ours.x.size, ours.x.ndim) == ((37,), 37, 1)
-    assert (ours.empty, ours[:0].empty) == (False, True)
-    assert ours.x.name == "x"
-    assert_same(ours.columns, frame.columns)
-    pd.testing.assert_series_equal(ours.dtypes, frame.dtypes)
-    assert all(ours[label].dtype == frame[label].dtype for label in frame)
-    assert_same(ours[:1][["x"]].squeeze(), frame[:1][["x"]].squeeze())
-    assert_same(ours[["x"]].squeeze(), frame[["x"]].squeeze())
-
-
-def test_size_is_an_array_inside_jit():
-    ours = on_device(mixed_frame())
-    shape, empty = jax.jit(lambda f: (f[f.k > 1].shape, f.empty))(ours)
-    assert tuple(map(int, shape)) == ((mixed_frame().k > 1).sum(), 10)
-    assert not bool(empty)
-    with pytest.raises(NotImplementedError, match="shape"):
-        jax.jit(len)(ours)
 
 
 def test_labels_set_on_the_frame():

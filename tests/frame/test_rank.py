@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""rank and argsort."""
+"""rank."""
 
 import numpy as np
 import pandas as pd
@@ -43,19 +43,9 @@ def test_few_rows():
     assert_parity(lambda f: f.rank(numeric_only=True), mixed_frame()[:1], ways=["eager"])
 
 
-def test_argsort():
-    def orders(f):
-        return tuple(f[label].argsort(kind="stable") for label in ("y", "s", "k", "t"))
-
-    assert_parity(orders, mixed_frame().set_index("c"))
-    assert_parity(lambda s: s.argsort(), floats()[:0], ways=["eager"])
-
-
 def test_wrong_uses_are_pandas_errors():
     frame = mixed_frame()
     assert_same_error(lambda f: f.x.rank(method="bogus"), frame)
     assert_same_error(lambda f: f.x.rank(na_option="bogus"), frame)
     assert_same_error(lambda f: f.x.rank(axis=1), frame)
     assert_same_error(lambda f: f.s.rank(numeric_only=True), frame)
-    assert_same_error(lambda f: f.x.argsort(kind="bogus"), frame)
-    assert_same_error(lambda f: f.x.argsort(axis=1), frame)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""isna and notna, under both of their names."""
+"""isna and notna, under both of their names, and hasnans."""
 
 import numpy as np
 import pandas as pd
@@ -36,3 +36,11 @@ def test_labels_and_names_stay():
     series = mixed_frame().set_index(["s", "k"]).t.rename("when")
     assert_parity(lambda s: s.isna(), series, ways=["eager"])
     assert_parity(lambda f: (f.isna(), f.notna()), mixed_frame()[[]], ways=["eager"])
+
+
+def test_hasnans_says_whether_any_is_missing():
+    frame = mixed_frame()
+    for label in frame:
+        series = frame[label]
+        for some in (series, series.dropna(), series[:1], series[:0]):
+            assert_parity(lambda s: s.hasnans, some, ways=["eager"])

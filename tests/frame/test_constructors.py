@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: Apache-2.0
+"""JaxFrame and JaxSeries of what pandas makes frames and series of."""
+
+import datetime
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pandas as pd
+import pytest
+from frame_examples import mixed_frame
+from frame_parity import assert_same, on_device
+from jaxframes.frame import JaxFrame, JaxSeries
+
+LEVELS = pd.MultiIndex.from_tuples([(1, "a"), (2, "b")], names=["n", None])
+
+FRAMES = {
+    "nothing": {},
+    "no columns": {"data": {}},
+    "no rows": {"columns": ["a", "b"]},
+    "labels of rows alone": {"index": [1, 2]},
+    "labels alone": {"index": [1, 2], "columns": ["a"]},
+    "lists": {"data": {"a": [1, 2], "b": ["x", None], "c": [1.5, None], "d": [True, False]}},
+    "a scalar beside a list": {"data": {"a": [1, 2], "b": 7, "c": "z"}},
+    "scalars and labels": {"data": {"a": 1, "b": "x"}, "index": [0, 1]},
+    "one scalar": {"data": 5, "index": [0, 1], "columns": ["a"]},
+    "times": {"data": {"t": [pd.Timestamp(0), None], "d": [datetime.timedelta(1), pd.NaT]}},
+    "arrays": {"data": {"a": np.array([1, 2], "int8"), "b": np.array(["x", "y"])}},
+    "a category": {"data": {"a": pd.Categorical(["u", None]), "b": range(2)}},
+    "large integers": {"data": {"a": [2**63, 0], "b": [-(2**63), 1]}},
+    "objects": {"data": {"a": [1, "x"], "b": [[1], None], "c": [None, None]}},
+    "series, brought together": {
+        "data": {"a": pd.Series([1, 2], index=[0, 1]), "b": pd.Series([3, 4], index=[1, 2])}
+    },
+    "dicts, brought together": {"data": {"a": {1: 2, 3: 4}, "b": {3: "x"}}},
+    "records": {"data": [{"a": 1, "b": 2}, {"a": 3}]},
+    "tuples": {"data": [(1, "a"), (2, "b")], "columns": ["x", "y"]},
+    "lists of lists": {"data": [[1, 2], [3, 4]]},
+    "a matrix": {"data": np.arange(6).reshape(3, 2), "columns": ["a", "b"]},
+    "a vector": {"data": np.arange(3)},
+    "a structured array": {"data": np.array([(1, 2.5)], dtype=[("a", "i4"), ("b", "f8")])},
+    "some of the columns": {"data": {"a": [1], "b": [2]}, "columns": ["b", "c"]},
+    "a dtype": {"data": {"a": [1, 2], "b": [0.5, 1]}, "dtype": "float32"},
+    "labels twice": {"data": [[1, 2]], "columns": ["a", "a"]},
+    "labels of tuples": {"data": {("a", "b"): [1], ("a", "c"): [2]}},
+    "levels of rows": {"data": {"a": [1, 2]}, "index": LEVELS},
+    "named labels": {"data": {"a": [1, 2]}, "index": pd.Index(["p", "q"], name="n")},
+    "a frame": {"data": mixed_frame()},
+    "columns of a frame": {"data": mixed_frame(), "columns": ["x", "k", "no"]},
+    "rows of a frame": {"data": mixed_frame(), "index": [3, 99, 0]},
+    "a series": {"data": mixed_frame()["s"]},
+}
+WRONG_FRAMES = {
+    "scalars alone": {"data": {"a": 1}},
+    "different lengths": {"data": {"a": [1], "b": [1, 2]}},
+    "too few labels of rows": {"data": {"a": [1, 2]}, "index": [0]},
+    "too few labels of columns": {"data": [[1, 2]], "columns": ["a"]},
+    "three dimensions": {"data": np.zeros((2, 2, 2))},
+    "a scalar alone": {"data": 5},
+    "a string": {"data": "abc"},
+    "what is no number": {"data": {"a": ["x"]}, "dtype": float},
+}
+SERIES = {
+    "nothing": {},
+    "no values": {"data": [], "dtype": "int32"},
+    "a list": {"data": [1, 2], "name": "n"},
+    "a dict": {"data": {"a": 1, "b": 2}},
+    "some of a dict": {"data": {"a": 1, "b": 2}, "index": ["b", "c"]},
+    "a scalar": {"data": 5, "index": [1, 2]},
+    "a string": {"data": "abc", "index": [0, 1]},
+    "some of a series": {"data": pd.Series([1, 2]), "index": [1, 2]},
+    "an array": {"data": np.arange(3, dtype="int8"), "dtype": "float32"},
+    "strings": {"data": ["a", None]},
+    "a category": {"data": ["a", "b", "a"], "dtype": "category"},
+    "an index": {"data": pd.Index([1, 2], name="q")},
+    "times": {"data": pd.date_range("2020", periods=2)},
+    "bools and none": {"data": [True, None]},
+    "nones": {"data": [None, None]},
+    "levels of rows": {"data": [1.5, None], "index": LEVELS, "name": ("a", 1)},
+}
+WRONG_SERIES = {
+    "a matrix": {"data": np.zeros((2, 2))},
+    "too few labels": {"data": [1, 2], "index": [1]},
+    "what is no number": {"data": ["x"], "dtype": int},
+    "a set": {"data": {1, 2}},
+    "a name that is a list": {"data": [1], "name": [1]},
+}
+
+
+@pytest.mark.parametrize("case", FRAMES)
+def test_a_frame_is_what_pandas_makes(case):
+    assert_same(JaxFrame(**FRAMES[case]), pd.DataFrame(**FRAMES[case]))
+
+
+@pytest.mark.parametrize("case", SERIES)
+def test_a_series_is_what_pandas_makes(case):
+    assert_same(JaxSeries(**SERIES[case]), pd.Series(**SERIES[case]))
+
+
+@pytest.mark.parametrize("case", WRONG_FRAMES)
+def test_what_is_no_frame_is_pandas_error(case):
+    with pytest.raises((ValueError, TypeError)) as expected:
+        pd.DataFrame(**WRONG_FRAMES[case])
+    with pytest.raises(expected.type):
+        JaxFrame(**WRONG_FRAMES[case])
+
+
+@pytest.mark.parametrize("case", WRONG_SERIES)
+def test_what_is_no_series_is_pandas_error(case):
+    with pytest.raises((ValueError, TypeError)) as expected:
+        pd.Series(**WRONG_SERIES[case])
+    with pytest.raises(expected.type):
+        JaxSeries(**WRONG_SERIES[case])
+
+
+def test_arrays_of_jax_stay_where_they_are():
+    x, matrix = jnp.arange(5.0), jnp.arange(6).reshape(3, 2)
+    assert_same(JaxFrame({"x": x, "i": [1, 2, 3, 4, 5]}), pd.DataFrame({"x": x, "i": range(1, 6)}))
+    assert_same(JaxFrame(matrix, columns=["a", "b"]), pd.DataFrame(matrix, columns=["a", "b"]))
+    assert_same(JaxSeries(x, index=list("abcde")), pd.Series(x, index=list("abcde")))
+    for wrong in ({"x": x, "i": [1]}, jnp.zeros((2, 2, 2))):
+        with pytest.raises(ValueError, match=r"Must pass 2-d|same length"):
+            JaxFrame(wrong)
+
+
+def test_frames_and_series_of_ours():
+    frame = mixed_frame()[["k", "x"]]
+    ours = on_device(frame)
+    assert_same(JaxFrame(ours), frame)
+    assert_same(JaxFrame(ours, columns=["x"], dtype="float32"), frame[["x"]].astype("float32"))
+    assert_same(JaxSeries(ours.k, name="new"), frame.k.rename("new"))
+    columns = {"b": ours.x, "a": ours.k * 2}
+    assert_same(JaxFrame(columns), pd.DataFrame({"b": frame.x, "a": frame.k * 2}))
+    for make in (JaxFrame, JaxSeries):
+        with pytest.raises(NotImplementedError, match="index="):
+            make(ours if make is JaxFrame else ours.k, index=[1])
+
+
+def test_inside_jit_of_columns_that_are_there():
+    frame = mixed_frame()[["k", "x"]]
+    made = jax.jit(lambda f: JaxFrame({"twice": f.k * 2, "x": f.x}))(on_device(frame))
+    assert_same(made, pd.DataFrame({"twice": frame.k * 2, "x": frame.x}))
