@@ -6,13 +6,23 @@ import numpy as np
 import pandas as pd
 import pytest
 from frame_examples import mixed_frame
-from frame_parity import EVERYWHERE, assert_parity, assert_same_error, on_device
+from frame_parity import EVERYWHERE, assert_parity, assert_same, assert_same_error, on_device
+from jaxframes.frame import DatetimeMethods, TimedeltaMethods
 
 PARTS = (
     "year", "month", "day", "hour", "minute", "second", "microsecond", "nanosecond", "quarter",
     "day_of_week", "day_of_year", "days_in_month", "is_month_start", "is_month_end",
     "is_quarter_start", "is_quarter_end", "is_year_start", "is_year_end", "is_leap_year",
 )  # fmt: skip
+# These have arguments, or tests of their own.
+OTHERS = {
+    "as_unit", "ceil", "day_name", "floor", "month_name", "normalize", "round", "strftime",
+    "total_seconds", "tz", "unit",
+}  # fmt: skip
+OTHER_NAMES = {
+    "dayofweek": "day_of_week", "weekday": "day_of_week", "dayofyear": "day_of_year",
+    "daysinmonth": "days_in_month",
+}  # fmt: skip
 SPANS = ("days", "seconds", "microseconds", "nanoseconds", "components")
 
 
@@ -43,6 +53,19 @@ def test_parts_match_pandas(unit):
         pd.Series(spans),
         ways=["eager"],
     )
+
+
+@pytest.mark.parametrize("methods", [DatetimeMethods, TimedeltaMethods])
+def test_every_part_is_among_them(methods):
+    public = {name for name in dir(methods) if not name.startswith("_")}
+    assert public <= {*PARTS, *SPANS, *OTHERS, *OTHER_NAMES}
+
+
+@pytest.mark.parametrize("name", OTHER_NAMES)
+def test_other_names_are_the_same_parts(name):
+    # pandas warns of some of them.
+    ours = on_device(times("us"))
+    assert_same(getattr(ours.dt, name), getattr(times("us").dt, OTHER_NAMES[name]))
 
 
 def test_rounding_and_names():
@@ -79,10 +102,11 @@ def test_in_jit_and_on_a_mesh():
 
 def test_units_and_strings():
     assert_parity(
-        lambda s: (s.dt.as_unit("s"), s.dt.as_unit("us"), s.dt.unit, s.dt.strftime("%Y-%m-%d %a")),
+        lambda s: (s.dt.as_unit("s"), s.dt.as_unit("us"), s.dt.strftime("%Y-%m-%d %a")),
         times("us"),
         ways=["eager"],
     )
+    assert_parity(lambda s: (s.dt.unit, s.dt.tz), times("us"), ways=["eager"])
     assert_parity(lambda s: (s.dt.as_unit("ns"), s.dt.unit), mixed_frame()["d"], ways=["eager"])
 
 

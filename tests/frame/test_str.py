@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The accessors of strings and categories."""
+"""The accessor of strings."""
 
 import numpy as np
 import pandas as pd
 import pytest
 from frame_examples import STRINGS, mixed_frame
 from frame_parity import EVERYWHERE, assert_parity, assert_same_error, on_device
+from jaxframes.frame import StringMethods
 
 METHODS = {
     "len": (), "lower": (), "upper": (), "title": (), "capitalize": (), "swapcase": (),
@@ -15,7 +16,13 @@ METHODS = {
     "center": (5, "*"), "ljust": (3,), "rjust": (3,), "isdigit": (), "isalpha": (), "isalnum": (),
     "isupper": (), "islower": (), "isspace": (), "isascii": (), "repeat": (2,),
     "removeprefix": ("st",), "removesuffix": ("e",), "replace": ("a", "x"), "casefold": (),
+    "isdecimal": (), "isnumeric": (), "istitle": (), "normalize": ("NFD",), "wrap": (3,),
+    "slice_replace": (1, 2, "*"), "translate": ({ord("a"): "A", ord("b"): None},),
 }  # fmt: skip
+
+
+# These give several columns, or take several; they have tests of their own.
+OF_COLUMNS = {"cat", "extract", "get_dummies", "partition", "rpartition", "rsplit", "split"}
 
 
 @pytest.fixture(scope="module")
@@ -31,6 +38,17 @@ def test_matches_pandas_for_each_method(strings):
     assert_parity(all_of, strings.dropna(), ways=["eager"])
     assert_parity(all_of, strings[:0], ways=["eager"])
     assert_parity(lambda s: (s.str.len(), s.str.upper()), strings[3:4], ways=["eager"])
+
+
+def test_every_method_is_among_them():
+    public = {name for name in dir(StringMethods) if not name.startswith("_")}
+    assert public == METHODS.keys() | OF_COLUMNS
+
+
+def test_kinds_of_characters():
+    words = pd.Series(["12", "²", "½", "٣", "Ab Cd", "AB", "a1", " ", "", None], dtype="str")
+    kinds = [name for name in METHODS if name.startswith("is")]
+    assert_parity(lambda s: tuple(getattr(s.str, kind)() for kind in kinds), words, ways=["eager"])
 
 
 def test_arguments(strings):
@@ -61,7 +79,8 @@ def test_several_columns(strings):
 
     def pieces(s):
         s = s[s.notna()] if isinstance(s, pd.Series) else s
-        return s.str.split(expand=True), s.str.rsplit(" ", n=1, expand=True), s.str.partition()
+        split = s.str.split(expand=True), s.str.rsplit(" ", n=1, expand=True)
+        return *split, s.str.partition(), s.str.rpartition("s")
 
     assert_parity(pieces, words.dropna(), ways=["eager"])
     assert_parity(lambda s: s.str.extract("(?P<first>.)(.)"), words)
