@@ -9,11 +9,7 @@ import math
 from typing import Any
 
 import jax
-import jax.numpy as jnp
 import numpy as np
-
-# Reductions of floats that round, and depend on the order of the rows.
-ROUNDED = ("sum", "prod", "mean", "var", "std")
 
 
 def assert_same_bits(actual: Any, expected: Any) -> None:
@@ -400,41 +396,6 @@ def _extreme(rows: np.ndarray, row_ids: np.ndarray, op: str) -> Any:
     key = [(number, not np.signbit(number)) if numbers.dtype.kind == "f" else (number, 0)
            for number in numbers]  # fmt: skip
     return rows[key.index({"min": min, "max": max}[op](key))]
-
-
-def assert_is_reduced(
-    actual: Any,
-    x: np.ndarray,
-    segment_ids: np.ndarray,
-    num_segments: int,
-    op: str,
-    num_valid: int | None = None,
-    ddof: int = 0,
-) -> None:
-    """Bits, but for sums, products and moments of floats: those lie within their stated bound."""
-    expected = segment_reduce(x, segment_ids, num_segments, op, num_valid=num_valid, ddof=ddof)
-    actual = np.asarray(actual)
-    assert actual.shape == expected.shape
-    is_inexact = is_float(x.dtype) or x.dtype.kind == "c"
-    if op not in ROUNDED or (op in ("sum", "prod") and not is_inexact):
-        dtype = x.dtype if op in ("first", "last", "min", "max") else expected.dtype
-        assert_same_bits(actual, expected.astype(dtype))
-        return
-    assert actual.dtype == (x.dtype if is_inexact else np.dtype(float))
-    narrow = jnp.finfo(actual.dtype).eps
-    wide = min(narrow, jnp.finfo(np.float32).eps)
-    magnitudes = np.abs(np.where(np.isfinite(x), x, 0)).astype(np.float64)
-    if op == "var":
-        magnitudes **= 2
-    magnitude = {"prod": 0, "std": magnitudes.max(initial=0)}.get(op, magnitudes.sum())
-    with np.errstate(over="ignore", invalid="ignore"):
-        expected = expected.astype(actual.dtype)
-    np.testing.assert_allclose(
-        actual.astype(np.complex128),
-        expected.astype(np.complex128),
-        rtol=2 * float(narrow) + len(x) * float(wide),
-        atol=len(x) * float(wide) * magnitude,
-    )
 
 
 def scan(

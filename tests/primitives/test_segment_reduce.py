@@ -12,7 +12,7 @@ from jaxframes import primitives, shardings
 from jaxframes.primitives._segment_forms import HAVE_DDOF, SEGMENT_OPS
 from key_distributions import make_keys
 from on_shards import mesh_of, noting
-from oracles import assert_is_reduced
+from reduced_rows import assert_is_reduced
 
 NUM_SEGMENTS = 7
 

@@ -12,7 +12,7 @@ from jaxframes.primitives import collective, local
 from jaxframes.primitives._segment_forms import HAVE_DDOF, SEGMENT_OPS
 from key_distributions import KEY_DTYPES, distributions_for, make_keys
 from on_shards import SHARD_COUNTS, into_shards, noting, on_shards, row_counts, valid_rows
-from oracles import ROUNDED, assert_is_reduced
+from reduced_rows import ROUNDED, assert_is_reduced
 
 NUM_ROWS, NUM_SEGMENTS = 19, 7
 
