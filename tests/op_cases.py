@@ -56,6 +56,12 @@ class OpCase(NamedTuple):
         rng = np.random.default_rng(seed)
         return tuple(draw(num_rows, rng) for draw in self.inputs)
 
+    @property
+    def variables(self) -> list[int]:
+        """Places of the float arrays in which the derivative is compared."""
+        floats = [place for place, leaf in enumerate(self.draw(0)) if leaf.dtype == float]
+        return [place for place in floats if place not in self.fixed]
+
     def draw_batch(self, size: int) -> tuple[np.ndarray, ...]:
         """The arrays of several calls, stacked."""
         draws = [self.draw(seed) for seed in range(size)]

@@ -86,7 +86,7 @@ def test_a_chain_of_columns_is_one_fusion():
 
 
 def test_what_does_not_fit_inside_jit_says_so_on_the_host():
-    f, g = left_frame(), right_frame()
+    f, g = left_frame(100), right_frame()
     joined = jax.jit(lambda f, g: f.merge(g, on="k", capacity=64))(on_device(f), on_device(g))
     needed = len(f.merge(g, on="k"))
     assert needed > 64
@@ -96,9 +96,10 @@ def test_what_does_not_fit_inside_jit_says_so_on_the_host():
         len(joined)
     # What is made of a result that lost rows has lost them too.
     run = jax.jit(functools.partial(pipeline, capacity=64))
-    if len(f[f["x"] > 0].merge(g, on="k")) > 64:
-        with pytest.raises(CapacityError):
-            run(on_device(f), on_device(g)).to_pandas()
+    needed = len(f[f["x"] > 0].merge(g, on="k"))
+    assert needed > 64
+    with pytest.raises(CapacityError, match=str(needed)):
+        run(on_device(f), on_device(g)).to_pandas()
 
 
 def test_equal_structures_are_traced_once():

@@ -41,7 +41,6 @@ def test_native_and_portable_words_agree(dtype, monkeypatch):
         oracles.assert_same_bits(kept, portable)
 
 
-@needs_kernels
 def test_each_row_of_a_batch_is_its_own():
     # A read beyond a row would meet the flags of the next row.
     mask = np.random.default_rng(0).random((5, 60)) < 0.5

@@ -10,7 +10,7 @@ from jaxframes.primitives import backend, kernels
 from jaxframes.primitives._key_bits import ordered_word
 from key_distributions import make_keys
 
-pytestmark = pytest.mark.skipif(backend().cpu != "native", reason=backend().reason)
+needs_kernels = pytest.mark.skipif(backend().cpu != "native", reason=backend().reason)
 
 
 def factorize(key, num_valid, capacity, in_key_order):
@@ -19,6 +19,7 @@ def factorize(key, num_valid, capacity, in_key_order):
     )
 
 
+@needs_kernels
 @pytest.mark.parametrize("dtype", ["int32", "uint64", "float32", "float64"])
 @pytest.mark.parametrize("in_key_order", [False, True])
 def test_native_and_portable_agree(dtype, in_key_order, monkeypatch):

@@ -12,7 +12,7 @@ from jaxframes.primitives.kernels._grouped_sides import Side
 from key_distributions import make_keys
 from on_shards import noting
 
-pytestmark = pytest.mark.skipif(backend().cpu != "native", reason=backend().reason)
+needs_kernels = pytest.mark.skipif(backend().cpu != "native", reason=backend().reason)
 
 
 def flag(keys, members, num_keys, num_members):
@@ -21,6 +21,7 @@ def flag(keys, members, num_keys, num_members):
     return kernels._membership.flag_matches(*sides, column)
 
 
+@needs_kernels
 @pytest.mark.parametrize("dtype", ["int32", "uint64", "float32", "float64"])
 def test_native_and_portable_agree(dtype, monkeypatch):
     # Chunks enough for several threads, tables of bits and of words.

@@ -37,7 +37,6 @@ def test_native_and_portable_agree(dtype, distribution, num_a, num_b, monkeypatc
         oracles.assert_same_bits(native, kernels._merge._merge_xla(a, b, *valid))
 
 
-@needs_kernels
 @pytest.mark.parametrize("dtype", ["uint32", "uint64"])
 def test_each_row_of_a_batch_is_its_own(dtype):
     # A read beyond a row would meet the smaller keys of the next row.

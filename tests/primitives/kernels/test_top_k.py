@@ -37,7 +37,6 @@ def test_native_and_portable_agree(dtype, distribution, num_rows, monkeypatch):
         oracles.assert_same_bits(result, portable)
 
 
-@needs_kernels
 @pytest.mark.parametrize("dtype", ["uint32", "uint64"])
 def test_each_row_of_a_batch_is_its_own(dtype):
     # A read beyond a row would meet the zeros of the next row.
