@@ -7,6 +7,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
+import pandas as pd
 
 from .. import primitives
 from ._column import Array, Column
@@ -76,52 +77,75 @@ class GroupByPlaces(GroupByBase):
         """The `n`-th row of each group, or several, with the labels and the order that they had.
 
         Differences from pandas:
-            No `dropna`: drop those rows first.
+            No `dropna`: drop those rows first. It is called, not subscripted.
         """
         if dropna is not None:
             raise NotImplementedError("groupby: nth without dropna. Use dropna() first.")
-        wanted = list(n) if isinstance(n, (list, tuple)) else [n]
-        if not wanted:
-            return self._kept_rows(jnp.zeros_like(self._groups.slots, bool))
-        if not all(isinstance(one, (int, np.integer, slice)) for one in wanted):
+        is_one = _is_place(n)
+        if not is_one and not pd.api.types.is_list_like(n):
             raise TypeError(
                 f"Invalid index {type(n)}. Must be integer, list-like, slice or a tuple of "
                 "integers and slices"
             )
-        return self._kept_rows(
-            functools.reduce(jnp.logical_or, [self._is_at(one) for one in wanted])
-        )
+        wanted = [n] if is_one else list(n)
+        for one in wanted:
+            if not _is_place(one):
+                raise ValueError(f"Invalid argument {type(one)}. Should be int or slice.")
+        none = jnp.zeros_like(self._groups.slots, bool)
+        return self._kept_rows(functools.reduce(jnp.logical_or, map(self._is_at, wanted), none))
 
     def _is_at(self, at: Any) -> Array:
         """Which rows stand at a place of their group, or in a slice of it."""
-        groups = self._groups
-        is_member = groups.slots >= 0
+        is_member = self._groups.slots >= 0
 
         def from_end(place: int) -> Array:
-            return self._place(ascending=False) < np.int32(-place)
+            return self._place(ascending=False) < _as_int32(-place)
 
         def from_start(place: int) -> Array:
-            return self._place(ascending=True) < np.int32(place)
+            return self._place(ascending=True) < _as_int32(place)
 
         def is_before(place: int) -> Array:
             return from_start(place) if place >= 0 else ~from_end(place)
 
         if not isinstance(at, slice):
             place = self._place(ascending=at >= 0)
-            return is_member & (place == np.int32(at if at >= 0 else -at - 1))
-        if at.step not in (None, 1):
-            raise NotImplementedError(f"groupby: slices of step one, got {at}.")
+            return is_member & (place == _as_int32(at if at >= 0 else -at - 1))
+        if at.step is not None and at.step < 1:
+            raise ValueError(f"Invalid step {at.step}. Must be greater than zero")
         if at.stop is not None:
             is_member = is_member & is_before(at.stop)
         if at.start is not None:
             is_member = is_member & ~is_before(at.start)
+        if at.step not in (None, 1):
+            is_member = is_member & self._is_step(at.start or 0, at.step)
         return is_member
+
+    def _is_step(self, start: int, step: int) -> Array:
+        """Which rows stand a multiple of a step behind the place where a slice starts."""
+        place = self._place(ascending=True)
+        if start >= 0:
+            behind = place - _as_int32(start)
+        else:
+            # A slice of a group with fewer rows starts with its first.
+            behind = jnp.minimum(
+                place, np.int32(-1) - self._place(ascending=False) - _as_int32(start)
+            )
+        return behind % _as_int32(step) == 0
 
     def _place(self, *, ascending: bool) -> Array:
         groups, order = self._groups, self._order
         return self._grouped.once(
             ("place", ascending), lambda: places_in_groups(order, ascending, groups.layout)
         )
+
+
+def _is_place(n: Any) -> bool:
+    return isinstance(n, (int, np.integer, slice)) and not isinstance(n, bool)
+
+
+def _as_int32(place: int) -> np.int32:
+    """No group has more rows than 32 bits count."""
+    return np.int32(min(max(place, -(2**31)), 2**31 - 1))
 
 
 @jax.jit

@@ -2,6 +2,7 @@
 """groupby.nth."""
 
 import numpy as np
+import pandas as pd
 from frame_examples import mixed_frame
 from frame_parity import assert_parity, assert_same_error
 from jaxframes.frame import JaxFrame
@@ -15,6 +16,28 @@ def test_places_slices_and_both_together():
         return tuple(grouped.nth(n) for n in wanted)
 
     assert_parity(rows, mixed_frame()[["k", "x"]], ways=["eager"])
+
+
+def test_any_collection_names_places():
+    def rows(f):
+        grouped = f.groupby("k")
+        wanted = (np.array([0, -1]), range(2), {0, 2}, pd.Series([1]), 2**70, slice(-(2**40), None))
+        return tuple(grouped.nth(n) for n in wanted)
+
+    assert_parity(rows, mixed_frame()[["k", "x"]], ways=["eager"])
+
+
+def test_steps():
+    def rows(f):
+        grouped = f.groupby("k")
+        starts = (None, 0, 1, 50, -1, -4, -50)
+        stops = (None, 4, -2)
+        return tuple(grouped.nth(slice(start, stop, 2)) for start in starts for stop in stops)
+
+    assert_parity(rows, mixed_frame()[["k", "x"]], ways=["eager"])
+    assert_parity(
+        lambda f: f.groupby("k").nth(slice(-7, None, 3)), mixed_frame()[["k", "x"]], ways=["jit"]
+    )
 
 
 def test_all_places_make_up_the_frame():
@@ -37,5 +60,5 @@ def test_rows_keep_their_labels_whatever_as_index_says():
 
 def test_a_place_is_an_integer():
     frame = mixed_frame()[["k", "x"]]
-    assert_same_error(lambda f: f.groupby("k").nth(1.5), frame)
-    assert_same_error(lambda f: f.groupby("k").nth(None), frame)
+    for n in (1.5, None, True, "a", [[0]], [True], [0.0], np.array(0), slice(None, None, -1)):
+        assert_same_error(lambda f, n=n: f.groupby("k").nth(n), frame)
