@@ -13,7 +13,7 @@ from ._column import NAT, NUMBER, Array, Column, ColumnType, fill_missing
 from ._cumulative import column_labels
 from ._derivatives import by_row
 from ._layout import Layout
-from ._shifting import moved_rows, steps_of
+from ._shifting import moved_rows, steps_of, whole_periods
 from ._table import Count
 from ._widths import wide
 
@@ -94,15 +94,19 @@ class Changes(NDFrame):
         """What each value differs by from the one `periods` rows before it.
 
         Differences from pandas:
-            Bools of no rows stay bools.
+            Bools of no rows stay bools, and so do those of `diff(0)`.
 
         Example:
             >>> from jaxframes.frame import JaxSeries
             >>> JaxSeries([3, 1, 2]).diff().tolist()
             [nan, -2.0, 1.0]
         """
-        periods = _whole("diff", periods)
-        if axis_number(axis or 0, self):
+        is_whole = isinstance(periods, (int, np.integer)) and not isinstance(periods, bool)
+        if not is_whole and not (isinstance(periods, float) and periods.is_integer()):
+            raise ValueError(f"diff: periods must be an integer, got {periods!r}.")
+        is_across = bool(axis_number(axis, self))
+        periods = whole_periods("diff", int(periods), across=is_across)
+        if is_across:
             me: Any = self
             return me - me.shift(periods, axis=1)
         table = self._table
@@ -136,7 +140,7 @@ class Changes(NDFrame):
             raise ValueError(f"fill_method must be None; got fill_method={fill_method!r}.")
         if freq is not None:
             raise NotImplementedError("pct_change: freq must be left out. Count periods in rows.")
-        periods = _whole("pct_change", periods)
+        periods = whole_periods("pct_change", periods)
         table = self._table
         if not table.columns:
             return self
@@ -147,16 +151,6 @@ class Changes(NDFrame):
         steps = steps_of(periods, table.columns)
         changes = _relative_change(data, steps, table.num_rows, self._layout)
         return self._like(table.with_columns([Column(change) for change in changes]))
-
-
-def _whole(caller: str, periods: Any) -> int:
-    if isinstance(periods, (int, np.integer)) or (
-        isinstance(periods, float) and periods.is_integer() and caller == "diff"
-    ):
-        return int(periods)
-    # The two differ in pandas.
-    error = ValueError if caller == "diff" else TypeError
-    raise error(f"{caller}: periods must be an integer, got {periods!r}.")
 
 
 def _as_floats(column: Column, label: Any) -> Array:

@@ -53,6 +53,29 @@ def shift_columns(
     )
 
 
+def whole_periods(caller: str, periods: Any, *, across: bool = False) -> int:
+    """How many rows, or columns, something moves by.
+
+    Raises:
+        OverflowError: 64 bits do not hold a number of rows.
+        TypeError: it is no integer.
+        ValueError: nor can one be made of it, which pandas tries of a number of rows.
+    """
+    message = f"{caller}: periods must be an integer, got {periods!r}."
+    if isinstance(periods, (int, np.integer)):
+        if not across and not -(2**63) <= periods < 2**63:
+            raise OverflowError(message)
+        return int(periods)
+    if not across:
+        try:
+            int(periods)
+        except (OverflowError, ValueError) as error:
+            raise type(error)(message) from None
+        except TypeError:
+            pass
+    raise TypeError(message)
+
+
 def steps_of(periods: int, columns: Sequence[Column]) -> np.int32:
     """As many rows as there is room for are as good as more."""
     capacity = columns[0].data.shape[0]
@@ -171,19 +194,21 @@ class Shifting(NDFrame):
             >>> JaxSeries([3, 1, 2]).shift(1, fill_value=0).tolist()
             [0, 3, 1]
         """
-        if freq is not None or suffix is not None:
-            raise NotImplementedError("shift: freq and suffix must be left out. Shift by rows.")
         if isinstance(periods, (list, tuple)):
             raise NotImplementedError(
                 f"shift: periods must be one integer, got {periods!r}. Shift once for each."
             )
-        if isinstance(periods, bool) or not isinstance(periods, (int, np.integer)):
-            raise TypeError(f"shift: periods must be an integer, got {periods!r}.")
+        if suffix is not None:
+            raise ValueError("Cannot specify `suffix` if `periods` is an int.")
+        if freq is not None:
+            raise NotImplementedError("shift: freq must be left out. Shift by rows.")
+        is_across = axis_number(axis, self)
+        periods = whole_periods("shift", periods, across=bool(is_across))
         table = self._table
-        if axis_number(axis or 0, self):
-            columns = _shifted_across(table, int(periods), fill_value)
+        if is_across:
+            columns = _shifted_across(table, periods, fill_value)
         else:
             columns = shift_columns(
-                table.columns, int(periods), table.num_rows, self._layout, fill_value
+                table.columns, periods, table.num_rows, self._layout, fill_value
             )
         return self._like(table.with_columns(columns))

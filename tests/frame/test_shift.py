@@ -56,9 +56,18 @@ def test_few_rows():
     assert_parity(lambda f: (f.shift(), f.diff(-1)), integers("int8")[:1], ways=["eager"])
 
 
+def test_periods_are_integers():
+    frame = mixed_frame()[["i", "x"]]
+    assert_parity(lambda f: (f.shift(True), f.i.shift(False), f.shift(np.int8(2))), frame)
+    for periods in ("1", "a", 1.5, 1.0, None, np.True_, np.nan, np.inf, -(2**70)):
+        assert_same_error(lambda f, periods=periods: f.i.shift(periods), frame)
+    assert_same_error(lambda f: f.shift("a", axis=1), frame)
+
+
 def test_wrong_uses_are_pandas_errors():
     frame = mixed_frame()
-    assert_same_error(lambda f: f.i.shift(1.5), frame)
+    assert_same_error(lambda f: f.i.shift(1, None, None), frame)
+    assert_same_error(lambda f: f.i.shift(suffix="s"), frame)
     assert_same_error(lambda f: f.i.shift(axis=1), frame)
     assert_same_error(lambda f: f.i.shift(freq="D"), frame)
     assert_same_error(lambda f: f.c.shift(fill_value="none such"), frame)

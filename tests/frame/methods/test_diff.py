@@ -41,3 +41,6 @@ def test_wrong_uses_are_pandas_errors():
     assert_same_error(lambda f: f.k.diff(1.5), frame)
     assert_same_error(lambda f: f.s.diff(), frame)
     assert_same_error(lambda f: f.diff(axis=2), frame[["k"]])
+    for periods in (True, np.False_, None, np.nan, 2**70):
+        assert_same_error(lambda f, periods=periods: f.diff(periods), frame[["k"]])
+    assert_same_error(lambda f: f.diff(axis=None), frame[["k"]])

@@ -33,5 +33,5 @@ def test_wrong_uses_are_pandas_errors():
     frame = mixed_frame()
     assert "'s'" in assert_same_error(lambda f: f[["s"]].pct_change(), frame)
     assert_same_error(lambda f: f.x.pct_change(fill_method="ffill"), frame)
-    assert_same_error(lambda f: f.x.pct_change("1"), frame)
-    assert_same_error(lambda f: f.x.pct_change(1.5), frame)
+    for periods in ("1", "a", 1.5, 1.0, None, np.nan, np.inf, 2**70):
+        assert_same_error(lambda f, periods=periods: f.x.pct_change(periods), frame)
