@@ -11,8 +11,8 @@ import pandas as pd
 from ._assignment import as_column
 from ._base import NDFrame, SeriesBase
 from ._column import Column
-from ._labels import Labels
-from ._table import Table
+from ._labels import Labels, check_unambiguous
+from ._table import Table, is_traced
 
 
 class Grouping(NamedTuple):
@@ -42,16 +42,33 @@ def as_groupings(source: NDFrame, labels: Labels | None, by: Any, level: Any) ->
         raise NotImplementedError("groupby: by and level together. Give one of them.")
     if isinstance(by, tuple) and not (labels is not None and by in labels):
         by = list(by)
-    elif isinstance(by, list) and labels is None and not any(map(_is_key, by)):
-        by = [np.asarray(by)]
+    elif isinstance(by, list) and _are_values(by, table, labels):
+        by = [by]
     keys = by if isinstance(by, list) else [by]
     if not keys:
         raise ValueError("No group keys passed!")
     return [_as_grouping(key, table, labels) for key in keys]
 
 
+def _are_values(by: list[Any], table: Table, labels: Labels | None) -> bool:
+    """Whether a list holds a value for each row, as pandas sees it, and not the names of keys.
+
+    How many rows there are is not known inside `jit`: a list is one of names there, but for a
+    series, which has none but those of its index.
+    """
+    if any(_is_key(one) for one in by):
+        return False
+    if is_traced(table.num_rows):
+        return labels is None and not any(isinstance(one, str) for one in by)
+    names = set(table.index.names)
+    is_name = [one in names or (labels is not None and one in labels) for one in by]
+    return len(by) == table.num_rows_on_host and not all(is_name)
+
+
 def _is_key(key: Any) -> bool:
-    return isinstance(key, (SeriesBase, pd.Series, pd.Index, np.ndarray, jax.Array, str, list))
+    """Whether it is a key by itself: an array, or what is called for each label."""
+    arrays = (SeriesBase, pd.Series, pd.Index, np.ndarray, jax.Array, list, tuple)
+    return isinstance(key, (*arrays, dict, pd.Grouper)) or callable(key)
 
 
 def _as_grouping(key: Any, table: Table, labels: Labels | None) -> Grouping:
@@ -69,8 +86,11 @@ def _as_grouping(key: Any, table: Table, labels: Labels | None) -> Grouping:
             "Make a column of it and group by that."
         )
     if labels is not None and key in labels:
+        check_unambiguous(key, labels, table.index.names)
         place = labels.place(key)
         return Grouping(table.columns[place], key, place)
+    if key is None:
+        raise TypeError("groupby: by must name columns or hold values, got [None].")
     if key in table.index.names:
         return _of_level(table, key)
     columns = "" if labels is None else f" The columns are {list(labels)}."

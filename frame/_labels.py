@@ -101,3 +101,11 @@ class Labels:
     def with_label(self, label: Hashable) -> "Labels":
         """One more label behind the others."""
         return Labels(self.index.insert(len(self.index), label))
+
+
+def check_unambiguous(label: Hashable, labels: Labels, levels: Sequence[Hashable]) -> None:
+    """Raises where a label names a column and a level of the index, too."""
+    if label is not None and label in levels and label in labels:
+        raise ValueError(
+            f"{label!r} is both an index level and a column label, which is ambiguous."
+        )

@@ -8,6 +8,7 @@ from ._assignment import as_column
 from ._base import FrameBase, NDFrame, SeriesBase, check_flag, no_inplace, only_rows
 from ._column import Array, Column, ordered_keys
 from ._index import RANGE
+from ._labels import check_unambiguous
 from ._moves import sort_rows
 from ._table import is_traced
 
@@ -78,6 +79,8 @@ class FrameSorting(FrameBase):
     ) -> Self:
         """Sorts rows by one column or several, or by what `key` makes of the series of each.
 
+        A level of the index is named as a column is.
+
         Differences from pandas:
             Every sort is stable, whatever `kind` says. With `na_position="first"` missing values
             come strictly first, also before infinities. Inside `jit` `key` is traced.
@@ -96,10 +99,19 @@ class FrameSorting(FrameBase):
             raise ValueError(
                 f"Length of ascending ({len(directions)}) != length of by ({len(labels)})"
             )
-        columns = [_keyed(self._make_series(self._column(label), label), key) for label in labels]
+        columns = [
+            _keyed(self._make_series(self._column_or_level(label), label), key) for label in labels
+        ]
         keys = sort_keys(columns, as_directions(directions), na_position)
         table = sort_rows(self._table, keys)
         return self._like(table.replace(index=RANGE) if ignore_index else table)
+
+    def _column_or_level(self, label: Hashable) -> Column:
+        levels = self._table.index.names
+        check_unambiguous(label, self._labels, levels)
+        if label is None or label not in levels:
+            return self._column(label)
+        return self._table.index_columns()[levels.index(label)]
 
 
 class SeriesSorting(SeriesBase):

@@ -90,6 +90,26 @@ def test_levels_of_the_index():
     )
 
 
+@pytest.mark.parametrize(
+    "values", [[5, 7], ["k", "b"], [True, False], [1.5, np.nan], [pd.Timestamp(0), pd.NaT], [0, 1]]
+)
+def test_a_list_with_a_value_for_each_row(values):
+    def sums(f):
+        return f.groupby(values * 4).sum(), f.groupby(values * 4, as_index=False).i.max()
+
+    frame = mixed_frame()[["k", "i"]][:8]
+    assert_parity(sums, frame, ways=["eager"])
+    assert_parity(lambda f: f.i.groupby(values * 4).sum(), frame, ways=["eager"])
+    for wrong in (values * 3, tuple(values * 4)):
+        assert_same_error(lambda f, wrong=wrong: f.groupby(wrong), frame)
+        assert_same_error(lambda f, wrong=wrong: f.i.groupby(wrong), frame)
+
+
+def test_a_list_with_a_name_for_each_row():
+    frame = mixed_frame()[["k", "i", "x"]][:2].rename_axis("n")
+    assert_parity(lambda f: f.groupby(["k", "n"]).sum(), frame, ways=["eager"])
+
+
 def test_wide_integers_and_negative_ones():
     frame = pd.DataFrame({"k": np.array([2**62, -5, 2**62, -(2**62), -5]), "x": np.arange(5)})
     assert_parity(lambda f: f.groupby("k").sum(), frame, ways=["eager"])
@@ -135,6 +155,8 @@ def test_wrong_arguments_are_pandas_errors():
     assert "bogus" in assert_same_error(lambda f: f.groupby(["k", "bogus"]), frame)
     assert_same_error(lambda f: f.groupby(), frame)
     assert_same_error(lambda f: f.groupby([]), frame)
+    assert_same_error(lambda f: f.groupby([None]), frame)
+    assert "ambiguous" in assert_same_error(lambda f: f.groupby("k"), frame.rename_axis("k"))
     assert_same_error(lambda f: f.groupby(level=3), frame)
     assert "bogus" in assert_same_error(lambda f: f.groupby("k")["bogus"], frame)
     assert "bogus" in assert_same_error(lambda f: f.groupby("k")[["i", "bogus"]], frame)

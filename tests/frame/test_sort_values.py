@@ -81,5 +81,19 @@ def test_by_what_a_function_makes_of_each_key():
     assert_same_error(lambda f: f.sort_values("x", key=lambda s: s[:3]), mixed_frame())
 
 
+def test_by_levels_of_the_index():
+    frame = mixed_frame()[["k", "i", "x", "s"]].set_index(["k", "s"])
+
+    def ordered(f):
+        return f.sort_values(["k", "x"]), f.sort_values(["x", "s"], ascending=[True, False])
+
+    assert_parity(ordered, frame)
+    assert_parity(
+        lambda f: f.sort_values("n"), frame.set_axis(pd.Index(range(37, 0, -1), name="n"))
+    )
+    both = frame.rename_axis(["i", "s"])
+    assert "ambiguous" in assert_same_error(lambda f: f.sort_values("i"), both)
+
+
 def test_by_nothing_rows_stay():
     assert_parity(lambda f: f.sort_values([]), mixed_frame()[["k", "x"]])
