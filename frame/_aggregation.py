@@ -20,9 +20,12 @@ def name_of(func: Any) -> Hashable:
 
 
 def apply_one(of: NDFrame, func: Any, args: Any, rest: Any) -> Any:
-    """A method by its name, or a function of the series or frame."""
+    """A method by its name or one of NumPy's, or a function of the series or frame."""
     if isinstance(func, str):
         method = getattr(of, func, None) if not func.startswith("_") else None
+        ufunc = getattr(np, func, None)
+        if method is None and isinstance(ufunc, np.ufunc):
+            return ufunc(of, *args, **rest)
         if method is None:
             kind = "Series" if isinstance(of, SeriesBase) else "DataFrame"
             raise AttributeError(f"'{func}' is not a valid function for '{kind}' object")
@@ -88,6 +91,8 @@ def transformed(of: Any, func: Any, args: Any, rest: Any) -> Any:
     """
     if isinstance(func, (list, tuple)):
         raise NotImplementedError("transform: func must be one function. Call it for each.")
+    if isinstance(func, str) and not hasattr(of, func) and not hasattr(np, func):
+        raise ValueError(f"Transform function failed: there is no {func!r}")
     result = apply_one(of, func, args, rest)
     keeps = isinstance(result, NDFrame) and result._table.capacity == of._table.capacity
     if keeps and not is_traced(result._table.num_rows, of._table.num_rows):

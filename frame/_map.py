@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from ..shardings._compat import explicit_sharding
+from ._aggregation import apply_one
 from ._base import FrameBase, NDFrame, SeriesBase, no_inplace
 from ._column import NAT, Array, Column
 from ._distinct import column_of_results, looked_up, through_values
@@ -246,9 +247,9 @@ class SeriesMap(SeriesBase, NDFrame):
         return self._with_column(_mapped(self._only, func, na_action, kwargs, self._table))
 
     def apply(self, func: Any, args: tuple[Any, ...] = (), **kwargs: Any) -> Any:
-        """Applies a JAX-traceable function to each value; a name is that of a method."""
+        """Applies a JAX-traceable function to each value; a name is of a method, or of NumPy's."""
         if isinstance(func, str):
-            return getattr(self, func)(*args, **kwargs)
+            return apply_one(self, func, args, kwargs)
         if not callable(func):
             return self.agg(func)  # pyright: ignore
         if args:

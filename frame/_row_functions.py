@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from ..shardings._compat import is_x64_enabled
+from ._aggregation import apply_one
 from ._base import FrameBase, axis_number
 from ._column import Array, Column, fill_missing
 from ._labels import Labels
@@ -196,12 +197,9 @@ class FrameApply(FrameBase):
             [3, 8]
         """
         if isinstance(func, str):
-            method = getattr(self, func)
-            return (
-                method(*args, **kwargs)
-                if axis in (0, "index")
-                else method(*args, axis=axis, **kwargs)
-            )
+            is_method = hasattr(self, func)
+            how = {"axis": axis} if is_method and axis not in (0, "index") else {}
+            return apply_one(self, func, args, kwargs | how)
         if result_type not in (None, "expand", "reduce", "broadcast"):
             raise ValueError(
                 "invalid value for result_type, must be one of {None, 'reduce', 'broadcast', "

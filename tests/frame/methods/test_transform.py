@@ -23,6 +23,17 @@ def test_arguments_go_to_the_function():
     assert_parity(lambda f: f.transform("abs"), FRAME[:1], ways=["eager"])
 
 
+def test_names_of_numpy_functions():
+    def transformed(f):
+        return f.transform("square"), f.i.transform("sign"), f.apply("negative"), f.agg("isnan")
+
+    assert_parity(transformed, FRAME, ways=["jit"])
+    assert_parity(lambda f: (f.k.apply("floor"), f.apply("rint", axis=1)), FRAME, ways=["eager"])
+    for name in ("none such", "maximum"):
+        assert_same_error(lambda f, name=name: f.transform(name), FRAME)
+        assert_same_error(lambda f, name=name: f.i.apply(name), FRAME)
+
+
 def test_rows_must_stay():
     assert_same_error(lambda f: f.transform("sum"), FRAME)
     assert_same_error(lambda s: s.transform(lambda s: s.sum()), FRAME["k"])
