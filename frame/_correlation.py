@@ -139,13 +139,16 @@ class FrameCorrelation(FrameBase):
         """The correlation of each pair of columns.
 
         Differences from pandas:
-            `method` must be "pearson".
+            `method` must be "pearson". Times are no numbers; pandas takes their counts.
         """
         check_method(method, "corr")
         return self._together("corr", min_periods, 1, numeric_only)
 
     def cov(self, min_periods: int | None = None, ddof: int = 1, numeric_only: bool = False) -> Any:
         """The covariance of each pair of columns; `ddof` counts where nothing is missing."""
+        for column, label in zip(self._table.columns, self._labels, strict=True):
+            if column.type.is_time:
+                raise TypeError(f"cov: column {label!r} of {column.dtype_name} is no real number")
         return self._together("cov", min_periods, ddof, numeric_only)
 
     def _together(self, caller: str, min_periods: Any, ddof: int, numeric_only: bool) -> Any:

@@ -34,4 +34,7 @@ def test_is_symmetric_with_variances_on_its_diagonal():
 def test_wrong_uses_are_pandas_errors():
     frame = mixed_frame()
     assert_same_error(lambda f: f.cov(), frame[["k", "s"]])
+    for time in ("t", "d"):
+        assert_same_error(lambda f: f.cov(), frame[["k", time]])
+        assert_same_error(lambda f: f.cov(numeric_only=True), frame[["k", time]])
     assert_same_error(lambda f: f.k.cov(), frame)
