@@ -38,7 +38,7 @@ class Duplicates(NDFrame):
         table = self._table
         columns = self._compared(subset, "duplicated")
         if not columns:
-            return Column(jnp.zeros(table.capacity, jnp.bool_))
+            return Column(table.layout.constrain(jnp.zeros(table.capacity, jnp.bool_)))
         return Column(is_repeated(columns, table.num_rows, table.layout, keep))
 
     def _without_duplicates(self, subset: Any, keep: Any, inplace: Any, ignore_index: bool) -> Self:

@@ -55,4 +55,4 @@ def test_a_part_of_a_label_is_none():
 
 def test_without_columns_no_row_is_flagged():
     assert_parity(lambda f: (f.duplicated(), f.drop_duplicates()), pd.DataFrame(index=[1, 1]),
-                  ways=["eager"])  # fmt: skip
+                  ways=["eager", "mesh"])  # fmt: skip
