@@ -29,7 +29,7 @@ def clipped(column: Column, lower: Any, upper: Any, label: Hashable, num_rows: C
             continue
         if column.dtype.kind in "iu" and isinstance(bound, (float, np.floating)):
             bound = int(bound) if float(bound).is_integer() else bound
-        if _is_beyond(bound, original):
+        if column.is_bool == original.is_bool and _is_beyond(bound, original):
             column = _moved_beyond(op, column, original, bound, label, num_rows)
             continue
         side = _side(bound)

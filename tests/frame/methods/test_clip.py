@@ -76,6 +76,7 @@ def test_bools_stay_bools_where_no_value_lies_beyond():
     assert_parity(lambda s: s.clip(1), flags[:1], ways=["eager"])
     with pytest.raises(NotImplementedError, match="astype"):
         on_device(flags).clip(1)
+    assert on_device(flags).clip(pd.Series([2, 0]), 3).tolist() == [2, 0]
 
 
 def test_wrong_bounds():
