@@ -20,6 +20,7 @@ from ._group_scans import (
 from ._groupby_places import GroupByPlaces
 from ._grouped_rows import array_kind
 from ._moves import settled, take_columns
+from ._recode import without_missing
 from ._widths import wide
 
 
@@ -99,7 +100,8 @@ class GroupByRows(GroupByPlaces):
         """Finds the greatest value of each group so far."""
         return self._cumulated("cummax", numeric_only, skipna)
 
-    def _shifted(self, periods: Any) -> list[Column]:
+    def _shifted(self, periods: Any, *, in_place: bool = True) -> list[Column]:
+        """The columns moved; by zero rows, rows of no group keep their values if `in_place`."""
         if isinstance(periods, (list, tuple)):
             raise NotImplementedError(
                 f"groupby: shift by one number of periods at a time, got {periods!r}."
@@ -107,7 +109,7 @@ class GroupByRows(GroupByPlaces):
         if isinstance(periods, bool) or not isinstance(periods, (int, np.integer)):
             raise TypeError(f"Periods must be integer, but {periods} is {type(periods)}.")
         groups = self._groups
-        if periods == 0:
+        if periods == 0 and in_place:
             return self._columns()
         periods = np.int32(np.clip(periods, -(2**30), 2**30))
         row_ids = shifted_rows(self._order, groups.slots, periods, groups.num_slots, groups.layout)
@@ -163,12 +165,13 @@ class GroupByRows(GroupByPlaces):
 
     def pct_change(self, periods: int = 1, fill_method: Any = None, freq: Any = None) -> Any:
         """The change from the value `periods` rows before in its group, as a part of that."""
-        if fill_method is not None or freq is not None:
-            raise NotImplementedError("groupby: pct_change without fill_method and freq.")
+        if fill_method is not None:
+            raise ValueError(f"fill_method must be None; got fill_method={fill_method!r}.")
+        if freq is not None:
+            raise NotImplementedError("groupby: pct_change without freq.")
         pairs = []
-        for column, before, label in zip(
-            self._columns(), self._shifted(periods), self._labels, strict=True
-        ):
+        shifted = self._shifted(periods, in_place=False)
+        for column, before, label in zip(self._columns(), shifted, self._labels, strict=True):
             if not column.is_numeric or column.is_bool:
                 raise TypeError(
                     f"operation 'truediv' not supported for dtype '{column.dtype_name}' "
@@ -184,9 +187,12 @@ class GroupByRows(GroupByPlaces):
     def _filled(self, limit: int | None, forward: bool) -> Any:
         if limit is not None and not isinstance(limit, (int, float, np.number)):
             raise TypeError(f"an integer is required as limit, got {limit!r}")
+        if limit is not None:
+            # As in pandas, whose own number for no limit is -1.
+            limit = None if int(limit) == -1 else max(int(limit), 0)
         groups, order = self._groups, self._order
         columns = []
-        for column in self._columns():
+        for column in map(without_missing, self._columns()):
             row_ids = filled_rows(
                 order, column.missing(), groups.slots, limit, forward, groups.layout
             )

@@ -233,13 +233,11 @@ def distances(plan: Reduction, data: Array, present: Array, mean: Array) -> Part
     """Powers of the distances from the mean, to be added up, and which are least and greatest."""
     distance = jnp.where(present, data.astype(mean.dtype) - mean, mean.dtype.type(0))
     square = jnp.real(distance * jnp.conj(distance))
-    powers = {2: square}
-    if plan.op == "skew":
-        powers[3] = square * distance
+    if plan.op not in ("skew", "kurt"):
+        return {"sum": {2: square}}
+    powers = {1: distance, 2: square, 3: square * distance}
     if plan.op == "kurt":
         powers[4] = square * square
-    if plan.op not in ("skew", "kurt"):
-        return {"sum": powers}
     ends = {name: jnp.where(present, distance, identity_of(name, distance.dtype)) for name in ENDS}
     return {"sum": powers, **ends}
 
@@ -269,15 +267,18 @@ def of_moments(plan: Reduction, count: Array, parts: Parts) -> Array:
         are_equal = (squares == 0) | (parts["min"] == parts["max"])
         return jnp.where(are_equal, dtype.type(np.nan), shape)
 
-    if plan.op == "skew":
-        spread = over(squares)
-        skew = n * jnp.sqrt(over(n - 1)) / over(n - 2) * powers[3] / (spread * jnp.sqrt(spread))
-        return if_values_differ(skew)
-    if plan.op == "kurt":
+    if plan.op in ("skew", "kurt"):
+        # The mean is rounded, which counts where values are close: it is off by so much.
+        off = powers[1] / over(n)
+        spread = over(squares - n * off * off)
+        if plan.op == "skew":
+            cubes = powers[3] - 3 * off * squares + 2 * n * off**3
+            adjusted = n * jnp.sqrt(over(n - 1)) / over(n - 2)
+            return if_values_differ(adjusted * cubes / (spread * jnp.sqrt(spread)))
+        fourths = powers[4] - 4 * off * powers[3] + 6 * off * off * squares - 3 * n * off**4
         adjusted = over((n - 2) * (n - 3))
-        kurt = n * (n + 1) * (n - 1) * powers[4] / (adjusted * over(squares * squares))
-        kurt = kurt - 3 * (n - 1) * (n - 1) / adjusted
-        return if_values_differ(kurt)
+        kurt = n * (n + 1) * (n - 1) * fourths / (adjusted * over(spread * spread))
+        return if_values_differ(kurt - 3 * (n - 1) * (n - 1) / adjusted)
     variance = squares / over(n - plan.ddof)
     if plan.op == "var":
         return variance

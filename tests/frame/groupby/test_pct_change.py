@@ -30,10 +30,12 @@ def test_of_zero_and_of_no_group():
     frame = pd.DataFrame(
         {"k": [1.0, 1.0, None, 1.0, 1.0], "x": [0.0, 2.0, 7.0, np.inf, 0.0], "i": [0, 0, 1, 2, 4]}
     )
-    assert_parity(lambda f: f.groupby("k").pct_change(), frame, ways=["eager"])
+    for periods in (1, 0):
+        assert_parity(lambda f, n=periods: f.groupby("k").pct_change(n), frame, ways=["eager"])
 
 
 def test_wrong_uses_are_pandas_errors():
     frame = mixed_frame()[["k", "x", "s"]]
     assert "'s'" in assert_same_error(lambda f: f.groupby("k").s.pct_change(), frame)
     assert_same_error(lambda f: f.groupby("k").x.pct_change("a"), frame)
+    assert_same_error(lambda f: f.groupby("k").x.pct_change(fill_method="ffill"), frame)

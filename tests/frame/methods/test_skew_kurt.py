@@ -30,6 +30,16 @@ def test_neither_too_few_values_nor_equal_ones_have_any(name):
 
 
 @methods
+def test_of_values_that_are_close(name):
+    for values in (
+        [1e10, 1e10 + 2e-6, *[1e10] * 3],
+        [*[1e8] * 4, 1e8 + 1],
+        [0.1, 0.1, 0.1, 0.1 + 2e-17],
+    ):
+        assert_parity(lambda s: getattr(s, name)(), pd.Series(values), ways=["eager"], ulps=256)
+
+
+@methods
 def test_missing_values_are_left_out_or_make_it_missing(name):
     frame = pd.DataFrame({"x": finite(), "y": finite(seed=5).fillna(0.5)})
     assert_parity(
