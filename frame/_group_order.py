@@ -49,7 +49,9 @@ def quantile(rows: GroupedRows, spec: Reduction) -> Any:
             value = low + distance * fraction
     values, valid = _shown(value, rows, spec, narrow=False)
     if rows.kind == "number" and not rows.is_float and spec.interpolation in _PICK:
-        return values.astype(rows.data.dtype), rows.counts > 0
+        is_wide = rows.data.dtype == jnp.uint64
+        dtype = rows.data.dtype if is_wide else jax.dtypes.canonicalize_dtype(np.int64)
+        return values.astype(dtype), rows.counts > 0
     return values, valid
 
 

@@ -46,8 +46,7 @@ def quantiles_of_columns(
         return ()
     plans = tuple(reduction_for(column, "quantile", skipna=skipna) for column in columns)
     arrays = tuple(column.arrays for column in columns)
-    # pandas hands percentages to NumPy, which turns them back.
-    places = q if isinstance(q, jax.Array) else np.asarray(q, np.float64) * 100 / 100
+    places = q if isinstance(q, jax.Array) else np.asarray(q, np.float64)
     return _quantiles(arrays, places, num_rows, plans, how, layout)
 
 
@@ -96,20 +95,27 @@ def _of_column(
     ranks = jnp.concatenate([below, above])
     selected = primitives.select_rank(filled, ranks, **layout.on_mesh)
     a, b = selected[: q.shape[0]], selected[q.shape[0] :]
-    values = _between(a, b, fraction, below, how)
+    narrow = plan.dtype if is_float and plan.missing != "time" else a.dtype
+    values = _between(a, b, fraction, below, how, narrow)
     is_missing = count == 0
     if not plan.skipna:
         is_missing = is_missing | (count < num_rows)
     if jnp.issubdtype(values.dtype, jnp.floating) and plan.missing != "time":
         values = jnp.where(is_missing, values.dtype.type(np.nan), values)
-        if plan.dtype in (np.float16, np.float32, jnp.bfloat16):
+        # What lies between two values is float64, as in NumPy.
+        if how not in ("linear", "midpoint") and plan.dtype in _NARROW:
             values = values.astype(plan.dtype)
     elif plan.missing == "time":
         values = jnp.where(is_missing, np.int64(NAT), values.astype(jnp.int64))
     return Quantiles(values, is_missing)
 
 
-def _between(a: Array, b: Array, fraction: Array, below: Array, how: str) -> Array:
+_NARROW = (np.float16, np.float32, jnp.bfloat16)
+
+
+def _between(
+    a: Array, b: Array, fraction: Array, below: Array, how: str, narrow: np.dtype
+) -> Array:
     match how:
         case "lower":
             return a
@@ -127,10 +133,13 @@ def _between(a: Array, b: Array, fraction: Array, below: Array, how: str) -> Arr
         return jnp.where(fraction > 0, (x + y) / wide.type(2), x)
     if how == "midpoint":
         fraction = jnp.where(fraction > 0, wide.type(0.5), wide.type(0))
-    # From the nearer end, as NumPy does. Equal rows share the derivative; equal infinities have
-    # no distance.
+    # From the nearer end, as NumPy does, with the distance of floats in their own dtype. Equal rows
+    # share the derivative; equal infinities have no distance.
     is_between = (fraction > 0) & ((x != y) | jnp.isfinite(x))
-    distance = jnp.where(is_between, y - x, wide.type(0))
+    distance = y - x
+    if narrow in _NARROW:
+        distance = (b.astype(narrow) - a.astype(narrow)).astype(wide)
+    distance = jnp.where(is_between, distance, wide.type(0))
     from_below = x + distance * fraction
     from_above = y - distance * (1 - fraction)
     is_nearer = ((fraction >= 0.5) & jnp.isfinite(y)) | ~jnp.isfinite(x)

@@ -37,7 +37,7 @@ def test_times():
 def test_frames():
     frame = mixed_frame()[["k", "x", "f"]]
     assert_parity(lambda f: (f.median(), f.quantile(0.3)), frame[["k", "x"]], ulps=4)
-    assert_parity(lambda f: f.quantile(Q), frame, ways=["eager"], ulps=1 << 31)
+    assert_parity(lambda f: f.quantile(Q), frame.dropna(), ways=["eager"], ulps=4)
     assert_parity(lambda f: f.quantile(Q, interpolation="lower"), frame, ways=["eager"])
     assert_parity(lambda f: f.median(numeric_only=True), mixed_frame()[["k", "x", "s"]], ulps=4)
     assert_parity(lambda f: f.quantile(Q), frame[["x"]], ways=["mesh"], ulps=4)

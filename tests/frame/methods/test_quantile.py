@@ -31,6 +31,25 @@ def test_interpolation_that_picks_a_value_keeps_integers():
     )
 
 
+def test_what_lies_between_small_floats_is_float64():
+    small = pd.DataFrame({"h": [0.1, 0.7, 9.3, -2.1], "x": [1.1, -7.3, 0.3, 5.9]})
+    for dtype in ("float16", "float32"):
+        frame = small.astype(dtype)
+        assert_parity(
+            lambda f: (f.quantile([0.2, 0.5]), f.quantile(0.2, interpolation="midpoint")),
+            frame,
+            ways=["eager"],
+        )
+        assert_parity(lambda f: f.x.quantile([0.3], "higher"), frame, ways=["eager"])
+
+
+def test_values_picked_of_groups_are_int64():
+    frame = pd.DataFrame({"k": [0, 1, 0, 1], "v": np.array([3, -4, 9, 7], np.int8)})
+    assert_parity(
+        lambda f: f.groupby("k").quantile(0.4, interpolation="lower"), frame, ways=["eager", "jit"]
+    )
+
+
 def test_its_ends_are_the_extremes_and_it_never_falls():
     column = on_device(mixed_frame()).x
     least, low, high, most = column.quantile([0.0, 0.3, 0.7, 1.0]).tolist()
