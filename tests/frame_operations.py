@@ -20,6 +20,7 @@ import numpy as np
 import pandas as pd
 from frame_parity import Bound
 from frame_strategies import NUMBERS
+from jaxframes import frame
 from jaxframes.frame import JaxFrame
 from jaxframes.frame._table import is_traced
 
@@ -512,12 +513,41 @@ family(
 
 def pd_concat(frames: list[Any], **how: Any) -> Any:
     """`concat` of pandas, or ours for frames of ours."""
-    import pandas as pd
-    from jaxframes import frame
+    return functions_for(frames[0]).concat(frames, **how)
 
-    of_pandas = isinstance(frames[0], (pd.DataFrame, pd.Series))
-    return (pd if of_pandas else frame).concat(frames, **how)
 
+def functions_for(data: Any) -> Any:
+    """The functions of pandas, or ours for what is ours."""
+    return pd if isinstance(data, (pd.DataFrame, pd.Series)) else frame
+
+
+family(
+    "bins",
+    op("cut", "k x i8 u64 b",
+       lambda f: tuple(
+           functions_for(f).cut(f[name], [-7.5, 0, 3, 40], labels=["low", "mid", "high"])
+           for name in f.columns), mesh=True),
+    op("cut_left", "k x f32",
+       lambda f: tuple(
+           functions_for(f).cut(
+               f[name], [-3, 0, 7], right=False, labels=False, include_lowest=True)
+           for name in f.columns)),
+    op("cut_numbered", "k x",
+       lambda f: tuple(functions_for(f).cut(f[name], 3) for name in f.columns), jit=False),
+    op("qcut", "k x i8",
+       lambda f: tuple(
+           functions_for(f).qcut(f[name], [0.1, 0.5, 1], duplicates="drop") for name in f.columns),
+       jit=False),
+    op("get_dummies", "c o k",
+       lambda f: (functions_for(f).get_dummies(f, dummy_na=True),
+           functions_for(f).get_dummies(f["o"], drop_first=True, dtype="int8")), mesh=True),
+    op("get_dummies_of", "s k b t x",
+       lambda f: functions_for(f).get_dummies(f, columns=["s", "k", "b", "t", "x"], dummy_na=True),
+       jit=False),
+    op("to_datetime", "i8 u32 k t",
+       lambda f: tuple(
+           functions_for(f).to_datetime(f[name], unit="s") for name in f.columns)),
+)
 
 family(
     "apply",

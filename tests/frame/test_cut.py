@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: Apache-2.0
+"""cut and qcut."""
+
+import jax
+import numpy as np
+import pandas as pd
+import pytest
+from frame_examples import finite, mixed_frame
+from frame_operations import functions_for
+from frame_parity import assert_parity, assert_same_error, on_device
+from jaxframes.frame import JaxSeries, cut, qcut
+
+
+def bins_of(series, *args, **options):
+    return functions_for(series).cut(series, *args, **options)
+
+
+def quantile_bins_of(series, *args, **options):
+    return functions_for(series).qcut(series, *args, **options)
+
+
+def test_each_end_may_be_closed():
+    ages = pd.Series([0, 1, 17, 18, 65, 66, 120, 121, -1], name="age")
+    assert_parity(
+        lambda s: tuple(
+            bins_of(s, [0, 18, 65, 120], right=right, include_lowest=lowest, labels=labels)
+            for right in (True, False)
+            for lowest in (True, False)
+            for labels in (["child", "adult", "old"], False, None)
+        ),
+        ages,
+        ways=["eager", "jit"],
+    )
+
+
+def test_bins_of_equal_width_span_the_values():
+    frame = mixed_frame()[["k", "i", "b"]].assign(x=finite(), f=finite("float32"))
+    for name in frame:
+        assert_parity(lambda s: (bins_of(s, 4), bins_of(s, 1)), frame[name], ways=["eager"])
+    for values in ([5], [2.0, 2.0], [np.nan, 1.0]):
+        assert_parity(lambda s: bins_of(s, 3), pd.Series(values), ways=["eager"])
+
+
+def test_unsigned_and_infinite_values():
+    assert_parity(
+        lambda s: bins_of(s, [0, 2**62, 2**63 - 1], labels=False),
+        pd.Series(np.array([1, 2**63 + 5, 2**62], np.uint64)),
+        ways=["eager"],
+    )
+    edges = [-np.inf, -1.0, 0.5, np.inf]
+    values = pd.Series([np.nan, np.inf, -np.inf, 0.5, -0.0])
+    assert_parity(lambda s: bins_of(s, edges), values, ways=["eager"])
+
+
+def test_labels_may_repeat_and_edges_be_dropped():
+    values = pd.Series([0.5, 1.5, 2.5, 9.0])
+    assert_parity(
+        lambda s: (
+            bins_of(s, [0, 1, 2, 3], labels=["a", "b", "a"], ordered=False),
+            bins_of(s, [0, 1, 1, 3], duplicates="drop", precision=1),
+            bins_of(s, [], labels=False),
+        ),
+        values,
+        ways=["eager"],
+    )
+
+
+def test_edges_are_returned():
+    values = pd.Series([0.5, 1.5, 2.5, 9.0])
+    for ours, theirs in (
+        (cut(on_device(values), 3, retbins=True), pd.cut(values, 3, retbins=True)),
+        (qcut(on_device(values), 3, retbins=True), pd.qcut(values, 3, retbins=True)),
+    ):
+        pd.testing.assert_series_equal(ours[0].to_pandas(), theirs[0])
+        np.testing.assert_array_equal(ours[1], theirs[1])
+
+
+def test_quantiles():
+    frame = mixed_frame()[["i"]].assign(x=finite(), f=finite("float32"))
+    for name in frame:
+        assert_parity(
+            lambda s: (
+                quantile_bins_of(s, 3, labels=["a", "b", "c"]),
+                quantile_bins_of(s, [0, 0.3, 1], labels=False),
+            ),
+            frame[name].dropna(),
+            ways=["eager"],
+        )
+    assert_parity(
+        lambda s: quantile_bins_of(s, 2, duplicates="drop"), pd.Series([np.nan] * 3), ways=["eager"]
+    )
+
+
+def test_bins_group_rows():
+    frame = mixed_frame()[["k", "x"]]
+    edges = [-100.0, 0.0, 100.0]
+
+    def means(f):
+        return f.groupby(bins_of(f["x"], edges, labels=["low", "high"]), observed=True)["k"].sum()
+
+    assert_parity(means, frame, ways=["eager", "jit", "mesh"])
+
+
+def test_wrong_uses_are_pandas_errors():
+    values = pd.Series([0.5, 1.5])
+    for options in (
+        {"bins": [1, 0]},
+        {"bins": [0, 1, 1]},
+        {"bins": 0},
+        {"bins": "a"},
+        {"bins": [0, 1, 2], "labels": ["a"]},
+        {"bins": [0, 1, 2], "labels": ["a", "a"]},
+        {"bins": [0, 1, 2], "duplicates": "bogus"},
+    ):
+        assert_same_error(lambda s, options=options: bins_of(s, **options), values)
+    assert_same_error(lambda s: bins_of(s, 2), values[:0])
+    for values_without_ends in ([np.inf, 1.0], [np.nan, np.nan]):
+        assert_same_error(lambda s: bins_of(s, 3), pd.Series(values_without_ends))
+    for q in (0, "a", [0.2, 2]):
+        assert_same_error(lambda s, q=q: quantile_bins_of(s, q), values)
+    with pytest.raises(TypeError, match="'s'"):
+        cut(JaxSeries(["a"], name="s"), 2)
+    with pytest.raises(TypeError, match="JaxSeries"):
+        qcut([1.0, 2.0], 2)
+
+
+def test_inside_jit_edges_are_given():
+    series = on_device(pd.Series([1.0, 2.0]))
+    for of in (lambda s: cut(s, 2), lambda s: qcut(s, 2), lambda s: cut(s, s.to_jax())):
+        with pytest.raises(NotImplementedError, match="jit"):
+            jax.jit(of)(series)

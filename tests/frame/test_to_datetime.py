@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: Apache-2.0
+"""to_datetime."""
+
+import jax
+import numpy as np
+import pandas as pd
+import pytest
+from frame_operations import functions_for
+from frame_parity import assert_parity, assert_same_error, on_device
+from jaxframes.frame import JaxFrame, JaxSeries, to_datetime
+
+DAYS = ["12/31/2020", None, "01/02/2020", "12/31/2020"]
+MOMENTS = ["2020-01-01", "2020-02-29T12:30:01.5", None, "1969-12-31 23:59:59"]
+
+
+def times_of(data, **options):
+    return functions_for(data).to_datetime(data, **options)
+
+
+def test_strings_are_written_as_the_first_is():
+    for words in (DAYS, ["01/02/2020", "12/01/2020"], ["2020-01-01 00:00:00.123456789"], [None]):
+        assert_parity(times_of, pd.Series(words, dtype="str"), ways=["eager", "mesh"])
+    assert_same_error(times_of, pd.Series(["01/02/2020", "13/01/2020"]))
+
+
+def test_formats():
+    for options in (
+        {"format": "ISO8601"},
+        {"format": "mixed"},
+        {"format": "%Y-%m-%d", "errors": "coerce"},
+        {"format": "%Y-%m-%d", "exact": False},
+    ):
+        assert_parity(
+            lambda s, o=options: times_of(s, **o), pd.Series(MOMENTS), ways=["eager", "jit"]
+        )
+    assert_parity(lambda s: times_of(s, format="%m/%d/%Y"), pd.Series(DAYS), ways=["jit"])
+
+
+def test_strings_that_no_row_has_are_not_read():
+    frame = pd.DataFrame({"s": ["bogus", "2020-01-01", "2020-01-02"], "x": [0, 1, 2]})
+    assert_parity(lambda f: times_of(f[f.x > 0]["s"]), frame, ways=["eager"])
+    kinds = pd.Categorical(["2020-01-01", None], categories=["bogus", "2020-01-01"])
+    assert_parity(times_of, pd.Series(kinds), ways=["eager"])
+
+
+def test_integers_count_units():
+    for dtype in ("int8", "uint32", "int64"):
+        assert_parity(
+            lambda s: tuple(times_of(s, unit=unit) for unit in ("W", "D", "h", "s", "ms", "ns")),
+            pd.Series([0, 7, 100], dtype=dtype, name="n"),
+            ways=["eager"],
+        )
+    assert_parity(times_of, pd.Series([0, -5]), ways=["jit"])
+
+
+def test_integers_that_do_not_fit():
+    for values in ([1, 2**62], [-(2**62), 3], np.array([5, 2**63], np.uint64)):
+        series = pd.Series(values)
+        assert_same_error(lambda s: times_of(s, unit="s"), series)
+        assert_parity(lambda s: times_of(s, unit="s", errors="coerce"), series, ways=["eager"])
+        inside = jax.jit(lambda s: to_datetime(s, unit="s"))(on_device(series)).to_pandas()
+        assert inside.isna().sum() == 1
+
+
+def test_datetimes_stay_as_they_are():
+    assert_parity(times_of, pd.Series(pd.to_datetime(["2020-01-01", None])), ways=["eager"])
+
+
+def test_wrong_uses():
+    assert_same_error(times_of, pd.Series(["no time"]))
+    assert_same_error(times_of, pd.Series([True]))
+    assert_same_error(times_of, pd.Series(pd.to_timedelta(["1s"])))
+    words = JaxSeries(DAYS)
+    with pytest.raises(ValueError, match="errors"):
+        to_datetime(words, errors="bogus")
+    with pytest.raises(ValueError, match="unit"):
+        to_datetime(JaxSeries([1]), unit="bogus")
+    for wrong, about in (
+        (lambda: to_datetime(words, utc=True), "time zone"),
+        (lambda: to_datetime(JaxSeries(["2020-01-01T00:00:00Z"])), "time zone"),
+        (lambda: to_datetime(JaxSeries([1]), origin="julian"), "origin"),
+        (lambda: to_datetime(JaxSeries([1.5]), unit="s"), "integers"),
+        (lambda: to_datetime(JaxSeries([1]), format="%Y"), "format"),
+        (lambda: to_datetime(words, unit="s"), "unit"),
+        (lambda: jax.jit(to_datetime)(words), "format="),
+    ):
+        with pytest.raises(NotImplementedError, match=about):
+            wrong()
+    with pytest.raises(TypeError, match="JaxSeries"):
+        to_datetime(JaxFrame({"year": [2020]}))
