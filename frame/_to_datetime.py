@@ -65,17 +65,16 @@ def to_datetime(
 
     Raises:
         TypeError: the series holds neither strings, nor integers, nor datetimes.
-        ValueError: a string is no time.
-        pandas.errors.OutOfBoundsDatetime: an integer counts more than 64 bits of the result do.
+        ValueError: a string is no time; pandas' OutOfBoundsDatetime, which is one, if an integer
+            counts more than 64 bits of the result do.
 
     Cost:
         Work O(rows) on the device, O(distinct strings) on the host. No communication.
 
     Differences from pandas:
         One series: a frame of years, months and days is not taken. Numbers must be integers. Bools
-        and spans raise, with `errors="coerce"` too. Inside
-        `jit` every string of the dictionary is read, one that no row has too, and integers that are
-        out of bounds are missing.
+        and spans raise, with `errors="coerce"` too. Inside `jit` every string of the dictionary is
+        read, one that no row has too, and integers that are out of bounds are missing.
 
     Example:
         >>> from jaxframes.frame import JaxSeries, to_datetime
