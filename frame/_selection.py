@@ -326,6 +326,14 @@ class SeriesSelection(SeriesBase, RowSelection):
             )
         return iter(self.to_pandas())  # pyright: ignore
 
+    def keys(self) -> pd.Index:
+        """The labels of the rows."""
+        return self.index
+
+    def items(self) -> Any:
+        """Each label with its value, on the host; not inside `jit`."""
+        return zip(self.index, self, strict=True)
+
     def __contains__(self, label: object) -> bool:
         return label in self.index
 

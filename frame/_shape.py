@@ -148,6 +148,11 @@ class SeriesShape(SeriesBase, Shape):
     """The size, the name and the dtype of a series."""
 
     @property
+    def axes(self) -> list[pd.Index]:
+        """The labels of rows."""
+        return [self.index]
+
+    @property
     def shape(self) -> tuple[Any]:
         """Rows; an array inside `jit`, which does not know them."""
         return (self._num_rows,)

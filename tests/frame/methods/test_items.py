@@ -25,3 +25,15 @@ def test_columns_inside_jit_and_of_no_rows():
     assert_parity(lambda f: tuple(s.isna() for _, s in f.items()), FRAME, ways=["jit"])
     assert_parity(lambda f: dict(f.items())["k"], FRAME[:0], ways=["eager"])
     assert list(on_device(FRAME[[]]).items()) == []
+
+
+def test_rows_of_a_series():
+    series = FRAME.set_index("s")["x"]
+    ours = on_device(series)
+    assert_same(ours.keys(), series.keys())
+    assert_same(ours.axes[0], series.axes[0])
+    for (label, value), (expected_label, expected) in zip(
+        ours.items(), series.items(), strict=True
+    ):
+        assert_same(label, expected_label)
+        assert_same(value, expected)
