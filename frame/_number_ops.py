@@ -74,6 +74,9 @@ def plan_numbers(op: str, a: np.dtype, b: np.dtype, *, zeros: bool) -> NumberPla
 def _plan(op: str, a: np.dtype, b: np.dtype, zeros: bool, x64: bool) -> NumberPlan:
     del x64  # a part of the key: dtypes depend on it
     dtype = common_dtype(a, b)
+    if op == "square" and a == np.bool_ and b.kind in "iu":
+        # The power of a bool is int64, but its square that of NumPy, which has none of bools.
+        return NumberPlan(op, np.dtype(np.int8))
     if op in ("square", "sqrt"):
         return NumberPlan(op, dtype)
     if op.startswith("np."):

@@ -27,6 +27,8 @@ def test_frames_series_and_scalars():
     assert_parity(everything, numbers())
     assert_parity(lambda f: (f * 2 + f, f.f / 3, -f), numbers(), ways=["mesh"])
     assert_parity(lambda f: (f.x**3, f.x**f.k), numbers(), ulps=4)
+    flags = pd.DataFrame({"b": [True, False]})
+    assert_parity(lambda f: (f.b**2, f.b**3, f.b**2.0), flags, ways=["eager"])
 
 
 def test_named_methods():
