@@ -17,7 +17,7 @@ from ._from_host import column_from
 from ._layout import ONE_DEVICE
 from ._selection import is_mask
 from ._table import Table, either_needed, is_traced
-from ._widths import is_held, narrowed
+from ._widths import is_held, narrowed, wide
 
 
 def as_column(value: Any, table: Table, name: Hashable) -> Column:
@@ -34,7 +34,7 @@ def as_column(value: Any, table: Table, name: Hashable) -> Column:
         return _filled(value, table, name)
     dictionary = None
     if isinstance(value, (list, tuple)) and not value:
-        value = np.empty(0)
+        value = np.empty(0, wide(np.float64))
     if not hasattr(value, "dtype") or (isinstance(value, np.ndarray) and value.dtype.kind in "OU"):
         encoded = encode_objects(value)
         value, dictionary = (pd.Series(value).array, None) if encoded is None else encoded
@@ -53,6 +53,10 @@ def as_column(value: Any, table: Table, name: Hashable) -> Column:
 
 
 def _host_index(table: Table) -> pd.Index:
+    if is_traced(table.index, table.num_rows):
+        raise NotImplementedError(
+            "JaxFrame: labels are not known inside jit. Assign a JaxSeries or an array."
+        )
     return table.index.to_pandas(table.num_rows_on_host)
 
 
@@ -94,11 +98,19 @@ def _parts(value: Any, num_labels: int) -> list[Any]:
         return [value] * num_labels
     if isinstance(value, (FrameBase, pd.DataFrame)):
         parts = [column for _, column in value.items()]  # pyright: ignore
-    elif np.ndim(value) == 2:
-        value = value if hasattr(value, "ndim") else pd.DataFrame(value).to_numpy()
+    elif getattr(value, "ndim", 1) == 2:
         parts = [value[:, place] for place in range(value.shape[1])]
     else:
         parts = list(value)
+        arrays = [part for part in parts if isinstance(part, (SeriesBase, jax.Array))]
+        if any(isinstance(part, SeriesBase) or part.ndim for part in arrays):
+            raise NotImplementedError(
+                "JaxFrame: several columns are not set from a list of arrays, which pandas takes "
+                "for rows. Set each column, or use assign()."
+            )
+        if parts and all(isinstance(part, (list, tuple, np.ndarray)) for part in parts):
+            rows = pd.DataFrame(parts).to_numpy()
+            parts = [rows[:, place] for place in range(rows.shape[1])]
     if len(parts) != num_labels:
         raise ValueError(
             f"Columns must be same length as key: got {len(parts)} for {num_labels} labels."

@@ -9,7 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 import pandas as pd
 
-from ..shardings._compat import explicit_sharding
+from ..shardings._compat import explicit_sharding, is_x64_enabled
 from ._base import SeriesBase
 from ._column import Array, Column, ColumnType, to_host
 from ._dictionary import Dictionary
@@ -17,6 +17,7 @@ from ._moves import settled
 from ._number_ops import common_dtype
 from ._recode import renumbered
 from ._table import is_traced
+from ._widths import wide
 
 # Its types have an overload for each kind of labels.
 _pandas: Any = pd
@@ -126,7 +127,8 @@ def qcut(
         That of `quantile`, and of `cut`.
 
     Differences from pandas:
-        Beside an infinity the quantiles are those of `JaxSeries.quantile`.
+        Beside an infinity the quantiles are those of `JaxSeries.quantile`, and without JAX's x64
+        mode they are float32.
 
     Example:
         >>> from jaxframes.frame import JaxSeries, qcut
@@ -177,7 +179,7 @@ def _numbers(x: Any, caller: str) -> Column:
         )
     # As pandas shows them, which has no numbers of bfloat16, and takes bools for integers.
     if column.is_bool:
-        return Column(column.data.astype(jnp.int_), column.valid)
+        return Column(column.data.astype(wide(np.int64)), column.valid)
     return Column(column.data.astype(jnp.float32)) if column.dtype == jnp.bfloat16 else column
 
 
@@ -200,15 +202,27 @@ def _in_bins(
     if not edges.size:
         # pandas makes objects of no edges.
         edges = edges.astype(np.float64)
-    dtype = common_dtype(edges.dtype, column.dtype)
-    held = edges.astype(dtype)
-    if dtype.kind in "iu" and not np.array_equal(held, edges):
-        raise ValueError(
-            f"the edges of bins must fit {dtype.name}, got {edges.tolist()}. Set jax_enable_x64."
-        )
-    bins = _bins(column.data, column.valid, held, bool(right), bool(include_lowest))
+    data = column.data
+    if is_x64_enabled():
+        held, least = edges.astype(common_dtype(edges.dtype, column.dtype)), 0
+    else:
+        data = data.astype(jnp.float32) if column.dtype == np.float16 else data
+        held, least = _as_narrow(edges, np.dtype(data.dtype), bool(right))
+    with np.errstate(invalid="ignore", over="ignore"):
+        lowest = edges[:1].astype(held.dtype)
+    has_lowest = bool(include_lowest) and np.array_equal(lowest, edges[:1]) and edges.size > 0
+    bins = _bins(
+        data,
+        column.valid,
+        held,
+        np.int32(least),
+        np.int32(edges.size),
+        lowest,
+        bool(right),
+        has_lowest,
+    )
     if labels is False:
-        numbers = Column(bins.astype(jnp.int_), bins >= 0)
+        numbers = Column(bins.astype(wide(np.int64)), bins >= 0)
         return x._with_column(settled(numbers, x._table.num_rows))
     categories = made.cat.categories
     if labels is not None:
@@ -217,11 +231,39 @@ def _in_bins(
     return x._with_column(Column(bins, None, kind))
 
 
-@functools.partial(jax.jit, static_argnums=(3, 4))
+def _as_narrow(edges: np.ndarray, dtype: np.dtype, right: bool) -> tuple[np.ndarray, int]:
+    """Edges of 64 bits as ones of a narrow dtype between which the same values lie.
+
+    An edge that is no such value gives way to the next one below, if values are to be greater than
+    it, or above, if they may be equal.
+
+    Returns:
+        The edges that some values pass and others do not, and how many all values pass.
+    """
+    if dtype.kind == "f":
+        with np.errstate(over="ignore"):
+            held = edges.astype(dtype)
+        is_past = held > edges if right else held < edges
+        limit = dtype.type(-np.inf if right else np.inf)
+        return np.where(is_past, np.nextafter(held, limit), held), 0
+    ends = np.iinfo(dtype)
+    whole = edges if edges.dtype.kind in "iu" else np.floor(edges) if right else np.ceil(edges)
+    is_passed = whole < ends.min
+    return whole[~is_passed & (whole <= ends.max)].astype(dtype), int(is_passed.sum())
+
+
+@functools.partial(jax.jit, static_argnums=(6, 7))
 def _bins(
-    data: Array, valid: Array | None, edges: Array, right: bool, include_lowest: bool
+    data: Array,
+    valid: Array | None,
+    edges: Array,
+    least: Array,
+    num_edges: Array,
+    lowest: Array,
+    right: bool,
+    has_lowest: bool,
 ) -> Array:
-    """The bin of each row, -1 for none."""
+    """The bin of each row, -1 for none; `least` edges lie below all values."""
     values = data.astype(edges.dtype)
     # Few edges: unrolled, the search is one fusion, which takes a tenth of a loop's time.
     search: Any = functools.partial(
@@ -231,10 +273,12 @@ def _bins(
     if sharding is not None:
         search = jax.sharding.auto_axes(search, out_sharding=sharding)
     # NaN stands behind all edges.
-    place = search(edges, values).astype(jnp.int32)
-    if include_lowest and edges.size:
-        place = jnp.where(values == edges[0], np.int32(1), place)
-    is_in_one = place < edges.shape[0]
+    place = search(edges, values).astype(jnp.int32) + least
+    if has_lowest:
+        place = jnp.where(values == lowest[0], np.int32(1), place)
+    is_in_one = place < num_edges
+    if jnp.issubdtype(values.dtype, jnp.floating):
+        is_in_one = is_in_one & ~jnp.isnan(values)
     if valid is not None:
         is_in_one = is_in_one & valid
     return jnp.where(is_in_one, place - np.int32(1), np.int32(-1))

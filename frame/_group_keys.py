@@ -58,11 +58,12 @@ def _are_values(by: list[Any], table: Table, labels: Labels | None) -> bool:
     """
     if any(_is_key(one) for one in by):
         return False
+    names = set(table.index.names)
+    if all(one in names or (labels is not None and one in labels) for one in by):
+        return False
     if is_traced(table.num_rows):
         return labels is None and not any(isinstance(one, str) for one in by)
-    names = set(table.index.names)
-    is_name = [one in names or (labels is not None and one in labels) for one in by]
-    return len(by) == table.num_rows_on_host and not all(is_name)
+    return len(by) == table.num_rows_on_host
 
 
 def _is_key(key: Any) -> bool:

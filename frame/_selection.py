@@ -18,6 +18,11 @@ from ._table import Table, as_count, is_traced
 from ._unsupported import lacking
 
 
+def _is_place(end: Any) -> bool:
+    """Whether an end of a slice is an integer, one of JAX too."""
+    return hasattr(end, "__index__") and not isinstance(end, (bool, np.bool_))
+
+
 def is_mask(key: Any) -> bool:
     """Whether a key picks rows by flags."""
     if isinstance(key, SeriesBase):
@@ -120,10 +125,11 @@ class RowSelection(NDFrame):
     def _between(self, rows: slice) -> Self:
         """Rows between places, or between labels where those are no integers."""
         ends = (rows.start, rows.stop, rows.step)
-        if all(end is None or pd.api.types.is_integer(end) for end in ends):
+        if all(end is None or _is_place(end) for end in ends):
             return self._sliced(rows)
         levels = self._table.index.levels
-        if not levels or (levels[0].kind == "number" and levels[0].dtype.kind in "iu"):
+        is_integer = not levels or (levels[0].kind == "number" and levels[0].dtype.kind in "iu")
+        if is_integer and len(levels) < 2:
             raise TypeError(
                 f"rows of integer labels must be sliced by integers, which are places, got {rows}. "
                 "Use loc for labels."

@@ -11,6 +11,7 @@ import pandas as pd
 
 from ._base import SeriesBase
 from ._column import NAT, Array, Column, ColumnType
+from ._from_host import check_width
 from ._layout import Layout
 from ._moves import any_missing, position
 from ._recode import as_string, look_up
@@ -95,6 +96,7 @@ def to_datetime(
     column, table = arg._only, arg._table
     if column.kind == "datetime":
         return arg
+    check_width(np.int64, "to_datetime", "datetimes")
     if column.kind in ("string", "category"):
         if unit is not None:
             raise NotImplementedError(

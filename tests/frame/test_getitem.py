@@ -2,11 +2,12 @@
 """`frame[...]` and `series[...]`: a label, labels, a mask, or rows between two of them."""
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 import pandas as pd
 import pytest
 from frame_examples import mixed_frame
-from frame_parity import EVERYWHERE, assert_parity, assert_same_error, on_device
+from frame_parity import EVERYWHERE, assert_parity, assert_same, assert_same_error, on_device
 
 FRAME = mixed_frame()[["k", "x", "s"]]
 STRINGS = pd.Index([f"r{place:02}" for place in range(37)], name="row")
@@ -117,3 +118,8 @@ def test_labels_have_no_values_inside_jit():
     ours = on_device(FRAME.set_axis(STRINGS))
     with pytest.raises(NotImplementedError, match="inside jit"):
         jax.jit(lambda f: f["r03":"r07"])(ours)
+
+
+def test_slices_by_integers_of_jax():
+    frame = mixed_frame()[["k"]]
+    assert_same(on_device(frame)[jnp.int32(1) : jnp.int32(3)], frame[1:3])

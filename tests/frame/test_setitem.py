@@ -124,3 +124,11 @@ def test_inside_jit_an_array_has_the_capacity():
     assert_same(run(ours), FRAME.assign(new=np.arange(37)))
     with pytest.raises(ValueError, match="capacity"):
         jax.jit(lambda f: setting(("new", jnp.arange(37)))(f))(ours)
+
+
+def test_several_columns_inside_jit():
+    totals = setting((["p", "q"], lambda f: [f.k.sum(), 1]))
+    assert_same(jax.jit(totals)(on_device(FRAME)), totals(FRAME))
+    for label, value in ((["x", "k"], lambda f: [f.x, f.k]), ("x", lambda f: {0: 1})):
+        with pytest.raises(NotImplementedError, match=r"Set each|labels"):
+            jax.jit(setting((label, value)))(on_device(FRAME))

@@ -147,3 +147,24 @@ def test_columns_of_64_bits_say_how_to_switch_them_on(dtype):
     for make in makers:
         with pytest.raises(TypeError, match=r'64 bits.*"jax_enable_x64", True'):
             make()
+
+
+def test_bins_are_those_of_edges_of_64_bits():
+    greatest = np.array([16777217, 16777219, 2**31 - 1, -(2**31)], np.int32)
+    for values, edges in (
+        (greatest, [-(2.0**40), 16777218.5, 2**31 - 1]),
+        (greatest, [-np.inf, 16777217, 16777219, 2.0**40]),
+        (np.array([0.1, 0.2, 0.3, 0.4, np.nan, np.inf], np.float32), [0, 0.1, 0.3, 1e300]),
+    ):
+        for right in (True, False):
+            expected = pd.cut(pd.Series(values), edges, right=right, include_lowest=True)
+            got = jaxframes.frame.cut(JaxSeries(values), edges, right=right, include_lowest=True)
+            assert_same(got, expected)
+
+
+def test_times_and_no_values():
+    with pytest.raises(TypeError, match="jax_enable_x64"):
+        jaxframes.frame.to_datetime(JaxSeries(["2013-01-31"]))
+    frame = JaxFrame({"i": np.empty(0, np.int32)})
+    frame["x"] = []
+    assert frame.x.dtype == np.float32
