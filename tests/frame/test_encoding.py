@@ -77,10 +77,11 @@ def assert_as_pandas(values):
         expected = pd.Series(data, name="s")
         pd.testing.assert_series_equal(JaxSeries(data, name="s").to_pandas(), expected)
         columns = {"s": data, "n": np.arange(len(data), dtype=np.int32)}
-        frame = JaxFrame(columns)
-        pd.testing.assert_frame_equal(frame.to_pandas(), pd.DataFrame(columns))
-        assigned = frame[["n"]].assign(s=data)
-        pd.testing.assert_series_equal(assigned["s"].to_pandas(), expected)
+        frame, expected_frame = JaxFrame(columns), pd.DataFrame(columns)
+        pd.testing.assert_frame_equal(frame.to_pandas(), expected_frame)
+        pd.testing.assert_frame_equal(
+            frame[["n"]].assign(s=data).to_pandas(), expected_frame[["n"]].assign(s=data)
+        )
 
 
 @pytest.mark.parametrize("place", [0, 5, 27])
