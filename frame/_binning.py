@@ -11,7 +11,7 @@ import pandas as pd
 
 from ..shardings._compat import explicit_sharding, is_x64_enabled
 from ._base import SeriesBase
-from ._column import Array, Column, ColumnType, to_host
+from ._column import Array, Column, ColumnType, no_rows
 from ._dictionary import Dictionary
 from ._moves import settled
 from ._number_ops import common_dtype
@@ -185,8 +185,7 @@ def _numbers(x: Any, caller: str) -> Column:
 
 def _sample(column: Column, values: list[Any]) -> Any:
     """A series of pandas of the column's dtype, from which pandas makes edges and categories."""
-    dtype = to_host(Column(np.empty(0, column.dtype)), 0).dtype  # pyright: ignore
-    return pd.Series(np.asarray(values, dtype))
+    return pd.Series(np.asarray(values, no_rows(column).dtype))
 
 
 def _in_bins(

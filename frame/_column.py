@@ -265,6 +265,12 @@ def to_host(column: Column, num_rows: int) -> Any:
     return np.where(valid, data, np.nan)
 
 
+def no_rows(column: Column) -> Any:
+    """What `to_host` gives of no rows: an array of the dtype that pandas shows."""
+    nothing: Any = np.empty(0, column.dtype)
+    return to_host(Column(nothing, None, column.type), 0)
+
+
 def host_array(array: Array) -> np.ndarray:
     """All rows of an array, on this host, also where other processes hold some of them."""
     if isinstance(array, jax.Array) and not array.is_fully_addressable:

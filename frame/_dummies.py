@@ -12,7 +12,7 @@ import pandas as pd
 
 from ._base import FrameBase, SeriesBase
 from ._cast import check_width
-from ._column import Array, Column, to_host
+from ._column import Array, Column, no_rows
 from ._labels import Labels
 from ._map import places_in
 from ._recode import renumbered
@@ -97,7 +97,7 @@ def _chosen(
     data: FrameBase, prefix: Any, prefix_sep: Any, columns: Any, options: dict[str, Any]
 ) -> list[int]:
     """Where the columns stand that are to be replaced; pandas checks the arguments."""
-    nothing = [_no_values(column) for column in data._table.columns]
+    nothing = [pd.Series(no_rows(column)) for column in data._table.columns]
     empty = pd.concat(nothing, axis=1) if nothing else pd.DataFrame()
     empty.columns = data._labels.index
     pd.get_dummies(empty, prefix, prefix_sep, columns=columns, **options)
@@ -105,11 +105,6 @@ def _chosen(
         kinds = ("string", "category", "object")
         return [at for at, column in enumerate(data._table.columns) if column.kind in kinds]
     return [place for label in columns for place in data._labels.places(label)]
-
-
-def _no_values(column: Column) -> pd.Series:
-    nothing: Any = np.empty(0, column.dtype)
-    return pd.Series(to_host(Column(nothing, None, column.type), 0))
 
 
 def _for_each(texts: Any, names: list[Hashable], default: Any) -> list[Any]:
