@@ -135,7 +135,8 @@ class FrameAssignment(FrameBase):
             for one, part in zip(label, _parts(value, len(label)), strict=True):
                 self[one] = part
             return
-        if not isinstance(label, Hashable):
+        # From Python 3.12 on a slice is hashable.
+        if not isinstance(label, Hashable) or isinstance(label, slice):
             raise NotImplementedError(
                 "JaxFrame: rows cannot be set in place. "
                 "Use where() or mask() and assign the result."

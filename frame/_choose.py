@@ -173,6 +173,8 @@ def _may_fit(column: Column, other: Column) -> bool:
 def _fits(other: Array, like: Array, num_rows: Count) -> Array:
     """Whether all values of an array are ones of another dtype."""
     valid = is_row(other.shape[0], num_rows)
+    if all(jnp.issubdtype(leaf.dtype, jnp.floating) for leaf in (other, like)):
+        return jnp.all(_is_of_float(other, like.dtype) | ~valid)
     there = other.astype(like.dtype)
     if jnp.issubdtype(like.dtype, jnp.integer) and jnp.issubdtype(other.dtype, jnp.integer):
         # Signs tell apart what wraps to the same bits.
@@ -180,6 +182,26 @@ def _fits(other: Array, like: Array, num_rows: Count) -> Array:
             (there < there.dtype.type(0)) == (other < other.dtype.type(0))
         )
     else:
-        again = there.astype(other.dtype)
-        same = (again == other) | (jnp.isnan(there) & jnp.isnan(other))
+        same = there.astype(other.dtype) == other
+        if jnp.issubdtype(like.dtype, jnp.integer):
+            # The first number too large is cast to the greatest, and rounded back to itself.
+            same &= other < other.dtype.type(float(jnp.iinfo(like.dtype).max) + 1)
     return jnp.all(same | ~valid)
+
+
+def _is_of_float(x: Array, dtype: Any) -> Array:
+    """Which floats are ones of another dtype too, NaN always.
+
+    Not by a cast there and back: XLA on GPU leaves such pairs out, as if nothing were rounded.
+    """
+    limits = jnp.finfo(dtype)
+    if limits.bits >= jnp.finfo(x.dtype).bits:
+        return jnp.ones(x.shape, jnp.bool_)
+    is_held = (jax.lax.reduce_precision(x, limits.nexp, limits.nmant) == x) | jnp.isnan(x)
+    if limits.bits == 32:
+        return is_held
+    # That takes subnormal numbers for zero, as all of XLA on CPU does with those of float32. Of a
+    # narrower dtype they are the multiples of the least one.
+    multiple = x / x.dtype.type(limits.smallest_subnormal)
+    is_subnormal = (jnp.abs(x) < x.dtype.type(limits.tiny)) & (multiple == jnp.round(multiple))
+    return is_held | is_subnormal

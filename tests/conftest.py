@@ -2,6 +2,8 @@
 """How every test runs: 8 CPU devices, x64 on, nothing promoted that was not asked for.
 
 Environment:
+    JAX_PLATFORMS: `cpu` (the default), or another platform of JAX's. Where it has fewer than 8
+        devices, what takes a larger mesh is skipped.
     JAXFRAMES_KERNELS: `native` (the default) or `xla`; the suite passes with either.
     JAXFRAMES_TYPECHECK: `1` enforces the annotations of the package (jaxtyping and beartype).
     JAXFRAMES_HYPOTHESIS: `long` draws many random examples in place of few fixed ones.
@@ -10,10 +12,12 @@ Environment:
 """
 
 import os
+import re
 import zlib
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from pathlib import Path
+from typing import Any
 
 import hypothesis
 import jax
@@ -28,6 +32,8 @@ if TYPECHECK:
 
     install_import_hook("jaxframes", "beartype.beartype")
 
+if not os.environ.get("JAX_PLATFORMS"):
+    jax.config.update("jax_platforms", "cpu")
 jax.config.update("jax_num_cpu_devices", 8)
 jax.config.update("jax_enable_x64", True)
 jax.config.update("jax_numpy_dtype_promotion", "strict")
@@ -84,6 +90,27 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     for item in items:
         if item.get_closest_marker("checks_arguments"):
             item.add_marker(pytest.mark.skip(reason=reason))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_setup() -> Generator[None, Any, Any]:
+    return (yield from _skipped_without_devices())
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call() -> Generator[None, Any, Any]:
+    return (yield from _skipped_without_devices())
+
+
+def _skipped_without_devices() -> Generator[None, Any, Any]:
+    try:
+        return (yield)
+    except ValueError as error:
+        # Of our own make_mesh, and of jax.make_mesh.
+        is_too_large = re.search("devices that JAX sees|Number of devices", str(error))
+        if is_too_large and jax.device_count() < 8:
+            pytest.skip(f"the platform has too few devices: {error}")
+        raise
 
 
 @pytest.fixture

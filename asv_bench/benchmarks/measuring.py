@@ -27,11 +27,14 @@ def axis(*values: Value) -> list[Value]:
 
 @functools.cache
 def use_devices(num_devices: int) -> None:
-    """Starts JAX with 64-bit types and this many CPU devices, which share the cores.
+    """Starts JAX with 64-bit types and one device, or this many CPU devices that share the cores.
 
-    The number is fixed once JAX has started, so a process can ask for one number only. With one
-    device, an op has all the threads of the process for itself.
+    The number is fixed once JAX has started, so a process can ask for one number only. One device
+    is JAX's first, an accelerator where there is one; on CPU an op has all the threads of the
+    process for itself.
     """
+    if num_devices > 1:
+        jax.config.update("jax_platforms", "cpu")
     jax.config.update("jax_num_cpu_devices", num_devices)
     jax.config.update("jax_enable_x64", True)
 

@@ -12,6 +12,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from ...shardings._compat import is_x64_enabled, like_varying
+from .._associative_scan import associative_scan
 from .._typing import Array
 from ..kernels._compact import flagged_rows
 from ..kernels._pair_counts import MOST_PAIRS, saturating_add
@@ -116,7 +117,7 @@ def _begins(num_copies: Array, axis_name: AxisName) -> tuple[Array, Array]:
 def _running_total(counts: Array) -> Array:
     if is_x64_enabled():
         return jnp.cumsum(counts, dtype=jnp.int64)
-    totals = jax.lax.associative_scan(saturating_add, counts.astype(jnp.uint32))
+    totals = associative_scan(saturating_add, counts.astype(jnp.uint32))
     return totals.astype(jnp.int32)
 
 

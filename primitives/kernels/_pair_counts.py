@@ -8,6 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from ...shardings._compat import is_x64_enabled, like_varying
+from .._associative_scan import associative_scan
 from .._typing import Array
 
 # A right join is a left one of the sides swapped.
@@ -52,7 +53,7 @@ def expand(num_copies: Array, capacity: int) -> tuple[Array, Array, Array]:
     if is_x64_enabled():
         ends = jnp.minimum(jnp.cumsum(num_copies, dtype=jnp.int64), np.int64(MOST_PAIRS))
     else:
-        ends = jax.lax.associative_scan(saturating_add, num_copies.astype(jnp.uint32))
+        ends = associative_scan(saturating_add, num_copies.astype(jnp.uint32))
     ends = ends.astype(jnp.int32)
     begins = jnp.concatenate([jnp.zeros_like(ends[:1]), ends[:-1]])
     places = jnp.where(num_copies > 0, begins, capacity)

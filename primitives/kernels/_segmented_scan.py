@@ -10,6 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from ...shardings._compat import like_varying
+from .._associative_scan import associative_scan, nothing_of
 from .._scan_operators import NAMED_OPERATORS, Scan, combine_named, identity_of, is_kept
 from .._typing import Array
 from ._foreign import call
@@ -40,16 +41,17 @@ def scan_rows_xla(values: Array, heads: Array | None, num_valid: Array, scan: Sc
     """The definition. Linear in `values` where the operator is a sum."""
     dtype = values.dtype
     identity = identity_of(scan.op, dtype)
-    values = fill_padding(values, num_valid, identity)
+    # A reversed scan meets the padding first: a sum of it is no more than -0.0.
+    padding = nothing_of(dtype) if scan.op == "add" else identity
+    values = fill_padding(values, num_valid, padding)
     combine = functools.partial(combine_named, scan.op)
     as_words = scan.op in ("min", "max") and jnp.issubdtype(dtype, jnp.floating)
     if as_words:
-        # `associative_scan` puts its parts together by adding zeros, which would rewrite -0.0 and
-        # some NaNs. An extreme has the bits of a row.
+        # An extreme has the bits of a row, which arithmetic rewrites where they are of some NaNs.
         values = jax.lax.bitcast_convert_type(values, np.dtype(f"uint{8 * dtype.itemsize}"))
         combine = functools.partial(_combine_words, scan, dtype)
     if heads is None:
-        results = jax.lax.associative_scan(combine, values, reverse=scan.reverse)
+        results = associative_scan(combine, values, reverse=scan.reverse)
     else:
 
         def combine_segments(
@@ -63,7 +65,7 @@ def scan_rows_xla(values: Array, heads: Array | None, num_valid: Array, scan: Sc
             return left_has_head | right_has_head, value
 
         pairs = (per_row(heads, values.ndim), values)
-        _, results = jax.lax.associative_scan(combine_segments, pairs, reverse=scan.reverse)
+        _, results = associative_scan(combine_segments, pairs, reverse=scan.reverse)
     if as_words:
         results = jax.lax.bitcast_convert_type(results, dtype)
     if scan.exclusive:

@@ -12,6 +12,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from .._associative_scan import associative_scan
 from .._scan_operators import Scan, is_kept
 from .._typing import Array
 from ..kernels._segmented_scan import (
@@ -84,7 +85,7 @@ def _tangent_of_product(
     if heads is None:
         heads = jnp.zeros_like(values, jnp.bool_, shape=values.shape[:1])
     triples = (per_row(heads, values.ndim), values, tangent)
-    _, _, result = jax.lax.associative_scan(combine, triples, reverse=scan.reverse)
+    _, _, result = associative_scan(combine, triples, reverse=scan.reverse)
     return result
 
 

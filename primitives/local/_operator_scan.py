@@ -8,6 +8,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
+from .._associative_scan import associative_scan
 from .._scan_operators import Scan
 from .._typing import Array
 from ..kernels._segmented_scan import fill_padding, per_row, shift_rows, start_flags
@@ -24,10 +25,10 @@ def scan_by_operator(
         num_rows = jax.tree.leaves(rows)[0].shape[0]
         heads = start_flags(heads, num_rows, num_valid, reverse=True)
     if heads is None:
-        results = jax.lax.associative_scan(combine, rows)
+        results = associative_scan(combine, rows)
     else:
         combine_segments = functools.partial(_combine_segments, combine)
-        _, results = jax.lax.associative_scan(combine_segments, (heads, rows), reverse=scan.reverse)
+        _, results = associative_scan(combine_segments, (heads, rows), reverse=scan.reverse)
     if scan.exclusive:
         results = with_initial(combine, initial, results, heads, num_valid, scan.reverse)
     return jax.tree.map(lambda leaf: fill_padding(leaf, num_valid), results)

@@ -16,6 +16,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from ...shardings._compat import like_varying
+from .._associative_scan import associative_scan
 from .._typing import Array
 from ..kernels._segment_sum import can_count, can_sum, native_counts, native_sums
 from ._bucket import group_by_bucket
@@ -233,10 +234,12 @@ def reduce_sorted(
         total = jnp.where(right_has_head, right_rows, operation(left_rows, right_rows))
         return total, left_has_head | right_has_head
 
-    scanned, _ = jax.lax.associative_scan(
-        combine, (sorted_rows, is_head.reshape(num_rows, *columns))
-    )
+    scanned, _ = associative_scan(combine, (sorted_rows, is_head.reshape(num_rows, *columns)))
     last = take_rows(scanned, jnp.maximum(offsets[1:] - 1, 0), is_unique=False)
+    # As a scatter does, each segment starts with the identity: 0.0 and -0.0 are 0.0. Added as a
+    # constant, the compiler would leave it out.
+    start = jnp.where(offsets[-1] < 0, jnp.ones((), rows.dtype), jnp.asarray(identity, rows.dtype))
+    last = operation(start, last)
     is_empty = (offsets[1:] == offsets[:-1]).reshape(num_segments, *columns)
     return jnp.where(is_empty, jnp.asarray(identity, rows.dtype), last)
 

@@ -5,6 +5,7 @@ import itertools
 import operator
 import warnings
 
+import jax
 import numpy as np
 import pandas as pd
 import pytest
@@ -44,10 +45,13 @@ def outcome(function, *args):
 
 
 def is_close(op, got, expected):
-    """Powers differ in the last places, and complex numbers in the order of roundings."""
+    """Powers differ in the last places, complex numbers in the order of roundings, and on GPU
+    quotients of float32.
+    """
     if got.dtype != expected.dtype:
         return False
-    if expected.dtype.kind == "c" or op == "pow":
+    is_rough = op == "truediv" and jax.default_backend() == "gpu" and expected.dtype == np.float32
+    if expected.dtype.kind == "c" or op == "pow" or is_rough:
         tiny = np.finfo(expected.dtype).eps if expected.dtype.kind in "fc" else 0
         return np.allclose(got, expected, rtol=8 * tiny, atol=0, equal_nan=True)
     zeros = np.asarray(expected == 0)

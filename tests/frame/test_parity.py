@@ -51,7 +51,9 @@ def test_matches_pandas_on_drawn_frames(name):
         for seed in range(30):
             if not compared.num_excused:
                 compared.check(_few(operation, seed))
-        assert compared.num_excused, f"{name} is excused, and does not differ"
+        # On GPU no subnormal number is taken for zero.
+        is_met = name != "subnormal_floats" or jax.default_backend() == "cpu"
+        assert compared.num_excused or not is_met, f"{name} is excused, and does not differ"
 
 
 @pytest.mark.parametrize("family", FAMILIES)

@@ -67,6 +67,23 @@ def test_extremes_of_zeros_infinities_and_nans(dtype):
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("reverse", [False, True])
+def test_zeros_keep_their_signs(dtype, reverse):
+    way = slice(None, None, -1 if reverse else 1)
+    for num_valid in (1, 2, 18, NUM_ROWS):
+        for values in ([-0.0], [-0.0, 1.0], [-0.0, 0.0, -1.0, 2.0]):
+            x = np.random.default_rng(num_valid).choice(np.array(values, dtype), NUM_ROWS)
+            for op, function, oracle in (
+                ("add", jnp.add, np.add), ("mul", jnp.multiply, np.multiply)
+            ):  # fmt: skip
+                expected = np.zeros(NUM_ROWS, dtype)
+                expected[:num_valid] = oracle.accumulate(x[:num_valid][way])[way]
+                for form in (op, function):
+                    actual = local.inclusive_scan(x, form, reverse=reverse, num_valid=num_valid)
+                    oracles.assert_same_bits(actual, expected)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_a_sum_meets_nan_and_infinity(dtype):
     x = np.array([-0.0, 1.0, np.inf, 2.0, -np.inf, 1.0, np.nan, 3.0], dtype)
     actual = jax.jit(local.inclusive_scan)(x)
