@@ -165,14 +165,14 @@ def test_takes_rows_wherever_they_lie():
 
 # Meshes of several axes, Auto and Explicit
 
-MESH_OF_TWO = {"axis_shapes": (2, 3), "axis_names": ("host", "device")}
+MESH_OF_TWO = (2, 3), ("host", "device")
 
 
 @pytest.mark.parametrize("axis_type", [AxisType.Auto, AxisType.Explicit])
 @pytest.mark.parametrize("axis", [None, "device", "host", ("device", "host")])
 @pytest.mark.parametrize("num_rows", [66, 65])
 def test_meshes_of_two_axes(axis_type, axis, num_rows):
-    mesh = jax.make_mesh(**MESH_OF_TWO, axis_types=(axis_type,) * 2)
+    mesh = jax.make_mesh(*MESH_OF_TWO, axis_types=(axis_type,) * 2)
     keys = make_keys("four_values", num_rows, np.dtype(np.float32), 6)
     ids = np.arange(num_rows, dtype=np.int32)
     sorted_keys, _ = check_sort(keys, mesh, ids, axis=axis)

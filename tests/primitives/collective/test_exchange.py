@@ -10,7 +10,7 @@ import oracles
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from jax.sharding import AbstractMesh, PartitionSpec
+from jax.sharding import AbstractMesh, AxisType, PartitionSpec
 from jaxframes.primitives import collective
 from key_distributions import make_keys
 from on_shards import into_shards, noting, on_shards, row_counts, row_ids, sorted_on_shards
@@ -30,7 +30,7 @@ def block_rows(num_shards, num_rows, capacity):
         ).rows
 
     by_row = PartitionSpec("rows")
-    mesh = AbstractMesh((num_shards,), ("rows",))
+    mesh = AbstractMesh((num_shards,), ("rows",), axis_types=(AxisType.Auto,))
     program = jax.make_jaxpr(
         jax.shard_map(partition, mesh=mesh, in_specs=by_row, out_specs=by_row)
     )(
@@ -200,7 +200,7 @@ def test_ragged_sort(num_shards):
 
 @pytest.mark.parametrize("platform", ["tpu", "cuda"])
 def test_ragged_lowers_where_xla_has_it(platform):
-    mesh = AbstractMesh((8,), ("rows",))
+    mesh = AbstractMesh((8,), ("rows",), axis_types=(AxisType.Auto,))
     by_row = PartitionSpec("rows")
 
     def sort(keys, values):

@@ -74,6 +74,17 @@ def test_one_sort_is_enough_for_one_word(op, operands):
         assert operands_of_sorts(program(OPS[op], dtype, "cuda")) == operands
 
 
+@pytest.mark.skipif(jax.default_backend() != "gpu", reason="XLA rewrites sorts on a GPU alone")
+@pytest.mark.parametrize("op", ["radix_sort", "radix_argsort", "radix_argsort descending"])
+def test_a_gpu_sorts_by_cub(op):
+    for dtype in KEY_DTYPES:
+        # Of few rows XLA may think comparisons quicker.
+        keys = jax.ShapeDtypeStruct((10_000_000,), dtype)
+        text = jax.jit(OPS[op]).lower(keys).compile().as_text()
+        assert re.search(r'custom_call_target="[^"]*cub', text, re.IGNORECASE)
+        assert not re.search(r"= .*\bsort\(", text)
+
+
 @pytest.mark.parametrize("op", OPS)
 def test_the_cpu_calls_the_kernels_and_sorts_nothing_itself(op):
     for dtype in KEY_DTYPES:
