@@ -13,8 +13,9 @@ from jax.sharding import PartitionSpec
 from ..shardings._compat import MeshLike, shard_map
 from . import collective, local
 from ._arguments import CapacityError
+from ._direct_join import match_directly
 from ._over_mesh import RowMesh, ValidSides
-from ._sized import first_rows
+from ._sized import first_rows, in_steps
 from ._typing import Array, Int
 from .collective._exchange import Transport, check_transport
 from .collective._join import join_shards
@@ -83,7 +84,10 @@ def join(
 
     Cost:
         Work O(left_rows + right_rows + capacity) on CPU where the columns fit one word of 64 bits
-        together; else that of a sort of both sides. Communication: that of `collective.join`.
+        together; else that of a sort of both sides. An eager left or inner join on one device whose
+        right side has distinct integers that are close together, and a right join whose left side
+        has, looks rows up in a table of them, wherever it runs. Communication: that of
+        `collective.join`.
 
     Guarantees:
         Deterministic; the same whatever the mesh. What is fetched by the ids is differentiable.
@@ -122,8 +126,11 @@ def join(
         if int(joined.count) > room:
             raise CapacityError(caller, int(joined.count), room)
         return _with_narrow_count(joined)
+    direct = match_directly(sides, how) if row_mesh is None else None
     matches = None
-    if row_mesh is None:
+    if direct is not None:
+        size = direct.num_pairs
+    elif row_mesh is None:
         matches = _match(sides, how)
         size = int(matches.total)
     else:
@@ -138,8 +145,10 @@ def join(
         )
     if room is not None and size > room:
         raise CapacityError(caller, size, room)
-    num_rows = _in_steps(size) if room is None else room
-    if matches is None:
+    num_rows = min(in_steps(size), MOST_PAIRS) if room is None else room
+    if direct is not None:
+        joined = direct.pairs(num_rows)
+    elif matches is None:
         joined = _with_narrow_count(run(num_rows))
     else:
         joined = _pairs(matches, how, num_rows)
@@ -147,12 +156,6 @@ def join(
         return joined
     left_rows, right_rows = first_rows(joined[:2], size, row_mesh)
     return Joined(left_rows, right_rows, joined.count)
-
-
-def _in_steps(size: int) -> int:
-    """A capacity that results of nearby sizes share, so that they share a compiled program."""
-    step = 1 << max(size.bit_length() - 4, 0)
-    return min(-(-size // step) * step, MOST_PAIRS)
 
 
 def _with_narrow_count(joined: Joined) -> Joined:

@@ -113,6 +113,12 @@ def map_front_packed(
     return row_mesh.trim(results, capacity), count, *rest
 
 
+def in_steps(size: int) -> int:
+    """A capacity that results of nearby sizes share, so that they share a compiled program."""
+    step = 1 << max(size.bit_length() - 4, 0)
+    return -(-size // step) * step
+
+
 @functools.partial(jax.jit, static_argnums=(1, 2))
 def first_rows(rows: Any, num_rows: int, row_mesh: RowMesh | None) -> Any:
     """The first rows of a result, sharded by rows where the mesh divides their number."""

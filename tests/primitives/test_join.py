@@ -2,15 +2,18 @@
 """Joins of whole arrays: the same pairs on every mesh, sized by themselves."""
 
 import functools
+import operator
 import re
 from typing import get_args
 
 import jax
 import numpy as np
 import oracles
+import pandas as pd
 import pytest
 from jaxframes import primitives
-from jaxframes.primitives.local._join import How
+from jaxframes.primitives._direct_join import SAMPLE_ROWS, match_directly
+from jaxframes.primitives.local._join import How, as_sides
 from key_distributions import make_keys
 from on_shards import mesh_of, noting
 
@@ -98,6 +101,113 @@ def test_sides_without_rows(num_shards, num_left, num_right):
             expected = oracles.join(*sides, how=how)
             joined = primitives.join(*sides, mesh, how=how)
             oracles.assert_same_bits(tuple(joined), (*expected, np.int32(len(expected[0]))))
+
+
+# A side whose keys a table finds: integers, close together, each there once
+
+
+def assert_eager_joins(left, right, num_valid=None, hows=("left", "inner", "right")):
+    valid = (len(left), len(right)) if num_valid is None else num_valid
+    for how in hows:
+        with noting((how, num_valid)):
+            expected = oracles.join(left, right, how=how, num_valid=valid)
+            joined = primitives.join(left, right, how=how, num_valid=num_valid)
+            oracles.assert_same_bits(tuple(joined), (*expected, np.int32(len(expected[0]))))
+
+
+def is_direct(left, right, how, num_valid=None):
+    return match_directly(as_sides(left, right, how, num_valid, "join"), how) is not None
+
+
+@pytest.mark.parametrize("dtype", ["int8", "int32", "uint32", "int64", "uint64"])
+def test_distinct_close_keys_at_the_ends_of_their_dtype(dtype):
+    info = np.iinfo(dtype)
+    rng = np.random.default_rng(0)
+    for first in (info.min, info.max // 2 - 15, info.max - 35):
+        keys = np.array([first + step for step in rng.permutation(36).tolist()], dtype)
+        others = np.array([info.min, info.max, info.max // 2, 0], dtype)
+        left = rng.permutation(np.concatenate([keys[20:], keys[:30], others]))
+        # A key that comes twice in padding is none.
+        right = np.append(keys[:27], keys[:3])
+        assert is_direct(left, right, "left", (40, 27))
+        assert_eager_joins(left, right, (40, 27))
+        assert_eager_joins(right, left, (27, 40), ["right"])
+
+
+def test_keys_that_span_their_whole_dtype():
+    left = np.arange(-128, 128).astype(np.int8)
+    right = np.random.default_rng(0).permutation(left)
+    assert is_direct(left, right, "inner")
+    assert_eager_joins(left, right)
+
+
+@pytest.mark.parametrize(
+    ("right", "is_found"),
+    [
+        (np.array([3, 1, 2, 0]), True),
+        (np.array([3, 1, 2, 16]), True),
+        (np.array([3, 1, 2, 17]), False),
+        (np.array([3, 1, 7, 3]), False),
+        (np.array([1, 1, 2, 3]), False),
+        (np.array([0, 1, 2, 2**63 - 1]), False),
+        (np.array([-(2**63), 1, 2, 2**63 - 1]), False),
+        (np.array([], np.int64), False),
+        (np.array([3.0, 1.0, 2.0]), False),
+        (np.array([True, False]), False),
+    ],
+)
+def test_a_table_is_made_of_distinct_close_integers_only(right, is_found):
+    left = np.array([1, 5, 3, 2, 3, 0, 16, 17, 4]).astype(right.dtype)
+    hows = [how for how in HOWS if is_direct(left, right, how)]
+    assert hows == (["inner", "left"] if is_found else [])
+    assert is_direct(right, left, "right") == is_found
+    assert_eager_joins(left, right, hows=["left", "inner"])
+    assert_eager_joins(right, left, hows=["right"])
+
+
+@pytest.mark.parametrize("repeat", [None, 5, SAMPLE_ROWS, 5 * SAMPLE_ROWS - 1])
+def test_a_key_that_comes_twice_early_or_late(repeat):
+    right = np.random.default_rng(0).permutation(5 * SAMPLE_ROWS + 1)
+    left = np.array([right[4], right[-1], len(right), right[-1]])
+    if repeat is not None:
+        right[repeat] = right[4]
+    assert is_direct(left, right, "left") == (repeat is None)
+    expected = pd.DataFrame({"key": left}).merge(
+        pd.DataFrame({"key": right, "row": np.arange(len(right))}), on="key", how="left"
+    )
+    joined = primitives.join(left, right, how="left")
+    assert joined.right_rows.tolist() == expected["row"].fillna(-1).tolist()
+
+
+def test_a_table_is_made_of_one_column_only():
+    keys = np.arange(5, dtype=np.int32)
+    assert is_direct(keys, keys, "left")
+    assert not is_direct((keys, keys), (keys, keys), "left")
+
+
+@pytest.mark.parametrize("num_left", [0, 7, 64])
+def test_capacities_of_a_join_by_a_table(num_left):
+    rng = np.random.default_rng(0)
+    left = rng.integers(0, 40, num_left)
+    for right in (rng.permutation(30), rng.permutation(40)):
+        for how, sides in (
+            ("left", (left, right)), ("inner", (left, right)), ("right", (right, left))
+        ):  # fmt: skip
+            assert is_direct(*sides, how)
+            expected = oracles.join(*sides, how=how)
+            for spare in (0, 3, 200):
+                joined = primitives.join(
+                    *sides, how=how, capacity=functools.partial(operator.add, spare)
+                )
+                padded = [np.append(rows, np.full(spare, -1, np.int32)) for rows in expected]
+                oracles.assert_same_bits(tuple(joined), (*padded, np.int32(len(expected[0]))))
+
+
+@pytest.mark.usefixtures("x64_off")
+def test_a_table_without_x64():
+    left, right = np.array([5, 9, 6, 6, 40], np.int32), np.array([7, 6, 5], np.int32)
+    assert is_direct(left, right, "left")
+    assert_eager_joins(left, right)
 
 
 def test_several_columns_on_a_mesh():
