@@ -8,6 +8,8 @@ from compiled_program import CompiledProgram
 from frame_examples import INTEGERS, integers, mixed_frame
 from frame_parity import assert_parity, assert_same_error, on_device
 from jaxframes.frame import JaxFrame, JaxSeries, _reduced
+from jaxframes.frame._layout import ONE_DEVICE, layout_of
+from jaxframes.frame._row_blocks import LANE, sum_plainly
 from jaxframes.shardings import make_mesh, row_sharded
 
 NUMBERS = ["k", "i", "x", "f", "b"]
@@ -184,6 +186,20 @@ def test_many_rows_in_blocks():
     )
     frame = pd.DataFrame({"x": x})
     assert_parity(lambda f: f.mean(), frame, ways=["mesh"], num_devices=2, ulps=1 << 10)
+
+
+@pytest.mark.parametrize("num_shards", [1, 3])
+def test_a_plain_sum_is_of_the_rows_that_count(num_shards):
+    layout = ONE_DEVICE if num_shards == 1 else layout_of(row_sharded(make_mesh(3)), "test")
+    lanes = 4
+    shard_rows = lanes * LANE
+    values = np.random.default_rng(5).integers(-9, 9, num_shards * shard_rows)
+    run = jax.jit(lambda x, n: sum_plainly(x, n, np.dtype(np.float64), layout))
+    ends = np.arange(lanes * num_shards + 1) * LANE
+    for count in np.clip([*ends, *(ends + 1), *(ends - 1)], 0, len(values)):
+        x = values.astype(np.float32)
+        x[count:] = np.nan
+        assert float(run(layout.place(x), np.int32(count))) == values[:count].sum(), count
 
 
 def test_shards_send_a_few_numbers_and_no_rows():
