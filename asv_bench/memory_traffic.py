@@ -93,6 +93,8 @@ def bytes_moved(operation: str, num_rows: int, key_bytes: int) -> int:
         "frame merge many to many": 2 * int(0.32 * key_bytes)
         + 2 * ROW_ID_BYTES
         + 3 * 2 * COLUMN_BYTES,
+        # Read the keys, write pairs, and fetch one column: those of the left side stay.
+        "frame merge left": key_bytes + key_bytes // 10 + 2 * ROW_ID_BYTES + 2 * COLUMN_BYTES,
         # A hundredth of the rows: two columns read, one written.
         "frame apply rows": 3 * COLUMN_BYTES // 100,
         # Each shard: sort, copy its rows to the others, merge what it received.

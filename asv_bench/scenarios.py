@@ -90,6 +90,7 @@ SCENARIOS: tuple[Scenario, ...] = (
     ("frame groupby strings", "int64", "uniform"),
     ("frame merge", "int64", "uniform"),
     ("frame merge many to many", "int64", "uniform"),
+    ("frame merge left", "int64", "dense_million"),
     ("frame apply rows", "int64", "uniform"),
 )
 MESH_SORT = "radix_sort over 8 devices"

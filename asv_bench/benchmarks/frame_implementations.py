@@ -28,7 +28,7 @@ def frame_columns(operation: str, keys: np.ndarray) -> tuple[pd.DataFrame, ...]:
             distinct = pd.array(names, dtype="str")
             codes = (keys.astype(np.uint64) % min(NUM_STRINGS, max(num_rows // 10, 1))).astype(int)
             return (pd.DataFrame({"keys": distinct.take(codes), "x": x}),)
-        case "frame merge" | "frame merge many to many":
+        case "frame merge" | "frame merge many to many" | "frame merge left":
             return _sides_of(operation, keys, rng)
         case "frame apply rows":
             rows = max(num_rows // APPLY_SHARE, 1)
@@ -39,6 +39,12 @@ def frame_columns(operation: str, keys: np.ndarray) -> tuple[pd.DataFrame, ...]:
 def _sides_of(
     operation: str, keys: np.ndarray, rng: np.random.Generator
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
+    if operation == "frame merge left":
+        right = rng.permutation(np.unique(keys))
+        return (
+            pd.DataFrame({"keys": keys, "x": rng.standard_normal(len(keys))}),
+            pd.DataFrame({"keys": right, "y": rng.standard_normal(len(right))}),
+        )
     distinct = rng.permutation(np.unique(keys[: max(len(keys) // 10, 1)]))
     is_unique = operation == "frame merge"
     left_rows = len(keys) if is_unique else int(len(keys) / 10**0.5)
@@ -104,6 +110,10 @@ FRAME_IMPLEMENTATIONS: dict[str, dict[str, Callable[..., Call]]] = {
     "frame groupby strings": _SUMS,
     "frame merge": _MERGE,
     "frame merge many to many": _MERGE,
+    "frame merge left": _same(
+        lambda left, right: left.merge(right, on="keys", how="left"),
+        lambda left, right: left.join(right, on="keys", how="left"),
+    ),
     "frame apply rows": {
         "jaxframes": _ours(lambda frame: frame.apply(_scored, axis=1)),
         "pandas": _pandas(lambda frame: frame.apply(_scored, axis=1)),

@@ -23,6 +23,22 @@ class Merge:
         self.run()
 
 
+class MergeLeft:
+    """How long does a left merge take, whose right side has each number below a million once?"""
+
+    params = (axis(2**22, 10_000_000), axis(*ENGINES))
+    param_names = ("rows", "engine")
+
+    def setup(self, rows, engine):
+        self.run = prepared_for("frame merge left", engine, rows, "int64", "dense_million")
+
+    def time_merge(self, rows, engine):
+        self.run()
+
+    def peakmem_merge(self, rows, engine):
+        self.run()
+
+
 class MergeManyToMany:
     """How long does it take where a key has three rows on either side, to make so many rows?"""
 
