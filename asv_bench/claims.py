@@ -70,6 +70,7 @@ CLAIMS = (
     _of_few_bits("radix_argsort"),
     _of_few_bits("radix_sort"),
     *_against("segmented_scan", ("int32", "float32"), {"associative_scan": 3}),
+    *_against("segment_sum of many", ("int32",), {"jnp": 1, "numpy": 1}),
     *_against("histogram", ("float32", "float64"), {"numpy": 3}),
     *_against("digit_histogram", ("uint8",), {"numpy": 1}),
     *_against(MESH_SORT, ("int32",), {"xla": 8}),

@@ -55,6 +55,8 @@ def bytes_moved(operation: str, num_rows: int, key_bytes: int) -> int:
         "segmented_scan": 2 * key_bytes + 1,
         # Read ids and values of 64 bits; the sums fit the cache.
         "segment_sum": 4 + 8,
+        # Read a sum and write it back for each row too, a line of 64 bytes at worst.
+        "segment_sum of many": 4 + 8 + 2 * 64,
         # Read for the range, and again to count.
         "histogram": 2 * key_bytes,
         # Read once.

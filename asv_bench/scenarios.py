@@ -76,6 +76,7 @@ SCENARIOS: tuple[Scenario, ...] = (
     *(("segmented_scan", dtype, "uniform") for dtype in ("int32", "float32", "int64", "float64")),
     ("segment_sum", "int32", "uniform"),
     ("segment_sum", "int32", "zipf"),
+    ("segment_sum of many", "int32", "uniform"),
     ("histogram", "float64", "uniform"),
     ("histogram", "float32", "uniform"),
     ("digit_histogram", "uint8", "uniform"),

@@ -38,6 +38,7 @@ TOP = 100
 NUM_BUCKETS = 64
 MEAN_SEGMENT_ROWS = 100
 NUM_SEGMENTS = 1000
+MANY_SEGMENTS = 2**20
 NUM_BINS = 256
 
 
@@ -57,6 +58,8 @@ def columns_of(operation: str, num_rows: int, dtype: str, distribution: str) -> 
         return keys, is_head
     if operation == "segment_sum":
         return np.arange(num_rows, dtype=np.float64), (keys % NUM_SEGMENTS).astype(np.int32)
+    if operation == "segment_sum of many":
+        return np.arange(num_rows, dtype=np.float64), (keys % MANY_SEGMENTS).astype(np.int32)
     if operation == "compact":
         return np.random.default_rng(0).random(num_rows) < 0.5, keys
     if operation == "searchsorted":
@@ -225,8 +228,16 @@ def _polars_segmented_scan(values: np.ndarray, head_flags: np.ndarray) -> Call:
     return lambda: frame.select(sums)
 
 
-def _numpy_segment_sum(values: np.ndarray, segment_ids: np.ndarray) -> np.ndarray:
-    return np.bincount(segment_ids, values, NUM_SEGMENTS)
+def _segment_sums(num_segments: int) -> dict[str, Callable[..., Call]]:
+    return {
+        "jaxframes": with_jax(lambda values, ids: local.segment_sum(values, ids, num_segments)),
+        "jnp": with_jax(lambda values, ids: jax.ops.segment_sum(values, ids, num_segments)),
+        "numpy": with_numpy(lambda values, ids: np.bincount(ids, values, num_segments)),
+        "pandas": with_pandas_frames(
+            lambda frame: frame.groupby("segment_ids")["values"].sum(), "values", "segment_ids"
+        ),
+        "polars": with_polars_frames(_polars_segment_sum, "values", "segment_ids"),
+    }
 
 
 def _polars_segment_sum(frame: pl.DataFrame) -> pl.DataFrame:
@@ -340,15 +351,8 @@ IMPLEMENTATIONS: dict[str, dict[str, Callable[..., Call]]] = {
         "pandas": _pandas_segmented_scan,
         "polars": _polars_segmented_scan,
     },
-    "segment_sum": {
-        "jaxframes": with_jax(lambda values, ids: local.segment_sum(values, ids, NUM_SEGMENTS)),
-        "jnp": with_jax(lambda values, ids: jax.ops.segment_sum(values, ids, NUM_SEGMENTS)),
-        "numpy": with_numpy(_numpy_segment_sum),
-        "pandas": with_pandas_frames(
-            lambda frame: frame.groupby("segment_ids")["values"].sum(), "values", "segment_ids"
-        ),
-        "polars": with_polars_frames(_polars_segment_sum, "values", "segment_ids"),
-    },
+    "segment_sum": _segment_sums(NUM_SEGMENTS),
+    "segment_sum of many": _segment_sums(MANY_SEGMENTS),
     "histogram": {
         "jaxframes": with_jax(lambda keys: local.histogram(keys, bins=NUM_BINS)),
         "jnp": with_jax(lambda keys: jnp.histogram(keys, NUM_BINS)),

@@ -20,3 +20,16 @@ class SegmentSum:
 
     def time_segment_sum(self, rows, distribution, implementation):
         self.run()
+
+
+class SegmentSumOfMany:
+    """How long do the sums of a million segments take, which no cache holds?"""
+
+    params = (axis(2**16, 10_000_000), axis("jaxframes", "jnp", "numpy", "pandas", "polars"))
+    param_names = ("rows", "implementation")
+
+    def setup(self, rows, implementation):
+        self.run = prepared_for("segment_sum of many", implementation, rows, "int32", "uniform")
+
+    def time_segment_sum(self, rows, implementation):
+        self.run()

@@ -38,18 +38,49 @@ struct SegmentIds {
   static uint64_t as_word(Id id) { return static_cast<uint64_t>(id); }
 };
 
-// Adds the numbers of each segment in the order of the rows, by one thread: any other
-// order would give floats other bits. Sums of 10 million rows wait for memory all the same.
-template <typename Id, typename Number>
-void sum_segments(const SegmentIds<Id>& rows, const Number* numbers, Number* sums) {
-  std::fill(sums, sums + rows.num_segments, Number{0});
-  for (int64_t row = 0; row < rows.num_valid; ++row) {
-    const uint64_t segment = rows.segment(row);
-    if (segment < rows.num_named) sums[segment] += numbers[row];
+namespace internal {
+
+// Calls each_row(row, segment) for the rows in the segments from `begin` to `end`, in
+// their order.
+template <typename Id, typename EachRow>
+void for_rows_in(const SegmentIds<Id>& rows, int64_t begin, int64_t end,
+                 const EachRow& each_row) {
+  if (rows.num_named <= static_cast<uint64_t>(begin)) return;
+  const uint64_t size = std::min<uint64_t>(end, rows.num_named) - begin;
+  // The rows of a block that are in these segments are listed first: whether one is
+  // would be a branch that nobody can predict.
+  constexpr int64_t kBlockRows = 1 << 10;
+  uint32_t places[kBlockRows], segments[kBlockRows];
+  for (int64_t row = 0; row < rows.num_valid; row += kBlockRows) {
+    const int64_t block_rows = std::min(kBlockRows, rows.num_valid - row);
+    int64_t num_listed = 0;
+    for (int64_t i = 0; i < block_rows; ++i) {
+      const uint64_t segment = rows.segment(row + i) - static_cast<uint64_t>(begin);
+      places[num_listed] = static_cast<uint32_t>(i);
+      segments[num_listed] = static_cast<uint32_t>(segment);
+      num_listed += segment < size;
+    }
+    for (int64_t i = 0; i < num_listed; ++i) each_row(row + places[i], begin + segments[i]);
   }
 }
 
-namespace internal {
+// Calls each_part(begin, end) for parts of the segments, where threads had better share
+// those out than the rows: where results of `item_bytes` do not fit the cache, and adding
+// to them is waiting for memory. Each thread then reads the ids of all rows.
+template <typename Id, typename EachPart>
+bool share_out_segments(Executor& executor, const SegmentIds<Id>& rows, int64_t item_bytes,
+                        const EachPart& each_part) {
+  constexpr int64_t kCachedBytes = 1 << 21, kMinRows = 1 << 15, kMostParts = 8;
+  const int64_t size = rows.num_segments;
+  const int64_t num_parts = std::min<int64_t>(executor.num_threads(), kMostParts);
+  if (num_parts == 1 || size * item_bytes <= kCachedBytes || rows.num_valid < kMinRows) {
+    return false;
+  }
+  parallel_for(executor, num_parts, [&](int, int64_t part) {
+    each_part(size * part / num_parts, size * (part + 1) / num_parts);
+  });
+  return true;
+}
 
 template <typename Id>
 void count_rows_of(const SegmentIds<Id>& rows, int64_t begin, int64_t end, int32_t* counts) {
@@ -61,6 +92,26 @@ void count_rows_of(const SegmentIds<Id>& rows, int64_t begin, int64_t end, int32
 
 }  // namespace internal
 
+// Adds the numbers of each segment in the order of the rows: any other would give floats
+// other bits.
+template <typename Id, typename Number>
+void sum_segments(Executor& executor, const SegmentIds<Id>& rows, const Number* numbers,
+                  Number* sums) {
+  const bool is_done = internal::share_out_segments(
+      executor, rows, sizeof(Number), [&](int64_t begin, int64_t end) {
+        std::fill(sums + begin, sums + end, Number{0});
+        internal::for_rows_in(rows, begin, end, [&](int64_t row, int64_t segment) {
+          sums[segment] += numbers[row];
+        });
+      });
+  if (is_done) return;
+  std::fill(sums, sums + rows.num_segments, Number{0});
+  for (int64_t row = 0; row < rows.num_valid; ++row) {
+    const uint64_t segment = rows.segment(row);
+    if (segment < rows.num_named) sums[segment] += numbers[row];
+  }
+}
+
 // Counts the rows of each segment. Threads have tables of their own where rows are
 // many more than segments.
 template <typename Id>
@@ -68,6 +119,15 @@ void count_segments(Executor& executor, const SegmentIds<Id>& rows, int32_t* cou
   const int64_t size = rows.num_segments;
   const Chunks chunks(rows.num_valid, std::max<int64_t>(1 << 15, 4 * size),
                       executor.num_threads());
+  if (chunks.count == 1) {
+    const bool is_done = internal::share_out_segments(
+        executor, rows, sizeof(int32_t), [&](int64_t begin, int64_t end) {
+          std::fill(counts + begin, counts + end, 0);
+          internal::for_rows_in(rows, begin, end,
+                                [&](int64_t, int64_t segment) { ++counts[segment]; });
+        });
+    if (is_done) return;
+  }
   std::fill(counts, counts + size, 0);
   if (chunks.count == 1) return internal::count_rows_of(rows, 0, rows.num_valid, counts);
   const int64_t num_workers = std::min<int64_t>(executor.num_threads(), chunks.count);

@@ -58,8 +58,8 @@ void run_sum(Executor& executor, const ffi::AnyBuffer& ids, const ffi::AnyBuffer
   with_id_type(ids, [&](auto id) {
     for_each_ids<decltype(id)>(
         executor, ids, first_id, num_valid, num_segments,
-        [&](Executor&, int64_t row, const auto& segments) {
-          sum_segments(segments, words_of<Number>(numbers) + row * num_rows,
+        [&](Executor& row_executor, int64_t row, const auto& segments) {
+          sum_segments(row_executor, segments, words_of<Number>(numbers) + row * num_rows,
                        words_of<Number>(sums) + row * num_segments);
         });
   });

@@ -208,7 +208,7 @@ def reduce_rows(
     """
     is_exact = capacity == num_segments
     ids = place_segment_ids(segment_ids, num_segments, num_valid, is_exact, first_id)
-    given = as_given_ids(segment_ids, first_id, num_valid) if is_exact else None
+    given = as_given_ids(segment_ids, first_id, num_valid, num_segments) if is_exact else None
     segments = Segments(ids, capacity, over, given)
     if op == "count":
         return _filled(over.total(segments.counts), segments, fill_value)

@@ -23,6 +23,7 @@ from ._bucket import group_by_bucket
 from ._take import take_rows
 
 _BLOCK_ROWS = 2**19
+_MANY_SEGMENTS = 2**18
 
 
 class GivenIds(NamedTuple):
@@ -36,9 +37,14 @@ class GivenIds(NamedTuple):
     num_valid: Array
 
 
-def as_given_ids(ids: Array, first_id: Array | None, num_valid: Array | None) -> GivenIds | None:
-    """The ids as a kernel takes them; None where a scatter takes them as they are, as fast."""
-    if first_id is None and ids.dtype.itemsize < 8:
+def as_given_ids(
+    ids: Array, first_id: Array | None, num_valid: Array | None, num_segments: int
+) -> GivenIds | None:
+    """The ids as a kernel takes them; None where a scatter takes them as they are, as fast.
+
+    That is so while the table fits the cache: a larger one the kernel's threads share out.
+    """
+    if first_id is None and ids.dtype.itemsize < 8 and num_segments < _MANY_SEGMENTS:
         return None
     if ids.dtype.itemsize < 4:
         ids = ids.astype(jnp.int32)

@@ -28,7 +28,7 @@ void check_segments(Executor& executor, const std::vector<Id>& ids, Id first_id,
   GuardedArray<Number> sums(num_segments);
   GuardedArray<int32_t> counts(num_segments);
   const SegmentIds<Id> rows(guarded_ids.data(), first_id, num_valid, num_segments);
-  sum_segments(rows, guarded_numbers.data(), sums.data());
+  sum_segments(executor, rows, guarded_numbers.data(), sums.data());
   count_segments(executor, rows, counts.data());
 
   // The definition: every row asks every segment, of some.
@@ -79,6 +79,21 @@ void check_all() {
         check_segments<Id, double>(executor, ids, first_id, num_valid, num_segments);
         check_segments<Id, uint32_t>(executor, ids, first_id, num_valid, num_segments);
         check_range(executor, ids, num_valid);
+      }
+    }
+  }
+  // More sums than the cache holds, which threads share out.
+  for (int64_t num_rows : {1 << 15}) {
+    for (Id first_id : {Id{0}, static_cast<Id>(most - 400000)}) {
+      for (Executor* executor : executors) {
+        std::vector<Id> ids(num_rows);
+        for (Id& id : ids) {
+          // Some name no segment, and a tenth of them the first two.
+          const uint64_t near = random_bits()() % 660000;
+          id = static_cast<Id>(static_cast<uint64_t>(first_id) + (near < 60000 ? near & 1 : near) - 1);
+        }
+        check_segments<Id, double>(*executor, ids, first_id, num_rows - 5, 600000);
+        check_segments<Id, uint32_t>(*executor, ids, first_id, num_rows, 600000);
       }
     }
   }

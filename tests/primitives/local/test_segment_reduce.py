@@ -256,6 +256,31 @@ def test_rows_are_sorted_and_scanned_as_they_are_scattered(num_rows):
         oracles.assert_same_bits(reduce(x, ids), expected)
 
 
+@pytest.mark.parametrize("id_dtype", ["int32", "int64", "uint32"])
+def test_more_segments_than_the_cache_holds(id_dtype):
+    # Threads share out the segments then; sums are in the order of the rows all the same.
+    num_rows, num_segments = 70_001, 600_000
+    rng = np.random.default_rng(0)
+    ids = rng.integers(0, 700_000, num_rows)
+    ids[:1000] = rng.integers(0, 3, 1000)
+    x = rng.standard_normal(num_rows)
+    is_in = (ids < num_segments) & (np.arange(num_rows) < num_rows - 9)
+    expected, counts = np.zeros(num_segments), np.zeros(num_segments, np.int32)
+    np.add.at(expected, ids[is_in], x[is_in])
+    np.add.at(counts, ids[is_in], 1)
+    given = ids.astype(id_dtype), num_segments
+    sums = local.segment_sum(x, *given, num_valid=num_rows - 9)
+    oracles.assert_same_bits(local.segment_count(*given, num_valid=num_rows - 9), counts)
+    means = local.segment_mean(x, *given, num_valid=num_rows - 9)
+    with np.errstate(invalid="ignore"):
+        quotients = expected / counts
+    if jax.default_backend() == "cpu":
+        oracles.assert_same_bits(sums, expected)
+    else:
+        np.testing.assert_allclose(sums, expected, rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(means, quotients, rtol=1e-12)
+
+
 def test_equals_jax_ops():
     x, ids = make_keys("uniform", NUM_ROWS, np.float32), segment_ids_of()
     ours, theirs = (of(x, ids, NUM_SEGMENTS) for of in (local.segment_sum, jax.ops.segment_sum))
