@@ -2,6 +2,7 @@
 # Each target does all its own set-up, in .venv, from nothing but Python >= 3.11, gcc and make.
 #
 #   make demo          the flights of 2013, sorted on one device and on a mesh
+#   make install       the environment of all the others
 #   make test          tests on both backends and doctests    PYTEST_ARGS="-k radix_sort" passes on
 #   make sanitize      the C++ kernels under ASan, UBSan and TSan
 #   make lint          style, types, import floors
@@ -45,7 +46,7 @@ PYTEST := $(BIN)/python -m pytest -n $(PYTEST_WORKERS) --dist loadfile
 KERNEL_SOURCES := $(wildcard primitives/kernels/*.h primitives/kernels/*.cc) \
 	primitives/kernels/CMakeLists.txt
 
-.PHONY: help demo test sanitize lint docs bench bench-smoke clean
+.PHONY: help install demo test sanitize lint docs bench bench-smoke clean
 
 help:
 	@sed -n 's/^#   make/make/p' Makefile
@@ -76,6 +77,8 @@ LINKS := $(addprefix build/links/jaxframes/,primitives frame shardings)
 $(LINKS):
 	mkdir -p $(@D)
 	ln -sfn ../../../$(@F) $@
+
+install: $(EXTRAS:%=$(STAMPS)/%) $(LINKS)
 
 demo: $(STAMPS)/demo
 	$(BIN)/python docs/demo/flights.py
