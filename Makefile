@@ -78,7 +78,10 @@ $(LINKS):
 	mkdir -p $(@D)
 	ln -sfn ../../../$(@F) $@
 
-install: $(EXTRAS:%=$(STAMPS)/%) $(LINKS)
+# The requirements of all extras, which one call resolves at once.
+install: $(STAMPS)/jaxframes $(LINKS)
+	$(PIP) install --quiet "jaxframes[$$(echo $(EXTRAS) | tr ' ' ,)]"
+	touch $(EXTRAS:%=$(STAMPS)/%)
 
 demo: $(STAMPS)/demo
 	$(BIN)/python docs/demo/flights.py
