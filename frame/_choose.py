@@ -181,11 +181,17 @@ def _fits(other: Array, like: Array, num_rows: Count) -> Array:
         same = (there.astype(other.dtype) == other) & (
             (there < there.dtype.type(0)) == (other < other.dtype.type(0))
         )
+    elif jnp.issubdtype(like.dtype, jnp.integer):
+        # The first number too large is cast to the greatest, and rounded back to itself. No float16
+        # is as large as some of them.
+        with np.errstate(over="ignore"):
+            first_too_large = other.dtype.type(float(jnp.iinfo(like.dtype).max) + 1)
+        same = (there.astype(other.dtype) == other) & (other < first_too_large)
     else:
-        same = there.astype(other.dtype) == other
-        if jnp.issubdtype(like.dtype, jnp.integer):
-            # The first number too large is cast to the greatest, and rounded back to itself.
-            same &= other < other.dtype.type(float(jnp.iinfo(like.dtype).max) + 1)
+        # In the dtype that NumPy compares them in: a cast back would meet the greatest integer,
+        # whatever larger number it was rounded to.
+        both = wide(np.result_type(other.dtype, like.dtype))
+        same = there.astype(both) == other.astype(both)
     return jnp.all(same | ~valid)
 
 

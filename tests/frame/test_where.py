@@ -90,6 +90,26 @@ def test_floats_that_a_narrower_dtype_holds(dtype):
             assert_parity(lambda f: f.x.where(f.y == 1.0, f.y), frame, ways=["eager"])
 
 
+@pytest.mark.parametrize("dtype", ["int8", "uint8", "int16", "uint16", "int32", "uint32", "int64"])
+@pytest.mark.parametrize("narrow", ["float16", "float32"])
+def test_integers_that_floats_hold(dtype, narrow):
+    # The ends of a dtype come back from a cast there and back, also where they are rounded.
+    info = np.iinfo(dtype)
+    for number in {info.min, info.min + 1, 1, info.max // 2 + 1, info.max - 1, info.max}:
+        frame = pd.DataFrame({"x": np.zeros(3, narrow), "y": np.array([0, number, 1], dtype)})
+        with np.errstate(all="ignore"), noting((dtype, narrow, number)):
+            assert_parity(lambda f: f.x.where(f.y == 1, f.y), frame, ways=["eager"])
+
+
+@pytest.mark.parametrize("dtype", ["uint16", "int32", "int64", "uint64"])
+def test_float16_in_a_column_of_larger_integers(dtype):
+    # pandas takes no float16 that is none of these integers.
+    for number in (3.0, 65504.0):
+        frame = pd.DataFrame({"x": np.zeros(3, dtype), "y": np.array([0, number, 1], "float16")})
+        with noting((dtype, number)):
+            assert_parity(lambda f: f.x.where(f.y == 1.0, f.y), frame, ways=["eager"])
+
+
 def test_conditions_are_aligned():
     frame = pd.DataFrame({"x": [1, 2, 3]})
     cond, other = pd.Series([True, False], index=[2, 1]), pd.Series([7.0, 8.0], index=[0, 1])
