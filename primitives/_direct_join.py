@@ -13,7 +13,7 @@ from ._typing import Array
 from .local._join import How, Joined
 from .local._sides import KeySides
 
-# The table is no larger then than what a join by hashes writes for each row.
+# For each row of the side that is looked up: a join by hashes writes no less for it.
 MOST_SLOTS_PER_ROW = 4
 MOST_SLOTS = 2**30
 SAMPLE_ROWS = 1 << 14
@@ -89,7 +89,7 @@ def match_directly(sides: KeySides, how: How) -> DirectMatches | None:
 @functools.partial(jax.jit, static_argnums=3)
 def _table(keys: Array, least: Any, num_valid: Array, num_slots: int) -> tuple[Array, Array]:
     """The row of each key at its distance from the least, -1 where there is none; and how many
-    slots are taken; of the first rows only where a key comes twice among these.
+    slots are taken. Where a key comes twice among the first rows, both are of those rows alone.
     """
 
     def of_first(num_rows: int) -> tuple[Array, Array]:
