@@ -196,13 +196,11 @@ def _fits(other: Array, like: Array, num_rows: Count) -> Array:
 
 
 def _is_of_float(x: Array, dtype: Any) -> Array:
-    """Which floats are ones of another dtype too, NaN always.
+    """Which floats are ones of a narrower dtype too, NaN always.
 
     Not by a cast there and back: XLA on GPU leaves such pairs out, as if nothing were rounded.
     """
     limits = jnp.finfo(dtype)
-    if limits.bits >= jnp.finfo(x.dtype).bits:
-        return jnp.ones(x.shape, jnp.bool_)
     is_held = (jax.lax.reduce_precision(x, limits.nexp, limits.nmant) == x) | jnp.isnan(x)
     if limits.bits == 32:
         return is_held

@@ -24,6 +24,16 @@ def assert_same_bits(actual: Any, expected: Any) -> None:
         np.testing.assert_array_equal(as_unsigned(actual_leaf), as_unsigned(expected_leaf))
 
 
+def assert_same_sums(actual: Any, expected: Any, **tolerances: float) -> None:
+    """Compares sums of floats in the order of the rows: by bits, but on GPU, whose order is another
+    one, within tolerances.
+    """
+    if jax.default_backend() == "cpu":
+        assert_same_bits(actual, expected)
+    else:
+        np.testing.assert_allclose(actual, expected, **tolerances)
+
+
 def as_unsigned(array: np.ndarray) -> np.ndarray:
     """The bit patterns of an array."""
     if array.dtype.kind == "c":

@@ -66,7 +66,8 @@ void for_rows_in(const SegmentIds<Id>& rows, int64_t begin, int64_t end,
 
 // Calls each_part(begin, end) for parts of the segments, where threads had better share
 // those out than the rows: where results of `item_bytes` do not fit the cache, and adding
-// to them is waiting for memory. Each thread then reads the ids of all rows.
+// to them is waiting for memory. Each thread then reads the ids of all rows. Elsewhere
+// returns false, and nothing is done.
 template <typename Id, typename EachPart>
 bool share_out_segments(Executor& executor, const SegmentIds<Id>& rows, int64_t item_bytes,
                         const EachPart& each_part) {
