@@ -95,26 +95,38 @@ class ManyGroups {
   // positions)` sorts words.
   template <typename Sort>
   void number_by_word(int64_t capacity, int32_t* first_row_ids, const Sort& sort) {
+    // One line of the cache has both: groups in the order of their words lie anywhere.
+    struct Group {
+      int32_t first_row, number;
+    };
     const int64_t size = num_groups();
     WorkArray<Word> words(size), sorted_words(size);
-    WorkArray<int32_t> positions(size), numbers(size);
+    WorkArray<int32_t> positions(size);
+    WorkArray<Group> groups(size);
     parallel_for(executor_, num_bins(), [&](int, int64_t bin) {
+      const int32_t* const first_rows = row_ids_ + bin_offsets_[bin];
       std::copy_n(words_ + bin_offsets_[bin], num_groups_of(bin),
                   words.data() + group_offsets_[bin]);
+      for (int64_t i = 0; i < num_groups_of(bin); ++i) {
+        groups[group_offsets_[bin] + i].first_row = first_rows[i];
+      }
     });
     sort(executor_, words.data(), size, sorted_words.data(), positions.data());
     const Chunks chunks(size, 1 << 15, executor_.num_threads());
     parallel_for(executor_, chunks.count, [&](int, int64_t chunk) {
       for (int64_t i = chunks.begin(chunk); i < chunks.end(chunk); ++i) {
-        numbers[positions[i]] = static_cast<int32_t>(i);
+        if (i + kGroupsAhead < size) {
+          __builtin_prefetch(&groups[positions[i + kGroupsAhead]], 1);
+        }
+        Group& group = groups[positions[i]];
+        group.number = static_cast<int32_t>(i);
+        if (i < capacity) first_row_ids[i] = group.first_row;
       }
     });
     parallel_for(executor_, num_bins(), [&](int, int64_t bin) {
       int32_t* const first_rows = row_ids_ + bin_offsets_[bin];
       for (int64_t i = 0; i < num_groups_of(bin); ++i) {
-        const int32_t number = numbers[group_offsets_[bin] + i];
-        if (number < capacity) first_row_ids[number] = first_rows[i];
-        first_rows[i] = number;
+        first_rows[i] = groups[group_offsets_[bin] + i].number;
       }
     });
   }
@@ -132,7 +144,9 @@ class ManyGroups {
     parallel_for(executor_, chunks.count, [&](int, int64_t chunk) {
       uint32_t* const places = chunk_offsets_.chunk(chunk);
       for (int64_t row = chunks.begin(chunk); row < chunks.end(chunk); ++row) {
-        group_ids[row] = group_ids_[places[digit_.of(source_.word(row))]++];
+        uint32_t& place = places[digit_.of(source_.word(row))];
+        group_ids[row] = group_ids_[place];
+        prefetch_after(group_ids_ + place++);
       }
     });
   }
@@ -142,6 +156,8 @@ class ManyGroups {
   static constexpr int64_t kBinRows = 1 << 13;
   static constexpr int kMaxBinBits = 10;
   static constexpr int64_t kSlotsPerGroup = 4;
+  // Groups that are fetched before they are looked at.
+  static constexpr int64_t kGroupsAhead = 16;
 
   int64_t num_bins() const { return digit_.num_bins(); }
   int64_t num_groups_of(int64_t bin) const {
