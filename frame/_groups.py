@@ -32,6 +32,10 @@ from ._layout import LEAST_CAPACITY, Layout
 from ._moves import position, take_columns
 from ._table import NO_ROWS, Count, Table, as_count, is_row, is_traced
 
+# An eager call finds the first rows of groups along with their numbers where there are at most
+# one in so many rows: room for more takes longer to fill than few groups take to find.
+ROWS_OF_A_GROUP = 8
+
 
 class Groups:
     """The groups of a table's rows.
@@ -193,13 +197,22 @@ def _factorized(
     missing = [key.missing() for key in keys if dropna and key.can_miss]
     any_missing = functools.reduce(jnp.logical_or, missing) if missing else None
     words = tuple(word for key in keys for word in distinct_keys(key))
-    slots, count = _dense_numbers(words, any_missing, table.num_rows, len(keys) > 1, layout)
-    if is_traced(count):
-        room = layout.capacity_for(table.capacity if capacity is None else capacity)
+    room = layout.capacity_for(table.capacity if capacity is None else capacity)
+    if layout.mesh is not None:
+        known_groups = LEAST_CAPACITY
+    elif is_traced(table, keys):
+        known_groups = room
     else:
+        known_groups = layout.capacity_for(table.capacity // ROWS_OF_A_GROUP)
+    slots, count, known = _dense_numbers(
+        words, any_missing, table.num_rows, len(keys) > 1, known_groups, layout
+    )
+    if not is_traced(count):
         count = as_count(int(count))
         room = layout.capacity_for(int(count))
-    first_rows, kept = _first_rows(slots, count, room, sort, layout)
+    if layout.mesh is not None or room > known_groups:
+        known = None
+    first_rows, kept = _first_rows(slots, known, count, room, sort, layout)
     columns = take_columns(keys, first_rows, layout)
     if len(keys) > 1:
         # Of several keys pandas numbers each alone: a zero has the sign of the column's first.
@@ -224,31 +237,47 @@ def _with_first_zero(unique: Array, data: Array, num_rows: Count, layout: Layout
     return jnp.where(unique == 0, zero, unique)
 
 
-@functools.partial(jax.jit, static_argnums=(3, 4))
+@functools.partial(jax.jit, static_argnums=(3, 4, 5))
 def _dense_numbers(
-    words: Any, any_missing: Array | None, num_rows: Count, is_flagged: bool, layout: Layout
-) -> Any:
+    words: Any,
+    any_missing: Array | None,
+    num_rows: Count,
+    is_flagged: bool,
+    known_groups: int,
+    layout: Layout,
+) -> tuple[Array, Array, Array | None]:
+    """The slot of each row, how many groups there are, and the first rows of so many of them."""
     if any_missing is not None and is_flagged:
         # Groups with a missing key come last, so that the others are numbered from zero.
         words = (any_missing, *words)
-    # The keys are taken from the first rows, when it is known how many there are.
     found = primitives.factorize(
-        words, capacity=LEAST_CAPACITY, num_valid=num_rows, **layout.on_mesh
+        words,
+        capacity=known_groups,
+        return_index=layout.mesh is None,
+        num_valid=num_rows,
+        **layout.on_mesh,
     )
     slots = layout.constrain(found.group_ids.astype(jnp.int32))
-    if any_missing is None:
-        return slots, found.count.astype(jnp.int32)
-    slots = jnp.where(any_missing, np.int32(-1), slots)
-    return slots, jnp.max(slots, initial=np.int32(-1)) + np.int32(1)
+    count = found.count.astype(jnp.int32)
+    if any_missing is not None:
+        slots = jnp.where(any_missing, np.int32(-1), slots)
+        count = jnp.max(slots, initial=np.int32(-1)) + np.int32(1)
+    return slots, count, found.row_ids
 
 
-@functools.partial(jax.jit, static_argnums=(2, 3, 4))
-def _first_rows(slots: Array, count: Count, capacity: int, sort: bool, layout: Layout) -> Any:
+@functools.partial(jax.jit, static_argnums=(3, 4, 5))
+def _first_rows(
+    slots: Array, known: Array | None, count: Count, capacity: int, sort: bool, layout: Layout
+) -> Any:
+    none = np.int32(np.iinfo(np.int32).max)
     count = jnp.minimum(jnp.asarray(count, jnp.int32), np.int32(capacity))
-    first_rows = first_row_of_slots(slots, capacity, count, layout)
+    if known is None:
+        first_rows = first_row_of_slots(slots, capacity, count, layout)
+    else:
+        is_group = jax.lax.iota(jnp.int32, capacity) < count
+        first_rows = jnp.where(is_group, known[:capacity], none)
     kept = None
     if not sort:
-        has_rows = first_rows < np.int32(np.iinfo(np.int32).max)
-        kept = in_order_of(first_rows, has_rows, capacity)
+        kept = in_order_of(first_rows, first_rows < none, capacity)
         first_rows = first_rows[kept]
     return layout.constrain(first_rows), kept

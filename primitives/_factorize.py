@@ -23,6 +23,7 @@ def factorize(
     *,
     capacity: int | None = None,
     sort: bool = True,
+    return_index: bool = False,
     num_valid: int | Integer[ArrayLike, ""] | None = None,
     axis: str | tuple[str, ...] | None = None,
     transport: Transport = "auto",
@@ -36,15 +37,16 @@ def factorize(
         capacity: distinct keys of the result. Static. Left out, an eager call returns the distinct
             keys and no more; a traced one has room for as many as rows.
         sort: number the keys in their order, NaN last; else in the order of their first rows.
+        return_index: also the row where each key first stands.
         num_valid: the rows that count, from the front; all of them if left out.
         axis: mesh axis or axes that the rows lie along; all axes of the mesh if left out.
         transport: how the rows travel; see `collective.partition`.
 
     Returns:
-        `Factorized(group_ids, unique_keys, count)`: the number of each row's key, -1 in padding;
-        the distinct keys by number, as those of their first rows, of which the first `count` are
-        meaningful, zeros behind them; and how many there are. On a mesh they are sharded by rows
-        where it divides their number.
+        `Factorized(group_ids, unique_keys, row_ids, count)`: the number of each row's key, -1 in
+        padding; the distinct keys by number, as those of their first rows; these rows, `None`
+        unless asked for; and how many there are. The first `count` keys are meaningful, zeros stand
+        behind them. On a mesh all are sharded by rows where it divides their number.
 
     Raises:
         CapacityError: an eager call was given too small a capacity.
@@ -79,16 +81,17 @@ def factorize(
         if row_mesh is None:
             rows_that_count = as_num_valid(num_valid, num_rows, caller)
             groups = factorize_columns(placed, rows_that_count, capacity, bool(sort))
-            return groups.first_row_ids, groups.count, groups.group_ids
-        return _factorize_on_mesh(
-            placed, valid, row_mesh, capacity, num_rows, bool(sort), transport
-        )
+            return (None, groups.first_row_ids), groups.count, groups.group_ids
+        asked = (bool(sort), bool(return_index))
+        return _factorize_on_mesh(placed, valid, row_mesh, capacity, num_rows, asked, transport)
 
-    rows, count, group_ids = sized(caller, run, capacity, num_rows, row_mesh)
-    # On one device the rows are ids. The keys are taken once it is known how many there are:
-    # to fill room for as many as rows would take longer than the rest.
-    unique_columns = keys_of_groups(placed, rows, count) if row_mesh is None else rows
-    return Factorized(group_ids, unique_columns if is_tuple else unique_columns[0], count)
+    (unique_columns, row_ids), count, group_ids = sized(caller, run, capacity, num_rows, row_mesh)
+    if row_mesh is None:
+        # The keys are taken once it is known how many there are: to fill room for as many as rows
+        # would take longer than the rest.
+        unique_columns = keys_of_groups(placed, row_ids, count)
+    unique_keys = unique_columns if is_tuple else unique_columns[0]
+    return Factorized(group_ids, unique_keys, row_ids if return_index else None, count)
 
 
 @functools.partial(jax.jit, static_argnums=(2, 3, 4, 5, 6))
@@ -98,20 +101,23 @@ def _factorize_on_mesh(
     row_mesh: RowMesh,
     capacity: int,
     num_rows: int,
-    sort: bool,
+    asked: tuple[bool, bool],
     transport: Transport,
 ) -> Any:
+    sort, return_index = asked
+
     def of_shard(columns: tuple[Array, ...], valid: ValidRows | None) -> Any:
         groups = collective.factorize(
             columns,
             axis_name=row_mesh.axes,
             sort=sort,
+            return_index=return_index,
             num_valid=row_mesh.num_valid(num_rows, valid),
             transport=transport,
         )
-        return groups.unique_keys, groups.count, groups.group_ids
+        return (groups.unique_keys, groups.row_ids), groups.count, groups.group_ids
 
-    unique_columns, count, group_ids = map_front_packed(
+    rows, count, group_ids = map_front_packed(
         row_mesh,
         of_shard,
         columns,
@@ -119,4 +125,4 @@ def _factorize_on_mesh(
         replicated=(valid,),
         transport=transport,
     )
-    return unique_columns, count, row_mesh.trim(group_ids, num_rows)
+    return rows, count, row_mesh.trim(group_ids, num_rows)

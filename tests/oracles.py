@@ -483,9 +483,14 @@ def head_flags_of(segment_ids: np.ndarray) -> np.ndarray:
 
 
 def factorize(
-    keys: Any, *, capacity: int | None = None, sort: bool = True, num_valid: int | None = None
-) -> tuple[np.ndarray, Any, np.int32]:
-    """Group ids, unique keys and count, row by row with a dictionary."""
+    keys: Any,
+    *,
+    capacity: int | None = None,
+    sort: bool = True,
+    return_index: bool = False,
+    num_valid: int | None = None,
+) -> tuple[np.ndarray, Any, np.ndarray | None, np.int32]:
+    """Group ids, unique keys, their rows and count, row by row with a dictionary."""
     columns = columns_of(keys)
     num_rows = len(columns[0])
     num_valid = num_rows if num_valid is None else num_valid
@@ -498,9 +503,10 @@ def factorize(
     number_of = {rank: number for number, rank in enumerate(in_order)}
     group_ids = np.full(num_rows, -1, np.int32)
     group_ids[:num_valid] = [number_of[rank] for rank in ranks]
-    row_ids = [first_rows[rank] for rank in in_order]
-    unique_keys = with_zeros_behind(take(keys, np.array(row_ids[:capacity], np.int32)), capacity)
-    return group_ids, unique_keys, np.int32(len(in_order))
+    row_ids = np.array([first_rows[rank] for rank in in_order][:capacity], np.int32)
+    unique_keys = with_zeros_behind(take(keys, row_ids), capacity)
+    row_ids = with_zeros_behind(row_ids, capacity) if return_index else None
+    return group_ids, unique_keys, row_ids, np.int32(len(in_order))
 
 
 def join(

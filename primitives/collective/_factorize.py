@@ -20,7 +20,7 @@ from ._axis import AxisName, as_shards, num_shards_on
 from ._exchange import Transport, check_transport, exchange
 from ._key_ranges import send_back, send_to_key_ranges, total_before
 from ._packing import pack_rows, unpack_rows
-from ._radix_sort import row_id_dtype
+from ._radix_sort import global_row_ids, row_id_dtype
 from ._unique import unique
 
 
@@ -30,6 +30,7 @@ def factorize(
     axis_name: AxisName,
     capacity: int | None = None,
     sort: bool = True,
+    return_index: bool = False,
     num_valid: int | Integer[ArrayLike, ""] | None = None,
     transport: Transport = "auto",
 ) -> Factorized:
@@ -43,16 +44,18 @@ def factorize(
             out, which always suffices.
         sort: number the keys in their order, NaN last; else in the order of their first rows, by
             (shard, row).
+        return_index: also the row where each key first stands, counted over all shards.
         num_valid: the rows of this shard that count, from the front; all of them if left out.
         transport: how the rows travel; see `partition`.
 
     Returns:
-        `Factorized(group_ids, unique_keys, count)`: the number of each row's key among those of all
-        shards, -1 in padding; this shard's part of the distinct keys, as those of their first rows,
-        zeros behind the last; and how many those are. The parts follow one another in the order of
-        the numbers: with `sort` they are ranges of keys, else each key is on the shard of its first
-        row. Numbers are int32, or int64 where the mesh holds more than 2^31 rows. `count >
-        capacity` says that some keys did not fit: numbers are right all the same.
+        `Factorized(group_ids, unique_keys, row_ids, count)`: the number of each row's key among
+        those of all shards, -1 in padding; this shard's part of the distinct keys, as those of
+        their first rows; these rows, `None` unless asked for; and how many keys the part has, zeros
+        behind the last. The parts follow one another in the order of the numbers: with `sort` they
+        are ranges of keys, else each key is on the shard of its first row. Numbers are int32, or
+        int64 where the mesh holds more than 2^31 rows. `count > capacity` says that some keys did
+        not fit: numbers are right all the same.
 
     Raises:
         TypeError: a dtype that cannot be a key, or `capacity` is traced.
@@ -94,18 +97,23 @@ def factorize(
             columns,
             axis_name=axis_name,
             capacity=capacity,
+            return_index=return_index,
             return_inverse=True,
             num_valid=valid,
             transport=transport,
         )
         assert found.inverse is not None
-        numbers, unique_columns, count = found.inverse, found.unique_keys, found.count
+        numbers, count = found.inverse, found.count
+        unique_columns, row_ids = found.unique_keys, found.row_ids
     else:
         numbers, is_first = _number_first_rows(columns, valid, dtype, axis_name, transport)
-        unique_columns, count = select_rows(columns, is_first, capacity, valid)
+        own_ids = global_row_ids(num_rows, axis_name, caller) if return_index else None
+        rows, count = select_rows((columns, own_ids), is_first, capacity, valid)
+        unique_columns, row_ids = rows
     is_valid = jax.lax.iota(jnp.int32, num_rows) < valid
     group_ids = jnp.where(is_valid, numbers, np.array(-1, dtype))
-    return Factorized(group_ids, unique_columns if is_tuple else unique_columns[0], count)
+    unique_keys = unique_columns if is_tuple else unique_columns[0]
+    return Factorized(group_ids, unique_keys, row_ids, count)
 
 
 def _number_first_rows(

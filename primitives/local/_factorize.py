@@ -20,6 +20,7 @@ class Factorized(NamedTuple):
 
     group_ids: Int[Array, " rows"]
     unique_keys: PyTree
+    row_ids: Int[Array, " groups"] | None
     count: Int[Array, ""]
 
 
@@ -28,6 +29,7 @@ def factorize(
     *,
     capacity: int | None = None,
     sort: bool = True,
+    return_index: bool = False,
     num_valid: int | Integer[ArrayLike, ""] | None = None,
 ) -> Factorized:
     """Numbers the distinct keys, so that equal keys have equal numbers.
@@ -38,13 +40,15 @@ def factorize(
         capacity: distinct keys that the result has room for. Static; as many as there are rows if
             left out.
         sort: number the keys in their order, NaN last; else in the order of their first rows.
+        return_index: also the row where each key first stands.
         num_valid: the rows that count, from the front; all of them if left out.
 
     Returns:
-        `Factorized(group_ids, unique_keys, count)`: the number of each row's key, int32, -1 for
-        padding; the distinct keys by number, as those of their first rows, an array or a tuple as
-        they were given, zeros behind the last; and how many there are. `count > capacity` says
-        that some did not fit: numbers are right all the same.
+        `Factorized(group_ids, unique_keys, row_ids, count)`: the number of each row's key, int32,
+        -1 for padding; the distinct keys by number, as those of their first rows, an array or a
+        tuple as they were given; these rows, `None` unless asked for; and how many there are.
+        Zeros stand behind the last key. `count > capacity` says that some did not fit: numbers are
+        right all the same.
 
     Raises:
         TypeError: a dtype that cannot be a key, or `capacity` is traced.
@@ -65,9 +69,11 @@ def factorize(
     Example:
         >>> import jax.numpy as jnp
         >>> from jaxframes.primitives import local
-        >>> groups = local.factorize(jnp.array([30, 10, 30, 20]), capacity=3)
+        >>> groups = local.factorize(jnp.array([30, 10, 30, 20]), capacity=4, return_index=True)
         >>> groups.group_ids.tolist(), groups.unique_keys.tolist(), groups.count.tolist()
-        ([2, 0, 2, 1], [10, 20, 30], 3)
+        ([2, 0, 2, 1], [10, 20, 30, 0], 3)
+        >>> groups.row_ids.tolist()
+        [1, 3, 0, 0]
         >>> local.factorize(jnp.array([30, 10, 30, 20]), sort=False).group_ids.tolist()
         [0, 1, 0, 2]
     """
@@ -79,7 +85,8 @@ def factorize(
     groups = factorize_columns(columns, valid, capacity, bool(sort))
     unique_columns = keys_of_groups(columns, groups.first_row_ids, groups.count)
     unique_keys = unique_columns if is_tuple else unique_columns[0]
-    return Factorized(groups.group_ids, unique_keys, groups.count)
+    row_ids = groups.first_row_ids if return_index else None
+    return Factorized(groups.group_ids, unique_keys, row_ids, groups.count)
 
 
 # Compiled as one: an eager call would copy the kernel's results, and its scratch memory.

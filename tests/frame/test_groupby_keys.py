@@ -51,6 +51,21 @@ def test_keys_on_a_mesh():
     )
 
 
+@pytest.mark.parametrize("num_groups", [40, 900])
+def test_few_groups_and_nearly_as_many_as_rows(num_groups):
+    rng = np.random.default_rng(num_groups)
+    values = rng.normal(size=num_groups)
+    values[0] = np.nan
+    keys = rng.permutation(np.resize(values, 1_000))
+    frame = pd.DataFrame({"k": keys, "i": np.arange(1_000)})
+
+    def reduced(f):
+        sums = tuple(f.groupby("k", **how)["i"].sum() for how in WAYS_TO_GROUP)
+        return *sums, f.groupby(["k", f["i"] % 2], sort=False)["i"].max()
+
+    assert_parity(reduced, frame, ways=["eager"])
+
+
 @pytest.mark.parametrize("keys", [["c", "k"]])
 def test_categories_that_no_row_has(keys):
     def reduced(f):

@@ -19,6 +19,7 @@ from on_shards import (
     noting,
     on_shards,
     row_counts,
+    row_ids,
     valid_rows,
 )
 
@@ -31,7 +32,8 @@ def factorize_both_ways(num_shards, transport="auto", capacity=None):
 
     def run(keys, num_valid):
         at = {"axis_name": "rows", "num_valid": num_valid, "transport": transport}
-        return [collective.factorize(keys, sort=s, capacity=capacity, **at) for s in (True, False)]
+        at |= {"capacity": capacity, "return_index": True}
+        return [collective.factorize(keys, sort=s, **at) for s in (True, False)]
 
     return on_shards(run, num_shards)
 
@@ -43,7 +45,8 @@ def check(keys, counts, transport="auto"):
     ):
         assert isinstance(groups, collective.Factorized)
         groups = jax.tree.map(np.asarray, groups)
-        group_ids, unique_keys, count = oracles.factorize(sequence, sort=sort)
+        expected = oracles.factorize(sequence, sort=sort, return_index=True)
+        group_ids, unique_keys, first_rows, count = expected
         with noting(sort):
             oracles.assert_same_bits(valid_rows(groups.group_ids, counts), group_ids)
             is_padding = np.arange(NUM_ROWS) >= counts[:, None]
@@ -51,7 +54,11 @@ def check(keys, counts, transport="auto"):
             assert groups.count.sum() == count
             in_order = valid_rows(groups.unique_keys, groups.count)
             oracles.assert_same_bits(in_order, oracles.take(unique_keys, np.arange(count)))
-            for leaf in oracles.columns_of(groups.unique_keys):
+            own_ids = valid_rows(row_ids(len(counts), NUM_ROWS), counts)
+            oracles.assert_same_bits(
+                valid_rows(groups.row_ids, groups.count), own_ids[first_rows[:count]]
+            )
+            for leaf in (groups.row_ids, *oracles.columns_of(groups.unique_keys)):
                 assert not leaf[np.arange(NUM_ROWS) >= groups.count[:, None]].any()
             if not sort:
                 # Each key is where its first row is.
@@ -101,6 +108,7 @@ def test_a_capacity_cuts_keys_off_and_nothing_else():
         assert np.max(groups.count) > 2
         oracles.assert_same_bits((few.group_ids, few.count), (groups.group_ids, groups.count))
         oracles.assert_same_bits(few.unique_keys, np.asarray(groups.unique_keys)[:, :2])
+        oracles.assert_same_bits(few.row_ids, np.asarray(groups.row_ids)[:, :2])
 
 
 # Global calls
@@ -111,10 +119,11 @@ def test_a_capacity_cuts_keys_off_and_nothing_else():
 def test_whole_arrays_of_any_length(num_shards, num_rows, sort):
     mesh = None if num_shards is None else mesh_of(num_shards)
     keys = make_keys("nan_inf_sprinkled", num_rows, np.float32)
-    _, _, count = oracles.factorize(keys, sort=sort)
-    expected = oracles.factorize(keys, sort=sort, capacity=int(count))
-    oracles.assert_same_bits(tuple(primitives.factorize(keys, mesh, sort=sort)), expected)
-    traced = jax.jit(functools.partial(primitives.factorize, mesh=mesh, sort=sort, capacity=4))
+    *_, count = oracles.factorize(keys, sort=sort)
+    expected = oracles.factorize(keys, sort=sort, return_index=True, capacity=int(count))
+    factorize = functools.partial(primitives.factorize, mesh=mesh, sort=sort)
+    oracles.assert_same_bits(tuple(factorize(keys, return_index=True)), expected)
+    traced = jax.jit(functools.partial(factorize, capacity=4))
     expected = oracles.factorize(keys, sort=sort, capacity=4)
     oracles.assert_same_bits(tuple(traced(keys)), expected)
 
