@@ -132,9 +132,10 @@ def slots_of_digits(keys: Any, lowest: Any, is_member: Array, plan: tuple[Digit,
     """Inside a compiled function: the slots of rows, -1 where one is no member or has no key."""
     slots = jnp.zeros(is_member.shape, jnp.int32)
     for (data, valid), low, digit in zip(keys, lowest, plan, strict=True):
-        value = (
-            data.astype(jnp.int32) if data.dtype == jnp.bool_ else (data - low).astype(jnp.int32)
-        )
+        if np.dtype(data.dtype).itemsize < 4:
+            # The distance of narrow integers may be one that their dtype does not hold.
+            data = data.astype(jnp.int32)
+        value = (data - jnp.asarray(low).astype(data.dtype)).astype(jnp.int32)
         missing = (data < 0) if digit.kind == "code" else None if valid is None else ~valid
         if missing is not None and digit.can_miss:
             value = jnp.where(missing, np.int32(digit.size - 1), value)

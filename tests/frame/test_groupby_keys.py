@@ -132,6 +132,25 @@ def test_wide_integers_and_negative_ones():
     assert_parity(lambda f: f.groupby(["k", "x"]).sum(), narrow, ways=["eager"])
 
 
+@pytest.mark.parametrize(
+    ("dtype", "ends", "num_rows"),
+    [("int8", (-128, 127), 400), ("int16", (-20_000, 20_000), 20_000)],
+)
+def test_narrow_integers_farther_apart_than_their_dtype_holds(dtype, ends, num_rows):
+    keys = np.resize(np.array([*ends, 0, ends[1]], dtype), num_rows)
+    frame = pd.DataFrame({"k": keys, "i": np.arange(num_rows)})
+
+    def sums(f):
+        return (
+            f.groupby("k").sum(),
+            f.groupby("k", sort=False).sum(),
+            f.groupby(["k", f["i"] % 2]).sum(),
+            f.groupby("k").i.transform("max"),
+        )
+
+    assert_parity(sums, frame, ways=["eager"])
+
+
 @pytest.mark.parametrize("num_rows", [0, 1])
 def test_few_rows(num_rows):
     def sums(f):
