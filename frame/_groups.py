@@ -32,8 +32,9 @@ from ._layout import LEAST_CAPACITY, Layout
 from ._moves import position, take_columns
 from ._table import NO_ROWS, Count, Table, as_count, is_row, is_traced
 
-# An eager call finds the first rows of groups along with their numbers where there are at most
-# one in so many rows: room for more takes longer to fill than few groups take to find.
+# An eager call has room for the first rows of one group in so many rows, and looks for them again
+# where there are more, which takes 80 ms of 10M rows. Room for all would take longer to fill than
+# few groups take to find.
 ROWS_OF_A_GROUP = 8
 
 
@@ -199,20 +200,20 @@ def _factorized(
     words = tuple(word for key in keys for word in distinct_keys(key))
     room = layout.capacity_for(table.capacity if capacity is None else capacity)
     if layout.mesh is not None:
-        known_groups = LEAST_CAPACITY
+        # Neither keys nor rows of groups are taken: over a mesh they would travel.
+        known_room = LEAST_CAPACITY
     elif is_traced(table, keys):
-        known_groups = room
+        known_room = room
     else:
-        known_groups = layout.capacity_for(table.capacity // ROWS_OF_A_GROUP)
-    slots, count, known = _dense_numbers(
-        words, any_missing, table.num_rows, len(keys) > 1, known_groups, layout
+        known_room = layout.capacity_for(table.capacity // ROWS_OF_A_GROUP)
+    slots, count, known_rows = _dense_numbers(
+        words, any_missing, table.num_rows, len(keys) > 1, known_room, layout
     )
     if not is_traced(count):
         count = as_count(int(count))
         room = layout.capacity_for(int(count))
-    if layout.mesh is not None or room > known_groups:
-        known = None
-    first_rows, kept = _first_rows(slots, known, count, room, sort, layout)
+    known_rows = known_rows if room <= known_room else None
+    first_rows, kept = _first_rows(slots, known_rows, count, room, sort, layout)
     columns = take_columns(keys, first_rows, layout)
     if len(keys) > 1:
         # Of several keys pandas numbers each alone: a zero has the sign of the column's first.
@@ -243,7 +244,7 @@ def _dense_numbers(
     any_missing: Array | None,
     num_rows: Count,
     is_flagged: bool,
-    known_groups: int,
+    known_room: int,
     layout: Layout,
 ) -> tuple[Array, Array, Array | None]:
     """The slot of each row, how many groups there are, and the first rows of so many of them."""
@@ -252,7 +253,7 @@ def _dense_numbers(
         words = (any_missing, *words)
     found = primitives.factorize(
         words,
-        capacity=known_groups,
+        capacity=known_room,
         return_index=layout.mesh is None,
         num_valid=num_rows,
         **layout.on_mesh,
@@ -267,15 +268,15 @@ def _dense_numbers(
 
 @functools.partial(jax.jit, static_argnums=(3, 4, 5))
 def _first_rows(
-    slots: Array, known: Array | None, count: Count, capacity: int, sort: bool, layout: Layout
+    slots: Array, known_rows: Array | None, count: Count, capacity: int, sort: bool, layout: Layout
 ) -> Any:
     none = np.int32(np.iinfo(np.int32).max)
     count = jnp.minimum(jnp.asarray(count, jnp.int32), np.int32(capacity))
-    if known is None:
+    if known_rows is None:
         first_rows = first_row_of_slots(slots, capacity, count, layout)
     else:
         is_group = jax.lax.iota(jnp.int32, capacity) < count
-        first_rows = jnp.where(is_group, known[:capacity], none)
+        first_rows = jnp.where(is_group, known_rows[:capacity], none)
     kept = None
     if not sort:
         kept = in_order_of(first_rows, first_rows < none, capacity)

@@ -82,8 +82,8 @@ def factorize(
             rows_that_count = as_num_valid(num_valid, num_rows, caller)
             groups = factorize_columns(placed, rows_that_count, capacity, bool(sort))
             return (None, groups.first_row_ids), groups.count, groups.group_ids
-        asked = (bool(sort), bool(return_index))
-        return _factorize_on_mesh(placed, valid, row_mesh, capacity, num_rows, asked, transport)
+        options = (bool(sort), bool(return_index))
+        return _factorize_on_mesh(placed, valid, row_mesh, capacity, num_rows, options, transport)
 
     (unique_columns, row_ids), count, group_ids = sized(caller, run, capacity, num_rows, row_mesh)
     if row_mesh is None:
@@ -101,10 +101,10 @@ def _factorize_on_mesh(
     row_mesh: RowMesh,
     capacity: int,
     num_rows: int,
-    asked: tuple[bool, bool],
+    options: tuple[bool, bool],
     transport: Transport,
 ) -> Any:
-    sort, return_index = asked
+    sort, return_index = options
 
     def of_shard(columns: tuple[Array, ...], valid: ValidRows | None) -> Any:
         groups = collective.factorize(

@@ -48,6 +48,16 @@ def test_every_public_name_is_in_the_reference(tmp_path):
     assert names_of((tmp_path / "objects.inv").read_bytes()) == public_names()
 
 
+def test_results_are_written_with_the_fields_that_they_have():
+    for level in ("local", "collective"):
+        page = (DOCS / f"reference/{level}.md").read_text()
+        results = importlib.import_module(f"jaxframes.primitives.{level}")
+        written = dict(re.findall(r"py:class:: (\w+)\((.*)\)", page))
+        assert "Factorized" in written
+        for name, fields in written.items():
+            assert fields == ", ".join(getattr(results, name)._fields)
+
+
 def test_the_guarantees_name_every_op_with_its_levels():
     page = (DOCS / "reference/guarantees.md").read_text()
     table = re.search(r"^\| op \|.*?\n\n", page, re.MULTILINE | re.DOTALL).group().strip()

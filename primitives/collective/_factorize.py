@@ -44,7 +44,7 @@ def factorize(
             out, which always suffices.
         sort: number the keys in their order, NaN last; else in the order of their first rows, by
             (shard, row).
-        return_index: also the row where each key first stands, counted over all shards.
+        return_index: also the row where each key first stands, a global id `shard * rows + row`.
         num_valid: the rows of this shard that count, from the front; all of them if left out.
         transport: how the rows travel; see `partition`.
 
@@ -53,9 +53,9 @@ def factorize(
         those of all shards, -1 in padding; this shard's part of the distinct keys, as those of
         their first rows; these rows, `None` unless asked for; and how many keys the part has, zeros
         behind the last. The parts follow one another in the order of the numbers: with `sort` they
-        are ranges of keys, else each key is on the shard of its first row. Numbers are int32, or
-        int64 where the mesh holds more than 2^31 rows. `count > capacity` says that some keys did
-        not fit: numbers are right all the same.
+        are ranges of keys, else each key is on the shard of its first row. Numbers and rows are
+        int32, or int64 where the mesh holds more than 2^31 rows. `count > capacity` says that some
+        keys did not fit: numbers are right all the same.
 
     Raises:
         TypeError: a dtype that cannot be a key, or `capacity` is traced.
@@ -77,11 +77,11 @@ def factorize(
             shard 0   keys [7 3 7]
             shard 1   keys [9 7 3]
             ->
-            shard 0   group ids [1 0 1]   unique keys [3 0 0]   count 1
-            shard 1   group ids [2 1 0]   unique keys [7 9 0]   count 2
+            shard 0   group ids [1 0 1]   unique keys [3 0 0]   row ids [1 0 0]   count 1
+            shard 1   group ids [2 1 0]   unique keys [7 9 0]   row ids [0 3 0]   count 2
             ->
-            shard 0   group ids [0 1 0]   unique keys [7 3 0]   count 2
-            shard 1   group ids [2 0 1]   unique keys [9 0 0]   count 1
+            shard 0   group ids [0 1 0]   unique keys [7 3 0]   row ids [0 1 0]   count 2
+            shard 1   group ids [2 0 1]   unique keys [9 0 0]   row ids [3 0 0]   count 1
     """
     caller = "factorize"
     num_shards = num_shards_on(axis_name, caller)

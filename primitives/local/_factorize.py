@@ -16,7 +16,9 @@ from ._take import take_rows_or_zeros
 
 
 class Factorized(NamedTuple):
-    """Keys as dense numbers: row `i` has the key `unique_keys[group_ids[i]]`."""
+    """Keys as dense numbers: row `i` has the key `unique_keys[group_ids[i]]`, which first stands in
+    the row `row_ids[group_ids[i]]`.
+    """
 
     group_ids: Int[Array, " rows"]
     unique_keys: PyTree
