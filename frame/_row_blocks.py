@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Reductions over all rows of columns, block by block, on one device or a mesh."""
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -15,8 +16,9 @@ from ._table import Count
 # What is calculated of the rows of a block stays in the cache until it is added up.
 BLOCK_ROWS = 1 << 17
 LEAST_BLOCK = 1 << 14
-# Rows that are added up in their own dtype.
-LANE = 128
+# A plain sum adds up so many rows in each of so many lanes in their own dtype.
+LANE_ROWS, NUM_LANES = 64, 1024
+PLAIN_ROWS = LANE_ROWS * NUM_LANES
 
 Parts = dict[str, Any]
 COMBINE: dict[str, Callable[[Array, Array], Array]] = {
@@ -87,7 +89,7 @@ def can_sum_plainly(x: Array, layout: Layout) -> bool:
     """Whether `sum_plainly` pays for a column."""
     is_wide = np.dtype(x.dtype).kind == "f" and np.dtype(x.dtype).itemsize >= 4
     shard_rows = x.shape[0] // layout.num_shards
-    return is_wide and shard_rows > 2 * BLOCK_ROWS and shard_rows % LANE == 0
+    return is_wide and shard_rows > 2 * BLOCK_ROWS and shard_rows % PLAIN_ROWS == 0
 
 
 def sum_plainly(x: Array, num_rows: Count, dtype: np.dtype, layout: Layout) -> Array:
@@ -96,19 +98,22 @@ def sum_plainly(x: Array, num_rows: Count, dtype: np.dtype, layout: Layout) -> A
     Not finite where one is missing, and where float32 does not hold the sum of a few rows. Only
     one number leaves a shard.
     """
-    lanes = x.reshape(layout.num_shards, -1, LANE)
-    num_lanes = lanes.shape[1]
-    shard_rows = np.int32(num_lanes * LANE)
-    starts = np.arange(layout.num_shards, dtype=np.int32)[:, None] * shard_rows
+    blocks = x.reshape(layout.num_shards, -1, LANE_ROWS, NUM_LANES)
+    num_blocks, zero = blocks.shape[1], x.dtype.type(0)
+    shard_rows = np.int32(num_blocks * PLAIN_ROWS)
+    starts = np.arange(layout.num_shards, dtype=np.int32) * shard_rows
     counts = jnp.clip(jnp.asarray(num_rows, jnp.int32) - starts, np.int32(0), shard_rows)
-    whole = counts // np.int32(LANE)
-    is_whole = jax.lax.broadcasted_iota(jnp.int32, lanes.shape[:2], 1) < whole
-    partial = jnp.where(is_whole, REDUCE["sum"](lanes), x.dtype.type(0))
-    # The rows of a shard behind its last whole lane.
-    last = jnp.minimum(whole, np.int32(num_lanes - 1))
-    rest = jnp.take_along_axis(lanes, last[:, :, None], axis=1)[:, 0]
-    place = whole * np.int32(LANE) + np.arange(LANE, dtype=np.int32)[None]
-    rest = jnp.where(place < counts, rest, x.dtype.type(0))
+    whole = counts // np.int32(PLAIN_ROWS)
+    partial = jnp.sum(blocks, axis=2, dtype=x.dtype)
+    block = jax.lax.broadcasted_iota(jnp.int32, (*partial.shape[:2], 1), 1)
+    partial = jnp.where(block < whole[:, None, None], partial, zero)
+    # The rows of a shard behind its last whole block.
+    last = jnp.minimum(whole, np.int32(num_blocks - 1))
+    rest = jnp.take_along_axis(blocks, last[:, None, None, None], axis=1)[:, 0]
+    num_rest = counts - whole * np.int32(PLAIN_ROWS)
+    iota = functools.partial(jax.lax.broadcasted_iota, jnp.int32, rest.shape)
+    place = iota(1) * np.int32(NUM_LANES) + iota(2)
+    rest = jnp.where(place < num_rest[:, None, None], rest, zero)
     # One sum of both: a step more takes a while to start, beside what it takes to read the rows.
     return jnp.sum(jnp.concatenate([partial, rest], axis=1), dtype=dtype)
 

@@ -9,7 +9,7 @@ from frame_examples import INTEGERS, integers, mixed_frame
 from frame_parity import assert_parity, assert_same_error, on_device
 from jaxframes.frame import JaxFrame, JaxSeries, _reduced
 from jaxframes.frame._layout import ONE_DEVICE, layout_of
-from jaxframes.frame._row_blocks import LANE, sum_plainly
+from jaxframes.frame._row_blocks import PLAIN_ROWS, sum_plainly
 from jaxframes.shardings import make_mesh, row_sharded
 
 NUMBERS = ["k", "i", "x", "f", "b"]
@@ -191,12 +191,12 @@ def test_many_rows_in_blocks():
 @pytest.mark.parametrize("num_shards", [1, 3])
 def test_a_plain_sum_is_of_the_rows_that_count(num_shards):
     layout = ONE_DEVICE if num_shards == 1 else layout_of(row_sharded(make_mesh(3)), "test")
-    lanes = 4
-    shard_rows = lanes * LANE
+    num_blocks = 3
+    shard_rows = num_blocks * PLAIN_ROWS
     values = np.random.default_rng(5).integers(-9, 9, num_shards * shard_rows)
     run = jax.jit(lambda x, n: sum_plainly(x, n, np.dtype(np.float64), layout))
-    ends = np.arange(lanes * num_shards + 1) * LANE
-    for count in np.clip([*ends, *(ends + 1), *(ends - 1)], 0, len(values)):
+    ends = np.arange(num_blocks * num_shards + 1) * PLAIN_ROWS
+    for count in np.clip([*ends, *(ends + 1), *(ends - 1), ends[1] + 1_500], 0, len(values)):
         x = values.astype(np.float32)
         x[count:] = np.nan
         assert float(run(layout.place(x), np.int32(count))) == values[:count].sum(), count
