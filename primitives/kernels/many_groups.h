@@ -146,8 +146,7 @@ class ManyGroups {
       for (int64_t row = chunks.begin(chunk); row < chunks.end(chunk); ++row) {
         uint32_t& place = places[digit_.of(source_.word(row))];
         group_ids[row] = group_ids_[place];
-        // The next line of so many bins, which no processor foresees.
-        __builtin_prefetch(group_ids_ + place + 64 / sizeof(int32_t));
+        prefetch_after<false>(group_ids_ + place);
         ++place;
       }
     });

@@ -15,13 +15,13 @@ namespace jaxframes {
 // while sorting by all, and written at the end by all but kArgsort.
 enum class SortVariant { kKeys = 0, kArgsort = 1, kPairs = 2 };
 
-// Asks for the cache line behind `place`, which will be written. A pass that writes to
+// Asks for the cache line behind `place`, which will be written, or else read. A pass over
 // many places goes on in line after line of each, which no processor foresees.
-template <typename T>
+template <bool kIsWritten = true, typename T>
 void prefetch_after(T* place) {
   constexpr uintptr_t kLineBytes = 64;
   __builtin_prefetch(reinterpret_cast<void*>(reinterpret_cast<uintptr_t>(place) + kLineBytes),
-                     1);
+                     kIsWritten);
 }
 
 // Rows between two passes: both a source and a sink. Words and ids lie in two columns.
