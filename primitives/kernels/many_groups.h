@@ -157,7 +157,7 @@ class ManyGroups {
   static constexpr int64_t kBinRows = 1 << 13;
   static constexpr int kMaxBinBits = 10;
   static constexpr int64_t kSlotsPerGroup = 4;
-  // So many groups ahead the memory is asked for them: with 8 to 64 it took as long.
+  // So many groups ahead the memory is asked for them: with 16 to 64 it took as long.
   static constexpr int64_t kGroupsAhead = 16;
 
   int64_t num_bins() const { return digit_.num_bins(); }
