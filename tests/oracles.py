@@ -489,7 +489,7 @@ def factorize(
     sort: bool = True,
     return_index: bool = False,
     num_valid: int | None = None,
-) -> tuple[np.ndarray, Any, np.ndarray | None, np.int32]:
+) -> tuple[np.ndarray, Any, Any, np.int32]:
     """Group ids, unique keys, their rows and count, row by row with a dictionary."""
     columns = columns_of(keys)
     num_rows = len(columns[0])
