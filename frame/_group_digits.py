@@ -135,7 +135,7 @@ def slots_of_digits(keys: Any, lowest: Any, is_member: Array, plan: tuple[Digit,
         if np.dtype(data.dtype).itemsize < 4:
             # The distance of narrow integers may be one that their dtype does not hold.
             data = data.astype(jnp.int32)
-        value = (data - jnp.asarray(low).astype(data.dtype)).astype(jnp.int32)
+        value = (data - low.astype(data.dtype)).astype(jnp.int32)
         missing = (data < 0) if digit.kind == "code" else None if valid is None else ~valid
         if missing is not None and digit.can_miss:
             value = jnp.where(missing, np.int32(digit.size - 1), value)

@@ -110,7 +110,7 @@ def sum_plainly(x: Array, num_rows: Count, dtype: np.dtype, layout: Layout) -> A
     # The rows of a shard behind its last whole block.
     last = jnp.minimum(whole, np.int32(num_blocks - 1))
     rest = jnp.take_along_axis(blocks, last[:, None, None, None], axis=1)[:, 0]
-    num_rest = counts - whole * np.int32(PLAIN_ROWS)
+    num_rest = counts % np.int32(PLAIN_ROWS)
     iota = functools.partial(jax.lax.broadcasted_iota, jnp.int32, rest.shape)
     place = iota(1) * np.int32(NUM_LANES) + iota(2)
     rest = jnp.where(place < num_rest[:, None, None], rest, zero)
