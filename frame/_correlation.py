@@ -21,6 +21,9 @@ from ._table import Count, Table, as_count, is_row, is_traced
 from ._widths import narrowed
 
 BLOCK_ROWS = 1 << 16
+# Where a square about a pair's own mean is a smaller part than this of the square about the
+# column's, products of matrices leave too few of its digits.
+FAR_FROM_MEAN = 2.0**-10
 
 
 def covariances(
@@ -62,21 +65,26 @@ def _covariances(columns: Any, num_rows: Count, limits: Any, kind: str, layout: 
     if kind in ("corr", "cov"):
         keeps = is_whole if kind == "cov" else False
         presents = [p & (jnp.isfinite(x) | keeps) for x, p in zip(numbers, presents, strict=True)]
-    values, there = [], []
+    origins, values, there = [], [], []
     for x, present in zip(numbers, presents, strict=True):
-        # Equal values are at no distance from what they are measured from, exactly.
         count = jnp.maximum(jnp.sum(present, dtype=jnp.int32), np.int32(1)).astype(wide)
-        mean = jnp.sum(jnp.where(present, x, 0.0), dtype=wide) / count
-        least = jnp.min(jnp.where(present, x, jnp.inf))
-        most = jnp.max(jnp.where(present, x, -jnp.inf))
-        origin = jax.lax.stop_gradient(jnp.clip(mean, least, most))
+        origin = _origin(x, present, jnp.sum(jnp.where(present, x, 0.0), dtype=wide) / count)
+        origins.append(origin)
         values.append(jnp.where(present, x - origin, 0.0))
         there.append(present.astype(wide))
     x, m = jnp.stack(values, axis=1), jnp.stack(there, axis=1)
     counts, sums = _product(m, m, layout), _product(x, m, layout)
     products, squares = _product(x, x, layout), _product(x * x, m, layout)
     over = jnp.maximum(counts, 1.0)
+    means = jnp.stack(origins)[:, None] + sums / over
     together = products - sums * sums.T / over
+    spread = squares - sums * sums / over
+    is_far = spread < squares * FAR_FROM_MEAN
+    together, spread = jax.lax.cond(
+        jnp.any(is_far),
+        lambda: _about_own_means(numbers, presents, means, is_far | is_far.T, together, spread),
+        lambda: (together, spread),
+    )
     least_rows, ddof = limits
     enough = counts >= least_rows.astype(wide)
     if kind in ("cov", "series cov"):
@@ -84,12 +92,50 @@ def _covariances(columns: Any, num_rows: Count, limits: Any, kind: str, layout: 
         divisor = counts - jnp.where(counts_ddof, ddof.astype(wide), 1.0)
         enough = enough & (divisor > 0)
         return jnp.where(enough, together / jnp.where(divisor > 0, divisor, 1.0), jnp.nan)
-    spread = squares - sums * sums / over
     scale = spread * spread.T
     is_there = enough & (scale > 0)
     result = together / jnp.sqrt(jnp.where(is_there, scale, 1.0))
     result = jnp.where(jnp.eye(x.shape[1], dtype=jnp.bool_), 1.0, jnp.clip(result, -1.0, 1.0))
     return jnp.where(is_there, result, jnp.where(jnp.isnan(scale), scale, jnp.nan))
+
+
+def _origin(x: Array, present: Array, mean: Array) -> Array:
+    """The mean, between the values that are present: equal ones are at no distance from it."""
+    least = jnp.min(jnp.where(present, x, jnp.inf), axis=0)
+    most = jnp.max(jnp.where(present, x, -jnp.inf), axis=0)
+    return jax.lax.stop_gradient(jnp.clip(mean, least, most))
+
+
+def _about_own_means(
+    numbers: Sequence[Array],
+    presents: Sequence[Array],
+    means: Array,
+    is_far: Array,
+    together: Array,
+    spread: Array,
+) -> tuple[Array, Array]:
+    """Sums of products, and of squares of the first, of each pair about its own means.
+
+    It reads all columns once for each one that is far from its mean in a pair; pairs of the others
+    keep the sums that are given.
+    """
+    x, present = jnp.stack(numbers, axis=1), jnp.stack(presents, axis=1)
+
+    def with_one(y: Array, there: Array, means_of_x: Array, means_of_y: Array) -> tuple[Any, Any]:
+        both = present & there[:, None]
+        y = jnp.broadcast_to(y[:, None], x.shape)
+        first = jnp.where(both, x - _origin(x, both, means_of_x)[None], 0.0)
+        second = jnp.where(both, y - _origin(y, both, means_of_y)[None], 0.0)
+        return (
+            jnp.sum(first * second, axis=0, dtype=x.dtype),
+            jnp.sum(first * first, axis=0, dtype=x.dtype),
+        )
+
+    together, spread = jax.lax.map(
+        lambda one: jax.lax.cond(one[0], lambda: with_one(*one[1:5]), lambda: one[5:]),
+        (jnp.any(is_far, axis=0), x.T, present.T, means.T, means, together.T, spread.T),
+    )
+    return together.T, spread.T
 
 
 def _product(a: Array, b: Array, layout: Layout) -> Array:

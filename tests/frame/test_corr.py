@@ -59,6 +59,29 @@ def test_far_from_zero():
     assert_parity(lambda f: f.corr(), frame, ways=["eager"], ulps=1 << 28)
 
 
+def test_a_pair_far_from_the_means_of_its_columns():
+    # `y` is there for few rows, in which one column is constant and one nearly so.
+    rng = np.random.default_rng(6)
+    few = np.arange(37) < 7
+    y = np.where(few, rng.normal(size=37), np.nan)
+    frame = pd.DataFrame(
+        {
+            "y": y,
+            "constant": np.where(few, 0.1, 1e6 * rng.normal(size=37)),
+            "near": np.where(few, 0.1 + 1e-3 * rng.normal(size=37), 1e6 * rng.normal(size=37)),
+            "one": np.where(np.arange(37) == 6, 3.0, np.nan),
+        }
+    )
+    assert np.isnan(frame.corr().loc["y", "constant"])
+    assert_parity(lambda f: (f.corr(), f.cov()), frame, ways=EVERYWHERE, ulps=ULPS)
+    near = JaxFrame(frame)["near"]
+    gradient = jax.grad(lambda y: JaxFrame({"y": y})["y"].corr(near))(jnp.asarray(y))
+    step = np.where(np.arange(37) == 3, 1e-5, 0.0)
+    ahead, behind = (frame.assign(y=y + s).corr().loc["y", "near"] for s in (step, -step))
+    np.testing.assert_allclose(gradient[3], (ahead - behind) / 2e-5, rtol=1e-6)
+    assert not np.any(gradient[7:])
+
+
 def test_gradient():
     x, y = jnp.array([1.0, 2.0, jnp.nan, 4.0]), jnp.array([1.0, 3.0, 5.0, 4.0])
     gradient = jax.grad(lambda x: JaxFrame({"x": x}).x.cov(JaxFrame({"x": y}).x))(x)

@@ -174,6 +174,18 @@ def test_sums_are_exact():
     assert ones.sum() == np.float32(2e7)
 
 
+def test_float32_is_infinite_where_the_sum_is():
+    great = np.finfo(np.float32).max
+    for values, expected in [
+        ([great, great], np.inf),
+        ([great, great, -great], great),
+        ([great, great, -np.inf], -np.inf),
+    ]:
+        total = JaxSeries(jnp.asarray(values, jnp.float32)).sum()
+        assert total.dtype == np.float32
+        assert total == expected
+
+
 def test_many_rows_in_blocks():
     rng = np.random.default_rng(4)
     x = rng.normal(size=600_000)
