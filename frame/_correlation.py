@@ -65,13 +65,34 @@ def _covariances(columns: Any, num_rows: Count, limits: Any, kind: str, layout: 
     if kind in ("corr", "cov"):
         keeps = is_whole if kind == "cov" else False
         presents = [p & (jnp.isfinite(x) | keeps) for x, p in zip(numbers, presents, strict=True)]
+    counts, together, spread = _pair_sums(numbers, presents, layout)
+    least_rows, ddof = limits
+    enough = counts >= least_rows.astype(wide)
+    if kind in ("cov", "series cov"):
+        counts_ddof = is_whole if kind == "cov" else True
+        divisor = counts - jnp.where(counts_ddof, ddof.astype(wide), 1.0)
+        enough = enough & (divisor > 0)
+        return jnp.where(enough, together / jnp.where(divisor > 0, divisor, 1.0), jnp.nan)
+    scale = spread * spread.T
+    is_there = enough & (scale > 0)
+    result = together / jnp.sqrt(jnp.where(is_there, scale, 1.0))
+    result = jnp.where(jnp.eye(len(columns), dtype=jnp.bool_), 1.0, jnp.clip(result, -1.0, 1.0))
+    return jnp.where(is_there, result, jnp.where(jnp.isnan(scale), scale, jnp.nan))
+
+
+def _pair_sums(
+    numbers: Sequence[Array], presents: Sequence[Array], layout: Layout
+) -> tuple[Array, Array, Array]:
+    """Of each pair of columns, over the rows where both are present: how many there are, and the
+    sums of products of the two and of squares of the first about their means there.
+    """
     origins, values, there = [], [], []
     for x, present in zip(numbers, presents, strict=True):
-        count = jnp.maximum(jnp.sum(present, dtype=jnp.int32), np.int32(1)).astype(wide)
-        origin = _origin(x, present, jnp.sum(jnp.where(present, x, 0.0), dtype=wide) / count)
+        count = jnp.maximum(jnp.sum(present, dtype=jnp.int32), np.int32(1)).astype(x.dtype)
+        origin = _origin(x, present, jnp.sum(jnp.where(present, x, 0.0), dtype=x.dtype) / count)
         origins.append(origin)
         values.append(jnp.where(present, x - origin, 0.0))
-        there.append(present.astype(wide))
+        there.append(present.astype(x.dtype))
     x, m = jnp.stack(values, axis=1), jnp.stack(there, axis=1)
     counts, sums = _product(m, m, layout), _product(x, m, layout)
     products, squares = _product(x, x, layout), _product(x * x, m, layout)
@@ -85,18 +106,7 @@ def _covariances(columns: Any, num_rows: Count, limits: Any, kind: str, layout: 
         lambda: _about_own_means(numbers, presents, means, is_far | is_far.T, together, spread),
         lambda: (together, spread),
     )
-    least_rows, ddof = limits
-    enough = counts >= least_rows.astype(wide)
-    if kind in ("cov", "series cov"):
-        counts_ddof = is_whole if kind == "cov" else True
-        divisor = counts - jnp.where(counts_ddof, ddof.astype(wide), 1.0)
-        enough = enough & (divisor > 0)
-        return jnp.where(enough, together / jnp.where(divisor > 0, divisor, 1.0), jnp.nan)
-    scale = spread * spread.T
-    is_there = enough & (scale > 0)
-    result = together / jnp.sqrt(jnp.where(is_there, scale, 1.0))
-    result = jnp.where(jnp.eye(x.shape[1], dtype=jnp.bool_), 1.0, jnp.clip(result, -1.0, 1.0))
-    return jnp.where(is_there, result, jnp.where(jnp.isnan(scale), scale, jnp.nan))
+    return counts, together, spread
 
 
 def _origin(x: Array, present: Array, mean: Array) -> Array:
@@ -114,10 +124,9 @@ def _about_own_means(
     together: Array,
     spread: Array,
 ) -> tuple[Array, Array]:
-    """Sums of products, and of squares of the first, of each pair about its own means.
+    """The sums of pairs anew, about their own means, for each column that is far in one of them.
 
-    It reads all columns once for each one that is far from its mean in a pair; pairs of the others
-    keep the sums that are given.
+    It reads all columns once for each such column.
     """
     x, present = jnp.stack(numbers, axis=1), jnp.stack(presents, axis=1)
 
