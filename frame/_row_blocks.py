@@ -13,9 +13,10 @@ from ._column import Array
 from ._layout import Layout
 from ._table import Count
 
-# What is calculated of the rows of a block stays in the cache until it is added up.
+# What is calculated of the rows of a block stays in a core's cache until it is added up; where a
+# step takes as long to start as many rows do, blocks are larger.
 BLOCK_ROWS = 1 << 17
-LEAST_BLOCK = 1 << 14
+LEAST_BLOCK = CPU_BLOCK_ROWS = 1 << 14
 # A plain sum adds up so many rows in each of so many lanes in their own dtype.
 LANE_ROWS, NUM_LANES = 64, 1024
 PLAIN_ROWS = LANE_ROWS * NUM_LANES
@@ -55,9 +56,28 @@ def reduce_rows(
     Returns:
         The same dictionary, each array reduced to a scalar.
     """
+    shard_rows = jax.tree.leaves(rows)[0].shape[0] // layout.num_shards
+
+    def by_blocks_of(most: int) -> Callable[[Any, Count], Parts]:
+        block = _block_rows(shard_rows, most)
+        return lambda rows, num_rows: _reduce_blocks(parts, rows, num_rows, layout, block)
+
+    if shard_rows <= 2 * CPU_BLOCK_ROWS:
+        return by_blocks_of(BLOCK_ROWS)(rows, num_rows)
+    return jax.lax.platform_dependent(
+        rows, num_rows, cpu=by_blocks_of(CPU_BLOCK_ROWS), default=by_blocks_of(BLOCK_ROWS)
+    )
+
+
+def _reduce_blocks(
+    parts: Callable[[Any, Array, Array], Parts],
+    rows: Any,
+    num_rows: Count,
+    layout: Layout,
+    block: int,
+) -> Parts:
     capacity, shards = jax.tree.leaves(rows)[0].shape[0], layout.num_shards
     shard_rows = capacity // shards
-    block = _block_rows(shard_rows)
     in_block = np.arange(block, dtype=np.int32)
     if shards > 1:
         in_block = np.arange(shards, dtype=np.int32)[:, None] * np.int32(shard_rows) + in_block
@@ -89,7 +109,7 @@ def can_sum_plainly(x: Array, layout: Layout) -> bool:
     """Whether `sum_plainly` pays for a column."""
     is_wide = np.dtype(x.dtype).kind == "f" and np.dtype(x.dtype).itemsize >= 4
     shard_rows = x.shape[0] // layout.num_shards
-    return is_wide and shard_rows > 2 * BLOCK_ROWS and shard_rows % PLAIN_ROWS == 0
+    return is_wide and shard_rows >= 2 * BLOCK_ROWS and shard_rows % PLAIN_ROWS == 0
 
 
 def sum_plainly(x: Array, num_rows: Count, dtype: np.dtype, layout: Layout) -> Array:
@@ -118,11 +138,11 @@ def sum_plainly(x: Array, num_rows: Count, dtype: np.dtype, layout: Layout) -> A
     return jnp.sum(jnp.concatenate([partial, rest], axis=1), dtype=dtype)
 
 
-def _block_rows(shard_rows: int) -> int:
+def _block_rows(shard_rows: int, most: int) -> int:
     """Rows of a block: a power of two that divides those of a shard, or all of them."""
-    if shard_rows <= 2 * BLOCK_ROWS:
+    if shard_rows <= 2 * most:
         return shard_rows
-    block = min(shard_rows & -shard_rows, BLOCK_ROWS)
+    block = min(shard_rows & -shard_rows, most)
     return block if block >= LEAST_BLOCK else shard_rows
 
 

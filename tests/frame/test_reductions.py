@@ -200,6 +200,20 @@ def test_many_rows_in_blocks():
     assert_parity(lambda f: f.mean(), frame, ways=["mesh"], num_devices=2, ulps=1 << 10)
 
 
+def test_blocks_of_rows_are_for_the_platform():
+    # As many rows go through the cache of a core in several steps, and elsewhere in one.
+    x = np.random.default_rng(7).normal(size=100_000)
+    greatest = jax.jit(lambda x: JaxFrame({"x": x})["x"].max())
+
+    def exported(*platforms):
+        shape = jax.ShapeDtypeStruct(x.shape, x.dtype)
+        return jax.export.export(greatest, platforms=platforms)(shape)
+
+    assert "stablehlo.while" in exported("cpu").mlir_module()
+    assert "stablehlo.while" not in exported("tpu").mlir_module()
+    assert float(exported("cpu", "tpu", "cuda").call(jnp.asarray(x))) == x.max()
+
+
 @pytest.mark.parametrize("num_shards", [1, 3])
 def test_a_plain_sum_is_of_the_rows_that_count(num_shards):
     layout = ONE_DEVICE if num_shards == 1 else layout_of(row_sharded(make_mesh(3)), "test")
