@@ -101,10 +101,11 @@ def _pair_sums(
     together = products - sums * sums.T / over
     spread = squares - sums * sums / over
     is_far = spread < squares * FAR_FROM_MEAN
+    about_means = (together, spread)
     together, spread = jax.lax.cond(
         jnp.any(is_far),
-        lambda: _about_own_means(numbers, presents, means, is_far | is_far.T, together, spread),
-        lambda: (together, spread),
+        lambda: _about_own_means(numbers, presents, means, is_far | is_far.T, about_means),
+        lambda: about_means,
     )
     return counts, together, spread
 
@@ -121,12 +122,10 @@ def _about_own_means(
     presents: Sequence[Array],
     means: Array,
     is_far: Array,
-    together: Array,
-    spread: Array,
+    about_means: tuple[Array, Array],
 ) -> tuple[Array, Array]:
-    """The sums of pairs anew, about their own means, for each column that is far in one of them.
-
-    It reads all columns once for each such column.
+    """The sums of pairs anew, about their own means, for each column that is far in one of them;
+    for others those that are known. It reads all columns once for each such column.
     """
     x, present = jnp.stack(numbers, axis=1), jnp.stack(presents, axis=1)
 
@@ -140,9 +139,17 @@ def _about_own_means(
             jnp.sum(first * first, axis=0, dtype=x.dtype),
         )
 
+    def of_column(column: Any) -> tuple[Array, Array]:
+        is_one_far, of_pairs, known = column
+        return jax.lax.cond(is_one_far, lambda: with_one(*of_pairs), lambda: known)
+
     together, spread = jax.lax.map(
-        lambda one: jax.lax.cond(one[0], lambda: with_one(*one[1:5]), lambda: one[5:]),
-        (jnp.any(is_far, axis=0), x.T, present.T, means.T, means, together.T, spread.T),
+        of_column,
+        (
+            jnp.any(is_far, axis=0),
+            (x.T, present.T, means.T, means),
+            tuple(part.T for part in about_means),
+        ),
     )
     return together.T, spread.T
 
