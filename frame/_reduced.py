@@ -13,7 +13,14 @@ from ..shardings._compat import is_x64_enabled
 from ._column import NAT, Array, Column
 from ._layout import Layout
 from ._number_ops import converted
-from ._row_blocks import COMBINE, Parts, can_sum_plainly, identity_of, reduce_rows, sum_plainly
+from ._row_blocks import (
+    COMBINE,
+    Parts,
+    can_reduce_plainly,
+    identity_of,
+    reduce_plainly,
+    reduce_rows,
+)
 from ._table import Count
 from ._widths import wide
 
@@ -136,12 +143,16 @@ def _first_pass(
         return reduced[name][0], reduced["sum"][-1]
 
     data, valid = column
-    is_plain = valid is None and plan.dtype == data.dtype and name == "sum"
-    if not is_plain or plan.op == "count" or not can_sum_plainly(data, layout):
+    is_whole = valid is None and plan.missing in ("", "nan") and plan.dtype == data.dtype
+    if not is_whole or plan.op == "count" or not can_reduce_plainly(name, data, layout):
         return by_blocks()
-    plain = sum_plainly(data, num_rows, sum_dtype(plan), layout)
+    dtype = sum_dtype(plan) if name == "sum" else plan.dtype
+    plain = reduce_plainly(name, data, num_rows, dtype, layout)
     all_rows = jnp.asarray(num_rows, jnp.int32)
-    return jax.lax.cond(jnp.isfinite(plain), lambda: (plain, all_rows), by_blocks)
+    if not plan.missing:
+        return plain, all_rows
+    is_there = jnp.isfinite(plain) if name == "sum" else ~jnp.isnan(plain)
+    return jax.lax.cond(is_there, lambda: (plain, all_rows), by_blocks)
 
 
 def present_values(plan: Reduction, column: Any, is_row: Array) -> tuple[Array, Array]:

@@ -17,8 +17,8 @@ from ._table import Count
 # step takes as long to start as many rows do, blocks are larger.
 BLOCK_ROWS = 1 << 17
 LEAST_BLOCK = CPU_BLOCK_ROWS = 1 << 14
-# A plain sum adds up so many rows in each of so many lanes in their own dtype.
-LANE_ROWS, NUM_LANES = 64, 1024
+# A plain reduction brings so many rows together in each of so many lanes.
+LANE_ROWS, NUM_LANES = 16, 1024
 PLAIN_ROWS = LANE_ROWS * NUM_LANES
 
 Parts = dict[str, Any]
@@ -57,39 +57,32 @@ def reduce_rows(
         The same dictionary, each array reduced to a scalar.
     """
     shard_rows = jax.tree.leaves(rows)[0].shape[0] // layout.num_shards
-
-    def by_blocks_of(most: int) -> Callable[[Any, Count], Parts]:
-        block = _block_rows(shard_rows, most)
-        return lambda rows, num_rows: _reduce_blocks(parts, rows, num_rows, layout, block)
-
-    if shard_rows <= 2 * CPU_BLOCK_ROWS:
-        return by_blocks_of(BLOCK_ROWS)(rows, num_rows)
-    return jax.lax.platform_dependent(
-        rows, num_rows, cpu=by_blocks_of(CPU_BLOCK_ROWS), default=by_blocks_of(BLOCK_ROWS)
+    blocks = [_block_rows(shard_rows, most) for most in (CPU_BLOCK_ROWS, BLOCK_ROWS)]
+    on_cpu, elsewhere = (
+        functools.partial(_reduce_blocks, parts, layout=layout, block=block) for block in blocks
     )
+    if blocks[0] == blocks[1]:
+        return on_cpu(rows, num_rows)
+    return jax.lax.platform_dependent(rows, num_rows, cpu=on_cpu, default=elsewhere)
 
 
 def _reduce_blocks(
     parts: Callable[[Any, Array, Array], Parts],
     rows: Any,
     num_rows: Count,
+    *,
     layout: Layout,
     block: int,
 ) -> Parts:
-    capacity, shards = jax.tree.leaves(rows)[0].shape[0], layout.num_shards
-    shard_rows = capacity // shards
+    shards = layout.num_shards
+    shard_rows = jax.tree.leaves(rows)[0].shape[0] // shards
     in_block = np.arange(block, dtype=np.int32)
     if shards > 1:
         in_block = np.arange(shards, dtype=np.int32)[:, None] * np.int32(shard_rows) + in_block
 
     def of_block(block_rows: Any, start: Any) -> Parts:
         place = in_block + start
-        made = parts(block_rows, place < num_rows, place)
-        return {name: jax.tree.map(REDUCE[name], part) for name, part in made.items()}
-
-    def step(so_far: Parts, one: Any) -> tuple[Parts, None]:
-        of_one = of_block(*one)
-        return {n: jax.tree.map(COMBINE[n], so_far[n], of_one[n]) for n in of_one}, None
+        return _reduced(parts(block_rows, place < num_rows, place))
 
     if shard_rows == block:
         shape = (shards, block) if shards > 1 else (block,)
@@ -97,45 +90,61 @@ def _reduce_blocks(
     else:
         blocks = jax.tree.map(lambda leaf: _in_blocks(leaf, shards, block), rows)
         starts = jnp.arange(shard_rows // block, dtype=jnp.int32) * np.int32(block)
-        shapes = jax.eval_shape(lambda b: of_block(jax.tree.map(lambda x: x[0], b), 0), blocks)
-        nothing = {name: jax.tree.map(_identity(name), part) for name, part in shapes.items()}
-        reduced, _ = jax.lax.scan(step, nothing, (blocks, starts))
-    if shards == 1:
-        return reduced
-    return {name: jax.tree.map(REDUCE[name], part) for name, part in reduced.items()}
+        # What each block comes to is kept, and added up as a tree: a sum that went from block to
+        # block would round once for each.
+        reduced = jax.lax.map(lambda one: of_block(*one), (blocks, starts))
+        reduced = _reduced(jax.tree.map(lambda part: jnp.moveaxis(part, 0, -1), reduced))
+    return reduced if shards == 1 else _reduced(reduced)
 
 
-def can_sum_plainly(x: Array, layout: Layout) -> bool:
-    """Whether `sum_plainly` pays for a column."""
-    is_wide = np.dtype(x.dtype).kind == "f" and np.dtype(x.dtype).itemsize >= 4
+def _reduced(parts: Parts) -> Parts:
+    return {name: jax.tree.map(REDUCE[name], part) for name, part in parts.items()}
+
+
+def can_reduce_plainly(name: str, x: Array, layout: Layout) -> bool:
+    """Whether `reduce_plainly` knows a reduction of a column, and pays for it."""
+    dtype = np.dtype(x.dtype)
+    is_known = name in ("sum", "min", "max") and dtype.kind in "iuf"
+    is_wide = dtype.kind != "f" or dtype.itemsize >= 4
     shard_rows = x.shape[0] // layout.num_shards
-    return is_wide and shard_rows >= 2 * BLOCK_ROWS and shard_rows % PLAIN_ROWS == 0
+    return is_known and is_wide and shard_rows >= 2 * BLOCK_ROWS and shard_rows % PLAIN_ROWS == 0
 
 
-def sum_plainly(x: Array, num_rows: Count, dtype: np.dtype, layout: Layout) -> Array:
-    """The sum of a column of floats of which none is missing: no flag is made for any row.
+def reduce_plainly(name: str, x: Array, num_rows: Count, dtype: np.dtype, layout: Layout) -> Array:
+    """A column of which no value is missing, reduced: no flag is made for any row.
 
-    Not finite where one is missing, and where float32 does not hold the sum of a few rows. Only
-    one number leaves a shard.
+    A few rows of floats are added up in their own dtype before they are cast to `dtype`. The
+    result is NaN where a value is, and a sum is not finite where float32 does not hold that of a
+    few rows. Only one number leaves a shard.
     """
     blocks = x.reshape(layout.num_shards, -1, LANE_ROWS, NUM_LANES)
-    num_blocks, zero = blocks.shape[1], x.dtype.type(0)
+    if x.dtype.kind != "f":
+        blocks = blocks.astype(dtype)
+    num_blocks, nothing = blocks.shape[1], identity_of(name, blocks.dtype)
     shard_rows = np.int32(num_blocks * PLAIN_ROWS)
     starts = np.arange(layout.num_shards, dtype=np.int32) * shard_rows
     counts = jnp.clip(jnp.asarray(num_rows, jnp.int32) - starts, np.int32(0), shard_rows)
     whole = counts // np.int32(PLAIN_ROWS)
-    partial = jnp.sum(blocks, axis=2, dtype=x.dtype)
-    block = jax.lax.broadcasted_iota(jnp.int32, (*partial.shape[:2], 1), 1)
-    partial = jnp.where(block < whole[:, None, None], partial, zero)
+    partial = blocks
+    while partial.shape[2] > 1:
+        partial = COMBINE[name](*jnp.split(partial, 2, axis=2))
+    partial = partial[:, :, 0]
+    block = jax.lax.broadcasted_iota(jnp.int32, partial.shape, 1)
+    partial = jnp.where(block < whole[:, None, None], partial, nothing)
     # The rows of a shard behind its last whole block.
     last = jnp.minimum(whole, np.int32(num_blocks - 1))
     rest = jnp.take_along_axis(blocks, last[:, None, None, None], axis=1)[:, 0]
     num_rest = counts % np.int32(PLAIN_ROWS)
     iota = functools.partial(jax.lax.broadcasted_iota, jnp.int32, rest.shape)
     place = iota(1) * np.int32(NUM_LANES) + iota(2)
-    rest = jnp.where(place < num_rest[:, None, None], rest, zero)
-    # One sum of both: a step more takes a while to start, beside what it takes to read the rows.
-    return jnp.sum(jnp.concatenate([partial, rest], axis=1), dtype=dtype)
+    rest = jnp.where(place < num_rest[:, None, None], rest, nothing)
+    # Both at once: a step more takes a while to start, beside what it takes to read the rows.
+    both = jnp.concatenate([partial, rest], axis=1).astype(dtype)
+    result = REDUCE[name](both.ravel())
+    if name == "sum" or x.dtype.kind != "f":
+        return result
+    # On CPU XLA may pass over a NaN among the 4,096 and more values that it reduces.
+    return jnp.where(jnp.any(jnp.isnan(both)), np.nan, result)
 
 
 def _block_rows(shard_rows: int, most: int) -> int:
@@ -150,13 +159,6 @@ def _in_blocks(leaf: Array, shards: int, block: int) -> Array:
     if shards == 1:
         return leaf.reshape(-1, block)
     return jnp.swapaxes(leaf.reshape(shards, -1, block), 0, 1)
-
-
-def _identity(name: str) -> Callable[[Any], Array]:
-    def identity(shape: Any) -> Array:
-        return jnp.full(shape.shape, identity_of(name, shape.dtype), shape.dtype)
-
-    return identity
 
 
 def identity_of(name: str, dtype: Any) -> Any:

@@ -1,4 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
+import math
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -9,7 +11,7 @@ from frame_examples import INTEGERS, integers, mixed_frame
 from frame_parity import assert_parity, assert_same_error, on_device
 from jaxframes.frame import JaxFrame, JaxSeries, _reduced
 from jaxframes.frame._layout import ONE_DEVICE, layout_of
-from jaxframes.frame._row_blocks import PLAIN_ROWS, sum_plainly
+from jaxframes.frame._row_blocks import PLAIN_ROWS, reduce_plainly
 from jaxframes.shardings import make_mesh, row_sharded
 
 NUMBERS = ["k", "i", "x", "f", "b"]
@@ -214,18 +216,51 @@ def test_blocks_of_rows_are_for_the_platform():
     assert float(exported("cpu", "tpu", "cuda").call(jnp.asarray(x))) == x.max()
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.int8])
+@pytest.mark.parametrize("op", ["sum", "min", "max"])
 @pytest.mark.parametrize("num_shards", [1, 3])
-def test_a_plain_sum_is_of_the_rows_that_count(num_shards):
+def test_a_plain_reduction_is_of_the_rows_that_count(num_shards, op, dtype):
     layout = ONE_DEVICE if num_shards == 1 else layout_of(row_sharded(make_mesh(3)), "test")
     num_blocks = 3
     shard_rows = num_blocks * PLAIN_ROWS
-    values = np.random.default_rng(5).integers(-9, 9, num_shards * shard_rows)
-    run = jax.jit(lambda x, n: sum_plainly(x, n, np.dtype(np.float64), layout))
+    values = np.random.default_rng(5).integers(-99, 99, num_shards * shard_rows).astype(dtype)
+    # The rows at the end decide.
+    ends = np.linspace(100, 120, len(values[::1_000])).round()
+    values[::1_000] = -ends if op == "min" else ends
+    wide = np.dtype(np.float64 if values.dtype.kind == "f" else np.int64)
+    run = jax.jit(lambda x, n: reduce_plainly(op, x, n, wide, layout))
     ends = np.arange(num_blocks * num_shards + 1) * PLAIN_ROWS
-    for count in np.clip([*ends, *(ends + 1), *(ends - 1), ends[1] + 1_500], 0, len(values)):
-        x = values.astype(np.float32)
-        x[count:] = np.nan
-        assert float(run(layout.place(x), np.int32(count))) == values[:count].sum(), count
+    counts = [*ends, *(ends + 1), *(ends - 1), ends[1] + 1_500]
+    for count in np.clip(counts, 0 if op == "sum" else 1, len(values)):
+        x = values.copy()
+        x[count:] = np.nan if x.dtype.kind == "f" else 127
+        expected = getattr(values[:count].astype(wide), op)()
+        assert run(layout.place(x), np.int32(count)) == expected, count
+
+
+@pytest.mark.parametrize("num_shards", [1, 2])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_a_missing_value_among_many_rows_is_found(dtype, num_shards):
+    x = np.random.default_rng(6).normal(size=num_shards << 18).astype(dtype)
+    sharding = None if num_shards == 1 else row_sharded(make_mesh(num_shards))
+    for place in (0, 77_777, len(x) - 1):
+        holed = x.copy()
+        holed[place] = np.nan
+        ours, theirs = JaxSeries(holed, sharding=sharding), pd.Series(holed)
+        for op in ("sum", "mean", "min", "max"):
+            assert np.isnan(getattr(ours, op)(skipna=False)), (op, place)
+        assert (ours.min(), ours.max()) == (theirs.min(), theirs.max())
+        assert ours.argmax() == theirs.argmax()
+
+
+@pytest.mark.parametrize("value", [0.1, 0.7])
+def test_a_sum_of_many_equal_values_does_not_drift(value):
+    # It would if it went from row to row, or from block to block.
+    x = np.full(10_000_000, value)
+    x[123] = np.nan
+    ours, total = JaxSeries(x), math.fsum(x[~np.isnan(x)])
+    assert abs(float(ours.sum()) - total) <= 16 * np.spacing(total)
+    assert abs(float(ours.fillna(0.0).sum()) - total) <= 16 * np.spacing(total)
 
 
 def test_shards_send_a_few_numbers_and_no_rows():

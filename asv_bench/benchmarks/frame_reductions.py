@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Columns over a mesh reduced to a number, beside the same operation of `jnp` inside `jit`."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxframes import shardings
+
+from .measuring import axis, mesh_of, use_devices, waiting_call
+
+NUM_DEVICES = 4
+
+
+class ReductionOverMesh:
+    """What do missing values, counts and a result that pandas would give cost beside `jnp`?
+
+    A frame leaves out NaN and counts rows; `jnp` does neither. The array has the frame's dtype
+    and its padding, and lies in the same shards.
+    """
+
+    params = (
+        axis(1_001, 1_000_000, 10_000_000),
+        axis("float64", "float32", "int64"),
+        axis("sum", "max", "mean"),
+        ("frame", "jnp"),
+    )
+    param_names = ("rows", "dtype", "op", "engine")
+
+    def setup(self, rows, dtype, op, engine):
+        use_devices(NUM_DEVICES)
+        from jaxframes.frame import JaxSeries
+
+        values = (np.random.default_rng(0).standard_normal(rows) * 1000).astype(dtype)
+        sharding = shardings.row_sharded(mesh_of(NUM_DEVICES))
+        if engine == "frame":
+            self.run = getattr(JaxSeries(values, sharding=sharding), op)
+        else:
+            padded = np.pad(values, (0, -rows % NUM_DEVICES))
+            self.run = waiting_call(getattr(jnp, op), jax.device_put(padded, sharding))
+        self.time_reduce(rows, dtype, op, engine)
+
+    def time_reduce(self, rows, dtype, op, engine):
+        self.run()
