@@ -19,6 +19,7 @@ from operation_parity import (
     DIFFERENCES,
     EXCUSES,
     IS_LONG,
+    RARE,
     Compared,
     answer_of_pandas,
     is_excused,
@@ -26,7 +27,15 @@ from operation_parity import (
 
 NUM_DRAWN = 200 if IS_LONG else 4
 # What an entry may excuse alone.
-ONLY = ("always", "no rows", "sign of zero", "pandas raises", "names of labels")
+ONLY = (
+    "always",
+    "no rows",
+    "sign of zero",
+    "pandas raises",
+    "names of labels",
+    "parts beyond float32",
+    "int8 far apart",
+)
 # Labels of one type: those of several would make an index of objects.
 LIKE_INDEXES = [("range", "shifted", "duplicates"), ("strings",), ("datetimes",)]
 
@@ -47,6 +56,8 @@ def test_matches_pandas_on_drawn_frames(name):
     # Drawn frames may be of few rows; these hold every special value, and none.
     for num_rows in (61, 0):
         compared.check(_special(operation, num_rows))
+    if name in RARE:
+        compared.check([RARE[name]])
     if name in EXCUSES:
         for seed in range(30):
             if not compared.num_excused:
