@@ -149,10 +149,9 @@ def _first_pass(
     dtype = sum_dtype(plan) if name == "sum" else plan.dtype
     plain = reduce_plainly(name, data, num_rows, dtype, layout)
     all_rows = jnp.asarray(num_rows, jnp.int32)
-    if not plan.missing:
+    if data.dtype.kind != "f":
         return plain, all_rows
-    is_there = jnp.isfinite(plain) if name == "sum" else ~jnp.isnan(plain)
-    return jax.lax.cond(is_there, lambda: (plain, all_rows), by_blocks)
+    return jax.lax.cond(jnp.isnan(plain), by_blocks, lambda: (plain, all_rows))
 
 
 def present_values(plan: Reduction, column: Any, is_row: Array) -> tuple[Array, Array]:

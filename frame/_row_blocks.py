@@ -103,48 +103,45 @@ def _reduced(parts: Parts) -> Parts:
 
 def can_reduce_plainly(name: str, x: Array, layout: Layout) -> bool:
     """Whether `reduce_plainly` knows a reduction of a column, and pays for it."""
-    dtype = np.dtype(x.dtype)
-    is_known = name in ("sum", "min", "max") and dtype.kind in "iuf"
-    is_wide = dtype.kind != "f" or dtype.itemsize >= 4
+    is_known = name in ("sum", "min", "max") and np.dtype(x.dtype).kind in "iuf"
     shard_rows = x.shape[0] // layout.num_shards
-    return is_known and is_wide and shard_rows >= 2 * BLOCK_ROWS and shard_rows % PLAIN_ROWS == 0
+    return is_known and shard_rows >= 2 * BLOCK_ROWS and shard_rows % PLAIN_ROWS == 0
 
 
 def reduce_plainly(name: str, x: Array, num_rows: Count, dtype: np.dtype, layout: Layout) -> Array:
-    """A column of which no value is missing, reduced: no flag is made for any row.
+    """A column of which no value is missing, reduced in a dtype: no flag is made for any row.
 
-    A few rows of floats are added up in their own dtype before they are cast to `dtype`. The
-    result is NaN where a value is, and a sum is not finite where float32 does not hold that of a
-    few rows. Only one number leaves a shard.
+    The result is NaN where a value is. Only one number leaves a shard.
     """
     blocks = x.reshape(layout.num_shards, -1, LANE_ROWS, NUM_LANES)
-    if x.dtype.kind != "f":
-        blocks = blocks.astype(dtype)
-    num_blocks, nothing = blocks.shape[1], identity_of(name, blocks.dtype)
+    num_blocks, nothing = blocks.shape[1], identity_of(name, dtype)
     shard_rows = np.int32(num_blocks * PLAIN_ROWS)
     starts = np.arange(layout.num_shards, dtype=np.int32) * shard_rows
     counts = jnp.clip(jnp.asarray(num_rows, jnp.int32) - starts, np.int32(0), shard_rows)
     whole = counts // np.int32(PLAIN_ROWS)
-    partial = blocks
-    while partial.shape[2] > 1:
-        partial = COMBINE[name](*jnp.split(partial, 2, axis=2))
-    partial = partial[:, :, 0]
+    # XLA writes down what is used twice, and so each value is cast where it is used.
+    lanes = [blocks[:, :, row].astype(dtype) for row in range(LANE_ROWS)]
+    while len(lanes) > 1:
+        lanes = [COMBINE[name](*two) for two in zip(lanes[::2], lanes[1::2], strict=True)]
+    partial = lanes[0]
     block = jax.lax.broadcasted_iota(jnp.int32, partial.shape, 1)
     partial = jnp.where(block < whole[:, None, None], partial, nothing)
     # The rows of a shard behind its last whole block.
     last = jnp.minimum(whole, np.int32(num_blocks - 1))
-    rest = jnp.take_along_axis(blocks, last[:, None, None, None], axis=1)[:, 0]
+    rest = jnp.take_along_axis(blocks, last[:, None, None, None], axis=1)[:, 0].astype(dtype)
     num_rest = counts % np.int32(PLAIN_ROWS)
     iota = functools.partial(jax.lax.broadcasted_iota, jnp.int32, rest.shape)
     place = iota(1) * np.int32(NUM_LANES) + iota(2)
     rest = jnp.where(place < num_rest[:, None, None], rest, nothing)
     # Both at once: a step more takes a while to start, beside what it takes to read the rows.
-    both = jnp.concatenate([partial, rest], axis=1).astype(dtype)
-    result = REDUCE[name](both.ravel())
+    both = jnp.concatenate([partial, rest], axis=1)
     if name == "sum" or x.dtype.kind != "f":
-        return result
-    # On CPU XLA may pass over a NaN among the 4,096 and more values that it reduces.
-    return jnp.where(jnp.any(jnp.isnan(both)), np.nan, result)
+        return REDUCE[name](both.ravel())
+    # Whether XLA finds a NaN among many values depends on the platform and on how many they are,
+    # and a derivative of a maximum that is NaN would be NaN for every row.
+    is_nan = jnp.isnan(both)
+    result = REDUCE[name](jnp.where(is_nan, nothing, both).ravel())
+    return jnp.where(jnp.any(is_nan), np.nan, result)
 
 
 def _block_rows(shard_rows: int, most: int) -> int:

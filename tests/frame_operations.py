@@ -534,11 +534,13 @@ family(
            for name in f.columns)),
     op("cut_numbered", "k x",
        lambda f: tuple(functions_for(f).cut(f[name], 3) for name in f.columns), jit=False),
-    op("qcut", "k x i8",
+    op("qcut", "k x",
        lambda f: tuple(
            functions_for(f).qcut(f[name], [0.1, 0.5, 1], duplicates="drop")
            for name in f.columns),
        jit=False),
+    op("qcut_int8", "i8",
+       lambda f: functions_for(f).qcut(f["i8"], [0.1, 0.5, 1], duplicates="drop"), jit=False),
     op("get_dummies", "c o k",
        lambda f: (functions_for(f).get_dummies(f, dummy_na=True),
            functions_for(f).get_dummies(f["o"], drop_first=True, dtype="int8")), mesh=True),

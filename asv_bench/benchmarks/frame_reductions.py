@@ -14,8 +14,8 @@ NUM_DEVICES = 4
 class ReductionOverMesh:
     """What do missing values, counts and a result that pandas would give cost beside `jnp`?
 
-    A frame leaves out NaN and counts rows; `jnp` does neither. The array has the frame's dtype
-    and its padding, and lies in the same shards.
+    A frame leaves out NaN and counts rows; `jnp` does neither. Its array has the frame's dtype and
+    lies in as many shards, without the padding that a frame has.
     """
 
     params = (

@@ -33,8 +33,8 @@ ONLY = (
     "sign of zero",
     "pandas raises",
     "names of labels",
-    "parts beyond float32",
-    "int8 far apart",
+    "float32 overflows",
+    "int8 wraps",
 )
 # Labels of one type: those of several would make an index of objects.
 LIKE_INDEXES = [("range", "shifted", "duplicates"), ("strings",), ("datetimes",)]

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 from compiled_program import CompiledProgram
 from frame_examples import INTEGERS, integers, mixed_frame
-from frame_parity import assert_parity, assert_same_error, on_device
+from frame_parity import EVERYWHERE, assert_parity, assert_same_error, on_device
 from jaxframes.frame import JaxFrame, JaxSeries, _reduced
 from jaxframes.frame._layout import ONE_DEVICE, layout_of
 from jaxframes.frame._row_blocks import PLAIN_ROWS, reduce_plainly
@@ -233,7 +233,7 @@ def test_a_plain_reduction_is_of_the_rows_that_count(num_shards, op, dtype):
     counts = [*ends, *(ends + 1), *(ends - 1), ends[1] + 1_500]
     for count in np.clip(counts, 0 if op == "sum" else 1, len(values)):
         x = values.copy()
-        x[count:] = np.nan if x.dtype.kind == "f" else 127
+        x[count:] = np.nan if x.dtype.kind == "f" else -128 if op == "min" else 127
         expected = getattr(values[:count].astype(wide), op)()
         assert run(layout.place(x), np.int32(count)) == expected, count
 
@@ -251,6 +251,32 @@ def test_a_missing_value_among_many_rows_is_found(dtype, num_shards):
             assert np.isnan(getattr(ours, op)(skipna=False)), (op, place)
         assert (ours.min(), ours.max()) == (theirs.min(), theirs.max())
         assert ours.argmax() == theirs.argmax()
+
+
+def test_one_value_of_many_rows_of_several_dtypes():
+    # The first column has no missing value, another one has.
+    frame = pd.DataFrame({"k": np.arange(1 << 18) % 100, "x": np.linspace(-2.5, 7.5, 1 << 18)})
+    frame.loc[5, "x"] = np.nan
+    ops = ("sum", "mean", "min", "max", "std")
+    assert_parity(
+        lambda f: tuple(getattr(f, op)(axis=None) for op in ops), frame, ways=EVERYWHERE, ulps=64
+    )
+
+
+@pytest.mark.parametrize(("level", "unit"), [(1e8, 8.0), (1.0, 2.0**-23)])
+def test_many_values_of_float32_a_few_units_apart_vary(level, unit):
+    rng = np.random.default_rng(8)
+    x = (level + unit * rng.integers(0, 2, 1 << 18)).astype(np.float32)
+    assert_parity(lambda s: (s.std(), s.var(), s.mean()), pd.Series(x), ulps=4)
+
+
+@pytest.mark.parametrize("op", ["max", "min"])
+def test_a_missing_value_among_many_rows_has_no_gradient(op):
+    x = np.random.default_rng(9).normal(size=1 << 18)
+    x[7] = np.nan
+    place = np.nanargmax(x) if op == "max" else np.nanargmin(x)
+    gradient = jax.jit(jax.grad(lambda x: getattr(JaxSeries(x), op)()))(jnp.asarray(x))
+    np.testing.assert_array_equal(np.asarray(gradient), np.arange(len(x)) == place)
 
 
 @pytest.mark.parametrize("value", [0.1, 0.7])
