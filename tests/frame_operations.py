@@ -5,9 +5,9 @@
 
 A function of frames of pandas or ours (one, or two of the same columns), and the columns that it
 needs: see frame_strategies. `ulps` bounds how far floats may be apart, with `degree=1` in units of
-the sum of the magnitudes of what came in, with `degree=2` of its square; `jit=False` marks what has
-no meaning inside `jit`, `jit=None` what is no array there; `mesh=True` those run on four devices
-too, about one of each kind.
+the sum of the magnitudes of what came in, with `degree=2` of its square, with `greatest=True` of
+the greatest; `jit=False` marks what has no meaning inside `jit`, `jit=None` what is no array there;
+`mesh=True` those run on four devices too, about one of each kind.
 `each` makes one operation of a function of series, applied to several columns.
 """
 
@@ -34,6 +34,7 @@ class Operation:
     run: Callable[..., Any]
     ulps: int = 0
     degree: int = 0
+    greatest: bool = False
     jit: bool | None = True
     mesh: bool = False
     family: str = ""
@@ -45,11 +46,14 @@ class Operation:
 
     def bound(self, inputs: Sequence[pd.DataFrame]) -> Bound:
         """How far the results for these frames may be apart."""
-        if not self.degree:
+        if not (self.degree or self.greatest):
             return Bound(self.ulps)
         numbers = [frame.select_dtypes("number").to_numpy(np.float64) for frame in inputs]
+        magnitudes = [np.abs(x[np.isfinite(x)]) for x in numbers]
+        if self.greatest:
+            return Bound(self.ulps, max(float(x.max(initial=0)) for x in magnitudes))
         with np.errstate(over="ignore"):
-            total = sum(np.abs(x[np.isfinite(x)]).sum() for x in numbers)
+            total = sum(x.sum() for x in magnitudes)
         return Bound(self.ulps, min(float(total), 1e150) ** self.degree)
 
 
@@ -263,8 +267,9 @@ family(
          lambda s: (s.std(), s.var(), s.var(ddof=0), s.sem()) if s.name != "b" else s.var(),
              ulps=16),
     each("median", "k x y b", lambda s: s.median(), ulps=2),
-    each("quantile", "k x", lambda s: (s.quantile(0.3), s.quantile()), ulps=4),
-    op("quantiles", "k x", lambda f: (f["x"].quantile([0, 0.25, 1]), f.quantile(0.5)), ulps=4),
+    each("quantile", "k x", lambda s: (s.quantile(0.3), s.quantile()), ulps=4, greatest=True),
+    op("quantiles", "k x", lambda f: (f["x"].quantile([0, 0.25, 1]), f.quantile(0.5)),
+       ulps=4, greatest=True),
     each("any", "k y b", lambda s: (s.any(), s.all())),
     each("idxmax", "k x", lambda s: (s.idxmax(), s.idxmin()), jit=False),
     each("argmax", "k x", lambda s: (s.argmax(), s.argmin())),
@@ -420,7 +425,7 @@ family(
     op("group_first", "k x s t b i8", _aggregations("first", "last")),
     op("group_nth", "k x s", lambda f: (f.groupby("k").nth(0), f.groupby("k").nth(-1))),
     op("group_median", "k x i8", _aggregations("median"), ulps=2),
-    op("group_quantile", "k x", lambda f: f.groupby("k").quantile(0.3), ulps=4),
+    op("group_quantile", "k x", lambda f: f.groupby("k").quantile(0.3), ulps=4, greatest=True),
     op("group_nunique", "k y s", _aggregations("nunique")),
     op("group_any", "k y b", _aggregations("any", "all")),
     op("group_idxmax", "k i64", _aggregations("idxmax", "idxmin")),
