@@ -19,6 +19,7 @@ from operation_parity import (
     DIFFERENCES,
     EXCUSES,
     IS_LONG,
+    ONLY,
     RARE,
     Compared,
     answer_of_pandas,
@@ -26,16 +27,6 @@ from operation_parity import (
 )
 
 NUM_DRAWN = 200 if IS_LONG else 4
-# What an entry may excuse alone.
-ONLY = (
-    "always",
-    "no rows",
-    "sign of zero",
-    "pandas raises",
-    "names of labels",
-    "float32 overflows",
-    "int8 wraps",
-)
 # Labels of one type: those of several would make an index of objects.
 LIKE_INDEXES = [("range", "shifted", "duplicates"), ("strings",), ("datetimes",)]
 

@@ -225,8 +225,8 @@ def test_a_plain_reduction_is_of_the_rows_that_count(num_shards, op, dtype):
     shard_rows = num_blocks * PLAIN_ROWS
     values = np.random.default_rng(5).integers(-99, 99, num_shards * shard_rows).astype(dtype)
     # The rows at the end decide.
-    ends = np.linspace(100, 120, len(values[::1_000])).round()
-    values[::1_000] = -ends if op == "min" else ends
+    rising = np.linspace(100, 120, len(values[::1_000])).round()
+    values[::1_000] = -rising if op == "min" else rising
     wide = np.dtype(np.float64 if values.dtype.kind == "f" else np.int64)
     run = jax.jit(lambda x, n: reduce_plainly(op, x, n, wide, layout))
     ends = np.arange(num_blocks * num_shards + 1) * PLAIN_ROWS
