@@ -173,30 +173,27 @@ def _may_fit(column: Column, other: Column) -> bool:
 def _fits(other: Array, like: Array, num_rows: Count) -> Array:
     """Whether all values of an array are ones of another dtype."""
     valid = is_row(other.shape[0], num_rows)
-    if all(jnp.issubdtype(leaf.dtype, jnp.floating) for leaf in (other, like)):
-        return jnp.all(_is_of_float(other, like.dtype) | ~valid)
+    if jnp.issubdtype(like.dtype, jnp.floating):
+        # In the dtype that NumPy compares them in: integers too are rounded to it.
+        both = wide(np.result_type(other.dtype, like.dtype))
+        return jnp.all(_is_of_float(other.astype(both), like.dtype) | ~valid)
     there = other.astype(like.dtype)
-    if jnp.issubdtype(like.dtype, jnp.integer) and jnp.issubdtype(other.dtype, jnp.integer):
+    if jnp.issubdtype(other.dtype, jnp.integer):
         # Signs tell apart what wraps to the same bits.
         same = (there.astype(other.dtype) == other) & (
             (there < there.dtype.type(0)) == (other < other.dtype.type(0))
         )
-    elif jnp.issubdtype(like.dtype, jnp.integer):
+    else:
         # The first number too large is cast to the greatest, and rounded back to itself. No float16
         # is as large as some of them.
         with np.errstate(over="ignore"):
             first_too_large = other.dtype.type(float(jnp.iinfo(like.dtype).max) + 1)
         same = (there.astype(other.dtype) == other) & (other < first_too_large)
-    else:
-        # In the dtype that NumPy compares them in: a cast back would meet the greatest integer,
-        # whatever larger number it was rounded to.
-        both = wide(np.result_type(other.dtype, like.dtype))
-        same = there.astype(both) == other.astype(both)
     return jnp.all(same | ~valid)
 
 
 def _is_of_float(x: Array, dtype: Any) -> Array:
-    """Which floats are ones of a narrower dtype too, NaN always.
+    """Which floats are ones of another dtype too, NaN always.
 
     Not by a cast there and back: XLA on GPU leaves such pairs out, as if nothing were rounded.
     """

@@ -51,13 +51,13 @@ def as_time(side: Any, other: Any, op: str) -> Time | None:
             if op not in COMPARISONS or other_kind not in ("datetime", "timedelta"):
                 return None
             value = pd.Timestamp(value) if other_kind == "datetime" else pd.Timedelta(value)
+        elif isinstance(value, (np.datetime64, np.timedelta64)) and np.isnat(value):
+            kind = "datetime" if isinstance(value, np.datetime64) else "timedelta"
+            unit = np.datetime_data(value.dtype)[0]
+            return Time(kind, unit if unit in UNITS else "s", np.int64(NAT))
         elif isinstance(value, (datetime.datetime, np.datetime64)) and value is not pd.NaT:
-            if pd.isna(value):
-                return Time("datetime", "s", np.int64(NAT))
             value = pd.Timestamp(value)
         elif isinstance(value, (datetime.timedelta, np.timedelta64)) and value is not pd.NaT:
-            if pd.isna(value):
-                return Time("timedelta", "s", np.int64(NAT))
             value = pd.Timedelta(value)
     except ValueError:
         return None

@@ -61,7 +61,7 @@ AMONG_OBJECTS = {
     "date": datetime.date(2020, 1, 1),
     "Timestamp": pd.Timestamp(0),
     "NaT": pd.NaT,
-    "NaT of NumPy": np.datetime64("NaT"),
+    "NaT of NumPy": np.datetime64("NaT", "s"),
     "Decimal": decimal.Decimal("nan"),
 }
 # Few distinct strings and many are encoded in different ways.

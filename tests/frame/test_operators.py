@@ -37,11 +37,12 @@ def test_named_methods():
         return (
             f.add(1), f.rsub(1), f.x.sub(f.y), f.x.rtruediv(2), f.div(f.k + 1, axis=0),
             f.x.add(f.y, fill_value=1), f.x.mul(3, fill_value=2), holes.sub(holes.x, axis=0),
-            holes.add(holes * 2, fill_value=-1.0), f.i.eq(f.k), f.gt(0.5), f.x.rpow(2),
+            holes.add(holes * 2, fill_value=-1.0), f.i.eq(f.k), f.gt(0.5),
             f.i.rfloordiv(1000.0), f.x.mod(0.7),
         )  # fmt: skip
 
     assert_parity(everything, numbers())
+    assert_parity(lambda f: (f.x.rpow(2), f.x.pow(3)), numbers(), ulps=4)
 
 
 def test_different_labels_are_brought_together():

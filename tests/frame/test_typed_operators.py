@@ -22,7 +22,7 @@ SCALARS = (
     pd.Timestamp("2001-01-01"), pd.Timestamp("2001-01-01").as_unit("ns"), pd.Timedelta("7us"),
     pd.Timedelta("3ns"), datetime.datetime(2001, 1, 1), datetime.date(2001, 1, 1),
     datetime.timedelta(hours=1), np.datetime64("2001-01-01"), np.timedelta64(1, "D"),
-    np.timedelta64("NaT"), pd.Timestamp("2001-01-01", tz="UTC"),
+    np.timedelta64("NaT", "us"), pd.Timestamp("2001-01-01", tz="UTC"),
 )  # fmt: skip
 
 
@@ -114,6 +114,20 @@ def test_each_column_with_scalars():
             f"r{name}", functools.partial(turned, function), column, scalar, ours[label], scalar
         )
     assert not wrong, wrong[0]
+
+
+def test_nat_of_numpy_has_a_unit():
+    frame = pd.DataFrame({"t": pd.to_datetime(["2001-01-01", None]).astype("M8[ms]")})
+    frame["d"] = frame.t - pd.Timestamp("2000-01-01")
+    for unit in ("ns", "s", "D"):
+        time, span = np.datetime64("NaT", unit), np.timedelta64("NaT", unit)
+        assert_parity(
+            lambda f, time=time, span=span: (
+                f.t - time, f.t + span, f.t - span, f.d + time, f.d + span, f.d - span, f.d / span,
+                f.t == time, f.d < span,
+            ),
+            frame, ways=["eager"],
+        )  # fmt: skip
 
 
 def test_inside_jit_and_on_a_mesh():
