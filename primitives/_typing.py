@@ -7,10 +7,10 @@ import jax
 import numpy as np
 
 if TYPE_CHECKING:
-    from jaxtyping import Bool, Int, Integer, PyTree, Shaped, UInt
+    from jaxtyping import Bool, Float, Int, Integer, PyTree, Shaped, UInt
 else:
     try:
-        from jaxtyping import Bool, Int, Integer, PyTree, Shaped, UInt
+        from jaxtyping import Bool, Float, Int, Integer, PyTree, Shaped, UInt
     except ImportError:
 
         class _Unchecked:
@@ -19,9 +19,9 @@ else:
             def __class_getitem__(cls, item: Any) -> Any:
                 return Any
 
-        Bool = Int = Integer = PyTree = Shaped = UInt = _Unchecked
+        Bool = Float = Int = Integer = PyTree = Shaped = UInt = _Unchecked
 
 Array: TypeAlias = jax.Array
 ArrayLike: TypeAlias = jax.Array | np.ndarray
 
-__all__ = ["Array", "ArrayLike", "Bool", "Int", "Integer", "PyTree", "Shaped", "UInt"]
+__all__ = ["Array", "ArrayLike", "Bool", "Float", "Int", "Integer", "PyTree", "Shaped", "UInt"]

@@ -226,6 +226,7 @@ CASES = (
         merge,
         moved=lambda rows, result: (np.concatenate(rows[2:], axis=1), result[1]),
     ),
+    OpCase("pairwise_sum", (keys,), lambda f, x, **at: f(x, **at), tolerance=8),
     OpCase(
         "partition",
         (pairs, ids),

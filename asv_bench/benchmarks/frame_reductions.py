@@ -1,14 +1,34 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Columns over a mesh reduced to a number, beside the same operation of `jnp` inside `jit`."""
+"""Columns reduced to a number: beside pandas, and over a mesh beside `jnp` inside `jit`."""
 
 import jax
 import jax.numpy as jnp
 import numpy as np
+import pandas as pd
 from jaxframes import shardings
 
 from .measuring import axis, mesh_of, use_devices, waiting_call
 
 NUM_DEVICES = 4
+
+
+class Reduction:
+    """How long does a column of float32 take, which is added up in float64 as it is read?"""
+
+    params = (axis(1_000_000, 10_000_000), axis("sum", "mean", "std"), ("frame", "pandas"))
+    param_names = ("rows", "op", "engine")
+
+    def setup(self, rows, op, engine):
+        use_devices(1)
+        from jaxframes.frame import JaxSeries
+
+        values = np.random.default_rng(0).standard_normal(rows).astype(np.float32)
+        column = {"frame": JaxSeries, "pandas": pd.Series}[engine](values)
+        self.run = getattr(column, op)
+        self.run()
+
+    def time_reduce(self, rows, op, engine):
+        self.run()
 
 
 class ReductionOverMesh:

@@ -32,6 +32,7 @@ TARGETS = (
     "jaxframes_segment_sum_v1",
     "jaxframes_segment_count_v1",
     "jaxframes_integer_range_v1",
+    "jaxframes_pairwise_sum_v1",
 )
 
 

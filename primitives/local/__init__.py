@@ -14,6 +14,7 @@ from ._isin import isin
 from ._join import Joined, join, join_size
 from ._join_asof import join_asof
 from ._merge import merge
+from ._pairwise_sum import pairwise_sum
 from ._quantile import quantile
 from ._radix_sort import radix_argsort, radix_sort
 from ._reduce_by_key import ReducedRuns, reduce_by_key
@@ -69,6 +70,7 @@ __all__ = [
     "join_asof",
     "join_size",
     "merge",
+    "pairwise_sum",
     "quantile",
     "radix_argsort",
     "radix_sort",
