@@ -42,9 +42,11 @@ def as_given_ids(
 ) -> GivenIds | None:
     """The ids as a kernel takes them; None where a scatter takes them as they are, as fast.
 
-    That is so while the table fits the cache: a larger one the kernel's threads share out.
+    That is so where all rows count, while the table fits the cache: a larger one the kernel's
+    threads share out.
     """
-    if first_id is None and ids.dtype.itemsize < 8 and num_segments < _MANY_SEGMENTS:
+    is_plain = first_id is None and num_valid is None
+    if is_plain and ids.dtype.itemsize < 8 and num_segments < _MANY_SEGMENTS:
         return None
     if ids.dtype.itemsize < 4:
         ids = ids.astype(jnp.int32)
