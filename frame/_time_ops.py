@@ -54,7 +54,8 @@ def as_time(side: Any, other: Any, op: str) -> Time | None:
         elif isinstance(value, (np.datetime64, np.timedelta64)) and np.isnat(value):
             kind = "datetime" if isinstance(value, np.datetime64) else "timedelta"
             unit = np.datetime_data(value.dtype)[0]
-            return Time(kind, unit if unit in UNITS else "s", np.int64(NAT))
+            nearest = "ns" if unit in ("ps", "fs", "as") else "s"
+            return Time(kind, unit if unit in UNITS else nearest, np.int64(NAT))
         elif isinstance(value, (datetime.datetime, np.datetime64)) and value is not pd.NaT:
             value = pd.Timestamp(value)
         elif isinstance(value, (datetime.timedelta, np.timedelta64)) and value is not pd.NaT:

@@ -50,7 +50,10 @@ def _sum_of_rows_xla(x: Array, num_valid: Array, dtype: np.dtype) -> Array:
     sums = jnp.where(block < whole, _sums_of_blocks(blocks, dtype), dtype.type(0))
     sums = jnp.where(block == whole, _sums_of_blocks(of_last, dtype), sums)
     num_sums = 1 << (sums.shape[0] - 1).bit_length()
-    return _halved(jnp.pad(sums, (0, num_sums - sums.shape[0])))
+    total = _halved(jnp.pad(sums, (0, num_sums - sums.shape[0])))
+    # Zeros and NaNs have no sign, which would be that of the last ones to be added.
+    total = jnp.where(total == 0, dtype.type(0), total)
+    return jnp.where(jnp.isnan(total), dtype.type(np.nan), total)
 
 
 def _sums_of_blocks(blocks: Array, dtype: np.dtype) -> Array:

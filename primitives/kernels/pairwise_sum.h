@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 #include "thread_pool.h"
@@ -32,14 +33,16 @@ Sum halve_to_one(Sum* numbers, int64_t size) {
 template <typename Number, typename Sum>
 __attribute__((always_inline)) inline void add_blocks(const Number* numbers, int64_t num_blocks,
                                                       Sum* sums) {
-  // The processor does not look far enough ahead by itself.
-  constexpr int64_t kAhead = 4 * kSumBlock;
+  // The processor does not look far enough ahead by itself. What lies behind the last number
+  // is no pointer, but may be prefetched.
+  constexpr int64_t kAheadBytes = 4 * kSumBlock * static_cast<int64_t>(sizeof(Number));
   for (int64_t block = 0; block < num_blocks; ++block) {
     Sum lanes[kSumLanes];
     for (int64_t i = 0; i < kSumLanes; ++i) lanes[i] = static_cast<Sum>(numbers[i]);
     for (int64_t row = 1; row < kSumRows; ++row) {
       const Number* next = numbers + row * kSumLanes;
-      __builtin_prefetch(next + kAhead);
+      const auto ahead = reinterpret_cast<uintptr_t>(next) + kAheadBytes;
+      __builtin_prefetch(reinterpret_cast<const void*>(ahead));
       for (int64_t i = 0; i < kSumLanes; ++i) lanes[i] += static_cast<Sum>(next[i]);
     }
     sums[block] = halve_to_one(lanes, kSumLanes);
@@ -90,7 +93,10 @@ Sum pairwise_sum(Executor& executor, const Number* numbers, int64_t size) {
     std::copy_n(numbers + num_whole * kSumBlock, num_rest, rest);
     internal::sum_blocks(rest, 1, sums.data() + num_whole);
   }
-  return internal::halve_to_one(sums.data(), num_sums);
+  const Sum sum = internal::halve_to_one(sums.data(), num_sums);
+  // Zeros and NaNs have no sign, which would be that of the last ones to be added.
+  if (sum == Sum{0}) return Sum{0};
+  return sum == sum ? sum : std::numeric_limits<Sum>::quiet_NaN();
 }
 
 }  // namespace jaxframes

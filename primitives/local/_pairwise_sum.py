@@ -8,9 +8,12 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from ...shardings._compat import is_x64_enabled
 from .._arguments import as_key, as_num_valid, type_of
 from .._typing import Array, ArrayLike, Float, Integer
 from ..kernels._pairwise_sum import sum_of_rows
+
+_SUMS = ("float32", "float64")
 
 
 def pairwise_sum(
@@ -29,19 +32,22 @@ def pairwise_sum(
             float32 they are added up in float32, and the sum is rounded once.
 
     Returns:
-        The sum, of `dtype`; zero of no rows, NaN where a row that counts is.
+        The sum, of `dtype`; zero of no rows, NaN where a row that counts is, or infinities of both
+        signs do. No zero is negative.
 
     Raises:
-        TypeError: `x` is not of floats, or `dtype` is none that holds them.
-        ValueError: `x` is not one-dimensional.
+        TypeError: `x` is not of floats, or `dtype` is none that holds them, or that JAX has: it has
+            no float64 without `jax_enable_x64`.
+        ValueError: `x` is not one-dimensional, or a known `num_valid` is out of range.
 
     Cost:
         Work O(rows). No communication.
 
     Guarantees:
         Deterministic; the same bits on every platform and for any number of threads. Off by at most
-        64 + log2(rows) times the unit roundoff of `dtype` times the sum of the absolute values.
-        Differentiable in `x`.
+        64 + log2(rows) times the unit roundoff of `dtype` times the sum of the absolute values,
+        where no part of it overflows. That leaves out subnormal numbers, which XLA takes for zero
+        on some platforms. Differentiable in `x`.
 
     Source:
         Pairwise summation of blocks that are each added up row by row, as NumPy has it (Higham,
@@ -62,9 +68,15 @@ def pairwise_sum(
 
 
 def _as_sum_dtype(dtype: Any, of_rows: np.dtype, caller: str) -> np.dtype:
-    wide = np.dtype(jax.dtypes.canonicalize_dtype(of_rows if dtype is None else dtype))
-    is_wider = jnp.issubdtype(wide, jnp.floating) and wide.itemsize > of_rows.itemsize
-    if wide != of_rows and not is_wider:
+    if dtype is None:
+        return of_rows
+    wide = np.dtype(dtype)
+    if wide == np.float64 and not is_x64_enabled():
+        raise TypeError(
+            f"{caller}: dtype must be a float that JAX has, got float64 while its x64 mode is off. "
+            "Set jax_enable_x64, or leave dtype out."
+        )
+    if wide != of_rows and (wide.name not in _SUMS or wide.itemsize <= of_rows.itemsize):
         raise TypeError(
             f"{caller}: dtype must be a float that holds {of_rows.name}, got {wide.name}."
         )
@@ -73,7 +85,7 @@ def _as_sum_dtype(dtype: Any, of_rows: np.dtype, caller: str) -> np.dtype:
 
 @functools.partial(jax.custom_jvp, nondiff_argnums=(2,))
 def _sum_with_tangent(x: Array, num_valid: Array, dtype: np.dtype) -> Array:
-    # XLA may leave out that it rounds a narrower sum, or not.
+    # Of narrower floats XLA may or may not round each sum on the way.
     calculated = dtype if dtype.itemsize >= 4 else np.float32
     return sum_of_rows(x, num_valid, calculated).astype(dtype)
 

@@ -119,7 +119,7 @@ def test_each_column_with_scalars():
 def test_nat_of_numpy_has_a_unit():
     frame = pd.DataFrame({"t": pd.to_datetime(["2001-01-01", None]).astype("M8[ms]")})
     frame["d"] = frame.t - pd.Timestamp("2000-01-01")
-    for unit in ("ns", "s", "D"):
+    for unit in ("ps", "ns", "s", "D"):
         time, span = np.datetime64("NaT", unit), np.timedelta64("NaT", unit)
         assert_parity(
             lambda f, time=time, span=span: (

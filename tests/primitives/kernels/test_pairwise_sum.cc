@@ -62,6 +62,21 @@ void check_instructions() {
   CHECK(std::memcmp(sums, others, sizeof(sums)) == 0);
 }
 
+// The sign of a zero or NaN that comes out is plus.
+void check_signs() {
+  SerialExecutor serial;
+  const float infinity = std::numeric_limits<float>::infinity();
+  for (const float number : {-0.0f, -std::numeric_limits<float>::quiet_NaN(), infinity}) {
+    for (int64_t size : {1, 1024, 2048, 3000}) {
+      current_case() = std::to_string(size) + " times " + std::to_string(number);
+      std::vector<float> numbers(size, number);
+      if (number == infinity) numbers.back() = -infinity;
+      const double sum = pairwise_sum<double>(serial, numbers.data(), size);
+      CHECK(size == 1 && number == infinity ? sum < 0 : !std::signbit(sum));
+    }
+  }
+}
+
 int main() {
   StdThreadPool two(2), five(5);
   SerialExecutor serial;
@@ -73,5 +88,6 @@ int main() {
   }
   check_instructions<float>();
   check_instructions<double>();
+  check_signs();
   return finish("pairwise_sum");
 }

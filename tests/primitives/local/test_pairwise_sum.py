@@ -64,6 +64,18 @@ def test_native_and_portable_are_the_same_bits(dtype, monkeypatch):
         oracles.assert_same_bits(found, portable(x, jnp.int32(num_valid), wide))
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_zeros_and_nans_have_no_sign(dtype):
+    for x in (
+        np.full(3000, -0.0, dtype),
+        np.full(3000, -np.nan, dtype),
+        -np.resize([np.inf, -np.inf], 3000).astype(dtype),
+    ):
+        for num_valid in (1, 1024, 2048, 2049, 3000):
+            total = np.asarray(local.pairwise_sum(x, num_valid=num_valid))
+            assert np.isinf(total) or not np.signbit(total), (x[0], num_valid)
+
+
 def test_numbers_that_are_none():
     x = np.ones(3000, np.float32)
     x[2500] = np.nan
@@ -98,6 +110,13 @@ def test_derivatives():
     oracles.assert_same_bits(narrow, np.ones(3, np.float32))
 
 
+def test_without_x64(x64_off):
+    x = np.full(3000, 0.1, np.float32)
+    assert local.pairwise_sum(x).dtype == np.float32
+    with pytest.raises(TypeError, match="got float64 while its x64 mode is off"):
+        local.pairwise_sum(x, dtype=np.float64)
+
+
 def test_each_row_of_a_batch_is_its_own():
     x = numbers((5 * 1500), np.float32).reshape(5, 1500)
     num_valid = np.array([1500, 0, 1, 1499, 1024], np.int32)
@@ -114,6 +133,8 @@ def test_each_row_of_a_batch_is_its_own():
         (np.ones((2, 3)), None, ValueError, "x must be one-dimensional, got float64[2,3]"),
         (np.ones(3), "float32", TypeError, "a float that holds float64, got float32."),
         (np.ones(3), "int64", TypeError, "a float that holds float64, got int64."),
+        (np.ones(3), "complex128", TypeError, "a float that holds float64, got complex128."),
+        (np.ones(3, np.float16), "bfloat16", TypeError, "that holds float16, got bfloat16."),
     ],
 )
 def test_bad_arguments(x, dtype, error, message):
