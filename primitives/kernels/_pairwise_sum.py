@@ -2,7 +2,6 @@
 """Sums of floats in one order: the portable definition, and the C++ kernel on CPU."""
 
 import functools
-from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -19,9 +18,8 @@ BLOCK_SHAPE = ROWS, LANES = 64, 16
 BLOCK = ROWS * LANES
 
 
-def sum_of_rows(x: Array, num_valid: Array, dtype: Any) -> Array:
+def sum_of_rows(x: Array, num_valid: Array, dtype: np.dtype) -> Array:
     """The sum of the first `num_valid` rows, calculated in `dtype`."""
-    dtype = np.dtype(dtype)
     if x.shape[0] == 0:
         return jnp.zeros((), dtype)
 

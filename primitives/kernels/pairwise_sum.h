@@ -50,11 +50,6 @@ __attribute__((always_inline)) inline void add_blocks(const Number* numbers, int
   }
 }
 
-template <typename Number, typename Sum>
-void sum_blocks_anywhere(const Number* numbers, int64_t num_blocks, Sum* sums) {
-  add_blocks(numbers, num_blocks, sums);
-}
-
 #if defined(__x86_64__)
 // Twice as many numbers at a time as every x86-64 processor has.
 template <typename Number, typename Sum>
@@ -69,7 +64,7 @@ void sum_blocks(const Number* numbers, int64_t num_blocks, Sum* sums) {
 #if defined(__x86_64__)
   if (__builtin_cpu_supports("avx2")) return sum_blocks_avx2(numbers, num_blocks, sums);
 #endif
-  sum_blocks_anywhere(numbers, num_blocks, sums);
+  add_blocks(numbers, num_blocks, sums);
 }
 
 }  // namespace internal

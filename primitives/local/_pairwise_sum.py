@@ -86,7 +86,7 @@ def _as_sum_dtype(dtype: Any, of_rows: np.dtype, caller: str) -> np.dtype:
 @functools.partial(jax.custom_jvp, nondiff_argnums=(2,))
 def _sum_with_tangent(x: Array, num_valid: Array, dtype: np.dtype) -> Array:
     # Of narrower floats XLA may or may not round each sum on the way.
-    calculated = dtype if dtype.itemsize >= 4 else np.float32
+    calculated = dtype if dtype.itemsize >= 4 else np.dtype(np.float32)
     return sum_of_rows(x, num_valid, calculated).astype(dtype)
 
 
@@ -95,7 +95,7 @@ def _sum_jvp(dtype: np.dtype, primals: Any, tangents: Any) -> tuple[Array, Array
     x, num_valid = primals
     counts = jax.lax.iota(jnp.int32, x.shape[0]) < num_valid
     moved = jnp.where(counts, tangents[0].astype(dtype), dtype.type(0))
-    return _sum_with_tangent(x, num_valid, dtype), jnp.sum(moved, dtype=dtype)
+    return _sum_with_tangent(x, num_valid, dtype), jnp.sum(moved)
 
 
 _sum = jax.jit(_sum_with_tangent, static_argnums=2)

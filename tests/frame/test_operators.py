@@ -42,7 +42,9 @@ def test_named_methods():
         )  # fmt: skip
 
     assert_parity(everything, numbers())
-    assert_parity(lambda f: (f.x.rpow(2), f.x.pow(3)), numbers(), ulps=4)
+    # XLA on GPU rounds powers of its own.
+    ulps = 0 if jax.default_backend() == "cpu" else 4
+    assert_parity(lambda f: f.x.rpow(2), numbers(), ulps=ulps)
 
 
 def test_different_labels_are_brought_together():

@@ -119,8 +119,11 @@ def test_each_column_with_scalars():
 def test_nat_of_numpy_has_a_unit():
     frame = pd.DataFrame({"t": pd.to_datetime(["2001-01-01", None]).astype("M8[ms]")})
     frame["d"] = frame.t - pd.Timestamp("2000-01-01")
-    for unit in ("ps", "ns", "s", "D"):
-        time, span = np.datetime64("NaT", unit), np.timedelta64("NaT", unit)
+    for unit in ("ps", "ns", "s", "D", "generic"):
+        with warnings.catch_warnings():
+            # NumPy 2.5 does not want a NaT that has no unit.
+            warnings.simplefilter("ignore", DeprecationWarning)
+            time, span = np.datetime64("NaT", unit), np.timedelta64("NaT", unit)
         assert_parity(
             lambda f, time=time, span=span: (
                 f.t - time, f.t + span, f.t - span, f.d + time, f.d + span, f.d - span, f.d / span,

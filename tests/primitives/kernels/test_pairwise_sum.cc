@@ -57,7 +57,7 @@ void check_instructions() {
   std::vector<Number> numbers(8 * kSumBlock);
   for (Number& number : numbers) number = static_cast<Number>(random_bits()() % 1000003) / 7;
   double sums[8], others[8];
-  internal::sum_blocks_anywhere(numbers.data(), 8, sums);
+  internal::add_blocks(numbers.data(), 8, sums);
   internal::sum_blocks(numbers.data(), 8, others);
   CHECK(std::memcmp(sums, others, sizeof(sums)) == 0);
 }

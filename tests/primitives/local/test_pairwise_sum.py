@@ -118,7 +118,7 @@ def test_without_x64(x64_off):
 
 
 def test_each_row_of_a_batch_is_its_own():
-    x = numbers((5 * 1500), np.float32).reshape(5, 1500)
+    x = numbers(5 * 1500, np.float32).reshape(5, 1500)
     num_valid = np.array([1500, 0, 1, 1499, 1024], np.int32)
     found = jax.vmap(lambda x, n: local.pairwise_sum(x, num_valid=n))(x, num_valid)
     for row, valid, total in zip(x, num_valid, found, strict=True):
