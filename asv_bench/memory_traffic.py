@@ -70,8 +70,9 @@ def bytes_moved(operation: str, num_rows: int, key_bytes: int) -> int:
         "quantile": key_bytes + (key_bytes + pair) + (pair + ROW_ID_BYTES),
         # Read the keys, flag those that begin a run, find these.
         "run_length_encode": key_bytes + 1 + 1,
-        # Sort pairs, fetch each value by its row id, flag the first of equal keys, add.
-        "reduce_by_key": key_bytes + (key_bytes + pair) + 2 * pair + (ROW_ID_BYTES + 2 * key_bytes),
+        # Count keys by bin, move them there with row ids, and read these and the value of each row,
+        # which is a line of 64 bytes.
+        "reduce_by_key": key_bytes + (key_bytes + pair) + pair + 64,
         # Sort the keys of both sides with their row ids.
         "set_intersection": 2 * (key_bytes + (key_bytes + pair) + 2 * pair),
         # 64 buckets take one pass: count ids, read them to write row ids, fetch values by those.

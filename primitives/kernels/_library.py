@@ -26,6 +26,7 @@ TARGETS = (
     "jaxframes_segmented_scan_v1",
     "jaxframes_histogram_v1",
     "jaxframes_factorize_v1",
+    "jaxframes_group_sums_v1",
     "jaxframes_match_v1",
     "jaxframes_pairs_v1",
     "jaxframes_membership_v1",
@@ -78,6 +79,8 @@ def load() -> tuple[ctypes.CDLL | None, Backend]:
         ]
         library.jaxframes_factorize_scratch_bytes.restype = ctypes.c_int64
         library.jaxframes_factorize_scratch_bytes.argtypes = [ctypes.c_int64, ctypes.c_int32]
+        library.jaxframes_group_sums_scratch_bytes.restype = ctypes.c_int64
+        library.jaxframes_group_sums_scratch_bytes.argtypes = [ctypes.c_int64, ctypes.c_int32]
         library.jaxframes_join_scratch_bytes.restype = ctypes.c_int64
         library.jaxframes_join_scratch_bytes.argtypes = [ctypes.c_int64, ctypes.c_int32]
         for target in TARGETS:

@@ -17,8 +17,12 @@ _NUMBER_DTYPES = (*_ID_DTYPES, "float32", "float64")
 
 def can_sum(rows: Array, ids: Array) -> bool:
     """Whether the kernel adds such rows."""
-    is_number = rows.ndim == 1 and rows.dtype.name in _NUMBER_DTYPES
-    return is_number and can_count(ids)
+    return has_number_dtype(rows) and can_count(ids)
+
+
+def has_number_dtype(rows: Array) -> bool:
+    """Whether each row is one number of a dtype that kernels add."""
+    return rows.ndim == 1 and rows.dtype.name in _NUMBER_DTYPES
 
 
 def can_count(ids: Array) -> bool:

@@ -70,6 +70,14 @@ struct NumberedGroups {
   }
 };
 
+// A row of the i-th of `size` equal pieces of the rows; not at equal distances, which the
+// keys may have too.
+inline int64_t row_of_stratum(int64_t i, int64_t size, int64_t num_rows) {
+  const int64_t begin = num_rows * i / size, end = num_rows * (i + 1) / size;
+  const uint64_t dice = hash_of(static_cast<uint64_t>(i)) >> 32;
+  return begin + static_cast<int64_t>(dice * (end - begin) >> 32);
+}
+
 // Reads rows from the front, for as long as they bring new groups: their first rows are
 // known at once. What the rest brings is looked up in rows spread over all of it: keys that
 // are sorted, or that come in their time, show few of their values at the front.
@@ -119,7 +127,9 @@ class GroupSample {
     for (int64_t size = std::min(kFirstRound, rest / 4);; size *= 2) {
       // Words first: the memory then answers many reads at a time.
       words.resize(size);
-      for (int64_t i = 0; i < size; ++i) words[i] = source_.word(row_of_stratum(i, size));
+      for (int64_t i = 0; i < size; ++i) {
+        words[i] = source_.word(num_front_ + row_of_stratum(i, size, rest));
+      }
       int64_t num_new = 0;
       for (const Word word : words) {
         num_new += table_.find(groups_.words.data(), word) == GroupTable::kAbsent;
@@ -130,15 +140,6 @@ class GroupSample {
         return false;
       }
     }
-  }
-
-  // A row of each of `size` equal pieces of the rest; not at equal distances, which the
-  // keys may have too.
-  int64_t row_of_stratum(int64_t i, int64_t size) const {
-    const int64_t rest = num_rows_ - num_front_;
-    const int64_t begin = rest * i / size, end = rest * (i + 1) / size;
-    const uint64_t dice = hash_of(static_cast<uint64_t>(i)) >> 32;
-    return num_front_ + begin + static_cast<int64_t>(dice * (end - begin) >> 32);
   }
 
   // Whether the word was new.

@@ -54,7 +54,14 @@ class ManyGroups {
 
   // Partitions the rows, and finds the groups of each bin. The words and first rows of
   // its groups then stand at the front of the bin, in the order of their first rows.
-  void find() {
+  void find() { find(RowGroups{group_ids_}); }
+
+  // The same for rows that are not to be numbered. For the rows of each bin, in their order,
+  // calls visitor.add(begin, i, group, row, is_new): the bin stands from `begin` on, the row
+  // is the i-th there, and its group, which is_new if it is the first, has the place `group`
+  // there. visitor.prefetch(row) comes some rows before.
+  template <typename Visitor>
+  void find(const Visitor& visitor) {
     ChunkCounts counts;
     count_digits(executor_, source_, num_rows_, digit_, counts, bin_offsets_);
     chunk_offsets_ = counts;
@@ -63,7 +70,7 @@ class ManyGroups {
     group_offsets_.assign(num_bins() + 1, 0);
     std::vector<GroupTable> tables(executor_.num_threads());
     parallel_for(executor_, num_bins(), [&](int worker, int64_t bin) {
-      group_offsets_[bin + 1] = find_in_bin(tables[worker], bin);
+      group_offsets_[bin + 1] = find_in_bin(tables[worker], bin, visitor);
     });
     for (int64_t bin = 0; bin < num_bins(); ++bin) {
       group_offsets_[bin + 1] += group_offsets_[bin];
@@ -99,16 +106,34 @@ class ManyGroups {
     struct Group {
       int32_t first_row, number;
     };
+    WorkArray<Group> groups(num_groups());
+    for_groups_by_word(
+        groups, sort, [&](int64_t place) { return Group{row_ids_[place], 0}; },
+        [&](int64_t number, Group& group) {
+          group.number = static_cast<int32_t>(number);
+          if (number < capacity) first_row_ids[number] = group.first_row;
+        });
+    parallel_for(executor_, num_bins(), [&](int, int64_t bin) {
+      int32_t* const first_rows = row_ids_ + bin_offsets_[bin];
+      for (int64_t i = 0; i < num_groups_of(bin); ++i) {
+        first_rows[i] = groups[group_offsets_[bin] + i].number;
+      }
+    });
+  }
+
+  // Fills `groups`, bin after bin, with what group_at(place) returns, and calls
+  // each_group(number, group) for each of them, numbered in the order of their words.
+  template <typename Group, typename Sort, typename GroupAt, typename EachGroup>
+  void for_groups_by_word(WorkArray<Group>& groups, const Sort& sort, const GroupAt& group_at,
+                          const EachGroup& each_group) {
     const int64_t size = num_groups();
     WorkArray<Word> words(size), sorted_words(size);
     WorkArray<int32_t> positions(size);
-    WorkArray<Group> groups(size);
     parallel_for(executor_, num_bins(), [&](int, int64_t bin) {
-      const int32_t* const first_rows = row_ids_ + bin_offsets_[bin];
-      std::copy_n(words_ + bin_offsets_[bin], num_groups_of(bin),
-                  words.data() + group_offsets_[bin]);
+      const int64_t begin = bin_offsets_[bin], first_group = group_offsets_[bin];
+      std::copy_n(words_ + begin, num_groups_of(bin), words.data() + first_group);
       for (int64_t i = 0; i < num_groups_of(bin); ++i) {
-        groups[group_offsets_[bin] + i].first_row = first_rows[i];
+        groups[first_group + i] = group_at(begin + i);
       }
     });
     sort(executor_, words.data(), size, sorted_words.data(), positions.data());
@@ -118,18 +143,13 @@ class ManyGroups {
         if (i + kGroupsAhead < size) {
           __builtin_prefetch(&groups[positions[i + kGroupsAhead]], 1);
         }
-        Group& group = groups[positions[i]];
-        group.number = static_cast<int32_t>(i);
-        if (i < capacity) first_row_ids[i] = group.first_row;
-      }
-    });
-    parallel_for(executor_, num_bins(), [&](int, int64_t bin) {
-      int32_t* const first_rows = row_ids_ + bin_offsets_[bin];
-      for (int64_t i = 0; i < num_groups_of(bin); ++i) {
-        first_rows[i] = groups[group_offsets_[bin] + i].number;
+        each_group(i, groups[positions[i]]);
       }
     });
   }
+
+  // The first row of the group at a place, before the groups are numbered.
+  int32_t first_row(int64_t place) const { return row_ids_[place]; }
 
   // Writes the number of each row's group, after the groups were numbered.
   void write(int32_t* group_ids) {
@@ -159,13 +179,26 @@ class ManyGroups {
   static constexpr int64_t kSlotsPerGroup = 4;
   // So many groups ahead the memory is asked for them: with 16 to 64 it took as long.
   static constexpr int64_t kGroupsAhead = 16;
+  // The rows of a bin lie all over the others: each is a line of the cache of its own.
+  static constexpr int64_t kRowsAhead = 32;
 
   int64_t num_bins() const { return digit_.num_bins(); }
   int64_t num_groups_of(int64_t bin) const {
     return group_offsets_[bin + 1] - group_offsets_[bin];
   }
 
-  int64_t find_in_bin(GroupTable& table, int64_t bin) {
+  // Notes the group of each row, in its bin.
+  struct RowGroups {
+    int32_t* group_ids;
+
+    void prefetch(int32_t) const {}
+    void add(int64_t begin, int64_t i, int32_t group, int32_t, bool) const {
+      group_ids[begin + i] = group;
+    }
+  };
+
+  template <typename Visitor>
+  int64_t find_in_bin(GroupTable& table, int64_t bin, const Visitor& visitor) {
     const int64_t begin = bin_offsets_[bin], size = bin_offsets_[bin + 1] - begin;
     Word* const words = words_ + begin;
     int32_t* const row_ids = row_ids_ + begin;
@@ -174,7 +207,8 @@ class ManyGroups {
     for (int64_t i = 0; i < size; ++i) {
       const Word word = words[i];
       const int32_t group = table.find_or_insert(words, word, num_groups);
-      group_ids_[begin + i] = group;
+      if (i + kRowsAhead < size) visitor.prefetch(row_ids[i + kRowsAhead]);
+      visitor.add(begin, i, group, row_ids[i], group == num_groups);
       // A group is never behind the row that it is found at.
       if (group == num_groups) {
         words[num_groups] = word;

@@ -178,7 +178,14 @@ struct Chunks {
     count = std::min(wanted, most);
   }
 
-  // No overflow: size < 2^31 and there are few chunks.
+  // As many as there have to be for none to have more than `most_rows`.
+  static Chunks of_rows(int64_t size, int64_t most_rows) {
+    Chunks chunks(size, 1, 1);
+    chunks.count = std::max<int64_t>((size + most_rows - 1) / most_rows, 1);
+    return chunks;
+  }
+
+  // No overflow: size < 2^31, and there are fewer chunks than that.
   int64_t begin(int64_t chunk) const { return size * chunk / count; }
   int64_t end(int64_t chunk) const { return begin(chunk + 1); }
 

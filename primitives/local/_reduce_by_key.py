@@ -7,13 +7,19 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 
+from ...shardings._compat import like_varying, varying_axes
 from .._arguments import as_capacity, as_keys, as_num_valid, as_rows, as_static_int, type_of
+from .._key_bits import ordered_words
 from .._typing import Array, ArrayLike, Int, Integer, PyTree
+from ..kernels._factorize import factorize_words
+from ..kernels._group_sums import can_sum_groups, native_group_sums
+from ._moved import with_tangents
 from ._one_device import OneDevice
 from ._radix_sort import Keys
 from ._runs import KeyRuns, find_runs
-from ._segment_ops import REDUCTIONS, Segments
-from ._take import keep_or_zero
+from ._segment_ops import REDUCTIONS, Segments, as_summed
+from ._segments import add
+from ._take import keep_or_zero, take_rows_or_zeros
 
 REDUCE_OPS = (
     "sum", "prod", "min", "max", "count", "mean", "var", "std", "first", "last", "any", "all",
@@ -65,8 +71,10 @@ def reduce_by_key(
         ValueError: lengths differ, or there is no such op.
 
     Cost:
-        Work O(rows x (key bytes + value bytes)): a sort, and a scatter or three for each leaf. No
-        communication.
+        Work O(rows x (key bytes + value bytes)): a sort, and a scatter or three for each leaf. On
+        CPU a "sum" of one column of numbers of 32 or 64 bits, by keys that fit one word, is no
+        sort: while distinct keys are few, keys and values are read once and nothing is written
+        for each row. No communication.
 
     Guarantees:
         Deterministic; differentiable in `values`. Integers are exact, and wrap. Floats are added
@@ -74,7 +82,8 @@ def reduce_by_key(
 
     References:
         Merrill (2015), "CUB: flexible library of cooperative threadblock primitives and other
-        utilities for CUDA kernel programming" (`DeviceReduce::ReduceByKey`).
+        utilities for CUDA kernel programming" (`DeviceReduce::ReduceByKey`). Belazzougui, Botelho,
+        Dietzfelbinger (2009), "Hash, displace, and compress", whose tables know few keys on CPU.
 
     Example:
         >>> import jax.numpy as jnp
@@ -138,15 +147,70 @@ def reduce_columns(
     ddof: int,
 ) -> tuple[tuple[Array, ...], Any, Array]:
     """Reduces checked arguments: distinct keys, values in the same structure, and their number."""
+    leaves, structure = jax.tree.flatten(values)
+
+    def by_sort(columns: tuple[Array, ...], leaves: list[Array], num_valid: Array) -> Any:
+        return _reduce_runs(columns, leaves, num_valid, names, capacity, keys_are_sorted, ddof)
+
+    def by_kernel(columns: tuple[Array, ...], leaves: list[Array], num_valid: Array) -> Any:
+        return _sum_groups(columns, leaves[0], num_valid, capacity)
+
+    if keys_are_sorted or names != ("sum",) or not _has_kernel(columns, leaves[0], num_valid):
+        unique_columns, reduced, num_runs = by_sort(columns, leaves, num_valid)
+    else:
+        unique_columns, reduced, num_runs = jax.lax.platform_dependent(
+            columns, leaves, num_valid, cpu=by_kernel, default=by_sort
+        )
+    return unique_columns, structure.unflatten(reduced), num_runs
+
+
+def _reduce_runs(
+    columns: tuple[Array, ...],
+    leaves: list[Array],
+    num_valid: Array,
+    names: tuple[str, ...],
+    capacity: int,
+    keys_are_sorted: bool,
+    ddof: int,
+) -> tuple[tuple[Array, ...], list[Array], Array]:
+    """The definition: rows are put in the order of their keys, and each run of them reduced."""
     runs = find_runs(columns, num_valid, keys_are_sorted)
     unique_columns, num_runs = runs.first_rows(columns, capacity)
     segments = segments_of(runs, capacity)
-    leaves, structure = jax.tree.flatten(runs.moved(values))
     reduced = [
         segments.counts if name == "count" else REDUCTIONS[name](leaf, segments, ddof)
-        for name, leaf in zip(names, leaves, strict=True)
+        for name, leaf in zip(names, runs.moved(leaves), strict=True)
     ]
-    return unique_columns, of_runs(structure.unflatten(reduced), capacity, num_runs), num_runs
+    return unique_columns, of_runs(reduced, capacity, num_runs), num_runs
+
+
+def _has_kernel(columns: tuple[Array, ...], leaf: Array, num_valid: Array) -> bool:
+    """Whether the kernel can add up the rows of each key."""
+    is_one_word = len(ordered_words(columns, (False,) * len(columns))) == 1
+    # The kernel's results vary over the mesh axes of all that it reads: so do keys and their
+    # number then, which a sort of the keys alone would leave as they are.
+    is_like_keys = varying_axes(leaf) <= varying_axes(*columns, num_valid)
+    return is_one_word and is_like_keys and can_sum_groups(as_summed(leaf)[0])
+
+
+def _sum_groups(
+    columns: tuple[Array, ...], leaf: Array, num_valid: Array, capacity: int
+) -> tuple[tuple[Array, ...], list[Array], Array]:
+    """The sums by the kernel, in the order of the rows as the definition has them."""
+    (word,) = ordered_words(columns, (False,) * len(columns))
+    rows, dtype = as_summed(leaf)
+    groups = native_group_sums(word, jax.lax.stop_gradient(rows), num_valid, capacity)
+    is_group = jax.lax.iota(jnp.int32, capacity) < groups.count
+    unique_columns = take_rows_or_zeros(columns, groups.first_row_ids, is_group)
+    # The groups of rows are looked for only where somebody differentiates.
+    group_ids = factorize_words(word, num_valid, capacity, in_key_order=True).group_ids
+    route = functools.partial(_add_by_group, capacity=capacity)
+    sums = with_tangents(route, groups.sums, rows, group_ids).astype(dtype)
+    return like_varying((unique_columns, [sums], groups.count), *columns, num_valid)
+
+
+def _add_by_group(matrix: Array, group_ids: Array, *, capacity: int) -> Array:
+    return add(matrix, group_ids, max(capacity, 1))[:capacity]
 
 
 def segments_of(runs: KeyRuns, capacity: int) -> Segments:

@@ -8,7 +8,10 @@ import jax.numpy as jnp
 import numpy as np
 import oracles
 import pytest
-from jaxframes.primitives import local
+from jaxframes import shardings
+from jaxframes.primitives import backend, local
+from jaxframes.primitives.kernels._library import TARGETS
+from jaxframes.primitives.local import _reduce_by_key
 from jaxframes.primitives.local._reduce_by_key import REDUCE_OPS
 from key_distributions import FLOAT_DTYPES, KEY_DTYPES, distributions_for, make_keys
 from on_shards import noting
@@ -175,6 +178,209 @@ def test_a_million_rows(distribution):
     np.testing.assert_array_equal(found.inverse, inverse)
     totals = jax.jit(functools.partial(local.reduce_by_key, ops="sum"))(keys, keys).values
     np.testing.assert_array_equal(totals[:num], expected * counts)
+
+
+# Sums alone, which have a kernel of their own
+
+FEW_ROWS = 70_000
+needs_kernels = pytest.mark.skipif(backend().cpu != "native", reason=backend().reason)
+
+
+def sums(keys, values, num_valid=None, capacity=None):
+    return local.reduce_by_key(keys, values, "sum", num_valid=num_valid, capacity=capacity)
+
+
+def expected_sums(keys, values, num_valid):
+    """Distinct keys in their order, and their sums, added up in the order of the rows."""
+    unique_keys, inverse = np.unique(keys[:num_valid], return_inverse=True)
+    totals = np.zeros(len(unique_keys), values.dtype)
+    np.add.at(totals, inverse, values[:num_valid])
+    return unique_keys, totals
+
+
+def unlike_numbers(num_rows, dtype=np.float64):
+    """Numbers of such sizes that floats add up to other bits in any other order."""
+    rng = np.random.default_rng(3)
+    return (rng.standard_normal(num_rows) * 2.0 ** rng.integers(-9, 10, num_rows)).astype(dtype)
+
+
+def keys_that_come_late(num_rows, num_late, dtype=np.int64):
+    """Forty keys, and behind the rows that are looked at first ever more that are none of them."""
+    rng = np.random.default_rng(5)
+    keys = rng.integers(0, 40, num_rows)
+    is_late = (rng.random(num_rows) < 0.02) & (np.arange(num_rows) > num_rows // 2)
+    late = rng.integers(-num_late, 0, num_rows)
+    return (np.where(is_late, late, keys) * 977).astype(dtype)
+
+
+def keys_that_turn_many(num_rows):
+    """Forty keys, and from the middle on a new one in nearly every row."""
+    rng = np.random.default_rng(6)
+    keys = rng.integers(0, 40, num_rows)
+    return np.where(np.arange(num_rows) < num_rows // 2, keys, rng.integers(0, 2**62, num_rows))
+
+
+KEYS_TO_ADD_BY = {
+    **{
+        name: functools.partial(make_keys, name, FEW_ROWS, np.int64)
+        for name in ("uniform", "zipf", "four_values", "sorted", "reversed", "constant")
+    },
+    "late": lambda: keys_that_come_late(FEW_ROWS, 300),
+    "many late": lambda: keys_that_come_late(900_000, 40_000),
+    "turn many": lambda: keys_that_turn_many(FEW_ROWS),
+    "a few thousand": lambda: np.random.default_rng(1).integers(0, 9_000, 400_000) << 40,
+}
+
+
+@pytest.mark.parametrize("name", KEYS_TO_ADD_BY)
+@pytest.mark.parametrize("dtype", [np.float64, np.float32, np.int64, np.uint32])
+def test_sums_are_in_the_order_of_the_rows(name, dtype):
+    keys = KEYS_TO_ADD_BY[name]()
+    values = unlike_numbers(len(keys), np.float64) * 1000
+    values = values.astype(np.int64).astype(dtype) if dtype(0.5) == 0 else values.astype(dtype)
+    for num_valid in (len(keys) - 1, len(keys) // 3):
+        unique_keys, totals = expected_sums(keys, values, num_valid)
+        count = len(unique_keys)
+        for capacity in (len(keys), count // 2):
+            with noting((num_valid, capacity)):
+                actual = jax.jit(sums, static_argnums=3)(keys, values, num_valid, capacity)
+                assert actual.num_runs == count
+                room = np.zeros(max(capacity - count, 0), np.int64)
+                wanted = np.append(unique_keys[:capacity], room)
+                oracles.assert_same_bits(actual.unique_keys, wanted.astype(np.int64))
+                wanted = np.append(totals[:capacity], room.astype(dtype))
+                oracles.assert_same_bits(actual.values, wanted)
+
+
+@needs_kernels
+@pytest.mark.parametrize(
+    ("dtype", "value_dtype"),
+    [
+        ("bool", "float32"),
+        ("int8", "int64"),
+        ("int32", "bool"),
+        ("uint64", "float64"),
+        ("float16", "int32"),
+        ("float32", "uint64"),
+        ("float64", "bfloat16"),
+        ("pair", "float16"),
+    ],
+)
+def test_the_kernel_agrees_with_the_sort(dtype, value_dtype, monkeypatch):
+    num_rows, is_pair = 40_000, dtype == "pair"
+    key_dtype = np.dtype("int16" if is_pair else dtype)
+    keys = [make_keys(name, num_rows, key_dtype) for name in distributions_for(key_dtype)]
+    if is_pair:
+        keys = [(key, make_keys("zipf", num_rows, np.int32)) for key in keys]
+    values = unlike_numbers(num_rows).astype(jnp.dtype(value_dtype))
+    cases = [
+        (key, values, num_valid, capacity)
+        for key in keys
+        for num_valid, capacity in ((num_rows, num_rows), (num_rows - 7, 100), (0, 100), (9, 0))
+    ]
+    asked = []
+    has_kernel = _reduce_by_key._has_kernel
+    monkeypatch.setattr(
+        _reduce_by_key, "_has_kernel", lambda *args: asked.append(has_kernel(*args)) or asked[-1]
+    )
+    native = [jax.jit(sums, static_argnums=3)(*case) for case in cases]
+    assert asked
+    assert all(asked)
+    monkeypatch.setattr(_reduce_by_key, "_has_kernel", lambda *args: False)
+    jax.clear_caches()
+    by_sort = jax.jit(lambda *case: sums(*case), static_argnums=3)
+    for result, case in zip(native, cases, strict=True):
+        oracles.assert_same_bits(result, by_sort(*case))
+    jax.clear_caches()
+
+
+def test_sums_of_zeros_and_nans():
+    keys = np.array([-0.0, np.nan, 0.0, -np.nan, 1.0, 1.0])
+    values = np.array([-0.0, 2.0, -0.0, 3.0, np.nan, 1.0])
+    found = sums(keys, values, capacity=4)
+    oracles.assert_same_bits(found.unique_keys, np.append(keys[[0, 4, 1]], 0))
+    oracles.assert_same_bits(found.values[np.array([0, 2, 3])], np.array([0.0, 5.0, 0.0]))
+    assert np.isnan(found.values[1])
+
+
+def test_integer_sums_wrap():
+    found = sums(np.zeros(3, np.int64), np.array([2**31 - 1, 1, 5], np.int32), capacity=1)
+    assert found.values.tolist() == [-(2**31) + 5]
+
+
+def test_sums_can_be_differentiated():
+    keys = jnp.asarray(make_keys("zipf", NUM_ROWS, np.int64))
+    values = jnp.asarray(unlike_numbers(NUM_ROWS))
+    num_valid = NUM_ROWS - 11
+    inverse = np.unique(keys[:num_valid], return_inverse=True)[1]
+    weights = np.random.default_rng(0).standard_normal(NUM_ROWS)
+
+    def weighed(values):
+        return jnp.sum(weights * sums(keys, values, num_valid).values)
+
+    expected = np.append(weights[inverse], np.zeros(NUM_ROWS - num_valid))
+    for grad in (jax.grad(weighed), jax.jit(jax.grad(weighed)), jax.jacfwd(weighed)):
+        np.testing.assert_array_equal(grad(values), expected)
+    # What does not fit has no part in any sum.
+    few = jax.grad(lambda x: jnp.sum(sums(keys, x, num_valid, 3).values))(values)
+    np.testing.assert_array_equal(few, np.append(inverse < 3, np.zeros(11)))
+
+    def of_squares(values):
+        return jnp.sum(sums(keys, values, num_valid).values ** 2)
+
+    curved = jax.jvp(jax.grad(of_squares), (values,), (jnp.ones(NUM_ROWS),))[1]
+    counts = np.bincount(inverse)[inverse]
+    np.testing.assert_array_equal(curved, np.append(2 * counts, np.zeros(11)))
+
+
+def test_sums_of_each_row_of_a_batch():
+    keys = make_keys("uniform", 5 * 60, np.int64).reshape(5, 60) % 9
+    values = unlike_numbers(300).reshape(5, 60)
+    num_valid = np.array([60, 0, 1, 59, 30], np.int32)
+    actual = jax.vmap(sums)(keys, values, num_valid)
+    for row in range(5):
+        expected = sums(keys[row], values[row], num_valid[row])
+        oracles.assert_same_bits(
+            [leaf[row] for leaf in jax.tree.leaves(actual)], jax.tree.leaves(expected)
+        )
+
+
+@pytest.mark.parametrize("spread", ["both", "keys", "values"])
+def test_sums_of_each_shard(spread):
+    mesh = shardings.make_mesh(4)
+    rows, same = jax.P(mesh.axis_names), jax.P()
+    keys = jnp.asarray(make_keys("four_values", 4 * 50, np.int64).reshape(4, 50))
+    values = jnp.asarray(unlike_numbers(200).reshape(4, 50))
+    key_rows, value_rows = (
+        rows if spread in ("both", name) else same for name in ("keys", "values")
+    )
+    # Where keys do not vary their distinct ones do not either.
+    specs = local.ReducedRuns(key_rows, rows, key_rows)
+
+    def of_shard(keys, values):
+        found = sums(keys[0], values[0])
+        return found._replace(num_runs=found.num_runs[None])
+
+    actual = jax.jit(
+        jax.shard_map(of_shard, mesh=mesh, in_specs=(key_rows, value_rows), out_specs=specs)
+    )(keys, values)
+    for shard in range(4):
+        at_keys = shard if key_rows == rows else 0
+        expected = sums(keys[at_keys], values[shard if value_rows == rows else 0])
+        oracles.assert_same_bits(actual.values[50 * shard :][:50], expected.values)
+        oracles.assert_same_bits(actual.unique_keys[50 * at_keys :][:50], expected.unique_keys)
+        assert actual.num_runs[at_keys] == expected.num_runs
+
+
+def test_sums_are_exported_for_every_platform():
+    shapes = [jax.ShapeDtypeStruct((NUM_ROWS,), dtype) for dtype in ("int64", "float64")]
+    exported = jax.export.export(
+        jax.jit(sums),
+        platforms=("cpu", "cuda", "tpu"),
+        disabled_checks=[jax.export.DisabledSafetyCheck.custom_call(name) for name in TARGETS],
+    )(*shapes)
+    keys, values = make_keys("zipf", NUM_ROWS, np.int64), unlike_numbers(NUM_ROWS)
+    oracles.assert_same_bits(tuple(exported.call(keys, values)), tuple(sums(keys, values)))
 
 
 # Errors word for word
