@@ -3,8 +3,10 @@
 
 Slots of dense keys are never written out: rows are taken a block at a time, so that what is
 calculated of a block is still in the cache when it is added up. A single integer key goes to the
-primitives as it is, and so do slots that are there already. Only eager calls of many rows on one
-device come here; others have the same results, sums of floats up to rounding.
+primitives as it is, and so do slots that are there already. Where only one column is to be added
+up, by integers of any range that have few values, groups and sums are found together. Only eager
+calls of many rows on one device come here; others have the same results, sums of floats up to
+rounding.
 """
 
 import functools
@@ -22,11 +24,15 @@ from ._group_digits import Digit, Digits, slots_of_digits
 from ._group_reductions import of_groups
 from ._grouped_rows import Reduction, float64, quotient, wide
 from ._layout import ONE_DEVICE
-from ._table import Count, Table
+from ._table import Count, Table, is_traced
 
 # Below as many rows a pass more costs less than another program to compile.
 LEAST_ROWS = 1 << 20
 BLOCK_ROWS = 1 << 18
+# Groups of a key are found together with their sums if there are so many at most: of so many rows
+# spread over all, no more than a quarter have a key that none before has. To look takes 0.3 ms.
+MOST_GROUPS = 1 << 17
+SAMPLE_ROWS = 1 << 15
 
 
 class Part(NamedTuple):
@@ -173,6 +179,78 @@ def _one_pass(
         keys, lowest, columns, num_rows, cpu=in_blocks, default=at_once
     )
     return sizes, jnp.sum(sizes > 0, dtype=jnp.int32), tables
+
+
+class KeySums(NamedTuple):
+    """The groups of a key with what one part comes to in each, in the order of the key."""
+
+    keys: Array
+    count: Array
+    parts: dict[Part, Array]
+
+
+def sums_by_key(
+    keys: Sequence[Column],
+    table: Table,
+    columns: Sequence[Column],
+    plan: Sequence[tuple[int, Reduction]],
+) -> KeySums | None:
+    """The groups and the one sum that a plan is, found in one pass.
+
+    None where the plan is more than that, keys are more than one integer each, or there are too
+    many groups.
+    """
+    parts = _parts(plan, columns)
+    is_one_sum = len(parts) == 1 and all(spec.op == "sum" for _, spec in plan)
+    if len(keys) != 1 or keys[0].can_miss or not is_one_sum:
+        return None
+    values = columns[parts[0].place]
+    if values.valid is not None or not _has_few_values(keys[0].data, table):
+        return None
+    unique_keys, sums, count = _sums_by_key(
+        keys[0].data, values.data, table.num_rows, parts[0].dtype, MOST_GROUPS
+    )
+    if is_traced(count):
+        return None
+    room = table.layout.capacity_for(int(count))
+    if max(int(count), room) > MOST_GROUPS:
+        return None
+    return KeySums(unique_keys[:room], count, {parts[0]: sums[:room]})
+
+
+def _has_few_values(key: Array, table: Table) -> bool:
+    num_distinct, num_sampled = _distinct_of_sample(key, table.num_rows, SAMPLE_ROWS)
+    return not is_traced(num_distinct) and bool(4 * num_distinct <= num_sampled)
+
+
+@functools.partial(jax.jit, static_argnums=2)
+def _distinct_of_sample(key: Array, num_rows: Count, sample_rows: int) -> tuple[Array, Array]:
+    """How many values some rows have, and how many rows these are."""
+    step = max(key.shape[0] // sample_rows, 1)
+    num_sampled = (jnp.asarray(num_rows, jnp.int32) + np.int32(step - 1)) // np.int32(step)
+    found = primitives.local.factorize(key[::step], capacity=0, sort=False, num_valid=num_sampled)
+    return found.count, num_sampled
+
+
+@functools.partial(jax.jit, static_argnums=(3, 4))
+def _sums_by_key(
+    key: Array, values: Array, num_rows: Count, dtype: str, capacity: int
+) -> tuple[Array, Array, Array]:
+    x = values.astype(dtype)
+
+    def reduce(x: Array) -> Any:
+        return primitives.local.reduce_by_key(key, x, "sum", capacity=capacity, num_valid=num_rows)
+
+    found = reduce(x)
+    sums = found.values
+    if jnp.issubdtype(x.dtype, jnp.inexact):
+        # A NaN shows in the sum of its group: to look for it among the rows takes longer.
+        sums = jax.lax.cond(
+            jnp.any(jnp.isnan(sums)),
+            lambda: reduce(jnp.where(jnp.isnan(x), x.dtype.type(0), x)).values,
+            lambda: sums,
+        )
+    return found.unique_keys, sums, found.num_runs
 
 
 def _is_slot(key: tuple[Array, Array | None], digit: Digit) -> bool:

@@ -15,10 +15,10 @@ from ._group_digits import as_digits
 from ._group_keys import Grouping
 from ._group_reductions import reduce_arrays
 from ._group_strings import joined_strings
-from ._group_sums import are_sums, finished_sums, sums_by_slot, sums_of_slots
+from ._group_sums import are_sums, finished_sums, sums_by_key, sums_by_slot, sums_of_slots
 from ._group_types import as_truths, check_reducible, reduced_type
 from ._grouped_rows import Reduction, array_kind
-from ._groups import Groups, groups_of_sizes, make_groups
+from ._groups import Groups, groups_of_keys, groups_of_sizes, make_groups
 from ._index import RANGE, RowIndex
 from ._labels import Labels
 from ._layout import ONE_DEVICE
@@ -74,7 +74,8 @@ class Grouped:
     def sums(self, columns: Sequence[Column], plan: Sequence[tuple[int, Reduction]]) -> Any:
         """The results of a plan of sums in one pass; None where that is not possible.
 
-        Groups that nobody asked for yet are found together with them, where their keys are dense.
+        Groups that nobody asked for yet are found together with them, where their keys are dense
+        or have few values.
         """
         options, table = self.options, self.table
         keys = [key.column for key in self.keys]
@@ -82,6 +83,12 @@ class Grouped:
             return None
         comes_first = "groups" not in self._found and options.sort and options.observed
         digits = as_digits(keys, table, options.dropna) if comes_first else None
+        found = sums_by_key(keys, table, columns, plan) if comes_first and digits is None else None
+        if found is not None:
+            groups = self.once(
+                "groups", lambda: groups_of_keys(keys[0], table, found.keys, found.count)
+            )
+            return finished_sums(plan, columns, found.parts, None, groups.kept)
         if digits is None:
             groups = self.groups
             if groups.is_traced or groups.may_be_empty:

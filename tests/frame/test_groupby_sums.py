@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 from frame_examples import mixed_frame
 from frame_parity import assert_parity
-from jaxframes.frame import JaxFrame, _group_sums
+from jaxframes.frame import JaxFrame, _group_sums, _groupby_base
 
 ULPS = 256
 
@@ -75,6 +75,127 @@ def test_one_pass_by_numbers_of_keys(how):
         )
 
     assert_parity(sums, spread, ways=["eager"], ulps=ULPS)
+
+
+def spread_keys(num_rows=4096, num_keys=50, dtype=np.int64):
+    """Few keys all over the range of 64 bits, in no order."""
+    rng = np.random.default_rng(2)
+    info = np.iinfo(dtype)
+    values = rng.integers(info.min, info.max, num_keys, dtype=dtype, endpoint=True)
+    return values[rng.integers(0, num_keys, num_rows)]
+
+
+def numbers(num_rows, dtype):
+    """Numbers whose sum depends on their order."""
+    rng = np.random.default_rng(3)
+    if np.dtype(dtype).kind == "f":
+        return (rng.standard_normal(num_rows) * 2.0 ** rng.integers(-9, 10, num_rows)).astype(dtype)
+    return rng.integers(0, 2, num_rows).astype(dtype)
+
+
+@pytest.fixture
+def found_together(monkeypatch):
+    """Whether groups and sums were found together, for each time that it was tried."""
+    tries = []
+    sums_by_key = _groupby_base.sums_by_key
+
+    def noted(*args):
+        found = sums_by_key(*args)
+        tries.append(found is not None)
+        return found
+
+    monkeypatch.setattr(_groupby_base, "sums_by_key", noted)
+    return tries
+
+
+def one_after_the_other(monkeypatch):
+    monkeypatch.setattr(_groupby_base, "sums_by_key", lambda *args: None)
+
+
+@pytest.mark.parametrize("key_dtype", [np.int64, np.uint64, np.int32])
+@pytest.mark.parametrize("dtype", ["float64", "float32", "int64", "uint64", "int8", "bool"])
+def test_groups_and_sums_are_found_together(key_dtype, dtype, found_together, monkeypatch):
+    keys = spread_keys(dtype=key_dtype)
+    frame = pd.DataFrame({"k": keys, "x": numbers(len(keys), dtype)})
+    jax_frame = JaxFrame(frame)
+    together = jax_frame.groupby("k").x.sum().to_pandas()
+    assert found_together == [True]
+    one_after_the_other(monkeypatch)
+    apart = jax_frame.groupby("k").x.sum().to_pandas()
+    pd.testing.assert_series_equal(together, apart, check_exact=True)
+    # pandas adds with a compensation of its own, and gives narrow integers their dtype back.
+    expected = frame.groupby("k").x.sum()
+    pd.testing.assert_series_equal(together, expected, rtol=1e-5, check_dtype=dtype != "int8")
+
+
+def test_nan_of_keys_all_over():
+    keys = spread_keys(128, 5)
+    x = numbers(128, float)
+    for places, special in (([], 0), ([3, 77], np.nan), ([3, 4, 5, 6], np.inf)):
+        x[places] = special
+        x[[place + 1 for place in places]] = -special
+        frame = pd.DataFrame({"k": keys, "x": x})
+        frame.loc[frame.k == keys[9], "x"] = np.nan
+        assert_parity(lambda f: f.groupby("k").x.sum(), frame, ways=["eager"], ulps=ULPS)
+        assert_parity(lambda f: f.groupby("k")[["x"]].sum(), frame, ways=["eager"], ulps=ULPS)
+
+
+def test_what_is_asked_after_a_sum(found_together):
+    keys = spread_keys()
+    frame = pd.DataFrame({"k": keys, "x": numbers(len(keys), float), "i": np.arange(len(keys))})
+
+    def after_a_sum(f):
+        grouped = f.groupby("k")
+        return (
+            grouped.i.sum(),
+            grouped.i.max(),
+            grouped.size(),
+            grouped.i.sum(),
+            grouped.i.cumsum(),
+            grouped[["x", "i"]].mean(),
+            f.groupby("k", as_index=False).i.sum(),
+            f[f.i < 3000].groupby("k").i.sum(),
+            f.groupby("k").agg(total=("i", "sum")),
+        )
+
+    assert_parity(after_a_sum, frame, ways=["eager"], ulps=ULPS)
+    assert found_together
+    assert all(found_together)
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda f: f.groupby("k").x.mean(),
+        lambda f: f.groupby("k").x.count(),
+        lambda f: f.groupby("k").size(),
+        lambda f: f.groupby("k")[["x", "i"]].sum(),
+        lambda f: f.groupby(["k", "i"]).x.sum(),
+        lambda f: f.groupby("x").i.sum(),
+        lambda f: f.groupby("far").x.sum(),
+    ],
+)
+def test_what_is_not_found_together(ask, found_together):
+    keys = spread_keys()
+    frame = pd.DataFrame({"k": keys, "x": numbers(len(keys), float), "i": np.arange(len(keys)) % 7})
+    # Hardly a key comes twice.
+    frame["far"] = spread_keys(num_keys=100_000)
+    assert_parity(ask, frame, ways=["eager"], ulps=ULPS)
+    assert not any(found_together)
+
+
+@pytest.mark.parametrize("most", [1024, 1536])
+def test_more_groups_than_there_is_room_for(most, found_together, monkeypatch):
+    monkeypatch.setattr(_group_sums, "MOST_GROUPS", most)
+    monkeypatch.setattr(_group_sums, "SAMPLE_ROWS", 64)
+    # The rows that are looked at first, one in 64, have one key.
+    keys = spread_keys(num_keys=1500)
+    keys[::64] = 7
+    frame = pd.DataFrame({"k": keys, "x": numbers(len(keys), float)})
+    count = frame.k.nunique()
+    assert 1024 < count <= 1536
+    assert_parity(lambda f: f.groupby("k").x.sum(), frame, ways=["eager"], ulps=ULPS)
+    assert found_together == [most == 1536]
 
 
 @pytest.mark.parametrize("last", [69_999, 65_536, 3])
