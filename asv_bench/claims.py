@@ -95,6 +95,7 @@ CLAIMS = (
     *_against("frame merge many to many", ("int64",), {"pandas": 2}),
     *_against("frame merge left", ("int64",), {"pandas": 2}, "dense_million"),
     *_against("frame filter", ("int64",), {"pandas": 2}),
+    *_against("frame filter by loc", ("int64",), {"pandas": 2}),
     *_against("frame apply rows", ("int64",), {"pandas": 200}),
     *(_on_skewed_keys(name) for name in ("zipf_1.1", "half_one_key")),
 )

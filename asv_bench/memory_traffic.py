@@ -88,6 +88,11 @@ def bytes_moved(operation: str, num_rows: int, key_bytes: int) -> int:
         + 1
         + 3 * (1 + COLUMN_BYTES * 3 // 2)
         + COLUMN_BYTES // 2,
+        # The same of two columns.
+        "frame filter by loc": (COLUMN_BYTES + 1)
+        + 1
+        + 2 * (1 + COLUMN_BYTES * 3 // 2)
+        + COLUMN_BYTES // 2,
         # Number the keys, read numbers and values; the sums are besides.
         "frame groupby sum": (key_bytes + ROW_ID_BYTES) + (ROW_ID_BYTES + COLUMN_BYTES),
         "frame groupby strings": ROW_ID_BYTES + COLUMN_BYTES,

@@ -84,6 +84,7 @@ SCENARIOS: tuple[Scenario, ...] = (
     ("quantile", "float64", "uniform"),
     *(("frame sort_values", dtype, "uniform") for dtype in ("int64", "float64")),
     ("frame filter", "int64", "uniform"),
+    ("frame filter by loc", "int64", "uniform"),
     *(
         ("frame groupby sum", "int64", name)
         for name in ("dense_thousand", "dense_million", "thousand_values", "million_values")

@@ -55,16 +55,15 @@ def moved_index(index: RowIndex, levels: Sequence[Any], row_ids: Array | None) -
 
 def filter_rows(table: Table, mask: Array) -> Table:
     """Keeps the rows that a mask flags, in their order."""
-    if is_traced(mask, table.num_rows):
-        capacity = table.capacity
-    else:
-        capacity = table.layout.capacity_for(int(_count(mask, table.num_rows, table.layout)))
+    # A function that is being traced counts even the rows of a mask that is known.
+    count = _count(mask, table.num_rows, table.layout)
+    is_known = not is_traced(count)
+    capacity = table.layout.capacity_for(int(count)) if is_known else table.capacity
     wants_ids = table.index.is_range
-    rows, row_ids, count = _compact(
+    rows, row_ids, num_rows = _compact(
         rows_of(table), mask, table.num_rows, capacity, table.layout, wants_ids
     )
-    num_rows = count if is_traced(count) else as_count(int(count))
-    return with_rows(table, rows, row_ids, num_rows)
+    return with_rows(table, rows, row_ids, as_count(int(count)) if is_known else num_rows)
 
 
 @functools.partial(jax.jit, static_argnums=2)

@@ -106,6 +106,10 @@ FRAME_IMPLEMENTATIONS: dict[str, dict[str, Callable[..., Call]]] = {
         lambda frame: frame[frame["x"] > 0][["x", "y"]],
         lambda frame: frame.filter(pl.col("x") > 0).select("x", "y"),
     ),
+    "frame filter by loc": _same(
+        lambda frame: frame.loc[frame["x"] > 0, ["x", "y"]],
+        lambda frame: frame.filter(pl.col("x") > 0).select("x", "y"),
+    ),
     "frame groupby sum": _SUMS,
     "frame groupby strings": _SUMS,
     "frame merge": _MERGE,

@@ -26,13 +26,17 @@ class SortValues:
 class Filter:
     """How long does it take to keep the rows that a comparison flags, and two columns of them?"""
 
-    params = (axis(2**16, 10_000_000), axis(*ENGINES))
-    param_names = ("rows", "engine")
+    params = (
+        axis(2**16, 10_000_000),
+        axis("frame filter", "frame filter by loc"),
+        axis(*ENGINES),
+    )
+    param_names = ("rows", "operation", "engine")
 
-    def setup(self, rows, engine):
-        self.run = prepared_for("frame filter", engine, rows, "int64", "uniform")
+    def setup(self, rows, operation, engine):
+        self.run = prepared_for(operation, engine, rows, "int64", "uniform")
 
-    def time_filter(self, rows, engine):
+    def time_filter(self, rows, operation, engine):
         self.run()
 
 

@@ -176,6 +176,17 @@ def test_a_donated_frame_gives_up_its_arrays():
     assert all(leaf.is_deleted() for leaf in jax.tree.leaves(ours) if isinstance(leaf, jax.Array))
 
 
+def test_rows_known_outside_are_filtered_inside_a_function():
+    frame = left_frame()
+    ours = on_device(frame)
+    mask = ours["x"] > 0
+    expected = frame[frame["x"] > 0]
+    sums = jax.jit(lambda factor: ours[mask]["k"].sum() * factor)(2)
+    assert int(sums) == 2 * expected["k"].sum()
+    filtered = jax.jit(lambda factor: ours.loc[mask, ["x"]] * factor)(np.float64(2))
+    assert_same(filtered, expected[["x"]] * 2)
+
+
 def test_a_scan_carries_a_frame():
     frame = left_frame()
     ours = on_device(frame)
