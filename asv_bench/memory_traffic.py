@@ -19,6 +19,11 @@ VALUE_BYTES = 4
 COLUMN_BYTES = 8
 
 
+def _filtered_bytes(num_columns: int) -> int:
+    """What a row takes to compare, to count, and to move half of the columns and the labels."""
+    return (COLUMN_BYTES + 1) + 1 + num_columns * (1 + COLUMN_BYTES * 3 // 2) + COLUMN_BYTES // 2
+
+
 def bytes_moved(operation: str, num_rows: int, key_bytes: int) -> int:
     """Bytes that the passes of an operation read and write, of all rows together."""
     pair = key_bytes + ROW_ID_BYTES
@@ -83,16 +88,8 @@ def bytes_moved(operation: str, num_rows: int, key_bytes: int) -> int:
         + (pair + ROW_ID_BYTES)
         + 3 * (2 * ROW_ID_BYTES + 4 * COLUMN_BYTES)
         + (2 * ROW_ID_BYTES + 4 * ROW_ID_BYTES),
-        # Compare, count, and move half of three columns and the labels.
-        "frame filter": (COLUMN_BYTES + 1)
-        + 1
-        + 3 * (1 + COLUMN_BYTES * 3 // 2)
-        + COLUMN_BYTES // 2,
-        # The same of two columns.
-        "frame filter by loc": (COLUMN_BYTES + 1)
-        + 1
-        + 2 * (1 + COLUMN_BYTES * 3 // 2)
-        + COLUMN_BYTES // 2,
+        "frame filter": _filtered_bytes(3),
+        "frame filter by loc": _filtered_bytes(2),
         # Number the keys, read numbers and values; the sums are besides.
         "frame groupby sum": (key_bytes + ROW_ID_BYTES) + (ROW_ID_BYTES + COLUMN_BYTES),
         "frame groupby strings": ROW_ID_BYTES + COLUMN_BYTES,

@@ -11,7 +11,7 @@ rounding.
 
 import functools
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import jax
@@ -185,7 +185,7 @@ class KeySums(NamedTuple):
     """The groups of a key with what one part comes to in each, in the order of the key."""
 
     keys: Array
-    count: Array
+    count: int
     parts: dict[Part, Array]
 
 
@@ -207,13 +207,14 @@ def sums_by_key(
     values = columns[parts[0].place]
     if values.valid is not None or not _has_few_values(keys[0].data, table):
         return None
-    unique_keys, sums, count = _sums_by_key(
+    unique_keys, sums, found = _sums_by_key(
         keys[0].data, values.data, table.num_rows, parts[0].dtype, MOST_GROUPS
     )
-    if is_traced(count):
+    if is_traced(found):
         return None
-    room = table.layout.capacity_for(int(count))
-    if max(int(count), room) > MOST_GROUPS:
+    count = int(found)
+    room = table.layout.capacity_for(count)
+    if room > MOST_GROUPS:
         return None
     return KeySums(unique_keys[:room], count, {parts[0]: sums[:room]})
 
@@ -244,13 +245,18 @@ def _sums_by_key(
     found = reduce(x)
     sums = found.values
     if jnp.issubdtype(x.dtype, jnp.inexact):
-        # A NaN shows in the sum of its group: to look for it among the rows takes longer.
-        sums = jax.lax.cond(
-            jnp.any(jnp.isnan(sums)),
-            lambda: reduce(jnp.where(jnp.isnan(x), x.dtype.type(0), x)).values,
-            lambda: sums,
-        )
+        sums = _unless_nan(sums, sums, lambda: reduce(_without_nan(x)).values)
     return found.unique_keys, sums, found.num_runs
+
+
+def _without_nan(x: Array) -> Array:
+    return jnp.where(jnp.isnan(x), x.dtype.type(0), x)
+
+
+def _unless_nan(totals: Array, of_all: Array, of_present: Callable[[], Array]) -> Array:
+    """`of_all`, or what is calculated without the NaNs of rows, where one shows in its sum."""
+    # To look for it among the rows takes longer.
+    return jax.lax.cond(jnp.any(jnp.isnan(totals)), of_present, lambda: of_all)
 
 
 def _is_slot(key: tuple[Array, Array | None], digit: Digit) -> bool:
@@ -285,11 +291,9 @@ def _by_key(
         of_all = sizes if is_count else total
 
         def of_present() -> Array:
-            is_nan = jnp.isnan(data)
-            return reduce(~is_nan if is_count else jnp.where(is_nan, data.dtype.type(0), data))
+            return reduce(~jnp.isnan(data) if is_count else _without_nan(data))
 
-        # A NaN shows in the sum of its slot: to look for it among the rows takes longer.
-        return jax.lax.cond(jnp.any(jnp.isnan(total)), of_present, lambda: of_all)
+        return _unless_nan(total, of_all, of_present)
 
     def of_part(part: Part) -> Array:
         data, valid = columns[part.place]

@@ -187,7 +187,7 @@ def groups_of_slots(
     return Groups(slots, kept, columns, count, num_slots, room, may_be_empty, layout)
 
 
-def groups_of_keys(key: Column, table: Table, unique_keys: Array, count: Any) -> Groups:
+def groups_of_keys(key: Column, table: Table, unique_keys: Array, count: int) -> Groups:
     """The groups in the order of a key without missing values, of which the values are known.
 
     The slots of rows are found once somebody asks for them.
@@ -199,7 +199,7 @@ def groups_of_keys(key: Column, table: Table, unique_keys: Array, count: Any) ->
         return _dense_numbers(words, None, table.num_rows, False, room, table.layout)[0]
 
     columns = (key.with_arrays((unique_keys, None)),)
-    return Groups(find, None, columns, as_count(int(count)), room, room, False, table.layout)
+    return Groups(find, None, columns, as_count(count), room, room, False, table.layout)
 
 
 def _dtypes(keys: Sequence[Column]) -> tuple[str, ...]:

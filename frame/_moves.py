@@ -55,15 +55,22 @@ def moved_index(index: RowIndex, levels: Sequence[Any], row_ids: Array | None) -
 
 def filter_rows(table: Table, mask: Array) -> Table:
     """Keeps the rows that a mask flags, in their order."""
-    # A function that is being traced counts even the rows of a mask that is known.
-    count = _count(mask, table.num_rows, table.layout)
-    is_known = not is_traced(count)
-    capacity = table.layout.capacity_for(int(count)) if is_known else table.capacity
+    known = _known_count(table, mask)
+    capacity = table.capacity if known is None else table.layout.capacity_for(int(known))
     wants_ids = table.index.is_range
-    rows, row_ids, num_rows = _compact(
+    rows, row_ids, count = _compact(
         rows_of(table), mask, table.num_rows, capacity, table.layout, wants_ids
     )
-    return with_rows(table, rows, row_ids, as_count(int(count)) if is_known else num_rows)
+    return with_rows(table, rows, row_ids, count if known is None else known)
+
+
+def _known_count(table: Table, mask: Array) -> np.int32 | None:
+    """How many rows a mask flags, where the host can know."""
+    if is_traced(mask, table.num_rows):
+        return None
+    # A function that is being traced counts even the rows of a mask that is known.
+    count = _count(mask, table.num_rows, table.layout)
+    return None if is_traced(count) else as_count(int(count))
 
 
 @functools.partial(jax.jit, static_argnums=2)

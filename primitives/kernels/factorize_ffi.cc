@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <string>
 
 #include "ffi_arguments.h"
 #include "key_sides.h"
@@ -39,8 +38,7 @@ ffi::Error factorize_target(ffi::ThreadPool pool, ffi::AnyBuffer keys, ffi::AnyB
   checker.require_scalars(*count, "count", batch);
   const int64_t scratch_bytes =
       many_groups_scratch_bytes(num_rows, ArgumentChecker::word_bytes(keys));
-  checker.require(static_cast<int64_t>(scratch->size_bytes()) >= batch * scratch_bytes,
-                  "scratch must have " + std::to_string(batch * scratch_bytes) + " bytes");
+  checker.require_scratch(*scratch, batch * scratch_bytes);
   if (!checker.ok()) return checker.error();
   return run_kernel(kFactorize, [&] {
     XlaExecutor executor(pool);

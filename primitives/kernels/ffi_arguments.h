@@ -109,6 +109,13 @@ class ArgumentChecker {
     require(buffer.element_type() == dtype, std::string(name) + " has the wrong dtype");
   }
 
+  void require_scratch(const ffi::AnyBuffer& scratch, int64_t needed) {
+    const int64_t given = static_cast<int64_t>(scratch.element_count());
+    require_dtype(scratch, "scratch", ffi::DataType::U8);
+    require(given >= needed, "scratch must have " + std::to_string(needed) + " bytes, got " +
+                                 std::to_string(given));
+  }
+
   // Keys are [..., num_rows] numbers of 32 or 64 bits.
   void require_keys(const ffi::AnyBuffer& keys, const char* name) {
     require(word_bytes(keys) != 0, 
@@ -185,6 +192,19 @@ void with_order(const ffi::AnyBuffer& keys, WordBits flip, const Kernel& kernel)
   }
   return is_narrow ? kernel(IntegerOrder<uint32_t>{narrow_flip})
                    : kernel(IntegerOrder<uint64_t>{flip.bits});
+}
+
+// Calls kernel(number) with a number of the type that those of a buffer are added up in.
+template <typename Kernel>
+void with_number(const ffi::AnyBuffer& numbers, const Kernel& kernel) {
+  // Integers wrap around, which C++ promises of unsigned ones only.
+  switch (numbers.element_type()) {
+    case ffi::DataType::F32: return kernel(float{});
+    case ffi::DataType::F64: return kernel(double{});
+    case ffi::DataType::S32:
+    case ffi::DataType::U32: return kernel(uint32_t{});
+    default: return kernel(uint64_t{});
+  }
 }
 
 // Runs a kernel. Only memory can fail it.

@@ -2,7 +2,6 @@
 #include "group_sums.h"
 
 #include <cstdint>
-#include <string>
 
 #include "ffi_arguments.h"
 #include "key_sides.h"
@@ -61,23 +60,14 @@ ffi::Error group_sums_target(ffi::ThreadPool pool, ffi::AnyBuffer keys, ffi::Any
   checker.require_rows(*sums, "sums", batch, capacity);
   const int64_t scratch_bytes =
       group_sums_scratch_bytes(num_rows, ArgumentChecker::word_bytes(keys));
-  checker.require(static_cast<int64_t>(scratch->size_bytes()) >= batch * scratch_bytes,
-                  "scratch must have " + std::to_string(batch * scratch_bytes) + " bytes");
+  checker.require_scratch(*scratch, batch * scratch_bytes);
   if (!checker.ok()) return checker.error();
   return run_kernel(kGroupSums, [&] {
     XlaExecutor executor(pool);
-    const auto run = [&](auto number) {
+    with_number(numbers, [&](auto number) {
       run_sums<decltype(number)>(executor, keys, num_valid, numbers, *first_row_ids, *count,
                                  *sums, *scratch, flip);
-    };
-    // Integers wrap around, which C++ promises of unsigned ones only.
-    switch (numbers.element_type()) {
-      case ffi::DataType::F32: return run(float{});
-      case ffi::DataType::F64: return run(double{});
-      case ffi::DataType::S32:
-      case ffi::DataType::U32: return run(uint32_t{});
-      default: return run(uint64_t{});
-    }
+    });
   });
 }
 

@@ -35,13 +35,6 @@ struct Buffers {
   const ffi::AnyBuffer* scratch = nullptr;
 };
 
-void require_scratch(ArgumentChecker& checker, const ffi::AnyBuffer& scratch, int64_t needed) {
-  const int64_t given = static_cast<int64_t>(scratch.element_count());
-  checker.require_dtype(scratch, "scratch", ffi::DataType::U8);
-  checker.require(given >= needed, "scratch must have " + std::to_string(needed) +
-                                       " bytes, got " + std::to_string(given));
-}
-
 void check(ArgumentChecker& checker, const Buffers& buffers, WordBits flip, int32_t bits) {
   checker.require_keys(*buffers.keys, "keys");
   checker.require_flip(*buffers.keys, flip);
@@ -98,7 +91,7 @@ ffi::Error call(const char* target, ffi::ThreadPool pool, const Buffers& buffers
   check(checker, buffers, flip, bits);
   if (!checker.ok()) return checker.error();
   const int word_bytes = ArgumentChecker::word_bytes(*buffers.keys);
-  require_scratch(checker, *buffers.scratch,
+  checker.require_scratch(*buffers.scratch,
                   scratch_bytes(batch_size(*buffers.keys), row_length(*buffers.keys), word_bytes,
                                 kVariant));
   if (!checker.ok()) return checker.error();
@@ -143,7 +136,7 @@ ffi::Error sort_rows(ffi::ThreadPool pool, ffi::AnyBuffer keys, ffi::AnyBuffer n
   checker.require(sources.size() == results.size(), "as many columns must come as go");
   if (!checker.ok()) return checker.error();
   const int64_t batch = batch_size(keys), num_rows = row_length(keys);
-  require_scratch(checker, *scratch,
+  checker.require_scratch(*scratch,
                   rows_scratch_bytes(batch, num_rows, ArgumentChecker::word_bytes(keys)));
   std::vector<MovedColumn> columns;
   for (size_t i = 0; i < sources.size(); ++i) {

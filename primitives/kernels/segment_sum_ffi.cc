@@ -77,18 +77,9 @@ ffi::Error segment_sum_target(ffi::ThreadPool pool, ffi::AnyBuffer ids, ffi::Any
   if (!checker.ok()) return checker.error();
   return run_kernel(kSegmentSum, [&] {
     XlaExecutor executor(pool);
-    // Integers wrap around, which C++ promises of unsigned ones only.
-    switch (numbers.element_type()) {
-      case ffi::DataType::F32:
-        return run_sum<float>(executor, ids, first_id, num_valid, numbers, *sums);
-      case ffi::DataType::F64:
-        return run_sum<double>(executor, ids, first_id, num_valid, numbers, *sums);
-      case ffi::DataType::S32:
-      case ffi::DataType::U32:
-        return run_sum<uint32_t>(executor, ids, first_id, num_valid, numbers, *sums);
-      default:
-        return run_sum<uint64_t>(executor, ids, first_id, num_valid, numbers, *sums);
-    }
+    with_number(numbers, [&](auto number) {
+      run_sum<decltype(number)>(executor, ids, first_id, num_valid, numbers, *sums);
+    });
   });
 }
 
