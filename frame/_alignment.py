@@ -13,6 +13,7 @@ from ._base import SeriesBase
 from ._column import Array, Column, group_keys, in_dtype
 from ._from_host import check_width
 from ._index import RowIndex
+from ._known import answered_at_once, at_once
 from ._layout import Layout
 from ._merge_keys import finest_unit
 from ._moves import settled, take_columns
@@ -46,6 +47,7 @@ def _same_range(a: RowIndex, b: RowIndex) -> bool:
     return (a.start, a.step) == (b.start, b.step)
 
 
+@answered_at_once
 def _same_values(a: Column, b: Column, num_rows: Count) -> bool:
     if a.data is b.data and a.type == b.type:
         return True
@@ -82,7 +84,7 @@ def aligned_column(series: SeriesBase, table: Table) -> Column:
             "alignment: inside jit the labels of two series must be the same array, as those of "
             "two columns of a frame are. Use merge(), or select rows after calculating."
         )
-    row_ids = places_of_labels(table, series._table)
+    row_ids = at_once(places_of_labels, table, series._table)
     (column,) = take_columns([series._only], row_ids, table.layout, holes=True)
     return settled(column, table.num_rows)
 

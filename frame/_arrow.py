@@ -11,7 +11,7 @@ import pandas as pd
 import pyarrow as pa
 
 from ._base import FrameBase, SeriesBase
-from ._column import NAT, Column, host_array, to_host
+from ._column import NAT, Column, host_array, no_rows, without_rows
 from ._index import RowIndex
 from ._labels import Labels
 
@@ -74,7 +74,7 @@ def arrow_table(
     names = [str(label) for label in labels]
     arrays = [arrow_of(column, rows, name) for column, name in zip(columns, names, strict=True)]
     empty = pd.DataFrame(
-        {place: _empty(column) for place, column in enumerate(columns)},
+        {place: no_rows(column) for place, column in enumerate(columns)},
         index=_empty_index(index),
     )
     empty.columns = labels.index
@@ -94,18 +94,10 @@ def arrow_table(
     return pa.Table.from_arrays(arrays, names).replace_schema_metadata(packed)
 
 
-def _without_rows(column: Column) -> Column:
-    return Column(jnp.zeros(0, column.data.dtype), None, column.type)
-
-
-def _empty(column: Column) -> Any:
-    return to_host(_without_rows(column), 0)
-
-
 def _empty_index(index: RowIndex) -> pd.Index:
     if index.is_range:
         return pd.RangeIndex(0, name=index.names[0])
-    none = RowIndex(tuple(map(_without_rows, index.levels)), index.names)
+    none = RowIndex(tuple(map(without_rows, index.levels)), index.names)
     return none.to_pandas(0)
 
 

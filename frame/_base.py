@@ -21,9 +21,25 @@ class NDFrame:
     make results with `_like`, `_make_series` and `_make_frame`, and so know neither class.
     """
 
-    _table: Table
+    _stored: Table
+    _seen: Table | None
     frame_class: ClassVar[type]
     series_class: ClassVar[type]
+
+    @property
+    def _table(self) -> Table:
+        """The rows, and how many there are: waits for that number where a compiled function has
+        yet to calculate it.
+
+        The leaves of the pytree stay those of `_stored`, whoever looked at it.
+        """
+        if self._seen is None:
+            self._seen = self._stored.with_known_counts()
+        return self._seen
+
+    @_table.setter
+    def _table(self, table: Table) -> None:
+        self._stored, self._seen = table, None
 
     def _like(self, table: Table) -> Self:
         """The same labels or name, of another table with as many columns."""

@@ -13,6 +13,7 @@ from ..shardings._compat import explicit_sharding, is_x64_enabled
 from ._base import SeriesBase
 from ._column import Array, Column, ColumnType, no_rows
 from ._dictionary import Dictionary
+from ._known import answered_at_once
 from ._moves import settled
 from ._number_ops import common_dtype
 from ._recode import renumbered
@@ -23,6 +24,7 @@ from ._widths import wide
 _pandas: Any = pd
 
 
+@answered_at_once
 def cut(
     x: Any,
     bins: Any,
@@ -96,6 +98,7 @@ def cut(
     return (found, edges) if retbins else found
 
 
+@answered_at_once
 def qcut(
     x: Any,
     q: Any,

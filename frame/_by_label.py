@@ -8,6 +8,7 @@ import pandas as pd
 
 from ._base import FrameBase, NDFrame, SeriesBase, axis_number
 from ._column import Array
+from ._known import answered_at_once
 from ._labels import Labels
 from ._map import flags_in
 from ._moves import filter_rows
@@ -78,6 +79,11 @@ class LabelSelection(NDFrame):
             return self._like(self._table)
         if is_mask(rows):
             return of._filtered(rows)
+        return self._labelled(rows)
+
+    @answered_at_once
+    def _labelled(self, rows: Any) -> Any:
+        of: Any = self
         index = self._table.index
         if is_traced(index, self._table.num_rows):
             raise NotImplementedError("loc: inside jit rows must be picked by a mask of bools.")
@@ -129,6 +135,7 @@ class LabelSelection(NDFrame):
     def _one_row(self, row: Any) -> Any:
         return row.to_pandas().iloc[0]
 
+    @answered_at_once
     def _without_labels(self, labels: Any, level: Any, errors: str) -> Self:
         """Drops rows by their labels."""
         index = self._table.index

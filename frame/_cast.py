@@ -14,6 +14,7 @@ from ._base import FrameBase, SeriesBase
 from ._column import NAT, UNITS, Array, Column, ColumnType
 from ._distinct import through_values
 from ._from_host import check_width
+from ._known import at_once
 from ._layout import ONE_DEVICE, Layout
 from ._moves import settled
 from ._number_ops import converted
@@ -87,7 +88,7 @@ def _checked(column: Column, dtype: np.dtype, num_rows: Count) -> Column:
         if column.is_bool and column.valid is not None:
             raise ValueError("cannot convert float NaN to integer")
     if dtype.kind in "iu" and column.dtype.kind not in "biu" and column.dtype.kind != "c":
-        not_finite, negative = _not_integers(column.data, num_rows)
+        not_finite, negative = at_once(_not_integers, column.data, num_rows)
         if bool(not_finite):
             raise pd.errors.IntCastingNaNError(NO_INTEGER)
         if dtype.kind == "u" and bool(negative):

@@ -12,6 +12,7 @@ from ._alignment import aligned_column
 from ._base import SeriesBase
 from ._column import Array, Column, fill_missing, to_host
 from ._from_host import column_from
+from ._known import at_once
 from ._layout import ONE_DEVICE
 from ._merge_keys import finest_unit
 from ._moves import missing_elsewhere, settled
@@ -50,7 +51,7 @@ def choose_scalar(keep: Array, column: Column, value: Any, table: Table, method:
         shown = to_host(Column(short, None, column.type), 1)
     changed = None if shown is None else pd.Series(shown).where(np.array([False]), value)
     if changed is None or changed.dtype == object:
-        if not is_traced(keep, table.num_rows) and not bool(_any_changed(keep, table.num_rows)):
+        if not is_traced(keep, table.num_rows) and not _changes(keep, table):
             return column
         raise NotImplementedError(
             f"{method}: a column of {column.dtype_name} must get values of its own dtype, got "
@@ -59,7 +60,7 @@ def choose_scalar(keep: Array, column: Column, value: Any, table: Table, method:
     one = column_from(narrowed(changed), 1, ONE_DEVICE, method)
     is_known = not is_traced(keep, table.num_rows)
     is_other_dtype = one.dtype != column.dtype or one.type.unit != column.type.unit
-    if is_other_dtype and is_known and not bool(_any_changed(keep, table.num_rows)):
+    if is_other_dtype and is_known and not _changes(keep, table):
         return column
     data = jnp.broadcast_to(one.data, (table.capacity,))
     return _choose_typed(keep, column, Column(data, None, one.type), one.dtype, method)
@@ -69,9 +70,11 @@ def choose(keep: Array, column: Column, other: Column, table: Table, method: str
     """The column where `keep` flags a row, and another elsewhere; see `choose_scalar`."""
     dtype = _number_dtype(column, other)
     if dtype is not None and dtype != column.dtype and not is_traced(keep, other, table.num_rows):
-        if not bool(_any_changed(keep, table.num_rows)):
+        if not _changes(keep, table):
             return column
-        if _may_fit(column, other) and bool(_fits(other.data, column.data, table.num_rows)):
+        if _may_fit(column, other) and bool(
+            at_once(_fits, other.data, column.data, table.num_rows)
+        ):
             dtype = column.dtype
     elif dtype is not None and column.is_float and other.dtype.kind in "iu":
         dtype = column.dtype
@@ -154,6 +157,11 @@ def _select_as(keep: Array, data: Array, other: Array, dtype: np.dtype) -> Array
 @jax.jit
 def _select_cast(keep: Array, data: Array, other: Array, like: Array) -> Array:
     return jnp.where(keep, data.astype(like.dtype), other.astype(like.dtype))
+
+
+def _changes(keep: Array, table: Table) -> bool:
+    """Whether `keep`, which is known, does not flag every row."""
+    return bool(at_once(_any_changed, keep, table.num_rows))
 
 
 @jax.jit

@@ -265,10 +265,15 @@ def to_host(column: Column, num_rows: int) -> Any:
     return np.where(valid, data, np.nan)
 
 
+def without_rows(column: Column) -> Column:
+    """A column of the same type that has no rows, on the host."""
+    nothing: Any = np.empty(0, column.dtype)
+    return Column(nothing, None, column.type)
+
+
 def no_rows(column: Column) -> Any:
     """What `to_host` gives of no rows: an array of the dtype that pandas shows."""
-    nothing: Any = np.empty(0, column.dtype)
-    return to_host(Column(nothing, None, column.type), 0)
+    return to_host(without_rows(column), 0)
 
 
 def host_array(array: Array) -> np.ndarray:

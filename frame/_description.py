@@ -9,6 +9,7 @@ import pandas as pd
 
 from ._base import FrameBase, SeriesBase
 from ._column import Column
+from ._known import answered_at_once
 from ._quantiles import quantiles_of_columns
 from ._reduced import reduce_columns, reduction_for
 from ._results import host_value, result_type, table_of_frame, table_of_series
@@ -29,6 +30,7 @@ def _percentiles(percentiles: Any) -> tuple[list[str], np.ndarray]:
 class SeriesDescription(SeriesBase):
     """The usual statistics of a series."""
 
+    @answered_at_once
     def describe(self, percentiles: Any = None, include: Any = None, exclude: Any = None) -> Any:
         """Count, mean, deviation, extremes and percentiles; of strings and categories the most
         frequent one.
@@ -106,6 +108,7 @@ def _has(column: Column, op: str) -> bool:
 class FrameDescription(FrameBase):
     """The usual statistics of the columns of a frame."""
 
+    @answered_at_once
     def describe(self, percentiles: Any = None, include: Any = None, exclude: Any = None) -> Any:
         """Count, mean, deviation, extremes and percentiles of each column.
 

@@ -12,6 +12,7 @@ import pandas as pd
 from ._base import FrameBase, NDFrame, SeriesBase
 from ._column import Column, to_host
 from ._index import as_pandas_index
+from ._known import answered_at_once
 from ._missing import missing_flags
 from ._moves import settled, take_columns
 from ._shape import shown_dtype
@@ -66,6 +67,7 @@ class Shown:
 class Display(NDFrame):
     """What is printed of frames and series alike."""
 
+    @answered_at_once
     def __repr__(self) -> str:
         if is_traced(self._table):
             return self._repr_in_jit()
@@ -126,6 +128,7 @@ class FrameDisplay(FrameBase, Display):
             labels = labels.insert(0, "Index")
         return pd.Series(sizes, index=labels, dtype=np.int64)
 
+    @answered_at_once
     def info(self, verbose: Any = None, buf: Any = None, **ignored: Any) -> None:
         """Prints the columns, their dtypes, values and bytes, and where the rows lie."""
         table, num_rows = self._table, len(self)

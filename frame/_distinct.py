@@ -12,6 +12,7 @@ import pandas as pd
 from .. import primitives
 from ._column import Array, Column, host_array, to_host
 from ._from_host import column_from
+from ._known import at_once
 from ._layout import ONE_DEVICE, Layout
 from ._moves import settled, take_columns
 from ._table import Count, is_row, is_traced
@@ -123,7 +124,7 @@ def through_values(
         convert: what pandas does to a series of the distinct values.
         method: what the user called, for errors.
     """
-    places, values = distinct_values(column, num_rows, layout, method)
+    places, values = at_once(distinct_values, column, num_rows, layout, method)
     return looked_up(column_of_results(convert(values), method), places, num_rows)
 
 

@@ -13,6 +13,7 @@ from ._base import FrameBase, NDFrame, SeriesBase, axis_number, check_flag, no_i
 from ._column import Column, host_array, to_host
 from ._first_rows import count_distinct, is_repeated, numbered_rows
 from ._index import RANGE, as_pandas_index
+from ._known import answered_at_once, at_once
 from ._moves import filter_rows
 from ._results import host_series, table_of_series, traced_table
 from ._table import is_traced
@@ -103,7 +104,7 @@ class FrameDuplicates(Duplicates, FrameBase):
             return self._make_series(nunique_across(columns, bool(dropna)), None)
         if not columns:
             return self.series_class._of(table_of_series(pd.DataFrame().nunique()), None)
-        counts = count_distinct(columns, table.all_rows, table.layout, dropna=bool(dropna))
+        counts = at_once(count_distinct, columns, table.all_rows, table.layout, dropna=bool(dropna))
         if is_traced(counts):
             values = [(count, False) for count in counts]
             types = [Column(count).type for count in counts]
@@ -134,7 +135,9 @@ class SeriesDuplicates(Duplicates, SeriesBase):
         """How many different values there are."""
         table = self._table
         columns = self._compared(None, "nunique")
-        (count,) = count_distinct(columns, table.all_rows, table.layout, dropna=bool(dropna))
+        (count,) = at_once(
+            count_distinct, columns, table.all_rows, table.layout, dropna=bool(dropna)
+        )
         return count if is_traced(count) else int(count)
 
     @property
@@ -145,6 +148,7 @@ class SeriesDuplicates(Duplicates, SeriesBase):
             return count == len(self)
         return count == jnp.asarray(self._table.num_rows, count.dtype)
 
+    @answered_at_once
     def unique(self) -> Any:
         """The different values in the order in which they come, on the host.
 
@@ -161,6 +165,7 @@ class SeriesDuplicates(Duplicates, SeriesBase):
         kept = self._without_duplicates(None, "first", False, False)
         return kept._only, len(kept)
 
+    @answered_at_once
     def factorize(
         self, sort: bool = False, use_na_sentinel: bool = True
     ) -> tuple[np.ndarray, pd.Index]:

@@ -11,6 +11,7 @@ import numpy as np
 
 from ._column import NUMBER, Array, Column, fill_missing, missing_rows
 from ._derivatives import by_row
+from ._known import at_once
 from ._number_ops import COMPARISONS, LOGIC, NumberPlan, combine_numbers, plan_numbers
 from ._table import Count, is_row, is_traced
 from ._widths import is_held, wide
@@ -157,7 +158,7 @@ def _plan(op: str, x: Operand, y: Operand, num_rows: Count) -> NumberPlan:
         zeros = _has_zeros(op, x.data, y.data, num_rows)
     plan = plan_numbers(op, a, b, zeros=zeros)
     if op == "pow" and plan.dtype.kind == "i" and b.kind == "i" and not is_traced(y.data, num_rows):
-        negative = _any_negative(y.data, num_rows) if y.data.ndim else y.data < 0
+        negative = at_once(_any_negative, y.data, num_rows) if y.data.ndim else y.data < 0
         if bool(negative):
             raise ValueError("Integers to negative integer powers are not allowed.")
     return plan
@@ -185,7 +186,7 @@ def _has_zeros(op: str, a: Any, b: Any, num_rows: Count) -> bool:
         return bool(b == 0)
     if not is_integer and np.result_type(a.dtype, b.dtype) == np.float64:
         return False
-    return bool(_divides_by_zero(a, b, num_rows))
+    return bool(at_once(_divides_by_zero, a, b, num_rows))
 
 
 @jax.jit

@@ -7,6 +7,7 @@ from ._alignment import same_labels
 from ._base import NDFrame
 from ._column import Column
 from ._elementwise import combine
+from ._known import answered_at_once
 from ._labels import Labels
 from ._table import Count, is_row, is_traced
 
@@ -14,6 +15,7 @@ from ._table import Count, is_row, is_traced
 class Equality(NDFrame):
     """Frames and series compared as wholes."""
 
+    @answered_at_once
     def equals(self, other: Any) -> bool:
         """Whether `other` has the same labels, dtypes and values; missing ones are equal.
 

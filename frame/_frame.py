@@ -217,7 +217,7 @@ NDFrame.series_class = JaxSeries
 
 
 def _flatten_frame(frame: JaxFrame) -> tuple[tuple[Table], Labels]:
-    return (frame._table,), frame._labels
+    return (frame._stored,), frame._labels
 
 
 def _unflatten_frame(labels: Labels, children: tuple[Table]) -> JaxFrame:
@@ -225,7 +225,7 @@ def _unflatten_frame(labels: Labels, children: tuple[Table]) -> JaxFrame:
 
 
 def _flatten_series(series: JaxSeries) -> tuple[tuple[Table], Hashable]:
-    return (series._table,), series._name
+    return (series._stored,), series._name
 
 
 def _unflatten_series(name: Hashable, children: tuple[Table]) -> JaxSeries:

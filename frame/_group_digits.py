@@ -17,6 +17,7 @@ import numpy as np
 
 from .. import primitives
 from ._column import Array, Column
+from ._known import at_once
 from ._layout import LEAST_CAPACITY, Layout, in_steps
 from ._moves import position
 from ._table import Count, Table, is_row, is_traced
@@ -83,9 +84,7 @@ def _known_ranges(
     names = [(id(data), int(table.num_rows)) for data, valid in integers if valid is None]
     if len(names) == len(integers) and all(name in _RANGES for name in names):
         return [_RANGES[name] for name in names]
-    found = _ranges(tuple(integers), table.num_rows, table.layout)
-    if is_traced(found):
-        return None
+    found = at_once(_ranges, tuple(integers), table.num_rows, table.layout)
     ranges = list(zip(*jax.device_get(found), strict=True))
     if len(names) == len(integers):
         for name, (data, _), known in zip(names, integers, ranges, strict=True):

@@ -20,6 +20,7 @@ from ._group_types import as_truths, check_reducible, reduced_type
 from ._grouped_rows import Reduction, array_kind
 from ._groups import Groups, groups_of_keys, groups_of_sizes, make_groups
 from ._index import RANGE, RowIndex
+from ._known import FoundOnce
 from ._labels import Labels
 from ._layout import ONE_DEVICE
 from ._moves import settled
@@ -42,18 +43,18 @@ class Grouped:
 
     def __init__(self, table: Table, keys: Sequence[Grouping], options: Options):
         self.table, self.keys, self.options = table, tuple(keys), options
-        self._found: dict[Any, Any] = {}
+        self._found = FoundOnce()
 
     def once(self, name: Any, find: Callable[[], Any]) -> Any:
         """What `find` returns, looked for only once."""
-        if name in self._found:
-            return self._found[name]
-        found = find()
-        # What is traced of a table that is not belongs to a function that somebody traces now.
-        is_now = found.is_traced if isinstance(found, Groups) else is_traced(found)
-        if not is_now or is_traced(self.table, [key.column for key in self.keys]):
-            self._found[name] = found
-        return found
+        return self._found.once(
+            name,
+            find,
+            is_staged=lambda found: (
+                found.is_traced if isinstance(found, Groups) else is_traced(found)
+            ),
+            keeps_staged=is_traced(self.table, [key.column for key in self.keys]),
+        )
 
     @property
     def groups(self) -> Groups:

@@ -13,6 +13,7 @@ import pandas as pd
 
 from ..shardings._compat import is_x64_enabled
 from ._column import Array, Column, to_host
+from ._known import FoundOnce, at_once
 from ._layout import Layout
 
 
@@ -41,12 +42,17 @@ class RowIndex:
         """Whether the labels are implicit."""
         return not self.stored
 
-    @functools.cached_property
+    @property
     def levels(self) -> tuple[Column, ...]:
         """The labels, one column for each level; none for a range."""
         if not self.has_places:
             return self.stored
-        return (Column(self.labels_at(self.stored[0].data)),)
+        row_ids = self.stored[0].data
+        return self._found.once("levels", lambda: (Column(at_once(self.labels_at, row_ids)),))
+
+    @functools.cached_property
+    def _found(self) -> FoundOnce:
+        return FoundOnce()
 
     @property
     def num_levels(self) -> int:

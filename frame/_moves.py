@@ -13,6 +13,7 @@ from .. import primitives
 from ..shardings._compat import explicit_sharding
 from ._column import NAT, Array, Column, show_holes
 from ._index import RowIndex
+from ._known import at_once
 from ._layout import Layout
 from ._table import Count, Table, as_count, is_row, is_traced
 
@@ -68,9 +69,7 @@ def _known_count(table: Table, mask: Array) -> np.int32 | None:
     """How many rows a mask flags, where the host can know."""
     if is_traced(mask, table.num_rows):
         return None
-    # A function that is being traced counts even the rows of a mask that is known.
-    count = _count(mask, table.num_rows, table.layout)
-    return None if is_traced(count) else as_count(int(count))
+    return as_count(int(at_once(_count, mask, table.num_rows, table.layout)))
 
 
 @functools.partial(jax.jit, static_argnums=2)
@@ -205,7 +204,7 @@ def settled(column: Column, num_rows: Count) -> Column:
     """
     if column.valid is None or is_traced(column.valid, num_rows):
         return column
-    if not bool(any_missing(column.valid, num_rows)):
+    if not bool(at_once(any_missing, column.valid, num_rows)):
         return Column(column.data, None, column.type)
     return show_holes(column)
 

@@ -14,6 +14,7 @@ from ._alignment import comparable_pair
 from ._column import Array, Column, fill_missing, group_keys
 from ._elementwise import Scalar
 from ._index import RowIndex
+from ._known import at_once
 from ._labels import Labels
 from ._layout import Layout
 from ._moves import missing_elsewhere, settled, take_columns
@@ -76,6 +77,10 @@ def align_tables(a: Table, b: Table, *, is_distinct: bool = False) -> tuple[Tabl
         )
     if is_traced(a.index, a.num_rows, b.index, b.num_rows):
         return _align_ranges(a, b)
+    return at_once(_align_known, a, b, is_distinct)
+
+
+def _align_known(a: Table, b: Table, is_distinct: bool) -> tuple[Table, Table]:
     names = a.index.names if a.index.names == b.index.names else (None,) * a.index.num_levels
     left, right = a.index_columns(), b.index_columns()
     pairs = [comparable_pair(x, y) for x, y in zip(left, right, strict=True)]

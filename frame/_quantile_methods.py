@@ -11,6 +11,7 @@ from ._across import labels_across, median_across
 from ._base import FrameBase, SeriesBase, axis_number, check_flag, only_rows
 from ._column import Column, ColumnType
 from ._from_host import index_from
+from ._known import answered_at_once
 from ._layout import ONE_DEVICE
 from ._quantiles import INTERPOLATIONS, Quantiles, quantiles_of_columns
 from ._reduced import reduce_columns, reduction_for
@@ -121,6 +122,7 @@ class SeriesQuantiles(SeriesBase):
             raise ValueError(_want_of_values(op, len(self), skipna))
         return np.int64(np.asarray(reduced.value))
 
+    @answered_at_once
     def _label(self, op: str, axis: Any, skipna: bool) -> Any:
         place = self._place(op, axis, skipna)
         if is_traced(place):
@@ -234,6 +236,7 @@ class FrameQuantiles(FrameBase):
         """
         return self._labels_of("argmax", axis, skipna, numeric_only)
 
+    @answered_at_once
     def _labels_of(self, op: str, axis: Any, skipna: bool, numeric_only: bool) -> Any:
         caller = op.replace("arg", "idx")
         frame = self._numbers(numeric_only)

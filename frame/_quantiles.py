@@ -12,6 +12,7 @@ import numpy as np
 from .. import primitives
 from ..shardings._compat import is_x64_enabled
 from ._column import NAT, Array, Column
+from ._known import at_once
 from ._layout import Layout
 from ._reduced import Reduction, at_least_one, present_values, reduction_for
 from ._row_blocks import identity_of
@@ -47,7 +48,7 @@ def quantiles_of_columns(
     plans = tuple(reduction_for(column, "quantile", skipna=skipna) for column in columns)
     arrays = tuple(column.arrays for column in columns)
     places = q if isinstance(q, jax.Array) else np.asarray(q, np.float64)
-    return _quantiles(arrays, places, num_rows, plans, how, layout)
+    return at_once(_quantiles, arrays, places, num_rows, plans, how, layout)
 
 
 @functools.partial(jax.jit, static_argnums=(3, 4, 5))

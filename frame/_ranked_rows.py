@@ -14,6 +14,7 @@ from ._base import FrameBase, NDFrame, SeriesBase
 from ._column import Array, Column, host_array, ordered_keys
 from ._from_host import column_from
 from ._group_order import before
+from ._known import answered_at_once, at_once
 from ._layout import ONE_DEVICE, Layout
 from ._moves import argsort_rows, gather, position, sort_rows, take_rows
 from ._table import Count, Table, is_row, is_traced
@@ -93,6 +94,7 @@ class SeriesRankedRows(RankedRows, SeriesBase):
         """Whether no value is greater than the one before it, and none is missing."""
         return self._is_monotonic(True)
 
+    @answered_at_once
     def _is_monotonic(self, is_decreasing: bool) -> Any:
         column, table = self._only, self._table
         result = _in_order(
@@ -113,10 +115,10 @@ class SeriesRankedRows(RankedRows, SeriesBase):
         if isinstance(value, jax.Array) and is_traced(value):
             queries, keys = value.reshape(-1), column.data
         else:
-            queries, keys = _queries(column, value)
+            queries, keys = at_once(_queries, column, value)
         if side not in ("left", "right"):
             raise ValueError(f"search side must be 'left' or 'right' (got '{side}')")
-        places = _search(keys, queries, table.num_rows, side, table.layout)
+        places = at_once(_search, keys, queries, table.num_rows, side, table.layout)
         is_one = np.ndim(value) == 0
         if is_traced(places):
             found = places.astype(jax.dtypes.canonicalize_dtype(np.int64))

@@ -11,6 +11,7 @@ import numpy as np
 
 from ..shardings._compat import is_x64_enabled
 from ._column import NAT, Array, Column
+from ._known import at_once
 from ._layout import Layout
 from ._number_ops import converted
 from ._row_blocks import (
@@ -97,7 +98,7 @@ def reduce_columns(
 ) -> tuple[Reduced, ...]:
     """Reduces columns, each group of them to one value, in one compiled call."""
     arrays = tuple(tuple(column.arrays for column in group) for group in groups)
-    return _reduce(arrays, num_rows, tuple(plans), layout)
+    return at_once(_reduce, arrays, num_rows, tuple(plans), layout)
 
 
 @functools.partial(jax.jit, static_argnums=(2, 3))

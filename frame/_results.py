@@ -5,7 +5,6 @@ import functools
 from collections.abc import Sequence
 from typing import Any
 
-import jax
 import jax.numpy as jnp
 import numpy as np
 import pandas as pd
@@ -13,6 +12,7 @@ import pandas as pd
 from ._base import small_table
 from ._column import Array, Column, ColumnType, host_array, to_host
 from ._from_host import column_from, index_from
+from ._known import answered_at_once, at_once
 from ._labels import Labels
 from ._layout import ONE_DEVICE
 from ._number_ops import common_dtype
@@ -47,6 +47,7 @@ def host_series(values: Sequence[Any], labels: pd.Index) -> pd.Series:
     return row
 
 
+@answered_at_once
 def table_of_series(series: pd.Series) -> Table:
     """The table of a series of few rows, on one device."""
     capacity = ONE_DEVICE.capacity_for(len(series))
@@ -55,6 +56,7 @@ def table_of_series(series: pd.Series) -> Table:
     return small_table([column], index, len(series))
 
 
+@answered_at_once
 def table_of_frame(frame: pd.DataFrame) -> tuple[Table, Labels]:
     """The table of a frame of few rows, on one device, and its labels."""
     capacity = ONE_DEVICE.capacity_for(len(frame))
@@ -93,6 +95,5 @@ def traced_table(
             valid = jnp.pad(~is_missing, (0, padding))
     column = Column(jnp.pad(data, (0, padding)), valid, types[0])
     # The labels are known: `frame - frame.mean()` finds the columns by them, inside jit too.
-    with jax.ensure_compile_time_eval():
-        index = index_from(narrowed(labels), data.shape[0] + padding, ONE_DEVICE)
+    index = at_once(index_from, narrowed(labels), data.shape[0] + padding, ONE_DEVICE)
     return Table((column,), index, as_count(num_rows))

@@ -12,6 +12,7 @@ from ._alignment import aligned_column
 from ._base import FrameBase, NDFrame, SeriesBase, only_rows
 from ._column import Array
 from ._from_host import column_from
+from ._known import answered_at_once
 from ._labels import Labels
 from ._moves import filter_rows, position, slice_rows, take_rows
 from ._table import Table, as_count, is_traced
@@ -217,6 +218,7 @@ class ByPlace:
         places = np.arange(len(frame._labels))[columns]
         return frame._columns_at(places).iloc[rows]
 
+    @answered_at_once
     def _one(self, place: int) -> Any:
         num_rows = self._of._known_rows()
         if not -num_rows <= place < num_rows:

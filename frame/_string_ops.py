@@ -14,6 +14,7 @@ from .. import primitives
 from ._column import Array, Column, ColumnType
 from ._dictionary import sorted_dictionary
 from ._elementwise import Scalar
+from ._known import at_once
 from ._number_ops import COMPARISONS, SYMBOLS, compare
 from ._recode import recoded, renumbered
 from ._table import Count, is_traced
@@ -108,7 +109,7 @@ def _concatenated(a: Any, b: Any, num_rows: Count) -> Column:
             "+: inside jit two columns of strings cannot be joined, as their dictionary depends on "
             "the rows. Do it before, outside of jit."
         )
-    groups = primitives.factorize((a.data, b.data), num_valid=num_rows)
+    groups = at_once(primitives.factorize, (a.data, b.data), num_valid=num_rows)
     count = int(groups.count)
     left, right = (np.asarray(keys)[:count] for keys in groups.unique_keys)
     joined = pd.Series(a.dictionary.take(left)) + pd.Series(b.dictionary.take(right))

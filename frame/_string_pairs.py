@@ -11,6 +11,7 @@ from .. import primitives
 from ._assignment import as_column
 from ._column import Column, ColumnType, host_array
 from ._dictionary import encode_strings
+from ._known import at_once
 from ._recode import as_string, look_up
 from ._table import Table, is_traced
 
@@ -33,9 +34,8 @@ def concatenated(column: Column, other: Any, table: Table, sep: str, na_rep: str
         raise NotImplementedError(
             "str.cat: inside jit nobody knows which pairs of strings there are. Call it before."
         )
-    pairs = primitives.factorize(
-        (column.data, behind.data), num_valid=table.num_rows, **table.layout.on_mesh
-    )
+    keys = column.data, behind.data
+    pairs = at_once(primitives.factorize, keys, num_valid=table.num_rows, **table.layout.on_mesh)
     count = int(pairs.count)
     sides = [
         pd.Series(one.dictionary.take(host_array(codes)[:count]), dtype="str")

@@ -12,6 +12,7 @@ from .. import primitives
 from ._base import SeriesBase
 from ._column import Array, Column, ColumnType, host_array
 from ._dictionary import encode_strings
+from ._known import answered_at_once
 from ._labels import Labels
 from ._moves import settled
 from ._recode import as_string, look_up, renumbered
@@ -225,6 +226,7 @@ class StringMethods:
         return settled(column, num_rows)
 
 
+@answered_at_once
 def used_codes(column: Column, table: Table, caller: str) -> np.ndarray:
     """Whether each string of the dictionary stands in a row: on the host."""
     if is_traced(column.data, table.num_rows):

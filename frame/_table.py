@@ -13,6 +13,7 @@ from jax.core import Tracer
 from ..primitives import CapacityError
 from ._column import Array, Column, host_array
 from ._index import RANGE, RowIndex
+from ._known import is_traced
 from ._layout import ONE_DEVICE, Layout
 
 Count: TypeAlias = Any  # a scalar int32: NumPy's where the host knows it, else an array
@@ -75,6 +76,19 @@ class Table:
         """A flag for each row of the capacity: whether it counts."""
         return is_row(self.capacity, self.num_rows, self.layout)
 
+    def with_known_counts(self) -> "Table":
+        """The same rows, their count on the host where it has a value.
+
+        Tables that are made of this one share its count: on the device it would be gone for all of
+        them once this one is donated.
+        """
+        num_rows, needed = _on_host(self.num_rows), _on_host(self.needed)
+        if num_rows is self.num_rows and needed is self.needed:
+            return self
+        # Where rows were lost `needed` stays the array by which `all_rows` knows it.
+        is_whole = type(needed) is np.int32 and not needed
+        return self.replace(num_rows=num_rows, needed=needed if is_whole else self.needed)
+
     def replace(self, **changes: Any) -> "Table":
         """A table with other parts."""
         return dataclasses.replace(self, **changes)
@@ -88,11 +102,6 @@ class Table:
         return self.index.columns(self.capacity, self.layout)
 
 
-def is_traced(*trees: Any) -> bool:
-    """Whether any of the arrays has no value yet."""
-    return any(isinstance(leaf, Tracer) for leaf in jax.tree.leaves(trees))
-
-
 def is_row(capacity: int, num_rows: Count, layout: Layout = ONE_DEVICE) -> Array:
     """A flag for each row of the capacity: whether it counts."""
     return layout.constrain(jnp.arange(capacity, dtype=jnp.int32) < num_rows)
@@ -103,6 +112,13 @@ def either_needed(a: Count, b: Count) -> Count:
     if a is not b and isinstance(a, jax.Array) and isinstance(b, jax.Array):
         return jnp.maximum(a, b)
     return a if isinstance(a, jax.Array) else b
+
+
+def _on_host(count: Count) -> Count:
+    if isinstance(count, Tracer) or not isinstance(count, jax.Array):
+        return count
+    # A batch of counts is no count, and one that was donated has no value any more.
+    return count if count.ndim or count.is_deleted() else as_count(int(host_array(count)))
 
 
 def as_count(num_rows: int) -> np.int32:

@@ -13,6 +13,7 @@ from ._base import SeriesBase
 from ._calendar import PER_SECOND, SECONDS_PER_DAY, part_of, rounded, total_seconds
 from ._column import NAT, Array, Column, ColumnType, host_array
 from ._dictionary import encode_strings
+from ._known import at_once
 from ._labels import Labels
 from ._moves import any_missing, settled
 from ._recode import look_up, with_unit
@@ -63,7 +64,7 @@ class TimeMethods:
         factor = PER_SECOND[unit] // PER_SECOND[self.unit]
         num_rows = self._series._table.num_rows
         if factor > 1 and not is_traced(self._column.data, num_rows):
-            most = int(_greatest(self._column.data, num_rows))
+            most = int(at_once(_greatest, self._column.data, num_rows))
             if most > np.iinfo(np.int64).max // factor:
                 error = (
                     pd.errors.OutOfBoundsDatetime
@@ -191,8 +192,10 @@ class DatetimeMethods(TimeMethods):
                 f"{date_format!r}. Use to_pandas()."
             )
         step = np.int64(PER_SECOND[self.unit] * SECONDS_PER_DAY)
-        days, _ = rounded(self._column.data, "floor", step)
-        distinct = primitives.factorize(days, num_valid=table.num_rows, **table.layout.on_mesh)
+        days, _ = at_once(rounded, self._column.data, "floor", step)
+        distinct = at_once(
+            primitives.factorize, days, num_valid=table.num_rows, **table.layout.on_mesh
+        )
         (keys,) = jax.tree.leaves(distinct.unique_keys)
         times = host_array(keys)[: int(distinct.count)].view(f"M8[{self.unit}]")
         written = pd.Series(times).dt.strftime(date_format)

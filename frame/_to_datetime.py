@@ -12,6 +12,7 @@ import pandas as pd
 from ._base import SeriesBase
 from ._column import NAT, Array, Column, ColumnType
 from ._from_host import check_width
+from ._known import at_once
 from ._layout import Layout
 from ._moves import any_missing, position
 from ._recode import as_string, look_up
@@ -129,7 +130,7 @@ def _of_strings(column: Column, table: Table, options: dict[str, Any]) -> Column
         places = np.flatnonzero(used_codes(column, table, "to_datetime"))
         if "format" not in options and len(places):
             # All are taken to be written as the first one is.
-            first = int(_first_code(column.data, table.num_rows, table.layout))
+            first = int(at_once(_first_code, column.data, table.num_rows, table.layout))
             places = np.concatenate([[first], places[places != first]])
     elif "format" in options:
         places = np.arange(len(strings))

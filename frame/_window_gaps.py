@@ -7,6 +7,7 @@ import jax
 import jax.numpy as jnp
 
 from ._column import Array
+from ._known import at_once
 from ._table import Count, is_row, is_traced
 
 
@@ -18,7 +19,7 @@ def has_gaps(data: tuple[Array, ...], missing: tuple[Array | None, ...], num_row
         return False
     if is_traced(floats, flags, num_rows):
         return True
-    return bool(_any_gap(floats, flags, num_rows))
+    return bool(at_once(_any_gap, floats, flags, num_rows))
 
 
 @jax.jit

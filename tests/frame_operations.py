@@ -22,7 +22,7 @@ from frame_parity import Bound
 from frame_strategies import NUMBERS
 from jaxframes import frame
 from jaxframes.frame import JaxFrame
-from jaxframes.frame._table import is_traced
+from jaxframes.frame._row_pairs import is_in_jit
 
 
 @dataclasses.dataclass(frozen=True)
@@ -473,7 +473,7 @@ def _right(g: Any) -> Any:
 
 def _merge(f: Any, g: Any, **how: Any) -> Any:
     # Inside jit a merge is told how many rows there is room for.
-    if isinstance(f, JaxFrame) and is_traced(f):
+    if isinstance(f, JaxFrame) and is_in_jit(f):
         how["capacity"] = 1024
     return f.merge(g, **how)
 

@@ -163,7 +163,7 @@ def test_derivatives_are_finite_and_right():
     def total(column, name):
         f = JaxFrame({"k": frame["k"], "x": frame["x"]})
         f["x"] = column
-        reduced = getattr(f.groupby("k").x, name)()._only.data
+        reduced = getattr(f.groupby("k").x, name)()._only.data[:3]
         return jnp.nansum(reduced * jnp.arange(1, reduced.shape[0] + 1, dtype=reduced.dtype))
 
     column = frame["x"]._only.data

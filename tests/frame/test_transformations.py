@@ -17,7 +17,7 @@ from jax.sharding import PartitionSpec as P
 from jaxframes.frame import JaxFrame, JaxSeries
 from jaxframes.primitives import CapacityError
 from jaxframes.primitives.kernels._library import TARGETS
-from jaxframes.shardings import make_mesh, replicated
+from jaxframes.shardings import make_mesh, replicated, row_sharded
 
 DIFFERENTIATED = {
     "filter": lambda f: f[f["x"] > 0]["x"].sum(),
@@ -174,6 +174,51 @@ def test_a_donated_frame_gives_up_its_arrays():
     result = run(ours)
     assert_same(result, frame.assign(x=frame["x"] + 1))
     assert all(leaf.is_deleted() for leaf in jax.tree.leaves(ours) if isinstance(leaf, jax.Array))
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        lambda f: f[f["x"] > 0],
+        lambda f: f * 2,
+        lambda f: f.sort_values("x", kind="stable"),
+        lambda f: f.head(3),
+        lambda f: f.cumsum(),
+        lambda f: f["x"].rank(),
+        lambda f: f.rolling(2).sum(),
+        lambda f: f.drop_duplicates("k"),
+        lambda f: f.groupby("k")["x"].mean(),
+        lambda f: f.groupby("k")["x"].transform("max"),
+        lambda f: f["k"].value_counts().sort_index(),
+        lambda f: f.merge(f, on="k"),
+    ],
+)
+def test_what_was_made_of_a_frame_is_there_after_it_was_donated(made):
+    frame = left_frame()
+    ours = jax.jit(lambda f: f.assign(x=f["x"] + 1))(on_device(frame))
+    kept = made(ours)
+    jax.jit(lambda f: f + 1, donate_argnums=0)(ours)
+    assert all(leaf.is_deleted() for leaf in jax.tree.leaves(ours) if isinstance(leaf, jax.Array))
+    assert_same(kept, made(frame.assign(x=frame["x"] + 1)), 64)
+
+
+def test_a_frame_may_be_asked_for_its_shape_after_it_was_donated():
+    ours = jax.jit(lambda f: f.assign(x=f["x"] + 1))(on_device(left_frame()))
+    jax.jit(lambda f: f + 1, donate_argnums=0)(ours)
+    assert ours.columns.tolist() == ["k", "x"]
+    assert ours.sharding is None
+    with pytest.raises(RuntimeError, match="deleted"):
+        ours.to_pandas()
+
+
+def test_looking_at_a_frame_leaves_its_leaves_as_they_are():
+    step = jax.jit(lambda f: f.assign(x=f["x"] + 1))
+    ours = step(on_device(left_frame(), row_sharded(make_mesh(4))))
+    leaves = jax.tree.leaves(ours)
+    assert len(ours) == 50
+    assert all(a is b for a, b in zip(leaves, jax.tree.leaves(ours), strict=True))
+    with jax.transfer_guard("disallow"):
+        step(ours)
 
 
 def test_rows_known_outside_are_filtered_inside_a_function():

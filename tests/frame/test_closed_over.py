@@ -1,0 +1,196 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Frames that a traced function closes over: known to it, and of use after it.
+
+    weights = frame[frame.x > 0]
+    jax.jit(lambda a: weights.x.rank() * a)
+
+What a frame says of its values while a function is traced is what it says outside.
+"""
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pandas as pd
+import pytest
+from frame_operations import FAMILIES
+from frame_parity import assert_same, on_device
+from frame_strategies import special_frame
+from jaxframes.frame import JaxFrame
+from jaxframes.shardings import make_mesh, row_sharded
+from operation_parity import answer_of_pandas, is_excused
+
+
+def _kept(frame: Any) -> Any:
+    """Rows picked out of a range: their labels are places in it until somebody asks for them."""
+    return frame[frame[frame.columns[0]].notna()]
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_operations_are_traced_and_leave_a_frame_as_it_was(family):
+    inputs = [special_frame(seed=seed).reset_index(drop=True) for seed in range(2)]
+    for operation in FAMILIES[family]:
+        if not operation.jit:
+            continue
+        columns = list(operation.columns)
+        given = [_kept(frame[columns]) for frame in inputs[: operation.num_frames]]
+        ours = [_kept(on_device(frame[columns])) for frame in inputs[: operation.num_frames]]
+        expected = answer_of_pandas(operation, given)
+        if isinstance(expected, Exception):
+            continue
+        jax.eval_shape(lambda run=operation.run, ours=ours: run(*ours))
+        got = operation.run(*ours)
+        try:
+            assert_same(got, expected, operation.bound(given))
+        except AssertionError as error:
+            found = f"{operation.name}: {error}"
+            assert is_excused(operation, given, found), found
+
+
+FRAME = pd.DataFrame(
+    {
+        "k": np.arange(10) % 3,
+        "x": np.arange(10) * 0.5,
+        "s": list("abcabcabca"),
+    }
+)
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        lambda f: len(f),
+        lambda f: f.index,
+        lambda f: f.iloc[-1].tolist(),
+        lambda f: f.loc[5].tolist(),
+        lambda f: f.loc[5, "x"],
+        lambda f: f.set_index("s").loc["b", "x"],
+        lambda f: f["s"].unique(),
+        lambda f: f["k"].factorize()[0],
+        lambda f: f["x"].idxmax(),
+        lambda f: f["s"].min(),
+        lambda f: int(f["s"].nunique()),
+        lambda f: bool(f["x"].is_monotonic_increasing),
+        lambda f: int(f["x"].searchsorted(2.0)),
+        lambda f: f["x"].hasnans,
+        lambda f: f.drop([5, 6])["x"].tolist(),
+        lambda f: f["x"].quantile(0.25),
+        lambda f: f.equals(f),
+        lambda f: f["x"].tolist(),
+    ],
+)
+@pytest.mark.parametrize("num_devices", [1, 4])
+def test_answers_on_the_host_are_had_while_a_function_is_traced(answer, num_devices):
+    sharding = None if num_devices == 1 else row_sharded(make_mesh(num_devices))
+    kept, ours = _kept_above(FRAME), _kept_above(on_device(FRAME, sharding))
+    found = []
+
+    def asks(x):
+        found.append(answer(ours))
+        return x
+
+    jax.eval_shape(asks, 1.0)
+    assert_same(found[0], answer(kept))
+    assert_same(answer(ours), answer(kept))
+
+
+def _kept_above(frame: Any) -> Any:
+    return frame[frame["x"] > 1]
+
+
+def test_repr_is_had_while_a_function_is_traced():
+    ours = _kept_above(on_device(FRAME))
+    shown = []
+    jax.eval_shape(lambda x: shown.append(repr(ours)) or x, 1.0)
+    assert shown == [repr(ours)]
+
+
+@pytest.mark.parametrize(
+    "of_rows",
+    [
+        lambda f: f["x"].rank(),
+        lambda f: f["x"].rolling(2).sum(),
+        lambda f: f["k"] // f["k"],
+        lambda f: f["x"] + f["x"].shift(),
+        lambda f: f.sort_values("x", ascending=False)["x"],
+        lambda f: f.groupby("k")["x"].sum(),
+        lambda f: f.groupby("s")["x"].transform("mean"),
+        lambda f: f["s"].map({"a": 1.0, "b": 2.0}),
+        lambda f: f.reset_index()["index"],
+        lambda f: f.set_index("k", append=True).droplevel("k")["x"] + f["x"],
+        lambda f: f[["x"]].agg(["sum", "max"])["x"],
+        lambda f: f.drop_duplicates("k")["x"],
+    ],
+)
+def test_values_are_those_outside(of_rows):
+    kept, ours = _kept_above(FRAME), _kept_above(on_device(FRAME))
+    got = jax.jit(lambda a: of_rows(ours) * a)(2.0)
+    assert_same(got, of_rows(kept) * 2.0)
+
+
+def test_a_mask_that_is_known_picks_rows_of_the_capacity_they_need():
+    frame = JaxFrame({"x": np.arange(10_000.0)})
+    few = frame["x"] < 5
+    got = jax.jit(lambda a: frame[few]["x"] * a)(2.0)
+    assert got._table.capacity == frame[few]._table.capacity < frame._table.capacity
+    assert got.tolist() == [0.0, 2.0, 4.0, 6.0, 8.0]
+
+
+def test_labels_that_an_inner_function_asked_for_are_not_kept_by_the_outer_one():
+    frame = on_device(FRAME[["x"]])
+
+    def of_both(frame):
+        kept = frame[frame["x"] > 1]
+        total, _ = jax.lax.scan(
+            lambda sum, a: (sum + (kept.reset_index()["index"] * a).sum(), None),
+            np.int64(0),
+            jnp.ones(2, jnp.int64),
+        )
+        return total + kept.reset_index()["index"].sum()
+
+    assert jax.jit(of_both)(frame) == 3 * FRAME.index[FRAME["x"] > 1].to_numpy().sum()
+
+
+def test_groups_that_an_inner_function_asked_for_are_not_kept_by_the_outer_one():
+    frame = on_device(FRAME[["k", "x"]])
+
+    def of_both(frame):
+        groups = frame.groupby("k")["x"]
+        total, _ = jax.lax.scan(
+            lambda sum, a: (sum + groups.max().sum() * a, None), 0.0, jnp.ones(2)
+        )
+        return total + groups.max().sum()
+
+    assert jax.jit(of_both)(frame) == 3 * FRAME.groupby("k")["x"].max().sum()
+
+
+def test_a_groupby_that_is_known_is_of_use_in_and_after_a_function():
+    groups, expected = on_device(FRAME).groupby("k")["x"], FRAME.groupby("k")["x"]
+    for op in ("sum", "max", "cumsum", "nunique"):
+        got = jax.jit(lambda a, op=op: getattr(groups, op)() * a)(1)
+        assert_same(got, getattr(expected, op)())
+        assert_same(getattr(groups, op)(), getattr(expected, op)())
+
+
+def test_what_depends_on_the_platform_stays_so_beside_known_arrays():
+    # Constants that are folded for the platform at hand would stand in the program of another.
+    weights = on_device(FRAME)["x"]
+
+    @jax.jit
+    def run(x):
+        frame = JaxFrame({"x": x})
+        return frame["x"].max() * weights.sum(), frame["x"].is_monotonic_increasing
+
+    program = jax.export.export(run, platforms=["tpu"])(jax.ShapeDtypeStruct((100_000,), float))
+    assert "stablehlo.while" not in program.mlir_module()
+
+
+def test_labels_are_the_same_array_wherever_a_function_asks_for_them():
+    @jax.jit
+    def doubled(frame):
+        kept = frame[frame["x"] > 1]
+        return kept.reset_index().set_index("index")["x"] + kept["x"]
+
+    expected = 2 * FRAME["x"][FRAME["x"] > 1]
+    assert_same(doubled(on_device(FRAME[["x"]])), expected.rename_axis("index"))
