@@ -12,7 +12,7 @@ from ._base import FrameBase, NDFrame, SeriesBase, no_inplace, only_rows
 from ._column import Column
 from ._elementwise import Scalar, combine
 from ._from_host import check_width
-from ._known import at_once
+from ._known import answered_at_once
 from ._moves import any_missing
 from ._table import Count, is_traced
 
@@ -39,10 +39,10 @@ def clipped(column: Column, lower: Any, upper: Any, label: Hashable, num_rows: C
         if not (isinstance(bound, Column) or may_keep):
             (column,) = combine(op, [(column, side)], num_rows)
             continue
-        passes = at_once(_passes, op, original, side, num_rows)
+        passes = _passes(op, original, side, num_rows)
         if isinstance(bound, Column):
             passes |= bound.missing()
-        if may_keep and not bool(at_once(any_missing, passes, num_rows)):
+        if may_keep and not bool(any_missing(passes, num_rows)):
             # Integers keep their dtype beside bounds of floats, none of which lies inside.
             continue
         (moved,) = combine(op, [(column, side)], num_rows)
@@ -71,8 +71,8 @@ def _moved_beyond(
     if bound <= least if op == "np.maximum" else bound >= most:
         return column
     if not is_traced(column, num_rows):
-        passes = at_once(_passes, op, original, Scalar(bound), num_rows)
-        if not bool(at_once(any_missing, passes, num_rows)):
+        passes = _passes(op, original, Scalar(bound), num_rows)
+        if not bool(any_missing(passes, num_rows)):
             return column
     dtype = np.dtype(object) if column.is_bool else _wider(column.dtype, bound)
     if dtype.kind == "O":
@@ -107,6 +107,7 @@ def _side(bound: Any) -> Column | Scalar:
     return Column(bound.data, None, bound.type) if isinstance(bound, Column) else Scalar(bound)
 
 
+@answered_at_once
 def _passes(op: str, column: Column, side: Column | Scalar, num_rows: Count) -> Any:
     """Which values a bound lets pass; those as they were, where bounds cross."""
     (is_inside,) = combine("ge" if op == "np.maximum" else "le", [(column, side)], num_rows)

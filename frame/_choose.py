@@ -12,7 +12,7 @@ from ._alignment import aligned_column
 from ._base import SeriesBase
 from ._column import Array, Column, fill_missing, to_host
 from ._from_host import column_from
-from ._known import at_once
+from ._known import answered_at_once
 from ._layout import ONE_DEVICE
 from ._merge_keys import finest_unit
 from ._moves import missing_elsewhere, settled
@@ -51,7 +51,7 @@ def choose_scalar(keep: Array, column: Column, value: Any, table: Table, method:
         shown = to_host(Column(short, None, column.type), 1)
     changed = None if shown is None else pd.Series(shown).where(np.array([False]), value)
     if changed is None or changed.dtype == object:
-        if not is_traced(keep, table.num_rows) and not _changes(keep, table):
+        if not is_traced(keep, table.num_rows) and not bool(_any_changed(keep, table.num_rows)):
             return column
         raise NotImplementedError(
             f"{method}: a column of {column.dtype_name} must get values of its own dtype, got "
@@ -60,7 +60,7 @@ def choose_scalar(keep: Array, column: Column, value: Any, table: Table, method:
     one = column_from(narrowed(changed), 1, ONE_DEVICE, method)
     is_known = not is_traced(keep, table.num_rows)
     is_other_dtype = one.dtype != column.dtype or one.type.unit != column.type.unit
-    if is_other_dtype and is_known and not _changes(keep, table):
+    if is_other_dtype and is_known and not bool(_any_changed(keep, table.num_rows)):
         return column
     data = jnp.broadcast_to(one.data, (table.capacity,))
     return _choose_typed(keep, column, Column(data, None, one.type), one.dtype, method)
@@ -70,11 +70,9 @@ def choose(keep: Array, column: Column, other: Column, table: Table, method: str
     """The column where `keep` flags a row, and another elsewhere; see `choose_scalar`."""
     dtype = _number_dtype(column, other)
     if dtype is not None and dtype != column.dtype and not is_traced(keep, other, table.num_rows):
-        if not _changes(keep, table):
+        if not bool(_any_changed(keep, table.num_rows)):
             return column
-        if _may_fit(column, other) and bool(
-            at_once(_fits, other.data, column.data, table.num_rows)
-        ):
+        if _may_fit(column, other) and bool(_fits(other.data, column.data, table.num_rows)):
             dtype = column.dtype
     elif dtype is not None and column.is_float and other.dtype.kind in "iu":
         dtype = column.dtype
@@ -159,11 +157,7 @@ def _select_cast(keep: Array, data: Array, other: Array, like: Array) -> Array:
     return jnp.where(keep, data.astype(like.dtype), other.astype(like.dtype))
 
 
-def _changes(keep: Array, table: Table) -> bool:
-    """Whether `keep`, which is known, does not flag every row."""
-    return bool(at_once(_any_changed, keep, table.num_rows))
-
-
+@answered_at_once
 @jax.jit
 def _any_changed(keep: Array, num_rows: Count) -> Array:
     return jnp.any(~keep & is_row(keep.shape[0], num_rows))
@@ -177,6 +171,7 @@ def _may_fit(column: Column, other: Column) -> bool:
     return kinds in ("if", "uf", "ui", "fi", "fu", "ff")
 
 
+@answered_at_once
 @jax.jit
 def _fits(other: Array, like: Array, num_rows: Count) -> Array:
     """Whether all values of an array are ones of another dtype."""

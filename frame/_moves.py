@@ -13,7 +13,7 @@ from .. import primitives
 from ..shardings._compat import explicit_sharding
 from ._column import NAT, Array, Column, show_holes
 from ._index import RowIndex
-from ._known import at_once
+from ._known import answered_at_once, at_once
 from ._layout import Layout
 from ._table import Count, Table, as_count, is_row, is_traced
 
@@ -204,11 +204,12 @@ def settled(column: Column, num_rows: Count) -> Column:
     """
     if column.valid is None or is_traced(column.valid, num_rows):
         return column
-    if not bool(at_once(any_missing, column.valid, num_rows)):
+    if not bool(any_missing(column.valid, num_rows)):
         return Column(column.data, None, column.type)
     return show_holes(column)
 
 
+@answered_at_once
 @jax.jit
 def any_missing(valid: Array, num_rows: Count) -> Array:
     """Whether any row that counts is flagged as having no value."""

@@ -10,7 +10,7 @@ import pandas as pd
 
 from ._base import FrameBase, NDFrame, SeriesBase, axis_number
 from ._column import Column
-from ._known import answered_at_once, at_once
+from ._known import answered_at_once
 from ._labels import Labels
 from ._moves import any_missing
 from ._table import Count, is_traced
@@ -22,7 +22,7 @@ def shown_dtype(column: Column, num_rows: Count) -> Any:
     Inside `jit` the one it has where nothing is missing.
     """
     knows_holes = column.valid is not None and not is_traced(column.valid, num_rows)
-    if knows_holes and bool(at_once(any_missing, column.valid, num_rows)):
+    if knows_holes and bool(any_missing(column.valid, num_rows)):
         return np.dtype(object if column.is_bool else np.float64)
     match column.kind:
         case "category":

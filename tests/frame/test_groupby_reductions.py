@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 import jax
-import jax.numpy as jnp
 import numpy as np
 import pandas as pd
 import pytest
@@ -163,8 +162,8 @@ def test_derivatives_are_finite_and_right():
     def total(column, name):
         f = JaxFrame({"k": frame["k"], "x": frame["x"]})
         f["x"] = column
-        reduced = getattr(f.groupby("k").x, name)()._only.data[:3]
-        return jnp.nansum(reduced * jnp.arange(1, reduced.shape[0] + 1, dtype=reduced.dtype))
+        reduced = getattr(f.groupby("k", as_index=False).x, name)()
+        return (reduced["x"] * (reduced["k"] + 1)).sum()
 
     column = frame["x"]._only.data
     expected = {
