@@ -169,6 +169,8 @@ class FrameLabelSelection(FrameBase, LabelSelection):
             return self
         if not isinstance(columns, (list, slice)) and columns in self._labels:
             return of[columns]
+        if isinstance(columns, list) and self._are_names(columns):
+            return of[columns]
         shell = pd.DataFrame([range(len(self._labels))], dtype=object)
         shell.columns = self._labels.index
         picked = shell.loc[:, columns]
@@ -177,6 +179,12 @@ class FrameLabelSelection(FrameBase, LabelSelection):
         result = of._columns_at([int(place) for place in picked.iloc[0]])
         result._labels = Labels(picked.columns)
         return result
+
+    def _are_names(self, labels: list[Any]) -> bool:
+        """Whether labels can be nothing but names of columns that are there."""
+        return self._labels.index.nlevels == 1 and all(
+            isinstance(label, str) and label in self._labels for label in labels
+        )
 
     def reindex(
         self, labels: Any = None, *, index: Any = None, columns: Any = None, axis: Any = None,

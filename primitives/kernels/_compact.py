@@ -2,6 +2,7 @@
 """The rows that a mask flags: the portable definition, and the C++ kernel on CPU."""
 
 from collections.abc import Callable
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -10,6 +11,48 @@ from ...shardings._compat import like_varying
 from .._typing import Array
 from ._foreign import as_words, call, is_words, of_words
 from ._library import is_native
+
+_CHUNK_ROWS = 1 << 16  # flag_chunks in compact.h
+
+
+class Flags(NamedTuple):
+    """The rows that a mask flags, counted once for all that is kept of them.
+
+    Attributes:
+        mask: a flag for each row, `bool[rows]`.
+        num_valid: the rows that count, from the front.
+        count: how many of them are flagged.
+        before: how many of these lie in front of each chunk of rows; None where no kernel asks.
+    """
+
+    mask: Array
+    num_valid: Array
+    count: Array
+    before: Array | None
+
+
+def count_flags(mask: Array, num_valid: Array) -> Flags:
+    """Counts the flags of the first `num_valid` rows of a mask."""
+
+    def xla(mask: Array, num_valid: Array) -> Array:
+        return jnp.sum(_is_flagged(mask, num_valid), dtype=jnp.int32)
+
+    num_rows = mask.shape[0]
+    if num_rows == 0 or not is_native():
+        return Flags(mask, num_valid, xla(mask, num_valid), None)
+    num_chunks = -(-num_rows // _CHUNK_ROWS)
+
+    def native(mask: Array, num_valid: Array) -> tuple[Array, Array]:
+        results = (((num_chunks,), jnp.int32), ((), jnp.int32))
+        before, count = call("jaxframes_count_flags_v1", (mask[None], num_valid[None]), results)
+        return before, count
+
+    def without_chunks(mask: Array, num_valid: Array) -> tuple[Array, Array]:
+        count = xla(mask, num_valid)
+        return like_varying(jnp.zeros((num_chunks,), jnp.int32), count), count
+
+    before, count = jax.lax.platform_dependent(mask, num_valid, cpu=native, default=without_chunks)
+    return Flags(mask, num_valid, count, before)
 
 
 def flagged_rows(mask: Array, capacity: int, num_valid: Array) -> tuple[Array, Array]:
@@ -24,66 +67,65 @@ def flagged_rows(mask: Array, capacity: int, num_valid: Array) -> tuple[Array, A
         The ids of the flagged rows in their order, `int32[capacity]`, zeros behind the last; and
         how many rows are flagged, those that do not fit included.
     """
-    if mask.shape[0] == 0 or not is_native():
-        return _flagged_rows_xla(mask, capacity, num_valid)
-
-    def xla(mask: Array, num_valid: Array) -> tuple[Array, Array]:
-        return _flagged_rows_xla(mask, capacity, num_valid)
-
-    def native(mask: Array, num_valid: Array) -> tuple[Array, Array]:
-        row_ids, count = call(
-            "jaxframes_compact_v1",
-            (mask[None], num_valid[None]),
-            (((capacity,), jnp.int32), ((), jnp.int32)),
-        )
-        return row_ids, count
-
-    return jax.lax.platform_dependent(mask, num_valid, cpu=native, default=xla)
+    flags = count_flags(mask, num_valid)
+    return flagged_ids(flags, capacity), flags.count
 
 
-def flagged_words(
-    mask: Array,
-    words: Array,
-    capacity: int,
-    num_valid: Array,
-    otherwise: Callable[[], tuple[Array, Array]],
-) -> tuple[Array, Array]:
-    """Keeps the words whose rows a mask flags, where a kernel can; it has no derivative.
+def flagged_ids(flags: Flags, capacity: int) -> Array:
+    """The ids of flagged rows in their order, `int32[capacity]`, zeros behind the last."""
+    if flags.before is None:
+        return _flagged_ids_xla(flags, capacity)
 
-    Args:
-        mask: a flag for each row, `bool[rows]`.
-        words: what is kept, any array.
-        capacity: words that there is room for.
-        num_valid: the rows that count, from the front.
-        otherwise: the same by XLA.
-
-    Returns:
-        The words of the flagged rows in their order, zeros behind the last; and how many rows are
-        flagged, those that do not fit included.
-    """
-    if not is_words(words) or mask.shape[0] == 0 or not is_native():
-        return otherwise()
-
-    def native(mask: Array, words: Array, num_valid: Array) -> tuple[Array, Array]:
-        bits = as_words(words)
-        kept, count = call(
-            "jaxframes_compact_words_v1",
-            (mask[None], num_valid[None], bits[None]),
-            (((capacity,), bits.dtype), ((), jnp.int32)),
-        )
-        return of_words(kept, words.dtype), count
+    def native(flags: Flags) -> Array:
+        results = (((capacity,), jnp.int32),)
+        (row_ids,) = call("jaxframes_flagged_ids_v1", _buffers(flags), results)
+        return row_ids
 
     return jax.lax.platform_dependent(
-        mask, words, num_valid, cpu=native, default=lambda *_: otherwise()
+        flags, cpu=native, default=lambda flags: _flagged_ids_xla(flags, capacity)
     )
 
 
-def _flagged_rows_xla(mask: Array, capacity: int, num_valid: Array) -> tuple[Array, Array]:
-    row_ids = jax.lax.iota(jnp.int32, mask.shape[0])
-    is_flagged = mask & (row_ids < num_valid)
+def flagged_words(
+    flags: Flags, words: Array, capacity: int, otherwise: Callable[[], Array]
+) -> Array:
+    """Keeps the words of flagged rows, where a kernel can; it has no derivative.
+
+    Args:
+        flags: the flagged rows.
+        words: what is kept, any array.
+        capacity: words that there is room for.
+        otherwise: the same by XLA.
+
+    Returns:
+        The words of the flagged rows in their order, zeros behind the last.
+    """
+    if flags.before is None or not is_words(words):
+        return otherwise()
+
+    def native(flags: Flags, words: Array) -> Array:
+        bits = as_words(words)
+        results = (((capacity,), bits.dtype),)
+        (kept,) = call("jaxframes_flagged_words_v1", (*_buffers(flags), bits[None]), results)
+        return of_words(kept, words.dtype)
+
+    return jax.lax.platform_dependent(flags, words, cpu=native, default=lambda *_: otherwise())
+
+
+def _buffers(flags: Flags) -> tuple[Array, Array, Array]:
+    assert flags.before is not None
+    return flags.mask[None], flags.before[None], flags.count[None]
+
+
+def _is_flagged(mask: Array, num_valid: Array) -> Array:
+    return mask & (jax.lax.iota(jnp.int32, mask.shape[0]) < num_valid)
+
+
+def _flagged_ids_xla(flags: Flags, capacity: int) -> Array:
+    is_flagged = _is_flagged(flags.mask, flags.num_valid)
     counts = jnp.cumsum(is_flagged, dtype=jnp.int32)
-    count = jnp.sum(is_flagged, dtype=jnp.int32)
     # Rows that are not flagged, and those that do not fit, are written past the end: dropped.
     places = jnp.where(is_flagged, counts - 1, capacity)
     room = like_varying(jnp.zeros((capacity,), jnp.int32), places)
-    return room.at[places].set(row_ids, mode="drop"), count
+    row_ids = jax.lax.iota(jnp.int32, flags.mask.shape[0])
+    return room.at[places].set(row_ids, mode="drop")

@@ -1,12 +1,16 @@
-// SPDX-License-Identifier: Apache-2.0
-// The rows that a mask flags, or their ids, in order, by two reads of the mask.
+// The rows that a mask flags, or their ids, in order: the flags are counted first, once for
+// all that is kept of the rows.
 #ifndef JAXFRAMES_KERNELS_COMPACT_H_
 #define JAXFRAMES_KERNELS_COMPACT_H_
 
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
-#include <vector>
+#include <utility>
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
 
 #include "thread_pool.h"
 
@@ -18,16 +22,26 @@ struct RowIds {
   Word operator[](int64_t row) const { return static_cast<Word>(row); }
 };
 
-// One row of a batch. The mask holds bytes that are 0 or 1; `source[i]` is what is
-// kept of row i, a word.
+// The chunks whose flags are counted, and whose rows are moved, each by one thread. The Python
+// wrapper makes room for as many counts.
+inline Chunks flag_chunks(int64_t num_rows) { return Chunks::of_rows(num_rows, 1 << 16); }
+
+// The flags of one row of a batch. The mask holds bytes that are 0 or 1; before[chunk] flags
+// lie in front of a chunk, `count` in all.
+struct Flags {
+  const uint8_t* mask;
+  int64_t num_rows;
+  int32_t* before;
+  int32_t* count;
+};
+
+// One row of a batch: `source[i]` is what is kept of row i, a word.
 template <typename Word, typename Source = const Word*>
 struct CompactRow {
-  const uint8_t* mask;
-  int64_t num_valid;
+  Flags flags;
   int64_t capacity;
   Source source;
   Word* kept;
-  int32_t* count;
 };
 
 namespace internal {
@@ -59,56 +73,124 @@ inline int64_t count_flags(const uint8_t* mask, int64_t num_rows) {
   return count;
 }
 
-// Writes what is kept of the flagged rows from `begin` on to kept[place, end_place),
-// as many as that holds. There are no fewer.
+// A walk over the rows of a chunk: what is kept of the flagged rows from `row` on goes to
+// kept[place, end_place), which holds no more than there are.
+struct Walk {
+  int64_t row;
+  int64_t end_row;
+  int64_t place;
+  int64_t end_place;
+};
+
+#if defined(__x86_64__)
+#define JAXFRAMES_AVX512 __attribute__((target("avx512f,avx512bw,popcnt")))
+
+template <typename Word>
+JAXFRAMES_AVX512 inline __m512i lanes_at(const Word* source, int64_t row) {
+  return _mm512_loadu_si512(source + row);
+}
+
+JAXFRAMES_AVX512 inline __m512i lanes_at(RowIds, int64_t row) {
+  const __m512i lanes = _mm512_set_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0);
+  return _mm512_add_epi32(lanes, _mm512_set1_epi32(static_cast<int32_t>(row)));
+}
+
+// Goes on with a walk as long as whole vectors fit.
 template <typename Word, typename Source>
-void write_flagged(const uint8_t* mask, const Source& source, int64_t begin, Word* kept,
-                   int64_t place, int64_t end_place) {
-  int64_t i = begin;
-  // Every row is written where the next flagged one belongs, and stays there if
-  // it is flagged: no branch depends on a flag. Eight such writes lie below
-  // `end_place`, which keeps them out of the places of other threads.
-  while (place + 8 <= end_place) {
-    if (eight_flags(mask + i) == 0) {
-      i += 8;
-      continue;
-    }
-    for (int64_t next = i + 8; i < next; ++i) {
-      kept[place] = source[i];
-      place += flag(mask + i);
+JAXFRAMES_AVX512 void write_flagged_avx512(const uint8_t* mask, Source source, Word* kept,
+                                           Walk& walk) {
+  constexpr int64_t kLanes = 64 / sizeof(Word);
+  constexpr uint64_t kAllLanes = (uint64_t{1} << kLanes) - 1;
+  const __m512i one = _mm512_set1_epi8(1);
+  for (; walk.row + 64 <= walk.end_row; walk.row += 64) {
+    uint64_t flags = _mm512_test_epi8_mask(_mm512_loadu_si512(mask + walk.row), one);
+    for (int64_t row = walk.row; flags != 0; row += kLanes, flags >>= kLanes) {
+      if (walk.place + kLanes > walk.end_place) {
+        walk.row = row;
+        return;
+      }
+      const __m512i lanes = lanes_at(source, row);
+      // Compressed in a register: some processors take long over a compressing store.
+      const __m512i front = sizeof(Word) == 8
+                                ? _mm512_maskz_compress_epi64(flags & kAllLanes, lanes)
+                                : _mm512_maskz_compress_epi32(flags & kAllLanes, lanes);
+      _mm512_storeu_si512(kept + walk.place, front);
+      walk.place += __builtin_popcountll(flags & kAllLanes);
     }
   }
-  for (; place < end_place; ++i) {
-    kept[place] = source[i];
-    place += flag(mask + i);
+}
+
+#undef JAXFRAMES_AVX512
+#endif
+
+template <typename Word, typename Source>
+void write_flagged(const uint8_t* mask, Source source, Word* kept, Walk walk) {
+#if defined(__x86_64__)
+  if constexpr (sizeof(Word) >= 4) {
+    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw")) {
+      write_flagged_avx512(mask, source, kept, walk);
+    }
+  }
+#endif
+  int64_t row = walk.row, place = walk.place;
+  while (row < walk.end_row && place < walk.end_place) {
+    const int64_t next = std::min(row + 8, walk.end_row);
+    if (next == row + 8 && eight_flags(mask + row) == 0) {
+      row = next;
+    } else if (next == row + 8 && place + 8 <= walk.end_place) {
+      // Every row is written where the next flagged one belongs, and stays there if
+      // it is flagged: no branch depends on a flag. All such writes lie below
+      // `end_place`, which keeps them out of the places of other threads.
+      for (int64_t i = 0; i < 8; ++i) {
+        kept[place] = source[row + i];
+        place += flag(mask + row + i);
+      }
+      row = next;
+    } else {
+      for (; row < next && place < walk.end_place; ++row) {
+        kept[place] = source[row];
+        place += flag(mask + row);
+      }
+    }
   }
 }
 
 }  // namespace internal
 
-// Fills `kept` with what is kept of the flagged rows, then with zeros. The count is
-// that of all flagged rows, those that do not fit included.
+// Counts the flags of the first `num_valid` rows; those behind do not count.
+inline void count_flags(Executor& executor, const Flags& flags, int64_t num_valid) {
+  const Chunks chunks = flag_chunks(flags.num_rows);
+  parallel_for(executor, chunks.count, [&](int, int64_t chunk) {
+    const int64_t begin = chunks.begin(chunk), end = std::min(chunks.end(chunk), num_valid);
+    flags.before[chunk] =
+        static_cast<int32_t>(internal::count_flags(flags.mask + begin, end - begin));
+  });
+  int32_t count = 0;
+  for (int64_t chunk = 0; chunk < chunks.count; ++chunk) {
+    count += std::exchange(flags.before[chunk], count);
+  }
+  *flags.count = count;
+}
+
+// Fills `kept` with what is kept of the flagged rows, as many as it holds, then with zeros.
 template <typename Word, typename Source>
 void compact(Executor& executor, const CompactRow<Word, Source>& row) {
-  constexpr int64_t kMinChunkRows = 1 << 16;
-  const Chunks chunks(row.num_valid, kMinChunkRows, executor.num_threads());
-  std::vector<int64_t> offsets(chunks.count + 1, 0);
+  const Flags& flags = row.flags;
+  const Chunks chunks = flag_chunks(flags.num_rows);
+  // Whatever the counts are, nothing is written out of bounds.
+  const auto places_before = [&](int64_t chunk) {
+    const int32_t before = chunk < chunks.count ? flags.before[chunk] : *flags.count;
+    return std::clamp<int64_t>(before, 0, row.capacity);
+  };
   parallel_for(executor, chunks.count, [&](int, int64_t chunk) {
-    const int64_t begin = chunks.begin(chunk);
-    offsets[chunk + 1] = internal::count_flags(row.mask + begin, chunks.end(chunk) - begin);
+    internal::write_flagged(flags.mask, row.source, row.kept,
+                            internal::Walk{chunks.begin(chunk), chunks.end(chunk),
+                                           places_before(chunk), places_before(chunk + 1)});
   });
-  for (int64_t chunk = 0; chunk < chunks.count; ++chunk) offsets[chunk + 1] += offsets[chunk];
-  parallel_for(executor, chunks.count, [&](int, int64_t chunk) {
-    internal::write_flagged(row.mask, row.source, chunks.begin(chunk), row.kept,
-                            std::min(offsets[chunk], row.capacity),
-                            std::min(offsets[chunk + 1], row.capacity));
-  });
-  const int64_t count = offsets[chunks.count];
-  *row.count = static_cast<int32_t>(count);
-  if (count >= row.capacity) return;
-  const Chunks rest(row.capacity - count, kMinChunkRows, executor.num_threads());
-  parallel_for(executor, rest.count, [&](int, int64_t chunk) {
-    std::fill(row.kept + count + rest.begin(chunk), row.kept + count + rest.end(chunk), Word{0});
+  Word* const rest = row.kept + places_before(chunks.count);
+  const Chunks zeros = flag_chunks(row.kept + row.capacity - rest);
+  parallel_for(executor, zeros.count, [&](int, int64_t chunk) {
+    std::fill(rest + zeros.begin(chunk), rest + zeros.end(chunk), Word{0});
   });
 }
 

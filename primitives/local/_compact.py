@@ -9,7 +9,7 @@ import jax.numpy as jnp
 
 from .._arguments import as_array, as_capacity, as_num_valid, as_rows, num_rows_of, type_of
 from .._typing import Array, ArrayLike, Bool, Int, Integer, PyTree
-from ..kernels._compact import flagged_rows, flagged_words
+from ..kernels._compact import count_flags, flagged_ids, flagged_words
 from ._moved import with_tangents
 from ._take import take_rows_or_zeros
 
@@ -70,25 +70,21 @@ def compact(
 @functools.partial(jax.jit, static_argnums=2)
 def select_rows(rows: Any, mask: Array, capacity: int, num_valid: Array) -> tuple[Any, Array]:
     """The rows that a checked mask flags, zeros behind them, and how many there are."""
-    row_ids, count = flagged_rows(mask, capacity, num_valid)
+    flags = count_flags(mask, num_valid)
+    # XLA finds the row ids only where somebody needs them.
+    row_ids = flagged_ids(flags, capacity)
     if rows is None:
-        return row_ids, count
-    plan = (row_ids, jax.lax.iota(jnp.int32, capacity) < count)
-    # A kernel counts too: the row ids are then found only where somebody needs them.
-    counts = [count]
+        return row_ids, flags.count
+    plan = (row_ids, jax.lax.iota(jnp.int32, capacity) < flags.count)
 
     def select(leaf: Array) -> Array:
         if leaf.shape[0] == 0:
             return take_rows_or_zeros(leaf, *plan)
         plain = jax.lax.stop_gradient(leaf)
-        kept, kept_count = flagged_words(
-            mask, plain, capacity, num_valid, lambda: (take_rows_or_zeros(plain, *plan), count)
-        )
-        counts.append(kept_count)
+        kept = flagged_words(flags, plain, capacity, lambda: take_rows_or_zeros(plain, *plan))
         return with_tangents(_take_flagged, kept, leaf, plan)
 
-    selected = jax.tree.map(select, rows)
-    return selected, counts[-1]
+    return jax.tree.map(select, rows), flags.count
 
 
 def _take_flagged(matrix: Array, plan: tuple[Array, Array]) -> Array:

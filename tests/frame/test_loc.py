@@ -12,6 +12,8 @@ def test_masks_and_columns():
             f.loc[f.k > 1],
             f.loc[f.k > 1, "x"],
             f.loc[f.k > 1, ["x", "s"]],
+            f.loc[f.k > 1, ["s", "x", "s"]],
+            f.loc[f.k > 1, []],
             f.loc[:, "i":"f"],
             f.loc[:, [True, False] * 5],
             f.x.loc[f.k > 1],
@@ -19,6 +21,8 @@ def test_masks_and_columns():
         ),
         mixed_frame(),
     )
+    repeated = pd.DataFrame([[1, 2, 3], [4, 5, 6]], columns=pd.Index(["a", "b", "a"], name="c"))
+    assert_parity(lambda f: (f.loc[:, ["a", "b"]], f.loc[f.b > 2, ["b"]]), repeated)
 
 
 def test_labels_of_a_range_and_of_strings():

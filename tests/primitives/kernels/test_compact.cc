@@ -6,11 +6,14 @@
 using namespace jaxframes;
 using namespace jaxframes_tests;
 
-// Flags that are set about once in `one_in` rows, or in runs of that length.
+// Flags that are set about once in `one_in` rows, or in runs of that length. The other bits
+// of their bytes are anything.
 std::vector<uint8_t> make_mask(int64_t num_rows, int64_t one_in, bool in_runs) {
   std::vector<uint8_t> mask(num_rows);
   for (int64_t i = 0; i < num_rows; ++i) {
-    mask[i] = in_runs ? (i / one_in) % 2 : random_bits()() % one_in == 0;
+    const uint64_t bits = random_bits()();
+    const bool is_flagged = in_runs ? (i / one_in) % 2 : (bits >> 8) % one_in == 0;
+    mask[i] = static_cast<uint8_t>((bits & 0xFE) | is_flagged);
   }
   return mask;
 }
@@ -20,7 +23,7 @@ void check_kept(Executor& executor, const std::vector<uint8_t>& mask, int64_t nu
                 int64_t capacity, const Source& source, bool at_front) {
   std::vector<Word> expected;
   for (int64_t i = 0; i < num_valid; ++i) {
-    if (mask[i]) expected.push_back(source[i]);
+    if (mask[i] & 1) expected.push_back(source[i]);
   }
   const int32_t expected_count = static_cast<int32_t>(expected.size());
   expected.resize(capacity, 0);
@@ -29,8 +32,11 @@ void check_kept(Executor& executor, const std::vector<uint8_t>& mask, int64_t nu
   input.protect();
   GuardedArray<Word> kept(capacity, at_front);
   GuardedArray<int32_t> count(1, at_front);
-  compact(executor, CompactRow<Word, Source>{input.data(), num_valid, capacity, source,
-                                             kept.data(), count.data()});
+  const int64_t num_rows = static_cast<int64_t>(mask.size());
+  GuardedArray<int32_t> before(flag_chunks(num_rows).count, at_front);
+  const Flags flags{input.data(), num_rows, before.data(), count.data()};
+  count_flags(executor, flags, num_valid);
+  compact(executor, CompactRow<Word, Source>{flags, capacity, source, kept.data()});
   CHECK(kept.values() == expected);
   CHECK(count.values()[0] == expected_count);
 }
@@ -49,7 +55,31 @@ void check_compact(Executor& executor, const std::vector<uint8_t>& mask, int64_t
                    int64_t capacity, bool at_front) {
   check_kept<int32_t>(executor, mask, num_valid, capacity, RowIds{}, at_front);
   check_words<uint8_t>(executor, mask, num_valid, capacity, at_front);
+  check_words<uint32_t>(executor, mask, num_valid, capacity, at_front);
   check_words<uint64_t>(executor, mask, num_valid, capacity, at_front);
+}
+
+// Counts that do not belong to the mask: what is kept means nothing, but nothing is read or
+// written outside of the arrays, which would end in a fault.
+void check_counts_that_lie(bool at_front) {
+  SerialExecutor serial;
+  const int64_t num_rows = 200000;
+  const GuardedArray<uint8_t> mask(make_mask(num_rows, 2, false), at_front);
+  const GuardedArray<uint64_t> words(num_rows, at_front);
+  for (int64_t capacity : {int64_t{0}, int64_t{100}, num_rows}) {
+    for (int shift = 0; shift < 32; ++shift) {
+      std::vector<int32_t> lies(flag_chunks(num_rows).count);
+      for (int32_t& lie : lies) lie = static_cast<int32_t>(random_bits()()) >> shift;
+      const GuardedArray<int32_t> before(lies, at_front), count(1, at_front);
+      *count.data() = lies[0] / 2;
+      const GuardedArray<uint64_t> kept(capacity, at_front);
+      const Flags flags{mask.data(), num_rows, before.data(), count.data()};
+      compact(serial, CompactRow<uint64_t>{flags, capacity, words.data(), kept.data()});
+      const int64_t num_kept = std::clamp<int64_t>(*count.data(), 0, capacity);
+      const std::vector<uint64_t> all = kept.values();
+      CHECK(std::all_of(all.begin() + num_kept, all.end(), [](uint64_t word) { return !word; }));
+    }
+  }
 }
 
 int main() {
@@ -73,5 +103,7 @@ int main() {
       }
     }
   }
+  check_counts_that_lie(false);
+  check_counts_that_lie(true);
   return finish("compact");
 }
