@@ -10,6 +10,7 @@ from pandas.errors import MergeError
 from ._all_pairs import all_pairs
 from ._base import FrameBase, SeriesBase
 from ._distinct_keys import check_distinct
+from ._known import answered_at_once
 from ._merge_keys import become_strings, common_pair, join_keys
 from ._merge_plan import KeySide, MergePlan, as_operand, check_how, plan_merge, suffixed_labels
 from ._merged import Merged, merged_index
@@ -126,6 +127,7 @@ class FrameMerge(FrameBase):
         )
 
 
+@answered_at_once
 def merge(
     left: Any,
     right: Any,

@@ -137,6 +137,29 @@ def test_a_mask_that_is_known_picks_rows_of_the_capacity_they_need():
     assert got.tolist() == [0.0, 2.0, 4.0, 6.0, 8.0]
 
 
+@pytest.mark.parametrize("how", ["inner", "left", "right", "outer", "cross", "left_anti"])
+def test_frames_that_are_known_are_merged_without_a_capacity(how):
+    def of_rows(left, right, a):
+        words = {} if how == "cross" else {"on": "k", "validate": "m:m", "indicator": True}
+        merged = left.merge(right, how=how, **words)
+        return merged["x_x" if "x_x" in merged else "x"] * a
+
+    right = FRAME[["k", "x"]][1:]
+    left, ours = on_device(FRAME), on_device(right)
+    got = jax.jit(lambda a: of_rows(left, ours, a))(2.0)
+    assert_same(got, of_rows(FRAME, right, 2.0))
+
+
+def test_a_merge_of_a_known_frame_with_a_traced_one_wants_a_capacity():
+    known = on_device(FRAME[["k", "x"]])
+    with pytest.raises(ValueError, match="merge: inside jit capacity must say"):
+        jax.jit(lambda other: known.merge(other, on="k"))(known)
+    with pytest.raises(ValueError, match="merge: inside jit capacity must say"):
+        jax.jit(lambda other: other.merge(known, on="k"))(known)
+    got = jax.jit(lambda other: known.merge(other, on="k", capacity=99)["x_x"])(known)
+    assert got.tolist() == FRAME.merge(FRAME[["k", "x"]], on="k")["x_x"].tolist()
+
+
 def test_labels_that_an_inner_function_asked_for_are_not_kept_by_the_outer_one():
     frame = on_device(FRAME[["x"]])
 
