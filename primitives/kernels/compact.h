@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The rows that a mask flags, or their ids, in order: the flags are counted first, once for
 // all that is kept of the rows.
 #ifndef JAXFRAMES_KERNELS_COMPACT_H_
@@ -95,7 +96,7 @@ JAXFRAMES_AVX512 inline __m512i lanes_at(RowIds, int64_t row) {
   return _mm512_add_epi32(lanes, _mm512_set1_epi32(static_cast<int32_t>(row)));
 }
 
-// Goes on with a walk as long as whole vectors fit.
+// Goes on with a walk as long as whole vectors fit what is left of it.
 template <typename Word, typename Source>
 JAXFRAMES_AVX512 void write_flagged_avx512(const uint8_t* mask, Source source, Word* kept,
                                            Walk& walk) {
