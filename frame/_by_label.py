@@ -182,9 +182,10 @@ class FrameLabelSelection(FrameBase, LabelSelection):
 
     def _are_names(self, labels: list[Any]) -> bool:
         """Whether labels can be nothing but names of columns that are there."""
-        return self._labels.index.nlevels == 1 and all(
-            isinstance(label, str) and label in self._labels for label in labels
-        )
+        index = self._labels.index
+        # Among times a string would stand for all of a year.
+        holds_names = index.nlevels == 1 and (index.dtype == "str" or index.dtype == object)
+        return holds_names and all(isinstance(label, str) and label in index for label in labels)
 
     def reindex(
         self, labels: Any = None, *, index: Any = None, columns: Any = None, axis: Any = None,

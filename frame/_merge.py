@@ -10,7 +10,7 @@ from pandas.errors import MergeError
 from ._all_pairs import all_pairs
 from ._base import FrameBase, SeriesBase
 from ._distinct_keys import check_distinct
-from ._known import answered_at_once
+from ._known import at_once
 from ._merge_keys import become_strings, common_pair, join_keys
 from ._merge_plan import KeySide, MergePlan, as_operand, check_how, plan_merge, suffixed_labels
 from ._merged import Merged, merged_index
@@ -43,9 +43,9 @@ class FrameMerge(FrameBase):
         """Joins rows of two frames whose keys are equal, as a database does.
 
         Inside `jit` the number of rows is not known: `capacity` says how many there is room for.
-        It need not be given for `how="cross"`, `"left_anti"` and `"right_anti"`. Where rows do not
-        fit, reading the result on the host raises a `CapacityError` that names a capacity that
-        suffices.
+        It need not be given for `how="cross"`, `"left_anti"` and `"right_anti"`, nor for two frames
+        that the function closes over. Where rows do not fit, reading the result on the host raises
+        a `CapacityError` that names a capacity that suffices.
 
         Differences from pandas:
             `capacity` is new. Keys of bools do not match numbers, and keys must not be objects.
@@ -127,7 +127,6 @@ class FrameMerge(FrameBase):
         )
 
 
-@answered_at_once
 def merge(
     left: Any,
     right: Any,
@@ -147,7 +146,27 @@ def merge(
 ) -> Any:
     """Joins rows of two frames whose keys are equal; see `JaxFrame.merge`."""
     del copy
+    keys = on, left_on, right_on, left_index, right_index
+    words = how, keys, sort, suffixes, indicator, validate, capacity
+    if capacity is None:
+        # Of known frames the number of pairs is known, too.
+        return at_once(_joined, left, right, *words)
+    return _joined(left, right, *words)
+
+
+def _joined(
+    left: Any,
+    right: Any,
+    how: str,
+    keys: tuple[Any, Any, Any, bool, bool],
+    sort: bool,
+    suffixes: Sequence[str | None],
+    indicator: bool | str,
+    validate: str | None,
+    capacity: int | None,
+) -> Any:
     left, right = as_operand(left), as_operand(right)
+    on, left_on, right_on, left_index, right_index = keys
     check_how(how)
     if left._layout != right._layout:
         raise ValueError(

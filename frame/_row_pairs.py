@@ -112,7 +112,8 @@ def pair_rows(
         if capacity is None:
             raise ValueError(
                 "merge: inside jit capacity must say how many rows there is room for, got None. "
-                "Pass capacity=, for a key that is distinct on the right that of the left side."
+                "Pass capacity=, for a key that is distinct on the right that of the left side, or "
+                "merge before the function is traced."
             )
         numbers = left.num_rows, right.num_rows
         room = rounded(capacity, layout)

@@ -23,17 +23,17 @@ struct RowIds {
   Word operator[](int64_t row) const { return static_cast<Word>(row); }
 };
 
-// The chunks whose flags are counted, and whose rows are moved, each by one thread. The Python
-// wrapper makes room for as many counts.
+// Chunks of rows that one thread takes at a time. The Python wrapper makes room for a count
+// of the flags in front of each.
 inline Chunks flag_chunks(int64_t num_rows) { return Chunks::of_rows(num_rows, 1 << 16); }
 
-// The flags of one row of a batch. The mask holds bytes that are 0 or 1; before[chunk] flags
-// lie in front of a chunk, `count` in all.
+// The flags of one row of a batch, counted: before[chunk] in front of a chunk, `count` in all.
+// Of each byte of the mask one bit is looked at.
 struct Flags {
   const uint8_t* mask;
   int64_t num_rows;
-  int32_t* before;
-  int32_t* count;
+  const int32_t* before;
+  int32_t count;
 };
 
 // One row of a batch: `source[i]` is what is kept of row i, a word.
@@ -49,8 +49,7 @@ namespace internal {
 
 constexpr uint64_t kOnes = 0x0101010101010101u;
 
-// Eight flags at once. Their order in the word does not matter to a sum. Of each byte one
-// bit is looked at: whoever hands over bools of other bytes gets no write out of bounds.
+// Eight flags at once. Their order in the word does not matter to a sum.
 inline uint64_t eight_flags(const uint8_t* mask) {
   uint64_t word;
   std::memcpy(&word, mask, sizeof(word));
@@ -58,7 +57,7 @@ inline uint64_t eight_flags(const uint8_t* mask) {
 }
 inline int64_t flag(const uint8_t* mask) { return *mask & 1; }
 
-inline int64_t count_flags(const uint8_t* mask, int64_t num_rows) {
+inline int64_t num_flags(const uint8_t* mask, int64_t num_rows) {
   // A byte of the sums holds up to 255 flags.
   constexpr int64_t kBlockRows = 255 * 8;
   constexpr uint64_t kEvenBytes = 0x00FF00FF00FF00FFu;
@@ -75,7 +74,7 @@ inline int64_t count_flags(const uint8_t* mask, int64_t num_rows) {
 }
 
 // A walk over the rows of a chunk: what is kept of the flagged rows from `row` on goes to
-// kept[place, end_place), which holds no more than there are.
+// kept[place, end_place). There are as many, if the counts are right.
 struct Walk {
   int64_t row;
   int64_t end_row;
@@ -126,6 +125,7 @@ JAXFRAMES_AVX512 void write_flagged_avx512(const uint8_t* mask, Source source, W
 
 template <typename Word, typename Source>
 void write_flagged(const uint8_t* mask, Source source, Word* kept, Walk walk) {
+  if (walk.place >= walk.end_place) return;
 #if defined(__x86_64__)
   if constexpr (sizeof(Word) >= 4) {
     if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw")) {
@@ -133,44 +133,48 @@ void write_flagged(const uint8_t* mask, Source source, Word* kept, Walk walk) {
     }
   }
 #endif
-  int64_t row = walk.row, place = walk.place;
-  while (row < walk.end_row && place < walk.end_place) {
-    const int64_t next = std::min(row + 8, walk.end_row);
-    if (next == row + 8 && eight_flags(mask + row) == 0) {
-      row = next;
-    } else if (next == row + 8 && place + 8 <= walk.end_place) {
-      // Every row is written where the next flagged one belongs, and stays there if
-      // it is flagged: no branch depends on a flag. All such writes lie below
-      // `end_place`, which keeps them out of the places of other threads.
-      for (int64_t i = 0; i < 8; ++i) {
-        kept[place] = source[row + i];
-        place += flag(mask + row + i);
-      }
-      row = next;
-    } else {
-      for (; row < next && place < walk.end_place; ++row) {
-        kept[place] = source[row];
-        place += flag(mask + row);
-      }
+  auto [row, end_row, place, end_place] = walk;
+  while (row + 8 <= end_row && place + 8 <= end_place) {
+    if (eight_flags(mask + row) == 0) {
+      row += 8;
+      continue;
     }
+    // Every row is written where the next flagged one belongs, and stays there if
+    // it is flagged: no branch depends on a flag. Eight such writes lie below
+    // `end_place`, which keeps them out of the places of other threads.
+    for (const int64_t next = row + 8; row < next; ++row) {
+      kept[place] = source[row];
+      place += flag(mask + row);
+    }
+  }
+  // The last few may be far apart.
+  while (row < end_row && place < end_place) {
+    if (row + 8 <= end_row && eight_flags(mask + row) == 0) {
+      row += 8;
+      continue;
+    }
+    kept[place] = source[row];
+    place += flag(mask + row);
+    ++row;
   }
 }
 
 }  // namespace internal
 
-// Counts the flags of the first `num_valid` rows; those behind do not count.
-inline void count_flags(Executor& executor, const Flags& flags, int64_t num_valid) {
-  const Chunks chunks = flag_chunks(flags.num_rows);
+// Counts the flags of the first `num_valid` rows, those in front of each chunk and all. Rows
+// behind have none.
+inline int32_t count_flags(Executor& executor, const uint8_t* mask, int64_t num_rows,
+                           int64_t num_valid, int32_t* before) {
+  const Chunks chunks = flag_chunks(num_rows);
   parallel_for(executor, chunks.count, [&](int, int64_t chunk) {
     const int64_t begin = chunks.begin(chunk), end = std::min(chunks.end(chunk), num_valid);
-    flags.before[chunk] =
-        static_cast<int32_t>(internal::count_flags(flags.mask + begin, end - begin));
+    before[chunk] = static_cast<int32_t>(internal::num_flags(mask + begin, end - begin));
   });
   int32_t count = 0;
   for (int64_t chunk = 0; chunk < chunks.count; ++chunk) {
-    count += std::exchange(flags.before[chunk], count);
+    count += std::exchange(before[chunk], count);
   }
-  *flags.count = count;
+  return count;
 }
 
 // Fills `kept` with what is kept of the flagged rows, as many as it holds, then with zeros.
@@ -180,7 +184,7 @@ void compact(Executor& executor, const CompactRow<Word, Source>& row) {
   const Chunks chunks = flag_chunks(flags.num_rows);
   // Whatever the counts are, nothing is written out of bounds.
   const auto places_before = [&](int64_t chunk) {
-    const int32_t before = chunk < chunks.count ? flags.before[chunk] : *flags.count;
+    const int32_t before = chunk < chunks.count ? flags.before[chunk] : flags.count;
     return std::clamp<int64_t>(before, 0, row.capacity);
   };
   parallel_for(executor, chunks.count, [&](int, int64_t chunk) {

@@ -37,27 +37,21 @@ void check_kept(ArgumentChecker& checker, const ffi::AnyBuffer& mask, const ffi:
   if (checker.ok()) checker.require_rows(kept, "the result", batch_size(mask), row_length(kept));
 }
 
-// The flags of one row of the batch.
-Flags flags_at(int64_t row, const ffi::AnyBuffer& mask, const ffi::AnyBuffer& before,
-               const ffi::AnyBuffer& count) {
-  return Flags{words_of<uint8_t>(mask) + row * row_length(mask), row_length(mask),
-               words_of<int32_t>(before) + row * row_length(before),
-               words_of<int32_t>(count) + row};
-}
-
 // Compacts each row of a batch; source_of(row) is what is kept of its rows.
 template <typename Word, typename SourceOf>
 void run(Executor& executor, const ffi::AnyBuffer& mask, const ffi::AnyBuffer& before,
          const ffi::AnyBuffer& count, const SourceOf& source_of, const ffi::AnyBuffer& kept) {
-  const int64_t capacity = row_length(kept);
+  const int64_t num_rows = row_length(mask), capacity = row_length(kept);
   advise_huge_pages(kept.untyped_data(), static_cast<int64_t>(kept.size_bytes()));
   const auto run_row = [&](Executor& row_executor, int64_t row) {
     using Source = decltype(source_of(row));
-    compact(row_executor, CompactRow<Word, Source>{flags_at(row, mask, before, count), capacity,
-                                                   source_of(row),
+    const Flags flags{words_of<uint8_t>(mask) + row * num_rows, num_rows,
+                      words_of<int32_t>(before) + row * row_length(before),
+                      words_of<int32_t>(count)[row]};
+    compact(row_executor, CompactRow<Word, Source>{flags, capacity, source_of(row),
                                                    words_of<Word>(kept) + row * capacity});
   };
-  for_each_row(executor, batch_size(mask), row_length(mask), run_row);
+  for_each_row(executor, batch_size(mask), num_rows, run_row);
 }
 
 ffi::Error count_flags_target(ffi::ThreadPool pool, ffi::AnyBuffer mask, ffi::AnyBuffer num_valid,
@@ -73,8 +67,10 @@ ffi::Error count_flags_target(ffi::ThreadPool pool, ffi::AnyBuffer mask, ffi::An
   return run_kernel(kCountFlags, [&] {
     XlaExecutor executor(pool);
     for_each_row(executor, batch, num_rows, [&](Executor& row_executor, int64_t row) {
-      count_flags(row_executor, flags_at(row, mask, *before, *count),
-                  count_at(num_valid, row, num_rows));
+      words_of<int32_t>(*count)[row] =
+          count_flags(row_executor, words_of<uint8_t>(mask) + row * num_rows, num_rows,
+                      count_at(num_valid, row, num_rows),
+                      words_of<int32_t>(*before) + row * row_length(*before));
     });
   });
 }

@@ -150,6 +150,20 @@ def test_frames_that_are_known_are_merged_without_a_capacity(how):
     assert_same(got, of_rows(FRAME, right, 2.0))
 
 
+def test_a_capacity_gives_known_frames_the_types_of_traced_ones():
+    left = on_device(pd.DataFrame({"k": [1, 2, 2]}))
+    right = on_device(pd.DataFrame({"k": [2], "f": [True], "n": [7]}))
+
+    def of_both(right, a):
+        merged = left.merge(right, on="k", how="left", capacity=3)
+        return (~merged["f"]).sum() * a, (merged["n"] & 1).sum() * a
+
+    assert jax.jit(lambda a: of_both(right, a))(1) == jax.jit(of_both)(right, 1)
+    # Too small a capacity is told to whoever reads the rows: nobody does.
+    few = jax.jit(lambda a: (left.merge(left, on="k", capacity=1), a)[1])
+    assert few(2.0) == 2.0
+
+
 def test_a_merge_of_a_known_frame_with_a_traced_one_wants_a_capacity():
     known = on_device(FRAME[["k", "x"]])
     with pytest.raises(ValueError, match="merge: inside jit capacity must say"):

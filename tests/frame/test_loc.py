@@ -23,6 +23,10 @@ def test_masks_and_columns():
     )
     repeated = pd.DataFrame([[1, 2, 3], [4, 5, 6]], columns=pd.Index(["a", "b", "a"], name="c"))
     assert_parity(lambda f: (f.loc[:, ["a", "b"]], f.loc[f.b > 2, ["b"]]), repeated)
+    days = pd.DatetimeIndex(["2020-01-01", "2020-01-15", "2021-05-01"])
+    of_days = pd.DataFrame([[1, 2, 3], [4, 5, 6]], columns=days)
+    assert_parity(lambda f: (f.loc[:, ["2020"]], f.loc[:, ["2020-01-15"]]), of_days)
+    assert "2021" in assert_same_error(lambda f: f.loc[:, ["2021"]], of_days)
 
 
 def test_labels_of_a_range_and_of_strings():

@@ -31,14 +31,14 @@ void check_kept(Executor& executor, const std::vector<uint8_t>& mask, int64_t nu
   GuardedArray<uint8_t> input(mask, at_front);
   input.protect();
   GuardedArray<Word> kept(capacity, at_front);
-  GuardedArray<int32_t> count(1, at_front);
   const int64_t num_rows = static_cast<int64_t>(mask.size());
   GuardedArray<int32_t> before(flag_chunks(num_rows).count, at_front);
-  const Flags flags{input.data(), num_rows, before.data(), count.data()};
-  count_flags(executor, flags, num_valid);
+  const int32_t count = count_flags(executor, input.data(), num_rows, num_valid, before.data());
+  before.protect();
+  const Flags flags{input.data(), num_rows, before.data(), count};
   compact(executor, CompactRow<Word, Source>{flags, capacity, source, kept.data()});
   CHECK(kept.values() == expected);
-  CHECK(count.values()[0] == expected_count);
+  CHECK(count == expected_count);
 }
 
 template <typename Word>
@@ -70,12 +70,12 @@ void check_counts_that_lie(bool at_front) {
     for (int shift = 0; shift < 32; ++shift) {
       std::vector<int32_t> lies(flag_chunks(num_rows).count);
       for (int32_t& lie : lies) lie = static_cast<int32_t>(random_bits()()) >> shift;
-      const GuardedArray<int32_t> before(lies, at_front), count(1, at_front);
-      *count.data() = lies[0] / 2;
+      const GuardedArray<int32_t> before(lies, at_front);
+      const int32_t count = lies[0] / 2;
       const GuardedArray<uint64_t> kept(capacity, at_front);
-      const Flags flags{mask.data(), num_rows, before.data(), count.data()};
+      const Flags flags{mask.data(), num_rows, before.data(), count};
       compact(serial, CompactRow<uint64_t>{flags, capacity, words.data(), kept.data()});
-      const int64_t num_kept = std::clamp<int64_t>(*count.data(), 0, capacity);
+      const int64_t num_kept = std::clamp<int64_t>(count, 0, capacity);
       const std::vector<uint64_t> all = kept.values();
       CHECK(std::all_of(all.begin() + num_kept, all.end(), [](uint64_t word) { return !word; }));
     }
