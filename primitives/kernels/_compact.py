@@ -33,13 +33,9 @@ class Flags(NamedTuple):
 
 def count_flags(mask: Array, num_valid: Array) -> Flags:
     """Counts the flags of the first `num_valid` rows of a mask."""
-
-    def xla(mask: Array, num_valid: Array) -> Array:
-        return jnp.sum(_is_flagged(mask, num_valid), dtype=jnp.int32)
-
     num_rows = mask.shape[0]
     if num_rows == 0 or not is_native():
-        return Flags(mask, num_valid, xla(mask, num_valid), None)
+        return Flags(mask, num_valid, _count_xla(mask, num_valid), None)
     num_chunks = -(-num_rows // _CHUNK_ROWS)
 
     def native(mask: Array, num_valid: Array) -> tuple[Array, Array]:
@@ -47,11 +43,11 @@ def count_flags(mask: Array, num_valid: Array) -> Flags:
         before, count = call("jaxframes_count_flags_v1", (mask[None], num_valid[None]), results)
         return before, count
 
-    def without_chunks(mask: Array, num_valid: Array) -> tuple[Array, Array]:
-        count = xla(mask, num_valid)
+    def xla(mask: Array, num_valid: Array) -> tuple[Array, Array]:
+        count = _count_xla(mask, num_valid)
         return like_varying(jnp.zeros((num_chunks,), jnp.int32), count), count
 
-    before, count = jax.lax.platform_dependent(mask, num_valid, cpu=native, default=without_chunks)
+    before, count = jax.lax.platform_dependent(mask, num_valid, cpu=native, default=xla)
     return Flags(mask, num_valid, count, before)
 
 
@@ -119,6 +115,10 @@ def _buffers(flags: Flags) -> tuple[Array, Array, Array]:
 
 def _is_flagged(mask: Array, num_valid: Array) -> Array:
     return mask & (jax.lax.iota(jnp.int32, mask.shape[0]) < num_valid)
+
+
+def _count_xla(mask: Array, num_valid: Array) -> Array:
+    return jnp.sum(_is_flagged(mask, num_valid), dtype=jnp.int32)
 
 
 def _flagged_ids_xla(flags: Flags, capacity: int) -> Array:
