@@ -23,6 +23,8 @@ def compact(
     *,
     capacity: int | None = None,
     num_valid: int | Integer[ArrayLike, ""] | None = None,
+    return_index: bool = False,
+    one_pass: bool | None = None,
     axis: str | tuple[str, ...] | None = None,
     transport: Transport = "auto",
 ) -> Compacted:
@@ -35,13 +37,15 @@ def compact(
         capacity: rows of the result. Static. Left out, an eager call returns the selected rows
             and no more; a traced one has room for all rows.
         num_valid: the rows that count, from the front; all of them if left out.
+        return_index: whether the ids of the rows come with them, int32, as the second of a pair.
+        one_pass: how the arrays move on one device; see `local.compact`.
         axis: mesh axis or axes that the rows lie along; all axes of the mesh if left out.
         transport: how the rows travel; see `collective.partition`.
 
     Returns:
         `Compacted(rows, count)`; the first `count` rows are meaningful, and zeros fill the rest.
-        On a mesh they are sharded by rows where it divides their number. Traced, `count` may
-        pass the capacity: rows did not fit then.
+        With `return_index`, `rows` is `(rows, ids)`. On a mesh they are sharded by rows where it
+        divides their number. Traced, `count` may pass the capacity: rows did not fit then.
 
     Raises:
         CapacityError: an eager call was given too small a capacity.
@@ -67,8 +71,10 @@ def compact(
     caller = "compact"
     check_transport(transport, caller)
     mask, rows, num_rows = as_masked_rows(mask, rows, caller)
-    if mesh is not None and rows is None:
-        rows = jnp.arange(num_rows, dtype=jnp.int32)
+    are_ids = rows is None
+    if mesh is not None and (return_index or are_ids):
+        row_ids = jnp.arange(num_rows, dtype=jnp.int32)
+        rows = row_ids if are_ids else (rows, row_ids)
     if mesh is not None and num_rows == 0:
         # XLA compiles no program over a mesh whose arguments are all empty: a row without a flag.
         rows, mask = jax.tree.map(
@@ -80,10 +86,17 @@ def compact(
 
     def run(capacity: int) -> tuple[Any, Array]:
         if row_mesh is None:
-            return local.compact(*placed, capacity=capacity, num_valid=num_valid)
+            return local.compact(
+                *placed,
+                capacity=capacity,
+                num_valid=num_valid,
+                return_index=return_index and not are_ids,
+                one_pass=one_pass,
+            )
         return _compact_on_mesh(*placed, valid, row_mesh, capacity, num_rows, transport)
 
-    return Compacted(*sized(caller, run, capacity, num_rows, row_mesh))
+    kept, count = sized(caller, run, capacity, num_rows, row_mesh)
+    return Compacted((kept, kept) if return_index and are_ids else kept, count)
 
 
 @functools.partial(jax.jit, static_argnums=(3, 4, 5, 6))

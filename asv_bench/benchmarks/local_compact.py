@@ -1,8 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """The rows of one device that a mask flags."""
 
+import functools
+
+import jax
+import numpy as np
+from jaxframes.primitives import local
+
 from .implementations import prepared_for
-from .measuring import axis
+from .measuring import axis, use_devices, waiting_call
 
 
 class Compact:
@@ -19,4 +25,26 @@ class Compact:
         self.run = prepared_for("compact", implementation, rows, dtype, "uniform")
 
     def time_compact(self, rows, dtype, implementation):
+        self.run()
+
+
+class CompactColumns:
+    """How long do three columns and the ids of their rows take, together or one by one?"""
+
+    params = (axis(2**16, 10_000_000), axis("one pass", "a pass each"))
+    param_names = ("rows", "passes")
+
+    def setup(self, rows, passes):
+        use_devices(1)
+        select = functools.partial(
+            local.compact,
+            capacity=rows // 16 * 9,
+            return_index=True,
+            one_pass=passes == "one pass",
+        )
+        mask = np.random.default_rng(0).random(rows) < 0.5
+        columns = [np.arange(rows), np.arange(rows) / 7, np.arange(rows)]
+        self.run = waiting_call(select, *jax.device_put((mask, columns)))
+
+    def time_compact(self, rows, passes):
         self.run()

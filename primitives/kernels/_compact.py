@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """The rows that a mask flags: the portable definition, and the C++ kernel on CPU."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
 
-from ...shardings._compat import like_varying
+from ...shardings._compat import as_varying, like_varying, varying_axes
 from .._typing import Array
-from ._foreign import as_words, call, is_words, of_words
+from ._foreign import as_words, call, of_words
 from ._library import is_native
 
 _CHUNK_ROWS = 1 << 16  # flag_chunks in compact.h
@@ -69,48 +69,56 @@ def flagged_rows(mask: Array, capacity: int, num_valid: Array) -> tuple[Array, A
 
 def flagged_ids(flags: Flags, capacity: int) -> Array:
     """The ids of flagged rows in their order, `int32[capacity]`, zeros behind the last."""
-    if flags.before is None:
-        return _flagged_ids_xla(flags, capacity)
-
-    def native(flags: Flags) -> Array:
-        results = (((capacity,), jnp.int32),)
-        (row_ids,) = call("jaxframes_flagged_ids_v1", _buffers(flags), results)
-        return row_ids
-
-    return jax.lax.platform_dependent(
-        flags, cpu=native, default=lambda flags: _flagged_ids_xla(flags, capacity)
+    (row_ids,) = flagged_words(
+        flags, (), capacity, lambda: (_flagged_ids_xla(flags, capacity),), with_ids=True
     )
+    return row_ids
 
 
 def flagged_words(
-    flags: Flags, words: Array, capacity: int, otherwise: Callable[[], Array]
-) -> Array:
-    """Keeps the words of flagged rows, where a kernel can; it has no derivative.
+    flags: Flags,
+    words: Sequence[Array],
+    capacity: int,
+    otherwise: Callable[[], tuple[Array, ...]],
+    *,
+    with_ids: bool = False,
+) -> tuple[Array, ...]:
+    """Keeps the words of flagged rows by one kernel, where one can; they have no derivative.
+
+    XLA leaves the kernel out where nobody takes any of its results; it cannot leave out some.
 
     Args:
         flags: the flagged rows.
-        words: what is kept, any array.
-        capacity: words that there is room for.
+        words: what is kept, arrays of which each is one that `is_words`.
+        capacity: rows that there is room for.
         otherwise: the same by XLA.
+        with_ids: whether the ids of the flagged rows are the first result.
 
     Returns:
-        The words of the flagged rows in their order, zeros behind the last.
+        For each array the words of the flagged rows in their order, zeros behind the last.
     """
-    if flags.before is None or not is_words(words):
+    if flags.before is None:
         return otherwise()
 
-    def native(flags: Flags, words: Array) -> Array:
-        bits = as_words(words)
-        results = (((capacity,), bits.dtype),)
-        (kept,) = call("jaxframes_flagged_words_v1", (*_buffers(flags), bits[None]), results)
-        return of_words(kept, words.dtype)
+    # One kernel's results vary alike over a mesh.
+    axes = varying_axes(*jax.tree.leaves(flags), *words)
 
-    return jax.lax.platform_dependent(flags, words, cpu=native, default=lambda *_: otherwise())
+    def native(flags: Flags, words: tuple[Array, ...]) -> tuple[Array, ...]:
+        assert flags.before is not None
+        sources = tuple(map(as_words, words))
+        dtypes = [jnp.int32] * with_ids + [source.dtype for source in sources]
+        counted = (flags.mask[None], flags.before[None], flags.count[None])
+        kept = call(
+            "jaxframes_flagged_rows_v1",
+            (*counted, *(source[None] for source in sources)),
+            [((capacity,), dtype) for dtype in dtypes],
+        )
+        wanted = [jnp.int32] * with_ids + [array.dtype for array in words]
+        return tuple(map(of_words, kept, wanted))
 
-
-def _buffers(flags: Flags) -> tuple[Array, Array, Array]:
-    assert flags.before is not None
-    return flags.mask[None], flags.before[None], flags.count[None]
+    return jax.lax.platform_dependent(
+        flags, tuple(words), cpu=native, default=lambda *_: as_varying(otherwise(), axes)
+    )
 
 
 def _is_flagged(mask: Array, num_valid: Array) -> Array:

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <cstring>
 #include <utility>
+#include <vector>
 
 #if defined(__x86_64__)
 #include <immintrin.h>
@@ -17,10 +18,9 @@
 
 namespace jaxframes {
 
-// What is kept of a flagged row: its id.
+// A source of words that are the ids of the rows themselves.
 struct RowIds {
-  using Word = int32_t;
-  Word operator[](int64_t row) const { return static_cast<Word>(row); }
+  int32_t operator[](int64_t row) const { return static_cast<int32_t>(row); }
 };
 
 // Chunks of rows that one thread takes at a time. The Python wrapper makes room for a count
@@ -36,13 +36,13 @@ struct Flags {
   int32_t count;
 };
 
-// One row of a batch: `source[i]` is what is kept of row i, a word.
-template <typename Word, typename Source = const Word*>
-struct CompactRow {
-  Flags flags;
-  int64_t capacity;
-  Source source;
-  Word* kept;
+// What is kept of the flagged rows of a batch: words of 1, 2, 4 or 8 bytes, one of each row,
+// or, without a source, the ids of the rows, int32.
+struct KeptWords {
+  bool are_ids;
+  const void* source;
+  void* kept;
+  int64_t word_bytes;
 };
 
 namespace internal {
@@ -159,6 +159,11 @@ void write_flagged(const uint8_t* mask, Source source, Word* kept, Walk walk) {
   }
 }
 
+template <typename Word>
+void write_words(const uint8_t* mask, const void* source, void* kept, const Walk& walk) {
+  write_flagged(mask, static_cast<const Word*>(source), static_cast<Word*>(kept), walk);
+}
+
 }  // namespace internal
 
 // Counts the flags of the first `num_valid` rows, those in front of each chunk and all. Rows
@@ -177,26 +182,54 @@ inline int32_t count_flags(Executor& executor, const uint8_t* mask, int64_t num_
   return count;
 }
 
-// Fills `kept` with what is kept of the flagged rows, as many as it holds, then with zeros.
-template <typename Word, typename Source>
-void compact(Executor& executor, const CompactRow<Word, Source>& row) {
-  const Flags& flags = row.flags;
+// Fills row `row` of each of `arrays` with what is kept of its flagged rows, as many as the
+// capacity holds, then with zeros.
+inline void compact(Executor& executor, const Flags& flags, int64_t row, int64_t capacity,
+                    const std::vector<KeptWords>& arrays) {
   const Chunks chunks = flag_chunks(flags.num_rows);
-  // Whatever the counts are, nothing is written out of bounds.
+  const int64_t num_kept = std::clamp<int64_t>(flags.count, 0, capacity);
+  const Chunks zeros = flag_chunks(capacity - num_kept);
+  // Whatever the counts are, nothing is written out of bounds, or behind what is kept.
   const auto places_before = [&](int64_t chunk) {
-    const int32_t before = chunk < chunks.count ? flags.before[chunk] : flags.count;
-    return std::clamp<int64_t>(before, 0, row.capacity);
+    return chunk < chunks.count ? std::clamp<int64_t>(flags.before[chunk], 0, num_kept) : num_kept;
   };
-  parallel_for(executor, chunks.count, [&](int, int64_t chunk) {
-    internal::write_flagged(flags.mask, row.source, row.kept,
-                            internal::Walk{chunks.begin(chunk), chunks.end(chunk),
-                                           places_before(chunk), places_before(chunk + 1)});
-  });
-  Word* const rest = row.kept + places_before(chunks.count);
-  const Chunks zeros = flag_chunks(row.kept + row.capacity - rest);
-  parallel_for(executor, zeros.count, [&](int, int64_t chunk) {
-    std::fill(rest + zeros.begin(chunk), rest + zeros.end(chunk), Word{0});
-  });
+  const auto kept_of = [&](const KeptWords& words) {
+    return static_cast<uint8_t*>(words.kept) + row * capacity * words.word_bytes;
+  };
+  const auto write_chunk = [&](const KeptWords& words, const internal::Walk& walk) {
+    uint8_t* const kept = kept_of(words);
+    if (words.are_ids) {
+      return internal::write_flagged(flags.mask, RowIds{}, reinterpret_cast<int32_t*>(kept), walk);
+    }
+    const uint8_t* const source =
+        static_cast<const uint8_t*>(words.source) + row * flags.num_rows * words.word_bytes;
+    switch (words.word_bytes) {
+      case 1: return internal::write_words<uint8_t>(flags.mask, source, kept, walk);
+      case 2: return internal::write_words<uint16_t>(flags.mask, source, kept, walk);
+      case 4: return internal::write_words<uint32_t>(flags.mask, source, kept, walk);
+      default: return internal::write_words<uint64_t>(flags.mask, source, kept, walk);
+    }
+  };
+  const auto clear_chunk = [&](const KeptWords& words, int64_t chunk) {
+    uint8_t* const rest = kept_of(words) + num_kept * words.word_bytes;
+    std::fill(rest + zeros.begin(chunk) * words.word_bytes,
+              rest + zeros.end(chunk) * words.word_bytes, uint8_t{0});
+  };
+  const auto run = [&](int, int64_t index) {
+    if (index >= chunks.count) {
+      for (const KeptWords& words : arrays) clear_chunk(words, index - chunks.count);
+      return;
+    }
+    // Far apart: two threads that write to one new page for the first time both clear it.
+    const int64_t chunk = chunks.apart(index, executor.num_threads());
+    const internal::Walk walk{chunks.begin(chunk), chunks.end(chunk), places_before(chunk),
+                              places_before(chunk + 1)};
+    for (const KeptWords& words : arrays) write_chunk(words, walk);
+  };
+  // So few rows are moved before another thread is awake.
+  SerialExecutor serial;
+  const bool are_few = chunks.count == 1 && zeros.count == 1;
+  parallel_for(are_few ? serial : executor, chunks.count + zeros.count, run);
 }
 
 }  // namespace jaxframes

@@ -11,6 +11,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "key_order.h"
 #include "thread_pool.h"
@@ -116,6 +117,14 @@ class ArgumentChecker {
                                  std::to_string(given));
   }
 
+  // Words are moved whatever they mean.
+  void require_words(const ffi::AnyBuffer& words, const char* name) {
+    const size_t bytes = ffi::ByteWidth(words.element_type());
+    require(bytes == 1 || bytes == 2 || bytes == 4 || bytes == 8,
+            std::string(name) + " must have words of 1, 2, 4 or 8 bytes, got " +
+                std::to_string(bytes));
+  }
+
   // Keys are [..., num_rows] numbers of 32 or 64 bits.
   void require_keys(const ffi::AnyBuffer& keys, const char* name) {
     require(word_bytes(keys) != 0, 
@@ -169,6 +178,24 @@ class ArgumentChecker {
   const char* target_;
   std::string error_;
 };
+
+namespace internal {
+inline ffi::AnyBuffer buffer_of(const ffi::AnyBuffer& argument) { return argument; }
+inline ffi::AnyBuffer buffer_of(ffi::Result<ffi::AnyBuffer> result) { return *result; }
+}  // namespace internal
+
+// The arguments or results of which a target takes any number. The checker records one that is
+// no array, and the rest is left out.
+template <typename Remaining>
+std::vector<ffi::AnyBuffer> buffers_of(ArgumentChecker& checker, const Remaining& remaining) {
+  std::vector<ffi::AnyBuffer> buffers;
+  for (size_t i = 0; i < remaining.size() && checker.ok(); ++i) {
+    const auto buffer = remaining.template get<ffi::AnyBuffer>(i);
+    checker.require(buffer.has_value(), "all arguments and results must be arrays");
+    if (checker.ok()) buffers.push_back(internal::buffer_of(*buffer));
+  }
+  return buffers;
+}
 
 // The data of a buffer, as unsigned words of the same width.
 template <typename Word>

@@ -6,23 +6,23 @@
 
 #if defined(__linux__)
 #include <sys/mman.h>
+#include <unistd.h>
 #endif
 
 namespace jaxframes {
 
-// Asks for huge pages under a large buffer that is about to be written for the
-// first time. Only a hint: without it the kernels are slower, not wrong.
+// Asks for huge pages under a large buffer that is about to be written for the first time,
+// its first and last page included: a huge page may lie under two buffers that touch, if both
+// have asked. Only a hint: without it the kernels are slower, not wrong.
 inline void advise_huge_pages(void* begin, int64_t num_bytes) {
 #if defined(__linux__) && defined(MADV_HUGEPAGE)
-  constexpr uintptr_t kHugePageBytes = uintptr_t{1} << 21;
   // Below some pages the system call costs as much as it saves.
-  if (num_bytes < static_cast<int64_t>(4 * kHugePageBytes)) return;
+  constexpr int64_t kLeastBytes = int64_t{8} << 20;
+  if (num_bytes < kLeastBytes) return;
+  static const uintptr_t page_bytes = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
   const uintptr_t address = reinterpret_cast<uintptr_t>(begin);
-  const uintptr_t first = (address + kHugePageBytes - 1) & ~(kHugePageBytes - 1);
-  const uintptr_t last = (address + num_bytes) & ~(kHugePageBytes - 1);
-  if (first < last) {
-    madvise(reinterpret_cast<void*>(first), last - first, MADV_HUGEPAGE);
-  }
+  const uintptr_t first = address / page_bytes * page_bytes;
+  madvise(reinterpret_cast<void*>(first), address + num_bytes - first, MADV_HUGEPAGE);
 #else
   (void)begin;
   (void)num_bytes;

@@ -128,11 +128,13 @@ ffi::Error sort_pairs(ffi::ThreadPool pool, ffi::AnyBuffer keys, ffi::AnyBuffer 
 }
 
 ffi::Error sort_rows(ffi::ThreadPool pool, ffi::AnyBuffer keys, ffi::AnyBuffer num_valid,
-                     ffi::RemainingArgs sources, ffi::Result<ffi::AnyBuffer> scratch,
-                     ffi::RemainingRets results, WordBits flip, int32_t bits) {
+                     ffi::RemainingArgs columns_in, ffi::Result<ffi::AnyBuffer> scratch,
+                     ffi::RemainingRets columns_out, WordBits flip, int32_t bits) {
   const Buffers buffers = {&keys, nullptr, &num_valid, nullptr, nullptr, &*scratch};
   ArgumentChecker checker(kSortRows);
   check(checker, buffers, flip, bits);
+  const std::vector<ffi::AnyBuffer> sources = buffers_of(checker, columns_in),
+                                    results = buffers_of(checker, columns_out);
   checker.require(sources.size() == results.size(), "as many columns must come as go");
   if (!checker.ok()) return checker.error();
   const int64_t batch = batch_size(keys), num_rows = row_length(keys);
@@ -140,18 +142,15 @@ ffi::Error sort_rows(ffi::ThreadPool pool, ffi::AnyBuffer keys, ffi::AnyBuffer n
                   rows_scratch_bytes(batch, num_rows, ArgumentChecker::word_bytes(keys)));
   std::vector<MovedColumn> columns;
   for (size_t i = 0; i < sources.size(); ++i) {
-    const auto source = sources.get<ffi::AnyBuffer>(i);
-    auto moved = results.get<ffi::AnyBuffer>(i);
-    checker.require(source.has_value() && moved.has_value(), "columns must be buffers");
+    const ffi::AnyBuffer &source = sources[i], &moved = results[i];
+    checker.require_rows(source, "a column", batch, num_rows);
+    checker.require_rows(moved, "a moved column", batch, num_rows);
+    checker.require_dtype(moved, "a moved column", source.element_type());
+    checker.require_words(source, "a column");
     if (!checker.ok()) return checker.error();
-    checker.require_rows(*source, "a column", batch, num_rows);
-    checker.require_rows(**moved, "a moved column", batch, num_rows);
-    checker.require_dtype(**moved, "a moved column", source->element_type());
-    const int word_bytes = static_cast<int>(ffi::ByteWidth(source->element_type()));
-    checker.require(word_bytes == 1 || word_bytes == 2 || word_bytes == 4 || word_bytes == 8,
-                    "columns must have 1, 2, 4 or 8 bytes, got " + std::to_string(word_bytes));
-    advise_huge_pages((*moved)->untyped_data(), static_cast<int64_t>((*moved)->size_bytes()));
-    columns.push_back({source->untyped_data(), (*moved)->untyped_data(), word_bytes});
+    advise_huge_pages(moved.untyped_data(), static_cast<int64_t>(moved.size_bytes()));
+    columns.push_back({source.untyped_data(), moved.untyped_data(),
+                       static_cast<int>(ffi::ByteWidth(source.element_type()))});
   }
   if (!checker.ok()) return checker.error();
   return run_kernel(kSortRows, [&] {

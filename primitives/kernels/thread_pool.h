@@ -189,6 +189,14 @@ struct Chunks {
   int64_t begin(int64_t chunk) const { return size * chunk / count; }
   int64_t end(int64_t chunk) const { return begin(chunk + 1); }
 
+  // The chunk that call `index` of a loop takes, for `num_threads` threads to be far apart: each
+  // goes through a stretch of its own as long as none is faster than others.
+  int64_t apart(int64_t index, int num_threads) const {
+    const int64_t stretch = index % num_threads;
+    return stretch * (count / num_threads) + std::min(stretch, count % num_threads) +
+           index / num_threads;
+  }
+
   int64_t size;
   int64_t count;
 };

@@ -2,14 +2,17 @@
 """Stable selection: the rows that a mask flags, moved to the front."""
 
 import functools
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
+from jax.core import Tracer
 
 from .._arguments import as_array, as_capacity, as_num_valid, as_rows, num_rows_of, type_of
 from .._typing import Array, ArrayLike, Bool, Int, Integer, PyTree
 from ..kernels._compact import count_flags, flagged_ids, flagged_words
+from ..kernels._foreign import is_words
 from ._moved import with_tangents
 from ._take import take_rows_or_zeros
 
@@ -27,6 +30,8 @@ def compact(
     *,
     capacity: int | None = None,
     num_valid: int | Integer[ArrayLike, ""] | None = None,
+    return_index: bool = False,
+    one_pass: bool | None = None,
 ) -> Compacted:
     """Moves the rows that a mask flags to the front, keeping their order.
 
@@ -35,11 +40,15 @@ def compact(
         rows: any pytree of arrays with the same leading axis; None for the ids of the rows, int32.
         capacity: rows that the result has room for. Static; all rows if left out.
         num_valid: the rows that count, from the front; all of them if left out.
+        return_index: whether the ids of the rows come with them, int32, as the second of a pair.
+        one_pass: whether all arrays move in one pass over the mask, which is faster where all are
+            used; else XLA leaves out of a compiled program those that are not. True of an eager
+            call if left out, and false of a traced one.
 
     Returns:
         `Compacted(rows, count)`; the first `count` of `capacity` rows are meaningful, and zeros
         fill the rest. `count > capacity` says that rows did not fit: the first `capacity` of them
-        are there.
+        are there. With `return_index`, `rows` is `(rows, ids)`.
 
     Raises:
         TypeError: `mask` is not bool, or `capacity` is traced.
@@ -59,32 +68,66 @@ def compact(
         ([10, 30, 0], 2)
         >>> local.compact(jnp.array([True, False, True]), None).rows.tolist()
         [0, 2, 0]
+        >>> mask, x = jnp.array([True, False, True]), jnp.array([10, 20, 30])
+        >>> kept, ids = local.compact(mask, x, return_index=True).rows
+        >>> kept.tolist(), ids.tolist()
+        ([10, 30, 0], [0, 2, 0])
     """
     caller = "compact"
     mask, rows, num_rows = as_masked_rows(mask, rows, caller)
     capacity = as_capacity(capacity, num_rows, caller)
     valid = as_num_valid(num_valid, num_rows, caller)
-    return Compacted(*select_rows(rows, mask, capacity, valid))
+    if one_pass is None:
+        arrays = jax.tree.leaves((mask, rows, valid))
+        one_pass = not any(isinstance(array, Tracer) for array in arrays)
+    kept, row_ids, count = _select(rows, mask, capacity, valid, return_index, one_pass)
+    return Compacted((kept, row_ids) if return_index else kept, count)
 
 
-@functools.partial(jax.jit, static_argnums=2)
 def select_rows(rows: Any, mask: Array, capacity: int, num_valid: Array) -> tuple[Any, Array]:
     """The rows that a checked mask flags, zeros behind them, and how many there are."""
+    kept, _, count = _select(rows, mask, capacity, num_valid, False, False)
+    return kept, count
+
+
+@functools.partial(jax.jit, static_argnums=(2, 4, 5))
+def _select(
+    rows: Any, mask: Array, capacity: int, num_valid: Array, return_index: bool, one_pass: bool
+) -> tuple[Any, Array | None, Array]:
+    """As `select_rows`, with the ids of the rows if asked for; see `compact`."""
     flags = count_flags(mask, num_valid)
-    # XLA finds the row ids only where somebody needs them.
-    row_ids = flagged_ids(flags, capacity)
+    # XLA finds them only where somebody needs them.
+    ids_alone = flagged_ids(flags, capacity)
     if rows is None:
-        return row_ids, flags.count
-    plan = (row_ids, jax.lax.iota(jnp.int32, capacity) < flags.count)
+        return ids_alone, ids_alone if return_index else None, flags.count
+    is_kept = jax.lax.iota(jnp.int32, capacity) < flags.count
+    leaves, structure = jax.tree.flatten(rows)
+    plain = jax.lax.stop_gradient(leaves)
+    words = [leaf for leaf in plain if is_words(leaf)]
 
-    def select(leaf: Array) -> Array:
-        if leaf.shape[0] == 0:
-            return take_rows_or_zeros(leaf, *plan)
-        plain = jax.lax.stop_gradient(leaf)
-        kept = flagged_words(flags, plain, capacity, lambda: take_rows_or_zeros(plain, *plan))
-        return with_tangents(_take_flagged, kept, leaf, plan)
+    def by_xla(words: Sequence[Array]) -> tuple[Array, ...]:
+        return take_rows_or_zeros(tuple(words), ids_alone, is_kept)
 
-    return jax.tree.map(select, rows), flags.count
+    if one_pass and return_index and words:
+        row_ids, *kept_words = flagged_words(
+            flags, words, capacity, lambda: (ids_alone, *by_xla(words)), with_ids=True
+        )
+    else:
+        row_ids = ids_alone
+        kept_words = [
+            kept
+            for moved in ([words] if one_pass and words else [[word] for word in words])
+            for kept in flagged_words(flags, moved, capacity, functools.partial(by_xla, moved))
+        ]
+    plan = (row_ids, is_kept)
+    in_turn = iter(kept_words)
+    kept = [next(in_turn) if is_words(leaf) else take_rows_or_zeros(leaf, *plan) for leaf in plain]
+    with_derivatives = [
+        with_tangents(_take_flagged, result, leaf, plan) if leaf.shape[0] > 0 else result
+        for result, leaf in zip(kept, leaves, strict=True)
+    ]
+    kept_rows = jax.tree.unflatten(structure, with_derivatives)
+    return kept_rows, row_ids if return_index else None, flags.count
 
 
 def _take_flagged(matrix: Array, plan: tuple[Array, Array]) -> Array:

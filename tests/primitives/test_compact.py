@@ -52,6 +52,26 @@ def test_a_given_capacity(num_shards):
             oracles.assert_same_bits(tuple(traced(mask, rows)), expected)
 
 
+@pytest.mark.parametrize("num_shards", [None, 3])
+def test_row_ids_beside_rows(num_shards):
+    mesh = None if num_shards is None else mesh_of(num_shards)
+    for num_rows in (0, 1, 29):
+        mask, rows = mask_and_rows(num_rows)
+        row_ids = np.arange(num_rows, dtype=np.int32)
+        for given in (rows, None):
+            with noting((num_rows, given is None)):
+                moved = (row_ids if given is None else given), row_ids
+                actual = primitives.compact(mask, given, mesh, return_index=True)
+                expected = (oracles.take(moved, mask), np.int32(mask.sum()))
+                oracles.assert_same_bits(tuple(actual), expected)
+                traced = jax.jit(
+                    lambda m, r: primitives.compact(m, r, mesh, capacity=20, return_index=True)
+                )
+                oracles.assert_same_bits(
+                    tuple(traced(mask, given)), oracles.compact(mask, moved, 20)
+                )
+
+
 def test_no_rows_at_all():
     mask, x = np.zeros(0, np.bool_), np.zeros(0)
     for num_shards in (None, 2, 3):

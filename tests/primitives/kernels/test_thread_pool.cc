@@ -90,6 +90,25 @@ void chunks_cover_all_rows() {
   }
 }
 
+void chunks_apart_are_all_chunks() {
+  for (int64_t count : {1, 2, 3, 7, 16, 100, 101}) {
+    for (int num_threads : {1, 2, 3, 16, 128}) {
+      const Chunks chunks = Chunks::of_rows(count * 10, 10);
+      std::vector<int64_t> taken;
+      for (int64_t index = 0; index < count; ++index) {
+        taken.push_back(chunks.apart(index, num_threads));
+      }
+      // The first calls begin a stretch each, and the next one goes on in the first.
+      for (int64_t call = 1; call < std::min<int64_t>(count, num_threads); ++call) {
+        CHECK(taken[call] - taken[call - 1] >= std::max<int64_t>(count / num_threads, 1));
+      }
+      CHECK(taken[0] == 0 && (count <= num_threads || taken[num_threads] == 1));
+      std::sort(taken.begin(), taken.end());
+      for (int64_t chunk = 0; chunk < count; ++chunk) CHECK(taken[chunk] == chunk);
+    }
+  }
+}
+
 int main() {
   for (int num_threads : {1, 2, 3, 16}) {
     for (int64_t num_tasks : {0, 1, 2, 15, 16, 17, 10000}) {
@@ -101,5 +120,6 @@ int main() {
   nested_loops_end();
   exceptions_reach_the_caller();
   chunks_cover_all_rows();
+  chunks_apart_are_all_chunks();
   return finish("thread_pool");
 }

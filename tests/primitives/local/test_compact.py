@@ -12,17 +12,23 @@ from hypothesis import given
 from hypothesis import strategies as st
 from jax.sharding import PartitionSpec
 from jax.test_util import check_grads
-from jaxframes.primitives import local
+from jaxframes.primitives import backend, local
 from key_distributions import KEY_DTYPES, make_keys
 from on_shards import mesh_of, noting
 
 NUM_ROWS = 700
 
 
+PASSES = pytest.mark.parametrize("one_pass", [False, True], ids=["a pass each", "one pass"])
+needs_kernels = pytest.mark.skipif(backend().cpu != "native", reason=backend().reason)
+
+
 @functools.cache
-def compactor(capacity=None):
+def compactor(capacity=None, one_pass=None):
     return jax.jit(
-        lambda mask, rows, valid: local.compact(mask, rows, capacity=capacity, num_valid=valid)
+        lambda mask, rows, valid: local.compact(
+            mask, rows, capacity=capacity, num_valid=valid, one_pass=one_pass
+        )
     )
 
 
@@ -30,9 +36,9 @@ def random_mask(num_rows=NUM_ROWS, share=0.5, seed=0):
     return np.random.default_rng(seed).random(num_rows) < share
 
 
-def check(mask, rows, capacity=None, num_valid=None):
+def check(mask, rows, capacity=None, num_valid=None, one_pass=None):
     num_valid = len(mask) if num_valid is None else num_valid
-    actual = compactor(capacity)(mask, rows, num_valid)
+    actual = compactor(capacity, one_pass)(mask, rows, num_valid)
     assert isinstance(actual, local.Compacted)
     oracles.assert_same_bits(tuple(actual), oracles.compact(mask, rows, capacity, num_valid))
 
@@ -40,7 +46,8 @@ def check(mask, rows, capacity=None, num_valid=None):
 # Matches the oracle
 
 
-def test_moves_rows_of_every_dtype_and_shape():
+@PASSES
+def test_moves_rows_of_every_dtype_and_shape(one_pass):
     # NaNs of several payloads among them: rows move as bits.
     rows = {
         dtype.name: make_keys("nan_inf_sprinkled", NUM_ROWS, dtype)
@@ -54,7 +61,60 @@ def test_moves_rows_of_every_dtype_and_shape():
     rows["none"] = None
     for share in (0, 0.01, 0.5, 1):
         with noting(share):
-            check(random_mask(share=share), rows)
+            check(random_mask(share=share), rows, one_pass=one_pass)
+
+
+def test_an_eager_call_moves_the_same():
+    rows = {"wide": np.arange(NUM_ROWS) / 7, "narrow": np.arange(NUM_ROWS).astype(np.int8)}
+    for capacity, num_valid in ((NUM_ROWS, NUM_ROWS), (NUM_ROWS + 5, 600), (100, 0), (0, 600)):
+        mask = random_mask()
+        with noting((capacity, num_valid)):
+            actual = local.compact(mask, rows, capacity=capacity, num_valid=num_valid)
+            expected = oracles.compact(mask, rows, capacity, num_valid)
+            oracles.assert_same_bits(tuple(actual), expected)
+
+
+@PASSES
+@pytest.mark.parametrize("num_rows", [0, 1, NUM_ROWS, 200_000])
+def test_row_ids_beside_rows(num_rows, one_pass):
+    mask, row_ids = random_mask(num_rows), np.arange(num_rows, dtype=np.int32)
+    matrix = np.arange(num_rows * 2).reshape(num_rows, 2)
+    for rows in (row_ids / 7, {"words": row_ids % 3 == 0, "matrix": matrix}, matrix):
+        for capacity in (0, num_rows // 3, num_rows + 9):
+            select = functools.partial(
+                local.compact, capacity=capacity, return_index=True, one_pass=one_pass
+            )
+            expected = oracles.compact(mask, (rows, row_ids), capacity)
+            oracles.assert_same_bits(tuple(select(mask, rows)), expected)
+            oracles.assert_same_bits(tuple(jax.jit(select)(mask, rows)), expected)
+    expected = oracles.compact(mask, (row_ids, row_ids))
+    oracles.assert_same_bits(tuple(local.compact(mask, None, return_index=True)), expected)
+
+
+@needs_kernels
+def test_what_nobody_uses_is_left_out_of_a_program():
+    rows = {name: jnp.arange(NUM_ROWS) for name in "abc"}
+
+    def calls(one_pass, wanted):
+        def select(mask, rows):
+            kept = local.compact(mask, rows, return_index=True, one_pass=one_pass).rows
+            return [kept[0][name] for name in wanted]
+
+        text = jax.jit(select).lower(random_mask(), rows).compile().as_text()
+        return text.count('custom_call_target="jaxframes_flagged_rows_v1"')
+
+    assert calls(None, "ac") == calls(False, "ac") == 2
+    assert calls(True, "ac") == calls(True, "abc") == 1
+    assert calls(True, "") == 0
+
+
+@needs_kernels
+def test_one_pass_finds_the_row_ids_once():
+    # A matrix is taken by the ids that come with the words.
+    rows = {"words": jnp.arange(NUM_ROWS), "matrix": jnp.zeros((NUM_ROWS, 2))}
+    select = functools.partial(local.compact, return_index=True, one_pass=True)
+    text = jax.jit(select).lower(random_mask(), rows).compile().as_text()
+    assert text.count('custom_call_target="jaxframes_flagged_rows_v1"') == 1
 
 
 def test_row_ids_in_place_of_rows():
@@ -124,23 +184,33 @@ def test_a_mask_and_its_complement_share_out_the_rows(flags, num_valid):
 # Transformations: jit is everywhere above
 
 
-def test_vmap_compacts_each_row_of_the_batch():
+@PASSES
+def test_vmap_compacts_each_row_of_the_batch(one_pass):
     mask = random_mask(6 * 40).reshape(2, 3, 40)
     rows = np.arange(6 * 40).reshape(2, 3, 40)
-    actual = jax.jit(jax.vmap(jax.vmap(local.compact)))(mask, rows)
+    columns = (rows, rows % 7 == 0, (rows / 3).astype(np.float16))
+    select = functools.partial(local.compact, return_index=True, one_pass=one_pass)
+    actual = jax.jit(jax.vmap(jax.vmap(select)))(mask, columns)
     for place in np.ndindex(2, 3):
         one = jax.tree.map(lambda part, place=place: part[place], tuple(actual))
-        oracles.assert_same_bits(one, oracles.compact(mask[place], rows[place]))
+        of_row = tuple(column[place] for column in columns), np.arange(40, dtype=np.int32)
+        oracles.assert_same_bits(one, oracles.compact(mask[place], of_row))
+    # One mask for all of them.
+    shared = jax.vmap(lambda column: local.compact(mask[0, 0], column, one_pass=one_pass).rows)
+    for row, kept in zip(rows[0], shared(rows[0]), strict=True):
+        oracles.assert_same_bits(kept, oracles.compact(mask[0, 0], row)[0])
 
 
+@PASSES
 @pytest.mark.parametrize("dtype", [np.float64, jnp.bfloat16])
-def test_derivatives(dtype):
+def test_derivatives(dtype, one_pass):
     mask = random_mask(12)
     weights = (jnp.arange(5) + 1).astype(dtype)
 
     @jax.jit
     def weighted(rows):
-        return jnp.vdot(weights, local.compact(mask, rows**2, capacity=5).rows)
+        whole = (jnp.arange(12), rows**2)
+        return jnp.vdot(weights, local.compact(mask, whole, capacity=5, one_pass=one_pass).rows[1])
 
     rows = (np.arange(12) / 4).astype(dtype)
     if dtype == np.float64:
@@ -151,10 +221,11 @@ def test_derivatives(dtype):
     np.testing.assert_allclose(jax.grad(weighted)(rows).astype(float), expected, rtol=1e-2)
 
 
-def test_inside_shard_map():
+@PASSES
+def test_inside_shard_map(one_pass):
     by_row = PartitionSpec("rows")
     of_shards = jax.shard_map(
-        lambda mask, rows: local.compact(mask, rows).rows,
+        lambda mask, rows: local.compact(mask, rows, one_pass=one_pass).rows,
         mesh=mesh_of(3),
         in_specs=by_row,
         out_specs=by_row,
@@ -162,6 +233,32 @@ def test_inside_shard_map():
     mask, rows = random_mask(3 * 50), np.arange(3 * 50)
     shards = zip(mask.reshape(3, 50), rows.reshape(3, 50), strict=True)
     expected = np.concatenate([oracles.compact(*shard)[0] for shard in shards])
+    oracles.assert_same_bits(jax.jit(of_shards)(mask, rows), expected)
+
+
+@PASSES
+def test_rows_that_vary_and_a_mask_that_does_not(one_pass):
+    mask, rows = random_mask(50), np.arange(3 * 50)
+
+    def of_shard(mask, rows):
+        columns = (rows, jnp.arange(50) / 8, rows[:, None])
+        kept = local.compact(mask, columns, return_index=True, one_pass=one_pass).rows
+        # Added to what varies, the results that do not may leave the shards, too.
+        return jax.tree.map(lambda leaf: leaf + 0 * rows[0].astype(leaf.dtype), kept)
+
+    by_row = PartitionSpec("rows")
+    of_shards = jax.shard_map(
+        of_shard,
+        mesh=mesh_of(3),
+        in_specs=(PartitionSpec(), by_row),
+        out_specs=by_row,
+    )
+    row_ids = np.arange(50, dtype=np.int32)
+    shards = [
+        oracles.compact(mask, ((shard, row_ids / 8, shard[:, None]), row_ids))[0]
+        for shard in rows.reshape(3, 50)
+    ]
+    expected = jax.tree.map(lambda *pieces: np.concatenate(pieces), *shards)
     oracles.assert_same_bits(jax.jit(of_shards)(mask, rows), expected)
 
 
