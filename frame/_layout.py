@@ -41,6 +41,11 @@ class Layout:
         """The arguments by which a global primitive is told where rows lie."""
         return {} if self.mesh is None else {"mesh": self.mesh, "axis": self.axis}
 
+    @property
+    def is_explicit(self) -> bool:
+        """Whether the types of arrays say that their rows lie on the mesh."""
+        return self.mesh is not None and has_explicit_axes(self.mesh, self.axis)
+
     def capacity_for(self, num_rows: int) -> int:
         """The least capacity, of four for each power of two, that holds `num_rows`.
 
@@ -63,7 +68,7 @@ class Layout:
         if self.mesh is None:
             return rows
         sharding = NamedSharding(self.mesh, PartitionSpec(self.axis))
-        if not has_explicit_axes(self.mesh, self.axis):
+        if not self.is_explicit:
             return jax.lax.with_sharding_constraint(rows, sharding)
         return self._reshard(rows, sharding)
 
@@ -72,7 +77,7 @@ class Layout:
 
         Under Auto axes XLA finds a place for them.
         """
-        if self.mesh is None or not has_explicit_axes(self.mesh, self.axis):
+        if self.mesh is None or not self.is_explicit:
             return rows
         return self._reshard(rows, NamedSharding(self.mesh, PartitionSpec()))
 
@@ -80,7 +85,7 @@ class Layout:
         """The first rows of an array, which under explicit axes every device has where the mesh
         does not divide them.
         """
-        if self.mesh is None or not has_explicit_axes(self.mesh, self.axis):
+        if not self.is_explicit:
             return rows[:num_rows]
         if num_rows % self.num_shards:
             rows = self.on_every_device(rows)

@@ -59,8 +59,13 @@ def filter_rows(table: Table, mask: Array) -> Table:
     known = _known_count(table, mask)
     capacity = table.capacity if known is None else table.layout.capacity_for(int(known))
     wants_ids = table.index.is_range
-    rows, row_ids, count = _compact(
-        rows_of(table), mask, table.num_rows, capacity, table.layout, wants_ids
+    arrays = rows_of(table)
+    # A compiled function may not use every column, and need not move it then.
+    one_pass = known is not None and not is_traced(arrays)
+    # What lies on Explicit axes is no constant of a program, unless it is traced on the mesh.
+    keep = _keep if table.layout.is_explicit else functools.partial(at_once, _keep)
+    rows, row_ids, count = keep(
+        arrays, mask, table.num_rows, capacity, table.layout, wants_ids, one_pass
     )
     return with_rows(table, rows, row_ids, count if known is None else known)
 
@@ -79,21 +84,25 @@ def _count(mask: Array, num_rows: Count, layout: Layout) -> Array:
     return jnp.sum(mask & is_row(mask.shape[0], num_rows, layout), dtype=jnp.int32)
 
 
-@functools.partial(jax.jit, static_argnums=(3, 4, 5))
-def _compact(
-    rows: Rows, mask: Array, num_rows: Count, capacity: int, layout: Layout, wants_ids: bool
+@functools.partial(jax.jit, static_argnums=(3, 4, 5, 6))
+def _keep(
+    rows: Rows,
+    mask: Array,
+    num_rows: Count,
+    capacity: int,
+    layout: Layout,
+    wants_ids: bool,
+    one_pass: bool,
 ) -> tuple[Rows, Array | None, Array]:
     if layout.mesh is None:
-        flagged = functools.partial(primitives.compact, mask, capacity=capacity, num_valid=num_rows)
-        # XLA leaves them out where nobody takes them.
-        row_ids, count = flagged(None)
-        if jax.tree.leaves(rows):
-            rows, count = flagged(rows)
-        return rows, row_ids if wants_ids else None, count
-    mask = mask & is_row(mask.shape[0], num_rows, layout)
-    row_ids = position(mask.shape[0], layout) if wants_ids else None
-    kept = primitives.compact(mask, (rows, row_ids), capacity=capacity, **layout.on_mesh)
-    return *kept.rows, kept.count
+        select = functools.partial(primitives.compact, num_valid=num_rows, one_pass=one_pass)
+    else:
+        mask = mask & is_row(mask.shape[0], num_rows, layout)
+        select = functools.partial(primitives.compact, **layout.on_mesh)
+    has_rows = bool(jax.tree.leaves(rows))
+    selected = select(mask, rows if has_rows else None, capacity=capacity, return_index=wants_ids)
+    kept, row_ids = selected.rows if wants_ids else (selected.rows, None)
+    return kept if has_rows else rows, row_ids, selected.count
 
 
 def position(capacity: int, layout: Layout) -> Array:

@@ -17,6 +17,7 @@ import pytest
 from frame_operations import FAMILIES
 from frame_parity import assert_same, on_device
 from frame_strategies import special_frame
+from jax.sharding import AxisType
 from jaxframes.frame import JaxFrame
 from jaxframes.shardings import make_mesh, row_sharded
 from operation_parity import answer_of_pandas, is_excused
@@ -135,6 +136,22 @@ def test_a_mask_that_is_known_picks_rows_of_the_capacity_they_need():
     got = jax.jit(lambda a: frame[few]["x"] * a)(2.0)
     assert got._table.capacity == frame[few]._table.capacity < frame._table.capacity
     assert got.tolist() == [0.0, 2.0, 4.0, 6.0, 8.0]
+
+
+def test_rows_that_a_known_mask_picks_are_known():
+    frame = on_device(FRAME)
+    above = frame["x"] > 1
+    got = jax.jit(lambda a: frame[above].merge(frame, on="k")["x_x"] * a)(2.0)
+    assert_same(got, FRAME[FRAME["x"] > 1].merge(FRAME, on="k")["x_x"] * 2.0)
+
+
+@pytest.mark.parametrize("axis_type", [AxisType.Auto, AxisType.Explicit])
+def test_rows_of_a_known_frame_on_a_mesh(axis_type):
+    mesh = jax.make_mesh((3,), ("rows",), axis_types=(axis_type,))
+    frame = JaxFrame(FRAME, sharding=row_sharded(mesh))
+    above = frame["x"] > 1
+    got = jax.jit(lambda a: frame[above]["x"] * a)(2.0)
+    assert_same(got, FRAME[FRAME["x"] > 1]["x"] * 2.0)
 
 
 @pytest.mark.parametrize("how", ["inner", "left", "right", "outer", "cross", "left_anti"])
