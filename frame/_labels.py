@@ -11,11 +11,27 @@ import pandas as pd
 class Labels:
     """The labels of columns, an index of pandas that can be hashed: static under `jit`."""
 
-    __slots__ = ("_hash", "index")
+    __slots__ = ("_each", "_hash", "_index", "_names", "_taken_from")
 
     def __init__(self, index: pd.Index):
-        self.index = index
-        self._hash = hash((tuple(index), tuple(index.names)))
+        self._index: pd.Index | None = index
+        self._taken_from: tuple[pd.Index, list[int]] = index, []
+        self._describe(tuple(index), tuple(index.names))
+
+    def _describe(self, each: tuple[Hashable, ...], names: tuple[Hashable, ...]) -> None:
+        self._each, self._names = each, names
+        self._hash = hash((each, names))
+
+    @property
+    def index(self) -> pd.Index:
+        """The labels as pandas has them; of some that were taken, made when first asked for."""
+        if self._index is None:
+            whole, places = self._taken_from
+            index = whole.take(places)
+            # Somebody may have set the names of the whole since.
+            index.names = self._names
+            self._index = index
+        return self._index
 
     @classmethod
     def of(cls, labels: Iterable[Hashable], names: Sequence[Hashable] = (None,)) -> "Labels":
@@ -27,10 +43,10 @@ class Labels:
         return cls(pd.Index(every, name=names[0], tupleize_cols=False))
 
     def __len__(self) -> int:
-        return len(self.index)
+        return len(self._each)
 
     def __iter__(self) -> Any:
-        return iter(self.index)
+        return iter(self._each)
 
     def __getitem__(self, place: int) -> Hashable:
         return self.index[place]
@@ -96,7 +112,10 @@ class Labels:
 
     def take(self, places: Sequence[int]) -> "Labels":
         """The labels at some places."""
-        return Labels(self.index.take(list(places)))
+        taken = Labels.__new__(Labels)
+        taken._index, taken._taken_from = None, (self.index, list(places))
+        taken._describe(tuple(self._each[place] for place in places), tuple(self.index.names))
+        return taken
 
     def with_label(self, label: Hashable) -> "Labels":
         """One more label behind the others."""

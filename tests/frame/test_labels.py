@@ -88,6 +88,45 @@ def test_labels_set_on_the_frame():
     assert_parity(set_labels, mixed_frame(), ways=["eager"])
 
 
+def test_columns_that_were_picked_keep_the_names_their_labels_had():
+    def picked_between(f):
+        f = f.copy()
+        before, again = f[["y", "x"]], f[["y", "x"]][["x"]]
+        f.columns.name = "c"
+        return before, again, f[["x"]], before[["x", "y"]], f[["x", "y"]].rename_axis(columns="d")
+
+    assert_parity(picked_between, mixed_frame(), ways=["eager"])
+    two_levels = pd.DataFrame(np.eye(3), columns=[["a", "a", "b"], [1, 2, 1]])
+    assert_parity(lambda f: (f["a"], f[["b", "a"]][[("a", 2)]]), two_levels, ways=["eager", "jit"])
+    by_number = pd.DataFrame(np.eye(3), columns=[5, 3, 4])
+    assert_parity(lambda f: (f[[4, 5]], f[[4, 5]][5], f.drop(columns=3)), by_number, ways=["eager"])
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [
+        pd.Index([1, 2, 3], dtype=np.uint64),
+        pd.Index([0.1, 0.2, 0.3], dtype=np.float32),
+        pd.Index([True, False, True]),
+        pd.date_range("2020", periods=3),
+        pd.MultiIndex.from_arrays([["a", "b", "c"], [1, 2, 3]]),
+    ],
+    ids=lambda labels: str(labels.dtype),
+)
+def test_labels_of_picked_columns_are_of_pandas_types(labels):
+    frame = pd.DataFrame(np.eye(3), columns=labels)
+    ours = on_device(frame)
+    for place in range(3):
+        expected, got = frame.iloc[:, place].name, ours.iloc[:, place].name
+        assert (got, type(got)) == (expected, type(expected))
+    for got, expected in zip(ours, frame, strict=True):
+        assert (got, type(got)) == (expected, type(expected))
+    twice = frame.iloc[:, [2, 0, 1]].iloc[:, [0, 2]].columns
+    got = ours.iloc[:, [2, 0, 1]].iloc[:, [0, 2]].columns
+    assert got.identical(twice)
+    assert getattr(got, "freq", None) == getattr(twice, "freq", None)
+
+
 def test_wrong_labels_are_pandas_errors():
     frame = pd.DataFrame({"x": [2, 1], "y": [1, 2]})
 
