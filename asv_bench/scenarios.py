@@ -2,11 +2,13 @@
 """What the table measures, and the turns in which implementations are timed.
 
 For each scenario every implementation gets the same columns, already in the form that it works on,
-and is compiled and called once. Then they take turns, A B C A B C, so that a slow spell of the
-machine meets all of them. A turn is two calls back to back, of which the second counts: memory that
-lay idle while the others had their turns may have to be fetched again.
+and is compiled and called once. Then they take turns, so that a slow spell of the machine meets all
+of them, and in each round in another order, so that what one leaves behind in caches, threads and
+the allocator meets all others. A turn is two calls back to back, of which the second counts: memory
+that lay idle while the others had their turns may have to be fetched again.
 """
 
+import random
 import statistics
 import time
 from collections.abc import Callable, Iterator
@@ -143,11 +145,12 @@ def timings_in_turns(
 ) -> Iterator[Timing]:
     """Lets the implementations take `num_rounds` turns each."""
     seconds: dict[str, list[float]] = {name: [] for name in calls}
+    order = random.Random(0)
     for _ in range(num_rounds):
-        for name, call in calls.items():
-            elapsed = seconds_of(call)
+        for name in order.sample(list(calls), len(calls)):
+            elapsed = seconds_of(calls[name])
             if elapsed < WARM_SECONDS:
-                elapsed = seconds_of(call)
+                elapsed = seconds_of(calls[name])
             seconds[name].append(elapsed)
     for name in calls:
         yield Timing(Case(*scenario, name), num_rows, seconds[name])
