@@ -7,7 +7,8 @@ import jax
 import numpy as np
 from jaxframes.primitives import local
 
-from .implementations import prepared_for
+from .implementations import prepared, prepared_for
+from .key_distributions import make_keys
 from .measuring import axis, use_devices, waiting_call
 
 
@@ -47,4 +48,29 @@ class CompactColumns:
         self.run = waiting_call(select, *jax.device_put((mask, columns)))
 
     def time_compact(self, rows, passes):
+        self.run()
+
+
+class CompactFew:
+    """How long does it take to keep one row in so many of a column?"""
+
+    params = (
+        axis(2**16, 10_000_000),
+        axis(20, 60, 200),
+        axis("int32", "int64"),
+        axis("jaxframes", "numpy", "pandas", "polars"),
+    )
+    param_names = ("rows", "one_in", "dtype", "implementation")
+
+    def setup(self, rows, one_in, dtype, implementation):
+        mask = np.random.default_rng(0).random(rows) * one_in < 1
+        keys = make_keys("uniform", rows, dtype)
+        if implementation == "jaxframes":
+            use_devices(1)
+            select = functools.partial(local.compact, capacity=rows // one_in * 9 // 8)
+            self.run = waiting_call(select, *jax.device_put((mask, keys)))
+        else:
+            self.run = prepared("compact", implementation, mask, keys)
+
+    def time_compact(self, rows, one_in, dtype, implementation):
         self.run()

@@ -59,11 +59,11 @@ inline int64_t flag(const uint8_t* mask) { return *mask & 1; }
 
 inline int64_t num_flags(const uint8_t* mask, int64_t num_rows) {
   // A byte of the sums holds up to 255 flags.
-  constexpr int64_t kBlockRows = 255 * 8;
+  constexpr int64_t kSumRows = 255 * 8;
   constexpr uint64_t kEvenBytes = 0x00FF00FF00FF00FFu;
   int64_t count = 0, i = 0;
   while (i + 8 <= num_rows) {
-    const int64_t end = std::min(i + kBlockRows, i + (num_rows - i) / 8 * 8);
+    const int64_t end = std::min(i + kSumRows, i + (num_rows - i) / 8 * 8);
     uint64_t sums = 0;
     for (; i < end; i += 8) sums += eight_flags(mask + i);
     const uint64_t pairs = (sums & kEvenBytes) + (sums >> 8 & kEvenBytes);
@@ -95,28 +95,74 @@ JAXFRAMES_AVX512 inline __m512i lanes_at(RowIds, int64_t row) {
   return _mm512_add_epi32(lanes, _mm512_set1_epi32(static_cast<int32_t>(row)));
 }
 
-// Goes on with a walk as long as whole vectors fit what is left of it.
+// A block is 64 rows, as many as a register holds flags.
+constexpr int64_t kBlockRows = 64;
+
+JAXFRAMES_AVX512 inline uint64_t block_flags(const uint8_t* mask) {
+  return _mm512_test_epi8_mask(_mm512_loadu_si512(mask), _mm512_set1_epi8(1));
+}
+
+template <typename Word>
+inline void prefetch_block(const Word* source, int64_t row) {
+  constexpr int64_t kLineWords = 64 / sizeof(Word);
+  for (int64_t i = 0; i < kBlockRows; i += kLineWords) __builtin_prefetch(source + row + i);
+}
+
+inline void prefetch_block(RowIds, int64_t) {}
+
+// Goes on with a walk of which few rows are kept, from one of them to the next. The last rows
+// are left over, and a block of which more is flagged than there is room for.
 template <typename Word, typename Source>
-JAXFRAMES_AVX512 void write_flagged_avx512(const uint8_t* mask, Source source, Word* kept,
-                                           Walk& walk) {
+JAXFRAMES_AVX512 void write_few_avx512(const uint8_t* mask, Source source, Word* kept,
+                                       Walk& walk) {
+  for (; walk.row + kBlockRows <= walk.end_row && walk.place < walk.end_place;
+       walk.row += kBlockRows) {
+    uint64_t flags = block_flags(mask + walk.row);
+    if (walk.place + __builtin_popcountll(flags) > walk.end_place) return;
+    for (; flags != 0; flags &= flags - 1) {
+      kept[walk.place++] = source[walk.row + __builtin_ctzll(flags)];
+    }
+  }
+}
+
+// Goes on with a walk as long as a block of it is left, and room for all of the block that is
+// flagged and a vector more.
+template <typename Word, typename Source>
+JAXFRAMES_AVX512 void write_many_avx512(const uint8_t* mask, Source source, Word* kept,
+                                        Walk& walk) {
   constexpr int64_t kLanes = 64 / sizeof(Word);
   constexpr uint64_t kAllLanes = (uint64_t{1} << kLanes) - 1;
-  const __m512i one = _mm512_set1_epi8(1);
-  for (; walk.row + 64 <= walk.end_row; walk.row += 64) {
-    uint64_t flags = _mm512_test_epi8_mask(_mm512_loadu_si512(mask + walk.row), one);
-    for (int64_t row = walk.row; flags != 0; row += kLanes, flags >>= kLanes) {
-      if (walk.place + kLanes > walk.end_place) {
-        walk.row = row;
-        return;
-      }
-      const __m512i lanes = lanes_at(source, row);
-      // Compressed in a register: some processors take long over a compressing store.
-      const __m512i front = sizeof(Word) == 8
-                                ? _mm512_maskz_compress_epi64(flags & kAllLanes, lanes)
-                                : _mm512_maskz_compress_epi32(flags & kAllLanes, lanes);
-      _mm512_storeu_si512(kept + walk.place, front);
-      walk.place += __builtin_popcountll(flags & kAllLanes);
+  // A page ahead: processors stop at its end when they fetch ahead by themselves.
+  constexpr int64_t kAheadRows = 4096 / sizeof(Word);
+  for (; walk.row + kBlockRows <= walk.end_row; walk.row += kBlockRows) {
+    const int64_t ahead = walk.row + kAheadRows;
+    if (ahead + kBlockRows <= walk.end_row && block_flags(mask + ahead) != 0) {
+      prefetch_block(source, ahead);
     }
+    const uint64_t flags = block_flags(mask + walk.row);
+    if (flags == 0) continue;
+    if (walk.place + __builtin_popcountll(flags) + kLanes > walk.end_place) return;
+    for (int64_t lane = 0; lane < kBlockRows; lane += kLanes) {
+      const uint64_t lane_flags = flags >> lane & kAllLanes;
+      const __m512i lanes = lanes_at(source, walk.row + lane);
+      // Compressed in a register: some processors take long over a compressing store.
+      const __m512i front = sizeof(Word) == 8 ? _mm512_maskz_compress_epi64(lane_flags, lanes)
+                                              : _mm512_maskz_compress_epi32(lane_flags, lanes);
+      _mm512_storeu_si512(kept + walk.place, front);
+      walk.place += __builtin_popcountll(lane_flags);
+    }
+  }
+}
+
+template <typename Word, typename Source>
+void write_flagged_avx512(const uint8_t* mask, Source source, Word* kept, Walk& walk) {
+  // Where one row of so many is kept, both ways take about as long: a vector has eight rows of
+  // 8 bytes, or sixteen of 4.
+  constexpr int64_t kFewOneIn = sizeof(Word) == 8 ? 40 : 80;
+  if ((walk.end_place - walk.place) * kFewOneIn < walk.end_row - walk.row) {
+    write_few_avx512(mask, source, kept, walk);
+  } else {
+    write_many_avx512(mask, source, kept, walk);
   }
 }
 

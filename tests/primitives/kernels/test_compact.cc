@@ -6,13 +6,17 @@
 using namespace jaxframes;
 using namespace jaxframes_tests;
 
-// Flags that are set about once in `one_in` rows, or in runs of that length. The other bits
-// of their bytes are anything.
-std::vector<uint8_t> make_mask(int64_t num_rows, int64_t one_in, bool in_runs) {
+enum class Pattern { kScattered, kRuns, kBursts };
+
+// Flags that are set about once in `one_in` rows, in runs of that length, or about once in
+// `one_in` rows but 100 rows at a time. The other bits of their bytes are anything.
+std::vector<uint8_t> make_mask(int64_t num_rows, int64_t one_in, Pattern pattern) {
   std::vector<uint8_t> mask(num_rows);
   for (int64_t i = 0; i < num_rows; ++i) {
     const uint64_t bits = random_bits()();
-    const bool is_flagged = in_runs ? (i / one_in) % 2 : (bits >> 8) % one_in == 0;
+    const bool is_flagged = pattern == Pattern::kRuns     ? (i / one_in) % 2
+                            : pattern == Pattern::kBursts ? (i / 100) % one_in == 0
+                                                          : (bits >> 8) % one_in == 0;
     mask[i] = static_cast<uint8_t>((bits & 0xFE) | is_flagged);
   }
   return mask;
@@ -89,7 +93,7 @@ void check_counts_that_lie(bool at_front) {
   // By one thread: chunks that overlap are a race, which sanitizers report.
   SerialExecutor executor;
   const int64_t num_rows = 200000;
-  const GuardedArray<uint8_t> mask(make_mask(num_rows, 2, false), at_front);
+  const GuardedArray<uint8_t> mask(make_mask(num_rows, 2, Pattern::kScattered), at_front);
   const GuardedArray<uint64_t> words(num_rows, at_front);
   for (int64_t capacity : {int64_t{0}, int64_t{100}, num_rows}) {
     for (int shift = 0; shift < 32; ++shift) {
@@ -116,9 +120,9 @@ int main() {
   Executor* executors[] = {&serial, &two, &five, &sixteen};
   int index = 0;
   for (int64_t num_rows : {0, 1, 7, 8, 9, 63, 2039, 2040, 2041, 70000, 400003}) {
-    for (int64_t one_in : {1, 2, 3, 100, 1000000}) {
-      for (bool in_runs : {false, true}) {
-        const std::vector<uint8_t> mask = make_mask(num_rows, one_in, in_runs);
+    for (int64_t one_in : {1, 2, 3, 20, 50, 1000, 1000000}) {
+      for (Pattern pattern : {Pattern::kScattered, Pattern::kRuns, Pattern::kBursts}) {
+        const std::vector<uint8_t> mask = make_mask(num_rows, one_in, pattern);
         for (int64_t num_valid : {num_rows, num_rows / 2, std::min<int64_t>(num_rows, 5)}) {
           for (int64_t capacity : {num_rows, num_rows / 3, num_rows + 9, int64_t{0}}) {
             ++index;
