@@ -49,7 +49,9 @@ class Labels:
         return iter(self._each)
 
     def __getitem__(self, place: int) -> Hashable:
-        return self.index[place]
+        label = self._each[place]
+        # Some labels pandas returns in another type than it iterates over.
+        return label if type(label) is str else self.index[place]
 
     def __contains__(self, label: object) -> bool:
         try:
@@ -80,6 +82,8 @@ class Labels:
             found = self.index.get_loc(label)
         except (KeyError, TypeError, pd.errors.InvalidIndexError):
             raise KeyError(f"no column {label!r}. The columns are {list(self.index)}.") from None
+        if isinstance(found, int):
+            return [found]
         return np.arange(len(self.index))[found].reshape(-1).tolist()
 
     def absent(self, labels: Iterable[Hashable], *, may_be_parts: bool = True) -> KeyError | None:
