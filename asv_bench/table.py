@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """One table: this library side by side with `jnp`, NumPy, pandas and Polars, in one run.
 
-    python asv_bench/table.py                   10 million rows, about ten minutes
+    python asv_bench/table.py                   10 million rows, about fifteen minutes
     python asv_bench/table.py --quick           small inputs: does everything run?
     python asv_bench/table.py --rows 1000000 --json mine.json
 
@@ -121,7 +121,11 @@ def parse_arguments() -> argparse.Namespace:
     )
     parser.add_argument("--quick", action="store_true", help="small inputs and few rounds")
     parser.add_argument("--rows", type=int, help=f"rows on one device (default {CLAIM_ROWS:,})")
-    parser.add_argument("--rounds", type=int, help="turns of each implementation (default 5)")
+    parser.add_argument(
+        "--rounds",
+        type=int,
+        help="turns of each implementation, a third of those of short ones (default 5)",
+    )
     parser.add_argument(
         "--json",
         type=Path,
@@ -131,7 +135,7 @@ def parse_arguments() -> argparse.Namespace:
     )
     arguments = parser.parse_args()
     arguments.rows = arguments.rows or (QUICK_ROWS if arguments.quick else CLAIM_ROWS)
-    arguments.rounds = arguments.rounds or (2 if arguments.quick else 5)
+    arguments.rounds = arguments.rounds or (1 if arguments.quick else 5)
     return arguments
 
 
