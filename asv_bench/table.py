@@ -124,7 +124,7 @@ def parse_arguments() -> argparse.Namespace:
     parser.add_argument(
         "--rounds",
         type=int,
-        help="turns of each implementation, a third of those of short ones (default 5)",
+        help="turns of each implementation (default 5), three times as many where they are short",
     )
     parser.add_argument(
         "--json",
