@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """One table: this library side by side with `jnp`, NumPy, pandas and Polars, in one run.
 
-    python asv_bench/table.py                   10 million rows, about fifteen minutes
+    python asv_bench/table.py                   10 million rows, about 25 minutes
     python asv_bench/table.py --quick           small inputs: does everything run?
     python asv_bench/table.py --rows 1000000 --json mine.json
 
