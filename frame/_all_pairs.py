@@ -9,17 +9,10 @@ import numpy as np
 
 from .. import primitives
 from ._column import Array
+from ._known import is_in_jit
 from ._layout import Layout
 from ._moves import position
-from ._row_pairs import (
-    MOST_ROWS,
-    RowPairs,
-    SideRows,
-    is_in_jit,
-    needed_of,
-    numbers_of,
-    rounded,
-)
+from ._row_pairs import MOST_ROWS, RowPairs, SideRows, needed_of, numbers_of, rounded
 from ._table import NO_ROWS, Count, Table, as_count
 
 

@@ -9,14 +9,17 @@ import numpy as np
 import pandas as pd
 
 from ._alignment import same_labels
+from ._assignment import as_column
 from ._base import FrameBase, SeriesBase
 from ._column import Column
-from ._elementwise import COMPARISONS, Scalar, combine, filled_pair
+from ._elementwise import COMPARISONS, filled_pair
 from ._labels import Labels
 from ._number_ops import LOGIC
 from ._operators import Operators
 from ._outer_alignment import align_labels, align_tables, spread, spread_columns
+from ._scalar import Scalar
 from ._table import Table, either_needed, is_traced
+from ._typed_ops import combine
 from ._ufuncs import NumpyFunctions
 
 
@@ -47,12 +50,7 @@ class SeriesArithmetic(Operators, NumpyFunctions, SeriesBase):
             other = self.series_class(other, sharding=self._layout)
         if isinstance(other, SeriesBase):
             return self._with_series(op, other, reflected, fill_value, is_flex)
-        if _is_scalar(other):
-            other = Scalar(other)
-        else:
-            from ._assignment import as_column
-
-            other = as_column(other, self._table, "other")
+        other = Scalar(other) if _is_scalar(other) else as_column(other, self._table, "other")
         pairs = [_paired(self._only, other, reflected, fill_value)]
         (column,) = combine(op, pairs, self._table.num_rows, [self._name])
         return self._with_column(column)
@@ -109,8 +107,6 @@ class FrameArithmetic(Operators, NumpyFunctions, FrameBase):
         if getattr(other, "ndim", 1) == 2:
             return self._matrix(other)
         if is_by_row:
-            from ._assignment import as_column
-
             return self._make_series(as_column(other, self._table, "other"), None)
         if len(other) != len(self._labels):
             raise ValueError(
@@ -131,8 +127,6 @@ class FrameArithmetic(Operators, NumpyFunctions, FrameBase):
                 "Unable to coerce to DataFrame, shape must be "
                 f"{(num_rows, len(self._labels))}: given {tuple(values.shape)}"
             )
-        from ._assignment import as_column
-
         columns = [
             as_column(values[:, place], self._table, label)
             for place, label in enumerate(self._labels)
@@ -183,8 +177,6 @@ class FrameArithmetic(Operators, NumpyFunctions, FrameBase):
 
     def _columns_or_missing(self, places: Sequence[int]) -> Table:
         """The columns at places, and one of NaN for each -1."""
-        from ._assignment import as_column
-
         columns = self._table.columns
         return self._table.with_columns(
             [as_column(np.nan, self._table, None) if p < 0 else columns[p] for p in places]

@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import pandas as pd
 
+from ..shardings import row_sharded
 from ._column import Column
 from ._index import RANGE, RowIndex
 from ._labels import Labels
@@ -94,8 +95,6 @@ class NDFrame:
     @property
     def sharding(self) -> Any:
         """Where the rows lie, a NamedSharding, or None for one device."""
-        from ..shardings import row_sharded
-
         layout = self._layout
         return None if layout.mesh is None else row_sharded(layout.mesh, layout.axis)
 

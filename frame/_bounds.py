@@ -8,13 +8,15 @@ import jax.numpy as jnp
 import numpy as np
 import pandas as pd
 
+from ._assignment import as_column
 from ._base import FrameBase, NDFrame, SeriesBase, no_inplace, only_rows
 from ._column import Column
-from ._elementwise import Scalar, combine
 from ._from_host import check_width
 from ._known import answered_at_once
 from ._moves import any_missing
+from ._scalar import Scalar
 from ._table import Count, is_traced
+from ._typed_ops import combine
 
 
 def clipped(column: Column, lower: Any, upper: Any, label: Hashable, num_rows: Count) -> Column:
@@ -165,8 +167,6 @@ class SeriesBounds(SeriesBase):
     def _bound(self, bound: Any) -> Any:
         if bound is None or np.isscalar(bound) or getattr(bound, "ndim", 1) == 0:
             return bound
-        from ._assignment import as_column
-
         return as_column(bound, self._table, "bound")
 
 

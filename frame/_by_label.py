@@ -6,6 +6,7 @@ from typing import Any, Self
 import numpy as np
 import pandas as pd
 
+from ._assignment import as_column
 from ._base import FrameBase, NDFrame, SeriesBase, axis_number
 from ._column import Array
 from ._known import answered_at_once
@@ -202,8 +203,6 @@ class FrameLabelSelection(FrameBase, LabelSelection):
             raise NotImplementedError("reindex: rows stay. Merge with a frame of the labels.")
         if ignored:
             raise NotImplementedError(f"reindex: {next(iter(ignored))}= is not built.")
-        from ._assignment import as_column
-
         wanted = columns if isinstance(columns, pd.Index) else pd.Index(columns)
         made = [
             self._column(label)
@@ -261,8 +260,6 @@ class SeriesLabelSelection(SeriesBase, LabelSelection):
         values, places = _exploded(self)
         result: Any = self if places is None else of._taken(places)
         if places is not None:
-            from ._assignment import as_column
-
             result = result._with_column(as_column(values, result._table, self._name))
         return result.reset_index(drop=True) if ignore_index else result
 

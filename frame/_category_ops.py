@@ -8,36 +8,50 @@ import numpy as np
 import pandas as pd
 
 from ._column import Column
-from ._elementwise import Scalar, combine
 from ._number_ops import COMPARISONS
 from ._recode import as_string, look_up, renumbered
-from ._string_ops import combine_strings, compare_codes, constant, invalid
-from ._table import Count
+from ._scalar import Scalar
+from ._string_ops import compare_codes, constant, invalid
 
 _TURNED = {"lt": "gt", "le": "ge", "gt": "lt", "ge": "le", "eq": "eq", "ne": "ne"}
 
 
-def combine_categories(op: str, a: Any, b: Any, num_rows: Count) -> Column:
-    """The result of an operation of which one side is a category: they are only compared."""
-    if op not in COMPARISONS:
-        raise invalid(op, a, b)
-    if isinstance(a, Scalar):
-        a, b, op = b, a, _TURNED[op]
-    is_order = op not in ("eq", "ne")
-    categories = [x for x in (a, b) if isinstance(x, Column) and x.kind == "category"]
-    # A column of strings on the left compares by value, whatever the category's order.
-    if is_order and a.kind != "string" and not all(x.type.ordered for x in categories):
-        raise TypeError("Unordered Categoricals can only compare equality or not")
-    if isinstance(b, Scalar):
-        return _with_scalar(op, a, b)
-    if a.kind == b.kind:
-        return _with_category(op, a, b)
-    if a.kind == "category" and is_order:
+def decode_pair(op: str, a: Any, b: Any) -> tuple[Any, Any]:
+    """Replaces a category by its values beside a column of another type; else returns the pair.
+
+    Raises:
+        TypeError: the category has no order that the comparison asks for.
+    """
+    if op not in COMPARISONS or not (isinstance(a, Column) and isinstance(b, Column)):
+        return a, b
+    kinds = {a.kind, b.kind}
+    if "category" not in kinds or "object" in kinds or a.kind == b.kind:
+        return a, b
+    _check_order(op, a, b)
+    if a.kind == "category" and op not in ("eq", "ne"):
         raise TypeError(
             f"Cannot compare a Categorical for op __{op}__ with type {b.dtype_name}.\n"
             "If you want to compare values, use 'np.asarray(cat) <op> other'."
         )
-    return _with_values(op, a, b, num_rows)
+    return tuple(_values(side) if side.kind == "category" else side for side in (a, b))
+
+
+def combine_categories(op: str, a: Any, b: Any) -> Column:
+    """Compares a category with a category or a scalar: there is no other operation."""
+    if op not in COMPARISONS:
+        raise invalid(op, a, b)
+    if isinstance(a, Scalar):
+        a, b, op = b, a, _TURNED[op]
+    _check_order(op, a, b)
+    return _with_scalar(op, a, b) if isinstance(b, Scalar) else _with_category(op, a, b)
+
+
+def _check_order(op: str, a: Any, b: Any) -> None:
+    categories = [x for x in (a, b) if isinstance(x, Column) and x.kind == "category"]
+    is_order = op not in ("eq", "ne")
+    # A column of strings on the left compares by value, whatever the category's order.
+    if is_order and a.kind != "string" and not all(x.type.ordered for x in categories):
+        raise TypeError("Unordered Categoricals can only compare equality or not")
 
 
 def _with_scalar(op: str, a: Column, b: Scalar) -> Column:
@@ -61,14 +75,6 @@ def _with_category(op: str, a: Column, b: Column) -> Column:
         raise TypeError("Categoricals can only be compared if 'categories' are the same.")
     codes = b.data if x.equals(y) else renumbered(b.data, x.get_indexer(y))
     return Column(compare_codes(op, a.data, codes))
-
-
-def _with_values(op: str, a: Column, b: Column, num_rows: Count) -> Column:
-    """A category and a column of its values."""
-    sides = [_values(side) if side.kind == "category" else side for side in (a, b)]
-    if "string" in (sides[0].kind, sides[1].kind):
-        return combine_strings(op, sides[0], sides[1], num_rows)
-    return combine(op, [(sides[0], sides[1])], num_rows)[0]
 
 
 def _values(column: Column) -> Column:

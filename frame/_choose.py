@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from ._alignment import aligned_column
+from ._assignment import as_column
 from ._base import SeriesBase
 from ._column import Array, Column, fill_missing, to_host
 from ._from_host import column_from
@@ -25,8 +26,6 @@ def aligned_other(value: Any, table: Table) -> Column:
     """A series, of pandas too, or an array for the rows of a table."""
     if isinstance(value, SeriesBase):
         return aligned_column(value, table)
-    from ._assignment import as_column
-
     return as_column(value, table, "other")
 
 

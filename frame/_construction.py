@@ -10,7 +10,9 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
+from ._assignment import as_column
 from ._base import FrameBase, SeriesBase
+from ._cast import as_dtype, cast_columns
 from ._column import Column
 from ._dictionary import Dictionary, encode_objects
 from ._from_host import column_from, index_from
@@ -169,13 +171,9 @@ def _of_columns(
             # A table without columns has the capacity of its first one.
             first = next(value for value in data.values() if isinstance(value, jax.Array))
             table = table.with_columns([column_from(first, capacity, layout)])
-    from ._assignment import as_column
-
     made = tuple(as_column(data[name], table, name) for name in names)
     table = table.with_columns(made)
     if dtype is not None:
-        from ._cast import as_dtype, cast_columns
-
         dtypes = [as_dtype(dtype)] * len(made)
         table = table.with_columns(cast_columns(made, dtypes, table.num_rows, layout))
     return table, Labels.of(names)

@@ -15,6 +15,7 @@ from ._from_host import column_from
 from ._known import at_once
 from ._layout import ONE_DEVICE, Layout
 from ._moves import settled, take_columns
+from ._recode import look_up
 from ._table import Count, is_row, is_traced
 from ._widths import narrowed
 
@@ -72,8 +73,6 @@ def _of_codes(column: Column, num_rows: Count, layout: Layout) -> Distinct:
         **layout.on_mesh,
     )
     used = np.flatnonzero(host_array(counts)[: size + 1])
-    from ._recode import look_up
-
     new_places = np.full(size + 1, -1, np.int32)
     new_places[used] = np.arange(len(used), dtype=np.int32)
     places = look_up(column.data + np.int32(1), new_places, np.int32(-1))

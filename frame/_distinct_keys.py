@@ -4,7 +4,8 @@
 from pandas.errors import MergeError
 
 from .. import primitives
-from ._row_pairs import Keys, is_in_jit
+from ._known import is_in_jit
+from ._row_pairs import Keys
 from ._table import Table
 
 VALIDATIONS = {

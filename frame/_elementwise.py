@@ -13,28 +13,9 @@ from ._column import NUMBER, Array, Column, fill_missing, missing_rows
 from ._derivatives import by_row
 from ._known import at_once
 from ._number_ops import COMPARISONS, LOGIC, NumberPlan, combine_numbers, plan_numbers
+from ._scalar import Scalar
 from ._table import Count, is_row, is_traced
 from ._widths import is_held, wide
-
-
-class Scalar(NamedTuple):
-    """One value, with which every row of a column is combined.
-
-    Attributes:
-        value: a number, a string, a time, or None.
-        is_typed: whether its dtype counts as that of a column does; else it gives way.
-    """
-
-    value: Any
-    is_typed: bool = False
-
-    @property
-    def is_number(self) -> bool:
-        """Whether it is a number of Python, NumPy or JAX, or a bool."""
-        if isinstance(self.value, (bool, int, float, complex)):
-            return True
-        dtype = getattr(self.value, "dtype", None)
-        return isinstance(dtype, np.dtype) and (dtype.kind in "biufc" or dtype == jnp.bfloat16)
 
 
 class Operand(NamedTuple):
@@ -44,46 +25,18 @@ class Operand(NamedTuple):
     valid: Array | None = None
 
 
-def combine(
-    op: str, pairs: Sequence[tuple[Any, Any]], num_rows: Count, names: Sequence[Any] = ()
+def combine_number_pairs(
+    op: str, pairs: Sequence[tuple[Any, Any]], num_rows: Count
 ) -> tuple[Column, ...]:
-    """The results of an operation for pairs of a column and a column or scalar.
-
-    Pairs of numbers are one compiled call, whatever their number.
-
-    Args:
-        op: the operation.
-        pairs: left and right sides, each a Column or a Scalar.
-        num_rows: how many rows count.
-        names: of the columns, for errors.
-
-    Raises:
-        TypeError: the operation has no meaning for the types of a pair.
-    """
-    results: list[Column | None] = [None] * len(pairs)
-    places: list[int] = []
+    """Combines pairs of numbers, each a Column or a Scalar, in one compiled call."""
     plans: list[NumberPlan] = []
     operands: list[tuple[Operand, Operand]] = []
-    for place, (a, b) in enumerate(pairs):
-        if _is_number(a) and _is_number(b):
-            x, y = _operand(op, a, b), _operand(op, b, a)
-            places.append(place)
-            plans.append(_plan(_power_by(b) if op == "pow" else op, x, y, num_rows))
-            operands.append((x, y))
-        else:
-            from ._typed_ops import combine_typed
-
-            name = names[place] if place < len(names) else None
-            results[place] = combine_typed(op, a, b, name, num_rows)
-    if plans:
-        made = _combine(tuple(operands), num_rows, tuple(plans))
-        for place, (data, valid) in zip(places, made, strict=True):
-            results[place] = Column(data, valid)
-    return tuple(result for result in results if result is not None)
-
-
-def _is_number(side: Any) -> bool:
-    return side.is_number if isinstance(side, Scalar) else side.is_numeric
+    for a, b in pairs:
+        x, y = _operand(op, a, b), _operand(op, b, a)
+        plans.append(_plan(_power_by(b) if op == "pow" else op, x, y, num_rows))
+        operands.append((x, y))
+    results = _combine(tuple(operands), num_rows, tuple(plans))
+    return tuple(Column(data, valid) for data, valid in results)
 
 
 def _operand(op: str, side: Any, other: Any) -> Operand:

@@ -6,10 +6,10 @@ from typing import Any
 from ._alignment import same_labels
 from ._base import NDFrame
 from ._column import Column
-from ._elementwise import combine
 from ._known import answered_at_once
 from ._labels import Labels
 from ._table import Count, is_row, is_traced
+from ._typed_ops import combine
 
 
 class Equality(NDFrame):

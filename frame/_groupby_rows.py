@@ -9,18 +9,12 @@ import jax.numpy as jnp
 import numpy as np
 
 from ._column import NAT, NUMBER, Array, Column, ColumnType, fill_missing
-from ._elementwise import combine
-from ._group_scans import (
-    Ranking,
-    cumulated,
-    filled_rows,
-    ranked,
-    shifted_rows,
-)
+from ._group_scans import Ranking, cumulated, filled_rows, ranked, shifted_rows
 from ._groupby_places import GroupByPlaces
 from ._grouped_rows import array_kind
 from ._moves import settled, take_columns
 from ._recode import without_missing
+from ._typed_ops import combine
 from ._widths import wide
 
 

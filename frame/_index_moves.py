@@ -15,7 +15,7 @@ from ._index import RANGE, RowIndex
 from ._labels import Labels
 from ._moves import sort_rows
 from ._renaming import index_names
-from ._shape import relabelled
+from ._shape import places_after, relabelled
 from ._sorting import as_directions, check_sortable, sort_keys
 from ._table import Table
 
@@ -171,8 +171,6 @@ class FrameIndexMoves(FrameBase, IndexMoves):
         return self._of(table.replace(columns=columns, index=left), Labels(labels))
 
     def _with_sorted_columns(self, level: Any, ascending: Any, na_position: Any, new: bool) -> Self:
-        from ._shape import places_after
-
         places, labels = places_after(
             self._labels.index,
             lambda f: f.sort_index(

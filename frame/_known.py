@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any, ParamSpec, TypeVar
 
 import jax
+import jax.numpy as jnp
 from jax.core import Tracer, eval_context
 from jax.extend.core import get_opaque_trace_state
 
@@ -82,3 +83,8 @@ class FoundOnce:
         elif keeps_staged:
             self._staged.setdefault(name, []).append((function, found))
         return found
+
+
+def is_in_jit(*trees: Any) -> bool:
+    """Whether results of the arrays have no value yet; inside `jit` even those of known arrays."""
+    return is_traced(*trees, jnp.zeros((), jnp.int32))

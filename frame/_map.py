@@ -12,6 +12,7 @@ import pandas as pd
 from ..shardings._compat import explicit_sharding
 from ._aggregation import apply_one
 from ._base import FrameBase, NDFrame, SeriesBase, no_inplace
+from ._choose import choose_scalar
 from ._column import NAT, Array, Column
 from ._distinct import column_of_results, looked_up, through_values
 from ._layout import ONE_DEVICE
@@ -364,8 +365,6 @@ def _as_pairs(old: Any, new: Any) -> tuple[Sequence[Any], Sequence[Any]]:
 
 
 def _replace_each(column: Column, pairs: Sequence[tuple[Any, Any]], table: Table) -> Column:
-    from ._choose import choose_scalar
-
     (missing,) = missing_flags([column])
     hits = [
         missing if pd.isna(key) else flags_in(column, [key], table, "replace") for key, _ in pairs

@@ -11,12 +11,14 @@ from ._all_pairs import all_pairs
 from ._base import FrameBase, SeriesBase
 from ._distinct_keys import check_distinct
 from ._known import at_once
+from ._layout import ONE_DEVICE
 from ._merge_keys import become_strings, common_pair, join_keys
 from ._merge_plan import KeySide, MergePlan, as_operand, check_how, plan_merge, suffixed_labels
 from ._merged import Merged, merged_index
-from ._moves import reversed_rows
+from ._moves import resized, reversed_rows
+from ._pair_rows import pair_rows
 from ._recode import as_string
-from ._row_pairs import Keys, RowPairs, pair_rows
+from ._row_pairs import Keys, RowPairs
 from ._table import Table, is_traced
 
 
@@ -279,9 +281,6 @@ def _keys_of(plan: MergePlan, left: Table, right: Table, one_is_empty: bool) -> 
 
 
 def _with_room(column: Any, capacity: int) -> Any:
-    from ._layout import ONE_DEVICE
-    from ._moves import resized
-
     (column,) = resized([column], capacity, ONE_DEVICE)
     return column
 

@@ -15,12 +15,13 @@ from pandas.errors import MergeError
 from .. import primitives
 from ._column import Array, Column, fill_missing
 from ._index import RANGE
+from ._known import is_in_jit
 from ._layout import Layout
 from ._merge_keys import common_pair, join_keys, same_categories
 from ._merge_plan import Key, as_operand, plan_merge, suffixed_labels
 from ._merged import Merged
 from ._moves import gather, position
-from ._row_pairs import RowPairs, SideRows, is_in_jit
+from ._row_pairs import RowPairs, SideRows
 from ._table import Count, Table, is_row
 
 

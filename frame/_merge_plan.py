@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 from pandas.errors import MergeError
 
+from ._assignment import as_column
 from ._base import FrameBase, SeriesBase
 from ._column import Column
 from ._labels import Labels
@@ -245,8 +246,6 @@ def _key_side(frame: FrameBase, word: Any) -> KeySide:
     if isinstance(word, _Level):
         return KeySide(frame._table.index_columns()[word.place])
     if isinstance(word, (SeriesBase, np.ndarray, jax.Array, pd.Series, pd.Index)):
-        from ._assignment import as_column
-
         values = word._only if isinstance(word, SeriesBase) else as_column(word, frame._table, "on")
         return KeySide(values, is_array=True)
     names = frame._table.index.names

@@ -14,6 +14,7 @@ from .. import primitives
 from ._base import FrameBase, NDFrame, SeriesBase, axis_number, check_flag, no_inplace, only_rows
 from ._choose import aligned_other, choose, choose_scalar
 from ._column import NUMBER, Array, Column, ColumnType, fill_missing, missing_rows
+from ._index import RANGE
 from ._layout import Layout
 from ._moves import filter_rows, gather, position
 from ._recode import without_missing
@@ -297,8 +298,6 @@ def _fill(column: Column, value: Any, table: Table) -> Column:
 
 
 def _numbered(table: Table, anew: bool) -> Table:
-    from ._index import RANGE
-
     return table.replace(index=RANGE) if anew else table
 
 

@@ -12,12 +12,12 @@ import numpy as np
 from .. import primitives
 from ._alignment import comparable_pair
 from ._column import Array, Column, fill_missing, group_keys
-from ._elementwise import Scalar
 from ._index import RowIndex
 from ._known import at_once
 from ._labels import Labels
 from ._layout import Layout
 from ._moves import missing_elsewhere, settled, take_columns
+from ._scalar import Scalar
 from ._table import Count, Table, as_count, is_row, is_traced
 
 

@@ -10,9 +10,9 @@ import jax.numpy as jnp
 import numpy as np
 
 from ._column import Array, Column
+from ._known import is_in_jit
 from ._layout import Layout
 from ._moves import gather, position, resized
-from ._row_pairs import is_in_jit
 from ._table import NO_ROWS, Count, Table, as_count
 
 

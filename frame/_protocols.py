@@ -1,15 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
 """The protocols by which other libraries take a frame or a series as it is."""
 
+import sys
 from typing import Any
 
 import jax
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 
 from ._arrow import FrameArrow, SeriesArrow
 from ._base import NDFrame
 from ._moves import resized
+
+
+def _narwhals() -> Any:
+    """The module narwhals, loaded by then: it alone asks for its classes."""
+    return sys.modules["narwhals"]
 
 
 class AsArray(NDFrame):
@@ -37,10 +44,8 @@ class FrameProtocols(FrameArrow, AsArray):
         return self.to_arrow().schema.__arrow_c_schema__()
 
     def __narwhals_dataframe__(self) -> Any:
-        # narwhals asks for a class of its own; it has one for tables of Arrow.
-        import narwhals
-
-        return narwhals.from_native(self._with_range().to_arrow(), eager_only=True)._compliant_frame
+        table = self._with_range().to_arrow()
+        return _narwhals().from_native(table, eager_only=True)._compliant_frame
 
     def __dataframe__(self, nan_as_null: bool = False, allow_copy: bool = True) -> Any:
         if not allow_copy:
@@ -53,15 +58,10 @@ class SeriesProtocols(SeriesArrow, AsArray):
     """Arrow's PyCapsules, DLPack and `numpy.asarray`."""
 
     def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
-        import pyarrow as pa
-
         return pa.chunked_array([self.to_arrow()]).__arrow_c_stream__(requested_schema)
 
     def __narwhals_series__(self) -> Any:
-        import narwhals
-        import pyarrow as pa
-
-        values = narwhals.from_native(pa.chunked_array([self.to_arrow()]), series_only=True)
+        values = _narwhals().from_native(pa.chunked_array([self.to_arrow()]), series_only=True)
         return values.alias(str(self._name or ""))._compliant_series
 
     def __dlpack__(self, **options: Any) -> Any:

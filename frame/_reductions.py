@@ -8,17 +8,12 @@ import numpy as np
 import pandas as pd
 
 from ._across import reduce_across
+from ._assignment import as_column
 from ._base import FrameBase, NDFrame, SeriesBase, axis_number, check_flag
-from ._column import Column
+from ._column import Column, host_array
 from ._recode import without_missing
 from ._reduced import reduce_columns, reduction_for
-from ._results import (
-    host_series,
-    host_value,
-    result_type,
-    table_of_series,
-    traced_table,
-)
+from ._results import host_series, host_value, result_type, table_of_series, traced_table
 from ._table import is_traced
 from ._widths import wide
 
@@ -337,8 +332,6 @@ class FrameReductions(Reductions, FrameBase):
         empty = pd.DataFrame(columns=labels)
         if axis in (1, "columns"):
             one = getattr(pd.DataFrame(index=range(1)), op)(axis=1, **arguments)
-            from ._assignment import as_column
-
             return self._make_series(as_column(one.iloc[0], self._table, op), None)
         result = getattr(empty, op)(axis=axis, **arguments)
         if isinstance(result, pd.Series):
@@ -369,8 +362,6 @@ def string_sum(
     column: Column, table: Any, label: Hashable, *, skipna: bool = True, min_count: int = 0
 ) -> Any:
     """All strings of a column, one behind the other."""
-    from ._column import host_array
-
     if is_traced(column, table.num_rows):
         raise in_jit("sum", label, column)
     codes = host_array(column.data)[: table.num_rows_on_host]

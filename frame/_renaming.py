@@ -7,6 +7,7 @@ from typing import Any, Self
 import numpy as np
 import pandas as pd
 
+from ._assignment import as_column, one_column
 from ._base import FrameBase, NDFrame, SeriesBase, axis_number, no_inplace
 from ._from_host import index_from
 from ._index import RowIndex
@@ -142,8 +143,6 @@ class FrameRenaming(FrameBase, Renaming):
         self, loc: int, column: Hashable, value: Any, allow_duplicates: bool = False
     ) -> None:
         """Puts a column before the one at a place."""
-        from ._assignment import as_column, one_column
-
         shell = pd.DataFrame(columns=self._labels.index)
         shell.insert(loc, column, np.empty(0), allow_duplicates=allow_duplicates)
         columns = list(self._table.columns)

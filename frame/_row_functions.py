@@ -12,7 +12,7 @@ import pandas as pd
 
 from ..shardings._compat import is_x64_enabled
 from ._aggregation import apply_one
-from ._base import FrameBase, axis_number
+from ._base import FrameBase, SeriesBase, axis_number
 from ._column import Array, Column, fill_missing
 from ._labels import Labels
 from ._layout import Layout
@@ -211,8 +211,6 @@ class FrameApply(FrameBase):
         return self._of_columns(results)
 
     def _of_columns(self, results: list[Any]) -> Any:
-        from ._base import SeriesBase
-
         if results and all(isinstance(one, SeriesBase) for one in results):
             table = results[0]._table
             return self._make_frame([one._only for one in results], self._labels, table)

@@ -14,11 +14,13 @@ from ._base import FrameBase
 from ._column import Array, Column
 from ._distinct_keys import are_distinct
 from ._index import RowIndex
+from ._known import is_in_jit
 from ._labels import Labels
 from ._merge_keys import common_pair, join_keys
 from ._moves import sort_rows, take_columns
 from ._packed import pack_rows
-from ._row_pairs import SideRows, is_in_jit, pair_rows
+from ._pair_rows import pair_rows
+from ._row_pairs import SideRows
 from ._table import Count, Table, as_count, either_needed, is_row
 
 

@@ -16,6 +16,7 @@ from ._known import answered_at_once
 from ._labels import Labels
 from ._moves import settled
 from ._recode import as_string, look_up, renumbered
+from ._string_pairs import concatenated
 from ._table import Table, is_traced
 
 
@@ -185,8 +186,6 @@ class StringMethods:
             `others` must be a series, or a list of them. Not inside `jit`: the distinct pairs, or
             all strings, are put together on the host.
         """
-        from ._string_pairs import concatenated
-
         if others is None:
             if is_traced(self._series._table):
                 raise NotImplementedError(

@@ -11,10 +11,10 @@ import numpy as np
 import pandas as pd
 
 from ._column import NAT, UNITS, Array, Column, ColumnType
-from ._elementwise import Scalar
 from ._moves import settled
 from ._number_ops import COMPARISONS, compare
 from ._recode import with_unit
+from ._scalar import Scalar
 from ._string_ops import constant, invalid
 from ._table import Count
 

@@ -1,33 +1,56 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Operations on columns that are no numbers: strings, categories, times."""
+"""Operations on two columns, or on a column and a scalar, dispatched by their types."""
 
+from collections.abc import Sequence
 from typing import Any
 
-import pandas as pd
-
+from ._category_ops import combine_categories, decode_pair
 from ._column import Column
-from ._elementwise import Scalar
+from ._elementwise import combine_number_pairs
 from ._number_ops import SYMBOLS
+from ._scalar import Scalar
 from ._string_ops import combine_strings, constant, invalid
 from ._table import Count
+from ._time_ops import as_time, combine_times
 
 
-def combine_typed(op: str, a: Any, b: Any, name: Any, num_rows: Count) -> Column:
-    """The result of an operation for a pair of which one side is no number.
+def combine(
+    op: str, pairs: Sequence[tuple[Any, Any]], num_rows: Count, names: Sequence[Any] = ()
+) -> tuple[Column, ...]:
+    """The results of an operation for pairs of a column and a column or scalar.
+
+    Pairs of numbers are one compiled call, whatever their number.
 
     Args:
         op: the operation.
-        a: the left side, a Column or a Scalar.
-        b: the right side.
-        name: of the column, for errors.
+        pairs: left and right sides, each a Column or a Scalar.
         num_rows: how many rows count.
+        names: of the columns, for errors.
 
     Raises:
-        TypeError: the operation has no meaning for the types.
+        TypeError: the operation has no meaning for the types of a pair.
     """
-    from ._category_ops import combine_categories
-    from ._time_ops import as_time, combine_times
+    results: dict[int, Column] = {}
+    numbers: dict[int, tuple[Any, Any]] = {}
+    for position, pair in enumerate(pairs):
+        a, b = decode_pair(op, *pair)
+        if _is_number(a) and _is_number(b):
+            numbers[position] = a, b
+        else:
+            name = names[position] if position < len(names) else None
+            results[position] = _combine_typed(op, a, b, name, num_rows)
+    if numbers:
+        combined = combine_number_pairs(op, tuple(numbers.values()), num_rows)
+        results.update(zip(numbers, combined, strict=True))
+    return tuple(results[position] for position in range(len(pairs)))
 
+
+def _is_number(side: Any) -> bool:
+    return side.is_number if isinstance(side, Scalar) else side.is_numeric
+
+
+def _combine_typed(op: str, a: Any, b: Any, name: Any, num_rows: Count) -> Column:
+    """The result of an operation for a pair, one side of which is no number."""
     columns = [side for side in (a, b) if isinstance(side, Column)]
     kinds = {column.kind for column in columns}
     if "object" in kinds:
@@ -36,7 +59,7 @@ def combine_typed(op: str, a: Any, b: Any, name: Any, num_rows: Count) -> Column
             "applied. Use to_pandas(), or make columns of numbers or strings of it."
         )
     if "category" in kinds:
-        return combine_categories(op, a, b, num_rows)
+        return combine_categories(op, a, b)
     if "string" in kinds:
         return combine_strings(op, a, b, num_rows)
     times = [as_time(side, other, op) for side, other in ((a, b), (b, a))]
@@ -51,8 +74,3 @@ def _with_other(op: str, a: Any, b: Any, column: Column) -> Column:
     if op in ("eq", "ne") or (other.value is None and op in ("lt", "le", "gt", "ge")):
         return constant(column, op == "ne")
     raise invalid(op, a, b)
-
-
-def is_null(side: Any) -> bool:
-    """Whether a side is a scalar that stands for a missing value."""
-    return isinstance(side, Scalar) and bool(pd.isna(side.value))
