@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Checks at the door: what a call may be given, said in words that a user can act on."""
+"""Argument checks. Each error names the rule, what arrived and the remedy."""
 
 import contextlib
 from collections.abc import Sequence
@@ -42,7 +42,7 @@ class CapacityError(ValueError):
 
 
 def as_array(value: Any, caller: str, name: str) -> Array:
-    """Turns an argument into a JAX array of the same dtype, or says why that cannot be."""
+    """Converts an argument to a JAX array of the same dtype, or raises."""
     if isinstance(value, jax.Array):
         array_dtype = value.dtype
     else:
@@ -134,7 +134,7 @@ def as_key(x: Any, caller: str, name: str = "x", num_shards: int = 1) -> Array:
 
 
 def is_key_dtype(dtype: Any) -> bool:
-    """Whether arrays of this dtype can be sorted by."""
+    """Whether arrays of this dtype can be sort keys."""
     dtype = np.dtype(dtype)
     return dtype.name in {
         "bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64",
@@ -173,7 +173,7 @@ def num_rows_of(rows: Any, caller: str, name: str = "rows") -> int:
 
 
 def as_num_valid(num_valid: Any, num_rows: int, caller: str) -> Array:
-    """The number of a shard's rows that count, as an int32 scalar in `[0, num_rows]`."""
+    """Converts `num_valid` of a shard to an int32 scalar in `[0, num_rows]`."""
     if num_valid is None:
         # Whole arrays may have more rows than a shard; `RowMesh.num_valid` counts those of each.
         return jnp.asarray(min(num_rows, MAX_SHARD_ROWS), jnp.int32)
@@ -187,13 +187,13 @@ def as_num_valid(num_valid: Any, num_rows: int, caller: str) -> Array:
 
 
 def check_num_valid(num_valid: Array, caller: str) -> None:
-    """Raises where an array is no number of rows."""
+    """Raises unless an array is an integer scalar."""
     if num_valid.ndim != 0 or not jnp.issubdtype(num_valid.dtype, jnp.integer):
         raise TypeError(f"{caller}: num_valid must be an integer scalar, got {type_of(num_valid)}.")
 
 
 def fits(number: Any, dtype: Any) -> bool:
-    """Whether a number that is known is one of a dtype too; a float may be rounded."""
+    """Whether a dtype can represent a concrete number; floats may be rounded."""
     value, dtype = np.asarray(number)[()], np.dtype(dtype)
     if np.iscomplexobj(value) or jnp.issubdtype(dtype, jnp.complexfloating):
         return jnp.issubdtype(dtype, jnp.complexfloating)
@@ -212,14 +212,14 @@ def fits(number: Any, dtype: Any) -> bool:
 
 
 def as_capacity(capacity: Any, default: int, caller: str) -> int:
-    """Rows that a result has room for: as given, or the default."""
+    """Validates the capacity of a result, or returns the default."""
     if capacity is None:
         return default
     return as_static_int(capacity, caller, "capacity", 0, MAX_SHARD_ROWS)
 
 
 def as_directions(descending: Any, num_keys: int, caller: str) -> tuple[bool, ...]:
-    """One direction for each key column."""
+    """Validates `descending`; returns one direction for each key column."""
     if isinstance(descending, Tracer):
         raise TypeError(
             f"{caller}: descending must be a Python bool, because the program depends on it, "

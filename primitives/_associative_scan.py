@@ -23,12 +23,13 @@ Rows = TypeVar("Rows")
 def associative_scan(
     combine: Callable[[Rows, Rows], Rows], rows: Rows, reverse: bool = False
 ) -> Rows:
-    """Combines each row with all before it, or behind it if reversed.
+    """Combines each row with all rows before it, or after it if reversed.
 
     Args:
         combine: an associative function of two pytrees like `rows`, row by row.
         rows: a pytree of arrays with one leading axis.
-        reverse: scan from the last row on; `combine` gets the row that was scanned earlier first.
+        reverse: scans from the last row to the first; the first argument of `combine` is the row
+            scanned earlier.
 
     Returns:
         The results, like `rows`.
@@ -46,8 +47,8 @@ def _scan(combine: Callable[[Rows, Rows], Rows], rows: Rows) -> Rows:
     num_rows = jax.tree.leaves(rows)[0].shape[0]
     if num_rows < 2:
         return rows
-    # What pairs of rows come to is scanned: the results of odd rows, from which those of the even
-    # rows follow.
+    # The combined pairs are scanned. This gives the results of the odd rows; those of the even
+    # rows follow from them.
     firsts = _every_second(rows, 0, num_rows - 1)
     odd = _scan(combine, combine(firsts, _every_second(rows, 1, num_rows)))
     before = jax.tree.map(lambda leaf: leaf[:-1], odd) if num_rows % 2 == 0 else odd
@@ -61,7 +62,7 @@ def _every_second(rows: Rows, start: int, stop: int) -> Rows:
 
 
 def _interleave(even: Array, odd: Array) -> Array:
-    """The rows of both in turns; of the even ones there are as many, or one more."""
+    """Interleaves both arrays; `even` has as many rows as `odd`, or one more."""
     num_rows = even.shape[0] + odd.shape[0]
     rest = (0, 0, 0)
     padded = [
@@ -78,7 +79,7 @@ def _interleave(even: Array, odd: Array) -> Array:
 
 
 def nothing_of(dtype: np.dtype) -> np.ndarray:
-    """What may be added to any number of a dtype, and leaves its bits: -0.0, not 0.0."""
+    """The additive identity of a dtype that preserves every bit: -0.0, not 0.0."""
     if jnp.issubdtype(dtype, jnp.complexfloating):
         return np.array(complex(-0.0, -0.0), dtype)
     return np.array(-0.0 if jnp.issubdtype(dtype, jnp.floating) else 0, dtype)

@@ -33,13 +33,13 @@ def compact(
     Args:
         mask: a flag for each row, bool of shape `(rows,)`, of any length.
         rows: any pytree of arrays with the same leading axis; None for the ids of the rows, int32.
-        mesh: the mesh that the rows are spread over; one device if left out.
+        mesh: mesh of the rows; one device by default.
         capacity: rows of the result. Static. Left out, an eager call returns the selected rows
             and no more; a traced one has room for all rows.
-        num_valid: the rows that count, from the front; all of them if left out.
+        num_valid: number of valid rows, at the front; all rows by default.
         return_index: whether the ids of the rows come with them, int32, as the second of a pair.
         one_pass: how the arrays move on one device; see `local.compact`.
-        axis: mesh axis or axes that the rows lie along; all axes of the mesh if left out.
+        axis: mesh axis or axes of the rows; all axes of the mesh by default.
         transport: how the rows travel; see `collective.partition`.
 
     Returns:
@@ -49,8 +49,8 @@ def compact(
 
     Raises:
         CapacityError: an eager call was given too small a capacity.
-        TypeError: `mask` is not bool, `capacity` is traced, or `mesh` is no mesh.
-        ValueError: lengths differ, `transport` is none of those that exist, or `axis` names no
+        TypeError: `mask` is not bool, `capacity` is traced, or `mesh` is not a mesh.
+        ValueError: lengths differ, `transport` is unknown, or `axis` names no
             axis of the mesh.
 
     Cost:
@@ -76,7 +76,7 @@ def compact(
         row_ids = jnp.arange(num_rows, dtype=jnp.int32)
         rows = row_ids if are_ids else (rows, row_ids)
     if mesh is not None and num_rows == 0:
-        # XLA compiles no program over a mesh whose arguments are all empty: a row without a flag.
+        # XLA cannot compile a program over a mesh if all arguments are empty: a row without a flag.
         rows, mask = jax.tree.map(
             lambda leaf: jnp.zeros((1, *leaf.shape[1:]), leaf.dtype), (rows, mask)
         )

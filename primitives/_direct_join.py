@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Joins with a side that a table of its keys finds: integers, close together, each there once."""
+"""Joins by direct addressing: one side has distinct integer keys in a dense range."""
 
 import functools
 from typing import Any, NamedTuple
@@ -13,21 +13,21 @@ from ._typing import Array
 from .local._join import How, Joined
 from .local._sides import KeySides
 
-# For each row of the side that is looked up: a join by hashes writes no less for it.
+# Per row of the side in the table: a hash join writes at least as much for it.
 MOST_SLOTS_PER_ROW = 4
 MOST_SLOTS = 2**30
 SAMPLE_ROWS = 1 << 14
 
 
 class DirectMatches(NamedTuple):
-    """The only row of the other side that each row of one side matches.
+    """Matches of a join in which each row of one side has at most one.
 
     Attributes:
-        right_rows: for each left row its match, -1 where it has none.
-        num_left: how many left rows count.
-        num_pairs: how many pairs there are, on the host.
-        how: "left", or "inner" where some left row is in no pair.
-        is_swapped: whether left is right.
+        right_rows: the matching right row of each left row, or -1.
+        num_left: the number of valid left rows.
+        num_pairs: the number of pairs, on the host.
+        how: "left", or "inner" if some left rows have no match and are dropped.
+        is_swapped: whether the left and right sides are exchanged.
     """
 
     right_rows: Array
@@ -37,7 +37,7 @@ class DirectMatches(NamedTuple):
     is_swapped: bool
 
     def pairs(self, capacity: int) -> Joined:
-        """The pairs, as `local.join` has them."""
+        """Returns the pairs in the form and order of `local.join`."""
         if self.how == "inner":
             joined = _matched(self.right_rows, capacity)
         else:
@@ -49,11 +49,11 @@ class DirectMatches(NamedTuple):
 
 
 def match_directly(sides: KeySides, how: How) -> DirectMatches | None:
-    """Matches rows outside `jit` by a direct-address table, where one side has keys for it.
+    """Matches rows eagerly by a direct-address table, if the keys of one side allow it.
 
-    A table has a slot for each integer from the least key of that side to the greatest. There is
-    none, and None is returned, where keys are no single column of integers, come twice, or are far
-    apart, and for joins that ask for more than the match of each row.
+    The table has a slot for each integer from the smallest key of that side to the largest. Returns
+    None if the keys are not a single column of integers, are repeated or are sparse, and for joins
+    that need more than the match of each row.
 
     Cost:
         Work O(rows). A few numbers are read back.
@@ -73,7 +73,7 @@ def match_directly(sides: KeySides, how: How) -> DirectMatches | None:
     least, greatest, *counts = jax.device_get((*bounds, sides.num_a, sides.num_b))
     num_left, num_right = map(int, counts)
     num_slots = int(greatest) - int(least) + 1
-    # Fewer slots than rows: some key comes twice. Without rows the bounds are the wrong way round.
+    # Fewer slots than rows: some key is repeated. Without rows the bounds are reversed.
     if not 0 < num_right <= num_slots <= min(MOST_SLOTS_PER_ROW * num_right, MOST_SLOTS):
         return None
     table, num_distinct = _table(right_keys, least, sides.num_b, in_steps(num_slots))
@@ -81,15 +81,17 @@ def match_directly(sides: KeySides, how: How) -> DirectMatches | None:
         return None
     right_rows, num_found = _look_up(table, left_keys, least, greatest, sides.num_a)
     num_pairs = num_left if how == "left" else int(num_found)
-    # Where every row has a match there is none to be left out.
+    # If every row has a match, an inner join keeps them all.
     how = "left" if num_pairs == num_left else how
     return DirectMatches(right_rows, sides.num_a, num_pairs, how, is_swapped)
 
 
 @functools.partial(jax.jit, static_argnums=3)
 def _table(keys: Array, least: Any, num_valid: Array, num_slots: int) -> tuple[Array, Array]:
-    """The row of each key at its distance from the least, -1 where there is none; and how many
-    slots are taken. Where a key comes twice among the first rows, both are of those rows alone.
+    """Builds the direct-address table: row ids by distance from the smallest key, -1 if empty.
+
+    Returns the table and the number of occupied slots. If a key is repeated among the first rows,
+    both describe those rows only.
     """
 
     def of_first(num_rows: int) -> tuple[Array, Array]:
@@ -101,7 +103,7 @@ def _table(keys: Array, least: Any, num_valid: Array, num_slots: int) -> tuple[A
     num_rows = keys.shape[0]
     if num_rows <= 4 * SAMPLE_ROWS:
         return of_first(num_rows)
-    # Keys that come twice mostly do so early: among few rows of a million at random, hundreds.
+    # Repeated keys usually show early: hundreds in a small sample of a million random rows.
     table, num_distinct = of_first(SAMPLE_ROWS)
     is_distinct = num_distinct == jnp.minimum(num_valid, SAMPLE_ROWS)
     return jax.lax.cond(is_distinct, lambda: of_first(num_rows), lambda: (table, num_distinct))
@@ -111,7 +113,7 @@ def _table(keys: Array, least: Any, num_valid: Array, num_slots: int) -> tuple[A
 def _look_up(
     table: Array, keys: Array, least: Any, greatest: Any, num_valid: Array
 ) -> tuple[Array, Array]:
-    """The row that has each key, -1 for none and in padding; and how many keys some row has."""
+    """Returns the table's row of each key, -1 if absent or padding, and the number found."""
     is_row = jax.lax.iota(jnp.int32, keys.shape[0]) < num_valid
     is_near = is_row & (keys >= least) & (keys <= greatest)
     slots = jnp.where(is_near, _distance(keys, least), 0)
@@ -120,7 +122,7 @@ def _look_up(
 
 
 def _distance(keys: Array, least: Any) -> Array:
-    """How far keys are from the least one: right where that is less than 2^31."""
+    """Distances of keys from the smallest one; correct for distances below 2^31."""
     if keys.dtype.itemsize < 4:
         return keys.astype(jnp.int32) - least.astype(jnp.int32)
     return (keys - least).astype(jnp.int32)
@@ -128,9 +130,9 @@ def _distance(keys: Array, least: Any) -> Array:
 
 @functools.partial(jax.jit, static_argnums=1)
 def _matched(right_rows: Array, capacity: int) -> Joined:
-    """The rows that have a match."""
+    """Keeps the pairs of rows with a match."""
     left_rows = jax.lax.iota(jnp.int32, right_rows.shape[0])
-    # `compact` fills up with zeros: numbers from one on leave them for what is no pair.
+    # `compact` pads with zeros: ids that start at one leave zero for padding.
     rows = left_rows + 1, right_rows + 1
     kept = local.compact(right_rows >= 0, rows, capacity=capacity)
     return Joined(kept.rows[0] - 1, kept.rows[1] - 1, kept.count)
@@ -138,15 +140,15 @@ def _matched(right_rows: Array, capacity: int) -> Joined:
 
 @functools.partial(jax.jit, static_argnums=1)
 def _in_place(num_valid: Array, capacity: int) -> Array:
-    """Each row's own number, -1 in padding."""
+    """Row ids in order, -1 in padding."""
     row_ids = jax.lax.iota(jnp.int32, capacity)
     return jnp.where(row_ids < num_valid, row_ids, -1)
 
 
 def _resized(row_ids: Array, capacity: int) -> Array:
-    """As many as there is room for, with -1 for what is missing."""
+    """Truncates row ids to a capacity, or pads them with -1."""
     missing = capacity - row_ids.shape[0]
     if missing > 0:
         return jnp.pad(row_ids, (0, missing), constant_values=-1)
-    # Not by a compiled function: it would copy what need not change.
+    # Not a compiled function, which would copy an array that does not change.
     return row_ids[:capacity] if missing else row_ids

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The distinct keys of whole arrays, numbered, on one device or over a mesh."""
+"""Dense group ids for the keys of whole arrays, on one device or over a mesh."""
 
 import functools
 from typing import Any
@@ -33,13 +33,13 @@ def factorize(
     Args:
         keys: one array of shape `(rows,)`, or a tuple of them, most significant first; of any
             length. -0.0 equals 0.0, and all NaNs are equal.
-        mesh: the mesh that the rows are spread over; one device if left out.
+        mesh: mesh of the rows; one device by default.
         capacity: distinct keys of the result. Static. Left out, an eager call returns the distinct
-            keys and no more; a traced one has room for as many as rows.
+            keys and no more; a traced one has the number of rows as its capacity.
         sort: number the keys in their order, NaN last; else in the order of their first rows.
-        return_index: also the row where each key first stands.
-        num_valid: the rows that count, from the front; all of them if left out.
-        axis: mesh axis or axes that the rows lie along; all axes of the mesh if left out.
+        return_index: also the first row of each key.
+        num_valid: number of valid rows, at the front; all rows by default.
+        axis: mesh axis or axes of the rows; all axes of the mesh by default.
         transport: how the rows travel; see `collective.partition`.
 
     Returns:
@@ -50,8 +50,8 @@ def factorize(
 
     Raises:
         CapacityError: an eager call was given too small a capacity.
-        TypeError: a dtype that cannot be a key, `capacity` is traced, or `mesh` is no mesh.
-        ValueError: arrays of different lengths, there is no such transport, or `axis` names no
+        TypeError: a dtype that cannot be a key, `capacity` is traced, or `mesh` is not a mesh.
+        ValueError: arrays of different lengths, `transport` is unknown, or `axis` names no
             axis of the mesh.
 
     Cost:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rows of whole arrays over a mesh taken by their ids."""
+"""Gathers rows of whole arrays over a mesh by row id."""
 
 import functools
 
@@ -23,14 +23,14 @@ def gather_rows(
     axis: str | tuple[str, ...] | None = None,
     transport: Transport = "auto",
 ) -> PyTree:
-    """Takes rows of arrays that are spread over a mesh, by their ids.
+    """Gathers rows of arrays that are sharded over a mesh, by row id.
 
     What `rows[global_ids]` computes, in bounded memory: no device ever holds all rows.
 
     Args:
         rows: any pytree of arrays with the same leading axis, of any length.
         global_ids: the rows that are wanted, integers of shape `(ids,)`, of any length.
-        mesh: the mesh that rows and ids are spread over.
+        mesh: mesh of the rows and the ids.
         axis: mesh axis or axes that they lie along; all axes of the mesh if left out.
         transport: how ids and rows travel; see `collective.partition`.
 
@@ -39,16 +39,16 @@ def gather_rows(
         id outside `[0, rows)` gives zeros.
 
     Raises:
-        TypeError: `global_ids` are not integers, or `mesh` is no mesh.
-        ValueError: leading axes differ, `transport` is none of those that exist, or `axis` names
+        TypeError: `global_ids` are not integers, or `mesh` is not a mesh.
+        ValueError: leading axes differ, `transport` is unknown, or `axis` names
             no axis of the mesh.
 
     Cost:
         See `collective.gather_rows`.
 
     Guarantees:
-        Deterministic; differentiable in `rows`: what a row gets back is the sum over all that
-        asked for it.
+        Deterministic; differentiable in `rows`: the cotangent of a row is the sum over all its
+        copies.
 
     Example:
         >>> import jax.numpy as jnp

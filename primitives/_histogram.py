@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Numbers of whole arrays counted by bin, and keys counted by digit."""
+"""Histograms of whole arrays: by bin, and of keys by digit."""
 
 import functools
 from collections.abc import Sequence
@@ -26,20 +26,20 @@ def histogram(
     weights: ArrayLike | None = None,
     axis: str | tuple[str, ...] | None = None,
 ) -> Histogram:
-    """Counts numbers in equal bins, or in bins of given edges, on one device or over a mesh.
+    """Counts numbers in equal bins or between given edges, on one device or over a mesh.
 
     The rules are those of `numpy.histogram`: a bin holds its left edge and not its right one, but
     for the last bin, which holds both. Numbers outside of all bins and NaN are dropped.
 
     Args:
         x: array of shape `(rows,)`, of any key dtype and any length.
-        mesh: the mesh that the rows are spread over; one device if left out.
-        bins: how many equal bins. Static; ten if left out.
+        mesh: mesh of the rows; one device by default.
+        bins: number of equal bins. Static; ten by default.
         edges: the edges of the bins, an ascending array of two or more, in place of `bins`.
         range: the outer edges of equal bins, two numbers; the least and the greatest finite number
             of `x` if left out, a half less and more where they are the same.
-        weights: what each row counts for, an array of shape `(rows,)`; one if left out.
-        axis: mesh axis or axes that the rows lie along; all axes of the mesh if left out.
+        weights: weight of each row, an array of shape `(rows,)`; one by default.
+        axis: mesh axis or axes of the rows; all axes of the mesh by default.
 
     Returns:
         `Histogram(counts, edges)`. Counts are int32, or of the dtype of `weights` (int32
@@ -47,7 +47,7 @@ def histogram(
         of JAX's default float. On a mesh every device gets them.
 
     Raises:
-        TypeError: a dtype that has no order, `bins` is traced, or `mesh` is no mesh.
+        TypeError: a dtype that has no order, `bins` is traced, or `mesh` is not a mesh.
         ValueError: `bins` is less than one, there are fewer than two edges, both are given, known
             edges do not ascend, a known `range` is not finite and ascending, lengths differ, or
             `axis` names no axis of the mesh.
@@ -80,7 +80,8 @@ def histogram(
 
 
 def _not_empty(rows: Any) -> Any:
-    # XLA compiles no program over a mesh whose arguments are all empty: a row that does not count.
+    # XLA cannot compile a program over a mesh if all arguments are empty: a row that does not
+    # count.
     return jax.tree.map(lambda leaf: leaf if leaf.shape[0] else jnp.zeros(1, leaf.dtype), rows)
 
 
@@ -107,7 +108,7 @@ def digit_histogram(
     *,
     axis: str | tuple[str, ...] | None = None,
 ) -> Int[Array, " digits"]:
-    """Counts keys by a digit of theirs, as a radix sort sees it, on one device or over a mesh.
+    """Counts keys by one digit of their radix-sort order, on one device or over a mesh.
 
     The digit is bits `shift` to `shift + bits` of the key's ordered word: an unsigned integer as it
     is, a signed one with its sign bit turned, a float of 32 or 64 bits by its ordered bits.
@@ -115,15 +116,15 @@ def digit_histogram(
     Args:
         keys: array of shape `(rows,)`, of any key dtype and any length.
         shift: the lowest bit of the digit. Static.
-        bits: how many bits it has, 24 at most. Static.
-        mesh: the mesh that the rows are spread over; one device if left out.
-        axis: mesh axis or axes that the rows lie along; all axes of the mesh if left out.
+        bits: number of bits of the digit, 24 at most. Static.
+        mesh: mesh of the rows; one device by default.
+        axis: mesh axis or axes of the rows; all axes of the mesh by default.
 
     Returns:
         The counts of the digits from 0 to `2**bits - 1`, int32. On a mesh every device gets them.
 
     Raises:
-        TypeError: a dtype that cannot be sorted by, `shift` or `bits` is traced, or `mesh` is no
+        TypeError: a dtype that cannot be sorted by, `shift` or `bits` is traced, or `mesh` is not a
             mesh.
         ValueError: the digit lies outside of the key's bits, or `axis` names no axis of the mesh.
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which rows of whole arrays have their key in a set, on one device or over a mesh."""
+"""Set membership of the keys of whole arrays, on one device or over a mesh."""
 
 import functools
 
@@ -25,18 +25,18 @@ def isin(
     axis: str | tuple[str, ...] | None = None,
     transport: Transport = "auto",
 ) -> Bool[Array, " rows"]:
-    """Tells, for each row, whether its key is among others, on one device or over a mesh.
+    """Tests whether each row's key is in a set of keys, on one device or over a mesh.
 
     Args:
         keys: one array of shape `(rows,)`, or a tuple of them; of any length. -0.0 equals 0.0, and
             unlike in NumPy NaN equals NaN, as in pandas and everywhere in this library.
         test_keys: the keys to look for: as many columns of the same dtypes, in any order, of any
             length, and as often as they come.
-        mesh: the mesh that the rows are spread over; one device if left out.
-        invert: flag the rows whose key is not among them. Static.
-        num_valid: the rows of `keys` and those of `test_keys` that count, from the front; all of
-            them if left out.
-        axis: mesh axis or axes that the rows lie along; all axes of the mesh if left out.
+        mesh: mesh of the rows; one device by default.
+        invert: flag the rows with a key outside the set instead. Static.
+        num_valid: numbers of valid rows of `keys` and of `test_keys`, at their fronts; all rows by
+            default.
+        axis: mesh axis or axes of the rows; all axes of the mesh by default.
         transport: how the rows travel; see `collective.partition`.
 
     Returns:
@@ -44,8 +44,8 @@ def isin(
         their number.
 
     Raises:
-        TypeError: dtypes of both differ or cannot be keys, or `mesh` is no mesh.
-        ValueError: numbers of columns or lengths differ, there is no such transport, or `axis`
+        TypeError: dtypes of both differ or cannot be keys, or `mesh` is not a mesh.
+        ValueError: numbers of columns or lengths differ, `transport` is unknown, or `axis`
             names no axis of the mesh.
 
     Cost:

@@ -48,7 +48,7 @@ def join(
         left_keys: one array of shape `(left_rows,)`, or a tuple of them, most significant first;
             of any length. NaN matches NaN, and -0.0 matches 0.0, as in pandas.
         right_keys: as many columns of the same dtypes, each of shape `(right_rows,)`.
-        mesh: the mesh that the rows of both sides are spread over; one device if left out.
+        mesh: mesh of the rows of both sides; one device by default.
         how: which rows come out, and in which order, which is pandas':
 
             - `"inner"`: the pairs, by left row, then right row.
@@ -63,9 +63,9 @@ def join(
             pairs first and returns these and no more; given a function, it has room for as many as
             that makes of their number. A traced call must be given a number, but for semi and anti
             joins, which have room for all left rows.
-        num_valid: the rows of the left side and those of the right that count, from the front; all
-            of them if left out.
-        axis: mesh axis or axes that the rows lie along; all axes of the mesh if left out.
+        num_valid: numbers of valid rows of the left and the right side, at their fronts; all rows
+        by default.
+        axis: mesh axis or axes of the rows; all axes of the mesh by default.
         transport: how the rows travel; see `collective.partition`.
 
     Returns:
@@ -78,7 +78,7 @@ def join(
     Raises:
         CapacityError: an eager call was given too small a capacity.
         TypeError: dtypes of the sides differ or cannot be keys, `capacity` is traced, or `mesh` is
-            no mesh.
+            not a mesh.
         ValueError: numbers of columns or lengths differ, `how` is none of the above, `capacity`
             is left out of a traced join that needs it, or an eager join has 2^31 - 1 pairs or more.
 
@@ -90,7 +90,8 @@ def join(
         `collective.join`.
 
     Guarantees:
-        Deterministic; the same whatever the mesh. What is fetched by the ids is differentiable.
+        Deterministic; the same whatever the mesh. Values that are gathered by the ids are
+        differentiable.
 
     References:
         Manegold, Boncz, Kersten (2002), "Optimizing main-memory join on modern hardware".
@@ -178,10 +179,10 @@ def join_size(
     Args:
         left_keys: as for `join`.
         right_keys: as for `join`.
-        mesh: the mesh that the rows of both sides are spread over; one device if left out.
+        mesh: mesh of the rows of both sides; one device by default.
         how: as for `join`.
         num_valid: as for `join`.
-        axis: mesh axis or axes that the rows lie along; all axes of the mesh if left out.
+        axis: mesh axis or axes of the rows; all axes of the mesh by default.
         transport: how the rows travel; see `collective.partition`.
 
     Returns:
@@ -189,8 +190,8 @@ def join_size(
         where there are that many or more. On a mesh every device gets it.
 
     Raises:
-        TypeError: dtypes of the sides differ or cannot be keys, or `mesh` is no mesh.
-        ValueError: numbers of columns or lengths differ, or `how` is no join.
+        TypeError: dtypes of the sides differ or cannot be keys, or `mesh` is not a mesh.
+        ValueError: numbers of columns or lengths differ, or `how` is unknown.
 
     Cost:
         Work O(left_rows + right_rows) on CPU, that of a sort of both sides elsewhere.

@@ -42,7 +42,7 @@ def join_asof(
         left: times of the left rows, or whatever else is to be compared, in any order, of shape
             `(left_rows,)`; of any dtype that can be sorted by, and of any length.
         right: times of the right rows, in any order, of the same dtype and shape `(right_rows,)`.
-        mesh: the mesh that the rows of both sides are spread over; one device if left out.
+        mesh: mesh of the rows of both sides; one device by default.
         by: keys of the left rows and those of the right ones, each an array or a tuple of arrays,
             that must be equal in rows that match. NaN equals NaN.
         direction: where the right row may lie.
@@ -54,22 +54,22 @@ def join_asof(
         tolerance: how far the times may be apart, a number of their dtype that is not negative;
             any distance if left out.
         allow_exact: whether equal times match.
-        num_valid: the rows of the left side and those of the right that count, from the front; all
-            of them if left out.
-        axis: mesh axis or axes that the rows lie along; all axes of the mesh if left out.
+        num_valid: numbers of valid rows of the left and the right side, at their fronts; all rows
+        by default.
+        axis: mesh axis or axes of the rows; all axes of the mesh by default.
         transport: how the rows travel; see `collective.partition`.
 
     Returns:
-        For each left row the position of its right row, -1 where there is none, and in padding.
+        For each left row the position of its right row, -1 for no match and in padding.
         int32, or int64 where a mesh holds more than 2^31 right rows; on a mesh sharded by rows
         where it divides the number of left rows. Of right rows with the same time the last one
         matches from behind, the first from before.
 
     Raises:
         TypeError: dtypes of the sides differ or cannot be sorted by, `tolerance` is no number of
-            the dtype of the times, or `mesh` is no mesh.
+            the dtype of the times, or `mesh` is not a mesh.
         ValueError: arrays that are not one-dimensional or differ in length, a negative `tolerance`,
-            a `direction` that is none of the above, there is no such transport, or `axis` names no
+            a `direction` that is none of the above, `transport` is unknown, or `axis` names no
             axis of the mesh.
 
     Cost:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Keys as unsigned words whose order is the order of the keys.
+"""Order-preserving maps from sort keys to unsigned words.
 
-The order is NumPy's and pandas': -0.0 equals 0.0, NaN comes last, in either direction. After this
-step a sort knows one kind of key only, an unsigned integer of 32 or 64 bits.
+The order is NumPy's and pandas': -0.0 equals 0.0, and NaN comes last in either direction. After
+this step a sort handles one kind of key only: an unsigned integer of 32 or 64 bits.
 """
 
 from collections.abc import Sequence
@@ -18,12 +18,13 @@ from ._typing import Array
 
 
 class OrderedWord(NamedTuple):
-    """One column that is ready to be sorted by.
+    """One key column, encoded for sorting.
 
     The lowest `bits` bits of `word ^ flip`, taken as an unsigned integer, are in the order of the
-    key. The flip is kept apart because a kernel can apply it while it reads: a signed or descending
-    integer key then needs no pass of its own. So is a float of 32 or 64 bits kept as it is, with a
-    flip of all ones where it is descending; kernels read it through the map that `ordered` is.
+    key. The flip is stored separately because a kernel can apply it while it reads: a signed or
+    descending integer key then needs no extra pass. A float of 32 or 64 bits is also stored
+    unchanged, with a flip of all ones if it is descending; kernels apply the map of `ordered` as
+    they read it.
     """
 
     word: Array
@@ -31,7 +32,7 @@ class OrderedWord(NamedTuple):
     bits: int
 
     def ordered(self) -> Array:
-        """The unsigned integers themselves."""
+        """Returns the unsigned integers."""
         if jnp.issubdtype(self.word.dtype, jnp.floating):
             return _ordered_float_bits(self.word, descending=self.flip != 0)
         dtype = np.dtype(f"uint{8 * self.word.dtype.itemsize}")
@@ -44,13 +45,13 @@ class OrderedWord(NamedTuple):
 
 
 def ordered_word(key: Array, *, descending: bool = False, bits: int | None = None) -> OrderedWord:
-    """Maps one key column to words in its order."""
+    """Maps one key column to words in the same order."""
     dtype = key.dtype
     if jnp.issubdtype(dtype, jnp.floating):
         return _float_word(key, descending)
     width = 1 if dtype == jnp.bool_ else 8 * dtype.itemsize
     used_bits = width if bits is None else min(bits, width)
-    # With `bits` given the low bits are compared as they stand, so the sign bit is not turned.
+    # With `bits` given the low bits are compared unchanged, so the sign bit is not flipped.
     is_signed = jnp.issubdtype(dtype, jnp.signedinteger) and bits is None
     flip = (1 << (width - 1)) if is_signed else 0
     if descending:
@@ -79,16 +80,16 @@ def _ordered_float_bits(key: Array, descending: bool) -> Array:
     word = jax.lax.bitcast_convert_type(key, dtype)
     magnitude = word & ~sign
     word = jnp.where(magnitude == 0, dtype.type(0), word)
-    # A negative number grows towards zero: turn all of its bits; else only the sign.
+    # A negative number grows towards zero: flip all of its bits; otherwise only the sign.
     word = word ^ jnp.where(word & sign != 0, all_ones, sign)
     if descending:
         word = ~word
-    # No number has all ones, in either direction: the NaN closest to it is not a number.
+    # No number maps to all ones, in either direction: only a NaN would.
     return jnp.where(magnitude > infinity, all_ones, word)
 
 
 def key_of_word(word: Array, dtype: Any) -> Array:
-    """The key that `ordered_word` made `word` (before the flip) of; no float of 16 bits."""
+    """Inverts `ordered_word`, given the word before the flip; not for floats of 16 bits."""
     dtype = np.dtype(dtype)
     if dtype == jnp.bool_:
         return word != 0
@@ -99,7 +100,7 @@ def key_of_word(word: Array, dtype: Any) -> Array:
 
 
 def holds_whole_key(dtype: Any) -> bool:
-    """Whether a key can be read back from its sorted word, every bit of it."""
+    """Whether a key can be recovered exactly from its sorted word."""
     return not jnp.issubdtype(dtype, jnp.floating) or np.dtype(dtype).itemsize >= 4
 
 

@@ -36,15 +36,15 @@ def merge(
         a_keys: keys in the order of `radix_sort`: one array of shape `(a_rows,)`, or a tuple of
             them, most significant first. Any length.
         b_keys: as many columns of the same dtypes, each of shape `(b_rows,)`.
-        mesh: the mesh that the rows are spread over; one device if left out.
-        values: the values of `a` and those of `b`: two pytrees of the same structure, whose
-            leaves differ only in their number of rows.
+        mesh: mesh of the rows; one device by default.
+        values: the values of `a` and those of `b`: two pytrees of the same structure; leaves may
+            differ in their number of rows only.
         descending: the direction that both are sorted in, or one for each key.
-        axis: mesh axis or axes that the rows lie along; all axes of the mesh if left out.
+        axis: mesh axis or axes of the rows; all axes of the mesh by default.
         transport: how the rows travel; see `collective.partition`.
 
     Returns:
-        The merged keys, an array or a tuple as they were given; with values `(keys, values)`.
+        The merged keys, an array or a tuple, like the argument; with values `(keys, values)`.
         Sharded as the result of `radix_sort`.
 
     Raises:

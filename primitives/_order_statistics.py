@@ -26,23 +26,23 @@ def top_k(
     """Finds the k largest (or smallest) elements, in order, on one device or over a mesh.
 
     They are the first k rows of a stable sort in that direction, so ties go to the lowest row id,
-    -0.0 equals 0.0, and NaN stands behind every number, in both directions.
+    -0.0 equals 0.0, and NaN comes after every number, in both directions.
 
     Args:
         x: array of shape `(rows,)`, of any key dtype and any length.
         k: how many. Static.
-        mesh: the mesh that the rows are spread over; one device if left out.
+        mesh: mesh of the rows; one device by default.
         largest: the largest first; else the smallest first.
-        num_valid: the rows that count, from the front; all of them if left out. Where fewer than
+        num_valid: number of valid rows, at the front; all rows by default. Where fewer than
             `k` count, padding fills the end of the result.
-        axis: mesh axis or axes that the rows lie along; all axes of the mesh if left out.
+        axis: mesh axis or axes of the rows; all axes of the mesh by default.
 
     Returns:
         `TopK(values, row_ids)`, each of shape `(k,)`. On a mesh every device gets them.
 
     Raises:
         ValueError: `k` is not in `[0, rows]`, or `axis` names no axis of the mesh.
-        TypeError: a dtype that cannot be sorted by, `k` is traced, or `mesh` is no mesh.
+        TypeError: a dtype that cannot be sorted by, `k` is traced, or `mesh` is not a mesh.
 
     Cost:
         Work O(rows) on CPU, a sort elsewhere. Communication: one `all_gather` of `k` elements and
@@ -100,17 +100,17 @@ def select_rank(
         x: array of shape `(rows,)`, of any key dtype and any length.
         ranks: integers of any shape, in `[0, rows)`. Ranks that are not known while tracing are
             clipped to the rows that count.
-        mesh: the mesh that the rows are spread over; one device if left out.
-        num_valid: the rows that count, from the front; all of them if left out.
-        axis: mesh axis or axes that the rows lie along; all axes of the mesh if left out.
+        mesh: mesh of the rows; one device by default.
+        num_valid: number of valid rows, at the front; all rows by default.
+        axis: mesh axis or axes of the rows; all axes of the mesh by default.
 
     Returns:
-        The elements, in the shape of `ranks`; what a stable sort would have at those places, bit
-        for bit. On a mesh every device gets them.
+        The elements, in the shape of `ranks`; those at the same positions of a stable sort, bit for
+        bit. On a mesh every device gets them.
 
     Raises:
-        TypeError: a dtype that cannot be sorted by, `ranks` that are not integers, or `mesh` is no
-            mesh.
+        TypeError: a dtype that cannot be sorted by, `ranks` that are not integers, or `mesh` is not
+            a mesh.
         ValueError: a rank that is known lies outside `[0, rows)`, `x` is empty, or `axis` names no
             axis of the mesh.
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Collectives called on whole arrays, which are padded where the mesh does not divide them."""
+"""Runs collectives on whole arrays, padded to a multiple of the number of shards."""
 
 import functools
 from collections.abc import Callable
@@ -19,9 +19,9 @@ from .local._merge import as_pair
 
 
 class ValidRows(NamedTuple):
-    """How many rows of a whole array count, from the front: those of `full_shards`, then `rest`.
+    """The number of valid rows of a whole array: `full_shards` full shards, then `rest` rows.
 
-    In two numbers, so that 32 bits hold either however many rows there are.
+    Two numbers, so that each fits 32 bits for any number of rows.
     """
 
     full_shards: ArrayLike
@@ -32,7 +32,7 @@ ValidSides: TypeAlias = tuple[ValidRows | None, ValidRows | None]
 
 
 class RowMesh:
-    """A mesh, and the axes of it that rows lie along. Hashable: static under `jit`."""
+    """A mesh and the mesh axes of the rows. Hashable: static under `jit`."""
 
     def __init__(self, mesh: Any, axis: str | tuple[str, ...] | None, caller: str):
         if not isinstance(mesh, (Mesh, AbstractMesh)):
@@ -52,15 +52,15 @@ class RowMesh:
 
     @property
     def spec(self) -> PartitionSpec:
-        """Rows cut along the axes."""
+        """The partition spec of rows that are sharded along the axes."""
         return PartitionSpec(self.axes)
 
     def shard_rows(self, num_rows: int) -> int:
-        """Rows of each shard, padding included."""
+        """The number of rows of each shard, padding included."""
         return -(-num_rows // self.num_shards)
 
     def valid_rows(self, num_valid: Any, num_rows: int, caller: str) -> ValidRows | None:
-        """Checks how many rows count; what comes out is for `num_valid`. None for all of them."""
+        """Validates `num_valid` of a whole array; None means that all rows are valid."""
         if num_valid is None:
             return None
         capacity = self.shard_rows(num_rows)
@@ -77,12 +77,12 @@ class RowMesh:
     def valid_rows_of_sides(
         self, num_valid: Any, lengths: tuple[int, int], caller: str
     ) -> ValidSides:
-        """As `valid_rows`, of a pair: one for each side."""
+        """`valid_rows` of both sides of a pair."""
         of_a, of_b = as_pair(num_valid, caller, "num_valid")
         return self.valid_rows(of_a, lengths[0], caller), self.valid_rows(of_b, lengths[1], caller)
 
     def num_valid(self, num_rows: int, valid: ValidRows | None = None) -> Array:
-        """Inside `shard_map`: the rows of this shard that count, all padding being at the end."""
+        """Inside `shard_map`: the number of valid rows of this shard, at its front."""
         capacity = self.shard_rows(num_rows)
         if valid is None:
             full_shards, rest = divmod(num_rows, capacity) if capacity else (0, 0)
@@ -96,11 +96,11 @@ class RowMesh:
     def num_valid_of_sides(
         self, lengths: tuple[int, int], valid: ValidSides
     ) -> tuple[Array, Array]:
-        """As `num_valid`, of a pair: one for each side."""
+        """`num_valid` of both sides of a pair."""
         return self.num_valid(lengths[0], valid[0]), self.num_valid(lengths[1], valid[1])
 
     def place(self, rows: Any) -> Any:
-        """Pads the leaves to a multiple of the shards, and cuts them over the mesh."""
+        """Pads the leaves to a multiple of the number of shards, and shards them over the mesh."""
         return jax.tree.map(self._place, rows)
 
     def _place(self, rows: Array) -> Array:
@@ -115,7 +115,7 @@ class RowMesh:
             return jax.device_put(rows, sharding)
         if has_explicit_axes(self.mesh, self.axes):
             return jax.sharding.reshard(rows, sharding)
-        # Under Auto axes shard_map itself says how the rows are cut.
+        # Under Auto axes shard_map itself decides the sharding of the rows.
         return rows
 
     def _padded(self, rows: Array, padding: int) -> Array:
@@ -123,15 +123,17 @@ class RowMesh:
 
         def pad(leaf: Array) -> Array:
             if rows.dtype == jnp.bfloat16 and isinstance(leaf, Tracer):
-                # Else XLA cuts the rows before it takes their bits, and pads them for that.
+                # Otherwise XLA shards the rows before the bitcast, and pads them for it.
                 leaf = jax.lax.with_sharding_constraint(leaf, replicated)
             return jnp.pad(leaf, ((0, padding), *((0, 0),) * (leaf.ndim - 1)))
 
         return _with_bits_kept(pad, rows)
 
     def trim(self, rows: Any, num_rows: int) -> Any:
-        """Keeps the first `num_rows` rows. A length that the shards do not divide cannot be sharded
-        in JAX, so it comes back whole on every device.
+        """Keeps the first `num_rows` rows.
+
+        JAX cannot shard a length that is not a multiple of the number of shards; such a result is
+        replicated.
         """
         is_sharded = num_rows % self.num_shards == 0
         sharding = NamedSharding(self.mesh, self.spec if is_sharded else PartitionSpec())
@@ -147,12 +149,12 @@ class RowMesh:
         return jax.tree.map(trim_if_longer, rows)
 
     def map(self, function: Callable[..., Any], *rows: Any, replicated: Any = ()) -> Any:
-        """Runs a collective on rows that lie on the mesh; its results do too."""
+        """Runs a collective on rows that are sharded over the mesh; so are its results."""
         in_specs = (*(self.spec for _ in rows), *(PartitionSpec() for _ in replicated))
         return shard_map(function, self.mesh, in_specs, self.spec)(*rows, *replicated)
 
     def map_to_all(self, function: Callable[..., Any], *rows: Any, replicated: Any = ()) -> Any:
-        """Runs a collective whose results are the same on every shard."""
+        """Runs a collective with replicated results."""
         in_specs = (*(self.spec for _ in rows), *(PartitionSpec() for _ in replicated))
         return shard_map(function, self.mesh, in_specs, PartitionSpec())(*rows, *replicated)
 
@@ -169,8 +171,8 @@ def _in_shards(num_valid: Array, num_rows: int, capacity: int) -> ValidRows:
 
 
 def _with_bits_kept(move: Callable[[Array], Array], rows: Array) -> Array:
-    # XLA may bring the pieces of an array together by adding zeros, which turns -0.0 into 0.0 and
-    # rewrites NaNs; on CPU it moves bfloat16 by way of float32, which rewrites NaNs too.
+    # XLA may assemble the pieces of an array by adding zeros, which turns -0.0 into 0.0 and
+    # rewrites NaNs. On CPU it moves bfloat16 through float32, which rewrites NaNs too.
     return _move_bits(move, rows) if jnp.issubdtype(rows.dtype, jnp.inexact) else move(rows)
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rows of whole arrays sent to the shards that their destinations name."""
+"""Partition of whole arrays' rows by destination shard."""
 
 import functools
 
@@ -32,11 +32,11 @@ def partition(
         rows: any pytree of arrays with the same leading axis, of any length.
         destination: shard of each row, shape `(rows,)`, integers. A row whose destination lies
             outside `[0, num_shards)` is sent nowhere.
-        mesh: the mesh that the rows are spread over.
+        mesh: mesh of the rows.
         capacity: rows that each shard has room for. Static. Left out, an eager call counts first
             and gives every shard as much room as the fullest needs; a traced one gives each shard
             as much as it sends.
-        axis: mesh axis or axes that the rows lie along; all axes of the mesh if left out.
+        axis: mesh axis or axes of the rows; all axes of the mesh by default.
         transport: how the rows travel; see `collective.partition`.
 
     Returns:
@@ -46,8 +46,8 @@ def partition(
 
     Raises:
         CapacityError: an eager call was given too small a capacity.
-        TypeError: `destination` are not integers, `capacity` is traced, or `mesh` is no mesh.
-        ValueError: leading axes differ, `transport` is none of those that exist, or `axis` names
+        TypeError: `destination` are not integers, `capacity` is traced, or `mesh` is not a mesh.
+        ValueError: leading axes differ, `transport` is unknown, or `axis` names
             no axis of the mesh.
 
     Cost:

@@ -28,20 +28,21 @@ def quantile(
     Args:
         x: array of shape `(rows,)`, of any key dtype and any length.
         q: numbers of any shape, in [0, 1]. Those that are not known while tracing are clipped.
-        mesh: the mesh that the rows are spread over; one device if left out.
-        interpolation: what stands for a place between two rows: "linear" by its distance from
-            both, their "midpoint", the "lower", the "higher" or the "nearest" one (of two equally
-            near ones that of even rank).
-        num_valid: the rows that count, from the front; all of them if left out.
-        axis: mesh axis or axes that the rows lie along; all axes of the mesh if left out.
+        mesh: mesh of the rows; one device by default.
+        interpolation: the value between two rows: "linear" in the distance from both, their
+            "midpoint", the "lower", the "higher" or the "nearest" one (at equal distance the one of
+            even rank).
+        num_valid: number of valid rows, at the front; all rows by default.
+        axis: mesh axis or axes of the rows; all axes of the mesh by default.
 
     Returns:
         The quantiles, in the shape of `q`; of the dtype of a float `x`, else of JAX's default
         float. NaN where a row is NaN, and where there is none. On a mesh every device gets them.
 
     Raises:
-        TypeError: a dtype that cannot be sorted by, `q` that are not numbers, or `mesh` is no mesh.
-        ValueError: a `q` that is known lies outside of [0, 1], there is no such interpolation, or
+        TypeError: a dtype that cannot be sorted by, `q` that are not numbers, or `mesh` is not a
+            mesh.
+        ValueError: a `q` that is known lies outside of [0, 1], `interpolation` is unknown, or
             `axis` names no axis of the mesh.
 
     Cost:

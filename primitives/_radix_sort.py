@@ -37,25 +37,25 @@ def radix_sort(
     Args:
         keys: one array of shape `(rows,)`, or a tuple of them, most significant first; bool,
             integers of 8 to 64 bits, or floats of 16 to 64 bits. Any length.
-        mesh: the mesh that the rows are spread over; one device if left out.
-        values: a pytree of arrays whose leading axis is `rows`; they move with their keys.
-        descending: the direction, or one for each key.
+        mesh: mesh of the rows; one device by default.
+        values: a pytree of arrays with leading axis `rows`; they move with their keys.
+        descending: the direction, or one direction for each key.
         bits: for integer keys, compare only this many of the lowest bits, as an unsigned number.
             Static; all bits, in the order of the dtype, if left out. One number, or one for each
             key.
-        num_valid: the rows that count, from the front; all of them if left out.
-        axis: mesh axis or axes that the rows lie along; all axes of the mesh if left out.
+        num_valid: number of valid rows, at the front; all rows by default.
+        axis: mesh axis or axes of the rows; all axes of the mesh by default.
         transport: how the rows travel; see `collective.partition`.
 
     Returns:
-        The sorted keys, an array or a tuple as they were given; with values `(keys, values)`. The
+        The sorted keys, an array or a tuple, like the argument; with values `(keys, values)`. The
         rows that count come first, and what stands behind them means nothing. On a mesh they are
         sharded by rows; where the mesh does not divide the number of rows, which JAX cannot shard,
         every device gets the whole.
 
     Raises:
-        TypeError: a dtype that cannot be sorted by, a 64-bit one without x64 mode, or `mesh` is no
-            mesh.
+        TypeError: a dtype that cannot be sorted by, a 64-bit one without x64 mode, or `mesh` is not
+            a mesh.
         ValueError: arrays of different lengths, keys not one-dimensional, `bits` out of range, or
             `axis` names no axis of the mesh.
 
@@ -107,11 +107,11 @@ def radix_argsort(
 
     Args:
         keys: as for `radix_sort`.
-        mesh: the mesh that the rows are spread over; one device if left out.
-        descending: the direction, or one for each key.
+        mesh: mesh of the rows; one device by default.
+        descending: the direction, or one direction for each key.
         bits: as for `radix_sort`.
-        num_valid: the rows that count, from the front; all of them if left out.
-        axis: mesh axis or axes that the rows lie along; all axes of the mesh if left out.
+        num_valid: number of valid rows, at the front; all rows by default.
+        axis: mesh axis or axes of the rows; all axes of the mesh by default.
         transport: how the rows travel; see `collective.partition`.
 
     Returns:

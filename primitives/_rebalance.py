@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rows of whole arrays evened out over a mesh."""
+"""Rebalancing of whole arrays' rows over a mesh."""
 
 import functools
 
@@ -23,16 +23,16 @@ def rebalance(
     axis: str | tuple[str, ...] | None = None,
     transport: Transport = "auto",
 ) -> Partitioned:
-    """Evens out the rows that count over the shards of a mesh, keeping their order.
+    """Distributes the valid rows evenly over the shards of a mesh, keeping their order.
 
     It takes what `partition` returns, and returns the same form.
 
     Args:
         rows: any pytree of arrays with the same leading axis, whose length the shards divide.
-        num_valid: the rows of each shard that count, from the front of its piece, integers of
+        num_valid: number of valid rows of each shard, at the front of its piece, integers of
             shape `(num_shards,)`.
-        mesh: the mesh that the rows are spread over.
-        axis: mesh axis or axes that the rows lie along; all axes of the mesh if left out.
+        mesh: mesh of the rows.
+        axis: mesh axis or axes of the rows; all axes of the mesh by default.
         transport: how the rows travel; see `collective.partition`.
 
     Returns:
@@ -41,9 +41,9 @@ def rebalance(
         the rest of each shard.
 
     Raises:
-        TypeError: `num_valid` are not integers, or `mesh` is no mesh.
-        ValueError: leading axes differ, the shards do not divide them, `transport` is none of
-            those that exist, or `axis` names no axis of the mesh.
+        TypeError: `num_valid` are not integers, or `mesh` is not a mesh.
+        ValueError: leading axes differ, the shards do not divide them, `transport` is unknown, or
+            `axis` names no axis of the mesh.
 
     Cost:
         See `collective.rebalance`.

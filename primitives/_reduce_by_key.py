@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rows of whole arrays reduced by their keys, on one device or over a mesh."""
+"""Reductions by key of whole arrays, on one device or over a mesh."""
 
 import functools
 from collections.abc import Callable
@@ -37,16 +37,17 @@ def reduce_by_key(
         keys: one array of shape `(rows,)`, or a tuple of them, most significant first; in any
             order, of any length. Keys are equal as in `radix_sort`.
         values: array of shape `(rows, ...)`, or a pytree of them.
-        ops: what to compute of the values of a key: "sum", "prod", "min", "max", "count", "mean",
+        ops: reductions of the values of a key: "sum", "prod", "min", "max", "count", "mean",
             "var", "std", "first", "last", "any" or "all". One for all leaves of `values`, or a
             pytree of them of the same structure. Static.
-        mesh: the mesh that the rows are spread over; one device if left out.
+        mesh: mesh of the rows; one device by default.
         capacity: distinct keys of the result. Static. Left out, an eager call returns one row for
-            each distinct key and no more; a traced one has room for as many as rows.
+            each distinct key and no more; a traced one has the number of rows as its capacity.
         keys_are_sorted: a promise that the keys are sorted, which saves a sort. Static.
-        ddof: what the number of rows is lessened by in the divisor of "var" and "std". Static.
-        num_valid: the rows that count, from the front; all of them if left out.
-        axis: mesh axis or axes that the rows lie along; all axes of the mesh if left out.
+        ddof: delta degrees of freedom; "var" and "std" divide by the number of rows minus `ddof`.
+            Static.
+        num_valid: number of valid rows, at the front; all rows by default.
+        axis: mesh axis or axes of the rows; all axes of the mesh by default.
         transport: how the rows travel; see `collective.partition`.
 
     Returns:
@@ -57,8 +58,8 @@ def reduce_by_key(
     Raises:
         CapacityError: an eager call was given too small a capacity.
         TypeError: a dtype that cannot be sorted by or that an op does not take, a static argument
-            that is traced, or `mesh` is no mesh.
-        ValueError: lengths differ, there is no such op or transport, or `axis` names no axis of
+            that is traced, or `mesh` is not a mesh.
+        ValueError: lengths differ, an op or `transport` is unknown, or `axis` names no axis of
             the mesh.
 
     Cost:
@@ -106,7 +107,7 @@ def reduce_by_key(
 
 
 class _Reduction(NamedTuple):
-    """What to compute, and how: all that is static. One name for each leaf."""
+    """The static arguments of a reduction. One operator name for each leaf."""
 
     names: tuple[str, ...]
     keys_are_sorted: bool

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs of equal neighbouring keys in whole arrays, on one device or over a mesh."""
+"""Runs of equal adjacent keys in whole arrays, on one device or over a mesh."""
 
 import functools
 from typing import Any
@@ -26,16 +26,16 @@ def run_length_encode(
     axis: str | tuple[str, ...] | None = None,
     transport: Transport = "auto",
 ) -> RunLengths:
-    """Finds the runs of equal neighbouring keys, on one device or over a mesh.
+    """Finds the runs of equal adjacent keys, on one device or over a mesh.
 
     Args:
         keys: one array of shape `(rows,)`, or a tuple of them; in any order, of any length. Keys
             are equal as in `radix_sort`: -0.0 equals 0.0, and all NaNs are equal.
-        mesh: the mesh that the rows are spread over; one device if left out.
+        mesh: mesh of the rows; one device by default.
         capacity: runs of the result. Static. Left out, an eager call returns the runs and no more;
-            a traced one has room for as many as rows.
-        num_valid: the rows that count, from the front; all of them if left out.
-        axis: mesh axis or axes that the rows lie along; all axes of the mesh if left out.
+            a traced one has the number of rows as its capacity.
+        num_valid: number of valid rows, at the front; all rows by default.
+        axis: mesh axis or axes of the rows; all axes of the mesh by default.
         transport: how the runs travel; see `collective.partition`.
 
     Returns:
@@ -45,8 +45,8 @@ def run_length_encode(
 
     Raises:
         CapacityError: an eager call was given too small a capacity.
-        TypeError: a dtype that cannot be sorted by, `capacity` is traced, or `mesh` is no mesh.
-        ValueError: keys of different lengths or not one-dimensional, there is no such transport,
+        TypeError: a dtype that cannot be sorted by, `capacity` is traced, or `mesh` is not a mesh.
+        ValueError: keys that differ in length or are not one-dimensional, `transport` is unknown,
             or `axis` names no axis of the mesh.
 
     Cost:

@@ -28,20 +28,20 @@ def inclusive_scan(
             function of two rows, each a pytree like `x` without the leading axis, that returns
             such a row. It need not commute: its first argument comes first in the order of the
             scan. Static: a new function is a new program.
-        mesh: the mesh that the rows are spread over; one device if left out.
+        mesh: mesh of the rows; one device by default.
         reverse: from the last row to the first.
-        num_valid: the rows that count, from the front; all of them if left out.
-        axis: mesh axis or axes that the rows lie along; all axes of the mesh if left out.
+        num_valid: number of valid rows, at the front; all rows by default.
+        axis: mesh axis or axes of the rows; all axes of the mesh by default.
 
     Returns:
-        A pytree like `x`, of the same dtypes; bool under `"add"` and `"mul"` becomes int32. Zeros
-        stand behind the rows that count. On a mesh it is sharded by rows; where the mesh does not
-        divide the number of rows, which JAX cannot shard, every device gets the whole.
+        A pytree like `x`, of the same dtypes; bool under `"add"` and `"mul"` becomes int32. Padding
+        rows are zero. On a mesh it is sharded by rows; where the mesh does not divide the number of
+        rows, which JAX cannot shard, every device gets the whole.
 
     Raises:
         TypeError: a dtype that `op` does not take, `op` is a function that returns something else
-            than it takes, or `mesh` is no mesh.
-        ValueError: leading axes differ, `op` is no operator, or `axis` names no axis of the mesh.
+            than it takes, or `mesh` is not a mesh.
+        ValueError: leading axes differ, `op` is unknown, or `axis` names no axis of the mesh.
 
     Cost:
         See `collective.inclusive_scan`: no row leaves its shard but one of each.
@@ -85,13 +85,13 @@ def exclusive_scan(
     Args:
         x: as for `inclusive_scan`.
         op: as for `inclusive_scan`.
-        mesh: the mesh that the rows are spread over; one device if left out.
-        initial: stands before the first row: one number, or a pytree like `x` of single rows. For
-            a named `op` it defaults to what that leaves alone: zero, one, or the greatest or least
-            number of the dtype. A function as `op` needs it.
+        mesh: mesh of the rows; one device by default.
+        initial: the value before the first row: one number, or a pytree like `x` of single rows.
+            For a named `op` it defaults to the identity element: zero, one, or the largest or
+            smallest number of the dtype. A function as `op` needs it.
         reverse: from the last row to the first.
-        num_valid: the rows that count, from the front; all of them if left out.
-        axis: mesh axis or axes that the rows lie along; all axes of the mesh if left out.
+        num_valid: number of valid rows, at the front; all rows by default.
+        axis: mesh axis or axes of the rows; all axes of the mesh by default.
 
     Returns:
         A pytree like `x`, as of `inclusive_scan`.

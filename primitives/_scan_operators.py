@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a scan may be made of: the named operators, and functions that a caller brings."""
+"""Scan operators: named ones, and associative functions from the caller."""
 
 from collections.abc import Callable
 from typing import Any, Literal, NamedTuple, TypeAlias
@@ -18,7 +18,7 @@ Operator: TypeAlias = NamedOperator | Callable[[Any, Any], Any]
 
 
 class Scan(NamedTuple):
-    """Which scan: all that is static about it. Hashable."""
+    """The static parameters of a scan. Hashable."""
 
     op: Any
     reverse: bool
@@ -26,12 +26,12 @@ class Scan(NamedTuple):
 
     @property
     def is_named(self) -> bool:
-        """Whether the operator is one that we know."""
+        """Whether the operator is a named one."""
         return isinstance(self.op, str)
 
 
 def identity_of(op: NamedOperator, dtype: Any) -> Any:
-    """What an operator leaves alone, the result for no rows; a NumPy scalar."""
+    """The identity element of a named operator for a dtype, as a NumPy scalar."""
     dtype = np.dtype(dtype)
     if op in ("add", "mul"):
         return dtype.type(op == "mul")
@@ -54,7 +54,7 @@ def combine_named(op: NamedOperator, left: Array, right: Array) -> Array:
 
 
 def is_kept(op: NamedOperator, left: Array, right: Array) -> Array:
-    """Whether the extreme so far stands: the first of equal numbers does, and the first NaN."""
+    """Whether `left` stays the extreme: the first of equal numbers wins, and the first NaN."""
     stands = left <= right if op == "min" else left >= right
     return stands | (left != left) if jnp.issubdtype(left.dtype, jnp.floating) else stands
 
@@ -70,7 +70,7 @@ def as_operator(op: Any, caller: str) -> Any:
 
 
 def check_rows(op: Any, rows: Any, caller: str) -> None:
-    """Checks that an operator takes such rows, and that a function gives back what it takes."""
+    """Checks that an operator accepts the rows, and that a function returns a row like them."""
     if isinstance(op, str):
         for leaf in jax.tree.leaves(rows):
             is_complex = jnp.issubdtype(leaf.dtype, jnp.complexfloating)
@@ -105,21 +105,21 @@ def _shown(row: Any) -> str:
 
 
 def as_initial(initial: Any, rows: Any, scan: Scan, caller: str) -> Any:
-    """One row that each segment starts with, for every leaf of `rows`; `None` for none.
+    """Validates `initial`: one row for each leaf of `rows`, or `None`.
 
     A single number serves all leaves.
     """
     if initial is None:
         if not scan.is_named and scan.exclusive:
             raise ValueError(
-                f"{caller}: an exclusive scan by a function needs initial, what stands before the "
+                f"{caller}: an exclusive scan by a function needs initial, the value before the "
                 "first row, got None."
             )
         return None
     if not scan.exclusive:
         raise ValueError(
-            f"{caller}: initial stands before the first row of an exclusive scan, got it for an "
-            "inclusive one."
+            f"{caller}: initial is for exclusive scans only, got it for an inclusive one. "
+            "Pass exclusive=True, or leave initial out."
         )
     leaves, structure = jax.tree.flatten(rows)
     given = jax.tree.leaves(initial)
@@ -137,7 +137,7 @@ def as_initial(initial: Any, rows: Any, scan: Scan, caller: str) -> Any:
 
 
 def _as_initial(value: Any, leaf: Array, scan: Scan, caller: str) -> Array:
-    # Truth values are counted, and a count may start anywhere.
+    # Booleans are counted, and a count may start at any integer.
     is_count = leaf.dtype == jnp.bool_ and scan.op in ("add", "mul")
     dtype = np.dtype(np.int32) if is_count else leaf.dtype
     if isinstance(value, (bool, int, float, complex)):
@@ -154,9 +154,9 @@ def _as_initial(value: Any, leaf: Array, scan: Scan, caller: str) -> Array:
 
 
 def widened(rows: Any, op: Any) -> Any:
-    """Rows in the dtypes in which a named scan of them computes.
+    """Casts rows to the dtypes that a named scan computes in.
 
-    Numbers of 16 bits are summed in float32 and rounded at the end; truth values are counted.
+    Floats of 16 bits are summed in float32 and rounded at the end; booleans are counted.
     """
 
     def widen(leaf: Array) -> Array:
@@ -170,7 +170,7 @@ def widened(rows: Any, op: Any) -> Any:
 
 
 def narrowed(results: Any, like: Any) -> Any:
-    """Results of a scan of widened rows, in the dtypes of the rows where those can hold them."""
+    """Casts the results of a widened scan back to the dtypes of the rows; counts stay int32."""
 
     def narrow(result: Array, leaf: Array) -> Array:
         return result.astype(leaf.dtype) if result.dtype == jnp.float32 else result

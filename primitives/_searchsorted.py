@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Places of queries in a sorted sequence, on one device or over a mesh."""
+"""Binary search in a sorted sequence, on one device or over a mesh."""
 
 import functools
 from collections.abc import Sequence
@@ -28,17 +28,17 @@ def searchsorted(
     axis: str | tuple[str, ...] | None = None,
     transport: Transport = "auto",
 ) -> Int[Array, " queries"]:
-    """Finds, for each query, where it would go in a sorted sequence, on one device or over a mesh.
+    """Finds the insertion position of each query in a sorted sequence.
 
     Args:
         sorted_keys: keys in the order of `radix_sort`: one array of shape `(rows,)`, or a tuple
             of them, most significant first. Any length.
         queries: as many columns of the same dtypes, each of shape `(queries,)`. Any length.
-        mesh: the mesh that the rows are spread over; one device if left out.
+        mesh: mesh of the rows; one device by default.
         side: before the keys that equal the query (`"left"`) or after them (`"right"`).
         descending: the direction that the keys are sorted in, or one for each key.
-        num_valid: the keys that count, from the front; all of them if left out.
-        axis: mesh axis or axes that the rows lie along; all axes of the mesh if left out.
+        num_valid: number of valid keys, at the front; all keys by default.
+        axis: mesh axis or axes of the rows; all axes of the mesh by default.
         transport: how the rows travel; see `collective.partition`.
 
     Returns:
@@ -46,15 +46,16 @@ def searchsorted(
         On a mesh they are sharded by rows where it divides the number of queries.
 
     Raises:
-        TypeError: dtypes of keys and queries differ, or cannot be sorted by; or `mesh` is no mesh.
-        ValueError: numbers of columns differ, `side` is neither word, there is no such transport,
+        TypeError: dtypes of keys and queries differ, or cannot be sorted by; or `mesh` is not a
+            mesh.
+        ValueError: numbers of columns differ, `side` is neither word, `transport` is unknown,
             or `axis` names no axis of the mesh.
 
     Cost:
         Work O(queries x log rows) on one device; over a mesh see `collective.searchsorted`.
 
     Guarantees:
-        Deterministic; the same whatever the mesh. NaN is found behind every number, all NaNs being
+        Deterministic; the same whatever the mesh. NaN comes after every number, and all NaNs are
         equal.
 
     Example:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The reductions of segments by name: what each computes, as its three levels say it.
+"""The named segment reductions, and the docstrings of their three levels.
 
 Every level has a function for each, made of its `segment_reduce`; they differ in the words below.
 """
@@ -11,7 +11,7 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 class SegmentForm(NamedTuple):
-    """What the documentation of one reduction says."""
+    """The documentation of one reduction."""
 
     summary: str
     result: str
@@ -179,12 +179,12 @@ _X = """x: array of shape `(rows, ...)`, or a pytree of them{sharded}.
     """
 _ROWS = """segment_ids: segment of each row, integers of shape `(rows,)`. Rows whose id lies outside
         `[0, num_segments)` belong to no segment: they are dropped, also where it is negative.
-    num_segments: how many segments there are. Static.
+    num_segments: number of segments. Static.
     """
 _SETTINGS = {
-    "axis_name": """axis_name: mesh axis, or tuple of axes, that the rows lie along.
+    "axis_name": """axis_name: mesh axis of the rows, or a tuple of axes.
     """,
-    "mesh": """mesh: the mesh that the rows are spread over; one device if left out.
+    "mesh": """mesh: mesh of the rows; one device by default.
     """,
     "num_valid": """num_valid: the rows{sharded} that count, from the front; all if left out.
     """,
@@ -195,7 +195,7 @@ _SETTINGS = {
     """,
     "scattered": """scattered: give each shard only its piece of the segments. Static.
     """,
-    "axis": """axis: mesh axis or axes that the rows lie along; all axes of the mesh if left out.
+    "axis": """axis: mesh axis or axes of the rows; all axes of the mesh by default.
     """,
 }
 _LOCAL_EXAMPLE = """
@@ -216,7 +216,7 @@ _SHARDED_EXAMPLE = """
 
 
 def documented(op: str, parameters: tuple[str, ...], level: str) -> Callable[[Function], Function]:
-    """Names a function of a level after its reduction, and says in its docstring what it does."""
+    """Gives a function of a level the name and the docstring of its reduction."""
     form = SEGMENT_FORMS[op]
     is_collective = level == "collective"
     words = {"sharded": " of this shard" if is_collective else "", "empty": form.empty}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rows of whole arrays reduced by the segment that each names."""
+"""Segment reductions of whole arrays."""
 
 import functools
 from typing import Any
@@ -34,15 +34,16 @@ def segment_reduce(
         x: array of shape `(rows, ...)`, or a pytree of them; None will do for "count".
         segment_ids: segment of each row, integers of shape `(rows,)`. Rows whose id lies outside
             `[0, num_segments)` belong to no segment: they are dropped, also where it is negative.
-        num_segments: how many segments there are. Static.
+        num_segments: number of segments. Static.
         op: "sum", "prod", "min", "max", "count", "mean", "var", "std", "first", "last", "any",
             "all", "argmin" or "argmax"; the function of that name, as in `segment_sum`, says more.
-        mesh: the mesh that the rows are spread over; one device if left out.
-        fill_value: what an empty segment gets, a number of the dtype of the result; if left out
-            the identity of `op`: zero for a sum, infinity for a minimum, NaN for a mean, -1 for a
-            row id.
-        ddof: what the number of rows is lessened by in the divisor of "var" and "std". Static.
-        axis: mesh axis or axes that the rows lie along; all axes of the mesh if left out.
+        mesh: mesh of the rows; one device by default.
+        fill_value: result of an empty segment, a number of the dtype of the result; by default the
+            identity element of `op`: zero for a sum, infinity for a minimum, NaN for a mean, -1 for
+            a row id.
+        ddof: delta degrees of freedom; "var" and "std" divide by the number of rows minus `ddof`.
+            Static.
+        axis: mesh axis or axes of the rows; all axes of the mesh by default.
 
     Returns:
         An array of shape `(num_segments, ...)` for each leaf of `x`; for "count" one of shape
@@ -50,8 +51,8 @@ def segment_reduce(
 
     Raises:
         TypeError: `segment_ids` are not integers, `num_segments` is traced, a dtype that `op` does
-            not take, or `mesh` is no mesh.
-        ValueError: lengths differ, there is no such `op`, `num_segments` is less than one, the
+            not take, or `mesh` is not a mesh.
+        ValueError: lengths differ, `op` is unknown, `num_segments` is less than one, the
             dtype of the result does not hold a known `fill_value`, or `axis` names no axis of
             the mesh.
 
@@ -91,7 +92,7 @@ def _reduce(
     if row_mesh is None:
         return reduce_on_one_device(x, ids, num_segments, op, fill_value, ddof, None, caller)
     if not ids.shape[0]:
-        # XLA compiles no program over a mesh whose arguments are all empty: a row of no segment.
+        # XLA cannot compile a program over a mesh if all arguments are empty: a row of no segment.
         x = jax.tree.map(lambda leaf: jnp.zeros((1, *leaf.shape[1:]), leaf.dtype), x)
         ids = jnp.full(1, -1, jnp.int32)
     # Every reduction of the same name is one program, under whichever name it was asked for.

@@ -33,18 +33,18 @@ def segmented_scan(
     Args:
         x: as for `inclusive_scan`.
         op: as for `inclusive_scan`.
-        mesh: the mesh that the rows are spread over; one device if left out.
+        mesh: mesh of the rows; one device by default.
         head_flags: True where a segment begins, of shape `(rows,)`. The first row begins one
             anyway.
         segment_ids: in place of `head_flags`, integers of shape `(rows,)`: a segment is a run of
             equal ids. Rows of one id that do not stand together are several segments.
-        exclusive: leave out the row itself; the first row of a segment then gets what `op` leaves
-            alone: zero, one, or the greatest or least number of the dtype.
+        exclusive: leave out the row itself; the first row of a segment then gets the identity
+            element of `op`: zero, one, or the largest or smallest number of the dtype.
         reverse: from the last row of each segment to the first.
-        initial: stands before the first row of each segment of an exclusive scan: one number, or a
-            pytree like `x` of single rows. A function as `op` needs it.
-        num_valid: the rows that count, from the front; all of them if left out.
-        axis: mesh axis or axes that the rows lie along; all axes of the mesh if left out.
+        initial: the value before the first row of each segment of an exclusive scan: one number, or
+            a pytree like `x` of single rows. A function as `op` needs it.
+        num_valid: number of valid rows, at the front; all rows by default.
+        axis: mesh axis or axes of the rows; all axes of the mesh by default.
 
     Returns:
         A pytree like `x`, as of `inclusive_scan`.
@@ -97,7 +97,7 @@ def scan_mesh(
     valid: ValidRows | None,
     row_mesh: RowMesh,
 ) -> Any:
-    """The scan of whole arrays; without segments where `encoding` has neither."""
+    """Scans whole arrays; unsegmented if `encoding` is empty."""
     rows, encoding = row_mesh.place((arguments.rows, encoding))
     return _scan_on_mesh(
         rows, encoding, arguments.initial, valid, arguments.scan, row_mesh, arguments.num_rows

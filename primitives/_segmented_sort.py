@@ -35,18 +35,18 @@ def segmented_sort(
     Args:
         keys: one array of shape `(rows,)`, or a tuple of them, most significant first.
         segment_ids: segment of each row, integers of shape `(rows,)`.
-        mesh: the mesh that the rows are spread over; one device if left out.
+        mesh: mesh of the rows; one device by default.
         num_segments: with it, ids lie in `[0, num_segments)`, and the sort looks at no more bits
             of them than that needs. Static.
-        values: a pytree of arrays whose leading axis is `rows`; they move with their keys.
+        values: a pytree of arrays with leading axis `rows`; they move with their keys.
         descending: the direction within segments, or one for each key.
         bits: for integer keys, compare only this many of the lowest bits, as in `radix_sort`.
-        num_valid: the rows that count, from the front; all of them if left out.
-        axis: mesh axis or axes that the rows lie along; all axes of the mesh if left out.
+        num_valid: number of valid rows, at the front; all rows by default.
+        axis: mesh axis or axes of the rows; all axes of the mesh by default.
         transport: how the rows travel; see `collective.partition`.
 
     Returns:
-        The sorted keys, an array or a tuple as they were given; with values `(keys, values)`.
+        The sorted keys, an array or a tuple, like the argument; with values `(keys, values)`.
         The rows that count come first. Sharded as the result of `radix_sort`.
 
     Raises:

@@ -34,12 +34,11 @@ def set_union(
         a: one array of shape `(a_rows,)`, or a tuple of them, most significant first; in any order.
             Keys are equal as in `radix_sort`: -0.0 equals 0.0, and all NaNs are equal.
         b: as many columns of the same dtypes, each of shape `(b_rows,)`.
-        mesh: the mesh that the rows are spread over; one device if left out.
+        mesh: mesh of the rows; one device by default.
         capacity: keys of the result. Static. Left out, an eager call returns the keys and no more;
-            a traced one has room for as many as there can be.
-        num_valid: the rows of `a` and those of `b` that count, from the front; all of them if left
-            out.
-        axis: mesh axis or axes that the rows lie along; all axes of the mesh if left out.
+            a traced one uses a capacity that always suffices.
+        num_valid: numbers of valid rows of `a` and of `b`, at their fronts; all rows by default.
+        axis: mesh axis or axes of the rows; all axes of the mesh by default.
         transport: how the rows travel; see `collective.partition`.
 
     Returns:
@@ -51,8 +50,8 @@ def set_union(
     Raises:
         CapacityError: an eager call was given too small a capacity.
         TypeError: dtypes of `a` and `b` differ or cannot be sorted by, `capacity` is traced, or
-            `mesh` is no mesh.
-        ValueError: numbers of columns or lengths differ, there is no such transport, or `axis`
+            `mesh` is not a mesh.
+        ValueError: numbers of columns or lengths differ, `transport` is unknown, or `axis`
             names no axis of the mesh.
 
     Cost:
@@ -89,12 +88,11 @@ def set_intersection(
         a: one array of shape `(a_rows,)`, or a tuple of them, most significant first; in any order.
             Keys are equal as in `radix_sort`: -0.0 equals 0.0, and all NaNs are equal.
         b: as many columns of the same dtypes, each of shape `(b_rows,)`.
-        mesh: the mesh that the rows are spread over; one device if left out.
+        mesh: mesh of the rows; one device by default.
         capacity: keys of the result. Static. Left out, an eager call returns the keys and no more;
-            a traced one has room for as many as there can be.
-        num_valid: the rows of `a` and those of `b` that count, from the front; all of them if left
-            out.
-        axis: mesh axis or axes that the rows lie along; all axes of the mesh if left out.
+            a traced one uses a capacity that always suffices.
+        num_valid: numbers of valid rows of `a` and of `b`, at their fronts; all rows by default.
+        axis: mesh axis or axes of the rows; all axes of the mesh by default.
         transport: how the rows travel; see `collective.partition`.
 
     Returns:
@@ -105,8 +103,8 @@ def set_intersection(
     Raises:
         CapacityError: an eager call was given too small a capacity.
         TypeError: dtypes of `a` and `b` differ or cannot be sorted by, `capacity` is traced, or
-            `mesh` is no mesh.
-        ValueError: numbers of columns or lengths differ, there is no such transport, or `axis`
+            `mesh` is not a mesh.
+        ValueError: numbers of columns or lengths differ, `transport` is unknown, or `axis`
             names no axis of the mesh.
 
     Cost:
@@ -143,12 +141,11 @@ def set_difference(
         a: one array of shape `(a_rows,)`, or a tuple of them, most significant first; in any order.
             Keys are equal as in `radix_sort`: -0.0 equals 0.0, and all NaNs are equal.
         b: as many columns of the same dtypes, each of shape `(b_rows,)`.
-        mesh: the mesh that the rows are spread over; one device if left out.
+        mesh: mesh of the rows; one device by default.
         capacity: keys of the result. Static. Left out, an eager call returns the keys and no more;
-            a traced one has room for as many as there can be.
-        num_valid: the rows of `a` and those of `b` that count, from the front; all of them if left
-            out.
-        axis: mesh axis or axes that the rows lie along; all axes of the mesh if left out.
+            a traced one uses a capacity that always suffices.
+        num_valid: numbers of valid rows of `a` and of `b`, at their fronts; all rows by default.
+        axis: mesh axis or axes of the rows; all axes of the mesh by default.
         transport: how the rows travel; see `collective.partition`.
 
     Returns:
@@ -159,8 +156,8 @@ def set_difference(
     Raises:
         CapacityError: an eager call was given too small a capacity.
         TypeError: dtypes of `a` and `b` differ or cannot be sorted by, `capacity` is traced, or
-            `mesh` is no mesh.
-        ValueError: numbers of columns or lengths differ, there is no such transport, or `axis`
+            `mesh` is not a mesh.
+        ValueError: numbers of columns or lengths differ, `transport` is unknown, or `axis`
             names no axis of the mesh.
 
     Cost:

@@ -1,16 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Results of whole arrays whose number of rows the data decides.
+"""Results of whole arrays with a data-dependent number of rows.
 
 Such a result is one sequence, and a count: its first `count` rows are meaningful, zeros fill the
-rest, and neither depends on the mesh. An eager call that is given no capacity returns as many rows
-as there are, and one that is given too small a capacity raises; a traced call returns the true
-count whatever the capacity.
+rest, and neither depends on the mesh. An eager call without a capacity returns exactly `count`
+rows, and one with too small a capacity raises. A traced call always returns the true count.
 
 A global call `op` is made of the two functions here:
 
     def op(keys, mesh=None, *, capacity=None, axis=None, transport="auto"):
         keys = ...                                  # checked
-        most_rows = ...                             # what always suffices
+        most_rows = ...                             # always suffices
         if mesh is None:
             row_mesh, run = None, lambda capacity: local.op(keys, capacity=capacity)
         else:
@@ -46,19 +45,19 @@ def sized(
     most_rows: int,
     row_mesh: RowMesh | None = None,
 ) -> Any:
-    """Runs an op with the capacity that a global call was given.
+    """Runs an op with the capacity of a global call.
 
     Args:
         caller: the op, for errors.
-        run: takes a capacity; returns rows, a pytree of arrays of that many rows, and the true
-            count, a scalar; and anything else, which is passed on.
-        capacity: as the caller gave it; None for as many rows as there are.
+        run: takes a capacity; returns a pytree of arrays with that many rows, the true count (a
+            scalar), and any further results, which are passed on.
+        capacity: the caller's argument; None for exactly `count` rows.
         most_rows: a capacity that always suffices.
         row_mesh: where the rows lie; one device if None.
 
     Returns:
-        `(rows, count, ...)`. Traced: rows of the capacity, or of `most_rows` where none was given.
-        Eager: the same where one was given, else exactly `count` rows.
+        `(rows, count, ...)`. Traced: `capacity` rows, or `most_rows` without one.
+        Eager: `capacity` rows, or exactly `count` without one.
 
     Raises:
         CapacityError: an eager call was given too small a capacity.
@@ -82,22 +81,22 @@ def map_front_packed(
     replicated: Any = (),
     transport: Transport = "auto",
 ) -> Any:
-    """Runs a function of a shard, and puts what the shards return together into one sequence.
+    """Runs a function on each shard, and joins the shards' results into one sequence.
 
     Args:
         row_mesh: the mesh.
-        function: takes this shard's piece of each of `rows`, and `replicated`; returns rows and
-            this shard's own count, true where there is no room for them all; and any results
-            that lie beside `rows`. It needs room for no more than `capacity` rows: what lies
-            beyond on a shard lies beyond in the sequence.
-        rows: what `RowMesh.place` placed, one argument of `function` each.
+        function: takes this shard's piece of each of `rows`, and `replicated`; returns rows, this
+            shard's true count, even past its capacity, and any results aligned with `rows`. A
+            shard needs a capacity of at most `capacity` rows: later rows of a shard are past the
+            end of the sequence too.
+        rows: results of `RowMesh.place`, one for each argument of `function`.
         capacity: rows of the whole result.
         replicated: further arguments, the same on every shard.
         transport: how the rows travel.
 
     Returns:
-        The rows of all shards in the order of (shard, row), `capacity` of them, and how many there
-        are: a scalar, true past the capacity. Then the results beside `rows`, padded as those are.
+        The first `capacity` rows of all shards in the order of (shard, row), and their true count,
+        a scalar. Then the results aligned with `rows`, padded like them.
     """
 
     def packed(*arguments: Any) -> Any:
@@ -114,14 +113,14 @@ def map_front_packed(
 
 
 def in_steps(size: int) -> int:
-    """A capacity that results of nearby sizes share, so that they share a compiled program."""
+    """Rounds a size up to a capacity that nearby sizes share, and with it a compiled program."""
     step = 1 << max(size.bit_length() - 4, 0)
     return -(-size // step) * step
 
 
 @functools.partial(jax.jit, static_argnums=(1, 2))
 def first_rows(rows: Any, num_rows: int, row_mesh: RowMesh | None) -> Any:
-    """The first rows of a result, sharded by rows where the mesh divides their number."""
+    """Keeps the first rows of a result, sharded if the mesh divides their number."""
     if row_mesh is None:
         return jax.tree.map(lambda leaf: leaf[:num_rows], rows)
     return row_mesh.trim(rows, num_rows)

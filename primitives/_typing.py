@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Names for annotations. jaxtyping gives them meaning where it is installed; nothing needs it."""
+"""Names for annotations: jaxtyping's if it is installed, placeholders otherwise."""
 
 from typing import TYPE_CHECKING, Any, TypeAlias
 

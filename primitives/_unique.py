@@ -34,26 +34,26 @@ def unique(
     Args:
         keys: one array of shape `(rows,)`, or a tuple of them, most significant first; of any
             length. Keys are equal as in `radix_sort`: -0.0 equals 0.0, and all NaNs are equal.
-        mesh: the mesh that the rows are spread over; one device if left out.
+        mesh: mesh of the rows; one device by default.
         capacity: distinct keys of the result. Static. Left out, an eager call returns the distinct
-            keys and no more; a traced one has room for as many as rows.
-        return_index: also the row where each key first stands.
+            keys and no more; a traced one has the number of rows as its capacity.
+        return_index: also the first row of each key.
         return_inverse: also, for each row, the place of its key among the distinct ones.
         return_counts: also the number of rows that have each key.
-        num_valid: the rows that count, from the front; all of them if left out.
-        axis: mesh axis or axes that the rows lie along; all axes of the mesh if left out.
+        num_valid: number of valid rows, at the front; all rows by default.
+        axis: mesh axis or axes of the rows; all axes of the mesh by default.
         transport: how the rows travel; see `collective.partition`.
 
     Returns:
         `Unique(unique_keys, row_ids, inverse, counts, count)`, ascending, NaN last; the first
-        `count` keys are meaningful, and zeros fill the rest; `None` for what was not asked for.
-        `inverse` has an entry for each row, zero in padding. On a mesh all are sharded by rows
-        where it divides their number. Keys have the bits of the first row that has them.
+        `count` keys are meaningful, and zeros fill the rest; `None` for results that were not
+        requested. `inverse` has an entry for each row, zero in padding. On a mesh all are sharded
+        by rows where it divides their number. Keys have the bits of the first row that has them.
 
     Raises:
         CapacityError: an eager call was given too small a capacity.
-        TypeError: a dtype that cannot be sorted by, `capacity` is traced, or `mesh` is no mesh.
-        ValueError: keys of different lengths or not one-dimensional, there is no such transport,
+        TypeError: a dtype that cannot be sorted by, `capacity` is traced, or `mesh` is not a mesh.
+        ValueError: keys that differ in length or are not one-dimensional, `transport` is unknown,
             or `axis` names no axis of the mesh.
 
     Cost:
@@ -99,7 +99,7 @@ def _asked_for(asked: tuple[bool, bool, bool]) -> dict[str, bool]:
 
 
 def _by_rows(found: Unique) -> tuple[Any, Array, Any]:
-    """What has a row for each key, their number, and what has a row for each row."""
+    """Separates results with a row per key, their count, and results with a row per input row."""
     return (found.unique_keys, found.row_ids, found.counts), found.count, found.inverse
 
 

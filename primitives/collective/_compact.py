@@ -28,21 +28,21 @@ def compact(
     Args:
         mask: a flag for each row of this shard, bool of shape `(rows,)`.
         rows: this shard's rows, any pytree of arrays with the same leading axis.
-        axis_name: mesh axis, or tuple of axes, that the rows lie along.
-        capacity: rows that a shard has room for. Static; as many as it holds before if left out,
-            which always suffices.
-        num_valid: the rows of this shard that count, from the front; all of them if left out.
+        axis_name: mesh axis of the rows, or a tuple of axes.
+        capacity: most rows of a shard in the result. Static; by default its number of rows before
+            the call, which always suffices.
+        num_valid: number of valid rows of this shard, at its front; all rows by default.
         transport: how the rows travel; see `partition`.
 
     Returns:
-        `Compacted(rows, count)`: this shard's share of the selected rows, at its front, zeros
-        behind them, and the size of that share, as `even_share` tells it. `count > capacity` says
-        that rows did not fit.
+        `Compacted(rows, count)`: this shard's share of the selected rows, at its front, padded with
+        zeros, and the size of that share, as `even_share` tells it. `count > capacity` means that
+        rows did not fit.
 
     Raises:
         TypeError: `mask` is not bool, or `capacity` is traced.
-        ValueError: lengths differ, `transport` is none of those that exist, or `axis_name` is no
-            axis of the enclosing `shard_map`.
+        ValueError: lengths differ, `transport` is unknown, or `axis_name` is not an axis of the
+            enclosing `shard_map`.
 
     Cost:
         That of `local.compact` and of `rebalance`.
@@ -69,7 +69,7 @@ def compact(
     valid = as_num_valid(num_valid, num_rows, caller)
     check_transport(transport, caller)
     if num_rows == 0:
-        # XLA compiles no exchange over a mesh whose arguments are all empty.
+        # XLA cannot compile an exchange over a mesh if all arguments are empty.
         nothing = jax.tree.map(
             lambda leaf: jnp.zeros((capacity, *leaf.shape[1:]), leaf.dtype), rows
         )

@@ -39,13 +39,13 @@ def factorize(
     Args:
         keys: this shard's keys: one array of shape `(rows,)`, or a tuple of them, most significant
             first. -0.0 equals 0.0, and all NaNs are equal.
-        axis_name: mesh axis, or tuple of axes, that the rows lie along.
-        capacity: distinct keys that a shard has room for. Static; as many as it has rows if left
-            out, which always suffices.
+        axis_name: mesh axis of the rows, or a tuple of axes.
+        capacity: most distinct keys of a shard. Static; by default its number of rows, which always
+            suffices.
         sort: number the keys in their order, NaN last; else in the order of their first rows, by
             (shard, row).
-        return_index: also the row where each key first stands, a global id `shard * rows + row`.
-        num_valid: the rows of this shard that count, from the front; all of them if left out.
+        return_index: also return the first row of each key, a global id `shard * rows + row`.
+        num_valid: number of valid rows of this shard, at its front; all rows by default.
         transport: how the rows travel; see `partition`.
 
     Returns:
@@ -54,14 +54,14 @@ def factorize(
         their first rows; these rows, `None` unless asked for; and how many keys the part has, zeros
         behind the last. The parts follow one another in the order of the numbers: with `sort` they
         are ranges of keys, else each key is on the shard of its first row. Numbers and rows are
-        int32, or int64 where the mesh holds more than 2^31 rows. `count > capacity` says that some
+        int32, or int64 if the mesh holds more than 2^31 rows. `count > capacity` means that some
         keys did not fit: numbers are right all the same.
 
     Raises:
         TypeError: a dtype that cannot be a key, or `capacity` is traced.
         ValueError: arrays of different lengths, `capacity` is negative, numbers need 64 bits
-            without x64 mode, there is no such transport, or `axis_name` is no axis of the enclosing
-            `shard_map`.
+            without x64 mode, `transport` is unknown, or `axis_name` is not an axis of the
+            enclosing `shard_map`.
 
     Cost:
         Work O(rows x key bytes), two sorts. Communication: that of `unique` with an inverse: each
@@ -133,7 +133,7 @@ def _number_first_rows(
     room = arrived_columns[0].shape[0]
     arrived = find_runs(arrived_columns, sent.count, keys_are_sorted=False)
 
-    # What comes from the first shard that has a key comes first: its row is the first of all.
+    # Rows arrive in the order of their shards: the first row with a key is its first of all.
     is_first_key = arrived.of_rows(arrived.is_head)
     is_first_key = send_back(is_first_key, sent, num_rows, axis_name, transport)
     places = jnp.where(is_first_key, row_ids, num_rows)

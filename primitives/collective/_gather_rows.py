@@ -55,8 +55,8 @@ def gather_rows(
             every shard.
         global_ids: the rows that this shard wants, integers of shape `(ids,)`, equally many on
             every shard: `shard * rows + row`, as `radix_argsort` gives them.
-        axis_name: mesh axis, or tuple of axes, that the rows lie along.
-        num_valid: the rows of this shard that count, from the front; all of them if left out.
+        axis_name: mesh axis of the rows, or a tuple of axes.
+        num_valid: number of valid rows of this shard, at its front; all rows by default.
         transport: how ids and rows travel; see `partition`.
 
     Returns:
@@ -65,8 +65,8 @@ def gather_rows(
 
     Raises:
         TypeError: `global_ids` are not integers.
-        ValueError: leading axes differ, ids need 64 bits without x64 mode, `transport` is none of
-            those that exist, or `axis_name` is no axis of the enclosing `shard_map`.
+        ValueError: leading axes differ, ids need 64 bits without x64 mode, `transport` is unknown,
+            or `axis_name` is not an axis of the enclosing `shard_map`.
 
     Cost:
         Work O(ids + rows x row bytes), a sort of the ids included. Communication: each distinct id
@@ -75,8 +75,8 @@ def gather_rows(
         of answers, or for `num_shards x ids` where that is less, whatever the ids.
 
     Guarantees:
-        Deterministic; differentiable in `rows`: what a row gets back is the sum over all that
-        asked for it.
+        Deterministic; differentiable in `rows`: the cotangent of a row is the sum over all its
+        copies.
 
     Example:
         Two shards:

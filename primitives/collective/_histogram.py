@@ -36,14 +36,14 @@ def histogram(
 
     Args:
         x: this shard's numbers, of shape `(rows,)` and any key dtype.
-        axis_name: mesh axis, or tuple of axes, that the rows lie along.
-        bins: how many equal bins. Static; ten if left out.
+        axis_name: mesh axis of the rows, or a tuple of axes.
+        bins: number of equal bins. Static; ten by default.
         edges: the edges of the bins, an ascending array of two or more, in place of `bins`; the
             same on every shard.
         range: the outer edges of equal bins, two numbers; the least and the greatest finite number
             of all shards if left out, a half less and more where they are the same.
-        weights: what each row counts for, an array of shape `(rows,)`; one if left out.
-        num_valid: the rows of this shard that count, from the front; all of them if left out.
+        weights: weight of each row, an array of shape `(rows,)`; one by default.
+        num_valid: number of valid rows of this shard, at its front; all rows by default.
 
     Returns:
         `Histogram(counts, edges)`, the same on every shard. Counts are int32, or of the dtype of
@@ -53,7 +53,7 @@ def histogram(
         TypeError: a dtype that has no order, or `bins` is traced.
         ValueError: `bins` is less than one, there are fewer than two edges, both are given, known
             edges do not ascend, a known `range` is not finite and ascending, lengths differ, or
-            `axis_name` is no axis of the enclosing `shard_map`.
+            `axis_name` is not an axis of the enclosing `shard_map`.
 
     Cost:
         Work O(rows) for equal bins, O(rows x log(bins)) for given edges. Communication: one `psum`
@@ -98,16 +98,16 @@ def digit_histogram(
     Args:
         keys: this shard's keys, of shape `(rows,)` and any key dtype.
         shift: the lowest bit of the digit. Static.
-        bits: how many bits it has, 24 at most. Static.
-        axis_name: mesh axis, or tuple of axes, that the rows lie along.
-        num_valid: the rows of this shard that count, from the front; all of them if left out.
+        bits: number of bits of the digit, 24 at most. Static.
+        axis_name: mesh axis of the rows, or a tuple of axes.
+        num_valid: number of valid rows of this shard, at its front; all rows by default.
 
     Returns:
         The counts of the digits from 0 to `2**bits - 1`, int32, the same on every shard.
 
     Raises:
         TypeError: a dtype that cannot be sorted by, or `shift` or `bits` is traced.
-        ValueError: the digit lies outside of the key's bits, or `axis_name` is no axis of the
+        ValueError: the digit lies outside of the key's bits, or `axis_name` is not an axis of the
             enclosing `shard_map`.
 
     Cost:

@@ -29,10 +29,10 @@ def isin(
         keys: this shard's keys: one array of shape `(rows,)`, or a tuple of them. -0.0 equals 0.0,
             and unlike in NumPy NaN equals NaN.
         test_keys: this shard's part of the keys to look for: as many columns of the same dtypes.
-        axis_name: mesh axis, or tuple of axes, that the rows lie along.
-        invert: flag the rows whose key is not among them. Static.
-        num_valid: the rows of `keys` and those of `test_keys` that count on this shard, from the
-            front.
+        axis_name: mesh axis of the rows, or a tuple of axes.
+        invert: flag the rows with a key outside the set instead. Static.
+        num_valid: numbers of valid rows of `keys` and of `test_keys` on this shard, at their
+            fronts.
         transport: how the rows travel; see `partition`.
 
     Returns:
@@ -40,8 +40,8 @@ def isin(
 
     Raises:
         TypeError: dtypes of both differ or cannot be keys.
-        ValueError: numbers of columns or lengths differ, there is no such transport, or `axis_name`
-            is no axis of the enclosing `shard_map`.
+        ValueError: numbers of columns or lengths differ, `transport` is unknown, or `axis_name` is
+            not an axis of the enclosing `shard_map`.
 
     Cost:
         Work O((rows + test rows) x key bytes), two sorts. Communication: each shard sends each of

@@ -47,24 +47,24 @@ def join(
         left_keys: this shard's keys of the left side: one array of shape `(left_rows,)`, or a
             tuple of them, as for `local.join`.
         right_keys: as many columns of the same dtypes, each of shape `(right_rows,)`.
-        axis_name: mesh axis, or tuple of axes, that the rows of both sides lie along.
+        axis_name: mesh axis of the rows of both sides, or a tuple of axes.
         how: which rows come out, and in which order, as for `local.join`.
         capacity: pairs that this shard has room for. Static. Semi and anti joins may leave it
             out, and have room for as many as there are left rows.
-        num_valid: the rows of the left side and those of the right that count on this shard.
+        num_valid: numbers of valid rows of the left and the right side on this shard.
         transport: how the rows travel; see `partition`.
 
     Returns:
         `Joined(left_rows, right_rows, count)`: this shard's share of the pairs, the first getting
         the first, all equally many give or take one; global ids `shard * rows + row` of either
         side, -1 for no match and behind the last pair; and the size of the share.
-        `count > capacity` says that pairs did not fit. Ids are int32, or int64 where a side has
+        `count > capacity` means that pairs did not fit. Ids are int32, or int64 where a side has
         more than 2^31 rows. Without x64 mode fewer than 2^31 pairs are counted right.
 
     Raises:
         TypeError: dtypes of the sides differ or cannot be keys, or `capacity` is traced.
-        ValueError: numbers of columns or lengths differ, `how` is no join, `capacity` is left out
-            of a join that needs it, or `axis_name` is no axis of the enclosing `shard_map`.
+        ValueError: numbers of columns or lengths differ, `how` is unknown, `capacity` is left out
+            of a join that needs it, or `axis_name` is not an axis of the enclosing `shard_map`.
 
     Cost:
         Work O((left_rows + right_rows) x key bytes + capacity), sorts among it. Communication: the
@@ -111,7 +111,7 @@ def join_size(
     Args:
         left_keys: as for `join`.
         right_keys: as for `join`.
-        axis_name: mesh axis, or tuple of axes, that the rows of both sides lie along.
+        axis_name: mesh axis of the rows of both sides, or a tuple of axes.
         how: as for `join`.
         num_valid: as for `join`.
         transport: how the rows travel; see `partition`.
@@ -122,7 +122,7 @@ def join_size(
 
     Raises:
         TypeError: dtypes of the sides differ or cannot be keys.
-        ValueError: numbers of columns or lengths differ, `how` is no join, or `axis_name` is no
+        ValueError: numbers of columns or lengths differ, `how` is unknown, or `axis_name` is not an
             axis of the enclosing `shard_map`.
 
     Cost:

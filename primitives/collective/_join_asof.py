@@ -63,25 +63,25 @@ def join_asof(
     Args:
         left: times of this shard's left rows, as for `local.join_asof`, in any order.
         right: times of this shard's right rows, in any order.
-        axis_name: mesh axis, or tuple of axes, that the rows of both sides lie along.
+        axis_name: mesh axis of the rows of both sides, or a tuple of axes.
         by: as for `local.join_asof`, of this shard's rows.
         direction: as for `local.join_asof`.
         tolerance: as for `local.join_asof`, the same on every shard.
         allow_exact: as for `local.join_asof`.
-        num_valid: the rows of this shard that count, of the left side and of the right, from the
-            front.
+        num_valid: numbers of valid rows of the left and the right side on this shard, at their
+            fronts.
         transport: how the rows travel; see `partition`.
 
     Returns:
         For each left row of this shard the global id of its right row, `shard * right_rows + row`;
-        -1 where there is none, and in padding. int32, or int64 where the mesh holds more than 2^31
+        -1 for no match and in padding. int32, or int64 where the mesh holds more than 2^31
         right rows. Of right rows with the same time the last one matches from behind, the first
         from before, in the order of (shard, row).
 
     Raises:
         TypeError: as `local.join_asof`.
-        ValueError: as `local.join_asof`; ids need 64 bits without x64 mode, there is no such
-            transport, or `axis_name` is no axis of the enclosing `shard_map`.
+        ValueError: as `local.join_asof`; ids need 64 bits without x64 mode, `transport` is unknown,
+            or `axis_name` is not an axis of the enclosing `shard_map`.
 
     Cost:
         Work O((left_rows + right_rows) x key bytes), two sorts. Communication: that of a

@@ -34,21 +34,21 @@ def merge(
         a_keys: this shard's keys of a sequence in the order of `radix_sort`: one array of shape
             `(a_rows,)`, or a tuple of them, most significant first.
         b_keys: as many columns of the same dtypes, each of shape `(b_rows,)`.
-        axis_name: mesh axis, or tuple of axes, that the rows lie along.
-        values: the values of `a` and those of `b`: two pytrees of the same structure, whose
-            leaves differ only in their number of rows.
+        axis_name: mesh axis of the rows, or a tuple of axes.
+        values: the values of `a` and those of `b`: two pytrees of the same structure; leaves may
+            differ in their number of rows only.
         descending: the direction that both are sorted in, or one for each key.
-        num_valid: the rows of `a` and those of `b` that count on this shard, from the front.
+        num_valid: numbers of valid rows of `a` and of `b` on this shard, at their fronts.
         transport: how the rows travel; see `partition`.
 
     Returns:
-        This shard's keys, `a_rows + b_rows` of them, an array or a tuple as they were given; with
+        This shard's keys, `a_rows + b_rows` of them, an array or a tuple, like the argument; with
         values `(keys, values)`. Shares are as in `radix_sort`; zeros fill the rest.
 
     Raises:
         TypeError: dtypes of `a` and `b` differ, or cannot be sorted by.
         ValueError: numbers of columns, structures of values or lengths differ, or `axis_name` is
-            no axis of the enclosing `shard_map`.
+            not an axis of the enclosing `shard_map`.
 
     Cost:
         A local merge and a local sort. Communication: that of `radix_sort`, with one bit more for

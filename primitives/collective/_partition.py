@@ -42,9 +42,10 @@ def partition(
         rows: this shard's rows, any pytree of arrays with the same leading axis.
         destination: shard of each row, shape `(rows,)`, integers. A row whose destination lies
             outside `[0, num_shards)` is sent nowhere.
-        axis_name: mesh axis, or tuple of axes, that the rows lie along.
-        capacity: rows that a shard has room for. Static; as many as it sends if left out.
-        num_valid: the rows that count, from the front; all of them if left out.
+        axis_name: mesh axis of the rows, or a tuple of axes.
+        capacity: most rows of a shard in the result. Static; by default its number of rows before
+            the call.
+        num_valid: number of valid rows, at the front; all rows by default.
         transport: how the rows travel; the result is the same, bit for bit.
 
             - `"auto"`: one hop where the longest run is at most a quarter above the mean, else two;
@@ -58,11 +59,11 @@ def partition(
 
     Returns:
         `Partitioned(rows, count)`; the first `count` of `capacity` rows are meaningful.
-        `count > capacity` says that rows did not fit: the first `capacity` of them are there.
+        `count > capacity` means that rows did not fit: the first `capacity` of them are there.
 
     Raises:
         TypeError: `destination` are not integers, or `capacity` is traced.
-        ValueError: leading axes differ, `transport` is none of the above, or `axis_name` is no
+        ValueError: leading axes differ, `transport` is none of the above, or `axis_name` is not an
             axis of the enclosing `shard_map`.
 
     Cost:

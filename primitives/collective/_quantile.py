@@ -34,11 +34,11 @@ def quantile(
         x: this shard's elements, of shape `(rows,)` and any key dtype.
         q: numbers of any shape, in [0, 1], the same on every shard. Those that are not known while
             tracing are clipped.
-        axis_name: mesh axis, or tuple of axes, that the rows lie along.
-        interpolation: what stands for a place between two rows: "linear" by its distance from
-            both, their "midpoint", the "lower", the "higher" or the "nearest" one (of two equally
-            near ones that of even rank).
-        num_valid: the rows of this shard that count, from the front; all of them if left out.
+        axis_name: mesh axis of the rows, or a tuple of axes.
+        interpolation: the value between two rows: "linear" in the distance from both, their
+            "midpoint", the "lower", the "higher" or the "nearest" one (at equal distance the one of
+            even rank).
+        num_valid: number of valid rows of this shard, at its front; all rows by default.
 
     Returns:
         The quantiles, in the shape of `q`, the same on every shard; of the dtype of a float `x`,
@@ -47,7 +47,8 @@ def quantile(
     Raises:
         TypeError: a dtype that cannot be sorted by, or `q` that are not numbers.
         ValueError: a `q` that is known lies outside of [0, 1], `q` differ from shard to shard,
-            there is no such interpolation, or `axis_name` is no axis of the enclosing `shard_map`.
+            `interpolation` is unknown, or `axis_name` is not an axis of the enclosing
+            `shard_map`.
 
     Cost:
         A local sort, and the messages of `select_rank` for two ranks a quantile.

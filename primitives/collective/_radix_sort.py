@@ -38,23 +38,23 @@ def radix_sort(
     Args:
         keys: this shard's keys: one array of shape `(rows,)`, or a tuple of them, most significant
             first; bool, integers of 8 to 64 bits, or floats of 16 to 64 bits.
-        axis_name: mesh axis, or tuple of axes, that the rows lie along.
-        values: a pytree of arrays whose leading axis is `rows`; they move with their keys.
-        descending: the direction, or one for each key.
+        axis_name: mesh axis of the rows, or a tuple of axes.
+        values: a pytree of arrays with leading axis `rows`; they move with their keys.
+        descending: the direction, or one direction for each key.
         bits: for integer keys, compare only this many of the lowest bits, as an unsigned number.
             Static; all bits, in the order of the dtype, if left out. One number, or one for each
             key.
-        num_valid: the rows of this shard that count, from the front; all of them if left out.
+        num_valid: number of valid rows of this shard, at its front; all rows by default.
         transport: how the rows travel; see `partition`.
 
     Returns:
-        This shard's keys, an array or a tuple as they were given; with values `(keys, values)`. As
-        many rows as came in; zeros fill what no row is dealt to.
+        This shard's keys, an array or a tuple, like the argument; with values `(keys, values)`. The
+        same number of rows as the input, padded with zeros.
 
     Raises:
         TypeError: a dtype that cannot be sorted by, or a 64-bit one without x64 mode.
-        ValueError: arrays of different lengths, `bits` out of range, or `axis_name` is no axis of
-            the enclosing `shard_map`.
+        ValueError: arrays of different lengths, `bits` out of range, or `axis_name` is not an axis
+            of the enclosing `shard_map`.
 
     Cost:
         Work O(rows x (key bytes + value bytes)) on CPU and GPU, twice. Communication: one
@@ -101,19 +101,19 @@ def radix_argsort(
 
     Args:
         keys: this shard's keys, as for `radix_sort`.
-        axis_name: mesh axis, or tuple of axes, that the rows lie along.
-        descending: the direction, or one for each key.
+        axis_name: mesh axis of the rows, or a tuple of axes.
+        descending: the direction, or one direction for each key.
         bits: as for `radix_sort`.
-        num_valid: the rows of this shard that count, from the front; all of them if left out.
+        num_valid: number of valid rows of this shard, at its front; all rows by default.
         transport: how the rows travel; see `partition`.
 
     Returns:
         This shard's share of the permutation, dealt out as `radix_sort` deals rows: the global id
-        `shard * rows + row` of each row. int32, or int64 where the mesh holds more than 2^31 rows.
+        `shard * rows + row` of each row. int32, or int64 if the mesh holds more than 2^31 rows.
 
     Raises:
         TypeError: a dtype that cannot be sorted by, or a 64-bit one without x64 mode.
-        ValueError: arrays of different lengths, `bits` out of range, `axis_name` is no axis of
+        ValueError: arrays of different lengths, `bits` out of range, `axis_name` is not an axis of
             the enclosing `shard_map`, or ids need 64 bits without x64 mode.
 
     Cost:
@@ -145,14 +145,14 @@ def even_share(num_valid: int | Integer[ArrayLike, ""], *, axis_name: AxisName) 
     """Tells how many rows this shard gets where all shards' rows are dealt out evenly.
 
     Args:
-        num_valid: the rows of this shard that count.
-        axis_name: mesh axis, or tuple of axes, that the rows lie along.
+        num_valid: number of valid rows of this shard.
+        axis_name: mesh axis of the rows, or a tuple of axes.
 
     Returns:
         `total // num_shards`, and one more on the first `total % num_shards` shards; int32.
 
     Raises:
-        ValueError: `axis_name` is no axis of the enclosing `shard_map`.
+        ValueError: `axis_name` is not an axis of the enclosing `shard_map`.
 
     Cost:
         One `psum` of two words.

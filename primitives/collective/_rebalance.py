@@ -32,21 +32,21 @@ def rebalance(
     Args:
         rows: this shard's rows, any pytree of arrays with the same leading axis, equally long on
             every shard.
-        num_valid: the rows of this shard that count, from the front.
-        axis_name: mesh axis, or tuple of axes, that the rows lie along.
-        capacity: rows that a shard has room for. Static; as many as it holds before if left out,
-            which always suffices.
+        num_valid: number of valid rows of this shard, at its front.
+        axis_name: mesh axis of the rows, or a tuple of axes.
+        capacity: most rows of a shard in the result. Static; by default its number of rows before
+            the call, which always suffices.
         transport: how the rows travel; see `partition`.
 
     Returns:
         `Partitioned(rows, count)`; the first `count` of `capacity` rows are meaningful, and zeros
-        fill the rest. `count` is the share that `even_share` tells; `count > capacity` says that
+        fill the rest. `count` is the share that `even_share` tells; `count > capacity` means that
         rows did not fit.
 
     Raises:
         TypeError: `capacity` is traced, or `num_valid` is no integer.
-        ValueError: leading axes differ, `transport` is none of those that exist, or `axis_name` is
-            no axis of the enclosing `shard_map`.
+        ValueError: leading axes differ, `transport` is unknown, or `axis_name` is not an axis of
+            the enclosing `shard_map`.
 
     Cost:
         Work O(rows x row bytes). Communication: one `all_gather` of a count, and that of
@@ -80,12 +80,12 @@ def deal_out_rows(rows: Any, num_valid: Array, dealing: Dealing) -> tuple[Any, A
 
     Args:
         rows: this shard's rows, a pytree of arrays.
-        num_valid: the rows that count, int32; all rows where there are fewer than that.
+        num_valid: number of valid rows, int32, clipped to the number of rows.
         dealing: the share of each shard, its room, and how the rows travel. In the layout "full"
             rows that do not fit the mesh stay behind, and the last shard counts them.
 
     Returns:
-        The rows that this shard ends with, zeros behind them, and how many are meant for it.
+        The rows that this shard ends with, padded with zeros, and how many are meant for it.
     """
     axis_name = dealing.axis_name
     num_shards = num_shards_on(axis_name, "rebalance")

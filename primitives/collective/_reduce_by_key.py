@@ -36,27 +36,28 @@ def reduce_by_key(
     Args:
         keys: this shard's keys: one array of shape `(rows,)`, or a tuple of them, as for
             `local.reduce_by_key`.
-        values: a pytree of arrays whose leading axis is `rows`.
-        ops: what to compute of the values of a key, as for `local.reduce_by_key`. Static.
-        axis_name: mesh axis, or tuple of axes, that the rows lie along.
-        capacity: distinct keys that a shard has room for. Static; as many as it has rows if left
-            out, which always suffices.
-        num_valid: the rows of this shard that count, from the front; all of them if left out.
+        values: a pytree of arrays with leading axis `rows`.
+        ops: reductions of the values of a key, as for `local.reduce_by_key`. Static.
+        axis_name: mesh axis of the rows, or a tuple of axes.
+        capacity: most distinct keys of a shard. Static; by default its number of rows, which always
+            suffices.
+        num_valid: number of valid rows of this shard, at its front; all rows by default.
         keys_are_sorted: a promise that each shard's keys are sorted, which saves its sort. Static.
-        ddof: what the number of rows is lessened by in the divisor of "var" and "std". Static.
+        ddof: delta degrees of freedom; "var" and "std" divide by the number of rows minus `ddof`.
+            Static.
         transport: how the rows travel; see `partition`.
 
     Returns:
         `ReducedRuns(unique_keys, values, num_runs)`: this shard's range of the distinct keys, at
         its front, sorted; `num_runs` are this shard's. Each key is on one shard, and those of a
         shard are less than those of the next. Keys have the bits of the first row that has them.
-        `num_runs > capacity` says that keys did not fit.
+        `num_runs > capacity` means that keys did not fit.
 
     Raises:
         TypeError: a dtype that cannot be sorted by or that an op does not take, or a static
             argument that is traced.
-        ValueError: lengths differ, there is no such op or transport, or `axis_name` is no axis of
-            the enclosing `shard_map`.
+        ValueError: lengths differ, an op or `transport` is unknown, or `axis_name` is not an axis
+            of the enclosing `shard_map`.
 
     Cost:
         Work O(rows x (key bytes + value bytes)): twice that of `local.reduce_by_key` at most.

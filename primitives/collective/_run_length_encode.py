@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs of equal neighbouring keys in the rows of all shards."""
+"""Runs of equal adjacent keys in the rows of all shards."""
 
 import jax
 import jax.numpy as jnp
@@ -22,17 +22,17 @@ def run_length_encode(
     capacity: int | None = None,
     num_valid: int | Integer[ArrayLike, ""] | None = None,
 ) -> RunLengths:
-    """Finds the runs of equal neighbouring keys in the rows of all shards.
+    """Finds the runs of equal adjacent keys in the rows of all shards.
 
     A run may cross any number of shards, and shards without rows. It belongs to the shard where it
     begins, with all of its rows. No row moves.
 
     Args:
         keys: this shard's keys: one array of shape `(rows,)`, or a tuple of them.
-        axis_name: mesh axis, or tuple of axes, that the rows lie along.
-        capacity: runs that a shard has room for. Static; as many as it has rows if left out, which
-            always suffices.
-        num_valid: the rows of this shard that count, from the front; all of them if left out.
+        axis_name: mesh axis of the rows, or a tuple of axes.
+        capacity: most runs of a shard. Static; by default its number of rows, which always
+            suffices.
+        num_valid: number of valid rows of this shard, at its front; all rows by default.
 
     Returns:
         `RunLengths(unique_keys, run_lengths, num_runs)`: the runs that begin on this shard, at its
@@ -41,8 +41,8 @@ def run_length_encode(
 
     Raises:
         TypeError: a dtype that cannot be sorted by, or `capacity` is traced.
-        ValueError: keys of different lengths or not one-dimensional, or `axis_name` is no axis of
-            the enclosing `shard_map`.
+        ValueError: keys that differ in length or are not one-dimensional, or `axis_name` is not an
+            axis of the enclosing `shard_map`.
 
     Cost:
         Work O(rows x key bytes). Communication: one `all_gather` of two keys and two counts.

@@ -25,19 +25,19 @@ def inclusive_scan(
             function of two rows, each a pytree like `x` without the leading axis, that returns
             such a row. It need not commute: its first argument comes first in the order of the
             scan.
-        axis_name: mesh axis, or tuple of axes, that the rows lie along.
+        axis_name: mesh axis of the rows, or a tuple of axes.
         reverse: from the last row of the last shard to the first of the first.
-        num_valid: the rows of this shard that count, from the front; all of them if left out. A
+        num_valid: number of valid rows of this shard, at its front; all rows by default. A
             shard may have none.
 
     Returns:
-        A pytree like `x`, of the same dtypes; bool under `"add"` and `"mul"` becomes int32. Zeros
-        stand behind the rows that count.
+        A pytree like `x`, of the same dtypes; bool under `"add"` and `"mul"` becomes int32. Padding
+        rows are zero.
 
     Raises:
         TypeError: a dtype that `op` does not take, or `op` is a function that returns something
             else than it takes.
-        ValueError: leading axes differ, `op` is no operator, or `axis_name` is no axis of the
+        ValueError: leading axes differ, `op` is unknown, or `axis_name` is not an axis of the
             enclosing `shard_map`.
 
     Cost:
@@ -84,12 +84,13 @@ def exclusive_scan(
     Args:
         x: this shard's rows, as for `inclusive_scan`.
         op: as for `inclusive_scan`.
-        axis_name: mesh axis, or tuple of axes, that the rows lie along.
-        initial: stands before the first row of all, the same on every shard: one number, or a
-            pytree like `x` of single rows. For a named `op` it defaults to what that leaves alone:
-            zero, one, or the greatest or least number of the dtype. A function as `op` needs it.
+        axis_name: mesh axis of the rows, or a tuple of axes.
+        initial: the value before the first row of all shards, the same on every shard: one number,
+            or a pytree like `x` of single rows. For a named `op` it defaults to the identity
+            element: zero, one, or the largest or smallest number of the dtype. A function as `op`
+            needs it.
         reverse: from the last row of the last shard to the first of the first.
-        num_valid: the rows of this shard that count, from the front; all of them if left out.
+        num_valid: number of valid rows of this shard, at its front; all rows by default.
 
     Returns:
         A pytree like `x`, as of `inclusive_scan`.

@@ -32,10 +32,10 @@ def searchsorted(
             `radix_sort`: one array of shape `(rows,)`, or a tuple of them, most significant first.
         queries: as many columns of the same dtypes, each of shape `(queries,)`: this shard's, in
             any order.
-        axis_name: mesh axis, or tuple of axes, that the rows lie along.
+        axis_name: mesh axis of the rows, or a tuple of axes.
         side: before the keys that equal the query (`"left"`) or after them (`"right"`).
         descending: the direction that the keys are sorted in, or one for each key.
-        num_valid: the keys of this shard that count, from the front; all of them if left out.
+        num_valid: number of valid keys of this shard, at its front; all keys by default.
         transport: how the rows travel; see `partition`.
 
     Returns:
@@ -45,8 +45,8 @@ def searchsorted(
     Raises:
         TypeError: dtypes of keys and queries differ, or cannot be sorted by.
         ValueError: numbers of columns differ, `side` is neither word, positions need 64 bits
-            without x64 mode, there is no such transport, or `axis_name` is no axis of the enclosing
-            `shard_map`.
+            without x64 mode, `transport` is unknown, or `axis_name` is not an axis of the
+            enclosing `shard_map`.
 
     Cost:
         Work O((rows + queries) x key bytes), two sorts. Communication: that of `unique` of keys and
@@ -54,7 +54,7 @@ def searchsorted(
         whatever the number of rows that have it.
 
     Guarantees:
-        Deterministic. NaN is found behind every number, all NaNs being equal. Queries that are all
+        Deterministic. NaN comes after every number, and all NaNs are equal. Queries that are all
         alike load no shard more than others do.
 
     Example:

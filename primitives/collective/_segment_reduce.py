@@ -36,15 +36,16 @@ def segment_reduce(
             "count".
         segment_ids: segment of each row, integers of shape `(rows,)`. Rows whose id lies outside
             `[0, num_segments)` belong to no segment: they are dropped, also where it is negative.
-        num_segments: how many segments there are. Static.
+        num_segments: number of segments. Static.
         op: "sum", "prod", "min", "max", "count", "mean", "var", "std", "first", "last", "any",
             "all", "argmin" or "argmax"; the function of that name, as in `segment_sum`, says more.
-        axis_name: mesh axis, or tuple of axes, that the rows lie along.
-        num_valid: the rows of this shard that count, from the front; all of them if left out.
-        fill_value: what an empty segment gets, a number of the dtype of the result; if left out
-            the identity of `op`: zero for a sum, infinity for a minimum, NaN for a mean, -1 for a
-            row id.
-        ddof: what the number of rows is lessened by in the divisor of "var" and "std". Static.
+        axis_name: mesh axis of the rows, or a tuple of axes.
+        num_valid: number of valid rows of this shard, at its front; all rows by default.
+        fill_value: result of an empty segment, a number of the dtype of the result; by default the
+            identity element of `op`: zero for a sum, infinity for a minimum, NaN for a mean, -1 for
+            a row id.
+        ddof: delta degrees of freedom; "var" and "std" divide by the number of rows minus `ddof`.
+            Static.
         scattered: give each shard only its piece of the segments. Static.
 
     Returns:
@@ -56,8 +57,8 @@ def segment_reduce(
     Raises:
         TypeError: `segment_ids` are not integers, `num_segments` is traced, or a dtype that `op`
             does not take.
-        ValueError: lengths differ, there is no such `op`, `num_segments` is less than one, the
-            dtype of the result does not hold a known `fill_value`, or `axis_name` is no axis of
+        ValueError: lengths differ, `op` is unknown, `num_segments` is less than one, the
+            dtype of the result does not hold a known `fill_value`, or `axis_name` is not an axis of
             the enclosing `shard_map`.
 
     Cost:
@@ -108,8 +109,8 @@ def _reduce(
     padded = num_segments + (-num_segments % num_shards if scattered else 0)
     num_rows = ids.shape[0]
     if num_rows == 0:
-        # XLA compiles no exchange over a mesh whose arguments are all empty, and there is nothing
-        # to exchange: every shard has the same.
+        # XLA cannot compile an exchange over a mesh if all arguments are empty, and there is
+        # nothing to exchange: every shard has the same.
         x, ids = jax.tree.map(lambda leaf: jnp.zeros(leaf.shape, leaf.dtype), (x, ids))
         capacity = padded // num_shards if scattered else num_segments
         empty = reduce_rows(x, ids, None, fill_value, capacity, capacity, op, ddof, OneDevice())

@@ -48,14 +48,14 @@ def segmented_scan(
             one anyway, the first row of a shard does not.
         segment_ids: in place of `head_flags`, integers of shape `(rows,)`: a segment is a run of
             equal ids, over the ends of shards too.
-        axis_name: mesh axis, or tuple of axes, that the rows lie along.
-        exclusive: leave out the row itself; the first row of a segment then gets what `op` leaves
-            alone: zero, one, or the greatest or least number of the dtype.
+        axis_name: mesh axis of the rows, or a tuple of axes.
+        exclusive: leave out the row itself; the first row of a segment then gets the identity
+            element of `op`: zero, one, or the largest or smallest number of the dtype.
         reverse: from the last row of each segment to the first.
-        initial: stands before the first row of each segment of an exclusive scan, the same on
+        initial: the value before the first row of each segment of an exclusive scan, the same on
             every shard: one number, or a pytree like `x` of single rows. A function as `op` needs
             it.
-        num_valid: the rows of this shard that count, from the front; all of them if left out.
+        num_valid: number of valid rows of this shard, at its front; all rows by default.
 
     Returns:
         A pytree like `x`, as of `inclusive_scan`.

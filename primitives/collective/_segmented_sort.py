@@ -32,21 +32,21 @@ def segmented_sort(
     Args:
         keys: this shard's keys: one array of shape `(rows,)`, or a tuple of them.
         segment_ids: segment of each row, integers of shape `(rows,)`.
-        axis_name: mesh axis, or tuple of axes, that the rows lie along.
+        axis_name: mesh axis of the rows, or a tuple of axes.
         num_segments: with it, ids lie in `[0, num_segments)`, and the sort looks at no more bits
             of them than that needs. Static.
-        values: a pytree of arrays whose leading axis is `rows`; they move with their keys.
+        values: a pytree of arrays with leading axis `rows`; they move with their keys.
         descending: the direction within segments, or one for each key.
         bits: for integer keys, compare only this many of the lowest bits, as in `radix_sort`.
-        num_valid: the rows of this shard that count, from the front; all of them if left out.
+        num_valid: number of valid rows of this shard, at its front; all rows by default.
         transport: how the rows travel; see `partition`.
 
     Returns:
-        This shard's keys, an array or a tuple as they were given; with values `(keys, values)`.
+        This shard's keys, an array or a tuple, like the argument; with values `(keys, values)`.
 
     Raises:
         TypeError: a dtype that cannot be sorted by, or `segment_ids` that are not integers.
-        ValueError: arrays of different lengths, or `axis_name` is no axis of the enclosing
+        ValueError: arrays of different lengths, or `axis_name` is not an axis of the enclosing
             `shard_map`.
 
     Cost:

@@ -34,17 +34,17 @@ def select_rank(
         x: this shard's elements, of shape `(rows,)` and any key dtype.
         ranks: integers of any shape, the same on every shard, in `[0, num_shards x rows)`. Ranks
             that are not known while tracing are clipped to the rows that count.
-        axis_name: mesh axis, or tuple of axes, that the rows lie along.
-        num_valid: the rows of this shard that count, from the front; all of them if left out.
+        axis_name: mesh axis of the rows, or a tuple of axes.
+        num_valid: number of valid rows of this shard, at its front; all rows by default.
 
     Returns:
-        The elements, in the shape of `ranks`, the same on every shard; what a stable sort would
-        have at those places, bit for bit.
+        The elements, in the shape of `ranks`, the same on every shard; those at the same positions
+        of a stable sort, bit for bit.
 
     Raises:
         TypeError: a dtype that cannot be sorted by, or `ranks` that are not integers.
         ValueError: a rank that is known is out of range, ranks differ from shard to shard, `x` is
-            empty, or `axis_name` is no axis of the enclosing `shard_map`.
+            empty, or `axis_name` is not an axis of the enclosing `shard_map`.
 
     Cost:
         A local sort; then, for each 4 or 8 bits of the key, a `psum` of 16 or 256 counts for each

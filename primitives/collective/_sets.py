@@ -28,9 +28,9 @@ def set_union(
     Args:
         a: this shard's keys of one side, as for `local.set_union`.
         b: this shard's keys of the other side: as many columns of the same dtypes.
-        axis_name: mesh axis, or tuple of axes, that the rows lie along.
-        capacity: keys that a shard has room for. Static; what always suffices if left out.
-        num_valid: the rows of `a` and those of `b` that count on this shard, from the front.
+        axis_name: mesh axis of the rows, or a tuple of axes.
+        capacity: most keys of a shard. Static; by default a number that always suffices.
+        num_valid: numbers of valid rows of `a` and of `b` on this shard, at their fronts.
         transport: how the rows travel; see `partition`.
 
     Returns:
@@ -41,8 +41,8 @@ def set_union(
 
     Raises:
         TypeError: dtypes of `a` and `b` differ or cannot be sorted by, or `capacity` is traced.
-        ValueError: numbers of columns or lengths differ, there is no such transport, or `axis_name`
-            is no axis of the enclosing `shard_map`.
+        ValueError: numbers of columns or lengths differ, `transport` is unknown, or `axis_name` is
+            not an axis of the enclosing `shard_map`.
 
     Cost:
         Work O(rows x key bytes), two sorts. Communication: that of `unique` of both sides together.
@@ -76,9 +76,9 @@ def set_intersection(
     Args:
         a: this shard's keys of one side, as for `local.set_intersection`.
         b: this shard's keys of the other side: as many columns of the same dtypes.
-        axis_name: mesh axis, or tuple of axes, that the rows lie along.
-        capacity: keys that a shard has room for. Static; what always suffices if left out.
-        num_valid: the rows of `a` and those of `b` that count on this shard, from the front.
+        axis_name: mesh axis of the rows, or a tuple of axes.
+        capacity: most keys of a shard. Static; by default a number that always suffices.
+        num_valid: numbers of valid rows of `a` and of `b` on this shard, at their fronts.
         transport: how the rows travel; see `partition`.
 
     Returns:
@@ -88,8 +88,8 @@ def set_intersection(
 
     Raises:
         TypeError: dtypes of `a` and `b` differ or cannot be sorted by, or `capacity` is traced.
-        ValueError: numbers of columns or lengths differ, there is no such transport, or `axis_name`
-            is no axis of the enclosing `shard_map`.
+        ValueError: numbers of columns or lengths differ, `transport` is unknown, or `axis_name` is
+            not an axis of the enclosing `shard_map`.
 
     Cost:
         Work O(rows x key bytes), two sorts. Communication: that of `unique` of both sides together.
@@ -123,9 +123,9 @@ def set_difference(
     Args:
         a: this shard's keys of one side, as for `local.set_difference`.
         b: this shard's keys of the other side: as many columns of the same dtypes.
-        axis_name: mesh axis, or tuple of axes, that the rows lie along.
-        capacity: keys that a shard has room for. Static; what always suffices if left out.
-        num_valid: the rows of `a` and those of `b` that count on this shard, from the front.
+        axis_name: mesh axis of the rows, or a tuple of axes.
+        capacity: most keys of a shard. Static; by default a number that always suffices.
+        num_valid: numbers of valid rows of `a` and of `b` on this shard, at their fronts.
         transport: how the rows travel; see `partition`.
 
     Returns:
@@ -135,8 +135,8 @@ def set_difference(
 
     Raises:
         TypeError: dtypes of `a` and `b` differ or cannot be sorted by, or `capacity` is traced.
-        ValueError: numbers of columns or lengths differ, there is no such transport, or `axis_name`
-            is no axis of the enclosing `shard_map`.
+        ValueError: numbers of columns or lengths differ, `transport` is unknown, or `axis_name` is
+            not an axis of the enclosing `shard_map`.
 
     Cost:
         Work O(rows x key bytes), two sorts. Communication: that of `unique` of both sides together.

@@ -28,7 +28,7 @@ class Dealing(NamedTuple):
     """Where sorted rows go.
 
     Attributes:
-        axis_name: mesh axis, or tuple of axes, that the rows lie along.
+        axis_name: mesh axis of the rows, or a tuple of axes.
         layout: the share of each shard.
         transport: how the rows travel.
         capacity: rows that a shard has room for; as many as it holds before if None.
@@ -66,7 +66,7 @@ def deal_out_sorted(
         row_ids: the permutation that sorts them.
         sorted_words: the words of the sorted columns.
         order: how the columns compare.
-        num_valid: the rows that count.
+        num_valid: number of valid rows.
         dealing: where the rows go, and how.
 
     Returns:

@@ -30,14 +30,14 @@ def top_k(
     """Finds the k largest (or smallest) elements of all shards, in order.
 
     They are the first k rows of a stable sort in that direction, so ties go to the lowest row id,
-    -0.0 equals 0.0, and NaN stands behind every number, in both directions.
+    -0.0 equals 0.0, and NaN comes after every number, in both directions.
 
     Args:
         x: this shard's elements, of shape `(rows,)` and any key dtype.
-        k: how many, in `[0, num_shards x rows]`. Static.
-        axis_name: mesh axis, or tuple of axes, that the rows lie along.
+        k: number of elements, in `[0, num_shards x rows]`. Static.
+        axis_name: mesh axis of the rows, or a tuple of axes.
         largest: the largest first; else the smallest first.
-        num_valid: the rows of this shard that count, from the front; all of them if left out.
+        num_valid: number of valid rows of this shard, at its front; all rows by default.
             Where fewer than `k` count on the mesh, padding fills the end of the result.
 
     Returns:
@@ -45,7 +45,7 @@ def top_k(
         `shard * rows + row`.
 
     Raises:
-        ValueError: `k` is out of range, or `axis_name` is no axis of the enclosing `shard_map`.
+        ValueError: `k` is out of range, or `axis_name` is not an axis of the enclosing `shard_map`.
         TypeError: a dtype that cannot be sorted by, or `k` is traced.
 
     Cost:

@@ -33,27 +33,27 @@ def unique(
     Args:
         keys: this shard's keys: one array of shape `(rows,)`, or a tuple of them, as for
             `local.unique`.
-        axis_name: mesh axis, or tuple of axes, that the rows lie along.
-        capacity: distinct keys that a shard has room for. Static; as many as it has rows if left
-            out, which always suffices.
-        return_index: also the row where each key first stands, a global id `shard * rows + row`.
+        axis_name: mesh axis of the rows, or a tuple of axes.
+        capacity: most distinct keys of a shard. Static; by default its number of rows, which always
+            suffices.
+        return_index: also return the first row of each key, a global id `shard * rows + row`.
         return_inverse: also, for each row of this shard, the place of its key among the distinct
             ones of all shards.
-        return_counts: also the number of rows that have each key, int32.
-        num_valid: the rows of this shard that count, from the front; all of them if left out.
+        return_counts: also return the number of rows of each key, int32.
+        num_valid: number of valid rows of this shard, at its front; all rows by default.
         transport: how the rows travel; see `partition`.
 
     Returns:
         `Unique(unique_keys, row_ids, inverse, counts, count)`: this shard's range of the distinct
         keys, at its front, sorted, with what is known of them; `count` is this shard's. Each key
         is on one shard, and those of a shard are less than those of the next. `inverse` has an
-        entry for each row, zero in padding. Ids and places are int32, or int64 where the mesh
-        holds more than 2^31 rows. `None` stands for what was not asked for.
+        entry for each row, zero in padding. Ids and places are int32, or int64 if the mesh holds
+        more than 2^31 rows. Results that were not requested are `None`.
 
     Raises:
         TypeError: a dtype that cannot be sorted by, or `capacity` is traced.
-        ValueError: keys of different lengths or not one-dimensional, ids need 64 bits without x64
-            mode, there is no such transport, or `axis_name` is no axis of the enclosing
+        ValueError: keys that differ in length or are not one-dimensional, ids need 64 bits without
+            x64 mode, `transport` is unknown, or `axis_name` is not an axis of the enclosing
             `shard_map`.
 
     Cost:
@@ -93,7 +93,7 @@ def unique(
         unique_columns, (row_ids, counts), count, axis_name, transport
     )
     runs = find_runs(unique_columns, sent.count, keys_are_sorted=False)
-    # What comes from the first shard that has a key comes first: its row is the first of all.
+    # Rows arrive in the order of their shards: the first row with a key is its first of all.
     (unique_columns, row_ids), count = runs.first_rows((unique_columns, row_ids), capacity)
     if return_counts:
         counts = segments_of(runs, capacity).add(runs.moved(counts))

@@ -20,7 +20,7 @@ class Flags(NamedTuple):
 
     Attributes:
         mask: a flag for each row, `bool[rows]`.
-        num_valid: the rows that count, from the front.
+        num_valid: number of valid rows, at the front.
         count: how many of them are flagged.
         before: how many of these lie in front of each chunk of rows; None where no kernel asks.
     """
@@ -57,7 +57,7 @@ def flagged_rows(mask: Array, capacity: int, num_valid: Array) -> tuple[Array, A
     Args:
         mask: a flag for each row, `bool[rows]`.
         capacity: row ids that there is room for.
-        num_valid: the rows that count, from the front.
+        num_valid: number of valid rows, at the front.
 
     Returns:
         The ids of the flagged rows in their order, `int32[capacity]`, zeros behind the last; and

@@ -89,7 +89,7 @@ def sort_rows(column: OrderedWord, num_valid: Array, rows: tuple[Array, ...]) ->
 
     Args:
         column: the words.
-        num_valid: the rows that count, from the front.
+        num_valid: number of valid rows, at the front.
         rows: columns that move with the words, for each of which `is_words` holds; not empty.
             They vary over no mesh axis over which neither the words nor `num_valid` vary.
     """

@@ -46,7 +46,7 @@ def bucket(
         bucket_ids: bucket of each row, integers of shape `(rows,)`. Rows whose id lies outside
             `[0, num_buckets)` belong to no bucket and come last.
         num_buckets: how many buckets there are. Static.
-        num_valid: the rows that count, from the front; all of them if left out.
+        num_valid: number of valid rows, at the front; all rows by default.
 
     Returns:
         `Bucketed(rows, offsets, row_ids)`. `offsets` has `num_buckets + 1` entries, int32.

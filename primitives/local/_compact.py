@@ -39,7 +39,7 @@ def compact(
         mask: a flag for each row, bool of shape `(rows,)`.
         rows: any pytree of arrays with the same leading axis; None for the ids of the rows, int32.
         capacity: rows that the result has room for. Static; all rows if left out.
-        num_valid: the rows that count, from the front; all of them if left out.
+        num_valid: number of valid rows, at the front; all rows by default.
         return_index: whether the ids of the rows come with them, int32, as the second of a pair.
         one_pass: whether all arrays move in one pass over the mask, which is faster where all are
             used; else XLA leaves out of a compiled program those that are not. True of an eager
@@ -47,7 +47,7 @@ def compact(
 
     Returns:
         `Compacted(rows, count)`; the first `count` of `capacity` rows are meaningful, and zeros
-        fill the rest. `count > capacity` says that rows did not fit: the first `capacity` of them
+        fill the rest. `count > capacity` means that rows did not fit: the first `capacity` of them
         are there. With `return_index`, `rows` is `(rows, ids)`.
 
     Raises:
@@ -85,7 +85,7 @@ def compact(
 
 
 def select_rows(rows: Any, mask: Array, capacity: int, num_valid: Array) -> tuple[Any, Array]:
-    """The rows that a checked mask flags, zeros behind them, and how many there are."""
+    """The rows that a checked mask flags, padded with zeros, and how many there are."""
     kept, _, count = _select(rows, mask, capacity, num_valid, False, False)
     return kept, count
 

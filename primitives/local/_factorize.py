@@ -42,15 +42,15 @@ def factorize(
         capacity: distinct keys that the result has room for. Static; as many as there are rows if
             left out.
         sort: number the keys in their order, NaN last; else in the order of their first rows.
-        return_index: also the row where each key first stands.
-        num_valid: the rows that count, from the front; all of them if left out.
+        return_index: also the first row of each key.
+        num_valid: number of valid rows, at the front; all rows by default.
 
     Returns:
         `Factorized(group_ids, unique_keys, row_ids, count)`: the number of each row's key, int32,
         -1 for padding; the distinct keys by number, as those of their first rows, an array or a
-        tuple as they were given; these rows, `None` unless asked for; and how many there are.
-        Zeros stand behind the last key. `count > capacity` says that some did not fit: numbers are
-        right all the same.
+        tuple, like the argument; these rows, `None` unless asked for; and how many there are. Zeros
+        stand behind the last key. `count > capacity` says that some did not fit: numbers are right
+        all the same.
 
     Raises:
         TypeError: a dtype that cannot be a key, or `capacity` is traced.
@@ -108,6 +108,6 @@ def factorize_columns(
 def keys_of_groups(
     columns: tuple[Array, ...], first_row_ids: Array, count: Array
 ) -> tuple[Array, ...]:
-    """The keys in the first rows of `count` groups, and zeros behind them."""
+    """The keys in the first rows of `count` groups, and padded with zeros."""
     is_group = jax.lax.iota(jnp.int32, first_row_ids.shape[0]) < count
     return take_rows_or_zeros(columns, first_row_ids, is_group)

@@ -43,12 +43,12 @@ def histogram(
 
     Args:
         x: array of shape `(rows,)`, of any key dtype.
-        bins: how many equal bins. Static; ten if left out.
+        bins: number of equal bins. Static; ten by default.
         edges: the edges of the bins, an ascending array of two or more, in place of `bins`.
         range: the outer edges of equal bins, two numbers; the least and the greatest finite number
             of `x` if left out, a half less and more where they are the same.
-        weights: what each row counts for, an array of shape `(rows,)`; one if left out.
-        num_valid: the rows that count, from the front; all of them if left out.
+        weights: weight of each row, an array of shape `(rows,)`; one by default.
+        num_valid: number of valid rows, at the front; all rows by default.
 
     Returns:
         `Histogram(counts, edges)`. Counts are int32, or of the dtype of `weights` (int32
@@ -277,8 +277,8 @@ def digit_histogram(
     Args:
         keys: array of shape `(rows,)`, of any key dtype.
         shift: the lowest bit of the digit. Static.
-        bits: how many bits it has, 24 at most. Static.
-        num_valid: the rows that count, from the front; all of them if left out.
+        bits: number of bits of the digit, 24 at most. Static.
+        num_valid: number of valid rows, at the front; all rows by default.
 
     Returns:
         The counts of the digits from 0 to `2**bits - 1`, int32.

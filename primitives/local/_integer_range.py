@@ -30,7 +30,7 @@ def integer_range(
 
     Args:
         x: array of shape `(rows,)`, of integers.
-        num_valid: the rows that count, from the front; all of them if left out.
+        num_valid: number of valid rows, at the front; all rows by default.
 
     Returns:
         `IntegerRange(least, greatest)`, two numbers of the dtype of `x`. Without rows that count

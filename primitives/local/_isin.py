@@ -26,8 +26,8 @@ def isin(
             NaN equals NaN, as in pandas and everywhere in this library.
         test_keys: the keys to look for: as many columns of the same dtypes, in any order, of any
             length, and as often as they come.
-        invert: flag the rows whose key is not among them. Static.
-        num_valid: the rows of `keys` and those of `test_keys` that count, from the front.
+        invert: flag the rows with a key outside the set instead. Static.
+        num_valid: numbers of valid rows of `keys` and of `test_keys`, at their fronts.
 
     Returns:
         A flag for each row, False in padding.

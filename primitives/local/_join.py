@@ -54,12 +54,12 @@ def join(
 
         capacity: pairs that the result has room for. Static. Semi and anti joins may leave it
             out, and have room for all left rows.
-        num_valid: the rows of the left side and those of the right that count, from the front.
+        num_valid: numbers of valid rows of the left and the right side, at their fronts.
 
     Returns:
         `Joined(left_rows, right_rows, count)`, int32 each; -1 stands for no match, on both sides
         for what lies behind the last pair, and for the right side of a semi or anti join.
-        `count > capacity` says that pairs did not fit: the first `capacity` of them are there.
+        `count > capacity` means that pairs did not fit: the first `capacity` of them are there.
         The count is `2**31 - 1` where there are that many or more.
 
     Raises:
@@ -72,7 +72,7 @@ def join(
         together; else that of a sort of both sides. No communication.
 
     Guarantees:
-        Deterministic. What is fetched by the ids is differentiable.
+        Deterministic. Values that are gathered by the ids are differentiable.
 
     References:
         Manegold, Boncz, Kersten (2002), "Optimizing main-memory join on modern hardware".
@@ -112,7 +112,7 @@ def join_size(
 
     Raises:
         TypeError: dtypes of the sides differ or cannot be keys.
-        ValueError: numbers of columns or lengths differ, or `how` is no join.
+        ValueError: numbers of columns or lengths differ, or `how` is unknown.
 
     Cost:
         Work O(left_rows + right_rows) on CPU, that of a sort of both sides elsewhere. No

@@ -60,10 +60,10 @@ def join_asof(
         tolerance: how far the times may be apart, a number of their dtype that is not negative;
             any distance if left out.
         allow_exact: whether equal times match.
-        num_valid: the rows of the left side and those of the right that count, from the front.
+        num_valid: numbers of valid rows of the left and the right side, at their fronts.
 
     Returns:
-        For each left row the id of its right row, int32; -1 where there is none, and in padding.
+        For each left row the id of its right row, int32; -1 for no match and in padding.
         Of right rows with the same time the last one matches from behind, the first from before.
 
     Raises:
@@ -80,7 +80,7 @@ def join_asof(
         Deterministic. Distances of integers are exact, however far apart; those of floats are
         rounded as differences of their dtype, or of float32 where it is wider. NaN is no time: such
         rows match nothing, where pandas raises. A traced `tolerance` that is negative or NaN lets
-        nothing match. What is fetched by the ids is differentiable.
+        nothing match. Values that are gathered by the ids are differentiable.
 
     Example:
         >>> import jax.numpy as jnp

@@ -40,13 +40,13 @@ def merge(
         a_keys: keys in the order of `radix_sort`: one array of shape `(a_rows,)`, or a tuple of
             them, most significant first.
         b_keys: as many columns of the same dtypes, each of shape `(b_rows,)`.
-        values: the values of `a` and those of `b`: two pytrees of the same structure, whose
-            leaves differ only in their number of rows.
+        values: the values of `a` and those of `b`: two pytrees of the same structure; leaves may
+            differ in their number of rows only.
         descending: the direction that both are sorted in, or one for each key.
-        num_valid: the rows of `a` and those of `b` that count, from the front.
+        num_valid: numbers of valid rows of `a` and of `b`, at their fronts.
 
     Returns:
-        The merged keys, an array or a tuple as they were given; with values `(keys, values)`. The
+        The merged keys, an array or a tuple, like the argument; with values `(keys, values)`. The
         padding of `a`, then that of `b`, comes last.
 
     Raises:

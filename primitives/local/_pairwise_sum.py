@@ -26,7 +26,7 @@ def pairwise_sum(
 
     Args:
         x: array of shape `(rows,)`, of floats.
-        num_valid: the rows that count, from the front; all of them if left out.
+        num_valid: number of valid rows, at the front; all rows by default.
         dtype: the float that they are added up in, no narrower than that of `x`; that of `x` if
             left out. Rows are cast where they are read: no wider copy of them is made. Below
             float32 they are added up in float32, and the sum is rounded once.

@@ -30,10 +30,10 @@ def quantile(
     Args:
         x: array of shape `(rows,)`, of any key dtype.
         q: numbers of any shape, in [0, 1]. Those that are not known while tracing are clipped.
-        interpolation: what stands for a place between two rows: "linear" by its distance from
-            both, their "midpoint", the "lower", the "higher" or the "nearest" one (of two equally
-            near ones that of even rank).
-        num_valid: the rows that count, from the front; all of them if left out.
+        interpolation: the value between two rows: "linear" in the distance from both, their
+            "midpoint", the "lower", the "higher" or the "nearest" one (at equal distance the one of
+            even rank).
+        num_valid: number of valid rows, at the front; all rows by default.
 
     Returns:
         The quantiles, in the shape of `q`; of the dtype of a float `x`, else of JAX's default
@@ -41,7 +41,7 @@ def quantile(
 
     Raises:
         TypeError: a dtype that cannot be sorted by, or `q` that are not numbers.
-        ValueError: a `q` that is known lies outside of [0, 1], or there is no such interpolation.
+        ValueError: a `q` that is known lies outside of [0, 1], or `interpolation` is unknown.
 
     Cost:
         Work O(rows x key bytes). No communication.

@@ -39,18 +39,18 @@ def radix_argsort(
     Args:
         keys: one array of shape `(rows,)`, or a tuple of them, most significant first; bool,
             integers of 8 to 64 bits, or floats of 16 to 64 bits.
-        descending: the direction, or one for each key.
+        descending: the direction, or one direction for each key.
         bits: for integer keys, compare only this many of the lowest bits, as an unsigned number.
             Static; all bits, in the order of the dtype, if left out. One number, or one for each
             key.
-        num_valid: the rows that count, from the front; all of them if left out.
+        num_valid: number of valid rows, at the front; all rows by default.
 
     Returns:
         Row ids, int32: `keys[row_ids]` is sorted. The padding from `num_valid` on keeps its place.
 
     Raises:
         TypeError: a dtype that cannot be sorted by, or a 64-bit one without x64 mode.
-        ValueError: keys of different lengths or not one-dimensional, or `bits` out of range.
+        ValueError: keys that differ in length or are not one-dimensional, or `bits` out of range.
 
     Cost:
         Work O(rows x key bytes) on CPU and GPU. No communication.
@@ -95,15 +95,15 @@ def radix_sort(
     Args:
         keys: one array of shape `(rows,)`, or a tuple of them, most significant first; bool,
             integers of 8 to 64 bits, or floats of 16 to 64 bits.
-        values: a pytree of arrays whose leading axis is `rows`; they move with their keys.
-        descending: the direction, or one for each key.
+        values: a pytree of arrays with leading axis `rows`; they move with their keys.
+        descending: the direction, or one direction for each key.
         bits: for integer keys, compare only this many of the lowest bits, as an unsigned number.
             Static; all bits, in the order of the dtype, if left out. One number, or one for each
             key. Whole keys are moved, whatever part of them is compared.
-        num_valid: the rows that count, from the front; all of them if left out.
+        num_valid: number of valid rows, at the front; all rows by default.
 
     Returns:
-        The sorted keys, an array or a tuple as they were given; with values `(keys, values)`. The
+        The sorted keys, an array or a tuple, like the argument; with values `(keys, values)`. The
         padding from `num_valid` on keeps its place.
 
     Raises:

@@ -51,18 +51,19 @@ def reduce_by_key(
         keys: one array of shape `(rows,)`, or a tuple of them, most significant first; in any
             order. Keys are equal as in `radix_sort`: -0.0 equals 0.0, and all NaNs are equal.
         values: array of shape `(rows, ...)`, or a pytree of them.
-        ops: what to compute of the values of a key: "sum", "prod", "min", "max", "count", "mean",
+        ops: reductions of the values of a key: "sum", "prod", "min", "max", "count", "mean",
             "var", "std", "first", "last", "any" or "all", as in `segment_reduce`. One for all
             leaves of `values`, or a pytree of them of the same structure. Static.
-        capacity: distinct keys that the result has room for. Static; as many as rows if left out.
-        num_valid: the rows that count, from the front; all of them if left out.
+        capacity: most distinct keys of the result. Static; by default the number of rows.
+        num_valid: number of valid rows, at the front; all rows by default.
         keys_are_sorted: a promise that equal keys stand together and in their order, which saves
             the sort. Without it kept, a key comes once for each of its runs. Static.
-        ddof: what the number of rows is lessened by in the divisor of "var" and "std". Static.
+        ddof: delta degrees of freedom; "var" and "std" divide by the number of rows minus `ddof`.
+            Static.
 
     Returns:
         `ReducedRuns(unique_keys, values, num_runs)`, in the order of the keys, with zeros behind
-        the last. Keys have the bits of the first row that has them. `num_runs > capacity` says
+        the last. Keys have the bits of the first row that has them. `num_runs > capacity` means
         that keys did not fit: the first `capacity` of them are there.
 
     Raises:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs of equal neighbouring keys."""
+"""Runs of equal adjacent keys."""
 
 import functools
 from typing import NamedTuple
@@ -27,13 +27,13 @@ def run_length_encode(
     capacity: int | None = None,
     num_valid: int | Integer[ArrayLike, ""] | None = None,
 ) -> RunLengths:
-    """Finds the runs of equal neighbouring keys.
+    """Finds the runs of equal adjacent keys.
 
     Args:
         keys: one array of shape `(rows,)`, or a tuple of them; in any order. Keys are equal as in
             `radix_sort`: -0.0 equals 0.0, and all NaNs are equal.
         capacity: runs that the result has room for. Static; as many as rows if left out.
-        num_valid: the rows that count, from the front; all of them if left out.
+        num_valid: number of valid rows, at the front; all rows by default.
 
     Returns:
         `RunLengths(unique_keys, run_lengths, num_runs)`, in the order of the rows, with zeros
@@ -42,7 +42,7 @@ def run_length_encode(
 
     Raises:
         TypeError: a dtype that cannot be sorted by, or `capacity` is traced.
-        ValueError: keys of different lengths or not one-dimensional.
+        ValueError: keys that differ in length or are not one-dimensional.
 
     Cost:
         Work O(rows x key bytes). No communication.

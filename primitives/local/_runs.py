@@ -23,7 +23,7 @@ class KeyRuns(NamedTuple):
         row_ids: where each row stood before it was sorted; None where no row has moved.
         is_head: which rows begin a run; padding begins none.
         segment_ids: the run that each row is in, counted from zero; -1 in padding.
-        num_valid: the rows that count, from the front.
+        num_valid: number of valid rows, at the front.
     """
 
     row_ids: Array | None

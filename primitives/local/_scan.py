@@ -23,16 +23,16 @@ def inclusive_scan(
             such a row. It need not commute: its first argument comes first in the order of the
             scan.
         reverse: from the last row to the first.
-        num_valid: the rows that count, from the front; all of them if left out.
+        num_valid: number of valid rows, at the front; all rows by default.
 
     Returns:
-        A pytree like `x`, of the same dtypes; bool under `"add"` and `"mul"` becomes int32. Zeros
-        stand behind the rows that count.
+        A pytree like `x`, of the same dtypes; bool under `"add"` and `"mul"` becomes int32. Padding
+        rows are zero.
 
     Raises:
         TypeError: a dtype that `op` does not take, or `op` is a function that returns something
             else than it takes.
-        ValueError: leading axes differ, or `op` is no operator.
+        ValueError: leading axes differ, or `op` is unknown.
 
     Cost:
         Work O(rows x row bytes). By a named operator one read and one write of the rows on CPU; by
@@ -72,11 +72,11 @@ def exclusive_scan(
     Args:
         x: as for `inclusive_scan`.
         op: as for `inclusive_scan`.
-        initial: stands before the first row: one number, or a pytree like `x` of single rows. For
-            a named `op` it defaults to what that leaves alone: zero, one, or the greatest or least
-            number of the dtype. A function as `op` needs it.
+        initial: the value before the first row: one number, or a pytree like `x` of single rows.
+            For a named `op` it defaults to the identity element: zero, one, or the largest or
+            smallest number of the dtype. A function as `op` needs it.
         reverse: from the last row to the first.
-        num_valid: the rows that count, from the front; all of them if left out.
+        num_valid: number of valid rows, at the front; all rows by default.
 
     Returns:
         A pytree like `x`, as of `inclusive_scan`.

@@ -27,7 +27,7 @@ def searchsorted(
         queries: as many columns of the same dtypes, each of shape `(queries,)`.
         side: before the keys that equal the query (`"left"`) or after them (`"right"`).
         descending: the direction that the keys are sorted in, or one for each key.
-        num_valid: the keys that count, from the front; all of them if left out.
+        num_valid: number of valid keys, at the front; all keys by default.
 
     Returns:
         Positions in `[0, num_valid]`, int32.
@@ -40,7 +40,7 @@ def searchsorted(
         Work O(queries x log rows). No communication.
 
     Guarantees:
-        Deterministic. NaN is found behind every number, all NaNs being equal.
+        Deterministic. NaN comes after every number, and all NaNs are equal.
 
     Example:
         >>> import jax.numpy as jnp

@@ -38,14 +38,15 @@ def segment_reduce(
         x: array of shape `(rows, ...)`, or a pytree of them; None will do for "count".
         segment_ids: segment of each row, integers of shape `(rows,)`. Rows whose id lies outside
             `[0, num_segments)` belong to no segment: they are dropped, also where it is negative.
-        num_segments: how many segments there are. Static.
+        num_segments: number of segments. Static.
         op: "sum", "prod", "min", "max", "count", "mean", "var", "std", "first", "last", "any",
             "all", "argmin" or "argmax"; the function of that name, as in `segment_sum`, says more.
-        num_valid: the rows that count, from the front; all of them if left out.
-        fill_value: what an empty segment gets, a number of the dtype of the result; if left out
-            the identity of `op`: zero for a sum, infinity for a minimum, NaN for a mean, -1 for a
-            row id.
-        ddof: what the number of rows is lessened by in the divisor of "var" and "std". Static.
+        num_valid: number of valid rows, at the front; all rows by default.
+        fill_value: result of an empty segment, a number of the dtype of the result; by default the
+            identity element of `op`: zero for a sum, infinity for a minimum, NaN for a mean, -1 for
+            a row id.
+        ddof: delta degrees of freedom; "var" and "std" divide by the number of rows minus `ddof`.
+            Static.
         first_id: the id of the first segment, the others having those that follow; zero if left
             out.
 
@@ -56,7 +57,7 @@ def segment_reduce(
     Raises:
         TypeError: `segment_ids` or `first_id` are not integers, `num_segments` is traced, or a
             dtype that `op` does not take.
-        ValueError: lengths differ, there is no such `op`, `num_segments` is less than one, or a
+        ValueError: lengths differ, `op` is unknown, `num_segments` is less than one, or a
             dtype does not hold a known `fill_value` or `first_id`.
 
     Cost:

@@ -43,12 +43,12 @@ def segmented_scan(
             anyway.
         segment_ids: in place of `head_flags`, integers of shape `(rows,)`: a segment is a run of
             equal ids. Rows of one id that do not stand together are several segments.
-        exclusive: leave out the row itself; the first row of a segment then gets what `op` leaves
-            alone: zero, one, or the greatest or least number of the dtype.
+        exclusive: leave out the row itself; the first row of a segment then gets the identity
+            element of `op`: zero, one, or the largest or smallest number of the dtype.
         reverse: from the last row of each segment to the first.
-        initial: stands before the first row of each segment of an exclusive scan: one number, or a
-            pytree like `x` of single rows. A function as `op` needs it.
-        num_valid: the rows that count, from the front; all of them if left out.
+        initial: the value before the first row of each segment of an exclusive scan: one number, or
+            a pytree like `x` of single rows. A function as `op` needs it.
+        num_valid: number of valid rows, at the front; all rows by default.
 
     Returns:
         A pytree like `x`, as of `inclusive_scan`.

@@ -40,13 +40,13 @@ def segmented_sort(
         segment_ids: segment of each row, integers of shape `(rows,)`.
         num_segments: with it, ids lie in `[0, num_segments)`, and the sort looks at no more bits
             of them than that needs. Static.
-        values: a pytree of arrays whose leading axis is `rows`; they move with their keys.
+        values: a pytree of arrays with leading axis `rows`; they move with their keys.
         descending: the direction within segments, or one for each key.
         bits: for integer keys, compare only this many of the lowest bits, as in `radix_sort`.
-        num_valid: the rows that count, from the front; all of them if left out.
+        num_valid: number of valid rows, at the front; all rows by default.
 
     Returns:
-        The sorted keys, an array or a tuple as they were given; with values `(keys, values)`. The
+        The sorted keys, an array or a tuple, like the argument; with values `(keys, values)`. The
         padding from `num_valid` on keeps its place.
 
     Raises:

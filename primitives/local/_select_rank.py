@@ -26,11 +26,11 @@ def select_rank(
         x: array of shape `(rows,)`, of any key dtype.
         ranks: integers of any shape, in `[0, rows)`. Ranks that are not known while tracing are
             clipped to the rows that count.
-        num_valid: the rows that count, from the front; all of them if left out.
+        num_valid: number of valid rows, at the front; all rows by default.
 
     Returns:
-        The elements, in the shape of `ranks`; what a stable sort would have at those places, bit
-        for bit.
+        The elements, in the shape of `ranks`; those at the same positions of a stable sort, bit for
+        bit.
 
     Raises:
         TypeError: a dtype that cannot be sorted by, or `ranks` that are not integers.

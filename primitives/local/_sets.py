@@ -40,12 +40,12 @@ def set_union(
         b: as many columns of the same dtypes, each of shape `(b_rows,)`.
         capacity: keys that the result has room for. Static; as many as there are rows of both if
             left out.
-        num_valid: the rows of `a` and those of `b` that count, from the front.
+        num_valid: numbers of valid rows of `a` and of `b`, at their fronts.
 
     Returns:
-        `KeySet(unique_keys, count)`, ascending, NaN last and once, with zeros behind the last key;
+        `KeySet(unique_keys, count)`, ascending, NaN last and once, padded with zeros;
         an array or a tuple as `a` was given. Keys have the bits of the first row that has them, the
-        rows of `a` before those of `b`. `count > capacity` says that keys did not fit: the first
+        rows of `a` before those of `b`. `count > capacity` means that keys did not fit: the first
         `capacity` of them are there.
 
     Raises:
@@ -85,12 +85,13 @@ def set_intersection(
         b: as many columns of the same dtypes, each of shape `(b_rows,)`.
         capacity: keys that the result has room for. Static; as many as the shorter of both has rows
             if left out.
-        num_valid: the rows of `a` and those of `b` that count, from the front.
+        num_valid: numbers of valid rows of `a` and of `b`, at their fronts.
 
     Returns:
-        `KeySet(unique_keys, count)`, ascending, NaN last and once, with zeros behind the last key;
+        `KeySet(unique_keys, count)`, ascending, NaN last and once, padded with zeros;
         an array or a tuple as `a` was given. Keys have the bits of the first row of `a` that has
-        them. `count > capacity` says that keys did not fit: the first `capacity` of them are there.
+        them. `count > capacity` means that keys did not fit: the first `capacity` of them are
+        there.
 
     Raises:
         TypeError: dtypes of `a` and `b` differ or cannot be sorted by, or `capacity` is traced.
@@ -128,12 +129,13 @@ def set_difference(
             Keys are equal as in `radix_sort`: -0.0 equals 0.0, and all NaNs are equal.
         b: as many columns of the same dtypes, each of shape `(b_rows,)`.
         capacity: keys that the result has room for. Static; as many as `a` has rows if left out.
-        num_valid: the rows of `a` and those of `b` that count, from the front.
+        num_valid: numbers of valid rows of `a` and of `b`, at their fronts.
 
     Returns:
-        `KeySet(unique_keys, count)`, ascending, NaN last and once, with zeros behind the last key;
+        `KeySet(unique_keys, count)`, ascending, NaN last and once, padded with zeros;
         an array or a tuple as `a` was given. Keys have the bits of the first row of `a` that has
-        them. `count > capacity` says that keys did not fit: the first `capacity` of them are there.
+        them. `count > capacity` means that keys did not fit: the first `capacity` of them are
+        there.
 
     Raises:
         TypeError: dtypes of `a` and `b` differ or cannot be sorted by, or `capacity` is traced.

@@ -27,13 +27,13 @@ def top_k(
     """Finds the k largest (or smallest) elements, in order.
 
     They are the first k rows of a stable sort in that direction, so ties go to the lowest row id,
-    -0.0 equals 0.0, and NaN stands behind every number, in both directions.
+    -0.0 equals 0.0, and NaN comes after every number, in both directions.
 
     Args:
         x: array of shape `(rows,)`, of any key dtype.
         k: how many. Static.
         largest: the largest first; else the smallest first.
-        num_valid: the rows that count, from the front; all of them if left out. Where fewer than
+        num_valid: number of valid rows, at the front; all rows by default. Where fewer than
             `k` count, padding fills the end of the result.
 
     Returns:

@@ -38,21 +38,21 @@ def unique(
     Args:
         keys: one array of shape `(rows,)`, or a tuple of them, most significant first. Keys are
             equal as in `radix_sort`: -0.0 equals 0.0, and all NaNs are equal.
-        capacity: distinct keys that the result has room for. Static; as many as rows if left out.
-        return_index: also the row where each key first stands.
+        capacity: most distinct keys of the result. Static; by default the number of rows.
+        return_index: also the first row of each key.
         return_inverse: also, for each row, the place of its key among the distinct ones.
         return_counts: also the number of rows that have each key.
-        num_valid: the rows that count, from the front; all of them if left out.
+        num_valid: number of valid rows, at the front; all rows by default.
 
     Returns:
-        `Unique(unique_keys, row_ids, inverse, counts, count)`, ascending, NaN last, with zeros
-        behind the last key; `None` for what was not asked for. Keys have the bits of the first row
-        that has them. `inverse` has an entry for each row, zero in padding. `count > capacity`
-        says that keys did not fit: the first `capacity` of them are there.
+        `Unique(unique_keys, row_ids, inverse, counts, count)`, ascending, NaN last, padded with
+        zeros; `None` for results that were not requested. Keys have the bits of the first row that
+        has them. `inverse` has an entry for each row, zero in padding. `count > capacity` means
+        that keys did not fit: the first `capacity` of them are there.
 
     Raises:
         TypeError: a dtype that cannot be sorted by, or `capacity` is traced.
-        ValueError: keys of different lengths or not one-dimensional.
+        ValueError: keys that differ in length or are not one-dimensional.
 
     Cost:
         Work O(rows x key bytes): a sort of the keys alone, or with row ids where anything is to be

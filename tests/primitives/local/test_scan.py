@@ -244,7 +244,7 @@ ERRORS = [
     pytest.param(
         lambda: local.exclusive_scan(X, jnp.add),
         ValueError,
-        "exclusive_scan: an exclusive scan by a function needs initial, what stands before the "
+        "exclusive_scan: an exclusive scan by a function needs initial, the value before the "
         "first row, got None.",
         id="no initial",
     ),

@@ -212,8 +212,8 @@ ERRORS = [
     pytest.param(
         {"head_flags": FLAGS, "initial": 0},
         ValueError,
-        "segmented_scan: initial stands before the first row of an exclusive scan, got it for an "
-        "inclusive one.",
+        "segmented_scan: initial is for exclusive scans only, got it for an inclusive one. "
+        "Pass exclusive=True, or leave initial out.",
         id="initial",
     ),
 ]
