@@ -12,9 +12,10 @@ import pandas as pd
 
 from ._column import NUMBER, Array, Column, fill_missing, in_dtype, missing_rows
 from ._distinct import column_of_results, looked_up
-from ._group_types import as_truths
+from ._known import is_traced
 from ._moves import any_missing, settled
 from ._number_ops import common_dtype
+from ._recode import as_truths
 from ._reduced import (
     MOMENTS,
     Reduced,
@@ -31,7 +32,7 @@ from ._reduced import (
     reduction_for,
 )
 from ._results import result_type
-from ._table import Table, is_traced
+from ._table import Table
 from ._widths import wide
 
 

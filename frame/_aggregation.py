@@ -7,11 +7,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ._base import FrameBase, NDFrame, SeriesBase, only_rows
+from ._arguments import only_rows
+from ._base import FrameBase, NDFrame, SeriesBase
 from ._column import Column
+from ._known import is_traced
 from ._labels import Labels
 from ._results import table_of_frame, table_of_series, traced_table
-from ._table import is_traced
 
 
 def name_of(func: Any) -> Hashable:

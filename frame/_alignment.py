@@ -13,12 +13,12 @@ from ._base import SeriesBase
 from ._column import Array, Column, group_keys, in_dtype
 from ._from_host import check_width
 from ._index import RowIndex
-from ._known import answered_at_once, at_once
+from ._known import answered_at_once, at_once, is_traced
 from ._layout import Layout
 from ._merge_keys import finest_unit
 from ._moves import settled, take_columns
 from ._recode import recoded, with_unit
-from ._table import Count, Table, is_row, is_traced
+from ._table import Count, Table, is_row
 
 
 def same_labels(a: Table, b: Table) -> bool:

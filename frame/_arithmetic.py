@@ -9,16 +9,17 @@ import numpy as np
 import pandas as pd
 
 from ._alignment import same_labels
-from ._assignment import as_column
+from ._as_column import as_column
 from ._base import FrameBase, SeriesBase
 from ._column import Column
-from ._elementwise import COMPARISONS, filled_pair
+from ._elementwise import filled_pair
+from ._known import is_traced
 from ._labels import Labels
-from ._number_ops import LOGIC
+from ._number_ops import COMPARISONS, LOGIC
 from ._operators import Operators
 from ._outer_alignment import align_labels, align_tables, spread, spread_columns
 from ._scalar import Scalar
-from ._table import Table, either_needed, is_traced
+from ._table import Table, either_needed
 from ._typed_ops import combine
 from ._ufuncs import NumpyFunctions
 

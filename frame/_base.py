@@ -10,9 +10,10 @@ import pandas as pd
 from ..shardings import row_sharded
 from ._column import Column
 from ._index import RANGE, RowIndex
+from ._known import is_traced
 from ._labels import Labels
 from ._layout import Layout
-from ._table import Table, is_traced
+from ._table import Table
 
 
 class NDFrame:
@@ -143,41 +144,6 @@ class SeriesBase(NDFrame):
     def _with_column(self, column: Column, name: Hashable = ...) -> Self:
         """The same rows, with other values."""
         return self._of(self._table.with_columns([column]), self._name if name is ... else name)
-
-
-def axis_number(axis: Any, owner: NDFrame) -> int:
-    """0 for the axis of rows, 1 for that of a frame's columns.
-
-    Raises:
-        ValueError: there is no such axis.
-    """
-    if axis in (0, "index", "rows"):
-        return 0
-    if isinstance(owner, FrameBase) and axis in (1, "columns"):
-        return 1
-    kind = "DataFrame" if isinstance(owner, FrameBase) else "Series"
-    raise ValueError(f"No axis named {axis} for object type {kind}")
-
-
-def only_rows(method: str, axis: Any, owner: NDFrame, instead: str) -> None:
-    """Raises where an axis is none, or is not that of the rows."""
-    if axis_number(axis, owner):
-        raise NotImplementedError(f"{method}: axis must be 0, got {axis!r}. {instead}")
-
-
-def check_flag(value: Any, name: str, *, may_be_int: bool = False) -> bool:
-    """The value of a flag; raises for what is no bool."""
-    if not isinstance(value, (bool, np.bool_, int) if may_be_int else (bool, np.bool_)):
-        raise ValueError(
-            f'For argument "{name}" expected type bool, received type {type(value).__name__}.'
-        )
-    return bool(value)
-
-
-def no_inplace(method: str, inplace: bool) -> None:
-    """Raises where a frame is to be changed in place."""
-    if inplace:
-        raise NotImplementedError(f"{method}: inplace must be False. Assign the result.")
 
 
 def small_table(columns: Sequence[Column], index: RowIndex, num_rows: int) -> Table:

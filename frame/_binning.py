@@ -13,11 +13,10 @@ from ..shardings._compat import explicit_sharding, is_x64_enabled
 from ._base import SeriesBase
 from ._column import Array, Column, ColumnType, no_rows
 from ._dictionary import Dictionary
-from ._known import answered_at_once
+from ._known import answered_at_once, is_traced
 from ._moves import settled
 from ._number_ops import common_dtype
 from ._recode import renumbered
-from ._table import is_traced
 from ._widths import wide
 
 # Its types have an overload for each kind of labels.

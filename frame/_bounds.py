@@ -8,14 +8,15 @@ import jax.numpy as jnp
 import numpy as np
 import pandas as pd
 
-from ._assignment import as_column
-from ._base import FrameBase, NDFrame, SeriesBase, no_inplace, only_rows
+from ._arguments import no_inplace, only_rows
+from ._as_column import as_column
+from ._base import FrameBase, NDFrame, SeriesBase
 from ._column import Column
 from ._from_host import check_width
-from ._known import answered_at_once
+from ._known import answered_at_once, is_traced
 from ._moves import any_missing
 from ._scalar import Scalar
-from ._table import Count, is_traced
+from ._table import Count
 from ._typed_ops import combine
 
 

@@ -6,15 +6,15 @@ from typing import Any, Self
 import numpy as np
 import pandas as pd
 
-from ._assignment import as_column
-from ._base import FrameBase, NDFrame, SeriesBase, axis_number
+from ._arguments import axis_number
+from ._as_column import as_column
+from ._base import FrameBase, NDFrame, SeriesBase
 from ._column import Array
-from ._known import answered_at_once
+from ._filter import filter_rows
+from ._isin import flags_in
+from ._known import answered_at_once, is_traced
 from ._labels import Labels
-from ._map import flags_in
-from ._moves import filter_rows
-from ._selection import is_mask
-from ._table import is_traced
+from ._mask import is_mask
 
 
 class ByLabel:

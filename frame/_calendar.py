@@ -8,7 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from ._column import NAT, Array
-from ._exact_division import divided_by_scalar
+from ._division import divided_by_scalar
 from ._layout import ONE_DEVICE
 from ._moves import gather
 

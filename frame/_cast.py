@@ -14,12 +14,12 @@ from ._base import FrameBase, SeriesBase
 from ._column import NAT, UNITS, Array, Column, ColumnType
 from ._distinct import through_values
 from ._from_host import check_width
-from ._known import at_once
+from ._known import at_once, is_traced
 from ._layout import ONE_DEVICE, Layout
 from ._moves import settled
 from ._number_ops import converted
 from ._recode import with_unit
-from ._table import Count, Table, is_row, is_traced
+from ._table import Count, Table, is_row
 from ._widths import wide
 
 NO_INTEGER = (

@@ -33,7 +33,7 @@ def decode_pair(op: str, a: Any, b: Any) -> tuple[Any, Any]:
             f"Cannot compare a Categorical for op __{op}__ with type {b.dtype_name}.\n"
             "If you want to compare values, use 'np.asarray(cat) <op> other'."
         )
-    return tuple(_values(side) if side.kind == "category" else side for side in (a, b))
+    return (_values(a), b) if a.kind == "category" else (a, _values(b))
 
 
 def combine_categories(op: str, a: Any, b: Any) -> Column:

@@ -8,7 +8,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from ._base import NDFrame, axis_number
+from ._arguments import axis_number
+from ._base import NDFrame
 from ._column import NAT, NUMBER, Array, Column, ColumnType, fill_missing
 from ._cumulative import column_labels
 from ._derivatives import by_row

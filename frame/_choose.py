@@ -9,16 +9,16 @@ import numpy as np
 import pandas as pd
 
 from ._alignment import aligned_column
-from ._assignment import as_column
+from ._as_column import as_column
 from ._base import SeriesBase
 from ._column import Array, Column, fill_missing, to_host
 from ._from_host import column_from
-from ._known import answered_at_once
+from ._known import answered_at_once, is_traced
 from ._layout import ONE_DEVICE
 from ._merge_keys import finest_unit
 from ._moves import missing_elsewhere, settled
 from ._recode import recoded, renumbered, with_unit
-from ._table import Count, Table, is_row, is_traced
+from ._table import Count, Table, is_row
 from ._widths import narrowed, wide
 
 

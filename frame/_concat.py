@@ -12,11 +12,12 @@ from ._column import Column, show_holes
 from ._common_columns import common_columns, labels_together, missing_like
 from ._from_host import column_from
 from ._index import RANGE, RowIndex
+from ._known import is_traced
 from ._labels import Labels
 from ._moves import take_columns
 from ._packed import pack_rows, piece_of_rows
 from ._side_by_side import beside
-from ._table import Table, is_traced
+from ._table import Table
 
 
 def concat(

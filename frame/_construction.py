@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from ._assignment import as_column
+from ._as_column import as_column
 from ._base import FrameBase, SeriesBase
 from ._cast import as_dtype, cast_columns
 from ._column import Column

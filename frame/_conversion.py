@@ -10,7 +10,7 @@ import pandas as pd
 
 from ._base import FrameBase, SeriesBase
 from ._column import fill_missing, to_host
-from ._table import is_traced
+from ._known import is_traced
 
 
 class FrameConversion(FrameBase):

@@ -12,12 +12,14 @@ from jax.sharding import NamedSharding, PartitionSpec
 
 from ..shardings._compat import explicit_sharding, is_x64_enabled
 from ._alignment import aligned_column
-from ._base import FrameBase, SeriesBase, check_flag
+from ._arguments import check_flag
+from ._base import FrameBase, SeriesBase
 from ._column import Array, Column
 from ._from_host import index_from
+from ._known import is_traced
 from ._layout import ONE_DEVICE, Layout
 from ._row_blocks import LEAST_BLOCK
-from ._table import Count, Table, as_count, is_row, is_traced
+from ._table import Count, Table, as_count, is_row
 from ._widths import narrowed
 
 BLOCK_ROWS = 1 << 16

@@ -11,7 +11,8 @@ import numpy as np
 
 from .. import primitives
 from ._across import of_one_type
-from ._base import FrameBase, NDFrame, SeriesBase, axis_number, check_flag
+from ._arguments import axis_number, check_flag
+from ._base import FrameBase, NDFrame, SeriesBase
 from ._column import NAT, NUMBER, Array, Column, Kind, fill_missing, missing_rows
 from ._layout import Layout
 from ._table import Count, Table, is_row

@@ -9,11 +9,10 @@ import pandas as pd
 
 from ._base import FrameBase, SeriesBase
 from ._column import Column
-from ._known import answered_at_once
+from ._known import answered_at_once, is_traced
 from ._quantiles import quantiles_of_columns
 from ._reduced import reduce_columns, reduction_for
 from ._results import host_value, result_type, table_of_frame, table_of_series
-from ._table import is_traced
 
 MOMENTS = ("count", "mean", "std", "min", "max")
 

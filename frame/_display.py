@@ -12,11 +12,11 @@ import pandas as pd
 from ._base import FrameBase, NDFrame, SeriesBase
 from ._column import Column, to_host
 from ._index import as_pandas_index
-from ._known import answered_at_once
+from ._known import answered_at_once, is_traced
 from ._missing import missing_flags
 from ._moves import settled, take_columns
 from ._shape import shown_dtype
-from ._table import Table, is_row, is_traced
+from ._table import Table, is_row
 
 MOST_ROWS = 60
 

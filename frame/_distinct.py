@@ -12,11 +12,11 @@ import pandas as pd
 from .. import primitives
 from ._column import Array, Column, host_array, to_host
 from ._from_host import column_from
-from ._known import at_once
+from ._known import at_once, is_traced
 from ._layout import ONE_DEVICE, Layout
 from ._moves import settled, take_columns
 from ._recode import look_up
-from ._table import Count, is_row, is_traced
+from ._table import Count, is_row
 from ._widths import narrowed
 
 

@@ -11,13 +11,13 @@ import numpy as np
 import pandas as pd
 
 from ._base import FrameBase, SeriesBase
-from ._cast import check_width
 from ._column import Array, Column, no_rows
+from ._from_host import check_width
+from ._isin import places_in
+from ._known import is_traced
 from ._labels import Labels
-from ._map import places_in
 from ._recode import renumbered
 from ._strings import used_codes
-from ._table import is_traced
 
 
 def get_dummies(

@@ -9,14 +9,14 @@ import numpy as np
 import pandas as pd
 
 from ._across import nunique_across
-from ._base import FrameBase, NDFrame, SeriesBase, axis_number, check_flag, no_inplace
+from ._arguments import axis_number, check_flag, no_inplace
+from ._base import FrameBase, NDFrame, SeriesBase
 from ._column import Column, host_array, to_host
+from ._filter import filter_rows
 from ._first_rows import count_distinct, is_repeated, numbered_rows
 from ._index import RANGE, as_pandas_index
-from ._known import answered_at_once, at_once
-from ._moves import filter_rows
+from ._known import answered_at_once, at_once, is_traced
 from ._results import host_series, table_of_series, traced_table
-from ._table import is_traced
 
 
 def check_comparable(column: Column, label: Hashable, caller: str) -> Column:

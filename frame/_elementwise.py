@@ -11,10 +11,10 @@ import numpy as np
 
 from ._column import NUMBER, Array, Column, fill_missing, missing_rows
 from ._derivatives import by_row
-from ._known import at_once
+from ._known import at_once, is_traced
 from ._number_ops import COMPARISONS, LOGIC, NumberPlan, combine_numbers, plan_numbers
 from ._scalar import Scalar
-from ._table import Count, is_row, is_traced
+from ._table import Count, is_row
 from ._widths import is_held, wide
 
 

@@ -6,9 +6,9 @@ from typing import Any
 from ._alignment import same_labels
 from ._base import NDFrame
 from ._column import Column
-from ._known import answered_at_once
+from ._known import answered_at_once, is_traced
 from ._labels import Labels
-from ._table import Count, is_row, is_traced
+from ._table import Count, is_row
 from ._typed_ops import combine
 
 

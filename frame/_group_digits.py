@@ -17,10 +17,10 @@ import numpy as np
 
 from .. import primitives
 from ._column import Array, Column
-from ._known import at_once
+from ._known import at_once, is_traced
 from ._layout import LEAST_CAPACITY, Layout, in_steps
 from ._moves import position
-from ._table import Count, Table, is_row, is_traced
+from ._table import Count, Table, is_row
 
 # Rows that a search for the first rows of slots looks at before it asks whether all are found.
 LEAST_BLOCK_ROWS = 1 << 16

@@ -8,11 +8,12 @@ import jax
 import numpy as np
 import pandas as pd
 
-from ._assignment import as_column
+from ._as_column import as_column
 from ._base import NDFrame, SeriesBase
 from ._column import Column
+from ._known import is_traced
 from ._labels import Labels, check_unambiguous
-from ._table import Table, is_traced
+from ._table import Table
 
 
 class Grouping(NamedTuple):

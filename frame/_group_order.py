@@ -10,6 +10,7 @@ import numpy as np
 
 from ._column import Array
 from ._grouped_rows import GroupedRows, Reduction, as_times, float64
+from ._moves import before
 
 # The interpolations that take a value as it is, so that integers stay integers.
 _PICK = ("lower", "higher", "nearest")
@@ -87,8 +88,3 @@ def distinct_values(rows: GroupedRows, spec: Reduction) -> Any:
         total = rows.reduce("count", None, rows.slots)
         counts = counts + (total > rows.counts).astype(counts.dtype)
     return counts.astype(jax.dtypes.canonicalize_dtype(np.int64)), None
-
-
-def before(rows: Array) -> Array:
-    """The row before each, zero before the first. Over a mesh neighbours send one row each."""
-    return jax.lax.pad(rows, jnp.zeros((), rows.dtype), [(1, -1, 0)])

@@ -14,10 +14,9 @@ import numpy as np
 
 from .. import primitives
 from ._column import NAT, Array
-from ._group_order import before
 from ._grouped_rows import GroupedRows, float64, wide
 from ._layout import Layout
-from ._moves import gather, position
+from ._moves import before, gather, position
 
 
 class GroupOrder(NamedTuple):

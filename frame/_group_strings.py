@@ -10,7 +10,8 @@ import pyarrow.compute as pc
 from ._column import Column, host_array
 from ._grouped_rows import Reduction
 from ._groups import Groups
-from ._table import Table, is_traced
+from ._known import is_traced
+from ._table import Table
 
 
 def joined_strings(

@@ -23,8 +23,9 @@ from ._column import Array, Column
 from ._group_digits import Digit, Digits, slots_of_digits
 from ._group_reductions import of_groups
 from ._grouped_rows import Reduction, float64, quotient, wide
+from ._known import is_traced
 from ._layout import ONE_DEVICE
-from ._table import Count, Table, is_traced
+from ._table import Count, Table
 
 # Below as many rows a pass more costs less than another program to compile.
 LEAST_ROWS = 1 << 20

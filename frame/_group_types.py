@@ -3,11 +3,7 @@
 
 from collections.abc import Hashable
 
-import numpy as np
-
 from ._column import NUMBER, Column, ColumnType
-from ._dictionary import Dictionary
-from ._recode import look_up
 
 _ANY = ("count", "size", "nunique", "first", "last")
 _EXTREMES = ("min", "max", "argmin", "argmax")
@@ -59,13 +55,3 @@ def reduced_type(op: str, column: Column) -> ColumnType:
     if op in ("std", "sem") and column.type.is_time:
         return ColumnType("timedelta", unit=column.type.unit)
     return NUMBER
-
-
-def as_truths(column: Column) -> Column:
-    """A column of codes as bools: which values Python takes for true, a missing one among them."""
-    if not isinstance(column.type.dictionary, Dictionary):
-        return column
-    values = column.dictionary.values
-    truths = (values != "") if column.kind == "string" else values.astype(bool)
-    is_true = look_up(column.data, np.asarray(truths, np.bool_), np.bool_(True))
-    return Column(is_true, column.data >= 0)

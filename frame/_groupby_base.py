@@ -16,16 +16,16 @@ from ._group_keys import Grouping
 from ._group_reductions import reduce_arrays
 from ._group_strings import joined_strings
 from ._group_sums import are_sums, finished_sums, sums_by_key, sums_by_slot, sums_of_slots
-from ._group_types import as_truths, check_reducible, reduced_type
+from ._group_types import check_reducible, reduced_type
 from ._grouped_rows import Reduction, array_kind
 from ._groups import Groups, groups_of_keys, groups_of_sizes, make_groups
 from ._index import RANGE, RowIndex
-from ._known import FoundOnce
+from ._known import FoundOnce, is_traced
 from ._labels import Labels
 from ._layout import ONE_DEVICE
 from ._moves import settled
-from ._recode import without_missing
-from ._table import Table, either_needed, is_traced
+from ._recode import as_truths, without_missing
+from ._table import Table, either_needed
 
 
 class Options(NamedTuple):

@@ -11,10 +11,11 @@ import pandas as pd
 
 from .. import primitives
 from ._column import Array, Column
+from ._filter import filter_rows
 from ._group_scans import GroupOrder, order_of, places_in_groups
 from ._groupby_base import GroupByBase
 from ._layout import ONE_DEVICE, Layout
-from ._moves import filter_rows, gather, settled
+from ._moves import gather, settled
 from ._table import Count
 
 

@@ -10,8 +10,9 @@ from ._column import Column
 from ._group_reductions import reduce_arrays
 from ._groupby_base import GroupByBase, label_of
 from ._grouped_rows import Reduction
+from ._known import is_traced
 from ._moves import take_columns
-from ._table import is_row, is_traced
+from ._table import is_row
 
 
 class GroupByReductions(GroupByBase):

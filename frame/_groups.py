@@ -28,9 +28,10 @@ from ._group_digits import (
     kept_slots,
     with_all_categories,
 )
+from ._known import is_traced
 from ._layout import LEAST_CAPACITY, Layout
 from ._moves import position, take_columns
-from ._table import NO_ROWS, Count, Table, as_count, is_row, is_traced
+from ._table import NO_ROWS, Count, Table, as_count, is_row
 
 # An eager call has room for the first rows of one group in so many rows, and looks for them again
 # where there are more, which takes 80 ms of 10M rows. Room for all would take longer to fill than

@@ -8,14 +8,15 @@ import jax
 import numpy as np
 import pandas as pd
 
-from ._base import FrameBase, NDFrame, SeriesBase, axis_number, no_inplace, only_rows
+from ._arguments import axis_number, no_inplace, only_rows
+from ._base import FrameBase, NDFrame, SeriesBase
 from ._column import Column
 from ._from_host import column_from
 from ._index import RANGE, RowIndex
 from ._labels import Labels
-from ._moves import sort_rows
 from ._renaming import index_names
 from ._shape import places_after, relabelled
+from ._sort import sort_rows
 from ._sorting import as_directions, check_sortable, sort_keys
 from ._table import Table
 

@@ -10,7 +10,7 @@ from pandas.errors import MergeError
 from ._all_pairs import all_pairs
 from ._base import FrameBase, SeriesBase
 from ._distinct_keys import check_distinct
-from ._known import at_once
+from ._known import at_once, is_traced
 from ._layout import ONE_DEVICE
 from ._merge_keys import become_strings, common_pair, join_keys
 from ._merge_plan import KeySide, MergePlan, as_operand, check_how, plan_merge, suffixed_labels
@@ -19,7 +19,7 @@ from ._moves import resized, reversed_rows
 from ._pair_rows import pair_rows
 from ._recode import as_string
 from ._row_pairs import Keys, RowPairs
-from ._table import Table, is_traced
+from ._table import Table
 
 
 class FrameMerge(FrameBase):

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 from pandas.errors import MergeError
 
-from ._assignment import as_column
+from ._as_column import as_column
 from ._base import FrameBase, SeriesBase
 from ._column import Column
 from ._labels import Labels

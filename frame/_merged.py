@@ -13,13 +13,14 @@ from ._base import FrameBase
 from ._column import Array, Column, ColumnType
 from ._dictionary import Dictionary
 from ._index import RANGE, RowIndex, label_dtype
+from ._known import is_traced
 from ._labels import Labels
 from ._merge_keys import common_pair, finest_unit
 from ._merge_plan import Key, MergePlan
 from ._moves import moved_index, take_columns
 from ._recode import with_unit
 from ._row_pairs import RowPairs, SideRows
-from ._table import Table, is_traced
+from ._table import Table
 
 INDICATOR = ColumnType("category", Dictionary(pd.Index(["left_only", "right_only", "both"])))
 

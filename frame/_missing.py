@@ -11,12 +11,14 @@ import numpy as np
 import pandas as pd
 
 from .. import primitives
-from ._base import FrameBase, NDFrame, SeriesBase, axis_number, check_flag, no_inplace, only_rows
+from ._arguments import axis_number, check_flag, no_inplace, only_rows
+from ._base import FrameBase, NDFrame, SeriesBase
 from ._choose import aligned_other, choose, choose_scalar
 from ._column import NUMBER, Array, Column, ColumnType, fill_missing, missing_rows
+from ._filter import filter_rows
 from ._index import RANGE
 from ._layout import Layout
-from ._moves import filter_rows, gather, position
+from ._moves import gather, position
 from ._recode import without_missing
 from ._table import Count, Table, is_row
 

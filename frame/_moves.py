@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rows of a table selected, taken and put in order: all its columns and labels together."""
+"""Takes rows of a table by position: all its columns and labels together."""
 
 import functools
 from collections.abc import Sequence
@@ -13,9 +13,9 @@ from .. import primitives
 from ..shardings._compat import explicit_sharding
 from ._column import NAT, Array, Column, show_holes
 from ._index import RowIndex
-from ._known import answered_at_once, at_once
+from ._known import answered_at_once, is_traced
 from ._layout import Layout
-from ._table import Count, Table, as_count, is_row, is_traced
+from ._table import Count, Table, is_row
 
 
 class Rows(NamedTuple):
@@ -52,57 +52,6 @@ def moved_index(index: RowIndex, levels: Sequence[Any], row_ids: Array | None) -
         return index.with_stored(tuple(map(Column.with_arrays, index.stored, levels)))
     assert row_ids is not None
     return index.at(row_ids)
-
-
-def filter_rows(table: Table, mask: Array) -> Table:
-    """Keeps the rows that a mask flags, in their order."""
-    known = _known_count(table, mask)
-    capacity = table.capacity if known is None else table.layout.capacity_for(int(known))
-    wants_ids = table.index.is_range
-    arrays = rows_of(table)
-    # A compiled function may not use every column, and need not move it then.
-    one_pass = known is not None and not is_traced(arrays)
-    # What lies on Explicit axes is no constant of a program, unless it is traced on the mesh.
-    keep = _keep if table.layout.is_explicit else functools.partial(at_once, _keep)
-    rows, row_ids, count = keep(
-        arrays, mask, table.num_rows, capacity, table.layout, wants_ids, one_pass
-    )
-    return with_rows(table, rows, row_ids, count if known is None else known)
-
-
-def _known_count(table: Table, mask: Array) -> np.int32 | None:
-    """How many rows a mask flags, where the host can know."""
-    if is_traced(mask, table.num_rows):
-        return None
-    return as_count(int(at_once(_count, mask, table.num_rows, table.layout)))
-
-
-@functools.partial(jax.jit, static_argnums=2)
-def _count(mask: Array, num_rows: Count, layout: Layout) -> Array:
-    if layout.mesh is None:
-        return primitives.compact(mask, None, capacity=0, num_valid=num_rows).count
-    return jnp.sum(mask & is_row(mask.shape[0], num_rows, layout), dtype=jnp.int32)
-
-
-@functools.partial(jax.jit, static_argnums=(3, 4, 5, 6))
-def _keep(
-    rows: Rows,
-    mask: Array,
-    num_rows: Count,
-    capacity: int,
-    layout: Layout,
-    wants_ids: bool,
-    one_pass: bool,
-) -> tuple[Rows, Array | None, Array]:
-    if layout.mesh is None:
-        select = functools.partial(primitives.compact, num_valid=num_rows, one_pass=one_pass)
-    else:
-        mask = mask & is_row(mask.shape[0], num_rows, layout)
-        select = functools.partial(primitives.compact, **layout.on_mesh)
-    has_rows = bool(jax.tree.leaves(rows))
-    selected = select(mask, rows if has_rows else None, capacity=capacity, return_index=wants_ids)
-    kept, row_ids = selected.rows if wants_ids else (selected.rows, None)
-    return kept if has_rows else rows, row_ids, selected.count
 
 
 def position(capacity: int, layout: Layout) -> Array:
@@ -225,65 +174,6 @@ def any_missing(valid: Array, num_rows: Count) -> Array:
     return jnp.any(~valid & is_row(valid.shape[0], num_rows))
 
 
-def sort_rows(table: Table, keys: Sequence[tuple[Array, bool]]) -> Table:
-    """Puts rows in the order of keys, each with its direction; ties stay as they are."""
-    if not keys:
-        return table
-    descending = tuple(is_descending for _, is_descending in keys)
-    columns = tuple(key for key, _ in keys)
-    rows, structure = jax.tree.flatten(rows_of(table))
-    # A column that is the key comes back sorted, and need not be moved once more.
-    places = [place for place, leaf in enumerate(rows) if leaf is columns[0]]
-    key_place = places[0] if len(keys) == 1 and places else None
-    if key_place is not None:
-        del rows[key_place]
-    sorted_key, rows, row_ids = _sort(
-        tuple(rows),
-        columns,
-        table.num_rows,
-        descending,
-        table.layout,
-        table.index.is_range,
-        key_place is not None,
-    )
-    rows = list(rows)
-    if key_place is not None:
-        rows.insert(key_place, sorted_key)
-    return with_rows(table, jax.tree.unflatten(structure, rows), row_ids, table.num_rows)
-
-
-@functools.partial(jax.jit, static_argnums=(3, 4, 5, 6))
-def _sort(
-    rows: tuple[Array, ...],
-    keys: tuple[Array, ...],
-    num_rows: Count,
-    descending: tuple[bool, ...],
-    layout: Layout,
-    wants_ids: bool,
-    wants_key: bool,
-) -> tuple[Any, tuple[Array, ...], Array | None]:
-    row_ids = position(keys[0].shape[0], layout) if wants_ids else None
-    sorted_keys, (rows, row_ids) = primitives.radix_sort(
-        keys, values=(rows, row_ids), descending=descending, num_valid=num_rows, **layout.on_mesh
-    )
-    return sorted_keys[0] if wants_key else None, rows, row_ids
-
-
-def argsort_rows(keys: Sequence[tuple[Array, bool]], num_rows: Count, layout: Layout) -> Array:
-    """The places of rows in the order of keys, padding last."""
-    descending = tuple(is_descending for _, is_descending in keys)
-    return _argsort(tuple(key for key, _ in keys), num_rows, descending, layout)
-
-
-@functools.partial(jax.jit, static_argnums=(2, 3))
-def _argsort(
-    keys: tuple[Array, ...], num_rows: Count, descending: tuple[bool, ...], layout: Layout
-) -> Array:
-    return primitives.radix_argsort(
-        keys, descending=descending, num_valid=num_rows, **layout.on_mesh
-    )
-
-
 def slice_rows(table: Table, start: Count, num_rows: Count, capacity: int) -> Table:
     """`num_rows` rows from `start` on, in an array of another capacity.
 
@@ -320,3 +210,8 @@ def resized(columns: Sequence[Column], capacity: int, layout: Layout) -> tuple[C
     if not columns or columns[0].data.shape[0] == capacity:
         return tuple(columns)
     return take_columns(columns, _places_from(np.int32(0), capacity, layout), layout)
+
+
+def before(rows: Array) -> Array:
+    """The row before each, zero before the first. Over a mesh neighbours send one row each."""
+    return jax.lax.pad(rows, jnp.zeros((), rows.dtype), [(1, -1, 0)])

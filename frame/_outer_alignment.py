@@ -13,12 +13,12 @@ from .. import primitives
 from ._alignment import comparable_pair
 from ._column import Array, Column, fill_missing, group_keys
 from ._index import RowIndex
-from ._known import at_once
+from ._known import at_once, is_traced
 from ._labels import Labels
 from ._layout import Layout
 from ._moves import missing_elsewhere, settled, take_columns
 from ._scalar import Scalar
-from ._table import Count, Table, as_count, is_row, is_traced
+from ._table import Count, Table, as_count, is_row
 
 
 def align_labels(a: Labels, b: Labels) -> tuple[Labels, list[int], list[int]]:

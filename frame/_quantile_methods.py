@@ -8,16 +8,17 @@ import numpy as np
 import pandas as pd
 
 from ._across import labels_across, median_across
-from ._base import FrameBase, SeriesBase, axis_number, check_flag, only_rows
+from ._arguments import axis_number, check_flag, only_rows
+from ._base import FrameBase, SeriesBase
 from ._column import Column, ColumnType
 from ._from_host import index_from
-from ._known import answered_at_once
+from ._known import answered_at_once, is_traced
 from ._layout import ONE_DEVICE
 from ._quantiles import INTERPOLATIONS, Quantiles, quantiles_of_columns
 from ._reduced import reduce_columns, reduction_for
 from ._reductions import check_reducible, check_rest
 from ._results import host_series, host_value, table_of_frame, table_of_series, traced_table
-from ._table import Table, as_count, is_traced
+from ._table import Table, as_count
 from ._widths import narrowed
 
 

@@ -13,11 +13,11 @@ from .. import primitives
 from ._base import FrameBase, NDFrame, SeriesBase
 from ._column import Array, Column, host_array, ordered_keys
 from ._from_host import column_from
-from ._group_order import before
-from ._known import answered_at_once, at_once
+from ._known import answered_at_once, at_once, is_traced
 from ._layout import ONE_DEVICE, Layout
-from ._moves import argsort_rows, gather, position, sort_rows, take_rows
-from ._table import Count, Table, is_row, is_traced
+from ._moves import before, gather, position, take_rows
+from ._sort import argsort_rows, sort_rows
+from ._table import Count, Table, is_row
 from ._widths import wide
 
 

@@ -12,13 +12,15 @@ import pandas as pd
 
 from .. import primitives
 from ._across import of_one_type
-from ._base import NDFrame, SeriesBase, axis_number
+from ._arguments import axis_number
+from ._base import NDFrame, SeriesBase
 from ._column import NUMBER, Array, Column, fill_missing, missing_rows, ordered_keys
 from ._cumulative import column_labels, numeric_part
-from ._exact_division import divided_by_scalar
+from ._division import divided_by_scalar
 from ._layout import Layout
-from ._moves import argsort_rows, gather
+from ._moves import gather
 from ._recode import renumbered
+from ._sort import argsort_rows
 from ._sorting import check_sortable
 from ._table import Count, is_row
 from ._widths import wide

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from ._column import NAT, UNITS, Array, Column, ColumnType
-from ._dictionary import sorted_dictionary, unify
+from ._dictionary import Dictionary, sorted_dictionary, unify
 from ._layout import ONE_DEVICE
 from ._moves import gather
 
@@ -99,3 +99,13 @@ def _finer(data: Array, factor: Array) -> Array:
 @jax.jit
 def _coarser(data: Array, factor: Array) -> Array:
     return jnp.where(data == NAT, NAT, data // factor)
+
+
+def as_truths(column: Column) -> Column:
+    """A column of codes as bools: which values Python takes for true, a missing one among them."""
+    if not isinstance(column.type.dictionary, Dictionary):
+        return column
+    values = column.dictionary.values
+    truths = (values != "") if column.kind == "string" else values.astype(bool)
+    is_true = look_up(column.data, np.asarray(truths, np.bool_), np.bool_(True))
+    return Column(is_true, column.data >= 0)

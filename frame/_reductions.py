@@ -8,13 +8,14 @@ import numpy as np
 import pandas as pd
 
 from ._across import reduce_across
-from ._assignment import as_column
-from ._base import FrameBase, NDFrame, SeriesBase, axis_number, check_flag
+from ._arguments import axis_number, check_flag
+from ._as_column import as_column
+from ._base import FrameBase, NDFrame, SeriesBase
 from ._column import Column, host_array
+from ._known import is_traced
 from ._recode import without_missing
 from ._reduced import reduce_columns, reduction_for
 from ._results import host_series, host_value, result_type, table_of_series, traced_table
-from ._table import is_traced
 from ._widths import wide
 
 ORDERED = ("min", "max")

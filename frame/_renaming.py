@@ -7,8 +7,9 @@ from typing import Any, Self
 import numpy as np
 import pandas as pd
 
-from ._assignment import as_column, one_column
-from ._base import FrameBase, NDFrame, SeriesBase, axis_number, no_inplace
+from ._arguments import axis_number, no_inplace
+from ._as_column import as_column, one_column
+from ._base import FrameBase, NDFrame, SeriesBase
 from ._from_host import index_from
 from ._index import RowIndex
 from ._labels import Labels

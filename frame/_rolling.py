@@ -1,17 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
 """Rolling and expanding windows over rows."""
 
+import functools
 from typing import Any
 
+import jax
+import jax.numpy as jnp
 import numpy as np
 import pandas as pd
 
 from ._base import FrameBase, NDFrame, SeriesBase
-from ._column import Column
+from ._column import Array, Column
 from ._cumulative import column_labels
+from ._known import at_once, is_traced
 from ._layout import Layout
 from ._short_windows import MOST_ROWS, over_short_windows
-from ._window_gaps import has_gaps
+from ._table import Count, is_row
 from ._window_scans import Reach, WindowPlan, over_windows
 
 _CLOSED = ("right", "left", "both", "neither")
@@ -258,3 +262,21 @@ def _whole(name: str, value: Any) -> int:
     if value < 0:
         raise ValueError(f"{name} must be >= 0, got {value}")
     return int(value)
+
+
+def has_gaps(data: tuple[Array, ...], missing: tuple[Array | None, ...], num_rows: Count) -> bool:
+    """Whether some value is missing or infinite: looked up where that can be."""
+    floats = tuple(x for x in data if jnp.issubdtype(x.dtype, jnp.floating))
+    flags = tuple(gaps for gaps in missing if gaps is not None)
+    if not floats and not flags:
+        return False
+    if is_traced(floats, flags, num_rows):
+        return True
+    return bool(at_once(_any_gap, floats, flags, num_rows))
+
+
+@jax.jit
+def _any_gap(floats: tuple[Array, ...], flags: tuple[Array, ...], num_rows: Count) -> Array:
+    gaps = [~jnp.isfinite(x) for x in floats] + list(flags)
+    valid = is_row(gaps[0].shape[0], num_rows)
+    return functools.reduce(jnp.logical_or, [jnp.any(one & valid) for one in gaps])

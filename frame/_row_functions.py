@@ -12,7 +12,8 @@ import pandas as pd
 
 from ..shardings._compat import is_x64_enabled
 from ._aggregation import apply_one
-from ._base import FrameBase, SeriesBase, axis_number
+from ._arguments import axis_number
+from ._base import FrameBase, SeriesBase
 from ._column import Array, Column, fill_missing
 from ._labels import Labels
 from ._layout import Layout

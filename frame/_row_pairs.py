@@ -11,9 +11,10 @@ import numpy as np
 
 from .. import primitives
 from ._column import Array, Column, show_holes
+from ._known import is_traced
 from ._layout import Layout
 from ._moves import gather, resized, take_columns
-from ._table import Count, Table, is_traced
+from ._table import Count, Table
 
 Keys = tuple[Array, ...]
 MOST_ROWS = 2**31 - 1

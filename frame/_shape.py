@@ -8,12 +8,13 @@ import jax
 import numpy as np
 import pandas as pd
 
-from ._base import FrameBase, NDFrame, SeriesBase, axis_number
+from ._arguments import axis_number
+from ._base import FrameBase, NDFrame, SeriesBase
 from ._column import Column
-from ._known import answered_at_once
+from ._known import answered_at_once, is_traced
 from ._labels import Labels
 from ._moves import any_missing
-from ._table import Count, is_traced
+from ._table import Count
 
 
 def shown_dtype(column: Column, num_rows: Count) -> Any:

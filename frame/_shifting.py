@@ -11,7 +11,8 @@ import jax.numpy as jnp
 import numpy as np
 import pandas as pd
 
-from ._base import NDFrame, axis_number
+from ._arguments import axis_number
+from ._base import NDFrame
 from ._column import Array, Column, ColumnType, fill_missing
 from ._dictionary import Dictionary, unify
 from ._from_host import check_width

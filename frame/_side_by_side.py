@@ -17,10 +17,11 @@ from ._index import RowIndex
 from ._known import is_in_jit
 from ._labels import Labels
 from ._merge_keys import common_pair, join_keys
-from ._moves import sort_rows, take_columns
+from ._moves import take_columns
 from ._packed import pack_rows
 from ._pair_rows import pair_rows
 from ._row_pairs import SideRows
+from ._sort import sort_rows
 from ._table import Count, Table, as_count, either_needed, is_row
 
 

@@ -4,13 +4,14 @@
 from collections.abc import Hashable, Sequence
 from typing import Any, Self
 
-from ._assignment import as_column
-from ._base import FrameBase, NDFrame, SeriesBase, check_flag, no_inplace, only_rows
+from ._arguments import check_flag, no_inplace, only_rows
+from ._as_column import as_column
+from ._base import FrameBase, NDFrame, SeriesBase
 from ._column import Array, Column, ordered_keys
 from ._index import RANGE
+from ._known import is_traced
 from ._labels import check_unambiguous
-from ._moves import sort_rows
-from ._table import is_traced
+from ._sort import sort_rows
 
 
 def sort_keys(

@@ -13,11 +13,11 @@ import pandas as pd
 from .. import primitives
 from ._column import Array, Column, ColumnType
 from ._dictionary import sorted_dictionary
-from ._known import at_once
+from ._known import at_once, is_traced
 from ._number_ops import COMPARISONS, SYMBOLS, compare
 from ._recode import recoded, renumbered
 from ._scalar import Scalar
-from ._table import Count, is_traced
+from ._table import Count
 
 
 def invalid(op: str, a: Any, b: Any) -> TypeError:

@@ -8,12 +8,12 @@ import numpy as np
 import pandas as pd
 
 from .. import primitives
-from ._assignment import as_column
+from ._as_column import as_column
 from ._column import Column, ColumnType, host_array
 from ._dictionary import encode_strings
-from ._known import at_once
+from ._known import at_once, is_traced
 from ._recode import as_string, look_up
-from ._table import Table, is_traced
+from ._table import Table
 
 
 def concatenated(column: Column, other: Any, table: Table, sep: str, na_rep: str | None) -> Column:

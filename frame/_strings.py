@@ -12,12 +12,12 @@ from .. import primitives
 from ._base import SeriesBase
 from ._column import Array, Column, ColumnType, host_array
 from ._dictionary import encode_strings
-from ._known import answered_at_once
+from ._known import answered_at_once, is_traced
 from ._labels import Labels
 from ._moves import settled
 from ._recode import as_string, look_up, renumbered
 from ._string_pairs import concatenated
-from ._table import Table, is_traced
+from ._table import Table
 
 
 def of_dictionary(column: Column, made: pd.Series, of_missing: Any) -> Column:

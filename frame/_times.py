@@ -13,11 +13,11 @@ from ._base import SeriesBase
 from ._calendar import PER_SECOND, SECONDS_PER_DAY, part_of, rounded, total_seconds
 from ._column import NAT, Array, Column, ColumnType, host_array
 from ._dictionary import encode_strings
-from ._known import at_once
+from ._known import at_once, is_traced
 from ._labels import Labels
 from ._moves import any_missing, settled
 from ._recode import look_up, with_unit
-from ._table import Count, is_row, is_traced
+from ._table import Count, is_row
 
 _DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 _MONTHS = (

@@ -12,12 +12,12 @@ import pandas as pd
 from ._base import SeriesBase
 from ._column import NAT, Array, Column, ColumnType
 from ._from_host import check_width
-from ._known import at_once
+from ._known import at_once, is_traced
 from ._layout import Layout
 from ._moves import any_missing, position
 from ._recode import as_string, look_up
 from ._strings import used_codes
-from ._table import Count, Table, is_row, is_traced
+from ._table import Count, Table, is_row
 
 # What a count of each unit is in the unit that pandas gives its datetimes.
 _STEPS = {

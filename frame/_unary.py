@@ -13,7 +13,7 @@ import pandas as pd
 
 from ._base import FrameBase, SeriesBase
 from ._column import NAT, Array, Column
-from ._table import is_traced
+from ._known import is_traced
 from ._widths import wide
 
 

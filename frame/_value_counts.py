@@ -11,17 +11,20 @@ import numpy as np
 import pandas as pd
 
 from .. import primitives
-from ._base import FrameBase, NDFrame, SeriesBase, check_flag, only_rows
+from ._arguments import check_flag, only_rows
+from ._base import FrameBase, NDFrame, SeriesBase
 from ._column import Array, Column, ordered_keys
+from ._division import divided_by_scalar
 from ._duplicates import check_comparable
-from ._exact_division import divided_by_scalar
+from ._filter import filter_rows
 from ._first_rows import numbered_rows
 from ._from_host import column_from
 from ._index import RANGE, RowIndex
+from ._known import is_traced
 from ._layout import ONE_DEVICE, Layout
-from ._moves import filter_rows, sort_rows
 from ._results import table_of_frame
-from ._table import Count, Table, as_count, is_row, is_traced
+from ._sort import sort_rows
+from ._table import Count, Table, as_count, is_row
 
 
 def counted(columns: Sequence[Column], table: Table) -> tuple[Table, Column]:

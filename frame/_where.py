@@ -9,11 +9,13 @@ import numpy as np
 import pandas as pd
 
 from ._alignment import aligned_column
-from ._base import FrameBase, NDFrame, SeriesBase, axis_number, no_inplace
+from ._arguments import axis_number, no_inplace
+from ._base import FrameBase, NDFrame, SeriesBase
 from ._choose import aligned_other, choose, choose_scalar
 from ._column import Array, Column
 from ._from_host import column_from
-from ._table import Table, is_traced
+from ._known import is_traced
+from ._table import Table
 
 
 class Where(NDFrame):
