@@ -27,7 +27,7 @@ PYTEST_WORKERS ?= 2
 # sort and a reduction over a mesh, and frames that sort, group and join. XLA_TESTS=tests runs all.
 # It compiles programs several times as large, so it leaves out LLVM's optimiser.
 QUICK_COMPILATION := --xla_backend_optimization_level=0
-XLA_TESTS ?= tests/test_key_bits.py tests/primitives/local \
+XLA_TESTS ?= tests/primitives/contract/test_key_bits.py tests/primitives/local \
 	$(addprefix tests/primitives/collective/test_,radix_sort.py reduce_by_key.py) \
 	$(addprefix tests/frame/test_,sort_values.py merge.py merge_asof.py join.py duplicates.py \
 	  groupby_aggregation.py groupby_keys.py groupby_reductions.py groupby_rows.py \

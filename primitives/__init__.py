@@ -2,7 +2,6 @@
 """Parallel primitives for JAX programs, on one device or a mesh."""
 
 from . import collective, local
-from ._arguments import CapacityError
 from ._compact import compact
 from ._factorize import factorize
 from ._gather_rows import gather_rows
@@ -42,6 +41,7 @@ from ._segmented_sort import segmented_sort
 from ._sets import set_difference, set_intersection, set_union
 from ._unique import unique
 from .collective import Partitioned
+from .contract._arguments import CapacityError
 from .kernels._library import Backend, backend
 from .local import (
     Compacted,

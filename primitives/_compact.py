@@ -11,8 +11,8 @@ from ..shardings._compat import MeshLike
 from . import local
 from ._over_mesh import RowMesh, ValidRows
 from ._sized import map_front_packed, sized
-from ._typing import Array, ArrayLike, Bool, Integer, PyTree
 from .collective._exchange import Transport, check_transport
+from .contract._typing import Array, ArrayLike, Bool, Integer, PyTree
 from .local._compact import Compacted, as_masked_rows
 
 

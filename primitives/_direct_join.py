@@ -9,7 +9,7 @@ import jax.numpy as jnp
 
 from . import local
 from ._sized import in_steps
-from ._typing import Array
+from .contract._typing import Array
 from .local._join import How, Joined
 from .local._sides import KeySides
 

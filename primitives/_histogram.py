@@ -11,8 +11,8 @@ import jax.numpy as jnp
 from ..shardings._compat import MeshLike
 from . import collective, local
 from ._over_mesh import RowMesh
-from ._typing import Array, ArrayLike, Int
 from .collective._over_shards import OverShards
+from .contract._typing import Array, ArrayLike, Int
 from .local._histogram import Histogram, as_digit_arguments, as_histogram_arguments, count_rows
 
 

@@ -8,8 +8,8 @@ import jax
 from ..shardings._compat import MeshLike
 from . import collective, local
 from ._over_mesh import RowMesh, ValidSides
-from ._typing import Array, Bool
 from .collective._exchange import Transport, check_transport
+from .contract._typing import Array, Bool
 from .local._merge import NumValid
 from .local._radix_sort import Keys
 from .local._sides import as_key_sides

@@ -12,14 +12,14 @@ from jax.sharding import PartitionSpec
 
 from ..shardings._compat import MeshLike, shard_map
 from . import collective, local
-from ._arguments import CapacityError
 from ._direct_join import match_directly
 from ._over_mesh import RowMesh, ValidSides
 from ._sized import first_rows, in_steps
-from ._typing import Array, Int
 from .collective._exchange import Transport, check_transport
 from .collective._join import join_shards
 from .collective._sorted_runs import Dealing
+from .contract._arguments import CapacityError
+from .contract._typing import Array, Int
 from .kernels._join import Matches
 from .kernels._pair_counts import MOST_PAIRS
 from .local._join import How, Joined, as_pair_capacity, as_sides, match_sides, pairs_of_sides

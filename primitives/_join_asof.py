@@ -9,9 +9,9 @@ import jax
 from ..shardings._compat import MeshLike
 from . import local
 from ._over_mesh import RowMesh, ValidSides
-from ._typing import Array, ArrayLike, Int, Shaped
 from .collective._exchange import Transport, check_transport
 from .collective._join_asof import join_shards
+from .contract._typing import Array, ArrayLike, Int, Shaped
 from .local._asof_rule import AsofRule, Direction, as_asof
 from .local._merge import NumValid
 from .local._radix_sort import Keys

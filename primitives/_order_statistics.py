@@ -7,9 +7,9 @@ import jax
 
 from ..shardings._compat import MeshLike
 from . import collective, local
-from ._arguments import as_key, as_static_int
 from ._over_mesh import RowMesh, ValidRows
-from ._typing import Array, ArrayLike, Integer, Shaped
+from .contract._arguments import as_key, as_static_int
+from .contract._typing import Array, ArrayLike, Integer, Shaped
 from .local._select_rank import as_ranks
 from .local._top_k import TopK
 

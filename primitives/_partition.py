@@ -9,11 +9,11 @@ from jax.core import Tracer
 
 from ..shardings._compat import MeshLike
 from . import collective
-from ._arguments import CapacityError, as_rows, as_static_int, num_rows_of
 from ._over_mesh import RowMesh
-from ._typing import Array, ArrayLike, Integer, PyTree
 from .collective import Partitioned
 from .collective._exchange import Transport, check_transport
+from .contract._arguments import CapacityError, as_rows, as_static_int, num_rows_of
+from .contract._typing import Array, ArrayLike, Integer, PyTree
 from .local._bucket import as_bucket_ids
 
 

@@ -10,7 +10,7 @@ import jax.numpy as jnp
 from ..shardings._compat import MeshLike
 from . import collective, local
 from ._over_mesh import RowMesh, ValidRows
-from ._typing import Array, ArrayLike, Integer, Shaped
+from .contract._typing import Array, ArrayLike, Integer, Shaped
 from .local._quantile import Interpolation, as_quantile_arguments, quantile_dtype
 
 

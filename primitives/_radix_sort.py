@@ -10,14 +10,14 @@ import jax.numpy as jnp
 
 from ..shardings._compat import MeshLike
 from . import local
-from ._arguments import as_directions, as_keys, as_rows
-from ._key_bits import as_bits
 from ._over_mesh import RowMesh, ValidRows
-from ._typing import Array, ArrayLike, Int, Integer, PyTree
 from .collective._exchange import Transport, check_transport
 from .collective._radix_sort import global_row_ids
 from .collective._sort_shards import sort_shards
 from .collective._sorted_runs import Dealing, SortOrder
+from .contract._arguments import as_directions, as_keys, as_rows
+from .contract._key_bits import as_bits
+from .contract._typing import Array, ArrayLike, Int, Integer, PyTree
 from .local._radix_sort import Keys
 
 

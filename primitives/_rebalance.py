@@ -8,11 +8,11 @@ import jax.numpy as jnp
 
 from ..shardings._compat import MeshLike
 from . import collective
-from ._arguments import as_array, as_rows, num_rows_of, type_of
 from ._over_mesh import RowMesh
-from ._typing import Array, ArrayLike, Integer, PyTree
 from .collective import Partitioned
 from .collective._exchange import Transport, check_transport
+from .contract._arguments import as_array, as_rows, num_rows_of, type_of
+from .contract._typing import Array, ArrayLike, Integer, PyTree
 
 
 def rebalance(

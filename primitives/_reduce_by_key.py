@@ -9,11 +9,11 @@ import jax
 
 from ..shardings._compat import MeshLike
 from . import collective, local
-from ._arguments import as_keys
 from ._over_mesh import RowMesh, ValidRows
 from ._sized import map_front_packed, sized
-from ._typing import Array, ArrayLike, Integer, PyTree
 from .collective._exchange import Transport, check_transport
+from .contract._arguments import as_keys
+from .contract._typing import Array, ArrayLike, Integer, PyTree
 from .local._radix_sort import Keys
 from .local._reduce_by_key import ReducedRuns, as_reduction
 

@@ -8,11 +8,11 @@ import jax
 
 from ..shardings._compat import MeshLike
 from . import collective, local
-from ._arguments import as_keys
 from ._over_mesh import RowMesh, ValidRows
 from ._sized import map_front_packed, sized
-from ._typing import Array, ArrayLike, Integer
 from .collective._exchange import Transport, check_transport
+from .contract._arguments import as_keys
+from .contract._typing import Array, ArrayLike, Integer
 from .local._radix_sort import Keys
 from .local._run_length_encode import RunLengths
 

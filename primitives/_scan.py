@@ -4,9 +4,9 @@
 from ..shardings._compat import MeshLike
 from . import local
 from ._over_mesh import RowMesh
-from ._scan_operators import Operator, Scan
 from ._segmented_scan import scan_mesh
-from ._typing import ArrayLike, Integer, PyTree
+from .contract._scan_operators import Operator, Scan
+from .contract._typing import ArrayLike, Integer, PyTree
 from .local._segmented_scan import SegmentEncoding, as_scan
 
 

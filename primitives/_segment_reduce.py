@@ -10,8 +10,8 @@ import jax.numpy as jnp
 from ..shardings._compat import MeshLike
 from . import collective
 from ._over_mesh import RowMesh
-from ._segment_forms import HAVE_DDOF, documented
-from ._typing import Array, ArrayLike, Integer, PyTree
+from .contract._segment_forms import HAVE_DDOF, documented
+from .contract._typing import Array, ArrayLike, Integer, PyTree
 from .local._segment_reduce import as_segment_arguments, reduce_on_one_device
 
 Axis = str | tuple[str, ...]

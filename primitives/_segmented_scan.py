@@ -9,9 +9,9 @@ import jax
 from ..shardings._compat import MeshLike
 from . import local
 from ._over_mesh import RowMesh, ValidRows
-from ._scan_operators import Operator, Scan
-from ._typing import Array, ArrayLike, Bool, Integer, PyTree
 from .collective._segmented_scan import scan_shards
+from .contract._scan_operators import Operator, Scan
+from .contract._typing import Array, ArrayLike, Bool, Integer, PyTree
 from .local._segmented_scan import ScanArguments, SegmentEncoding, as_scan, as_segments
 
 

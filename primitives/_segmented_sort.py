@@ -5,11 +5,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..shardings._compat import MeshLike
-from ._arguments import as_num_valid
 from ._over_mesh import RowMesh
 from ._radix_sort import radix_sort
-from ._typing import ArrayLike, Integer, PyTree
 from .collective._exchange import Transport, check_transport
+from .contract._arguments import as_num_valid
+from .contract._typing import ArrayLike, Integer, PyTree
 from .local._radix_sort import Keys
 from .local._segmented_sort import as_segmented, without_ids
 

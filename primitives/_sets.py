@@ -10,8 +10,8 @@ from ..shardings._compat import MeshLike
 from . import collective, local
 from ._over_mesh import RowMesh, ValidSides
 from ._sized import map_front_packed, sized
-from ._typing import Array
 from .collective._exchange import Transport, check_transport
+from .contract._typing import Array
 from .local._merge import NumValid
 from .local._radix_sort import Keys
 from .local._sets import KeySet, SetOp, most_keys

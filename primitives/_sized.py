@@ -30,12 +30,12 @@ from jax.core import Tracer
 from jax.sharding import PartitionSpec
 
 from ..shardings._compat import shard_map
-from ._arguments import CapacityError, as_capacity
 from ._over_mesh import RowMesh
 from .collective._exchange import Transport
 from .collective._rebalance import deal_out_rows
 from .collective._sorted_runs import Dealing
 from .collective._wide_counts import psum_wide, saturated
+from .contract._arguments import CapacityError, as_capacity
 
 
 def sized(

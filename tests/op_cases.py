@@ -15,7 +15,7 @@ import jax
 import numpy as np
 from jaxframes import primitives
 from jaxframes.primitives import collective, local
-from jaxframes.primitives._segment_forms import SEGMENT_OPS
+from jaxframes.primitives.contract._segment_forms import SEGMENT_OPS
 
 NUM_ROWS = 12
 PACKAGES = {"local": local, "collective": collective, "global": primitives}

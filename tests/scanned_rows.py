@@ -5,7 +5,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import oracles
-from jaxframes.primitives._scan_operators import NAMED_OPERATORS
+from jaxframes.primitives.contract._scan_operators import NAMED_OPERATORS
 from key_distributions import FLOAT_DTYPES, make_keys
 
 # Operator, reverse, exclusive: each operator in both directions and both ways.

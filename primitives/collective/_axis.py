@@ -6,7 +6,7 @@ from typing import TypeAlias
 import jax
 
 from ...shardings._compat import as_varying
-from .._arguments import PyTreeOfArrays, type_of
+from ..contract._arguments import PyTreeOfArrays, type_of
 
 AxisName: TypeAlias = str | tuple[str, ...]
 

@@ -12,8 +12,8 @@ import jax.numpy as jnp
 import numpy as np
 
 from ...shardings._compat import is_x64_enabled, like_varying
-from .._associative_scan import associative_scan
-from .._typing import Array
+from ..contract._associative_scan import associative_scan
+from ..contract._typing import Array
 from ..kernels._compact import flagged_rows
 from ..kernels._pair_counts import MOST_PAIRS, saturating_add
 from ..local._take import take_rows

@@ -18,7 +18,7 @@ import jax
 import jax.numpy as jnp
 
 from ...shardings._compat import like_varying
-from .._typing import Array
+from ..contract._typing import Array
 from ._axis import AxisName
 from ._wide_counts import cumsum_wide, saturated
 

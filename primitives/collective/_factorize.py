@@ -8,8 +8,8 @@ import jax.numpy as jnp
 import numpy as np
 
 from ...shardings._compat import like_varying
-from .._arguments import as_capacity, as_keys, as_num_valid
-from .._typing import Array, ArrayLike, Integer
+from ..contract._arguments import as_capacity, as_keys, as_num_valid
+from ..contract._typing import Array, ArrayLike, Integer
 from ..local._compact import select_rows
 from ..local._factorize import Factorized
 from ..local._radix_sort import Keys

@@ -17,9 +17,9 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from .._arguments import as_array, as_num_valid, as_rows, num_rows_of, type_of
-from .._key_bits import ordered_word
-from .._typing import Array, ArrayLike, Integer, PyTree
+from ..contract._arguments import as_array, as_num_valid, as_rows, num_rows_of, type_of
+from ..contract._key_bits import ordered_word
+from ..contract._typing import Array, ArrayLike, Integer, PyTree
 from ..kernels._compact import flagged_rows
 from ..kernels._lower_bound import lower_bound
 from ..kernels._radix_sort import sort_words_with_row_ids

@@ -6,8 +6,8 @@ from typing import Any
 
 import jax
 
-from .._arguments import as_num_valid
-from .._typing import Array, ArrayLike, Int, Integer
+from ..contract._arguments import as_num_valid
+from ..contract._typing import Array, ArrayLike, Int, Integer
 from ..local._histogram import (
     Histogram,
     as_digit_arguments,

@@ -4,8 +4,8 @@
 import jax
 import jax.numpy as jnp
 
-from .._key_bits import ordered_words
-from .._typing import Array, Bool
+from ..contract._key_bits import ordered_words
+from ..contract._typing import Array, Bool
 from ..local._merge import NumValid
 from ..local._radix_sort import Keys
 from ..local._sides import as_key_sides

@@ -8,8 +8,8 @@ import jax.numpy as jnp
 import numpy as np
 
 from ...shardings._compat import is_x64_enabled
-from .._key_bits import ordered_words
-from .._typing import Array, Int
+from ..contract._key_bits import ordered_words
+from ..contract._typing import Array, Int
 from ..kernels._lower_bound import lower_bound, upper_bound
 from ..kernels._pair_counts import saturating_add, saturating_product, total_pairs
 from ..local._compact import select_rows

@@ -14,9 +14,9 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 
-from .._key_bits import ordered_words
-from .._scan_operators import Scan
-from .._typing import Array, ArrayLike, Int, Shaped
+from ..contract._key_bits import ordered_words
+from ..contract._scan_operators import Scan
+from ..contract._typing import Array, ArrayLike, Int, Shaped
 from ..kernels._grouped_sides import one_after_the_other
 from ..local._asof_rule import (
     AsofRule,

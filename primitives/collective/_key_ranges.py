@@ -12,8 +12,8 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from .._key_bits import ordered_words
-from .._typing import Array
+from ..contract._key_bits import ordered_words
+from ..contract._typing import Array
 from ..kernels._lower_bound import lower_bound
 from ..local._moved import with_tangents
 from ._axis import AxisName, num_shards_on

@@ -13,7 +13,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from ...shardings._compat import like_varying
-from .._typing import Array
+from ..contract._typing import Array
 from ..kernels._compact import flagged_rows
 from ..local._reduce_by_key import segments_of
 from ..local._runs import KeyRuns, find_runs

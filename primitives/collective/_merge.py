@@ -6,8 +6,8 @@ from typing import Any
 
 import jax.numpy as jnp
 
-from .._arguments import as_directions, as_keys, as_num_valid, as_rows
-from .._typing import PyTree
+from ..contract._arguments import as_directions, as_keys, as_num_valid, as_rows
+from ..contract._typing import PyTree
 from ..kernels._merge import merge_words
 from ..local._merge import NumValid, as_pair, check_merged_rows, concatenate_rows
 from ..local._radix_sort import Keys

@@ -7,7 +7,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from .._typing import Array
+from ..contract._typing import Array
 from ..local._take import take_rows
 from ._axis import AxisName
 from ._packing import pack_rows, unpack_rows

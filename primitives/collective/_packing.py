@@ -8,7 +8,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from .._typing import Array
+from ..contract._typing import Array
 
 
 def pack_rows(rows: Any) -> Array:

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import jax.numpy as jnp
 
-from .._typing import Array
+from ..contract._typing import Array
 from ..local._segment_ops import (
     REDUCTIONS,
     Segments,

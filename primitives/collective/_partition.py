@@ -7,8 +7,8 @@ from typing import NamedTuple
 import jax
 import jax.numpy as jnp
 
-from .._arguments import as_num_valid, as_rows, as_static_int, num_rows_of
-from .._typing import Array, ArrayLike, Int, Integer, PyTree
+from ..contract._arguments import as_num_valid, as_rows, as_static_int, num_rows_of
+from ..contract._typing import Array, ArrayLike, Int, Integer, PyTree
 from ..local._bucket import as_bucket_ids, group_by_bucket
 from ..local._moved import with_tangents
 from ..local._take import take_rows

@@ -6,8 +6,8 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from .._arguments import as_num_valid
-from .._typing import Array, ArrayLike, Integer, Shaped
+from ..contract._arguments import as_num_valid
+from ..contract._typing import Array, ArrayLike, Integer, Shaped
 from ..local._quantile import (
     Interpolation,
     as_quantile_arguments,

@@ -8,9 +8,9 @@ import jax
 import jax.numpy as jnp
 
 from ...shardings._compat import is_x64_enabled
-from .._arguments import MAX_SHARD_ROWS, as_directions, as_keys, as_num_valid, as_rows
-from .._key_bits import as_bits
-from .._typing import Array, ArrayLike, Int, Integer, PyTree
+from ..contract._arguments import MAX_SHARD_ROWS, as_directions, as_keys, as_num_valid, as_rows
+from ..contract._key_bits import as_bits
+from ..contract._typing import Array, ArrayLike, Int, Integer, PyTree
 from ..local._radix_sort import Keys
 from ._axis import AxisName, as_shards, num_shards_on
 from ._exchange import Transport, check_transport

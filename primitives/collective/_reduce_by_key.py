@@ -5,8 +5,8 @@ from typing import Any
 
 import jax
 
-from .._arguments import as_capacity, as_keys, as_num_valid
-from .._typing import Array, ArrayLike, Integer, PyTree
+from ..contract._arguments import as_capacity, as_keys, as_num_valid
+from ..contract._typing import Array, ArrayLike, Integer, PyTree
 from ..local._radix_sort import Keys
 from ..local._reduce_by_key import ReducedRuns, as_reduction, of_runs, segments_of
 from ..local._runs import find_runs

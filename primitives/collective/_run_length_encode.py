@@ -4,9 +4,9 @@
 import jax
 import jax.numpy as jnp
 
-from .._arguments import as_capacity, as_keys, as_num_valid
-from .._key_bits import OrderedWord, ordered_words
-from .._typing import Array, ArrayLike, Integer
+from ..contract._arguments import as_capacity, as_keys, as_num_valid
+from ..contract._key_bits import OrderedWord, ordered_words
+from ..contract._typing import Array, ArrayLike, Integer
 from ..local._radix_sort import Keys
 from ..local._run_length_encode import RunLengths
 from ..local._runs import runs_of_words

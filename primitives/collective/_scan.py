@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Scans over the rows of a mesh axis."""
 
-from .._scan_operators import Operator, Scan
-from .._typing import ArrayLike, Integer, PyTree
+from ..contract._scan_operators import Operator, Scan
+from ..contract._typing import ArrayLike, Integer, PyTree
 from ..local._segmented_scan import SegmentEncoding, as_scan
 from ._axis import AxisName, num_shards_on
 from ._segmented_scan import scan_shards

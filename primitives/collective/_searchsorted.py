@@ -4,9 +4,9 @@
 from collections.abc import Sequence
 from typing import Literal
 
-from .._arguments import as_num_valid
-from .._key_bits import ordered_words
-from .._typing import Array, ArrayLike, Int, Integer
+from ..contract._arguments import as_num_valid
+from ..contract._key_bits import ordered_words
+from ..contract._typing import Array, ArrayLike, Int, Integer
 from ..local._radix_sort import Keys
 from ..local._searchsorted import as_search
 from ..local._sides import check_rows_of_sides

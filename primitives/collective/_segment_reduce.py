@@ -6,9 +6,9 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from .._arguments import as_num_valid
-from .._segment_forms import HAVE_DDOF, documented
-from .._typing import Array, ArrayLike, Integer, PyTree
+from ..contract._arguments import as_num_valid
+from ..contract._segment_forms import HAVE_DDOF, documented
+from ..contract._typing import Array, ArrayLike, Integer, PyTree
 from ..local._one_device import OneDevice
 from ..local._segment_reduce import as_segment_arguments, reduce_rows
 from ._axis import AxisName, as_shards, num_shards_on

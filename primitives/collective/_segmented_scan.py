@@ -7,8 +7,8 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from .._scan_operators import Operator, Scan, combine_named, identity_of, narrowed, widened
-from .._typing import Array, ArrayLike, Bool, Integer, PyTree
+from ..contract._scan_operators import Operator, Scan, combine_named, identity_of, narrowed, widened
+from ..contract._typing import Array, ArrayLike, Bool, Integer, PyTree
 from ..kernels._segmented_scan import fill_padding, shift_rows
 from ..local._named_scan import scan_named
 from ..local._operator_scan import scan_by_operator, select_rows

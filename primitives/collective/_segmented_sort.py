@@ -4,7 +4,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from .._typing import ArrayLike, Integer, PyTree
+from ..contract._typing import ArrayLike, Integer, PyTree
 from ..local._radix_sort import Keys
 from ..local._segmented_sort import as_segmented, without_ids
 from ._axis import AxisName, num_shards_on

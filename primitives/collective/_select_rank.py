@@ -8,9 +8,9 @@ import jax
 import jax.numpy as jnp
 
 from ...shardings._compat import varying_axes
-from .._arguments import as_key, as_num_valid, type_of
-from .._key_bits import ordered_words
-from .._typing import Array, ArrayLike, Integer, Shaped
+from ..contract._arguments import as_key, as_num_valid, type_of
+from ..contract._key_bits import ordered_words
+from ..contract._typing import Array, ArrayLike, Integer, Shaped
 from ..kernels._radix_sort import sort_words_with_row_ids
 from ..local._moved import with_tangents
 from ..local._select_rank import as_ranks

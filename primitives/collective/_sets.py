@@ -3,7 +3,7 @@
 
 from typing import Any
 
-from .._arguments import as_capacity
+from ..contract._arguments import as_capacity
 from ..local._compact import select_rows
 from ..local._merge import NumValid
 from ..local._radix_sort import Keys

@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 
-from .._scan_operators import Scan, identity_of
-from .._typing import Array
+from ..contract._scan_operators import Scan, identity_of
+from ..contract._typing import Array
 from ..kernels._segmented_scan import per_row
 from ..local._named_scan import scan_named
 from ..local._operator_scan import scan_by_operator, select_rows

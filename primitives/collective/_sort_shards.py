@@ -6,7 +6,7 @@ from typing import Any
 
 import jax
 
-from .._typing import Array
+from ..contract._typing import Array
 from ..kernels._radix_sort import sort_words_with_row_ids
 from ..local._moved import with_tangent_of
 from ..local._radix_sort import argsort_columns, radix_sort

@@ -8,8 +8,8 @@ from typing import Any, Literal, NamedTuple
 import jax
 import jax.numpy as jnp
 
-from .._key_bits import OrderedWord, ordered_words
-from .._typing import Array
+from ..contract._key_bits import OrderedWord, ordered_words
+from ..contract._typing import Array
 from ..local._moved import with_tangents
 from ..local._radix_sort import argsort_columns
 from ..local._take import take_rows

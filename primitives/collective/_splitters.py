@@ -8,8 +8,8 @@ import jax.numpy as jnp
 import numpy as np
 
 from ...shardings._compat import as_varying, varying_axes
-from .._key_bits import OrderedWord
-from .._typing import Array
+from ..contract._key_bits import OrderedWord
+from ..contract._typing import Array
 from ..kernels._lower_bound import lower_bound, upper_bound
 from ._axis import AxisName
 from ._wide_counts import (

@@ -4,8 +4,8 @@
 import jax
 import jax.numpy as jnp
 
-from .._arguments import as_capacity, as_keys, as_num_valid
-from .._typing import ArrayLike, Integer
+from ..contract._arguments import as_capacity, as_keys, as_num_valid
+from ..contract._typing import ArrayLike, Integer
 from ..local._radix_sort import Keys
 from ..local._reduce_by_key import of_runs, segments_of
 from ..local._runs import find_runs

@@ -11,7 +11,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from .._typing import Array
+from ..contract._typing import Array
 from ._axis import AxisName
 
 _HALF = np.uint32(16)

@@ -8,7 +8,7 @@ import jax
 import jax.numpy as jnp
 
 from ...shardings._compat import as_varying, like_varying, varying_axes
-from .._typing import Array
+from ..contract._typing import Array
 from ._foreign import as_words, call, of_words
 from ._library import is_native
 

@@ -7,8 +7,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from .._key_bits import OrderedWord
-from .._typing import Array
+from ..contract._key_bits import OrderedWord
+from ..contract._typing import Array
 from ._foreign import call, word_attribute
 from ._library import is_native, load
 from ._radix_sort import argsort_words

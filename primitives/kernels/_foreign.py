@@ -9,7 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from ...shardings._compat import as_varying, result_type_of, varying_axes
-from .._typing import Array
+from ..contract._typing import Array
 
 ResultShape = tuple[tuple[int, ...], Any]
 

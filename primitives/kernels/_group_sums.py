@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 import jax.numpy as jnp
 
-from .._key_bits import OrderedWord
-from .._typing import Array
+from ..contract._key_bits import OrderedWord
+from ..contract._typing import Array
 from ._foreign import call, word_attribute
 from ._library import is_native, load
 from ._segment_sum import has_number_dtype

@@ -10,7 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from ...shardings._compat import like_varying
-from .._typing import Array
+from ..contract._typing import Array
 from ._foreign import call
 from ._library import is_native
 from ._lower_bound import upper_bound

@@ -8,8 +8,8 @@ import jax.numpy as jnp
 import numpy as np
 
 from ...shardings._compat import is_x64_enabled
-from .._key_bits import OrderedWord
-from .._typing import Array
+from ..contract._key_bits import OrderedWord
+from ..contract._typing import Array
 from ._foreign import call, word_attribute
 from ._grouped_sides import Side, grouped_sides, rows_of_groups
 from ._library import is_native, load

@@ -9,7 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from ...shardings._compat import like_varying
-from .._typing import Array
+from ..contract._typing import Array
 
 
 @jax.jit

@@ -4,8 +4,8 @@
 import jax
 import jax.numpy as jnp
 
-from .._key_bits import OrderedWord
-from .._typing import Array
+from ..contract._key_bits import OrderedWord
+from ..contract._typing import Array
 from ._foreign import call, word_attribute
 from ._library import is_native
 from ._lower_bound import lower_bound, upper_bound

@@ -8,8 +8,8 @@ import jax.numpy as jnp
 import numpy as np
 
 from ...shardings._compat import is_x64_enabled, like_varying
-from .._associative_scan import associative_scan
-from .._typing import Array
+from ..contract._associative_scan import associative_scan
+from ..contract._typing import Array
 
 # A right join is a left one of the sides swapped.
 GroupedHow = Literal["inner", "left", "outer", "semi", "anti"]

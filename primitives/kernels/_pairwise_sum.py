@@ -7,7 +7,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from .._typing import Array
+from ..contract._typing import Array
 from ._foreign import call
 from ._library import is_native
 

@@ -9,8 +9,8 @@ import jax.numpy as jnp
 import numpy as np
 
 from ...shardings._compat import is_x64_enabled
-from .._key_bits import OrderedWord
-from .._typing import Array
+from ..contract._key_bits import OrderedWord
+from ..contract._typing import Array
 from ._foreign import as_words, call, of_words, word_attribute
 from ._library import is_native, load
 

@@ -7,7 +7,7 @@ and 64 bits, less the first. Sums are in the order of the rows, and so the bits 
 
 import jax.numpy as jnp
 
-from .._typing import Array
+from ..contract._typing import Array
 from ._foreign import call
 from ._library import is_native
 

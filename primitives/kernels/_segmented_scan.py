@@ -10,9 +10,9 @@ import jax.numpy as jnp
 import numpy as np
 
 from ...shardings._compat import like_varying
-from .._associative_scan import associative_scan, nothing_of
-from .._scan_operators import NAMED_OPERATORS, Scan, combine_named, identity_of, is_kept
-from .._typing import Array
+from ..contract._associative_scan import associative_scan, nothing_of
+from ..contract._scan_operators import NAMED_OPERATORS, Scan, combine_named, identity_of, is_kept
+from ..contract._typing import Array
 from ._foreign import call
 from ._library import is_native
 

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 
-from .._arguments import (
+from ..contract._arguments import (
     as_array,
     as_num_valid,
     as_rows,
@@ -14,8 +14,8 @@ from .._arguments import (
     num_rows_of,
     type_of,
 )
-from .._key_bits import OrderedWord
-from .._typing import Array, ArrayLike, Int, Integer, PyTree
+from ..contract._key_bits import OrderedWord
+from ..contract._typing import Array, ArrayLike, Int, Integer, PyTree
 from ..kernels._lower_bound import lower_bound
 from ..kernels._radix_sort import sort_words_with_row_ids
 from ._take import take_rows

@@ -6,8 +6,8 @@ from typing import NamedTuple
 import jax
 import jax.numpy as jnp
 
-from .._arguments import as_key, as_num_valid, type_of
-from .._typing import Array, ArrayLike, Integer
+from ..contract._arguments import as_key, as_num_valid, type_of
+from ..contract._typing import Array, ArrayLike, Integer
 from ..kernels._integer_range import range_of_integers
 
 

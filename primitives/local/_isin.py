@@ -4,7 +4,7 @@
 import jax
 import jax.numpy as jnp
 
-from .._typing import Array, Bool
+from ..contract._typing import Array, Bool
 from ..kernels._membership import flag_matches
 from ._join import word_sides
 from ._merge import NumValid

@@ -5,9 +5,9 @@ from typing import Any, Literal, NamedTuple, get_args
 
 import jax
 
-from .._arguments import MAX_SHARD_ROWS, as_static_int
-from .._key_bits import OrderedWord, ordered_words
-from .._typing import Array, Int
+from ..contract._arguments import MAX_SHARD_ROWS, as_static_int
+from ..contract._key_bits import OrderedWord, ordered_words
+from ..contract._typing import Array, Int
 from ..kernels._factorize import number_groups
 from ..kernels._grouped_sides import Side, one_after_the_other
 from ..kernels._join import Matches, Pairs, count_pairs, join_words, match_words, pairs_of

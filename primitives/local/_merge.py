@@ -7,7 +7,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from .._arguments import (
+from ..contract._arguments import (
     MAX_SHARD_ROWS,
     as_directions,
     as_keys,
@@ -15,8 +15,8 @@ from .._arguments import (
     as_rows,
     type_of,
 )
-from .._key_bits import holds_whole_key, key_of_word, ordered_words
-from .._typing import Array, ArrayLike, Integer, PyTree
+from ..contract._key_bits import holds_whole_key, key_of_word, ordered_words
+from ..contract._typing import Array, ArrayLike, Integer, PyTree
 from ..kernels._merge import merge_words, merge_words_with_positions
 from ._moved import with_tangent_of
 from ._radix_sort import Keys

@@ -12,7 +12,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from .._typing import Array
+from ..contract._typing import Array
 
 # A route moves the rows of a matrix of any dtype, given the arrays of its plan. It is linear.
 Route = Callable[[Array, Any], Array]

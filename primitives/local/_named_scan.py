@@ -12,9 +12,9 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from .._associative_scan import associative_scan
-from .._scan_operators import Scan, is_kept
-from .._typing import Array
+from ..contract._associative_scan import associative_scan
+from ..contract._scan_operators import Scan, is_kept
+from ..contract._typing import Array
 from ..kernels._segmented_scan import (
     fill_padding,
     per_row,

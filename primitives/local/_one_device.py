@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import jax
 import jax.numpy as jnp
 
-from .._typing import Array
+from ..contract._typing import Array
 from ._take import take_rows
 
 

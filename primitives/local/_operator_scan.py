@@ -8,9 +8,9 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from .._associative_scan import associative_scan
-from .._scan_operators import Scan
-from .._typing import Array
+from ..contract._associative_scan import associative_scan
+from ..contract._scan_operators import Scan
+from ..contract._typing import Array
 from ..kernels._segmented_scan import fill_padding, per_row, shift_rows, start_flags
 
 

@@ -13,7 +13,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from ...shardings._compat import is_x64_enabled
-from .._typing import Array
+from ..contract._typing import Array
 
 _HALF = np.uint32(16)
 _HALF_MASK = np.uint32(0xFFFF)

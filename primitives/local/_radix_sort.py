@@ -8,8 +8,8 @@ from typing import Any
 import jax
 
 from ...shardings._compat import varying_axes
-from .._arguments import as_directions, as_keys, as_num_valid, as_rows
-from .._key_bits import (
+from ..contract._arguments import as_directions, as_keys, as_num_valid, as_rows
+from ..contract._key_bits import (
     OrderedWord,
     as_bits,
     holds_whole_key,
@@ -17,7 +17,7 @@ from .._key_bits import (
     ordered_word,
     ordered_words,
 )
-from .._typing import Array, ArrayLike, Int, Integer, PyTree
+from ..contract._typing import Array, ArrayLike, Int, Integer, PyTree
 from ..kernels._foreign import is_words
 from ..kernels._library import is_native
 from ..kernels._radix_sort import argsort_words, sort_rows, sort_words, sort_words_with_row_ids

@@ -8,9 +8,16 @@ import jax
 import jax.numpy as jnp
 
 from ...shardings._compat import like_varying, varying_axes
-from .._arguments import as_capacity, as_keys, as_num_valid, as_rows, as_static_int, type_of
-from .._key_bits import ordered_words
-from .._typing import Array, ArrayLike, Int, Integer, PyTree
+from ..contract._arguments import (
+    as_capacity,
+    as_keys,
+    as_num_valid,
+    as_rows,
+    as_static_int,
+    type_of,
+)
+from ..contract._key_bits import ordered_words
+from ..contract._typing import Array, ArrayLike, Int, Integer, PyTree
 from ..kernels._factorize import factorize_words
 from ..kernels._group_sums import can_sum_groups, native_group_sums
 from ._moved import with_tangents

@@ -6,9 +6,9 @@ from typing import NamedTuple
 
 import jax
 
-from .._arguments import as_capacity, as_keys, as_num_valid
-from .._key_bits import ordered_words
-from .._typing import Array, ArrayLike, Int, Integer, PyTree
+from ..contract._arguments import as_capacity, as_keys, as_num_valid
+from ..contract._key_bits import ordered_words
+from ..contract._typing import Array, ArrayLike, Int, Integer, PyTree
 from ._radix_sort import Keys
 from ._runs import runs_of_words
 

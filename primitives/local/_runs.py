@@ -7,8 +7,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from .._key_bits import OrderedWord, ordered_words
-from .._typing import Array
+from ..contract._key_bits import OrderedWord, ordered_words
+from ..contract._typing import Array
 from ..kernels._compact import flagged_rows
 from ..kernels._radix_sort import sort_words_with_row_ids
 from ._compact import select_rows

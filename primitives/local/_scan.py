@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Scans: each row combined with those before it."""
 
-from .._scan_operators import Operator, Scan
-from .._typing import ArrayLike, Integer, PyTree
+from ..contract._scan_operators import Operator, Scan
+from ..contract._typing import ArrayLike, Integer, PyTree
 from ._segmented_scan import as_scan, scan_segments
 
 

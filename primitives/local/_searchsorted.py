@@ -4,9 +4,9 @@
 from collections.abc import Sequence
 from typing import Any, Literal
 
-from .._arguments import as_directions, as_keys, as_num_valid, type_of
-from .._key_bits import ordered_words
-from .._typing import Array, ArrayLike, Int, Integer
+from ..contract._arguments import as_directions, as_keys, as_num_valid, type_of
+from ..contract._key_bits import ordered_words
+from ..contract._typing import Array, ArrayLike, Int, Integer
 from ..kernels._lower_bound import lower_bound, upper_bound
 from ._radix_sort import Keys
 

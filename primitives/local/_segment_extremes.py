@@ -11,7 +11,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from .._typing import Array
+from ..contract._typing import Array
 from ._segments import rows_of_segments, scatter
 
 INT32_MAX = np.int32(2**31 - 1)

@@ -14,7 +14,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from .._typing import Array
+from ..contract._typing import Array
 from ._moved import with_tangents
 from ._segment_extremes import (
     INT32_MAX,

@@ -8,9 +8,9 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from .._arguments import as_array, as_num_valid, as_rows, as_static_int, fits, type_of
-from .._segment_forms import HAVE_DDOF, SEGMENT_OPS, documented
-from .._typing import Array, ArrayLike, Integer, PyTree
+from ..contract._arguments import as_array, as_num_valid, as_rows, as_static_int, fits, type_of
+from ..contract._segment_forms import HAVE_DDOF, SEGMENT_OPS, documented
+from ..contract._typing import Array, ArrayLike, Integer, PyTree
 from ._bucket import as_bucket_ids
 from ._one_device import OneDevice
 from ._segment_ops import REDUCTIONS, Segments

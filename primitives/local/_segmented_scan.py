@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 
-from .._arguments import as_array, as_num_valid, as_rows, num_rows_of, type_of
-from .._scan_operators import (
+from ..contract._arguments import as_array, as_num_valid, as_rows, num_rows_of, type_of
+from ..contract._scan_operators import (
     Operator,
     Scan,
     as_initial,
@@ -17,7 +17,7 @@ from .._scan_operators import (
     narrowed,
     widened,
 )
-from .._typing import Array, ArrayLike, Bool, Integer, PyTree
+from ..contract._typing import Array, ArrayLike, Bool, Integer, PyTree
 from ..kernels._segmented_scan import fill_padding
 from ._named_scan import scan_named
 from ._operator_scan import scan_by_operator

@@ -6,7 +6,7 @@ from typing import Any
 
 import jax.numpy as jnp
 
-from .._arguments import (
+from ..contract._arguments import (
     as_array,
     as_directions,
     as_keys,
@@ -15,8 +15,8 @@ from .._arguments import (
     as_static_int,
     type_of,
 )
-from .._key_bits import as_bits
-from .._typing import Array, ArrayLike, Integer, PyTree
+from ..contract._key_bits import as_bits
+from ..contract._typing import Array, ArrayLike, Integer, PyTree
 from ._radix_sort import Keys, radix_sort
 
 

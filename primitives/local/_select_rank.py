@@ -7,9 +7,9 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from .._arguments import as_array, as_key, as_num_valid, type_of
-from .._key_bits import ordered_words
-from .._typing import Array, ArrayLike, Integer, Shaped
+from ..contract._arguments import as_array, as_key, as_num_valid, type_of
+from ..contract._key_bits import ordered_words
+from ..contract._typing import Array, ArrayLike, Integer, Shaped
 from ._radix_sort import argsort_columns
 from ._take import take_rows
 

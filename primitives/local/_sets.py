@@ -6,8 +6,8 @@ from typing import Any, Literal, NamedTuple
 
 import jax
 
-from .._arguments import as_capacity
-from .._typing import Array, Int, PyTree
+from ..contract._arguments import as_capacity
+from ..contract._typing import Array, Int, PyTree
 from ._compact import select_rows
 from ._isin import flag_members
 from ._merge import NumValid

@@ -9,7 +9,7 @@ import oracles
 import pytest
 from jax.sharding import AxisType
 from jaxframes import primitives, shardings
-from jaxframes.primitives._segment_forms import HAVE_DDOF, SEGMENT_OPS
+from jaxframes.primitives.contract._segment_forms import HAVE_DDOF, SEGMENT_OPS
 from key_distributions import make_keys
 from on_shards import mesh_of, noting
 from reduced_rows import assert_is_reduced

@@ -9,7 +9,7 @@ import numpy as np
 import oracles
 import pytest
 from jaxframes.primitives import collective, local
-from jaxframes.primitives._segment_forms import HAVE_DDOF, SEGMENT_OPS
+from jaxframes.primitives.contract._segment_forms import HAVE_DDOF, SEGMENT_OPS
 from key_distributions import KEY_DTYPES, distributions_for, make_keys
 from on_shards import SHARD_COUNTS, into_shards, noting, on_shards, row_counts, valid_rows
 from reduced_rows import ROUNDED, assert_is_reduced

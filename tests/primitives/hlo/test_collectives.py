@@ -8,7 +8,7 @@ import jax.numpy as jnp
 import pytest
 from compiled_program import CompiledProgram
 from jaxframes import primitives, shardings
-from jaxframes.primitives._segment_forms import SEGMENT_OPS
+from jaxframes.primitives.contract._segment_forms import SEGMENT_OPS
 from on_shards import mesh_of
 
 NUM_SHARDS = 8

@@ -7,7 +7,7 @@ import numpy as np
 import oracles
 import pytest
 from jaxframes.primitives import backend, kernels, local
-from jaxframes.primitives._key_bits import ordered_word
+from jaxframes.primitives.contract._key_bits import ordered_word
 from jaxframes.primitives.kernels._grouped_sides import Side
 from key_distributions import make_keys
 from on_shards import noting

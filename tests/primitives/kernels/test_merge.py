@@ -7,7 +7,7 @@ import numpy as np
 import oracles
 import pytest
 from jaxframes.primitives import backend, kernels
-from jaxframes.primitives._key_bits import OrderedWord
+from jaxframes.primitives.contract._key_bits import OrderedWord
 from key_distributions import make_keys
 
 needs_kernels = pytest.mark.skipif(backend().cpu != "native", reason=backend().reason)

@@ -9,7 +9,7 @@ import numpy as np
 import oracles
 import pytest
 from jaxframes.primitives import backend, kernels
-from jaxframes.primitives._scan_operators import Scan
+from jaxframes.primitives.contract._scan_operators import Scan
 from key_distributions import make_keys
 from on_shards import UNOPTIMISED, noting
 from scanned_rows import ALL_SETTINGS, head_flags, rows_of

@@ -7,7 +7,7 @@ import numpy as np
 import oracles
 import pytest
 from jaxframes.primitives import backend, kernels
-from jaxframes.primitives._key_bits import OrderedWord
+from jaxframes.primitives.contract._key_bits import OrderedWord
 from key_distributions import make_keys
 
 top_k_words = kernels._top_k.top_k_words

@@ -10,7 +10,7 @@ import oracles
 import pytest
 from jax.test_util import check_grads
 from jaxframes.primitives import local
-from jaxframes.primitives._segment_forms import HAVE_DDOF, SEGMENT_OPS
+from jaxframes.primitives.contract._segment_forms import HAVE_DDOF, SEGMENT_OPS
 from jaxframes.primitives.local import _segments
 from key_distributions import INTEGER_DTYPES, KEY_DTYPES, distributions_for, make_keys
 from on_shards import noting

@@ -10,8 +10,8 @@ import jax.numpy as jnp
 import numpy as np
 from jax.core import Tracer
 
-from ..shardings._arguments import MAX_SHARD_ROWS, as_static_int, type_of
-from ..shardings._compat import is_x64_enabled
+from ...shardings._arguments import MAX_SHARD_ROWS, as_static_int, type_of
+from ...shardings._compat import is_x64_enabled
 from ._typing import Array
 
 KEY_DTYPES = (

@@ -12,7 +12,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from ..shardings._compat import is_x64_enabled
+from ...shardings._compat import is_x64_enabled
 from ._arguments import as_static_int, type_of
 from ._typing import Array
 

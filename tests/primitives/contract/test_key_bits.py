@@ -5,7 +5,7 @@ import jax.numpy as jnp
 import numpy as np
 import oracles
 import pytest
-from jaxframes.primitives import _key_bits
+from jaxframes.primitives.contract import _key_bits
 from key_distributions import INTEGER_DTYPES, KEY_DTYPES, distributions_for, make_keys
 
 DIRECTIONS = [False, True]
