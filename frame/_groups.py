@@ -270,7 +270,7 @@ def _dense_numbers(
     found = primitives.factorize(
         words,
         capacity=known_room,
-        return_index=layout.mesh is None,
+        return_first=layout.mesh is None,
         num_valid=num_rows,
         **layout.on_mesh,
     )

@@ -23,7 +23,7 @@ def factorize(
     *,
     capacity: int | None = None,
     sort: bool = True,
-    return_index: bool = False,
+    return_first: bool = False,
     num_valid: int | Integer[ArrayLike, ""] | None = None,
     axis: str | tuple[str, ...] | None = None,
     transport: Transport = "auto",
@@ -37,7 +37,7 @@ def factorize(
         capacity: distinct keys of the result. Static. Left out, an eager call returns the distinct
             keys and no more; a traced one has the number of rows as its capacity.
         sort: number the keys in their order, NaN last; else in the order of their first rows.
-        return_index: also the first row of each key.
+        return_first: also the first row of each key.
         num_valid: number of valid rows, at the front; all rows by default.
         axis: mesh axis or axes of the rows; all axes of the mesh by default.
         transport: how the rows travel; see `collective.partition`.
@@ -82,7 +82,7 @@ def factorize(
             rows_that_count = as_num_valid(num_valid, num_rows, caller)
             groups = factorize_columns(placed, rows_that_count, capacity, bool(sort))
             return (None, groups.first_row_ids), groups.count, groups.group_ids
-        options = (bool(sort), bool(return_index))
+        options = (bool(sort), bool(return_first))
         return _factorize_on_mesh(placed, valid, row_mesh, capacity, num_rows, options, transport)
 
     (unique_columns, row_ids), count, group_ids = sized(caller, run, capacity, num_rows, row_mesh)
@@ -91,7 +91,7 @@ def factorize(
         # would take longer than the rest.
         unique_columns = keys_of_groups(placed, row_ids, count)
     unique_keys = unique_columns if is_tuple else unique_columns[0]
-    return Factorized(group_ids, unique_keys, row_ids if return_index else None, count)
+    return Factorized(group_ids, unique_keys, row_ids if return_first else None, count)
 
 
 @functools.partial(jax.jit, static_argnums=(2, 3, 4, 5, 6))
@@ -104,14 +104,14 @@ def _factorize_on_mesh(
     options: tuple[bool, bool],
     transport: Transport,
 ) -> Any:
-    sort, return_index = options
+    sort, return_first = options
 
     def of_shard(columns: tuple[Array, ...], valid: ValidRows | None) -> Any:
         groups = collective.factorize(
             columns,
             axis_name=row_mesh.axes,
             sort=sort,
-            return_index=return_index,
+            return_first=return_first,
             num_valid=row_mesh.num_valid(num_rows, valid),
             transport=transport,
         )

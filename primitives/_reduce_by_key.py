@@ -25,7 +25,7 @@ def reduce_by_key(
     mesh: MeshLike | None = None,
     *,
     capacity: int | None = None,
-    keys_are_sorted: bool = False,
+    is_sorted: bool = False,
     ddof: int = 0,
     num_valid: int | Integer[ArrayLike, ""] | None = None,
     axis: str | tuple[str, ...] | None = None,
@@ -43,7 +43,7 @@ def reduce_by_key(
         mesh: mesh of the rows; one device by default.
         capacity: distinct keys of the result. Static. Left out, an eager call returns one row for
             each distinct key and no more; a traced one has the number of rows as its capacity.
-        keys_are_sorted: a promise that the keys are sorted, which saves a sort. Static.
+        is_sorted: a promise that the keys are sorted, which saves a sort. Static.
         ddof: delta degrees of freedom; "var" and "std" divide by the number of rows minus `ddof`.
             Static.
         num_valid: number of valid rows, at the front; all rows by default.
@@ -89,7 +89,7 @@ def reduce_by_key(
     num_rows = columns[0].shape[0]
     values, names, ddof = as_reduction(values, ops, ddof, num_rows, caller)
     leaves, structure = jax.tree.flatten(values)
-    reduction = _Reduction(names, bool(keys_are_sorted), ddof, transport)
+    reduction = _Reduction(names, bool(is_sorted), ddof, transport)
     valid = None if row_mesh is None else row_mesh.valid_rows(num_valid, num_rows, caller)
     if row_mesh is not None:
         columns, leaves = row_mesh.place((columns, leaves))
@@ -110,7 +110,7 @@ class _Reduction(NamedTuple):
     """The static arguments of a reduction. One operator name for each leaf."""
 
     names: tuple[str, ...]
-    keys_are_sorted: bool
+    is_sorted: bool
     ddof: int
     transport: Transport
 
@@ -127,7 +127,7 @@ def _reduce_by(
         columns,
         leaves,
         list(reduction.names),
-        keys_are_sorted=reduction.keys_are_sorted,
+        is_sorted=reduction.is_sorted,
         ddof=reduction.ddof,
         **settings,
     )

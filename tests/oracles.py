@@ -487,7 +487,7 @@ def factorize(
     *,
     capacity: int | None = None,
     sort: bool = True,
-    return_index: bool = False,
+    return_first: bool = False,
     num_valid: int | None = None,
 ) -> tuple[np.ndarray, Any, Any, np.int32]:
     """Group ids, unique keys, their rows and count, row by row with a dictionary."""
@@ -505,7 +505,7 @@ def factorize(
     group_ids[:num_valid] = [number_of[rank] for rank in ranks]
     row_ids = np.array([first_rows[rank] for rank in in_order][:capacity], np.int32)
     unique_keys = with_zeros_behind(take(keys, row_ids), capacity)
-    row_ids = with_zeros_behind(row_ids, capacity) if return_index else None
+    row_ids = with_zeros_behind(row_ids, capacity) if return_first else None
     return group_ids, unique_keys, row_ids, np.int32(len(in_order))
 
 

@@ -30,7 +30,7 @@ def factorize(
     axis_name: AxisName,
     capacity: int | None = None,
     sort: bool = True,
-    return_index: bool = False,
+    return_first: bool = False,
     num_valid: int | Integer[ArrayLike, ""] | None = None,
     transport: Transport = "auto",
 ) -> Factorized:
@@ -44,7 +44,7 @@ def factorize(
             suffices.
         sort: number the keys in their order, NaN last; else in the order of their first rows, by
             (shard, row).
-        return_index: also return the first row of each key, a global id `shard * rows + row`.
+        return_first: also return the first row of each key, a global id `shard * rows + row`.
         num_valid: number of valid rows of this shard, at its front; all rows by default.
         transport: how the rows travel; see `partition`.
 
@@ -97,7 +97,7 @@ def factorize(
             columns,
             axis_name=axis_name,
             capacity=capacity,
-            return_index=return_index,
+            return_index=return_first,
             return_inverse=True,
             num_valid=valid,
             transport=transport,
@@ -107,7 +107,7 @@ def factorize(
         unique_columns, row_ids = found.unique_keys, found.row_ids
     else:
         numbers, is_first = _number_first_rows(columns, valid, dtype, axis_name, transport)
-        own_ids = global_row_ids(num_rows, axis_name, caller) if return_index else None
+        own_ids = global_row_ids(num_rows, axis_name, caller) if return_first else None
         rows, count = select_rows((columns, own_ids), is_first, capacity, valid)
         unique_columns, row_ids = rows
     is_valid = jax.lax.iota(jnp.int32, num_rows) < valid
@@ -131,7 +131,7 @@ def _number_first_rows(
     )
     arrived_columns, _, sent = send_to_key_ranges(unique_columns, (), count, axis_name, transport)
     room = arrived_columns[0].shape[0]
-    arrived = find_runs(arrived_columns, sent.count, keys_are_sorted=False)
+    arrived = find_runs(arrived_columns, sent.count, is_sorted=False)
 
     # Rows arrive in the order of their shards: the first row with a key is its first of all.
     is_first_key = arrived.of_rows(arrived.is_head)

@@ -104,7 +104,7 @@ def meet(
         _rows_of_keys(key_places, ~is_left & (rows < num_valid)),
     )
     columns, of_side, sent = send_to_key_ranges(columns, of_side, count, axis_name, transport)
-    arrived = find_runs(columns, sent.count, keys_are_sorted=False)
+    arrived = find_runs(columns, sent.count, is_sorted=False)
     room = columns[0].shape[0]
     columns, num_keys = _keys_of_first_rows(arrived, columns, of_side[0])
     keys = segments_of(arrived, room)

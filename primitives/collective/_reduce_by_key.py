@@ -24,7 +24,7 @@ def reduce_by_key(
     axis_name: AxisName,
     capacity: int | None = None,
     num_valid: int | Integer[ArrayLike, ""] | None = None,
-    keys_are_sorted: bool = False,
+    is_sorted: bool = False,
     ddof: int = 0,
     transport: Transport = "auto",
 ) -> ReducedRuns:
@@ -42,7 +42,7 @@ def reduce_by_key(
         capacity: most distinct keys of a shard. Static; by default its number of rows, which always
             suffices.
         num_valid: number of valid rows of this shard, at its front; all rows by default.
-        keys_are_sorted: a promise that each shard's keys are sorted, which saves its sort. Static.
+        is_sorted: a promise that each shard's keys are sorted, which saves its sort. Static.
         ddof: delta degrees of freedom; "var" and "std" divide by the number of rows minus `ddof`.
             Static.
         transport: how the rows travel; see `partition`.
@@ -94,13 +94,11 @@ def reduce_by_key(
     columns, values, valid = as_shards((columns, values, valid), axis_name)
     leaves, structure = jax.tree.flatten(values)
 
-    unique_columns, parts, count = _reduce_shard(
-        columns, leaves, valid, names, bool(keys_are_sorted)
-    )
+    unique_columns, parts, count = _reduce_shard(columns, leaves, valid, names, bool(is_sorted))
     unique_columns, parts, sent = send_to_key_ranges(
         unique_columns, parts, count, axis_name, transport
     )
-    runs = find_runs(unique_columns, sent.count, keys_are_sorted=False)
+    runs = find_runs(unique_columns, sent.count, is_sorted=False)
     unique_columns, num_runs = runs.first_rows(unique_columns, capacity)
     reduced = merged_parts(runs.moved(parts), names, segments_of(runs, capacity), leaves, ddof)
     reduced = of_runs(structure.unflatten(reduced), capacity, num_runs)
@@ -112,11 +110,11 @@ def _reduce_shard(
     leaves: list[Array],
     num_valid: Array,
     names: tuple[str, ...],
-    keys_are_sorted: bool,
+    is_sorted: bool,
 ) -> tuple[tuple[Array, ...], Any, Array]:
     """This shard's distinct keys, what it knows of the values of each, and their number."""
     capacity = columns[0].shape[0]
-    runs = find_runs(columns, num_valid, keys_are_sorted)
+    runs = find_runs(columns, num_valid, is_sorted)
     unique_columns, count = runs.first_rows(columns, capacity)
     parts = parts_of(runs.moved(leaves), names, segments_of(runs, capacity))
     return unique_columns, jax.tree.map(lambda part: part[:capacity], parts), count

@@ -92,7 +92,7 @@ def unique(
     unique_columns, (row_ids, counts), sent = send_to_key_ranges(
         unique_columns, (row_ids, counts), count, axis_name, transport
     )
-    runs = find_runs(unique_columns, sent.count, keys_are_sorted=False)
+    runs = find_runs(unique_columns, sent.count, is_sorted=False)
     # Rows arrive in the order of their shards: the first row with a key is its first of all.
     (unique_columns, row_ids), count = runs.first_rows((unique_columns, row_ids), capacity)
     if return_counts:

@@ -31,7 +31,7 @@ def factorize(
     *,
     capacity: int | None = None,
     sort: bool = True,
-    return_index: bool = False,
+    return_first: bool = False,
     num_valid: int | Integer[ArrayLike, ""] | None = None,
 ) -> Factorized:
     """Numbers the distinct keys, so that equal keys have equal numbers.
@@ -42,7 +42,7 @@ def factorize(
         capacity: distinct keys that the result has room for. Static; as many as there are rows if
             left out.
         sort: number the keys in their order, NaN last; else in the order of their first rows.
-        return_index: also the first row of each key.
+        return_first: also the first row of each key.
         num_valid: number of valid rows, at the front; all rows by default.
 
     Returns:
@@ -71,7 +71,7 @@ def factorize(
     Example:
         >>> import jax.numpy as jnp
         >>> from jaxframes.primitives import local
-        >>> groups = local.factorize(jnp.array([30, 10, 30, 20]), capacity=4, return_index=True)
+        >>> groups = local.factorize(jnp.array([30, 10, 30, 20]), capacity=4, return_first=True)
         >>> groups.group_ids.tolist(), groups.unique_keys.tolist(), groups.count.tolist()
         ([2, 0, 2, 1], [10, 20, 30, 0], 3)
         >>> groups.row_ids.tolist()
@@ -87,7 +87,7 @@ def factorize(
     groups = factorize_columns(columns, valid, capacity, bool(sort))
     unique_columns = keys_of_groups(columns, groups.first_row_ids, groups.count)
     unique_keys = unique_columns if is_tuple else unique_columns[0]
-    row_ids = groups.first_row_ids if return_index else None
+    row_ids = groups.first_row_ids if return_first else None
     return Factorized(groups.group_ids, unique_keys, row_ids, groups.count)
 
 

@@ -49,7 +49,7 @@ def reduce_by_key(
     *,
     capacity: int | None = None,
     num_valid: int | Integer[ArrayLike, ""] | None = None,
-    keys_are_sorted: bool = False,
+    is_sorted: bool = False,
     ddof: int = 0,
 ) -> ReducedRuns:
     """Reduces the rows of each distinct key to one row.
@@ -63,7 +63,7 @@ def reduce_by_key(
             leaves of `values`, or a pytree of them of the same structure. Static.
         capacity: most distinct keys of the result. Static; by default the number of rows.
         num_valid: number of valid rows, at the front; all rows by default.
-        keys_are_sorted: a promise that equal keys stand together and in their order, which saves
+        is_sorted: a promise that equal keys stand together and in their order, which saves
             the sort. Without it kept, a key comes once for each of its runs. Static.
         ddof: delta degrees of freedom; "var" and "std" divide by the number of rows minus `ddof`.
             Static.
@@ -110,7 +110,7 @@ def reduce_by_key(
     capacity = as_capacity(capacity, num_rows, caller)
     valid = as_num_valid(num_valid, num_rows, caller)
     unique_columns, reduced, num_runs = reduce_columns(
-        columns, values, valid, names, capacity, bool(keys_are_sorted), ddof
+        columns, values, valid, names, capacity, bool(is_sorted), ddof
     )
     return ReducedRuns(unique_columns if is_tuple else unique_columns[0], reduced, num_runs)
 
@@ -151,19 +151,19 @@ def reduce_columns(
     num_valid: Array,
     names: tuple[str, ...],
     capacity: int,
-    keys_are_sorted: bool,
+    is_sorted: bool,
     ddof: int,
 ) -> tuple[tuple[Array, ...], Any, Array]:
     """Reduces checked arguments: distinct keys, values in the same structure, and their number."""
     leaves, structure = jax.tree.flatten(values)
 
     def by_sort(columns: tuple[Array, ...], leaves: list[Array], num_valid: Array) -> Any:
-        return _reduce_runs(columns, leaves, num_valid, names, capacity, keys_are_sorted, ddof)
+        return _reduce_runs(columns, leaves, num_valid, names, capacity, is_sorted, ddof)
 
     def by_kernel(columns: tuple[Array, ...], leaves: list[Array], num_valid: Array) -> Any:
         return _sum_groups(columns, leaves[0], num_valid, capacity)
 
-    if keys_are_sorted or names != ("sum",) or not _has_kernel(columns, leaves[0], num_valid):
+    if is_sorted or names != ("sum",) or not _has_kernel(columns, leaves[0], num_valid):
         unique_columns, reduced, num_runs = by_sort(columns, leaves, num_valid)
     else:
         unique_columns, reduced, num_runs = jax.lax.platform_dependent(
@@ -178,11 +178,11 @@ def _reduce_runs(
     num_valid: Array,
     names: tuple[str, ...],
     capacity: int,
-    keys_are_sorted: bool,
+    is_sorted: bool,
     ddof: int,
 ) -> tuple[tuple[Array, ...], list[Array], Array]:
     """The definition: rows are put in the order of their keys, and each run of them reduced."""
-    runs = find_runs(columns, num_valid, keys_are_sorted)
+    runs = find_runs(columns, num_valid, is_sorted)
     unique_columns, num_runs = runs.first_rows(columns, capacity)
     segments = segments_of(runs, capacity)
     reduced = [

@@ -64,10 +64,10 @@ class KeyRuns(NamedTuple):
         return room.at[self.row_ids].set(values, unique_indices=True, mode="promise_in_bounds")
 
 
-def find_runs(columns: tuple[Array, ...], num_valid: Array, keys_are_sorted: bool) -> KeyRuns:
+def find_runs(columns: tuple[Array, ...], num_valid: Array, is_sorted: bool) -> KeyRuns:
     """The runs of equal keys in the order of the keys, which are sorted if they are not yet."""
     words = ordered_words(columns, (False,) * len(columns))
-    if keys_are_sorted:
+    if is_sorted:
         return runs_of_words(words, None, num_valid)
     if len(words) == 1:
         sorted_word, row_ids = sort_words_with_row_ids(words[0], num_valid)

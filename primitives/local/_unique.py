@@ -85,7 +85,7 @@ def unique_columns_of(
     """The distinct keys of checked columns, then row ids, inverse and counts, and their number."""
     with_index, with_inverse, with_counts = asked
     if with_index or with_inverse:
-        runs = find_runs(columns, num_valid, keys_are_sorted=False)
+        runs = find_runs(columns, num_valid, is_sorted=False)
         rows = (columns, jax.lax.iota(jnp.int32, columns[0].shape[0]) if with_index else None)
     else:
         # No row id is needed: the keys alone are sorted.

@@ -93,8 +93,8 @@ CASES = {
         lambda v: oracles.factorize((KEYS, KEYS), num_valid=v),
     ),
     "factorize by first rows": Case(
-        lambda **at: primitives.factorize(FLOATS, capacity=5, sort=False, return_index=True, **at),
-        lambda v: oracles.factorize(FLOATS, capacity=5, sort=False, return_index=True, num_valid=v),
+        lambda **at: primitives.factorize(FLOATS, capacity=5, sort=False, return_first=True, **at),
+        lambda v: oracles.factorize(FLOATS, capacity=5, sort=False, return_first=True, num_valid=v),
     ),
     **{
         f"{how} join": Case(

@@ -32,7 +32,7 @@ def factorize_both_ways(num_shards, transport="auto", capacity=None):
 
     def run(keys, num_valid):
         at = {"axis_name": "rows", "num_valid": num_valid, "transport": transport}
-        at |= {"capacity": capacity, "return_index": True}
+        at |= {"capacity": capacity, "return_first": True}
         return [collective.factorize(keys, sort=s, **at) for s in (True, False)]
 
     return on_shards(run, num_shards)
@@ -45,7 +45,7 @@ def check(keys, counts, transport="auto"):
     ):
         assert isinstance(groups, collective.Factorized)
         groups = jax.tree.map(np.asarray, groups)
-        expected = oracles.factorize(sequence, sort=sort, return_index=True)
+        expected = oracles.factorize(sequence, sort=sort, return_first=True)
         group_ids, unique_keys, first_rows, count = expected
         with noting(sort):
             oracles.assert_same_bits(valid_rows(groups.group_ids, counts), group_ids)
@@ -120,9 +120,9 @@ def test_whole_arrays_of_any_length(num_shards, num_rows, sort):
     mesh = None if num_shards is None else mesh_of(num_shards)
     keys = make_keys("nan_inf_sprinkled", num_rows, np.float32)
     *_, count = oracles.factorize(keys, sort=sort)
-    expected = oracles.factorize(keys, sort=sort, return_index=True, capacity=int(count))
+    expected = oracles.factorize(keys, sort=sort, return_first=True, capacity=int(count))
     factorize = functools.partial(primitives.factorize, mesh=mesh, sort=sort)
-    oracles.assert_same_bits(tuple(factorize(keys, return_index=True)), expected)
+    oracles.assert_same_bits(tuple(factorize(keys, return_first=True)), expected)
     traced = jax.jit(functools.partial(factorize, capacity=4))
     expected = oracles.factorize(keys, sort=sort, capacity=4)
     oracles.assert_same_bits(tuple(traced(keys)), expected)

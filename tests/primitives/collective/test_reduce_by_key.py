@@ -20,7 +20,7 @@ OPS = ("sum", "prod", "min", "max", "count", "mean", "var", "std", "first", "las
 
 
 @functools.cache
-def encoder(num_shards, capacity=None, keys_are_sorted=False, transport="auto"):
+def encoder(num_shards, capacity=None, is_sorted=False, transport="auto"):
     """Everything that is known of runs as they stand, of distinct keys, and of reduced values."""
     everything = dict.fromkeys(("return_index", "return_inverse", "return_counts"), True)
 
@@ -33,7 +33,7 @@ def encoder(num_shards, capacity=None, keys_are_sorted=False, transport="auto"):
                 keys,
                 [values] * len(OPS),
                 list(OPS),
-                keys_are_sorted=keys_are_sorted,
+                is_sorted=is_sorted,
                 transport=transport,
                 **at,
             ),
@@ -42,9 +42,9 @@ def encoder(num_shards, capacity=None, keys_are_sorted=False, transport="auto"):
     return on_shards(encode, num_shards)
 
 
-def check(keys, values, counts, transport="auto", keys_are_sorted=False):
+def check(keys, values, counts, transport="auto", is_sorted=False):
     num_shards = len(counts)
-    encode = encoder(num_shards, None, keys_are_sorted, transport)
+    encode = encoder(num_shards, None, is_sorted, transport)
     actual = encode(keys, values, counts)
     sequence, rows = valid_rows(keys, counts), valid_rows(values, counts)
     total = len(rows)
@@ -139,12 +139,12 @@ def test_several_columns():
 def test_every_transport(transport):
     keys = shards_of("zipf", 3, np.int32)
     for counts in row_counts(3, NUM_ROWS).values():
-        check(keys, values_on(3), counts, transport, keys_are_sorted=False)
+        check(keys, values_on(3), counts, transport, is_sorted=False)
 
 
 def test_shards_that_are_sorted_already():
     keys = np.sort(shards_of("zipf", 3, np.int32), axis=1)
-    check(keys, values_on(3), row_counts(3, NUM_ROWS)["growing"], keys_are_sorted=True)
+    check(keys, values_on(3), row_counts(3, NUM_ROWS)["growing"], is_sorted=True)
 
 
 def test_runs_that_cross_several_shards():

@@ -11,13 +11,13 @@ from hypothesis import strategies as st
 from jaxframes.primitives import local
 from key_distributions import FLOAT_DTYPES, INTEGER_DTYPES, distributions_for, make_keys
 
-factorize = jax.jit(local.factorize, static_argnames=("capacity", "sort", "return_index"))
+factorize = jax.jit(local.factorize, static_argnames=("capacity", "sort", "return_first"))
 
 NUM_ROWS = 300
 
 
-def assert_is_factorized(keys, return_index=True, **settings):
-    settings["return_index"] = return_index
+def assert_is_factorized(keys, return_first=True, **settings):
+    settings["return_first"] = return_first
     actual = factorize(keys, **settings)
     assert isinstance(actual, local.Factorized)
     oracles.assert_same_bits(tuple(actual), oracles.factorize(keys, **settings))
@@ -41,7 +41,7 @@ def test_numbers_rows_of_several_columns(sort):
         make_keys("zipf", NUM_ROWS, np.dtype(np.float32)),
     )
     assert_is_factorized(narrow, sort=sort)
-    assert_is_factorized(narrow, sort=sort, return_index=False)
+    assert_is_factorized(narrow, sort=sort, return_first=False)
     wide = (*narrow, make_keys("two_valued", NUM_ROWS, np.dtype(np.int64)))
     assert_is_factorized(wide, sort=sort, num_valid=NUM_ROWS - 11)
 

@@ -146,7 +146,7 @@ def test_degrees_of_freedom(ddof):
 
 def test_keys_that_are_sorted_already():
     keys, values = make_keys("sorted", NUM_ROWS, np.int8), np.arange(NUM_ROWS)
-    promised = local.reduce_by_key(keys, values, "sum", num_valid=200, keys_are_sorted=True)
+    promised = local.reduce_by_key(keys, values, "sum", num_valid=200, is_sorted=True)
     oracles.assert_same_bits(promised, local.reduce_by_key(keys, values, "sum", num_valid=200))
 
 
