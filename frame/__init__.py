@@ -1,24 +1,24 @@
 # SPDX-License-Identifier: Apache-2.0
 """The pandas-compatible layer over `jaxframes.primitives`."""
 
-from . import _export as _export
-from ._binning import cut, qcut
-from ._categories import CategoryMethods
-from ._concat import concat
-from ._csv import read_csv
-from ._dummies import get_dummies
+from . import _serialization as _serialization
+from ._constructors import from_arrow, from_jax, from_pandas
 from ._frame import JaxFrame, JaxSeries
-from ._groupby import FrameGroupBy, SeriesGroupBy
-from ._interchange import from_arrow, from_jax, from_pandas
-from ._json import json_normalize
-from ._merge import merge
-from ._merge_asof import merge_asof
-from ._parquet import read_parquet
-from ._rolling import Windows
-from ._segment_functions import SegmentFunction, segment_function
-from ._strings import StringMethods
-from ._times import DatetimeMethods, TimedeltaMethods
-from ._to_datetime import to_datetime
+from ._json_normalize import json_normalize
+from .accessors._cat import CategoryMethods
+from .accessors._dt import DatetimeMethods, TimedeltaMethods
+from .accessors._str import StringMethods
+from .accessors._to_datetime import to_datetime
+from .combining._concat import concat
+from .combining._merge import merge
+from .combining._merge_asof import merge_asof
+from .groupby._groupby import FrameGroupBy, SeriesGroupBy
+from .groupby._user_functions import SegmentFunction, segment_function
+from .io._csv import read_csv
+from .io._parquet import read_parquet
+from .mapping._cut import cut, qcut
+from .mapping._get_dummies import get_dummies
+from .window._rolling import Windows
 
 __all__ = [
     "CategoryMethods",

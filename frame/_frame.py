@@ -7,53 +7,53 @@ from typing import Any
 import jax
 import pandas as pd
 
-from ._aggregation import FrameAggregation, SeriesAggregation
-from ._arithmetic import FrameArithmetic, SeriesArithmetic
-from ._assignment import FrameAssignment
-from ._base import NDFrame, SeriesBase
-from ._bounds import FrameBounds, SeriesBounds
-from ._by_label import FrameLabelSelection, SeriesLabelSelection
-from ._cast import FrameCast, SeriesCast
-from ._categories import SeriesCategories
-from ._changes import Changes
-from ._construction import relaid, table_of_data
-from ._conversion import FrameConversion, SeriesConversion
-from ._correlation import FrameCorrelation, SeriesCorrelation
-from ._csv import FrameCsv
-from ._cumulative import Cumulative
-from ._description import FrameDescription, SeriesDescription
-from ._dictionary import encode_objects
-from ._display import FrameDisplay, SeriesDisplay
-from ._duplicates import FrameDuplicates, SeriesDuplicates
-from ._equality import Equality
-from ._from_host import column_from, index_from
-from ._groupby import FrameGrouping, SeriesGrouping
-from ._index_moves import FrameIndexMoves, SeriesIndexMoves
-from ._labels import Labels
-from ._layout import layout_of
-from ._map import FrameMap, SeriesMap
-from ._merge import FrameMerge
-from ._missing import FrameMissing, SeriesMissing
-from ._operator_methods import FrameOperatorMethods, SeriesOperatorMethods
-from ._parquet import FrameParquet
-from ._protocols import FrameProtocols, SeriesProtocols
-from ._quantile_methods import FrameQuantiles, SeriesQuantiles
-from ._ranked_rows import FrameRankedRows, SeriesRankedRows
-from ._ranking import Ranking, SeriesOrder
-from ._reductions import FrameReductions, SeriesReductions
-from ._renaming import FrameRenaming, SeriesRenaming
-from ._rolling import Windowing
-from ._row_functions import FrameApply
-from ._selection import FrameSelection, SeriesSelection
-from ._shape import FrameShape, SeriesShape
-from ._shifting import Shifting
-from ._sorting import FrameSorting, SeriesSorting
-from ._strings import SeriesStrings
-from ._table import Table, as_count
-from ._times import SeriesTimes
-from ._unary import FrameUnary, SeriesUnary
-from ._value_counts import FrameValueCounts, SeriesValueCounts
-from ._where import FrameWhere, SeriesWhere
+from .accessors._cat import SeriesCategories
+from .accessors._dt import SeriesTimes
+from .accessors._str import SeriesStrings
+from .combining._merge import FrameMerge
+from .groupby._groupby import FrameGrouping, SeriesGrouping
+from .indexing._getitem import FrameSelection, SeriesSelection
+from .indexing._loc import FrameLabelSelection, SeriesLabelSelection
+from .indexing._rename import FrameRenaming, SeriesRenaming
+from .indexing._set_index import FrameIndexMoves, SeriesIndexMoves
+from .indexing._setitem import FrameAssignment
+from .indexing._shape import FrameShape, SeriesShape
+from .io._construction import relaid, table_of_data
+from .io._csv import FrameCsv
+from .io._parquet import FrameParquet
+from .io._protocols import FrameProtocols, SeriesProtocols
+from .io._repr import FrameDisplay, SeriesDisplay
+from .io._to_pandas import FrameConversion, SeriesConversion
+from .mapping._apply import FrameApply
+from .mapping._astype import FrameCast, SeriesCast
+from .mapping._map import FrameMap, SeriesMap
+from .mapping._missing import FrameMissing, SeriesMissing
+from .mapping._where import FrameWhere, SeriesWhere
+from .ops._arithmetic import FrameArithmetic, SeriesArithmetic
+from .ops._clip import FrameBounds, SeriesBounds
+from .ops._equals import Equality
+from .ops._flex_methods import FrameOperatorMethods, SeriesOperatorMethods
+from .ops._unary import FrameUnary, SeriesUnary
+from .reductions._agg import FrameAggregation, SeriesAggregation
+from .reductions._corr import FrameCorrelation, SeriesCorrelation
+from .reductions._describe import FrameDescription, SeriesDescription
+from .reductions._methods import FrameReductions, SeriesReductions
+from .reductions._quantile_methods import FrameQuantiles, SeriesQuantiles
+from .sorting._duplicates import FrameDuplicates, SeriesDuplicates
+from .sorting._nlargest import FrameRankedRows, SeriesRankedRows
+from .sorting._rank import Ranking, SeriesOrder
+from .sorting._sort_values import FrameSorting, SeriesSorting
+from .sorting._value_counts import FrameValueCounts, SeriesValueCounts
+from .table._column_labels import Labels
+from .table._dictionary import encode_objects
+from .table._from_host import column_from, index_from
+from .table._layout import layout_of
+from .table._ndframe import NDFrame, SeriesBase
+from .table._table import Table, as_count
+from .window._cumulative import Cumulative
+from .window._diff import Changes
+from .window._rolling import Windowing
+from .window._shift import Shifting
 
 
 class JaxFrame(

@@ -1,0 +1,259 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`series.dt`: the parts of dates, times and spans of time."""
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pandas as pd
+
+from ... import primitives
+from ..table._column import NAT, Array, Column, ColumnType, host_array
+from ..table._column_labels import Labels
+from ..table._dictionary import encode_strings
+from ..table._ndframe import SeriesBase
+from ..table._recode import look_up, with_unit
+from ..table._table import Count, is_row
+from ..table._take import any_missing, settled
+from ..table._tracing import at_once, is_traced
+from ._calendar import PER_SECOND, SECONDS_PER_DAY, part_of, rounded, total_seconds
+
+_DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
+_MONTHS = (
+    "January", "February", "March", "April", "May", "June", "July", "August", "September",
+    "October", "November", "December",
+)  # fmt: skip
+
+
+def _part(part: str, about: str) -> Any:
+    def of(self: "TimeMethods") -> Any:
+        return self._part(part)
+
+    of.__doc__ = about
+    return property(of)
+
+
+class TimeMethods:
+    """What datetimes and spans of time have in common."""
+
+    _pandas: Any
+
+    def __init__(self, series: Any):
+        self._series = series
+        self._column: Column = series._only
+
+    def __getattr__(self, name: str) -> Any:
+        if not name.startswith("_") and hasattr(self._pandas.dt, name):
+            raise NotImplementedError(f"dt: {name} is not built. Use to_pandas().")
+        raise AttributeError(f"'{type(self).__name__}' object has no attribute {name!r}")
+
+    @property
+    def unit(self) -> str:
+        """What the times are counted in, "s", "ms", "us" or "ns"."""
+        return self._column.type.unit or "ns"
+
+    def as_unit(self, unit: str) -> Any:
+        """The times counted in another unit, rounded down where it is coarser.
+
+        Differences from pandas:
+            Inside `jit` a time that the unit cannot hold wraps around.
+        """
+        if unit not in PER_SECOND:
+            raise ValueError(f"Supported units are 's', 'ms', 'us', 'ns', got {unit!r}")
+        factor = PER_SECOND[unit] // PER_SECOND[self.unit]
+        num_rows = self._series._table.num_rows
+        if factor > 1 and not is_traced(self._column.data, num_rows):
+            most = int(at_once(_greatest, self._column.data, num_rows))
+            if most > np.iinfo(np.int64).max // factor:
+                error = (
+                    pd.errors.OutOfBoundsDatetime
+                    if self._column.kind == "datetime"
+                    else pd.errors.OutOfBoundsTimedelta
+                )
+                raise error(f"as_unit: a time does not fit the unit {unit!r}.")
+        return self._series._with_column(with_unit(self._column, unit))
+
+    def floor(self, freq: Any, ambiguous: Any = "raise", nonexistent: Any = "raise") -> Any:
+        """Rounded down to a multiple of a fixed step, such as "h" or "15min".
+
+        Differences from pandas:
+            Inside `jit` a multiple that 64 bits do not hold is missing, where pandas raises.
+        """
+        return self._rounded("floor", freq, ambiguous, nonexistent)
+
+    def ceil(self, freq: Any, ambiguous: Any = "raise", nonexistent: Any = "raise") -> Any:
+        """Rounded up to a multiple of a fixed step; see `floor`."""
+        return self._rounded("ceil", freq, ambiguous, nonexistent)
+
+    def round(self, freq: Any, ambiguous: Any = "raise", nonexistent: Any = "raise") -> Any:
+        """Rounded to the nearest multiple of a fixed step, to the even one of two; see `floor`."""
+        return self._rounded("round", freq, ambiguous, nonexistent)
+
+    def _rounded(self, how: str, freq: Any, ambiguous: Any, nonexistent: Any) -> Any:
+        if ambiguous != "raise" or nonexistent != "raise":
+            raise NotImplementedError(
+                f"dt.{how}: ambiguous and nonexistent are of time zones, which no column has."
+            )
+        nanoseconds = int(pd.tseries.frequencies.to_offset(freq).nanos)  # pyright: ignore
+        step, rest = divmod(nanoseconds, 10**9 // PER_SECOND[self.unit])
+        if not step:
+            return self._series
+        if rest:
+            raise ValueError(f"dt.{how}: {freq!r} is no multiple of the unit {self.unit!r}")
+        data, wraps = rounded(self._column.data, how, np.int64(step))
+        num_rows = self._series._table.num_rows
+        if not is_traced(wraps, num_rows) and bool(any_missing(~wraps, num_rows)):
+            raise OverflowError(f"dt.{how}: a multiple of {freq!r} does not fit {self.unit!r}")
+        return self._series._with_column(Column(data, None, self._column.type))
+
+    def _part(self, part: str) -> Any:
+        return self._series._with_column(self._part_column(part))
+
+    def _part_column(self, part: str) -> Column:
+        data = part_of(self._column.data, part, self.unit)
+        if data.dtype == jnp.bool_:
+            return Column(data)
+        return settled(Column(data, ~self._column.missing()), self._series._table.num_rows)
+
+
+class DatetimeMethods(TimeMethods):
+    """`series.dt` of datetimes.
+
+    Example:
+        >>> import pandas as pd
+        >>> from jaxframes.frame import JaxSeries
+        >>> JaxSeries(pd.to_datetime(["1969-12-31", "2000-02-29"])).dt.day.tolist()
+        [31, 29]
+    """
+
+    _pandas = pd.Series([], dtype="datetime64[us]")
+
+    year = _part("year", "The year.")
+    month = _part("month", "The month, from 1.")
+    day = _part("day", "The day of the month, from 1.")
+    hour = _part("hour", "The hour.")
+    minute = _part("minute", "The minute.")
+    second = _part("second", "The second.")
+    microsecond = _part("microsecond", "The microseconds of the second.")
+    nanosecond = _part("nanosecond", "The nanoseconds of the microsecond.")
+    quarter = _part("quarter", "The quarter, from 1.")
+    day_of_week = _part("day_of_week", "The day of the week, Monday 0.")
+    day_of_year = _part("day_of_year", "The day of the year, from 1.")
+    days_in_month = _part("days_in_month", "How many days the month has.")
+    dayofweek = weekday = day_of_week
+    dayofyear = day_of_year
+    daysinmonth = days_in_month
+    is_month_start = _part("is_month_start", "Whether it is the first day of a month.")
+    is_month_end = _part("is_month_end", "Whether it is the last day of a month.")
+    is_quarter_start = _part("is_quarter_start", "Whether it is the first day of a quarter.")
+    is_quarter_end = _part("is_quarter_end", "Whether it is the last day of a quarter.")
+    is_year_start = _part("is_year_start", "Whether it is the first day of a year.")
+    is_year_end = _part("is_year_end", "Whether it is the last day of a year.")
+    is_leap_year = _part("is_leap_year", "Whether the year has 366 days.")
+    tz = None
+
+    def normalize(self) -> Any:
+        """The start of the day."""
+        return self.floor("D")
+
+    def day_name(self, locale: Any = None) -> Any:
+        """The English name of the day of the week."""
+        return self._named("day_of_week", _DAYS, locale)
+
+    def month_name(self, locale: Any = None) -> Any:
+        """The English name of the month."""
+        return self._named("month", _MONTHS, locale)
+
+    def _named(self, part: str, names: tuple[str, ...], locale: Any) -> Any:
+        if locale is not None:
+            raise NotImplementedError(f"dt: locale must be left out, got {locale!r}.")
+        codes, dictionary = encode_strings(pd.array(list(names), dtype="str"))
+        places = part_of(self._column.data, part, self.unit)
+        places = places - np.int32(1) if part == "month" else places
+        places = jnp.where(self._column.missing(), np.int32(-1), places)
+        data = look_up(places, codes, np.int32(-1))
+        return self._series._with_column(Column(data, None, ColumnType("string", dictionary)))
+
+    def strftime(self, date_format: str) -> Any:
+        """The date as a string.
+
+        Differences from pandas:
+            The format may have parts of the date alone, and no time of day. Not inside `jit`: each
+            distinct day is written on the host.
+        """
+        letters = {date_format[at + 1 : at + 2] for at, c in enumerate(date_format) if c == "%"}
+        table = self._series._table
+        if not letters <= set("YmdjaAbByuwUWGVFDCegh%") or is_traced(
+            self._column.data, table.num_rows
+        ):
+            raise NotImplementedError(
+                "dt.strftime: the format must have parts of the date alone, outside jit, got "
+                f"{date_format!r}. Use to_pandas()."
+            )
+        step = np.int64(PER_SECOND[self.unit] * SECONDS_PER_DAY)
+        days, _ = at_once(rounded, self._column.data, "floor", step)
+        distinct = at_once(
+            primitives.factorize, days, num_valid=table.num_rows, **table.layout.on_mesh
+        )
+        (keys,) = jax.tree.leaves(distinct.unique_keys)
+        times = host_array(keys)[: int(distinct.count)].view(f"M8[{self.unit}]")
+        written = pd.Series(times).dt.strftime(date_format)
+        codes, dictionary = encode_strings(written.astype("str").array)
+        data = look_up(distinct.group_ids, codes, np.int32(-1))
+        return self._series._with_column(Column(data, None, ColumnType("string", dictionary)))
+
+
+class TimedeltaMethods(TimeMethods):
+    """`series.dt` of spans of time."""
+
+    _pandas = pd.Series([], dtype="timedelta64[us]")
+
+    days = _part("days", "Whole days, rounded down.")
+    seconds = _part("seconds", "Seconds beyond the days.")
+    microseconds = _part("microseconds", "Microseconds beyond the seconds.")
+    nanoseconds = _part("nanoseconds", "Nanoseconds beyond the microseconds.")
+
+    def total_seconds(self) -> Any:
+        """The span in seconds."""
+        return self._series._with_column(Column(total_seconds(self._column.data, self.unit)))
+
+    @property
+    def components(self) -> Any:
+        """Days, hours and so on down to nanoseconds, a column for each."""
+        parts = {
+            "days": "days", "hours": "hours", "minutes": "minutes", "seconds": "second",
+            "milliseconds": "milliseconds", "microseconds": "microseconds_of_millisecond",
+            "nanoseconds": "nanoseconds",
+        }  # fmt: skip
+        missing, num_rows = self._column.missing(), self._series._table.num_rows
+        columns = [
+            settled(
+                Column(part_of(self._column.data, part, self.unit).astype(jnp.int64), ~missing),
+                num_rows,
+            )
+            for part in parts.values()
+        ]
+        return self._series._make_frame(columns, Labels.of(parts))
+
+
+@jax.jit
+def _greatest(data: Array, num_rows: Count) -> Array:
+    counts = is_row(data.shape[0], num_rows) & (data != NAT)
+    return jnp.max(jnp.where(counts, jnp.abs(data), np.int64(0)), initial=np.int64(0))
+
+
+class SeriesTimes(SeriesBase):
+    """The accessor of times."""
+
+    @property
+    def dt(self) -> Any:
+        """The parts of dates, times and spans of time."""
+        if self._only.kind == "datetime":
+            return DatetimeMethods(self)
+        if self._only.kind == "timedelta":
+            return TimedeltaMethods(self)
+        raise AttributeError(
+            "Can only use .dt accessor with datetimelike values, got "
+            f"{self._only.dtype_name} in series {self._name!r}"
+        )

@@ -1,0 +1,161 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Rows of two tables brought together by their labels."""
+
+import functools
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from ... import primitives
+from ..table._column import Array, Column, group_keys, in_dtype
+from ..table._from_host import check_width
+from ..table._layout import Layout
+from ..table._ndframe import SeriesBase
+from ..table._recode import recoded, with_unit
+from ..table._row_index import RowIndex
+from ..table._table import Count, Table, is_row
+from ..table._take import settled, take_columns
+from ..table._tracing import answered_at_once, at_once, is_traced
+from ._common_types import finest_unit
+
+
+def same_labels(a: Table, b: Table) -> bool:
+    """Whether two tables have the same rows: as many, with the same labels, in the same order.
+
+    Inside `jit` labels have no values, so only those that are the same array are the same.
+    """
+    if a.layout != b.layout or (a.capacity != b.capacity and is_traced(a.num_rows, b.num_rows)):
+        return False
+    if a.num_rows is not b.num_rows and (
+        is_traced(a.num_rows, b.num_rows) or a.num_rows_on_host != b.num_rows_on_host
+    ):
+        return False
+    if a.index.is_range and b.index.is_range:
+        return _same_range(a.index, b.index)
+    if a.index.num_levels != b.index.num_levels:
+        return False
+    if a.index.has_places and b.index.has_places and _same_range(a.index, b.index):
+        (x,), (y,) = a.index.stored, b.index.stored
+        return _same_values(x, y, a.num_rows)
+    a_levels, b_levels = a.index_columns(), b.index_columns()
+    return all(_same_values(x, y, a.num_rows) for x, y in zip(a_levels, b_levels, strict=True))
+
+
+def _same_range(a: RowIndex, b: RowIndex) -> bool:
+    return (a.start, a.step) == (b.start, b.step)
+
+
+@answered_at_once
+def _same_values(a: Column, b: Column, num_rows: Count) -> bool:
+    if a.data is b.data and a.type == b.type:
+        return True
+    if is_traced(a, b, num_rows):
+        return False
+    if a.dtype != b.dtype or a.type != b.type or a.data.shape != b.data.shape:
+        return False
+    return bool(_equal(group_keys(a), group_keys(b), num_rows))
+
+
+@jax.jit
+def _equal(a: Any, b: Any, num_rows: Count) -> Array:
+    valid = is_row(a[0].shape[0], num_rows)
+    equal = jnp.ones((), jnp.bool_)
+    for x, y in zip(a, b, strict=True):
+        same = x == y
+        if jnp.issubdtype(x.dtype, jnp.inexact):
+            same = same | (jnp.isnan(x) & jnp.isnan(y))
+        equal = equal & jnp.all(same | ~valid)
+    return equal
+
+
+def aligned_column(series: SeriesBase, table: Table) -> Column:
+    """The values of a series for the rows of a table, by their labels; missing where it has none.
+
+    Raises:
+        ValueError: the labels differ, and those of the series are not distinct.
+        NotImplementedError: the labels differ inside `jit`.
+    """
+    if same_labels(series._table, table):
+        return series._only
+    if is_traced(series._table.index, series._table.num_rows, table.index, table.num_rows):
+        raise NotImplementedError(
+            "alignment: inside jit the labels of two series must be the same array, as those of "
+            "two columns of a frame are. Use merge(), or select rows after calculating."
+        )
+    row_ids = at_once(places_of_labels, table, series._table)
+    (column,) = take_columns([series._only], row_ids, table.layout, holes=True)
+    return settled(column, table.num_rows)
+
+
+def places_of_labels(wanted: Table, table: Table) -> Array:
+    """Where each label of `wanted` stands in `table`, -1 where it does not.
+
+    Raises:
+        ValueError: a label of `table` is not distinct.
+    """
+    left, right = common_keys(wanted.index_columns(), table.index_columns())
+    if wanted.layout != table.layout:
+        raise ValueError(
+            "alignment: frames must lie on the same devices, got "
+            f"{wanted.layout} and {table.layout}. Make one with sharding= that of the other."
+        )
+    row_ids, is_distinct = _places(left, right, wanted.num_rows, table.num_rows, wanted.layout)
+    if not bool(is_distinct):
+        raise ValueError("cannot reindex on an axis with duplicate labels")
+    return row_ids
+
+
+@functools.partial(jax.jit, static_argnums=4)
+def _places(
+    left: Any, right: Any, num_left: Count, num_right: Count, layout: Layout
+) -> tuple[Array, Array]:
+    capacity = left[0].shape[0]
+    num_valid = (num_left, num_right)
+    joined = primitives.join(
+        left, right, how="left", capacity=capacity, num_valid=num_valid, **layout.on_mesh
+    )
+    groups = primitives.factorize(
+        right, capacity=right[0].shape[0], num_valid=num_right, **layout.on_mesh
+    )
+    return joined.right_rows, groups.count == num_right
+
+
+def common_keys(
+    left: tuple[Column, ...], right: tuple[Column, ...]
+) -> tuple[tuple[Array, ...], tuple[Array, ...]]:
+    """Keys of the columns of two sides, of the same dtypes, equal where the values are."""
+    left_keys: list[Array] = []
+    right_keys: list[Array] = []
+    for a, b in zip(left, right, strict=True):
+        x, y = comparable_pair(a, b)
+        left_keys += group_keys(x)
+        right_keys += group_keys(y)
+    return tuple(left_keys), tuple(right_keys)
+
+
+def comparable_pair(a: Column, b: Column) -> tuple[Column, Column]:
+    """Two columns with the same type, dictionary and dtype, so that equal values are equal.
+
+    Raises:
+        ValueError: the values of one are never those of the other.
+    """
+    if a.kind == "category" and b.kind == "category" and a.type == b.type:
+        return a, b
+    if {a.kind, b.kind} <= {"string", "category"}:
+        (a, b) = recoded([a, b])
+        return a, b
+    if a.type.is_time and a.kind == b.kind:
+        unit = finest_unit(a, b)
+        return with_unit(a, unit), with_unit(b, unit)
+    if a.kind != "number" or b.kind != "number":
+        raise ValueError(
+            f"You are trying to merge on {a.dtype_name} and {b.dtype_name} columns. "
+            "If you wish to proceed you should use concat"
+        )
+    dtype = np.result_type(a.dtype, b.dtype)
+    if a.dtype != b.dtype:
+        check_width(dtype, "index")
+    a, b = in_dtype([a, b], dtype)
+    return a, b

@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Values converted to a column of a table."""
+
+from collections.abc import Hashable
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pandas as pd
+
+from ..table._column import NUMBER, Column
+from ..table._dictionary import encode_objects
+from ..table._dtypes import is_held, narrowed, wide
+from ..table._from_host import column_from
+from ..table._layout import ONE_DEVICE
+from ..table._ndframe import FrameBase, SeriesBase
+from ..table._table import Table
+from ..table._tracing import is_traced
+from ._align import aligned_column
+
+
+def as_column(value: Any, table: Table, name: Hashable) -> Column:
+    """What is assigned to a column of a table: a series by its labels, an array by place."""
+    if isinstance(value, SeriesBase):
+        return aligned_column(value, table)
+    if isinstance(value, pd.Series):
+        value = value.array if value.index.equals(_host_index(table)) else _by_label(value, table)
+    if isinstance(value, dict):
+        value = _by_label(pd.Series(value), table)
+    if isinstance(value, (jax.Array, np.ndarray)) and not value.ndim:
+        return _filled(value, table, name)
+    if pd.api.types.is_scalar(value):
+        return _filled(value, table, name)
+    dictionary = None
+    if isinstance(value, (list, tuple)) and not value:
+        value = np.empty(0, wide(np.float64))
+    if not hasattr(value, "dtype") or (isinstance(value, np.ndarray) and value.dtype.kind in "OU"):
+        encoded = encode_objects(value)
+        value, dictionary = (pd.Series(value).array, None) if encoded is None else encoded
+    if is_traced(table.num_rows):
+        if len(value) != table.capacity:
+            raise ValueError(
+                f"Length of values ({len(value)}) does not match the capacity of the rows "
+                f"({table.capacity}), which is what counts inside jit."
+            )
+    elif len(value) != table.num_rows_on_host and len(value) != table.capacity:
+        raise ValueError(
+            f"Length of values ({len(value)}) does not match length of index "
+            f"({table.num_rows_on_host})"
+        )
+    return column_from(value, table.capacity, table.layout, name, dictionary)
+
+
+def _host_index(table: Table) -> pd.Index:
+    if is_traced(table.index, table.num_rows):
+        raise NotImplementedError(
+            "JaxFrame: labels are not known inside jit. Assign a JaxSeries or an array."
+        )
+    return table.index.to_pandas(table.num_rows_on_host)
+
+
+def _by_label(value: pd.Series, table: Table) -> Any:
+    return value.reindex(_host_index(table)).array
+
+
+def _filled(value: Any, table: Table, name: Hashable) -> Column:
+    if isinstance(value, np.ndarray):
+        value = value[()]
+    if (
+        isinstance(value, (jax.Array, np.generic))
+        and value.dtype.kind in "biufc"
+        and is_held(value)
+    ):
+        data = jnp.broadcast_to(jnp.asarray(value), (table.capacity,))
+        return Column(table.layout.constrain(data) if is_traced(data) else table.layout.place(data))
+    # Of what is missing pandas knows no unit: it takes the finest.
+    is_span = isinstance(value, np.timedelta64)
+    is_no_time = value is pd.NaT or (
+        isinstance(value, (np.datetime64, np.timedelta64)) and pd.isna(value)
+    )
+    dtype = None if not is_no_time else "m8[ns]" if is_span else "M8[ns]"
+    one = column_from(narrowed(pd.Series([value], dtype=dtype)), 1, ONE_DEVICE, name)
+    data = jnp.broadcast_to(one.data, (table.capacity,))
+    kind = one.type
+    if kind is NUMBER and is_traced(data):
+        return Column(table.layout.constrain(data))
+    return Column(table.layout.place(data), None, kind)
+
+
+def parts_of(value: Any, num_labels: int) -> list[Any]:
+    """What each of several columns is assigned: its column, its value, or what all are.
+
+    Raises:
+        ValueError: there are more or fewer than labels.
+    """
+    if not pd.api.types.is_list_like(value):
+        return [value] * num_labels
+    if isinstance(value, (FrameBase, pd.DataFrame)):
+        parts = [column for _, column in value.items()]  # pyright: ignore
+    elif getattr(value, "ndim", 1) == 2:
+        parts = [value[:, place] for place in range(value.shape[1])]
+    else:
+        parts = list(value)
+        arrays = [part for part in parts if isinstance(part, (SeriesBase, jax.Array))]
+        if any(isinstance(part, SeriesBase) or part.ndim for part in arrays):
+            raise NotImplementedError(
+                "JaxFrame: several columns are not set from a list of arrays, which pandas takes "
+                "for rows. Set each column, or use assign()."
+            )
+        if parts and all(isinstance(part, (list, tuple, np.ndarray)) for part in parts):
+            rows = pd.DataFrame(parts).to_numpy()
+            parts = [rows[:, place] for place in range(rows.shape[1])]
+    if len(parts) != num_labels:
+        raise ValueError(
+            f"Columns must be same length as key: got {len(parts)} for {num_labels} labels."
+        )
+    return parts
+
+
+def one_column(value: Any) -> Any:
+    """The column of a table of one; any other value as it is.
+
+    Raises:
+        ValueError: the table has another number of columns.
+    """
+    return parts_of(value, 1)[0] if getattr(value, "ndim", 1) == 2 else value

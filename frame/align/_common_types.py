@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Key columns of two sides, made equal where pandas takes their values to be."""
+
+from collections.abc import Hashable
+
+import numpy as np
+import pandas as pd
+
+from ..table._column import UNITS, Array, Column, group_keys, in_dtype
+from ..table._from_host import check_width
+from ..table._recode import recoded, renumbered, with_unit
+
+
+def common_pair(
+    left: Column, right: Column, name: Hashable, *, one_is_empty: bool = False
+) -> tuple[Column, Column]:
+    """Two key columns of one type, dictionary and dtype.
+
+    Args:
+        left: the key of the left side.
+        right: the key of the right side.
+        name: the key's, for errors.
+        one_is_empty: whether one side, and one only, has no rows: pandas joins any types then.
+
+    Raises:
+        NotImplementedError: pandas would compare the values as objects.
+        ValueError: the values of one are never those of the other.
+    """
+    for column in (left, right):
+        if column.kind == "object":
+            raise NotImplementedError(
+                f"merge: key {name!r} must be a column on the device, got objects of the host. "
+                "Convert it with astype first."
+            )
+    if left.is_numeric and right.is_numeric:
+        return _common_numbers(left, right, name)
+    if same_categories(left, right):
+        return left, _with_categories_of(left, right)
+    if {left.kind, right.kind} <= {"string", "category"}:
+        left, right = recoded([left, right])
+        return left, right
+    if left.kind == right.kind and left.type.is_time:
+        unit = finest_unit(left, right)
+        return with_unit(left, unit), with_unit(right, unit)
+    if one_is_empty:
+        return left, right
+    raise ValueError(
+        f"You are trying to merge on {left.dtype_name} and {right.dtype_name} columns "
+        f"for key '{name}'. If you wish to proceed you should use pd.concat"
+    )
+
+
+def join_keys(column: Column) -> tuple[Array, ...]:
+    """Keys that are equal where the values are, in the order that pandas sorts a merge by.
+
+    Missing values come last, but those of categories and times first.
+    """
+    if column.kind == "category" or column.type.is_time:
+        return (column.data,)
+    return group_keys(column)
+
+
+def _common_numbers(left: Column, right: Column, name: Hashable) -> tuple[Column, Column]:
+    if left.is_bool != right.is_bool:
+        raise NotImplementedError(
+            f"merge: key {name!r} must not be bools on one side and numbers on the other, got "
+            f"{left.dtype_name} and {right.dtype_name}. Convert one with astype first."
+        )
+    if (left.dtype.kind == "c") != (right.dtype.kind == "c"):
+        raise NotImplementedError(
+            f"merge: key {name!r} must not be complex on one side and real on the other, got "
+            f"{left.dtype_name} and {right.dtype_name}. Convert one with astype first."
+        )
+    if left.dtype == right.dtype and left.valid is None and right.valid is None:
+        return left, right
+    dtype = np.result_type(left.dtype, right.dtype)
+    check_width(dtype, name)
+    left, right = in_dtype([left, right], dtype)
+    return left, right
+
+
+def become_strings(left: Column, right: Column) -> bool:
+    """Whether pandas turns categories into their values, because the sides have different ones."""
+    kinds = {left.kind, right.kind}
+    return (
+        "category" in kinds and kinds <= {"string", "category"} and not same_categories(left, right)
+    )
+
+
+def same_categories(left: Column, right: Column) -> bool:
+    """Whether both columns are categories of the same values, in any order where it has none."""
+    if left.kind != "category" or right.kind != "category":
+        return False
+    return _category_dtype(left) == _category_dtype(right)
+
+
+def _category_dtype(column: Column) -> pd.CategoricalDtype:
+    return pd.CategoricalDtype(column.dictionary.values, ordered=column.type.ordered)
+
+
+def _with_categories_of(column: Column, other: Column) -> Column:
+    if other.type == column.type:
+        return other
+    codes = column.dictionary.values.get_indexer(other.dictionary.values).astype(np.int32)
+    return Column(renumbered(other.data, codes), None, column.type)
+
+
+def finest_unit(*columns: Column) -> str:
+    """The finest of the units that columns count time in."""
+    return max((column.type.unit or "s" for column in columns), key=UNITS.index)

@@ -1,0 +1,282 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Frames and series one behind the other, or side by side."""
+
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from ..table._column import Column, show_holes
+from ..table._column_labels import Labels
+from ..table._from_host import column_from
+from ..table._ndframe import FrameBase, NDFrame, SeriesBase
+from ..table._row_index import RANGE, RowIndex
+from ..table._table import Table
+from ..table._take import take_columns
+from ..table._tracing import is_traced
+from ._common_columns import common_columns, labels_together, missing_like
+from ._concat_columns import beside
+from ._concat_rows import pack_rows, piece_of_rows
+
+
+def concat(
+    objs: Iterable[Any] | Mapping[Hashable, Any],
+    *,
+    axis: Any = 0,
+    join: str = "outer",
+    ignore_index: bool = False,
+    keys: Sequence[Hashable] | None = None,
+    levels: Any = None,
+    names: Sequence[Hashable] | None = None,
+    verify_integrity: bool = False,
+    sort: bool = False,
+    copy: Any = None,
+) -> Any:
+    """Puts frames or series one behind the other, or beside each other by their labels.
+
+    Inside `jit` the result has room for all rows of its parts, and their labels are written out.
+
+    Differences from pandas:
+        Values of several types do not become objects: this raises `NotImplementedError`. Bools
+        beside integers become integers in frames, as in pandas, and raise in series. With
+        `axis=1` labels must be distinct, or the same in all parts.
+
+    Example:
+        >>> from jaxframes.frame import JaxFrame, concat
+        >>> frame = JaxFrame({"x": [1, 2]})
+        >>> concat([frame, frame]).index.tolist()
+        [0, 1, 0, 1]
+    """
+    del copy
+    if levels is not None:
+        raise NotImplementedError("concat: levels must be None. Give keys= alone.")
+    parts, keys = _parts(objs, keys)
+    if axis not in (0, 1, "index", "columns", "rows"):
+        raise ValueError(f"No axis named {axis} for object type DataFrame")
+    if join not in ("inner", "outer"):
+        raise ValueError("Only can inner (intersect) or outer (union) join the other axis")
+    layout = parts[0]._layout
+    if any(part._layout != layout for part in parts):
+        raise ValueError(
+            "concat: frames must lie on the same devices. Make them with the same sharding=."
+        )
+    key_index = None if keys is None or ignore_index else _key_index(keys, names)
+    if axis in (1, "columns"):
+        result = beside(parts, join, sort, ignore_index, key_index, names)
+    else:
+        result = _behind(parts, join, sort, ignore_index, key_index, names)
+    if verify_integrity and axis in (0, "index", "rows"):
+        _check_integrity(result)
+    return result
+
+
+def _parts(
+    objs: Any, keys: Sequence[Hashable] | None
+) -> tuple[list[Any], Sequence[Hashable] | None]:
+    if isinstance(objs, (NDFrame, str)):
+        raise TypeError(
+            "first argument must be an iterable of pandas objects, you passed an object of type "
+            f'"{type(objs).__name__}"'
+        )
+    if isinstance(objs, Mapping):
+        keys = list(objs) if keys is None else list(keys)
+        objs = [objs[key] for key in keys]
+    parts = list(objs)
+    if not parts:
+        raise ValueError("No objects to concatenate")
+    if keys is not None:
+        keys = list(keys)
+        if len(keys) != len(parts):
+            raise ValueError(
+                f"The length of the keys ({len(keys)}) must match the length of the objects to "
+                f"concatenate ({len(parts)})"
+            )
+        keys = [key for key, part in zip(keys, parts, strict=True) if part is not None]
+    parts = [part for part in parts if part is not None]
+    if not parts:
+        raise ValueError("All objects passed were None")
+    for part in parts:
+        if not isinstance(part, NDFrame):
+            raise TypeError(
+                f"cannot concatenate object of type '{type(part)}'; "
+                "only Series and DataFrame objs are valid"
+            )
+    return parts, keys
+
+
+def _key_index(keys: Sequence[Hashable], names: Sequence[Hashable] | None) -> pd.Index:
+    index = keys if isinstance(keys, pd.Index) else pd.Index(list(keys))
+    if index.nlevels > 1:
+        raise NotImplementedError("concat: keys must not be tuples. Use one level of keys.")
+    return index.rename(names[0]) if names else index
+
+
+def _behind(
+    parts: list[Any],
+    join: str,
+    sort: bool,
+    ignore_index: bool,
+    key_index: pd.Index | None,
+    names: Sequence[Hashable] | None,
+) -> Any:
+    tables = [part._table for part in parts]
+    if all(isinstance(part, SeriesBase) for part in parts):
+        name = parts[0]._name
+        name = name if all(part._name == name for part in parts) else None
+        columns = common_columns([part._only for part in parts], name, of_frames=False)
+        rows, index = _stacked(
+            [(column,) for column in columns], tables, ignore_index, key_index, names
+        )
+        return parts[0]._make_series(rows.columns[0], name, rows.replace(index=index))
+    frames = _as_frames(parts)
+    labels = [frame._labels.index for frame in frames]
+    together = Labels(labels_together(labels, join, sort))
+    pieces = _columns_under(frames, together)
+    rows, index = _stacked(pieces, tables, ignore_index, key_index, names)
+    table = rows.replace(index=index)
+    return frames[0]._make_frame(rows.columns, together, table)
+
+
+def _as_frames(parts: Sequence[Any]) -> list[Any]:
+    frames, unnamed = [], 0
+    for part in parts:
+        if isinstance(part, FrameBase):
+            frames.append(part)
+            continue
+        name = part._name
+        if name is None:
+            name, unnamed = unnamed, unnamed + 1
+        frames.append(part._make_frame(part._table.columns, Labels.of([name])))
+    return frames
+
+
+def _columns_under(frames: Sequence[Any], labels: Labels) -> list[tuple[Column, ...]]:
+    """The columns of each frame under the labels of them all; missing where it has none."""
+    if all(frame._labels.index.equals(labels.index) for frame in frames):
+        places = [[place for _ in frames] for place in range(len(labels))]
+    else:
+        places = [
+            [frame._labels.place(label) if label in frame._labels else None for frame in frames]
+            for label in labels
+        ]
+    by_label: list[tuple[Column, ...]] = []
+    for label, at in zip(labels, places, strict=True):
+        found = [
+            frame._table.columns[place]
+            for frame, place in zip(frames, at, strict=True)
+            if place is not None
+        ]
+        if len(found) < len(frames):
+            found = [show_holes(_with_room_for_holes(column)) for column in found]
+        alike = iter(common_columns(found, label))
+        first = next(alike)
+        rest = [first, *alike]
+        by_label.append(
+            tuple(
+                missing_like(first, frame._table.capacity, frame._layout)
+                if place is None
+                else rest.pop(0)
+                for frame, place in zip(frames, at, strict=True)
+            )
+        )
+    return [tuple(columns[part] for columns in by_label) for part in range(len(frames))]
+
+
+def _with_room_for_holes(column: Column) -> Column:
+    if column.can_miss:
+        return column
+    return Column(column.data, column.mask(), column.type)
+
+
+def _stacked(
+    pieces: Sequence[tuple[Column, ...]],
+    tables: Sequence[Table],
+    ignore_index: bool,
+    key_index: pd.Index | None,
+    names: Sequence[Hashable] | None,
+) -> tuple[Table, RowIndex]:
+    """The rows of all tables, and their labels."""
+    num_columns = len(pieces[0])
+    index_names, levels = (None,), None
+    if not ignore_index:
+        index_names = _common_names([table.index for table in tables])
+        levels = _levels(tables, is_kept=key_index is not None or not num_columns)
+        if key_index is None and _keeps_name(tables, levels):
+            index_names = tables[0].index.names
+    if levels is None:
+        rows = pack_rows(pieces, tables)
+        index = RANGE if ignore_index else tables[0].index.named(index_names)
+        return rows, index
+    rows = pack_rows(
+        [(*columns, *level) for columns, level in zip(pieces, levels, strict=True)], tables
+    )
+    columns, level_columns = rows.columns[:num_columns], rows.columns[num_columns:]
+    if key_index is not None:
+        of_piece = piece_of_rows(tables, rows.capacity)
+        layout = rows.layout
+        room = max(len(key_index), 1)
+        room = -(-room // layout.num_shards) * layout.num_shards
+        (key,) = take_columns([column_from(key_index, room, layout)], of_piece, layout)
+        level_columns = (key, *level_columns)
+        index_names = (key_index.name, *index_names)
+        if names is not None and len(names) > 1:
+            index_names = tuple(names)
+    return rows.with_columns(columns), RowIndex(level_columns, tuple(index_names))
+
+
+def _keeps_name(tables: Sequence[Table], levels: list[tuple[Column, ...]] | None) -> bool:
+    """Whether pandas names the labels as the first part does, whatever the others are called: where
+    that one has a range, and the others add integers that are none.
+    """
+    is_range = [table.index.is_range for table in tables]
+    if levels is None or not is_range[0] or all(is_range):
+        return False
+    return np.issubdtype(levels[0][0].dtype, np.signedinteger)
+
+
+def _common_names(indexes: Sequence[RowIndex]) -> tuple[Hashable, ...]:
+    first = indexes[0].names
+    return tuple(
+        name if all(index.names[level] == name for index in indexes) else None
+        for level, name in enumerate(first)
+        if all(index.num_levels == len(first) for index in indexes)
+    ) or (None,)
+
+
+def _levels(tables: Sequence[Table], *, is_kept: bool) -> list[tuple[Column, ...]] | None:
+    """The labels of each table as columns of one type; None where they go on as one range."""
+    if not is_kept and _is_one_range(tables):
+        return None
+    if len({table.index.num_levels for table in tables}) > 1:
+        raise NotImplementedError(
+            "concat: labels of rows must have as many levels in each part. Use reset_index()."
+        )
+    levels = [table.index_columns() for table in tables]
+    by_level = [
+        common_columns(of_level, "index", of_frames=False) for of_level in zip(*levels, strict=True)
+    ]
+    return [tuple(columns[part] for columns in by_level) for part in range(len(tables))]
+
+
+def _is_one_range(tables: Sequence[Table]) -> bool:
+    indexes = [table.index for table in tables]
+    if len(tables) == 1:
+        return indexes[0].is_range
+    if not all(index.is_range and index.step == indexes[0].step for index in indexes):
+        return False
+    if is_traced([table.num_rows for table in tables]):
+        return False
+    stop = indexes[0].start
+    for table in tables:
+        if table.index.start != stop:
+            return False
+        stop += table.num_rows_on_host * table.index.step
+    return True
+
+
+def _check_integrity(result: Any) -> None:
+    index = result.index
+    if index.has_duplicates:
+        overlap = index[index.duplicated()].unique()
+        raise ValueError(f"Indexes have overlapping values: {overlap}")

@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Rows of two tables paired outside `jit`: as many as there are, and what is true of them."""
+
+import functools
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+from ... import primitives
+from ..table._column import Array
+from ..table._layout import ONE_DEVICE, Layout
+from ..table._table import NO_ROWS, Count, Table, as_count, is_row
+from ..table._take import position
+from ._row_pairs import (
+    MOST_ROWS,
+    Keys,
+    RowPairs,
+    SideRows,
+    first_rows,
+    in_order,
+    paired_rows,
+    rounded,
+    through,
+)
+
+_Rows = tuple[Array, Array, int]
+
+
+def counted_pairs(
+    left: Table,
+    right: Table,
+    left_keys: Keys,
+    right_keys: Keys,
+    how: str,
+    sort: bool,
+    capacity: int | None,
+) -> RowPairs:
+    """Pairs the rows of two tables whose keys are equal; see `pair_rows`."""
+    layout = left.layout
+    numbers = left.num_rows_on_host, right.num_rows_on_host
+    pair = _on_one_device if layout.mesh is None else _on_mesh
+    left_rows, right_rows, count = pair(left_keys, right_keys, numbers, how, sort, capacity, layout)
+    with_holes = {"left": ("right",), "right": ("left",), "outer": ("left", "right")}.get(how, ())
+    sides = []
+    for side, row_ids, num_rows in zip(
+        ("left", "right"), (left_rows, right_rows), numbers, strict=True
+    ):
+        number = as_count(count)
+        found = "all"
+        if count and side in with_holes and _has_hole(row_ids, number, layout):
+            found = "none" if _has_only_holes(row_ids, number, layout) else "some"
+        elif count == num_rows:
+            # A left join has each left row at least once, in order; a right join each right row.
+            in_place = (side == how and not sort) or _is_in_place(row_ids, number, layout)
+            found = "same" if in_place else "all"
+        sides.append(SideRows(row_ids, found, layout))
+    return RowPairs(sides[0], sides[1], as_count(count), NO_ROWS)
+
+
+def _on_one_device(
+    left_keys: Keys,
+    right_keys: Keys,
+    numbers: tuple[int, int],
+    how: Any,
+    sort: bool,
+    capacity: int | None,
+    layout: Layout,
+) -> _Rows:
+    num_valid: tuple[Count, Count] = as_count(numbers[0]), as_count(numbers[1])
+    order = None
+    if sort and how == "right":
+        order, right_keys = _in_order(right_keys, num_valid[1])
+    elif sort and how != "outer":
+        order, left_keys = _in_order(left_keys, num_valid[0])
+    joined = primitives.join(
+        left_keys,
+        right_keys,
+        how=how,
+        capacity=functools.partial(_room_for, capacity=capacity, layout=layout),
+        num_valid=num_valid,
+    )
+    left_rows, right_rows = joined[:2]
+    if order is not None and how == "right":
+        right_rows = _through(order, right_rows)
+    elif order is not None:
+        left_rows = _through(order, left_rows)
+    return left_rows, right_rows, int(joined.count)
+
+
+def _on_mesh(
+    left_keys: Keys,
+    right_keys: Keys,
+    numbers: tuple[int, int],
+    how: str,
+    sort: bool,
+    capacity: int | None,
+    layout: Layout,
+) -> _Rows:
+    # Counting sends as much as pairing does. Keys that are distinct on one side give at most as
+    # many rows as the other has: this is room enough mostly.
+    most = {"right": numbers[1], "outer": sum(numbers)}.get(how, numbers[0])
+    room = layout.capacity_for(most) if capacity is None else rounded(capacity, layout)
+    counts = as_count(numbers[0]), as_count(numbers[1])
+    left_rows, right_rows, num_pairs = paired_rows(
+        left_keys, right_keys, counts, how, sort, room, layout
+    )
+    count = int(num_pairs)
+    if count > room:
+        room = _room_for(count, capacity, layout)
+        left_rows, right_rows, _ = paired_rows(
+            left_keys, right_keys, counts, how, sort, room, layout
+        )
+    elif capacity is None and layout.capacity_for(count) < room:
+        room = layout.capacity_for(count)
+        left_rows, right_rows = first_rows((left_rows, right_rows), room, layout)
+    return left_rows, right_rows, count
+
+
+def _room_for(count: int, capacity: int | None, layout: Layout) -> int:
+    """A capacity for so many rows."""
+    if count >= MOST_ROWS:
+        raise ValueError(
+            "merge: the result must have fewer than 2**31 - 1 rows, got more. Drop keys that "
+            "many rows of both sides have, or merge the left side in parts."
+        )
+    if capacity is None:
+        return layout.capacity_for(count)
+    room = rounded(capacity, layout)
+    if count > room:
+        raise primitives.CapacityError("merge", count, room)
+    return room
+
+
+@jax.jit
+def _in_order(keys: Keys, num_rows: Count) -> tuple[Array, Keys]:
+    return in_order(keys, num_rows, ONE_DEVICE)
+
+
+@jax.jit
+def _through(order: Array, row_ids: Array) -> Array:
+    return through(order, row_ids, ONE_DEVICE)
+
+
+@functools.partial(jax.jit, static_argnums=2)
+def _has_hole(row_ids: Array, num_rows: Count, layout: Layout) -> Array:
+    return jnp.any(is_row(row_ids.shape[0], num_rows, layout) & (row_ids < 0))
+
+
+@functools.partial(jax.jit, static_argnums=2)
+def _has_only_holes(row_ids: Array, num_rows: Count, layout: Layout) -> Array:
+    return jnp.all(~is_row(row_ids.shape[0], num_rows, layout) | (row_ids < 0))
+
+
+@functools.partial(jax.jit, static_argnums=2)
+def _is_in_place(row_ids: Array, num_rows: Count, layout: Layout) -> Array:
+    is_padding = ~is_row(row_ids.shape[0], num_rows, layout)
+    return jnp.all(is_padding | (row_ids == position(row_ids.shape[0], layout)))

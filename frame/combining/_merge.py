@@ -1,0 +1,302 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Tables brought together by keys, as databases join them."""
+
+import dataclasses
+from collections.abc import Hashable, Sequence
+from typing import Any
+
+from pandas.errors import MergeError
+
+from ..align._common_types import become_strings, common_pair, join_keys
+from ..table._layout import ONE_DEVICE
+from ..table._ndframe import FrameBase, SeriesBase
+from ..table._recode import as_string
+from ..table._table import Table
+from ..table._take import resized, reversed_rows
+from ..table._tracing import at_once, is_traced
+from ._cross_join import all_pairs
+from ._merge_plan import KeySide, MergePlan, as_operand, check_how, plan_merge, suffixed_labels
+from ._merge_result import Merged, merged_index
+from ._pair_rows import pair_rows
+from ._row_pairs import Keys, RowPairs
+from ._validate import check_distinct
+
+
+class FrameMerge(FrameBase):
+    """A frame beside another."""
+
+    def merge(
+        self,
+        right: Any,
+        how: str = "inner",
+        on: Any = None,
+        left_on: Any = None,
+        right_on: Any = None,
+        left_index: bool = False,
+        right_index: bool = False,
+        sort: bool = False,
+        suffixes: Sequence[str | None] = ("_x", "_y"),
+        copy: Any = None,
+        indicator: bool | str = False,
+        validate: str | None = None,
+        *,
+        capacity: int | None = None,
+    ) -> Any:
+        """Joins rows of two frames whose keys are equal, as a database does.
+
+        Inside `jit` the number of rows is not known: `capacity` says how many there is room for.
+        It need not be given for `how="cross"`, `"left_anti"` and `"right_anti"`, nor for two frames
+        that the function closes over. Where rows do not fit, reading the result on the host raises
+        a `CapacityError` that names a capacity that suffices.
+
+        Differences from pandas:
+            `capacity` is new. Keys of bools do not match numbers, and keys must not be objects.
+            Keys of strings on one side and categories on the other, or of different categories,
+            give strings. Inside `jit` a key of two dtypes comes out in their common dtype where
+            rows of the right side may have no match.
+
+        Example:
+            >>> from jaxframes.frame import JaxFrame
+            >>> left = JaxFrame({"k": [1, 2, 2], "x": [0.5, 1.5, 2.5]})
+            >>> right = JaxFrame({"k": [2, 3], "y": [10, 20]})
+            >>> left.merge(right, on="k").to_pandas().to_numpy().tolist()
+            [[2.0, 1.5, 10.0], [2.0, 2.5, 10.0]]
+        """
+        del copy
+        return merge(
+            self,
+            right,
+            how,
+            on,
+            left_on,
+            right_on,
+            left_index,
+            right_index,
+            sort,
+            suffixes,
+            indicator=indicator,
+            validate=validate,
+            capacity=capacity,
+        )
+
+    def join(
+        self,
+        other: Any,
+        on: Any = None,
+        how: str = "left",
+        lsuffix: str | None = None,
+        rsuffix: str | None = None,
+        sort: bool = False,
+        validate: str | None = None,
+        *,
+        suffixes: Sequence[str | None] | None = None,
+        capacity: int | None = None,
+    ) -> Any:
+        """Joins rows whose labels are those of another frame's, or columns `on` with its labels.
+
+        Differences from pandas:
+            `capacity` is new, see `merge`. `other` must be one frame or series.
+
+        Example:
+            >>> from jaxframes.frame import JaxFrame
+            >>> left = JaxFrame({"x": [1, 2]}, index=["a", "b"])
+            >>> right = JaxFrame({"y": [3.0]}, index=["b"])
+            >>> left.join(right, how="inner").to_pandas().to_numpy().tolist()
+            [[2.0, 3.0]]
+        """
+        if lsuffix is not None or rsuffix is not None:
+            if suffixes is not None:
+                raise ValueError("Cannot specify both 'suffixes' and 'lsuffix'/'rsuffix'.")
+            suffixes = (lsuffix or "", rsuffix or "")
+        if isinstance(other, SeriesBase) and other._name is None:
+            raise ValueError("Other Series must have a name")
+        if isinstance(other, (list, tuple)):
+            raise NotImplementedError(
+                "join: other must be one frame or series. Join one after the other, or use concat."
+            )
+        on_labels = how != "cross"
+        return merge(
+            self,
+            other,
+            how,
+            left_on=on,
+            left_index=on_labels and on is None,
+            right_index=on_labels,
+            suffixes=("", "") if suffixes is None else suffixes,
+            sort=sort,
+            validate=validate,
+            capacity=capacity,
+        )
+
+
+def merge(
+    left: Any,
+    right: Any,
+    how: str = "inner",
+    on: Any = None,
+    left_on: Any = None,
+    right_on: Any = None,
+    left_index: bool = False,
+    right_index: bool = False,
+    sort: bool = False,
+    suffixes: Sequence[str | None] = ("_x", "_y"),
+    copy: Any = None,
+    indicator: bool | str = False,
+    validate: str | None = None,
+    *,
+    capacity: int | None = None,
+) -> Any:
+    """Joins rows of two frames whose keys are equal; see `JaxFrame.merge`."""
+    del copy
+    keys = on, left_on, right_on, left_index, right_index
+    words = how, keys, sort, suffixes, indicator, validate, capacity
+    if capacity is None:
+        # Of known frames the number of pairs is known, too.
+        return at_once(_joined, left, right, *words)
+    return _joined(left, right, *words)
+
+
+def _joined(
+    left: Any,
+    right: Any,
+    how: str,
+    keys: tuple[Any, Any, Any, bool, bool],
+    sort: bool,
+    suffixes: Sequence[str | None],
+    indicator: bool | str,
+    validate: str | None,
+    capacity: int | None,
+) -> Any:
+    left, right = as_operand(left), as_operand(right)
+    on, left_on, right_on, left_index, right_index = keys
+    check_how(how)
+    if left._layout != right._layout:
+        raise ValueError(
+            f"merge: frames must lie on the same devices, got {left._layout} and "
+            f"{right._layout}. Make one with sharding= that of the other."
+        )
+    if how == "cross":
+        words = (on, left_on, right_on)
+        if left_index or right_index or any(word is not None for word in words):
+            raise MergeError(
+                "Can not pass on, right_on, left_on or set right_index=True or left_index=True"
+            )
+        plan, left_keys, right_keys = MergePlan((), False, ()), (), ()
+    else:
+        if how == "inner" and left_index and right_index:
+            left = _ascending_beside(left, right)
+        plan = plan_merge(left, right, on, left_on, right_on, left_index, right_index)
+        one_is_empty = _is_one_empty(left._table, right._table)
+        if not one_is_empty:
+            plan, left, right = _with_strings(plan, left, right)
+        left_keys, right_keys = _keys_of(plan, left._table, right._table, one_is_empty)
+        if validate is not None:
+            check_distinct(validate, left_keys, right_keys, left._table, right._table)
+    indicator_label = _indicator_label(indicator, left, right)
+    kept = [place for place in range(len(right._labels)) if place not in plan.dropped]
+    labels = suffixed_labels(left._labels.index, right._labels.index.take(kept), suffixes)
+    pairs = _pairs_of(left._table, right._table, left_keys, right_keys, how, sort, capacity)
+    merged = Merged(plan, pairs, left, right, labels)
+    if indicator_label is not None:
+        merged.add_indicator(indicator_label)
+    index = merged_index(
+        plan,
+        pairs,
+        left._table,
+        right._table,
+        how,
+        left_index=left_index,
+        right_index=right_index,
+    )
+    return merged.frame(merged.fill_keys(index))
+
+
+def _pairs_of(
+    left: Table,
+    right: Table,
+    left_keys: Keys,
+    right_keys: Keys,
+    how: str,
+    sort: bool,
+    capacity: int | None,
+) -> RowPairs:
+    if how == "cross":
+        return all_pairs(left, right, capacity=capacity)
+    return pair_rows(left, right, left_keys, right_keys, how, sort=sort, capacity=capacity)
+
+
+def _ascending_beside(left: Any, right: Any) -> Any:
+    """The left frame, its rows turned round where its labels are a range that goes down and those
+    of the right one a range that goes up: pandas intersects two ranges into one that goes up.
+    """
+    index, other = left._table.index, right._table.index
+    if not (index.is_range and other.is_range and index.step < 0 < other.step):
+        return left
+    return left._like(reversed_rows(left._table))
+
+
+def _is_one_empty(left: Table, right: Table) -> bool:
+    """Whether one side, and one only, is known to have no rows."""
+    if is_traced(left.num_rows, right.num_rows, left.needed, right.needed):
+        return False
+    return (left.num_rows_on_host == 0) != (right.num_rows_on_host == 0)
+
+
+def _with_strings(plan: MergePlan, left: Any, right: Any) -> tuple[MergePlan, Any, Any]:
+    """The same with keys as strings that are categories, where the sides have different ones."""
+    keys = []
+    for key in plan.keys:
+        if become_strings(key.left.column, key.right.column):
+            left_side, left = _as_strings(key.left, left, key.name)
+            right_side, right = _as_strings(key.right, right, key.name)
+            key = dataclasses.replace(key, left=left_side, right=right_side)
+        keys.append(key)
+    return dataclasses.replace(plan, keys=tuple(keys)), left, right
+
+
+def _as_strings(side: KeySide, frame: Any, name: Hashable) -> tuple[KeySide, Any]:
+    side = dataclasses.replace(side, column=as_string(side.column))
+    if name in frame._labels:
+        place = frame._labels.place(name)
+        columns = list(frame._table.columns)
+        if columns[place].kind == "category":
+            columns[place] = as_string(columns[place])
+        frame = frame._like(frame._table.with_columns(columns))
+    return side, frame
+
+
+def _keys_of(plan: MergePlan, left: Table, right: Table, one_is_empty: bool) -> tuple[Keys, Keys]:
+    """The keys of both sides, of the same dtypes."""
+    left_keys, right_keys = [], []
+    for key in plan.keys:
+        a, b = common_pair(key.left.column, key.right.column, key.name, one_is_empty=one_is_empty)
+        if one_is_empty and (a.kind, a.dtype) != (b.kind, b.dtype):
+            # Nothing matches: the keys of the side that has rows say in which order they come.
+            a, b = (b, b) if left.num_rows_on_host == 0 else (a, a)
+            room = left.capacity, right.capacity
+            a, b = (_with_room(side, size) for side, size in zip((a, b), room, strict=True))
+        left_keys += join_keys(a)
+        right_keys += join_keys(b)
+    return tuple(left_keys), tuple(right_keys)
+
+
+def _with_room(column: Any, capacity: int) -> Any:
+    (column,) = resized([column], capacity, ONE_DEVICE)
+    return column
+
+
+def _indicator_label(indicator: Any, left: FrameBase, right: FrameBase) -> Hashable:
+    if not isinstance(indicator, (bool, str)):
+        raise ValueError("indicator option can only accept boolean or string arguments")
+    if indicator is False or indicator == "":
+        return None
+    labels = left._labels.index.union(right._labels.index, sort=False)
+    for name in ("_left_indicator", "_right_indicator"):
+        if name in labels:
+            raise ValueError(
+                f"Cannot use `indicator=True` option when data contains a column named {name}"
+            )
+    label = indicator if isinstance(indicator, str) else "_merge"
+    if label in labels:
+        raise ValueError("Cannot use name of an existing column for indicator column")
+    return label

@@ -1,0 +1,223 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Tables brought together by the closest key."""
+
+import datetime
+import functools
+from collections.abc import Sequence
+from typing import Any, Literal
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pandas as pd
+from pandas.errors import MergeError
+
+from ... import primitives
+from ..align._common_types import common_pair, join_keys, same_categories
+from ..table._column import Array, Column, fill_missing
+from ..table._layout import Layout
+from ..table._row_index import RANGE
+from ..table._table import Count, Table, is_row
+from ..table._take import gather, position
+from ..table._tracing import is_in_jit
+from ._merge_plan import Key, as_operand, plan_merge, suffixed_labels
+from ._merge_result import Merged
+from ._row_pairs import RowPairs, SideRows
+
+
+def merge_asof(
+    left: Any,
+    right: Any,
+    on: Any = None,
+    left_on: Any = None,
+    right_on: Any = None,
+    left_index: bool = False,
+    right_index: bool = False,
+    by: Any = None,
+    left_by: Any = None,
+    right_by: Any = None,
+    suffixes: Sequence[str | None] = ("_x", "_y"),
+    tolerance: Any = None,
+    allow_exact_matches: bool = True,
+    direction: Literal["backward", "forward", "nearest"] = "backward",
+) -> Any:
+    """Joins to each left row the right row whose key is closest, as quotes are to trades.
+
+    Inside `jit` keys are not checked to be sorted, and need not be.
+
+    Differences from pandas:
+        Keys must be columns: `left_index` and `right_index` must be False. Use `reset_index`.
+
+    Example:
+        >>> from jaxframes.frame import JaxFrame, merge_asof
+        >>> left = JaxFrame({"t": [1, 5, 10], "x": [1, 2, 3]})
+        >>> right = JaxFrame({"t": [1, 2, 6], "y": [10, 20, 60]})
+        >>> merge_asof(left, right, on="t").to_pandas()["y"].tolist()
+        [10, 20, 60]
+    """
+    left, right = as_operand(left), as_operand(right)
+    if left_index or right_index:
+        raise NotImplementedError(
+            "merge_asof: left_index and right_index must be False. Use reset_index() and on=."
+        )
+    if not pd.api.types.is_bool(allow_exact_matches):
+        raise MergeError(f"allow_exact_matches must be boolean, passed {allow_exact_matches}")
+    if direction not in ("backward", "forward", "nearest"):
+        raise MergeError(f"direction invalid: {direction}")
+    words = _with_by(_one_word(on, left_on, right_on), by, left_by, right_by)
+    plan = plan_merge(left, right, None, *words, False, False)
+    *by_keys, time = plan.keys
+    check_dtypes(plan.keys)
+    limit = _as_tolerance(tolerance, time.left.column)
+    pairs = [common_pair(k.left.column, k.right.column, k.name) for k in by_keys]
+    times = fill_missing(time.left.column).data, fill_missing(time.right.column).data
+    by_words = None
+    if pairs:
+        by_words = (
+            tuple(word for a, _ in pairs for word in join_keys(a)),
+            tuple(word for _, b in pairs for word in join_keys(b)),
+        )
+    rows = _closest(
+        left._table, right._table, times, by_words, limit, direction, bool(allow_exact_matches)
+    )
+    kept = [place for place in range(len(right._labels)) if place not in plan.dropped]
+    labels = suffixed_labels(left._labels.index, right._labels.index.take(kept), suffixes)
+    merged = Merged(plan, rows, left, right, labels)
+    return merged.frame(merged.fill_keys(RANGE))
+
+
+def _one_word(on: Any, left_on: Any, right_on: Any) -> tuple[Any, Any]:
+    if on is not None:
+        if left_on is not None or right_on is not None:
+            raise MergeError(
+                'Can only pass argument "on" OR "left_on" and "right_on", not a combination of '
+                "both."
+            )
+        left_on = right_on = on
+    if left_on is None or right_on is None:
+        raise MergeError('Must pass "on", or "left_on" and "right_on".')
+    words = tuple(word if isinstance(word, list) else [word] for word in (left_on, right_on))
+    for word, name in zip(words, ("left", "right"), strict=True):
+        if len(word) != 1:
+            raise MergeError(f"can only asof on a key for {name}")
+    return words[0], words[1]
+
+
+def _with_by(words: tuple[Any, Any], by: Any, left_by: Any, right_by: Any) -> tuple[Any, Any]:
+    if by is not None:
+        if left_by is not None or right_by is not None:
+            raise MergeError("Can only pass by OR left_by and right_by")
+        left_by = right_by = by
+    if (left_by is None) != (right_by is None):
+        raise MergeError(f"missing {'left_by' if left_by is None else 'right_by'}")
+    if left_by is None:
+        return words
+    sides = [list(s) if isinstance(s, (list, tuple)) else [s] for s in (left_by, right_by)]
+    if len(sides[0]) != len(sides[1]):
+        raise MergeError("left_by and right_by must be the same length")
+    return sides[0] + words[0], sides[1] + words[1]
+
+
+def check_dtypes(keys: Sequence[Key]) -> None:
+    """Raises where the sides of a key have other dtypes, or the last cannot be compared."""
+    for place, key in enumerate(keys):
+        a, b = key.left.column, key.right.column
+        if a.dtype_name != b.dtype_name or (a.kind == "category" and not same_categories(a, b)):
+            raise MergeError(
+                f"incompatible merge keys [{place}] {a.dtype_name} and {b.dtype_name}, "
+                "must be the same type"
+            )
+    column = keys[-1].left.column
+    if not column.type.is_time and (not column.is_numeric or column.is_bool):
+        raise MergeError(
+            f"Incompatible merge dtype, {column.dtype_name} and {column.dtype_name}, "
+            "both sides must have numeric dtype"
+        )
+
+
+def _as_tolerance(tolerance: Any, column: Column) -> Any:
+    if tolerance is None:
+        return None
+    error = MergeError(
+        f"incompatible tolerance {tolerance}, must be compat with type {column.dtype_name}"
+    )
+    if column.type.is_time:
+        if not isinstance(tolerance, datetime.timedelta):
+            raise error
+        tolerance = pd.Timedelta(tolerance)
+        if tolerance < pd.Timedelta(0):
+            raise MergeError("tolerance must be non-negative")
+        unit: Any = column.type.unit
+        return np.int64(tolerance.as_unit(unit).to_timedelta64().view(np.int64))
+    is_integer = isinstance(tolerance, (int, np.integer))
+    if not is_integer and (column.dtype.kind in "iu" or not isinstance(tolerance, float)):
+        raise error
+    if tolerance < 0:
+        raise MergeError("tolerance must be non-negative")
+    return column.dtype.type(tolerance)
+
+
+def _closest(
+    left: Table,
+    right: Table,
+    times: tuple[Array, Array],
+    by: Any,
+    tolerance: Any,
+    direction: Any,
+    allow_exact: bool,
+) -> RowPairs:
+    layout = left.layout
+    in_jit = is_in_jit(times, left.num_rows, right.num_rows, left.needed, right.needed)
+    numbers = left.num_rows, right.num_rows
+    if not in_jit:
+        for values, table, side in ((times[0], left, "left"), (times[1], right, "right")):
+            has_null, is_sorted = _order_of(values, table.num_rows_on_host, layout)
+            if not is_sorted:
+                if has_null:
+                    raise ValueError(f"Merge keys contain null values on {side} side")
+                raise ValueError(f"{side} keys must be sorted")
+    rows, any_hole = _join(*times, by, numbers, tolerance, direction, allow_exact, layout)
+    found = "some" if in_jit or bool(any_hole) else "all"
+    return RowPairs(
+        SideRows(position(left.capacity, layout), "same", layout),
+        SideRows(rows, found, layout),
+        left.num_rows,
+        jnp.maximum(left.needed, right.needed) if in_jit else left.needed,
+    )
+
+
+@functools.partial(jax.jit, static_argnums=2)
+def _order_of(values: Array, num_rows: Count, layout: Layout) -> tuple[Array, Array]:
+    capacity = values.shape[0]
+    behind = gather(
+        values,
+        jnp.minimum(position(capacity, layout) + np.int32(1), np.int32(capacity - 1)),
+        layout,
+    )
+    has_next = is_row(capacity, num_rows - np.int32(1), layout)
+    null = is_row(capacity, num_rows, layout) & (values != values)
+    return jnp.any(null), jnp.all((values <= behind) | ~has_next) & ~jnp.any(null)
+
+
+@functools.partial(jax.jit, static_argnums=(5, 6, 7))
+def _join(
+    left: Array,
+    right: Array,
+    by: Any,
+    numbers: tuple[Count, Count],
+    tolerance: Any,
+    direction: Any,
+    allow_exact: bool,
+    layout: Layout,
+) -> tuple[Array, Array]:
+    rows = primitives.join_asof(
+        left,
+        right,
+        by=by,
+        direction=direction,
+        tolerance=tolerance,
+        allow_exact=allow_exact,
+        num_valid=numbers,
+        **layout.on_mesh,
+    )
+    return rows, jnp.any((rows < 0) & is_row(left.shape[0], numbers[0], layout))

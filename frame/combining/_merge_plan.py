@@ -1,0 +1,299 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a merge is asked for: which keys, and which columns stay under which labels."""
+
+import dataclasses
+from collections.abc import Hashable, Sequence
+from functools import partial
+from typing import Any
+
+import jax
+import numpy as np
+import pandas as pd
+from pandas.errors import MergeError
+
+from ..align._as_column import as_column
+from ..table._column import Column
+from ..table._column_labels import Labels
+from ..table._ndframe import FrameBase, SeriesBase
+
+HOWS = ("left", "right", "inner", "outer", "left_anti", "right_anti", "cross", "asof")
+
+
+@dataclasses.dataclass(frozen=True)
+class KeySide:
+    """One side's values of a key: a column, a level of the index, or an array that was passed.
+
+    Attributes:
+        column: the values.
+        label: the column's label, or the level's name; None where it has none.
+        is_level: whether it is a level of the index that was named as a column is.
+        is_array: whether it was passed as an array.
+    """
+
+    column: Column
+    label: Hashable = None
+    is_level: bool = False
+    is_array: bool = False
+
+
+@dataclasses.dataclass(frozen=True)
+class Key:
+    """What rows of both sides must have in common."""
+
+    name: Hashable
+    left: KeySide
+    right: KeySide
+
+    @property
+    def is_filled(self) -> bool:
+        """Whether pandas shows one column for both sides."""
+        left, right = self.left.label, self.right.label
+        if not isinstance(left, str) or not isinstance(right, str):
+            return True
+        return left == right
+
+
+@dataclasses.dataclass(frozen=True)
+class MergePlan:
+    """What a merge is asked for.
+
+    Attributes:
+        keys: what rows must have in common; the levels of both indexes in a join of these.
+        on_both_indexes: whether rows are brought together by the labels of both sides.
+        dropped: places of the columns of the right side that are keys under the same label.
+    """
+
+    keys: tuple[Key, ...]
+    on_both_indexes: bool
+    dropped: tuple[int, ...]
+
+
+def as_operand(value: Any) -> FrameBase:
+    """A frame, or a named series as one."""
+    if isinstance(value, FrameBase):
+        return value
+    if isinstance(value, SeriesBase):
+        if value._name is None:
+            raise ValueError("Cannot merge a Series without a name")
+        return value._make_frame(value._table.columns, Labels.of([value._name]))
+    raise TypeError(
+        f"Can only merge Series or DataFrame objects, a {type(value)} was passed. "
+        "Make a JaxFrame of it first."
+    )
+
+
+def check_how(how: Any) -> None:
+    """Raises pandas' error for a merge that there is not."""
+    if how not in HOWS:
+        raise ValueError(f"'{how}' is not a valid Merge type: {', '.join(HOWS)}")
+    if how == "asof":
+        raise NotImplementedError("merge: how must not be 'asof'. Use merge_asof.")
+
+
+def plan_merge(
+    left: FrameBase,
+    right: FrameBase,
+    on: Any,
+    left_on: Any,
+    right_on: Any,
+    left_index: bool,
+    right_index: bool,
+) -> MergePlan:
+    """The keys that the arguments of a merge ask for.
+
+    Raises:
+        KeyError: there is no such column or level.
+        MergeError: arguments that contradict each other, or say too little.
+        ValueError: numbers of keys differ.
+    """
+    for name, flag in (("left_index", left_index), ("right_index", right_index)):
+        if not isinstance(flag, (bool, np.bool_)):
+            raise ValueError(f"{name} parameter must be of type bool, not {type(flag)}")
+    levels = left._labels.index.nlevels, right._labels.index.nlevels
+    if levels[0] != levels[1]:
+        raise MergeError(
+            f"Not allowed to merge between different levels. ({levels[0]} levels on the left, "
+            f"{levels[1]} on the right)"
+        )
+    if left_index and right_index and on is None and left_on is None and right_on is None:
+        return MergePlan(_index_keys(left, right), True, ())
+    pairs = _key_words(left, right, on, left_on, right_on, left_index, right_index)
+    keys = tuple(_key(left, right, place, *pair) for place, pair in enumerate(pairs))
+    dropped = tuple(
+        right._labels.place(key.right.label)
+        for key in keys
+        if not (key.left.is_array or key.right.is_array or key.right.is_level)
+        and key.right.label is not None
+        and key.left.label == key.right.label
+    )
+    return MergePlan(keys, False, dropped)
+
+
+def _index_keys(left: FrameBase, right: FrameBase) -> tuple[Key, ...]:
+    a, b = left._table.index, right._table.index
+    if a.num_levels != b.num_levels or (a.num_levels > 1 and a.names != b.names):
+        raise NotImplementedError(
+            "merge: indexes of several levels must have the same levels, got "
+            f"{list(a.names)} and {list(b.names)}. Use reset_index() and merge on columns."
+        )
+    return tuple(
+        Key(name, KeySide(x, name, True), KeySide(y, other, True))
+        for name, other, x, y in zip(
+            a.names, b.names, left._table.index_columns(), right._table.index_columns(), strict=True
+        )
+    )
+
+
+class _Level:
+    """Stands for a level of the index where no column is named."""
+
+    def __init__(self, place: int):
+        self.place = place
+
+
+def _key_words(
+    left: FrameBase,
+    right: FrameBase,
+    on: Any,
+    left_on: Any,
+    right_on: Any,
+    left_index: bool,
+    right_index: bool,
+) -> list[tuple[Any, Any]]:
+    """What was passed for each key of the left side and of the right."""
+    left_on, right_on = _as_list(left_on), _as_list(right_on)
+    if on is not None:
+        if left_on is not None or right_on is not None:
+            raise MergeError(
+                'Can only pass argument "on" OR "left_on" and "right_on", not a combination of '
+                "both."
+            )
+        if left_index or right_index:
+            raise MergeError(
+                'Can only pass argument "on" OR "left_index" and "right_index", not a combination '
+                "of both."
+            )
+        left_on = right_on = _as_list(on)
+    elif left_on is None and right_on is None:
+        if left_index:
+            raise MergeError("Must pass right_on or right_index=True")
+        if right_index:
+            raise MergeError("Must pass left_on or left_index=True")
+        left_on = right_on = _common_labels(left, right)
+    elif left_on is not None:
+        if left_index:
+            raise MergeError('Can only pass argument "left_on" OR "left_index" not both.')
+        if not right_index and right_on is None:
+            raise MergeError('Must pass "right_on" OR "right_index".')
+        if right_index and right_on is not None:
+            raise MergeError('Can only pass argument "right_on" OR "right_index" not both.')
+        if right_index:
+            right_on = _levels_for(left_on, right, "left_on", "right")
+    else:
+        if right_index:
+            raise MergeError('Can only pass argument "right_on" OR "right_index" not both.')
+        if not left_index:
+            raise MergeError('Must pass "left_on" OR "left_index".')
+        left_on = _levels_for(right_on, left, "right_on", "left")
+    assert left_on is not None
+    assert right_on is not None
+    if len(left_on) != len(right_on):
+        raise ValueError("len(right_on) must equal len(left_on)")
+    return list(zip(left_on, right_on, strict=True))
+
+
+def _as_list(value: Any) -> Any:
+    if value is None or isinstance(value, list):
+        return value
+    if isinstance(value, tuple):
+        return list(value)
+    if isinstance(value, pd.Index):
+        return list(value)
+    return [value]
+
+
+def _levels_for(words: Any, frame: FrameBase, argument: str, side: str) -> list[Any]:
+    num_levels = frame._table.index.num_levels
+    if len(words) != num_levels:
+        raise ValueError(
+            f'len({argument}) must equal the number of levels in the index of "{side}"'
+        )
+    return [_Level(place) for place in range(num_levels)]
+
+
+def _common_labels(left: FrameBase, right: FrameBase) -> list[Hashable]:
+    common = left._labels.index.intersection(right._labels.index)
+    if not len(common):
+        raise MergeError(
+            "No common columns to perform merge on. Merge options: left_on=None, right_on=None, "
+            "left_index=False, right_index=False"
+        )
+    for labels in (left._labels.index, right._labels.index):
+        if labels[labels.isin(common)].has_duplicates:
+            raise MergeError(f"Data columns not unique: {common!r}")
+    return list(common)
+
+
+def _key(left: FrameBase, right: FrameBase, place: int, left_word: Any, right_word: Any) -> Key:
+    a, b = _key_side(left, left_word), _key_side(right, right_word)
+    name = None if a.is_array and b.is_array else b.label if a.is_array else a.label
+    if isinstance(left_word, _Level):
+        name = b.label
+    return Key(name, a, b)
+
+
+def _key_side(frame: FrameBase, word: Any) -> KeySide:
+    if isinstance(word, _Level):
+        return KeySide(frame._table.index_columns()[word.place])
+    if isinstance(word, (SeriesBase, np.ndarray, jax.Array, pd.Series, pd.Index)):
+        values = word._only if isinstance(word, SeriesBase) else as_column(word, frame._table, "on")
+        return KeySide(values, is_array=True)
+    names = frame._table.index.names
+    if word is not None and word in names:
+        if word in frame._labels:
+            raise ValueError(
+                f"'{word}' is both an index level and a column label, which is ambiguous."
+            )
+        level = frame._table.index_columns()[names.index(word)]
+        return KeySide(level, word, True)
+    return KeySide(frame._column(word), word)
+
+
+def suffixed_labels(left: pd.Index, right: pd.Index, suffixes: Any) -> tuple[pd.Index, pd.Index]:
+    """The labels of both sides, with suffixes where they are the same."""
+    if isinstance(suffixes, (str, set, dict)) or not isinstance(suffixes, Sequence):
+        raise TypeError(
+            f"Passing 'suffixes' as a {type(suffixes)}, is not supported. "
+            "Provide 'suffixes' as a tuple instead."
+        )
+    overlap = left.intersection(right)
+    if not len(overlap):
+        return left, right
+    left_suffix, right_suffix = suffixes
+    if not left_suffix and not right_suffix:
+        raise ValueError(f"columns overlap but no suffix specified: {overlap}")
+
+    def renamed(label: Any, suffix: str | None) -> Any:
+        return f"{label}{suffix}" if label in overlap and suffix is not None else label
+
+    left_labels = _mapped(left, partial(renamed, suffix=left_suffix))
+    right_labels = _mapped(right, partial(renamed, suffix=right_suffix))
+    doubles = [
+        *left_labels[left_labels.duplicated() & ~left.duplicated()],
+        *right_labels[right_labels.duplicated() & ~right.duplicated()],
+        *left_labels.intersection(right.difference(overlap)),
+        *right_labels.intersection(left.difference(overlap)),
+    ]
+    if doubles:
+        raise MergeError(
+            f"Passing 'suffixes' which cause duplicate columns {set(doubles)} is not allowed."
+        )
+    return left_labels, right_labels
+
+
+def _mapped(labels: pd.Index, rename: Any) -> pd.Index:
+    if labels.nlevels > 1:
+        return pd.MultiIndex.from_tuples(
+            [tuple(map(rename, label)) for label in labels], names=labels.names
+        )
+    return pd.Index([rename(label) for label in labels], name=labels.name, tupleize_cols=False)

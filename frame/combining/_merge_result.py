@@ -1,0 +1,187 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a merge is made of once its rows are known: columns, labels and index."""
+
+from collections.abc import Hashable
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pandas as pd
+
+from ..align._common_types import common_pair, finest_unit
+from ..table._column import Array, Column, ColumnType
+from ..table._column_labels import Labels
+from ..table._dictionary import Dictionary
+from ..table._ndframe import FrameBase
+from ..table._recode import with_unit
+from ..table._row_index import RANGE, RowIndex, label_dtype
+from ..table._table import Table
+from ..table._take import moved_index, take_columns
+from ..table._tracing import is_traced
+from ._merge_plan import Key, MergePlan
+from ._row_pairs import RowPairs, SideRows
+
+INDICATOR = ColumnType("category", Dictionary(pd.Index(["left_only", "right_only", "both"])))
+
+
+class Merged:
+    """The columns of a merge in the making, under their labels."""
+
+    def __init__(
+        self,
+        plan: MergePlan,
+        pairs: RowPairs,
+        left: FrameBase,
+        right: FrameBase,
+        labels: tuple[pd.Index, pd.Index],
+    ):
+        self.plan, self.pairs, self.left, self.right = plan, pairs, left, right
+        kept = [p for p in range(len(right._labels)) if p not in plan.dropped]
+        right_columns = [right._table.columns[place] for place in kept]
+        self.columns = [*pairs.left.take(left._table.columns), *pairs.right.take(right_columns)]
+        self.labels = labels[0].append(labels[1])
+        self.right_labels = right._labels.index.take(kept)
+
+    def add_indicator(self, label: Hashable) -> None:
+        """Says of each row which side it is from."""
+        codes = _origin(self.pairs.left.row_ids, self.pairs.right.row_ids)
+        self.columns.append(Column(codes, None, INDICATOR))
+        self.labels = self.labels.insert(len(self.labels), label)
+
+    def fill_keys(self, index: RowIndex) -> RowIndex:
+        """Fills key columns that both sides share from whichever has the row.
+
+        A key that no column has becomes one, or a level of the index. Returns the index.
+        """
+        if self.plan.on_both_indexes:
+            return index
+        for place, key in enumerate(self.plan.keys):
+            if not key.is_filled:
+                continue
+            if key.name in self.labels:
+                self._fill_column(key)
+            elif key.name is not None and key.name in index.names and index.levels:
+                levels = list(index.levels)
+                levels[index.names.index(key.name)] = merged_key(key, self.pairs)
+                index = RowIndex(tuple(levels), index.names)
+            else:
+                name = f"key_{place}" if key.name is None else key.name
+                self.columns.insert(place, merged_key(key, self.pairs))
+                self.labels = self.labels.insert(place, name)
+        return self._restored(index)
+
+    def _fill_column(self, key: Key) -> None:
+        place = int(np.flatnonzero(self.labels == key.name)[0])
+        if key.name in self.left._labels:
+            own, other = self.pairs.left, self.pairs.right
+        elif key.name in self.right_labels:
+            own, other = self.pairs.right, self.pairs.left
+        else:
+            return
+        if own.has_holes:
+            self.columns[place] = merged_key(key, self.pairs)
+        elif (
+            key.left.column.kind == "datetime"
+            and other.found != "none"
+            and not own.found == other.found == "same"
+        ):
+            unit = finest_unit(key.left.column, key.right.column)
+            self.columns[place] = with_unit(self.columns[place], unit)
+
+    def _restored(self, index: RowIndex) -> RowIndex:
+        """Levels of both indexes that are keys of the same name are the index of the merge."""
+        names = [
+            key.name
+            for key in self.plan.keys
+            if key.left.is_level
+            and key.right.is_level
+            and key.left.label == key.right.label
+            and key.name not in index.names
+        ]
+        if not names:
+            return index
+        places = [int(np.flatnonzero(self.labels == name)[0]) for name in names]
+        levels = tuple(self.columns[place] for place in places)
+        kept = [place for place in range(len(self.columns)) if place not in places]
+        self.columns = [self.columns[place] for place in kept]
+        self.labels = self.labels.take(kept)
+        return RowIndex(levels, tuple(names))
+
+    def frame(self, index: RowIndex) -> Any:
+        """The merge."""
+        pairs = self.pairs
+        table = Table((), index, pairs.num_rows, pairs.needed, pairs.left.layout)
+        if not self.columns and not index.levels:
+            raise NotImplementedError("merge: the result must have a column or labels.")
+        return self.left._make_frame(self.columns, Labels(self.labels), table)
+
+
+def merged_key(key: Key, pairs: RowPairs) -> Column:
+    """The values of a key, from whichever side has the row."""
+    left, right = key.left.column, key.right.column
+    if pairs.left.found == "none":
+        return pairs.right.take([right])[0]
+    if not pairs.left.has_holes or pairs.right.found == "none":
+        return pairs.left.take([left])[0]
+    left, right = common_pair(left, right, key.name)
+    (a,) = take_columns([left], pairs.left.row_ids, pairs.left.layout)
+    (b,) = take_columns([right], pairs.right.row_ids, pairs.right.layout)
+    return a.with_arrays(_either(pairs.left.row_ids, a.arrays, b.arrays))
+
+
+@jax.jit
+def _either(left_rows: Array, left: Any, right: Any) -> Any:
+    return jax.tree.map(lambda a, b: jnp.where(left_rows < 0, b, a), left, right)
+
+
+@jax.jit
+def _origin(left_rows: Array, right_rows: Array) -> Array:
+    codes = jnp.where(right_rows < 0, np.int32(0), np.int32(2))
+    return jnp.where(left_rows < 0, np.int32(1), codes)
+
+
+def merged_index(
+    plan: MergePlan,
+    pairs: RowPairs,
+    left: Table,
+    right: Table,
+    how: str,
+    *,
+    left_index: bool,
+    right_index: bool,
+) -> RowIndex:
+    """The labels that pandas gives the rows of a merge."""
+    side = how.removesuffix("_anti")
+    if plan.on_both_indexes:
+        return _of_both(plan, pairs, left, right, side)
+    if right_index:
+        if side in ("right", "outer") and not is_traced(left.num_rows) and not left.num_rows:
+            return taken_index(pairs.right, right)
+        return taken_index(pairs.left, left)
+    if left_index:
+        if side in ("left", "outer") and not is_traced(right.num_rows) and not right.num_rows:
+            return taken_index(pairs.left, left)
+        return taken_index(pairs.right, right)
+    if pairs.labels is None:
+        return RANGE
+    return RowIndex((Column(pairs.labels.astype(label_dtype())),))
+
+
+def _of_both(plan: MergePlan, pairs: RowPairs, left: Table, right: Table, side: str) -> RowIndex:
+    if side == "right":
+        return taken_index(pairs.right, right)
+    if side == "left" or not pairs.left.has_holes:
+        return taken_index(pairs.left, left)
+    levels = tuple(merged_key(key, pairs) for key in plan.keys)
+    return RowIndex(levels, left.index.names)
+
+
+def taken_index(side: SideRows, table: Table) -> RowIndex:
+    """The labels of the rows of one side; missing where it has none."""
+    index = table.index
+    if side.found == "same" and index.is_range:
+        return index
+    if index.is_range and not side.has_holes:
+        return moved_index(index, (), side.row_ids)
+    return RowIndex(side.take(table.index_columns()), index.names)

@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which rows of two tables stand beside each other in their merge."""
+
+import functools
+from collections.abc import Sequence
+from typing import Any, Literal, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from ... import primitives
+from ..table._column import Array, Column, show_holes
+from ..table._layout import Layout
+from ..table._table import Count, Table
+from ..table._take import gather, resized, take_columns
+from ..table._tracing import is_traced
+
+Keys = tuple[Array, ...]
+MOST_ROWS = 2**31 - 1
+
+
+class SideRows(NamedTuple):
+    """The rows of one side in a merge.
+
+    Attributes:
+        row_ids: for each row of the merge that of the side, -1 where it has none.
+        found: "same", all rows of the side in their places; "all", a row everywhere; "some", not
+            everywhere, or perhaps not; "none", nowhere.
+        layout: where the rows lie.
+    """
+
+    row_ids: Array
+    found: Literal["same", "all", "some", "none"]
+    layout: Layout
+
+    @property
+    def has_holes(self) -> bool:
+        """Whether a row may be missing."""
+        return self.found in ("some", "none")
+
+    def take(self, columns: Sequence[Column]) -> tuple[Column, ...]:
+        """The values of the side's columns in the rows of the merge, as pandas shows them.
+
+        Inside `jit` integers and bools keep their dtype under a mask.
+        """
+        if self.found == "same":
+            return resized(columns, self.row_ids.shape[0], self.layout)
+        taken = take_columns(columns, self.row_ids, self.layout, holes=self.has_holes)
+        if not self.has_holes or is_traced(self.row_ids):
+            return taken
+        return tuple(
+            column if before.valid is not None and is_traced(column) else show_holes(column)
+            for before, column in zip(columns, taken, strict=True)
+        )
+
+
+class RowPairs(NamedTuple):
+    """The rows of a merge.
+
+    Attributes:
+        left: the rows of the left side.
+        right: the rows of the right side.
+        num_rows: how many there are.
+        needed: see `Table.needed`.
+        labels: for an anti join, where its rows stand in the join that it is taken from.
+    """
+
+    left: SideRows
+    right: SideRows
+    num_rows: Count
+    needed: Count
+    labels: Array | None = None
+
+
+def numbers_of(left: Table, right: Table) -> tuple[Count, ...]:
+    """What of two tables has a value only outside `jit`."""
+    return left.num_rows, right.num_rows, left.needed, right.needed
+
+
+def rounded(capacity: Any, layout: Layout) -> int:
+    """A capacity that a user gave, as one that a table can have."""
+    if not isinstance(capacity, (int, np.integer)) or isinstance(capacity, bool):
+        raise TypeError(f"merge: capacity must be a static int, got {type(capacity).__name__}.")
+    if capacity < 0:
+        raise ValueError(f"merge: capacity must not be negative, got {capacity}.")
+    return -(-max(int(capacity), 1) // layout.num_shards) * layout.num_shards
+
+
+def needed_of(left: Table, right: Table, count: Count, room: int) -> Count:
+    """What a result with room for `room` rows says that it needs."""
+    lost = jnp.where(count > np.int32(room), count, np.int32(0))
+    return jnp.maximum(lost, jnp.maximum(left.needed, right.needed))
+
+
+@functools.partial(jax.jit, static_argnums=(3, 4, 5, 6))
+def paired_rows(
+    left_keys: Keys,
+    right_keys: Keys,
+    numbers: tuple[Count, Count],
+    how: Any,
+    sort: bool,
+    capacity: int,
+    layout: Layout,
+) -> tuple[Array, Array, Array]:
+    """The rows of both sides, and how many pairs there are."""
+    order = None
+    if sort and how == "right":
+        order, right_keys = in_order(right_keys, numbers[1], layout)
+    elif sort and how != "outer":
+        order, left_keys = in_order(left_keys, numbers[0], layout)
+    joined = primitives.join(
+        left_keys, right_keys, how=how, capacity=capacity, num_valid=numbers, **layout.on_mesh
+    )
+    left_rows, right_rows = (
+        rows if rows.shape[0] == capacity else jnp.pad(rows, (0, capacity - rows.shape[0]))
+        for rows in joined[:2]
+    )
+    if order is not None and how == "right":
+        right_rows = through(order, right_rows, layout)
+    elif order is not None:
+        left_rows = through(order, left_rows, layout)
+    return left_rows, right_rows, joined.count
+
+
+def in_order(keys: Keys, num_rows: Count, layout: Layout) -> tuple[Array, Keys]:
+    """Inside a compiled function: the order of keys, and the keys in it."""
+    order = primitives.radix_argsort(keys, num_valid=num_rows, **layout.on_mesh)
+    return order, gather(keys, order, layout)
+
+
+def through(order: Array, row_ids: Array, layout: Layout) -> Array:
+    """Inside a compiled function: the ids that rows had before they were put in order."""
+    return jnp.where(row_ids < 0, np.int32(-1), gather(order, row_ids, layout))
+
+
+@functools.partial(jax.jit, static_argnums=(1, 2))
+def first_rows(rows: tuple[Array, ...], capacity: int, layout: Layout) -> tuple[Array, ...]:
+    """The first `capacity` of each array."""
+    return layout.constrain(tuple(row_ids[:capacity] for row_ids in rows))

@@ -1,0 +1,299 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A frame or series that is grouped: what is grouped, by what, and how results are made."""
+
+import copy
+from collections.abc import Callable, Hashable, Sequence
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+import pyarrow as pa
+
+from ..table._column import Column, host_array
+from ..table._column_labels import Labels
+from ..table._from_host import column_from
+from ..table._layout import ONE_DEVICE
+from ..table._ndframe import NDFrame
+from ..table._recode import as_truths, without_missing
+from ..table._row_index import RANGE, RowIndex
+from ..table._table import Table, either_needed
+from ..table._take import settled
+from ..table._tracing import FoundOnce, is_traced
+from ._dense_keys import as_digits
+from ._grouped_column import Reduction, array_kind
+from ._grouper import Grouping
+from ._groups import Groups, groups_of_keys, groups_of_sizes, make_groups
+from ._one_pass_sums import are_sums, finished_sums, sums_by_key, sums_by_slot, sums_of_slots
+from ._result_types import check_reducible, reduced_type
+from ._segment_reductions import reduce_arrays
+from ._string_sum import joined_strings
+
+
+class Options(NamedTuple):
+    """How rows are grouped, and how results are shown."""
+
+    sort: bool = True
+    dropna: bool = True
+    as_index: bool = True
+    observed: bool = True
+    capacity: int | None = None
+
+
+class Grouped:
+    """The keys, and the groups once somebody asks for them: shared by all selections."""
+
+    def __init__(self, table: Table, keys: Sequence[Grouping], options: Options):
+        self.table, self.keys, self.options = table, tuple(keys), options
+        self._found = FoundOnce()
+
+    def once(self, name: Any, find: Callable[[], Any]) -> Any:
+        """What `find` returns, looked for only once."""
+        return self._found.once(
+            name,
+            find,
+            is_staged=lambda found: (
+                found.is_traced if isinstance(found, Groups) else is_traced(found)
+            ),
+            keeps_staged=is_traced(self.table, [key.column for key in self.keys]),
+        )
+
+    @property
+    def groups(self) -> Groups:
+        """The groups."""
+        sort, dropna, _, observed, capacity = self.options
+        return self.once(
+            "groups",
+            lambda: make_groups(
+                [key.column for key in self.keys],
+                self.table,
+                sort=sort,
+                dropna=dropna,
+                observed=observed,
+                capacity=capacity,
+            ),
+        )
+
+    def sums(self, columns: Sequence[Column], plan: Sequence[tuple[int, Reduction]]) -> Any:
+        """The results of a plan of sums in one pass; None where that is not possible.
+
+        Groups that nobody asked for yet are found together with them, where their keys are dense
+        or have few values.
+        """
+        options, table = self.options, self.table
+        keys = [key.column for key in self.keys]
+        if is_traced(table, keys, columns) or not are_sums([s for _, s in plan], columns, table):
+            return None
+        comes_first = "groups" not in self._found and options.sort and options.observed
+        digits = as_digits(keys, table, options.dropna) if comes_first else None
+        found = sums_by_key(keys, table, columns, plan) if comes_first and digits is None else None
+        if found is not None:
+            groups = self.once(
+                "groups", lambda: groups_of_keys(keys[0], table, found.keys, found.count)
+            )
+            return finished_sums(plan, columns, found.parts, None, groups.kept)
+        if digits is None:
+            groups = self.groups
+            if groups.is_traced or groups.may_be_empty:
+                return None
+            sizes, parts = sums_by_slot(groups.slots, groups.num_slots, table, columns, plan)
+            return finished_sums(plan, columns, parts, sizes, groups.kept)
+        sizes, count, parts = sums_of_slots(keys, digits, table, columns, plan)
+        if is_traced(count):
+            return None
+        groups = self.once("groups", lambda: groups_of_sizes(keys, digits, table, sizes, count))
+        return finished_sums(plan, columns, parts, sizes, groups.kept)
+
+    @property
+    def may_drop(self) -> bool:
+        """Whether rows may belong to no group."""
+        return self.options.dropna and any(key.column.can_miss for key in self.keys)
+
+
+class GroupByBase:
+    """What the methods of a grouped frame or series build on.
+
+    A grouped series has one column, of which it makes series.
+    """
+
+    _is_series = False
+
+    def __init__(
+        self,
+        source: NDFrame,
+        labels: Labels,
+        places: Sequence[int],
+        grouped: Grouped,
+        shown_places: Sequence[int] | None = None,
+    ):
+        self._source, self._labels, self._grouped = source, labels, grouped
+        # The columns that results are made of, and their labels.
+        self._places = tuple(places)
+        # Those of rows that are picked: keys too, unless columns were selected.
+        self._shown_places = self._places if shown_places is None else tuple(shown_places)
+
+    def __repr__(self) -> str:
+        names = [key.name for key in self._grouped.keys]
+        return f"{type(self).__name__}(by={names!r}, columns={list(self._labels)!r})"
+
+    def __iter__(self) -> Any:
+        # Without this, Python would ask for the columns 0, 1, ...
+        raise NotImplementedError(
+            "groupby: groups are not iterated. Use agg() and transform(), or a mask: "
+            "frame[frame.key == value] for each value of frame.key.unique()."
+        )
+
+    @property
+    def _table(self) -> Table:
+        return self._source._table
+
+    @property
+    def _groups(self) -> Groups:
+        return self._grouped.groups
+
+    @property
+    def _options(self) -> Options:
+        return self._grouped.options
+
+    def _picked(self, places: Sequence[int]) -> Self:
+        """The same with only the columns at places of its own."""
+        picked = copy.copy(self)
+        picked._labels = self._labels.take(list(places))
+        picked._places = tuple(self._places[place] for place in places)
+        return picked
+
+    def _chosen(self, numeric_only: Any, what: str) -> Self:
+        """All columns, or those of numbers only; a series has but one.
+
+        Raises:
+            TypeError: `numeric_only` of a series without numbers; `what` is the method.
+            ValueError: `numeric_only` is no bool.
+        """
+        if not isinstance(numeric_only, (bool, np.bool_)):
+            raise ValueError("numeric_only accepts only Boolean values")
+        if not (numeric_only and self._is_series):
+            return self._numeric() if numeric_only else self
+        column = self._table.columns[self._places[0]]
+        if not column.is_numeric:
+            raise TypeError(
+                f"{what}: with numeric_only=True the series must hold numbers, "
+                f"got {column.dtype_name}."
+            )
+        return self
+
+    def _numeric(self) -> Self:
+        """The same with only the columns of numbers."""
+        columns = [self._table.columns[place] for place in self._places]
+        return self._picked([at for at, column in enumerate(columns) if column.is_numeric])
+
+    def _pairs(self, spec: Reduction) -> list[tuple[int, Reduction]]:
+        """A reduction of every column."""
+        return [(place, spec) for place in range(len(self._places))]
+
+    def _reduced(
+        self, wanted: Sequence[tuple[int, Reduction]], *, by_slot: bool = False
+    ) -> list[Column]:
+        """Reductions of columns at places of its own: all in one compiled call.
+
+        Args:
+            wanted: places, and what is computed of the column there.
+            by_slot: for every slot in place of every group.
+        """
+        is_text = [self._is_sum_of_strings(at, spec) for at, spec in wanted]
+        if any(is_text):
+            rest = [pair for pair, text in zip(wanted, is_text, strict=True) if not text]
+            numbers = iter(self._reduced(rest, by_slot=by_slot))
+            return [
+                self._strings_joined(*pair, by_slot) if text else next(numbers)
+                for pair, text in zip(wanted, is_text, strict=True)
+            ]
+        columns: list[Column] = []
+        plan, types = [], []
+        places: dict[tuple[int, bool], int] = {}
+        for at, spec in wanted:
+            column = self._table.columns[self._places[at]]
+            check_reducible(spec.op, column, self._labels[at])
+            is_recoded = _is_recoded(column, spec)
+            if (at, is_recoded) not in places:
+                places[at, is_recoded] = len(columns)
+                columns.append(_recoded(column) if is_recoded else column)
+            plan.append((places[at, is_recoded], spec))
+            types.append((reduced_type(spec.op, column), column))
+        if not plan:
+            return []
+        results = None if by_slot else self._grouped.sums(columns, plan)
+        groups = self._groups
+        results = results or reduce_arrays(
+            tuple(column.arrays for column in columns),
+            groups.slots,
+            None if by_slot else groups.kept,
+            tuple(array_kind(column.type) for column in columns),
+            tuple(plan),
+            groups.num_slots,
+            groups.layout,
+            by_slot,
+        )
+        shown = []
+        for (data, valid), (type, column), (_, spec) in zip(results, types, plan, strict=True):
+            # Where no group is empty and no value missing, every group has a value.
+            all_valid = not column.can_miss and not groups.may_be_empty and spec.min_count <= 1
+            result = Column(data, None if all_valid else valid, type)
+            shown.append(result if by_slot else settled(result, groups.count))
+        return shown
+
+    def _is_sum_of_strings(self, at: int, spec: Reduction) -> bool:
+        return spec.op == "sum" and self._table.columns[self._places[at]].kind == "string"
+
+    def _strings_joined(self, at: int, spec: Reduction, by_slot: bool) -> Column:
+        column, groups = self._table.columns[self._places[at]], self._groups
+        strings = joined_strings(column, self._labels[at], groups, self._table, spec)
+        if by_slot:
+            return column_from(strings, groups.num_slots, ONE_DEVICE)
+        count = int(groups.count)
+        kept = np.arange(count) if groups.kept is None else host_array(groups.kept)[:count]
+        return column_from(strings.take(pa.array(kept)), groups.capacity, groups.layout)
+
+    def _one_each(
+        self, columns: Sequence[Column], labels: Labels, *, as_series: bool = False
+    ) -> Any:
+        """A result with a row for each group."""
+        groups, keys = self._groups, self._grouped.keys
+        index = RowIndex(groups.keys, tuple(key.name for key in keys))
+        needed = either_needed(self._source._table.needed, groups.needed)
+        table = Table((), index, groups.count, needed, groups.layout)
+        if self._options.as_index:
+            if as_series:
+                return self._source._make_series(columns[0], labels[0], table)
+            return self._source._make_frame(columns, labels, table)
+        columns, names = list(columns), list(labels)
+        for number, (key, column) in reversed(list(enumerate(zip(keys, groups.keys, strict=True)))):
+            name = key.name
+            if name is None:
+                name = "index" if len(keys) == 1 else f"level_{number}"
+            if labels.index.nlevels > 1:
+                name = (name, *("",) * (labels.index.nlevels - 1))
+            if name not in names:
+                columns.insert(0, column)
+                names.insert(0, name)
+        return self._source._make_frame(
+            columns, Labels.of(names, labels.index.names), table.replace(index=RANGE)
+        )
+
+    def _result(self, columns: Sequence[Column], labels: Labels | None = None) -> Any:
+        """A result with a row for each group and the labels that there are."""
+        labels = self._labels if labels is None else labels
+        return self._one_each(columns, labels, as_series=self._is_series)
+
+
+def _is_recoded(column: Column, spec: Reduction) -> bool:
+    """Whether codes do not say what counts: what a string is worth, or which objects are none."""
+    if column.kind == "object":
+        return spec.skipna
+    return spec.op in ("any", "all") and column.type.has_codes
+
+
+def _recoded(column: Column) -> Column:
+    return without_missing(column) if column.kind == "object" else as_truths(column)
+
+
+def label_of(name: Hashable) -> Labels:
+    """The labels of a single column."""
+    return Labels.of([name])

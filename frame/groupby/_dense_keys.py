@@ -1,0 +1,235 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Slots of keys that are few and known: codes, bools, and integers of a small range.
+
+Each key is a digit, and the slot of a row is the number that they make, so that finding it takes
+one pass.
+"""
+
+import functools
+import math
+import weakref
+from collections.abc import Sequence
+from typing import Any, NamedTuple, TypeAlias
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from ... import primitives
+from ..table._column import Array, Column
+from ..table._layout import LEAST_CAPACITY, Layout, in_steps
+from ..table._table import Count, Table, is_row
+from ..table._take import position
+from ..table._tracing import at_once, is_traced
+
+# Rows that a search for the first rows of slots looks at before it asks whether all are found.
+LEAST_BLOCK_ROWS = 1 << 16
+
+
+class Digit(NamedTuple):
+    """What a key's digit is: `size` values from the lowest on, the last for a missing one."""
+
+    size: int
+    kind: str  # "code", or "integer" of the lowest value that goes with it
+    can_miss: bool
+
+
+# The digits of several keys, and the lowest value of each.
+Digits: TypeAlias = tuple[tuple[Digit, ...], tuple[Any, ...]]
+
+
+def as_digits(keys: Sequence[Column], table: Table, dropna: bool) -> Digits | None:
+    """The digits of keys, and the lowest value of each; None where there would be too many."""
+    most = 2 * max(table.capacity, LEAST_CAPACITY)
+    integers = [
+        key.arrays for key in keys if key.is_numeric and np.issubdtype(key.dtype, np.integer)
+    ]
+    found = _known_ranges(integers, table)
+    if found is None:
+        return None
+    ranges = iter(found)
+    digits, lowest = [], []
+    for key in keys:
+        can_miss = not dropna and key.can_miss
+        if key.type.has_codes:
+            low, width = np.int32(0), len(key.dictionary)
+        elif key.is_bool:
+            low, width = np.int32(0), 2
+        elif key.is_numeric and not key.is_float:
+            low, high = next(ranges)
+            width = max(int(high) - int(low) + 1, 1)
+        else:
+            return None
+        digits.append(
+            Digit(in_steps(width + can_miss), "code" if key.type.has_codes else "", can_miss)
+        )
+        lowest.append(low)
+        if math.prod(digit.size for digit in digits) > most:
+            return None
+    return tuple(digits), tuple(lowest)
+
+
+# The range of an integer array that was once looked at, as long as the array lives.
+_RANGES: dict[tuple[int, int], tuple[Any, Any]] = {}
+
+
+def _known_ranges(
+    integers: Sequence[tuple[Array, Array | None]], table: Table
+) -> list[tuple[Any, Any]] | None:
+    """The least and greatest value of integer keys; None where they are not known."""
+    if not integers:
+        return []
+    if is_traced(integers, table.num_rows):
+        return None
+    names = [(id(data), int(table.num_rows)) for data, valid in integers if valid is None]
+    if len(names) == len(integers) and all(name in _RANGES for name in names):
+        return [_RANGES[name] for name in names]
+    found = at_once(_ranges, tuple(integers), table.num_rows, table.layout)
+    ranges = list(zip(*jax.device_get(found), strict=True))
+    if len(names) == len(integers):
+        for name, (data, _), known in zip(names, integers, ranges, strict=True):
+            if name not in _RANGES:
+                weakref.finalize(data, _RANGES.pop, name, None)
+            _RANGES[name] = known
+    return ranges
+
+
+@functools.partial(jax.jit, static_argnums=2)
+def _ranges(keys: Any, num_rows: Count, layout: Layout) -> Any:
+    lows, highs = [], []
+    for data, valid in keys:
+        if valid is None and layout.mesh is None:
+            low, high = primitives.local.integer_range(data, num_valid=num_rows)
+            lows.append(low)
+            highs.append(high)
+            continue
+        counts = is_row(data.shape[0], num_rows, layout)
+        counts = counts if valid is None else counts & valid
+        info = jnp.iinfo(data.dtype)
+        lows.append(jnp.min(jnp.where(counts, data, data.dtype.type(info.max))))
+        highs.append(jnp.max(jnp.where(counts, data, data.dtype.type(info.min))))
+    return lows, highs
+
+
+@functools.partial(jax.jit, static_argnums=(3, 4, 5))
+def dense_slots(
+    keys: Any, lowest: Any, num_rows: Count, plan: tuple[Digit, ...], sort: bool, layout: Layout
+) -> Any:
+    """The slots of rows; of each slot its rows, and the first one unless groups are sorted; and
+    how many slots have rows.
+    """
+    is_member = is_row(keys[0][0].shape[0], num_rows, layout)
+    slots = layout.constrain(slots_of_digits(keys, lowest, is_member, plan))
+    num_slots = math.prod(digit.size for digit in plan)
+    counts = primitives.segment_count(slots, num_slots, **layout.on_mesh)
+    count = jnp.sum(counts > 0, dtype=jnp.int32)
+    first_rows = None if sort else first_row_of_slots(slots, num_slots, count, layout)
+    return slots, counts, first_rows, count
+
+
+def slots_of_digits(keys: Any, lowest: Any, is_member: Array, plan: tuple[Digit, ...]) -> Array:
+    """Inside a compiled function: the slots of rows, -1 where one is no member or has no key."""
+    slots = jnp.zeros(is_member.shape, jnp.int32)
+    for (data, valid), low, digit in zip(keys, lowest, plan, strict=True):
+        if np.dtype(data.dtype).itemsize < 4:
+            # The distance of narrow integers may be one that their dtype does not hold.
+            data = data.astype(jnp.int32)
+        value = (data - low.astype(data.dtype)).astype(jnp.int32)
+        missing = (data < 0) if digit.kind == "code" else None if valid is None else ~valid
+        if missing is not None and digit.can_miss:
+            value = jnp.where(missing, np.int32(digit.size - 1), value)
+        elif missing is not None:
+            is_member = is_member & ~missing
+        slots = slots * np.int32(digit.size) + value
+    return jnp.where(is_member, slots, np.int32(-1))
+
+
+def first_row_of_slots(slots: Array, num_slots: int, count: Array, layout: Layout) -> Array:
+    """Inside a compiled function: the first row of each slot, of which `count` have rows; the
+    greatest int32 for the others.
+    """
+    capacity = slots.shape[0]
+    # Of n slots, rows at random show the last after about n log n: mostly one block is enough.
+    block = max(LEAST_BLOCK_ROWS, 16 * num_slots)
+
+    def at_once(slots: Array, count: Array) -> Array:
+        del count
+        places = position(capacity, layout)
+        return primitives.segment_min(places, slots, num_slots, **layout.on_mesh)
+
+    def in_blocks(slots: Array, count: Array) -> Array:
+        # As long as a slot is not found: where there are few, most rows need not be looked at.
+        def is_searching(state: tuple[Array, Array]) -> Array:
+            start, first = state
+            return (start < capacity) & (jnp.sum(first < capacity, dtype=jnp.int32) < count)
+
+        def search(state: tuple[Array, Array]) -> tuple[Array, Array]:
+            start, first = state
+            start = jnp.minimum(start, np.int32(capacity - block))
+            places = start + jnp.arange(block, dtype=jnp.int32)
+            own = jax.lax.dynamic_slice_in_dim(slots, start, block)
+            found = primitives.segment_min(places, own, num_slots)
+            return start + np.int32(block), jnp.minimum(first, found)
+
+        none = jnp.full(num_slots, np.iinfo(np.int32).max, jnp.int32)
+        return jax.lax.while_loop(is_searching, search, (jnp.int32(0), none))[1]
+
+    if layout.mesh is not None or block >= capacity:
+        return at_once(slots, count)
+    return jax.lax.platform_dependent(slots, count, cpu=in_blocks, default=at_once)
+
+
+def with_all_categories(counts: Array, keys: Sequence[Column], plan: tuple[Digit, ...]) -> Array:
+    """Flags of the slots of every combination of a category with values that are seen."""
+    grid = (counts > 0).reshape([digit.size for digit in plan])
+    wanted = jnp.ones(grid.shape, jnp.bool_)
+    for place, (key, digit) in enumerate(zip(keys, plan, strict=True)):
+        others = tuple(axis for axis in range(grid.ndim) if axis != place)
+        seen = jnp.any(grid, axis=others)
+        if key.kind == "category":
+            seen = seen | (jnp.arange(digit.size, dtype=jnp.int32) < len(key.dictionary))
+        wanted = wanted & jnp.expand_dims(seen, others)
+    return wanted.reshape(-1)
+
+
+@functools.partial(jax.jit, static_argnums=(3, 4, 5, 6))
+def kept_slots(
+    wanted: Array,
+    first_rows: Array | None,
+    lowest: Any,
+    plan: tuple[Digit, ...],
+    dtypes: tuple[str, ...],
+    capacity: int,
+    layout: Layout,
+) -> Any:
+    """The wanted slots in the order of groups, and the values of the keys that they are made of."""
+    if first_rows is None and layout.mesh is None:
+        kept = primitives.local.compact(wanted, None, capacity=capacity).rows
+    elif first_rows is None:
+        (kept,) = jnp.nonzero(wanted, size=capacity, fill_value=0)
+        kept = kept.astype(jnp.int32)
+    else:
+        kept = in_order_of(first_rows, wanted, capacity)
+    rest, arrays = kept, []
+    for low, digit, dtype in zip(lowest[::-1], plan[::-1], dtypes[::-1], strict=True):
+        value = rest % np.int32(digit.size)
+        rest = rest // np.int32(digit.size)
+        is_missing = value == digit.size - 1 if digit.can_miss else None
+        data = value.astype(dtype) if dtype == "bool" else value.astype(dtype) + low.astype(dtype)
+        valid = None
+        if is_missing is not None and digit.kind == "code":
+            data = jnp.where(is_missing, np.int32(-1), data)
+        elif is_missing is not None:
+            valid = layout.constrain(~is_missing)
+        arrays.append((layout.constrain(data), valid))
+    return kept, tuple(arrays[::-1])
+
+
+def in_order_of(first_rows: Array, wanted: Array, capacity: int) -> Array:
+    """The wanted slots by their first rows, those without rows last."""
+    last = np.int32(np.iinfo(np.int32).max)
+    kept = primitives.radix_argsort((~wanted, jnp.where(wanted, first_rows, last)))
+    kept = kept.astype(jnp.int32)
+    if kept.shape[0] >= capacity:
+        return kept[:capacity]
+    return jnp.concatenate([kept, jnp.zeros(capacity - kept.shape[0], jnp.int32)])

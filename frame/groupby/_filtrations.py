@@ -1,0 +1,180 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Rows of groups picked and numbered by their places."""
+
+import functools
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pandas as pd
+
+from ... import primitives
+from ..table._column import Array, Column
+from ..table._filter import filter_rows
+from ..table._layout import ONE_DEVICE, Layout
+from ..table._table import Count
+from ..table._take import gather, settled
+from ._base import GroupByBase
+from ._segmented_scans import GroupOrder, order_of, places_in_groups
+
+
+class GroupByPlaces(GroupByBase):
+    """Rows by their places in their groups, and the numbers of both."""
+
+    @property
+    def _order(self) -> GroupOrder:
+        groups = self._groups
+        return self._grouped.once(
+            "order", lambda: order_of(groups.slots, groups.num_slots, groups.layout)
+        )
+
+    def _numbers(self, numbers: Array) -> Any:
+        """A series without a name of a number for each row; missing in no group."""
+        numbers, valid = _as_numbers(numbers, self._groups.slots)
+        column = Column(numbers, valid if self._grouped.may_drop else None)
+        column = settled(column, self._table.num_rows)
+        return self._source._make_series(column, None, self._table)
+
+    def cumcount(self, ascending: bool = True) -> Any:
+        """Numbers the rows of each group, from zero."""
+        places = places_in_groups(self._order, bool(ascending), self._groups.layout)
+        return self._numbers(places)
+
+    def ngroup(self, ascending: bool = True) -> Any:
+        """The number of each row's group, from zero, in the order of the groups that have rows.
+
+        Descending, the first of them has the number of the last of all groups, as in pandas.
+        """
+        groups = self._groups
+        numbers = _group_numbers(
+            groups.slots,
+            groups.kept,
+            groups.count,
+            groups.num_slots,
+            groups.may_be_empty,
+            bool(ascending),
+            groups.layout,
+        )
+        return self._numbers(numbers)
+
+    def _kept_rows(self, mask: Array) -> Any:
+        table = filter_rows(self._table, mask)
+        columns = [table.columns[place] for place in self._shown_places]
+        if self._is_series:
+            return self._source._make_series(columns[0], self._labels[0], table)
+        labels = self._source._labels.take(list(self._shown_places))  # pyright: ignore
+        return self._source._make_frame(columns, labels, table)
+
+    def head(self, n: int = 5) -> Any:
+        """The first `n` rows of each group, in their order; all but the last `-n` if negative."""
+        return self._kept_rows(self._is_at(slice(0, n)))
+
+    def tail(self, n: int = 5) -> Any:
+        """The last `n` rows of each group, in their order; all but the first `-n` if negative."""
+        return self._kept_rows(self._is_at(slice(-n, None) if n else slice(0, 0)))
+
+    def nth(self, n: Any, dropna: Any = None) -> Any:
+        """The `n`-th row of each group, or several, with the labels and the order that they had.
+
+        Differences from pandas:
+            No `dropna`: drop those rows first. It is called, not subscripted.
+        """
+        if dropna is not None:
+            raise NotImplementedError("groupby: nth without dropna. Use dropna() first.")
+        is_one = _is_place(n)
+        if not is_one and not pd.api.types.is_list_like(n):
+            raise TypeError(
+                f"Invalid index {type(n)}. Must be integer, list-like, slice or a tuple of "
+                "integers and slices"
+            )
+        wanted = [n] if is_one else list(n)
+        for one in wanted:
+            if not _is_place(one):
+                raise ValueError(f"Invalid argument {type(one)}. Should be int or slice.")
+        none = jnp.zeros_like(self._groups.slots, bool)
+        return self._kept_rows(functools.reduce(jnp.logical_or, map(self._is_at, wanted), none))
+
+    def _is_at(self, at: Any) -> Array:
+        """Which rows stand at a place of their group, or in a slice of it."""
+        is_member = self._groups.slots >= 0
+
+        def from_end(place: int) -> Array:
+            return self._place(ascending=False) < _as_int32(-place)
+
+        def from_start(place: int) -> Array:
+            return self._place(ascending=True) < _as_int32(place)
+
+        def is_before(place: int) -> Array:
+            return from_start(place) if place >= 0 else ~from_end(place)
+
+        if not isinstance(at, slice):
+            place = self._place(ascending=at >= 0)
+            return is_member & (place == _as_int32(at if at >= 0 else -at - 1))
+        if at.step is not None and at.step < 1:
+            raise ValueError(f"Invalid step {at.step}. Must be greater than zero")
+        if at.stop is not None:
+            is_member = is_member & is_before(at.stop)
+        if at.start is not None:
+            is_member = is_member & ~is_before(at.start)
+        if at.step not in (None, 1):
+            is_member = is_member & self._is_step(at.start or 0, at.step)
+        return is_member
+
+    def _is_step(self, start: int, step: int) -> Array:
+        """Which rows stand a multiple of a step behind the place where a slice starts."""
+        place = self._place(ascending=True)
+        if start >= 0:
+            behind = place - _as_int32(start)
+        else:
+            # A slice of a group with fewer rows starts with its first.
+            behind = jnp.minimum(
+                place, np.int32(-1) - self._place(ascending=False) - _as_int32(start)
+            )
+        return behind % _as_int32(step) == 0
+
+    def _place(self, *, ascending: bool) -> Array:
+        groups, order = self._groups, self._order
+        return self._grouped.once(
+            ("place", ascending), lambda: places_in_groups(order, ascending, groups.layout)
+        )
+
+
+def _is_place(n: Any) -> bool:
+    return isinstance(n, (int, np.integer, slice)) and not isinstance(n, bool)
+
+
+def _as_int32(place: int) -> np.int32:
+    """No group has more rows than 32 bits count."""
+    return np.int32(min(max(place, -(2**31)), 2**31 - 1))
+
+
+@jax.jit
+def _as_numbers(numbers: Array, slots: Array) -> tuple[Array, Array]:
+    return numbers.astype(jax.dtypes.canonicalize_dtype(np.int64)), slots >= 0
+
+
+@functools.partial(jax.jit, static_argnums=(3, 4, 5, 6))
+def _group_numbers(
+    slots: Array,
+    kept: Array | None,
+    count: Count,
+    num_slots: int,
+    may_be_empty: bool,
+    ascending: bool,
+    layout: Layout,
+) -> Array:
+    numbers = slots
+    if kept is not None:
+        own = jnp.arange(kept.shape[0], dtype=jnp.int32)
+        # Behind the last group `kept` holds anything.
+        target = jnp.where(own < count, kept, np.int32(num_slots))
+        number_of = jnp.zeros(num_slots, jnp.int32).at[target].set(own, mode="drop")
+        numbers = gather(number_of, slots, ONE_DEVICE)
+    if may_be_empty:
+        numbers = jnp.where(slots < 0, np.int32(-1), numbers)
+        num_groups = num_slots if kept is None else kept.shape[0]
+        sizes = primitives.segment_count(numbers, num_groups, **layout.on_mesh)
+        present = jnp.cumsum(sizes > 0, dtype=jnp.int32) - np.int32(1)
+        numbers = gather(present, numbers, ONE_DEVICE)
+    return numbers if ascending else jnp.asarray(count, jnp.int32) - np.int32(1) - numbers

@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`groupby`: the classes it returns, and the methods that return them."""
+
+from typing import Any
+
+from ..table._ndframe import FrameBase, SeriesBase
+from ..table._unsupported import lacking
+from ._base import Grouped, Options, label_of
+from ._grouper import as_groupings
+from ._reductions import GroupByReductions
+from ._transform import GroupByTransformation
+from ._transformations import GroupByRows
+
+
+class SeriesGroupBy(GroupByTransformation, GroupByReductions, GroupByRows):
+    """A grouped series: what `series.groupby` and `frame.groupby(...)[label]` return."""
+
+    _is_series = True
+
+    def __getattr__(self, name: str) -> Any:
+        raise _absent(self, name)
+
+
+class FrameGroupBy(GroupByTransformation, GroupByReductions, GroupByRows):
+    """A grouped frame: what `frame.groupby` returns."""
+
+    def __getitem__(self, key: Any) -> Any:
+        if isinstance(key, tuple) and len(key) > 1:
+            raise ValueError(
+                "Cannot subset columns with a tuple with more than one element. Use a list instead."
+            )
+        frame: Any = self._source
+        if isinstance(key, list):
+            if absent := frame._labels.absent(key):
+                raise absent
+            places = [place for label in key for place in frame._labels.places(label)]
+            return FrameGroupBy(frame, frame._labels.take(places), places, self._grouped)
+        if absent := frame._labels.absent([key]):
+            raise absent
+        place = frame._labels.place(key)
+        return SeriesGroupBy(frame, frame._labels.take([place]), [place], self._grouped)
+
+    def __getattr__(self, name: str) -> Any:
+        if not name.startswith("_") and name in self._source._labels:  # pyright: ignore
+            return self[name]
+        raise _absent(self, name)
+
+
+def _absent(groups: Any, name: str) -> AttributeError | NotImplementedError:
+    return lacking("JaxGroupBy", name) or AttributeError(
+        f"{type(groups).__name__!r} object has no attribute {name!r}"
+    )
+
+
+def _as_options(sort: Any, dropna: Any, as_index: Any, observed: Any, capacity: Any) -> Options:
+    if capacity is not None and (not isinstance(capacity, int) or capacity < 1):
+        raise ValueError(f"groupby: capacity must be a positive integer, got {capacity!r}.")
+    return Options(bool(sort), bool(dropna), bool(as_index), bool(observed), capacity)
+
+
+class FrameGrouping(FrameBase):
+    """A frame's rows in groups."""
+
+    def groupby(
+        self,
+        by: Any = None,
+        level: Any = None,
+        *,
+        as_index: bool = True,
+        sort: bool = True,
+        group_keys: bool = True,
+        observed: bool = True,
+        dropna: bool = True,
+        capacity: int | None = None,
+    ) -> FrameGroupBy:
+        """Groups rows by columns: what is then computed, is computed of each group.
+
+        Args:
+            by: the label of a column, a series of as many rows, or a list of them.
+            level: the levels of the index to group by, in place of `by`.
+            as_index: label the rows of results by the keys; else keys are columns in front.
+            sort: groups in the order of their keys; else in that of their first rows.
+            group_keys: would tell what `apply` labels rows by; nothing else heeds it.
+            observed: leave out categories that no row has.
+            dropna: rows of which a key is missing belong to no group.
+            capacity: groups that a result inside `jit` has room for; as many as rows if left out.
+
+        Differences from pandas:
+            `by` is no function and no dict. There is no `apply` of Python's functions: see `agg`
+            and `transform`.
+
+        Example:
+            >>> from jaxframes.frame import JaxFrame
+            >>> frame = JaxFrame({"k": [2, 1, 2], "x": [1.0, 2.0, 4.0]})
+            >>> frame.groupby("k").mean().to_pandas().x.to_dict()
+            {1: 2.0, 2: 2.5}
+        """
+        del group_keys
+        options = _as_options(sort, dropna, as_index, observed, capacity)
+        keys = as_groupings(self, self._labels, by, level)
+        taken = {key.place for key in keys}
+        places = [place for place in range(len(self._labels)) if place not in taken]
+        grouped = Grouped(self._table, keys, options)
+        shown = range(len(self._labels))
+        return FrameGroupBy(self, self._labels.take(places), places, grouped, shown)
+
+
+class SeriesGrouping(SeriesBase):
+    """A series' rows in groups."""
+
+    def groupby(
+        self,
+        by: Any = None,
+        level: Any = None,
+        *,
+        as_index: bool = True,
+        sort: bool = True,
+        group_keys: bool = True,
+        observed: bool = True,
+        dropna: bool = True,
+        capacity: int | None = None,
+    ) -> SeriesGroupBy:
+        """Groups values by another series, an array, or levels of the index.
+
+        See `JaxFrame.groupby`.
+        """
+        del group_keys
+        if not as_index:
+            raise TypeError("as_index=False only valid with DataFrame")
+        options = _as_options(sort, dropna, as_index, observed, capacity)
+        keys = as_groupings(self, None, by, level)
+        grouped = Grouped(self._table, keys, options)
+        return SeriesGroupBy(self, label_of(self._name), [0], grouped)

@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What `groupby` is told to group by, as columns."""
+
+from collections.abc import Hashable
+from typing import Any, NamedTuple
+
+import jax
+import numpy as np
+import pandas as pd
+
+from ..align._as_column import as_column
+from ..table._column import Column
+from ..table._column_labels import Labels, check_unambiguous
+from ..table._ndframe import NDFrame, SeriesBase
+from ..table._table import Table
+from ..table._tracing import is_traced
+
+
+class Grouping(NamedTuple):
+    """One key: its values, its name, and the place of the frame's column that it is, if any."""
+
+    column: Column
+    name: Hashable
+    place: int | None = None
+
+
+def as_groupings(source: NDFrame, labels: Labels | None, by: Any, level: Any) -> list[Grouping]:
+    """The keys that `by` or `level` names, of a frame with labels or a series without.
+
+    Raises:
+        KeyError: there is no such column or level.
+        NotImplementedError: `by` is a function or a dict of labels.
+        TypeError: neither `by` nor `level` is given.
+        ValueError: no key is given, or a level that does not exist.
+    """
+    table = source._table
+    if by is None and level is None:
+        raise TypeError("You have to supply one of 'by' and 'level'")
+    if by is None:
+        levels = level if isinstance(level, (list, tuple)) else [level]
+        return [_of_level(table, one) for one in levels]
+    if level is not None:
+        raise NotImplementedError("groupby: by and level together. Give one of them.")
+    if isinstance(by, tuple) and not (labels is not None and by in labels):
+        by = list(by)
+    elif isinstance(by, list) and _are_values(by, table, labels):
+        by = [by]
+    keys = by if isinstance(by, list) else [by]
+    if not keys:
+        raise ValueError("No group keys passed!")
+    return [_as_grouping(key, table, labels) for key in keys]
+
+
+def _are_values(by: list[Any], table: Table, labels: Labels | None) -> bool:
+    """Whether a list holds a value for each row, as pandas sees it, and not the names of keys.
+
+    How many rows there are is not known inside `jit`: a list is one of names there, but for a
+    series, which has none but those of its index.
+    """
+    if any(_is_key(one) for one in by):
+        return False
+    names = set(table.index.names)
+    if all(one in names or (labels is not None and one in labels) for one in by):
+        return False
+    if is_traced(table.num_rows):
+        return labels is None and not any(isinstance(one, str) for one in by)
+    return len(by) == table.num_rows_on_host
+
+
+def _is_key(key: Any) -> bool:
+    """Whether it is a key by itself: an array, or what is called for each label."""
+    arrays = (SeriesBase, pd.Series, pd.Index, np.ndarray, jax.Array, list, tuple)
+    return isinstance(key, (*arrays, dict, pd.Grouper)) or callable(key)
+
+
+def _as_grouping(key: Any, table: Table, labels: Labels | None) -> Grouping:
+    if isinstance(key, SeriesBase):
+        column = as_column(key, table, key._name)
+        return Grouping(column, key._name, _place_of(column, key._name, table, labels))
+    if isinstance(key, (pd.Series, pd.Index, np.ndarray, jax.Array, list)):
+        name = getattr(key, "name", None)
+        if isinstance(key, pd.Index):
+            key = key.array
+        return Grouping(as_column(key, table, name), name)
+    if isinstance(key, pd.Grouper) or callable(key) or isinstance(key, dict):
+        raise NotImplementedError(
+            f"groupby: by must name columns or hold values, got {type(key).__name__}. "
+            "Make a column of it and group by that."
+        )
+    if labels is not None and key in labels:
+        check_unambiguous(key, labels, table.index.names)
+        place = labels.place(key)
+        return Grouping(table.columns[place], key, place)
+    if key is None:
+        raise TypeError("groupby: by must name columns or hold values, got [None].")
+    if key in table.index.names:
+        return _of_level(table, key)
+    columns = "" if labels is None else f" The columns are {list(labels)}."
+    raise KeyError(f"no column {key!r}.{columns}")
+
+
+def _place_of(column: Column, name: Hashable, table: Table, labels: Labels | None) -> int | None:
+    """Where the frame has the very column that a series is."""
+    if labels is None or name not in labels or len(labels.places(name)) > 1:
+        return None
+    place = labels.place(name)
+    own = table.columns[place]
+    return place if own.data is column.data and own.valid is column.valid else None
+
+
+def _of_level(table: Table, level: Any) -> Grouping:
+    names = list(table.index.names)
+    if level in names and not (isinstance(level, int) and level is not True):
+        place = names.index(level)
+    elif isinstance(level, int) and -len(names) <= level < len(names):
+        place = level % len(names)
+    elif isinstance(level, int):
+        raise (
+            IndexError(f"Too many levels: Index has only {len(names)} level, not {level + 1}")
+            if len(names) > 1
+            else ValueError("level > 0 or level < -1 only valid with MultiIndex")
+        )
+    elif len(names) > 1:
+        raise KeyError(f"Level {level} not found")
+    else:
+        raise ValueError(f"level name {level} is not the name of the index")
+    return Grouping(table.index_columns()[place], names[place])

@@ -1,0 +1,175 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The reductions of grouped frames and series, by name."""
+
+from typing import Any
+
+import jax.numpy as jnp
+import numpy as np
+
+from ..table._column import Column
+from ..table._table import is_row
+from ..table._take import take_columns
+from ..table._tracing import is_traced
+from ._base import GroupByBase, label_of
+from ._grouped_column import Reduction
+from ._segment_reductions import reduce_arrays
+
+
+class GroupByReductions(GroupByBase):
+    """One row for each group."""
+
+    def _reduction(self, spec: Reduction, numeric_only: bool = False) -> Any:
+        grouped = self._chosen(numeric_only, spec.op)
+        return grouped._result(grouped._reduced(grouped._pairs(spec)))
+
+    def sum(self, numeric_only: bool = False, min_count: int = 0, skipna: bool = True) -> Any:
+        """Adds up the values of each group.
+
+        Differences from pandas:
+            Integers of every width give int64 or uint64; pandas keeps a narrow one where the sums
+            fit. float64 is added up in the order of the rows, without compensation: a sum of `n`
+            values lies within `n` half units in the last place of the sum of magnitudes. float32
+            is added up as float64 and rounded once. Strings, which are put one behind the other,
+            raise NotImplementedError inside `jit`.
+
+        Example:
+            >>> from jaxframes.frame import JaxFrame
+            >>> frame = JaxFrame({"k": ["b", "a", "b"], "x": [1, 2, 3]})
+            >>> frame.groupby("k").x.sum().to_pandas().to_dict()
+            {'a': 2, 'b': 4}
+        """
+        return self._reduction(Reduction("sum", min_count, skipna=skipna), numeric_only)
+
+    def prod(self, numeric_only: bool = False, min_count: int = 0, skipna: bool = True) -> Any:
+        """Multiplies the values of each group; dtypes as `sum` has them."""
+        return self._reduction(Reduction("prod", min_count, skipna=skipna), numeric_only)
+
+    def mean(self, numeric_only: bool = False, skipna: bool = True) -> Any:
+        """Averages the values of each group; float64 also of float32."""
+        return self._reduction(Reduction("mean", skipna=skipna), numeric_only)
+
+    def median(self, numeric_only: bool = False, skipna: bool = True) -> Any:
+        """Finds the middle value of each group."""
+        return self._reduction(Reduction("median", skipna=skipna), numeric_only)
+
+    def min(self, numeric_only: bool = False, min_count: int = -1, skipna: bool = True) -> Any:
+        """Finds the least value of each group."""
+        return self._reduction(Reduction("min", min_count, skipna=skipna), numeric_only)
+
+    def max(self, numeric_only: bool = False, min_count: int = -1, skipna: bool = True) -> Any:
+        """Finds the greatest value of each group."""
+        return self._reduction(Reduction("max", min_count, skipna=skipna), numeric_only)
+
+    def first(self, numeric_only: bool = False, min_count: int = -1, skipna: bool = True) -> Any:
+        """Takes the first value of each group that is not missing."""
+        return self._reduction(Reduction("first", min_count, skipna=skipna), numeric_only)
+
+    def last(self, numeric_only: bool = False, min_count: int = -1, skipna: bool = True) -> Any:
+        """Takes the last value of each group that is not missing."""
+        return self._reduction(Reduction("last", min_count, skipna=skipna), numeric_only)
+
+    def std(self, ddof: int = 1, numeric_only: bool = False, skipna: bool = True) -> Any:
+        """Computes the standard deviation of each group."""
+        return self._reduction(Reduction("std", ddof=ddof, skipna=skipna), numeric_only)
+
+    def var(self, ddof: int = 1, numeric_only: bool = False, skipna: bool = True) -> Any:
+        """Computes the variance of each group."""
+        return self._reduction(Reduction("var", ddof=ddof, skipna=skipna), numeric_only)
+
+    def sem(self, ddof: int = 1, numeric_only: bool = False, skipna: bool = True) -> Any:
+        """Computes the standard error of the mean of each group."""
+        return self._reduction(Reduction("sem", ddof=ddof, skipna=skipna), numeric_only)
+
+    def any(self, skipna: bool = True) -> Any:
+        """Says whether a value of each group is true."""
+        return self._reduction(Reduction("any", skipna=skipna))
+
+    def all(self, skipna: bool = True) -> Any:
+        """Says whether all values of each group are true."""
+        return self._reduction(Reduction("all", skipna=skipna))
+
+    def count(self) -> Any:
+        """Counts the values of each group that are not missing."""
+        return self._reduction(Reduction("count"))
+
+    def nunique(self, dropna: bool = True) -> Any:
+        """Counts the different values of each group."""
+        return self._reduction(Reduction("nunique", skipna=dropna))
+
+    def quantile(
+        self, q: float = 0.5, interpolation: str = "linear", numeric_only: bool = False
+    ) -> Any:
+        """Finds a quantile of each group.
+
+        Differences from pandas:
+            One `q`: call it once for each.
+        """
+        if np.ndim(q):
+            raise NotImplementedError("groupby: quantile of one q at a time. Call it for each.")
+        if not 0 <= q <= 1:
+            raise ValueError(f"Each 'q' must be between 0 and 1. Got '{q}' instead")
+        if interpolation not in ("linear", "lower", "higher", "midpoint", "nearest"):
+            raise KeyError(f"{interpolation!r} is not a valid interpolation of quantile")
+        spec = Reduction("quantile", q=float(q), interpolation=interpolation)
+        return self._reduction(spec, numeric_only)
+
+    def size(self) -> Any:
+        """Counts the rows of each group, missing values and all."""
+        (column,) = self._sizes()
+        if not self._options.as_index:
+            if any(key.name == "size" for key in self._grouped.keys):
+                raise ValueError("cannot insert size, already exists")
+            return self._one_each([column], label_of("size"))
+        name = self._labels[0] if self._is_series else None
+        return self._one_each([column], label_of(name), as_series=True)
+
+    def _sizes(self, *, by_slot: bool = False) -> list[Column]:
+        groups = self._groups
+        ((data, _),) = reduce_arrays(
+            ((groups.slots, None),),
+            groups.slots,
+            None if by_slot else groups.kept,
+            ("number",),
+            ((0, Reduction("size")),),
+            groups.num_slots,
+            groups.layout,
+            by_slot,
+        )
+        return [Column(data)]
+
+    def idxmin(self, skipna: bool = True, numeric_only: bool = False) -> Any:
+        """Finds the label of the row with the least value of each group."""
+        return self._label_of("argmin", skipna, numeric_only)
+
+    def idxmax(self, skipna: bool = True, numeric_only: bool = False) -> Any:
+        """Finds the label of the row with the greatest value of each group."""
+        return self._label_of("argmax", skipna, numeric_only)
+
+    def _label_of(self, op: str, skipna: bool, numeric_only: bool) -> Any:
+        grouped = self._chosen(numeric_only, op.replace("arg", "idx"))
+        return grouped._result(grouped._labels_of_rows(grouped._pairs(Reduction(op)), skipna))
+
+    def _labels_of_rows(self, wanted: Any, skipna: bool = True) -> list[Column]:
+        groups, index = self._groups, self._table.index
+        rows = self._reduced(wanted)
+        if index.num_levels > 1:
+            raise NotImplementedError(
+                "groupby: idxmin and idxmax of rows with several labels. Use reset_index()."
+            )
+        if not is_traced(rows, groups.count):
+            what = "idxmin" if wanted and wanted[0][1].op == "argmin" else "idxmax"
+            for (at, _), found in zip(wanted, rows, strict=True):
+                self._check_found(found, self._table.columns[self._places[at]], what, skipna)
+        if index.is_range:
+            return [Column(index.labels_at(found.data)) for found in rows]
+        return [take_columns(index.levels, found.data, groups.layout)[0] for found in rows]
+
+    def _check_found(self, found: Column, column: Column, what: str, skipna: bool) -> None:
+        groups = self._groups
+        is_group = is_row(groups.capacity, groups.count, groups.layout)
+        if bool(jnp.any(is_group & (found.data < 0))):
+            raise ValueError(f"{type(self).__name__}.{what} with all-NA values is not possible")
+        if not skipna and column.can_miss:
+            is_missing = column.missing() & (groups.slots >= 0)
+            if bool(jnp.any(is_missing)):
+                raise ValueError(f"{type(self).__name__}.{what} with skipna=False met an NA value")

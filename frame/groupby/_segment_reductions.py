@@ -1,0 +1,209 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The values of each group reduced to one."""
+
+import functools
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from ... import primitives
+from ..table._column import NAT, Array
+from ..table._layout import Layout
+from ._grouped_column import GroupedRows, Reduction, as_times, float64, quotient, wide
+from ._order_statistics import distinct_values, median, quantile
+
+
+def _as_float(dtype: Any) -> Any:
+    return dtype if jnp.issubdtype(dtype, jnp.complexfloating) else float64()
+
+
+def _enough(values: Array, rows: GroupedRows, spec: Reduction) -> tuple[Array, Array | None]:
+    """A sum or product, missing where fewer than `min_count` values were there."""
+    if spec.min_count <= 0:
+        return values, None
+    is_enough = rows.counts >= np.int32(spec.min_count)
+    if rows.kind == "time":
+        return jnp.where(is_enough, values, np.int64(NAT)), None
+    if jnp.issubdtype(values.dtype, jnp.inexact):
+        return jnp.where(is_enough, values, values.dtype.type(np.nan)), None
+    return values, is_enough
+
+
+def _sum(rows: GroupedRows, spec: Reduction) -> Any:
+    dtype = wide(rows.data.dtype)
+    # float32 is added up in float64, so that only the result is rounded.
+    x = rows.without_missing(rows.data, 0).astype(_as_float(dtype) if rows.is_float else dtype)
+    return _enough(rows.reduce("sum", x, rows.slots).astype(dtype), rows, spec)
+
+
+def _prod(rows: GroupedRows, spec: Reduction) -> Any:
+    x = rows.without_missing(rows.data, 1).astype(wide(rows.data.dtype))
+    return _enough(rows.reduce("prod", x, rows.slots), rows, spec)
+
+
+def _mean(rows: GroupedRows, spec: Reduction) -> Any:
+    if rows.kind == "time":
+        return _mean_of_times(rows), None
+    dtype = _as_float(rows.data.dtype)
+    x = rows.data.astype(dtype)
+    total = rows.reduce("sum", rows.without_missing(x, 0), rows.slots)
+    mean = quotient(total, rows.counts.astype(total.real.dtype))
+    return mean.astype(rows.data.dtype) if rows.is_float else mean, None
+
+
+def _mean_of_times(rows: GroupedRows) -> Array:
+    # pandas averages times as float64: each is rounded to one. The halves of 32 bits are added
+    # exactly, which is what its compensated sum comes to.
+    x = rows.without_missing(rows.data, 0).astype(jnp.float64).astype(jnp.int64)
+    high = rows.reduce("sum", x >> np.int64(32), rows.slots)
+    low = rows.reduce("sum", x & np.int64(2**32 - 1), rows.slots)
+    total = high.astype(jnp.float64) * np.float64(2.0**32) + low.astype(jnp.float64)
+    mean = quotient(total, rows.counts.astype(jnp.float64))
+    return as_times(mean)
+
+
+def _spread(op: str) -> Callable[[GroupedRows, Reduction], Any]:
+    def spread(rows: GroupedRows, spec: Reduction) -> Any:
+        x = rows.data.astype(float64())
+        name = "std" if op == "sem" else op
+        result = rows.reduce(name, x, rows.present, ddof=spec.ddof)
+        if op == "sem":
+            result = result / jnp.sqrt(jnp.maximum(rows.counts, 1).astype(result.dtype))
+        if rows.kind == "time":
+            return as_times(result), None
+        return result.astype(rows.data.dtype) if rows.is_float else result, None
+
+    return spread
+
+
+def _count(rows: GroupedRows, spec: Reduction) -> Any:
+    del spec
+    return rows.counts.astype(jax.dtypes.canonicalize_dtype(np.int64)), None
+
+
+def _size(rows: GroupedRows, spec: Reduction) -> Any:
+    del spec
+    counts = primitives.segment_count(rows.slots, rows.num_slots, **rows.layout.on_mesh)
+    return counts.astype(jax.dtypes.canonicalize_dtype(np.int64)), None
+
+
+def _fill(rows: GroupedRows) -> Any:
+    if rows.kind == "code":
+        return np.int32(-1)
+    if rows.kind == "time":
+        return np.int64(NAT)
+    return rows.data.dtype.type(np.nan) if rows.is_float else None
+
+
+def _picked(op: str) -> Callable[[GroupedRows, Reduction], Any]:
+    """One of the values: what "min", "max", "first" and "last" have in common."""
+
+    def pick(rows: GroupedRows, spec: Reduction) -> Any:
+        data, fill = rows.data, _fill(rows)
+        takes_missing = not spec.skipna and op in ("first", "last")
+        ids = rows.slots if takes_missing else rows.present
+        if rows.is_float and op in ("min", "max"):
+            # By the row that has it: of zeros of both signs pandas takes the first.
+            winners = rows.reduce(f"arg{op}", jax.lax.stop_gradient(data), ids)
+            taken = rows.for_slots(data, winners.astype(jnp.int32))
+            values = jnp.where(winners >= 0, taken, fill)
+        elif data.dtype == jnp.bool_:
+            values = rows.reduce(op, data.astype(jnp.int8), ids).astype(jnp.bool_)
+        else:
+            values = rows.reduce(op, data, ids, fill_value=fill)
+        valid = rows.counts >= max(spec.min_count, 1)
+        if takes_missing and rows.valid is not None:
+            valid = rows.reduce(op, rows.valid.astype(jnp.int8), ids) > 0
+        if fill is None:
+            return values, valid
+        return (jnp.where(valid, values, fill) if spec.min_count > 1 else values), None
+
+    return pick
+
+
+def _truth(op: str) -> Callable[[GroupedRows, Reduction], Any]:
+    def truth(rows: GroupedRows, spec: Reduction) -> Any:
+        ids = rows.present if spec.skipna else rows.slots
+        return rows.reduce(op, rows.data != rows.data.dtype.type(0), ids), None
+
+    return truth
+
+
+def _row_of(op: str) -> Callable[[GroupedRows, Reduction], Any]:
+    def row_of(rows: GroupedRows, spec: Reduction) -> Any:
+        del spec
+        data = rows.data.astype(jnp.int8) if rows.data.dtype == jnp.bool_ else rows.data
+        return rows.reduce(op, data, rows.present).astype(jnp.int32), None
+
+    return row_of
+
+
+REDUCTIONS: dict[str, Callable[[GroupedRows, Reduction], Any]] = {
+    "sum": _sum,
+    "prod": _prod,
+    "mean": _mean,
+    "var": _spread("var"),
+    "std": _spread("std"),
+    "sem": _spread("sem"),
+    "count": _count,
+    "min": _picked("min"),
+    "max": _picked("max"),
+    "first": _picked("first"),
+    "last": _picked("last"),
+    "any": _truth("any"),
+    "all": _truth("all"),
+    "argmin": _row_of("argmin"),
+    "argmax": _row_of("argmax"),
+    "size": _size,
+    "median": median,
+    "quantile": quantile,
+    "nunique": distinct_values,
+}
+
+
+# What has no value where one is missing, and is computed of those that there are.
+_SPOILT = ("sum", "prod", "mean", "var", "std", "sem", "min", "max", "median", "quantile")
+
+
+def _reduced(rows: GroupedRows, spec: Reduction) -> tuple[Array, Array | None]:
+    values, valid = REDUCTIONS[spec.op](rows, spec)
+    if spec.skipna or spec.op not in _SPOILT or not rows.can_miss:
+        return values, valid
+    is_whole = rows.counts == rows.reduce("count", None, rows.slots)
+    if jnp.issubdtype(values.dtype, jnp.inexact):
+        return jnp.where(is_whole, values, values.dtype.type(np.nan)), valid
+    if rows.kind != "number":
+        return jnp.where(is_whole, values, _fill(rows)), valid
+    return values, is_whole if valid is None else valid & is_whole
+
+
+@functools.partial(jax.jit, static_argnums=(3, 4, 5, 6, 7))
+def reduce_arrays(
+    arrays: Sequence[tuple[Array, Array | None]],
+    slots: Array,
+    kept: Array | None,
+    kinds: tuple[str, ...],
+    plan: tuple[tuple[int, Reduction], ...],
+    num_slots: int,
+    layout: Layout,
+    by_slot: bool = False,
+) -> tuple[tuple[Array, Array | None], ...]:
+    """Reduces columns as a plan says: pairs of a column's place and a reduction."""
+    columns = [
+        GroupedRows(data, valid, kind, slots, num_slots, layout)
+        for (data, valid), kind in zip(arrays, kinds, strict=True)
+    ]
+    results = [_reduced(columns[place], spec) for place, spec in plan]
+    if by_slot:
+        return tuple(results)
+    return tuple(of_groups(result, kept, layout) for result in results)
+
+
+def of_groups(result: Any, kept: Array | None, layout: Layout) -> Any:
+    """Inside a compiled function: what slots have, by group."""
+    if kept is not None:
+        result = jax.tree.map(lambda leaf: leaf[kept], result)
+    return layout.constrain(result)

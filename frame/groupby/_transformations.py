@@ -1,0 +1,249 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What grouped frames and series have that gives a value for each row."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from ..ops._dispatch import combine
+from ..table._column import NAT, NUMBER, Array, Column, ColumnType, fill_missing
+from ..table._dtypes import wide
+from ..table._recode import without_missing
+from ..table._take import settled, take_columns
+from ._filtrations import GroupByPlaces
+from ._grouped_column import array_kind
+from ._segmented_scans import Ranking, cumulated, filled_rows, ranked, shifted_rows
+
+
+class GroupByRows(GroupByPlaces):
+    """A value for each row, under the labels that rows have."""
+
+    def _columns(self) -> list[Column]:
+        return [self._table.columns[place] for place in self._places]
+
+    def _of_rows(self, columns: Sequence[Column]) -> Any:
+        """A result with a row for each row."""
+        num_rows = self._table.num_rows
+        columns = [settled(column, num_rows) for column in columns]
+        if self._is_series:
+            return self._source._make_series(columns[0], self._labels[0], self._table)
+        return self._source._make_frame(columns, self._labels, self._table)
+
+    def _cumulated(self, op: str, numeric_only: bool, skipna: bool) -> Any:
+        if numeric_only and not self._is_series:
+            return self._numeric()._cumulated(op, False, skipna)
+        columns = self._columns()
+        for column, label in zip(columns, self._labels, strict=True):
+            is_fit = column.is_numeric or (
+                column.type.is_time and (op in ("cummin", "cummax") or op == "cumsum")
+            )
+            if column.kind == "datetime" and op == "cumsum":
+                is_fit = False
+            if not is_fit:
+                raise TypeError(
+                    f"dtype '{column.dtype_name}' of column {label!r} does not support "
+                    f"operation '{op}'"
+                )
+        results = cumulated(
+            tuple(column.arrays for column in columns),
+            self._groups.slots,
+            self._order,
+            tuple(array_kind(column.type) for column in columns),
+            op,
+            bool(skipna),
+            self._grouped.may_drop,
+            self._groups.layout,
+        )
+        return self._of_rows(
+            [
+                self._extreme_bools(Column(*arrays))
+                if column.is_bool
+                else column.with_arrays(arrays)
+                for column, arrays in zip(columns, results, strict=True)
+            ]
+        )
+
+    def _extreme_bools(self, column: Column) -> Column:
+        # Where rows are in no group pandas makes floats of the bools so far, not objects.
+        if not column.is_bool or column.valid is None:
+            return column
+        found = settled(Column(column.data.astype(jnp.int8), column.valid), self._table.num_rows)
+        return found if found.is_float else Column(found.data != 0, found.valid)
+
+    def cumsum(self, numeric_only: bool = False, skipna: bool = True) -> Any:
+        """Adds up the values of each group so far.
+
+        Differences from pandas:
+            As of `sum`: integers give int64 or uint64, and floats are added up by a scan. Behind
+            an infinity the sum stays infinite; pandas' compensation makes it NaN.
+        """
+        return self._cumulated("cumsum", numeric_only, skipna)
+
+    def cumprod(self, numeric_only: bool = False, skipna: bool = True) -> Any:
+        """Multiplies the values of each group so far."""
+        return self._cumulated("cumprod", numeric_only, skipna)
+
+    def cummin(self, numeric_only: bool = False, skipna: bool = True) -> Any:
+        """Finds the least value of each group so far."""
+        return self._cumulated("cummin", numeric_only, skipna)
+
+    def cummax(self, numeric_only: bool = False, skipna: bool = True) -> Any:
+        """Finds the greatest value of each group so far."""
+        return self._cumulated("cummax", numeric_only, skipna)
+
+    def _shifted(self, periods: Any, *, in_place: bool = True) -> list[Column]:
+        """The columns moved; by zero rows, rows of no group keep their values if `in_place`."""
+        if isinstance(periods, (list, tuple)):
+            raise NotImplementedError(
+                f"groupby: shift by one number of periods at a time, got {periods!r}."
+            )
+        if isinstance(periods, bool) or not isinstance(periods, (int, np.integer)):
+            raise TypeError(f"Periods must be integer, but {periods} is {type(periods)}.")
+        groups = self._groups
+        if periods == 0 and in_place:
+            return self._columns()
+        periods = np.int32(np.clip(periods, -(2**30), 2**30))
+        row_ids = shifted_rows(self._order, groups.slots, periods, groups.num_slots, groups.layout)
+        columns = [fill_missing(column) for column in self._columns()]
+        return list(take_columns(columns, row_ids, groups.layout, holes=True))
+
+    def shift(self, periods: int = 1, freq: Any = None, fill_value: Any = None) -> Any:
+        """Moves the values of each group down by `periods` rows, up if that is negative.
+
+        Differences from pandas:
+            No `fill_value`: fill what is missing with `fillna`.
+        """
+        if freq is not None or fill_value is not None:
+            raise NotImplementedError(
+                "groupby: shift without freq and fill_value. Use fillna() on the result."
+            )
+        return self._of_rows(self._shifted(periods))
+
+    def diff(self, periods: int = 1) -> Any:
+        """What each value differs by from the one `periods` rows before it in its group."""
+        pairs, narrow = [], []
+        shifted = self._shifted(periods)
+        for column, before, label in zip(self._columns(), shifted, self._labels, strict=True):
+            if not (column.is_numeric or column.type.is_time):
+                raise TypeError(
+                    f"operation 'sub' not supported for dtype '{column.dtype_name}' "
+                    f"of column {label!r}"
+                )
+            if column.is_bool:
+                raise NotImplementedError(
+                    f"groupby: diff of bools, column {label!r}. Cast it to an integer first."
+                )
+            is_small = column.dtype in (np.int8, np.int16)
+            narrow.append(np.float32 if is_small else None)
+            if column.type.is_time:
+                pairs.append((Column(column.data), Column(before.data)))
+            elif column.is_float or (periods == 0 and not is_small):
+                # In place nothing is missing, and the difference keeps its dtype.
+                pairs.append((column, before))
+            else:
+                pairs.append((_as_float64(column), _as_float64(before)))
+        columns = []
+        own = self._columns()
+        for change, (x, before), dtype, column in zip(
+            combine("sub", pairs, self._table.num_rows), pairs, narrow, own, strict=True
+        ):
+            if column.type.is_time:
+                data = _known_change(change.data, x.data, before.data)
+                columns.append(Column(data, None, ColumnType("timedelta", unit=column.type.unit)))
+            else:
+                columns.append(change if dtype is None else Column(change.data.astype(dtype)))
+        return self._of_rows(columns)
+
+    def pct_change(self, periods: int = 1, fill_method: Any = None, freq: Any = None) -> Any:
+        """The change from the value `periods` rows before in its group, as a part of that."""
+        if fill_method is not None:
+            raise ValueError(f"fill_method must be None; got fill_method={fill_method!r}.")
+        if freq is not None:
+            raise NotImplementedError("groupby: pct_change without freq.")
+        pairs = []
+        shifted = self._shifted(periods, in_place=False)
+        for column, before, label in zip(self._columns(), shifted, self._labels, strict=True):
+            if not column.is_numeric or column.is_bool:
+                raise TypeError(
+                    f"operation 'truediv' not supported for dtype '{column.dtype_name}' "
+                    f"of column {label!r}"
+                )
+            if column.is_float:
+                pairs.append((column, before))
+            else:
+                pairs.append(tuple(_as_float64(one) for one in (column, before)))
+        ratios = combine("truediv", pairs, self._table.num_rows)
+        return self._of_rows([Column(_less_one(ratio.data)) for ratio in ratios])
+
+    def _filled(self, limit: int | None, forward: bool) -> Any:
+        if limit is not None and not isinstance(limit, (int, float, np.number)):
+            raise TypeError(f"an integer is required as limit, got {limit!r}")
+        if limit is not None:
+            # As in pandas, whose own number for no limit is -1.
+            limit = None if int(limit) == -1 else max(int(limit), 0)
+        groups, order = self._groups, self._order
+        columns = []
+        for column in map(without_missing, self._columns()):
+            row_ids = filled_rows(
+                order, column.missing(), groups.slots, limit, forward, groups.layout
+            )
+            holes = column.can_miss or self._grouped.may_drop
+            columns += take_columns([column], row_ids, groups.layout, holes=holes)
+        return self._of_rows(columns)
+
+    def ffill(self, limit: int | None = None) -> Any:
+        """Fills what is missing with the last value before it in its group."""
+        return self._filled(limit, True)
+
+    def bfill(self, limit: int | None = None) -> Any:
+        """Fills what is missing with the next value behind it in its group."""
+        return self._filled(limit, False)
+
+    def rank(
+        self,
+        method: str = "average",
+        ascending: bool = True,
+        na_option: str = "keep",
+        pct: bool = False,
+    ) -> Any:
+        """Ranks the values of each group."""
+        if na_option not in ("keep", "top", "bottom"):
+            raise ValueError("na_option must be one of 'keep', 'top', or 'bottom'")
+        if method not in ("average", "min", "max", "first", "dense"):
+            raise KeyError(method)
+        columns = self._columns()
+        for column, label in zip(columns, self._labels, strict=True):
+            if column.kind == "category" and not column.type.ordered:
+                raise TypeError(
+                    f"Cannot perform rank with non-ordered Categorical: column {label!r}"
+                )
+            if column.kind == "object" or column.dtype.kind == "c":
+                raise TypeError(f"rank: column {label!r} of {column.dtype_name} has no order.")
+        groups = self._groups
+        ranks = ranked(
+            tuple(column.arrays for column in columns),
+            groups.slots,
+            tuple(array_kind(column.type) for column in columns),
+            groups.num_slots,
+            Ranking(method, bool(ascending), na_option, bool(pct)),
+            groups.layout,
+        )
+        return self._of_rows([Column(rank) for rank in ranks])
+
+
+def _as_float64(column: Column) -> Column:
+    column = fill_missing(column)
+    return column if column.is_float else Column(column.data.astype(wide(np.float64)), None, NUMBER)
+
+
+@jax.jit
+def _known_change(change: Array, x: Array, before: Array) -> Array:
+    return jnp.where((x == NAT) | (before == NAT), np.int64(NAT), change)
+
+
+@jax.jit
+def _less_one(ratio: Array) -> Array:
+    return ratio - ratio.dtype.type(1)

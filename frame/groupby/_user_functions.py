@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Reductions of groups that users write."""
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from ..table._column import Array
+from ..table._layout import Layout
+from ._segment_reductions import of_groups
+
+
+class SegmentFunction:
+    """A function that reduces the values of all groups at once; see `segment_function`."""
+
+    def __init__(self, function: Callable[[Array, Array, int], Array]):
+        self.function = function
+        self.__name__ = getattr(function, "__name__", "segment_function")
+
+    def __call__(self, values: Array, segment_ids: Array, num_segments: int) -> Array:
+        return self.function(values, segment_ids, num_segments)
+
+
+def segment_function(function: Callable[[Array, Array, int], Array]) -> SegmentFunction:
+    """Makes a function of JAX one that `groupby(...).agg` and `transform` take.
+
+    Args:
+        function: `f(values, segment_ids, num_segments)`, which JAX can trace, returns an array of
+            shape `(num_segments,)`: what it makes of the values of each segment. `values` is a
+            column with NaN where a value is missing; rows whose id is -1 are in no segment. The
+            functions `primitives.segment_*` and those of `jax.ops` take just these arguments.
+
+    Example:
+        >>> from jaxframes import primitives
+        >>> from jaxframes.frame import JaxFrame, segment_function
+        >>> @segment_function
+        ... def span(x, ids, n):
+        ...     return primitives.segment_max(x, ids, n) - primitives.segment_min(x, ids, n)
+        >>> frame = JaxFrame({"k": [1, 2, 1], "x": [3, 4, 8]})
+        >>> frame.groupby("k").x.agg(span).tolist()
+        [5, 0]
+    """
+    return SegmentFunction(function)
+
+
+@functools.partial(jax.jit, static_argnums=(0, 4, 5, 6))
+def reduce_segments(
+    function: Callable[[Array, Array, int], Array],
+    values: Array,
+    slots: Array,
+    kept: Array | None,
+    num_slots: int,
+    layout: Layout,
+    by_slot: bool,
+) -> Array:
+    """Calls a user's function, and takes the groups from what it returns.
+
+    Raises:
+        ValueError: it does not return one value for each segment.
+    """
+    result = jnp.asarray(function(values, slots, num_slots))
+    if result.shape != (num_slots,):
+        raise ValueError(
+            f"segment_function: the result must have the shape ({num_slots},), got "
+            f"{result.shape}. Return one value for each segment."
+        )
+    return result if by_slot else of_groups(result, kept, layout)
+
+
+def known_reduction(function: Callable[..., Any]) -> tuple[str, dict[str, Any]] | None:
+    """The reduction that a function of NumPy, JAX or Python is, and its arguments."""
+    try:
+        return _KNOWN.get(function)
+    except TypeError:
+        return None
+
+
+def _known_functions() -> dict[Any, tuple[str, dict[str, Any]]]:
+    known: dict[Any, tuple[str, dict[str, Any]]] = {
+        len: ("size", {}),
+        sum: ("sum", {"skipna": False}),
+        min: ("min", {}),
+        max: ("max", {}),
+        any: ("any", {"skipna": False}),
+        all: ("all", {"skipna": False}),
+        np.size: ("size", {}),
+    }
+    for module in (np, jnp):
+        for name in ("sum", "prod", "mean", "median", "min", "max", "any", "all"):
+            known[getattr(module, name)] = (name, {})
+        # As NumPy divides, by the number of values.
+        for name in ("std", "var"):
+            known[getattr(module, name)] = (name, {"ddof": 0})
+    return known
+
+
+_KNOWN = _known_functions()

@@ -1,0 +1,272 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Labels and names changed; columns dropped, inserted and picked by label."""
+
+from collections.abc import Hashable
+from typing import Any, Self
+
+import numpy as np
+import pandas as pd
+
+from ..align._as_column import as_column, one_column
+from ..table._arguments import axis_number, no_inplace
+from ..table._column_labels import Labels
+from ..table._from_host import index_from
+from ..table._ndframe import FrameBase, NDFrame, SeriesBase
+from ..table._row_index import RowIndex
+from ._shape import places_after, relabelled
+
+
+def index_names(index: RowIndex) -> pd.Index:
+    """An index of pandas without rows that has the names of the levels."""
+    if index.num_levels == 1:
+        return pd.Index([], name=index.names[0])
+    return pd.MultiIndex.from_arrays([[]] * index.num_levels, names=list(index.names))
+
+
+class Renaming(NDFrame):
+    """Labels of rows changed, of frames and series alike."""
+
+    def _with_index(self, index: RowIndex) -> Self:
+        return self._like(self._table.replace(index=index))
+
+    def _index_of(self, labels: Any) -> RowIndex:
+        index = labels.index if isinstance(labels, pd.Series) and labels.name == "" else labels
+        if isinstance(index, SeriesBase):
+            return RowIndex((index._only,), (index._name,))
+        index = pd.Index(index) if not isinstance(index, pd.Index) else index
+        if len(index) != len(self):
+            raise ValueError(
+                f"Length mismatch: Expected axis has {len(self)} elements, new values have "
+                f"{len(index)} elements"
+            )
+        return index_from(index, self._table.capacity, self._layout)
+
+    def _named_index(self, mapper: Any, index: Any) -> RowIndex:
+        shell = pd.Series(np.empty(0), index=index_names(self._table.index))
+        words = {} if mapper is ... else {"mapper": mapper}
+        if index is not ...:
+            words["index"] = index
+        return self._table.index.named(shell.rename_axis(**words).index.names)
+
+
+class FrameRenaming(FrameBase, Renaming):
+    """Labels of a frame changed."""
+
+    def rename(
+        self,
+        mapper: Any = None,
+        *,
+        index: Any = None,
+        columns: Any = None,
+        axis: Any = None,
+        copy: Any = True,
+        inplace: bool = False,
+        level: Any = None,
+        errors: Any = "ignore",
+    ) -> Self:
+        """Changes labels of columns, by a dict or a function.
+
+        Differences from pandas:
+            Labels of rows are not changed: `index=` raises. Use `reset_index`, change the column,
+            and `set_index`.
+
+        Example:
+            >>> from jaxframes.frame import JaxFrame
+            >>> JaxFrame({"x": [1]}).rename(columns={"x": "y"}).columns.tolist()
+            ['y']
+        """
+        no_inplace("rename", inplace)
+        if mapper is not None and (index is not None or columns is not None):
+            raise TypeError("Cannot specify both 'mapper' and any of 'index' or 'columns'")
+        if mapper is not None and axis_number(axis or 0, self):
+            columns = mapper
+        elif mapper is not None or index is not None:
+            raise NotImplementedError(
+                "rename: labels of rows stay. Use reset_index(), change the column, set_index()."
+            )
+        if columns is None:
+            raise TypeError("must pass an index to rename")
+        changed = relabelled(
+            self._labels.index, lambda f: f.rename(columns=columns, level=level, errors=errors)
+        )
+        return self._of(self._table, Labels(changed))
+
+    def rename_axis(
+        self,
+        mapper: Any = ...,
+        *,
+        index: Any = ...,
+        columns: Any = ...,
+        axis: Any = 0,
+        copy: Any = True,
+        inplace: bool = False,
+    ) -> Self:
+        """Names the labels of rows, or those of columns."""
+        no_inplace("rename_axis", inplace)
+        if mapper is not ... and axis_number(axis, self):
+            mapper, columns = ..., mapper
+        labels, index_now = self._labels, self._table.index
+        if columns is not ...:
+            changed = relabelled(labels.index, lambda f: f.rename_axis(columns=columns))
+            labels = Labels(changed)
+        if mapper is not ... or index is not ...:
+            index_now = self._named_index(mapper, index)
+        return self._of(self._table.replace(index=index_now), labels)
+
+    def set_axis(self, labels: Any, *, axis: Any = 0, copy: Any = True) -> Self:
+        """Puts other labels on rows, or on columns with `axis=1`."""
+        if not axis_number(axis, self):
+            return self._with_index(self._index_of(labels))
+        changed = relabelled(self._labels.index, lambda f: f.set_axis(labels, axis=axis))
+        return self._of(self._table, Labels(changed))
+
+    def add_prefix(self, prefix: str, axis: Any = None) -> Self:
+        """Puts a text before each label of a column."""
+        _only_columns("add_prefix", axis, self)
+        changed = relabelled(self._labels.index, lambda f: f.add_prefix(prefix))
+        return self._of(self._table, Labels(changed))
+
+    def add_suffix(self, suffix: str, axis: Any = None) -> Self:
+        """Puts a text behind each label of a column."""
+        _only_columns("add_suffix", axis, self)
+        changed = relabelled(self._labels.index, lambda f: f.add_suffix(suffix))
+        return self._of(self._table, Labels(changed))
+
+    def filter(
+        self, items: Any = None, like: Any = None, regex: Any = None, axis: Any = None
+    ) -> Any:
+        """The columns whose labels are listed, contain a text, or match a pattern."""
+        _only_columns("filter", axis, self)
+        places, labels = places_after(self._labels.index, lambda f: f.filter(items, like, regex))
+        return self._picked(places, labels)
+
+    def insert(
+        self, loc: int, column: Hashable, value: Any, allow_duplicates: bool = False
+    ) -> None:
+        """Puts a column before the one at a place."""
+        shell = pd.DataFrame(columns=self._labels.index)
+        shell.insert(loc, column, np.empty(0), allow_duplicates=allow_duplicates)
+        columns = list(self._table.columns)
+        columns.insert(int(loc), as_column(one_column(value), self._table, column))
+        self._table, self._labels = self._table.with_columns(columns), Labels(shell.columns)
+
+    def drop(
+        self,
+        labels: Any = None,
+        *,
+        axis: Any = 0,
+        index: Any = None,
+        columns: Any = None,
+        level: Any = None,
+        inplace: bool = False,
+        errors: Any = "raise",
+    ) -> Self:
+        """Drops columns, or rows, by their labels.
+
+        Example:
+            >>> from jaxframes.frame import JaxFrame
+            >>> JaxFrame({"x": [1], "y": [2]}).drop(columns="x").columns.tolist()
+            ['y']
+        """
+        no_inplace("drop", inplace)
+        if labels is not None:
+            if index is not None or columns is not None:
+                raise ValueError("Cannot specify both 'labels' and 'index'/'columns'")
+            if axis_number(axis, self):
+                columns = labels
+            else:
+                index = labels
+        elif index is None and columns is None:
+            raise ValueError("Need to specify at least one of 'labels', 'index' or 'columns'")
+        result = self
+        if columns is not None:
+            every = self._labels.index
+            try:
+                places, kept = places_after(
+                    every, lambda f: f.drop(columns=columns, level=level, errors=errors)
+                )
+            except KeyError as error:
+                raise KeyError(f"{error.args[0]}. The columns are {list(every)}.") from None
+            result = self._picked(places, kept)
+        if index is not None:
+            result = result._without_labels(index, level, errors)  # pyright: ignore
+        return result
+
+    def _picked(self, places: list[int], labels: pd.Index) -> Self:
+        columns = [self._table.columns[place] for place in places]
+        table = self._table
+        if not columns and not table.index.levels and len(table.columns):
+            # No array is left to say how many rows there is room for.
+            table = table.replace(index=RowIndex(table.index_columns(), table.index.names))
+        return self._of(table.with_columns(columns), Labels(labels))
+
+
+class SeriesRenaming(SeriesBase, Renaming):
+    """The name of a series changed, and that of its index."""
+
+    def rename(
+        self,
+        index: Any = None,
+        *,
+        axis: Any = None,
+        copy: Any = True,
+        inplace: bool = False,
+        level: Any = None,
+        errors: Any = "ignore",
+    ) -> Self:
+        """Gives the series a name.
+
+        Differences from pandas:
+            Labels of rows are not changed: a dict or a function raises.
+        """
+        no_inplace("rename", inplace)
+        axis_number(axis or 0, self)
+        if callable(index) or isinstance(index, (dict, pd.Series, list, np.ndarray)):
+            raise NotImplementedError(
+                "rename: labels of rows stay, and the name must be a scalar. Use reset_index(), "
+                "change the column, and set_index()."
+            )
+        return self._of(self._table, index)
+
+    def rename_axis(
+        self,
+        mapper: Any = ...,
+        *,
+        index: Any = ...,
+        axis: Any = 0,
+        copy: Any = True,
+        inplace: bool = False,
+    ) -> Self:
+        """Names the labels of rows."""
+        no_inplace("rename_axis", inplace)
+        axis_number(axis, self)
+        return self._with_index(self._named_index(mapper, index))
+
+    def set_axis(self, labels: Any, *, axis: Any = 0, copy: Any = True) -> Self:
+        """Puts other labels on rows."""
+        axis_number(axis, self)
+        return self._with_index(self._index_of(labels))
+
+    def drop(
+        self,
+        labels: Any = None,
+        *,
+        axis: Any = 0,
+        index: Any = None,
+        columns: Any = None,
+        level: Any = None,
+        inplace: bool = False,
+        errors: Any = "raise",
+    ) -> Self:
+        """Drops rows by their labels."""
+        no_inplace("drop", inplace)
+        axis_number(axis, self)
+        labels = index if labels is None else labels
+        if labels is None and columns is None:
+            raise ValueError("Need to specify at least one of 'labels', 'index' or 'columns'")
+        return self if labels is None else self._without_labels(labels, level, errors)  # pyright: ignore
+
+
+def _only_columns(method: str, axis: Any, owner: NDFrame) -> None:
+    if not axis_number(1 if axis is None else axis, owner):
+        raise NotImplementedError(f"{method}: axis must be 1. Labels of rows stay as they are.")

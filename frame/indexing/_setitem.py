@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Columns set and added: a name is bound to new values, and no array changes."""
+
+from collections.abc import Hashable
+from typing import Any, Self
+
+import numpy as np
+import pandas as pd
+
+from ..align._as_column import as_column, one_column, parts_of
+from ..align._mask import is_mask
+from ..table._ndframe import FrameBase, SeriesBase
+from ..table._table import either_needed
+
+
+class FrameAssignment(FrameBase):
+    """Columns set and added."""
+
+    def __setitem__(self, label: Hashable, value: Any) -> None:
+        if isinstance(label, (list, np.ndarray, pd.Index)) and not is_mask(label):
+            for one, part in zip(label, parts_of(value, len(label)), strict=True):
+                self[one] = part
+            return
+        # From Python 3.12 on a slice is hashable.
+        if not isinstance(label, Hashable) or isinstance(label, slice):
+            raise NotImplementedError(
+                "JaxFrame: rows cannot be set in place. "
+                "Use where() or mask() and assign the result."
+            )
+        value = one_column(value)
+        column = as_column(value, self._table, label)
+        columns = list(self._table.columns)
+        if label in self._labels:
+            columns[self._labels.place(label)] = column
+        else:
+            columns.append(column)
+            self._labels = self._labels.with_label(label)
+        self._table = self._table.with_columns(columns)
+        if isinstance(value, SeriesBase):
+            needed = either_needed(self._table.needed, value._table.needed)
+            self._table = self._table.replace(needed=needed)
+
+    def assign(self, **values: Any) -> Self:
+        """Sets or adds columns, in a new frame.
+
+        Differences from pandas:
+            None. A value that is a function is given the frame as it is so far.
+
+        Example:
+            >>> from jaxframes.frame import JaxFrame
+            >>> JaxFrame({"x": [1, 2]}).assign(y=lambda f: f.x + 1).to_pandas().to_numpy().tolist()
+            [[1, 2], [2, 3]]
+        """
+        result = self._of(self._table, self._labels)
+        for name, value in values.items():
+            result[name] = value(result) if callable(value) else value
+        return result

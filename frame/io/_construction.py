@@ -1,0 +1,197 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Frames and series made of what a user has."""
+
+from collections.abc import Hashable, Mapping
+from types import MappingProxyType
+from typing import Any
+
+import jax
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+
+from ..align._as_column import as_column
+from ..mapping._astype import as_dtype, cast_columns
+from ..table._column import Column
+from ..table._column_labels import Labels
+from ..table._dictionary import Dictionary, encode_objects
+from ..table._from_host import column_from, index_from
+from ..table._layout import Layout, layout_of
+from ..table._ndframe import FrameBase, SeriesBase
+from ..table._row_index import RANGE, RowIndex
+from ..table._table import Table, as_count
+from ..table._take import resized
+
+NO_CODES: Mapping[int, Dictionary] = MappingProxyType({})
+
+
+def table_of_data(
+    data: Any, index: Any, columns: Any, dtype: Any, sharding: Any
+) -> tuple[Table, Labels]:
+    """The table and the labels of what a frame is made of."""
+    layout = layout_of(sharding, "JaxFrame")
+    if isinstance(data, FrameBase):
+        return _of_frame(data, index, columns, dtype, sharding)
+    if _is_arrow(data) and columns is None and index is None and dtype is None:
+        return table_of_arrow(as_arrow_table(data), layout)
+    if isinstance(data, Mapping) and any(map(_is_on_device, data.values())):
+        return _of_columns(data, index, columns, dtype, layout)
+    if isinstance(data, jax.Array):
+        return _of_matrix(data, index, columns, dtype, layout)
+    dictionaries = NO_CODES
+    if isinstance(data, dict) and columns is None and dtype is None:
+        data, dictionaries = _encoded(data)
+    frame = pd.DataFrame(data, index=index, columns=columns, dtype=dtype)
+    return table_of_pandas(frame, layout, dictionaries)
+
+
+def _encoded(data: dict[Any, Any]) -> tuple[dict[Any, Any], dict[int, Dictionary]]:
+    """Codes in place of strings, and by the places of those columns the dictionaries."""
+    dictionaries: dict[int, Dictionary] = {}
+    columns: dict[Any, Any] = {}
+    for place, (name, values) in enumerate(data.items()):
+        encoded = encode_objects(values)
+        if encoded is not None:
+            values, dictionaries[place] = encoded
+        columns[name] = values
+    return columns, dictionaries
+
+
+def table_of_pandas(
+    frame: pd.DataFrame, layout: Layout, dictionaries: Mapping[int, Dictionary] = NO_CODES
+) -> tuple[Table, Labels]:
+    """The table of a frame of pandas, of which some columns may be codes of strings."""
+    capacity = layout.capacity_for(len(frame))
+    columns = tuple(
+        column_from(frame.iloc[:, place], capacity, layout, label, dictionaries.get(place))
+        for place, label in enumerate(frame.columns)
+    )
+    row_index = index_from(frame.index, capacity, layout)
+    table = Table(columns, row_index, as_count(len(frame)), layout=layout)
+    return table, Labels(frame.columns)
+
+
+def table_of_arrow(table: pa.Table, layout: Layout) -> tuple[Table, Labels]:
+    """The table of one of Arrow, with the index that pandas wrote into its metadata."""
+    capacity = layout.capacity_for(table.num_rows)
+    metadata = table.schema.pandas_metadata
+    shell = pa.Table.from_batches([], table.schema).to_pandas() if metadata else None
+    if shell is None or isinstance(shell.index, pd.RangeIndex):
+        row_index, names = _range_of(metadata), list(table.column_names)
+        labels = Labels(pd.Index(names, dtype="str")) if shell is None else Labels(shell.columns)
+        names = names if shell is None else [n for n in names if n in set(map(str, shell.columns))]
+    else:
+        stored = [n for n in metadata["index_columns"] if isinstance(n, str)]
+        levels = tuple(column_from(table[name], capacity, layout, name) for name in stored)
+        row_index = RowIndex(levels, tuple(shell.index.names))
+        names = [name for name in table.column_names if name not in stored]
+        labels = Labels(shell.columns)
+    columns = tuple(column_from(table[name], capacity, layout, name) for name in names)
+    return Table(columns, row_index, as_count(table.num_rows), layout=layout), labels
+
+
+def as_arrow_table(data: Any) -> pa.Table:
+    """A table of anything with Arrow's `__arrow_c_stream__`."""
+    # A stream without rows would lose its dictionaries.
+    return data if isinstance(data, pa.Table) else pa.table(data)
+
+
+def _range_of(metadata: dict[str, Any] | None) -> RowIndex:
+    for stored in (metadata or {}).get("index_columns", ()):
+        if isinstance(stored, dict):
+            return RowIndex((), (stored["name"],), stored["start"], stored["step"])
+    return RANGE
+
+
+def _is_arrow(data: Any) -> bool:
+    if isinstance(data, (pa.Table, pa.RecordBatch)):
+        return True
+    return hasattr(data, "__arrow_c_stream__") and not isinstance(data, (pd.DataFrame, pd.Series))
+
+
+def _is_on_device(value: Any) -> bool:
+    return isinstance(value, (jax.Array, SeriesBase))
+
+
+def _of_frame(
+    frame: FrameBase, index: Any, columns: Any, dtype: Any, sharding: Any
+) -> tuple[Table, Labels]:
+    if index is not None:
+        raise NotImplementedError(
+            "JaxFrame: index= of a JaxFrame would pick rows by label. Use reindex of pandas, or "
+            "set_index."
+        )
+    result: Any = frame if columns is None else frame[list(columns)]  # pyright: ignore
+    result = result if dtype is None else result.astype(dtype)
+    table = result._table
+    if sharding is not None:
+        table = relaid(table, layout_of(sharding, "JaxFrame"))
+    return table, result._labels
+
+
+def relaid(table: Table, layout: Layout) -> Table:
+    """The same table on another layout."""
+    if layout == table.layout:
+        return table
+    capacity = layout.capacity_for(table.num_rows_on_host)
+    columns = (*table.columns, *table.index.levels)
+    if columns and columns[0].data.shape[0] != capacity:
+        columns = resized(columns, capacity, table.layout)
+    moved = tuple(
+        Column(
+            layout.place(column.data),
+            None if column.valid is None else layout.place(column.valid),
+            column.type,
+        )
+        for column in columns
+    )
+    num_columns = len(table.columns)
+    index = table.index
+    if index.levels:
+        index = RowIndex(moved[num_columns:], index.names)
+    return table.replace(columns=moved[:num_columns], index=index, layout=layout)
+
+
+def _of_columns(
+    data: Mapping[Hashable, Any], index: Any, columns: Any, dtype: Any, layout: Layout
+) -> tuple[Table, Labels]:
+    names = list(data) if columns is None else list(columns)
+    series = [value for value in data.values() if isinstance(value, SeriesBase)]
+    if series:
+        table = series[0]._table
+    else:
+        lengths = {len(value) for value in data.values() if not np.isscalar(value)}
+        if len(lengths) > 1:
+            raise ValueError("All arrays must be of the same length")
+        num_rows = lengths.pop()
+        capacity = layout.capacity_for(num_rows)
+        row_index = RANGE if index is None else index_from(pd.Index(index), capacity, layout)
+        table = Table((), row_index, as_count(num_rows), layout=layout)
+        if row_index is RANGE:
+            # A table without columns has the capacity of its first one.
+            first = next(value for value in data.values() if isinstance(value, jax.Array))
+            table = table.with_columns([column_from(first, capacity, layout)])
+    made = tuple(as_column(data[name], table, name) for name in names)
+    table = table.with_columns(made)
+    if dtype is not None:
+        dtypes = [as_dtype(dtype)] * len(made)
+        table = table.with_columns(cast_columns(made, dtypes, table.num_rows, layout))
+    return table, Labels.of(names)
+
+
+def _of_matrix(
+    data: jax.Array, index: Any, columns: Any, dtype: Any, layout: Layout
+) -> tuple[Table, Labels]:
+    if data.ndim == 1:
+        data = data[:, None]
+    if data.ndim != 2:
+        raise ValueError(f"Must pass 2-d input. shape={data.shape}")
+    labels = pd.RangeIndex(data.shape[1]) if columns is None else pd.Index(columns)
+    if len(labels) != data.shape[1]:
+        raise ValueError(
+            f"Shape of passed values is {data.shape}, indices imply {(data.shape[0], len(labels))}"
+        )
+    table, _ = _of_columns(
+        {place: data[:, place] for place in range(data.shape[1])}, index, None, dtype, layout
+    )
+    return table, Labels(labels)

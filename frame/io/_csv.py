@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Frames from and to files of comma-separated values, through Arrow."""
+
+from collections.abc import Hashable, Mapping, Sequence
+from typing import Any
+
+import pandas as pd
+import pyarrow as pa
+from pyarrow import csv
+
+from ..table._layout import layout_of
+from ..table._ndframe import FrameBase
+from ._construction import table_of_arrow
+
+
+def read_csv(
+    filepath_or_buffer: Any,
+    *,
+    sep: str = ",",
+    names: Sequence[str] | None = None,
+    usecols: Sequence[str] | None = None,
+    dtype: Mapping[str, Any] | None = None,
+    index_col: Hashable = None,
+    skiprows: int = 0,
+    na_values: Sequence[str] | None = None,
+    sharding: Any = None,
+) -> Any:
+    """Reads a file of comma-separated values.
+
+    Differences from pandas:
+        Arrow finds out the types: times that are written as ISO 8601 are read as such, and the
+        words that mean a missing value are Arrow's, unless `na_values` are given.
+
+    Args:
+        filepath_or_buffer: a path, or a file of bytes.
+        sep: what stands between two values.
+        names: labels of the columns, for a file without them.
+        usecols: the columns that are read; all if left out.
+        dtype: dtypes of some columns.
+        index_col: the column that holds the labels of rows.
+        skiprows: lines that are left out at the top.
+        na_values: strings that mean a missing value.
+        sharding: where the rows lie; see `JaxFrame`.
+
+    Example:
+        >>> import io
+        >>> from jaxframes.frame import read_csv
+        >>> read_csv(io.BytesIO(b"x,y\\n1,a\\n2,b\\n"))["x"].tolist()
+        [1, 2]
+    """
+    if hasattr(filepath_or_buffer, "getvalue") and isinstance(filepath_or_buffer.getvalue(), str):
+        filepath_or_buffer = pa.BufferReader(filepath_or_buffer.getvalue().encode())
+    convert: dict[str, Any] = {"include_columns": None if usecols is None else list(usecols)}
+    convert["strings_can_be_null"] = True
+    if na_values is not None:
+        convert["null_values"] = list(na_values)
+    if dtype:
+        convert["column_types"] = {name: _arrow_type(one) for name, one in dtype.items()}
+    table = csv.read_csv(
+        filepath_or_buffer,
+        read_options=csv.ReadOptions(column_names=names, skip_rows=skiprows),
+        parse_options=csv.ParseOptions(delimiter=sep),
+        convert_options=csv.ConvertOptions(**convert),
+    )
+    table_of_rows, labels = table_of_arrow(table, layout_of(sharding, "read_csv"))
+    frame = FrameBase.frame_class._of(table_of_rows, labels)
+    return frame if index_col is None else frame.set_index(index_col)
+
+
+def _arrow_type(dtype: Any) -> pa.DataType:
+    dtype = pd.api.types.pandas_dtype(dtype)
+    if isinstance(dtype, pd.StringDtype):
+        return pa.large_string()
+    if isinstance(dtype, pd.CategoricalDtype):
+        raise NotImplementedError("read_csv: dtype must not be a category. Use astype afterwards.")
+    return pa.from_numpy_dtype(dtype)
+
+
+class FrameCsv(FrameBase):
+    """A frame as comma-separated values."""
+
+    def to_csv(
+        self, path_or_buf: Any = None, *, sep: str = ",", header: bool = True, index: bool = True
+    ) -> str | None:
+        """Writes comma-separated values into a file, or returns them.
+
+        Differences from pandas:
+            Arrow writes: strings that need it stand in quotation marks, bools are true and false,
+            1.0 is 1, and timedeltas are counts of their unit.
+        """
+        frame: Any = self.reset_index() if index else self  # pyright: ignore
+        if index and self._table.index.names == (None,):
+            frame = frame.rename(columns={frame._labels[0]: ""})
+        table = _plain(frame.to_arrow())
+        options = csv.WriteOptions(delimiter=sep, include_header=header)
+        if path_or_buf is not None:
+            csv.write_csv(table, path_or_buf, options)
+            return None
+        sink = pa.BufferOutputStream()
+        csv.write_csv(table, sink, options)
+        return sink.getvalue().to_pybytes().decode()
+
+
+def _plain(table: pa.Table) -> pa.Table:
+    """Dictionaries written out, which the writer of Arrow does not know."""
+    columns = [
+        column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column
+        for column in table.columns
+    ]
+    return pa.Table.from_arrays(columns, names=table.column_names)

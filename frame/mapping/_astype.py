@@ -1,0 +1,260 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Columns of another dtype."""
+
+import functools
+from collections.abc import Mapping, Sequence
+from typing import Any, Self
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pandas as pd
+
+from ..ops._array_ops import converted
+from ..table._column import NAT, UNITS, Array, Column, ColumnType
+from ..table._distinct_values import through_values
+from ..table._dtypes import wide
+from ..table._from_host import check_width
+from ..table._layout import ONE_DEVICE, Layout
+from ..table._ndframe import FrameBase, SeriesBase
+from ..table._recode import with_unit
+from ..table._table import Count, Table, is_row
+from ..table._take import settled
+from ..table._tracing import at_once, is_traced
+
+NO_INTEGER = (
+    "Cannot convert non-finite values (NA or inf) to integer. Replace or remove non-finite values "
+    "first, with fillna or dropna"
+)
+
+
+def as_dtype(dtype: Any) -> Any:
+    """What pandas understands by a dtype, where a column can have it.
+
+    Raises:
+        TypeError: pandas knows no such dtype.
+        NotImplementedError: no column has it.
+    """
+    known = np.dtype(dtype) if dtype == jnp.bfloat16 else pd.api.types.pandas_dtype(dtype)
+    if known == np.dtype(object) or (
+        not isinstance(known, (np.dtype, pd.CategoricalDtype))
+        and not (isinstance(known, pd.StringDtype) and known.na_value is np.nan)
+    ):
+        raise NotImplementedError(
+            f"astype: dtype must be one that the device holds, got {known}. "
+            "Use to_pandas().astype()."
+        )
+    return known
+
+
+def cast(column: Column, dtype: Any, num_rows: Count, layout: Layout = ONE_DEVICE) -> Column:
+    """A column as one of another dtype; see `JaxFrame.astype`."""
+    return cast_columns([column], [as_dtype(dtype)], num_rows, layout)[0]
+
+
+def cast_columns(
+    columns: Sequence[Column], dtypes: Sequence[Any], num_rows: Count, layout: Layout
+) -> list[Column]:
+    """Columns as those of other dtypes. Those of numbers are one compiled call."""
+    results: list[Any] = [None] * len(columns)
+    numbers: list[tuple[int, Column, np.dtype]] = []
+    for place, (column, dtype) in enumerate(zip(columns, dtypes, strict=True)):
+        if column.is_numeric and isinstance(dtype, np.dtype) and dtype.kind not in "mMOUSV":
+            check_width(dtype, "astype")
+            numbers.append((place, _checked(column, dtype, num_rows), dtype))
+        else:
+            results[place] = _cast_typed(column, dtype, num_rows, layout)
+    if numbers:
+        made = _convert(
+            tuple(column.arrays for _, column, _ in numbers),
+            tuple(dtype for _, _, dtype in numbers),
+            is_traced(columns, num_rows),
+        )
+        for (place, _, _), arrays in zip(numbers, made, strict=True):
+            results[place] = Column(*arrays)
+    return results
+
+
+def _checked(column: Column, dtype: np.dtype, num_rows: Count) -> Column:
+    """The column, of which all values have one in `dtype`.
+
+    Raises:
+        IntCastingNaNError, ValueError: some have none.
+    """
+    if is_traced(column, num_rows):
+        return column
+    if column.valid is not None and dtype.kind in "iu":
+        column = settled(column, num_rows)
+        if column.is_bool and column.valid is not None:
+            raise ValueError("cannot convert float NaN to integer")
+    if dtype.kind in "iu" and column.dtype.kind not in "biu" and column.dtype.kind != "c":
+        not_finite, negative = at_once(_not_integers, column.data, num_rows)
+        if bool(not_finite):
+            raise pd.errors.IntCastingNaNError(NO_INTEGER)
+        if dtype.kind == "u" and bool(negative):
+            raise ValueError(f"Cannot losslessly cast from {column.dtype} to {dtype}")
+    return column
+
+
+@jax.jit
+def _not_integers(data: Array, num_rows: Count) -> tuple[Array, Array]:
+    valid = is_row(data.shape[0], num_rows)
+    return jnp.any(valid & ~jnp.isfinite(data)), jnp.any(valid & (data < 0))
+
+
+@functools.partial(jax.jit, static_argnums=(1, 2))
+def _convert(columns: Any, dtypes: tuple[np.dtype, ...], keep_holes: bool) -> Any:
+    return tuple(
+        _convert_one(data, valid, dtype, keep_holes)
+        for (data, valid), dtype in zip(columns, dtypes, strict=True)
+    )
+
+
+def _convert_one(
+    data: Array, valid: Array | None, dtype: np.dtype, keep_holes: bool
+) -> tuple[Array, Array | None]:
+    if dtype == np.bool_:
+        # NaN is not zero, and so counts as True.
+        flags = data != data.dtype.type(0)
+        return (flags if valid is None else flags | ~valid), None
+    if dtype.kind != "c" and jnp.issubdtype(data.dtype, jnp.complexfloating):
+        data = data.real
+    if dtype.kind not in "iu":
+        if valid is not None:
+            # pandas has such a column as one of float64 with NaN.
+            data = jnp.where(valid, converted(data, wide(np.float64)), np.float64(np.nan))
+        return converted(data, dtype), None
+    if not jnp.issubdtype(data.dtype, jnp.floating):
+        return data.astype(dtype), valid
+    if keep_holes:
+        valid = jnp.isfinite(data)
+        if dtype.kind == "u":
+            valid = valid & (data >= 0)
+    # C goes through 32 bits, and wraps; XLA would stop at the extremes of the narrow type.
+    whole = data.astype(jnp.int32) if dtype.itemsize < 4 else data
+    return whole.astype(dtype), valid
+
+
+def _cast_typed(column: Column, dtype: Any, num_rows: Count, layout: Layout) -> Column:
+    if column.kind == "string" and isinstance(dtype, pd.StringDtype):
+        return column
+    if isinstance(dtype, np.dtype) and dtype.kind in "mM":
+        kind, unit = ("datetime" if dtype.kind == "M" else "timedelta"), np.datetime_data(dtype)[0]
+        if unit in UNITS and column.kind == kind:
+            return _with_unit(column, unit, num_rows)
+        if unit in UNITS and _counts(column):
+            return Column(column.data.astype(jnp.int64), None, ColumnType(kind, unit=unit))
+    if column.type.is_time and dtype == np.int64:
+        return Column(column.data)
+    return through_values(column, num_rows, layout, lambda values: values.astype(dtype), "astype")
+
+
+def _counts(column: Column) -> bool:
+    """Whether the values are integers of which int64 holds every one."""
+    is_integer = column.is_numeric and column.dtype.kind in "iu" and column.valid is None
+    return is_integer and column.dtype != np.uint64
+
+
+def _with_unit(column: Column, unit: str, num_rows: Count) -> Column:
+    steps = UNITS.index(unit) - UNITS.index(column.type.unit or unit)
+    if steps <= 0:
+        return with_unit(column, unit)
+    most = np.iinfo(np.int64).max // 1000**steps
+    beyond = _beyond(column.data, np.int64(most), num_rows)
+    if is_traced(beyond):
+        # A time that the unit cannot count is missing.
+        counted = Column(_bounded(column.data, np.int64(most)), None, column.type)
+        return with_unit(counted, unit)
+    if bool(beyond):
+        error = (
+            pd.errors.OutOfBoundsDatetime
+            if column.kind == "datetime"
+            else pd.errors.OutOfBoundsTimedelta
+        )
+        raise error(f"astype: values must be ones that {unit} can count in 64 bits")
+    return with_unit(column, unit)
+
+
+@jax.jit
+def _beyond(data: Array, most: Array, num_rows: Count) -> Array:
+    far = (data != NAT) & ((data > most) | (data < -most))
+    return jnp.any(far & is_row(data.shape[0], num_rows))
+
+
+@jax.jit
+def _bounded(data: Array, most: Array) -> Array:
+    return jnp.where((data > most) | (data < -most), NAT, data)
+
+
+class FrameCast(FrameBase):
+    """A frame's columns of other dtypes."""
+
+    def astype(self, dtype: Any, copy: Any = True, errors: str = "raise") -> Self:
+        """Casts columns to a dtype, or each to its own by a dict.
+
+        Differences from pandas:
+            Dtypes that no device holds raise. Inside `jit` a float that is no integer (NaN,
+            infinity; below zero for an unsigned one) comes out missing, where pandas raises; and
+            numbers become strings or categories only outside.
+
+        Example:
+            >>> from jaxframes.frame import JaxFrame
+            >>> JaxFrame({"x": [1.5, 2.0]}).astype({"x": "int32"}).x.tolist()
+            [1, 2]
+        """
+        check_errors(errors)
+        columns, wanted = list(self._table.columns), {}
+        if isinstance(dtype, (Mapping, pd.Series)):
+            for label, one in dtype.items():
+                if label not in self._labels:
+                    raise KeyError(
+                        "Only a column name can be used for the key in a dtype mappings argument. "
+                        f"{label!r} not found in columns."
+                    )
+                wanted.update(dict.fromkeys(self._labels.places(label), as_dtype(one)))
+        else:
+            wanted = dict.fromkeys(range(len(columns)), as_dtype(dtype))
+        places = list(wanted)
+        made = _cast_named(self._table, places, list(wanted.values()), self._labels, errors)
+        for place, column in zip(places, made, strict=True):
+            columns[place] = column
+        return self._like(self._table.with_columns(columns))
+
+
+class SeriesCast(SeriesBase):
+    """A series of another dtype."""
+
+    def astype(self, dtype: Any, copy: Any = True, errors: str = "raise") -> Self:
+        """Casts the values to a dtype; see `JaxFrame.astype`."""
+        check_errors(errors)
+        if isinstance(dtype, (Mapping, pd.Series)):
+            if len(dtype) > 1 or self._name not in dtype:
+                raise KeyError(
+                    "Only the Series name can be used for the key in Series dtype mappings."
+                )
+            dtype = dtype[self._name]
+        made = _cast_named(self._table, [0], [as_dtype(dtype)], [self._name], errors)
+        return self._with_column(made[0])
+
+
+def check_errors(errors: str) -> None:
+    """Raises for an `errors=` that pandas does not know."""
+    if errors not in ("raise", "ignore"):
+        raise ValueError(
+            f"Expected value of kwarg 'errors' to be one of ['raise', 'ignore']. Got {errors!r}"
+        )
+
+
+def _cast_named(
+    table: Table, places: list[int], dtypes: list[Any], labels: Any, errors: str
+) -> list[Column]:
+    columns = [table.columns[place] for place in places]
+    try:
+        return cast_columns(columns, dtypes, table.num_rows, table.layout)
+    except (ValueError, TypeError) as error:
+        if errors == "ignore":
+            return columns
+        names = [labels[place] for place in places]
+        named = f"column {names[0]!r}" if len(names) == 1 else f"columns {names}"
+        error.add_note(f"astype: while casting {named}")
+        raise

@@ -1,0 +1,251 @@
+# SPDX-License-Identifier: Apache-2.0
+"""map, replace and isin."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Self
+
+import jax.numpy as jnp
+import numpy as np
+import pandas as pd
+
+from ..reductions._agg import apply_one
+from ..table._arguments import no_inplace
+from ..table._column import Column
+from ..table._distinct_values import column_of_results, looked_up, through_values
+from ..table._ndframe import FrameBase, NDFrame, SeriesBase
+from ..table._table import Table
+from ._apply import map_traceable
+from ._isin import flags_in, host_values, places_in
+from ._missing import missing_flags
+from ._where_columns import choose_scalar
+
+
+class FrameMap(FrameBase):
+    """A frame's values looked up."""
+
+    def isin(self, values: Any) -> Self:
+        """Whether each value is among others: of a list, or of a dict's for its column.
+
+        Example:
+            >>> from jaxframes.frame import JaxFrame
+            >>> JaxFrame({"x": [1, 2]}).isin([2, 3]).x.tolist()
+            [False, True]
+        """
+        table, columns = self._table, self._table.columns
+        if isinstance(values, (SeriesBase, pd.Series, FrameBase, pd.DataFrame)):
+            return self._isin_aligned(values)
+        if isinstance(values, Mapping):
+            none = jnp.zeros(table.capacity, jnp.bool_)
+            flags = [
+                flags_in(column, values[label], table) if label in values else none
+                for label, column in zip(self._labels, columns, strict=True)
+            ]
+        else:
+            if not pd.api.types.is_list_like(values):
+                raise TypeError(
+                    "only list-like or dict-like objects are allowed to be passed to "
+                    f"DataFrame.isin(), you passed a '{type(values).__name__}'"
+                )
+            flags = [flags_in(column, values, table) for column in columns]
+        return self._like(table.with_columns([Column(flag) for flag in flags]))
+
+    def _isin_aligned(self, values: Any) -> Self:
+        raise NotImplementedError(
+            "isin: values must be a list or a dict of lists, got "
+            f"{type(values).__name__}. Compare with ==, or pass values.tolist()."
+        )
+
+    def replace(
+        self,
+        to_replace: Any = None,
+        value: Any = ...,
+        *,
+        inplace: bool = False,
+        regex: Any = False,
+    ) -> Self:
+        """Replaces values by others, given as scalars, lists, or a dict; see `JaxSeries.replace`.
+
+        Example:
+            >>> from jaxframes.frame import JaxFrame
+            >>> JaxFrame({"x": [1, 2]}).replace(1, 5).x.tolist()
+            [5, 2]
+        """
+        columns = []
+        per_column = isinstance(to_replace, Mapping) and (
+            value is not ... or all(isinstance(one, Mapping) for one in to_replace.values())
+        )
+        for label, column in zip(self._labels, self._table.columns, strict=True):
+            old, new = to_replace, value
+            if per_column:
+                if label not in to_replace:
+                    columns.append(column)
+                    continue
+                old = to_replace[label]
+                new = value[label] if isinstance(value, Mapping) else value
+            columns.append(_replaced(column, old, new, inplace, regex, self._table))
+        return self._like(self._table.with_columns(columns))
+
+    def map(self, func: Callable[..., Any], na_action: Any = None, **kwargs: Any) -> Self:
+        """Applies a JAX-traceable function to each value; see `JaxSeries.map`."""
+        if na_action not in (None, "ignore"):
+            raise ValueError(f"na_action must be 'ignore' or None. Got {na_action!r}")
+        return self._like(
+            self._table.with_columns(
+                [
+                    _mapped(column, func, na_action, kwargs, self._table)
+                    for column in self._table.columns
+                ]
+            )
+        )
+
+
+class SeriesMap(SeriesBase, NDFrame):
+    """A series' values looked up."""
+
+    def isin(self, values: Any) -> Self:
+        """Whether each value is among others; a missing one matches a missing one."""
+        return self._with_column(Column(flags_in(self._only, values, self._table)))
+
+    def map(self, func: Any = None, na_action: Any = None, **kwargs: Any) -> Self:
+        """Looks each value up in a dict or a series, or applies a function to it.
+
+        Differences from pandas:
+            A function of numbers must be one that JAX can trace. One of strings or categories is
+            called once for each distinct value.
+
+        Example:
+            >>> from jaxframes.frame import JaxSeries
+            >>> JaxSeries(["a", "b", "a"]).map({"a": 1, "b": 2}).tolist()
+            [1, 2, 1]
+            >>> JaxSeries([1, 2]).map(lambda x: x * x).tolist()
+            [1, 4]
+        """
+        if na_action not in (None, "ignore"):
+            raise ValueError(f"na_action must either be 'ignore' or None, {na_action} was passed")
+        return self._with_column(_mapped(self._only, func, na_action, kwargs, self._table))
+
+    def apply(self, func: Any, args: tuple[Any, ...] = (), **kwargs: Any) -> Any:
+        """Applies a JAX-traceable function to each value; a name is of a method, or of NumPy's."""
+        if isinstance(func, str):
+            return apply_one(self, func, args, kwargs)
+        if not callable(func):
+            return self.agg(func)  # pyright: ignore
+        if args:
+            return self.map(lambda value: func(value, *args, **kwargs))
+        return self.map(func, **kwargs)
+
+    def replace(
+        self,
+        to_replace: Any = None,
+        value: Any = ...,
+        *,
+        inplace: bool = False,
+        regex: Any = False,
+    ) -> Self:
+        """Replaces values by others, given as scalars, lists, or a dict.
+
+        Differences from pandas:
+            Values are numbers or strings, of the dtype of the column or one that it becomes as in
+            pandas; regular expressions are those of `str.replace`.
+
+        Example:
+            >>> from jaxframes.frame import JaxSeries
+            >>> JaxSeries(["a", "b"]).replace({"a": "c"}).tolist()
+            ['c', 'b']
+        """
+        column = _replaced(self._only, to_replace, value, inplace, regex, self._table)
+        return self._with_column(column)
+
+
+def _mapped(column: Column, func: Any, na_action: Any, kwargs: Any, table: Table) -> Column:
+    if callable(func) and not isinstance(func, (Mapping, SeriesBase, pd.Series)):
+        if column.is_numeric:
+            return map_traceable(column, func, na_action, kwargs, table)
+        if column.type.is_time:
+            raise NotImplementedError(
+                f"map: a function must be one of numbers or strings, got {column.dtype_name}. "
+                "Use the methods of dt."
+            )
+        return through_values(
+            column, table.num_rows, table.layout,
+            lambda values: values.map(func, na_action, **kwargs), "map",
+        )  # fmt: skip
+    mapper = host_values(func)
+    if not isinstance(mapper, (Mapping, pd.Series)):
+        raise TypeError(f"{type(func).__name__!r} object is not callable")
+    if isinstance(mapper, Mapping) and not hasattr(mapper, "__missing__"):
+        mapper = pd.Series(mapper) if len(mapper) else pd.Series(mapper, dtype=np.float64)
+    if isinstance(mapper, pd.Series) and na_action is None:
+        if not mapper.index.is_unique:
+            raise pd.errors.InvalidIndexError(
+                "Reindexing only valid with uniquely valued Index objects"
+            )
+        found = places_in(column, mapper.index)
+        if found is not None:
+            places, order = found
+            table_of_results = column_of_results(mapper.iloc[order], "map")
+            return looked_up(table_of_results, places, table.num_rows)
+    return through_values(
+        column, table.num_rows, table.layout, lambda values: values.map(mapper, na_action), "map"
+    )
+
+
+def _replaced(
+    column: Column, old: Any, new: Any, inplace: bool, regex: Any, table: Table
+) -> Column:
+    no_inplace("replace", inplace)
+    if regex is not False:
+        raise NotImplementedError("replace: regex= is not built. Use str.replace(regex=True).")
+    old, new = host_values(old), host_values(new)
+    keys, values = _as_pairs(old, new)
+    if column.kind == "string" or (column.is_numeric and not column.is_bool):
+        of_kind = str if column.kind == "string" else (int, float, complex, np.number)
+        # What is no value of the dtype replaces nothing.
+        pairs = [
+            (key, value)
+            for key, value in zip(keys, values, strict=True)
+            if (isinstance(key, of_kind) and not isinstance(key, (bool, np.bool_))) or pd.isna(key)
+        ]
+        if not pairs:
+            return column
+        if column.kind == "string" and not all(
+            isinstance(value, str) or pd.isna(value) for _, value in pairs
+        ):
+            return _replaced_on_host(column, old, new, table)
+        return _replace_each(column, pairs, table)
+    return _replaced_on_host(column, old, new, table)
+
+
+def _replaced_on_host(column: Column, old: Any, new: Any, table: Table) -> Column:
+    words = {} if new is ... else {"value": new}
+    return through_values(
+        column, table.num_rows, table.layout, lambda shown: shown.replace(old, **words), "replace"
+    )
+
+
+def _as_pairs(old: Any, new: Any) -> tuple[Sequence[Any], Sequence[Any]]:
+    if isinstance(old, (Mapping, pd.Series)):
+        return list(old.keys()), list(old.values() if isinstance(old, Mapping) else old)
+    if new is ...:
+        raise ValueError(
+            "Series.replace must specify either 'value', a dict-like 'to_replace', or dict-like "
+            "'regex'"
+        )
+    keys = list(old) if pd.api.types.is_list_like(old) else [old]
+    if not pd.api.types.is_list_like(new):
+        return keys, [new] * len(keys)
+    if len(new) != len(keys):
+        raise ValueError(
+            f"Replacement lists must match in length. Expecting {len(keys)} got {len(new)} "
+        )
+    return keys, list(new)
+
+
+def _replace_each(column: Column, pairs: Sequence[tuple[Any, Any]], table: Table) -> Column:
+    (missing,) = missing_flags([column])
+    hits = [
+        missing if pd.isna(key) else flags_in(column, [key], table, "replace") for key, _ in pairs
+    ]
+    for hit, (_, value) in zip(hits, pairs, strict=True):
+        column = choose_scalar(~hit, column, value, table, "replace")
+    return column

@@ -1,0 +1,154 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Values kept where a condition holds, and others put in their place."""
+
+from collections.abc import Sequence
+from typing import Any, Self
+
+import jax
+import numpy as np
+import pandas as pd
+
+from ..align._align import aligned_column
+from ..table._arguments import axis_number, no_inplace
+from ..table._column import Array, Column
+from ..table._from_host import column_from
+from ..table._ndframe import FrameBase, NDFrame, SeriesBase
+from ..table._table import Table
+from ..table._tracing import is_traced
+from ._where_columns import aligned_other, choose, choose_scalar
+
+
+class Where(NDFrame):
+    """Conditions on rows, of frames and series alike."""
+
+    def where(
+        self, cond: Any, other: Any = np.nan, *, inplace: bool = False, axis: Any = None,
+        level: Any = None,
+    ) -> Self:  # fmt: skip
+        """Keeps the values where a condition holds; those of `other` stand elsewhere.
+
+        Differences from pandas:
+            A value that the column's dtype does not hold raises, where pandas makes objects. Inside
+            `jit` integers get the dtype that they have where values are replaced.
+
+        Example:
+            >>> from jaxframes.frame import JaxSeries
+            >>> x = JaxSeries([1, 5, 3])
+            >>> x.where(x > 2, 0).tolist()
+            [0, 5, 3]
+        """
+        return self._chosen("where", cond, other, inplace, axis, level)
+
+    def mask(
+        self, cond: Any, other: Any = np.nan, *, inplace: bool = False, axis: Any = None,
+        level: Any = None,
+    ) -> Self:  # fmt: skip
+        """Replaces the values where a condition holds by those of `other`; see `where`."""
+        return self._chosen("mask", cond, other, inplace, axis, level)
+
+    def _chosen(
+        self, method: str, cond: Any, other: Any, inplace: bool, axis: Any, level: Any
+    ) -> Self:
+        no_inplace(method, inplace)
+        axis_number(axis or 0, self)
+        if level is not None:
+            raise NotImplementedError(f"{method}: level= is not built. Use reset_index().")
+        cond = cond(self) if callable(cond) else cond
+        other = other(self) if callable(other) else other
+        keep = self._flags(method, cond)
+        others = self._others(method, other, axis)
+        columns = [
+            choose(flags, column, one, self._table, method)
+            if isinstance(one, Column)
+            else choose_scalar(flags, column, one, self._table, method)
+            for flags, column, one in zip(keep, self._table.columns, others, strict=True)
+        ]
+        return self._like(self._table.with_columns(columns))
+
+    def _flags(self, method: str, cond: Any) -> Sequence[Array]:
+        raise NotImplementedError
+
+    def _others(self, method: str, other: Any, axis: Any) -> Sequence[Any]:
+        raise NotImplementedError
+
+
+class FrameWhere(FrameBase, Where):
+    """Conditions on the values of a frame."""
+
+    def _flags(self, method: str, cond: Any) -> Sequence[Array]:
+        table = self._table
+        if isinstance(cond, SeriesBase):
+            return [_as_flags(method, cond, table)] * len(self._labels)
+        if isinstance(cond, pd.DataFrame):
+            cond = self.frame_class(cond)
+        if isinstance(cond, FrameBase):
+            absent = _as_flags(method, np.zeros(table.capacity, np.bool_), table, aligned=True)
+            return [
+                _as_flags(method, cond._series_at(cond._labels.place(label)), table)
+                if label in cond._labels
+                else absent
+                for label in self._labels
+            ]
+        cond = cond if isinstance(cond, jax.Array) else np.asarray(cond)
+        if cond.ndim != 2 or cond.shape[1] != len(self._labels):
+            raise ValueError("Array conditional must be same shape as self")
+        return [_as_flags(method, cond[:, place], table) for place in range(cond.shape[1])]
+
+    def _others(self, method: str, other: Any, axis: Any) -> Sequence[Any]:
+        table, num_columns = self._table, len(self._labels)
+        if isinstance(other, FrameBase):
+            return [
+                aligned_column(other._series_at(other._labels.place(label)), table)
+                if label in other._labels
+                else np.nan
+                for label in self._labels
+            ]
+        if isinstance(other, (SeriesBase, pd.Series)):
+            if axis is None:
+                raise ValueError("Must specify axis=0 or 1")
+            if axis in (0, "index"):
+                return [aligned_other(other, table)] * num_columns
+            by_label: Any = other if isinstance(other, pd.Series) else other.to_pandas()  # pyright: ignore
+            return [by_label.get(label, np.nan) for label in self._labels]
+        if isinstance(other, pd.DataFrame):
+            return self._others(method, self.frame_class(other), axis)
+        if hasattr(other, "ndim") and other.ndim == 2:
+            if other.shape[1] != num_columns:
+                raise ValueError("other must be the same shape as self when an ndarray")
+            return [aligned_other(other[:, place], table) for place in range(num_columns)]
+        return [other] * num_columns
+
+
+class SeriesWhere(SeriesBase, Where):
+    """Conditions on the values of a series."""
+
+    def _flags(self, method: str, cond: Any) -> Sequence[Array]:
+        return [_as_flags(method, cond, self._table)]
+
+    def _others(self, method: str, other: Any, axis: Any) -> Sequence[Any]:
+        if isinstance(other, FrameBase):
+            raise NotImplementedError(f"{method}: other must be a series or a scalar, got a frame.")
+        is_column = isinstance(other, (SeriesBase, pd.Series, list)) or getattr(other, "ndim", 0)
+        return [aligned_other(other, self._table) if is_column else other]
+
+
+def _as_flags(method: str, cond: Any, table: Table, *, aligned: bool = False) -> Array:
+    """The rows whose values stay: those of the condition, or the others, for `mask`."""
+    if isinstance(cond, pd.Series):
+        cond = cond.reindex(table.index.to_pandas(table.num_rows_on_host))
+        cond = cond.array if cond.dtype == np.bool_ else (cond == (method == "where")).to_numpy()
+    if isinstance(cond, SeriesBase):
+        column = aligned_column(cond, table)
+    else:
+        flags = cond if isinstance(cond, jax.Array) else np.asarray(cond)
+        num_rows = table.capacity if is_traced(table.num_rows) else table.num_rows_on_host
+        if flags.ndim != 1 or len(flags) not in (num_rows, table.capacity):
+            raise ValueError("Array conditional must be same shape as self")
+        column = column_from(flags, table.capacity, table.layout, "cond")
+    if not column.is_bool:
+        raise TypeError(f"Boolean array expected for the condition, not {column.dtype_name}")
+    if aligned:
+        return column.data
+    keep = column.data if method == "where" else ~column.data
+    # Where the condition has no row of that label, the value is replaced.
+    return keep if column.valid is None else keep & column.valid

@@ -1,0 +1,210 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Values of one column where a flag says so, and of another where it does not."""
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pandas as pd
+
+from ..align._align import aligned_column
+from ..align._as_column import as_column
+from ..align._common_types import finest_unit
+from ..table._column import Array, Column, fill_missing, to_host
+from ..table._dtypes import narrowed, wide
+from ..table._from_host import column_from
+from ..table._layout import ONE_DEVICE
+from ..table._ndframe import SeriesBase
+from ..table._recode import recoded, renumbered, with_unit
+from ..table._table import Count, Table, is_row
+from ..table._take import missing_elsewhere, settled
+from ..table._tracing import answered_at_once, is_traced
+
+
+def aligned_other(value: Any, table: Table) -> Column:
+    """A series, of pandas too, or an array for the rows of a table."""
+    if isinstance(value, SeriesBase):
+        return aligned_column(value, table)
+    return as_column(value, table, "other")
+
+
+def choose_scalar(keep: Array, column: Column, value: Any, table: Table, method: str) -> Column:
+    """The column where `keep` flags a row, and one value elsewhere.
+
+    The dtype is the one that pandas gives, which turns integers into floats only where a value is
+    put that is none: found out where the flags have values, taken for granted inside `jit`.
+    """
+    if isinstance(value, (jax.Array, np.ndarray)) and value.ndim == 0:
+        if isinstance(value, jax.Array):
+            other = Column(jnp.broadcast_to(value, (table.capacity,)))
+            return _choose_numbers(keep, column, other, _number_dtype(column, other))
+        value = value[()]
+    if _is_missing(value):
+        (missing,) = missing_elsewhere([column], keep)
+        return settled(missing, table.num_rows)
+    shown = None
+    if column.kind != "object":
+        no_value = column.type.has_codes and not len(column.type.dictionary or ())
+        short: Any = np.full(1, -1 if no_value else 0, column.dtype)
+        shown = to_host(Column(short, None, column.type), 1)
+    changed = None if shown is None else pd.Series(shown).where(np.array([False]), value)
+    if changed is None or changed.dtype == object:
+        if not is_traced(keep, table.num_rows) and not bool(_any_changed(keep, table.num_rows)):
+            return column
+        raise NotImplementedError(
+            f"{method}: a column of {column.dtype_name} must get values of its own dtype, got "
+            f"{value!r}. Cast it first with astype."
+        )
+    one = column_from(narrowed(changed), 1, ONE_DEVICE, method)
+    is_known = not is_traced(keep, table.num_rows)
+    is_other_dtype = one.dtype != column.dtype or one.type.unit != column.type.unit
+    if is_other_dtype and is_known and not bool(_any_changed(keep, table.num_rows)):
+        return column
+    data = jnp.broadcast_to(one.data, (table.capacity,))
+    return _choose_typed(keep, column, Column(data, None, one.type), one.dtype, method)
+
+
+def choose(keep: Array, column: Column, other: Column, table: Table, method: str) -> Column:
+    """The column where `keep` flags a row, and another elsewhere; see `choose_scalar`."""
+    dtype = _number_dtype(column, other)
+    if dtype is not None and dtype != column.dtype and not is_traced(keep, other, table.num_rows):
+        if not bool(_any_changed(keep, table.num_rows)):
+            return column
+        if _may_fit(column, other) and bool(_fits(other.data, column.data, table.num_rows)):
+            dtype = column.dtype
+    elif dtype is not None and column.is_float and other.dtype.kind in "iu":
+        dtype = column.dtype
+    return _choose_typed(keep, column, other, dtype, method)
+
+
+def _choose_typed(keep: Array, column: Column, other: Column, dtype: Any, method: str) -> Column:
+    if column.is_numeric and other.is_numeric and dtype is not None:
+        return _choose_numbers(keep, column, other, dtype)
+    if column.kind == other.kind:
+        if column.kind == "string":
+            column, other = recoded([column, other])
+        elif column.type.is_time:
+            unit = finest_unit(column, other)
+            column, other = with_unit(column, unit), with_unit(other, unit)
+        elif column.kind == "category" and column.type != other.type:
+            other = _in_categories(column, other)
+        return Column(_select(keep, column.data, other.data), None, column.type)
+    raise NotImplementedError(
+        f"{method}: a column of {column.dtype_name} must get values of its own dtype, got "
+        f"{other.dtype_name}. Cast one of them first with astype."
+    )
+
+
+def _in_categories(column: Column, other: Column) -> Column:
+    a, b = column.dictionary.values, other.dictionary.values
+    if column.type.ordered != other.type.ordered or set(a) != set(b):
+        raise TypeError("Cannot set a Categorical with another, without identical categories")
+    return Column(renumbered(other.data, a.get_indexer(b)), None, column.type)
+
+
+def _number_dtype(column: Column, other: Column) -> Any:
+    """The dtype of numbers of two columns together; None where they have none."""
+    if not (column.is_numeric and other.is_numeric) or column.is_bool != other.is_bool:
+        return None
+    a, b = column.dtype, fill_missing(other).dtype
+    return (
+        np.dtype(jnp.promote_types(a, b)) if jnp.bfloat16 in (a, b) else wide(np.result_type(a, b))
+    )
+
+
+def _choose_numbers(keep: Array, column: Column, other: Column, dtype: Any) -> Column:
+    if dtype is None:
+        raise NotImplementedError(
+            f"where: a column of {column.dtype_name} must get values of its own dtype, got "
+            f"{other.dtype_name}. Cast one of them first with astype."
+        )
+    other = fill_missing(other)
+    data = _select_as(keep, column.data, other.data, dtype)
+    if column.valid is None and other.valid is None:
+        return Column(data)
+    valid = _select(keep, column.mask(), other.mask())
+    if dtype.kind in "fc":
+        return Column(_filled(data, valid))
+    return Column(data, valid)
+
+
+@jax.jit
+def _filled(data: Array, valid: Array) -> Array:
+    return jnp.where(valid, data, data.dtype.type(np.nan))
+
+
+def _is_missing(value: Any) -> bool:
+    return (
+        value is None
+        or (np.isscalar(value) and bool(pd.isna(value)))
+        or (value is pd.NaT or value is pd.NA)
+    )
+
+
+@jax.jit
+def _select(keep: Array, data: Array, other: Any) -> Array:
+    return jnp.where(keep, data, other)
+
+
+def _select_as(keep: Array, data: Array, other: Array, dtype: np.dtype) -> Array:
+    return _select_cast(keep, data, other, np.zeros((), dtype))
+
+
+@jax.jit
+def _select_cast(keep: Array, data: Array, other: Array, like: Array) -> Array:
+    return jnp.where(keep, data.astype(like.dtype), other.astype(like.dtype))
+
+
+@answered_at_once
+@jax.jit
+def _any_changed(keep: Array, num_rows: Count) -> Array:
+    return jnp.any(~keep & is_row(keep.shape[0], num_rows))
+
+
+def _may_fit(column: Column, other: Column) -> bool:
+    """Whether pandas keeps a column's dtype where all values of another are ones of it."""
+    if other.valid is not None:
+        return False
+    kinds = column.dtype.kind + other.dtype.kind
+    return kinds in ("if", "uf", "ui", "fi", "fu", "ff")
+
+
+@answered_at_once
+@jax.jit
+def _fits(other: Array, like: Array, num_rows: Count) -> Array:
+    """Whether all values of an array are ones of another dtype."""
+    valid = is_row(other.shape[0], num_rows)
+    if jnp.issubdtype(like.dtype, jnp.floating):
+        # In the dtype that NumPy compares them in: integers too are rounded to it.
+        both = wide(np.result_type(other.dtype, like.dtype))
+        return jnp.all(_is_of_float(other.astype(both), like.dtype) | ~valid)
+    there = other.astype(like.dtype)
+    if jnp.issubdtype(other.dtype, jnp.integer):
+        # Signs tell apart what wraps to the same bits.
+        same = (there.astype(other.dtype) == other) & (
+            (there < there.dtype.type(0)) == (other < other.dtype.type(0))
+        )
+    else:
+        # The first number too large is cast to the greatest, and rounded back to itself. No float16
+        # is as large as some of them.
+        with np.errstate(over="ignore"):
+            first_too_large = other.dtype.type(float(jnp.iinfo(like.dtype).max) + 1)
+        same = (there.astype(other.dtype) == other) & (other < first_too_large)
+    return jnp.all(same | ~valid)
+
+
+def _is_of_float(x: Array, dtype: Any) -> Array:
+    """Which floats are ones of another dtype too, NaN always.
+
+    Not by a cast there and back: XLA on GPU leaves such pairs out, as if nothing were rounded.
+    """
+    limits = jnp.finfo(dtype)
+    is_held = (jax.lax.reduce_precision(x, limits.nexp, limits.nmant) == x) | jnp.isnan(x)
+    if limits.bits == 32:
+        return is_held
+    # That takes subnormal numbers for zero, as all of XLA on CPU does with those of float32. Of a
+    # narrower dtype they are the multiples of the least one.
+    multiple = x / x.dtype.type(limits.smallest_subnormal)
+    is_subnormal = (jnp.abs(x) < x.dtype.type(limits.tiny)) & (multiple == jnp.round(multiple))
+    return is_held | is_subnormal

@@ -1,0 +1,226 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Arithmetic and comparison of numbers, with the dtypes that pandas and NumPy give."""
+
+import functools
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from ...shardings._compat import is_x64_enabled
+from ..table._column import Array
+from ..table._dtypes import wide
+from ._division import (
+    divide_complex,
+    floordiv_floats,
+    floordiv_integers,
+    integer_power,
+    mod_floats,
+    mod_integers,
+)
+
+COMPARISONS = ("eq", "ne", "lt", "le", "gt", "ge")
+LOGIC = ("and", "or", "xor")
+SYMBOLS = {
+    "add": "+", "sub": "-", "mul": "*", "truediv": "/", "floordiv": "//", "mod": "%", "pow": "**",
+    "eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">=",
+    "and": "&", "or": "|", "xor": "^",
+}  # fmt: skip
+
+
+class NumberPlan(NamedTuple):
+    """How two numbers are combined. Static under `jit`.
+
+    Attributes:
+        op: the operation; "np.hypot" for that function of NumPy, as of jax.numpy.
+        dtype: both are cast to it first; `object` compares int64 with uint64.
+        result: the name of the dtype of the result, where another than the operation gives. (A
+            dtype would not do: NumPy takes None for float64.)
+        by_zero: whether integers may be divided by zero, which gives an infinity or NaN.
+    """
+
+    op: str
+    dtype: np.dtype
+    result: str = ""
+    by_zero: bool = False
+
+
+def common_dtype(a: np.dtype, b: np.dtype) -> np.dtype:
+    """The dtype in which NumPy combines two arrays, bfloat16 among them."""
+    if jnp.bfloat16 in (a, b):
+        return np.dtype(jnp.promote_types(a, b))
+    dtype = np.result_type(a, b)
+    return wide(dtype)
+
+
+def plan_numbers(op: str, a: np.dtype, b: np.dtype, *, zeros: bool) -> NumberPlan:
+    """How columns of two dtypes are combined.
+
+    Args:
+        op: the operation.
+        a: the dtype of the left side.
+        b: the dtype of the right side.
+        zeros: whether the right side may hold a zero.
+
+    Raises:
+        NotImplementedError: pandas does not divide bools.
+        TypeError: the operation has no meaning for these dtypes.
+    """
+    return _plan(op, a, b, zeros, is_x64_enabled())
+
+
+@functools.lru_cache(maxsize=4096)
+def _plan(op: str, a: np.dtype, b: np.dtype, zeros: bool, x64: bool) -> NumberPlan:
+    del x64  # a part of the key: dtypes depend on it
+    dtype = common_dtype(a, b)
+    if op == "square" and a == np.bool_ and b.kind in "iu":
+        # The power of a bool is int64, but its square that of NumPy, which has none of bools.
+        return NumberPlan(op, np.dtype(np.int8))
+    if op in ("square", "sqrt"):
+        return NumberPlan(op, dtype)
+    if op.startswith("np."):
+        *operands, result = getattr(np, op[3:]).resolve_dtypes((a, b, None))
+        return NumberPlan(op, wide(np.result_type(*operands)), wide(result).name)
+    if op in LOGIC:
+        return _plan_logic(op, a, b)
+    if op in COMPARISONS:
+        if ({a.kind, b.kind} == set("iu") and dtype != np.result_type(a, b)) or (
+            dtype.kind == "f" and {a.kind, b.kind} <= set("iu")
+        ):
+            # int64 against uint64: float64 would take neighbours for equal.
+            return NumberPlan(op, np.dtype(object))
+        return NumberPlan(op, dtype)
+    if dtype == np.bool_:
+        dtype = _dtype_of_bools(op)
+    if dtype.kind == "c" and op in ("floordiv", "mod"):
+        raise TypeError(f"ufunc {op!r} not supported for {a} and {b}: numbers must be real")
+    if op == "truediv" and dtype.kind in "iu":
+        dtype = wide(np.float64)
+    by_zero = op in ("floordiv", "mod") and dtype.kind in "iu" and zeros
+    result = wide(np.float64).name if op == "floordiv" and dtype.kind == "f" and zeros else ""
+    return NumberPlan(op, dtype, result, by_zero)
+
+
+def _dtype_of_bools(op: str) -> np.dtype:
+    if op == "sub":
+        raise TypeError(
+            "numpy boolean subtract, the `-` operator, is not supported, use the bitwise_xor, "
+            "the `^` operator, or the logical_xor function instead."
+        )
+    if op in ("truediv", "floordiv", "pow"):
+        raise NotImplementedError(f"operator '{op}' not implemented for bool dtypes")
+    return np.dtype(np.int8 if op == "mod" else np.bool_)
+
+
+def _plan_logic(op: str, a: np.dtype, b: np.dtype) -> NumberPlan:
+    if a.kind in "iu" and b.kind in "iu":
+        dtype = np.result_type(a, b)
+        if dtype.kind not in "iu":
+            raise TypeError(f"unsupported operand type(s) for {SYMBOLS[op]}: {a} and {b}")
+        return NumberPlan(op, wide(dtype))
+    if a == np.bool_ and b.kind in "fcV":
+        # pandas asks of such a right side only whether it is zero or missing.
+        return NumberPlan(op, np.dtype(np.bool_))
+    if a.kind not in "biu" or b.kind not in "biu":
+        raise TypeError(f"unsupported operand type(s) for {SYMBOLS[op]}: '{a}' and '{b}'")
+    return NumberPlan(op, wide(np.result_type(a, b)), "bool")
+
+
+def combine_numbers(plan: NumberPlan, a: Array, b: Array) -> Array:
+    """Inside a compiled function: the result for each row."""
+    if plan.dtype == object:
+        return _compare_signed_with_unsigned(plan.op, a, b)
+    if plan.op in LOGIC and plan.dtype == np.bool_ and b.dtype != np.bool_:
+        b = (b != b.dtype.type(0)) & (b == b)
+    a, b = (converted(x, plan.dtype) for x in (a, b))
+    if plan.op.startswith("np."):
+        made = getattr(jnp, plan.op[3:])(a, b)
+    else:
+        made = _OPERATIONS[plan.op](plan, a, b)
+    return made if not plan.result else made.astype(plan.result)
+
+
+def converted(x: Array, dtype: np.dtype) -> Array:
+    """Inside a compiled function: numbers of another dtype."""
+    if x.dtype == jnp.bool_ and dtype.kind in "fcV":
+        # XLA takes a bool times x for a choice between x and 0, but NaN times False is NaN.
+        x = jax.lax.optimization_barrier(x.astype(jnp.int8))
+    return x.astype(dtype)
+
+
+def _divide(a: Array, b: Array) -> Array:
+    # XLA multiplies by the reciprocal of one divisor for all rows, which rounds twice: this one
+    # looks as if each row had its own.
+    return a / jnp.where(a == a, b, a)
+
+
+def _truediv(plan: NumberPlan, a: Array, b: Array) -> Array:
+    return divide_complex(a, b) if plan.dtype.kind == "c" else _divide(a, b)
+
+
+def _floordiv(plan: NumberPlan, a: Array, b: Array) -> Array:
+    if plan.dtype.kind in "iu":
+        return floordiv_integers(a, b, by_zero=plan.by_zero)
+    if plan.dtype == np.float16:
+        # As NumPy: rounded once, at the end.
+        return floordiv_floats(a.astype(np.float32), b.astype(np.float32)).astype(np.float16)
+    return floordiv_floats(a, b)
+
+
+def _mod(plan: NumberPlan, a: Array, b: Array) -> Array:
+    if plan.dtype.kind in "iu":
+        return mod_integers(a, b, by_zero=plan.by_zero)
+    return mod_floats(a, b)
+
+
+_OPERATIONS: dict[str, Any] = {
+    "add": lambda plan, a, b: a | b if plan.dtype == np.bool_ else a + b,
+    "sub": lambda plan, a, b: a - b,
+    "mul": lambda plan, a, b: a & b if plan.dtype == np.bool_ else a * b,
+    "truediv": _truediv,
+    "floordiv": _floordiv,
+    "mod": _mod,
+    "pow": lambda plan, a, b: integer_power(a, b) if plan.dtype.kind in "iu" else jnp.power(a, b),
+    "square": lambda plan, a, b: a * a,
+    "sqrt": lambda plan, a, b: jnp.sqrt(a),
+    "and": lambda plan, a, b: a & b,
+    "or": lambda plan, a, b: a | b,
+    "xor": lambda plan, a, b: a ^ b,
+    "eq": lambda plan, a, b: a == b,
+    "ne": lambda plan, a, b: a != b,
+    "lt": lambda plan, a, b: a < b,
+    "le": lambda plan, a, b: a <= b,
+    "gt": lambda plan, a, b: a > b,
+    "ge": lambda plan, a, b: a >= b,
+}
+
+
+def compare(op: str, a: Array, b: Array, is_missing: Array) -> Array:
+    """Inside a compiled function: values compared, of which a missing one equals none."""
+    flags = _OPERATIONS[op](None, a, b)
+    return flags | is_missing if op == "ne" else flags & ~is_missing
+
+
+def _compare_signed_with_unsigned(op: str, a: Array, b: Array) -> Array:
+    def parts(x: Array) -> tuple[Array, Array]:
+        is_signed = jnp.issubdtype(x.dtype, jnp.signedinteger)
+        negative = x < 0 if is_signed else jnp.zeros(x.shape, jnp.bool_)
+        return negative, x.astype(wide(np.uint64))
+
+    a_negative, a_word = parts(a)
+    b_negative, b_word = parts(b)
+    equal = (a_negative == b_negative) & (a_word == b_word)
+    less = (a_negative & ~b_negative) | ((a_negative == b_negative) & (a_word < b_word))
+    match op:
+        case "eq":
+            return equal
+        case "ne":
+            return ~equal
+        case "lt":
+            return less
+        case "le":
+            return less | equal
+        case "gt":
+            return ~(less | equal)
+    return ~less

@@ -1,0 +1,236 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Operations on two columns, or on a column and a scalar, row by row."""
+
+import functools
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from ..table._column import NUMBER, Array, Column, fill_missing, missing_rows
+from ..table._dtypes import is_held, wide
+from ..table._scalar import Scalar
+from ..table._table import Count, is_row
+from ..table._tracing import at_once, is_traced
+from ._array_ops import COMPARISONS, LOGIC, NumberPlan, combine_numbers, plan_numbers
+from ._safe_gradient import by_row
+
+
+class Operand(NamedTuple):
+    """One side of an operation on numbers, and which of its rows have a value."""
+
+    data: Any
+    valid: Array | None = None
+
+
+def combine_number_pairs(
+    op: str, pairs: Sequence[tuple[Any, Any]], num_rows: Count
+) -> tuple[Column, ...]:
+    """Combines pairs of numbers, each a Column or a Scalar, in one compiled call."""
+    plans: list[NumberPlan] = []
+    operands: list[tuple[Operand, Operand]] = []
+    for a, b in pairs:
+        x, y = _operand(op, a, b), _operand(op, b, a)
+        plans.append(_plan(_power_by(b) if op == "pow" else op, x, y, num_rows))
+        operands.append((x, y))
+    results = _combine(tuple(operands), num_rows, tuple(plans))
+    return tuple(Column(data, valid) for data, valid in results)
+
+
+def _operand(op: str, side: Any, other: Any) -> Operand:
+    if isinstance(side, Scalar):
+        other_dtype = np.dtype(other.dtype)
+        value = side.value
+        if not side.is_typed:
+            value = scalar_like(value, other_dtype, op)
+        if op in LOGIC and value.dtype.kind in "fc":
+            raise TypeError(
+                f"Cannot perform '{op}_' with a dtyped [{other_dtype}] array and scalar of type "
+                f"[{type(side.value).__name__}]"
+            )
+        return Operand(value)
+    if side.valid is None or is_traced(side.valid) or op in LOGIC or op in COMPARISONS:
+        if op in LOGIC and side.valid is not None and not side.is_bool:
+            side = side if is_traced(side.valid) else fill_missing(side)
+        return Operand(side.data, side.valid)
+    if side.is_bool:
+        side = Column(side.data.astype(wide(np.int64)), side.valid)
+    return Operand(fill_missing(side).data)
+
+
+def scalar_like(value: Any, dtype: np.dtype, op: str = "add") -> Any:
+    """A scalar of the dtype that pandas gives it beside an array of `dtype`.
+
+    Numbers of NumPy count as Python's in arithmetic, and as typed elsewhere.
+
+    Raises:
+        OverflowError: a Python integer that the integers of the array cannot hold.
+    """
+    if isinstance(value, jax.Array):
+        kind = np.dtype(value.dtype).kind
+        if kind == "f" or (kind == "i" and jax.typeof(value).weak_type):
+            like = (
+                dtype if dtype == jnp.bfloat16 else np.result_type(dtype, 1.0 if kind == "f" else 1)
+            )
+            return value.astype(jax.dtypes.canonicalize_dtype(like))
+        return value
+    if isinstance(value, np.ndarray):
+        value = value[()]
+    if isinstance(value, (np.integer, np.floating)) and (
+        op not in COMPARISONS + LOGIC or not is_held(value)
+    ):
+        value = value.item()
+    if hasattr(value, "dtype"):
+        return value
+    if dtype == jnp.bfloat16:
+        return jnp.asarray(value, dtype if isinstance(value, (int, float)) else None)
+    if isinstance(value, bool):
+        return np.bool_(value)
+    if isinstance(value, int) and dtype.kind in "iu":
+        if op == "truediv":
+            return np.float64(value)
+        info = np.iinfo(dtype)
+        if op in COMPARISONS and not info.min <= value <= info.max:
+            return np.float64(np.inf if value > 0 else -np.inf)
+        return dtype.type(value)
+    with np.errstate(over="ignore"):
+        made = np.result_type(dtype, value).type(value)
+    if is_held(made):
+        return made
+    if op not in COMPARISONS:
+        raise OverflowError(f"Python integer {value} out of bounds for {wide(made.dtype)}")
+    return np.float64(np.inf if value > 0 else -np.inf)
+
+
+def _plan(op: str, x: Operand, y: Operand, num_rows: Count) -> NumberPlan:
+    a, b = np.dtype(x.data.dtype), np.dtype(y.data.dtype)
+    zeros = False
+    if op in ("floordiv", "mod"):
+        zeros = _has_zeros(op, x.data, y.data, num_rows)
+    plan = plan_numbers(op, a, b, zeros=zeros)
+    if op == "pow" and plan.dtype.kind == "i" and b.kind == "i" and not is_traced(y.data, num_rows):
+        negative = at_once(_any_negative, y.data, num_rows) if y.data.ndim else y.data < 0
+        if bool(negative):
+            raise ValueError("Integers to negative integer powers are not allowed.")
+    return plan
+
+
+def _power_by(exponent: Any) -> str:
+    """NumPy squares and takes roots where a power is asked for by those exponents."""
+    value = exponent.value if isinstance(exponent, Scalar) else None
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, float, np.number)):
+        return "pow"
+    return {2: "square", 0.5: "sqrt"}.get(value, "pow")
+
+
+def _has_zeros(op: str, a: Any, b: Any, num_rows: Count) -> bool:
+    """Whether a number is divided by zero: pandas then makes float64 of it."""
+    is_integer = a.dtype.kind in "biu" and b.dtype.kind in "biu"
+    if op == "mod" and (not is_integer or b.dtype == np.bool_):
+        return False
+    if a.dtype.kind not in "biuf":
+        return False
+    if is_traced(b) or (is_traced(a, num_rows) and (b.ndim or not is_integer)):
+        # Integers have no infinity; a float keeps its dtype.
+        return is_integer
+    if not b.ndim and is_integer:
+        return bool(b == 0)
+    if not is_integer and np.result_type(a.dtype, b.dtype) == np.float64:
+        return False
+    return bool(at_once(_divides_by_zero, a, b, num_rows))
+
+
+@jax.jit
+def _divides_by_zero(a: Array, b: Array, num_rows: Count) -> Array:
+    shape = jnp.broadcast_shapes(a.shape, b.shape)
+    is_zero = ~b if b.dtype == jnp.bool_ else b == b.dtype.type(0)
+    found = jnp.broadcast_to(is_zero & (a == a), shape)
+    return jnp.any(found & is_row(shape[0], num_rows))
+
+
+@jax.jit
+def _any_negative(b: Array, num_rows: Count) -> Array:
+    return jnp.any((b < 0) & is_row(b.shape[0], num_rows))
+
+
+@functools.partial(jax.jit, static_argnums=2)
+def _combine(operands: Any, num_rows: Count, plans: tuple[NumberPlan, ...]) -> tuple[Operand, ...]:
+    return tuple(
+        _combined(plan, x, y, num_rows) for (x, y), plan in zip(operands, plans, strict=True)
+    )
+
+
+def _combined(plan: NumberPlan, x: Operand, y: Operand, num_rows: Count) -> Operand:
+    shape = jnp.broadcast_shapes(jnp.shape(x.data), jnp.shape(y.data))
+    a, b = jnp.broadcast_to(x.data, shape), jnp.broadcast_to(y.data, shape)
+    valid = x.valid if y.valid is None else y.valid if x.valid is None else x.valid & y.valid
+    if valid is None:
+        return Operand(_numbers(plan, a, b, num_rows))
+    if plan.op not in COMPARISONS and plan.op not in LOGIC:
+        # Holes of bools are NaN among objects in pandas, which count True as 1.
+        if plan.dtype == np.bool_:
+            plan = plan._replace(dtype=wide(np.int64))
+        data = _numbers(plan, a, b, num_rows)
+        if jnp.issubdtype(data.dtype, jnp.inexact):
+            return Operand(jnp.where(valid, data, data.dtype.type(np.nan)))
+        return Operand(data, valid)
+    data = _numbers(plan, a, b, num_rows)
+    if plan.op in LOGIC and data.dtype != np.bool_:
+        return Operand(data, valid)
+    return Operand(data | ~valid if plan.op == "ne" else data & valid)
+
+
+def _numbers(plan: NumberPlan, a: Array, b: Array, num_rows: Count) -> Array:
+    combined = functools.partial(combine_numbers, plan)
+    result = jax.eval_shape(combined, a, b)
+    if not result.shape or not jnp.issubdtype(result.dtype, jnp.inexact):
+        return combined(a, b)
+    return by_row(combined, None if plan.op in ("add", "sub") else 1.0, num_rows, a, b)
+
+
+def filled_pair(a: Any, b: Any, value: Any) -> tuple[Any, Any]:
+    """Two sides in which a missing value beside one that is there is replaced by `value`."""
+    sides = [a, b]
+    for side in sides:
+        if isinstance(side, Column) and not side.is_numeric:
+            raise NotImplementedError(
+                f"fill_value must be None for a column of {side.dtype_name}. "
+                "Call fillna() before the operation."
+            )
+    if isinstance(value, np.integer) and not is_held(value):
+        value = int(value)
+    sides = [_room_for(side, value) for side in sides]
+    if all(isinstance(side, Scalar) or not side.can_miss for side in sides):
+        return sides[0], sides[1]
+    operands = [Operand(*side.arrays) if isinstance(side, Column) else None for side in sides]
+    filled = _filled(*operands, value)
+    return tuple(
+        side if isinstance(side, Scalar) else Column(*arrays)
+        for side, arrays in zip(sides, filled, strict=True)
+    )  # pyright: ignore
+
+
+def _room_for(side: Any, value: Any) -> Any:
+    if isinstance(side, Column) and side.valid is not None and not isinstance(value, int):
+        return fill_missing(side)
+    return side
+
+
+@jax.jit
+def _filled(x: Operand | None, y: Operand | None, value: Any) -> tuple[Any, Any]:
+    x_missing, y_missing = (
+        np.bool_(False) if side is None else missing_rows(side.data, side.valid, NUMBER)
+        for side in (x, y)
+    )
+    either = x_missing ^ y_missing
+
+    def fill(side: Operand | None, is_missing: Any) -> Any:
+        if side is None:
+            return None
+        place = is_missing & either
+        data = jnp.where(place, jnp.asarray(value).astype(side.data.dtype), side.data)
+        return data, None if side.valid is None else side.valid | place
+
+    return fill(x, x_missing), fill(y, y_missing)

@@ -1,0 +1,197 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Arithmetic and comparison of datetimes and timedeltas."""
+
+import datetime
+import functools
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pandas as pd
+
+from ..table._column import NAT, UNITS, Array, Column, ColumnType
+from ..table._recode import with_unit
+from ..table._scalar import Scalar
+from ..table._table import Count
+from ..table._take import settled
+from ._array_ops import COMPARISONS, compare
+from ._string_ops import constant, invalid
+
+
+class Time(NamedTuple):
+    """One side of an operation on times: counts of a unit, of rows or of one time."""
+
+    kind: str
+    unit: str
+    data: Any
+
+    def in_unit(self, unit: str) -> Any:
+        """The counts in a unit that is no coarser."""
+        if self.unit == unit:
+            return self.data
+        if isinstance(self.data, np.integer):
+            if self.data == NAT:
+                return self.data
+            factor = 1000 ** (UNITS.index(unit) - UNITS.index(self.unit))
+            return np.int64(int(self.data) * factor)
+        return with_unit(Column(self.data, None, ColumnType("datetime", unit=self.unit)), unit).data
+
+
+def as_time(side: Any, other: Any, op: str) -> Time | None:
+    """A side as times, or None where it is none."""
+    if isinstance(side, Column):
+        return Time(side.kind, side.type.unit, side.data) if side.type.unit else None
+    value = side.value
+    other_kind = other.kind if isinstance(other, Column) else ""
+    try:
+        if isinstance(value, pd.offsets.BaseOffset):
+            value = pd.Timedelta(value)
+        if isinstance(value, str):
+            if op not in COMPARISONS or other_kind not in ("datetime", "timedelta"):
+                return None
+            value = pd.Timestamp(value) if other_kind == "datetime" else pd.Timedelta(value)
+        elif isinstance(value, (np.datetime64, np.timedelta64)) and np.isnat(value):
+            kind = "datetime" if isinstance(value, np.datetime64) else "timedelta"
+            unit = np.datetime_data(value.dtype)[0]
+            nearest = "ns" if unit in ("ps", "fs", "as") else "s"
+            return Time(kind, unit if unit in UNITS else nearest, np.int64(NAT))
+        elif isinstance(value, (datetime.datetime, np.datetime64)) and value is not pd.NaT:
+            value = pd.Timestamp(value)
+        elif isinstance(value, (datetime.timedelta, np.timedelta64)) and value is not pd.NaT:
+            value = pd.Timedelta(value)
+    except ValueError:
+        return None
+    if value is pd.NaT and other_kind in ("datetime", "timedelta"):
+        if op in ("truediv", "floordiv", "mod"):
+            return None
+        kind = "timedelta" if op == "add" else other_kind
+        return Time(kind, "s", np.int64(NAT))
+    if isinstance(value, pd.Timestamp) and value.tz is None:
+        return Time("datetime", value.unit, value.asm8.view(np.int64))
+    if isinstance(value, pd.Timedelta):
+        return Time("timedelta", value.unit, value.asm8.view(np.int64))
+    return None
+
+
+def combine_times(op: str, a: Any, b: Any, times: list[Time | None], num_rows: Count) -> Column:
+    """The result of an operation of which one side is a datetime or a timedelta."""
+    x, y = times
+    if x is None or y is None:
+        return _with_other(op, a, b, x, y)
+    unit = max(x.unit, y.unit, key=UNITS.index)
+    kinds = (x.kind, y.kind)
+    if op in COMPARISONS:
+        if x.kind == y.kind:
+            return Column(_compare(op, x.in_unit(unit), y.in_unit(unit)))
+        return _never(op, a, b)
+    result = {
+        ("sub", "datetime", "datetime"): "timedelta",
+        ("add", "datetime", "timedelta"): "datetime",
+        ("sub", "datetime", "timedelta"): "datetime",
+        ("add", "timedelta", "datetime"): "datetime",
+        ("add", "timedelta", "timedelta"): "timedelta",
+        ("sub", "timedelta", "timedelta"): "timedelta",
+        ("mod", "timedelta", "timedelta"): "timedelta",
+    }.get((op, *kinds))
+    if result is not None:
+        data = _combine(op, x.in_unit(unit), y.in_unit(unit))
+        return Column(data, None, ColumnType(result, unit=unit))  # pyright: ignore
+    if kinds == ("timedelta", "timedelta") and op in ("truediv", "floordiv"):
+        data, valid = _quotient(op, x.in_unit(unit), y.in_unit(unit))
+        return settled(Column(data, valid), num_rows)
+    raise invalid(op, a, b)
+
+
+def _never(op: str, a: Any, b: Any) -> Column:
+    if op in ("eq", "ne"):
+        return constant(a if isinstance(a, Column) else b, op == "ne")
+    raise invalid(op, a, b)
+
+
+def _with_other(op: str, a: Any, b: Any, x: Time | None, y: Time | None) -> Column:
+    """A time and something that is none: a timedelta is multiplied and divided by numbers."""
+    time, other = (x, b) if x is not None else (y, a)
+    assert time is not None
+    if op in COMPARISONS:
+        return _never(op, a, b)
+    is_number = other.is_number if isinstance(other, Scalar) else other.is_numeric
+    factor: Any = (other.value if isinstance(other, Scalar) else other.data) if is_number else None
+    kind = "" if factor is None else getattr(factor, "dtype", np.result_type(type(factor))).kind
+    is_left = x is not None
+    if time.kind != "timedelta" or kind not in ("i", "u", "f") or not (is_left or op == "mul"):
+        raise invalid(op, a, b)
+    if op not in ("mul", "truediv", "floordiv", "mod"):
+        raise invalid(op, a, b)
+    if not isinstance(factor, jax.Array):
+        as_factor: Any = np.float64 if kind == "f" else np.int64
+        factor = as_factor(factor)
+    missing = None if isinstance(other, Scalar) else other.valid
+    data = _scaled(op, time.data, factor, missing)
+    return Column(data, None, ColumnType("timedelta", unit=time.unit))
+
+
+@functools.partial(jax.jit, static_argnums=0)
+def _compare(op: str, a: Array, b: Array) -> Array:
+    return compare(op, a, b, (a == NAT) | (b == NAT))
+
+
+@functools.partial(jax.jit, static_argnums=0)
+def _combine(op: str, a: Array, b: Array) -> Array:
+    is_missing = (a == NAT) | (b == NAT)
+    if op == "mod":
+        made = jnp.where(b == 0, a, jnp.remainder(a, jnp.where(b == 0, np.int64(1), b)))
+    else:
+        made = a + b if op == "add" else a - b
+    return jnp.where(is_missing, np.int64(NAT), made)
+
+
+@functools.partial(jax.jit, static_argnums=0)
+def _quotient(op: str, a: Array, b: Array) -> tuple[Array, Array | None]:
+    is_missing = (a == NAT) | (b == NAT)
+    if op == "floordiv":
+        by_zero = b == 0
+        made = jnp.floor_divide(a, jnp.where(by_zero, np.int64(1), b))
+        return jnp.where(by_zero, np.int64(0), made), ~is_missing
+    x, y = a.astype(jnp.float64), b.astype(jnp.float64)
+    # As if each row had its own divisor, whose reciprocal XLA does not take; see _number_ops.
+    made = x / jnp.where(is_missing, x, y)
+    return jnp.where(is_missing, np.float64(np.nan), made), None
+
+
+@functools.partial(jax.jit, static_argnums=0)
+def _scaled(op: str, time: Array, factor: Array, valid: Array | None) -> Array:
+    time = jnp.asarray(time)
+    is_missing = (time == NAT) | (False if valid is None else ~valid)
+    if jnp.issubdtype(factor.dtype, jnp.floating):
+        made, is_lost = _scaled_by_float(op, time, factor.astype(jnp.float64))
+    else:
+        made, is_lost = _scaled_by_integer(op, time, factor.astype(jnp.int64))
+    return jnp.where(is_missing | is_lost, np.int64(NAT), made)
+
+
+def _scaled_by_integer(op: str, time: Array, factor: Array) -> tuple[Array, Array]:
+    if op == "mul":
+        return time * factor, jnp.zeros(jnp.shape(factor), jnp.bool_)
+    by_zero = factor == 0
+    divisor = jnp.where(by_zero, np.int64(1), factor)
+    # As NumPy: cut off towards zero, also where a floor is asked for.
+    time, divisor = jnp.broadcast_arrays(time, divisor)
+    quotient = jax.lax.div(time, divisor)
+    if op != "mod":
+        return quotient, by_zero
+    return time - quotient * divisor, by_zero
+
+
+def _scaled_by_float(op: str, time: Array, factor: Array) -> tuple[Array, Array]:
+    x = time.astype(jnp.float64)
+    shape = jnp.broadcast_shapes(x.shape, factor.shape)
+    x, y = jnp.broadcast_to(x, shape), jnp.broadcast_to(factor, shape)
+    made = x * y if op == "mul" else x / jnp.where(x == x, y, x)
+    is_lost = ~jnp.isfinite(made) | jnp.isnan(y)
+    whole = jnp.where(is_lost, 0.0, made).astype(jnp.int64)
+    if op != "mod":
+        return whole, is_lost
+    product = whole.astype(jnp.float64) * y
+    is_lost = is_lost | ~jnp.isfinite(product)
+    return time - jnp.where(is_lost, 0.0, product).astype(jnp.int64), is_lost

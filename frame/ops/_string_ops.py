@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Operations on strings: on their dictionaries, and on codes whose order is that of the strings."""
+
+import bisect
+import functools
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pandas as pd
+
+from ... import primitives
+from ..table._column import Array, Column, ColumnType
+from ..table._dictionary import sorted_dictionary
+from ..table._recode import recoded, renumbered
+from ..table._scalar import Scalar
+from ..table._table import Count
+from ..table._tracing import at_once, is_traced
+from ._array_ops import COMPARISONS, SYMBOLS, compare
+
+
+def invalid(op: str, a: Any, b: Any) -> TypeError:
+    """The error of an operation that has no meaning for two sides."""
+    names = [type(x.value).__name__ if isinstance(x, Scalar) else x.dtype_name for x in (a, b)]
+    if op in COMPARISONS:
+        return TypeError(f"Invalid comparison between dtype={names[0]} and {names[1]}")
+    return TypeError(
+        f"unsupported operand type(s) for {SYMBOLS.get(op, op)}: '{names[0]}' and '{names[1]}'"
+    )
+
+
+def constant(column: Column, value: bool) -> Column:
+    """A flag for each row of a column, all the same."""
+    return Column(_constant(column.data, np.bool_(value)))
+
+
+# Kept, the column says which devices the program is for.
+@functools.partial(jax.jit, keep_unused=True)
+def _constant(data: Array, value: Array) -> Array:
+    return jnp.where(jnp.zeros_like(data, jnp.bool_), False, value)
+
+
+def combine_strings(op: str, a: Any, b: Any, num_rows: Count) -> Column:
+    """The result of an operation of which one side is a column of strings."""
+    sides = [x.value if isinstance(x, Scalar) else x for x in (a, b)]
+    column = next(x for x in sides if isinstance(x, Column) and x.kind == "string")
+    is_null = any(not isinstance(x, Column) and np.ndim(x) == 0 and pd.isna(x) for x in sides)
+    is_text = all(
+        isinstance(x, str) or (isinstance(x, Column) and x.kind == "string") for x in sides
+    )
+    if op in COMPARISONS:
+        if is_null:
+            return constant(column, op == "ne")
+        if is_text:
+            return _compare(op, sides[0], sides[1])
+        if op in ("eq", "ne"):
+            return constant(column, op == "ne")
+        raise invalid(op, a, b)
+    if op == "add" and is_null:
+        return Column(jnp.full_like(column.data, -1), None, column.type)
+    if op == "add" and is_text:
+        return _concatenated(sides[0], sides[1], num_rows)
+    times = next((x for x in sides if isinstance(x, (int, np.integer))), None)
+    if op == "mul" and times is not None and not isinstance(times, bool):
+        return _with_strings(column, column.dictionary.values.to_series() * int(times))
+    raise invalid(op, a, b)
+
+
+_TURNED = {"lt": "gt", "le": "ge", "gt": "lt", "ge": "le", "eq": "eq", "ne": "ne"}
+
+
+def _compare(op: str, a: Any, b: Any) -> Column:
+    if isinstance(a, str):
+        a, b, op = b, a, _TURNED[op]
+    if isinstance(b, Column):
+        x, y = recoded([a, b])
+        return Column(compare_codes(op, x.data, y.data))
+    values = a.dictionary.values
+    place = bisect.bisect_left(values, b)
+    found = place < len(values) and values[place] == b
+    # Codes are integers: a string that no row holds stands before the next greater one.
+    if not found:
+        if op in ("eq", "ne"):
+            return constant(a, op == "ne")
+        op = {"le": "lt", "gt": "ge"}.get(op, op)
+    return Column(compare_codes(op, a.data, np.int32(place)))
+
+
+@functools.partial(jax.jit, static_argnums=0)
+def compare_codes(op: str, a: Array, b: Array) -> Array:
+    """Codes compared; a missing one, which is negative, equals none."""
+    return compare(op, a, b, (a < 0) | (b < 0))
+
+
+def _with_strings(column: Column, strings: Any) -> Column:
+    """The column with another string for each of its dictionary."""
+    codes, dictionary = sorted_dictionary(strings)
+    return Column(renumbered(column.data, codes), None, ColumnType("string", dictionary))
+
+
+def _concatenated(a: Any, b: Any, num_rows: Count) -> Column:
+    if isinstance(a, str):
+        return _with_strings(b, a + b.dictionary.values)
+    if isinstance(b, str):
+        return _with_strings(a, a.dictionary.values + b)
+    if is_traced(a.data, b.data, num_rows):
+        raise NotImplementedError(
+            "+: inside jit two columns of strings cannot be joined, as their dictionary depends on "
+            "the rows. Do it before, outside of jit."
+        )
+    groups = at_once(primitives.factorize, (a.data, b.data), num_valid=num_rows)
+    count = int(groups.count)
+    left, right = (np.asarray(keys)[:count] for keys in groups.unique_keys)
+    joined = pd.Series(a.dictionary.take(left)) + pd.Series(b.dictionary.take(right))
+    codes, dictionary = sorted_dictionary(joined.array)
+    return Column(renumbered(groups.group_ids, codes), None, ColumnType("string", dictionary))

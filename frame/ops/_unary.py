@@ -1,0 +1,185 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Operations on one column: the sign, the absolute value, the complement, rounding."""
+
+import functools
+import operator
+from collections.abc import Mapping
+from typing import Any, Self
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pandas as pd
+
+from ..table._column import NAT, Array, Column
+from ..table._dtypes import wide
+from ..table._ndframe import FrameBase, SeriesBase
+from ..table._tracing import is_traced
+
+
+def change(op: str, column: Column) -> Column:
+    """The column with `neg`, `pos`, `abs` or `invert` done to each value.
+
+    Raises:
+        TypeError: the values have no such operation.
+    """
+    if column.kind == "timedelta" and op != "invert":
+        return Column(_change_times(op, column.data), None, column.type)
+    if not column.is_numeric or (op == "invert" and column.is_float):
+        raise TypeError(f"bad operand type for unary {_SYMBOLS[op]}: '{column.dtype_name}'")
+    if column.is_bool and column.valid is not None:
+        if op == "invert" and not is_traced(column.valid):
+            raise TypeError("bad operand type for unary ~: 'float'")
+        if op == "neg":
+            column = Column(column.data.astype(wide(np.int64)), column.valid)
+    return Column(_change(op, column.data), column.valid)
+
+
+_SYMBOLS = {"neg": "-", "pos": "+", "abs": "abs()", "invert": "~"}
+
+
+@functools.partial(jax.jit, static_argnums=0)
+def _change(op: str, x: Array) -> Array:
+    if x.dtype == jnp.bool_:
+        return x if op in ("pos", "abs") else ~x
+    match op:
+        case "neg":
+            return -x
+        case "abs":
+            return _magnitude(x)
+        case "invert":
+            return ~x
+    return x
+
+
+def _magnitude(x: Array) -> Array:
+    if not jnp.issubdtype(x.dtype, jnp.floating):
+        return jnp.abs(x)
+    # The derivative is the sign, which NaN has not: it must not spoil a gradient.
+    is_missing = jnp.isnan(x)
+    return jnp.where(is_missing, x, jnp.abs(jnp.where(is_missing, x.dtype.type(1), x)))
+
+
+@functools.partial(jax.jit, static_argnums=0)
+def _change_times(op: str, x: Array) -> Array:
+    # NaT is the least integer, which is its own negative.
+    return x if op == "pos" else -x if op == "neg" else jnp.where(x == NAT, x, jnp.abs(x))
+
+
+def rounded(column: Column, decimals: int) -> Column:
+    """Numbers rounded half to even; other values as they are."""
+    if column.kind != "number" or column.is_bool:
+        return column
+    if not column.is_float and decimals >= 0:
+        return column
+    if column.is_float:
+        factor: Any = column.dtype.type(10.0 ** abs(decimals))
+    else:
+        factor = wide(np.float64).type(10.0**-decimals)
+    return Column(_rounded(column.data, factor, decimals < 0), column.valid)
+
+
+@functools.partial(jax.jit, static_argnums=2)
+def _rounded(x: Array, factor: Array, is_coarser: bool) -> Array:
+    if not jnp.issubdtype(x.dtype, jnp.inexact):
+        # As NumPy does it: in float64, which is not exact beyond 2**53.
+        return (jnp.round(_over(x.astype(wide(np.float64)), factor)) * factor).astype(x.dtype)
+    if jnp.issubdtype(x.dtype, jnp.complexfloating):
+        return jax.lax.complex(
+            _rounded(x.real, factor.real, is_coarser), _rounded(x.imag, factor.real, is_coarser)
+        )
+    if is_coarser:
+        return jnp.round(_over(x, factor)) * factor
+    return _over(jnp.round(x * factor), factor)
+
+
+def _over(x: Array, factor: Array) -> Array:
+    # XLA would multiply by the reciprocal, which rounds twice.
+    return x / jnp.where(x == x, factor, x)
+
+
+class SeriesUnary(SeriesBase):
+    """Operations on a series alone."""
+
+    def __neg__(self) -> Self:
+        return self._with_column(change("neg", self._only))
+
+    def __pos__(self) -> Self:
+        return self._with_column(change("pos", self._only))
+
+    def __invert__(self) -> Self:
+        return self._with_column(change("invert", self._only))
+
+    def __abs__(self) -> Self:
+        return self._with_column(change("abs", self._only))
+
+    def abs(self) -> Self:
+        """The absolute value of each number.
+
+        Example:
+            >>> from jaxframes.frame import JaxSeries
+            >>> JaxSeries([-1, 2]).abs().tolist()
+            [1, 2]
+        """
+        return abs(self)
+
+    def round(self, decimals: int = 0) -> Self:
+        """Each number rounded to some decimals, halves to the even neighbour.
+
+        Example:
+            >>> from jaxframes.frame import JaxSeries
+            >>> JaxSeries([0.5, 1.5, 2.25]).round().tolist()
+            [0.0, 2.0, 2.0]
+        """
+        return self._with_column(rounded(self._only, operator.index(decimals)))
+
+
+class FrameUnary(FrameBase):
+    """Operations on each column of a frame."""
+
+    def _changed(self, op: str) -> Self:
+        columns = [change(op, column) for column in self._table.columns]
+        return self._like(self._table.with_columns(columns))
+
+    def __neg__(self) -> Self:
+        return self._changed("neg")
+
+    def __pos__(self) -> Self:
+        return self._changed("pos")
+
+    def __invert__(self) -> Self:
+        return self._changed("invert")
+
+    def __abs__(self) -> Self:
+        return self._changed("abs")
+
+    def abs(self) -> Self:
+        """The absolute value of each number."""
+        return abs(self)
+
+    def round(self, decimals: Any = 0) -> Self:
+        """Each number rounded, halves to the even neighbour.
+
+        `decimals` is one number for all columns, or a dict or series of them by label; columns
+        that it does not name stay as they are.
+
+        Example:
+            >>> from jaxframes.frame import JaxFrame
+            >>> JaxFrame({"x": [0.25, 1.75]}).round({"x": 1}).x.tolist()
+            [0.2, 1.8]
+        """
+        if isinstance(decimals, SeriesBase):
+            decimals = decimals.to_pandas()  # pyright: ignore
+        if isinstance(decimals, (Mapping, pd.Series)):
+            if not all(isinstance(one, (int, np.integer)) for one in dict(decimals).values()):
+                raise TypeError("Values in decimals must be integers")
+            by_label: dict[Any, Any] = dict(decimals)
+            columns = [
+                rounded(column, int(by_label[label])) if label in by_label else column
+                for label, column in zip(self._labels, self._table.columns, strict=True)
+            ]
+        elif isinstance(decimals, (int, np.integer)):
+            columns = [rounded(column, int(decimals)) for column in self._table.columns]
+        else:
+            raise TypeError("decimals must be an integer, a dict-like or a Series")
+        return self._like(self._table.with_columns(columns))

@@ -1,0 +1,195 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Each row of a frame reduced over its columns, of which there are a handful."""
+
+import functools
+from collections.abc import Sequence
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pandas as pd
+
+from ..ops._array_ops import common_dtype
+from ..table._column import NUMBER, Array, Column, fill_missing, in_dtype, missing_rows
+from ..table._distinct_values import column_of_results, looked_up
+from ..table._dtypes import wide
+from ..table._recode import as_truths
+from ..table._table import Table
+from ..table._take import any_missing, settled
+from ..table._tracing import is_traced
+from ._reduce_columns import (
+    MOMENTS,
+    Reduced,
+    Reduction,
+    at_least_one,
+    distances,
+    finished,
+    first_reduction,
+    first_values,
+    joined,
+    joined_parts,
+    of_moments,
+    present_values,
+    reduction_for,
+)
+from ._results import result_type
+
+
+def reduce_across(columns: Sequence[Column], op: str, table: Table, **arguments: Any) -> Column:
+    """A column of what each row comes to.
+
+    Raises:
+        NotImplementedError: the columns are not all numbers, or all times of one type, and their
+            values are put together.
+    """
+    types = {column.type for column in columns}
+    if op in ("any", "all"):
+        columns = [_truths(column, arguments["skipna"]) for column in columns]
+        types = {NUMBER}
+    is_count = op == "count"
+    if not is_count and (len(types) > 1 or not (columns[0].is_numeric or columns[0].type.is_time)):
+        raise NotImplementedError(
+            f"{op}: with axis=1 all columns must be numbers, or times of one unit, got "
+            f"{_shown_types(columns)}. Select columns first, or use numeric_only=True."
+        )
+    dtype = None
+    if not is_count:
+        dtype = functools.reduce(common_dtype, (column.dtype for column in columns))
+    plans = tuple(reduction_for(c, op, dtype=dtype, **arguments) for c in columns)
+    reduced = _reduce_across(tuple(column.arrays for column in columns), plans)
+    kind = result_type(columns[0].type, op)
+    if kind.is_time or jnp.issubdtype(reduced.value.dtype, jnp.inexact):
+        return Column(reduced.value, None, kind)
+    if op in ("count", "any", "all"):
+        return Column(reduced.value)
+    return settled(Column(reduced.value, ~reduced.is_missing), table.num_rows)
+
+
+def _truths(column: Column, skipna: bool) -> Column:
+    """Whether each value is true to Python, a missing one too unless it is left out."""
+    if column.is_numeric:
+        return column
+    missing = column.missing()
+    if column.kind == "datetime":
+        is_true = jnp.ones(missing.shape, jnp.bool_)
+    elif column.kind == "timedelta":
+        is_true = column.data != np.int64(0)
+    else:
+        is_true = as_truths(column).data
+    return Column(is_true, ~missing) if skipna else Column(is_true | missing)
+
+
+@functools.partial(jax.jit, static_argnums=1)
+def _reduce_across(columns: Any, plans: tuple[Reduction, ...]) -> Reduced:
+    plan = plans[0]
+    is_row = jnp.ones(columns[0][0].shape, jnp.bool_)
+    values = [present_values(*one, is_row) for one in zip(plans, columns, strict=True)]
+    count: Array = joined("sum", [present.astype(jnp.int32) for _, present in values])
+    value = joined(first_reduction(plan), [first_values(plan, *one) for one in values])
+    if plan.op in MOMENTS:
+        mean = value / at_least_one(count).astype(value.dtype)
+        parts = joined_parts([distances(plan, *one, mean) for one in values])
+        value = of_moments(plan, count, parts)
+    return finished(plan, value, count, np.int32(len(values)))
+
+
+def of_one_type(op: str, columns: Sequence[Column], *, bools: bool = False) -> tuple[Column, ...]:
+    """Columns cast to the dtype that a row of them has.
+
+    Args:
+        op: what the user called, for errors.
+        columns: real numbers, or bools.
+        bools: whether bools count as numbers beside others, where pandas takes them for objects.
+
+    Raises:
+        NotImplementedError: they are none, or bools beside numbers.
+    """
+    shown = tuple(map(fill_missing, columns))
+    is_real = all(c.is_numeric and c.dtype.kind != "c" and c.valid is None for c in shown)
+    if not is_real or (not bools and len({column.is_bool for column in shown}) > 1):
+        raise NotImplementedError(
+            f"{op}: with axis=1 all columns must be real numbers, or all bools without missing "
+            f"ones, got {_shown_types(shown)}. Select columns first, or cast them with astype."
+        )
+    return in_dtype(shown, functools.reduce(common_dtype, (column.dtype for column in shown)))
+
+
+def _shown_types(columns: Sequence[Column]) -> list[str]:
+    return sorted({column.dtype_name for column in columns})
+
+
+def median_across(columns: Sequence[Column], skipna: bool) -> Column:
+    """The median of each row."""
+    columns = of_one_type("median", columns)
+    if not columns[0].is_float:
+        columns = in_dtype(columns, wide(np.float64))
+    return Column(_median_across(tuple(column.data for column in columns), skipna))
+
+
+@functools.partial(jax.jit, static_argnums=1)
+def _median_across(columns: tuple[Array, ...], skipna: bool) -> Array:
+    values = jnp.sort(jnp.stack(columns, axis=1), axis=1)
+    dtype = values.dtype
+    count = jnp.sum(~jnp.isnan(values), axis=1, dtype=jnp.int32)
+    places = jnp.arange(len(columns), dtype=jnp.int32)
+
+    def at(place: Array) -> Array:
+        is_there = places[None, :] == place[:, None]
+        return jnp.max(jnp.where(is_there, values, dtype.type(-np.inf)), axis=1)
+
+    first, second = (count - 1) // 2, count // 2
+    low, high = at(first), at(second)
+    median = jnp.where(first == second, low, (low + high) / dtype.type(2))
+    is_known = count > 0 if skipna else count == len(columns)
+    return jnp.where(is_known, median, dtype.type(np.nan))
+
+
+def nunique_across(columns: Sequence[Column], dropna: bool) -> Column:
+    """How many different values each row has."""
+    columns = of_one_type("nunique", columns, bools=True)
+    return Column(_nunique_across(tuple(column.data for column in columns), dropna))
+
+
+@functools.partial(jax.jit, static_argnums=1)
+def _nunique_across(columns: tuple[Array, ...], dropna: bool) -> Array:
+    values = jnp.sort(jnp.stack(columns, axis=1), axis=1)
+    is_new = jnp.pad(values[:, 1:] != values[:, :-1], ((0, 0), (1, 0)), constant_values=True)
+    is_missing = missing_rows(values, None, NUMBER)
+    count = jnp.sum(is_new & ~is_missing, axis=1, dtype=jax.dtypes.canonicalize_dtype(np.int64))
+    return count if dropna else count + jnp.any(is_missing, axis=1).astype(count.dtype)
+
+
+def labels_across(
+    op: str, columns: Sequence[Column], labels: pd.Index, skipna: bool, table: Table
+) -> Column:
+    """The label of the column that holds the extreme of each row, the first of equal ones.
+
+    Raises:
+        NotImplementedError: labels are of several levels.
+        ValueError: a row has no value, or none that `skipna=False` allows. Inside `jit` it has no
+            label.
+    """
+    caller = op.replace("arg", "idx")
+    if labels.nlevels > 1:
+        raise NotImplementedError(f"{caller}: with axis=1 column labels must be of one level.")
+    if not columns:
+        raise ValueError(f"attempt to get {op} of an empty sequence")
+    data = tuple(column.data for column in of_one_type(caller, columns, bools=True))
+    places = _places_across(data, op == "argmax", skipna)
+    if not is_traced(places, table.num_rows) and bool(any_missing(places >= 0, table.num_rows)):
+        what = "all NA values" if skipna else "an NA value with skipna=False"
+        raise ValueError(f"Encountered {what}")
+    return looked_up(column_of_results(pd.Series(labels), caller), places, table.num_rows)
+
+
+@functools.partial(jax.jit, static_argnums=(1, 2))
+def _places_across(columns: tuple[Array, ...], is_greatest: bool, skipna: bool) -> Array:
+    best, place = columns[0], jnp.full(columns[0].shape, -1, jnp.int32)
+    is_whole = jnp.ones(best.shape, jnp.bool_)
+    for i, x in enumerate(columns):
+        is_missing = missing_rows(x, None, NUMBER)
+        is_better = ~is_missing & ((place < 0) | (x > best if is_greatest else x < best))
+        best, place = jnp.where(is_better, x, best), jnp.where(is_better, np.int32(i), place)
+        is_whole = is_whole & ~is_missing
+    return place if skipna else jnp.where(is_whole, place, np.int32(-1))

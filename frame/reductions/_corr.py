@@ -1,0 +1,277 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How columns vary together, by products of matrices."""
+
+import functools
+from collections.abc import Sequence
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.sharding import NamedSharding, PartitionSpec
+
+from ...shardings._compat import explicit_sharding, is_x64_enabled
+from ..align._align import aligned_column
+from ..table._arguments import check_flag
+from ..table._column import Array, Column
+from ..table._dtypes import narrowed
+from ..table._from_host import index_from
+from ..table._layout import ONE_DEVICE, Layout
+from ..table._ndframe import FrameBase, SeriesBase
+from ..table._table import Count, Table, as_count, is_row
+from ..table._tracing import is_traced
+from ._blockwise import LEAST_BLOCK
+
+BLOCK_ROWS = 1 << 16
+# Where a square about a pair's own mean is a smaller part than this of the square about the
+# column's, products of matrices leave too few of its digits.
+FAR_FROM_MEAN = 2.0**-10
+
+
+def covariances(
+    columns: Sequence[Column],
+    num_rows: Count,
+    layout: Layout,
+    *,
+    min_periods: int,
+    ddof: int,
+    kind: str,
+) -> Array:
+    """How columns vary together, each pair over the rows where neither is missing.
+
+    Args:
+        columns: numbers.
+        num_rows: the rows that count.
+        layout: where they lie.
+        min_periods: fewer rows than that have no result.
+        ddof: what the divisor is less than the number of rows.
+        kind: "corr", where as in pandas an infinity is missing; "cov", where it is if anything
+            else is missing, and `ddof` counts only if nothing is; or "series corr" and
+            "series cov", where no infinity is missing, and `ddof` always counts.
+    """
+    arrays = tuple(column.arrays for column in columns)
+    limits = (np.int32(max(min_periods, 1)), np.int32(ddof))
+    return _covariances(arrays, num_rows, limits, kind, layout)
+
+
+@functools.partial(jax.jit, static_argnums=(3, 4))
+def _covariances(columns: Any, num_rows: Count, limits: Any, kind: str, layout: Layout) -> Array:
+    wide = jnp.float64 if is_x64_enabled() else jnp.float32
+    rows = is_row(columns[0][0].shape[0], num_rows, layout)
+    numbers = [data.astype(wide) for data, _ in columns]
+    presents = [
+        rows & ~jnp.isnan(x) & (True if valid is None else valid)
+        for x, (_, valid) in zip(numbers, columns, strict=True)
+    ]
+    is_whole = jnp.all(jnp.stack([jnp.all(present == rows) for present in presents]))
+    if kind in ("corr", "cov"):
+        keeps = is_whole if kind == "cov" else False
+        presents = [p & (jnp.isfinite(x) | keeps) for x, p in zip(numbers, presents, strict=True)]
+    counts, together, spread = _pair_sums(numbers, presents, layout)
+    least_rows, ddof = limits
+    enough = counts >= least_rows.astype(wide)
+    if kind in ("cov", "series cov"):
+        counts_ddof = is_whole if kind == "cov" else True
+        divisor = counts - jnp.where(counts_ddof, ddof.astype(wide), 1.0)
+        enough = enough & (divisor > 0)
+        return jnp.where(enough, together / jnp.where(divisor > 0, divisor, 1.0), jnp.nan)
+    scale = spread * spread.T
+    is_there = enough & (scale > 0)
+    result = together / jnp.sqrt(jnp.where(is_there, scale, 1.0))
+    result = jnp.where(jnp.eye(len(columns), dtype=jnp.bool_), 1.0, jnp.clip(result, -1.0, 1.0))
+    return jnp.where(is_there, result, jnp.where(jnp.isnan(scale), scale, jnp.nan))
+
+
+def _pair_sums(
+    numbers: Sequence[Array], presents: Sequence[Array], layout: Layout
+) -> tuple[Array, Array, Array]:
+    """Of each pair of columns, over the rows where both are present: how many there are, and the
+    sums of products of the two and of squares of the first about their means there.
+    """
+    origins, values, there = [], [], []
+    for x, present in zip(numbers, presents, strict=True):
+        count = jnp.maximum(jnp.sum(present, dtype=jnp.int32), np.int32(1)).astype(x.dtype)
+        origin = _origin(x, present, jnp.sum(jnp.where(present, x, 0.0), dtype=x.dtype) / count)
+        origins.append(origin)
+        values.append(jnp.where(present, x - origin, 0.0))
+        there.append(present.astype(x.dtype))
+    x, m = jnp.stack(values, axis=1), jnp.stack(there, axis=1)
+    counts, sums = _product(m, m, layout), _product(x, m, layout)
+    products, squares = _product(x, x, layout), _product(x * x, m, layout)
+    over = jnp.maximum(counts, 1.0)
+    means = jnp.stack(origins)[:, None] + sums / over
+    together = products - sums * sums.T / over
+    spread = squares - sums * sums / over
+    is_far = spread < squares * FAR_FROM_MEAN
+    about_means = (together, spread)
+    together, spread = jax.lax.cond(
+        jnp.any(is_far),
+        lambda: _about_own_means(numbers, presents, means, is_far | is_far.T, about_means),
+        lambda: about_means,
+    )
+    return counts, together, spread
+
+
+def _origin(x: Array, present: Array, mean: Array) -> Array:
+    """The mean, between the values that are present: equal ones are at no distance from it."""
+    least = jnp.min(jnp.where(present, x, jnp.inf), axis=0)
+    most = jnp.max(jnp.where(present, x, -jnp.inf), axis=0)
+    return jax.lax.stop_gradient(jnp.clip(mean, least, most))
+
+
+def _about_own_means(
+    numbers: Sequence[Array],
+    presents: Sequence[Array],
+    means: Array,
+    is_far: Array,
+    about_means: tuple[Array, Array],
+) -> tuple[Array, Array]:
+    """The sums of pairs anew, about their own means, for each column that is far in one of them;
+    for others those that are known. It reads all columns once for each such column.
+    """
+    x, present = jnp.stack(numbers, axis=1), jnp.stack(presents, axis=1)
+
+    def with_one(y: Array, there: Array, means_of_x: Array, means_of_y: Array) -> tuple[Any, Any]:
+        both = present & there[:, None]
+        y = jnp.broadcast_to(y[:, None], x.shape)
+        first = jnp.where(both, x - _origin(x, both, means_of_x)[None], 0.0)
+        second = jnp.where(both, y - _origin(y, both, means_of_y)[None], 0.0)
+        return (
+            jnp.sum(first * second, axis=0, dtype=x.dtype),
+            jnp.sum(first * first, axis=0, dtype=x.dtype),
+        )
+
+    def of_column(column: Any) -> tuple[Array, Array]:
+        is_one_far, of_pairs, known = column
+        return jax.lax.cond(is_one_far, lambda: with_one(*of_pairs), lambda: known)
+
+    together, spread = jax.lax.map(
+        of_column,
+        (
+            jnp.any(is_far, axis=0),
+            (x.T, present.T, means.T, means),
+            tuple(part.T for part in about_means),
+        ),
+    )
+    return together.T, spread.T
+
+
+def _product(a: Array, b: Array, layout: Layout) -> Array:
+    """The product of the first matrix, turned, and the second, a block of rows after another."""
+    num_rows = a.shape[0]
+    block = min(num_rows & -num_rows, BLOCK_ROWS)
+    if layout.mesh is not None or num_rows == block or block < LEAST_BLOCK:
+        # Along explicit axes JAX has to be told that every device gets the sum over all rows.
+        rows = explicit_sharding(a)
+        whole = None if rows is None else NamedSharding(rows.mesh, PartitionSpec())
+        return jnp.einsum("ni,nj->ij", a, b, precision="highest", out_sharding=whole)
+    cut = (a.reshape(-1, block, a.shape[1]), b.reshape(-1, block, b.shape[1]))
+    return jnp.sum(jnp.einsum("bni,bnj->bij", *cut, precision="highest"), axis=0, dtype=a.dtype)
+
+
+def check_method(method: Any, caller: str) -> None:
+    """Raises for another correlation than that of the values themselves."""
+    if method in ("spearman", "kendall") or callable(method):
+        raise NotImplementedError(
+            f"{caller}: method must be 'pearson', got {method!r}. Use rank() first for 'spearman'."
+        )
+    if method != "pearson":
+        raise ValueError(
+            f"Unknown method '{method}', expected one of 'kendall', 'spearman', 'pearson', "
+            "or callable"
+        )
+
+
+def check_number(column: Column, label: Any, caller: str) -> Column:
+    """Raises for what is no real number."""
+    if column.kind in ("string", "category", "object"):
+        raise ValueError(
+            f"{caller}: could not convert column {label!r} of {column.dtype_name} to float. "
+            "Use numeric_only=True."
+        )
+    if not column.is_numeric or column.dtype.kind == "c":
+        raise TypeError(f"{caller}: column {label!r} of {column.dtype_name} is no real number")
+    return column
+
+
+class FrameCorrelation(FrameBase):
+    """How the columns of a frame vary together."""
+
+    def corr(
+        self, method: Any = "pearson", min_periods: int = 1, numeric_only: bool = False
+    ) -> Any:
+        """The correlation of each pair of columns.
+
+        Differences from pandas:
+            `method` must be "pearson". Times are no numbers; pandas takes their counts.
+        """
+        check_method(method, "corr")
+        return self._together("corr", min_periods, 1, numeric_only)
+
+    def cov(self, min_periods: int | None = None, ddof: int = 1, numeric_only: bool = False) -> Any:
+        """The covariance of each pair of columns; `ddof` counts where nothing is missing."""
+        for column, label in zip(self._table.columns, self._labels, strict=True):
+            if column.type.is_time:
+                raise TypeError(f"cov: column {label!r} of {column.dtype_name} is no real number")
+        return self._together("cov", min_periods, ddof, numeric_only)
+
+    def _together(self, caller: str, min_periods: Any, ddof: int, numeric_only: bool) -> Any:
+        frame: Any = self
+        if check_flag(numeric_only, "numeric_only"):
+            frame = self._columns_at(self._pick(lambda column: column.is_numeric))  # pyright: ignore
+        table, labels = frame._table, frame._labels
+        for column, label in zip(table.columns, labels, strict=True):
+            check_number(column, label, caller)
+        size = len(labels)
+        capacity = ONE_DEVICE.capacity_for(size)
+        columns: list[Column] = []
+        if size:
+            matrix = covariances(
+                table.columns,
+                table.all_rows,
+                table.layout,
+                min_periods=min_periods or 1,
+                ddof=ddof,
+                kind=caller,
+            )
+            padding = ((0, capacity - size), (0, 0))
+            if is_traced(matrix):
+                columns = [Column(column) for column in jnp.pad(matrix, padding).T]
+            else:
+                whole = np.pad(np.asarray(matrix), padding)
+                columns = [Column(jnp.asarray(whole[:, place])) for place in range(size)]
+        index = index_from(narrowed(labels.index), capacity, ONE_DEVICE)
+        made = Table(tuple(columns), index, as_count(size), table.needed)
+        return self.frame_class._of(made, labels)
+
+
+class SeriesCorrelation(SeriesBase):
+    """How a series varies with another."""
+
+    def corr(self, other: Any, method: Any = "pearson", min_periods: int | None = None) -> Any:
+        """The correlation with another series, row by row of the same label."""
+        check_method(method, "corr")
+        return self._with_other(other, min_periods, 1, "series corr")
+
+    def cov(self, other: Any, min_periods: int | None = None, ddof: int = 1) -> Any:
+        """The covariance with another series, row by row of the same label."""
+        return self._with_other(other, min_periods, ddof, "series cov")
+
+    def _with_other(self, other: Any, min_periods: Any, ddof: int, kind: str) -> Any:
+        caller = kind.removeprefix("series ")
+        if not isinstance(other, SeriesBase):
+            raise TypeError(f"unsupported type: {type(other)}")
+        a = check_number(self._only, self._name, caller)
+        b = check_number(aligned_column(other, self._table), other._name, caller)
+        table = self._table
+        matrix = covariances(
+            (a, b),
+            table.all_rows,
+            table.layout,
+            min_periods=min_periods or 1,
+            ddof=ddof,
+            kind=kind,
+        )
+        if is_traced(matrix):
+            return table.unless_lost(matrix[0, 1])
+        return np.float64(np.asarray(matrix)[0, 1])

@@ -1,0 +1,166 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The usual statistics of columns in one table."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from ..table._column import Column
+from ..table._ndframe import FrameBase, SeriesBase
+from ..table._tracing import answered_at_once, is_traced
+from ._quantiles import quantiles_of_columns
+from ._reduce_columns import reduce_columns, reduction_for
+from ._results import host_value, result_type, table_of_frame, table_of_series
+
+MOMENTS = ("count", "mean", "std", "min", "max")
+
+
+def _percentiles(percentiles: Any) -> tuple[list[str], np.ndarray]:
+    """The names that pandas gives percentiles, and the quantiles; raises for wrong ones."""
+    shell = pd.Series([0.0]).describe(percentiles=percentiles)
+    names = list(shell.index[4:-1])
+    if percentiles is None:
+        return names, np.array([0.25, 0.5, 0.75])
+    return names, np.unique(np.asarray(list(percentiles), np.float64))
+
+
+class SeriesDescription(SeriesBase):
+    """The usual statistics of a series."""
+
+    @answered_at_once
+    def describe(self, percentiles: Any = None, include: Any = None, exclude: Any = None) -> Any:
+        """Count, mean, deviation, extremes and percentiles; of strings and categories the most
+        frequent one.
+        """
+        del include, exclude
+        described = self._described(percentiles)
+        return self.series_class._of(table_of_series(described), self._name)
+
+    def _described(self, percentiles: Any) -> pd.Series:
+        column, table = self._only, self._table
+        if is_traced(column, table.num_rows):
+            raise NotImplementedError(
+                "describe: inside jit use the single statistics: count(), mean(), quantile(), ..."
+            )
+        if column.kind == "object":
+            # Objects are on the host.
+            return self.to_pandas().describe()  # pyright: ignore
+        if column.kind in ("string", "category") or column.is_bool:
+            return self._most_frequent()
+        return describe_numbers([column], table, [self._name], percentiles)[0]
+
+    def _most_frequent(self) -> pd.Series:
+        counts = self.value_counts()  # pyright: ignore
+        num_present = int(self.count())  # pyright: ignore
+        top: Any = (np.nan, np.nan)
+        if num_present:
+            first = counts.head(1).to_pandas()
+            top = (first.index[0], first.iloc[0])
+        names = ["count", "unique", "top", "freq"]
+        num_unique = self.nunique()  # pyright: ignore
+        dtype = None if num_present else object
+        values = [num_present, num_unique, *top]
+        return pd.Series(values, index=names, name=self._name, dtype=dtype)  # pyright: ignore
+
+
+def describe_numbers(
+    columns: Sequence[Column], table: Any, labels: Sequence[Any], percentiles: Any
+) -> list[pd.Series]:
+    """The statistics of columns of numbers and times, all in two compiled calls."""
+    for column, label in zip(columns, labels, strict=True):
+        if column.dtype.kind == "c":
+            raise TypeError(f"describe: column {label!r} of complex numbers has no order.")
+    names, q = _percentiles(percentiles)
+    ops = [(c, op) for c in columns for op in MOMENTS if _has(c, op)]
+    reduced = reduce_columns(
+        [[column] for column, _ in ops],
+        [reduction_for(column, op) for column, op in ops],
+        table.num_rows,
+        table.layout,
+    )
+    values = {
+        (id(column), op): host_value(*one, result_type(column.type, op))[0]
+        for (column, op), one in zip(ops, reduced, strict=True)
+    }
+    found = quantiles_of_columns(columns, q, "linear", table.num_rows, table.layout)
+    described = []
+    for column, label, quantiles in zip(columns, labels, found, strict=True):
+        middle = [
+            host_value(value, quantiles.is_missing, column.type)[0]
+            for value in np.asarray(quantiles.values)
+        ]
+        of_column = {op: values[id(column), op] for op in MOMENTS if (id(column), op) in values}
+        most = of_column.pop("max")
+        index = [*of_column, *names, "max"]
+        dtype = np.float64 if column.is_numeric else None
+        row = [*of_column.values(), *middle, most]
+        described.append(pd.Series(row, index=index, name=label, dtype=dtype))
+    return described
+
+
+def _has(column: Column, op: str) -> bool:
+    return not (column.kind == "datetime" and op == "std")
+
+
+class FrameDescription(FrameBase):
+    """The usual statistics of the columns of a frame."""
+
+    @answered_at_once
+    def describe(self, percentiles: Any = None, include: Any = None, exclude: Any = None) -> Any:
+        """Count, mean, deviation, extremes and percentiles of each column.
+
+        Differences from pandas:
+            Not inside `jit`.
+
+        Example:
+            >>> from jaxframes.frame import JaxFrame
+            >>> JaxFrame({"x": [1, 3]}).describe().x.tolist()[:2]
+            [2.0, 2.0]
+        """
+        if not len(self._labels):
+            raise ValueError("Cannot describe a DataFrame without columns")
+        if self._is_traced:
+            raise NotImplementedError(
+                "describe: inside jit use the single statistics: count(), mean(), quantile(), ..."
+            )
+        places = self._described_places(include, exclude)
+        columns = [self._table.columns[place] for place in places]
+        numbers = [
+            place
+            for place, c in zip(places, columns, strict=True)
+            if c.kind in ("datetime", "timedelta") or (c.is_numeric and not c.is_bool)
+        ]
+        parts: dict[int, pd.Series] = {}
+        if numbers:
+            described = describe_numbers(
+                [self._table.columns[place] for place in numbers],
+                self._table,
+                [self._labels[place] for place in numbers],
+                percentiles,
+            )
+            parts = dict(zip(numbers, described, strict=True))
+        for place in places:
+            if place not in parts:
+                parts[place] = self._series_at(place)._described(percentiles)
+        ordered = [parts[place] for place in places]
+        names: list[Any] = []
+        for part in sorted((part.index for part in ordered), key=len):
+            names += [name for name in part if name not in names]
+        result = pd.concat([part.reindex(names) for part in ordered], axis=1, sort=False)
+        result.columns = self._labels.index.take(places)
+        return self.frame_class._of(*table_of_frame(result))
+
+    def _described_places(self, include: Any, exclude: Any) -> list[int]:
+        everything = list(range(len(self._labels)))
+        if isinstance(include, str) and include == "all":
+            if exclude is not None:
+                raise ValueError("exclude must be None when include is 'all'")
+            return everything
+        shell = self.head(0).to_pandas()  # pyright: ignore
+        shell.columns = pd.RangeIndex(len(everything))
+        if include is None and exclude is None:
+            picked = shell.select_dtypes(include=[np.number, "datetime"])
+            return list(picked.columns) or everything
+        return list(shell.select_dtypes(include=include, exclude=exclude).columns)

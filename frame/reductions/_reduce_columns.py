@@ -1,0 +1,348 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Columns reduced to a number each, all of them in one compiled call."""
+
+import functools
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from ...shardings._compat import is_x64_enabled
+from ..ops._array_ops import converted
+from ..table._column import NAT, Array, Column
+from ..table._dtypes import wide
+from ..table._layout import Layout
+from ..table._table import Count
+from ..table._tracing import at_once
+from ._blockwise import (
+    COMBINE,
+    Parts,
+    can_reduce_plainly,
+    identity_of,
+    reduce_plainly,
+    reduce_rows,
+)
+
+ENDS = ("min", "max")
+MOMENTS = ("var", "std", "sem", "skew", "kurt")
+PLACES = ("argmin", "argmax")
+NOWHERE = np.int32(np.iinfo(np.int32).max)
+
+
+class Reduction(NamedTuple):
+    """How a column, or several as if they were one, is reduced. Static under `jit`.
+
+    Attributes:
+        op: the name of pandas' method.
+        skipna: whether missing values are left out; else one of them makes the result missing.
+        ddof: what the divisor of a variance is less than the number of values.
+        min_count: fewer values than that sum up to a missing value.
+        missing: which number stands for a missing value: "code" for a negative one, "time" for
+            NaT, "nan", or "" if none does.
+        zero: the number that is false.
+        dtype: what the columns are cast to.
+    """
+
+    op: str
+    skipna: bool
+    ddof: int
+    min_count: int
+    missing: str
+    zero: int
+    dtype: np.dtype
+
+
+class Reduced(NamedTuple):
+    """What a column came to.
+
+    Attributes:
+        value: a scalar; of a float NaN where it is missing.
+        is_missing: whether pandas shows a missing value.
+    """
+
+    value: Array
+    is_missing: Array
+
+
+def reduction_for(
+    column: Column,
+    op: str,
+    *,
+    skipna: bool = True,
+    ddof: int = 1,
+    min_count: int = 0,
+    dtype: np.dtype | None = None,
+) -> Reduction:
+    """How a column is reduced by an operation."""
+    missing = "nan" if column.is_float else ""
+    zero = 0
+    if column.type.has_codes:
+        missing = "code"
+        # Of strings the empty one is false; the dictionary is sorted.
+        is_string = column.kind == "string" and len(column.dictionary) > 0
+        zero = 0 if is_string and column.dictionary.values[0] == "" else -2
+    elif column.type.is_time:
+        missing = "time"
+    float(ddof)  # Raises here for what is no number.
+    uses = (ddof if op in MOMENTS else 0, min_count if op in ("sum", "prod") else 0)
+    return Reduction(op, skipna, *uses, missing, zero, column.dtype if dtype is None else dtype)
+
+
+def reduce_columns(
+    groups: Sequence[Sequence[Column]],
+    plans: Sequence[Reduction],
+    num_rows: Count,
+    layout: Layout,
+) -> tuple[Reduced, ...]:
+    """Reduces columns, each group of them to one value, in one compiled call."""
+    arrays = tuple(tuple(column.arrays for column in group) for group in groups)
+    return at_once(_reduce, arrays, num_rows, tuple(plans), layout)
+
+
+@functools.partial(jax.jit, static_argnums=(2, 3))
+def _reduce(
+    groups: Any, num_rows: Count, plans: tuple[Reduction, ...], layout: Layout
+) -> tuple[Reduced, ...]:
+    return tuple(
+        _reduce_group(plan, group, num_rows, layout)
+        for plan, group in zip(plans, groups, strict=True)
+    )
+
+
+def _reduce_group(plan: Reduction, group: Any, num_rows: Count, layout: Layout) -> Reduced:
+    name = first_reduction(plan)
+    totals = [_first_pass(plan, column, num_rows, layout) for column in group]
+    value = joined(name, [total for total, _ in totals])
+    count = joined("sum", [count for _, count in totals])
+    if plan.op in MOMENTS:
+        mean = value / at_least_one(count).astype(value.dtype)
+        of_each = [_moments(plan, column, mean, num_rows, layout) for column in group]
+        value = of_moments(plan, count, joined_parts(of_each))
+    elif plan.op in PLACES:
+        value = _first_place(plan, group[0], value, num_rows, layout)
+    return finished(plan, value, count, num_rows * np.int32(len(group)))
+
+
+def _first_pass(
+    plan: Reduction, column: Any, num_rows: Count, layout: Layout
+) -> tuple[Array, Array]:
+    """What the values of a column come to, and how many there are."""
+    name = first_reduction(plan)
+
+    def values(rows: Any, is_row: Array, place: Array) -> dict[str, Any]:
+        del place
+        data, present = present_values(plan, rows, is_row)
+        made = {name: [first_values(plan, data, present)]}
+        if plan.op != "count":
+            made["sum"] = [*made.get("sum", []), present.astype(jnp.int32)]
+        return made
+
+    def by_blocks() -> tuple[Array, Array]:
+        reduced = reduce_rows(values, column, num_rows, layout)
+        return reduced[name][0], reduced["sum"][-1]
+
+    data, valid = column
+    is_whole = valid is None and plan.missing in ("", "nan") and plan.dtype == data.dtype
+    if not is_whole or plan.op == "count" or not can_reduce_plainly(name, data, layout):
+        return by_blocks()
+    dtype = sum_dtype(plan) if name == "sum" else plan.dtype
+    plain = reduce_plainly(name, data, num_rows, dtype, layout)
+    all_rows = jnp.asarray(num_rows, jnp.int32)
+    if data.dtype.kind != "f":
+        return plain, all_rows
+    return jax.lax.cond(jnp.isnan(plain), by_blocks, lambda: (plain, all_rows))
+
+
+def present_values(plan: Reduction, column: Any, is_row: Array) -> tuple[Array, Array]:
+    """The values of a column, cast, and a flag for each whether it is one."""
+    data, valid = column
+    present = is_row
+    if valid is not None:
+        present = is_row & valid
+    elif plan.missing == "code":
+        present = is_row & (data >= 0)
+    elif plan.missing == "time":
+        present = is_row & (data != np.int64(NAT))
+    elif plan.dtype.kind == "c" and plan.op == "sum" and not plan.skipna:
+        # A part that is not missing has a sum: that of (nan + 1j) and 2j is nan + 3j.
+        pass
+    elif jnp.issubdtype(data.dtype, jnp.inexact):
+        present = is_row & ~jnp.isnan(data)
+    return converted(data, plan.dtype), present
+
+
+def joined(name: str, parts: Sequence[Array]) -> Array:
+    """What the columns of a group came to, as one."""
+    return functools.reduce(COMBINE[name], parts)
+
+
+def first_reduction(plan: Reduction) -> str:
+    """The reduction of the first pass over the rows."""
+    if plan.op in PLACES:
+        return plan.op.removeprefix("arg")
+    return plan.op if plan.op in ("min", "max", "prod", "any", "all") else "sum"
+
+
+def first_values(plan: Reduction, data: Array, present: Array) -> Array:
+    """What the first pass over the rows adds up."""
+    name = first_reduction(plan)
+    match plan.op:
+        case "any":
+            is_missing_true = not plan.skipna and plan.missing
+            is_true = jnp.where(present, data != data.dtype.type(plan.zero), bool(is_missing_true))
+            return is_true
+        case "all":
+            return ~present | (data != data.dtype.type(plan.zero))
+        case "count":
+            return present.astype(jnp.int32)
+        case "min" | "max" | "argmin" | "argmax":
+            return jnp.where(present, data, identity_of(name, data.dtype))
+    summed = data.astype(sum_dtype(plan))
+    return jnp.where(present, summed, identity_of(name, summed.dtype))
+
+
+def sum_dtype(plan: Reduction) -> np.dtype:
+    """The dtype in which values are added up."""
+    is_wide, dtype = is_x64_enabled(), plan.dtype
+    if dtype.kind == "c":
+        return np.dtype(np.complex128 if is_wide else np.complex64)
+    if jnp.issubdtype(dtype, jnp.floating) or plan.op not in ("sum", "prod"):
+        return np.dtype(np.float64 if is_wide else np.float32)
+    return jax.dtypes.canonicalize_dtype(np.uint64 if dtype.kind == "u" else np.int64)
+
+
+def result_dtype(plan: Reduction) -> np.dtype:
+    """The dtype of the result, where nothing is missing."""
+    dtype, op = plan.dtype, plan.op
+    if op in ("any", "all"):
+        return np.dtype(np.bool_)
+    if op in ("count", *PLACES):
+        return jax.dtypes.canonicalize_dtype(np.int64)
+    if op in ("min", "max") or plan.missing == "time":
+        return dtype
+    if dtype.kind == "c" and op in MOMENTS:
+        return wide(np.float64) if op == "sem" else np.dtype(f"f{dtype.itemsize // 2}")
+    if dtype == jnp.bfloat16:
+        return np.dtype(np.float32)
+    is_wider = (op in ("sum", "mean") and dtype == np.float16) or (op, dtype.kind) == ("mean", "c")
+    return dtype if dtype.kind in "fc" and not is_wider else sum_dtype(plan)
+
+
+def _moments(plan: Reduction, column: Any, mean: Array, num_rows: Count, layout: Layout) -> Parts:
+    """What an operation needs of the distances from the mean, by a second pass."""
+
+    def parts(rows: Any, is_row: Array, place: Array) -> Parts:
+        del place
+        return distances(plan, *present_values(plan, rows, is_row), mean)
+
+    return reduce_rows(parts, column, num_rows, layout)
+
+
+def distances(plan: Reduction, data: Array, present: Array, mean: Array) -> Parts:
+    """Powers of the distances from the mean, to be added up, and which are least and greatest."""
+    distance = jnp.where(present, data.astype(mean.dtype) - mean, mean.dtype.type(0))
+    square = jnp.real(distance * jnp.conj(distance))
+    if plan.op not in ("skew", "kurt"):
+        return {"sum": {2: square}}
+    powers = {1: distance, 2: square, 3: square * distance}
+    if plan.op == "kurt":
+        powers[4] = square * square
+    ends = {name: jnp.where(present, distance, identity_of(name, distance.dtype)) for name in ENDS}
+    return {"sum": powers, **ends}
+
+
+def joined_parts(parts: Sequence[Parts]) -> Parts:
+    """The parts of several columns together."""
+    return {
+        name: jax.tree.map(
+            lambda *leaves, name=name: joined(name, leaves), *(p[name] for p in parts)
+        )
+        for name in parts[0]
+    }
+
+
+def of_moments(plan: Reduction, count: Array, parts: Parts) -> Array:
+    """A variance or its like of what is known of the distances from the mean."""
+    powers = parts["sum"]
+    squares = powers[2]
+    dtype = squares.dtype
+    n = count.astype(dtype)
+
+    def over(divisor: Array) -> Array:
+        return jnp.where(divisor > 0, divisor, dtype.type(1))
+
+    def if_values_differ(shape: Array) -> Array:
+        # Equal values are all as far from the mean as it is rounded.
+        are_equal = (squares == 0) | (parts["min"] == parts["max"])
+        return jnp.where(are_equal, dtype.type(np.nan), shape)
+
+    if plan.op in ("skew", "kurt"):
+        # The mean is rounded, which counts where values are close: it is off by so much.
+        off = powers[1] / over(n)
+        spread = over(squares - n * off * off)
+        if plan.op == "skew":
+            cubes = powers[3] - 3 * off * squares + 2 * n * off**3
+            adjusted = n * jnp.sqrt(over(n - 1)) / over(n - 2)
+            return if_values_differ(adjusted * cubes / (spread * jnp.sqrt(spread)))
+        fourths = powers[4] - 4 * off * powers[3] + 6 * off * off * squares - 3 * n * off**4
+        adjusted = over((n - 2) * (n - 3))
+        kurt = n * (n + 1) * (n - 1) * fourths / (adjusted * over(spread * spread))
+        return if_values_differ(kurt - 3 * (n - 1) * (n - 1) / adjusted)
+    variance = squares / over(n - plan.ddof)
+    if plan.op == "var":
+        return variance
+    deviation = root(variance)
+    return deviation if plan.op == "std" else deviation / jnp.sqrt(over(n))
+
+
+def root(x: Array) -> Array:
+    """The square root, whose derivative at zero is finite."""
+    is_positive = x > 0
+    return jnp.where(is_positive, jnp.sqrt(jnp.where(is_positive, x, x.dtype.type(1))), x)
+
+
+def _first_place(
+    plan: Reduction, column: Any, extreme: Array, num_rows: Count, layout: Layout
+) -> Array:
+    """The first row that holds the extreme, by a second pass."""
+
+    def places(rows: Any, is_row: Array, place: Array) -> dict[str, Any]:
+        data, present = present_values(plan, rows, is_row)
+        return {"min": jnp.where(present & (data == extreme), place, NOWHERE)}
+
+    return reduce_rows(places, column, num_rows, layout)["min"]
+
+
+def at_least_one(count: Array) -> Array:
+    """A divisor that is not zero."""
+    return jnp.maximum(count, count.dtype.type(1))
+
+
+def finished(plan: Reduction, value: Array, count: Array, num_rows: Count) -> Reduced:
+    """The result, missing where it is for want of values."""
+    op = plan.op
+    least = {"sum": plan.min_count, "prod": plan.min_count, "count": 0, "any": 0, "all": 0}
+    least |= {"skew": 3, "kurt": 4, "var": plan.ddof + 1}
+    least |= {"std": least["var"], "sem": least["var"]}
+    is_missing = count < np.int32(least.get(op, 1))
+    if not plan.skipna and op not in ("count", "any", "all"):
+        is_missing = is_missing | (count < num_rows)
+    if op == "mean":
+        value = value / at_least_one(count).astype(value.dtype)
+    dtype = result_dtype(plan)
+    if plan.missing == "time" and op not in ("count", "any", "all", *PLACES):
+        value = jnp.where(is_missing, value.dtype.type(0), value).astype(dtype)
+        return Reduced(jnp.where(is_missing, np.int64(NAT), value), is_missing)
+    value = value.astype(dtype)
+    if jnp.issubdtype(dtype, jnp.inexact):
+        is_both = dtype.kind == "c" and not plan.skipna
+        value = jnp.where(
+            is_missing, dtype.type(complex(np.nan, np.nan) if is_both else np.nan), value
+        )
+    elif plan.missing == "code" and op in ("min", "max"):
+        value = jnp.where(is_missing, np.int32(-1), value)
+    elif op in PLACES:
+        value = jnp.where(is_missing, dtype.type(-1), value)
+    return Reduced(value, is_missing)

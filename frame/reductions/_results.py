@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What columns were reduced to, as pandas gives it: scalars, and series with a row a column."""
+
+import functools
+from collections.abc import Sequence
+from typing import Any
+
+import jax.numpy as jnp
+import numpy as np
+import pandas as pd
+
+from ..ops._array_ops import common_dtype
+from ..table._column import Array, Column, ColumnType, host_array, to_host
+from ..table._column_labels import Labels
+from ..table._dtypes import narrowed
+from ..table._from_host import column_from, index_from
+from ..table._layout import ONE_DEVICE
+from ..table._ndframe import small_table
+from ..table._table import Table, as_count
+from ..table._tracing import answered_at_once, at_once
+
+SPREADS = ("std", "sem")
+
+
+def result_type(type: ColumnType, op: str) -> ColumnType:
+    """What the result of an operation on a column of a type means."""
+    if op in ("count", "nunique", "any", "all", "argmin", "argmax"):
+        return ColumnType()
+    if type.kind == "datetime" and op in SPREADS:
+        return ColumnType("timedelta", unit=type.unit)
+    return type
+
+
+def host_value(value: Any, is_missing: Any, type: ColumnType) -> Any:
+    """A result as an array of one element, of the dtype that pandas gives it."""
+    data = host_array(value).reshape(1)
+    if type.kind == "number" and data.dtype.kind not in "fc" and bool(host_array(is_missing)):
+        return np.array([np.nan])
+    shown = to_host(Column(data, None, type), 1)  # pyright: ignore
+    return pd.array(shown) if type.is_time else shown
+
+
+def host_series(values: Sequence[Any], labels: pd.Index) -> pd.Series:
+    """Results of one element each as a series, of the dtype that pandas finds for them all."""
+    row = pd.DataFrame(dict(enumerate(values))).iloc[0]
+    row.index, row.name = labels, None
+    return row
+
+
+@answered_at_once
+def table_of_series(series: pd.Series) -> Table:
+    """The table of a series of few rows, on one device."""
+    capacity = ONE_DEVICE.capacity_for(len(series))
+    column = column_from(narrowed(series), capacity, ONE_DEVICE, series.name)
+    index = index_from(narrowed(series.index), capacity, ONE_DEVICE)
+    return small_table([column], index, len(series))
+
+
+@answered_at_once
+def table_of_frame(frame: pd.DataFrame) -> tuple[Table, Labels]:
+    """The table of a frame of few rows, on one device, and its labels."""
+    capacity = ONE_DEVICE.capacity_for(len(frame))
+    columns = [
+        column_from(narrowed(frame.iloc[:, place]), capacity, ONE_DEVICE, label)
+        for place, label in enumerate(frame.columns)
+    ]
+    index = index_from(narrowed(frame.index), capacity, ONE_DEVICE)
+    return small_table(columns, index, len(frame)), Labels(frame.columns)
+
+
+def traced_table(
+    values: Sequence[tuple[Array, Any]], types: Sequence[ColumnType], labels: pd.Index, caller: str
+) -> Table:
+    """Results that have no value yet as a table of one column, with a row for each.
+
+    Raises:
+        NotImplementedError: they are of types that no column holds together.
+    """
+    if any(type != types[0] for type in types):
+        raise NotImplementedError(
+            f"{caller}: inside jit the results must be of one type, got "
+            f"{sorted({type.kind for type in types})}. Select columns first, or use "
+            "numeric_only=True."
+        )
+    dtype = functools.reduce(common_dtype, (np.dtype(value.dtype) for value, _ in values))
+    num_rows = len(values)
+    padding = ONE_DEVICE.capacity_for(num_rows) - num_rows
+    data = jnp.stack([value.astype(dtype) for value, _ in values])
+    valid = None
+    if types[0].kind == "number":
+        is_missing = jnp.stack([jnp.asarray(flag, jnp.bool_) for _, flag in values])
+        if jnp.issubdtype(dtype, jnp.inexact):
+            data = jnp.where(is_missing, dtype.type(np.nan), data)
+        else:
+            valid = jnp.pad(~is_missing, (0, padding))
+    column = Column(jnp.pad(data, (0, padding)), valid, types[0])
+    # The labels are known: `frame - frame.mean()` finds the columns by them, inside jit too.
+    index = at_once(index_from, narrowed(labels), data.shape[0] + padding, ONE_DEVICE)
+    return Table((column,), index, as_count(num_rows))

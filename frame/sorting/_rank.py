@@ -1,0 +1,251 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which place each value takes among the values of its column."""
+
+import functools
+from collections.abc import Sequence
+from typing import Any, NamedTuple, Self
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pandas as pd
+
+from ... import primitives
+from ..ops._division import divided_by_scalar
+from ..reductions._axis1 import of_one_type
+from ..table._arguments import axis_number
+from ..table._column import NUMBER, Array, Column, fill_missing, missing_rows, ordered_keys
+from ..table._dtypes import wide
+from ..table._layout import Layout
+from ..table._ndframe import NDFrame, SeriesBase
+from ..table._recode import renumbered
+from ..table._sort import argsort_rows
+from ..table._table import Count, is_row
+from ..table._take import gather
+from ..window._cumulative import column_labels, numeric_part
+from ._sort_values import check_sortable
+
+_METHODS = ("average", "min", "max", "first", "dense")
+
+
+class RankPlan(NamedTuple):
+    """How values are ranked. Static under `jit`."""
+
+    method: str
+    ascending: bool
+    na_option: str
+    pct: bool
+    layout: Layout
+
+
+def _rankable(column: Column, label: Any) -> Column:
+    """The column with codes that are in the order of its values."""
+    if column.dtype.kind == "c":
+        raise TypeError(
+            f"rank: column {label!r} of complex numbers has no ranks. "
+            "Rank its real part, map(jnp.real)."
+        )
+    column = fill_missing(check_sortable(column, label))
+    if column.kind != "category" or column.type.ordered:
+        return column
+    places = np.argsort(np.argsort(pd.Index(column.dictionary.values), kind="stable"))
+    return Column(renumbered(column.data, places), None, column.type)
+
+
+@functools.partial(jax.jit, static_argnums=3)
+def _rank(keys: tuple[Array, ...], missing: Array | None, num_rows: Count, plan: RankPlan) -> Array:
+    layout = plan.layout
+    group_ids, sizes, count = _groups(keys, num_rows, layout)
+    before = primitives.exclusive_scan(sizes, "add", **layout.on_mesh)
+    size, below = gather((sizes, before), group_ids, layout)
+    # Missing values are the last group, whatever the direction.
+    num_missing = _count_missing(missing, num_rows, layout)
+    num_values = num_rows - num_missing
+    num_groups = count - (num_missing > 0).astype(jnp.int32)
+    place = group_ids
+    if not plan.ascending:
+        place, below = num_groups - 1 - place, num_values - below - size
+    if missing is not None:
+        is_top = plan.na_option == "top"
+        below = below + num_missing if is_top else below
+        place = place + (num_missing > 0).astype(jnp.int32) if is_top else place
+        below = jnp.where(missing, np.int32(0) if is_top else num_values, below)
+        place = jnp.where(missing, np.int32(0) if is_top else num_groups, place)
+    below, size = below.astype(wide(np.float64)), size.astype(wide(np.float64))
+    match plan.method:
+        case "average":
+            ranks = below + (size + 1.0) / 2.0
+        case "min":
+            ranks = below + 1.0
+        case "max":
+            ranks = below + size
+        case _:
+            ranks = place.astype(wide(np.float64)) + 1.0
+    total = num_values if plan.na_option == "keep" else num_rows
+    if plan.method == "dense":
+        total = num_groups if plan.na_option == "keep" else count
+    return _finished(ranks, missing, total, plan)
+
+
+def _groups(keys: tuple[Array, ...], num_rows: Count, layout: Layout) -> tuple[Array, Array, Array]:
+    """The number of each row's value in the order of values, the rows of each, and how many."""
+    if layout.mesh is None:
+        groups = primitives.factorize(keys, num_valid=num_rows)
+        sizes = primitives.segment_count(groups.group_ids, keys[0].shape[0])
+        return groups.group_ids, sizes, groups.count
+    # Sorted, values lie spread over the shards: none has to count them all.
+    found = primitives.unique(
+        keys, num_valid=num_rows, return_inverse=True, return_counts=True, **layout.on_mesh
+    )
+    assert found.inverse is not None
+    assert found.counts is not None
+    return found.inverse, found.counts, found.count
+
+
+@functools.partial(jax.jit, static_argnums=3)
+def _rank_first(order: Array, missing: Array | None, num_rows: Count, plan: RankPlan) -> Array:
+    # What sorts an order is its inverse: the place of each row in it.
+    places = primitives.radix_argsort(order, **plan.layout.on_mesh)
+    num_missing = _count_missing(missing, num_rows, plan.layout)
+    total = num_rows - num_missing if plan.na_option == "keep" else num_rows
+    return _finished(places.astype(wide(np.float64)) + 1.0, missing, total, plan)
+
+
+def _count_missing(missing: Array | None, num_rows: Count, layout: Layout) -> Array:
+    if missing is None:
+        return jnp.int32(0)
+    return jnp.sum(missing & is_row(missing.shape[0], num_rows, layout), dtype=jnp.int32)
+
+
+def _finished(ranks: Array, missing: Array | None, total: Any, plan: RankPlan) -> Array:
+    if plan.pct:
+        ranks = divided_by_scalar(ranks, total)
+    if missing is not None and plan.na_option == "keep":
+        ranks = jnp.where(missing, np.nan, ranks)
+    return ranks
+
+
+def ranked(column: Column, label: Any, num_rows: Count, plan: RankPlan) -> Column:
+    """The rank of each row's value, float64."""
+    column = _rankable(column, label)
+    missing = column.missing() if column.can_miss else None
+    if plan.method == "first":
+        keys = ordered_keys(
+            column, descending=not plan.ascending, missing_first=plan.na_option == "top"
+        )
+        order = argsort_rows(keys, num_rows, plan.layout)
+        return Column(_rank_first(order, missing, num_rows, plan))
+    keys = tuple(key for key, _ in ordered_keys(column))
+    return Column(_rank(keys, missing, num_rows, plan))
+
+
+def ranked_across(columns: Sequence[Column], plan: RankPlan) -> tuple[Column, ...]:
+    """The rank of each value among those of its row, float64."""
+    if not columns:
+        return ()
+    columns = of_one_type("rank", columns, bools=True)
+    ranks = _rank_across(tuple(column.data for column in columns), plan)
+    return tuple(map(Column, ranks))
+
+
+@functools.partial(jax.jit, static_argnums=1)
+def _rank_across(columns: tuple[Array, ...], plan: RankPlan) -> tuple[Array, ...]:
+    values = jnp.stack(columns, axis=1)
+    # Each value of a row beside every other one of it.
+    one, other = values[:, :, None], values[:, None, :]
+    missing = missing_rows(values, None, NUMBER)
+    gone, other_gone = missing[:, :, None], missing[:, None, :]
+    is_before = other < one if plan.ascending else other > one
+    is_before |= other_gone & ~gone if plan.na_option == "top" else gone & ~other_gone
+    is_same = (other == one) | (gone & other_gone)
+    place = jnp.arange(len(columns), dtype=jnp.int32)
+    is_tied = is_same & (place[None, :] < place[:, None])[None]
+    is_first = ~jnp.any(is_tied, axis=2)
+    dtype = wide(np.float64)
+
+    def counted(flags: Array, axis: int = 2) -> Array:
+        return jnp.sum(flags, axis=axis, dtype=jnp.int32).astype(dtype)
+
+    match plan.method:
+        case "average":
+            ranks = counted(is_before) + (counted(is_same) + 1.0) / 2.0
+        case "min":
+            ranks = counted(is_before) + 1.0
+        case "max":
+            ranks = counted(is_before) + counted(is_same)
+        case "first":
+            ranks = counted(is_before) + counted(is_tied) + 1.0
+        case _:
+            ranks = counted(is_before & is_first[:, None, :]) + 1.0
+    if plan.pct:
+        is_counted = is_first if plan.method == "dense" else jnp.ones(missing.shape, jnp.bool_)
+        if plan.na_option == "keep":
+            is_counted = is_counted & ~missing
+        ranks = divided_by_scalar(ranks, jnp.maximum(counted(is_counted, 1), 1.0)[:, None])
+    if plan.na_option == "keep":
+        ranks = jnp.where(missing, np.nan, ranks)
+    return tuple(ranks[:, place] for place in range(len(columns)))
+
+
+class Ranking(NDFrame):
+    """Ranks of frames and series, column by column."""
+
+    def rank(
+        self,
+        axis: Any = 0,
+        method: str = "average",
+        numeric_only: bool = False,
+        na_option: str = "keep",
+        ascending: bool = True,
+        pct: bool = False,
+    ) -> Self:
+        """The place of each value among those of its column, from 1; equal ones by `method`.
+
+        Differences from pandas:
+            Complex numbers and objects have no order, and raise a TypeError.
+
+        Example:
+            >>> from jaxframes.frame import JaxSeries
+            >>> JaxSeries([3.0, 1.0, 3.0, None]).rank().tolist()
+            [2.5, 1.0, 2.5, nan]
+        """
+        if method not in _METHODS:
+            raise KeyError(f"rank: method must be one of {_METHODS}, got {method!r}")
+        if na_option not in ("keep", "top", "bottom"):
+            raise ValueError(
+                f"na_option must be one of 'keep', 'top', or 'bottom', got {na_option!r}"
+            )
+        of = numeric_part(self) if numeric_only else self
+        table = of._table
+        plan = RankPlan(method, bool(ascending), na_option, bool(pct), table.layout)
+        labels = column_labels(of)
+        if axis_number(axis or 0, self):
+            return of._like(table.with_columns(ranked_across(table.columns, plan)))
+        columns = [
+            ranked(column, label, table.num_rows, plan)
+            for column, label in zip(table.columns, labels, strict=True)
+        ]
+        return of._like(table.with_columns(columns))
+
+
+class SeriesOrder(SeriesBase):
+    """The order of a series' values."""
+
+    def argsort(
+        self, axis: Any = 0, kind: Any = "quicksort", order: Any = None, stable: Any = None
+    ) -> Self:
+        """Which places the values would be taken from to stand in order, missing ones last.
+
+        Differences from pandas:
+            The order of ties is that of their rows, whatever `kind` says.
+        """
+        axis_number(axis or 0, self)
+        del order, stable
+        if kind not in (None, "quicksort", "mergesort", "heapsort", "stable"):
+            raise ValueError(
+                f"sort kind must be one of 'quick', 'heap', or 'stable' (got {kind!r})"
+            )
+        table = self._table
+        column = check_sortable(self._only, self._name)
+        row_ids = argsort_rows(ordered_keys(column), table.num_rows, table.layout)
+        return self._with_column(Column(row_ids.astype(wide(np.int64))))

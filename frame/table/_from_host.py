@@ -1,0 +1,182 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Columns and row labels from what the host holds: pandas, NumPy, Arrow and lists."""
+
+from collections.abc import Hashable
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+from jax.core import Tracer
+
+from ...shardings._compat import is_x64_enabled
+from ._column import NUMBER, UNITS, Column, ColumnType
+from ._dictionary import Dictionary, HostObjects, encode_strings
+from ._layout import Layout
+from ._row_index import RowIndex
+
+
+def column_from(
+    values: Any,
+    capacity: int,
+    layout: Layout,
+    name: Hashable = None,
+    dictionary: Dictionary | None = None,
+) -> Column:
+    """A column of a one-dimensional array of JAX, pandas, NumPy or Arrow.
+
+    Args:
+        values: an array of at most `capacity` values, or a Series.
+        capacity: rows of the column.
+        layout: where its rows belong.
+        name: the column's, for errors.
+        dictionary: the strings that the values are codes of, if they are.
+
+    Raises:
+        NotImplementedError: a dtype of pandas that no column has.
+        TypeError: 64-bit values without JAX's x64 mode.
+    """
+    if isinstance(values, jax.Array):
+        return Column(_placed_on_device(values, capacity, layout, name))
+    if isinstance(values, (pa.Array, pa.ChunkedArray)):
+        return _from_arrow(values, capacity, layout, name)
+    if isinstance(values, (pd.Series, pd.Index)):
+        values = values.array
+    if isinstance(values, pd.arrays.NumpyExtensionArray):
+        values = values.to_numpy()
+    dtype = values.dtype
+    if dictionary is not None:
+        return _placed(np.asarray(values), ColumnType("string", dictionary), capacity, layout, name)
+    if isinstance(dtype, pd.CategoricalDtype):
+        kind = ColumnType("category", Dictionary(dtype.categories), ordered=bool(dtype.ordered))
+        return _placed(values.codes.astype(np.int32), kind, capacity, layout, name)
+    if isinstance(dtype, pd.StringDtype):
+        if dtype.na_value is not np.nan:
+            raise _unsupported(dtype, name, "astype('str')")
+        codes, dictionary = encode_strings(values)
+        return _placed(codes, ColumnType("string", dictionary), capacity, layout, name)
+    if isinstance(dtype, pd.DatetimeTZDtype):
+        raise _unsupported(dtype, name, "dt.tz_convert(None)")
+    if dtype.kind in "Mm":
+        return _from_times(np.asarray(values), capacity, layout, name)
+    if not isinstance(dtype, np.dtype):
+        raise _unsupported(dtype, name, "astype of a NumPy dtype")
+    if dtype.kind == "O":
+        objects = HostObjects(np.asarray(values))
+        codes = np.arange(len(objects), dtype=np.int32)
+        return _placed(codes, ColumnType("object", objects), capacity, layout, name)
+    return _placed(np.asarray(values), NUMBER, capacity, layout, name)
+
+
+def index_from(index: pd.Index, capacity: int, layout: Layout) -> RowIndex:
+    """The row labels of an index of pandas."""
+    if isinstance(index, pd.RangeIndex):
+        return RowIndex((), tuple(index.names), index.start, index.step)
+    levels = (
+        [index.get_level_values(level) for level in range(index.nlevels)]
+        if isinstance(index, pd.MultiIndex)
+        else [index]
+    )
+    columns = (
+        column_from(level, capacity, layout, "index" if name is None else name)
+        for level, name in zip(levels, index.names, strict=True)
+    )
+    return RowIndex(tuple(columns), tuple(index.names))
+
+
+def _from_times(values: np.ndarray, capacity: int, layout: Layout, name: Hashable) -> Column:
+    unit = np.datetime_data(values.dtype)[0]
+    if unit not in UNITS:
+        unit = "s"
+        values = values.astype(f"{values.dtype.kind}8[s]")
+    kind = "datetime" if values.dtype.kind == "M" else "timedelta"
+    return _placed(values.view(np.int64), ColumnType(kind, unit=unit), capacity, layout, name)
+
+
+def _from_arrow(
+    values: pa.Array | pa.ChunkedArray, capacity: int, layout: Layout, name: Hashable
+) -> Column:
+    if isinstance(values, pa.ChunkedArray):
+        # An empty chunk keeps its dictionary, which chunks put together lose.
+        whole = values.num_chunks == 1
+        values = values.chunk(0) if whole else values.unify_dictionaries().combine_chunks()
+    kind = values.type
+    if pa.types.is_dictionary(kind):
+        codes = values.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int32)
+        categories = Dictionary(pd.Index(values.dictionary.to_pandas()))
+        category = ColumnType("category", categories, ordered=kind.ordered)
+        return _placed(codes, category, capacity, layout, name)
+    if _is_string(kind):
+        codes, dictionary = encode_strings(values)
+        return _placed(codes, ColumnType("string", dictionary), capacity, layout, name)
+    if (pa.types.is_integer(kind) or pa.types.is_boolean(kind)) and values.null_count:
+        valid = values.is_valid().to_numpy(zero_copy_only=False)
+        filled = values.fill_null(False if pa.types.is_boolean(kind) else 0)
+        data = filled.to_numpy(zero_copy_only=False)
+        column = _placed(data, NUMBER, capacity, layout, name)
+        return Column(column.data, layout.place(_padded(valid, capacity)))
+    return column_from(values.to_pandas(), capacity, layout, name)
+
+
+def _is_string(kind: pa.DataType) -> bool:
+    return (
+        pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind)
+    )
+
+
+def _placed(
+    data: np.ndarray, kind: ColumnType, capacity: int, layout: Layout, name: Hashable
+) -> Column:
+    check_width(data.dtype, name, kind.named(data.dtype) if kind.is_time else None)
+    return Column(layout.place(_padded(data, capacity)), None, kind)
+
+
+def _padded(data: np.ndarray, capacity: int) -> np.ndarray:
+    if len(data) == capacity:
+        return np.ascontiguousarray(data)
+    room = np.zeros(capacity, data.dtype)
+    room[: len(data)] = data
+    return room
+
+
+def _placed_on_device(
+    values: jax.Array, capacity: int, layout: Layout, name: Hashable
+) -> jax.Array:
+    if values.ndim != 1:
+        raise ValueError(
+            f"JaxFrame: column {name!r} must be one-dimensional, got {jax.typeof(values)}."
+        )
+    padding = capacity - values.shape[0]
+    padded = jnp.pad(values, (0, padding)) if padding else values
+    if isinstance(padded, Tracer):
+        return layout.constrain(padded)
+    return layout.place(padded)
+
+
+def check_width(dtype: Any, name: Hashable, shown: str | None = None) -> None:
+    """Raises for what JAX would narrow without its x64 mode.
+
+    Args:
+        dtype: of the array.
+        name: the column's, or the method's that makes it, for errors.
+        shown: the dtype that pandas shows, if it is another one.
+    """
+    dtype = np.dtype(dtype)
+    wide = dtype.itemsize > 8 if dtype.kind == "c" else dtype.itemsize == 8
+    if wide and not is_x64_enabled():
+        where = "" if name is None else f" in {name!r}"
+        raise TypeError(
+            f"JaxFrame: values of 64 bits need JAX's x64 mode, got {shown or dtype}{where}. "
+            'Call jax.config.update("jax_enable_x64", True) first, or cast to 32 bits.'
+        )
+    if dtype.kind not in "biufc" or dtype.itemsize > 16 or dtype == np.longdouble:
+        raise _unsupported(dtype, name, "astype of a dtype that JAX has")
+
+
+def _unsupported(dtype: Any, name: Hashable, remedy: str) -> NotImplementedError:
+    return NotImplementedError(
+        f"JaxFrame: column {name!r} must be of a dtype that the device holds, got {dtype}. "
+        f"Convert it first: {remedy}."
+    )

@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The labels of rows: an implicit range, or columns."""
+
+import dataclasses
+import functools
+from collections.abc import Hashable, Sequence
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pandas as pd
+
+from ...shardings._compat import is_x64_enabled
+from ._column import Array, Column, to_host
+from ._layout import Layout
+from ._tracing import FoundOnce, at_once
+
+
+@jax.tree_util.register_dataclass
+@dataclasses.dataclass(frozen=True)
+class RowIndex:
+    """The labels of a frame's rows. A pytree.
+
+    Attributes:
+        stored: one column for each level; none for a range, which no memory holds.
+        names: the name of each level; of a range one name.
+        start: the first label of a range.
+        step: from one label of a range to the next.
+        has_places: whether the one stored column holds places in a range, int32, in place of
+            labels. Rows that were picked out of a range have it: half of what moves with them.
+    """
+
+    stored: tuple[Column, ...] = ()
+    names: tuple[Hashable, ...] = dataclasses.field(default=(None,), metadata={"static": True})
+    start: int = dataclasses.field(default=0, metadata={"static": True})
+    step: int = dataclasses.field(default=1, metadata={"static": True})
+    has_places: bool = dataclasses.field(default=False, metadata={"static": True})
+
+    @property
+    def is_range(self) -> bool:
+        """Whether the labels are implicit."""
+        return not self.stored
+
+    @property
+    def levels(self) -> tuple[Column, ...]:
+        """The labels, one column for each level; none for a range."""
+        if not self.has_places:
+            return self.stored
+        row_ids = self.stored[0].data
+        return self._found.once("levels", lambda: (Column(at_once(self.labels_at, row_ids)),))
+
+    @functools.cached_property
+    def _found(self) -> FoundOnce:
+        return FoundOnce()
+
+    @property
+    def num_levels(self) -> int:
+        """How many labels each row has."""
+        return max(len(self.stored), 1)
+
+    def named(self, names: Sequence[Hashable]) -> "RowIndex":
+        """The same labels under other names."""
+        return dataclasses.replace(self, names=tuple(names))
+
+    def with_stored(self, stored: Sequence[Column]) -> "RowIndex":
+        """The labels of other rows, stored alike."""
+        return dataclasses.replace(self, stored=tuple(stored))
+
+    def at(self, row_ids: Array) -> "RowIndex":
+        """Of a range, the labels at positions; one that is no position has any label."""
+        return dataclasses.replace(self, stored=(Column(row_ids),), has_places=True)
+
+    def columns(self, capacity: int, layout: Layout) -> tuple[Column, ...]:
+        """The levels, those of a range written out."""
+        if self.stored:
+            return self.levels
+        return (Column(range_labels(self.start, self.step, capacity, layout)),)
+
+    def labels_at(self, row_ids: Array) -> Array:
+        """The labels of a range at positions; one that is no position has any label."""
+        return _labels_at(row_ids, *_as_labels(self.start, self.step))
+
+    def to_pandas(self, num_rows: int) -> pd.Index:
+        """The labels of the first rows, as pandas has them."""
+        if not self.stored:
+            stop = self.start + num_rows * self.step
+            return pd.RangeIndex(self.start, stop, self.step, name=self.names[0])
+        arrays = [to_host(level, num_rows) for level in self.levels]
+        if len(arrays) == 1:
+            return as_pandas_index(arrays[0], self.names[0])
+        levels = [as_pandas_index(array, None) for array in arrays]
+        return pd.MultiIndex.from_arrays(levels, names=list(self.names))
+
+
+RANGE = RowIndex()
+
+
+def as_pandas_index(values: Any, name: Hashable) -> pd.Index:
+    """An index of the dtype of the values."""
+    return pd.Index(values, dtype=values.dtype, name=name)
+
+
+def label_dtype() -> type[np.integer]:
+    """The dtype of the labels of a range that are written out."""
+    return np.int64 if is_x64_enabled() else np.int32
+
+
+def range_labels(start: int, step: int, capacity: int, layout: Layout) -> Array:
+    """The labels of a range, written out."""
+    return _range_labels(*_as_labels(start, step), capacity, layout)
+
+
+def _as_labels(*values: int) -> tuple[Any, ...]:
+    dtype = label_dtype()
+    if any(not np.iinfo(dtype).min <= value <= np.iinfo(dtype).max for value in values):
+        raise OverflowError(f"labels of rows must fit {dtype.__name__}, got {values}.")
+    return tuple(dtype(value) for value in values)
+
+
+@functools.partial(jax.jit, static_argnums=(2, 3))
+def _range_labels(start: Array, step: Array, capacity: int, layout: Layout) -> Array:
+    return layout.constrain(start + step * jnp.arange(capacity, dtype=start.dtype))
+
+
+@jax.jit
+def _labels_at(row_ids: Array, start: Array, step: Array) -> Array:
+    return start + step * row_ids.astype(start.dtype)

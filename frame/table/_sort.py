@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Sorts the rows of a table by keys."""
+
+import functools
+from collections.abc import Sequence
+from typing import Any
+
+import jax
+
+from ... import primitives
+from ._column import Array
+from ._layout import Layout
+from ._table import Count, Table
+from ._take import position, rows_of, with_rows
+
+
+def sort_rows(table: Table, keys: Sequence[tuple[Array, bool]]) -> Table:
+    """Puts rows in the order of keys, each with its direction; ties stay as they are."""
+    if not keys:
+        return table
+    descending = tuple(is_descending for _, is_descending in keys)
+    columns = tuple(key for key, _ in keys)
+    rows, structure = jax.tree.flatten(rows_of(table))
+    # A column that is the key comes back sorted, and need not be moved once more.
+    places = [place for place, leaf in enumerate(rows) if leaf is columns[0]]
+    key_place = places[0] if len(keys) == 1 and places else None
+    if key_place is not None:
+        del rows[key_place]
+    sorted_key, rows, row_ids = _sort(
+        tuple(rows),
+        columns,
+        table.num_rows,
+        descending,
+        table.layout,
+        table.index.is_range,
+        key_place is not None,
+    )
+    rows = list(rows)
+    if key_place is not None:
+        rows.insert(key_place, sorted_key)
+    return with_rows(table, jax.tree.unflatten(structure, rows), row_ids, table.num_rows)
+
+
+@functools.partial(jax.jit, static_argnums=(3, 4, 5, 6))
+def _sort(
+    rows: tuple[Array, ...],
+    keys: tuple[Array, ...],
+    num_rows: Count,
+    descending: tuple[bool, ...],
+    layout: Layout,
+    wants_ids: bool,
+    wants_key: bool,
+) -> tuple[Any, tuple[Array, ...], Array | None]:
+    row_ids = position(keys[0].shape[0], layout) if wants_ids else None
+    sorted_keys, (rows, row_ids) = primitives.radix_sort(
+        keys, values=(rows, row_ids), descending=descending, num_valid=num_rows, **layout.on_mesh
+    )
+    return sorted_keys[0] if wants_key else None, rows, row_ids
+
+
+def argsort_rows(keys: Sequence[tuple[Array, bool]], num_rows: Count, layout: Layout) -> Array:
+    """The places of rows in the order of keys, padding last."""
+    descending = tuple(is_descending for _, is_descending in keys)
+    return _argsort(tuple(key for key, _ in keys), num_rows, descending, layout)
+
+
+@functools.partial(jax.jit, static_argnums=(2, 3))
+def _argsort(
+    keys: tuple[Array, ...], num_rows: Count, descending: tuple[bool, ...], layout: Layout
+) -> Array:
+    return primitives.radix_argsort(
+        keys, descending=descending, num_valid=num_rows, **layout.on_mesh
+    )

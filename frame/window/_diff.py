@@ -1,0 +1,166 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What values change by from one row to a later one."""
+
+import functools
+from typing import Any, NamedTuple, Self
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from ..ops._safe_gradient import by_row
+from ..table._arguments import axis_number
+from ..table._column import NAT, NUMBER, Array, Column, ColumnType, fill_missing
+from ..table._dtypes import wide
+from ..table._layout import Layout
+from ..table._ndframe import NDFrame
+from ..table._table import Count
+from ._cumulative import column_labels
+from ._shift import moved_rows, steps_of, whole_periods
+
+
+class Difference(NamedTuple):
+    """How a column's change is taken. Static under `jit`."""
+
+    kind: str
+    dtype: np.dtype
+
+
+def _difference(column: Column, label: Any) -> tuple[Difference, ColumnType]:
+    if column.type.is_time:
+        return Difference("time", column.dtype), ColumnType("timedelta", unit=column.type.unit)
+    if column.kind == "category":
+        raise TypeError(
+            f"diff: column {label!r} is a category, which has no differences. "
+            "Convert it to a suitable dtype first."
+        )
+    if not column.is_numeric:
+        raise TypeError(
+            f"diff: operation 'sub' not supported for column {label!r} of {column.dtype_name}"
+        )
+    if column.is_bool:
+        return Difference("bool", column.dtype), NUMBER
+    if column.is_float:
+        return Difference("float", column.dtype), NUMBER
+    is_small = column.dtype in (np.int8, np.int16)
+    return Difference("integer", wide(np.float32 if is_small else np.float64)), NUMBER
+
+
+@functools.partial(jax.jit, static_argnums=(3, 4))
+def _diff(
+    arrays: Any, periods: Count, num_rows: Count, plans: tuple[Difference, ...], layout: Layout
+) -> Any:
+    moved, is_hole = moved_rows(arrays, periods, num_rows, layout)
+    results = []
+    for (x, valid), (before, was_valid), plan in zip(arrays, moved, plans, strict=True):
+        match plan.kind:
+            case "bool":
+                mask = ~is_hole if valid is None else ~is_hole & valid & was_valid
+                results.append((x ^ before, mask))
+            case "time":
+                is_missing = is_hole | (x == NAT) | (before == NAT)
+                results.append((jnp.where(is_missing, np.int64(NAT), x - before), None))
+            case _:
+                change = _integer_change(x, before, plan) if plan.kind == "integer" else x - before
+                results.append((jnp.where(is_hole, plan.dtype.type(np.nan), change), None))
+    return tuple(results)
+
+
+def _integer_change(x: Array, before: Array, plan: Difference) -> Array:
+    # As pandas': integers wrap around first, but for int8 and int16.
+    if plan.dtype == np.float32:
+        return x.astype(plan.dtype) - before.astype(plan.dtype)
+    return (x - before).astype(plan.dtype)
+
+
+@functools.partial(jax.jit, static_argnums=3)
+def _relative_change(
+    data: tuple[Array, ...], periods: Count, num_rows: Count, layout: Layout
+) -> tuple[Array, ...]:
+    moved, is_hole = moved_rows(data, periods, num_rows, layout)
+    return tuple(
+        jnp.where(is_hole, x.dtype.type(np.nan), by_row(_ratio, 1.0, num_rows, x, before))
+        for x, before in zip(data, moved, strict=True)
+    )
+
+
+def _ratio(x: Array, before: Array) -> Array:
+    return x / before - x.dtype.type(1)
+
+
+class Changes(NDFrame):
+    """What frames and series have of changes, column by column."""
+
+    def diff(self, periods: int = 1, axis: Any = 0) -> Self:
+        """What each value differs by from the one `periods` rows before it.
+
+        Differences from pandas:
+            Bools of no rows stay bools, and so do those of `diff(0)`.
+
+        Example:
+            >>> from jaxframes.frame import JaxSeries
+            >>> JaxSeries([3, 1, 2]).diff().tolist()
+            [nan, -2.0, 1.0]
+        """
+        is_whole = isinstance(periods, (int, np.integer)) and not isinstance(periods, bool)
+        if not is_whole and not (isinstance(periods, float) and periods.is_integer()):
+            raise ValueError(f"diff: periods must be an integer, got {periods!r}.")
+        is_across = bool(axis_number(axis, self))
+        periods = whole_periods("diff", int(periods), across=is_across)
+        if is_across:
+            me: Any = self
+            return me - me.shift(periods, axis=1)
+        table = self._table
+        if not table.columns:
+            return self
+        columns = tuple(map(fill_missing, table.columns))
+        made = [
+            _difference(c, label) for c, label in zip(columns, column_labels(self), strict=True)
+        ]
+        arrays = tuple(column.arrays for column in columns)
+        plans = tuple(plan for plan, _ in made)
+        steps = steps_of(periods, columns)
+        changes = _diff(arrays, steps, table.num_rows, plans, self._layout)
+        kinds = [kind for _, kind in made]
+        return self._like(
+            table.with_columns(
+                [
+                    Column(data, valid, kind)
+                    for (data, valid), kind in zip(changes, kinds, strict=True)
+                ]
+            )
+        )
+
+    def pct_change(self, periods: int = 1, fill_method: Any = None, freq: Any = None) -> Self:
+        """The change from the value `periods` rows before, as a part of that.
+
+        Differences from pandas:
+            Bools raise a TypeError; pandas divides by them row by row.
+        """
+        if fill_method is not None:
+            raise ValueError(f"fill_method must be None; got fill_method={fill_method!r}.")
+        if freq is not None:
+            raise NotImplementedError("pct_change: freq must be left out. Count periods in rows.")
+        periods = whole_periods("pct_change", periods)
+        table = self._table
+        if not table.columns:
+            return self
+        data = tuple(
+            _as_floats(column, label)
+            for column, label in zip(table.columns, column_labels(self), strict=True)
+        )
+        steps = steps_of(periods, table.columns)
+        changes = _relative_change(data, steps, table.num_rows, self._layout)
+        return self._like(table.with_columns([Column(change) for change in changes]))
+
+
+def _as_floats(column: Column, label: Any) -> Array:
+    if column.kind == "timedelta":
+        return jnp.where(column.data == NAT, np.nan, column.data.astype(wide(np.float64)))
+    if not column.is_numeric or column.is_bool:
+        raise TypeError(
+            f"pct_change: operation 'truediv' not supported for column {label!r} "
+            f"of {column.dtype_name}"
+        )
+    column = fill_missing(column)
+    return column.data if column.is_float else column.data.astype(wide(np.float64))

@@ -1,0 +1,282 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Rolling and expanding windows over rows."""
+
+import functools
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pandas as pd
+
+from ..table._column import Array, Column
+from ..table._layout import Layout
+from ..table._ndframe import FrameBase, NDFrame, SeriesBase
+from ..table._table import Count, is_row
+from ..table._tracing import at_once, is_traced
+from ._cumulative import column_labels
+from ._short_windows import MOST_ROWS, over_short_windows
+from ._window_scans import Reach, WindowPlan, over_windows
+
+_CLOSED = ("right", "left", "both", "neither")
+
+
+class Windows:
+    """`frame.rolling(...)` and `frame.expanding(...)`: the windows, before anything is taken."""
+
+    def __init__(
+        self,
+        of: Any,
+        window: int | None,
+        min_periods: int,
+        center: bool = False,
+        closed: str = "right",
+        step: int = 1,
+    ):
+        self._of = of
+        self._window, self._min_periods = window, min_periods
+        self._center, self._closed, self._step = center, closed, step
+
+    def __repr__(self) -> str:
+        if self._window is None:
+            return "Expanding [method=single]"
+        return f"Rolling [window={self._window},center={self._center},method=single]"
+
+    def __getitem__(self, key: Any) -> "Windows":
+        labels = key if isinstance(key, list) else [key]
+        for label in labels:
+            if not isinstance(self._of, FrameBase) or label not in self._of._labels:
+                raise KeyError(f"Column not found: {label}")
+        rest = self._window, self._min_periods, self._center, self._closed, self._step
+        return Windows(self._of[key], *rest)  # pyright: ignore
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        if isinstance(self._of, FrameBase) and name in self._of._labels:
+            return self[name]
+        kind = "rolling" if self._window is not None else "expanding"
+        if hasattr(pd.api.typing.Rolling, name):
+            raise NotImplementedError(
+                f"{kind}: {name} is not built. There are sum, mean, min, max, var, std and count."
+            )
+        raise AttributeError(f"{kind} windows have no attribute {name!r}")
+
+    def sum(self, numeric_only: bool = False) -> Any:
+        """The sum of each window's values; a window of too few is missing.
+
+        Windows of few rows are a program for each length; longer ones share one.
+
+        Differences from pandas:
+            A sum is off by at most `window * eps` of the sum of its absolute values, whatever has
+            passed before; pandas' sum keeps a rest of all values that have left the window.
+        """
+        return self._take("sum", numeric_only)
+
+    def mean(self, numeric_only: bool = False) -> Any:
+        """The mean of each window's values; see `sum`.
+
+        Example:
+            >>> from jaxframes.frame import JaxSeries
+            >>> JaxSeries([1, 2, 6]).rolling(2).mean().tolist()
+            [nan, 1.5, 4.0]
+        """
+        return self._take("mean", numeric_only)
+
+    def min(self, numeric_only: bool = False) -> Any:
+        """The least value of each window."""
+        return self._take("min", numeric_only)
+
+    def max(self, numeric_only: bool = False) -> Any:
+        """The greatest value of each window."""
+        return self._take("max", numeric_only)
+
+    def var(self, ddof: int = 1, numeric_only: bool = False) -> Any:
+        """The variance of each window's values; see `sum`."""
+        return self._take("var", numeric_only, ddof)
+
+    def std(self, ddof: int = 1, numeric_only: bool = False) -> Any:
+        """The standard deviation of each window's values; see `sum`."""
+        return self._take("std", numeric_only, ddof)
+
+    def count(self, numeric_only: bool = False) -> Any:
+        """The values of each window that are not missing."""
+        return self._take("count", numeric_only)
+
+    def agg(self, func: Any) -> Any:
+        """What the method of a name takes of the windows."""
+        if not isinstance(func, str):
+            raise NotImplementedError(
+                f"agg: func must be the name of a method, got {func!r}. Call once for each."
+            )
+        return getattr(self, func)()
+
+    aggregate = agg
+
+    def _take(self, method: str, numeric_only: bool, ddof: int = 1) -> Any:
+        of = self._numeric(method) if numeric_only else self._of
+        table = of._table
+        if not table.columns:
+            return of
+        if method != "count":
+            for column, label in zip(table.columns, column_labels(of), strict=True):
+                _check(column, label, of)
+        reach, moves_ends = self._reach(table.capacity)
+        missing = tuple(
+            c.missing() if method == "count" or not c.is_float else None for c in table.columns
+        )
+        missing = tuple(
+            m if c.can_miss else None for m, c in zip(missing, table.columns, strict=True)
+        )
+        bounds = (np.int32(min(self._min_periods, 2**31 - 1)), np.int32(ddof))
+        data = tuple(column.data for column in table.columns)
+        width = self._short_width(method, table.layout, moves_ends)
+        if width:
+            made = over_short_windows(data, missing, bounds[0], table.num_rows, method, width)
+        else:
+            gaps = has_gaps(data, missing, table.num_rows)
+            plan = WindowPlan(method, self._window is None, moves_ends, gaps, table.layout)
+            made = over_windows(data, missing, reach, bounds, table.num_rows, plan)
+        taken = of._like(table.with_columns([Column(one) for one in made]))
+        return taken if self._step == 1 else taken.iloc[:: self._step]
+
+    def _short_width(self, method: str, layout: Layout, moves_ends: bool) -> int:
+        """Rows of a window that is read row by row; 0 where scans are to be used."""
+        if self._window is None or layout.mesh is not None or moves_ends:
+            return 0
+        width = self._window + (self._closed == "both")
+        is_short = width <= MOST_ROWS and method in ("sum", "mean", "min", "max")
+        return width if is_short else 0
+
+    def _numeric(self, method: str) -> Any:
+        if isinstance(self._of, SeriesBase):
+            if self._of._only.is_numeric and not self._of._only.is_bool:
+                return self._of
+            raise NotImplementedError(f"Rolling.{method} does not implement numeric_only")
+        columns = self._of._table.columns
+        places = [place for place, c in enumerate(columns) if c.is_numeric and not c.is_bool]
+        return self._of._columns_at(places)
+
+    def _reach(self, capacity: int) -> tuple[Reach, bool]:
+        if self._window is None:
+            return Reach(np.int32(capacity), np.int32(0)), False
+        width = self._window
+        ahead = (width - 1) // 2 if self._center or not width else 0
+        if self._closed in ("left", "neither"):
+            ahead -= 1
+        if self._closed in ("left", "both"):
+            width += 1
+        if self._closed in ("left", "neither"):
+            width -= 1
+        # As many rows as there are on both sides of each are as good as more.
+        ahead = min(ahead, capacity)
+        width = min(width, 2 * capacity)
+        return Reach(np.int32(width), np.int32(ahead)), ahead != 0
+
+
+def _check(column: Column, label: Any, of: Any) -> None:
+    if not column.is_numeric:
+        if isinstance(of, SeriesBase):
+            raise pd.errors.DataError("No numeric types to aggregate")
+        raise pd.errors.DataError(
+            f"Cannot aggregate non-numeric type: {column.dtype_name}, in column {label!r}"
+        )
+    if column.dtype.kind == "c":
+        raise NotImplementedError(
+            f"rolling: column {label!r} must be real, got {column.dtype_name}. "
+            "Take the real and imaginary parts."
+        )
+
+
+class Windowing(NDFrame):
+    """Windows over the rows of frames and series."""
+
+    def rolling(
+        self,
+        window: Any,
+        min_periods: int | None = None,
+        center: bool = False,
+        win_type: Any = None,
+        on: Any = None,
+        closed: Any = None,
+        step: Any = None,
+        method: str = "single",
+    ) -> Windows:
+        """Windows of so many rows, one for each row, or each `step` rows; infinities are missing.
+
+        Differences from pandas:
+            There are sum, mean, min, max, var, std and count. Windows of time and weights are not
+            built.
+
+        Example:
+            >>> from jaxframes.frame import JaxSeries
+            >>> JaxSeries([1, 2, 6]).rolling(2, min_periods=1).max().tolist()
+            [1.0, 2.0, 6.0]
+        """
+        given = {"win_type": win_type, "on": on}
+        for name, value in given.items():
+            if value is not None:
+                raise NotImplementedError(f"rolling: {name} must be left out, got {value!r}.")
+        if method != "single":
+            raise NotImplementedError(f"rolling: method must be 'single', got {method!r}.")
+        if isinstance(window, bool) or not isinstance(window, (int, np.integer)):
+            if any(level.is_time for level in (c.type for c in self._table.index.levels)):
+                raise NotImplementedError(
+                    f"rolling: window must be a number of rows, got {window!r}. "
+                    "Resample to rows of even distance first."
+                )
+            raise ValueError(f"window must be an integer 0 or greater, got {window!r}")
+        if window < 0:
+            raise ValueError(f"window must be an integer 0 or greater, got {window}")
+        least = int(window) if min_periods is None else _whole("min_periods", min_periods)
+        if least > window:
+            raise ValueError(f"min_periods {least} must be <= window {window}")
+        if not isinstance(center, bool):
+            raise ValueError(f"center must be a boolean, got {center!r}")
+        if closed is not None and closed not in _CLOSED:
+            raise ValueError(f"closed must be 'right', 'left', 'both' or 'neither', got {closed!r}")
+        step = 1 if step is None else _whole("step", step)
+        if not step:
+            raise ValueError("step must be 1 or greater, got 0")
+        return Windows(self, int(window), least, center, closed or "right", step)
+
+    def expanding(self, min_periods: int = 1, method: str = "single") -> Windows:
+        """For each row the window of all rows up to it.
+
+        Differences from pandas:
+            There are sum, mean, min, max, var, std and count.
+
+        Example:
+            >>> from jaxframes.frame import JaxSeries
+            >>> JaxSeries([1, 2, 6]).expanding().mean().tolist()
+            [1.0, 1.5, 3.0]
+        """
+        if method != "single":
+            raise NotImplementedError(f"expanding: method must be 'single', got {method!r}.")
+        return Windows(self, None, _whole("min_periods", min_periods))
+
+
+def _whole(name: str, value: Any) -> int:
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
+        raise ValueError(f"{name} must be an integer, got {value!r}")
+    if value < 0:
+        raise ValueError(f"{name} must be >= 0, got {value}")
+    return int(value)
+
+
+def has_gaps(data: tuple[Array, ...], missing: tuple[Array | None, ...], num_rows: Count) -> bool:
+    """Whether some value is missing or infinite: looked up where that can be."""
+    floats = tuple(x for x in data if jnp.issubdtype(x.dtype, jnp.floating))
+    flags = tuple(gaps for gaps in missing if gaps is not None)
+    if not floats and not flags:
+        return False
+    if is_traced(floats, flags, num_rows):
+        return True
+    return bool(at_once(_any_gap, floats, flags, num_rows))
+
+
+@jax.jit
+def _any_gap(floats: tuple[Array, ...], flags: tuple[Array, ...], num_rows: Count) -> Array:
+    gaps = [~jnp.isfinite(x) for x in floats] + list(flags)
+    valid = is_row(gaps[0].shape[0], num_rows)
+    return functools.reduce(jnp.logical_or, [jnp.any(one & valid) for one in gaps])

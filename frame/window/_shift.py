@@ -1,0 +1,215 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Rows moved up or down, and what changes from one to the next."""
+
+import functools
+import warnings
+from collections.abc import Sequence
+from typing import Any, NamedTuple, Self
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pandas as pd
+
+from ..table._arguments import axis_number
+from ..table._column import Array, Column, ColumnType, fill_missing
+from ..table._dictionary import Dictionary, unify
+from ..table._dtypes import narrowed
+from ..table._from_host import check_width
+from ..table._layout import Layout
+from ..table._ndframe import NDFrame
+from ..table._recode import renumbered
+from ..table._table import Count, Table
+from ..table._take import gather, missing_elsewhere, position, settled
+
+NO_VALUE = pd.api.extensions.no_default
+
+
+class Filling(NamedTuple):
+    """What stands in the rows that nothing is moved to.
+
+    Attributes:
+        dtype: of the array that is moved.
+        value: a scalar of it; None where a mask says that the row is missing.
+    """
+
+    dtype: np.dtype
+    value: Any
+
+
+def shift_columns(
+    columns: Sequence[Column], periods: int, num_rows: Count, layout: Layout, fill_value: Any
+) -> tuple[Column, ...]:
+    """Every column moved down by `periods` rows, up if that is negative."""
+    if not periods or not columns:
+        return tuple(columns)
+    prepared = [_filling(fill_missing(column), fill_value) for column in columns]
+    arrays = tuple(
+        (column.data.astype(filling.dtype), column.valid) for column, filling in prepared
+    )
+    values = tuple(filling.value for _, filling in prepared)
+    shifted = _shift(arrays, values, steps_of(periods, columns), num_rows, layout)
+    return tuple(
+        column.with_arrays(moved) for (column, _), moved in zip(prepared, shifted, strict=True)
+    )
+
+
+def whole_periods(caller: str, periods: Any, *, across: bool = False) -> int:
+    """How many rows, or columns, something moves by.
+
+    Raises:
+        OverflowError: 64 bits do not hold a number of rows.
+        TypeError: it is no integer.
+        ValueError: nor can one be made of it, which pandas tries of a number of rows.
+    """
+    message = f"{caller}: periods must be an integer, got {periods!r}."
+    if isinstance(periods, (int, np.integer)):
+        if not across and not -(2**63) <= periods < 2**63:
+            raise OverflowError(message)
+        return int(periods)
+    if not across:
+        try:
+            int(periods)
+        except (OverflowError, ValueError) as error:
+            raise type(error)(message) from None
+        except TypeError:
+            pass
+    raise TypeError(message)
+
+
+def steps_of(periods: int, columns: Sequence[Column]) -> np.int32:
+    """As many rows as there is room for are as good as more."""
+    capacity = columns[0].data.shape[0]
+    return np.int32(max(min(periods, capacity), -capacity))
+
+
+def _filling(column: Column, fill_value: Any) -> tuple[Column, Filling]:
+    """What pandas does with a value: it is asked on the host, with one row of the dtype.
+
+    Raises:
+        NotImplementedError: pandas would make a column of objects.
+        TypeError: the dtype does not hold the value.
+    """
+    if column.kind == "string":
+        return _filling_of_strings(column, fill_value)
+    if column.dtype == jnp.bfloat16 or (column.kind == "object" and fill_value is NO_VALUE):
+        value = -1 if column.kind == "object" else np.nan if fill_value is NO_VALUE else fill_value
+        return column, Filling(column.dtype, column.dtype.type(value))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        shifted: Any = _one_row(column).shift(1, fill_value=fill_value)
+        row: Any = narrowed(shifted)
+    if column.kind == "category":
+        return column, Filling(column.dtype, np.int32(row.cat.codes.iloc[0]))
+    if column.type.is_time and row.dtype.kind in "mM":
+        return column, Filling(column.dtype, np.int64(row.to_numpy().view(np.int64)[0]))
+    if row.dtype == object:
+        if not column.is_bool or not pd.isna(row.iloc[0]):
+            raise NotImplementedError(
+                f"shift: fill_value must be a value of the column's dtype, {column.dtype_name}, "
+                f"got {fill_value!r}. Cast the column first, with astype."
+            )
+        return column, Filling(column.dtype, None)
+    check_width(row.dtype, "shift")
+    return column, Filling(row.dtype, row.to_numpy()[0])
+
+
+def _one_row(column: Column) -> pd.Series:
+    if column.kind == "category":
+        categories = pd.CategoricalDtype(column.dictionary.values, column.type.ordered)
+        return pd.Series([None], dtype=categories)
+    return pd.Series(np.zeros(1, column.type.named(column.dtype)))
+
+
+def _filling_of_strings(column: Column, fill_value: Any) -> tuple[Column, Filling]:
+    if fill_value is NO_VALUE or pd.isna(fill_value):
+        return column, Filling(column.dtype, np.int32(-1))
+    filler = Dictionary(pd.Index([str(fill_value)], dtype="str"))
+    dictionary, (codes, code) = unify([column.dictionary, filler])
+    data = column.data if codes is None else renumbered(column.data, codes)
+    filled = Column(data, None, ColumnType("string", dictionary))
+    return filled, Filling(column.dtype, np.int32(0 if code is None else code[0]))
+
+
+@functools.partial(jax.jit, static_argnums=4)
+def _shift(
+    arrays: Any, values: tuple[Any, ...], periods: Count, num_rows: Count, layout: Layout
+) -> Any:
+    moved, is_hole = moved_rows(arrays, periods, num_rows, layout)
+    results = []
+    for (data, valid), value in zip(moved, values, strict=True):
+        if value is None:
+            valid = jnp.ones(data.shape, jnp.bool_) if valid is None else valid
+            results.append((data, valid & ~is_hole))
+        else:
+            results.append((jnp.where(is_hole, value, data), valid))
+    return tuple(results)
+
+
+def moved_rows(rows: Any, periods: Count, num_rows: Count, layout: Layout) -> tuple[Any, Array]:
+    """Inside a compiled function: each row's value `periods` before it, and where there is none."""
+    capacity = jax.tree.leaves(rows)[0].shape[0]
+    source = position(capacity, layout) - periods
+    if layout.mesh is None:
+        moved = jax.tree.map(lambda leaf: jnp.roll(leaf, periods), rows)
+    else:
+        moved = gather(rows, source, layout)
+    return moved, (source < 0) | (source >= num_rows)
+
+
+def _shifted_across(table: Table, periods: int, fill_value: Any) -> Sequence[Column]:
+    """Every column in the place of another, and missing values where there is none."""
+    if fill_value is not NO_VALUE:
+        raise NotImplementedError(
+            "shift: fill_value must be left out with axis=1. Use fillna of the columns at the edge."
+        )
+    columns, steps = table.columns, min(abs(periods), len(table.columns))
+    if not steps:
+        return columns
+    no_row = jnp.zeros(table.capacity, jnp.bool_)
+    (edge,) = missing_elsewhere([columns[0] if periods > 0 else columns[-1]], no_row)
+    gap = [settled(edge, table.num_rows)] * steps
+    return [*gap, *columns[:-steps]] if periods > 0 else [*columns[steps:], *gap]
+
+
+class Shifting(NDFrame):
+    """What frames and series have of moved rows, column by column."""
+
+    def shift(
+        self,
+        periods: int = 1,
+        freq: Any = None,
+        axis: Any = 0,
+        fill_value: Any = NO_VALUE,
+        suffix: Any = None,
+    ) -> Self:
+        """Moves the values down by `periods` rows, up if negative; the labels stay.
+
+        With `axis=1` they move to the right by as many columns, to the left if negative.
+
+        Differences from pandas:
+            A `fill_value` that would make a column of objects raises. Bools of no rows stay bools.
+
+        Example:
+            >>> from jaxframes.frame import JaxSeries
+            >>> JaxSeries([3, 1, 2]).shift(1, fill_value=0).tolist()
+            [0, 3, 1]
+        """
+        if isinstance(periods, (list, tuple)):
+            raise NotImplementedError(
+                f"shift: periods must be one integer, got {periods!r}. Shift once for each."
+            )
+        if suffix is not None:
+            raise ValueError("Cannot specify `suffix` if `periods` is an int.")
+        if freq is not None:
+            raise NotImplementedError("shift: freq must be left out. Shift by rows.")
+        is_across = axis_number(axis, self)
+        periods = whole_periods("shift", periods, across=bool(is_across))
+        table = self._table
+        if is_across:
+            columns = _shifted_across(table, periods, fill_value)
+        else:
+            columns = shift_columns(
+                table.columns, periods, table.num_rows, self._layout, fill_value
+            )
+        return self._like(table.with_columns(columns))
