@@ -22,7 +22,7 @@ from frame_parity import Bound
 from frame_strategies import NUMBERS
 from jaxframes import frame
 from jaxframes.frame import JaxFrame
-from jaxframes.frame._known import is_in_jit
+from jaxframes.frame.table._tracing import is_in_jit
 
 
 @dataclasses.dataclass(frozen=True)

@@ -14,7 +14,7 @@ import jax
 import numpy as np
 import pandas as pd
 from jaxframes.frame import JaxFrame, JaxSeries
-from jaxframes.frame._column import host_array
+from jaxframes.frame.table._column import host_array
 from jaxframes.shardings import make_mesh, row_sharded
 
 EVERYWHERE = ("eager", "jit", "mesh")

@@ -13,6 +13,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGES = ["primitives", "frame", "shardings"]
 SOURCES = sorted(path for package in PACKAGES for path in (ROOT / package).rglob("*.py"))
+FRAME = [path for path in SOURCES if path.is_relative_to(ROOT / "frame")]
 
 
 @pytest.fixture(scope="module")
@@ -80,6 +81,9 @@ def test_contracts_are_kept(pristine):
             "Floors of the primitives BROKEN",
         ),
         ("primitives/_homeless.py", '"""A module on no floor."""', "_homeless"),
+        ("frame/table/_take.py", "from ..align import _align", "Rooms of the frame BROKEN"),
+        ("frame/mapping/_where.py", "from ..window import _diff", "Rooms of the frame BROKEN"),
+        ("frame/_homeless.py", '"""A module in no room."""', "_homeless"),
     ],
 )
 def test_an_import_upwards_is_found(pristine, tmp_path, module, planted, broken):
@@ -90,6 +94,28 @@ def test_an_import_upwards_is_found(pristine, tmp_path, module, planted, broken)
     kept, said = lint_imports(folder)
     assert not kept
     assert broken in said
+
+
+def imports_in_functions(source):
+    """Line numbers of the imports inside functions."""
+    return sorted(
+        {
+            inner.lineno
+            for node in ast.walk(ast.parse(source))
+            if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
+            for inner in ast.walk(node)
+            if isinstance(inner, (ast.Import, ast.ImportFrom))
+        }
+    )
+
+
+@pytest.mark.parametrize("path", FRAME, ids=lambda path: str(path.relative_to(ROOT)))
+def test_no_import_inside_a_function_of_the_frame(path):
+    assert imports_in_functions(path.read_text()) == []
+
+
+def test_an_import_inside_a_function_is_found():
+    assert imports_in_functions("import jax\n\ndef f():\n    import numpy") == [4]
 
 
 def private_names(source):

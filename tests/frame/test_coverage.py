@@ -4,7 +4,7 @@
 import pandas as pd
 import pytest
 from jaxframes.frame import JaxFrame, JaxSeries
-from jaxframes.frame._unsupported import LACKING
+from jaxframes.frame.table._unsupported import LACKING
 
 FRAME = pd.DataFrame({"k": [1, 2], "x": [1.0, 2.0]})
 PAIRS = {

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from frame_examples import mixed_frame
 from frame_parity import on_device
-from jaxframes.frame import _column
+from jaxframes.frame.table import _column
 from jaxframes.shardings import make_mesh, row_sharded
 
 

@@ -4,7 +4,8 @@ import pandas as pd
 import pytest
 from frame_examples import mixed_frame
 from frame_parity import assert_parity
-from jaxframes.frame import JaxFrame, _group_sums, _groupby_base
+from jaxframes.frame import JaxFrame
+from jaxframes.frame.groupby import _base, _one_pass_sums
 
 ULPS = 256
 
@@ -12,8 +13,8 @@ ULPS = 256
 @pytest.fixture(autouse=True)
 def one_pass_for_few_rows(monkeypatch):
     # 64 rows in 4 blocks.
-    monkeypatch.setattr(_group_sums, "LEAST_ROWS", 64)
-    monkeypatch.setattr(_group_sums, "BLOCK_ROWS", 16)
+    monkeypatch.setattr(_one_pass_sums, "LEAST_ROWS", 64)
+    monkeypatch.setattr(_one_pass_sums, "BLOCK_ROWS", 16)
 
 
 @pytest.mark.parametrize("how", [{"by": "k"}, {"by": ["c", "s"], "dropna": False}, {"by": "s"}])
@@ -97,19 +98,19 @@ def numbers(num_rows, dtype):
 def found_together(monkeypatch):
     """Whether groups and sums were found together, for each time that it was tried."""
     tries = []
-    sums_by_key = _groupby_base.sums_by_key
+    sums_by_key = _base.sums_by_key
 
     def noted(*args):
         found = sums_by_key(*args)
         tries.append(found is not None)
         return found
 
-    monkeypatch.setattr(_groupby_base, "sums_by_key", noted)
+    monkeypatch.setattr(_base, "sums_by_key", noted)
     return tries
 
 
 def one_after_the_other(monkeypatch):
-    monkeypatch.setattr(_groupby_base, "sums_by_key", lambda *args: None)
+    monkeypatch.setattr(_base, "sums_by_key", lambda *args: None)
 
 
 @pytest.mark.parametrize("key_dtype", [np.int64, np.uint64, np.int32])
@@ -186,8 +187,8 @@ def test_what_is_not_found_together(ask, found_together):
 
 @pytest.mark.parametrize("most", [1024, 1536])
 def test_more_groups_than_there_is_room_for(most, found_together, monkeypatch):
-    monkeypatch.setattr(_group_sums, "MOST_GROUPS", most)
-    monkeypatch.setattr(_group_sums, "SAMPLE_ROWS", 64)
+    monkeypatch.setattr(_one_pass_sums, "MOST_GROUPS", most)
+    monkeypatch.setattr(_one_pass_sums, "SAMPLE_ROWS", 64)
     # The rows that are looked at first, one in 64, have one key.
     keys = spread_keys(num_keys=1500)
     keys[::64] = 7

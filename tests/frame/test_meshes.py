@@ -12,8 +12,8 @@ import pytest
 from frame_operations import FAMILIES, OPERATIONS
 from frame_parity import assert_same, on_device
 from jax.sharding import AxisType
-from jaxframes.frame._layout import Layout
-from jaxframes.frame._moves import position
+from jaxframes.frame.table._layout import Layout
+from jaxframes.frame.table._take import position
 from jaxframes.shardings import make_mesh, row_sharded
 from operation_parity import IS_LONG, Compared, uneven_inputs
 

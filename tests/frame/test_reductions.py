@@ -9,9 +9,10 @@ import pytest
 from compiled_program import CompiledProgram
 from frame_examples import INTEGERS, integers, mixed_frame
 from frame_parity import EVERYWHERE, assert_parity, assert_same_error, on_device
-from jaxframes.frame import JaxFrame, JaxSeries, _reduced
-from jaxframes.frame._layout import ONE_DEVICE, layout_of
-from jaxframes.frame._row_blocks import PLAIN_ROWS, reduce_plainly
+from jaxframes.frame import JaxFrame, JaxSeries
+from jaxframes.frame.reductions import _reduce_columns
+from jaxframes.frame.reductions._blockwise import PLAIN_ROWS, reduce_plainly
+from jaxframes.frame.table._layout import ONE_DEVICE, layout_of
 from jaxframes.shardings import make_mesh, row_sharded
 
 NUMBERS = ["k", "i", "x", "f", "b"]
@@ -309,7 +310,7 @@ def test_second_call_traces_nothing(monkeypatch):
     def fail(*arguments):
         raise AssertionError("traced again")
 
-    monkeypatch.setattr(_reduced, "reduce_rows", fail)
+    monkeypatch.setattr(_reduce_columns, "reduce_rows", fail)
     other = JaxFrame({"other": [3.0, 5.0, 7.0]}, sharding=row_sharded(make_mesh(3)))
     assert other.std().tolist() == [2.0]
 

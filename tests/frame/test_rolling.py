@@ -8,7 +8,8 @@ import pandas as pd
 import pytest
 from frame_examples import floats, mixed_frame
 from frame_parity import assert_parity, assert_same_error, on_device
-from jaxframes.frame import JaxFrame, JaxSeries, _window_scans
+from jaxframes.frame import JaxFrame, JaxSeries
+from jaxframes.frame.window import _window_scans
 
 NAMES = ("sum", "mean", "min", "max", "var", "std", "count")
 

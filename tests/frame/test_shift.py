@@ -92,9 +92,9 @@ def test_periods_share_a_program():
     series = JaxSeries(floats())
     series.shift(1)
     with jax.check_tracer_leaks(False), jax.log_compiles(False):
-        from jaxframes.frame import _shifting
+        from jaxframes.frame.window import _shift
 
-        before = _shifting._shift._cache_size()  # pyright: ignore
+        before = _shift._shift._cache_size()  # pyright: ignore
         series.shift(5)
         series.shift(-2)
-        assert _shifting._shift._cache_size() == before  # pyright: ignore
+        assert _shift._shift._cache_size() == before  # pyright: ignore
