@@ -29,9 +29,10 @@ PYTEST_WORKERS ?= 2
 QUICK_COMPILATION := --xla_backend_optimization_level=0
 XLA_TESTS ?= tests/primitives/contract/test_key_bits.py tests/primitives/local \
 	$(addprefix tests/primitives/collective/test_,radix_sort.py reduce_by_key.py) \
-	$(addprefix tests/frame/test_,sort_values.py merge.py merge_asof.py join.py duplicates.py \
-	  groupby_aggregation.py groupby_keys.py groupby_reductions.py groupby_rows.py \
-	  groupby_strings.py groupby_sums.py)
+	$(addprefix tests/frame/sorting/test_,sort_values.py duplicates.py) \
+	$(addprefix tests/frame/combining/test_,merge.py merge_asof.py join.py) \
+	$(addprefix tests/frame/groupby/test_,agg.py keys.py reductions.py transformations.py \
+	  strings.py one_pass_sums.py)
 
 VENV := .venv
 BIN := $(VENV)/bin

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from frame_examples import INTEGERS, finite, floats, integers, mixed_frame
-from frame_parity import EVERYWHERE, assert_parity, assert_same_error
+from frame_parity import EVERYWHERE, assert_parity, assert_same_error, on_device
 from jaxframes.frame import JaxSeries
 
 NAMES = ("cumsum", "cumprod", "cummin", "cummax")
@@ -67,6 +67,9 @@ def test_wrong_uses_are_pandas_errors():
     assert_same_error(lambda f: f.s.cumprod(), frame)
     assert_same_error(lambda f: f.x.cumsum(axis=1), frame)
     assert_same_error(lambda f: f.cumsum(axis=2), frame)
+    frame = mixed_frame()
+    assert_same_error(lambda f: f.cumsum(), frame[["k", "t"]])
+    assert_same_error(lambda f: f.k.cumsum(axis="columns"), frame)
 
 
 def test_gradient():
@@ -76,3 +79,27 @@ def test_gradient():
         return (JaxSeries(data).cumsum()._only.data[:4] * np.arange(4.0))[np.array([0, 1, 3])].sum()
 
     np.testing.assert_array_equal(jax.grad(loss)(jax.numpy.asarray(x)), [4.0, 4.0, 0.0, 3.0])
+
+
+def steps():
+    return pd.DataFrame({"i": [3, -1, 4], "x": [0.5, np.nan, 2.0]}, index=["p", "q", "r"])
+
+
+def test_keeps_labels_and_leaves_out_missing_values_or_stops_there():
+    assert_parity(
+        lambda f: (f.cumsum(), f.cumsum(skipna=False), f.cumsum(axis=1), f.x.cumsum(0, False)),
+        steps(),
+        ways=["eager"],
+    )
+
+
+def test_narrow_integers_and_bools_are_added_in_64_bits():
+    narrow = pd.DataFrame({"i": np.array([100, 100, -5], "int8"), "b": [True, True, False]})
+    assert_parity(lambda f: (f.cumsum(), f.b.cumsum()), narrow, ways=["jit"])
+
+
+def test_its_last_is_the_sum_and_its_changes_are_the_values():
+    column = on_device(mixed_frame()).i
+    sums = column.cumsum()
+    assert int(sums.iloc[-1]) == column.sum()
+    assert sums.diff()[1:].tolist() == column[1:].tolist()

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
+import pandas as pd
 import pytest
-from frame_examples import mixed_frame
-from frame_parity import assert_parity, assert_same_error
+from frame_examples import integers, mixed_frame
+from frame_parity import assert_parity, assert_same_error, on_device
 from jaxframes.frame import JaxFrame, JaxSeries
 
 
@@ -53,3 +54,33 @@ def test_wrong_arguments():
         JaxSeries([1]).value_counts(bins=3)
     with pytest.raises(NotImplementedError, match="'c'"):
         JaxFrame(frame[["c", "k"]]).value_counts()
+    frame = mixed_frame()[["k", "b"]]
+    assert_same_error(lambda f: f.value_counts(["k", "no"]), frame)
+    assert_same_error(lambda s: s.value_counts(bogus=1), frame["k"])
+
+
+def test_counts_add_up_to_the_rows_and_shares_to_one():
+    series = mixed_frame()["s"]
+    ours = on_device(series)
+    assert ours.value_counts(dropna=False).to_pandas().sum() == 37
+    assert ours.value_counts().to_pandas().sum() == series.notna().sum()
+    assert abs(ours.value_counts(normalize=True).to_pandas().sum() - 1) < 1e-12
+
+
+def test_values_of_one_count_stand_in_the_order_of_coming():
+    series = pd.Series([3, 1, 2, 1, 3, 9], name="n")
+    assert on_device(series).value_counts().to_pandas().index.tolist() == [3, 1, 2, 9]
+    assert_parity(lambda s: (s.value_counts(ascending=True), s.value_counts(sort=False)), series,
+                  ways=["eager"])  # fmt: skip
+
+
+def test_extremes_of_integers_and_shares_of_the_missing():
+    assert_parity(lambda s: s.value_counts(), integers("uint64"), ways=["jit"])
+    assert_parity(lambda s: s.value_counts(normalize=True, dropna=False), mixed_frame()["c"],
+                  ways=["eager"])  # fmt: skip
+
+
+def test_of_frames_rows_are_counted():
+    frame = mixed_frame()[["k", "b"]]
+    assert_parity(lambda f: f.value_counts(normalize=True, ascending=True), frame, ways=["eager"])
+    assert_parity(lambda f: f.value_counts(["b", "k"]), frame[:1], ways=["eager"])
