@@ -44,7 +44,7 @@ ASV := HOME=$(CURDIR)/build/asv $(CURDIR)/$(BIN)/python -m asv
 # The tests of a file share what they compile, so they stay with one worker.
 PYTEST := $(BIN)/python -m pytest -n $(PYTEST_WORKERS) --dist loadfile
 
-KERNEL_SOURCES := $(wildcard primitives/kernels/*.h primitives/kernels/*.cc) \
+KERNEL_SOURCES := $(wildcard primitives/kernels/*/*.h primitives/kernels/*/*.cc) \
 	primitives/kernels/CMakeLists.txt
 
 .PHONY: help install demo test sanitize lint docs bench bench-smoke clean

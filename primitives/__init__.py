@@ -42,7 +42,7 @@ from ._sets import set_difference, set_intersection, set_union
 from ._unique import unique
 from .collective import Partitioned
 from .contract._arguments import CapacityError
-from .kernels._library import Backend, backend
+from .kernels.base._library import Backend, backend
 from .local import (
     Compacted,
     Factorized,

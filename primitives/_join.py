@@ -20,8 +20,8 @@ from .collective._join import join_shards
 from .collective._sorted_runs import Dealing
 from .contract._arguments import CapacityError
 from .contract._typing import Array, Int
-from .kernels._join import Matches
-from .kernels._pair_counts import MOST_PAIRS
+from .kernels.join._join import Matches
+from .kernels.join._pair_counts import MOST_PAIRS
 from .local._join import How, Joined, as_pair_capacity, as_sides, match_sides, pairs_of_sides
 from .local._merge import NumValid
 from .local._radix_sort import Keys

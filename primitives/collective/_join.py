@@ -10,8 +10,8 @@ import numpy as np
 from ...shardings._compat import is_x64_enabled
 from ..contract._key_bits import ordered_words
 from ..contract._typing import Array, Int
-from ..kernels._lower_bound import lower_bound, upper_bound
-from ..kernels._pair_counts import saturating_add, saturating_product, total_pairs
+from ..kernels.join._pair_counts import saturating_add, saturating_product, total_pairs
+from ..kernels.sort._lower_bound import lower_bound, upper_bound
 from ..local._compact import select_rows
 from ..local._join import How, Joined, as_pair_capacity, as_sides
 from ..local._merge import NumValid

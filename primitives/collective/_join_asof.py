@@ -17,7 +17,7 @@ import jax.numpy as jnp
 from ..contract._key_bits import ordered_words
 from ..contract._scan_operators import Scan
 from ..contract._typing import Array, ArrayLike, Int, Shaped
-from ..kernels._grouped_sides import one_after_the_other
+from ..kernels.join._grouped_sides import one_after_the_other
 from ..local._asof_rule import (
     AsofRule,
     Candidate,

@@ -14,7 +14,7 @@ import jax.numpy as jnp
 
 from ..contract._key_bits import ordered_words
 from ..contract._typing import Array
-from ..kernels._lower_bound import lower_bound
+from ..kernels.sort._lower_bound import lower_bound
 from ..local._moved import with_tangents
 from ._axis import AxisName, num_shards_on
 from ._exchange import Runs, Transport, exchange, plan_runs, returning

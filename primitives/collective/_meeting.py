@@ -14,7 +14,7 @@ import numpy as np
 
 from ...shardings._compat import like_varying
 from ..contract._typing import Array
-from ..kernels._compact import flagged_rows
+from ..kernels.move._compact import flagged_rows
 from ..local._reduce_by_key import segments_of
 from ..local._runs import KeyRuns, find_runs
 from ..local._segments import scatter

@@ -8,7 +8,7 @@ import jax.numpy as jnp
 
 from ..contract._arguments import as_directions, as_keys, as_num_valid, as_rows
 from ..contract._typing import PyTree
-from ..kernels._merge import merge_words
+from ..kernels.sort._merge import merge_words
 from ..local._merge import NumValid, as_pair, check_merged_rows, concatenate_rows
 from ..local._radix_sort import Keys
 from ..local._searchsorted import check_same_columns

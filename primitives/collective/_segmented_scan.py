@@ -9,7 +9,7 @@ import jax.numpy as jnp
 
 from ..contract._scan_operators import Operator, Scan, combine_named, identity_of, narrowed, widened
 from ..contract._typing import Array, ArrayLike, Bool, Integer, PyTree
-from ..kernels._segmented_scan import fill_padding, shift_rows
+from ..kernels.scan._segmented_scan import fill_padding, shift_rows
 from ..local._named_scan import scan_named
 from ..local._operator_scan import scan_by_operator, select_rows
 from ..local._segmented_scan import (

@@ -11,7 +11,7 @@ from ...shardings._compat import varying_axes
 from ..contract._arguments import as_key, as_num_valid, type_of
 from ..contract._key_bits import ordered_words
 from ..contract._typing import Array, ArrayLike, Integer, Shaped
-from ..kernels._radix_sort import sort_words_with_row_ids
+from ..kernels.sort._radix_sort import sort_words_with_row_ids
 from ..local._moved import with_tangents
 from ..local._select_rank import as_ranks
 from ..local._take import take_rows

@@ -9,7 +9,7 @@ import jax.numpy as jnp
 
 from ..contract._scan_operators import Scan, identity_of
 from ..contract._typing import Array
-from ..kernels._segmented_scan import per_row
+from ..kernels.scan._segmented_scan import per_row
 from ..local._named_scan import scan_named
 from ..local._operator_scan import scan_by_operator, select_rows
 from ..local._segmented_scan import SegmentEncoding

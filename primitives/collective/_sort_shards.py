@@ -7,7 +7,7 @@ from typing import Any
 import jax
 
 from ..contract._typing import Array
-from ..kernels._radix_sort import sort_words_with_row_ids
+from ..kernels.sort._radix_sort import sort_words_with_row_ids
 from ..local._moved import with_tangent_of
 from ..local._radix_sort import argsort_columns, radix_sort
 from ..local._take import take_words

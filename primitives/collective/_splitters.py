@@ -10,7 +10,7 @@ import numpy as np
 from ...shardings._compat import as_varying, varying_axes
 from ..contract._key_bits import OrderedWord
 from ..contract._typing import Array
-from ..kernels._lower_bound import lower_bound, upper_bound
+from ..kernels.sort._lower_bound import lower_bound, upper_bound
 from ._axis import AxisName
 from ._wide_counts import (
     WideCount,

@@ -9,7 +9,7 @@ import jax.numpy as jnp
 from ..contract._arguments import as_key, as_num_valid, as_static_int
 from ..contract._key_bits import ordered_word, ordered_words
 from ..contract._typing import Array, ArrayLike, Integer
-from ..kernels._top_k import top_k_words
+from ..kernels.sort._top_k import top_k_words
 from ..local._moved import with_tangents
 from ..local._radix_sort import argsort_columns
 from ..local._take import take_rows

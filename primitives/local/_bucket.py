@@ -16,8 +16,8 @@ from ..contract._arguments import (
 )
 from ..contract._key_bits import OrderedWord
 from ..contract._typing import Array, ArrayLike, Int, Integer, PyTree
-from ..kernels._lower_bound import lower_bound
-from ..kernels._radix_sort import sort_words_with_row_ids
+from ..kernels.sort._lower_bound import lower_bound
+from ..kernels.sort._radix_sort import sort_words_with_row_ids
 from ._take import take_rows
 
 

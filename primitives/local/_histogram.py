@@ -13,7 +13,7 @@ from ...shardings._compat import is_x64_enabled, like_varying
 from ..contract._arguments import as_array, as_key, as_num_valid, as_static_int, type_of
 from ..contract._key_bits import ordered_word
 from ..contract._typing import Array, ArrayLike, Int, Integer, Shaped
-from ..kernels._histogram import READ_DTYPES, bin_ids, count_bins
+from ..kernels.reduce._histogram import READ_DTYPES, bin_ids, count_bins
 from ._one_device import OneDevice
 from ._segment_ops import Segments, reduce_sum
 

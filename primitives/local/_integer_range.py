@@ -8,7 +8,7 @@ import jax.numpy as jnp
 
 from ..contract._arguments import as_key, as_num_valid, type_of
 from ..contract._typing import Array, ArrayLike, Integer
-from ..kernels._integer_range import range_of_integers
+from ..kernels.reduce._integer_range import range_of_integers
 
 
 class IntegerRange(NamedTuple):

@@ -5,7 +5,7 @@ import jax
 import jax.numpy as jnp
 
 from ..contract._typing import Array, Bool
-from ..kernels._membership import flag_matches
+from ..kernels.join._membership import flag_matches
 from ._join import word_sides
 from ._merge import NumValid
 from ._radix_sort import Keys

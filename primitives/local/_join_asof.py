@@ -11,7 +11,7 @@ from ...shardings._compat import like_varying
 from ..contract._key_bits import ordered_words
 from ..contract._scan_operators import Scan
 from ..contract._typing import Array, ArrayLike, Int, Shaped
-from ..kernels._radix_sort import sort_words_with_row_ids
+from ..kernels.sort._radix_sort import sort_words_with_row_ids
 from ._asof_rule import (
     AsofRule,
     Candidate,

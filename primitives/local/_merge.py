@@ -17,7 +17,7 @@ from ..contract._arguments import (
 )
 from ..contract._key_bits import holds_whole_key, key_of_word, ordered_words
 from ..contract._typing import Array, ArrayLike, Integer, PyTree
-from ..kernels._merge import merge_words, merge_words_with_positions
+from ..kernels.sort._merge import merge_words, merge_words_with_positions
 from ._moved import with_tangent_of
 from ._radix_sort import Keys
 from ._searchsorted import check_same_columns

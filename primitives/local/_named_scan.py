@@ -15,7 +15,7 @@ import numpy as np
 from ..contract._associative_scan import associative_scan
 from ..contract._scan_operators import Scan, is_kept
 from ..contract._typing import Array
-from ..kernels._segmented_scan import (
+from ..kernels.scan._segmented_scan import (
     fill_padding,
     per_row,
     scan_rows,

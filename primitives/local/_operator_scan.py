@@ -11,7 +11,7 @@ import jax.numpy as jnp
 from ..contract._associative_scan import associative_scan
 from ..contract._scan_operators import Scan
 from ..contract._typing import Array
-from ..kernels._segmented_scan import fill_padding, per_row, shift_rows, start_flags
+from ..kernels.scan._segmented_scan import fill_padding, per_row, shift_rows, start_flags
 
 
 @functools.partial(jax.jit, static_argnums=4)

@@ -11,7 +11,7 @@ import numpy as np
 from ...shardings._compat import is_x64_enabled
 from ..contract._arguments import as_key, as_num_valid, type_of
 from ..contract._typing import Array, ArrayLike, Float, Integer
-from ..kernels._pairwise_sum import sum_of_rows
+from ..kernels.reduce._pairwise_sum import sum_of_rows
 
 _SUMS = ("float32", "float64")
 

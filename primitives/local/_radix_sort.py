@@ -18,9 +18,9 @@ from ..contract._key_bits import (
     ordered_words,
 )
 from ..contract._typing import Array, ArrayLike, Int, Integer, PyTree
-from ..kernels._foreign import is_words
-from ..kernels._library import is_native
-from ..kernels._radix_sort import argsort_words, sort_rows, sort_words, sort_words_with_row_ids
+from ..kernels.base._foreign import is_words
+from ..kernels.base._library import is_native
+from ..kernels.sort._radix_sort import argsort_words, sort_rows, sort_words, sort_words_with_row_ids
 from ._moved import with_tangent_of, with_tangents
 from ._take import take_rows, take_words
 

@@ -18,8 +18,8 @@ from ..contract._arguments import (
 )
 from ..contract._key_bits import ordered_words
 from ..contract._typing import Array, ArrayLike, Int, Integer, PyTree
-from ..kernels._factorize import factorize_words
-from ..kernels._group_sums import can_sum_groups, native_group_sums
+from ..kernels.groups._factorize import factorize_words
+from ..kernels.groups._group_sums import can_sum_groups, native_group_sums
 from ._moved import with_tangents
 from ._one_device import OneDevice
 from ._radix_sort import Keys

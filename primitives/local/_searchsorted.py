@@ -7,7 +7,7 @@ from typing import Any, Literal
 from ..contract._arguments import as_directions, as_keys, as_num_valid, type_of
 from ..contract._key_bits import ordered_words
 from ..contract._typing import Array, ArrayLike, Int, Integer
-from ..kernels._lower_bound import lower_bound, upper_bound
+from ..kernels.sort._lower_bound import lower_bound, upper_bound
 from ._radix_sort import Keys
 
 

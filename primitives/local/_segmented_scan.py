@@ -18,7 +18,7 @@ from ..contract._scan_operators import (
     widened,
 )
 from ..contract._typing import Array, ArrayLike, Bool, Integer, PyTree
-from ..kernels._segmented_scan import fill_padding
+from ..kernels.scan._segmented_scan import fill_padding
 from ._named_scan import scan_named
 from ._operator_scan import scan_by_operator
 

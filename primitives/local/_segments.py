@@ -18,7 +18,7 @@ import numpy as np
 from ...shardings._compat import like_varying
 from ..contract._associative_scan import associative_scan
 from ..contract._typing import Array
-from ..kernels._segment_sum import can_count, can_sum, native_counts, native_sums
+from ..kernels.reduce._segment_sum import can_count, can_sum, native_counts, native_sums
 from ._bucket import group_by_bucket
 from ._take import take_rows
 

@@ -8,7 +8,7 @@ import jax.numpy as jnp
 
 from ..contract._arguments import MAX_SHARD_ROWS, as_keys, as_num_valid, type_of
 from ..contract._typing import Array
-from ..kernels._grouped_sides import one_after_the_other
+from ..kernels.join._grouped_sides import one_after_the_other
 from ._merge import as_pair
 from ._searchsorted import check_same_columns
 

@@ -16,7 +16,7 @@ from frame_strategies import COLUMNS, frames, special_frame
 from jax.sharding import PartitionSpec as P
 from jaxframes.frame import JaxFrame, JaxSeries
 from jaxframes.primitives import CapacityError
-from jaxframes.primitives.kernels._library import TARGETS
+from jaxframes.primitives.kernels.base._library import TARGETS
 from jaxframes.shardings import make_mesh, replicated, row_sharded
 
 DIFFERENTIATED = {

@@ -10,7 +10,7 @@ import oracles
 import pytest
 from compiled_program import CompiledProgram
 from jaxframes import primitives, shardings
-from jaxframes.primitives.kernels._library import TARGETS
+from jaxframes.primitives.kernels.base._library import TARGETS
 from key_distributions import make_keys
 from on_shards import mesh_of
 

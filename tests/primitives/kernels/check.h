@@ -19,8 +19,8 @@
 #include <string>
 #include <vector>
 
-#include "key_order.h"
-#include "thread_pool.h"
+#include "base/key_order.h"
+#include "base/thread_pool.h"
 
 namespace jaxframes_tests {
 

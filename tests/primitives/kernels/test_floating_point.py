@@ -32,13 +32,13 @@ def corner_keys(num_rows, dtype):
 def sorted_forms(keys, num_valid, descending):
     """Keys alone, row ids alone, keys and the given row ids."""
     width = 8 * keys.dtype.itemsize
-    column = kernels._radix_sort.OrderedWord(keys, (2**width - 1) * descending, width)
+    column = kernels.sort._radix_sort.OrderedWord(keys, (2**width - 1) * descending, width)
     given = jnp.arange(keys.shape[0], dtype=jnp.int32)[::-1]
     num_valid = jnp.int32(num_valid)
     return (
-        kernels._radix_sort.sort_words(column, num_valid),
-        kernels._radix_sort.argsort_words(column, num_valid),
-        kernels._radix_sort.sort_words_with_row_ids(column, num_valid, given),
+        kernels.sort._radix_sort.sort_words(column, num_valid),
+        kernels.sort._radix_sort.argsort_words(column, num_valid),
+        kernels.sort._radix_sort.sort_words_with_row_ids(column, num_valid, given),
     )
 
 
@@ -60,10 +60,10 @@ def test_sorts_match_oracle(dtype, descending, num_rows):
 def test_top_k_matches_oracle(dtype, descending, k):
     keys = corner_keys(100_000, dtype)
     width = 8 * keys.itemsize
-    column = kernels._top_k.OrderedWord(jnp.asarray(keys), (2**width - 1) * descending, width)
+    column = kernels.sort._top_k.OrderedWord(jnp.asarray(keys), (2**width - 1) * descending, width)
     for num_valid in (100_000, 60_000):
         order = oracles.argsort(keys, descending=descending, num_valid=num_valid)
-        actual = kernels._top_k.top_k_words(column, k, jnp.int32(num_valid))
+        actual = kernels.sort._top_k.top_k_words(column, k, jnp.int32(num_valid))
         oracles.assert_same_bits(actual, order[:k])
 
 
@@ -76,8 +76,10 @@ def test_merge_matches_oracle(dtype, descending):
         halves.append(keys[oracles.argsort(keys, descending=descending)])
     width = 8 * halves[0].itemsize
     flip = (2**width - 1) * descending
-    columns = [(kernels._merge.OrderedWord(jnp.asarray(keys), flip, width),) for keys in halves]
-    actual = kernels._merge.merge_words(*columns, jnp.int32(70_000), jnp.int32(50_001))
+    columns = [
+        (kernels.sort._merge.OrderedWord(jnp.asarray(keys), flip, width),) for keys in halves
+    ]
+    actual = kernels.sort._merge.merge_words(*columns, jnp.int32(70_000), jnp.int32(50_001))
     expected = oracles.argsort(np.concatenate(halves), descending=descending)
     oracles.assert_same_bits(actual, expected)
 
@@ -90,6 +92,6 @@ def test_merge_matches_oracle(dtype, descending):
     ],
 )
 def test_orders_that_floats_do_not_have_are_refused(flip, bits, message):
-    column = kernels._radix_sort.OrderedWord(jnp.zeros(3, jnp.float32), flip, bits)
+    column = kernels.sort._radix_sort.OrderedWord(jnp.zeros(3, jnp.float32), flip, bits)
     with pytest.raises(jax.errors.JaxRuntimeError, match=message):
-        kernels._radix_sort.argsort_words(column, jnp.int32(3)).block_until_ready()
+        kernels.sort._radix_sort.argsort_words(column, jnp.int32(3)).block_until_ready()

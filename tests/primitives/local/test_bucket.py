@@ -100,7 +100,7 @@ def test_skewed_ids(distribution):
 def test_native_and_portable_agree(num_buckets, monkeypatch):
     rows, bucket_ids = rows_and_ids(num_buckets)
     as_installed = local.bucket(rows, bucket_ids, num_buckets, num_valid=600)
-    monkeypatch.setattr(kernels._radix_sort, "is_native", lambda: False)
+    monkeypatch.setattr(kernels.sort._radix_sort, "is_native", lambda: False)
     portable = local.bucket(rows, bucket_ids, num_buckets, num_valid=600)
     oracles.assert_same_bits(as_installed, portable)
 

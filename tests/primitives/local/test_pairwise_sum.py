@@ -56,9 +56,9 @@ def test_native_and_portable_are_the_same_bits(dtype, monkeypatch):
         for num_valid in (0, 1, size // 2, size)
         for wide in {np.dtype(dtype), np.dtype(np.float64)}
     ]
-    add_up = kernels._pairwise_sum.sum_of_rows
+    add_up = kernels.reduce._pairwise_sum.sum_of_rows
     native = [add_up(x, jnp.int32(num_valid), wide) for x, num_valid, wide in cases]
-    monkeypatch.setattr(kernels._pairwise_sum, "is_native", lambda: False)
+    monkeypatch.setattr(kernels.reduce._pairwise_sum, "is_native", lambda: False)
     portable = jax.jit(add_up, static_argnums=2)
     for found, (x, num_valid, wide) in zip(native, cases, strict=True):
         oracles.assert_same_bits(found, portable(x, jnp.int32(num_valid), wide))

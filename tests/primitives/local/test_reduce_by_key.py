@@ -10,7 +10,7 @@ import oracles
 import pytest
 from jaxframes import shardings
 from jaxframes.primitives import backend, local
-from jaxframes.primitives.kernels._library import TARGETS
+from jaxframes.primitives.kernels.base._library import TARGETS
 from jaxframes.primitives.local import _reduce_by_key
 from jaxframes.primitives.local._reduce_by_key import REDUCE_OPS
 from key_distributions import FLOAT_DTYPES, KEY_DTYPES, distributions_for, make_keys

@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Typed calls of the C++ kernels, inside and outside `shard_map`."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from ....shardings._compat import as_varying, result_type_of, varying_axes
+from ...contract._typing import Array
+
+ResultShape = tuple[tuple[int, ...], Any]
+
+
+def call(
+    target: str, arrays: Sequence[Array], results: Sequence[ResultShape], **attributes: np.generic
+) -> tuple[Array, ...]:
+    """Calls a kernel on one row of a batch; `vmap` adds leading axes to every buffer.
+
+    Args:
+        target: name that the kernel is registered under.
+        arrays: the arguments, each with a leading batch axis of length one.
+        results: shape and dtype of each result, without the batch axis.
+        attributes: NumPy scalars, whose types the kernel checks.
+
+    Returns:
+        The results, which vary over the mesh axes over which any argument varies.
+    """
+    axes = varying_axes(*arrays)
+    outputs = jax.ffi.ffi_call(
+        target,
+        [result_type_of((1, *shape), dtype, axes) for shape, dtype in results],
+        vmap_method="broadcast_all",
+    )(*as_varying(tuple(arrays), axes), **attributes)
+    return tuple(output[0] for output in outputs)
+
+
+def word_attribute(bits: int) -> np.int64:
+    """The bits of a word as an attribute: JAX passes no unsigned one of 2**63 or more."""
+    return np.uint64(bits).view(np.int64)
+
+
+def is_words(leaf: Array) -> bool:
+    """Whether kernels can move the rows of an array: each is one number of at most 8 bytes."""
+    return leaf.ndim == 1 and leaf.dtype.itemsize <= 8
+
+
+def as_words(leaf: Array) -> Array:
+    """The bits of rows that kernels move; see `of_words`."""
+    # A loop of XLA's on CPU that ends in bfloat16 rewrites NaNs.
+    is_bfloat16 = leaf.dtype == jnp.bfloat16
+    return jax.lax.bitcast_convert_type(leaf, jnp.uint16) if is_bfloat16 else leaf
+
+
+def of_words(words: Array, dtype: Any) -> Array:
+    """The rows whose bits `as_words` gave."""
+    return words if words.dtype == dtype else jax.lax.bitcast_convert_type(words, dtype)

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rows that are factorized together: of one column, or of the two sides of a join.
+#ifndef JAXFRAMES_KERNELS_GROUPS_KEY_SIDES_H_
+#define JAXFRAMES_KERNELS_GROUPS_KEY_SIDES_H_
+
+#include <cstdint>
+
+namespace jaxframes {
+
+// The keys of one column as ordered words.
+template <typename Order>
+struct KeyColumn {
+  using Word = typename Order::Key;
+
+  const Word* keys;
+  Order order;
+
+  Word word(int64_t row) const { return order.ordered(keys[row]); }
+  void prefetch(int64_t row) const { __builtin_prefetch(keys + row); }
+  int32_t id(int64_t row) const { return static_cast<int32_t>(row); }
+};
+
+// The keys of two columns, those of the right side behind those of the left.
+template <typename Order>
+struct KeySides {
+  using Word = typename Order::Key;
+
+  const Word* left;
+  int64_t num_left;
+  const Word* right;
+  Order order;
+
+  Word word(int64_t row) const {
+    return order.ordered(*place(row));
+  }
+  void prefetch(int64_t row) const { __builtin_prefetch(place(row)); }
+  int32_t id(int64_t row) const { return static_cast<int32_t>(row); }
+
+ private:
+  const Word* place(int64_t row) const {
+    return row < num_left ? left + row : right + (row - num_left);
+  }
+};
+
+}  // namespace jaxframes
+
+#endif  // JAXFRAMES_KERNELS_GROUPS_KEY_SIDES_H_

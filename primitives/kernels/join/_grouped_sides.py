@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The rows of two sides numbered together, by their words."""
+
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+
+from ....shardings._compat import like_varying
+from ...contract._key_bits import OrderedWord
+from ...contract._typing import Array
+from ..groups._factorize import number_groups
+from ..sort._radix_sort import argsort_words
+
+
+class Side(NamedTuple):
+    """The rows of one side: a word or a group for each, and how many count, from the front."""
+
+    words: Array
+    num_valid: Array
+
+
+def grouped_sides(
+    left: Side, right: Side, column: OrderedWord, in_key_order: bool
+) -> tuple[Side, Side, Array, Array]:
+    """Numbers the words of both sides together.
+
+    Returns:
+        Both sides with groups for words; the groups of the left rows and behind them those of the
+        right ones; and how many there are.
+    """
+    num_left, num_right = left.words.shape[0], right.words.shape[0]
+    words = one_after_the_other(left.words, right.words, left.num_valid)
+    column = column._replace(word=words)
+    num_valid = left.num_valid + right.num_valid
+    row_ids = argsort_words(column, num_valid)
+    groups = number_groups((column,), row_ids, num_valid, 0, in_key_order=in_key_order)
+    right_ids = jax.lax.dynamic_slice_in_dim(groups.group_ids, left.num_valid, num_right)
+    left_side = Side(groups.group_ids[:num_left], left.num_valid)
+    return left_side, Side(right_ids, right.num_valid), groups.group_ids, groups.count
+
+
+def rows_of_groups(side: Side, num_groups: int) -> Array:
+    is_valid = jax.lax.iota(jnp.int32, side.words.shape[0]) < side.num_valid
+    zeros = like_varying(jnp.zeros((num_groups,), jnp.int32), side)
+    return zeros.at[jnp.where(is_valid, side.words, num_groups)].add(1, mode="drop")
+
+
+def one_after_the_other(left: Array, right: Array, num_left: Array) -> Array:
+    """The valid rows of the left side, then the right ones, so that all padding is behind."""
+    room = jnp.concatenate([left, jnp.zeros_like(right)])
+    return jax.lax.dynamic_update_slice_in_dim(room, right, num_left, 0)

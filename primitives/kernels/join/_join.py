@@ -1,0 +1,247 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Pairs of rows whose groups are equal: the portable definition, and the C++ kernel on CPU."""
+
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from ....shardings._compat import is_x64_enabled
+from ...contract._key_bits import OrderedWord
+from ...contract._typing import Array
+from ..base._foreign import call, word_attribute
+from ..base._library import is_native, load
+from ..sort._radix_sort import argsort_words
+from ._grouped_sides import Side, grouped_sides, rows_of_groups
+from ._pair_counts import MOST_PAIRS, GroupedHow, expand, saturating_product, total_pairs
+
+# As the kernel numbers them.
+_HOW_NUMBERS = {"inner": 0, "left": 1, "outer": 2, "semi": 3, "anti": 4}
+
+
+class Pairs(NamedTuple):
+    """Rows of both sides, -1 where there is none; and how many pairs there are."""
+
+    left_rows: Array
+    right_rows: Array
+    count: Array
+
+
+class Matches(NamedTuple):
+    """Which rows of two sides belong together: what their pairs are made from.
+
+    Attributes:
+        groups: the number of each valid left row's word, then of each right row's; else anything.
+        offsets: for each group where its rows begin in `right_rows`, and behind the last group
+            where they end.
+        right_rows: the right rows by group, in row order.
+        num_left: how many left rows count.
+        num_groups: how many groups there are.
+        total: how many pairs: int64, or without x64 mode int32 that saturates.
+    """
+
+    groups: Array
+    offsets: Array
+    right_rows: Array
+    num_left: Array
+    num_groups: Array
+    total: Array
+
+    @property
+    def left(self) -> Side:
+        """The groups of the left rows."""
+        length = self.groups.shape[0] - self.right_rows.shape[0]
+        return Side(self.groups[:length], self.num_left)
+
+
+def join_words(
+    left: Side, right: Side, column: OrderedWord, how: GroupedHow, capacity: int
+) -> Pairs:
+    """Pairs the rows of equal words, which both sides read as `column` does.
+
+    The pairs come in the order of the left rows, then the right ones; of an outer join in the
+    order of the words. The count is int32, and `2**31 - 1` where there are more.
+    """
+
+    def xla(left: Side, right: Side) -> Pairs:
+        return _pairs(_match(left, right, column, how), how, capacity)
+
+    def native(left: Side, right: Side) -> Pairs:
+        return _native_pairs(_native_match(left, right, column, how), how, capacity)
+
+    return _on_cpu(native, xla, left, right)
+
+
+def match_words(left: Side, right: Side, column: OrderedWord, how: GroupedHow) -> Matches:
+    """The first half of `join_words`, which finds and counts the pairs."""
+
+    def xla(left: Side, right: Side) -> Matches:
+        return _match(left, right, column, how)
+
+    def native(left: Side, right: Side) -> Matches:
+        return _native_match(left, right, column, how)
+
+    return _on_cpu(native, xla, left, right)
+
+
+def pairs_of(matches: Matches, how: GroupedHow, capacity: int) -> Pairs:
+    """The second half of `join_words`, which writes the pairs."""
+
+    def xla(matches: Matches) -> Pairs:
+        return _pairs(matches, how, capacity)
+
+    def native(matches: Matches) -> Pairs:
+        return _native_pairs(matches, how, capacity)
+
+    return _on_cpu(native, xla, matches)
+
+
+def count_pairs(left: Side, right: Side, column: OrderedWord, how: GroupedHow) -> Array:
+    """How many pairs `join_words` makes: int64, or without x64 mode int32 that saturates."""
+
+    def xla(left: Side, right: Side) -> Array:
+        left, right, _, _ = grouped_sides(left, right, column, False)
+        num_groups = left.words.shape[0] + right.words.shape[0]
+        return total_pairs(rows_of_groups(left, num_groups), rows_of_groups(right, num_groups), how)
+
+    def native(left: Side, right: Side) -> Array:
+        return _native_match(left, right, column, how).total
+
+    return _on_cpu(native, xla, left, right)
+
+
+def _on_cpu(native: Any, xla: Any, *arguments: Any) -> Any:
+    if not is_native():
+        return xla(*arguments)
+    return jax.lax.platform_dependent(*arguments, cpu=native, default=xla)
+
+
+def _native_match(left: Side, right: Side, column: OrderedWord, how: GroupedHow) -> Matches:
+    library, _ = load()
+    assert library is not None
+    num_right = right.words.shape[0]
+    num_rows = left.words.shape[0] + num_right
+    scratch_bytes = library.jaxframes_join_scratch_bytes(num_rows, left.words.dtype.itemsize)
+    arrays = (left.words, right.words, left.num_valid, right.num_valid)
+    groups, offsets, right_rows, counts, _ = call(
+        "jaxframes_match_v1",
+        tuple(array[None] for array in arrays),
+        (
+            ((num_rows,), jnp.int32),
+            ((num_rows + 2,), jnp.int32),
+            ((num_right,), jnp.int32),
+            ((3,), jnp.uint32),
+            ((scratch_bytes,), jnp.uint8),
+        ),
+        flip=word_attribute(column.flip),
+        how=np.int32(_HOW_NUMBERS[how]),
+    )
+    num_groups, high, low = counts
+    if is_x64_enabled():
+        total = high.astype(jnp.int64) << np.int64(32) | low.astype(jnp.int64)
+    else:
+        fits = (high == 0) & (low <= np.uint32(MOST_PAIRS))
+        total = jnp.where(fits, low, np.uint32(MOST_PAIRS)).astype(jnp.int32)
+    num_groups = num_groups.astype(jnp.int32)
+    return Matches(groups, offsets, right_rows, left.num_valid, num_groups, total)
+
+
+def _native_pairs(matches: Matches, how: GroupedHow, capacity: int) -> Pairs:
+    left_rows, right_rows = call(
+        "jaxframes_pairs_v1",
+        tuple(array[None] for array in matches[:-1]),
+        (((capacity,), jnp.int32), ((capacity,), jnp.int32)),
+        how=np.int32(_HOW_NUMBERS[how]),
+    )
+    most = matches.total.dtype.type(MOST_PAIRS)
+    return Pairs(left_rows, right_rows, jnp.minimum(matches.total, most).astype(jnp.int32))
+
+
+def _match(left: Side, right: Side, column: OrderedWord, how: GroupedHow) -> Matches:
+    left, right, groups, num_groups = grouped_sides(left, right, column, how == "outer")
+    counts = rows_of_groups(right, groups.shape[0])
+    ends = jnp.cumsum(counts, dtype=jnp.int32)
+    # A group more than there can be, as the kernel has it.
+    offsets = jnp.pad(ends, (1, 1))
+    right_rows = argsort_words(OrderedWord(right.words.astype(jnp.uint32), 0, 32), right.num_valid)
+    total = total_pairs(rows_of_groups(left, groups.shape[0]), counts, how)
+    return Matches(groups, offsets, right_rows, left.num_valid, num_groups, total)
+
+
+def _pairs(matches: Matches, how: GroupedHow, capacity: int) -> Pairs:
+    if how == "outer":
+        return _join_by_group(matches, capacity)
+    return _join_by_row(matches, how, capacity)
+
+
+def _join_by_row(matches: Matches, how: GroupedHow, capacity: int) -> Pairs:
+    left = matches.left
+    num_left = left.words.shape[0]
+    right = _GroupedRows(matches.right_rows, matches.offsets)
+    is_left = jax.lax.iota(jnp.int32, num_left) < left.num_valid
+    groups = jnp.where(is_left, left.words, 0)
+    num_matches = right.sizes(groups)
+    num_pairs = {
+        "inner": num_matches,
+        "left": jnp.maximum(num_matches, 1),
+        "semi": jnp.minimum(num_matches, 1),
+        "anti": 1 - jnp.minimum(num_matches, 1),
+    }[how]
+    left_rows, places, count = expand(jnp.where(is_left, num_pairs, 0), capacity)
+    if num_left == 0:
+        nothing = jnp.full_like(left_rows, -1)
+        return Pairs(nothing, nothing, count)
+    is_pair = jax.lax.iota(jnp.int32, capacity) < count
+    if how in ("semi", "anti"):
+        right_rows = jnp.full_like(left_rows, -1)
+    else:
+        has_match = is_pair & (_take(num_matches, left_rows) > 0)
+        group = _take(groups, left_rows)
+        right_rows = jnp.where(has_match, right.row(group, places), -1)
+    return Pairs(jnp.where(is_pair, left_rows, -1), right_rows, count)
+
+
+def _join_by_group(matches: Matches, capacity: int) -> Pairs:
+    right = _GroupedRows(matches.right_rows, matches.offsets)
+    left = matches.left
+    most_groups = matches.groups.shape[0]
+    ends = jnp.cumsum(rows_of_groups(left, most_groups), dtype=jnp.int32)
+    word = OrderedWord(left.words.astype(jnp.uint32), 0, 32)
+    left = _GroupedRows(argsort_words(word, left.num_valid), jnp.pad(ends, (1, 1)))
+    group = jax.lax.iota(jnp.int32, max(most_groups, 1))
+    num_left = jnp.maximum(left.sizes(group), 1)
+    num_right = jnp.maximum(right.sizes(group), 1)
+    num_pairs = jnp.where(group < matches.num_groups, saturating_product(num_left, num_right), 0)
+    group, places, count = expand(num_pairs, capacity)
+    is_pair = jax.lax.iota(jnp.int32, capacity) < count
+    num_beside = _take(num_right, group)
+
+    def rows_of(side: "_GroupedRows", place: Array) -> Array:
+        has_row = is_pair & (side.sizes(group) > 0)
+        return jnp.where(has_row, side.row(group, place), -1)
+
+    left_rows = rows_of(left, places // num_beside)
+    return Pairs(left_rows, rows_of(right, places % num_beside), count)
+
+
+class _GroupedRows(NamedTuple):
+    """The rows of one side by group, in row order, and where those of each group begin."""
+
+    row_ids: Array
+    offsets: Array
+
+    def sizes(self, groups: Array) -> Array:
+        """How many rows each of some groups has."""
+        return _take(self.offsets, groups + 1) - _take(self.offsets, groups)
+
+    def row(self, group: Array, place: Array) -> Array:
+        """The row that stands at a place within its group, or some row where there is none."""
+        if self.row_ids.shape[0] == 0:
+            return jnp.zeros_like(place)
+        index = jnp.minimum(_take(self.offsets, group) + place, self.row_ids.shape[0] - 1)
+        return _take(self.row_ids, index)
+
+
+def _take(rows: Array, row_ids: Array) -> Array:
+    return rows.at[row_ids].get(mode="promise_in_bounds")

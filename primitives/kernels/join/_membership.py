@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which rows of one side have a match on another: the definition, and the C++ kernel on CPU."""
+
+import jax
+import jax.numpy as jnp
+
+from ...contract._key_bits import OrderedWord
+from ...contract._typing import Array
+from ..base._foreign import call, word_attribute
+from ..base._library import is_native
+from ._grouped_sides import Side, grouped_sides, rows_of_groups
+
+
+def flag_matches(left: Side, right: Side, column: OrderedWord) -> Array:
+    """Flags the left rows whose word is that of a right row; padding has none."""
+    num_left = left.words.shape[0]
+
+    def xla(left: Side, right: Side) -> Array:
+        left, right, _, _ = grouped_sides(left, right, column, False)
+        num_groups = num_left + right.words.shape[0]
+        has_right = rows_of_groups(right, num_groups) > 0
+        is_left = jax.lax.iota(jnp.int32, num_left) < left.num_valid
+        groups = jnp.where(is_left, left.words, 0)
+        return is_left & has_right.at[groups].get(mode="promise_in_bounds")
+
+    def native(left: Side, right: Side) -> Array:
+        num_slots = 2 << right.words.shape[0].bit_length()
+        flags, _ = call(
+            "jaxframes_membership_v1",
+            tuple(a[None] for a in (left.words, right.words, left.num_valid, right.num_valid)),
+            (
+                ((num_left,), jnp.bool_),
+                ((num_slots,), f"uint{8 * left.words.dtype.itemsize}"),
+            ),
+            flip=word_attribute(column.flip),
+        )
+        return flags
+
+    if num_left == 0 or not is_native():
+        return xla(left, right)
+    return jax.lax.platform_dependent(left, right, cpu=native, default=xla)

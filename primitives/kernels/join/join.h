@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+// Pairs the rows of two sides whose groups are equal.
+#ifndef JAXFRAMES_KERNELS_JOIN_JOIN_H_
+#define JAXFRAMES_KERNELS_JOIN_JOIN_H_
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "base/huge_pages.h"
+#include "base/thread_pool.h"
+
+namespace jaxframes {
+
+// Which rows come out: pairs (kInner), and left rows without a match (kLeft), and right
+// ones too (kOuter, in the order of the groups); or left rows with a match (kSemi) or
+// without (kAnti).
+enum class How { kInner = 0, kLeft = 1, kOuter = 2, kSemi = 3, kAnti = 4 };
+
+// The rows of one side by group, in row order: those of group g lie in `rows` from
+// offsets[g] to offsets[g + 1].
+class GroupedRows {
+ public:
+  GroupedRows(const int32_t* offsets, const int32_t* rows, int64_t num_groups)
+      : offsets_(offsets), rows_(rows), num_rows_(offsets[num_groups]) {}
+
+  int64_t size(int64_t group) const { return offsets_[group + 1] - offsets_[group]; }
+  const int32_t* rows(int64_t group) const { return rows_ + offsets_[group]; }
+  // The rows of the group and of all groups behind it.
+  int64_t num_from(int64_t group) const { return num_rows_ - offsets_[group]; }
+  void prefetch(int64_t group) const { __builtin_prefetch(rows(group)); }
+
+ private:
+  const int32_t* offsets_;
+  const int32_t* rows_;
+  int64_t num_rows_;
+};
+
+// Writes `offsets` [num_groups + 2] and `rows` [num_rows]; groups lie in [0, num_groups).
+inline GroupedRows group_rows(const int32_t* groups, int64_t num_rows, int64_t num_groups,
+                              int32_t* offsets, int32_t* rows) {
+  std::fill_n(offsets, num_groups + 2, 0);
+  // Counted two places on, so that filling the rows leaves the offsets as they must be.
+  for (int64_t row = 0; row < num_rows; ++row) ++offsets[groups[row] + 2];
+  for (int64_t group = 0; group < num_groups; ++group) offsets[group + 2] += offsets[group + 1];
+  for (int64_t row = 0; row < num_rows; ++row) {
+    rows[offsets[groups[row] + 1]++] = static_cast<int32_t>(row);
+  }
+  return GroupedRows(offsets, rows, num_groups);
+}
+
+// A row that is missing is -1, and so is what lies behind the last pair.
+struct JoinRow {
+  const int32_t* left_groups;
+  int64_t num_left;
+  GroupedRows right;
+  int64_t num_groups;
+  int64_t capacity;
+  int32_t* left_rows;   // [capacity]
+  int32_t* right_rows;  // [capacity]
+};
+
+// Writes pairs from a place on, as far as there is room, and nothing from `end` on.
+class PairWriter {
+ public:
+  PairWriter(const JoinRow& join, int64_t place, int64_t end)
+      : join_(join), place_(place), end_(end) {}
+
+  bool is_full() const { return place_ >= end_; }
+
+  void add(int32_t left_row, int32_t right_row) {
+    join_.left_rows[place_] = left_row;
+    join_.right_rows[place_++] = right_row;
+  }
+  // The left row beside each of some right rows, behind which `num_readable` can be read.
+  void add_all(int32_t left_row, const int32_t* right_rows, int64_t num_rows,
+               int64_t num_readable) {
+    if (num_rows <= kBlock && place_ + kBlock <= end_ && kBlock <= num_readable) {
+      // A fixed number of them, of which what is too much is written over: no branch to guess.
+      std::fill_n(join_.left_rows + place_, kBlock, left_row);
+      std::copy_n(right_rows, kBlock, join_.right_rows + place_);
+      place_ += num_rows;
+      return;
+    }
+    const int64_t num_fitting = std::min(num_rows, end_ - place_);
+    for (int64_t i = 0; i < num_fitting; ++i) add(left_row, right_rows[i]);
+  }
+
+ private:
+  static constexpr int64_t kBlock = 8;
+
+  const JoinRow& join_;
+  int64_t place_;
+  const int64_t end_;
+};
+
+namespace internal {
+
+// Writes what num_pairs(i) announces for each i in [0, size), by all threads:
+// write(i, writer) is called where there is room. Returns how many pairs there are.
+template <typename NumPairs, typename Write>
+int64_t write_pairs(Executor& executor, const JoinRow& join, int64_t size, const NumPairs& num_pairs,
+                 const Write& write) {
+  const Chunks chunks(size, 1 << 14, executor.num_threads());
+  std::vector<int64_t> places(chunks.count + 1);
+  parallel_for(executor, chunks.count, [&](int, int64_t chunk) {
+    int64_t total = 0;
+    for (int64_t i = chunks.begin(chunk); i < chunks.end(chunk); ++i) {
+      total += num_pairs(i);
+    }
+    places[chunk + 1] = total;
+  });
+  for (int64_t chunk = 0; chunk < chunks.count; ++chunk) {
+    places[chunk + 1] += places[chunk];
+  }
+  parallel_for(executor, chunks.count, [&](int, int64_t chunk) {
+    PairWriter writer(join, places[chunk], std::min(places[chunk + 1], join.capacity));
+    for (int64_t i = chunks.begin(chunk); i < chunks.end(chunk) && !writer.is_full(); ++i) {
+      write(i, writer);
+    }
+  });
+  const int64_t total = places[chunks.count];
+  const int64_t end = std::min(total, join.capacity);
+  std::fill(join.left_rows + end, join.left_rows + join.capacity, -1);
+  std::fill(join.right_rows + end, join.right_rows + join.capacity, -1);
+  return total;
+}
+
+inline int64_t join_by_group(Executor& executor, const JoinRow& join) {
+  std::vector<int32_t> offsets(join.num_groups + 2), rows(join.num_left);
+  const GroupedRows left =
+      group_rows(join.left_groups, join.num_left, join.num_groups, offsets.data(), rows.data());
+  const GroupedRows& right = join.right;
+  return write_pairs(
+      executor, join, join.num_groups,
+      [&](int64_t group) {
+        const int64_t num_left = left.size(group), num_right = right.size(group);
+        return std::max<int64_t>(num_left, 1) * std::max<int64_t>(num_right, 1);
+      },
+      [&](int64_t group, PairWriter& writer) {
+        const int32_t none = -1;
+        const bool has_left = left.size(group) > 0, has_right = right.size(group) > 0;
+        const int32_t* const left_rows = has_left ? left.rows(group) : &none;
+        const int32_t* const right_rows = has_right ? right.rows(group) : &none;
+        for (int64_t i = 0; i < std::max<int64_t>(left.size(group), 1); ++i) {
+          if (writer.is_full()) return;
+          writer.add_all(left_rows[i], right_rows, std::max<int64_t>(right.size(group), 1),
+                         has_right ? right.num_from(group) : 1);
+        }
+      });
+}
+
+}  // namespace internal
+
+// The pairs come in the order of the left rows, then the right ones; for kOuter in the
+// order of the groups, of which each has a row on some side. Returns how many pairs there
+// are: with fewer than 2^31 rows on both sides together they are fewer than 2^60. With a
+// capacity of zero they are counted, and nothing else.
+inline int64_t join(Executor& executor, How how, const JoinRow& join) {
+  advise_huge_pages(join.left_rows, join.capacity * 4);
+  advise_huge_pages(join.right_rows, join.capacity * 4);
+  if (how == How::kOuter) return internal::join_by_group(executor, join);
+  const GroupedRows& right = join.right;
+  constexpr int64_t kAhead = 16;
+  const int32_t* const groups = join.left_groups;
+  const auto num_matches = [&](int64_t row) { return right.size(groups[row]); };
+  const auto write_row = [&](int64_t row, PairWriter& writer) {
+    writer.add(static_cast<int32_t>(row), -1);
+  };
+  const auto write_matches = [&](int64_t row, PairWriter& writer) {
+    if (row + kAhead < join.num_left) right.prefetch(groups[row + kAhead]);
+    const int64_t group = groups[row];
+    writer.add_all(static_cast<int32_t>(row), right.rows(group), right.size(group),
+                   right.num_from(group));
+  };
+  switch (how) {
+    case How::kInner:
+      return internal::write_pairs(executor, join, join.num_left, num_matches, write_matches);
+    case How::kLeft:
+      return internal::write_pairs(
+          executor, join, join.num_left,
+          [&](int64_t row) { return std::max<int64_t>(num_matches(row), 1); },
+          [&](int64_t row, PairWriter& writer) {
+            num_matches(row) == 0 ? write_row(row, writer) : write_matches(row, writer);
+          });
+    case How::kSemi:
+    case How::kAnti: {
+      const bool wants_match = how == How::kSemi;
+      const auto is_wanted = [&](int64_t row) { return (num_matches(row) > 0) == wants_match; };
+      return internal::write_pairs(executor, join, join.num_left, is_wanted,
+                                   [&](int64_t row, PairWriter& writer) {
+                                     if (is_wanted(row)) write_row(row, writer);
+                                   });
+    }
+    case How::kOuter: break;
+  }
+  return 0;
+}
+
+}  // namespace jaxframes
+
+#endif  // JAXFRAMES_KERNELS_JOIN_JOIN_H_

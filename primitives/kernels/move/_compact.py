@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The rows that a mask flags: the portable definition, and the C++ kernel on CPU."""
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+
+from ....shardings._compat import as_varying, like_varying, varying_axes
+from ...contract._typing import Array
+from ..base._foreign import as_words, call, of_words
+from ..base._library import is_native
+
+_CHUNK_ROWS = 1 << 16  # flag_chunks in compact.h
+
+
+class Flags(NamedTuple):
+    """The rows that a mask flags, counted once for all that is kept of them.
+
+    Attributes:
+        mask: a flag for each row, `bool[rows]`.
+        num_valid: number of valid rows, at the front.
+        count: how many of them are flagged.
+        before: how many of these lie in front of each chunk of rows; None where no kernel asks.
+    """
+
+    mask: Array
+    num_valid: Array
+    count: Array
+    before: Array | None
+
+
+def count_flags(mask: Array, num_valid: Array) -> Flags:
+    """Counts the flags of the first `num_valid` rows of a mask."""
+    num_rows = mask.shape[0]
+    if num_rows == 0 or not is_native():
+        return Flags(mask, num_valid, _count_xla(mask, num_valid), None)
+    num_chunks = -(-num_rows // _CHUNK_ROWS)
+
+    def native(mask: Array, num_valid: Array) -> tuple[Array, Array]:
+        results = (((num_chunks,), jnp.int32), ((), jnp.int32))
+        before, count = call("jaxframes_count_flags_v1", (mask[None], num_valid[None]), results)
+        return before, count
+
+    def xla(mask: Array, num_valid: Array) -> tuple[Array, Array]:
+        count = _count_xla(mask, num_valid)
+        return like_varying(jnp.zeros((num_chunks,), jnp.int32), count), count
+
+    before, count = jax.lax.platform_dependent(mask, num_valid, cpu=native, default=xla)
+    return Flags(mask, num_valid, count, before)
+
+
+def flagged_rows(mask: Array, capacity: int, num_valid: Array) -> tuple[Array, Array]:
+    """Finds the rows that a mask flags.
+
+    Args:
+        mask: a flag for each row, `bool[rows]`.
+        capacity: row ids that there is room for.
+        num_valid: number of valid rows, at the front.
+
+    Returns:
+        The ids of the flagged rows in their order, `int32[capacity]`, zeros behind the last; and
+        how many rows are flagged, those that do not fit included.
+    """
+    flags = count_flags(mask, num_valid)
+    return flagged_ids(flags, capacity), flags.count
+
+
+def flagged_ids(flags: Flags, capacity: int) -> Array:
+    """The ids of flagged rows in their order, `int32[capacity]`, zeros behind the last."""
+    (row_ids,) = flagged_words(
+        flags, (), capacity, lambda: (_flagged_ids_xla(flags, capacity),), with_ids=True
+    )
+    return row_ids
+
+
+def flagged_words(
+    flags: Flags,
+    words: Sequence[Array],
+    capacity: int,
+    otherwise: Callable[[], tuple[Array, ...]],
+    *,
+    with_ids: bool = False,
+) -> tuple[Array, ...]:
+    """Keeps the words of flagged rows by one kernel, where one can; they have no derivative.
+
+    XLA leaves the kernel out where nobody takes any of its results; it cannot leave out some.
+
+    Args:
+        flags: the flagged rows.
+        words: what is kept, arrays of which each is one that `is_words`.
+        capacity: rows that there is room for.
+        otherwise: the same by XLA.
+        with_ids: whether the ids of the flagged rows are the first result.
+
+    Returns:
+        For each array the words of the flagged rows in their order, zeros behind the last.
+    """
+    if flags.before is None:
+        return otherwise()
+
+    # One kernel's results vary alike over a mesh.
+    axes = varying_axes(*jax.tree.leaves(flags), *words)
+
+    def native(flags: Flags, words: tuple[Array, ...]) -> tuple[Array, ...]:
+        assert flags.before is not None
+        sources = tuple(map(as_words, words))
+        dtypes = [jnp.int32] * with_ids + [source.dtype for source in sources]
+        counted = (flags.mask[None], flags.before[None], flags.count[None])
+        kept = call(
+            "jaxframes_flagged_rows_v1",
+            (*counted, *(source[None] for source in sources)),
+            [((capacity,), dtype) for dtype in dtypes],
+        )
+        wanted = [jnp.int32] * with_ids + [array.dtype for array in words]
+        return tuple(map(of_words, kept, wanted))
+
+    return jax.lax.platform_dependent(
+        flags, tuple(words), cpu=native, default=lambda *_: as_varying(otherwise(), axes)
+    )
+
+
+def _is_flagged(mask: Array, num_valid: Array) -> Array:
+    return mask & (jax.lax.iota(jnp.int32, mask.shape[0]) < num_valid)
+
+
+def _count_xla(mask: Array, num_valid: Array) -> Array:
+    return jnp.sum(_is_flagged(mask, num_valid), dtype=jnp.int32)
+
+
+def _flagged_ids_xla(flags: Flags, capacity: int) -> Array:
+    is_flagged = _is_flagged(flags.mask, flags.num_valid)
+    counts = jnp.cumsum(is_flagged, dtype=jnp.int32)
+    # Rows that are not flagged, and those that do not fit, are written past the end: dropped.
+    places = jnp.where(is_flagged, counts - 1, capacity)
+    room = like_varying(jnp.zeros((capacity,), jnp.int32), places)
+    row_ids = jax.lax.iota(jnp.int32, flags.mask.shape[0])
+    return room.at[places].set(row_ids, mode="drop")

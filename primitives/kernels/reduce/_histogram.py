@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Numbers counted by bin: the portable definition, and the C++ kernel on CPU.
+
+Bin b holds what lies in `[edges[b], edges[b + 1])`, the last one its right edge too. Whatever lies
+outside, and NaN, is in none.
+"""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from ....shardings._compat import like_varying
+from ...contract._typing import Array
+from ..base._foreign import call
+from ..base._library import is_native
+from ..sort._lower_bound import upper_bound
+
+READ_DTYPES = ("int32", "int64", "float32", "float64")
+
+
+def bin_ids(x: Array, edges: Array, num_valid: Array, is_uniform: bool) -> Array:
+    """The bin of each number, or -1, int32; `x` and `edges` have the same dtype."""
+    num_bins = edges.shape[0] - 1
+    first, last = edges[0], edges[-1]
+    is_inside = (x >= first) & (x <= last)
+    is_inside &= jax.lax.iota(jnp.int32, x.shape[0]) < num_valid
+
+    def searched(_: None = None) -> Array:
+        num_edges = jnp.asarray(num_bins + 1, jnp.int32)
+        return jnp.minimum(upper_bound((edges,), (x,), num_edges) - 1, num_bins - 1)
+
+    def computed(_: None = None) -> Array:
+        # It need not be right: next to the bin will do.
+        scaled = (x - first) * (np.asarray(num_bins, x.dtype) / (last - first))
+        guess = jnp.where(is_inside, scaled, jnp.zeros((), x.dtype)).astype(jnp.int32)
+        ids = jnp.clip(guess, 0, num_bins - 1)
+        ids = jnp.maximum(ids - (x < _edge(edges, ids)).astype(jnp.int32), 0)
+        is_next = (x >= _edge(edges, ids + 1)) & (ids != num_bins - 1)
+        return ids + is_next.astype(jnp.int32)
+
+    if is_uniform:
+        # Rounding is far less than a bin, but for bins that the dtype can hardly tell apart.
+        least = 8 * float(jnp.finfo(edges.dtype).eps) * jnp.maximum(jnp.abs(first), jnp.abs(last))
+        ids = jax.lax.cond(jnp.min(edges[1:] - edges[:-1]) > least, computed, searched, None)
+    else:
+        ids = searched()
+    return jnp.where(is_inside, ids, np.int32(-1))
+
+
+def _edge(edges: Array, ids: Array) -> Array:
+    return edges.at[ids].get(mode="promise_in_bounds")
+
+
+def count_bins(x: Array, edges: Array, num_valid: Array, is_uniform: bool) -> Array:
+    """How many of the first `num_valid` numbers lie in each bin, int32."""
+
+    def xla(x: Array, edges: Array, num_valid: Array) -> Array:
+        ids = bin_ids(x.astype(edges.dtype), edges, num_valid, is_uniform)
+        table = like_varying(jnp.zeros((edges.shape[0] - 1,), jnp.int32), x, edges, num_valid)
+        return table.at[ids].add(1, mode="drop", wrap_negative_indices=False)
+
+    def native(x: Array, edges: Array, num_valid: Array) -> Array:
+        (counts,) = call(
+            "jaxframes_histogram_v1",
+            (x[None], edges[None], num_valid[None]),
+            (((edges.shape[0] - 1,), jnp.int32),),
+            is_uniform=np.int64(is_uniform),
+        )
+        return counts
+
+    can_read = x.dtype.name in READ_DTYPES and edges.dtype.name in READ_DTYPES[2:]
+    if not (can_read and is_native()):
+        return xla(x, edges, num_valid)
+    return jax.lax.platform_dependent(x, edges, num_valid, cpu=native, default=xla)

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sums and counts of rows by segment, the segments being consecutive integers.
+#ifndef JAXFRAMES_KERNELS_REDUCE_SEGMENT_SUM_H_
+#define JAXFRAMES_KERNELS_REDUCE_SEGMENT_SUM_H_
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include "base/thread_pool.h"
+
+namespace jaxframes {
+
+// The segment of each row of one row of a batch: segment s has the id first_id + s.
+template <typename IdType>
+struct SegmentIds {
+  using Id = IdType;
+
+  SegmentIds(const Id* ids, Id first_id, int64_t num_valid, int64_t num_segments)
+      : ids(ids), first(as_word(first_id)), num_valid(num_valid), num_segments(num_segments) {
+    // No id lies past the greatest: distances wrap around there.
+    const uint64_t last = as_word(std::numeric_limits<Id>::max()) - first;
+    num_named = last < static_cast<uint64_t>(num_segments) ? last + 1 : num_segments;
+  }
+
+  // A row is in a segment if this is less than `num_named`.
+  uint64_t segment(int64_t row) const { return as_word(ids[row]) - first; }
+
+  const Id* ids;
+  uint64_t first;
+  int64_t num_valid;
+  int64_t num_segments;
+  uint64_t num_named;
+
+ private:
+  // Extends the sign of narrow ids, so that no distance between them wraps around.
+  static uint64_t as_word(Id id) { return static_cast<uint64_t>(id); }
+};
+
+namespace internal {
+
+// Calls each_row(row, segment) for the rows in the segments from `begin` to `end`, in
+// their order.
+template <typename Id, typename EachRow>
+void for_rows_in(const SegmentIds<Id>& rows, int64_t begin, int64_t end,
+                 const EachRow& each_row) {
+  if (rows.num_named <= static_cast<uint64_t>(begin)) return;
+  const uint64_t size = std::min<uint64_t>(end, rows.num_named) - begin;
+  // The rows of a block that are in these segments are listed first: whether one is
+  // would be a branch that nobody can predict.
+  constexpr int64_t kBlockRows = 1 << 10;
+  uint32_t places[kBlockRows], segments[kBlockRows];
+  for (int64_t row = 0; row < rows.num_valid; row += kBlockRows) {
+    const int64_t block_rows = std::min(kBlockRows, rows.num_valid - row);
+    int64_t num_listed = 0;
+    for (int64_t i = 0; i < block_rows; ++i) {
+      const uint64_t segment = rows.segment(row + i) - static_cast<uint64_t>(begin);
+      places[num_listed] = static_cast<uint32_t>(i);
+      segments[num_listed] = static_cast<uint32_t>(segment);
+      num_listed += segment < size;
+    }
+    for (int64_t i = 0; i < num_listed; ++i) each_row(row + places[i], begin + segments[i]);
+  }
+}
+
+// Calls each_part(begin, end) for parts of the segments, where threads had better share
+// those out than the rows: where results of `item_bytes` do not fit the cache, and adding
+// to them is waiting for memory. Each thread then reads the ids of all rows. Elsewhere
+// returns false, and nothing is done.
+template <typename Id, typename EachPart>
+bool share_out_segments(Executor& executor, const SegmentIds<Id>& rows, int64_t item_bytes,
+                        const EachPart& each_part) {
+  constexpr int64_t kCachedBytes = 1 << 21, kMinRows = 1 << 15, kMostParts = 8;
+  const int64_t size = rows.num_segments;
+  const int64_t num_parts = std::min<int64_t>(executor.num_threads(), kMostParts);
+  if (num_parts == 1 || size * item_bytes <= kCachedBytes || rows.num_valid < kMinRows) {
+    return false;
+  }
+  parallel_for(executor, num_parts, [&](int, int64_t part) {
+    each_part(size * part / num_parts, size * (part + 1) / num_parts);
+  });
+  return true;
+}
+
+template <typename Id>
+void count_rows_of(const SegmentIds<Id>& rows, int64_t begin, int64_t end, int32_t* counts) {
+  for (int64_t row = begin; row < end; ++row) {
+    const uint64_t segment = rows.segment(row);
+    if (segment < rows.num_named) ++counts[segment];
+  }
+}
+
+}  // namespace internal
+
+// Adds the numbers of each segment in the order of the rows: any other would give floats
+// other bits.
+template <typename Id, typename Number>
+void sum_segments(Executor& executor, const SegmentIds<Id>& rows, const Number* numbers,
+                  Number* sums) {
+  const bool is_done = internal::share_out_segments(
+      executor, rows, sizeof(Number), [&](int64_t begin, int64_t end) {
+        std::fill(sums + begin, sums + end, Number{0});
+        internal::for_rows_in(rows, begin, end, [&](int64_t row, int64_t segment) {
+          sums[segment] += numbers[row];
+        });
+      });
+  if (is_done) return;
+  std::fill(sums, sums + rows.num_segments, Number{0});
+  for (int64_t row = 0; row < rows.num_valid; ++row) {
+    const uint64_t segment = rows.segment(row);
+    if (segment < rows.num_named) sums[segment] += numbers[row];
+  }
+}
+
+// Counts the rows of each segment. Threads have tables of their own where rows are
+// many more than segments.
+template <typename Id>
+void count_segments(Executor& executor, const SegmentIds<Id>& rows, int32_t* counts) {
+  const int64_t size = rows.num_segments;
+  const Chunks chunks(rows.num_valid, std::max<int64_t>(1 << 15, 4 * size),
+                      executor.num_threads());
+  if (chunks.count == 1) {
+    const bool is_done = internal::share_out_segments(
+        executor, rows, sizeof(int32_t), [&](int64_t begin, int64_t end) {
+          std::fill(counts + begin, counts + end, 0);
+          internal::for_rows_in(rows, begin, end,
+                                [&](int64_t, int64_t segment) { ++counts[segment]; });
+        });
+    if (is_done) return;
+  }
+  std::fill(counts, counts + size, 0);
+  if (chunks.count == 1) return internal::count_rows_of(rows, 0, rows.num_valid, counts);
+  const int64_t num_workers = std::min<int64_t>(executor.num_threads(), chunks.count);
+  std::vector<int32_t> tables(num_workers * size, 0);
+  parallel_for(executor, chunks.count, [&](int worker, int64_t chunk) {
+    internal::count_rows_of(rows, chunks.begin(chunk), chunks.end(chunk),
+                            tables.data() + worker * size);
+  });
+  for (int64_t worker = 0; worker < num_workers; ++worker) {
+    for (int64_t i = 0; i < size; ++i) counts[i] += tables[worker * size + i];
+  }
+}
+
+}  // namespace jaxframes
+
+#endif  // JAXFRAMES_KERNELS_REDUCE_SEGMENT_SUM_H_

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// Keys that are equal in their order, but not the same bits: sorts that move ordered
+// words lose these bits, and this puts them back.
+#ifndef JAXFRAMES_KERNELS_SORT_EQUAL_KEYS_H_
+#define JAXFRAMES_KERNELS_SORT_EQUAL_KEYS_H_
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "base/key_order.h"
+#include "base/thread_pool.h"
+
+namespace jaxframes {
+
+// Writes the zeros of `keys` over those of `sorted_keys`, in the order in which they
+// arrived, and the NaNs likewise. No row is moved: each kind fills its own range.
+template <typename Key>
+void restore_equal_keys(Executor& executor, const Key* keys, int64_t num_keys,
+                        const FloatOrder<Key>& order, Key* sorted_keys) {
+  struct Places {
+    int64_t zero;
+    int64_t nan;
+  };
+  const Chunks chunks(num_keys, 1 << 16, executor.num_threads());
+  std::vector<Places> places(chunks.count);
+  parallel_for(executor, chunks.count, [&](int, int64_t chunk) {
+    int64_t num_zeros = 0, num_nans = 0;
+    for (int64_t i = chunks.begin(chunk); i < chunks.end(chunk); ++i) {
+      num_zeros += order.is_zero(keys[i]);
+      num_nans += order.is_nan(keys[i]);
+    }
+    places[chunk] = {num_zeros, num_nans};
+  });
+
+  // Exclusive scan. The ranges begin at the first zero and at the first NaN.
+  int64_t nan_place = num_keys;
+  for (const Places& counts : places) nan_place -= counts.nan;
+  const Key zero = order.ordered(0);
+  int64_t zero_place = std::partition_point(sorted_keys, sorted_keys + nan_place,
+                                            [&](Key key) { return order.ordered(key) < zero; }) -
+                       sorted_keys;
+  for (Places& place : places) {
+    const Places counts = place;
+    place = {zero_place, nan_place};
+    zero_place += counts.zero;
+    nan_place += counts.nan;
+  }
+
+  parallel_for(executor, chunks.count, [&](int, int64_t chunk) {
+    Places place = places[chunk];
+    for (int64_t i = chunks.begin(chunk); i < chunks.end(chunk); ++i) {
+      const Key key = keys[i];
+      if (order.is_zero(key)) sorted_keys[place.zero++] = key;
+      if (order.is_nan(key)) sorted_keys[place.nan++] = key;
+    }
+  });
+}
+
+}  // namespace jaxframes
+
+#endif  // JAXFRAMES_KERNELS_SORT_EQUAL_KEYS_H_

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sort/merge.h"
+
+#include <cstdint>
+#include <limits>
+#include <string>
+
+#include "base/ffi_arguments.h"
+
+namespace jaxframes {
+namespace {
+
+constexpr char kMerge[] = "jaxframes_merge_v1";
+constexpr char kMergeKeys[] = "jaxframes_merge_keys_v1";
+
+// The buffers of one call; null where the target has none.
+struct Buffers {
+  const ffi::AnyBuffer& a;
+  const ffi::AnyBuffer& b;
+  const ffi::AnyBuffer& num_valid_a;
+  const ffi::AnyBuffer& num_valid_b;
+  const ffi::AnyBuffer* merged_keys;
+  const ffi::AnyBuffer* source_positions;
+};
+
+void check(ArgumentChecker& checker, const Buffers& buffers, WordBits flip) {
+  checker.require_keys(buffers.a, "a");
+  checker.require_keys(buffers.b, "b");
+  checker.require_flip(buffers.a, flip);
+  if (!checker.ok()) return;
+  const int64_t batch = batch_size(buffers.a);
+  const int64_t num_rows = row_length(buffers.a) + row_length(buffers.b);
+  checker.require_dtype(buffers.b, "b", buffers.a.element_type());
+  checker.require_rows(buffers.b, "b", batch, row_length(buffers.b));
+  checker.require_dtype(buffers.num_valid_a, "num_valid_a", ffi::DataType::S32);
+  checker.require_scalars(buffers.num_valid_a, "num_valid_a", batch);
+  checker.require_dtype(buffers.num_valid_b, "num_valid_b", ffi::DataType::S32);
+  checker.require_scalars(buffers.num_valid_b, "num_valid_b", batch);
+  checker.require(num_rows <= std::numeric_limits<int32_t>::max(),
+                  "a and b must have fewer than 2^31 rows together, got " +
+                      std::to_string(num_rows));
+  if (buffers.merged_keys != nullptr) {
+    checker.require_dtype(*buffers.merged_keys, "merged_keys", buffers.a.element_type());
+    checker.require_rows(*buffers.merged_keys, "merged_keys", batch, num_rows);
+  }
+  if (buffers.source_positions != nullptr) {
+    checker.require_dtype(*buffers.source_positions, "source_positions", ffi::DataType::S32);
+    checker.require_rows(*buffers.source_positions, "source_positions", batch, num_rows);
+  }
+}
+
+template <typename Order>
+void run(Executor& executor, const Buffers& buffers, const Order& order) {
+  using Key = typename Order::Key;
+  const int64_t size_a = row_length(buffers.a), size_b = row_length(buffers.b);
+  const int64_t num_rows = size_a + size_b;
+  const Key* const a = words_of<Key>(buffers.a);
+  const Key* const b = words_of<Key>(buffers.b);
+  Key* const merged_keys =
+      buffers.merged_keys ? words_of<Key>(*buffers.merged_keys) : nullptr;
+  int32_t* const source_positions =
+      buffers.source_positions ? words_of<int32_t>(*buffers.source_positions) : nullptr;
+  for_each_row(executor, batch_size(buffers.a), num_rows,
+               [&](Executor& row_executor, int64_t row) {
+                 merge(row_executor,
+                       MergeRow<Order>{
+                           a + row * size_a, b + row * size_b, size_a, size_b,
+                           count_at(buffers.num_valid_a, row, size_a),
+                           count_at(buffers.num_valid_b, row, size_b), order,
+                           merged_keys ? merged_keys + row * num_rows : nullptr,
+                           source_positions ? source_positions + row * num_rows : nullptr});
+               });
+}
+
+ffi::Error call(const char* target, ffi::ThreadPool pool, const Buffers& buffers,
+                WordBits flip) {
+  ArgumentChecker checker(target);
+  check(checker, buffers, flip);
+  if (!checker.ok()) return checker.error();
+  return run_kernel(target, [&] {
+    XlaExecutor executor(pool);
+    with_order(buffers.a, flip, [&](const auto& order) { run(executor, buffers, order); });
+  });
+}
+
+ffi::Error merge_positions(ffi::ThreadPool pool, ffi::AnyBuffer a, ffi::AnyBuffer b,
+                           ffi::AnyBuffer num_valid_a, ffi::AnyBuffer num_valid_b,
+                           ffi::Result<ffi::AnyBuffer> source_positions, WordBits flip) {
+  return call(kMerge, pool, {a, b, num_valid_a, num_valid_b, nullptr, &*source_positions},
+              flip);
+}
+
+// Keys are read once and written where they belong: a gather by position, from memory
+// that no cache holds, takes several times as long. Without rows `source_positions`
+// is not asked for.
+ffi::Error merge_keys(ffi::ThreadPool pool, ffi::AnyBuffer a, ffi::AnyBuffer b,
+                      ffi::AnyBuffer num_valid_a, ffi::AnyBuffer num_valid_b,
+                      ffi::Result<ffi::AnyBuffer> merged_keys,
+                      ffi::Result<ffi::AnyBuffer> source_positions, WordBits flip) {
+  const ffi::AnyBuffer* const positions =
+      source_positions->element_count() != 0 ? &*source_positions : nullptr;
+  return call(kMergeKeys, pool, {a, b, num_valid_a, num_valid_b, &*merged_keys, positions},
+              flip);
+}
+
+}  // namespace
+}  // namespace jaxframes
+
+namespace ffi = ::xla::ffi;
+
+JAXFRAMES_DEFINE_TARGET(jaxframes_merge_v1, jaxframes::merge_positions,
+                              ffi::Ffi::Bind()
+                                  .Ctx<ffi::ThreadPool>()
+                                  .Arg<ffi::AnyBuffer>()
+                                  .Arg<ffi::AnyBuffer>()
+                                  .Arg<ffi::AnyBuffer>()
+                                  .Arg<ffi::AnyBuffer>()
+                                  .Ret<ffi::AnyBuffer>()
+                                  .Attr<jaxframes::WordBits>("flip"));
+
+JAXFRAMES_DEFINE_TARGET(jaxframes_merge_keys_v1, jaxframes::merge_keys,
+                              ffi::Ffi::Bind()
+                                  .Ctx<ffi::ThreadPool>()
+                                  .Arg<ffi::AnyBuffer>()
+                                  .Arg<ffi::AnyBuffer>()
+                                  .Arg<ffi::AnyBuffer>()
+                                  .Arg<ffi::AnyBuffer>()
+                                  .Ret<ffi::AnyBuffer>()
+                                  .Ret<ffi::AnyBuffer>()
+                                  .Attr<jaxframes::WordBits>("flip"));

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "reduce/pairwise_sum.h"
+
+#include "check.h"
+
+using namespace jaxframes;
+using namespace jaxframes_tests;
+
+// The definition, with every number of a block asked for by its place.
+template <typename Sum, typename Number>
+Sum expected_sum(const std::vector<Number>& numbers, int64_t size) {
+  std::vector<Sum> sums;
+  for (int64_t begin = 0; begin < size; begin += 1024) {
+    std::vector<Sum> lanes(16, 0);
+    for (int64_t place = 0; place < 1024; ++place) {
+      const Sum number = begin + place < size ? numbers[begin + place] : 0;
+      lanes[place % 16] = place < 16 ? number : lanes[place % 16] + number;
+    }
+    sums.push_back((((lanes[0] + lanes[8]) + (lanes[4] + lanes[12])) +
+                    ((lanes[2] + lanes[10]) + (lanes[6] + lanes[14]))) +
+                   (((lanes[1] + lanes[9]) + (lanes[5] + lanes[13])) +
+                    ((lanes[3] + lanes[11]) + (lanes[7] + lanes[15]))));
+  }
+  while (sums.empty() || (sums.size() & (sums.size() - 1)) != 0) sums.push_back(0);
+  while (sums.size() > 1) {
+    const std::vector<Sum> second(sums.begin() + sums.size() / 2, sums.end());
+    sums.resize(second.size());
+    for (size_t i = 0; i < second.size(); ++i) sums[i] += second[i];
+  }
+  return sums[0];
+}
+
+template <typename Sum, typename Number>
+void check_sums(Executor& executor) {
+  for (int64_t size : {0, 1, 15, 16, 17, 1023, 1024, 1025, 5000, 65536, 131072, 200001}) {
+    std::vector<Number> numbers(size);
+    // Of many magnitudes: another order would be rounded elsewhere.
+    for (Number& number : numbers) {
+      const uint64_t bits = random_bits()();
+      number = std::ldexp(static_cast<Number>(bits % 1000003) - 500000, bits >> 59);
+    }
+    for (int64_t num_valid : {size, size / 2, size - size / 3}) {
+      current_case() = std::to_string(num_valid) + " of " + std::to_string(size) + " numbers of " +
+                       std::to_string(sizeof(Number)) + " bytes, " +
+                       std::to_string(executor.num_threads()) + " threads";
+      GuardedArray<Number> input(numbers, num_valid % 2 == 1);
+      input.protect();
+      const Sum expected = expected_sum<Sum>(numbers, num_valid);
+      CHECK(pairwise_sum<Sum>(executor, input.data(), num_valid) == expected);
+    }
+  }
+}
+
+template <typename Number>
+void check_instructions() {
+  current_case() = "every set of instructions";
+  std::vector<Number> numbers(8 * kSumBlock);
+  for (Number& number : numbers) number = static_cast<Number>(random_bits()() % 1000003) / 7;
+  double sums[8], others[8];
+  internal::add_blocks(numbers.data(), 8, sums);
+  internal::sum_blocks(numbers.data(), 8, others);
+  CHECK(std::memcmp(sums, others, sizeof(sums)) == 0);
+}
+
+// The sign of a zero or NaN that comes out is plus.
+void check_signs() {
+  SerialExecutor serial;
+  const float infinity = std::numeric_limits<float>::infinity();
+  for (const float number : {-0.0f, -std::numeric_limits<float>::quiet_NaN(), infinity}) {
+    for (int64_t size : {1, 1024, 2048, 3000}) {
+      current_case() = std::to_string(size) + " times " + std::to_string(number);
+      std::vector<float> numbers(size, number);
+      if (number == infinity) numbers.back() = -infinity;
+      const double sum = pairwise_sum<double>(serial, numbers.data(), size);
+      CHECK(size == 1 && number == infinity ? sum < 0 : !std::signbit(sum));
+    }
+  }
+}
+
+int main() {
+  StdThreadPool two(2), five(5);
+  SerialExecutor serial;
+  for (Executor* executor : {static_cast<Executor*>(&serial), static_cast<Executor*>(&two),
+                             static_cast<Executor*>(&five)}) {
+    check_sums<double, float>(*executor);
+    check_sums<double, double>(*executor);
+    check_sums<float, float>(*executor);
+  }
+  check_instructions<float>();
+  check_instructions<double>();
+  check_signs();
+  return finish("pairwise_sum");
+}

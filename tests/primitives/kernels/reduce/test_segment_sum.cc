@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "reduce/segment_sum.h"
+
+#include "check.h"
+#include "reduce/integer_range.h"
+
+using namespace jaxframes;
+using namespace jaxframes_tests;
+
+// Whether a row's id is that of a segment, without a distance that wraps around.
+template <typename Id>
+bool is_in(Id id, Id first_id, int64_t segment) {
+  return static_cast<__int128>(id) == static_cast<__int128>(first_id) + segment;
+}
+
+template <typename Id, typename Number>
+void check_segments(Executor& executor, const std::vector<Id>& ids, Id first_id,
+                    int64_t num_valid, int64_t num_segments) {
+  current_case() = std::to_string(num_valid) + " rows, " + std::to_string(num_segments) +
+                   " segments from " + std::to_string(first_id) + ", " +
+                   std::to_string(executor.num_threads()) + " threads";
+  std::vector<Number> numbers(ids.size());
+  for (Number& number : numbers) number = static_cast<Number>(random_bits()() % 1000) / 7;
+  GuardedArray<Id> guarded_ids(ids);
+  GuardedArray<Number> guarded_numbers(numbers);
+  guarded_ids.protect();
+  guarded_numbers.protect();
+  GuardedArray<Number> sums(num_segments);
+  GuardedArray<int32_t> counts(num_segments);
+  const SegmentIds<Id> rows(guarded_ids.data(), first_id, num_valid, num_segments);
+  sum_segments(executor, rows, guarded_numbers.data(), sums.data());
+  count_segments(executor, rows, counts.data());
+
+  // The definition: every row asks every segment, of some.
+  for (int64_t segment = 0; segment < num_segments; segment += 1 + num_segments / 40) {
+    Number sum = 0;
+    int32_t count = 0;
+    for (int64_t row = 0; row < num_valid; ++row) {
+      if (!is_in(ids[row], first_id, segment)) continue;
+      sum += numbers[row];
+      ++count;
+    }
+    CHECK(sums.data()[segment] == sum);
+    CHECK(counts.data()[segment] == count);
+  }
+}
+
+template <typename Id>
+void check_range(Executor& executor, const std::vector<Id>& ids, int64_t num_valid) {
+  GuardedArray<Id> input(ids);
+  input.protect();
+  const IntegerRange<Id> range = integer_range(executor, input.data(), num_valid);
+  IntegerRange<Id> expected;
+  for (int64_t row = 0; row < num_valid; ++row) expected.add(ids[row]);
+  CHECK(range.least == expected.least);
+  CHECK(range.greatest == expected.greatest);
+}
+
+template <typename Id>
+void check_all() {
+  StdThreadPool two(2), five(5);
+  SerialExecutor serial;
+  Executor* executors[] = {&serial, &two, &five};
+  const Id least = std::numeric_limits<Id>::min(), most = std::numeric_limits<Id>::max();
+  int index = 0;
+  for (int64_t num_rows : {0, 1, 2, 3, 1000, 70001, 300000}) {
+    for (int64_t num_segments : {1, 2, 10, 5000}) {
+      // Segments at both ends of the numbers, and some that lie past the last.
+      for (Id first_id : {Id{0}, Id{100}, least, static_cast<Id>(most - 3), most}) {
+        Executor& executor = *executors[++index % 3];
+        std::vector<Id> ids(num_rows);
+        for (int64_t row = 0; row < num_rows; ++row) {
+          const uint64_t bits = random_bits()();
+          const uint64_t near = bits % static_cast<uint64_t>(2 * num_segments + 4);
+          ids[row] = static_cast<Id>(static_cast<uint64_t>(first_id) + near - 2);
+          if (bits >> 60 == 0) ids[row] = bits & 1 ? least : most;
+        }
+        const int64_t num_valid = index % 3 == 0 ? num_rows / 2 : num_rows;
+        check_segments<Id, double>(executor, ids, first_id, num_valid, num_segments);
+        check_segments<Id, uint32_t>(executor, ids, first_id, num_valid, num_segments);
+        check_range(executor, ids, num_valid);
+      }
+    }
+  }
+  // More sums than the cache holds, which threads share out.
+  for (int64_t num_rows : {1 << 15}) {
+    for (Id first_id : {Id{0}, static_cast<Id>(most - 400000)}) {
+      for (Executor* executor : executors) {
+        std::vector<Id> ids(num_rows);
+        for (Id& id : ids) {
+          // Some name no segment, and a tenth of them the first two.
+          const uint64_t near = random_bits()() % 660000;
+          id = static_cast<Id>(static_cast<uint64_t>(first_id) + (near < 60000 ? near & 1 : near) - 1);
+        }
+        check_segments<Id, double>(*executor, ids, first_id, num_rows - 5, 600000);
+        check_segments<Id, uint32_t>(*executor, ids, first_id, num_rows, 600000);
+      }
+    }
+  }
+}
+
+int main() {
+  check_all<int32_t>();
+  check_all<uint32_t>();
+  check_all<int64_t>();
+  check_all<uint64_t>();
+  return finish("segment_sum");
+}
