@@ -40,7 +40,7 @@ def compact(
         return_index: whether the ids of the rows come with them, int32, as the second of a pair.
         one_pass: how the arrays move on one device; see `local.compact`.
         axis: mesh axis or axes of the rows; all axes of the mesh by default.
-        transport: how the rows travel; see `collective.partition`.
+        transport: transport of the rows; see `collective.partition`.
 
     Returns:
         `Compacted(rows, count)`; the first `count` rows are meaningful, and zeros fill the rest.
@@ -50,8 +50,7 @@ def compact(
     Raises:
         CapacityError: an eager call was given too small a capacity.
         TypeError: `mask` is not bool, `capacity` is traced, or `mesh` is not a mesh.
-        ValueError: lengths differ, `transport` is unknown, or `axis` names no
-            axis of the mesh.
+        ValueError: lengths differ, `transport` is unknown, or `axis` is not an axis of the mesh.
 
     Cost:
         Work O(rows + selected rows x row bytes). Communication: that of `collective.rebalance`.

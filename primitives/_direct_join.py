@@ -79,8 +79,8 @@ def match_directly(sides: KeySides, how: How) -> DirectMatches | None:
     table, num_distinct = _table(right_keys, least, sides.num_b, in_steps(num_slots))
     if int(num_distinct) < num_right:
         return None
-    right_rows, num_found = _look_up(table, left_keys, least, greatest, sides.num_a)
-    num_pairs = num_left if how == "left" else int(num_found)
+    right_rows, num_matches = _look_up(table, left_keys, least, greatest, sides.num_a)
+    num_pairs = num_left if how == "left" else int(num_matches)
     # If every row has a match, an inner join keeps them all.
     how = "left" if num_pairs == num_left else how
     return DirectMatches(right_rows, sides.num_a, num_pairs, how, is_swapped)
@@ -134,8 +134,8 @@ def _matched(right_rows: Array, capacity: int) -> Joined:
     left_rows = jax.lax.iota(jnp.int32, right_rows.shape[0])
     # `compact` pads with zeros: ids that start at one leave zero for padding.
     rows = left_rows + 1, right_rows + 1
-    kept = local.compact(right_rows >= 0, rows, capacity=capacity)
-    return Joined(kept.rows[0] - 1, kept.rows[1] - 1, kept.count)
+    matched = local.compact(right_rows >= 0, rows, capacity=capacity)
+    return Joined(matched.rows[0] - 1, matched.rows[1] - 1, matched.count)
 
 
 @functools.partial(jax.jit, static_argnums=1)

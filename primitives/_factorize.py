@@ -40,7 +40,7 @@ def factorize(
         return_first: also the first row of each key.
         num_valid: number of valid rows, at the front; all rows by default.
         axis: mesh axis or axes of the rows; all axes of the mesh by default.
-        transport: how the rows travel; see `collective.partition`.
+        transport: transport of the rows; see `collective.partition`.
 
     Returns:
         `Factorized(group_ids, unique_keys, row_ids, count)`: the number of each row's key, -1 in
@@ -51,8 +51,8 @@ def factorize(
     Raises:
         CapacityError: an eager call was given too small a capacity.
         TypeError: a dtype that cannot be a key, `capacity` is traced, or `mesh` is not a mesh.
-        ValueError: arrays of different lengths, `transport` is unknown, or `axis` names no
-            axis of the mesh.
+        ValueError: arrays of different lengths, `transport` is unknown, or `axis` is not an axis of
+            the mesh.
 
     Cost:
         See `local.factorize` and `collective.factorize`; over a mesh each distinct key moves once

@@ -40,8 +40,8 @@ def gather_rows(
 
     Raises:
         TypeError: `global_ids` are not integers, or `mesh` is not a mesh.
-        ValueError: leading axes differ, `transport` is unknown, or `axis` names
-            no axis of the mesh.
+        ValueError: leading axes differ, `transport` is unknown, or `axis` is not an axis of the
+            mesh.
 
     Cost:
         See `collective.gather_rows`.

@@ -35,22 +35,22 @@ def histogram(
         x: array of shape `(rows,)`, of any key dtype and any length.
         mesh: mesh of the rows; one device by default.
         bins: number of equal bins. Static; ten by default.
-        edges: the edges of the bins, an ascending array of two or more, in place of `bins`.
-        range: the outer edges of equal bins, two numbers; the least and the greatest finite number
-            of `x` if left out, a half less and more where they are the same.
+        edges: the edges of the bins, an ascending array of two or more, an alternative to `bins`.
+        range: the outer edges of equal bins, two numbers; by default the smallest and the largest
+            finite number of `x`, widened by a half on each side if they are equal.
         weights: weight of each row, an array of shape `(rows,)`; one by default.
         axis: mesh axis or axes of the rows; all axes of the mesh by default.
 
     Returns:
         `Histogram(counts, edges)`. Counts are int32, or of the dtype of `weights` (int32
-        for bool), and wrap past what that holds. Equal edges are of the dtype of a float `x`, else
-        of JAX's default float. On a mesh every device gets them.
+        for bool), and wrap past what that holds. Equal edges are of the dtype of a float `x`,
+        otherwise of JAX's default float. On a mesh every device gets them.
 
     Raises:
         TypeError: a dtype that has no order, `bins` is traced, or `mesh` is not a mesh.
-        ValueError: `bins` is less than one, there are fewer than two edges, both are given, known
-            edges do not ascend, a known `range` is not finite and ascending, lengths differ, or
-            `axis` names no axis of the mesh.
+        ValueError: `bins` is less than one, there are fewer than two edges, both are given,
+            concrete edges do not ascend, a concrete `range` is not finite and ascending, lengths
+            differ, or `axis` is not an axis of the mesh.
 
     Cost:
         Work O(rows) for equal bins, O(rows x log(bins)) for given edges, shared out over the mesh.
@@ -58,7 +58,7 @@ def histogram(
 
     Guarantees:
         Deterministic; the counts and edges are NumPy's bit for bit, as long as its bins are wider
-        than its rounding; differentiable in `weights`, which are added as by `segment_sum`.
+        than its rounding; differentiable in `weights`, which are added as in `segment_sum`.
 
     Example:
         >>> import jax.numpy as jnp
@@ -110,8 +110,8 @@ def digit_histogram(
 ) -> Int[Array, " digits"]:
     """Counts keys by one digit of their radix-sort order, on one device or over a mesh.
 
-    The digit is bits `shift` to `shift + bits` of the key's ordered word: an unsigned integer as it
-    is, a signed one with its sign bit turned, a float of 32 or 64 bits by its ordered bits.
+    The digit is bits `shift` to `shift + bits` of the key's ordered word: an unsigned integer
+    unchanged, a signed one with its sign bit flipped, a float of 32 or 64 bits by its ordered bits.
 
     Args:
         keys: array of shape `(rows,)`, of any key dtype and any length.
@@ -124,9 +124,9 @@ def digit_histogram(
         The counts of the digits from 0 to `2**bits - 1`, int32. On a mesh every device gets them.
 
     Raises:
-        TypeError: a dtype that cannot be sorted by, `shift` or `bits` is traced, or `mesh` is not a
+        TypeError: a dtype that is not a key dtype, `shift` or `bits` is traced, or `mesh` is not a
             mesh.
-        ValueError: the digit lies outside of the key's bits, or `axis` names no axis of the mesh.
+        ValueError: the digit is outside the key's bits, or `axis` is not an axis of the mesh.
 
     Cost:
         Work O(rows + 2**bits) shared out over the mesh. Communication: one `psum` of the counts.

@@ -30,14 +30,14 @@ def isin(
     Args:
         keys: one array of shape `(rows,)`, or a tuple of them; of any length. -0.0 equals 0.0, and
             unlike in NumPy NaN equals NaN, as in pandas and everywhere in this library.
-        test_keys: the keys to look for: as many columns of the same dtypes, in any order, of any
-            length, and as often as they come.
+        test_keys: the keys to look for: the same number of columns, of the same dtypes, in any
+            order, of any length, and as often as they come.
         mesh: mesh of the rows; one device by default.
-        invert: flag the rows with a key outside the set instead. Static.
+        invert: flags the rows with a key outside the set instead. Static.
         num_valid: numbers of valid rows of `keys` and of `test_keys`, at their fronts; all rows by
             default.
         axis: mesh axis or axes of the rows; all axes of the mesh by default.
-        transport: how the rows travel; see `collective.partition`.
+        transport: transport of the rows; see `collective.partition`.
 
     Returns:
         A flag for each row, False in padding; on a mesh they are sharded by rows where it divides
@@ -45,8 +45,8 @@ def isin(
 
     Raises:
         TypeError: dtypes of both differ or cannot be keys, or `mesh` is not a mesh.
-        ValueError: numbers of columns or lengths differ, `transport` is unknown, or `axis`
-            names no axis of the mesh.
+        ValueError: numbers of columns or lengths differ, `transport` is unknown, or `axis` is not
+            an axis of the mesh.
 
     Cost:
         See `local.isin` and `collective.isin`.

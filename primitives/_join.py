@@ -41,23 +41,22 @@ def join(
 ) -> Joined:
     """Pairs the rows of two sides whose keys are equal, on one device or over a mesh.
 
-    The rows themselves are fetched by the ids that come out: `values[joined.left_rows]`, or over a
+    Gather the rows by the returned ids: `values[joined.left_rows]`, or over a
     mesh `gather_rows(values, joined.left_rows, mesh)`.
 
     Args:
         left_keys: one array of shape `(left_rows,)`, or a tuple of them, most significant first;
             of any length. NaN matches NaN, and -0.0 matches 0.0, as in pandas.
-        right_keys: as many columns of the same dtypes, each of shape `(right_rows,)`.
+        right_keys: the same number of columns, of the same dtypes, each of shape `(right_rows,)`.
         mesh: mesh of the rows of both sides; one device by default.
         how: which rows come out, and in which order, which is pandas':
 
-            - `"inner"`: the pairs, by left row, then right row.
-            - `"left"`: those, and each left row without a match in its place.
+            - `"inner"`: pairs, ordered by left row, then right row.
+            - `"left"`: the same, plus left rows without a match, in order.
             - `"right"`: the same with the sides swapped: by right row, then left row.
-            - `"outer"`: the pairs and the rows without a match of both sides, by key, then left
-              row, then right row.
-            - `"semi"`: the left rows that have a match, once each.
-            - `"anti"`: the left rows that have none.
+            - `"outer"`: pairs plus the unmatched rows of both sides, ordered by key, then left row,
+            then right row. - `"semi"`: the left rows with a match, once each. - `"anti"`: the left
+            rows without a match.
 
         capacity: pairs that the result has room for. Static. Left out, an eager call counts the
             pairs first and returns these and no more; given a function, it has room for as many as
@@ -66,7 +65,7 @@ def join(
         num_valid: numbers of valid rows of the left and the right side, at their fronts; all rows
         by default.
         axis: mesh axis or axes of the rows; all axes of the mesh by default.
-        transport: how the rows travel; see `collective.partition`.
+        transport: transport of the rows; see `collective.partition`.
 
     Returns:
         `Joined(left_rows, right_rows, count)`: positions in the left and the right side, -1 for no
@@ -174,7 +173,7 @@ def join_size(
     axis: str | tuple[str, ...] | None = None,
     transport: Transport = "auto",
 ) -> Int[Array, ""]:
-    """Counts the pairs of a join, without making them, on one device or over a mesh.
+    """Counts the pairs of a join without building them, on one device or over a mesh.
 
     Args:
         left_keys: as for `join`.
@@ -183,11 +182,11 @@ def join_size(
         how: as for `join`.
         num_valid: as for `join`.
         axis: mesh axis or axes of the rows; all axes of the mesh by default.
-        transport: how the rows travel; see `collective.partition`.
+        transport: transport of the rows; see `collective.partition`.
 
     Returns:
-        The number of pairs, exact: int64 with x64 mode. Without it int32, which is `2**31 - 1`
-        where there are that many or more. On a mesh every device gets it.
+        The number of pairs, exact: int64 with x64 mode. Without it int32, which saturates at `2**31
+        - 1`. On a mesh every device gets it.
 
     Raises:
         TypeError: dtypes of the sides differ or cannot be keys, or `mesh` is not a mesh.

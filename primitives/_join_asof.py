@@ -35,7 +35,7 @@ def join_asof(
 ) -> Int[Array, " left_rows"]:
     """Finds, for each left row, the right row whose time is closest, on one device or over a mesh.
 
-    The rows are fetched by the ids that come out: `values[right_rows]`, where there is a match, or
+    Gather the rows by the returned ids: `values[right_rows]`, where there is a match, or
     over a mesh `gather_rows(values, right_rows, mesh)`, which gives zeros where there is none.
 
     Args:
@@ -57,7 +57,7 @@ def join_asof(
         num_valid: numbers of valid rows of the left and the right side, at their fronts; all rows
         by default.
         axis: mesh axis or axes of the rows; all axes of the mesh by default.
-        transport: how the rows travel; see `collective.partition`.
+        transport: transport of the rows; see `collective.partition`.
 
     Returns:
         For each left row the position of its right row, -1 for no match and in padding.
@@ -69,7 +69,7 @@ def join_asof(
         TypeError: dtypes of the sides differ or cannot be sorted by, `tolerance` is no number of
             the dtype of the times, or `mesh` is not a mesh.
         ValueError: arrays that are not one-dimensional or differ in length, a negative `tolerance`,
-            a `direction` that is none of the above, `transport` is unknown, or `axis` names no
+            a `direction` that is none of the above, `transport` is unknown, or `axis` is not an
             axis of the mesh.
 
     Cost:

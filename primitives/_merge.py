@@ -35,13 +35,13 @@ def merge(
     Args:
         a_keys: keys in the order of `radix_sort`: one array of shape `(a_rows,)`, or a tuple of
             them, most significant first. Any length.
-        b_keys: as many columns of the same dtypes, each of shape `(b_rows,)`.
+        b_keys: the same number of columns, of the same dtypes, each of shape `(b_rows,)`.
         mesh: mesh of the rows; one device by default.
         values: the values of `a` and those of `b`: two pytrees of the same structure; leaves may
             differ in their number of rows only.
-        descending: the direction that both are sorted in, or one for each key.
+        descending: the direction of both sequences, or one direction for each key.
         axis: mesh axis or axes of the rows; all axes of the mesh by default.
-        transport: how the rows travel; see `collective.partition`.
+        transport: transport of the rows; see `collective.partition`.
 
     Returns:
         The merged keys, an array or a tuple, like the argument; with values `(keys, values)`.
@@ -49,7 +49,7 @@ def merge(
 
     Raises:
         TypeError: dtypes of `a` and `b` differ, or cannot be sorted by.
-        ValueError: numbers of columns, structures of values or lengths differ, or `axis` names no
+        ValueError: numbers of columns, structures of values or lengths differ, or `axis` is not an
             axis of the mesh.
 
     Cost:

@@ -32,17 +32,17 @@ def top_k(
         x: array of shape `(rows,)`, of any key dtype and any length.
         k: how many. Static.
         mesh: mesh of the rows; one device by default.
-        largest: the largest first; else the smallest first.
-        num_valid: number of valid rows, at the front; all rows by default. Where fewer than
-            `k` count, padding fills the end of the result.
+        largest: finds the largest elements if True, else the smallest.
+        num_valid: number of valid rows, at the front; all rows by default. With fewer than `k`
+            valid rows, padding fills the end of the result.
         axis: mesh axis or axes of the rows; all axes of the mesh by default.
 
     Returns:
         `TopK(values, row_ids)`, each of shape `(k,)`. On a mesh every device gets them.
 
     Raises:
-        ValueError: `k` is not in `[0, rows]`, or `axis` names no axis of the mesh.
-        TypeError: a dtype that cannot be sorted by, `k` is traced, or `mesh` is not a mesh.
+        ValueError: `k` is not in `[0, rows]`, or `axis` is not an axis of the mesh.
+        TypeError: a dtype that is not a key dtype, `k` is traced, or `mesh` is not a mesh.
 
     Cost:
         Work O(rows) on CPU, a sort elsewhere. Communication: one `all_gather` of `k` elements and
@@ -98,8 +98,7 @@ def select_rank(
 
     Args:
         x: array of shape `(rows,)`, of any key dtype and any length.
-        ranks: integers of any shape, in `[0, rows)`. Ranks that are not known while tracing are
-            clipped to the rows that count.
+        ranks: integers of any shape, in `[0, rows)`. Traced ranks are clipped to the valid rows.
         mesh: mesh of the rows; one device by default.
         num_valid: number of valid rows, at the front; all rows by default.
         axis: mesh axis or axes of the rows; all axes of the mesh by default.
@@ -109,10 +108,10 @@ def select_rank(
         bit. On a mesh every device gets them.
 
     Raises:
-        TypeError: a dtype that cannot be sorted by, `ranks` that are not integers, or `mesh` is not
+        TypeError: a dtype that is not a key dtype, `ranks` that are not integers, or `mesh` is not
             a mesh.
-        ValueError: a rank that is known lies outside `[0, rows)`, `x` is empty, or `axis` names no
-            axis of the mesh.
+        ValueError: a concrete rank is outside `[0, rows)`, `x` is empty, or `axis` is not an axis
+            of the mesh.
 
     Cost:
         A local sort of each shard; no row moves. See `collective.select_rank`.

@@ -37,7 +37,7 @@ def partition(
             and gives every shard as much room as the fullest needs; a traced one gives each shard
             as much as it sends.
         axis: mesh axis or axes of the rows; all axes of the mesh by default.
-        transport: how the rows travel; see `collective.partition`.
+        transport: transport of the rows; see `collective.partition`.
 
     Returns:
         `Partitioned(rows, count)`: rows of length `num_shards x capacity`, sharded by rows, and the
@@ -47,8 +47,8 @@ def partition(
     Raises:
         CapacityError: an eager call was given too small a capacity.
         TypeError: `destination` are not integers, `capacity` is traced, or `mesh` is not a mesh.
-        ValueError: leading axes differ, `transport` is unknown, or `axis` names
-            no axis of the mesh.
+        ValueError: leading axes differ, `transport` is unknown, or `axis` is not an axis of the
+            mesh.
 
     Cost:
         See `collective.partition`. An eager call counts the rows of each destination, and reads

@@ -27,7 +27,7 @@ def quantile(
 
     Args:
         x: array of shape `(rows,)`, of any key dtype and any length.
-        q: numbers of any shape, in [0, 1]. Those that are not known while tracing are clipped.
+        q: numbers of any shape, in [0, 1]. Traced values are clipped.
         mesh: mesh of the rows; one device by default.
         interpolation: the value between two rows: "linear" in the distance from both, their
             "midpoint", the "lower", the "higher" or the "nearest" one (at equal distance the one of
@@ -36,14 +36,14 @@ def quantile(
         axis: mesh axis or axes of the rows; all axes of the mesh by default.
 
     Returns:
-        The quantiles, in the shape of `q`; of the dtype of a float `x`, else of JAX's default
-        float. NaN where a row is NaN, and where there is none. On a mesh every device gets them.
+        The quantiles, in the shape of `q`; of the dtype of a float `x`, otherwise of JAX's default
+        float. NaN if a row is NaN, and without valid rows. On a mesh every device gets them.
 
     Raises:
-        TypeError: a dtype that cannot be sorted by, `q` that are not numbers, or `mesh` is not a
+        TypeError: a dtype that is not a key dtype, a non-numeric `q`, or `mesh` is not a
             mesh.
-        ValueError: a `q` that is known lies outside of [0, 1], `interpolation` is unknown, or
-            `axis` names no axis of the mesh.
+        ValueError: a concrete `q` is outside [0, 1], `interpolation` is unknown, or
+            `axis` is not an axis of the mesh.
 
     Cost:
         A local sort of each shard; no row moves. See `collective.quantile`.

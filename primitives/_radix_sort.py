@@ -38,14 +38,14 @@ def radix_sort(
         keys: one array of shape `(rows,)`, or a tuple of them, most significant first; bool,
             integers of 8 to 64 bits, or floats of 16 to 64 bits. Any length.
         mesh: mesh of the rows; one device by default.
-        values: a pytree of arrays with leading axis `rows`; they move with their keys.
+        values: a pytree of arrays with leading axis `rows`, which move with their keys.
         descending: the direction, or one direction for each key.
         bits: for integer keys, compare only this many of the lowest bits, as an unsigned number.
             Static; all bits, in the order of the dtype, if left out. One number, or one for each
             key.
         num_valid: number of valid rows, at the front; all rows by default.
         axis: mesh axis or axes of the rows; all axes of the mesh by default.
-        transport: how the rows travel; see `collective.partition`.
+        transport: transport of the rows; see `collective.partition`.
 
     Returns:
         The sorted keys, an array or a tuple, like the argument; with values `(keys, values)`. The
@@ -54,10 +54,10 @@ def radix_sort(
         every device gets the whole.
 
     Raises:
-        TypeError: a dtype that cannot be sorted by, a 64-bit one without x64 mode, or `mesh` is not
+        TypeError: a dtype that is not a key dtype, a 64-bit one without x64 mode, or `mesh` is not
             a mesh.
         ValueError: arrays of different lengths, keys not one-dimensional, `bits` out of range, or
-            `axis` names no axis of the mesh.
+            `axis` is not an axis of the mesh.
 
     Cost:
         Work O(rows x (key bytes + value bytes)) on CPU and GPU. Communication: each row moves
@@ -112,11 +112,11 @@ def radix_argsort(
         bits: as for `radix_sort`.
         num_valid: number of valid rows, at the front; all rows by default.
         axis: mesh axis or axes of the rows; all axes of the mesh by default.
-        transport: how the rows travel; see `collective.partition`.
+        transport: transport of the rows; see `collective.partition`.
 
     Returns:
         Row ids: `keys[row_ids]` is sorted. int32, or int64 above 2^31 rows. The padding from
-        `num_valid` on keeps its place. Sharded as the result of `radix_sort`.
+        `num_valid` on keeps its position. Sharded as the result of `radix_sort`.
 
     Raises:
         TypeError: as `radix_sort`.

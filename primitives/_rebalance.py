@@ -33,7 +33,7 @@ def rebalance(
             shape `(num_shards,)`.
         mesh: mesh of the rows.
         axis: mesh axis or axes of the rows; all axes of the mesh by default.
-        transport: how the rows travel; see `collective.partition`.
+        transport: transport of the rows; see `collective.partition`.
 
     Returns:
         `Partitioned(rows, count)`: rows of the same length, sharded by rows, and the number of
@@ -43,7 +43,7 @@ def rebalance(
     Raises:
         TypeError: `num_valid` are not integers, or `mesh` is not a mesh.
         ValueError: leading axes differ, the shards do not divide them, `transport` is unknown, or
-            `axis` names no axis of the mesh.
+            `axis` is not an axis of the mesh.
 
     Cost:
         See `collective.rebalance`.

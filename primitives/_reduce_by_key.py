@@ -48,19 +48,19 @@ def reduce_by_key(
             Static.
         num_valid: number of valid rows, at the front; all rows by default.
         axis: mesh axis or axes of the rows; all axes of the mesh by default.
-        transport: how the rows travel; see `collective.partition`.
+        transport: transport of the rows; see `collective.partition`.
 
     Returns:
         `ReducedRuns(unique_keys, values, num_runs)`, in the order of the keys; the first
         `num_runs` rows are meaningful, and zeros fill the rest. On a mesh they are sharded by rows
-        where it divides their number. Keys have the bits of the first row that has them.
+        where it divides their number. A key has the bits of its first row.
 
     Raises:
         CapacityError: an eager call was given too small a capacity.
-        TypeError: a dtype that cannot be sorted by or that an op does not take, a static argument
+        TypeError: a dtype that is not a key dtype or that an op does not take, a static argument
             that is traced, or `mesh` is not a mesh.
-        ValueError: lengths differ, an op or `transport` is unknown, or `axis` names no axis of
-            the mesh.
+        ValueError: lengths differ, an op or `transport` is unknown, or `axis` is not an axis of the
+            mesh.
 
     Cost:
         See `collective.reduce_by_key`; a row for each distinct key moves once more. An eager call

@@ -45,9 +45,9 @@ def run_length_encode(
 
     Raises:
         CapacityError: an eager call was given too small a capacity.
-        TypeError: a dtype that cannot be sorted by, `capacity` is traced, or `mesh` is not a mesh.
+        TypeError: a dtype that is not a key dtype, `capacity` is traced, or `mesh` is not a mesh.
         ValueError: keys that differ in length or are not one-dimensional, `transport` is unknown,
-            or `axis` names no axis of the mesh.
+            or `axis` is not an axis of the mesh.
 
     Cost:
         Work O(rows x key bytes). Communication: see `collective.run_length_encode`; each run moves

@@ -24,12 +24,12 @@ def inclusive_scan(
     Args:
         x: any pytree of arrays with the same leading axis, of any length, along which the scan
             goes. For a named `op`, of key dtypes, and of complex numbers for `"add"` and `"mul"`.
-        op: `"add"`, `"mul"`, `"min"` or `"max"`, of every leaf by itself; or an associative
-            function of two rows, each a pytree like `x` without the leading axis, that returns
-            such a row. It need not commute: its first argument comes first in the order of the
-            scan. Static: a new function is a new program.
+        op: `"add"`, `"mul"`, `"min"` or `"max"`, applied to each leaf; or an associative function
+            of two rows, each a pytree like `x` without the leading axis, that returns such a row.
+            It need not commute: its first argument comes first in the order of the scan. Static: a
+            new function is a new program.
         mesh: mesh of the rows; one device by default.
-        reverse: from the last row to the first.
+        reverse: scan from the last row to the first.
         num_valid: number of valid rows, at the front; all rows by default.
         axis: mesh axis or axes of the rows; all axes of the mesh by default.
 
@@ -39,9 +39,9 @@ def inclusive_scan(
         rows, which JAX cannot shard, every device gets the whole.
 
     Raises:
-        TypeError: a dtype that `op` does not take, `op` is a function that returns something else
-            than it takes, or `mesh` is not a mesh.
-        ValueError: leading axes differ, `op` is unknown, or `axis` names no axis of the mesh.
+        TypeError: a dtype that `op` does not support, `op` is a function with a result unlike its
+            arguments, or `mesh` is not a mesh.
+        ValueError: leading axes differ, `op` is unknown, or `axis` is not an axis of the mesh.
 
     Cost:
         See `collective.inclusive_scan`: no row leaves its shard but one of each.
@@ -89,7 +89,7 @@ def exclusive_scan(
         initial: the value before the first row: one number, or a pytree like `x` of single rows.
             For a named `op` it defaults to the identity element: zero, one, or the largest or
             smallest number of the dtype. A function as `op` needs it.
-        reverse: from the last row to the first.
+        reverse: scan from the last row to the first.
         num_valid: number of valid rows, at the front; all rows by default.
         axis: mesh axis or axes of the rows; all axes of the mesh by default.
 

@@ -33,13 +33,14 @@ def searchsorted(
     Args:
         sorted_keys: keys in the order of `radix_sort`: one array of shape `(rows,)`, or a tuple
             of them, most significant first. Any length.
-        queries: as many columns of the same dtypes, each of shape `(queries,)`. Any length.
+        queries: the same number of columns, of the same dtypes, each of shape `(queries,)`. Any
+            length.
         mesh: mesh of the rows; one device by default.
         side: before the keys that equal the query (`"left"`) or after them (`"right"`).
-        descending: the direction that the keys are sorted in, or one for each key.
+        descending: the direction of the sorted keys, or one direction for each key.
         num_valid: number of valid keys, at the front; all keys by default.
         axis: mesh axis or axes of the rows; all axes of the mesh by default.
-        transport: how the rows travel; see `collective.partition`.
+        transport: transport of the rows; see `collective.partition`.
 
     Returns:
         Positions in `[0, rows]`, int32, or int64 where there are more than 2^31 keys and queries.
@@ -49,7 +50,7 @@ def searchsorted(
         TypeError: dtypes of keys and queries differ, or cannot be sorted by; or `mesh` is not a
             mesh.
         ValueError: numbers of columns differ, `side` is neither word, `transport` is unknown,
-            or `axis` names no axis of the mesh.
+            or `axis` is not an axis of the mesh.
 
     Cost:
         Work O(queries x log rows) on one device; over a mesh see `collective.searchsorted`.

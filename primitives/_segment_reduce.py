@@ -31,12 +31,12 @@ def segment_reduce(
     """Reduces the rows of each segment to one, on one device or over a mesh.
 
     Args:
-        x: array of shape `(rows, ...)`, or a pytree of them; None will do for "count".
-        segment_ids: segment of each row, integers of shape `(rows,)`. Rows whose id lies outside
-            `[0, num_segments)` belong to no segment: they are dropped, also where it is negative.
+        x: array of shape `(rows, ...)`, or a pytree of them; may be None for "count".
+        segment_ids: segment of each row, integers of shape `(rows,)`. Rows with an id outside `[0,
+            num_segments)`, negative ids included, are dropped.
         num_segments: number of segments. Static.
         op: "sum", "prod", "min", "max", "count", "mean", "var", "std", "first", "last", "any",
-            "all", "argmin" or "argmax"; the function of that name, as in `segment_sum`, says more.
+            "all", "argmin" or "argmax"; see the function of that name, such as `segment_sum`.
         mesh: mesh of the rows; one device by default.
         fill_value: result of an empty segment, a number of the dtype of the result; by default the
             identity element of `op`: zero for a sum, infinity for a minimum, NaN for a mean, -1 for
@@ -51,10 +51,10 @@ def segment_reduce(
 
     Raises:
         TypeError: `segment_ids` are not integers, `num_segments` is traced, a dtype that `op` does
-            not take, or `mesh` is not a mesh.
+            not support, or `mesh` is not a mesh.
         ValueError: lengths differ, `op` is unknown, `num_segments` is less than one, the
-            dtype of the result does not hold a known `fill_value`, or `axis` names no axis of
-            the mesh.
+            dtype of the result does not hold a known `fill_value`, or `axis` is not an axis of the
+            mesh.
 
     Cost:
         Work O(rows + num_segments) shared out over the mesh. Communication O(num_segments),
@@ -62,7 +62,7 @@ def segment_reduce(
 
     Guarantees:
         Deterministic; integers, minima, maxima and row ids do not depend on the mesh;
-        differentiable in `x` where the result is a float.
+        differentiable in `x` if the result is a float.
 
     Example:
         >>> import jax.numpy as jnp

@@ -33,26 +33,25 @@ def set_union(
     Args:
         a: one array of shape `(a_rows,)`, or a tuple of them, most significant first; in any order.
             Keys are equal as in `radix_sort`: -0.0 equals 0.0, and all NaNs are equal.
-        b: as many columns of the same dtypes, each of shape `(b_rows,)`.
+        b: the same number of columns, of the same dtypes, each of shape `(b_rows,)`.
         mesh: mesh of the rows; one device by default.
         capacity: keys of the result. Static. Left out, an eager call returns the keys and no more;
             a traced one uses a capacity that always suffices.
         num_valid: numbers of valid rows of `a` and of `b`, at their fronts; all rows by default.
         axis: mesh axis or axes of the rows; all axes of the mesh by default.
-        transport: how the rows travel; see `collective.partition`.
+        transport: transport of the rows; see `collective.partition`.
 
     Returns:
         `KeySet(unique_keys, count)`, ascending, NaN last and once; the first `count` keys are
         meaningful, and zeros fill the rest. On a mesh they are sharded by rows where it divides
-        their number. Keys have the bits of the first row that has them, the rows of `a` before
-        those of `b`.
+        their number. A key has the bits of its first row, where rows of `a` precede rows of `b`.
 
     Raises:
         CapacityError: an eager call was given too small a capacity.
         TypeError: dtypes of `a` and `b` differ or cannot be sorted by, `capacity` is traced, or
             `mesh` is not a mesh.
-        ValueError: numbers of columns or lengths differ, `transport` is unknown, or `axis`
-            names no axis of the mesh.
+        ValueError: numbers of columns or lengths differ, `transport` is unknown, or `axis` is not
+            an axis of the mesh.
 
     Cost:
         See `local.set_union` and `collective.set_union`; over a mesh each key
@@ -87,25 +86,25 @@ def set_intersection(
     Args:
         a: one array of shape `(a_rows,)`, or a tuple of them, most significant first; in any order.
             Keys are equal as in `radix_sort`: -0.0 equals 0.0, and all NaNs are equal.
-        b: as many columns of the same dtypes, each of shape `(b_rows,)`.
+        b: the same number of columns, of the same dtypes, each of shape `(b_rows,)`.
         mesh: mesh of the rows; one device by default.
         capacity: keys of the result. Static. Left out, an eager call returns the keys and no more;
             a traced one uses a capacity that always suffices.
         num_valid: numbers of valid rows of `a` and of `b`, at their fronts; all rows by default.
         axis: mesh axis or axes of the rows; all axes of the mesh by default.
-        transport: how the rows travel; see `collective.partition`.
+        transport: transport of the rows; see `collective.partition`.
 
     Returns:
         `KeySet(unique_keys, count)`, ascending, NaN last and once; the first `count` keys are
         meaningful, and zeros fill the rest. On a mesh they are sharded by rows where it divides
-        their number. Keys have the bits of the first row of `a` that has them.
+        their number. A key has the bits of its first row in `a`.
 
     Raises:
         CapacityError: an eager call was given too small a capacity.
         TypeError: dtypes of `a` and `b` differ or cannot be sorted by, `capacity` is traced, or
             `mesh` is not a mesh.
-        ValueError: numbers of columns or lengths differ, `transport` is unknown, or `axis`
-            names no axis of the mesh.
+        ValueError: numbers of columns or lengths differ, `transport` is unknown, or `axis` is not
+            an axis of the mesh.
 
     Cost:
         See `local.set_intersection` and `collective.set_intersection`; over a mesh each key
@@ -140,25 +139,25 @@ def set_difference(
     Args:
         a: one array of shape `(a_rows,)`, or a tuple of them, most significant first; in any order.
             Keys are equal as in `radix_sort`: -0.0 equals 0.0, and all NaNs are equal.
-        b: as many columns of the same dtypes, each of shape `(b_rows,)`.
+        b: the same number of columns, of the same dtypes, each of shape `(b_rows,)`.
         mesh: mesh of the rows; one device by default.
         capacity: keys of the result. Static. Left out, an eager call returns the keys and no more;
             a traced one uses a capacity that always suffices.
         num_valid: numbers of valid rows of `a` and of `b`, at their fronts; all rows by default.
         axis: mesh axis or axes of the rows; all axes of the mesh by default.
-        transport: how the rows travel; see `collective.partition`.
+        transport: transport of the rows; see `collective.partition`.
 
     Returns:
         `KeySet(unique_keys, count)`, ascending, NaN last and once; the first `count` keys are
         meaningful, and zeros fill the rest. On a mesh they are sharded by rows where it divides
-        their number. Keys have the bits of the first row of `a` that has them.
+        their number. A key has the bits of its first row in `a`.
 
     Raises:
         CapacityError: an eager call was given too small a capacity.
         TypeError: dtypes of `a` and `b` differ or cannot be sorted by, `capacity` is traced, or
             `mesh` is not a mesh.
-        ValueError: numbers of columns or lengths differ, `transport` is unknown, or `axis`
-            names no axis of the mesh.
+        ValueError: numbers of columns or lengths differ, `transport` is unknown, or `axis` is not
+            an axis of the mesh.
 
     Cost:
         See `local.set_difference` and `collective.set_difference`; over a mesh each key

@@ -62,14 +62,14 @@ def sized(
     Raises:
         CapacityError: an eager call was given too small a capacity.
     """
-    room = as_capacity(capacity, most_rows, caller)
-    rows, count, *rest = run(room)
+    limit = as_capacity(capacity, most_rows, caller)
+    rows, count, *rest = run(limit)
     if isinstance(count, Tracer):
         return rows, count, *rest
     if capacity is None:
         return first_rows(rows, int(count), row_mesh), count, *rest
-    if int(count) > room:
-        raise CapacityError(caller, int(count), room)
+    if int(count) > limit:
+        raise CapacityError(caller, int(count), limit)
     return rows, count, *rest
 
 

@@ -37,24 +37,24 @@ def unique(
         mesh: mesh of the rows; one device by default.
         capacity: distinct keys of the result. Static. Left out, an eager call returns the distinct
             keys and no more; a traced one has the number of rows as its capacity.
-        return_index: also the first row of each key.
-        return_inverse: also, for each row, the place of its key among the distinct ones.
-        return_counts: also the number of rows that have each key.
+        return_index: also return the first row of each key.
+        return_inverse: also return, for each row, the position of its key among the distinct ones.
+        return_counts: also return the number of rows of each key.
         num_valid: number of valid rows, at the front; all rows by default.
         axis: mesh axis or axes of the rows; all axes of the mesh by default.
-        transport: how the rows travel; see `collective.partition`.
+        transport: transport of the rows; see `collective.partition`.
 
     Returns:
         `Unique(unique_keys, row_ids, inverse, counts, count)`, ascending, NaN last; the first
         `count` keys are meaningful, and zeros fill the rest; `None` for results that were not
         requested. `inverse` has an entry for each row, zero in padding. On a mesh all are sharded
-        by rows where it divides their number. Keys have the bits of the first row that has them.
+        by rows where it divides their number. A key has the bits of its first row.
 
     Raises:
         CapacityError: an eager call was given too small a capacity.
-        TypeError: a dtype that cannot be sorted by, `capacity` is traced, or `mesh` is not a mesh.
+        TypeError: a dtype that is not a key dtype, `capacity` is traced, or `mesh` is not a mesh.
         ValueError: keys that differ in length or are not one-dimensional, `transport` is unknown,
-            or `axis` names no axis of the mesh.
+            or `axis` is not an axis of the mesh.
 
     Cost:
         See `collective.unique`; each distinct key moves once more. An eager call reads the number

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The mesh axis that rows lie along, as seen from inside `shard_map`."""
+"""The mesh axis of the rows, inside `shard_map`."""
 
 from typing import TypeAlias
 
@@ -12,7 +12,7 @@ AxisName: TypeAlias = str | tuple[str, ...]
 
 
 def num_shards_on(axis_name: AxisName, caller: str) -> int:
-    """How many shards lie along the axis; raises outside a `shard_map` over it."""
+    """The number of shards along the axis; raises outside a `shard_map` over it."""
     if not isinstance(axis_name, (str, tuple)):
         raise TypeError(
             f"{caller}: axis_name must be the name of a mesh axis, or a tuple of names, "
@@ -29,5 +29,5 @@ def num_shards_on(axis_name: AxisName, caller: str) -> int:
 
 
 def as_shards(tree: PyTreeOfArrays, axis_name: AxisName) -> PyTreeOfArrays:
-    """Marks arrays as different on every shard of the axis, which replicated arrays may lack."""
+    """Marks arrays as varying over the axis, because replicated arrays may lack the mark."""
     return as_varying(tree, frozenset((axis_name,) if isinstance(axis_name, str) else axis_name))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Stable selection over all shards."""
+"""Stable selection over the shards of a mesh axis."""
 
 import jax
 import jax.numpy as jnp
@@ -23,7 +23,7 @@ def compact(
     num_valid: int | Integer[ArrayLike, ""] | None = None,
     transport: Transport = "auto",
 ) -> Compacted:
-    """Selects the rows that a mask flags, and deals them out evenly, keeping their order.
+    """Selects rows by a mask and distributes them evenly, keeping their order.
 
     Args:
         mask: a flag for each row of this shard, bool of shape `(rows,)`.
@@ -32,12 +32,11 @@ def compact(
         capacity: most rows of a shard in the result. Static; by default its number of rows before
             the call, which always suffices.
         num_valid: number of valid rows of this shard, at its front; all rows by default.
-        transport: how the rows travel; see `partition`.
+        transport: transport of the rows; see `partition`.
 
     Returns:
-        `Compacted(rows, count)`: this shard's share of the selected rows, at its front, padded with
-        zeros, and the size of that share, as `even_share` tells it. `count > capacity` means that
-        rows did not fit.
+        `Compacted(rows, count)`: this shard's share of the selected rows, padded with zeros, and
+        the size of that share, as in `even_share`. `count > capacity` means that rows did not fit.
 
     Raises:
         TypeError: `mask` is not bool, or `capacity` is traced.

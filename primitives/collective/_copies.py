@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rows repeated some number of times each, and the copies dealt out to the shards.
+"""Repeats each row a given number of times and distributes the copies over the shards.
 
-A row travels once, to the shard that its first copy is dealt to. Those whose copies reach into
-shards behind are told to these by a sum of `num_shards` rows, to which one shard contributes each.
+A row travels once, to the shard of its first copy. If its copies extend to later shards, these
+receive the row by a `psum` of `num_shards` rows; one shard contributes each row.
 """
 
 from typing import Any, NamedTuple
@@ -24,14 +24,14 @@ from ._sorted_runs import Dealing
 
 
 class Copies(NamedTuple):
-    """What a shard was dealt.
+    """The copies of one shard.
 
     Attributes:
-        rows: the row at each place, some row behind the last copy.
-        copy: which of its row's copies stands at each place.
-        count: copies dealt to this shard; the last shard of the layout "full" counts what fits
-            nowhere.
-        total: copies on all shards.
+        rows: the row at each position; arbitrary after the last copy.
+        copy: the number of the copy of its row at each position.
+        count: copies of this shard; in the layout "full" the last shard also counts the copies that
+            fit nowhere.
+        total: number of copies on all shards.
     """
 
     rows: Any
@@ -41,20 +41,20 @@ class Copies(NamedTuple):
 
 
 def count_dtype() -> Any:
-    """What counts copies over the mesh: int64, or without x64 mode int32, which saturates."""
+    """The dtype of counts of copies: int64, or int32 without x64 mode, which saturates."""
     return jnp.int64 if is_x64_enabled() else jnp.int32
 
 
 def deal_out_copies(rows: Any, num_copies: Array, dealing: Dealing) -> Copies:
-    """Deals the copies of all shards' rows out, in the order of (shard, row, copy).
+    """Distributes the copies of all shards' rows in the order of (shard, row, copy).
 
     Args:
         rows: this shard's rows, a pytree of arrays.
-        num_copies: how often each is repeated, of `count_dtype`, not negative.
-        dealing: the share of each shard, its room, and how rows travel.
+        num_copies: number of copies of each row, of `count_dtype`, not negative.
+        dealing: the share and the capacity of each shard, and the transport.
 
     Returns:
-        The copies that this shard was dealt, as many places as it has room for.
+        This shard's copies, padded to its capacity.
     """
     axis_name = dealing.axis_name
     assert dealing.capacity is not None
@@ -64,7 +64,7 @@ def deal_out_copies(rows: Any, num_copies: Array, dealing: Dealing) -> Copies:
     bounds = _bounds(total, dealing)
     count = jnp.diff(bounds)[shard]
 
-    # Rows with copies, in the order of their first ones.
+    # Rows with at least one copy, in the order of their first copies.
     num_rows = num_copies.shape[0]
     all_rows = jnp.asarray(num_rows, jnp.int32)
     row_ids, num_items = flagged_rows(num_copies > 0, num_rows, all_rows)
@@ -76,7 +76,7 @@ def deal_out_copies(rows: Any, num_copies: Array, dealing: Dealing) -> Copies:
 
     runs = plan_runs(jnp.diff(before), capacity, axis_name)
     arrived = exchange(items, runs, capacity, axis_name, dealing.transport)
-    # The row before a shard's first one goes on there, if its copies reach so far.
+    # The row before a shard's first row continues there if its copies reach that far.
     last = jnp.maximum(before[:-1] - 1, 0)
     goes_on = (before[:-1] > 0) & (take_rows(ends, last, is_unique=False) > bounds[:-1])
     going_on = jnp.where(goes_on[:, None], take_rows(items, last, is_unique=False), np.uint32(0))
@@ -86,18 +86,18 @@ def deal_out_copies(rows: Any, num_copies: Array, dealing: Dealing) -> Copies:
     own_rows, own_begins = unpack_rows(items, (rows, begins))
     arrived_count = jnp.minimum(runs.count, capacity)
     is_arrived = jax.lax.iota(jnp.int32, capacity) < arrived_count
-    places = jnp.where(is_arrived, own_begins[1:] - bounds[shard], capacity)
-    marks = like_varying(jnp.zeros((capacity,), jnp.int32), places)
+    positions = jnp.where(is_arrived, own_begins[1:] - bounds[shard], capacity)
+    marks = like_varying(jnp.zeros((capacity,), jnp.int32), positions)
     numbers = jax.lax.iota(jnp.int32, capacity) + 1
-    marks = marks.at[places].set(numbers, mode="drop")
+    marks = marks.at[positions].set(numbers, mode="drop")
     item = jax.lax.cummax(marks) if capacity else marks
-    place = bounds[shard] + jax.lax.iota(bounds.dtype, capacity)
-    copy = place - take_rows(own_begins, item, is_unique=False)
+    position = bounds[shard] + jax.lax.iota(bounds.dtype, capacity)
+    copy = position - take_rows(own_begins, item, is_unique=False)
     return Copies(take_rows(own_rows, item, is_unique=False), copy, _as_count(count), total)
 
 
 def _begins(num_copies: Array, axis_name: AxisName) -> tuple[Array, Array]:
-    """Where the copies of each row begin among those of all shards, and how many there are."""
+    """The global position of each row's first copy, and the number of copies on all shards."""
     if num_copies.shape[0] == 0:
         ends = num_copies
         own = jnp.zeros((), num_copies.dtype)
@@ -122,7 +122,7 @@ def _running_total(counts: Array) -> Array:
 
 
 def _bounds(total: Array, dealing: Dealing) -> Array:
-    """Where the copies of each shard begin, and where those of the last one end."""
+    """The offsets of the shards' copies: `num_shards + 1` bounds."""
     num_shards = num_shards_on(dealing.axis_name, "join")
     shards = jax.lax.iota(total.dtype, num_shards + 1)
     if dealing.layout == "even":

@@ -1,15 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """The exchange: every shard sends one run of rows to each shard, in bounded memory.
 
-Three transports give the same rows in the same places:
+Three transports give the same rows at the same positions:
 
-- ragged: `ragged_all_to_all`, each row moved once. XLA has it on TPU and GPU.
-- one hop: a dense `all_to_all` with room for a quarter more than the mean run. It cannot carry a
-  longer run, unless the rows are so few that there is room for all of them in each pair.
+- ragged: `ragged_all_to_all`; each row moves once. XLA supports it on TPU and GPU.
+- one hop: a dense `all_to_all`. Its blocks have a capacity of 1.25 times the mean run, so it cannot
+  carry a longer run. For few rows each block has a capacity of all rows, and carries any run.
 - two hops: row `u` of the run from shard `s` to shard `d` travels through shard
-  `(u + s + d) mod p`. Of a run every shard then carries an equal part, give or take a row, so no
-  pair of shards sends more than its share of the rows plus half a row for each shard, whatever the
-  runs are.
+  `(u + s + d) mod p`. Every shard then carries an equal part of each run, to within one row. So no
+  pair of shards sends more than its share of the rows plus half a row for each shard, for any runs.
 """
 
 from typing import Any, Literal, NamedTuple
@@ -25,21 +24,21 @@ from ._wide_counts import cumsum_wide, saturated
 Transport = Literal["auto", "ragged", "one_hop", "two_hop"]
 TRANSPORTS = ("auto", "ragged", "one_hop", "two_hop")
 
-# Where a shard sends no more than this, all its rows to each shard, a message costs its latency and
-# not its bytes: room for every run is cheaper than a choice of transports, and compiles faster.
+# Up to this size of a shard's messages, with all rows in each, latency dominates: blocks that hold
+# any run are cheaper than a choice of transports, and compile faster.
 _FEW_BYTES = 1 << 16
 
-# Below this many runs comparing with every offset is quicker than a binary search in them.
+# Below this number of runs a comparison with every offset is faster than a binary search.
 _FEW_RUNS = 32
 
 
 class Runs(NamedTuple):
-    """How many rows each shard has for each, and how many of them fit.
+    """The number of rows from each shard to each, before and after the capacity applies.
 
     Attributes:
         starts: first row of each of this shard's runs, one for each destination.
-        sent: rows that travel, `[source, destination]`; what passes a capacity stays behind.
-        count: rows meant for this shard, those that do not fit included.
+        sent: rows that travel, `[source, destination]`; rows past a capacity are not sent.
+        count: rows for this shard, including those that do not fit.
     """
 
     starts: Array
@@ -48,7 +47,7 @@ class Runs(NamedTuple):
 
 
 def check_transport(transport: Any, caller: str) -> None:
-    """Raises unless `transport` is one that exists."""
+    """Raises unless `transport` is a known one."""
     if transport not in TRANSPORTS:
         raise ValueError(
             f"{caller}: transport must be one of {', '.join(map(repr, TRANSPORTS))}, "
@@ -57,17 +56,17 @@ def check_transport(transport: Any, caller: str) -> None:
 
 
 def plan_runs(send_counts: Array, capacity: int, axis_name: AxisName) -> Runs:
-    """Tells every shard the lengths of all runs: one `all_gather` of `num_shards` counts."""
-    wanted = jax.lax.all_gather(send_counts, axis_name)
-    # A shard may be meant to get more rows than an int32 counts; it has room for fewer.
-    arrived = saturated(cumsum_wide(wanted, axis=0))
+    """Shares the lengths of all runs with every shard: one `all_gather` of `num_shards` counts."""
+    lengths = jax.lax.all_gather(send_counts, axis_name)
+    # More rows than an int32 can count may be sent to a shard; its capacity is smaller.
+    arrived = saturated(cumsum_wide(lengths, axis=0))
     before = jnp.concatenate([jnp.zeros_like(arrived[:1]), arrived[:-1]])
-    sent = jnp.clip(capacity - before, 0, wanted)
+    sent = jnp.clip(capacity - before, 0, lengths)
     return Runs(_exclusive(send_counts), sent, arrived[-1, jax.lax.axis_index(axis_name)])
 
 
 def returning(runs: Runs, axis_name: AxisName) -> Runs:
-    """The runs by which rows go back, from where an exchange of all of `runs` has put them."""
+    """The runs of the return trip of an exchange by `runs`, in which all rows fit."""
     me = jax.lax.axis_index(axis_name)
     came = runs.sent[:, me]
     return Runs(_exclusive(came), runs.sent.T, jnp.sum(runs.sent[me], dtype=jnp.int32))
@@ -76,7 +75,7 @@ def returning(runs: Runs, axis_name: AxisName) -> Runs:
 def exchange(
     rows: Array, runs: Runs, capacity: int, axis_name: AxisName, transport: Transport
 ) -> Array:
-    """Moves a matrix of rows; the result holds what this shard receives, by source, then zeros."""
+    """Moves a matrix of rows; returns the rows this shard receives, by source, then zeros."""
     num_shards = runs.starts.shape[0]
     num_rows = rows.shape[0]
     one_hop_rows = min(num_rows, -(-5 * num_rows // (4 * num_shards)))
@@ -103,18 +102,18 @@ def exchange(
         return _one_hop(rows, runs, capacity, axis_name, num_rows)
     if transport == "two_hop":
         return two_hop(rows, runs)
-    # Ragged is taken only where it is asked for: XLA has none on CPU, on GPU it is sound within one
-    # node only, and on TPU it does not compile for every slice. Tangents never travel so, because
-    # what JAX makes of their ragged exchange cannot be batched.
+    # Ragged is opt-in: XLA lacks it on CPU, on GPU it is reliable within one node only, and on TPU
+    # it does not compile for every slice. Tangents never use it, because JAX cannot batch the
+    # transpose of a ragged exchange.
     if transport == "ragged" and rows.dtype == jnp.uint32:
         return jax.lax.platform_dependent(rows, runs, cpu=dense, default=ragged)
-    # On TPU what enters a branch is laid out in 128 lanes a row, so there is no choice to be made.
+    # On TPU the operands of a branch are padded to 128 lanes a row, so the program has no branch.
     return jax.lax.platform_dependent(rows, runs, tpu=two_hop, default=dense)
 
 
 @jax.custom_batching.custom_vmap
 def of_whole_batch(fits: Array) -> Array:
-    """Whether all elements of a batch fit: under `vmap` one choice for all stays a branch."""
+    """Whether all elements of a batch fit: one choice for the batch stays a branch under `vmap`."""
     return fits
 
 
@@ -127,76 +126,76 @@ def _of_whole_batch_vmap(axis_size: int, is_batched: list[bool], fits: Array) ->
 def _ragged(rows: Array, runs: Runs, capacity: int, axis_name: AxisName) -> Array:
     me = jax.lax.axis_index(axis_name)
     offsets = (runs.starts, runs.sent[me], _exclusive(runs.sent)[me], runs.sent[:, me])
-    # Under vmap JAX wants every operand to have the batch axis, or none: let each depend on all.
+    # Under vmap JAX needs the batch axis on all operands or on none: make each depend on all.
     is_batch = rows[0, 0] == rows[0, 0]
     offsets = tuple(jnp.where(is_batch, offset, offset) for offset in offsets)
     rows = jnp.where(offsets[0][0] == 0, rows, rows)
-    room = like_varying(jnp.zeros((capacity, rows.shape[1]), rows.dtype), rows)
-    room = jnp.where(is_batch & (offsets[0][0] == 0), room, room)
-    return jax.lax.ragged_all_to_all(rows, room, *offsets, axis_name=axis_name)
+    output = like_varying(jnp.zeros((capacity, rows.shape[1]), rows.dtype), rows)
+    output = jnp.where(is_batch & (offsets[0][0] == 0), output, output)
+    return jax.lax.ragged_all_to_all(rows, output, *offsets, axis_name=axis_name)
 
 
 def _one_hop(rows: Array, runs: Runs, capacity: int, axis_name: AxisName, pair_rows: int) -> Array:
     me = jax.lax.axis_index(axis_name)
-    slots = jnp.arange(pair_rows, dtype=jnp.int32)
-    blocks = _take_blocks(rows, runs.starts[:, None] + slots[None, :], axis_name)
+    block_positions = jnp.arange(pair_rows, dtype=jnp.int32)
+    blocks = _take_blocks(rows, runs.starts[:, None] + block_positions[None, :], axis_name)
     received = runs.sent[:, me]
     offsets = _exclusive(received)
-    places = jnp.arange(capacity, dtype=jnp.int32)
+    positions = jnp.arange(capacity, dtype=jnp.int32)
     block = pair_rows * jnp.arange(offsets.shape[0], dtype=jnp.int32)
-    slot = places + _of_run(offsets, places, block - offsets)
-    return _take_received(blocks, slot, places < jnp.sum(received, dtype=jnp.int32))
+    block_position = positions + _of_run(offsets, positions, block - offsets)
+    return _take_received(blocks, block_position, positions < jnp.sum(received, dtype=jnp.int32))
 
 
 def _two_hop(rows: Array, runs: Runs, capacity: int, axis_name: AxisName) -> Array:
     p = runs.starts.shape[0]
     me = jax.lax.axis_index(axis_name)
     shards = jnp.arange(p, dtype=jnp.int32)
-    # Of the p runs that meet in a block, stripe k of one is longer than an even share of its run
-    # by 1 - (k + 1) / p of a row at most, and each k occurs once: that is (p - 1) / 2 in all.
+    # A block holds one stripe of each of p runs. Stripe k is longer than an even share of its run
+    # by at most 1 - (k + 1) / p rows, and each k occurs once: (p - 1) / 2 rows in total.
     first_rows = (rows.shape[0] + p * (p - 1) // 2) // p
     second_rows = (capacity + p * (p - 1) // 2) // p
 
-    # First hop: a block for each shard on the way, its rows by destination. Of the run from
-    # `starts[d]` on, it takes every p-th row.
+    # First hop: a block for each intermediate shard, its rows ordered by destination. It takes
+    # every p-th row of the run that starts at `starts[d]`.
     way, destination = shards[:, None], shards[None, :]
     stripe = way - me - destination
     begins = _exclusive(_stripe_rows(runs.sent[me][None, :], stripe), axis=1)
-    slots = jnp.arange(first_rows, dtype=jnp.int32)
-    sources = p * slots[None, :] + _of_run(
-        begins, slots, runs.starts[None, :] + stripe % p - p * begins
+    block_positions = jnp.arange(first_rows, dtype=jnp.int32)
+    sources = p * block_positions[None, :] + _of_run(
+        begins, block_positions, runs.starts[None, :] + stripe % p - p * begins
     )
     blocks = _take_blocks(rows, sources, axis_name)
 
-    # Second hop: a block for each destination, its rows by source.
+    # Second hop: a block for each destination, its rows ordered by source.
     blocks, sent = _in_sequence(blocks, runs.sent)
     source = shards[:, None]
     stripe_rows = _stripe_rows(sent, me - source - destination)
     in_block = _exclusive(stripe_rows, axis=1).T
     begins = _exclusive(stripe_rows, axis=0).T
-    slots = jnp.arange(second_rows, dtype=jnp.int32)
-    sources = slots[None, :] + _of_run(
-        begins, slots, first_rows * shards[None, :] + in_block - begins
+    block_positions = jnp.arange(second_rows, dtype=jnp.int32)
+    sources = block_positions[None, :] + _of_run(
+        begins, block_positions, first_rows * shards[None, :] + in_block - begins
     )
     blocks = _take_blocks(blocks, sources, axis_name)
 
-    # Row u of a run came by shard (u + source + destination) mod p, as the (u // p)-th of it.
+    # Row u of a run came through shard (u + source + destination) mod p, as its (u // p)-th row.
     blocks, received = _in_sequence(blocks, runs.sent[:, me])
     begins = _exclusive(_stripe_rows(received[:, None], shards[None, :] - source - me), axis=0)
     offsets = _exclusive(received)
-    places = jnp.arange(capacity, dtype=jnp.int32)
-    run = _of_run(offsets, places, shards)
-    in_run = places - _of_run(offsets, places, offsets)
+    positions = jnp.arange(capacity, dtype=jnp.int32)
+    run = _of_run(offsets, positions, shards)
+    in_run = positions - _of_run(offsets, positions, offsets)
     way = (in_run + run + me) % p
     begin = begins.reshape(-1).at[run * p + way].get(mode="promise_in_bounds")
-    slot = way * second_rows + begin + in_run // p
-    return _take_received(blocks, slot, places < jnp.sum(received, dtype=jnp.int32))
+    block_position = way * second_rows + begin + in_run // p
+    return _take_received(blocks, block_position, positions < jnp.sum(received, dtype=jnp.int32))
 
 
 def _in_sequence(blocks: Array, counts: Array) -> tuple[Array, Array]:
-    """Keeps XLA from preparing the next step, and filling memory, before `blocks` are there."""
+    """Stops XLA from scheduling the next step, and its memory, before `blocks` have arrived."""
     if blocks.dtype != jnp.uint32:
-        # Tangents: the counts must not come to depend on what is linear.
+        # Tangents: the counts must not depend on linear values.
         return blocks, counts
     return jax.lax.optimization_barrier((blocks, counts))
 
@@ -208,43 +207,42 @@ def _stripe_rows(run_rows: Array, stripe: Array) -> Array:
 
 
 def _take_blocks(rows: Array, sources: Array, axis_name: AxisName) -> Array:
-    # Slots behind the last row of a block repeat some row: nobody reads them.
+    # Positions after the last row of a block repeat some row; they are never read.
     num_blocks, block_rows = sources.shape
     blocks = rows.at[jnp.clip(sources, 0, rows.shape[0] - 1)].get(mode="promise_in_bounds")
     received = jax.lax.all_to_all(blocks, axis_name, split_axis=0, concat_axis=0, tiled=True)
     return received.reshape(num_blocks * block_rows, rows.shape[1])
 
 
-def _take_received(blocks: Array, slots: Array, is_row: Array) -> Array:
-    slots = jnp.clip(slots, 0, blocks.shape[0] - 1)
-    received = blocks.at[slots].get(mode="promise_in_bounds")
+def _take_received(blocks: Array, block_positions: Array, is_row: Array) -> Array:
+    block_positions = jnp.clip(block_positions, 0, blocks.shape[0] - 1)
+    received = blocks.at[block_positions].get(mode="promise_in_bounds")
     return jnp.where(is_row[:, None], received, jnp.zeros((), blocks.dtype))
 
 
-def _of_run(begins: Array, places: Array, table: Array) -> Array:
-    """For each place, the entry of the table that belongs to the run it lies in.
+def _of_run(begins: Array, positions: Array, table: Array) -> Array:
+    """Looks up, for each position, the table entry of its run.
 
     Args:
-        begins: place where each run begins, `[runs]` or `[blocks, runs]`, ascending from zero.
-            Empty runs hold no place.
-        places: the places, `[places]`.
-        table: an entry for each run, of the shape of `begins`.
+        begins: first position of each run, `[runs]` or `[blocks, runs]`, ascending from zero. Empty
+            runs have no positions.
+        positions: the positions, `[positions]`.
+        table: one entry for each run, in the shape of `begins`.
 
     Returns:
-        Entries, `[places]` or `[blocks, places]`.
+        Entries, `[positions]` or `[blocks, positions]`.
     """
     num_runs = begins.shape[-1]
     if begins.ndim == 2:
-        return jax.vmap(_of_run, in_axes=(0, None, 0))(begins, places, table)
+        return jax.vmap(_of_run, in_axes=(0, None, 0))(begins, positions, table)
     if num_runs > _FEW_RUNS:
-        run = jnp.searchsorted(begins[1:], places, side="right")
+        run = jnp.searchsorted(begins[1:], positions, side="right")
         return table.at[run].get(mode="promise_in_bounds")
-    # Written as a sum of steps, the entries need no memory of their own: XLA fuses them into the
-    # gather that they serve.
-    entries = jnp.broadcast_to(table[0], places.shape)
+    # As a sum of steps the entries need no memory: XLA fuses them into the gather that reads them.
+    entries = jnp.broadcast_to(table[0], positions.shape)
     for run in range(1, num_runs):
         step = table[run] - table[run - 1]
-        entries = entries + jnp.where(places >= begins[run], step, jnp.zeros_like(step))
+        entries = entries + jnp.where(positions >= begins[run], step, jnp.zeros_like(step))
     return entries
 
 
@@ -253,7 +251,7 @@ def _exclusive(counts: Array, axis: int = 0) -> Array:
 
 
 def _resized(rows: Array, count: Array, capacity: int) -> Array:
-    kept = rows[: min(capacity, rows.shape[0])]
-    kept = jnp.pad(kept, ((0, capacity - kept.shape[0]), (0, 0)))
+    head = rows[: min(capacity, rows.shape[0])]
+    head = jnp.pad(head, ((0, capacity - head.shape[0]), (0, 0)))
     is_row = jnp.arange(capacity, dtype=jnp.int32) < count
-    return jnp.where(is_row[:, None], kept, jnp.zeros((), rows.dtype))
+    return jnp.where(is_row[:, None], head, jnp.zeros((), rows.dtype))

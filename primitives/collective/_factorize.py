@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The distinct keys of all shards' rows, numbered."""
+"""Dense group ids for the keys of all shards' rows."""
 
 from typing import Any
 
@@ -34,7 +34,7 @@ def factorize(
     num_valid: int | Integer[ArrayLike, ""] | None = None,
     transport: Transport = "auto",
 ) -> Factorized:
-    """Numbers the distinct keys of all shards, so that equal keys have equal numbers.
+    """Encodes the keys of all shards as dense group ids: equal keys get equal ids.
 
     Args:
         keys: this shard's keys: one array of shape `(rows,)`, or a tuple of them, most significant
@@ -42,31 +42,31 @@ def factorize(
         axis_name: mesh axis of the rows, or a tuple of axes.
         capacity: most distinct keys of a shard. Static; by default its number of rows, which always
             suffices.
-        sort: number the keys in their order, NaN last; else in the order of their first rows, by
-            (shard, row).
+        sort: number the keys in ascending order, NaN last; otherwise in the order of their first
+            rows, by (shard, row).
         return_first: also return the first row of each key, a global id `shard * rows + row`.
         num_valid: number of valid rows of this shard, at its front; all rows by default.
-        transport: how the rows travel; see `partition`.
+        transport: transport of the rows; see `partition`.
 
     Returns:
         `Factorized(group_ids, unique_keys, row_ids, count)`: the number of each row's key among
         those of all shards, -1 in padding; this shard's part of the distinct keys, as those of
-        their first rows; these rows, `None` unless asked for; and how many keys the part has, zeros
-        behind the last. The parts follow one another in the order of the numbers: with `sort` they
-        are ranges of keys, else each key is on the shard of its first row. Numbers and rows are
-        int32, or int64 if the mesh holds more than 2^31 rows. `count > capacity` means that some
-        keys did not fit: numbers are right all the same.
+        their first rows; these rows, `None` unless asked for; and how many keys the part has,
+        padded with zeros. The parts follow one another in the order of the numbers: with `sort`
+        they are ranges of keys, else each key is on the shard of its first row. Numbers and rows
+        are int32, or int64 if the mesh holds more than 2^31 rows. `count > capacity` means that
+        some keys did not fit: numbers are right all the same.
 
     Raises:
         TypeError: a dtype that cannot be a key, or `capacity` is traced.
-        ValueError: arrays of different lengths, `capacity` is negative, numbers need 64 bits
-            without x64 mode, `transport` is unknown, or `axis_name` is not an axis of the
-            enclosing `shard_map`.
+        ValueError: arrays of different lengths, `capacity` is negative, group ids need 64 bits
+            without x64 mode, `transport` is unknown, or `axis_name` is not an axis of the enclosing
+            `shard_map`.
 
     Cost:
         Work O(rows x key bytes), two sorts. Communication: that of `unique` with an inverse: each
-        distinct key of each shard is sent once, and its number comes back. Without `sort` a flag
-        and a number travel besides.
+        shard sends each of its distinct keys once and receives its group id. Without `sort` a flag
+        and a number travel too.
 
     Guarantees:
         Deterministic; differentiable in float keys.
@@ -123,30 +123,30 @@ def _number_first_rows(
     axis_name: AxisName,
     transport: Transport,
 ) -> tuple[Array, Array]:
-    """The number of each row's key in the order of first rows, and which rows are first."""
+    """Group ids in the order of first rows, and a flag for each first row."""
     num_rows = columns[0].shape[0]
     columns = jax.lax.stop_gradient(columns)
-    unique_columns, row_ids, key_places, _, count = unique_columns_of(
+    unique_columns, row_ids, key_positions, _, count = unique_columns_of(
         columns, num_valid, num_rows, (True, True, False)
     )
     arrived_columns, _, sent = send_to_key_ranges(unique_columns, (), count, axis_name, transport)
-    room = arrived_columns[0].shape[0]
+    num_arrived = arrived_columns[0].shape[0]
     arrived = find_runs(arrived_columns, sent.count, is_sorted=False)
 
     # Rows arrive in the order of their shards: the first row with a key is its first of all.
     is_first_key = arrived.of_rows(arrived.is_head)
     is_first_key = send_back(is_first_key, sent, num_rows, axis_name, transport)
-    places = jnp.where(is_first_key, row_ids, num_rows)
-    is_first = like_varying(jnp.zeros((num_rows,), bool), places)
-    is_first = is_first.at[places].set(True, mode="drop")
+    positions = jnp.where(is_first_key, row_ids, num_rows)
+    is_first = like_varying(jnp.zeros((num_rows,), bool), positions)
+    is_first = is_first.at[positions].set(True, mode="drop")
 
-    # Each first row gives its key a number, which all shards that have the key are told.
+    # Each first row assigns a group id to its key; all shards with the key receive it.
     before = total_before(jnp.sum(is_first, dtype=jnp.int32), dtype, axis_name)
     numbers = before + jnp.cumsum(is_first, dtype=dtype) - 1
     numbers = take_rows_or_zeros(numbers, row_ids, is_first_key)
-    words = exchange(pack_rows(numbers), sent, room, axis_name, transport)
-    numbers, _ = arrived.first_rows(unpack_rows(words, numbers), room)
+    words = exchange(pack_rows(numbers), sent, num_arrived, axis_name, transport)
+    numbers, _ = arrived.first_rows(unpack_rows(words, numbers), num_arrived)
     of_arrived = take_rows(numbers, jnp.maximum(arrived.segment_ids, 0), is_unique=False)
     of_keys = send_back(arrived.of_rows(of_arrived), sent, num_rows, axis_name, transport)
     is_valid = jax.lax.iota(jnp.int32, num_rows) < num_valid
-    return take_rows_or_zeros(of_keys, key_places, is_valid), is_first
+    return take_rows_or_zeros(of_keys, key_positions, is_valid), is_first

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rows of all shards taken by their global ids.
+"""Gathers rows of all shards by global row id.
 
-1. Each shard sorts its ids and keeps the distinct ones: a row that it wants often travels once.
-2. Where some shard would be asked for more rows than there is room for, the distinct ids of all
-   shards are sorted over the mesh, and each shard asks for the share that it was dealt. A row is
-   then asked for once, or once more where the shares of two shards meet in it, so that a shard is
-   asked for no more rows than it has, and one for each shard.
-3. The ids go to the shards that own the rows, and the rows come back; after step 2 they then go
-   home, by the way that the ids came.
+1. Each shard sorts its ids and removes duplicates: a row that it requests often travels once.
+2. If the requests to some shard exceed the capacity, the distinct ids of all shards are sorted over
+   the mesh, and each shard requests its share of them. Each row is then requested once, or twice if
+   it is at the border of two shares. So a shard gets at most one request for each of its rows, plus
+   one for each shard.
+3. The ids go to the owners of the rows, and the rows come back. After step 2 they then return to
+   the shards that requested them first, along the path of the ids.
 """
 
 import functools
@@ -48,20 +48,20 @@ def gather_rows(
     num_valid: int | Integer[ArrayLike, ""] | None = None,
     transport: Transport = "auto",
 ) -> PyTree:
-    """Takes rows of all shards by their global ids.
+    """Gathers rows of all shards by global row id.
 
     Args:
-        rows: this shard's rows, any pytree of arrays with the same leading axis, equally long on
-            every shard.
-        global_ids: the rows that this shard wants, integers of shape `(ids,)`, equally many on
-            every shard: `shard * rows + row`, as `radix_argsort` gives them.
+        rows: this shard's rows, any pytree of arrays with the same leading axis, of the same length
+            on every shard.
+        global_ids: ids of the rows for this shard, integers of shape `(ids,)`, with the same length
+            on every shard: `shard * rows + row`, as in `radix_argsort`.
         axis_name: mesh axis of the rows, or a tuple of axes.
         num_valid: number of valid rows of this shard, at its front; all rows by default.
         transport: how ids and rows travel; see `partition`.
 
     Returns:
-        The rows in the order of the ids, `ids` of them on each shard. An id that names no row, or
-        one that does not count, gives zeros.
+        The rows in the order of the ids, `ids` of them on each shard. An id out of range or of a
+        padding row gives zeros.
 
     Raises:
         TypeError: `global_ids` are not integers.
@@ -70,9 +70,9 @@ def gather_rows(
 
     Cost:
         Work O(ids + rows x row bytes), a sort of the ids included. Communication: each distinct id
-        once and its row once; where a shard would be asked for more than `max(2 x ids, rows +
-        num_shards)` rows, the ids twice more and the rows once more. Memory is for that many rows
-        of answers, or for `num_shards x ids` where that is less, whatever the ids.
+        once and its row once. If the requests to a shard exceed `max(2 x ids, rows + num_shards)`,
+        the ids travel twice more and the rows once more. Memory holds that many rows, or
+        `num_shards x ids` if that is less, for any ids.
 
     Guarantees:
         Deterministic; differentiable in `rows`: the cotangent of a row is the sum over all its
@@ -105,14 +105,14 @@ def gather_rows(
 
 
 def as_global_ids(ids: Any, num_total: int, caller: str) -> Array:
-    """Checks ids of rows; returns them as int32 or int64, with -1 where they name no row."""
+    """Checks row ids; returns them as int32 or int64, with -1 for ids out of range."""
     ids = as_array(ids, caller, "global_ids")
     if not jnp.issubdtype(ids.dtype, jnp.integer):
         raise TypeError(f"{caller}: global_ids must be integers, got {type_of(ids)}.")
     if ids.ndim != 1:
         raise ValueError(
             f"{caller}: global_ids must be one-dimensional, got {type_of(ids)}. Flatten them, and "
-            "reshape what comes back."
+            "reshape the result."
         )
     is_row = ids >= 0
     if num_total <= np.iinfo(ids.dtype).max:
@@ -121,16 +121,16 @@ def as_global_ids(ids: Any, num_total: int, caller: str) -> Array:
 
 
 class _Plan(NamedTuple):
-    """How rows travel to the shards that want them.
+    """The route of the rows to the shards that requested them.
 
     Attributes:
-        asked: the rows that this shard is asked for; `is_asked` is false where there is none.
-        answers: the way back to the shards that asked.
-        is_direct: whether those that asked are those that want the rows.
-        dealt: if not, the answer for each id that was dealt to this shard; `is_dealt` is false
-            where there is none.
-        home: if not, the way from there to the shards that want them.
-        slots: the answer that each of the ids gets; `is_row` is false where it names no row.
+        asked: the local rows that other shards request; `is_asked` is false in padding.
+        answers: the runs back to the requesting shards.
+        is_direct: whether the requesting shards are the final ones.
+        dealt: if not, the position of the answer to each id of this shard's share; `is_dealt` is
+            false in padding.
+        home: if not, the runs from there to the final shards.
+        slots: the position of the answer to each id; `is_row` is false for ids out of range.
     """
 
     asked: Array
@@ -140,7 +140,7 @@ class _Plan(NamedTuple):
     dealt: Array
     is_dealt: Array
     home: Runs
-    slots: Array
+    answer_positions: Array
     is_row: Array
 
 
@@ -150,7 +150,7 @@ def _plan(
     num_shards = num_shards_on(axis_name, "gather_rows")
     num_ids = ids.shape[0]
     capacity = min(max(2 * num_ids, num_rows + num_shards), num_shards * num_ids)
-    distinct, count, slots = _distinct(ids, jnp.asarray(num_ids, jnp.int32))
+    distinct, count, answer_positions = _distinct(ids, jnp.asarray(num_ids, jnp.int32))
 
     def requests_of(distinct: Array, count: Array) -> Runs:
         first_ids = num_rows * jax.lax.iota(ids.dtype, num_shards)
@@ -168,17 +168,18 @@ def _plan(
         dealt = plan_shares((ordered_word(distinct),), count, num_ids, dealing)
         received = exchange(pack_rows(distinct), dealt, num_ids, axis_name, transport)
         received = unpack_rows(received, distinct)
-        wanted, num_wanted, slots = _distinct(received, dealt.count)
+        requested, num_requested, positions = _distinct(received, dealt.count)
         is_dealt = jax.lax.iota(jnp.int32, num_ids) < dealt.count
-        return wanted, requests_of(wanted, num_wanted), slots, is_dealt, returning(dealt, axis_name)
+        requests, home = requests_of(requested, num_requested), returning(dealt, axis_name)
+        return requested, requests, positions, is_dealt, home
 
     requests = requests_of(distinct, count)
-    # What one shard is asked for is the last of the running sums, which no shard sees but its own.
+    # The requests to one shard are the last of its running sums, which only that shard knows.
     is_direct = of_whole_batch(jax.lax.pmax(requests.count, axis_name) <= capacity)
-    wanted, requests, dealt, is_dealt, home = jax.lax.cond(
+    requested, requests, dealt, is_dealt, home = jax.lax.cond(
         is_direct, direct, balanced, distinct, count
     )
-    local_rows = (wanted % num_rows).astype(jnp.uint32)[:, None]
+    local_rows = (requested % num_rows).astype(jnp.uint32)[:, None]
     asked = exchange(local_rows, requests, capacity, axis_name, transport)[:, 0].astype(jnp.int32)
     is_asked = (jax.lax.iota(jnp.int32, capacity) < requests.count) & (asked < num_valid)
     return _Plan(
@@ -189,33 +190,34 @@ def _plan(
         dealt,
         is_dealt,
         home,
-        slots,
+        answer_positions,
         ids >= 0,
     )
 
 
 def _distinct(ids: Array, num_valid: Array) -> tuple[Array, Array, Array]:
-    """The distinct ids in their order, how many they are, and for each id its place among them.
+    """Returns the sorted distinct ids, their number, and each id's position among them.
 
-    Negative ids are none; their place is zero. Behind the distinct ids stands some id.
+    Negative ids are ignored; their position is zero. The padding after the distinct ids is
+    arbitrary.
     """
     num_ids = ids.shape[0]
     sorted_ids, row_ids = sort_words_with_row_ids(ordered_word(ids), num_valid)
     is_head = jnp.concatenate([sorted_ids[:1] >= 0, sorted_ids[1:] != sorted_ids[:-1]])
     is_head &= (sorted_ids >= 0) & (jax.lax.iota(jnp.int32, num_ids) < num_valid)
     heads, count = flagged_rows(is_head, num_ids, num_valid)
-    places = jnp.maximum(jnp.cumsum(is_head, dtype=jnp.int32) - 1, 0)
-    slots = (
-        jnp.zeros_like(places)
+    positions = jnp.maximum(jnp.cumsum(is_head, dtype=jnp.int32) - 1, 0)
+    id_positions = (
+        jnp.zeros_like(positions)
         .at[row_ids]
-        .set(places, unique_indices=True, mode="promise_in_bounds")
+        .set(positions, unique_indices=True, mode="promise_in_bounds")
     )
-    return take_rows(sorted_ids, heads, is_unique=False), count, slots
+    return take_rows(sorted_ids, heads, is_unique=False), count, id_positions
 
 
 def _route(matrix: Array, plan: _Plan, *, axis_name: AxisName, transport: Transport) -> Array:
-    # A matrix of words or of tangents: neither is rewritten.
-    num_ids = plan.slots.shape[0]
+    # The matrix holds words or tangents; the bits of both stay unchanged.
+    num_ids = plan.answer_positions.shape[0]
     answers = take_rows_or_zeros(matrix, plan.asked, plan.is_asked, is_tangent=True)
     received = exchange(answers, plan.answers, num_ids, axis_name, transport)
 
@@ -227,4 +229,4 @@ def _route(matrix: Array, plan: _Plan, *, axis_name: AxisName, transport: Transp
         return exchange(dealt, plan.home, num_ids, axis_name, transport)
 
     received = jax.lax.cond(plan.is_direct, at_home, by_home, received, plan)
-    return take_rows_or_zeros(received, plan.slots, plan.is_row, is_tangent=True)
+    return take_rows_or_zeros(received, plan.answer_positions, plan.is_row, is_tangent=True)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Numbers of a mesh axis counted by bin, and keys counted by digit."""
+"""Histograms over a mesh axis: by bin, and of keys by digit."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -29,19 +29,19 @@ def histogram(
     weights: ArrayLike | None = None,
     num_valid: int | Integer[ArrayLike, ""] | None = None,
 ) -> Histogram:
-    """Counts the numbers of all shards in equal bins, or in bins of given edges, as NumPy does.
+    """Counts the numbers of all shards in equal bins or between given edges, as NumPy does.
 
-    A bin holds its left edge and not its right one, but for the last bin, which holds both. Numbers
-    outside of all bins and NaN are dropped.
+    A bin includes its left edge and excludes its right one; the last bin includes both. NaN and
+    numbers outside all bins are dropped.
 
     Args:
         x: this shard's numbers, of shape `(rows,)` and any key dtype.
         axis_name: mesh axis of the rows, or a tuple of axes.
         bins: number of equal bins. Static; ten by default.
-        edges: the edges of the bins, an ascending array of two or more, in place of `bins`; the
-            same on every shard.
-        range: the outer edges of equal bins, two numbers; the least and the greatest finite number
-            of all shards if left out, a half less and more where they are the same.
+        edges: the edges of the bins, an ascending array of two or more, an alternative to `bins`;
+            the same on every shard.
+        range: the outer edges of equal bins, two numbers; by default the smallest and the largest
+            finite number of all shards, widened by a half on each side if they are equal.
         weights: weight of each row, an array of shape `(rows,)`; one by default.
         num_valid: number of valid rows of this shard, at its front; all rows by default.
 
@@ -51,17 +51,17 @@ def histogram(
 
     Raises:
         TypeError: a dtype that has no order, or `bins` is traced.
-        ValueError: `bins` is less than one, there are fewer than two edges, both are given, known
-            edges do not ascend, a known `range` is not finite and ascending, lengths differ, or
-            `axis_name` is not an axis of the enclosing `shard_map`.
+        ValueError: `bins` is less than one, there are fewer than two edges, both are given,
+            concrete edges do not ascend, a concrete `range` is not finite and ascending, lengths
+            differ, or `axis_name` is not an axis of the enclosing `shard_map`.
 
     Cost:
         Work O(rows) for equal bins, O(rows x log(bins)) for given edges. Communication: one `psum`
-        of the counts; a `pmin` and a `pmax` of one number where the range is left out.
+        of the counts; without `range` also a `pmin` and a `pmax` of one number.
 
     Guarantees:
         Deterministic; counts and edges do not depend on the number of shards, and are NumPy's;
-        differentiable in `weights`, which are added as by `segment_sum`.
+        differentiable in `weights`, which are added as in `segment_sum`.
 
     Example:
         Two shards, two bins:
@@ -90,10 +90,10 @@ def digit_histogram(
     axis_name: AxisName,
     num_valid: int | Integer[ArrayLike, ""] | None = None,
 ) -> Int[Array, " digits"]:
-    """Counts the keys of all shards by a digit of theirs, as a radix sort sees it.
+    """Counts the keys of all shards by one digit of their radix-sort order.
 
-    The digit is bits `shift` to `shift + bits` of the key's ordered word: an unsigned integer as it
-    is, a signed one with its sign bit turned, a float of 32 or 64 bits by its ordered bits.
+    The digit is bits `shift` to `shift + bits` of the key's ordered word: an unsigned integer
+    unchanged, a signed one with its sign bit flipped, a float of 32 or 64 bits by its ordered bits.
 
     Args:
         keys: this shard's keys, of shape `(rows,)` and any key dtype.
@@ -106,8 +106,8 @@ def digit_histogram(
         The counts of the digits from 0 to `2**bits - 1`, int32, the same on every shard.
 
     Raises:
-        TypeError: a dtype that cannot be sorted by, or `shift` or `bits` is traced.
-        ValueError: the digit lies outside of the key's bits, or `axis_name` is not an axis of the
+        TypeError: a dtype that is not a key dtype, or `shift` or `bits` is traced.
+        ValueError: the digit is outside the key's bits, or `axis_name` is not an axis of the
             enclosing `shard_map`.
 
     Cost:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which rows of all shards have their key in a set that lies on all shards."""
+"""Set membership of the keys of all shards, in a set over all shards."""
 
 import jax
 import jax.numpy as jnp
@@ -23,17 +23,18 @@ def isin(
     num_valid: tuple[NumValid, NumValid] | None = None,
     transport: Transport = "auto",
 ) -> Bool[Array, " rows"]:
-    """Tells, for each row of this shard, whether its key is among the test keys of all shards.
+    """Tests whether the key of each row of this shard is among the test keys of all shards.
 
     Args:
         keys: this shard's keys: one array of shape `(rows,)`, or a tuple of them. -0.0 equals 0.0,
             and unlike in NumPy NaN equals NaN.
-        test_keys: this shard's part of the keys to look for: as many columns of the same dtypes.
+        test_keys: this shard's part of the test keys: the same number of columns, of the same
+            dtypes.
         axis_name: mesh axis of the rows, or a tuple of axes.
-        invert: flag the rows with a key outside the set instead. Static.
+        invert: flags the rows with a key outside the set instead. Static.
         num_valid: numbers of valid rows of `keys` and of `test_keys` on this shard, at their
             fronts.
-        transport: how the rows travel; see `partition`.
+        transport: transport of the rows; see `partition`.
 
     Returns:
         A flag for each row of this shard, False in padding.
@@ -45,10 +46,10 @@ def isin(
 
     Cost:
         Work O((rows + test rows) x key bytes), two sorts. Communication: each shard sends each of
-        its distinct keys once, and gets a flag back for it.
+        its distinct keys once and receives a flag for it.
 
     Guarantees:
-        Deterministic. A key that many rows have loads no shard more than others do.
+        Deterministic. Frequent keys do not overload a shard.
 
     Example:
         Two shards:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Relational match of two sides of all shards' rows."""
+"""Joins of the rows of all shards."""
 
 from typing import Any, NamedTuple
 
@@ -41,42 +41,42 @@ def join(
     num_valid: tuple[NumValid, NumValid] | None = None,
     transport: Transport = "auto",
 ) -> Joined:
-    """Pairs the rows of two sides whose keys are equal, many to many, and deals the pairs out.
+    """Pairs rows of two sides with equal keys, many to many, and distributes the pairs evenly.
 
     Args:
         left_keys: this shard's keys of the left side: one array of shape `(left_rows,)`, or a
             tuple of them, as for `local.join`.
-        right_keys: as many columns of the same dtypes, each of shape `(right_rows,)`.
+        right_keys: the same number of columns, of the same dtypes, each of shape `(right_rows,)`.
         axis_name: mesh axis of the rows of both sides, or a tuple of axes.
-        how: which rows come out, and in which order, as for `local.join`.
-        capacity: pairs that this shard has room for. Static. Semi and anti joins may leave it
-            out, and have room for as many as there are left rows.
+        how: the kind of join, which decides rows and order, as for `local.join`.
+        capacity: most pairs of this shard. Static. Optional for semi and anti joins, which default
+            to the number of left rows.
         num_valid: numbers of valid rows of the left and the right side on this shard.
-        transport: how the rows travel; see `partition`.
+        transport: transport of the rows; see `partition`.
 
     Returns:
-        `Joined(left_rows, right_rows, count)`: this shard's share of the pairs, the first getting
-        the first, all equally many give or take one; global ids `shard * rows + row` of either
-        side, -1 for no match and behind the last pair; and the size of the share.
-        `count > capacity` means that pairs did not fit. Ids are int32, or int64 where a side has
-        more than 2^31 rows. Without x64 mode fewer than 2^31 pairs are counted right.
+        `Joined(left_rows, right_rows, count)`: this shard's share of the pairs, in the order of the
+        shards, even to within one pair; global ids `shard * rows + row` of both sides, -1 for no
+        match and in padding; and the size of the share. `count > capacity` means that pairs did not
+        fit. Ids are int32, or int64 if a side has more than 2^31 rows. Without x64 mode the count
+        is exact below 2^31 pairs.
 
     Raises:
         TypeError: dtypes of the sides differ or cannot be keys, or `capacity` is traced.
-        ValueError: numbers of columns or lengths differ, `how` is unknown, `capacity` is left out
-            of a join that needs it, or `axis_name` is not an axis of the enclosing `shard_map`.
+        ValueError: numbers of columns or lengths differ, `how` is unknown, a join that needs
+            `capacity` has none, or `axis_name` is not an axis of the enclosing `shard_map`.
 
     Cost:
-        Work O((left_rows + right_rows) x key bytes + capacity), sorts among it. Communication: the
+        Work O((left_rows + right_rows) x key bytes + capacity), including sorts. Communication: the
         distinct keys of each shard go to the shard of their range and counts come back, as in
-        `unique`; the right rows are sorted; ids of left rows that match go once to where their
-        pairs do; the right ids come by `gather_rows`. A right side that is smaller on all shards
-        than the left one on each is given to all of them instead.
+        `unique`; the right rows are sorted; the ids of matching left rows go once to the shard of
+        their pairs; the right ids follow by `gather_rows`. A right side with fewer rows in total
+        than the left side has on one shard is broadcast to all shards instead.
 
     Guarantees:
-        Deterministic; the same pairs in the same order whatever the number of shards. The rows of
-        either side, distinct keys and pairs are dealt out evenly, so that no key overloads a
-        shard, whichever side has it how often.
+        Deterministic; pairs and their order do not depend on the number of shards. The rows of both
+        sides, the distinct keys and the pairs are distributed evenly, so a frequent key does not
+        overload a shard.
 
     Example:
         Two shards:
@@ -106,7 +106,7 @@ def join_size(
     num_valid: tuple[NumValid, NumValid] | None = None,
     transport: Transport = "auto",
 ) -> Int[Array, ""]:
-    """Counts the pairs of a join of all shards' rows, without making them.
+    """Counts the pairs of a join of all shards' rows, without building them.
 
     Args:
         left_keys: as for `join`.
@@ -114,11 +114,11 @@ def join_size(
         axis_name: mesh axis of the rows of both sides, or a tuple of axes.
         how: as for `join`.
         num_valid: as for `join`.
-        transport: how the rows travel; see `partition`.
+        transport: transport of the rows; see `partition`.
 
     Returns:
         The number of pairs on all shards, the same on each, exact: int64 with x64 mode. Without it
-        int32, which is `2**31 - 1` where there are that many or more.
+        int32, which saturates at `2**31 - 1`.
 
     Raises:
         TypeError: dtypes of the sides differ or cannot be keys.
@@ -155,7 +155,7 @@ def join_size(
 
 
 class DealtPairs(NamedTuple):
-    """A shard's share of the pairs, and how many there are on all shards."""
+    """A shard's share of the pairs, and the number of pairs on all shards."""
 
     left_rows: Array
     right_rows: Array
@@ -185,16 +185,16 @@ def join_shards(sides: KeySides, how: How, dealing: Dealing) -> DealtPairs:
     copies = deal_out_copies((left_ids, start), num_pairs, dealing)
     left_rows, start = copies.rows
     is_pair = jax.lax.iota(jnp.int32, start.shape[0]) < copies.count
-    place = jnp.where(is_pair & (start >= 0), start + copies.copy.astype(start.dtype), -1)
+    position = jnp.where(is_pair & (start >= 0), start + copies.copy.astype(start.dtype), -1)
     return DealtPairs(
-        jnp.where(is_pair, left_rows, -1), found.right_rows(place), copies.count, copies.total
+        jnp.where(is_pair, left_rows, -1), found.right_rows(position), copies.count, copies.total
     )
 
 
 class _Matches(NamedTuple):
-    """For each left row, how many right rows match, and where they begin in `right_rows`.
+    """The matching right rows of each left row: their number, and the position of the first.
 
-    `right_rows` gives the global ids of right rows by their place, -1 where the place is.
+    `right_rows` maps positions of right rows in key order to global ids, and -1 to -1.
     """
 
     num_matches: Array
@@ -203,7 +203,7 @@ class _Matches(NamedTuple):
 
 
 def _on_shards(sides: KeySides, axis_name: AxisName) -> KeySides:
-    """The sides as those of a shard, each with a row at least, if only a row of padding."""
+    """Marks both sides as varying over the shards, and pads empty ones to one row."""
     columns = (
         tuple(column if column.shape[0] else jnp.zeros((1,), column.dtype) for column in side)
         for side in (sides.a, sides.b)
@@ -212,7 +212,7 @@ def _on_shards(sides: KeySides, axis_name: AxisName) -> KeySides:
 
 
 def _is_small(sides: KeySides, axis_name: AxisName) -> bool:
-    """Whether all right rows together are no more than the left rows of one shard."""
+    """Whether the right rows of all shards are at most the left rows of one shard."""
     num_right = sides.b[0].shape[0] * num_shards_on(axis_name, "join")
     return num_right <= sides.a[0].shape[0]
 
@@ -245,33 +245,33 @@ def _broadcast_matches(sides: KeySides, dealing: Dealing) -> _Matches:
     num_matches = upper_bound(sorted_words, queries, num_valid) - start
     sorted_ids = take_rows(ids, row_ids)
 
-    def right_rows(place: Array) -> Array:
+    def right_rows(position: Array) -> Array:
         if sorted_ids.shape[0] == 0:
-            return jnp.full(place.shape, -1, sorted_ids.dtype)
-        found = take_rows(sorted_ids, jnp.maximum(place, 0), is_unique=False)
-        return jnp.where(place >= 0, found, -1)
+            return jnp.full(position.shape, -1, sorted_ids.dtype)
+        found = take_rows(sorted_ids, jnp.maximum(position, 0), is_unique=False)
+        return jnp.where(position >= 0, found, -1)
 
     return _Matches(num_matches, start, right_rows)
 
 
 def _row_finder(columns: tuple[Array, ...], num_valid: Array, dealing: Dealing) -> Any:
-    """Sorts the rows of one side, and returns what finds their ids by their place."""
+    """Sorts the rows of one side; returns a function from positions in that order to row ids."""
     num_rows = columns[0].shape[0]
     order = SortOrder((False,) * len(columns), (None,) * len(columns))
     ids = global_row_ids(num_rows, dealing.axis_name, "join")
-    # Filled shard by shard, so that a place is the id of a row of the sorted ids.
+    # The shards are filled in order, so a position is the global id of a sorted row.
     full = Dealing(dealing.axis_name, "full", dealing.transport)
     _, sorted_ids, count = sort_shards(columns, ids, order, num_valid, full)
 
-    def find(place: Array) -> Array:
+    def find(position: Array) -> Array:
         found = gather_rows(
             sorted_ids,
-            place,
+            position,
             axis_name=dealing.axis_name,
             num_valid=count,
             transport=dealing.transport,
         )
-        return jnp.where(place >= 0, found, -1)
+        return jnp.where(position >= 0, found, -1)
 
     return find
 
@@ -299,7 +299,7 @@ def _deal_out_left(left_ids: Array, is_kept: Array, dealing: Dealing) -> DealtPa
 
 
 def _join_by_key(sides: KeySides, dealing: Dealing) -> DealtPairs:
-    """The outer join: every key has pairs, and the keys of a shard come before the next's."""
+    """The outer join: every key has pairs, and the shards' keys are in order."""
     met = _meet(sides, dealing)
     counts = met.counts
     one = jnp.ones((), counts.num_left.dtype)
@@ -313,13 +313,13 @@ def _join_by_key(sides: KeySides, dealing: Dealing) -> DealtPairs:
     left_start, right_start, num_beside = copies.rows
     is_pair = jax.lax.iota(jnp.int32, left_start.shape[0]) < copies.count
     beside = jnp.maximum(num_beside, one).astype(copies.copy.dtype)
-    left_place = left_start + (copies.copy // beside).astype(one.dtype)
-    right_place = right_start + (copies.copy % beside).astype(one.dtype)
+    left_position = left_start + (copies.copy // beside).astype(one.dtype)
+    right_position = right_start + (copies.copy % beside).astype(one.dtype)
     find_left = _row_finder(sides.a, sides.num_a, dealing)
     find_right = _row_finder(sides.b, sides.num_b, dealing)
     return DealtPairs(
-        find_left(jnp.where(is_pair & (left_start >= 0), left_place, -1)),
-        find_right(jnp.where(is_pair & (right_start >= 0), right_place, -1)),
+        find_left(jnp.where(is_pair & (left_start >= 0), left_position, -1)),
+        find_right(jnp.where(is_pair & (right_start >= 0), right_position, -1)),
         copies.count,
         copies.total,
     )

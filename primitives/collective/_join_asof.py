@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """As-of join over a mesh axis.
 
-1. The rows of both sides are sorted together, by group, time and side, and dealt out evenly: a
-   group or a time that most rows share lies on as many shards as it fills.
-2. A running maximum over the shards tells each row the place of the right row before it. That row
-   lies on the same shard, or it is the last of its shard, and those are known to all.
-3. The ids of the right rows go back by the way that the left rows came.
+1. The rows of both sides are sorted together, by group, time and side, and distributed evenly: a
+   frequent group or time may fill several shards.
+2. A running maximum over the shards gives each row the position of the right row before it. That
+   row is on the same shard, or it is the last right row of its shard, and all shards know those.
+3. The ids of the right rows go back along the path of the left rows.
 """
 
 import functools
@@ -25,7 +25,7 @@ from ..local._asof_rule import (
     Found,
     as_asof,
     choose_rows,
-    find_places,
+    find_positions,
     head_flags,
     is_nan_word,
     split_words,
@@ -56,9 +56,9 @@ def join_asof(
     num_valid: tuple[NumValid, NumValid] | None = None,
     transport: Transport = "auto",
 ) -> Int[Array, " left_rows"]:
-    """Finds, for each left row of this shard, the right row of all whose time is closest.
+    """Finds the right row with the closest time for each left row of this shard.
 
-    The rows are fetched by the ids that come out: `gather_rows(values, right_rows)`.
+    Gather the rows by the returned ids: `gather_rows(values, right_rows)`.
 
     Args:
         left: times of this shard's left rows, as for `local.join_asof`, in any order.
@@ -70,13 +70,13 @@ def join_asof(
         allow_exact: as for `local.join_asof`.
         num_valid: numbers of valid rows of the left and the right side on this shard, at their
             fronts.
-        transport: how the rows travel; see `partition`.
+        transport: transport of the rows; see `partition`.
 
     Returns:
         For each left row of this shard the global id of its right row, `shard * right_rows + row`;
-        -1 for no match and in padding. int32, or int64 where the mesh holds more than 2^31
-        right rows. Of right rows with the same time the last one matches from behind, the first
-        from before, in the order of (shard, row).
+        -1 for no match and in padding. int32, or int64 if the mesh holds more than 2^31 right rows.
+        Of right rows with equal times a backward match takes the last, a forward match the first,
+        in the order of (shard, row).
 
     Raises:
         TypeError: as `local.join_asof`.
@@ -85,12 +85,12 @@ def join_asof(
 
     Cost:
         Work O((left_rows + right_rows) x key bytes), two sorts. Communication: that of a
-        `radix_sort` of the rows of both sides with an id each, an id for each row on its way back,
+        `radix_sort` of the rows of both sides with an id each, one id for each row on the way back,
         and a few numbers of each shard.
 
     Guarantees:
-        As `local.join_asof`. No shard sorts more than its even share of all rows, whatever the
-        keys and times.
+        As `local.join_asof`. No shard sorts more than its even share of all rows, for any keys and
+        times.
 
     Example:
         Two shards, trades on the left and quotes on the right:
@@ -115,14 +115,14 @@ def join_shards(
     axis_name: AxisName,
     transport: Transport,
 ) -> Array:
-    """The join of checked arguments."""
+    """Joins checked arguments."""
     sides, tolerance = as_shards((sides, tolerance), axis_name)
     num_left, num_right = sides.a[0].shape[0], sides.b[0].shape[0]
     if num_left == 0 or num_right == 0:
         dtype = row_id_dtype(num_right * num_shards_on(axis_name, "join_asof"), "join_asof")
         return as_shards(jnp.full((num_left,), -1, dtype), axis_name)
     union = deal_out_union(sides, rule, axis_name, transport)
-    rows = _rows_found(union, rule, tolerance, axis_name)
+    rows = _matches(union, rule, tolerance, axis_name)
     home = union.at_home(rows, axis_name, transport)
     home = jax.lax.dynamic_slice_in_dim(home, sides.num_b, num_left)
     is_left = jax.lax.iota(jnp.int32, num_left) < sides.num_a
@@ -130,15 +130,15 @@ def join_shards(
 
 
 class _Union(NamedTuple):
-    """The share of the sorted rows of both sides that was dealt to this shard.
+    """This shard's share of the sorted rows of both sides.
 
     Attributes:
         columns: the columns of `by`, then the times.
-        is_left: which rows are of the left side.
+        is_left: flags rows of the left side.
         ids: the global ids of right rows.
-        sent: the runs in which the rows came.
-        row_ids: the order in which this shard's rows left.
-        final_row_ids: the order in which the rows stand, of those that came.
+        sent: the runs of the exchange.
+        row_ids: the permutation of this shard's rows before the exchange.
+        final_row_ids: the permutation of the received rows.
     """
 
     columns: tuple[Array, ...]
@@ -149,7 +149,7 @@ class _Union(NamedTuple):
     final_row_ids: Array
 
     def at_home(self, rows: Array, axis_name: AxisName, transport: Transport) -> Array:
-        """Something for each of the sorted rows, where they came from."""
+        """Returns one value for each sorted row to the row's original shard and position."""
         came = _put(rows, self.final_row_ids)
         left = send_back(came, self.sent, rows.shape[0], axis_name, transport)
         return _put(left, self.row_ids)
@@ -158,7 +158,7 @@ class _Union(NamedTuple):
 def deal_out_union(
     sides: KeySides, rule: AsofRule, axis_name: AxisName, transport: Transport
 ) -> _Union:
-    """Sorts the rows of both sides, and deals them out evenly."""
+    """Sorts the rows of both sides together and distributes them evenly."""
     columns = jax.lax.stop_gradient(stack_columns(sides.b, sides.a, sides.num_b))
     right_ids = global_row_ids(sides.b[0].shape[0], axis_name, "join_asof")
     no_ids = jnp.zeros_like(sides.a[0], right_ids.dtype)
@@ -184,14 +184,14 @@ def deal_out_union(
     return _Union(columns, is_left, ids, sent, row_ids, final_row_ids)
 
 
-def _rows_found(union: _Union, rule: AsofRule, tolerance: Array | None, axis_name: AxisName) -> Any:
-    """The right row that matches each left row among the sorted rows, -1 for none."""
+def _matches(union: _Union, rule: AsofRule, tolerance: Array | None, axis_name: AxisName) -> Any:
+    """The matching right row of each left row among the sorted rows, -1 for none."""
     times, num_valid = union.columns[-1], union.sent.count
     num_rows = times.shape[0]
     group, time = split_words(ordered_words(union.columns, (False,) * len(union.columns)), times)
     is_time = ~is_nan_word(time, times.dtype)
     is_match = ~union.is_left & is_time & (jax.lax.iota(jnp.int32, num_rows) < num_valid)
-    places = _places(num_rows, axis_name)
+    positions = _positions(num_rows, axis_name)
     heads = SegmentEncoding(_head_flags(group, num_valid, axis_name) if group else None, None)
     time_heads = None
     if rule.looks_past:
@@ -200,7 +200,7 @@ def _rows_found(union: _Union, rule: AsofRule, tolerance: Array | None, axis_nam
     def scan(values: Array, scan: Scan) -> Array:
         return scan_shards(ScanArguments(values, scan, None, num_valid), heads, axis_name)
 
-    found = find_places(is_match, places, time_heads, rule, scan)
+    found = find_positions(is_match, positions, time_heads, rule, scan)
     candidate = functools.partial(_candidate, union=union, is_time=is_time, axis_name=axis_name)
     rows = jax.lax.iota(jnp.int32, num_rows)
 
@@ -209,7 +209,7 @@ def _rows_found(union: _Union, rule: AsofRule, tolerance: Array | None, axis_nam
 
     before_edges, behind_edges = [last_match(num_valid)], [jnp.argmax(is_match).astype(jnp.int32)]
     if time_heads is not None:
-        # Where a time goes on behind this shard, its rows look past those of that time.
+        # If a time continues on the next shard, its rows there skip the right rows of that time.
         last_head = jnp.max(jnp.where(time_heads & (rows < num_valid), rows, 0))
         before_edges.append(last_match(last_head))
     found = Found(
@@ -220,31 +220,31 @@ def _rows_found(union: _Union, rule: AsofRule, tolerance: Array | None, axis_nam
 
 
 def _candidate(
-    place: Array, edges: Array, union: _Union, is_time: Array, axis_name: AxisName
+    position: Array, edges: Array, union: _Union, is_time: Array, axis_name: AxisName
 ) -> Candidate:
-    """The rows at places over all shards: any row of this one, of the others one at their edges.
+    """The rows at global positions: any row of this shard, or an edge row of another one.
 
-    There are one or two of these `edges`, which every shard tells all others.
+    Every shard shares one or two `edges` with all others.
     """
-    num_rows, num_edges = place.shape[0], edges.shape[0]
+    num_rows, num_edges = position.shape[0], edges.shape[0]
     own = (union.ids, union.columns[-1])
     others = (take_rows(own, edges, is_unique=False), edges)
     others, edge_rows = jax.lax.all_gather(others, axis_name)
     pool = jax.tree.map(lambda own, other: jnp.concatenate([own, other.reshape(-1)]), own, others)
-    place = jnp.where(is_time, place, -1)
-    at = jnp.maximum(place, 0)
+    position = jnp.where(is_time, position, -1)
+    at = jnp.maximum(position, 0)
     shard, row = (at // num_rows).astype(jnp.int32), (at % num_rows).astype(jnp.int32)
-    # The first of two edges, unless it is another row.
+    # The first of two edges, unless the position is a different row.
     is_second = row != take_rows(edge_rows[:, 0], shard, is_unique=False)
     edge = jnp.where(is_second, num_edges - 1, 0).astype(jnp.int32)
     is_here = shard == jax.lax.axis_index(axis_name)
     index = jnp.where(is_here, row, num_rows + num_edges * shard + edge)
     ids, times = take_rows(pool, index, is_unique=False)
-    return Candidate(jnp.where(place >= 0, ids, -1), times)
+    return Candidate(jnp.where(position >= 0, ids, -1), times)
 
 
-def _places(num_rows: int, axis_name: AxisName) -> Array:
-    """The place of each of the sorted rows over all shards, that of the last being no limit."""
+def _positions(num_rows: int, axis_name: AxisName) -> Array:
+    """The global position of each sorted row, in a dtype that can hold one more."""
     num_shards = num_shards_on(axis_name, "join_asof")
     dtype = row_id_dtype(num_rows * num_shards + 1, "join_asof")
     first = jax.lax.axis_index(axis_name).astype(dtype) * num_rows
@@ -252,16 +252,16 @@ def _places(num_rows: int, axis_name: AxisName) -> Array:
 
 
 def _head_flags(parts: tuple[Array, ...], num_valid: Array, axis_name: AxisName) -> Array:
-    """As `head_flags`, with the last row of the shard before this one before the first row."""
-    # The first shards are dealt rows before the others, so the one before a row is not empty.
+    """`head_flags` over all shards: the previous shard's last row precedes the first row."""
+    # The shards are filled in order, so the shard before a row is not empty.
     last = jnp.maximum(num_valid - 1, 0)
     edges = jax.lax.all_gather(take_rows(parts, last), axis_name)
     me = jax.lax.axis_index(axis_name)
     flags = head_flags(parts, take_rows(edges, jnp.maximum(me - 1, 0)))
-    # The first row of all begins a scan by itself, but heads are counted as well.
+    # A scan does not need a flag on the very first row, but counts of heads do.
     return flags | ((jax.lax.iota(jnp.int32, flags.shape[0]) == 0) & (me == 0))
 
 
 def _put(rows: Array, row_ids: Array) -> Array:
-    room = jnp.zeros_like(rows)
-    return room.at[row_ids].set(rows, unique_indices=True, mode="promise_in_bounds")
+    zeros = jnp.zeros_like(rows)
+    return zeros.at[row_ids].set(rows, unique_indices=True, mode="promise_in_bounds")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Two sorted sequences, each over the shards of a mesh axis, into one."""
+"""Merge of two sorted sequences over the shards of a mesh axis."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -28,18 +28,18 @@ def merge(
     num_valid: tuple[NumValid, NumValid] | None = None,
     transport: Transport = "auto",
 ) -> Any:
-    """Merges two sequences that are sorted over the shards into one, dealt out evenly.
+    """Merges two sequences that are sorted over the shards, and distributes the result evenly.
 
     Args:
         a_keys: this shard's keys of a sequence in the order of `radix_sort`: one array of shape
             `(a_rows,)`, or a tuple of them, most significant first.
-        b_keys: as many columns of the same dtypes, each of shape `(b_rows,)`.
+        b_keys: the same number of columns, of the same dtypes, each of shape `(b_rows,)`.
         axis_name: mesh axis of the rows, or a tuple of axes.
         values: the values of `a` and those of `b`: two pytrees of the same structure; leaves may
             differ in their number of rows only.
-        descending: the direction that both are sorted in, or one for each key.
+        descending: the direction of both sequences, or one direction for each key.
         num_valid: numbers of valid rows of `a` and of `b` on this shard, at their fronts.
-        transport: how the rows travel; see `partition`.
+        transport: transport of the rows; see `partition`.
 
     Returns:
         This shard's keys, `a_rows + b_rows` of them, an array or a tuple, like the argument; with
@@ -101,13 +101,13 @@ def merge_shards(
     counts: Any,
     dealing: Dealing,
 ) -> tuple[Any, Any, Any]:
-    """Merges checked `(columns, values)`; returns them with the rows that this shard ends with."""
+    """Merges checked `(columns, values)`; returns this shard's share and its number of rows."""
     axis_name = dealing.axis_name
     a, b, (valid_a, valid_b) = as_shards((a, b, counts), axis_name)
     num_a, num_b = a[0][0].shape[0], b[0][0].shape[0]
     columns, values = concatenate_rows(a, b, "merge")
-    # Rows of `a` on a later shard come before equal rows of `b` on an earlier one: the last key
-    # says which sequence a row is of.
+    # Rows of `a` on a later shard precede equal rows of `b` on an earlier one: the last key is the
+    # sequence of a row.
     is_b = jnp.concatenate([jnp.zeros((num_a,), bool), jnp.ones((num_b,), bool)])
     columns = (*columns, as_shards(is_b, axis_name))
     order = SortOrder((*descending, False), (None,) * len(columns))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How what the shards have of each segment becomes one."""
+"""Combines the shards' partial results of each segment."""
 
 from dataclasses import dataclass
 
@@ -16,10 +16,10 @@ from ._radix_sort import row_id_dtype
 
 @dataclass(frozen=True)
 class OverShards:
-    """A segment has rows on any shards of the axis. `local._segment_ops.OneDevice` says what each
-    method is.
+    """Combines segments with rows on any shards; `local._segment_ops.OneDevice` documents the
+    methods.
 
-    With `scattered`, `num_segments` is a multiple of the shards, and each is given its piece.
+    With `scattered`, `num_segments` is a multiple of `num_shards`, and each shard gets its piece.
     """
 
     axis_name: AxisName
@@ -71,7 +71,7 @@ class OverShards:
         return jax.lax.axis_index(self.axis_name).astype(dtype) * num_rows + rows.astype(dtype)
 
     def select(self, leaf: Array, rows: Array, is_owner: Array) -> Array:
-        # One shard has the row and all others add zero, which changes no bit of it.
+        # One shard has the row and all others add zero, which preserves its bits.
         taken = take_rows(leaf, rows, is_unique=False)
         words = pack_rows(taken)
         words = self.total(jnp.where(is_owner[:, None], words, jnp.uint32(0)))

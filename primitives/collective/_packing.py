@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rows of any pytree as one matrix of 32-bit words, so that all columns travel together."""
+"""Packs the rows of a pytree into one matrix of 32-bit words, so all columns travel together."""
 
 import math
 from typing import Any
@@ -12,7 +12,7 @@ from ..contract._typing import Array
 
 
 def pack_rows(rows: Any) -> Array:
-    """Puts the bits of every leaf side by side: `uint32[rows, words]`.
+    """Concatenates the bits of every leaf: `uint32[rows, words]`.
 
     Leaves of one item size share words: four columns of 8 bits, or two of 16, make one.
     """
@@ -36,7 +36,7 @@ def pack_rows(rows: Any) -> Array:
 
 
 def unpack_rows(words: Array, like: Any) -> Any:
-    """Restores what `pack_rows` packed: leaves of the dtypes and row shapes of `like`."""
+    """Inverts `pack_rows`: returns leaves with the dtypes and row shapes of `like`."""
     leaves, structure = jax.tree.flatten(like)
     num_rows = words.shape[0]
     by_item_bytes: dict[int, list[int]] = {}

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reductions in parts: what a shard knows of a key's rows, and what it becomes with that of others.
+"""Partial reductions: accumulators of one shard's rows of a key, and their merge over shards.
 
-A mean travels as sum and number of rows, a variance as number, mean and sum of squared distances,
-which merge by the formula of Chan, Golub and LeVeque (1983), without cancellation. The parts of one
-key come in the order of their shards, so the first of them holds the first row.
+A mean travels as sum and count, a variance as count, mean and sum of squared deviations. These
+merge by the formula of Chan, Golub and LeVeque (1983), without cancellation. The parts of one key
+arrive in the order of their shards, so the first part holds the first row.
 """
 
 from collections.abc import Callable
@@ -29,8 +29,8 @@ class InParts(NamedTuple):
     """One reduction.
 
     Attributes:
-        part: from rows and their segments, what is known of each segment: some columns.
-        merged: from such columns and their segments, the result; `like` tells the dtype of the
+        part: maps rows and their segments to the accumulators of each segment, a few columns.
+        merged: maps accumulators and their segments to the result; `like` has the dtype of the
             rows.
     """
 
@@ -39,7 +39,7 @@ class InParts(NamedTuple):
 
 
 def _of_itself(op: str) -> InParts:
-    """A reduction that reduces what it gave once more."""
+    """A reduction that merges its partial results by itself."""
 
     def part(rows: Array, segments: Segments) -> Parts:
         return (REDUCTIONS[op](rows, segments, 0),)
@@ -52,7 +52,7 @@ def _of_itself(op: str) -> InParts:
 
 
 def _wide(op: str) -> InParts:
-    """A sum or a product, which stays as wide as it is computed until it is whole."""
+    """A sum or a product; partial results keep the wide dtype of the computation."""
 
     def part(rows: Array, segments: Segments) -> Parts:
         return (REDUCTIONS[op](as_summed(rows)[0], segments, 0),)
@@ -114,7 +114,7 @@ def _distance(rows: Array, mean: Array, segments: Segments) -> Array:
 
 
 def _beside(counts: Array, rows: Array) -> Array:
-    """Counts as numbers that multiply rows."""
+    """Casts and reshapes counts so that they broadcast against rows."""
     dtype = jnp.zeros((), rows.dtype).real.dtype
     return counts.astype(dtype).reshape(-1, *(1,) * (rows.ndim - 1))
 
@@ -130,12 +130,12 @@ IN_PARTS: dict[str, InParts] = {
 
 
 def like_rows(leaf: Array) -> Array:
-    """No row, of the dtype of a leaf."""
+    """An empty array with the dtype of a leaf."""
     return jnp.zeros((0,), leaf.dtype)
 
 
 def parts_of(leaves: Any, names: tuple[str, ...], segments: Segments) -> tuple[Parts, ...]:
-    """What is known of each segment, for each leaf."""
+    """The accumulators of each segment, for each leaf."""
     return tuple(
         IN_PARTS[name].part(leaf, segments) for name, leaf in zip(names, leaves, strict=True)
     )
@@ -144,7 +144,7 @@ def parts_of(leaves: Any, names: tuple[str, ...], segments: Segments) -> tuple[P
 def merged_parts(
     parts: tuple[Parts, ...], names: tuple[str, ...], segments: Segments, leaves: Any, ddof: int
 ) -> list[Array]:
-    """The results, for each of the leaves that the parts were made of."""
+    """Merges the accumulators into one result for each leaf."""
     return [
         IN_PARTS[name].merged(part, segments, like_rows(leaf), ddof)
         for name, part, leaf in zip(names, parts, leaves, strict=True)

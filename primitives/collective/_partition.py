@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rows sent to the shards that their destinations name."""
+"""Partition of rows by destination shard."""
 
 import functools
 from typing import NamedTuple
@@ -18,7 +18,7 @@ from ._packing import pack_rows, unpack_rows
 
 
 class Partitioned(NamedTuple):
-    """The rows that a shard received, at its front, and how many were sent to it."""
+    """The rows that a shard received, at its front, and their true number."""
 
     rows: PyTree
     count: Int[Array, ""]
@@ -35,27 +35,26 @@ def partition(
 ) -> Partitioned:
     """Sends each row to the shard that its destination names.
 
-    The rows that a shard receives stand at its front in the order of (source shard, source row),
-    so the partition is stable. Zeros fill the rest.
+    A shard receives its rows at its front in the order of (source shard, source row), so the
+    partition is stable. Padding rows are zero.
 
     Args:
         rows: this shard's rows, any pytree of arrays with the same leading axis.
-        destination: shard of each row, shape `(rows,)`, integers. A row whose destination lies
-            outside `[0, num_shards)` is sent nowhere.
+        destination: shard of each row, shape `(rows,)`, integers. A row with a destination outside
+            `[0, num_shards)` is dropped.
         axis_name: mesh axis of the rows, or a tuple of axes.
         capacity: most rows of a shard in the result. Static; by default its number of rows before
             the call.
         num_valid: number of valid rows, at the front; all rows by default.
         transport: how the rows travel; the result is the same, bit for bit.
 
-            - `"auto"`: one hop where the longest run is at most a quarter above the mean, else two;
-              always two on TPU. One hop everywhere for few rows: where `num_shards` times the bytes
-              of a shard's rows are at most 64 KiB.
-            - `"ragged"`: one `ragged_all_to_all`, on TPU and GPU, where their XLA compiles it; on
-              CPU, where there is none, as `"auto"`.
-            - `"one_hop"`: one `all_to_all` with room for every row in each pair of shards, which
-              takes `num_shards` times the memory.
-            - `"two_hop"`: two `all_to_all` through a shard in between.
+            - `"auto"`: one hop if the longest run is at most 1.25 times the mean, otherwise two;
+            always two on TPU. One hop on every platform for few rows: if `num_shards` times the
+            bytes of a shard's rows are at most 64 KiB. - `"ragged"`: one `ragged_all_to_all` on TPU
+            and GPU, if their XLA compiles it; the same as `"auto"` on CPU. - `"one_hop"`: one
+            `all_to_all` with a capacity of all rows for each pair of shards, which needs
+            `num_shards` times the memory. - `"two_hop"`: two `all_to_all` through an intermediate
+            shard.
 
     Returns:
         `Partitioned(rows, count)`; the first `count` of `capacity` rows are meaningful.
@@ -63,14 +62,14 @@ def partition(
 
     Raises:
         TypeError: `destination` are not integers, or `capacity` is traced.
-        ValueError: leading axes differ, `transport` is none of the above, or `axis_name` is not an
+        ValueError: leading axes differ, `transport` is unknown, or `axis_name` is not an
             axis of the enclosing `shard_map`.
 
     Cost:
         Work O(rows x row bytes). Communication: one all-to-all that moves each row once, or two
-        that move it twice; in no hop does a pair of shards carry more than
-        `max(rows, capacity) / num_shards + num_shards / 2` rows in two hops, whatever the
-        destinations. All columns travel as one matrix of words.
+        that move it twice. In two hops no pair of shards carries more than `max(rows, capacity) /
+        num_shards + num_shards / 2` rows in a hop, for any destinations. All columns travel as one
+        matrix of words.
 
     Guarantees:
         Stable; deterministic; differentiable in `rows`.

@@ -14,7 +14,7 @@ from ..local._quantile import (
     interpolated,
     quantile_dtype,
 )
-from ..local._quantile_ranks import quantile_places
+from ..local._quantile_ranks import quantile_positions
 from ._axis import AxisName, as_shards, num_shards_on
 from ._select_rank import as_shared, select_wide
 from ._wide_counts import WideCount, add, psum_wide, subtract, widen
@@ -32,8 +32,7 @@ def quantile(
 
     Args:
         x: this shard's elements, of shape `(rows,)` and any key dtype.
-        q: numbers of any shape, in [0, 1], the same on every shard. Those that are not known while
-            tracing are clipped.
+        q: numbers of any shape, in [0, 1], the same on every shard. Traced values are clipped.
         axis_name: mesh axis of the rows, or a tuple of axes.
         interpolation: the value between two rows: "linear" in the distance from both, their
             "midpoint", the "lower", the "higher" or the "nearest" one (at equal distance the one of
@@ -42,11 +41,11 @@ def quantile(
 
     Returns:
         The quantiles, in the shape of `q`, the same on every shard; of the dtype of a float `x`,
-        else of JAX's default float. NaN where a row is NaN, and where no row counts.
+        otherwise of JAX's default float. NaN if a row is NaN, and without valid rows.
 
     Raises:
-        TypeError: a dtype that cannot be sorted by, or `q` that are not numbers.
-        ValueError: a `q` that is known lies outside of [0, 1], `q` differ from shard to shard,
+        TypeError: a dtype that is not a key dtype, or a non-numeric `q`.
+        ValueError: a concrete `q` is outside [0, 1], `q` differs between shards,
             `interpolation` is unknown, or `axis_name` is not an axis of the enclosing
             `shard_map`.
 
@@ -76,12 +75,12 @@ def quantile(
     total = psum_wide(valid, axis_name)
     one = widen(jnp.ones((), jnp.int32))
     last = subtract(total, one)
-    places = quantile_places(*last, quantiles.reshape(-1))
-    above = add(WideCount(places.high, places.low), one)
+    positions = quantile_positions(*last, quantiles.reshape(-1))
+    above = add(WideCount(positions.high, positions.low), one)
     wanted = WideCount(
-        jnp.concatenate([places.high, above.high, last.high[None]]),
-        jnp.concatenate([places.low, above.low, last.low[None]]),
+        jnp.concatenate([positions.high, above.high, last.high[None]]),
+        jnp.concatenate([positions.low, above.low, last.low[None]]),
     )
     selected = select_wide(column, wanted, total, valid, axis_name)
     is_empty = jax.lax.bitwise_or(total.high, total.low) == 0
-    return interpolated(selected, places, interpolation, quantiles, is_empty)
+    return interpolated(selected, positions, interpolation, quantiles, is_empty)

@@ -29,36 +29,36 @@ def radix_sort(
     num_valid: int | Integer[ArrayLike, ""] | None = None,
     transport: Transport = "auto",
 ) -> Any:
-    """Sorts the rows of all shards by their keys, and deals them out evenly.
+    """Sorts the rows of all shards by their keys, and distributes them evenly.
 
-    Of the sorted rows shard 0 gets the first share, shard 1 the next, and so on. Where `total`
-    rows count on `num_shards` shards, shard `i` ends with `total // num_shards` of them, and one
-    more where `i < total % num_shards`, whatever the keys are (`even_share` computes it).
+    Shard 0 gets the first share of the sorted rows, shard 1 the next, and so on. With `total` valid
+    rows on `num_shards` shards, shard `i` gets `total // num_shards` of them, and one more if
+    `i < total % num_shards`, for any keys (`even_share` computes it).
 
     Args:
         keys: this shard's keys: one array of shape `(rows,)`, or a tuple of them, most significant
             first; bool, integers of 8 to 64 bits, or floats of 16 to 64 bits.
         axis_name: mesh axis of the rows, or a tuple of axes.
-        values: a pytree of arrays with leading axis `rows`; they move with their keys.
+        values: a pytree of arrays with leading axis `rows`, which move with their keys.
         descending: the direction, or one direction for each key.
         bits: for integer keys, compare only this many of the lowest bits, as an unsigned number.
             Static; all bits, in the order of the dtype, if left out. One number, or one for each
             key.
         num_valid: number of valid rows of this shard, at its front; all rows by default.
-        transport: how the rows travel; see `partition`.
+        transport: transport of the rows; see `partition`.
 
     Returns:
         This shard's keys, an array or a tuple, like the argument; with values `(keys, values)`. The
         same number of rows as the input, padded with zeros.
 
     Raises:
-        TypeError: a dtype that cannot be sorted by, or a 64-bit one without x64 mode.
+        TypeError: a dtype that is not a key dtype, or a 64-bit one without x64 mode.
         ValueError: arrays of different lengths, `bits` out of range, or `axis_name` is not an axis
             of the enclosing `shard_map`.
 
     Cost:
-        Work O(rows x (key bytes + value bytes)) on CPU and GPU, twice. Communication: one
-        `partition` of packed rows, and for each 4 or 8 bits of the keys a `psum` of
+        Two local sorts, of work O(rows x (key bytes + value bytes)) on CPU and GPU. Communication:
+        one `partition` of packed rows, and for each 4 or 8 bits of the keys a `psum` of
         `num_shards` x 16 or 256 counts.
 
     Guarantees:
@@ -105,14 +105,14 @@ def radix_argsort(
         descending: the direction, or one direction for each key.
         bits: as for `radix_sort`.
         num_valid: number of valid rows of this shard, at its front; all rows by default.
-        transport: how the rows travel; see `partition`.
+        transport: transport of the rows; see `partition`.
 
     Returns:
-        This shard's share of the permutation, dealt out as `radix_sort` deals rows: the global id
-        `shard * rows + row` of each row. int32, or int64 if the mesh holds more than 2^31 rows.
+        This shard's share of the permutation, distributed as in `radix_sort`: the global id `shard
+        * rows + row` of each row. int32, or int64 if the mesh holds more than 2^31 rows.
 
     Raises:
-        TypeError: a dtype that cannot be sorted by, or a 64-bit one without x64 mode.
+        TypeError: a dtype that is not a key dtype, or a 64-bit one without x64 mode.
         ValueError: arrays of different lengths, `bits` out of range, `axis_name` is not an axis of
             the enclosing `shard_map`, or ids need 64 bits without x64 mode.
 
@@ -142,7 +142,7 @@ def radix_argsort(
 
 
 def even_share(num_valid: int | Integer[ArrayLike, ""], *, axis_name: AxisName) -> Int[Array, ""]:
-    """Tells how many rows this shard gets where all shards' rows are dealt out evenly.
+    """Computes this shard's number of rows in an even distribution.
 
     Args:
         num_valid: number of valid rows of this shard.
@@ -158,7 +158,7 @@ def even_share(num_valid: int | Integer[ArrayLike, ""], *, axis_name: AxisName) 
         One `psum` of two words.
 
     Guarantees:
-        Deterministic; the shares add up to the rows that count.
+        Deterministic; the shares add up to the number of valid rows.
 
     Example:
         Two shards:
@@ -176,7 +176,7 @@ def even_share(num_valid: int | Integer[ArrayLike, ""], *, axis_name: AxisName) 
 
 
 def global_row_ids(num_rows: int, axis_name: AxisName, caller: str) -> Array:
-    """The id of each row of this shard in the rows of all shards."""
+    """The global ids of this shard's rows."""
     num_total = num_rows * num_shards_on(axis_name, caller)
     dtype = row_id_dtype(num_total, caller)
     first = jax.lax.axis_index(axis_name).astype(dtype) * num_rows
@@ -184,7 +184,7 @@ def global_row_ids(num_rows: int, axis_name: AxisName, caller: str) -> Array:
 
 
 def row_id_dtype(num_total: int, caller: str) -> Any:
-    """int32, or int64 where the ids of so many rows need it."""
+    """The dtype of row ids: int32, or int64 if the number of rows needs it."""
     if num_total <= 2**31:
         return jnp.int32
     if not is_x64_enabled():

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rows of all shards dealt out again, in the order that they have."""
+"""Even redistribution of the rows of all shards, in order."""
 
 import functools
 from typing import Any
@@ -27,24 +27,24 @@ def rebalance(
     capacity: int | None = None,
     transport: Transport = "auto",
 ) -> Partitioned:
-    """Evens out the rows that count on all shards, keeping their order.
+    """Distributes the valid rows of all shards evenly, keeping their order.
 
     Args:
-        rows: this shard's rows, any pytree of arrays with the same leading axis, equally long on
-            every shard.
+        rows: this shard's rows, any pytree of arrays with the same leading axis, of the same length
+            on every shard.
         num_valid: number of valid rows of this shard, at its front.
         axis_name: mesh axis of the rows, or a tuple of axes.
         capacity: most rows of a shard in the result. Static; by default its number of rows before
             the call, which always suffices.
-        transport: how the rows travel; see `partition`.
+        transport: transport of the rows; see `partition`.
 
     Returns:
-        `Partitioned(rows, count)`; the first `count` of `capacity` rows are meaningful, and zeros
-        fill the rest. `count` is the share that `even_share` tells; `count > capacity` means that
-        rows did not fit.
+        `Partitioned(rows, count)`; the first `count` of `capacity` rows are meaningful, and padding
+        rows are zero. `count` is the share of `even_share`; `count > capacity` means that rows did
+        not fit.
 
     Raises:
-        TypeError: `capacity` is traced, or `num_valid` is no integer.
+        TypeError: `capacity` is traced, or `num_valid` is not an integer.
         ValueError: leading axes differ, `transport` is unknown, or `axis_name` is not an axis of
             the enclosing `shard_map`.
 
@@ -76,16 +76,16 @@ def rebalance(
 
 
 def deal_out_rows(rows: Any, num_valid: Array, dealing: Dealing) -> tuple[Any, Array]:
-    """Deals the first `num_valid` rows of every shard out in the order of (shard, row).
+    """Distributes the first `num_valid` rows of every shard in the order of (shard, row).
 
     Args:
         rows: this shard's rows, a pytree of arrays.
         num_valid: number of valid rows, int32, clipped to the number of rows.
-        dealing: the share of each shard, its room, and how the rows travel. In the layout "full"
-            rows that do not fit the mesh stay behind, and the last shard counts them.
+        dealing: the share and the capacity of each shard, and the transport. In the layout "full"
+            rows that do not fit the mesh are not sent, and the last shard counts them.
 
     Returns:
-        The rows that this shard ends with, padded with zeros, and how many are meant for it.
+        This shard's rows, padded with zeros, and their true number.
     """
     axis_name = dealing.axis_name
     num_shards = num_shards_on(axis_name, "rebalance")
@@ -103,7 +103,7 @@ def deal_out_rows(rows: Any, num_valid: Array, dealing: Dealing) -> tuple[Any, A
     shards = jax.lax.iota(jnp.int32, num_shards)
     is_before = shards < jax.lax.axis_index(axis_name)
     before = sum_wide(jnp.where(is_before, valid_of_shards, 0), axis=0)
-    # What lies before a rank is what the shards before this one hold, then rows of this one.
+    # The rows before a rank are all rows of the previous shards, then rows of this one.
     ends = jnp.minimum(saturated(subtract(ranks, before)), num_valid)
     ends = jnp.concatenate([ends, num_valid[None]])
     runs = plan_runs(jnp.diff(ends, prepend=jnp.zeros_like(ends[:1])), capacity, axis_name)

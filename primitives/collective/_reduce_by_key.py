@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rows of all shards reduced by their keys."""
+"""Reductions by key over all shards."""
 
 from typing import Any
 
@@ -28,10 +28,9 @@ def reduce_by_key(
     ddof: int = 0,
     transport: Transport = "auto",
 ) -> ReducedRuns:
-    """Reduces the rows of each distinct key, wherever they lie, to one row.
+    """Reduces the rows of each distinct key, on any shards, to one row.
 
-    Every shard reduces its own rows first, so a key that most rows have travels once from each
-    shard.
+    Every shard reduces its own rows first, so even a frequent key travels once from each shard.
 
     Args:
         keys: this shard's keys: one array of shape `(rows,)`, or a tuple of them, as for
@@ -45,25 +44,25 @@ def reduce_by_key(
         is_sorted: a promise that each shard's keys are sorted, which saves its sort. Static.
         ddof: delta degrees of freedom; "var" and "std" divide by the number of rows minus `ddof`.
             Static.
-        transport: how the rows travel; see `partition`.
+        transport: transport of the rows; see `partition`.
 
     Returns:
         `ReducedRuns(unique_keys, values, num_runs)`: this shard's range of the distinct keys, at
         its front, sorted; `num_runs` are this shard's. Each key is on one shard, and those of a
-        shard are less than those of the next. Keys have the bits of the first row that has them.
+        shard are less than those of the next. A key has the bits of its first row.
         `num_runs > capacity` means that keys did not fit.
 
     Raises:
-        TypeError: a dtype that cannot be sorted by or that an op does not take, or a static
-            argument that is traced.
+        TypeError: a dtype that is not a key dtype or not supported by an op, or a traced static
+            argument.
         ValueError: lengths differ, an op or `transport` is unknown, or `axis_name` is not an axis
             of the enclosing `shard_map`.
 
     Cost:
         Work O(rows x (key bytes + value bytes)): twice that of `local.reduce_by_key` at most.
         Communication: one `partition` of a row for each distinct key of each shard, and the counts
-        of the splitters, as in `radix_sort`. Of `partials` such rows in all no shard receives more
-        than `partials / num_shards + num_shards`, whatever the keys.
+            of the splitters, as in `radix_sort`. Of `partials` such rows in total no shard receives
+            more than `partials / num_shards + num_shards`, for any keys.
 
     Guarantees:
         Deterministic; differentiable in `values`. Integers are exact, and wrap. Floats are added
@@ -112,7 +111,7 @@ def _reduce_shard(
     names: tuple[str, ...],
     is_sorted: bool,
 ) -> tuple[tuple[Array, ...], Any, Array]:
-    """This shard's distinct keys, what it knows of the values of each, and their number."""
+    """This shard's distinct keys, the accumulators of each, and their number."""
     capacity = columns[0].shape[0]
     runs = find_runs(columns, num_valid, is_sorted)
     unique_columns, count = runs.first_rows(columns, capacity)

@@ -24,8 +24,8 @@ def run_length_encode(
 ) -> RunLengths:
     """Finds the runs of equal adjacent keys in the rows of all shards.
 
-    A run may cross any number of shards, and shards without rows. It belongs to the shard where it
-    begins, with all of its rows. No row moves.
+    A run may cross any number of shards, including empty ones. The shard of its first row owns it,
+    with all of its rows. No row moves.
 
     Args:
         keys: this shard's keys: one array of shape `(rows,)`, or a tuple of them.
@@ -36,11 +36,11 @@ def run_length_encode(
 
     Returns:
         `RunLengths(unique_keys, run_lengths, num_runs)`: the runs that begin on this shard, at its
-        front, with zeros behind the last; `num_runs` are this shard's. Lengths are int32; one of
-        2^31 rows or more comes out as 2^31 - 1.
+        front, padded with zeros; `num_runs` counts this shard's runs. Lengths are int32 and
+        saturate at 2^31 - 1.
 
     Raises:
-        TypeError: a dtype that cannot be sorted by, or `capacity` is traced.
+        TypeError: a dtype that is not a key dtype, or `capacity` is traced.
         ValueError: keys that differ in length or are not one-dimensional, or `axis_name` is not an
             axis of the enclosing `shard_map`.
 
@@ -87,9 +87,7 @@ def run_length_encode(
 def _across_shards(
     words: tuple[OrderedWord, ...], is_head: Array, num_valid: Array, axis_name: AxisName
 ) -> tuple[Array, Array]:
-    """Whether this shard's first row continues a run, and how many rows of this shard's last run
-    stand on the shards behind it.
-    """
+    """Whether the first row continues a run, and the rows of the last run on later shards."""
     num_rows = is_head.shape[0]
     row_ids = jax.lax.iota(jnp.int32, num_rows)
     ends = jnp.stack([jnp.zeros_like(num_valid), jnp.maximum(num_valid - 1, 0)])
@@ -101,15 +99,15 @@ def _across_shards(
     shards = jax.lax.iota(jnp.int32, counts.shape[0])
     me = jax.lax.axis_index(axis_name)
     holds_rows = counts > 0
-    # The nearest shard before each one that holds rows, or -1.
+    # The nearest earlier shard with rows, or -1.
     latest = jax.lax.cummax(jnp.where(holds_rows, shards, -1))
     before = jnp.concatenate([jnp.full_like(latest[:1], -1), latest[:-1]])
     continues = holds_rows & (before >= 0)
     for word in end_words:
         continues &= word[:, 0] == word[jnp.maximum(before, 0), 1]
-    # A run goes on behind a shard that is all of one run, or empty, and that continues it.
+    # A run continues past a shard that is empty, or that continues the run with all of its rows.
     passes = ~holds_rows | (continues & (first_rows == counts))
-    # The first shard behind this one that does not let it pass is the last it can reach.
+    # The first later shard that stops the run is the last shard it can reach.
     stops = jnp.where((shards > me) & ~passes, shards, counts.shape[0])
     reached = (shards > me) & (shards <= jnp.min(stops)) & continues
     rows_behind = saturated(sum_wide(jnp.where(reached, first_rows, 0), axis=0))

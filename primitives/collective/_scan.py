@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Scans over the rows of a mesh axis."""
+"""Scans over the shards of a mesh axis."""
 
 from ..contract._scan_operators import Operator, Scan
 from ..contract._typing import ArrayLike, Integer, PyTree
@@ -21,33 +21,32 @@ def inclusive_scan(
     Args:
         x: this shard's rows, any pytree of arrays with the same leading axis. For a named `op`, of
             key dtypes, and of complex numbers for `"add"` and `"mul"`.
-        op: `"add"`, `"mul"`, `"min"` or `"max"`, of every leaf by itself; or an associative
-            function of two rows, each a pytree like `x` without the leading axis, that returns
-            such a row. It need not commute: its first argument comes first in the order of the
-            scan.
+        op: `"add"`, `"mul"`, `"min"` or `"max"`, applied to each leaf; or an associative function
+            of two rows, each a pytree like `x` without the leading axis, that returns such a row.
+            It need not commute: its first argument comes first in the order of the scan.
         axis_name: mesh axis of the rows, or a tuple of axes.
-        reverse: from the last row of the last shard to the first of the first.
-        num_valid: number of valid rows of this shard, at its front; all rows by default. A
-            shard may have none.
+        reverse: scan from the last row of the last shard to the first row of the first shard.
+        num_valid: number of valid rows of this shard, at its front; all rows by default. A shard
+            may have no valid rows.
 
     Returns:
         A pytree like `x`, of the same dtypes; bool under `"add"` and `"mul"` becomes int32. Padding
         rows are zero.
 
     Raises:
-        TypeError: a dtype that `op` does not take, or `op` is a function that returns something
-            else than it takes.
+        TypeError: a dtype that `op` does not support, or a function `op` with a result unlike its
+            arguments.
         ValueError: leading axes differ, `op` is unknown, or `axis_name` is not an axis of the
             enclosing `shard_map`.
 
     Cost:
-        Work O(rows x row bytes + num_shards x row bytes). By a named operator two reads and two
-        writes of the rows on CPU. Communication: one `all_gather` of one row and a few numbers from
-        each shard, for each dtype.
+        Work O(rows x row bytes + num_shards x row bytes). On CPU a named operator reads and writes
+        the rows twice. Communication: one `all_gather` of one row and a few numbers from each
+        shard, for each dtype.
 
     Guarantees:
-        As `local.inclusive_scan`. Integers, minima and maxima do not depend on how many shards
-        there are; sums and products of floats do, within the bounds given there. Differentiable in
+        As `local.inclusive_scan`. Integers, minima and maxima do not depend on the number of
+        shards; sums and products of floats do, within the bounds given there. Differentiable in
         `x`.
 
     References:
@@ -89,7 +88,7 @@ def exclusive_scan(
             or a pytree like `x` of single rows. For a named `op` it defaults to the identity
             element: zero, one, or the largest or smallest number of the dtype. A function as `op`
             needs it.
-        reverse: from the last row of the last shard to the first of the first.
+        reverse: scan from the last row of the last shard to the first row of the first shard.
         num_valid: number of valid rows of this shard, at its front; all rows by default.
 
     Returns:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Places of queries in keys that are sorted over the shards."""
+"""Binary search in keys that are sorted over the shards."""
 
 from collections.abc import Sequence
 from typing import Literal
@@ -25,37 +25,37 @@ def searchsorted(
     num_valid: int | Integer[ArrayLike, ""] | None = None,
     transport: Transport = "auto",
 ) -> Int[Array, " queries"]:
-    """Finds, for each query, where it would go among the sorted keys of all shards.
+    """Finds the insertion position of each query among the sorted keys of all shards.
 
     Args:
         sorted_keys: this shard's keys of a sequence that is sorted over the shards in the order of
             `radix_sort`: one array of shape `(rows,)`, or a tuple of them, most significant first.
-        queries: as many columns of the same dtypes, each of shape `(queries,)`: this shard's, in
-            any order.
+        queries: the same number of columns, of the same dtypes, each of shape `(queries,)`: this
+            shard's queries, in any order.
         axis_name: mesh axis of the rows, or a tuple of axes.
         side: before the keys that equal the query (`"left"`) or after them (`"right"`).
-        descending: the direction that the keys are sorted in, or one for each key.
+        descending: the direction of the sorted keys, or one direction for each key.
         num_valid: number of valid keys of this shard, at its front; all keys by default.
-        transport: how the rows travel; see `partition`.
+        transport: transport of the rows; see `partition`.
 
     Returns:
-        For each query the number of keys before it, those of all shards that count. int32, or int64
-        where the mesh holds more than 2^31 keys and queries.
+        For each query the number of valid keys before it, on all shards. int32, or int64 if the
+        mesh holds more than 2^31 keys and queries.
 
     Raises:
         TypeError: dtypes of keys and queries differ, or cannot be sorted by.
-        ValueError: numbers of columns differ, `side` is neither word, positions need 64 bits
+        ValueError: numbers of columns differ, `side` is unknown, positions need 64 bits
             without x64 mode, `transport` is unknown, or `axis_name` is not an axis of the
             enclosing `shard_map`.
 
     Cost:
-        Work O((rows + queries) x key bytes), two sorts. Communication: that of `unique` of keys and
-        queries together, with its inverse: each shard sends each of its distinct keys once,
-        whatever the number of rows that have it.
+        Work O((rows + queries) x key bytes), two sorts. Communication: that of `unique` with an
+        inverse, for keys and queries together: each shard sends each of its distinct keys once,
+        however many rows have it.
 
     Guarantees:
-        Deterministic. NaN comes after every number, and all NaNs are equal. Queries that are all
-        alike load no shard more than others do.
+        Deterministic. NaN comes after every number, and all NaNs are equal. Equal queries do not
+        overload a shard.
 
     Example:
         Two shards:
@@ -85,7 +85,7 @@ def searchsorted(
         axis_name,
     )
     met = meet(query_words, words, valid_queries, valid, axis_name, transport, caller)
-    places = met.counts.right_before
+    positions = met.counts.right_before
     if side == "right":
-        places = places + met.counts.num_right
-    return met.of_left_rows(places, num_queries, axis_name, transport)
+        positions = positions + met.counts.num_right
+    return met.of_left_rows(positions, num_queries, axis_name, transport)

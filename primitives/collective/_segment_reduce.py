@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rows of a mesh axis reduced by the segment that each names."""
+"""Segment reductions over the shards of a mesh axis."""
 
 from typing import Any
 
@@ -27,18 +27,18 @@ def segment_reduce(
     ddof: int = 0,
     scattered: bool = False,
 ) -> PyTree:
-    """Reduces the rows of each segment, which may lie on any shards, to one.
+    """Reduces the rows of each segment, on any shards, to one.
 
-    Each shard reduces its own rows; what it has of every segment is then reduced over the shards.
+    Each shard reduces its own rows; its partial results are then reduced over the shards.
 
     Args:
-        x: this shard's rows, an array of shape `(rows, ...)` or a pytree of them; None will do for
+        x: this shard's rows, an array of shape `(rows, ...)` or a pytree of them; may be None for
             "count".
-        segment_ids: segment of each row, integers of shape `(rows,)`. Rows whose id lies outside
-            `[0, num_segments)` belong to no segment: they are dropped, also where it is negative.
+        segment_ids: segment of each row, integers of shape `(rows,)`. Rows with an id outside `[0,
+            num_segments)`, negative ids included, are dropped.
         num_segments: number of segments. Static.
         op: "sum", "prod", "min", "max", "count", "mean", "var", "std", "first", "last", "any",
-            "all", "argmin" or "argmax"; the function of that name, as in `segment_sum`, says more.
+            "all", "argmin" or "argmax"; see the function of that name, such as `segment_sum`.
         axis_name: mesh axis of the rows, or a tuple of axes.
         num_valid: number of valid rows of this shard, at its front; all rows by default.
         fill_value: result of an empty segment, a number of the dtype of the result; by default the
@@ -46,28 +46,29 @@ def segment_reduce(
             a row id.
         ddof: delta degrees of freedom; "var" and "std" divide by the number of rows minus `ddof`.
             Static.
-        scattered: give each shard only its piece of the segments. Static.
+        scattered: returns only this shard's piece of the segments. Static.
 
     Returns:
         An array of shape `(num_segments, ...)` for each leaf of `x`, the same on every shard; for
         "count" one of shape `(num_segments,)`. With `scattered`, shard `i` gets segments
         `i * piece` to `(i + 1) * piece`, where `piece` is `num_segments / num_shards` rounded up;
-        what lies past `num_segments` is empty segments.
+        segments past `num_segments` are empty.
 
     Raises:
         TypeError: `segment_ids` are not integers, `num_segments` is traced, or a dtype that `op`
-            does not take.
-        ValueError: lengths differ, `op` is unknown, `num_segments` is less than one, the
-            dtype of the result does not hold a known `fill_value`, or `axis_name` is not an axis of
-            the enclosing `shard_map`.
+            does not support.
+        ValueError: lengths differ, `op` is unknown, `num_segments` is less than one, the dtype of
+            the result cannot hold a concrete `fill_value`, or `axis_name` is not an axis of the
+            enclosing `shard_map`.
 
     Cost:
-        Work O(rows + num_segments). Communication O(num_segments), whatever the rows: one `psum`,
-        `pmin` or `pmax` of the segments for most, with `scattered` a `psum_scatter`; three at most.
+        Work O(rows + num_segments). Communication O(num_segments) for any number of rows: for most
+        ops one `psum`, `pmin` or `pmax` of the segments, with `scattered` a `psum_scatter`; three
+        at most.
 
     Guarantees:
         Deterministic; integers, minima, maxima and row ids do not depend on the number of shards;
-        differentiable in `x` where the result is a float.
+        differentiable in `x` if the result is a float.
 
     Example:
         Two shards, three segments, "sum":
@@ -104,13 +105,12 @@ def _reduce(
     x, ids, num_segments, op, fill_value, ddof = as_segment_arguments(
         caller, x, segment_ids, num_segments, op, fill_value, ddof
     )
-    # Ids past the last segment are dropped as rows of no segment, so that all of them are empty
-    # which the shards share out beyond it.
+    # Ids past the last segment are dropped, so that the segments that pad the pieces are empty.
     padded = num_segments + (-num_segments % num_shards if scattered else 0)
     num_rows = ids.shape[0]
     if num_rows == 0:
         # XLA cannot compile an exchange over a mesh if all arguments are empty, and there is
-        # nothing to exchange: every shard has the same.
+        # nothing to exchange: all shards agree.
         x, ids = jax.tree.map(lambda leaf: jnp.zeros(leaf.shape, leaf.dtype), (x, ids))
         capacity = padded // num_shards if scattered else num_segments
         empty = reduce_rows(x, ids, None, fill_value, capacity, capacity, op, ddof, OneDevice())
@@ -122,7 +122,7 @@ def _reduce(
 
 
 def _form(op):
-    # One function for each reduction, with the arguments that it has.
+    # One function for each reduction, with its own arguments.
     caller = f"segment_{op}"
     if op in HAVE_DDOF:
 

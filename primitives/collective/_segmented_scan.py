@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Scans over the rows of a mesh axis that restart where a segment begins."""
+"""Segmented scans over the shards of a mesh axis."""
 
 import functools
 from typing import Any
@@ -36,22 +36,22 @@ def segmented_scan(
     initial: PyTree | None = None,
     num_valid: int | Integer[ArrayLike, ""] | None = None,
 ) -> PyTree:
-    """Combines each row with those before it in its segment, which may lie on other shards.
+    """Combines each row with those before it in its segment, on any shard.
 
     A segment may cross any number of shards. The rows are those of shard 0, then those of shard 1,
-    and so on; shards without rows are passed over.
+    and so on; empty shards are skipped.
 
     Args:
         x: this shard's rows, as for `inclusive_scan`.
         op: as for `inclusive_scan`.
         head_flags: True where a segment begins, of shape `(rows,)`. The first row of all begins
             one anyway, the first row of a shard does not.
-        segment_ids: in place of `head_flags`, integers of shape `(rows,)`: a segment is a run of
-            equal ids, over the ends of shards too.
+        segment_ids: an alternative to `head_flags`, integers of shape `(rows,)`: a segment is a run
+            of equal ids, over the ends of shards too.
         axis_name: mesh axis of the rows, or a tuple of axes.
-        exclusive: leave out the row itself; the first row of a segment then gets the identity
+        exclusive: excludes the row itself; the first row of a segment then gets the identity
             element of `op`: zero, one, or the largest or smallest number of the dtype.
-        reverse: from the last row of each segment to the first.
+        reverse: scan from the last row of each segment to the first.
         initial: the value before the first row of each segment of an exclusive scan, the same on
             every shard: one number, or a pytree like `x` of single rows. A function as `op` needs
             it.
@@ -76,7 +76,7 @@ def segmented_scan(
         Blelloch (1990), "Prefix sums and their applications" (segmented scans).
 
     Example:
-        Three shards, of which one holds no more than a part of a segment:
+        Three shards; the middle one holds only part of a segment:
 
             shard 0   x [1 2]   segment ids [7 7]
             shard 1   x [3 4]   segment ids [7 7]
@@ -94,7 +94,7 @@ def segmented_scan(
 
 
 def scan_shards(arguments: ScanArguments, encoding: SegmentEncoding, axis_name: AxisName) -> Any:
-    """The scan over all shards; without segments where `encoding` has neither."""
+    """Scans over all shards; unsegmented if `encoding` is empty."""
     scan = arguments.scan
     rows, initial, num_valid = as_shards(
         (arguments.rows, arguments.initial, arguments.num_valid), axis_name
@@ -104,7 +104,7 @@ def scan_shards(arguments: ScanArguments, encoding: SegmentEncoding, axis_name: 
     if arguments.num_rows == 0:
         return scan_segments(ScanArguments(rows, scan, initial, num_valid), heads)
 
-    # Upsweep: each shard by itself, as if the scan began there.
+    # Upsweep: each shard scans its own rows, as if the scan began there.
     wide = widened(rows, scan.op)
     inclusive = scan._replace(exclusive=False)
     if scan.is_named:
@@ -115,7 +115,7 @@ def scan_shards(arguments: ScanArguments, encoding: SegmentEncoding, axis_name: 
     summary = summary_of(results, encoding, is_head, num_valid, scan.reverse)
     goes_on, carry = carry_into_shard(summary, scan, axis_name)
 
-    # Downsweep: what is carried in, to the rows before the first head.
+    # Downsweep: apply the carry to the rows before the first head.
     finish = _finish_named if scan.is_named else _finish_by_operator
     results = finish(
         results, heads, initial, goes_on, carry, is_before_head,
@@ -128,7 +128,7 @@ def scan_shards(arguments: ScanArguments, encoding: SegmentEncoding, axis_name: 
 def _around_first_head(
     heads: Array | None, num_rows: int, num_valid: Array, reverse: bool
 ) -> tuple[Array, Array]:
-    """Heads behind the first row of the scan, and the rows before all of them."""
+    """Flags the heads after the first row of the scan, and the rows before the first of them."""
     row_ids = jax.lax.iota(jnp.int32, num_rows)
     if heads is None:
         return jnp.zeros(num_rows, jnp.bool_), jnp.ones(num_rows, jnp.bool_)
@@ -179,7 +179,7 @@ def _finish_by_operator(
     scan: Scan,
 ) -> Any:
     combine = jax.vmap(scan.op)
-    # An operator has no identity that we know: it sees a row of its own where it is not asked.
+    # The identity of a function is unknown: rows without a carry are combined with themselves.
     results = with_carry(goes_on, carry, results, is_before_head, combine, results)
     if not scan.exclusive:
         return results

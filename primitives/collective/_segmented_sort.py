@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Stable sort within segments that may lie over several shards."""
+"""Stable sort within segments over the shards of a mesh axis."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -26,26 +26,26 @@ def segmented_sort(
 ) -> Any:
     """Sorts the rows of each segment by their keys, over the shards of a mesh axis.
 
-    The segments come out in the order of their ids, dealt out evenly; a segment may lie over any
+    The result is in the order of the segment ids, distributed evenly; a segment may cover any
     number of shards.
 
     Args:
         keys: this shard's keys: one array of shape `(rows,)`, or a tuple of them.
         segment_ids: segment of each row, integers of shape `(rows,)`.
         axis_name: mesh axis of the rows, or a tuple of axes.
-        num_segments: with it, ids lie in `[0, num_segments)`, and the sort looks at no more bits
-            of them than that needs. Static.
-        values: a pytree of arrays with leading axis `rows`; they move with their keys.
+        num_segments: promises that ids are in `[0, num_segments)`, so that the sort compares fewer
+            bits. Static.
+        values: a pytree of arrays with leading axis `rows`, which move with their keys.
         descending: the direction within segments, or one for each key.
         bits: for integer keys, compare only this many of the lowest bits, as in `radix_sort`.
         num_valid: number of valid rows of this shard, at its front; all rows by default.
-        transport: how the rows travel; see `partition`.
+        transport: transport of the rows; see `partition`.
 
     Returns:
         This shard's keys, an array or a tuple, like the argument; with values `(keys, values)`.
 
     Raises:
-        TypeError: a dtype that cannot be sorted by, or `segment_ids` that are not integers.
+        TypeError: a dtype that is not a key dtype, or `segment_ids` that are not integers.
         ValueError: arrays of different lengths, or `axis_name` is not an axis of the enclosing
             `shard_map`.
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Order statistics of the rows of a mesh axis, without moving rows."""
+"""Order statistics over the shards of a mesh axis, without moving rows."""
 
 import functools
 from typing import Any
@@ -17,7 +17,7 @@ from ..local._select_rank import as_ranks
 from ..local._take import take_rows
 from ._axis import AxisName, as_shards, num_shards_on
 from ._packing import pack_rows, unpack_rows
-from ._splitters import place_of_ranks
+from ._splitters import position_of_ranks
 from ._wide_counts import WideCount, minimum, psum_wide, subtract, widen
 
 
@@ -32,8 +32,8 @@ def select_rank(
 
     Args:
         x: this shard's elements, of shape `(rows,)` and any key dtype.
-        ranks: integers of any shape, the same on every shard, in `[0, num_shards x rows)`. Ranks
-            that are not known while tracing are clipped to the rows that count.
+        ranks: integers of any shape, the same on every shard, in `[0, num_shards x rows)`. Traced
+            ranks are clipped to the valid rows.
         axis_name: mesh axis of the rows, or a tuple of axes.
         num_valid: number of valid rows of this shard, at its front; all rows by default.
 
@@ -42,8 +42,8 @@ def select_rank(
         of a stable sort, bit for bit.
 
     Raises:
-        TypeError: a dtype that cannot be sorted by, or `ranks` that are not integers.
-        ValueError: a rank that is known is out of range, ranks differ from shard to shard, `x` is
+        TypeError: a dtype that is not a key dtype, or `ranks` that are not integers.
+        ValueError: a concrete rank is out of range, ranks differ between shards, `x` is
             empty, or `axis_name` is not an axis of the enclosing `shard_map`.
 
     Cost:
@@ -80,14 +80,14 @@ def select_rank(
 def select_wide(
     column: Array, ranks: WideCount, total: WideCount, num_valid: Array, axis_name: AxisName
 ) -> Array:
-    """The elements of given ranks, clipped to those of the rows that count."""
+    """The elements of given ranks, which are clipped to the valid rows."""
     (word,) = ordered_words((column,), (False,))
     sorted_word, row_ids = sort_words_with_row_ids(word, num_valid)
     last = subtract(total, widen(jnp.ones((), jnp.int32)))
     ranks = minimum(ranks, WideCount(*(jnp.broadcast_to(part, ranks.low.shape) for part in last)))
     sorted_columns = (word._replace(word=sorted_word),)
-    place, is_here = place_of_ranks(sorted_columns, num_valid, ranks, axis_name)
-    plan = (take_rows(row_ids, place, is_unique=False), is_here)
+    position, is_here = position_of_ranks(sorted_columns, num_valid, ranks, axis_name)
+    plan = (take_rows(row_ids, position, is_unique=False), is_here)
     route = functools.partial(_route, axis_name=axis_name)
     words = route(pack_rows(jax.lax.stop_gradient(column)), plan)
     return with_tangents(route, unpack_rows(words, column), column, plan)
@@ -95,7 +95,7 @@ def select_wide(
 
 def as_shared(ranks: Array, axis_name: AxisName, caller: str, name: str = "ranks") -> Array:
     """Checks that an argument is the same on every shard."""
-    # Shards that look for different ranks would add up counts that have nothing in common.
+    # Shards with different ranks would add up unrelated counts.
     own = frozenset((axis_name,) if isinstance(axis_name, str) else axis_name)
     if varying_axes(ranks) & own:
         raise ValueError(
@@ -107,7 +107,7 @@ def as_shared(ranks: Array, axis_name: AxisName, caller: str, name: str = "ranks
 
 
 def _route(matrix: Array, plan: tuple[Array, Array], *, axis_name: AxisName) -> Any:
-    # One shard has the element and all others add zero, which changes no bit of it.
+    # One shard has the element and all others add zero, which preserves its bits.
     row_ids, is_here = plan
     rows = take_rows(matrix, row_ids, is_unique=False)
     return jax.lax.psum(jnp.where(is_here[:, None], rows, jnp.zeros((), rows.dtype)), axis_name)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Sets of the keys of all shards: union, intersection, difference."""
+"""Set operations on the keys of all shards: union, intersection, difference."""
 
 from typing import Any
 
@@ -27,17 +27,16 @@ def set_union(
 
     Args:
         a: this shard's keys of one side, as for `local.set_union`.
-        b: this shard's keys of the other side: as many columns of the same dtypes.
+        b: this shard's keys of the other side: the same number of columns, of the same dtypes.
         axis_name: mesh axis of the rows, or a tuple of axes.
         capacity: most keys of a shard. Static; by default a number that always suffices.
         num_valid: numbers of valid rows of `a` and of `b` on this shard, at their fronts.
-        transport: how the rows travel; see `partition`.
+        transport: transport of the rows; see `partition`.
 
     Returns:
         `KeySet(unique_keys, count)`: this shard's range of the keys, at its front, sorted, NaN last
-        and once; `count` is this shard's. Each key is on one shard, and those of a shard are less
-        than those of the next. Keys have the bits of the first row that has them, the rows of `a`
-        before those of `b`.
+        and once; `count` is the size of this range. Each key is on one shard, and the shards'
+        ranges ascend. A key has the bits of its first row, where rows of `a` precede rows of `b`.
 
     Raises:
         TypeError: dtypes of `a` and `b` differ or cannot be sorted by, or `capacity` is traced.
@@ -75,16 +74,16 @@ def set_intersection(
 
     Args:
         a: this shard's keys of one side, as for `local.set_intersection`.
-        b: this shard's keys of the other side: as many columns of the same dtypes.
+        b: this shard's keys of the other side: the same number of columns, of the same dtypes.
         axis_name: mesh axis of the rows, or a tuple of axes.
         capacity: most keys of a shard. Static; by default a number that always suffices.
         num_valid: numbers of valid rows of `a` and of `b` on this shard, at their fronts.
-        transport: how the rows travel; see `partition`.
+        transport: transport of the rows; see `partition`.
 
     Returns:
         `KeySet(unique_keys, count)`: this shard's range of the keys, at its front, sorted, NaN last
-        and once; `count` is this shard's. Each key is on one shard, and those of a shard are less
-        than those of the next. Keys have the bits of the first row of `a` that has them.
+        and once; `count` is the size of this range. Each key is on one shard, and the shards'
+        ranges ascend. A key has the bits of its first row in `a`.
 
     Raises:
         TypeError: dtypes of `a` and `b` differ or cannot be sorted by, or `capacity` is traced.
@@ -122,16 +121,16 @@ def set_difference(
 
     Args:
         a: this shard's keys of one side, as for `local.set_difference`.
-        b: this shard's keys of the other side: as many columns of the same dtypes.
+        b: this shard's keys of the other side: the same number of columns, of the same dtypes.
         axis_name: mesh axis of the rows, or a tuple of axes.
         capacity: most keys of a shard. Static; by default a number that always suffices.
         num_valid: numbers of valid rows of `a` and of `b` on this shard, at their fronts.
-        transport: how the rows travel; see `partition`.
+        transport: transport of the rows; see `partition`.
 
     Returns:
         `KeySet(unique_keys, count)`: this shard's range of the keys, at its front, sorted, NaN last
-        and once; `count` is this shard's. Each key is on one shard, and those of a shard are less
-        than those of the next. Keys have the bits of the first row of `a` that has them.
+        and once; `count` is the size of this range. Each key is on one shard, and the shards'
+        ranges ascend. A key has the bits of its first row in `a`.
 
     Raises:
         TypeError: dtypes of `a` and `b` differ or cannot be sorted by, or `capacity` is traced.
@@ -170,7 +169,7 @@ def _as_set(
     check_transport(transport, caller)
     sides, is_tuple = as_key_sides(a, b, num_valid, caller, ("a", "b"))
     num_a, num_b = sides.a[0].shape[0], sides.b[0].shape[0]
-    # A shard has an even share of what all shards sent, but may keep another part of it.
+    # A shard receives an even share of all keys, but the selected part of it may be uneven.
     most = min(num_a + num_b, most_keys(op, num_shards * num_a, num_shards * num_b))
     capacity = as_capacity(capacity, most, caller)
     sides = KeySides(*as_shards(sides, axis_name))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a scan carries from shard to shard: one small exchange, and a scan over the shards."""
+"""The carries of a scan between shards: one small exchange, and a scan over the shards."""
 
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -18,10 +18,10 @@ from ._axis import AxisName
 
 
 class ShardSummary(NamedTuple):
-    """What the other shards must know of one: a few numbers. First and last are of the scan.
+    """The summary of one shard for the others. First and last are in the order of the scan.
 
-    Two neighbours, in the order of the scan, belong together unless a head lies between them: a
-    flag of either says so, or the ids at their edges differ.
+    Two neighbouring shards continue a segment unless a head separates them: a flag of either shard
+    is set, or their edge ids differ.
     """
 
     has_rows: Array
@@ -36,10 +36,10 @@ class ShardSummary(NamedTuple):
 def summary_of(
     totals: Any, encoding: SegmentEncoding, is_head: Array, num_valid: Array, reverse: bool
 ) -> ShardSummary:
-    """Sums up this shard. `totals` are its inclusive results, `is_head` its heads inside."""
+    """Summarizes this shard, from its inclusive results `totals` and its inner heads `is_head`."""
     last_row = jnp.maximum(num_valid - 1, 0)
     first, last = (last_row, 0) if reverse else (0, last_row)
-    # A head flag stands at the front of its segment, whichever way the scan goes.
+    # A head flag marks the front of its segment, in either direction of the scan.
     begins = jnp.zeros((), jnp.bool_) if encoding.head_flags is None else encoding.head_flags[0]
     no_head = jnp.zeros_like(begins)
     ids = encoding.segment_ids
@@ -55,15 +55,15 @@ def summary_of(
 
 
 def carry_into_shard(summary: ShardSummary, scan: Scan, axis_name: AxisName) -> tuple[Array, Any]:
-    """Whether the scan goes on from the shards before this one, and with what."""
+    """Whether the scan continues from the previous shards, and the carry."""
     shards = _all_gather(summary, axis_name)
-    place = jax.lax.axis_index(axis_name)
+    position = jax.lax.axis_index(axis_name)
     num_shards = shards.has_rows.shape[0]
     if scan.reverse:
         shards = jax.tree.map(lambda leaf: jnp.flip(leaf, 0), shards)
-        place = num_shards - 1 - place
+        position = num_shards - 1 - position
 
-    # Shards without rows are passed over.
+    # Empty shards are skipped.
     numbers = jax.lax.iota(jnp.int32, num_shards)
     latest = jax.lax.cummax(jnp.where(shards.has_rows, numbers, -1))
     before = jnp.concatenate([jnp.full_like(latest[:1], -1), latest[:-1]])
@@ -76,8 +76,8 @@ def carry_into_shard(summary: ShardSummary, scan: Scan, axis_name: AxisName) -> 
     )
     heads = shards.has_rows & (restarts | shards.has_head_inside)
     carries = _scan_shards(shards.has_rows, heads, shards.total, scan)
-    goes_on = ~restarts[place] & summary.has_rows
-    return goes_on, take_rows(carries, jnp.maximum(place - 1, 0))
+    goes_on = ~restarts[position] & summary.has_rows
+    return goes_on, take_rows(carries, jnp.maximum(position - 1, 0))
 
 
 def _scan_shards(has_rows: Array, heads: Array, totals: Any, scan: Scan) -> Any:
@@ -96,14 +96,14 @@ def _scan_shards(has_rows: Array, heads: Array, totals: Any, scan: Scan) -> Any:
 
 @dataclass(frozen=True)
 class _OfShardsWithRows:
-    """An operator on pairs (whether there are rows, their total). Hashable: it is static."""
+    """Lifts an operator to pairs (has rows, total). Hashable: it is static."""
 
     op: Any
 
     def __call__(self, left: tuple[Array, Any], right: tuple[Array, Any]) -> tuple[Array, Any]:
         left_has_rows, left_total = left
         right_has_rows, right_total = right
-        # Where there is no row there is no value: the operator sees one that there is.
+        # A shard without rows has no value: the operator gets the other one instead.
         first = _select(left_has_rows, left_total, right_total)
         second = _select(right_has_rows, right_total, left_total)
         combined = self.op(first, second)
@@ -120,10 +120,9 @@ def _select(flag: Array, row: Any, other: Any) -> Any:
 def with_carry(
     goes_on: Array, carry: Any, results: Any, is_before_head: Array, combine: Any, identity: Any
 ) -> Any:
-    """Combines what is carried in with the rows before the first head.
+    """Combines the carry with the rows before the first head.
 
-    `identity` stands for the carry in the other rows, whose results and derivatives it must not
-    touch.
+    The other rows are combined with `identity`, which must not change their results or derivatives.
     """
     takes_carry = is_before_head & goes_on
     carried = jax.tree.map(

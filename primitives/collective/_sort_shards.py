@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The sort of checked arguments that every form of `radix_sort` over a mesh is made of."""
+"""The sort of checked arguments behind all forms of `radix_sort` over a mesh."""
 
 import functools
 from typing import Any
@@ -19,7 +19,7 @@ from ._sorted_runs import Dealing, SortOrder, deal_out_sorted, plan_shares
 def sort_shards(
     columns: tuple[Array, ...], values: Any, order: SortOrder, num_valid: Array, dealing: Dealing
 ) -> tuple[tuple[Array, ...], Any, Array]:
-    """Sorts columns and values; returns them with the number of rows that this shard ends with."""
+    """Sorts columns and values; returns this shard's share and its number of rows."""
     if values is None and len(columns) == 1:
         key, count = _sort_single_key(columns[0], order, num_valid, dealing)
         return (key,), None, count
@@ -45,7 +45,7 @@ def _sort_by_rows(
 def _sort_single_key(
     key: Array, order: SortOrder, num_valid: Array, dealing: Dealing
 ) -> tuple[Array, Array]:
-    """Sorts one key that nothing else travels with: no row ids are needed."""
+    """Sorts a single key without values, which needs no row ids."""
     plain_key = jax.lax.stop_gradient(key)
     sort_keys = functools.partial(radix_sort, descending=order.descending, bits=order.bits)
     (sorted_key,) = sort_keys((plain_key,), num_valid=num_valid)

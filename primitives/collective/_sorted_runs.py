@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Sorted shards into one sorted whole: splitters, one exchange, and a last local sort."""
+"""Combines sorted shards into one sorted sequence: splitters, an exchange, a final local sort."""
 
 import functools
 from collections.abc import Callable
@@ -19,19 +19,19 @@ from ._packing import pack_rows, unpack_rows
 from ._splitters import even_ranks, full_ranks, rows_before_ranks
 from ._wide_counts import psum_wide
 
-# Which share of the sorted rows each shard ends with: an even one, or its capacity before the
-# next shard gets a row (the layout of a global array that ends in padding).
+# The share of each shard: an even one, or its full capacity before the next shard gets a row (the
+# layout of a global array with padding at the end).
 Layout = Literal["even", "full"]
 
 
 class Dealing(NamedTuple):
-    """Where sorted rows go.
+    """The distribution of rows over the shards.
 
     Attributes:
         axis_name: mesh axis of the rows, or a tuple of axes.
         layout: the share of each shard.
-        transport: how the rows travel.
-        capacity: rows that a shard has room for; as many as it holds before if None.
+        transport: the transport of the exchange.
+        capacity: most rows of a shard; None for its number of rows before the exchange.
     """
 
     axis_name: AxisName
@@ -41,13 +41,13 @@ class Dealing(NamedTuple):
 
 
 class SortOrder(NamedTuple):
-    """How key columns compare: a direction and a number of bits for each."""
+    """The order of key columns: a direction and a number of bits for each."""
 
     descending: tuple[bool, ...]
     bits: tuple[int | None, ...]
 
     def words(self, columns: tuple[Array, ...]) -> tuple[OrderedWord, ...]:
-        """The columns as words in their order."""
+        """Maps the columns to words in this order."""
         return ordered_words(columns, self.descending, self.bits)
 
 
@@ -59,18 +59,18 @@ def deal_out_sorted(
     num_valid: Array,
     dealing: Dealing,
 ) -> tuple[tuple[tuple[Array, ...], Any], Array]:
-    """Deals the rows `(columns, values)` out to the shards in the order of their columns.
+    """Distributes the rows `(columns, values)` over the shards in the order of their columns.
 
     Args:
         rows: this shard's rows.
-        row_ids: the permutation that sorts them.
+        row_ids: the permutation that sorts this shard's rows.
         sorted_words: the words of the sorted columns.
-        order: how the columns compare.
+        order: the order of the columns.
         num_valid: number of valid rows.
-        dealing: where the rows go, and how.
+        dealing: the distribution of the rows.
 
     Returns:
-        The rows that this shard ends with, sorted, and how many they are.
+        This shard's sorted rows, and their number.
     """
     capacity = row_ids.shape[0] if dealing.capacity is None else dealing.capacity
     runs = plan_shares(sorted_words, num_valid, capacity, dealing)
@@ -97,7 +97,7 @@ def _route(move: Callable[[Array, Runs], Array], matrix: Array, plan: Any) -> Ar
 def plan_shares(
     sorted_words: tuple[OrderedWord, ...], num_valid: Array, capacity: int, dealing: Dealing
 ) -> Runs:
-    """The runs that take every row of the sorted shards to the shard whose share it is in."""
+    """Plans the runs of an exchange that gives each shard its share of the sorted rows."""
     axis_name = dealing.axis_name
     num_shards = num_shards_on(axis_name, "radix_sort")
     total = psum_wide(num_valid, axis_name)

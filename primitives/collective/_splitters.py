@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Exact splitters: the keys of given global ranks in sorted shards, digit by digit from the top."""
+"""Exact splitters: keys of given global ranks in sorted shards, from the top digit down."""
 
 from typing import NamedTuple
 
@@ -26,12 +26,12 @@ from ._wide_counts import (
     widen,
 )
 
-# Queries a round: more digits a round are fewer rounds of small messages, but more searches.
+# Queries per round. Wider digits mean fewer rounds of small messages, but more searches.
 _MOST_QUERIES = 4096
 
 
 def even_ranks(total: WideCount, num_shards: int) -> WideCount:
-    """Global rank of the first row of each shard but the first, where all get an equal share.
+    """Global ranks of the first rows of shards 1, 2, ... in an even distribution.
 
     The first `total % num_shards` shards get one row more than the others.
     """
@@ -41,7 +41,7 @@ def even_ranks(total: WideCount, num_shards: int) -> WideCount:
 
 
 def full_ranks(total: WideCount, num_shards: int, capacity: int) -> WideCount:
-    """The same, where each shard is filled to its capacity before the next gets a row."""
+    """The same if each shard is filled to its capacity before the next one gets a row."""
     shards = jnp.arange(1, num_shards, dtype=jnp.int32)
     return minimum(times_small(widen(np.int32(capacity)), shards), total)
 
@@ -52,15 +52,15 @@ def keys_of_ranks(
     ranks: WideCount,
     axis_name: AxisName,
 ) -> tuple[Array, ...]:
-    """For each rank, the largest words that no more than `rank` rows of the mesh are less than.
+    """Finds, for each rank, the largest words with at most `rank` smaller rows on the mesh.
 
-    Where a row of that rank exists, it is the key of that row. One round settles one digit of
-    every rank at once: each shard counts, by binary search, its rows below every candidate, and
-    one `psum` adds the counts.
+    If a row of that rank exists, these are the words of its key. One round settles one digit of all
+    ranks: each shard counts its rows below every candidate by binary search, and one `psum` adds
+    the counts.
     """
     words = tuple(column.ordered() for column in sorted_columns)
     num_ranks = ranks.low.shape[0]
-    found = tuple(jnp.zeros((num_ranks,), word.dtype) for word in words)
+    prefix = tuple(jnp.zeros((num_ranks,), word.dtype) for word in words)
     digit_bits = 8 if num_ranks * 255 <= _MOST_QUERIES else 4
 
     for level, (column, word) in enumerate(zip(sorted_columns, words, strict=True)):
@@ -69,45 +69,45 @@ def keys_of_ranks(
 
         def settle_digit(
             i: Array,
-            found: tuple[Array, ...],
+            prefix: tuple[Array, ...],
             *,
             level: int = level,
             num_digits: int = num_digits,
             digits: Array = digits,
         ) -> tuple[Array, ...]:
-            i = jnp.asarray(i, jnp.int32)  # without jit JAX hands over a Python integer
+            i = jnp.asarray(i, jnp.int32)  # without jit JAX passes a Python integer
             shift = (digit_bits * (num_digits - 1 - i)).astype(digits.dtype)
-            candidates = [jnp.repeat(part, digits.shape[0]) for part in found]
-            candidates[level] = (found[level][:, None] | (digits << shift)[None, :]).reshape(-1)
+            candidates = [jnp.repeat(part, digits.shape[0]) for part in prefix]
+            candidates[level] = (prefix[level][:, None] | (digits << shift)[None, :]).reshape(-1)
             counts = psum_wide(lower_bound(words, tuple(candidates), num_valid), axis_name)
             shape = (num_ranks, digits.shape[0])
             passes = is_less_equal(
                 WideCount(counts.high.reshape(shape), counts.low.reshape(shape)),
                 WideCount(ranks.high[:, None], ranks.low[:, None]),
             )
-            # Counts grow with the candidate, so the ones that pass are the smallest.
+            # Counts grow with the candidate, so the smallest candidates pass.
             digit = jnp.sum(passes, axis=1, dtype=jnp.int32).astype(digits.dtype)
-            settled = found[level] | (digit << shift)
-            return (*found[:level], settled, *found[level + 1 :])
+            settled = prefix[level] | (digit << shift)
+            return (*prefix[:level], settled, *prefix[level + 1 :])
 
-        found = _invariant_loop(np.int32(num_digits), settle_digit, found, words, axis_name)
-    return found
+        prefix = _invariant_loop(np.int32(num_digits), settle_digit, prefix, words, axis_name)
+    return prefix
 
 
-def _invariant_loop(num_rounds, step, found, words, axis_name):
-    # What the loop carries may vary over mesh axes other than the one that it sums over.
+def _invariant_loop(num_rounds, step, prefix, words, axis_name):
+    # The loop's carry may vary over mesh axes other than the one that it sums over.
     own = frozenset((axis_name,) if isinstance(axis_name, str) else axis_name)
-    found = as_varying(found, varying_axes(words) - own)
-    return jax.lax.fori_loop(np.int32(0), num_rounds, step, found)
+    prefix = as_varying(prefix, varying_axes(words) - own)
+    return jax.lax.fori_loop(np.int32(0), num_rounds, step, prefix)
 
 
 class _Ties(NamedTuple):
-    """A shard's rows around the key of each rank."""
+    """Counts of a shard's rows around the key of each rank."""
 
     num_less: Array
     num_equal: Array
-    # Rows of the whole mesh that equal the key and stand before the rank, and those of them on
-    # the shards before this one.
+    # Rows of the whole mesh that equal the key and precede the rank, and rows that equal the key on
+    # the previous shards.
     equal_before_rank: WideCount
     equal_before_shard: WideCount
 
@@ -139,23 +139,23 @@ def rows_before_ranks(
     ranks: WideCount,
     axis_name: AxisName,
 ) -> Array:
-    """How many of this shard's sorted rows stand before each of the global ranks.
+    """Counts this shard's sorted rows before each of the global ranks.
 
-    Rows with equal keys are in the order of their shards, so the counts of all shards add up to
-    the ranks exactly, whatever the keys.
+    Rows with equal keys are in the order of their shards, so the counts of all shards add up to the
+    ranks exactly, for any keys.
     """
     ties = _ties_at_ranks(sorted_columns, num_valid, ranks, axis_name)
     dealt_here = saturated(subtract(ties.equal_before_rank, ties.equal_before_shard))
     return ties.num_less + jnp.minimum(dealt_here, ties.num_equal)
 
 
-def place_of_ranks(
+def position_of_ranks(
     sorted_columns: tuple[OrderedWord, ...],
     num_valid: Array,
     ranks: WideCount,
     axis_name: AxisName,
 ) -> tuple[Array, Array]:
-    """Where the row of each rank stands among this shard's sorted rows, and whether it is here."""
+    """The position of each rank's row in this shard's sorted rows, and whether it is here."""
     ties = _ties_at_ranks(sorted_columns, num_valid, ranks, axis_name)
     offset = saturated(subtract(ties.equal_before_rank, ties.equal_before_shard))
     reaches = is_less_equal(ties.equal_before_shard, ties.equal_before_rank)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The first k rows of a mesh axis in the order of a sort."""
+"""The k first rows in the order of a sort, over the shards of a mesh axis."""
 
 import functools
 
@@ -36,9 +36,9 @@ def top_k(
         x: this shard's elements, of shape `(rows,)` and any key dtype.
         k: number of elements, in `[0, num_shards x rows]`. Static.
         axis_name: mesh axis of the rows, or a tuple of axes.
-        largest: the largest first; else the smallest first.
+        largest: finds the largest elements if True, else the smallest.
         num_valid: number of valid rows of this shard, at its front; all rows by default.
-            Where fewer than `k` count on the mesh, padding fills the end of the result.
+            With fewer than `k` valid rows on the mesh, padding fills the end of the result.
 
     Returns:
         `TopK(values, row_ids)`, each of shape `(k,)`, the same on every shard; row ids are global,
@@ -46,7 +46,7 @@ def top_k(
 
     Raises:
         ValueError: `k` is out of range, or `axis_name` is not an axis of the enclosing `shard_map`.
-        TypeError: a dtype that cannot be sorted by, or `k` is traced.
+        TypeError: a dtype that is not a key dtype, or `k` is traced.
 
     Cost:
         Work O(rows + num_shards x k). Communication: one `all_gather` of `min(k, rows)` elements
@@ -75,7 +75,7 @@ def top_k(
     local_ids = top_k_words(ordered_word(column, descending=largest), num_candidates, valid)
     row_ids = take_rows(global_row_ids(num_rows, axis_name, caller), local_ids)
     is_padding = jax.lax.iota(jnp.int32, num_candidates) >= valid
-    # Candidates stand in the order of their shards, so a stable sort gives ties to the lowest id.
+    # Candidates are in the order of their shards, so a stable sort gives ties to the lowest id.
     rows = (jax.lax.stop_gradient(take_rows(column, local_ids)), row_ids, is_padding)
     words = jax.lax.all_gather(pack_rows(rows), axis_name, tiled=True, to="invarying")
     candidates = unpack_rows(words, rows)

@@ -37,29 +37,28 @@ def unique(
         capacity: most distinct keys of a shard. Static; by default its number of rows, which always
             suffices.
         return_index: also return the first row of each key, a global id `shard * rows + row`.
-        return_inverse: also, for each row of this shard, the place of its key among the distinct
-            ones of all shards.
+        return_inverse: also return, for each row of this shard, the position of its key among the
+            distinct keys of all shards.
         return_counts: also return the number of rows of each key, int32.
         num_valid: number of valid rows of this shard, at its front; all rows by default.
-        transport: how the rows travel; see `partition`.
+        transport: transport of the rows; see `partition`.
 
     Returns:
         `Unique(unique_keys, row_ids, inverse, counts, count)`: this shard's range of the distinct
-        keys, at its front, sorted, with what is known of them; `count` is this shard's. Each key
-        is on one shard, and those of a shard are less than those of the next. `inverse` has an
-        entry for each row, zero in padding. Ids and places are int32, or int64 if the mesh holds
+        keys, at its front, sorted, with the requested results; `count` is the number of this
+        shard's keys. Each key is on one shard, and the shards' ranges ascend. `inverse` has an
+        entry for each row, zero in padding. Ids and positions are int32, or int64 if the mesh holds
         more than 2^31 rows. Results that were not requested are `None`.
 
     Raises:
-        TypeError: a dtype that cannot be sorted by, or `capacity` is traced.
+        TypeError: a dtype that is not a key dtype, or `capacity` is traced.
         ValueError: keys that differ in length or are not one-dimensional, ids need 64 bits without
             x64 mode, `transport` is unknown, or `axis_name` is not an axis of the enclosing
             `shard_map`.
 
     Cost:
         Work O(rows x key bytes), a sort of the rows and one of the distinct keys. Communication:
-        that of `reduce_by_key`; an inverse sends a number back for each distinct key of each
-        shard.
+        that of `reduce_by_key`; an inverse sends back a number for each distinct key of each shard.
 
     Guarantees:
         Deterministic; differentiable in float keys.
@@ -99,10 +98,11 @@ def unique(
         counts = segments_of(runs, capacity).add(runs.moved(counts))
         counts = of_runs(counts, capacity, count)
     if return_inverse:
-        places = total_before(count, row_id_dtype(num_rows * num_shards, caller), axis_name)
-        places = places + jnp.maximum(runs.of_rows(runs.segment_ids), 0).astype(places.dtype)
-        places = send_back(places, sent, num_rows, axis_name, transport)
+        positions = total_before(count, row_id_dtype(num_rows * num_shards, caller), axis_name)
+        in_shard = jnp.maximum(runs.of_rows(runs.segment_ids), 0)
+        positions = positions + in_shard.astype(positions.dtype)
+        positions = send_back(positions, sent, num_rows, axis_name, transport)
         is_valid = jax.lax.iota(jnp.int32, num_rows) < valid
-        inverse = take_rows_or_zeros(places, inverse, is_valid)
+        inverse = take_rows_or_zeros(positions, inverse, is_valid)
     unique_keys = unique_columns if is_tuple else unique_columns[0]
     return Unique(unique_keys, row_ids, inverse, counts, count)

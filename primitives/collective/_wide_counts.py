@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Counts of rows over a whole mesh: exact past 2^31, with x64 mode off too.
+"""Counts of rows over a whole mesh: exact past 2^31, even without x64 mode.
 
 A shard holds fewer than 2^31 rows, a mesh may hold more. A wide count is two unsigned words of 32
 bits; sums over shards add halves of 16 bits, which cannot overflow below 2^16 shards.
@@ -20,14 +20,14 @@ _INT32_MAX = np.int32(2**31 - 1)
 
 
 class WideCount(NamedTuple):
-    """The number `high * 2**32 + low`, for arrays of numbers."""
+    """The number `high * 2**32 + low`, elementwise."""
 
     high: Array
     low: Array
 
 
 def widen(counts: Any) -> WideCount:
-    """Wide counts of integers that are not negative."""
+    """Converts non-negative integers to wide counts."""
     counts = jnp.asarray(counts)
     if counts.dtype.itemsize == 8:
         words = counts.astype(jnp.uint64)
@@ -48,7 +48,7 @@ def sum_wide(counts: Array, axis: int) -> WideCount:
 
 
 def cumsum_wide(counts: Array, axis: int) -> WideCount:
-    """Running sums of int32 counts along an array axis, each including its own entry."""
+    """Inclusive running sums of int32 counts along an array axis."""
     high, low = _halves(counts)
     return _from_halves(
         jnp.cumsum(high, axis, dtype=jnp.uint32), jnp.cumsum(low, axis, dtype=jnp.uint32)
@@ -72,7 +72,7 @@ def add(a: WideCount, b: WideCount) -> WideCount:
 
 
 def subtract(a: WideCount, b: WideCount) -> WideCount:
-    """`a - b`, or zero where `b` is the greater."""
+    """`a - b`, or zero if `b` is greater."""
     borrow = (a.low < b.low).astype(jnp.uint32)
     is_positive = is_less_equal(b, a)
     zero = jnp.uint32(0)
@@ -103,7 +103,7 @@ def times_small(a: WideCount, factor: Array) -> WideCount:
 
 
 def divide_small(a: WideCount, divisor: int) -> tuple[WideCount, Array]:
-    """Quotient and remainder by a static divisor below 2^16, digit by digit of 16 bits."""
+    """Quotient and remainder by a static divisor below 2^16, in digits of 16 bits."""
     by = np.uint32(divisor)
     remainder = jnp.zeros_like(a.low)
     digits = []
@@ -116,12 +116,12 @@ def divide_small(a: WideCount, divisor: int) -> tuple[WideCount, Array]:
 
 
 def even_share_of(total: WideCount, num_shards: int, shard: Array) -> Array:
-    """The part of `total` that a shard gets where all get the same, give or take one; int32."""
+    """A shard's share of `total` in an even distribution, int32."""
     quotient, remainder = divide_small(total, num_shards)
     return saturated(quotient) + (shard < remainder).astype(jnp.int32)
 
 
 def saturated(a: WideCount) -> Array:
-    """The count as an int32, or the largest int32 where it does not fit."""
+    """Converts a count to int32, saturating."""
     fits = (a.high == 0) & (a.low <= _INT32_MAX.astype(np.uint32))
     return jnp.where(fits, a.low, _INT32_MAX.astype(np.uint32)).astype(jnp.int32)

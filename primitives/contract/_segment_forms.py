@@ -177,9 +177,9 @@ HAVE_DDOF = ("var", "std")
 
 _X = """x: array of shape `(rows, ...)`, or a pytree of them{sharded}.
     """
-_ROWS = """segment_ids: segment of each row, integers of shape `(rows,)`. Rows whose id lies outside
-        `[0, num_segments)` belong to no segment: they are dropped, also where it is negative.
-    num_segments: number of segments. Static.
+_ROWS = """segment_ids: segment of each row, integers of shape `(rows,)`. Rows with an id outside
+    `[0, num_segments)`, negative ids included, are dropped. num_segments: number of segments.
+    Static.
     """
 _SETTINGS = {
     "axis_name": """axis_name: mesh axis of the rows, or a tuple of axes.

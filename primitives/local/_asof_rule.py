@@ -157,9 +157,9 @@ def head_flags(parts: tuple[Array, ...], before: tuple[Array, ...] | None = None
     return flags
 
 
-def find_places(
+def find_positions(
     is_match: Array,
-    places: Array,
+    positions: Array,
     time_heads: Array | None,
     rule: AsofRule,
     scan: Callable[[Array, Scan], Array],
@@ -175,15 +175,15 @@ def find_places(
     """
     before = behind = None
     if rule.direction != "forward":
-        before = scan(jnp.where(is_match, places, -1), Scan("max", False, rule.looks_past))
+        before = scan(jnp.where(is_match, positions, -1), Scan("max", False, rule.looks_past))
         if rule.looks_past:
             # Right rows stand first: what was before the head of a time is less than that.
             assert time_heads is not None
             before = scan(jnp.where(time_heads, before, -1), Scan("max", False, False))
         before = jnp.maximum(before, -1)
     if rule.direction != "backward":
-        nowhere = np.array(np.iinfo(places.dtype).max, places.dtype)
-        behind = scan(jnp.where(is_match, places, nowhere), Scan("min", True, False))
+        nowhere = np.array(np.iinfo(positions.dtype).max, positions.dtype)
+        behind = scan(jnp.where(is_match, positions, nowhere), Scan("min", True, False))
         behind = jnp.where(behind == nowhere, -1, behind)
     return Found(before, behind)
 

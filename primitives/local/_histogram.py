@@ -38,33 +38,34 @@ def histogram(
 ) -> Histogram:
     """Counts numbers in equal bins, or in bins of given edges, by the rules of `numpy.histogram`.
 
-    A bin holds its left edge and not its right one, but for the last bin, which holds both. Numbers
-    outside of all bins and NaN are dropped.
+    A bin includes its left edge and excludes its right one; the last bin includes both. NaN and
+    numbers outside all bins are dropped.
 
     Args:
         x: array of shape `(rows,)`, of any key dtype.
         bins: number of equal bins. Static; ten by default.
-        edges: the edges of the bins, an ascending array of two or more, in place of `bins`.
-        range: the outer edges of equal bins, two numbers; the least and the greatest finite number
-            of `x` if left out, a half less and more where they are the same.
+        edges: the edges of the bins, an ascending array of two or more, an alternative to `bins`.
+        range: the outer edges of equal bins, two numbers; by default the smallest and the largest
+            finite number of `x`, widened by a half on each side if they are equal.
         weights: weight of each row, an array of shape `(rows,)`; one by default.
         num_valid: number of valid rows, at the front; all rows by default.
 
     Returns:
         `Histogram(counts, edges)`. Counts are int32, or of the dtype of `weights` (int32
-        for bool). Equal edges are of the dtype of a float `x`, else of JAX's default float.
+        for bool). Equal edges are of the dtype of a float `x`, otherwise of JAX's default float.
 
     Raises:
         TypeError: a dtype that has no order, or `bins` is traced.
-        ValueError: `bins` is less than one, there are fewer than two edges, both are given, known
-            edges do not ascend, a known `range` is not finite and ascending, or lengths differ.
+        ValueError: `bins` is less than one, there are fewer than two edges, both are given,
+            concrete edges do not ascend, a concrete `range` is not finite and ascending, or lengths
+            differ.
 
     Cost:
         Work O(rows) for equal bins, O(rows x log(bins)) for given edges. No communication.
 
     Guarantees:
         Deterministic; the counts and edges are NumPy's bit for bit, as long as its bins are wider
-        than its rounding; differentiable in `weights`, which are added as by `segment_sum`. On GPU,
+        than its rounding; differentiable in `weights`, which are added as in `segment_sum`. On GPU,
         where XLA's quotients of float32 are not rounded exactly, equal edges of float32 may lie a
         few units in the last place beside NumPy's; rows are counted by the edges returned.
 
@@ -227,10 +228,10 @@ def equal_edges(ends: Array, num_bins: int) -> Array:
     # A divisor that the compiler knows it would turn into a factor, which rounds otherwise.
     divisor = jnp.where(first < last, num_bins, 1).astype(first.dtype)
     step = _rounded(_rounded(last - first, dtype) / divisor, dtype)
-    places = jax.lax.iota(jnp.int32, num_bins + 1).astype(first.dtype)
+    edge_numbers = jax.lax.iota(jnp.int32, num_bins + 1).astype(first.dtype)
     # No step is negative. The sign is taken off so that no compiler fuses product and sum into
     # one operation, which would round once.
-    edges = _rounded(jnp.abs(_rounded(places * step, dtype)) + first, dtype)
+    edges = _rounded(jnp.abs(_rounded(edge_numbers * step, dtype)) + first, dtype)
     return edges.at[num_bins].set(last).astype(dtype)
 
 
@@ -271,8 +272,8 @@ def digit_histogram(
 ) -> Int[Array, " digits"]:
     """Counts keys by a digit of theirs, as a radix sort sees it.
 
-    The digit is bits `shift` to `shift + bits` of the key's ordered word: an unsigned integer as it
-    is, a signed one with its sign bit turned, a float of 32 or 64 bits by its ordered bits.
+    The digit is bits `shift` to `shift + bits` of the key's ordered word: an unsigned integer
+    unchanged, a signed one with its sign bit flipped, a float of 32 or 64 bits by its ordered bits.
 
     Args:
         keys: array of shape `(rows,)`, of any key dtype.
@@ -284,8 +285,8 @@ def digit_histogram(
         The counts of the digits from 0 to `2**bits - 1`, int32.
 
     Raises:
-        TypeError: a dtype that cannot be sorted by, or `shift` or `bits` is traced.
-        ValueError: the digit lies outside of the key's bits.
+        TypeError: a dtype that is not a key dtype, or `shift` or `bits` is traced.
+        ValueError: the digit is outside the key's bits.
 
     Cost:
         Work O(rows + 2**bits). No communication.

@@ -24,9 +24,9 @@ def isin(
     Args:
         keys: one array of shape `(rows,)`, or a tuple of them. -0.0 equals 0.0, and unlike in NumPy
             NaN equals NaN, as in pandas and everywhere in this library.
-        test_keys: the keys to look for: as many columns of the same dtypes, in any order, of any
-            length, and as often as they come.
-        invert: flag the rows with a key outside the set instead. Static.
+        test_keys: the keys to look for: the same number of columns, of the same dtypes, in any
+            order, of any length, and as often as they come.
+        invert: flags the rows with a key outside the set instead. Static.
         num_valid: numbers of valid rows of `keys` and of `test_keys`, at their fronts.
 
     Returns:

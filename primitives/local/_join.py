@@ -36,21 +36,20 @@ def join(
 ) -> Joined:
     """Pairs the rows of two sides whose keys are equal, many to many.
 
-    The rows themselves are fetched by the ids that come out: `values[joined.left_rows]`.
+    Gather the rows by the returned ids: `values[joined.left_rows]`.
 
     Args:
         left_keys: one array of shape `(left_rows,)`, or a tuple of them, most significant first.
             NaN matches NaN, and -0.0 matches 0.0, as in pandas.
-        right_keys: as many columns of the same dtypes, each of shape `(right_rows,)`.
-        how: which rows come out, and in which order (pandas').
+        right_keys: the same number of columns, of the same dtypes, each of shape `(right_rows,)`.
+        how: the kind of join, with pandas' order of rows.
 
-            - `"inner"`: the pairs, by left row, then right row.
-            - `"left"`: those, and each left row without a match in its place.
+            - `"inner"`: pairs, ordered by left row, then right row.
+            - `"left"`: the same, plus left rows without a match, in order.
             - `"right"`: the same with the sides swapped: by right row, then left row.
-            - `"outer"`: the pairs and the rows without a match of both sides, by key, then left
-              row, then right row.
-            - `"semi"`: the left rows that have a match, once each.
-            - `"anti"`: the left rows that have none.
+            - `"outer"`: pairs plus the unmatched rows of both sides, ordered by key, then left row,
+            then right row. - `"semi"`: the left rows with a match, once each. - `"anti"`: the left
+            rows without a match.
 
         capacity: pairs that the result has room for. Static. Semi and anti joins may leave it
             out, and have room for all left rows.
@@ -60,12 +59,12 @@ def join(
         `Joined(left_rows, right_rows, count)`, int32 each; -1 stands for no match, on both sides
         for what lies behind the last pair, and for the right side of a semi or anti join.
         `count > capacity` means that pairs did not fit: the first `capacity` of them are there.
-        The count is `2**31 - 1` where there are that many or more.
+        The count saturates at `2**31 - 1`.
 
     Raises:
         TypeError: dtypes of the sides differ or cannot be keys, or `capacity` is traced.
-        ValueError: numbers of columns or lengths differ, `how` is none of the above, or `capacity`
-            is left out of a join that needs it.
+        ValueError: numbers of columns or lengths differ, `how` is none of the above, or a join that
+            needs `capacity` has none.
 
     Cost:
         Work O(left_rows + right_rows + capacity) on CPU where the columns fit one word of 64 bits
@@ -98,7 +97,7 @@ def join_size(
     how: How = "inner",
     num_valid: tuple[NumValid, NumValid] | None = None,
 ) -> Int[Array, ""]:
-    """Counts the pairs of a join, without making them.
+    """Counts the pairs of a join without building them.
 
     Args:
         left_keys: as for `join`.
@@ -107,8 +106,8 @@ def join_size(
         num_valid: as for `join`.
 
     Returns:
-        The number of pairs, exact: int64 with x64 mode. Without it int32, which is `2**31 - 1`
-        where there are that many or more.
+        The number of pairs, exact: int64 with x64 mode. Without it int32, which saturates at `2**31
+        - 1`.
 
     Raises:
         TypeError: dtypes of the sides differ or cannot be keys.

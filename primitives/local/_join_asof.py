@@ -19,7 +19,7 @@ from ._asof_rule import (
     Found,
     as_asof,
     choose_rows,
-    find_places,
+    find_positions,
     head_flags,
     is_nan_word,
     split_words,
@@ -43,7 +43,7 @@ def join_asof(
 ) -> Int[Array, " left_rows"]:
     """Finds, for each left row, the right row whose time is closest to its own.
 
-    The rows are fetched by the ids that come out: `values[right_rows]`, where there is a match.
+    Gather the rows by the returned ids: `values[right_rows]`, where there is a match.
 
     Args:
         left: times of the left rows, or whatever else is to be compared, in any order, of shape
@@ -121,7 +121,7 @@ def _join_sides(sides: KeySides, tolerance: Array | None, rule: AsofRule) -> Arr
         row_ids = argsort_columns(words, num_valid)
         words = take_words(words, row_ids)
     group, time = split_words(words, left_times)
-    places = jax.lax.iota(jnp.int32, row_ids.shape[0])
+    positions = jax.lax.iota(jnp.int32, row_ids.shape[0])
     right_ids = row_ids - first_right
     is_match = (right_ids >= 0) & (right_ids < sides.num_b)
     is_match &= ~is_nan_word(time, left_times.dtype)
@@ -131,20 +131,24 @@ def _join_sides(sides: KeySides, tolerance: Array | None, rule: AsofRule) -> Arr
         arguments = ScanArguments(values, scan, None, num_valid)
         return scan_segments(arguments, heads.heads_inside(scan.reverse))
 
-    places_found = find_places(is_match, places, head_flags((*group, time)), rule, scan)
+    found_positions = find_positions(is_match, positions, head_flags((*group, time)), rule, scan)
     is_left = jax.lax.iota(jnp.int32, num_left) < sides.num_a
     is_left &= left_times == left_times
 
-    def candidate(place: Array) -> Candidate:
-        found = take_rows(right_ids, jnp.maximum(place, 0), is_unique=False)
-        found = jnp.where(place >= 0, found, -1)
-        home = jnp.zeros_like(found)
-        home = home.at[row_ids].set(found, unique_indices=True, mode="promise_in_bounds")
-        found = jax.lax.dynamic_slice_in_dim(home, first_left, num_left)
-        found = jnp.where(is_left, found, -1)
-        is_found = found >= 0
-        times = take_rows_or_zeros(right_times, jnp.maximum(found, 0), is_found)
-        return Candidate(found, times)
+    def candidate(position: Array) -> Candidate:
+        right_rows = take_rows(right_ids, jnp.maximum(position, 0), is_unique=False)
+        right_rows = jnp.where(position >= 0, right_rows, -1)
+        in_order = jnp.zeros_like(right_rows)
+        in_order = in_order.at[row_ids].set(
+            right_rows, unique_indices=True, mode="promise_in_bounds"
+        )
+        right_rows = jax.lax.dynamic_slice_in_dim(in_order, first_left, num_left)
+        right_rows = jnp.where(is_left, right_rows, -1)
+        has_match = right_rows >= 0
+        times = take_rows_or_zeros(right_times, jnp.maximum(right_rows, 0), has_match)
+        return Candidate(right_rows, times)
 
-    found = Found(*(None if place is None else candidate(place) for place in places_found))
+    found = Found(
+        *(None if position is None else candidate(position) for position in found_positions)
+    )
     return choose_rows(left_times, found, tolerance)

@@ -11,7 +11,7 @@ import numpy as np
 from ..contract._arguments import as_array, as_key, as_num_valid, type_of
 from ..contract._key_bits import ordered_words
 from ..contract._typing import Array, ArrayLike, Integer, Shaped
-from ._quantile_ranks import RankPlace, quantile_places
+from ._quantile_ranks import RankPosition, quantile_positions
 from ._radix_sort import argsort_columns
 from ._take import take_rows
 
@@ -29,19 +29,19 @@ def quantile(
 
     Args:
         x: array of shape `(rows,)`, of any key dtype.
-        q: numbers of any shape, in [0, 1]. Those that are not known while tracing are clipped.
+        q: numbers of any shape, in [0, 1]. Traced values are clipped.
         interpolation: the value between two rows: "linear" in the distance from both, their
             "midpoint", the "lower", the "higher" or the "nearest" one (at equal distance the one of
             even rank).
         num_valid: number of valid rows, at the front; all rows by default.
 
     Returns:
-        The quantiles, in the shape of `q`; of the dtype of a float `x`, else of JAX's default
-        float. NaN where a row is NaN, and where no row counts.
+        The quantiles, in the shape of `q`; of the dtype of a float `x`, otherwise of JAX's default
+        float. NaN if a row is NaN, and without valid rows.
 
     Raises:
-        TypeError: a dtype that cannot be sorted by, or `q` that are not numbers.
-        ValueError: a `q` that is known lies outside of [0, 1], or `interpolation` is unknown.
+        TypeError: a dtype that is not a key dtype, or a non-numeric `q`.
+        ValueError: a concrete `q` is outside [0, 1], or `interpolation` is unknown.
 
     Cost:
         Work O(rows x key bytes). No communication.
@@ -67,13 +67,13 @@ def quantile(
 @functools.partial(jax.jit, static_argnums=3)
 def _find(column: Array, q: Array, valid: Array, interpolation: str) -> Array:
     last = jnp.maximum(valid - 1, 0).astype(jnp.uint32)
-    places = quantile_places(jnp.zeros_like(last), last, q.reshape(-1))
+    positions = quantile_positions(jnp.zeros_like(last), last, q.reshape(-1))
     row_ids = argsort_columns(ordered_words((column,), (False,)), valid)
-    below = places.low.astype(jnp.int32)
+    below = positions.low.astype(jnp.int32)
     above = jnp.minimum(below + 1, last.astype(jnp.int32))
     wanted = jnp.concatenate([below, above, last.astype(jnp.int32)[None]])
     selected = take_rows(column, take_rows(row_ids, wanted, is_unique=False), is_unique=False)
-    return interpolated(selected, places, interpolation, q, valid == 0)
+    return interpolated(selected, positions, interpolation, q, valid == 0)
 
 
 def as_quantile_arguments(
@@ -103,22 +103,22 @@ def quantile_dtype(dtype: Any) -> Any:
 
 
 def interpolated(
-    selected: Array, places: RankPlace, interpolation: str, q: Array, is_empty: Array
+    selected: Array, positions: RankPosition, interpolation: str, q: Array, is_empty: Array
 ) -> Array:
     """The quantiles from the rows below them, the rows above them, and the last row of all."""
     dtype = quantile_dtype(selected.dtype)
     has_nan = jnp.isnan(selected[-1:]) if selected.dtype == dtype else jnp.zeros(1, jnp.bool_)
     wide = dtype if np.dtype(dtype).itemsize >= 4 else jnp.float32
     rows = selected.astype(wide)
-    num_places = q.size
-    below, above = rows[:num_places], rows[num_places : 2 * num_places]
-    fraction = places.fraction
+    num_positions = q.size
+    below, above = rows[:num_positions], rows[num_positions : 2 * num_positions]
+    fraction = positions.fraction
     if interpolation == "lower":
         result = below
     elif interpolation == "higher":
         result = jnp.where(fraction > 0, above, below)
     elif interpolation == "nearest":
-        is_odd = (places.low & np.uint32(1)) != 0
+        is_odd = (positions.low & np.uint32(1)) != 0
         is_above = (fraction > 0.5) | ((fraction == 0.5) & is_odd)
         result = jnp.where(is_above, above, below)
     else:

@@ -22,7 +22,7 @@ _WORD = 2.0**32
 _LARGEST_FLOAT32 = np.uint32(2**22)
 
 
-class RankPlace(NamedTuple):
+class RankPosition(NamedTuple):
     """The rank `high * 2**32 + low`, and what is missing to the place in question, below one."""
 
     high: Array
@@ -30,27 +30,27 @@ class RankPlace(NamedTuple):
     fraction: Array
 
 
-def quantile_places(last_high: Array, last_low: Array, q: Array) -> RankPlace:
+def quantile_positions(last_high: Array, last_low: Array, q: Array) -> RankPosition:
     """The place `last * q` for quantiles in [0, 1], of the last rank in two words."""
     if is_x64_enabled():
         last = last_high.astype(jnp.float64) * _WORD + last_low.astype(jnp.float64)
-        place = last * q.astype(jnp.float64)
-        rank = jnp.floor(place)
+        position = last * q.astype(jnp.float64)
+        rank = jnp.floor(position)
         high = jnp.floor(rank / _WORD)
         low = rank - high * _WORD
-        return RankPlace(high.astype(jnp.uint32), low.astype(jnp.uint32), place - rank)
-    exact = _exact_places(last_high, last_low, q)
-    place = last_low.astype(jnp.float32) * q
-    rank = jnp.floor(place)
+        return RankPosition(high.astype(jnp.uint32), low.astype(jnp.uint32), position - rank)
+    exact = _exact_positions(last_high, last_low, q)
+    position = last_low.astype(jnp.float32) * q
+    rank = jnp.floor(position)
     is_small = (last_high == 0) & (last_low <= _LARGEST_FLOAT32)
-    return RankPlace(
+    return RankPosition(
         jnp.where(is_small, np.uint32(0), exact.high),
         jnp.where(is_small, jnp.where(is_small, rank, 0).astype(jnp.uint32), exact.low),
-        jnp.where(is_small, place - rank, exact.fraction),
+        jnp.where(is_small, position - rank, exact.fraction),
     )
 
 
-def _exact_places(last_high: Array, last_low: Array, q: Array) -> RankPlace:
+def _exact_positions(last_high: Array, last_low: Array, q: Array) -> RankPosition:
     is_one = q >= 1
     part = jnp.where(is_one, np.float32(0), q)
     # Powers of two and differences of neighbours: nothing is rounded.
@@ -71,7 +71,7 @@ def _exact_places(last_high: Array, last_low: Array, q: Array) -> RankPlace:
     rank_low = rank_low + low_high
     rank_high = rank_high + (rank_low < low_high).astype(jnp.uint32)
     fraction = (low_low >> np.uint32(8)).astype(jnp.float32) * np.float32(2.0**-24)
-    return RankPlace(
+    return RankPosition(
         jnp.where(is_one, last_high, rank_high),
         jnp.where(is_one, last_low, rank_low),
         jnp.where(is_one, np.float32(0), fraction),

@@ -46,10 +46,11 @@ def radix_argsort(
         num_valid: number of valid rows, at the front; all rows by default.
 
     Returns:
-        Row ids, int32: `keys[row_ids]` is sorted. The padding from `num_valid` on keeps its place.
+        Row ids, int32: `keys[row_ids]` is sorted. The padding from `num_valid` on keeps its
+        position.
 
     Raises:
-        TypeError: a dtype that cannot be sorted by, or a 64-bit one without x64 mode.
+        TypeError: a dtype that is not a key dtype, or a 64-bit one without x64 mode.
         ValueError: keys that differ in length or are not one-dimensional, or `bits` out of range.
 
     Cost:
@@ -95,7 +96,7 @@ def radix_sort(
     Args:
         keys: one array of shape `(rows,)`, or a tuple of them, most significant first; bool,
             integers of 8 to 64 bits, or floats of 16 to 64 bits.
-        values: a pytree of arrays with leading axis `rows`; they move with their keys.
+        values: a pytree of arrays with leading axis `rows`, which move with their keys.
         descending: the direction, or one direction for each key.
         bits: for integer keys, compare only this many of the lowest bits, as an unsigned number.
             Static; all bits, in the order of the dtype, if left out. One number, or one for each
@@ -104,10 +105,10 @@ def radix_sort(
 
     Returns:
         The sorted keys, an array or a tuple, like the argument; with values `(keys, values)`. The
-        padding from `num_valid` on keeps its place.
+        padding from `num_valid` on keeps its position.
 
     Raises:
-        TypeError: a dtype that cannot be sorted by, or a 64-bit one without x64 mode.
+        TypeError: a dtype that is not a key dtype, or a 64-bit one without x64 mode.
         ValueError: arrays of different lengths, keys not one-dimensional, or `bits` out of range.
 
     Cost:

@@ -63,19 +63,19 @@ def reduce_by_key(
             leaves of `values`, or a pytree of them of the same structure. Static.
         capacity: most distinct keys of the result. Static; by default the number of rows.
         num_valid: number of valid rows, at the front; all rows by default.
-        is_sorted: a promise that equal keys stand together and in their order, which saves
-            the sort. Without it kept, a key comes once for each of its runs. Static.
+        is_sorted: promises that the keys are sorted, which saves the sort. If they are not, a key
+            occurs once for each of its runs. Static.
         ddof: delta degrees of freedom; "var" and "std" divide by the number of rows minus `ddof`.
             Static.
 
     Returns:
-        `ReducedRuns(unique_keys, values, num_runs)`, in the order of the keys, with zeros behind
-        the last. Keys have the bits of the first row that has them. `num_runs > capacity` means
-        that keys did not fit: the first `capacity` of them are there.
+        `ReducedRuns(unique_keys, values, num_runs)`, in the order of the keys, padded with zeros.
+        A key has the bits of its first row. `num_runs > capacity` means that keys did
+        not fit: the first `capacity` of them are there.
 
     Raises:
-        TypeError: a dtype that cannot be sorted by or that an op does not take, or a static
-            argument that is traced.
+        TypeError: a dtype that is not a key dtype or not supported by an op, or a traced static
+            argument.
         ValueError: lengths differ, or there is no such op.
 
     Cost:

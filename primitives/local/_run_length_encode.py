@@ -36,12 +36,12 @@ def run_length_encode(
         num_valid: number of valid rows, at the front; all rows by default.
 
     Returns:
-        `RunLengths(unique_keys, run_lengths, num_runs)`, in the order of the rows, with zeros
-        behind the last run. Keys have the bits of the first row of their run. `num_runs >
-        capacity` says that runs did not fit: the first `capacity` of them are there.
+        `RunLengths(unique_keys, run_lengths, num_runs)`, in the order of the rows, padded with
+        zeros. Keys have the bits of the first row of their run. `num_runs > capacity` says that
+        runs did not fit: the first `capacity` of them are there.
 
     Raises:
-        TypeError: a dtype that cannot be sorted by, or `capacity` is traced.
+        TypeError: a dtype that is not a key dtype, or `capacity` is traced.
         ValueError: keys that differ in length or are not one-dimensional.
 
     Cost:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs of rows with equal keys, in sorted rows or in rows as they stand."""
+"""Runs of rows with equal keys, in sorted rows or in rows without sorting."""
 
 from typing import Any, NamedTuple
 
@@ -50,7 +50,7 @@ class KeyRuns(NamedTuple):
         ), num_runs
 
     def lengths(self, capacity: int) -> Array:
-        """The rows of each run, int32; zeros behind the last run."""
+        """The rows of each run, int32; padded with zeros run."""
         # One more head than asked for ends the last run that there is room for.
         heads, num_runs = flagged_rows(self.is_head, capacity + 1, self.num_valid)
         is_run = jax.lax.iota(jnp.int32, capacity + 1) < num_runs
@@ -79,7 +79,7 @@ def find_runs(columns: tuple[Array, ...], num_valid: Array, is_sorted: bool) -> 
 def runs_of_words(
     words: tuple[OrderedWord, ...], row_ids: Array | None, num_valid: Array
 ) -> KeyRuns:
-    """The runs of equal words among rows as they stand."""
+    """The runs of equal words among rows without sorting."""
     is_valid = jax.lax.iota(jnp.int32, words[0].word.shape[0]) < num_valid
     is_head = jnp.zeros_like(is_valid)
     for column in words:

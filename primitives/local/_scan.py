@@ -18,11 +18,10 @@ def inclusive_scan(
     Args:
         x: any pytree of arrays with the same leading axis, along which the scan goes. For a named
             `op`, of key dtypes, and of complex numbers for `"add"` and `"mul"`.
-        op: `"add"`, `"mul"`, `"min"` or `"max"`, of every leaf by itself; or an associative
-            function of two rows, each a pytree like `x` without the leading axis, that returns
-            such a row. It need not commute: its first argument comes first in the order of the
-            scan.
-        reverse: from the last row to the first.
+        op: `"add"`, `"mul"`, `"min"` or `"max"`, applied to each leaf; or an associative function
+            of two rows, each a pytree like `x` without the leading axis, that returns such a row.
+            It need not commute: its first argument comes first in the order of the scan.
+        reverse: scan from the last row to the first.
         num_valid: number of valid rows, at the front; all rows by default.
 
     Returns:
@@ -30,19 +29,19 @@ def inclusive_scan(
         rows are zero.
 
     Raises:
-        TypeError: a dtype that `op` does not take, or `op` is a function that returns something
-            else than it takes.
+        TypeError: a dtype that `op` does not support, or a function `op` with a result unlike its
+            arguments.
         ValueError: leading axes differ, or `op` is unknown.
 
     Cost:
-        Work O(rows x row bytes). By a named operator one read and one write of the rows on CPU; by
-        a function O(rows) calls of it, in O(log rows) steps. No communication.
+        Work O(rows x row bytes). On CPU a named operator reads and writes the rows once; a function
+        is called O(rows) times, in O(log rows) steps. No communication.
 
     Guarantees:
-        Deterministic, whatever the number of threads; differentiable in `x`. Integers wrap around.
+        Deterministic, for any number of threads; differentiable in `x`. Integers wrap around.
         A sum of floats is off by at most `rows * eps` times the sum of the absolute values before
         it, a product by `rows * eps` of itself; both round float16 and bfloat16 at the end only.
-        Minimum and maximum are exact: the first of equal rows stands, and so does the first NaN.
+        Minimum and maximum are exact: the first of equal rows wins, and the first NaN.
 
     References:
         Blelloch (1990), "Prefix sums and their applications".
@@ -75,7 +74,7 @@ def exclusive_scan(
         initial: the value before the first row: one number, or a pytree like `x` of single rows.
             For a named `op` it defaults to the identity element: zero, one, or the largest or
             smallest number of the dtype. A function as `op` needs it.
-        reverse: from the last row to the first.
+        reverse: scan from the last row to the first.
         num_valid: number of valid rows, at the front; all rows by default.
 
     Returns:

@@ -24,9 +24,9 @@ def searchsorted(
     Args:
         sorted_keys: keys in the order of `radix_sort`: one array of shape `(rows,)`, or a tuple
             of them, most significant first.
-        queries: as many columns of the same dtypes, each of shape `(queries,)`.
+        queries: the same number of columns, of the same dtypes, each of shape `(queries,)`.
         side: before the keys that equal the query (`"left"`) or after them (`"right"`).
-        descending: the direction that the keys are sorted in, or one for each key.
+        descending: the direction of the sorted keys, or one direction for each key.
         num_valid: number of valid keys, at the front; all keys by default.
 
     Returns:

@@ -172,8 +172,8 @@ def _take_winners(matrix: Array, plan: tuple[Array, Array], *, over: Any) -> Arr
     winners, is_owner = plan
     if matrix.shape[0] == 0:
         return over.total(jnp.zeros(winners.shape, matrix.dtype))
-    places = jnp.minimum(winners, matrix.shape[0] - 1)
-    taken = jnp.take_along_axis(matrix, places, 0, mode="promise_in_bounds")
+    positions = jnp.minimum(winners, matrix.shape[0] - 1)
+    taken = jnp.take_along_axis(matrix, positions, 0, mode="promise_in_bounds")
     return over.total(jnp.where(is_owner, taken, jnp.zeros((), matrix.dtype)))
 
 
@@ -193,15 +193,15 @@ def reduce_end(rows: Array, segments: Segments, ddof: int, *, is_last: bool) -> 
     is_owner = segments.over.is_owner((ends >= 0) & (ends < INT32_MAX), is_last)
     if rows.shape[0] == 0:
         return segments.over.piece(jnp.zeros((segments.num_segments, *rows.shape[1:]), rows.dtype))
-    places = jnp.clip(ends, 0, rows.shape[0] - 1)
-    selected = segments.over.select(jax.lax.stop_gradient(rows), places, is_owner)
+    positions = jnp.clip(ends, 0, rows.shape[0] - 1)
+    selected = segments.over.select(jax.lax.stop_gradient(rows), positions, is_owner)
     route = functools.partial(_take_ends, over=segments.over)
-    return with_tangents(route, selected, rows, (places, is_owner))
+    return with_tangents(route, selected, rows, (positions, is_owner))
 
 
 def _take_ends(matrix: Array, plan: tuple[Array, Array], *, over: Any) -> Array:
-    places, is_owner = plan
-    taken = take_rows(matrix, places, is_unique=False)
+    positions, is_owner = plan
+    taken = take_rows(matrix, positions, is_unique=False)
     return over.total(jnp.where(is_owner[:, None], taken, jnp.zeros((), matrix.dtype)))
 
 

@@ -35,12 +35,12 @@ def segment_reduce(
     """Reduces the rows of each segment to one.
 
     Args:
-        x: array of shape `(rows, ...)`, or a pytree of them; None will do for "count".
-        segment_ids: segment of each row, integers of shape `(rows,)`. Rows whose id lies outside
-            `[0, num_segments)` belong to no segment: they are dropped, also where it is negative.
+        x: array of shape `(rows, ...)`, or a pytree of them; may be None for "count".
+        segment_ids: segment of each row, integers of shape `(rows,)`. Rows with an id outside `[0,
+            num_segments)`, negative ids included, are dropped.
         num_segments: number of segments. Static.
         op: "sum", "prod", "min", "max", "count", "mean", "var", "std", "first", "last", "any",
-            "all", "argmin" or "argmax"; the function of that name, as in `segment_sum`, says more.
+            "all", "argmin" or "argmax"; see the function of that name, such as `segment_sum`.
         num_valid: number of valid rows, at the front; all rows by default.
         fill_value: result of an empty segment, a number of the dtype of the result; by default the
             identity element of `op`: zero for a sum, infinity for a minimum, NaN for a mean, -1 for
@@ -56,16 +56,16 @@ def segment_reduce(
 
     Raises:
         TypeError: `segment_ids` or `first_id` are not integers, `num_segments` is traced, or a
-            dtype that `op` does not take.
-        ValueError: lengths differ, `op` is unknown, `num_segments` is less than one, or a
-            dtype does not hold a known `fill_value` or `first_id`.
+            dtype that `op` does not support.
+        ValueError: lengths differ, `op` is unknown, `num_segments` is less than one, or a dtype
+            cannot hold a concrete `fill_value` or `first_id`.
 
     Cost:
         Work O(rows + num_segments): one scatter for most, two for "mean", three for "argmin",
         "argmax", "var" and "std". Floats are summed on GPU by a sort of the ids. No communication.
 
     Guarantees:
-        Deterministic, on every platform; differentiable in `x` where the result is a float.
+        Deterministic, on every platform; differentiable in `x` if the result is a float.
 
     References:
         Blelloch (1990), "Prefix sums and their applications", on segmented operations.

@@ -41,11 +41,11 @@ def segmented_scan(
         op: as for `inclusive_scan`.
         head_flags: True where a segment begins, of shape `(rows,)`. The first row begins one
             anyway.
-        segment_ids: in place of `head_flags`, integers of shape `(rows,)`: a segment is a run of
-            equal ids. Rows of one id that do not stand together are several segments.
-        exclusive: leave out the row itself; the first row of a segment then gets the identity
+        segment_ids: an alternative to `head_flags`, integers of shape `(rows,)`: a segment is a run
+            of equal ids. Separate runs of the same id are separate segments.
+        exclusive: excludes the row itself; the first row of a segment then gets the identity
             element of `op`: zero, one, or the largest or smallest number of the dtype.
-        reverse: from the last row of each segment to the first.
+        reverse: scan from the last row of each segment to the first.
         initial: the value before the first row of each segment of an exclusive scan: one number, or
             a pytree like `x` of single rows. A function as `op` needs it.
         num_valid: number of valid rows, at the front; all rows by default.

@@ -32,25 +32,25 @@ def segmented_sort(
 ) -> Any:
     """Sorts the rows of each segment by their keys.
 
-    The segments come out in the order of their ids, so rows whose ids are sorted already stay
-    within their segment's rows.
+    The result is in the order of the segment ids, so rows with sorted ids stay within their
+    segment.
 
     Args:
         keys: one array of shape `(rows,)`, or a tuple of them, most significant first.
         segment_ids: segment of each row, integers of shape `(rows,)`.
-        num_segments: with it, ids lie in `[0, num_segments)`, and the sort looks at no more bits
-            of them than that needs. Static.
-        values: a pytree of arrays with leading axis `rows`; they move with their keys.
+        num_segments: promises that ids are in `[0, num_segments)`, so that the sort compares fewer
+            bits. Static.
+        values: a pytree of arrays with leading axis `rows`, which move with their keys.
         descending: the direction within segments, or one for each key.
         bits: for integer keys, compare only this many of the lowest bits, as in `radix_sort`.
         num_valid: number of valid rows, at the front; all rows by default.
 
     Returns:
         The sorted keys, an array or a tuple, like the argument; with values `(keys, values)`. The
-        padding from `num_valid` on keeps its place.
+        padding from `num_valid` on keeps its position.
 
     Raises:
-        TypeError: a dtype that cannot be sorted by, or `segment_ids` that are not integers.
+        TypeError: a dtype that is not a key dtype, or `segment_ids` that are not integers.
         ValueError: arrays of different lengths.
 
     Cost:

@@ -24,8 +24,7 @@ def select_rank(
 
     Args:
         x: array of shape `(rows,)`, of any key dtype.
-        ranks: integers of any shape, in `[0, rows)`. Ranks that are not known while tracing are
-            clipped to the rows that count.
+        ranks: integers of any shape, in `[0, rows)`. Traced ranks are clipped to the valid rows.
         num_valid: number of valid rows, at the front; all rows by default.
 
     Returns:
@@ -33,8 +32,8 @@ def select_rank(
         bit.
 
     Raises:
-        TypeError: a dtype that cannot be sorted by, or `ranks` that are not integers.
-        ValueError: a rank that is known lies outside `[0, rows)`, or `x` is empty.
+        TypeError: a dtype that is not a key dtype, or `ranks` that are not integers.
+        ValueError: a concrete rank is outside `[0, rows)`, or `x` is empty.
 
     Cost:
         Work O(rows x key bytes). No communication.
@@ -56,8 +55,8 @@ def select_rank(
     # A narrow integer cannot hold the last place; a wide one must be clipped before it is narrowed.
     ranks = ranks.astype(jnp.int32) if ranks.dtype.itemsize < 4 else ranks
     last = jnp.maximum(valid - 1, 0).astype(ranks.dtype)
-    places = jnp.clip(ranks, jnp.zeros((), ranks.dtype), last).astype(jnp.int32)
-    return take_rows(column, take_rows(row_ids, places, is_unique=False), is_unique=False)
+    positions = jnp.clip(ranks, jnp.zeros((), ranks.dtype), last).astype(jnp.int32)
+    return take_rows(column, take_rows(row_ids, positions, is_unique=False), is_unique=False)
 
 
 def as_ranks(ranks: Any, num_rows: int, caller: str) -> Array:

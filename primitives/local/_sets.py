@@ -37,16 +37,16 @@ def set_union(
     Args:
         a: one array of shape `(a_rows,)`, or a tuple of them, most significant first; in any order.
             Keys are equal as in `radix_sort`: -0.0 equals 0.0, and all NaNs are equal.
-        b: as many columns of the same dtypes, each of shape `(b_rows,)`.
+        b: the same number of columns, of the same dtypes, each of shape `(b_rows,)`.
         capacity: keys that the result has room for. Static; as many as there are rows of both if
             left out.
         num_valid: numbers of valid rows of `a` and of `b`, at their fronts.
 
     Returns:
         `KeySet(unique_keys, count)`, ascending, NaN last and once, padded with zeros;
-        an array or a tuple as `a` was given. Keys have the bits of the first row that has them, the
-        rows of `a` before those of `b`. `count > capacity` means that keys did not fit: the first
-        `capacity` of them are there.
+        an array or a tuple as `a` was given. A key has the bits of its first row, where rows of `a`
+        precede rows of `b`. `count > capacity` means that keys did not fit: the first `capacity` of
+        them are there.
 
     Raises:
         TypeError: dtypes of `a` and `b` differ or cannot be sorted by, or `capacity` is traced.
@@ -82,16 +82,15 @@ def set_intersection(
     Args:
         a: one array of shape `(a_rows,)`, or a tuple of them, most significant first; in any order.
             Keys are equal as in `radix_sort`: -0.0 equals 0.0, and all NaNs are equal.
-        b: as many columns of the same dtypes, each of shape `(b_rows,)`.
+        b: the same number of columns, of the same dtypes, each of shape `(b_rows,)`.
         capacity: keys that the result has room for. Static; as many as the shorter of both has rows
             if left out.
         num_valid: numbers of valid rows of `a` and of `b`, at their fronts.
 
     Returns:
         `KeySet(unique_keys, count)`, ascending, NaN last and once, padded with zeros;
-        an array or a tuple as `a` was given. Keys have the bits of the first row of `a` that has
-        them. `count > capacity` means that keys did not fit: the first `capacity` of them are
-        there.
+        an array or a tuple as `a` was given. A key has the bits of its first row in `a`. `count >
+        capacity` means that keys did not fit: the first `capacity` of them are there.
 
     Raises:
         TypeError: dtypes of `a` and `b` differ or cannot be sorted by, or `capacity` is traced.
@@ -127,15 +126,14 @@ def set_difference(
     Args:
         a: one array of shape `(a_rows,)`, or a tuple of them, most significant first; in any order.
             Keys are equal as in `radix_sort`: -0.0 equals 0.0, and all NaNs are equal.
-        b: as many columns of the same dtypes, each of shape `(b_rows,)`.
+        b: the same number of columns, of the same dtypes, each of shape `(b_rows,)`.
         capacity: keys that the result has room for. Static; as many as `a` has rows if left out.
         num_valid: numbers of valid rows of `a` and of `b`, at their fronts.
 
     Returns:
         `KeySet(unique_keys, count)`, ascending, NaN last and once, padded with zeros;
-        an array or a tuple as `a` was given. Keys have the bits of the first row of `a` that has
-        them. `count > capacity` means that keys did not fit: the first `capacity` of them are
-        there.
+        an array or a tuple as `a` was given. A key has the bits of its first row in `a`. `count >
+        capacity` means that keys did not fit: the first `capacity` of them are there.
 
     Raises:
         TypeError: dtypes of `a` and `b` differ or cannot be sorted by, or `capacity` is traced.

@@ -32,16 +32,16 @@ def top_k(
     Args:
         x: array of shape `(rows,)`, of any key dtype.
         k: how many. Static.
-        largest: the largest first; else the smallest first.
-        num_valid: number of valid rows, at the front; all rows by default. Where fewer than
-            `k` count, padding fills the end of the result.
+        largest: finds the largest elements if True, else the smallest.
+        num_valid: number of valid rows, at the front; all rows by default. With fewer than `k`
+            valid rows, padding fills the end of the result.
 
     Returns:
         `TopK(values, row_ids)`, each of shape `(k,)`; row ids are int32.
 
     Raises:
         ValueError: `k` is not in `[0, rows]`.
-        TypeError: a dtype that cannot be sorted by, or `k` is traced.
+        TypeError: a dtype that is not a key dtype, or `k` is traced.
 
     Cost:
         Work O(rows) on CPU, a sort elsewhere. No communication.

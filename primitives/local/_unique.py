@@ -39,19 +39,19 @@ def unique(
         keys: one array of shape `(rows,)`, or a tuple of them, most significant first. Keys are
             equal as in `radix_sort`: -0.0 equals 0.0, and all NaNs are equal.
         capacity: most distinct keys of the result. Static; by default the number of rows.
-        return_index: also the first row of each key.
-        return_inverse: also, for each row, the place of its key among the distinct ones.
-        return_counts: also the number of rows that have each key.
+        return_index: also return the first row of each key.
+        return_inverse: also return, for each row, the position of its key among the distinct ones.
+        return_counts: also return the number of rows of each key.
         num_valid: number of valid rows, at the front; all rows by default.
 
     Returns:
         `Unique(unique_keys, row_ids, inverse, counts, count)`, ascending, NaN last, padded with
-        zeros; `None` for results that were not requested. Keys have the bits of the first row that
-        has them. `inverse` has an entry for each row, zero in padding. `count > capacity` means
-        that keys did not fit: the first `capacity` of them are there.
+        zeros; `None` for results that were not requested. A key has the bits of its first row.
+        `inverse` has an entry for each row, zero in padding. `count > capacity` means that keys did
+        not fit: the first `capacity` of them are there.
 
     Raises:
-        TypeError: a dtype that cannot be sorted by, or `capacity` is traced.
+        TypeError: a dtype that is not a key dtype, or `capacity` is traced.
         ValueError: keys that differ in length or are not one-dimensional.
 
     Cost:

@@ -12,7 +12,7 @@ import pytest
 from jax.test_util import check_grads
 from jaxframes import primitives
 from jaxframes.primitives import collective, local
-from jaxframes.primitives.local._quantile_ranks import quantile_places
+from jaxframes.primitives.local._quantile_ranks import quantile_positions
 from key_distributions import KEY_DTYPES, distributions_for, make_keys
 from on_shards import SHARD_COUNTS, into_shards, mesh_of, noting, on_shards, row_counts, valid_rows
 
@@ -127,8 +127,8 @@ def test_ranks_of_more_rows_than_a_float32_holds(x64):
         q = np.array([0.0, 1e-30, 1e-3, 0.25, 0.5, 0.7310000061988831, 0.999, 1.0], dtype)
         for last in (0, 1, 2**22 - 1, 2**22 + 1, 2**24 + 1, 2**31 - 2, 2**40 + 12345):
             words = np.uint32(last >> 32), np.uint32(last & 0xFFFFFFFF)
-            places = jax.jit(quantile_places)(*words, q)
-            for part, *place in zip(q, *places, strict=True):
+            positions = jax.jit(quantile_positions)(*words, q)
+            for part, *place in zip(q, *positions, strict=True):
                 high, low, fraction = (float(number) for number in place)
                 exact = Fraction(float(part)) * last
                 found = (int(high) << 32) + int(low) + Fraction(fraction)

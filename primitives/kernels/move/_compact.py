@@ -60,7 +60,7 @@ def flagged_rows(mask: Array, capacity: int, num_valid: Array) -> tuple[Array, A
         num_valid: number of valid rows, at the front.
 
     Returns:
-        The ids of the flagged rows in their order, `int32[capacity]`, zeros behind the last; and
+        The ids of the flagged rows in their order, `int32[capacity]`, padded with zeros; and
         how many rows are flagged, those that do not fit included.
     """
     flags = count_flags(mask, num_valid)
@@ -68,7 +68,7 @@ def flagged_rows(mask: Array, capacity: int, num_valid: Array) -> tuple[Array, A
 
 
 def flagged_ids(flags: Flags, capacity: int) -> Array:
-    """The ids of flagged rows in their order, `int32[capacity]`, zeros behind the last."""
+    """The ids of flagged rows in their order, `int32[capacity]`, padded with zeros."""
     (row_ids,) = flagged_words(
         flags, (), capacity, lambda: (_flagged_ids_xla(flags, capacity),), with_ids=True
     )
@@ -95,7 +95,7 @@ def flagged_words(
         with_ids: whether the ids of the flagged rows are the first result.
 
     Returns:
-        For each array the words of the flagged rows in their order, zeros behind the last.
+        For each array the words of the flagged rows in their order, padded with zeros.
     """
     if flags.before is None:
         return otherwise()

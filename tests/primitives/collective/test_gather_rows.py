@@ -173,7 +173,7 @@ def test_refuses():
         (np.zeros(3), TypeError, "gather_rows: global_ids must be integers, got float64[3]."),
         (np.zeros((3, 1), int), ValueError,
          "gather_rows: global_ids must be one-dimensional, got int64[3,1]. Flatten them, and "
-         "reshape what comes back."),
+         "reshape the result."),
     ]  # fmt: skip
     for ids, error, message in cases:
         with pytest.raises(error) as raised:
