@@ -20,6 +20,7 @@ from ..table._recode import without_missing
 from ..table._row_index import RANGE
 from ..table._table import Count, Table, is_row
 from ..table._take import gather, position
+from ..table._tracing import is_traced
 from ._where_columns import aligned_other, choose, choose_scalar
 
 _TIME = ColumnType("datetime", unit="ns")
@@ -292,7 +293,13 @@ def _fill(column: Column, value: Any, table: Table) -> Column:
     if not is_column:
         if column.is_bool and isinstance(value, (bool, np.bool_)):
             return Column(jnp.where(missing, np.bool_(value), column.data))
-        return choose_scalar(~missing, column, value, table, "fillna")
+        try:
+            return choose_scalar(~missing, column, value, table, "fillna")
+        except (TypeError, ValueError, NotImplementedError):
+            # As in pandas, a value that the dtype cannot hold is an error only if it is needed.
+            if is_traced(missing, table.num_rows) or _has_any(missing, table.num_rows):
+                raise
+            return column
     if isinstance(value, Mapping):
         value = pd.Series(value)
     other = aligned_other(value, table)
@@ -309,6 +316,11 @@ def _has_values(missing: tuple[Array, ...], least: Array) -> Array:
     for flag in missing:
         present = present + (~flag).astype(jnp.int32)
     return present >= least
+
+
+@jax.jit
+def _has_any(missing: Array, num_rows: Count) -> Array:
+    return jnp.any(missing & is_row(missing.shape[0], num_rows))
 
 
 @jax.jit

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple, Self
 import jax
 import jax.numpy as jnp
 import numpy as np
+import pandas as pd
 
 from ... import primitives
 from ..reductions._axis1 import of_one_type
@@ -17,6 +18,8 @@ from ..table._dtypes import wide
 from ..table._layout import Layout
 from ..table._ndframe import FrameBase, NDFrame, SeriesBase
 from ..table._table import Count, Table, is_row
+from ..table._tracing import is_traced
+from ._string_cumsum import concatenated_so_far
 
 _OPERATORS = {"cumsum": "add", "cumprod": "mul", "cummin": "min", "cummax": "max"}
 
@@ -43,19 +46,32 @@ def cumulate(
     """The columns with each value combined with those before it.
 
     Raises:
-        TypeError: the values of a column cannot be combined so.
+        OutOfBoundsTimedelta: a sum of timedeltas passes the range of int64; not inside `jit`.
+        TypeError: the operation does not support the dtype of a column.
     """
     columns = tuple(map(fill_missing, columns))
+    is_text = [name == "cumsum" and column.kind == "string" for column in columns]
+    scanned = [column for column, text in zip(columns, is_text, strict=True) if not text]
     plans = tuple(
-        _plan(name, column, label, skipna) for column, label in zip(columns, labels, strict=True)
+        _plan(name, column, label, skipna)
+        for column, label, text in zip(columns, labels, is_text, strict=True)
+        if not text
     )
-    if not columns:
-        return ()
-    kinds = tuple(column.type for column in columns)
-    missing = tuple(_missing(column) for column in columns)
-    data = tuple(column.data for column in columns)
-    data = _accumulate(data, missing, table.num_rows, plans, table.layout)
-    return tuple(Column(one, None, kind) for one, kind in zip(data, kinds, strict=True))
+    missing = tuple(_missing(column) for column in scanned)
+    data = tuple(column.data for column in scanned)
+    scans, overflows = _accumulate(data, missing, table.num_rows, plans, table.layout)
+    if overflows is not None and not is_traced(overflows) and bool(overflows):
+        raise pd.errors.OutOfBoundsTimedelta(
+            f"overflow in timedelta operation: {name} passes the range of int64. "
+            "Convert the column to a coarser unit first, with astype."
+        )
+    results = iter(scans)
+    return tuple(
+        concatenated_so_far(column, label, skipna, table)
+        if text
+        else Column(next(results), None, column.type)
+        for column, label, text in zip(columns, labels, is_text, strict=True)
+    )
 
 
 def _plan(name: str, column: Column, label: Hashable, skipna: bool) -> Accumulation:
@@ -63,13 +79,7 @@ def _plan(name: str, column: Column, label: Hashable, skipna: bool) -> Accumulat
     is_extreme = op in ("min", "max")
     if column.valid is not None:
         raise NotImplementedError(
-            f"{name}: column {label!r} must have a value in each row, got bools of which some are "
-            "missing. Fill them first, with fillna."
-        )
-    if column.kind == "string" and op == "add":
-        raise NotImplementedError(
-            f"{name}: the strings of column {label!r} are not concatenated. "
-            "Use to_pandas() and its cumsum."
+            f"{name}: column {label!r} has missing booleans; call fillna first."
         )
     if not (
         column.is_numeric
@@ -105,8 +115,9 @@ def _accumulate(
     num_rows: Count,
     plans: tuple[Accumulation, ...],
     layout: Layout,
-) -> tuple[Array, ...]:
-    results = []
+) -> tuple[tuple[Array, ...], Array | None]:
+    """The scans, and whether a sum of timedeltas overflows; None if there is no such sum."""
+    results, overflows = [], None
     for x, is_missing, plan in zip(data, missing, plans, strict=True):
         x = x.astype(plan.dtype)
         if plan.op == "mul":
@@ -115,12 +126,17 @@ def _accumulate(
         if is_missing is not None:
             x = jnp.where(is_missing, neutral(plan.op, plan.dtype), x)
         result = primitives.inclusive_scan(x, plan.op, **layout.on_mesh)
+        if plan.kind == "timedelta" and plan.op == "add":
+            # A sum overflows where its sign differs from that of both terms.
+            changes = ((result - x) ^ result) & (x ^ result)
+            is_bad = (changes < 0) & is_row(x.shape[0], num_rows, layout)
+            overflows = jnp.any(is_bad) if overflows is None else overflows | jnp.any(is_bad)
         if is_missing is not None:
             if not plan.skipna:
                 is_missing = primitives.inclusive_scan(is_missing, "max", **layout.on_mesh)
             result = jnp.where(is_missing, missing_value(plan.kind, plan.dtype), result)
         results.append(result)
-    return tuple(results)
+    return tuple(results), overflows
 
 
 def cumulate_across(
@@ -172,7 +188,7 @@ class Cumulative(NDFrame):
 
         Differences from pandas:
             Sums of floats are taken in blocks: they differ from pandas' by at most `2 * n * eps`
-            of the sum of the absolute values. Strings are not concatenated.
+            of the sum of the absolute values.
 
         Example:
             >>> from jaxframes.frame import JaxSeries

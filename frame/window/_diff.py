@@ -7,14 +7,17 @@ from typing import Any, NamedTuple, Self
 import jax
 import jax.numpy as jnp
 import numpy as np
+import pandas as pd
 
 from ..ops._safe_gradient import by_row
 from ..table._arguments import axis_number
 from ..table._column import NAT, NUMBER, Array, Column, ColumnType, fill_missing
 from ..table._dtypes import wide
+from ..table._from_host import column_from
 from ..table._layout import Layout
 from ..table._ndframe import NDFrame
 from ..table._table import Count
+from ..table._tracing import is_traced
 from ._cumulative import column_labels
 from ._shift import moved_rows, steps_of, whole_periods
 
@@ -95,7 +98,7 @@ class Changes(NDFrame):
         """What each value differs by from the one `periods` rows before it.
 
         Differences from pandas:
-            Bools of no rows stay bools, and so do those of `diff(0)`.
+            Bools stay bools in `diff(0)`, and inside `jit` in a frame without rows.
 
         Example:
             >>> from jaxframes.frame import JaxSeries
@@ -121,15 +124,15 @@ class Changes(NDFrame):
         plans = tuple(plan for plan, _ in made)
         steps = steps_of(periods, columns)
         changes = _diff(arrays, steps, table.num_rows, plans, self._layout)
-        kinds = [kind for _, kind in made]
-        return self._like(
-            table.with_columns(
-                [
-                    Column(data, valid, kind)
-                    for (data, valid), kind in zip(changes, kinds, strict=True)
-                ]
-            )
-        )
+        results = [
+            Column(data, valid, kind)
+            for (data, valid), (_, kind) in zip(changes, made, strict=True)
+        ]
+        if not is_traced(table.num_rows) and not table.num_rows_on_host:
+            # Without rows no value is missing, yet pandas' result is of objects.
+            none = column_from(pd.Series([], dtype=object), table.capacity, self._layout, "diff")
+            results = [none if column.is_bool else column for column in results]
+        return self._like(table.with_columns(results))
 
     def pct_change(self, periods: int = 1, fill_method: Any = None, freq: Any = None) -> Self:
         """The change from the value `periods` rows before, as a part of that.

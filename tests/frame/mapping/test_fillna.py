@@ -48,6 +48,14 @@ def test_another_series_fills_by_label():
     assert_parity(lambda s, o: s.fillna(o), finite(), other, ways=["eager"])
 
 
+def test_a_value_that_is_no_category_is_an_error_only_if_it_is_needed():
+    complete = pd.Series(["a", "b"], dtype=pd.CategoricalDtype(["a", "b", "c"]))
+    assert_parity(
+        lambda s: (s.fillna("z"), s[:0].fillna("z"), s.fillna("c")), complete, ways=["eager"]
+    )
+    assert_same_error(lambda s: s.fillna("z"), complete.where([True, False]))
+
+
 def test_wrong_values():
     frame = mixed_frame()[["x", "s"]]
     assert_same_error(lambda f: f.x.fillna({1, 2}), frame)

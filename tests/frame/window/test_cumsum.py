@@ -52,6 +52,30 @@ def test_times_strings_and_ordered_categories():
     assert_parity(extremes, frame, ways=EVERYWHERE)
 
 
+def test_strings_are_concatenated():
+    words = pd.Series(["b", "", None, "äb", "b", None], name="s")
+    numbers = pd.Series([1, 2, 3, 4, 5, 6], name="n")
+    frame = pd.concat([numbers, words], axis=1)
+
+    def concatenated(f):
+        return f.cumsum(), f.cumsum(skipna=False), f.s[2:].cumsum(skipna=False), f.s[:0].cumsum()
+
+    assert_parity(concatenated, frame, ways=["eager", "mesh"])
+    assert_parity(lambda s: s.cumsum(), pd.Series([None, None], dtype="str"), ways=["eager"])
+    with pytest.raises(NotImplementedError, match="inside jit the strings of column 's'"):
+        jax.jit(lambda s: s.cumsum())(on_device(words))
+
+
+@pytest.mark.parametrize("signs", [(1, 1), (-1, -1)])
+def test_sums_of_times_past_int64_raise(signs):
+    times = pd.Series(np.array(signs) * np.int64(2**62), dtype="timedelta64[ns]").repeat(2)
+    times = times.reset_index(drop=True)
+    assert_same_error(lambda s: s.cumsum(), times)
+    assert_parity(lambda s: s[:1].cumsum(), times, ways=["eager", "mesh"])
+    edge = pd.Series(np.array([2**62, 2**62 - 1, -(2**62), 5]), dtype="timedelta64[ns]")
+    assert_parity(lambda s: s.cumsum(), edge, ways=["eager"])
+
+
 def test_few_rows_and_all_missing():
     assert_parity(all_of, floats()[:0], ways=["eager"])
     assert_parity(all_of, pd.Series([np.nan, np.nan]), ways=["eager"])

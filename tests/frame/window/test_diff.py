@@ -27,7 +27,9 @@ def test_periods_count_rows_back_or_ahead():
 
 def test_of_bools_says_where_they_change():
     flags = pd.Series([True, True, False, True])
-    assert_parity(lambda s: (s.diff(), s.diff(-2), s[:1].diff()), flags, ways=["eager"])
+    assert_parity(
+        lambda s: (s.diff(), s.diff(-2), s[:1].diff(), s[:0].diff()), flags, ways=["eager", "mesh"]
+    )
 
 
 def test_summed_up_it_leads_from_the_first_value_to_the_last():
