@@ -7,93 +7,35 @@ from typing import Any
 import jax
 import pandas as pd
 
-from .accessors._cat import SeriesCategories
-from .accessors._dt import SeriesTimes
-from .accessors._str import SeriesStrings
+from .accessors._bases import SeriesAccessorMethods
 from .combining._merge import FrameMerge
 from .groupby._groupby import FrameGrouping, SeriesGrouping
-from .indexing._getitem import FrameSelection, SeriesSelection
-from .indexing._loc import FrameLabelSelection, SeriesLabelSelection
-from .indexing._rename import FrameRenaming, SeriesRenaming
-from .indexing._set_index import FrameIndexMoves, SeriesIndexMoves
-from .indexing._setitem import FrameAssignment
-from .indexing._shape import FrameShape, SeriesShape
+from .indexing._bases import FrameIndexingMethods, SeriesIndexingMethods
+from .io._bases import FrameIOMethods, SeriesIOMethods
 from .io._construction import relaid, table_of_data
-from .io._csv import FrameCsv
-from .io._parquet import FrameParquet
-from .io._protocols import FrameProtocols, SeriesProtocols
-from .io._repr import FrameDisplay, SeriesDisplay
-from .io._to_pandas import FrameConversion, SeriesConversion
-from .mapping._apply import FrameApply
-from .mapping._astype import FrameCast, SeriesCast
-from .mapping._map import FrameMap, SeriesMap
-from .mapping._missing import FrameMissing, SeriesMissing
-from .mapping._where import FrameWhere, SeriesWhere
-from .ops._arithmetic import FrameArithmetic, SeriesArithmetic
-from .ops._clip import FrameBounds, SeriesBounds
-from .ops._equals import Equality
-from .ops._flex_methods import FrameOperatorMethods, SeriesOperatorMethods
-from .ops._unary import FrameUnary, SeriesUnary
-from .reductions._agg import FrameAggregation, SeriesAggregation
-from .reductions._corr import FrameCorrelation, SeriesCorrelation
-from .reductions._describe import FrameDescription, SeriesDescription
-from .reductions._methods import FrameReductions, SeriesReductions
-from .reductions._quantile_methods import FrameQuantiles, SeriesQuantiles
-from .sorting._duplicates import FrameDuplicates, SeriesDuplicates
-from .sorting._nlargest import FrameRankedRows, SeriesRankedRows
-from .sorting._rank import Ranking, SeriesOrder
-from .sorting._sort_values import FrameSorting, SeriesSorting
-from .sorting._value_counts import FrameValueCounts, SeriesValueCounts
+from .mapping._bases import FrameMappingMethods, SeriesMappingMethods
+from .ops._bases import FrameOperatorMethods, SeriesOperatorMethods
+from .reductions._bases import FrameReductionMethods, SeriesReductionMethods
+from .sorting._bases import FrameSortingMethods, SeriesSortingMethods
 from .table._column_labels import Labels
 from .table._dictionary import encode_objects
 from .table._from_host import column_from, index_from
 from .table._layout import layout_of
 from .table._ndframe import NDFrame, SeriesBase
 from .table._table import Table, as_count
-from .window._cumulative import Cumulative
-from .window._diff import Changes
-from .window._rolling import Windowing
-from .window._shift import Shifting
+from .window._bases import WindowMethods
 
 
 class JaxFrame(
-    Changes,
-    Cumulative,
-    Shifting,
-    Windowing,
-    Ranking,
-    FrameArithmetic,
-    FrameAssignment,
-    FrameCast,
-    FrameDisplay,
-    FrameLabelSelection,
-    FrameConversion,
+    FrameIOMethods,
+    FrameIndexingMethods,
+    FrameSortingMethods,
+    WindowMethods,
+    FrameMappingMethods,
     FrameGrouping,
-    FrameIndexMoves,
-    FrameApply,
-    FrameMap,
-    FrameMissing,
-    FrameRenaming,
-    FrameWhere,
-    FrameCsv,
-    FrameParquet,
-    FrameProtocols,
-    FrameDuplicates,
-    FrameAggregation,
-    FrameCorrelation,
-    FrameDescription,
-    FrameQuantiles,
-    FrameRankedRows,
-    FrameValueCounts,
-    FrameReductions,
+    FrameReductionMethods,
     FrameMerge,
     FrameOperatorMethods,
-    FrameSelection,
-    FrameShape,
-    FrameSorting,
-    FrameUnary,
-    FrameBounds,
-    Equality,
 ):
     """A table of columns on one device or a mesh, with pandas' methods. A pytree.
 
@@ -130,42 +72,15 @@ class JaxFrame(
 
 
 class JaxSeries(
-    SeriesCategories,
-    SeriesOrder,
-    SeriesStrings,
-    SeriesTimes,
-    Changes,
-    Cumulative,
-    Shifting,
-    Windowing,
-    Ranking,
-    SeriesArithmetic,
-    SeriesCast,
-    SeriesDisplay,
-    SeriesLabelSelection,
-    SeriesConversion,
+    SeriesIOMethods,
+    SeriesIndexingMethods,
+    SeriesSortingMethods,
+    WindowMethods,
+    SeriesMappingMethods,
     SeriesGrouping,
-    SeriesSelection,
-    SeriesIndexMoves,
-    SeriesMap,
-    SeriesMissing,
-    SeriesRenaming,
-    SeriesWhere,
-    SeriesShape,
-    SeriesProtocols,
-    SeriesSorting,
-    SeriesDuplicates,
-    SeriesAggregation,
-    SeriesCorrelation,
-    SeriesDescription,
-    SeriesQuantiles,
-    SeriesRankedRows,
-    SeriesValueCounts,
-    SeriesReductions,
+    SeriesAccessorMethods,
+    SeriesReductionMethods,
     SeriesOperatorMethods,
-    SeriesUnary,
-    SeriesBounds,
-    Equality,
 ):
     """One column with its labels, with pandas' methods. A pytree.
 

@@ -53,7 +53,7 @@ def _of_frame(name: str, op: str, symbol: str, *, reflected: bool = False) -> An
     return _named(method, name, symbol, reflected)
 
 
-class SeriesOperatorMethods(SeriesBase):
+class SeriesFlexMethods(SeriesBase):
     """The operators of a series under their names."""
 
     add = _of_series("add", "add", "+")
@@ -83,7 +83,7 @@ class SeriesOperatorMethods(SeriesBase):
     ge = _of_series("ge", "ge", ">=")
 
 
-class FrameOperatorMethods(FrameBase):
+class FrameFlexMethods(FrameBase):
     """The operators of a frame under their names."""
 
     add = _of_frame("add", "add", "+")

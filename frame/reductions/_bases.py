@@ -1,0 +1,20 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The methods that JaxFrame and JaxSeries inherit from this room."""
+
+from ._agg import FrameAggregation, SeriesAggregation
+from ._corr import FrameCorrelation, SeriesCorrelation
+from ._describe import FrameDescription, SeriesDescription
+from ._methods import FrameReductions, SeriesReductions
+from ._quantile_methods import FrameQuantiles, SeriesQuantiles
+
+
+class FrameReductionMethods(
+    FrameAggregation, FrameCorrelation, FrameDescription, FrameQuantiles, FrameReductions
+):
+    """Methods of a frame: reductions."""
+
+
+class SeriesReductionMethods(
+    SeriesAggregation, SeriesCorrelation, SeriesDescription, SeriesQuantiles, SeriesReductions
+):
+    """Methods of a series: reductions."""
