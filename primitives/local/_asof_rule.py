@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which right row an as-of join takes: by its place among the sorted rows of both sides, and by how
-far it lies from the left row.
+"""The matching rule of an as-of join: positions among the sorted rows of both sides, and
+distances in time.
 """
 
 from collections.abc import Callable
@@ -22,35 +22,35 @@ Direction = Literal["backward", "forward", "nearest"]
 
 
 class AsofRule(NamedTuple):
-    """Which right rows may match a left row. Static, and hashable."""
+    """The right rows that may match a left row. Static and hashable."""
 
     direction: Direction
     allow_exact: bool
 
     @property
     def right_first(self) -> bool:
-        """Whether right rows are sorted before left ones of equal time.
+        """Whether right rows sort before left rows with equal times.
 
-        Then "before a left row" includes its own time, and "behind it" does not. The nearest row
-        is looked for before and behind, so that equal times are found once.
+        Then the rows before a left row include its own time, and the rows after it do not. A
+        nearest match searches in both directions, so it finds equal times once.
         """
         return self.direction == "nearest" or self.allow_exact == (self.direction == "backward")
 
     @property
     def looks_past(self) -> bool:
-        """Whether right rows of equal time, which stand first, are passed over on the way back."""
+        """Whether the backward search skips right rows with equal times, which sort first."""
         return self.direction == "nearest" and not self.allow_exact
 
 
 class Found(NamedTuple):
-    """What was found for each left row, before it and behind it; None where nobody looked."""
+    """Matches of each left row, before and after it; None for a direction without a search."""
 
     before: Any
     behind: Any
 
 
 class Candidate(NamedTuple):
-    """A right row for each left row, or -1, and its time."""
+    """The candidate right row of each left row, or -1, and its time."""
 
     rows: Array
     times: Array
@@ -66,7 +66,7 @@ def as_asof(
     num_valid: Any,
     num_shards: int = 1,
 ) -> tuple[KeySides, AsofRule, Array | None]:
-    """Checks the arguments. The columns of each side are those of `by`, then the times."""
+    """Checks the arguments. Each side has the columns of `by`, then the times."""
     caller = "join_asof"
     if direction not in get_args(Direction):
         raise ValueError(
@@ -121,7 +121,7 @@ def _as_tolerance(tolerance: Any, times: Array, caller: str) -> Array:
             if not number >= 0:
                 raise ValueError(f"{caller}: tolerance must be 0 or more, got {tolerance}.")
             dtype = _distance_dtype(times.dtype)
-            # No two integers lie further apart than the dtype of their distance counts.
+            # No distance of two integers exceeds the range of the distance's dtype.
             most = number if is_float else np.iinfo(dtype).max
             return jnp.asarray(np.array(min(number, most), dtype))
     raise TypeError(
@@ -131,7 +131,7 @@ def _as_tolerance(tolerance: Any, times: Array, caller: str) -> Array:
 
 
 def split_words(words: tuple[OrderedWord, ...], times: Array) -> tuple[tuple[Array, ...], Array]:
-    """What says which group each row is in, and the word of its time, which is packed last."""
+    """Splits packed words into the words of the group and the word of the time, which is last."""
     time_bits = ordered_word(times[:0]).bits
     group = tuple(column.ordered() for column in words[:-1])
     last = words[-1].ordered()
@@ -142,14 +142,14 @@ def split_words(words: tuple[OrderedWord, ...], times: Array) -> tuple[tuple[Arr
 
 
 def is_nan_word(time: Array, dtype: Any) -> Array:
-    """Which words of times stand for NaN."""
+    """Detects the words of NaN times."""
     if not jnp.issubdtype(dtype, jnp.floating):
         return jnp.zeros_like(time, jnp.bool_)
     return time == np.array(2 ** (8 * np.dtype(dtype).itemsize) - 1, time.dtype)
 
 
 def head_flags(parts: tuple[Array, ...], before: tuple[Array, ...] | None = None) -> Array:
-    """Which rows differ from the one before them; `before` is what comes before the first row."""
+    """Flags rows that differ from the previous one; `before` is the row before the first."""
     flags = jnp.zeros_like(parts[0], jnp.bool_)
     for i, part in enumerate(parts):
         is_head = part[:1] == part[:1] if before is None else part[:1] != before[i]
@@ -164,20 +164,21 @@ def find_positions(
     rule: AsofRule,
     scan: Callable[[Array, Scan], Array],
 ) -> Found:
-    """Finds the place of the right row before and behind each of the sorted rows, -1 for none.
+    """Finds the position of the right row before and after each sorted row, -1 for none.
 
     Args:
-        is_match: which rows are right rows that may match.
-        places: the place of each row.
-        time_heads: where another time or group begins; needed where the rule looks past its own.
-        rule: what to look for.
+        is_match: flags the right rows that may match.
+        positions: the position of each row.
+        time_heads: flags the first row of each time and group; needed if the rule skips equal
+            times.
+        rule: the matching rule.
         scan: scans within groups.
     """
     before = behind = None
     if rule.direction != "forward":
         before = scan(jnp.where(is_match, positions, -1), Scan("max", False, rule.looks_past))
         if rule.looks_past:
-            # Right rows stand first: what was before the head of a time is less than that.
+            # Right rows sort first: take the match of the first row with this time.
             assert time_heads is not None
             before = scan(jnp.where(time_heads, before, -1), Scan("max", False, False))
         before = jnp.maximum(before, -1)
@@ -189,12 +190,12 @@ def find_positions(
 
 
 def choose_rows(times: Array, found: Found, tolerance: Array | None) -> Array:
-    """The right row that matches each left row, -1 for none.
+    """Selects the matching right row of each left row, -1 for none.
 
     Args:
-        times: those of the left rows.
-        found: the `Candidate` before, and the one behind.
-        tolerance: how far it may lie.
+        times: the times of the left rows.
+        found: the `Candidate` before and the one after.
+        tolerance: the largest distance of a match.
     """
     before, behind = found
     if behind is None:
@@ -222,10 +223,10 @@ def _distance_dtype(dtype: Any) -> Any:
 
 
 def _distance(low: Array, high: Array) -> Array:
-    """How far `high` lies above `low`; for integers exact, all of their range included."""
+    """The distance from `low` up to `high`; exact for the full range of integers."""
     if jnp.issubdtype(low.dtype, jnp.floating):
         dtype = _distance_dtype(low.dtype)
         low, high = low.astype(dtype), high.astype(dtype)
-        # Between equal infinities there is none.
+        # The distance of equal infinities is zero, not NaN.
         return jnp.where(low == high, jnp.zeros((), dtype), high - low)
     return ordered_word(high).ordered() - ordered_word(low).ordered()

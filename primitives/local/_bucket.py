@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Stable multisplit: rows grouped by the bucket that each names."""
+"""Stable multisplit: groups rows by bucket id."""
 
 from typing import Any, NamedTuple
 
@@ -24,7 +24,8 @@ from ._take import take_rows
 class Bucketed(NamedTuple):
     """Rows in the order of their buckets.
 
-    Bucket `b` holds the rows `offsets[b]` to `offsets[b + 1]`; `row_ids` says where each stood.
+    Bucket `b` holds the rows `offsets[b]` to `offsets[b + 1]`; `row_ids` are their original
+    positions.
     """
 
     rows: PyTree
@@ -43,9 +44,9 @@ def bucket(
 
     Args:
         rows: any pytree of arrays with the same leading axis.
-        bucket_ids: bucket of each row, integers of shape `(rows,)`. Rows whose id lies outside
-            `[0, num_buckets)` belong to no bucket and come last.
-        num_buckets: how many buckets there are. Static.
+        bucket_ids: bucket of each row, integers of shape `(rows,)`. Rows with an id outside `[0,
+            num_buckets)` come last.
+        num_buckets: number of buckets. Static.
         num_valid: number of valid rows, at the front; all rows by default.
 
     Returns:
@@ -56,7 +57,7 @@ def bucket(
         ValueError: lengths differ, or `num_buckets` is less than one.
 
     Cost:
-        Work O(rows x (value bytes + bytes that count the buckets)). No communication.
+        Work O(rows x (value bytes + bytes of a bucket id)). No communication.
 
     Guarantees:
         Stable; deterministic; differentiable in `rows`.
@@ -79,7 +80,7 @@ def bucket(
 
 
 def as_bucket_ids(ids: Any, num_rows: int, caller: str, name: str) -> Array:
-    """Checks that there is one integer for each row."""
+    """Checks for one integer per row."""
     ids = as_array(ids, caller, name)
     if not jnp.issubdtype(ids.dtype, jnp.integer):
         raise TypeError(f"{caller}: {name} must be integers, got {type_of(ids)}.")
@@ -92,7 +93,7 @@ def as_bucket_ids(ids: Any, num_rows: int, caller: str, name: str) -> Array:
 
 
 def group_by_bucket(bucket_ids: Array, num_buckets: int, num_valid: Array) -> tuple[Array, Array]:
-    """The offsets of the buckets, and the row ids in the order of their buckets."""
+    """Returns the offsets of the buckets, and the row ids in bucket order."""
     if bucket_ids.dtype.itemsize < 4:
         # A narrow integer cannot hold `num_buckets`.
         bucket_ids = bucket_ids.astype(jnp.int32)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Stable selection: the rows that a mask flags, moved to the front."""
+"""Stable selection: moves the rows that a mask selects to the front."""
 
 import functools
 from collections.abc import Sequence
@@ -18,7 +18,7 @@ from ._take import take_rows_or_zeros
 
 
 class Compacted(NamedTuple):
-    """The rows that were selected, at the front, and how many they are."""
+    """The selected rows, at the front, and their true number."""
 
     rows: PyTree
     count: Int[Array, ""]
@@ -33,10 +33,10 @@ def compact(
     return_index: bool = False,
     one_pass: bool | None = None,
 ) -> Compacted:
-    """Moves the rows that a mask flags to the front, keeping their order.
+    """Moves the rows that a mask selects to the front, keeping their order.
 
     Args:
-        mask: a flag for each row, bool of shape `(rows,)`.
+        mask: one flag per row, bool of shape `(rows,)`.
         rows: any pytree of arrays with the same leading axis; None for the ids of the rows, int32.
         capacity: rows that the result has room for. Static; all rows if left out.
         num_valid: number of valid rows, at the front; all rows by default.
@@ -85,7 +85,7 @@ def compact(
 
 
 def select_rows(rows: Any, mask: Array, capacity: int, num_valid: Array) -> tuple[Any, Array]:
-    """The rows that a checked mask flags, padded with zeros, and how many there are."""
+    """Selects rows by a checked mask; returns them, padded with zeros, and their number."""
     kept, _, count = _select(rows, mask, capacity, num_valid, False, False)
     return kept, count
 
@@ -94,9 +94,9 @@ def select_rows(rows: Any, mask: Array, capacity: int, num_valid: Array) -> tupl
 def _select(
     rows: Any, mask: Array, capacity: int, num_valid: Array, return_index: bool, one_pass: bool
 ) -> tuple[Any, Array | None, Array]:
-    """As `select_rows`, with the ids of the rows if asked for; see `compact`."""
+    """`select_rows`, with row ids if requested; see `compact`."""
     flags = count_flags(mask, num_valid)
-    # XLA finds them only where somebody needs them.
+    # XLA computes them only if they are used.
     ids_alone = flagged_ids(flags, capacity)
     if rows is None:
         return ids_alone, ids_alone if return_index else None, flags.count
@@ -135,7 +135,7 @@ def _take_flagged(matrix: Array, plan: tuple[Array, Array]) -> Array:
 
 
 def as_masked_rows(mask: Any, rows: Any, caller: str) -> tuple[Array, Any, int]:
-    """Checks a mask and its rows, which may be None; returns them, and how many there are."""
+    """Checks a mask and its rows, which may be None; returns them and the number of rows."""
     mask = as_array(mask, caller, "mask")
     num_rows = mask.size if rows is None else num_rows_of(rows, caller)
     if rows is not None:
@@ -144,11 +144,12 @@ def as_masked_rows(mask: Any, rows: Any, caller: str) -> tuple[Array, Any, int]:
 
 
 def as_mask(mask: Any, num_rows: int, caller: str) -> Array:
-    """Checks that there is one flag for each row."""
+    """Checks for one flag per row."""
     mask = as_array(mask, caller, "mask")
     if mask.dtype != jnp.bool_:
         raise TypeError(
-            f"{caller}: mask must be bool, got {type_of(mask)}. Compare it with something."
+            f"{caller}: mask must be bool, got {type_of(mask)}. "
+            "Make one by a comparison, such as x > 0."
         )
     if mask.shape != (num_rows,):
         raise ValueError(

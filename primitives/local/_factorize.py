@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The distinct keys of one device's rows, numbered."""
+"""Dense group ids for the keys of one device's rows."""
 
 import functools
 from typing import Any, NamedTuple
@@ -34,13 +34,12 @@ def factorize(
     return_first: bool = False,
     num_valid: int | Integer[ArrayLike, ""] | None = None,
 ) -> Factorized:
-    """Numbers the distinct keys, so that equal keys have equal numbers.
+    """Encodes keys as dense group ids: equal keys get equal ids.
 
     Args:
         keys: one array of shape `(rows,)`, or a tuple of them, most significant first. -0.0
             equals 0.0, and all NaNs are equal.
-        capacity: distinct keys that the result has room for. Static; as many as there are rows if
-            left out.
+        capacity: most distinct keys of the result. Static; by default the number of rows.
         sort: number the keys in their order, NaN last; else in the order of their first rows.
         return_first: also the first row of each key.
         num_valid: number of valid rows, at the front; all rows by default.
@@ -91,12 +90,12 @@ def factorize(
     return Factorized(groups.group_ids, unique_keys, row_ids, groups.count)
 
 
-# Compiled as one: an eager call would copy the kernel's results, and its scratch memory.
+# Compiled as one program: an eager call would copy the kernel's results and its scratch memory.
 @functools.partial(jax.jit, static_argnums=(2, 3))
 def factorize_columns(
     columns: tuple[Any, ...], num_valid: Array, capacity: int, in_key_order: bool
 ) -> WordGroups:
-    """Numbers the distinct rows of checked key columns."""
+    """Assigns group ids to the distinct rows of checked key columns."""
     words = ordered_words(columns, (False,) * len(columns))
     if len(words) == 1:
         return factorize_words(words[0], num_valid, capacity, in_key_order=in_key_order)
@@ -108,6 +107,6 @@ def factorize_columns(
 def keys_of_groups(
     columns: tuple[Array, ...], first_row_ids: Array, count: Array
 ) -> tuple[Array, ...]:
-    """The keys in the first rows of `count` groups, and padded with zeros."""
+    """The keys of `count` groups, taken from their first rows and padded with zeros."""
     is_group = jax.lax.iota(jnp.int32, first_row_ids.shape[0]) < count
     return take_rows_or_zeros(columns, first_row_ids, is_group)

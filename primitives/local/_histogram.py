@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Numbers counted by bin, as NumPy counts them, and keys counted by digit."""
+"""Histograms: of numbers by bin, as in NumPy, and of keys by digit."""
 
 import functools
 from collections.abc import Sequence
@@ -21,7 +21,7 @@ _BLOCK_ROWS = 2**19
 
 
 class Histogram(NamedTuple):
-    """The counts of bins, and their edges: bin `b` lies between `edges[b]` and `edges[b + 1]`."""
+    """Counts and edges of bins: bin `b` lies between `edges[b]` and `edges[b + 1]`."""
 
     counts: Shaped[Array, " bins"]
     edges: Shaped[Array, " bins+1"]
@@ -36,7 +36,7 @@ def histogram(
     weights: ArrayLike | None = None,
     num_valid: int | Integer[ArrayLike, ""] | None = None,
 ) -> Histogram:
-    """Counts numbers in equal bins, or in bins of given edges, by the rules of `numpy.histogram`.
+    """Counts numbers in equal bins or between given edges, by the rules of `numpy.histogram`.
 
     A bin includes its left edge and excludes its right one; the last bin includes both. NaN and
     numbers outside all bins are dropped.
@@ -64,10 +64,10 @@ def histogram(
         Work O(rows) for equal bins, O(rows x log(bins)) for given edges. No communication.
 
     Guarantees:
-        Deterministic; the counts and edges are NumPy's bit for bit, as long as its bins are wider
-        than its rounding; differentiable in `weights`, which are added as in `segment_sum`. On GPU,
-        where XLA's quotients of float32 are not rounded exactly, equal edges of float32 may lie a
-        few units in the last place beside NumPy's; rows are counted by the edges returned.
+        Deterministic; counts and edges equal NumPy's bit for bit while bins are wider than the
+        rounding error; differentiable in `weights`, which are added as in `segment_sum`. On GPU XLA
+        does not round quotients of float32 exactly, so equal edges of float32 may differ from
+        NumPy's by a few units in the last place; rows are counted by the returned edges.
 
     Example:
         >>> import jax.numpy as jnp
@@ -86,8 +86,8 @@ def histogram(
 def as_histogram_arguments(
     caller: str, x: Any, bins: Any, edges: Any, range: Any, weights: Any, num_shards: int = 1
 ) -> tuple[Array, int | None, Array | None, Array | None, Array | None]:
-    """Checks the arguments; returns the column, the number of bins where the edges are yet to be
-    found, the edges where they are known, the outer edges where they alone are, and the weights.
+    """Checks the arguments; returns the column, the number of bins if edges must be computed, the
+    edges or the outer edges if known, and the weights.
     """
     column = as_key(x, caller, num_shards=num_shards)
     if weights is not None:
@@ -119,12 +119,12 @@ def as_histogram_arguments(
         raise ValueError(f"{caller}: range must be two numbers, got {tuple(range)!r}.") from None
     if not (np.isfinite(first) and np.isfinite(last) and range[0] <= range[1]):
         raise ValueError(
-            f"{caller}: range must be two finite numbers that ascend, got {tuple(range)!r}."
+            f"{caller}: range must be two finite ascending numbers, got {tuple(range)!r}."
         )
     first, last = (float(end) if isinstance(end, int) else end for end in range)
     if first == last:
         first, last = first - 0.5, last + 0.5
-    # NumPy's own: it computes in 64 bits and rounds to those of the data.
+    # As in NumPy, which computes in 64 bits and rounds to the dtype of the data.
     known = np.linspace(first, last, num_bins + 1, dtype=dtype)
     return column, num_bins, jnp.asarray(known), None, weights
 
@@ -136,7 +136,9 @@ def _as_edges(edges: Any, caller: str) -> Array:
     if not isinstance(edges, jax.Array):
         known = np.asarray(edges)
         if not np.all(known[:-1] <= known[1:]):
-            raise ValueError(f"{caller}: edges must ascend, got {type_of(array)} that does not.")
+            raise ValueError(
+                f"{caller}: edges must ascend, got {type_of(array)} out of order. Sort them."
+            )
     return array
 
 
@@ -186,7 +188,7 @@ def count_rows(
 
 
 def _edges_of_data(column: Array, num_bins: int, num_valid: Array | None, over: Any) -> Array:
-    """Equal edges from the least finite number to the greatest, or from zero to one."""
+    """Equal edges from the smallest finite number to the largest, or from zero to one."""
     dtype = edge_dtype(column.dtype)
     if column.dtype.itemsize < 4:
         is_float = jnp.issubdtype(column.dtype, jnp.floating)
@@ -213,7 +215,7 @@ def _extreme(numbers: Array, num_valid: Array | None, is_max: bool) -> Array:
 
     if num_valid is not None or not numbers.size:
         return of_finite(None)
-    # One pass that XLA vectorizes; another where it meets a NaN or an infinity.
+    # One pass that XLA vectorizes; a second one only after a NaN or an infinity.
     extreme = reduce(numbers)
     if not is_float:
         return extreme
@@ -225,18 +227,18 @@ def equal_edges(ends: Array, num_bins: int) -> Array:
     dtype = ends.dtype
     half = jnp.where(ends[0] == ends[1], 0.5, 0).astype(dtype)
     first, last = _rounded(ends[0] - half, dtype), _rounded(ends[1] + half, dtype)
-    # A divisor that the compiler knows it would turn into a factor, which rounds otherwise.
+    # The compiler would turn a constant divisor into a factor, which rounds differently.
     divisor = jnp.where(first < last, num_bins, 1).astype(first.dtype)
     step = _rounded(_rounded(last - first, dtype) / divisor, dtype)
     edge_numbers = jax.lax.iota(jnp.int32, num_bins + 1).astype(first.dtype)
-    # No step is negative. The sign is taken off so that no compiler fuses product and sum into
-    # one operation, which would round once.
+    # No step is negative. `abs` stops compilers from fusing product and sum into one operation,
+    # which would round once.
     edges = _rounded(jnp.abs(_rounded(edge_numbers * step, dtype)) + first, dtype)
     return edges.at[num_bins].set(last).astype(dtype)
 
 
 def _rounded(number: Array, dtype: Any) -> Array:
-    """The number to the precision of a dtype, kept as float32 where that is narrower."""
+    """Rounds a number to the precision of a dtype; the result is at least float32."""
     if np.dtype(dtype).itemsize >= 4:
         return number
     limits = jnp.finfo(dtype)
@@ -244,14 +246,14 @@ def _rounded(number: Array, dtype: Any) -> Array:
 
 
 def _comparable(column: Array, edges: Array) -> tuple[Array, Array]:
-    """Numbers and edges that compare as NumPy compares them, and as the kernel reads them."""
+    """Casts numbers and edges to a dtype that compares as NumPy does and that the kernel reads."""
     is_float = [jnp.issubdtype(leaf.dtype, jnp.floating) for leaf in (column, edges)]
     if not any(is_float):
         dtype = np.result_type(column.dtype, edges.dtype)
         if dtype.kind != "f":
             dtype = dtype if dtype.itemsize >= 4 else np.dtype(np.int32)
             return column.astype(dtype), edges.astype(dtype)
-    # Integers take part as JAX's default float.
+    # Integers are compared as JAX's default float.
     default = np.dtype(jax.dtypes.canonicalize_dtype(float))
     item_bytes = [
         leaf.dtype.itemsize if leaf_is_float else default.itemsize
@@ -270,7 +272,7 @@ def digit_histogram(
     *,
     num_valid: int | Integer[ArrayLike, ""] | None = None,
 ) -> Int[Array, " digits"]:
-    """Counts keys by a digit of theirs, as a radix sort sees it.
+    """Counts keys by one digit of their radix-sort order.
 
     The digit is bits `shift` to `shift + bits` of the key's ordered word: an unsigned integer
     unchanged, a signed one with its sign bit flipped, a float of 32 or 64 bits by its ordered bits.
@@ -308,7 +310,7 @@ def digit_histogram(
 def as_digit_arguments(
     caller: str, keys: Any, shift: Any, bits: Any, num_shards: int = 1
 ) -> tuple[Array, int, int]:
-    """Checks the keys and which digit of them is meant."""
+    """Checks the keys and the digit."""
     column = as_key(keys, caller, "keys", num_shards)
     width = 1 if column.dtype == jnp.bool_ else 8 * column.dtype.itemsize
     shift = as_static_int(shift, caller, "shift", 0, width - 1)
@@ -319,8 +321,8 @@ def as_digit_arguments(
 def count_digits(column: Array, num_valid: Array, shift: int, bits: int) -> Array:
     """Counts checked arguments, a block at a time.
 
-    On CPU a scatter is quick where its ids are not fetched from memory: 10 million bytes take 5 to
-    10 ms in blocks, and 57 ms at once.
+    On CPU a scatter is fast while its ids stay in cache: 10 million bytes take 5 to 10 ms in
+    blocks, and 57 ms at once.
     """
     column = jax.lax.stop_gradient(column)
     num_rows = column.shape[0]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Between which integers a column lies."""
+"""The range of a column of integers."""
 
 from typing import NamedTuple
 
@@ -12,7 +12,7 @@ from ..kernels.reduce._integer_range import range_of_integers
 
 
 class IntegerRange(NamedTuple):
-    """The least and the greatest of integers."""
+    """The smallest and the largest integer of a column."""
 
     least: Integer[Array, ""]
     greatest: Integer[Array, ""]
@@ -23,9 +23,9 @@ def integer_range(
     *,
     num_valid: int | Integer[ArrayLike, ""] | None = None,
 ) -> IntegerRange:
-    """Finds the least and the greatest of integers.
+    """Finds the smallest and the largest integer of a column.
 
-    Where they are close together, integers are segments as they are: see `first_id` of
+    Integers in a narrow range can serve as segment ids directly: see `first_id` of
     `segment_reduce`.
 
     Args:
@@ -33,11 +33,11 @@ def integer_range(
         num_valid: number of valid rows, at the front; all rows by default.
 
     Returns:
-        `IntegerRange(least, greatest)`, two numbers of the dtype of `x`. Without rows that count
-        they are the greatest and the least number of that dtype.
+        `IntegerRange(least, greatest)`, two numbers of the dtype of `x`. Without valid rows they
+        are the largest and the smallest number of that dtype.
 
     Raises:
-        TypeError: `x` is not of integers.
+        TypeError: `x` does not hold integers.
         ValueError: `x` is not one-dimensional.
 
     Cost:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which rows of one device have their key in a set."""
+"""Set membership of one device's keys."""
 
 import jax
 import jax.numpy as jnp
@@ -19,13 +19,13 @@ def isin(
     invert: bool = False,
     num_valid: tuple[NumValid, NumValid] | None = None,
 ) -> Bool[Array, " rows"]:
-    """Tells, for each row, whether its key is among others.
+    """Tests whether each row's key is in a set of keys.
 
     Args:
         keys: one array of shape `(rows,)`, or a tuple of them. -0.0 equals 0.0, and unlike in NumPy
             NaN equals NaN, as in pandas and everywhere in this library.
-        test_keys: the keys to look for: the same number of columns, of the same dtypes, in any
-            order, of any length, and as often as they come.
+        test_keys: the set: the same number of columns, of the same dtypes, in any order and of any
+            length, duplicates included.
         invert: flags the rows with a key outside the set instead. Static.
         num_valid: numbers of valid rows of `keys` and of `test_keys`, at their fronts.
 
@@ -37,9 +37,9 @@ def isin(
         ValueError: numbers of columns or lengths differ.
 
     Cost:
-        Work O(rows + test rows) on CPU where the columns fit one word of 64 bits together, by a
-        table of the test keys: of bits where their range is narrow, else of words. Elsewhere that
-        of a sort of both. No communication.
+        Work O(rows + test rows) on CPU if the columns together fit one word of 64 bits: a lookup in
+        a bitmap for a narrow range, otherwise in a hash table. In other cases that of a sort of
+        both. No communication.
 
     Guarantees:
         Deterministic.
@@ -58,5 +58,5 @@ def isin(
 
 
 def flag_members(sides: KeySides) -> Array:
-    """Flags the valid rows of `a` whose key is in `b`."""
+    """Flags the valid rows of `a` with a key in `b`."""
     return flag_matches(*word_sides(sides, in_key_order=False))

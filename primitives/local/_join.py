@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Relational match of two sides of one device's rows."""
+"""Joins of one device's rows."""
 
 from typing import Any, Literal, NamedTuple, get_args
 
@@ -34,7 +34,7 @@ def join(
     capacity: int | None = None,
     num_valid: tuple[NumValid, NumValid] | None = None,
 ) -> Joined:
-    """Pairs the rows of two sides whose keys are equal, many to many.
+    """Pairs rows of two sides with equal keys, many to many.
 
     Gather the rows by the returned ids: `values[joined.left_rows]`.
 
@@ -51,24 +51,23 @@ def join(
             then right row. - `"semi"`: the left rows with a match, once each. - `"anti"`: the left
             rows without a match.
 
-        capacity: pairs that the result has room for. Static. Semi and anti joins may leave it
-            out, and have room for all left rows.
+        capacity: most pairs of the result. Static. Optional for semi and anti joins, which default
+            to the number of left rows.
         num_valid: numbers of valid rows of the left and the right side, at their fronts.
 
     Returns:
-        `Joined(left_rows, right_rows, count)`, int32 each; -1 stands for no match, on both sides
-        for what lies behind the last pair, and for the right side of a semi or anti join.
-        `count > capacity` means that pairs did not fit: the first `capacity` of them are there.
-        The count saturates at `2**31 - 1`.
+        `Joined(left_rows, right_rows, count)`, int32 each; -1 marks a missing match, padding on
+        both sides, and the right side of a semi or anti join. `count > capacity` means that pairs
+        did not fit: the first `capacity` of them are there. The count saturates at `2**31 - 1`.
 
     Raises:
         TypeError: dtypes of the sides differ or cannot be keys, or `capacity` is traced.
-        ValueError: numbers of columns or lengths differ, `how` is none of the above, or a join that
+        ValueError: numbers of columns or lengths differ, `how` is unknown, or a join that
             needs `capacity` has none.
 
     Cost:
-        Work O(left_rows + right_rows + capacity) on CPU where the columns fit one word of 64 bits
-        together; else that of a sort of both sides. No communication.
+        Work O(left_rows + right_rows + capacity) on CPU if the columns together fit one word of 64
+        bits; otherwise that of a sort of both sides. No communication.
 
     Guarantees:
         Deterministic. Values that are gathered by the ids are differentiable.
@@ -135,7 +134,7 @@ def join_size(
 def as_sides(
     left_keys: Any, right_keys: Any, how: Any, num_valid: Any, caller: str, num_shards: int = 1
 ) -> KeySides:
-    """Checks the keys of both sides, and that there is such a join."""
+    """Checks the keys of both sides and the kind of join."""
     if how not in get_args(How):
         raise ValueError(
             f"{caller}: how must be one of {', '.join(map(repr, get_args(How)))}, got {how!r}."
@@ -145,7 +144,7 @@ def as_sides(
 
 
 def as_pair_capacity(capacity: Any, how: How, num_left: int, caller: str) -> int:
-    """Pairs that there is room for, which only semi and anti joins can tell by themselves."""
+    """Validates the capacity, which only semi and anti joins can derive themselves."""
     if capacity is not None:
         return as_static_int(capacity, caller, "capacity", 0, MAX_SHARD_ROWS)
     if how in ("semi", "anti"):
@@ -157,7 +156,7 @@ def as_pair_capacity(capacity: Any, how: How, num_left: int, caller: str) -> int
 
 
 def join_sides(sides: KeySides, how: How, capacity: int) -> Pairs:
-    """The join of checked arguments."""
+    """Joins checked arguments."""
     if how == "right":
         pairs = join_sides(sides.swapped(), "left", capacity)
         return Pairs(pairs.right_rows, pairs.left_rows, pairs.count)
@@ -165,14 +164,14 @@ def join_sides(sides: KeySides, how: How, capacity: int) -> Pairs:
 
 
 def match_sides(sides: KeySides, how: How) -> Matches:
-    """The first half of `join_sides`, which finds and counts the pairs."""
+    """The first half of `join_sides`: finds and counts the pairs."""
     if how == "right":
         sides, how = sides.swapped(), "left"
     return match_words(*word_sides(sides, in_key_order=how == "outer"), how)
 
 
 def pairs_of_sides(matches: Matches, how: How, capacity: int) -> Pairs:
-    """The second half of `join_sides`, which writes the pairs."""
+    """The second half of `join_sides`: writes the pairs."""
     if how == "right":
         pairs = pairs_of(matches, "left", capacity)
         return Pairs(pairs.right_rows, pairs.left_rows, pairs.count)
@@ -180,13 +179,13 @@ def pairs_of_sides(matches: Matches, how: How, capacity: int) -> Pairs:
 
 
 def word_sides(sides: KeySides, *, in_key_order: bool) -> tuple[Side, Side, OrderedWord]:
-    """One word for each row, and the column that says how they compare."""
+    """Encodes each row as one word; returns the words and a column that describes their order."""
     ascending = (False,) * len(sides.a)
     left, right = ordered_words(sides.a, ascending), ordered_words(sides.b, ascending)
     num_left, num_right = sides.num_a, sides.num_b
     if len(left) == 1:
         return Side(left[0].word, num_left), Side(right[0].word, num_right), left[0]
-    # Several words make one: the number of their key among those of both sides.
+    # Several words become one: the group id of their key among the keys of both sides.
     length = sides.a[0].shape[0]
     both = tuple(
         column._replace(word=one_after_the_other(column.word, other.word, num_left))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""As-of join of one device's rows: the right row whose time is closest."""
+"""As-of join of one device's rows: matches the right row with the closest time."""
 
 import functools
 from typing import Any
@@ -41,46 +41,46 @@ def join_asof(
     allow_exact: bool = True,
     num_valid: tuple[NumValid, NumValid] | None = None,
 ) -> Int[Array, " left_rows"]:
-    """Finds, for each left row, the right row whose time is closest to its own.
+    """Finds the right row with the closest time for each left row.
 
-    Gather the rows by the returned ids: `values[right_rows]`, where there is a match.
+    Gather the rows by the returned ids: `values[right_rows]`, for rows with a match.
 
     Args:
-        left: times of the left rows, or whatever else is to be compared, in any order, of shape
-            `(left_rows,)`; of any dtype that can be sorted by.
+        left: times of the left rows, or other ordered values, in any order, of shape `(left_rows,)`
+            and any key dtype.
         right: times of the right rows, in any order, of the same dtype and shape `(right_rows,)`.
         by: keys of the left rows and those of the right ones, each an array or a tuple of arrays,
-            that must be equal in rows that match. NaN equals NaN.
-        direction: where the right row may lie.
+            that must be equal in matching rows. NaN equals NaN.
+        direction: the direction of the search.
 
-            - `"backward"`: the last one whose time is the left row's or before it.
-            - `"forward"`: the first one whose time is the left row's or behind it.
-            - `"nearest"`: whichever of the two is closer; the one before where both are as close.
+            - `"backward"`: the last right row at or before the left row's time.
+            - `"forward"`: the first right row at or after the left row's time.
+            - `"nearest"`: the closer of the two; the earlier one at equal distance.
 
-        tolerance: how far the times may be apart, a number of their dtype that is not negative;
-            any distance if left out.
+        tolerance: the largest distance of matching times, a non-negative number of their dtype;
+            unlimited by default.
         allow_exact: whether equal times match.
         num_valid: numbers of valid rows of the left and the right side, at their fronts.
 
     Returns:
         For each left row the id of its right row, int32; -1 for no match and in padding.
-        Of right rows with the same time the last one matches from behind, the first from before.
+        Of right rows with equal times a backward match takes the last, a forward match the first.
 
     Raises:
-        TypeError: dtypes of the sides differ or cannot be sorted by, or `tolerance` is no number
+        TypeError: dtypes of the sides differ or cannot be sorted by, or `tolerance` is not a number
             of the dtype of the times.
         ValueError: arrays that are not one-dimensional or differ in length, a negative `tolerance`,
-            or a `direction` that is none of the above.
+            or an unknown `direction`.
 
     Cost:
         Work O((left_rows + right_rows) x key bytes): one sort of both sides together, and a scan,
         or two for the nearest row. No communication.
 
     Guarantees:
-        Deterministic. Distances of integers are exact, however far apart; those of floats are
-        rounded as differences of their dtype, or of float32 where it is wider. NaN is no time: such
-        rows match nothing, where pandas raises. A traced `tolerance` that is negative or NaN lets
-        nothing match. Values that are gathered by the ids are differentiable.
+        Deterministic. Distances of integers are exact for any distance; those of floats are rounded
+        to their dtype, or to float32 if it is wider. NaN is not a time: such rows have no match,
+        where pandas raises. A traced `tolerance` that is negative or NaN matches nothing. Values
+        that are gathered by the ids are differentiable.
 
     Example:
         >>> import jax.numpy as jnp
@@ -112,7 +112,7 @@ def _join_sides(sides: KeySides, tolerance: Array | None, rule: AsofRule) -> Arr
         columns = stack_columns(sides.a, sides.b, sides.num_a)
         first_left, first_right = jnp.zeros_like(sides.num_a), sides.num_a
     num_valid = sides.num_a + sides.num_b
-    # Equal rows keep their order, so that one side stands before the other.
+    # Equal rows keep their order, so one side comes first.
     words = ordered_words(columns, (False,) * len(columns))
     if len(words) == 1:
         sorted_word, row_ids = sort_words_with_row_ids(words[0], num_valid)

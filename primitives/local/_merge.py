@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Two sorted sequences into one."""
+"""Merge of two sorted sequences."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -88,7 +88,7 @@ def merge(
     counts = as_num_valid(valid_a, num_a, caller), as_num_valid(valid_b, num_b, caller)
     dtype = a_columns[0].dtype
     if len(a_columns) == 1 and holds_whole_key(dtype):
-        # The merged word need not be fetched again by its position.
+        # The merged word is known already; a gather is not needed.
         merged_word, sources = merge_words_with_positions(a_words[0], b_words[0], *counts)
         merged_key = key_of_word(merged_word, dtype)
         columns = (with_tangent_of(take_rows, merged_key, keys_of_both[0], sources),)
@@ -101,7 +101,7 @@ def merge(
 
 
 def check_merged_rows(a: Array, b: Array, caller: str, num_shards: int = 1) -> None:
-    """Raises where the shards cannot hold the rows of both."""
+    """Raises if the shards cannot hold the rows of both sequences."""
     if a.shape[0] + b.shape[0] > num_shards * MAX_SHARD_ROWS:
         raise ValueError(
             f"{caller}: a_keys and b_keys together must hold fewer than 2**31 rows, got "
@@ -110,18 +110,16 @@ def check_merged_rows(a: Array, b: Array, caller: str, num_shards: int = 1) -> N
 
 
 def as_pair(pair: Any, caller: str, name: str) -> tuple[Any, Any]:
-    """Checks an argument that is given for both sequences, or for neither."""
+    """Checks an argument that is given for both sides, or for neither."""
     if pair is None:
         return None, None
     if not isinstance(pair, (tuple, list)) or len(pair) != 2:
-        raise TypeError(
-            f"{caller}: {name} must be a pair, that of a and that of b, got {type_of(pair)}."
-        )
+        raise TypeError(f"{caller}: {name} must be a pair, for a and for b, got {type_of(pair)}.")
     return pair[0], pair[1]
 
 
 def concatenate_rows(a: Any, b: Any, caller: str) -> Any:
-    """Puts the rows of `b` behind those of `a`, leaf by leaf."""
+    """Concatenates the rows of `a` and of `b`, leaf by leaf."""
     if jax.tree.structure(a) != jax.tree.structure(b):
         raise ValueError(
             f"{caller}: the values of a and of b must have the same structure, got "
@@ -143,7 +141,7 @@ def concatenate_rows(a: Any, b: Any, caller: str) -> Any:
 
 @jax.custom_jvp
 def _concatenate_bits(a: Array, b: Array) -> Array:
-    # XLA on CPU concatenates bfloat16 by way of float32, which rewrites NaNs.
+    # XLA on CPU concatenates bfloat16 through float32, which rewrites NaNs.
     words = [jax.lax.bitcast_convert_type(rows, jnp.uint16) for rows in (a, b)]
     return jax.lax.bitcast_convert_type(jnp.concatenate(words), jnp.bfloat16)
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rows moved as packed words, with the derivatives of the floats among them.
+"""Derivatives for rows that move as packed words.
 
-Bits have no derivative. The words carry the values of all columns in one exchange; a tangent
-takes the same route as a float of its own, and there only where somebody differentiates.
+Bits have no derivative. The words carry the values of all columns in one exchange. Tangents take
+the same route as floats, and only under differentiation.
 """
 
 import functools
@@ -14,12 +14,12 @@ import jax.numpy as jnp
 
 from ..contract._typing import Array
 
-# A route moves the rows of a matrix of any dtype, given the arrays of its plan. It is linear.
+# A route is a linear function that moves the rows of a matrix of any dtype, given its plan.
 Route = Callable[[Array, Any], Array]
 
 
 def with_tangents(route: Route, moved: Any, rows: Any, plan: Any) -> Any:
-    """Gives `moved`, the rows that came by the route, the derivatives of the `rows` that left."""
+    """Gives `moved`, the result of the route, derivatives with respect to `rows`."""
     moved_leaves, structure = jax.tree.flatten(moved)
     rows_leaves = jax.tree.leaves(rows)
     inexact = [i for i, leaf in enumerate(moved_leaves) if jnp.issubdtype(leaf.dtype, jnp.inexact)]
@@ -39,9 +39,9 @@ def with_tangents(route: Route, moved: Any, rows: Any, plan: Any) -> Any:
 def with_tangent_of(
     sort_by_rows: Callable[[Array, Any], Array], sorted_key: Array, key: Array, residuals: Any
 ) -> Array:
-    """Gives a key that was sorted without row ids the derivative of `sort_by_rows(key, residuals)`.
+    """Gives a key sorted without row ids the derivative of `sort_by_rows(key, residuals)`.
 
-    Nobody pays for the row ids who does not differentiate.
+    Row ids cost nothing without differentiation.
     """
     if not jnp.issubdtype(key.dtype, jnp.floating):
         return sorted_key
@@ -80,7 +80,7 @@ def _with_tangents_jvp(route: Route, primals: Any, tangents: Any) -> Any:
 
 
 def _route_leaves(route: Route, leaves: tuple[Array, ...], plan: Any) -> tuple[Array, ...]:
-    """Moves leaves side by side, one matrix for each dtype."""
+    """Moves leaves together, as one matrix for each dtype."""
     by_dtype: dict[Any, list[int]] = {}
     for i, leaf in enumerate(leaves):
         by_dtype.setdefault(leaf.dtype, []).append(i)

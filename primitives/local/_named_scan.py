@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Scans by a named operator, with their derivatives.
+"""Scans by a named operator, with derivatives.
 
-The rows are scanned by a kernel, which has no derivative. Tangents are scanned by XLA, linearly,
-and only where somebody differentiates.
+A kernel scans the rows; it has no derivative. XLA scans the tangents, linearly, and only under
+differentiation.
 """
 
 import functools
@@ -66,7 +66,7 @@ def _tangent_of_sum(
 def _tangent_of_product(
     values: Array, tangent: Array, heads: Array | None, num_valid: Array, scan: Scan
 ) -> Array:
-    """Scans (value, tangent) by the product rule: never a quotient, which zeros would break."""
+    """Scans (value, tangent) by the product rule, without quotients, which zeros would break."""
     one, zero = jnp.ones((), values.dtype), jnp.zeros((), values.dtype)
     values = fill_padding(values, num_valid, one)
     tangent = fill_padding(tangent, num_valid)
@@ -74,8 +74,8 @@ def _tangent_of_product(
     def combine(left: Any, right: Any) -> Any:
         left_has_head, left_value, left_tangent = left
         right_has_head, right_value, right_tangent = right
-        # What a head cuts off is replaced before it is multiplied: an infinity in it would turn
-        # the zero of its derivative into NaN.
+        # A value before a head is replaced before the product: an infinity would turn its zero
+        # derivative into NaN.
         left_value = jnp.where(right_has_head, one, left_value)
         left_tangent = jnp.where(right_has_head, zero, left_tangent)
         factor = jnp.where(right_has_head, one, right_value)
@@ -93,14 +93,14 @@ def _tangent_of_product(
 def _tangent_of_extreme(
     values: Array, tangent: Array, heads: Array | None, num_valid: Array, scan: Scan
 ) -> Array:
-    """Takes the tangent of the row where the extreme so far stands."""
+    """Takes the tangent of the row with the extreme so far."""
     values = jax.lax.stop_gradient(values)
     extremes = scan_rows(values, heads, num_valid, scan)
     previous = jnp.roll(extremes, -1 if scan.reverse else 1, axis=0)
     is_start = start_flags(heads, values.shape[0], num_valid, scan.reverse)
     is_new = per_row(is_start, values.ndim) | ~is_kept(scan.op, previous, values)
-    # The extreme stands in the last row that was a new one. That is the start or lies behind it,
-    # so the heads need not be looked at again.
+    # The extreme is in the last row that set a new one. That row is at or after the start of the
+    # segment, so heads need no further check.
     row_ids = jax.lax.broadcasted_iota(jnp.int32, values.shape, 0)
     nowhere = np.int32(values.shape[0] if scan.reverse else -1)
     last = Scan("min" if scan.reverse else "max", scan.reverse, False)

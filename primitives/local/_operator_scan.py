@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Scans by a function that the caller brings, along the leading axes of a pytree."""
+"""Scans by a function, along the leading axes of a pytree."""
 
 import functools
 from collections.abc import Callable
@@ -18,7 +18,7 @@ from ..kernels.scan._segmented_scan import fill_padding, per_row, shift_rows, st
 def scan_by_operator(
     rows: Any, heads: Array | None, num_valid: Array, initial: Any, scan: Scan
 ) -> Any:
-    """As `scan_rows`, of a pytree; an exclusive scan starts each segment with `initial`."""
+    """`scan_rows` for a pytree; an exclusive scan starts each segment with `initial`."""
     combine = jax.vmap(scan.op)
     if scan.reverse:
         # Padding comes first in the order of the scan.
@@ -42,7 +42,7 @@ def _combine_segments(combine: Callable[..., Any], left: Any, right: Any) -> Any
 
 
 def select_rows(flags: Array, rows: Any, others: Any) -> Any:
-    """Takes each row from `rows` where its flag is set, else from `others`."""
+    """Selects each row from `rows` if its flag is set, otherwise from `others`."""
     return jax.tree.map(
         lambda row, other: jnp.where(per_row(flags, row.ndim), row, other), rows, others
     )
@@ -56,7 +56,7 @@ def with_initial(
     num_valid: Array,
     reverse: bool,
 ) -> Any:
-    """Inclusive results as exclusive ones, with `initial` in front of each segment."""
+    """Converts inclusive results to exclusive ones that start each segment with `initial`."""
     num_rows = jax.tree.leaves(results)[0].shape[0]
     first = jax.tree.map(lambda row: jnp.broadcast_to(row[None], (num_rows, *row.shape)), initial)
     continued = combine(first, results)

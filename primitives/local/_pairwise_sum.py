@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Sums of floats whose bits do not depend on who adds them up."""
+"""Sums of floats with the same bits on every platform."""
 
 import functools
 from typing import Any
@@ -22,35 +22,35 @@ def pairwise_sum(
     num_valid: int | Integer[ArrayLike, ""] | None = None,
     dtype: Any = None,
 ) -> Float[Array, ""]:
-    """Adds up floats in an order of their own: close to exact, and the same bits everywhere.
+    """Sums floats in a fixed order: accurate, and with the same bits everywhere.
 
     Args:
-        x: array of shape `(rows,)`, of floats.
+        x: floats of shape `(rows,)`.
         num_valid: number of valid rows, at the front; all rows by default.
-        dtype: the float that they are added up in, no narrower than that of `x`; that of `x` if
-            left out. Rows are cast where they are read: no wider copy of them is made. Below
-            float32 they are added up in float32, and the sum is rounded once.
+        dtype: the dtype of the sum, a float at least as wide as `x`; by default the dtype of `x`.
+            Rows are cast as they are read, without a wider copy. Floats below 32 bits are added in
+            float32, and the sum is rounded once.
 
     Returns:
-        The sum, of `dtype`; zero of no rows, NaN where a row that counts is, or infinities of both
-        signs do. No zero is negative.
+        The sum, of `dtype`; zero without rows, NaN if a valid row is NaN or infinities of both
+        signs occur. A zero is never negative.
 
     Raises:
-        TypeError: `x` is not of floats, or `dtype` is none that holds them, or that JAX has: it has
-            no float64 without `jax_enable_x64`.
-        ValueError: `x` is not one-dimensional, or a known `num_valid` is out of range.
+        TypeError: `x` does not hold floats, or `dtype` cannot hold them, or is float64 without x64
+            mode.
+        ValueError: `x` is not one-dimensional, or a concrete `num_valid` is out of range.
 
     Cost:
         Work O(rows). No communication.
 
     Guarantees:
-        Deterministic; the same bits on every platform and for any number of threads. Off by at most
-        64 + log2(rows) times the unit roundoff of `dtype` times the sum of the absolute values,
-        where no part of it overflows. That leaves out subnormal numbers, which XLA takes for zero
-        on some platforms. Differentiable in `x`.
+        Deterministic; the same bits on every platform and for any number of threads. The error is
+        at most (64 + log2(rows)) times the unit roundoff of `dtype` times the sum of the absolute
+        values, if no partial sum overflows. This excludes subnormal numbers, which XLA flushes to
+        zero on some platforms. Differentiable in `x`.
 
     Source:
-        Pairwise summation of blocks that are each added up row by row, as NumPy has it (Higham,
+        Pairwise summation of blocks, each added row by row, as in NumPy (Higham,
         "The accuracy of floating point summation", 1993).
 
     Example:
@@ -73,7 +73,7 @@ def _as_sum_dtype(dtype: Any, of_rows: np.dtype, caller: str) -> np.dtype:
     wide = np.dtype(dtype)
     if wide == np.float64 and not is_x64_enabled():
         raise TypeError(
-            f"{caller}: dtype must be a float that JAX has, got float64 while its x64 mode is off. "
+            f"{caller}: float64 dtype needs JAX's x64 mode, which is off. "
             "Set jax_enable_x64, or leave dtype out."
         )
     if wide != of_rows and (wide.name not in _SUMS or wide.itemsize <= of_rows.itemsize):
@@ -85,7 +85,7 @@ def _as_sum_dtype(dtype: Any, of_rows: np.dtype, caller: str) -> np.dtype:
 
 @functools.partial(jax.custom_jvp, nondiff_argnums=(2,))
 def _sum_with_tangent(x: Array, num_valid: Array, dtype: np.dtype) -> Array:
-    # Of narrower floats XLA may or may not round each sum on the way.
+    # XLA may or may not round each partial sum of narrower floats.
     calculated = dtype if dtype.itemsize >= 4 else np.dtype(np.float32)
     return sum_of_rows(x, num_valid, calculated).astype(dtype)
 

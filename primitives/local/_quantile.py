@@ -25,7 +25,7 @@ def quantile(
     interpolation: Interpolation = "linear",
     num_valid: int | Integer[ArrayLike, ""] | None = None,
 ) -> Shaped[Array, "..."]:
-    """Finds the quantiles of a column: what lies a part `q` of the way through its sorted rows.
+    """Finds the quantiles of a column.
 
     Args:
         x: array of shape `(rows,)`, of any key dtype.
@@ -47,8 +47,8 @@ def quantile(
         Work O(rows x key bytes). No communication.
 
     Guarantees:
-        Deterministic; the order statistics are exact, and the ranks those of NumPy; the
-        interpolation is rounded once or twice. Differentiable in `x`.
+        Deterministic; order statistics are exact, ranks equal NumPy's, and the interpolation is
+        rounded once or twice. Differentiable in `x`.
 
     Example:
         >>> import jax.numpy as jnp
@@ -79,7 +79,7 @@ def _find(column: Array, q: Array, valid: Array, interpolation: str) -> Array:
 def as_quantile_arguments(
     caller: str, x: Any, q: Any, interpolation: Any, num_shards: int = 1
 ) -> tuple[Array, Array]:
-    """Checks the column, and the quantiles, which come back as floats in [0, 1]."""
+    """Checks the column and the quantiles; returns the quantiles as floats in [0, 1]."""
     column = as_key(x, caller, num_shards=num_shards)
     if interpolation not in get_args(Interpolation):
         names = ", ".join(repr(name) for name in get_args(Interpolation))
@@ -105,7 +105,7 @@ def quantile_dtype(dtype: Any) -> Any:
 def interpolated(
     selected: Array, positions: RankPosition, interpolation: str, q: Array, is_empty: Array
 ) -> Array:
-    """The quantiles from the rows below them, the rows above them, and the last row of all."""
+    """Interpolates between the rows below and above each quantile, given also the last row."""
     dtype = quantile_dtype(selected.dtype)
     has_nan = jnp.isnan(selected[-1:]) if selected.dtype == dtype else jnp.zeros(1, jnp.bool_)
     wide = dtype if np.dtype(dtype).itemsize >= 4 else jnp.float32
@@ -125,8 +125,8 @@ def interpolated(
         if interpolation == "midpoint":
             fraction = jnp.where(fraction > 0, 0.5, 0.0)
         weight = fraction.astype(wide)
-        # From the nearer end, as NumPy does. Equal rows share the derivative; there is no distance
-        # of equal infinities.
+        # From the nearer end, as NumPy does. Equal rows share the derivative; the distance of equal
+        # infinities is undefined.
         is_between = (weight > 0) & ((below != above) | jnp.isfinite(below))
         distance = jnp.where(is_between, above - below, jnp.zeros((), wide))
         from_below, from_above = below + distance * weight, above - distance * (1 - weight)

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where a quantile lies among so many rows: the rank below it, and how far it is to the next.
+"""Positions of quantiles: the rank below, and the fraction towards the next rank.
 
-A count over a mesh passes 2^31, and a float32 cannot hold one beyond 2^24. Counts and ranks are two
-words of 32 bits. With x64 mode the place is a float64, which holds every rank below 2^53, and is
-rounded as NumPy rounds it. Without it a float32 serves as long as it holds the ranks; beyond, the
-place is a product of integers, the quantile being cut to 64 bits behind the point.
+A count over a mesh may exceed 2^31, and a float32 cannot hold one beyond 2^24. So counts and ranks
+are two words of 32 bits. With x64 mode a position is a float64, which holds every rank below 2^53
+and is rounded as in NumPy. Without it a float32 is used while it can hold the ranks; beyond that
+the position is a product of integers, with the quantile truncated to 64 fractional bits.
 """
 
 from typing import NamedTuple
@@ -23,7 +23,7 @@ _LARGEST_FLOAT32 = np.uint32(2**22)
 
 
 class RankPosition(NamedTuple):
-    """The rank `high * 2**32 + low`, and what is missing to the place in question, below one."""
+    """The position `high * 2**32 + low + fraction`, with a fraction in [0, 1)."""
 
     high: Array
     low: Array
@@ -31,7 +31,7 @@ class RankPosition(NamedTuple):
 
 
 def quantile_positions(last_high: Array, last_low: Array, q: Array) -> RankPosition:
-    """The place `last * q` for quantiles in [0, 1], of the last rank in two words."""
+    """The position `last * q` of quantiles in [0, 1], given the last rank as two words."""
     if is_x64_enabled():
         last = last_high.astype(jnp.float64) * _WORD + last_low.astype(jnp.float64)
         position = last * q.astype(jnp.float64)
@@ -53,13 +53,13 @@ def quantile_positions(last_high: Array, last_low: Array, q: Array) -> RankPosit
 def _exact_positions(last_high: Array, last_low: Array, q: Array) -> RankPosition:
     is_one = q >= 1
     part = jnp.where(is_one, np.float32(0), q)
-    # Powers of two and differences of neighbours: nothing is rounded.
+    # Powers of two and exact differences: nothing is rounded.
     top = jnp.floor(part * _WORD)
     q_high, q_low = top.astype(jnp.uint32), jnp.floor((part * _WORD - top) * _WORD)
     q_low = q_low.astype(jnp.uint32)
     ones = jnp.zeros_like(q_high)
     last_high, last_low = last_high + ones, last_low + ones
-    # In words behind the point: what reaches the first of them, and carries into the rank.
+    # Fractional words: the products that reach the first one, and their carries into the rank.
     low_high, low_low = _product(last_low, q_high)
     for high, low in (
         _product(last_high, q_low),
@@ -79,7 +79,7 @@ def _exact_positions(last_high: Array, last_low: Array, q: Array) -> RankPositio
 
 
 def _product(a: Array, b: Array) -> tuple[Array, Array]:
-    """The 64 bits of a product of words, by halves."""
+    """The 64-bit product of two words, computed by halves."""
     a_high, a_low, b_high, b_low = a >> _HALF, a & _HALF_MASK, b >> _HALF, b & _HALF_MASK
     low = a_low * b_low
     middle = a_high * b_low + (low >> _HALF)

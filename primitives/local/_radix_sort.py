@@ -100,7 +100,7 @@ def radix_sort(
         descending: the direction, or one direction for each key.
         bits: for integer keys, compare only this many of the lowest bits, as an unsigned number.
             Static; all bits, in the order of the dtype, if left out. One number, or one for each
-            key. Whole keys are moved, whatever part of them is compared.
+            key. Whole keys move, even if only some bits are compared.
         num_valid: number of valid rows, at the front; all rows by default.
 
     Returns:
@@ -148,7 +148,7 @@ def radix_sort(
     if values is not None and len(words) == 1 and _is_moved_by_kernel(values, words[0], valid):
         sorted_columns, values = _sort_rows((columns, values), *words[0], valid)
     elif len(columns) == 1 and holds_whole_key(columns[0].dtype):
-        # The word need not be fetched again by row id.
+        # The sorted word is known already; a gather is not needed.
         if values is None:
             sorted_key = key_of_word(sort_words(words[0], valid), columns[0].dtype)
             sorted_key = with_tangent_of(sort_by_rows, sorted_key, columns[0], valid)
@@ -168,7 +168,7 @@ def radix_sort(
 def _is_moved_by_kernel(values: PyTree, column: OrderedWord, num_valid: Array) -> bool:
     if not is_native() or column.word.shape[0] == 0:
         return False
-    # What one call moves varies over the same mesh axes, and keys over no more than they did.
+    # All outputs of one call vary over the same mesh axes, and keys must not gain any.
     plan_axes = varying_axes(column.word, num_valid)
     return all(
         is_words(leaf) and varying_axes(leaf) <= plan_axes for leaf in jax.tree.leaves(values)
@@ -177,7 +177,7 @@ def _is_moved_by_kernel(values: PyTree, column: OrderedWord, num_valid: Array) -
 
 @functools.partial(jax.jit, static_argnums=(2, 3))
 def _sort_rows(rows: Any, word: Array, flip: int, bits: int, num_valid: Array) -> Any:
-    """Rows in the order of one word, keys and values alike."""
+    """Sorts rows, keys and values alike, by one word."""
 
     def take(rows: Any, plan: tuple[Array, Array]) -> Any:
         word, num_valid = plan
@@ -191,7 +191,7 @@ def _sort_rows(rows: Any, word: Array, flip: int, bits: int, num_valid: Array) -
 
 
 def argsort_columns(words: tuple[OrderedWord, ...], num_valid: Array) -> Array:
-    """Sorts by several columns of words: one stable pass each, the least significant first."""
+    """Sorts by several columns of words: one stable pass each, least significant first."""
     row_ids = argsort_words(words[-1], num_valid)
     for column in words[-2::-1]:
         (moved,) = take_words((column,), row_ids)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rows reduced by their keys: one row for each distinct key."""
+"""Reductions by key: one row for each distinct key."""
 
 import functools
 from typing import Any, NamedTuple
@@ -35,7 +35,7 @@ _NOT_COMPLEX = ("min", "max", "var", "std")
 
 
 class ReducedRuns(NamedTuple):
-    """One row for each distinct key, in the order of the keys, and how many there are."""
+    """One row for each distinct key, in the order of the keys, and their true number."""
 
     unique_keys: PyTree
     values: PyTree
@@ -91,7 +91,7 @@ def reduce_by_key(
     References:
         Merrill (2015), "CUB: flexible library of cooperative threadblock primitives and other
         utilities for CUDA kernel programming" (`DeviceReduce::ReduceByKey`). Belazzougui, Botelho,
-        Dietzfelbinger (2009), "Hash, displace, and compress", whose tables know few keys on CPU.
+        Dietzfelbinger (2009), "Hash, displace, and compress", for the tables of few keys on CPU.
 
     Example:
         >>> import jax.numpy as jnp
@@ -118,7 +118,7 @@ def reduce_by_key(
 def as_reduction(
     values: Any, ops: Any, ddof: Any, num_rows: int, caller: str
 ) -> tuple[Any, tuple[str, ...], int]:
-    """Checks the values and what to compute of them; returns an op for each leaf."""
+    """Checks the values and the ops; returns one op for each leaf."""
     values = as_rows(values, num_rows, caller)
     leaves, structure = jax.tree.flatten(values)
     if isinstance(ops, str):
@@ -181,7 +181,7 @@ def _reduce_runs(
     is_sorted: bool,
     ddof: int,
 ) -> tuple[tuple[Array, ...], list[Array], Array]:
-    """The definition: rows are put in the order of their keys, and each run of them reduced."""
+    """The definition: sorts rows by key and reduces each run."""
     runs = find_runs(columns, num_valid, is_sorted)
     unique_columns, num_runs = runs.first_rows(columns, capacity)
     segments = segments_of(runs, capacity)
@@ -193,7 +193,7 @@ def _reduce_runs(
 
 
 def _has_kernel(columns: tuple[Array, ...], leaf: Array, num_valid: Array) -> bool:
-    """Whether the kernel can add up the rows of each key."""
+    """Whether the kernel can sum the rows of each key."""
     is_one_word = len(ordered_words(columns, (False,) * len(columns))) == 1
     # The kernel's results vary over the mesh axes of all that it reads: so do keys and their
     # number then, which a sort of the keys alone would leave as they are.
@@ -210,7 +210,7 @@ def _sum_groups(
     groups = native_group_sums(word, jax.lax.stop_gradient(rows), num_valid, capacity)
     is_group = jax.lax.iota(jnp.int32, capacity) < groups.count
     unique_columns = take_rows_or_zeros(columns, groups.first_row_ids, is_group)
-    # The groups of rows are looked for only where somebody differentiates.
+    # Group ids are computed only under differentiation.
     group_ids = factorize_words(word, num_valid, capacity, in_key_order=True).group_ids
     route = functools.partial(_add_by_group, capacity=capacity)
     sums = with_tangents(route, groups.sums, rows, group_ids).astype(dtype)
@@ -222,11 +222,11 @@ def _add_by_group(matrix: Array, group_ids: Array, *, capacity: int) -> Array:
 
 
 def segments_of(runs: KeyRuns, capacity: int) -> Segments:
-    """The runs as the segments of a reduction, of which there is one at least."""
+    """The runs as segments of a reduction, at least one."""
     return Segments(runs.segment_ids, max(capacity, 1), OneDevice())
 
 
 def of_runs(reduced: Any, capacity: int, num_runs: Array) -> Any:
-    """What was reduced of the runs that there are, and zeros behind."""
+    """Pads reduced values with zeros past the last run."""
     is_run = jax.lax.iota(jnp.int32, capacity) < num_runs
     return keep_or_zero(jax.tree.map(lambda leaf: leaf[:capacity], reduced), is_run)

@@ -14,7 +14,7 @@ from ._runs import runs_of_words
 
 
 class RunLengths(NamedTuple):
-    """The key and the number of rows of each run, and how many runs there are."""
+    """The key and the length of each run, and the number of runs."""
 
     unique_keys: PyTree
     run_lengths: Int[Array, " runs"]
@@ -32,12 +32,12 @@ def run_length_encode(
     Args:
         keys: one array of shape `(rows,)`, or a tuple of them; in any order. Keys are equal as in
             `radix_sort`: -0.0 equals 0.0, and all NaNs are equal.
-        capacity: runs that the result has room for. Static; as many as rows if left out.
+        capacity: most runs of the result. Static; by default the number of rows.
         num_valid: number of valid rows, at the front; all rows by default.
 
     Returns:
         `RunLengths(unique_keys, run_lengths, num_runs)`, in the order of the rows, padded with
-        zeros. Keys have the bits of the first row of their run. `num_runs > capacity` says that
+        zeros. Keys have the bits of the first row of their run. `num_runs > capacity` means that
         runs did not fit: the first `capacity` of them are there.
 
     Raises:

@@ -17,12 +17,12 @@ from ._take import take_rows, take_rows_or_zeros, take_words
 
 
 class KeyRuns(NamedTuple):
-    """Rows in which equal keys stand together, and where each run of them begins.
+    """Rows with adjacent equal keys, and the start of each run.
 
     Attributes:
-        row_ids: where each row stood before it was sorted; None where no row has moved.
-        is_head: which rows begin a run; padding begins none.
-        segment_ids: the run that each row is in, counted from zero; -1 in padding.
+        row_ids: the original position of each sorted row; None if rows were not sorted.
+        is_head: flags the first row of each run; False in padding.
+        segment_ids: the run of each row, counted from zero; -1 in padding.
         num_valid: number of valid rows, at the front.
     """
 
@@ -32,13 +32,13 @@ class KeyRuns(NamedTuple):
     num_valid: Array
 
     def moved(self, rows: Any) -> Any:
-        """Rows that stood beside the keys before they were sorted, in the order of the runs."""
+        """Sorts rows like the keys."""
         return rows if self.row_ids is None else take_rows(rows, self.row_ids)
 
     def first_rows(self, rows: Any, capacity: int) -> tuple[Any, Array]:
-        """The first row of each run, of rows as they stood before, and how many runs there are.
+        """Takes the first row of each run from unsorted rows; returns them and the number of runs.
 
-        Zeros stand behind the last run.
+        Rows past the last run are zero.
         """
         if self.row_ids is None:
             return select_rows(rows, self.is_head, capacity, self.num_valid)
@@ -50,14 +50,14 @@ class KeyRuns(NamedTuple):
         ), num_runs
 
     def lengths(self, capacity: int) -> Array:
-        """The rows of each run, int32; padded with zeros run."""
-        # One more head than asked for ends the last run that there is room for.
+        """The length of each run, int32, padded with zeros."""
+        # One head more than requested ends the last run within the capacity.
         heads, num_runs = flagged_rows(self.is_head, capacity + 1, self.num_valid)
         is_run = jax.lax.iota(jnp.int32, capacity + 1) < num_runs
         return jnp.diff(jnp.where(is_run, heads, self.num_valid))
 
     def of_rows(self, values: Array) -> Array:
-        """Values of the rows in the order of the runs, put where the rows stood before."""
+        """Returns values of sorted rows to the original positions of the rows."""
         if self.row_ids is None:
             return values
         room = jnp.zeros_like(values)
@@ -65,7 +65,7 @@ class KeyRuns(NamedTuple):
 
 
 def find_runs(columns: tuple[Array, ...], num_valid: Array, is_sorted: bool) -> KeyRuns:
-    """The runs of equal keys in the order of the keys, which are sorted if they are not yet."""
+    """Finds the runs of equal keys, after a sort unless the keys are sorted."""
     words = ordered_words(columns, (False,) * len(columns))
     if is_sorted:
         return runs_of_words(words, None, num_valid)

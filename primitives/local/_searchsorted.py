@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Places of queries in a sorted sequence."""
+"""Binary search in a sorted sequence."""
 
 from collections.abc import Sequence
 from typing import Any, Literal
@@ -19,7 +19,7 @@ def searchsorted(
     descending: bool | Sequence[bool] = False,
     num_valid: int | Integer[ArrayLike, ""] | None = None,
 ) -> Int[Array, " queries"]:
-    """Finds, for each query, where it would go in a sorted sequence.
+    """Finds the insertion position of each query in a sorted sequence.
 
     Args:
         sorted_keys: keys in the order of `radix_sort`: one array of shape `(rows,)`, or a tuple
@@ -34,7 +34,7 @@ def searchsorted(
 
     Raises:
         TypeError: dtypes of keys and queries differ, or cannot be sorted by.
-        ValueError: numbers of columns differ, or `side` is neither word.
+        ValueError: numbers of columns differ, or `side` is unknown.
 
     Cost:
         Work O(queries x log rows). No communication.
@@ -59,7 +59,7 @@ def searchsorted(
 def as_search(
     sorted_keys: Any, queries: Any, side: Any, descending: Any, num_shards: int = 1
 ) -> tuple[tuple[Array, ...], tuple[Array, ...], tuple[bool, ...]]:
-    """Checks keys and queries, as columns, and the direction of each."""
+    """Checks keys, queries and directions; returns columns and one direction for each."""
     caller = "searchsorted"
     if side not in ("left", "right"):
         raise ValueError(f"{caller}: side must be 'left' or 'right', got {side!r}.")
@@ -72,7 +72,7 @@ def as_search(
 def check_same_columns(
     a: tuple[Array, ...], b: tuple[Array, ...], caller: str, a_name: str, b_name: str
 ) -> None:
-    """Raises unless both are the same number of columns, of the same dtypes."""
+    """Raises unless both sides have the same number of columns, of the same dtypes."""
     if len(a) != len(b):
         raise ValueError(
             f"{caller}: {a_name} and {b_name} must have the same number of columns, "

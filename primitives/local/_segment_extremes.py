@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The least and the greatest rows of segments, through words in their order.
+"""Minima and maxima of segments, by order-preserving words.
 
-As unsigned words, floats are compared alike on every platform and in any order of the rows: NaN
-beats every number, as in NumPy, and -0.0 is less than 0.0.
+As unsigned words, floats compare alike on every platform and in any order of the rows: NaN beats
+every number, as in NumPy, and -0.0 is less than 0.0.
 """
 
 from typing import Any
@@ -18,7 +18,7 @@ INT32_MAX = np.int32(2**31 - 1)
 
 
 def extreme_words(rows: Array, is_max: bool) -> Array:
-    """Integers in the order of the rows; a NaN has the one that beats all others."""
+    """Maps rows to integers in the same order; NaN maps to the winning integer."""
     if rows.dtype == jnp.bool_:
         return rows.astype(jnp.int32)
     if jnp.issubdtype(rows.dtype, jnp.integer):
@@ -27,13 +27,13 @@ def extreme_words(rows: Array, is_max: bool) -> Array:
         rows = rows.astype(jnp.float32)
     word, sign, all_ones = _word_constants(rows.dtype)
     words = jax.lax.bitcast_convert_type(rows, word)
-    # A negative number grows towards zero: turn all of its bits; else only the sign.
+    # A negative number grows towards zero: flip all of its bits; otherwise only the sign.
     words = words ^ jnp.where(words & sign != 0, all_ones, sign)
     return jnp.where(jnp.isnan(rows), all_ones if is_max else word.type(0), words)
 
 
 def rows_of_words(words: Array, dtype: Any, is_max: bool) -> Array:
-    """The rows that `extreme_words` made the words of; every NaN is the usual one."""
+    """Inverts `extreme_words`; every NaN becomes the canonical one."""
     if not jnp.issubdtype(dtype, jnp.floating):
         return words.astype(dtype)
     wide = np.dtype(dtype) if np.dtype(dtype).itemsize >= 4 else np.dtype(np.float32)
@@ -51,7 +51,7 @@ def _word_constants(dtype: Any) -> tuple[np.dtype, Any, Any]:
 
 
 def extreme_of_segments(words: Array, dtype: Any, ids: Array, num_segments: int, is_max: bool):
-    """The least or greatest word of each segment; of an empty one, the word of its identity."""
+    """The minimum or maximum word of each segment; the identity's word for an empty one."""
     if jnp.issubdtype(dtype, jnp.floating):
         infinity = jnp.asarray(-np.inf if is_max else np.inf, dtype)
         initial: Any = extreme_words(infinity, is_max)
@@ -64,7 +64,7 @@ def extreme_of_segments(words: Array, dtype: Any, ids: Array, num_segments: int,
 
 
 def winning_rows(words: Array, best: Array, dtype: Any, ids: Array, num_segments: int) -> Array:
-    """The first row of each segment that has its best word, or the largest int32 where none is."""
+    """The first row of each segment with its best word, or the largest int32 without one."""
     if jnp.issubdtype(dtype, jnp.floating):
         words, best = _with_equal_zeros(words), _with_equal_zeros(best)
     row_ids = jax.lax.broadcasted_iota(jnp.int32, words.shape, 0)
@@ -79,7 +79,7 @@ def _with_equal_zeros(words: Array) -> Array:
 
 
 def is_nonzero(rows: Array) -> Array:
-    """Which elements are not zero; by their bits, since XLA on CPU takes denormals for zeros."""
+    """Flags nonzero elements by their bits, because XLA on CPU flushes subnormals to zero."""
     if not jnp.issubdtype(rows.dtype, jnp.floating):
         return rows.astype(jnp.bool_)
     words = jax.lax.bitcast_convert_type(rows, np.dtype(f"uint{8 * rows.dtype.itemsize}"))
@@ -87,7 +87,7 @@ def is_nonzero(rows: Array) -> Array:
 
 
 def end_rows(ids: Array, num_segments: int, is_last: bool) -> Array:
-    """The first or last row of each segment; -1 for the last, else the largest int32, of none."""
+    """The first or last row of each segment; for an empty one the largest int32 or -1."""
     row_ids = jax.lax.iota(jnp.int32, ids.shape[0])
     if is_last:
         return scatter("max", row_ids, ids, num_segments, np.int32(-1))

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What each reduction of segments computes, wherever the rows of a segment lie.
+"""The segment reductions, for rows of a segment on any number of shards.
 
-`over` says how what one device has of a segment and what the others have become one: `OneDevice`,
-or what the collectives have in its place.
+`over` combines the partial results of the devices: `OneDevice`, or its counterpart in the
+collectives.
 """
 
 import functools
@@ -41,9 +41,9 @@ from ._take import take_rows
 
 @dataclass(frozen=True)
 class Segments:
-    """The segment of each row of this device, and the segments there are.
+    """The segment ids of this device's rows, and the number of segments.
 
-    `given` are the ids as they came, where the kernels may read those in place of `ids`.
+    `given` are the original ids, if the kernels can read those instead of `ids`.
     """
 
     ids: Array
@@ -52,21 +52,21 @@ class Segments:
     given: GivenIds | None = None
 
     def add(self, rows: Array) -> Array:
-        """What this device's rows add up to."""
+        """The sum of this device's rows in each segment."""
         if self.given is not None:
             return add_given(rows, self.given, self.ids, self.num_segments)
         return add(rows, self.ids, self.num_segments)
 
     @functools.cached_property
     def counts(self) -> Array:
-        """Rows of each segment on this device, int32."""
+        """The number of rows of each segment on this device, int32."""
         if self.given is not None:
             return count_given(self.given, self.ids, self.num_segments)
         return count_rows(self.ids, self.num_segments)
 
     def whole_counts(self, rows: Array) -> Array:
-        """Rows of each segment everywhere, as floats that stand beside those of `rows`."""
-        # Not int32: all shards together may hold 2^31 rows of a segment.
+        """The rows of each segment on all shards, as floats that broadcast against `rows`."""
+        # Not int32: a segment may have 2^31 rows over all shards.
         dtype = jnp.zeros((), rows.dtype).real.dtype
         counts = self.over.whole_total(self.counts.astype(dtype))
         return counts.reshape(-1, *(1,) * (rows.ndim - 1))
@@ -107,14 +107,14 @@ def reduce_std(rows: Array, segments: Segments, ddof: int) -> Array:
 
 def root_of(variance: Array) -> Array:
     """The standard deviation of a variance."""
-    # The root has no derivative at zero: there it is left at zero.
+    # The square root has no derivative at zero; use zero there.
     is_zero = variance == 0
     root = jnp.sqrt(jnp.where(is_zero, jnp.ones((), variance.dtype), variance))
     return jnp.where(is_zero, variance, root)
 
 
 def _variance(rows: Array, segments: Segments, ddof: int) -> tuple[Array, Any]:
-    """The variance as wide as it is computed, and the dtype of the result."""
+    """The variance in the dtype of the computation, and the dtype of the result."""
     rows, dtype = as_averaged(rows)
     counts = segments.whole_counts(rows)
     mean = quotient(segments.over.whole_total(segments.add(rows)), counts)
@@ -126,7 +126,7 @@ def _variance(rows: Array, segments: Segments, ddof: int) -> tuple[Array, Any]:
 
 
 def as_summed(rows: Array) -> tuple[Array, Any]:
-    """Rows as they are added, and the dtype of the result."""
+    """Casts rows for a sum; returns them and the dtype of the result."""
     if rows.dtype == jnp.bool_:
         return rows.astype(jnp.int32), jnp.int32
     if jnp.issubdtype(rows.dtype, jnp.floating) and rows.dtype.itemsize < 4:
@@ -135,21 +135,21 @@ def as_summed(rows: Array) -> tuple[Array, Any]:
 
 
 def as_averaged(rows: Array) -> tuple[Array, Any]:
-    """Rows as their mean is computed, and the dtype of the mean."""
+    """Casts rows for a mean; returns them and the dtype of the mean."""
     if not jnp.issubdtype(rows.dtype, jnp.inexact):
         rows = rows.astype(jax.dtypes.canonicalize_dtype(float))
     return as_summed(rows)
 
 
 def quotient(total: Array, counts: Array) -> Array:
-    """`total / counts`, or NaN where nothing was counted, with no NaN in its derivative."""
+    """`total / counts`, or NaN for a zero count, without NaN in the derivative."""
     is_some = counts > 0
     divisor = jnp.where(is_some, counts, jnp.ones((), counts.dtype)).astype(total.dtype)
     return jnp.where(is_some, total / divisor, jnp.asarray(jnp.nan, total.dtype))
 
 
 def _extreme(rows: Array, segments: Segments, is_max: bool) -> tuple[Array, Array]:
-    """The words of the rows, and the best of each segment."""
+    """The words of the rows, and the best word of each segment."""
     words = extreme_words(rows, is_max)
     partial = extreme_of_segments(words, rows.dtype, segments.ids, segments.num_segments, is_max)
     return words, segments.over.extreme(partial, is_max)
@@ -161,7 +161,7 @@ def reduce_extreme(rows: Array, segments: Segments, ddof: int, *, is_max: bool) 
     value = segments.over.piece(rows_of_words(best, rows.dtype, is_max))
     if not jnp.issubdtype(rows.dtype, jnp.floating):
         return value
-    # The rows that have it are looked for only where somebody differentiates.
+    # The winning rows are computed only under differentiation.
     winners = winning_rows(words, best, rows.dtype, segments.ids, segments.num_segments)
     winners = winners.reshape(segments.num_segments, math.prod(rows.shape[1:]))
     plan = (winners, segments.over.is_owner(winners < INT32_MAX))
@@ -183,7 +183,7 @@ def reduce_arg_extreme(rows: Array, segments: Segments, ddof: int, *, is_max: bo
     winners = winning_rows(words, best, rows.dtype, segments.ids, segments.num_segments)
     is_owner = segments.over.is_owner(winners < INT32_MAX)
     row_ids = segments.over.global_row_ids(winners, rows.shape[0])
-    # One more than the id, so that nothing is zero.
+    # Ids plus one, so that zero means no row.
     return segments.over.total(jnp.where(is_owner, row_ids + 1, 0)) - 1
 
 

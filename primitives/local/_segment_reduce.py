@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rows reduced by the segment that each names."""
+"""Segment reductions."""
 
 import functools
 from typing import Any
@@ -47,8 +47,7 @@ def segment_reduce(
             a row id.
         ddof: delta degrees of freedom; "var" and "std" divide by the number of rows minus `ddof`.
             Static.
-        first_id: the id of the first segment, the others having those that follow; zero if left
-            out.
+        first_id: id of the first segment; the others follow. Zero by default.
 
     Returns:
         An array of shape `(num_segments, ...)` for each leaf of `x`; for "count" one of shape
@@ -112,7 +111,7 @@ def as_segment_arguments(
     fill_value: Any = None,
     ddof: Any = 0,
 ) -> tuple[Any, Array, int, str, Any, int]:
-    """Checks all arguments but those that levels have of their own."""
+    """Checks the arguments that all levels share."""
     if op not in SEGMENT_OPS:
         names = ", ".join(repr(name) for name in SEGMENT_OPS)
         shown = repr(op) if isinstance(op, str) else type_of(op)
@@ -182,7 +181,7 @@ def reduce_on_one_device(
     caller: str,
     first_id: Array | None = None,
 ) -> Any:
-    """Reduces checked arguments, but for `num_valid`, which is checked here."""
+    """Reduces checked arguments; checks only `num_valid`."""
     if num_valid is not None:
         num_valid = as_num_valid(num_valid, segment_ids.shape[0], caller)
     return reduce_rows(
@@ -204,9 +203,7 @@ def reduce_rows(
     over: Any,
     first_id: Array | None = None,
 ) -> Any:
-    """Reduces every leaf of checked arguments; those segments of `capacity` that are none are
-    empty.
-    """
+    """Reduces every leaf of checked arguments; segments past the last one are empty."""
     is_exact = capacity == num_segments
     ids = place_segment_ids(segment_ids, num_segments, num_valid, is_exact, first_id)
     given = as_given_ids(segment_ids, first_id, num_valid, num_segments) if is_exact else None
@@ -227,7 +224,7 @@ def _filled(reduced: Array, segments: Segments, fill_value: Array | None) -> Arr
 
 
 def _form(op):
-    # One function for each reduction, with the arguments that it has.
+    # One function for each reduction, with its own arguments.
     caller = f"segment_{op}"
     if op in HAVE_DDOF:
 

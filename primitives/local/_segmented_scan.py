@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Scans that restart where a segment begins."""
+"""Segmented scans: scans that restart at each segment."""
 
 from typing import Any, NamedTuple
 
@@ -39,8 +39,8 @@ def segmented_scan(
     Args:
         x: as for `inclusive_scan`.
         op: as for `inclusive_scan`.
-        head_flags: True where a segment begins, of shape `(rows,)`. The first row begins one
-            anyway.
+        head_flags: True at the first row of each segment, of shape `(rows,)`. The first row always
+            starts a segment.
         segment_ids: an alternative to `head_flags`, integers of shape `(rows,)`: a segment is a run
             of equal ids. Separate runs of the same id are separate segments.
         exclusive: excludes the row itself; the first row of a segment then gets the identity
@@ -84,7 +84,7 @@ def segmented_scan(
 
 
 class ScanArguments(NamedTuple):
-    """The checked arguments of a scan, but for its segments."""
+    """The checked arguments of a scan, without its segments."""
 
     rows: Any
     scan: Scan
@@ -93,28 +93,28 @@ class ScanArguments(NamedTuple):
 
     @property
     def num_rows(self) -> int:
-        """Rows, padding included."""
+        """The number of rows, padding included."""
         return jax.tree.leaves(self.rows)[0].shape[0]
 
 
 class SegmentEncoding(NamedTuple):
-    """Where segments begin: a flag for each row, or ids that change there."""
+    """The encoding of segments: head flags, or runs of equal ids."""
 
     head_flags: Array | None
     segment_ids: Array | None
 
     def heads_inside(self, reverse: bool) -> Array | None:
-        """Where the scan restarts, but for the row that it starts in; `None` for nowhere."""
+        """Flags the rows where the scan restarts, except its first row; None without segments."""
         if self.segment_ids is not None:
             return self.segment_ids != jnp.roll(self.segment_ids, -1 if reverse else 1)
         if self.head_flags is not None and reverse:
-            # A reversed scan restarts at a segment's last row, which the next head follows.
+            # A reversed scan restarts at a segment's last row, just before the next head.
             return jnp.roll(self.head_flags, -1)
         return self.head_flags
 
 
 def as_scan(x: Any, scan: Scan, initial: Any, num_valid: Any, caller: str) -> ScanArguments:
-    """Checks the arguments that all scans have."""
+    """Checks the arguments that all scans share."""
     op = as_operator(scan.op, caller)
     num_rows = num_rows_of(x, caller, "x")
     rows = as_rows(x, num_rows, caller, "x")
@@ -125,7 +125,7 @@ def as_scan(x: Any, scan: Scan, initial: Any, num_valid: Any, caller: str) -> Sc
 
 
 def as_segments(head_flags: Any, segment_ids: Any, num_rows: int, caller: str) -> SegmentEncoding:
-    """Checks that one of the two says where segments begin."""
+    """Checks that exactly one of the two encodings is given."""
     if (head_flags is None) == (segment_ids is None):
         given = "neither" if head_flags is None else "both"
         raise ValueError(
@@ -151,7 +151,7 @@ def as_segments(head_flags: Any, segment_ids: Any, num_rows: int, caller: str) -
 
 
 def scan_segments(arguments: ScanArguments, heads: Array | None) -> Any:
-    """The scan of one shard's rows that restarts at `heads`."""
+    """Scans one shard's rows and restarts at `heads`."""
     rows, scan, initial, num_valid = arguments
     if not scan.is_named:
         return scan_by_operator(rows, heads, num_valid, initial, scan)
@@ -162,7 +162,7 @@ def scan_segments(arguments: ScanArguments, heads: Array | None) -> Any:
 
 
 def put_initial_first(initial: Any, results: Any, num_valid: Array, scan: Scan) -> Any:
-    """Combines what stands before each segment with the exclusive results of a named scan."""
+    """Combines the initial value of each segment with the exclusive results of a named scan."""
 
     def of_leaf(first: Array, leaf: Array) -> Array:
         combined = combine_named(scan.op, jnp.broadcast_to(first[None], leaf.shape), leaf)

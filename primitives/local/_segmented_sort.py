@@ -84,9 +84,8 @@ def as_segmented(
     num_valid: Any = None,
     num_shards: int = 1,
 ) -> tuple[tuple[Array, ...], bool, dict[str, Any]]:
-    """Checks the arguments; returns the keys of the sort that does it, and its options.
-
-    Between them: whether the keys were given as a tuple.
+    """Checks the arguments; returns the keys of the equivalent sort, whether the given keys are a
+    tuple, and the options of the sort.
     """
     caller = "segmented_sort"
     columns, is_tuple = as_keys(keys, caller, num_shards=num_shards)
@@ -115,7 +114,7 @@ def as_segmented(
 
 
 def without_ids(result: Any, is_tuple: bool, values: Any) -> Any:
-    """Drops the segment ids that were sorted as the first key."""
+    """Drops the segment ids, the first key of the sort."""
     (_, *columns), moved = (result, None) if values is None else result
     sorted_keys = tuple(columns) if is_tuple else columns[0]
     return sorted_keys if values is None else (sorted_keys, moved)

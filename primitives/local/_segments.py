@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rows reduced by segment: by scattering them, or by sorting them and scanning.
+"""Segment reductions by a scatter, or by a sort and a scan.
 
-A scatter takes rows in any order. On CPU and TPU that is the order of the rows, so every bit is the
-same each time. On GPU it is another one each time, which shows where floats are added or
-multiplied: there rows are sorted by segment, stably, and scanned, which is the same each time and
-does not slow down where many rows share a segment.
+A scatter may process rows in any order. On CPU and TPU it follows the order of the rows, so results
+are deterministic. On GPU the order varies between runs, which changes sums and products of floats.
+There rows are sorted stably by segment and scanned, which is deterministic and stays fast if many
+rows share a segment.
 """
 
 import functools
@@ -27,9 +27,9 @@ _MANY_SEGMENTS = 2**18
 
 
 class GivenIds(NamedTuple):
-    """The ids of rows as they are given, of integers of at least 32 bits.
+    """Segment ids as given by the caller, integers of at least 32 bits.
 
-    Segments have the ids from `first_id` on, a number of the same dtype; `num_valid` rows count.
+    Segment ids start at `first_id`, a number of the same dtype; `num_valid` rows are valid.
     """
 
     ids: Array
@@ -40,10 +40,10 @@ class GivenIds(NamedTuple):
 def as_given_ids(
     ids: Array, first_id: Array | None, num_valid: Array | None, num_segments: int
 ) -> GivenIds | None:
-    """The ids as a kernel takes them; None where a scatter takes them as they are, as fast.
+    """Prepares ids for the kernel, or returns None if a scatter is as fast.
 
-    That is so where all rows count, while the table fits the cache: a larger one the kernel's
-    threads share out.
+    A scatter is as fast if all rows are valid and the table fits the cache. The kernel divides a
+    larger table among its threads.
     """
     is_plain = first_id is None and num_valid is None
     if is_plain and ids.dtype.itemsize < 8 and num_segments < _MANY_SEGMENTS:
@@ -62,13 +62,15 @@ def place_segment_ids(
     is_exact: bool = True,
     first_id: Array | None = None,
 ) -> Array:
-    """The ids as int32, and -1 in padding. What names no segment is negative or too large; without
-    `is_exact` it is negative. Segments have the ids from `first_id` on, zero if left out.
+    """Casts ids to int32, with -1 in padding.
+
+    Ids out of range become negative or stay too large; without `is_exact` they become negative.
+    Segment ids start at `first_id`, by default zero.
     """
     if first_id is not None:
         ids = _distances(ids, first_id, num_segments)
     if ids.dtype == jnp.uint32:
-        # The upper half turns negative; no segment has such an id.
+        # The upper half becomes negative, which is out of range as well.
         ids = jax.lax.bitcast_convert_type(ids, jnp.int32)
     elif ids.dtype.itemsize < 4:
         # A narrow integer cannot hold `num_segments`.
@@ -76,18 +78,18 @@ def place_segment_ids(
     if ids.dtype.itemsize == 8 or not is_exact:
         ids = jnp.where((ids >= 0) & (ids < num_segments), ids.astype(jnp.int32), np.int32(-1))
     if num_valid is None:
-        # What names no segment is dropped as it is: one pass over the ids less.
+        # The scatter drops ids out of range itself, which saves a pass over the ids.
         return ids
     is_valid = jax.lax.iota(jnp.int32, ids.shape[0]) < num_valid
     return jnp.where(is_valid, ids, np.int32(-1))
 
 
 def _distances(ids: Array, first_id: Array, num_segments: int) -> Array:
-    """How far ids lie from the first, int32; -1 where they name no segment."""
+    """Distances of ids from the first one, int32; -1 for ids out of range."""
     if ids.dtype.itemsize < 4:
         ids = ids.astype(jnp.int32)
     first_id = first_id.astype(ids.dtype)
-    # A distance may wrap around, but not one between numbers in order.
+    # A distance may wrap around, but not the distance of an id that is not below the first.
     distance = ids - first_id
     unsigned = np.dtype(f"u{ids.dtype.name.removeprefix('u')}")
     is_near = distance.astype(unsigned) < unsigned.type(num_segments)
@@ -102,9 +104,9 @@ def scatter(method: str, rows: Array, ids: Array, num_segments: int, initial: An
 
 
 def count_rows(ids: Array, num_segments: int) -> Array:
-    """Rows of each segment, int32, a block at a time.
+    """Counts the rows of each segment, int32, block by block.
 
-    On CPU a scatter writes out what it adds. The ones of a block stay in cache: 10 million rows
+    On CPU a scatter materializes its updates. The ones of a block stay in cache: 10 million rows
     take 6 ms in blocks, and 17 ms at once.
     """
     num_blocks, rest = divmod(ids.shape[0], _BLOCK_ROWS)
@@ -123,7 +125,7 @@ def count_rows(ids: Array, num_segments: int) -> Array:
 
 
 def add_floats(rows: Array, ids: Array, num_segments: int) -> Array:
-    """Adds rows, in the same order each time on every platform."""
+    """Adds rows in a deterministic order on every platform."""
 
     def by_scatter(rows: Array, ids: Array) -> Array:
         return scatter("add", rows, ids, num_segments, 0)
@@ -135,7 +137,7 @@ def add_floats(rows: Array, ids: Array, num_segments: int) -> Array:
 
 
 def add_given(rows: Array, given: GivenIds, ids: Array, num_segments: int) -> Array:
-    """Adds rows by ids as they are given, which lie at `ids`, in the order of the rows."""
+    """Adds rows by the caller's ids, in the order of the rows; `ids` are the same as int32."""
     if not can_sum(rows, given.ids):
         return add(rows, ids, num_segments)
     if jnp.issubdtype(rows.dtype, jnp.inexact):
@@ -167,7 +169,7 @@ def _add_natively(rows: Array, given: GivenIds, ids: Array, num_segments: int) -
 
 
 def count_given(given: GivenIds, ids: Array, num_segments: int) -> Array:
-    """Rows of each segment by ids as they are given, which lie at `ids`, int32."""
+    """Counts rows by the caller's ids, int32; `ids` are the same as int32."""
     if not can_count(given.ids):
         return count_rows(ids, num_segments)
 
@@ -183,7 +185,7 @@ def count_given(given: GivenIds, ids: Array, num_segments: int) -> Array:
 
 
 def add(rows: Array, ids: Array, num_segments: int) -> Array:
-    """Adds rows, in the order of the rows on CPU, and in one that is the same each time."""
+    """Adds rows in a deterministic order; on CPU in the order of the rows."""
     if jnp.issubdtype(rows.dtype, jnp.inexact):
         return add_floats(rows, ids, num_segments)
     return scatter("add", rows, ids, num_segments, 0)
@@ -191,7 +193,7 @@ def add(rows: Array, ids: Array, num_segments: int) -> Array:
 
 @functools.partial(jax.custom_jvp, nondiff_argnums=(2,))
 def multiply_floats(rows: Array, ids: Array, num_segments: int) -> Array:
-    """Multiplies rows, in the same order each time on every platform."""
+    """Multiplies rows in a deterministic order on every platform."""
 
     def by_scatter(rows: Array, ids: Array) -> Array:
         return scatter("mul", rows, ids, num_segments, 1)
@@ -208,11 +210,12 @@ def _multiply_floats_jvp(num_segments: int, primals: Any, tangents: Any) -> tupl
     is_row = is_member(ids, num_segments).reshape(-1, *(1,) * (rows.ndim - 1))
 
     def product(rows: Array) -> Array:
-        # What belongs to no segment may be NaN, which no zero takes out of a derivative.
+        # Rows without a segment may be NaN, and a zero factor would not remove it from a
+        # derivative.
         rows = jnp.where(is_row, rows, jnp.ones((), rows.dtype))
         return reduce_sorted(jax.lax.mul, 1, rows, ids, num_segments)
 
-    # A scan multiplies the other rows of the segment, so that zeros divide nothing.
+    # A scan multiplies the other rows of the segment, which avoids a division by zero.
     _, tangent = jax.jvp(product, (rows,), (tangents[0],))
     return multiply_floats(rows, ids, num_segments), tangent
 
@@ -224,7 +227,7 @@ def reduce_sorted(
     ids: Array,
     num_segments: int,
 ) -> Array:
-    """Reduces rows by a stable sort of their ids and one scan that starts anew at each segment."""
+    """Reduces rows by a stable sort of their ids and one segmented scan."""
     num_rows = rows.shape[0]
     if num_rows == 0:
         return jnp.full((num_segments, *rows.shape[1:]), identity, rows.dtype)
@@ -236,16 +239,16 @@ def reduce_sorted(
     def combine(left: tuple[Array, Array], right: tuple[Array, Array]) -> tuple[Array, Array]:
         left_rows, left_has_head = left
         right_rows, right_has_head = right
-        # A head inside `right` starts anew, so nothing of `left` survives it. It is replaced before
-        # it is multiplied: an infinity in it would turn the zero of its derivative into NaN.
+        # A head inside `right` restarts the scan, so `left` is dropped. It is replaced before the
+        # product: an infinity would turn its zero derivative into NaN.
         left_rows = jnp.where(right_has_head, jnp.asarray(identity, rows.dtype), left_rows)
         total = jnp.where(right_has_head, right_rows, operation(left_rows, right_rows))
         return total, left_has_head | right_has_head
 
     scanned, _ = associative_scan(combine, (sorted_rows, is_head.reshape(num_rows, *columns)))
     last = take_rows(scanned, jnp.maximum(offsets[1:] - 1, 0), is_unique=False)
-    # As a scatter does, each segment starts with the identity: 0.0 and -0.0 are 0.0. Added as a
-    # constant, the compiler would leave it out.
+    # Each segment starts with the identity, as in a scatter: 0.0 + -0.0 is 0.0. The compiler would
+    # remove a constant identity.
     start = jnp.where(offsets[-1] < 0, jnp.ones((), rows.dtype), jnp.asarray(identity, rows.dtype))
     last = operation(start, last)
     is_empty = (offsets[1:] == offsets[:-1]).reshape(num_segments, *columns)
@@ -253,10 +256,10 @@ def reduce_sorted(
 
 
 def rows_of_segments(table: Array, ids: Array) -> Array:
-    """For each row what the table has for its segment; zero for a row of no segment."""
+    """Looks up each row's segment in a table; zero for a row without a segment."""
     return table.at[ids].get(mode="fill", fill_value=0, wrap_negative_indices=False)
 
 
 def is_member(ids: Array, num_segments: int) -> Array:
-    """Which rows belong to a segment."""
+    """Flags rows with a valid segment id."""
     return (ids >= 0) & (ids < num_segments)

@@ -52,7 +52,7 @@ def select_rank(
     ranks = as_ranks(ranks, column.shape[0], caller)
     valid = as_num_valid(num_valid, column.shape[0], caller)
     row_ids = argsort_columns(ordered_words((column,), (False,)), valid)
-    # A narrow integer cannot hold the last place; a wide one must be clipped before it is narrowed.
+    # A narrow integer cannot hold the last rank; a wide one must be clipped before the cast.
     ranks = ranks.astype(jnp.int32) if ranks.dtype.itemsize < 4 else ranks
     last = jnp.maximum(valid - 1, 0).astype(ranks.dtype)
     positions = jnp.clip(ranks, jnp.zeros((), ranks.dtype), last).astype(jnp.int32)
@@ -60,7 +60,7 @@ def select_rank(
 
 
 def as_ranks(ranks: Any, num_rows: int, caller: str) -> Array:
-    """Checks that ranks are integers, and those that the host knows that they exist."""
+    """Checks that ranks are integers, and that concrete ranks are in range."""
     array = as_array(ranks, caller, "ranks")
     if not jnp.issubdtype(array.dtype, jnp.integer):
         raise TypeError(f"{caller}: ranks must be integers, got {type_of(ranks)}.")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Sets of one device's keys: union, intersection, difference."""
+"""Set operations on one device's keys: union, intersection, difference."""
 
 import functools
 from typing import Any, Literal, NamedTuple
@@ -19,7 +19,7 @@ SetOp = Literal["union", "intersection", "difference"]
 
 
 class KeySet(NamedTuple):
-    """Distinct keys in their order, and how many they are."""
+    """Distinct keys in order, and their true number."""
 
     unique_keys: PyTree
     count: Int[Array, ""]
@@ -38,8 +38,7 @@ def set_union(
         a: one array of shape `(a_rows,)`, or a tuple of them, most significant first; in any order.
             Keys are equal as in `radix_sort`: -0.0 equals 0.0, and all NaNs are equal.
         b: the same number of columns, of the same dtypes, each of shape `(b_rows,)`.
-        capacity: keys that the result has room for. Static; as many as there are rows of both if
-            left out.
+        capacity: most keys of the result. Static; by default the number of rows of both.
         num_valid: numbers of valid rows of `a` and of `b`, at their fronts.
 
     Returns:
@@ -83,8 +82,7 @@ def set_intersection(
         a: one array of shape `(a_rows,)`, or a tuple of them, most significant first; in any order.
             Keys are equal as in `radix_sort`: -0.0 equals 0.0, and all NaNs are equal.
         b: the same number of columns, of the same dtypes, each of shape `(b_rows,)`.
-        capacity: keys that the result has room for. Static; as many as the shorter of both has rows
-            if left out.
+        capacity: most keys of the result. Static; by default the number of rows of the shorter one.
         num_valid: numbers of valid rows of `a` and of `b`, at their fronts.
 
     Returns:
@@ -127,7 +125,7 @@ def set_difference(
         a: one array of shape `(a_rows,)`, or a tuple of them, most significant first; in any order.
             Keys are equal as in `radix_sort`: -0.0 equals 0.0, and all NaNs are equal.
         b: the same number of columns, of the same dtypes, each of shape `(b_rows,)`.
-        capacity: keys that the result has room for. Static; as many as `a` has rows if left out.
+        capacity: most keys of the result. Static; by default the number of rows of `a`.
         num_valid: numbers of valid rows of `a` and of `b`, at their fronts.
 
     Returns:
@@ -158,7 +156,7 @@ def set_difference(
 
 
 def most_keys(op: SetOp, num_a: int, num_b: int) -> int:
-    """Keys that a set has at most, of two with so many."""
+    """The largest possible number of keys of a set operation."""
     return {"union": num_a + num_b, "intersection": min(num_a, num_b), "difference": num_a}[op]
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Key columns of two sides whose rows are looked at together."""
+"""Key columns of two sides."""
 
 from typing import Any, NamedTuple
 
@@ -14,7 +14,7 @@ from ._searchsorted import check_same_columns
 
 
 class KeySides(NamedTuple):
-    """Checked key columns of `a` and of `b`, and how many rows of each count, from the front."""
+    """Checked key columns of `a` and of `b`, and their numbers of valid rows."""
 
     a: tuple[Array, ...]
     b: tuple[Array, ...]
@@ -22,11 +22,11 @@ class KeySides(NamedTuple):
     num_b: Array
 
     def swapped(self) -> "KeySides":
-        """`b` for `a`."""
+        """Exchanges `a` and `b`."""
         return KeySides(self.b, self.a, self.num_b, self.num_a)
 
     def stacked(self) -> tuple[Array, ...]:
-        """The columns of `a` with those of `b` behind them, so that all padding is at the end."""
+        """Concatenates the valid rows of `a` and `b`, with all padding at the end."""
         return stack_columns(self.a, self.b, self.num_a)
 
 
@@ -53,7 +53,7 @@ def check_rows_of_sides(
     names: tuple[str, str],
     num_shards: int = 1,
 ) -> None:
-    """Raises where the shards cannot hold the rows of both."""
+    """Raises if the shards cannot hold the rows of both sides."""
     if a[0].shape[0] + b[0].shape[0] > num_shards * MAX_SHARD_ROWS:
         raise ValueError(
             f"{caller}: {names[0]} and {names[1]} together must hold fewer than 2**31 rows, got "
@@ -62,7 +62,7 @@ def check_rows_of_sides(
 
 
 def stack_columns(a: tuple[Array, ...], b: tuple[Array, ...], num_a: Array) -> tuple[Array, ...]:
-    """The first `num_a` rows of each column of `a`, and behind them those of `b`."""
+    """Concatenates the first `num_a` rows of each column of `a` with the column of `b`."""
     return tuple(
         (_stack_bits if a_column.dtype == jnp.bfloat16 else one_after_the_other)(
             a_column, b_column, num_a
@@ -73,7 +73,7 @@ def stack_columns(a: tuple[Array, ...], b: tuple[Array, ...], num_a: Array) -> t
 
 @jax.custom_jvp
 def _stack_bits(a: Array, b: Array, num_a: Array) -> Array:
-    # XLA on CPU moves bfloat16 by way of float32, which rewrites NaNs.
+    # XLA on CPU moves bfloat16 through float32, which rewrites NaNs.
     a_words, b_words = (jax.lax.bitcast_convert_type(side, jnp.uint16) for side in (a, b))
     return jax.lax.bitcast_convert_type(one_after_the_other(a_words, b_words, num_a), jnp.bfloat16)
 

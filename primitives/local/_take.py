@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rows moved by a permutation."""
+"""Gathers of rows by row id."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ from ..contract._typing import Array
 
 
 def take_rows(rows: Any, row_ids: Array, *, is_unique: bool = True) -> Any:
-    """Takes the rows that `row_ids` name, all of which exist, of every leaf of a pytree."""
+    """Takes rows by id from every leaf of a pytree; all ids must be in range."""
     return jax.tree.map(
         lambda leaf: leaf.at[row_ids].get(mode="promise_in_bounds", unique_indices=is_unique),
         rows,
@@ -22,10 +22,10 @@ def take_rows(rows: Any, row_ids: Array, *, is_unique: bool = True) -> Any:
 def take_rows_or_zeros(
     rows: Any, row_ids: Array, is_row: Array, *, is_tangent: bool = False
 ) -> Any:
-    """Takes the rows that `row_ids` name where `is_row` holds, and zeros elsewhere.
+    """Takes rows by id if `is_row`, and zeros otherwise.
 
-    Every id must name a row. There may be no row at all. Tangents have no bits to keep, but must be
-    moved by what can be transposed.
+    All ids must be in range, unless there are no rows at all. Tangents need no exact bits, but an
+    operation with a transpose.
     """
     keep = _keep if is_tangent else _keep_with_bits
 
@@ -39,12 +39,12 @@ def take_rows_or_zeros(
 
 
 def keep_or_zero(rows: Any, is_row: Array) -> Any:
-    """Keeps the rows where `is_row` holds, with their bits, and puts zeros in place of others."""
+    """Keeps rows if `is_row`, bit for bit, and replaces others with zeros."""
     return jax.tree.map(lambda leaf: _keep_with_bits(leaf, is_row), rows)
 
 
 def _keep_with_bits(leaf: Array, is_row: Array) -> Array:
-    # XLA on CPU selects bfloat16 by way of float32, which rewrites NaNs.
+    # XLA on CPU selects bfloat16 through float32, which rewrites NaNs.
     return (_keep_bits if leaf.dtype == jnp.bfloat16 else _keep)(leaf, is_row)
 
 
@@ -68,5 +68,5 @@ def _keep_bits_jvp(
 
 
 def take_words(columns: tuple[OrderedWord, ...], row_ids: Array) -> tuple[OrderedWord, ...]:
-    """Takes the rows that `row_ids` name, each once, of every column."""
+    """Takes rows by unique id from every column."""
     return tuple(column._replace(word=take_rows(column.word, row_ids)) for column in columns)

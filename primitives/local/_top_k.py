@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The first k rows in the order of a sort."""
+"""The k first rows in the order of a sort."""
 
 from typing import NamedTuple
 
@@ -11,7 +11,7 @@ from ._take import take_rows
 
 
 class TopK(NamedTuple):
-    """The k first keys of a sort, and the rows that they stood in."""
+    """The k first keys of a sort, and their row ids."""
 
     values: Shaped[Array, " k"]
     row_ids: Int[Array, " k"]
@@ -31,7 +31,7 @@ def top_k(
 
     Args:
         x: array of shape `(rows,)`, of any key dtype.
-        k: how many. Static.
+        k: number of elements. Static.
         largest: finds the largest elements if True, else the smallest.
         num_valid: number of valid rows, at the front; all rows by default. With fewer than `k`
             valid rows, padding fills the end of the result.

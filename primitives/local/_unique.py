@@ -15,7 +15,7 @@ from ._runs import find_runs, runs_of_words
 
 
 class Unique(NamedTuple):
-    """The distinct keys in their order, and what was asked for about them; None for the rest."""
+    """The distinct keys in order, and the requested results; None for the others."""
 
     unique_keys: PyTree
     row_ids: Int[Array, " groups"] | None
@@ -33,7 +33,7 @@ def unique(
     return_counts: bool = False,
     num_valid: int | Integer[ArrayLike, ""] | None = None,
 ) -> Unique:
-    """Finds the distinct keys, in their order.
+    """Finds the distinct keys, in order.
 
     Args:
         keys: one array of shape `(rows,)`, or a tuple of them, most significant first. Keys are
@@ -55,8 +55,8 @@ def unique(
         ValueError: keys that differ in length or are not one-dimensional.
 
     Cost:
-        Work O(rows x key bytes): a sort of the keys alone, or with row ids where anything is to be
-        returned beside them. No communication.
+        Work O(rows x key bytes): a sort of the keys alone, or with row ids if other results are
+        requested. No communication.
 
     Guarantees:
         Deterministic; differentiable in float keys.
@@ -82,13 +82,13 @@ def unique(
 def unique_columns_of(
     columns: tuple[Array, ...], num_valid: Array, capacity: int, asked: tuple[bool, bool, bool]
 ) -> tuple[Any, ...]:
-    """The distinct keys of checked columns, then row ids, inverse and counts, and their number."""
+    """The distinct keys of checked columns; row ids, inverse and counts; and their number."""
     with_index, with_inverse, with_counts = asked
     if with_index or with_inverse:
         runs = find_runs(columns, num_valid, is_sorted=False)
         rows = (columns, jax.lax.iota(jnp.int32, columns[0].shape[0]) if with_index else None)
     else:
-        # No row id is needed: the keys alone are sorted.
+        # No row ids are needed: the keys alone are sorted.
         columns = radix_sort(columns, num_valid=num_valid)
         words = ordered_words(columns, (False,) * len(columns))
         runs, rows = runs_of_words(words, None, num_valid), (columns, None)

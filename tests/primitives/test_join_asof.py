@@ -220,7 +220,7 @@ T = np.arange(4)
             (T, T),
             {"by": T},
             TypeError,
-            "join_asof: by must be a pair, that of a and that of b, got int64[4].",
+            "join_asof: by must be a pair, for a and for b, got int64[4].",
         ),
         (
             (T, T),
@@ -264,7 +264,7 @@ T = np.arange(4)
             (T, T),
             {"num_valid": 3},
             TypeError,
-            "join_asof: num_valid must be a pair, that of a and that of b, got int.",
+            "join_asof: num_valid must be a pair, for a and for b, got int.",
         ),
     ],
 )

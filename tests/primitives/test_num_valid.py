@@ -317,6 +317,6 @@ def test_errors(num_shards, num_valid, error, message):
 @pytest.mark.parametrize("num_shards", [None, 3])
 def test_two_sides_take_a_pair(num_shards):
     mesh = None if num_shards is None else mesh_of(num_shards)
-    message = "join: num_valid must be a pair, that of a and that of b, got int."
+    message = "join: num_valid must be a pair, for a and for b, got int."
     with pytest.raises(TypeError, match=re.escape(message)):
         primitives.join(KEYS, OTHERS, mesh, num_valid=3)

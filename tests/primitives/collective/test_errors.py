@@ -263,9 +263,9 @@ def test_sequences_that_cannot_be_merged():
         ValueError, "merge: a_keys and b_keys must have the same number of columns, got 1 and 2."
     ):
         primitives.merge(X, (X, X), mesh_of(2))
-    with raises(TypeError, "merge: values must be a pair, that of a and that of b, got int32[6]."):
+    with raises(TypeError, "merge: values must be a pair, for a and for b, got int32[6]."):
         primitives.merge(X, X, mesh_of(2), values=X)
-    with raises(TypeError, "merge: num_valid must be a pair, that of a and that of b, got int."):
+    with raises(TypeError, "merge: num_valid must be a pair, for a and for b, got int."):
         inside(lambda x: collective.merge(x, x, axis_name="rows", num_valid=3))
 
 

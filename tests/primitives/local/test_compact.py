@@ -278,7 +278,7 @@ ERRORS = [
         (ROWS, ROWS),
         {},
         TypeError,
-        "compact: mask must be bool, got int32[5]. Compare it with something.",
+        "compact: mask must be bool, got int32[5]. Make one by a comparison, such as x > 0.",
         id="mask of integers",
     ),
     pytest.param(

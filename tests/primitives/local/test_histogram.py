@@ -250,15 +250,15 @@ ERRORS = {
     ),
     "edges": (
         lambda: local.histogram(X, edges=X[::-1]),
-        "edges must ascend, got float32[5] that does not.",
+        "edges must ascend, got float32[5] out of order. Sort them.",
     ),
     "range": (
         lambda: local.histogram(X, range=(2, 1)),
-        "range must be two finite numbers that ascend, got (2, 1).",
+        "range must be two finite ascending numbers, got (2, 1).",
     ),
     "infinite range": (
         lambda: local.histogram(X, range=(0, float("inf"))),
-        "range must be two finite numbers that ascend, got (0, inf).",
+        "range must be two finite ascending numbers, got (0, inf).",
     ),
     "long range": (
         lambda: local.histogram(X, range=(0, 1, 2)),

@@ -170,7 +170,7 @@ def test_the_size_is_exact_and_the_count_of_a_join_saturates(how):
             (np.arange(3), np.arange(4)),
             {"capacity": 3, "num_valid": 3},
             TypeError,
-            "join: num_valid must be a pair, that of a and that of b, got int.",
+            "join: num_valid must be a pair, for a and for b, got int.",
         ),
     ],
 )

@@ -218,7 +218,7 @@ ERRORS = [
     pytest.param(
         {"a_keys": A, "b_keys": B, "values": A},
         TypeError,
-        "merge: values must be a pair, that of a and that of b, got int32[5].",
+        "merge: values must be a pair, for a and for b, got int32[5].",
         id="values alone",
     ),
     pytest.param(
@@ -244,7 +244,7 @@ ERRORS = [
     pytest.param(
         {"a_keys": A, "b_keys": B, "num_valid": 3},
         TypeError,
-        "merge: num_valid must be a pair, that of a and that of b, got int.",
+        "merge: num_valid must be a pair, for a and for b, got int.",
         id="num_valid alone",
     ),
     pytest.param(

@@ -119,6 +119,4 @@ def test_errors():
             getattr(local, name)((numbers, numbers), numbers)
         with pytest.raises(TypeError) as error:
             getattr(local, name)(numbers, numbers, num_valid=3)
-        assert str(error.value) == (
-            f"{name}: num_valid must be a pair, that of a and that of b, got int."
-        )
+        assert str(error.value) == (f"{name}: num_valid must be a pair, for a and for b, got int.")
