@@ -122,6 +122,22 @@ def test_an_import_inside_a_function_is_found():
     assert imports_in_functions("import jax\n\ndef f():\n    import numpy") == [4]
 
 
+def siblings(path):
+    """The modules of its own folder that a module imports."""
+    return {
+        node.module
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.ImportFrom) and node.level == 1 and node.module
+    }
+
+
+@pytest.mark.parametrize("path", FRAME, ids=lambda path: str(path.relative_to(ROOT)))
+def test_no_module_of_the_frame_imports_more_than_a_dozen_siblings(path):
+    # The file of the classes and the front door import from every room.
+    if path.parent.name != "frame":
+        assert len(siblings(path)) <= 12
+
+
 def private_names(source):
     """Names of JAX that are not public, wherever the source mentions them."""
     found = []

@@ -21,6 +21,8 @@ from ._division import (
 )
 
 COMPARISONS = ("eq", "ne", "lt", "le", "gt", "ge")
+# `a op b` is `b REFLECTED[op] a`.
+REFLECTED = {"lt": "gt", "le": "ge", "gt": "lt", "ge": "le", "eq": "eq", "ne": "ne"}
 LOGIC = ("and", "or", "xor")
 SYMBOLS = {
     "add": "+", "sub": "-", "mul": "*", "truediv": "/", "floordiv": "//", "mod": "%", "pow": "**",

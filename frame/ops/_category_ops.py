@@ -10,10 +10,8 @@ import pandas as pd
 from ..table._column import Column
 from ..table._recode import as_string, look_up, renumbered
 from ..table._scalar import Scalar
-from ._array_ops import COMPARISONS
+from ._array_ops import COMPARISONS, REFLECTED
 from ._string_ops import compare_codes, constant, invalid
-
-_TURNED = {"lt": "gt", "le": "ge", "gt": "lt", "ge": "le", "eq": "eq", "ne": "ne"}
 
 
 def decode_pair(op: str, a: Any, b: Any) -> tuple[Any, Any]:
@@ -41,7 +39,7 @@ def combine_categories(op: str, a: Any, b: Any) -> Column:
     if op not in COMPARISONS:
         raise invalid(op, a, b)
     if isinstance(a, Scalar):
-        a, b, op = b, a, _TURNED[op]
+        a, b, op = b, a, REFLECTED[op]
     _check_order(op, a, b)
     return _with_scalar(op, a, b) if isinstance(b, Scalar) else _with_category(op, a, b)
 

@@ -17,7 +17,7 @@ from ..table._recode import recoded, renumbered
 from ..table._scalar import Scalar
 from ..table._table import Count
 from ..table._tracing import at_once, is_traced
-from ._array_ops import COMPARISONS, SYMBOLS, compare
+from ._array_ops import COMPARISONS, REFLECTED, SYMBOLS, compare
 
 
 def invalid(op: str, a: Any, b: Any) -> TypeError:
@@ -67,12 +67,9 @@ def combine_strings(op: str, a: Any, b: Any, num_rows: Count) -> Column:
     raise invalid(op, a, b)
 
 
-_TURNED = {"lt": "gt", "le": "ge", "gt": "lt", "ge": "le", "eq": "eq", "ne": "ne"}
-
-
 def _compare(op: str, a: Any, b: Any) -> Column:
     if isinstance(a, str):
-        a, b, op = b, a, _TURNED[op]
+        a, b, op = b, a, REFLECTED[op]
     if isinstance(b, Column):
         x, y = recoded([a, b])
         return Column(compare_codes(op, x.data, y.data))

@@ -11,7 +11,7 @@ import numpy as np
 from ..table._column import Array, Column, fill_missing
 from ..table._ndframe import FrameBase, NDFrame, SeriesBase
 from ..table._table import Count
-from ._array_ops import LOGIC
+from ._array_ops import LOGIC, REFLECTED
 from ._safe_gradient import by_row
 from ._unary import change
 
@@ -48,12 +48,9 @@ class NumpyFunctions(NDFrame):
         mine: Any
         mine, other = (right, left) if is_reflected else (left, right)
         op = _OPERATORS.get(ufunc.__name__, f"np.{ufunc.__name__}")
-        if is_reflected and op in _TURNED:
-            return mine._operate(_TURNED[op], other)
+        if is_reflected and op in REFLECTED:
+            return mine._operate(REFLECTED[op], other)
         return mine._operate(op, other, reflected=is_reflected and op not in LOGIC)
-
-
-_TURNED = {"lt": "gt", "le": "ge", "gt": "lt", "ge": "le", "eq": "eq", "ne": "ne"}
 
 
 def apply_function(ufunc: np.ufunc, column: Column, num_rows: Count) -> Column:
