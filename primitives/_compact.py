@@ -13,7 +13,8 @@ from ._over_mesh import RowMesh, ValidRows
 from ._sized import map_front_packed, sized
 from .collective._exchange import Transport, check_transport
 from .contract._typing import Array, ArrayLike, Bool, Integer, PyTree
-from .local._compact import Compacted, as_masked_rows
+from .local import Compacted
+from .local.parts import as_masked_rows
 
 
 def compact(

@@ -10,8 +10,8 @@ import jax.numpy as jnp
 from . import local
 from ._sized import in_steps
 from .contract._typing import Array
-from .local._join import How, Joined
-from .local._sides import KeySides
+from .local import Joined
+from .local.parts import How, KeySides
 
 # Per row of the side in the table: a hash join writes at least as much for it.
 MOST_SLOTS_PER_ROW = 4

@@ -12,9 +12,9 @@ from ._over_mesh import RowMesh, ValidRows
 from ._sized import map_front_packed, sized
 from .collective._exchange import Transport, check_transport
 from .contract._arguments import as_keys, as_num_valid
-from .contract._typing import Array, ArrayLike, Integer
-from .local._factorize import Factorized, factorize_columns, keys_of_groups
-from .local._radix_sort import Keys
+from .contract._typing import Array, ArrayLike, Integer, Keys
+from .local import Factorized
+from .local.parts import factorize_columns, keys_of_groups
 
 
 def factorize(

@@ -13,7 +13,8 @@ from . import collective, local
 from ._over_mesh import RowMesh
 from .collective._over_shards import OverShards
 from .contract._typing import Array, ArrayLike, Int
-from .local._histogram import Histogram, as_digit_arguments, as_histogram_arguments, count_rows
+from .local import Histogram
+from .local.parts import as_digit_arguments, as_histogram_arguments, count_rows
 
 
 def histogram(

@@ -9,10 +9,8 @@ from ..shardings._compat import MeshLike
 from . import collective, local
 from ._over_mesh import RowMesh, ValidSides
 from .collective._exchange import Transport, check_transport
-from .contract._typing import Array, Bool
-from .local._merge import NumValid
-from .local._radix_sort import Keys
-from .local._sides import as_key_sides
+from .contract._typing import Array, Bool, Keys, NumValid
+from .local.parts import as_key_sides
 
 
 def isin(

@@ -19,13 +19,11 @@ from .collective._exchange import Transport, check_transport
 from .collective._join import join_shards
 from .collective._sorted_runs import Dealing
 from .contract._arguments import CapacityError
-from .contract._typing import Array, Int
+from .contract._typing import Array, Int, Keys, NumValid
 from .kernels.join._join import Matches
 from .kernels.join._pair_counts import MOST_PAIRS
-from .local._join import How, Joined, as_pair_capacity, as_sides, match_sides, pairs_of_sides
-from .local._merge import NumValid
-from .local._radix_sort import Keys
-from .local._sides import KeySides
+from .local import Joined
+from .local.parts import How, KeySides, as_pair_capacity, as_sides, match_sides, pairs_of_sides
 
 
 def join(

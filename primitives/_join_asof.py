@@ -11,11 +11,8 @@ from . import local
 from ._over_mesh import RowMesh, ValidSides
 from .collective._exchange import Transport, check_transport
 from .collective._join_asof import join_shards
-from .contract._typing import Array, ArrayLike, Int, Shaped
-from .local._asof_rule import AsofRule, Direction, as_asof
-from .local._merge import NumValid
-from .local._radix_sort import Keys
-from .local._sides import KeySides
+from .contract._typing import Array, ArrayLike, Int, Keys, NumValid, Shaped
+from .local.parts import AsofRule, Direction, KeySides, as_asof
 
 _Columns = tuple[Array, ...]
 

@@ -13,11 +13,9 @@ from ._over_mesh import RowMesh
 from .collective._exchange import Transport, check_transport
 from .collective._merge import merge_shards
 from .collective._sorted_runs import Dealing
-from .contract._arguments import as_directions, as_keys, as_rows
-from .contract._typing import PyTree
-from .local._merge import as_pair, check_merged_rows
-from .local._radix_sort import Keys
-from .local._searchsorted import check_same_columns
+from .contract._arguments import as_directions, as_keys, as_pair, as_rows
+from .contract._typing import Keys, PyTree
+from .local.parts import check_merged_rows, check_same_columns
 
 
 def merge(

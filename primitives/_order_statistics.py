@@ -10,8 +10,8 @@ from . import collective, local
 from ._over_mesh import RowMesh, ValidRows
 from .contract._arguments import as_key, as_static_int
 from .contract._typing import Array, ArrayLike, Integer, Shaped
-from .local._select_rank import as_ranks
-from .local._top_k import TopK
+from .local import TopK
+from .local.parts import as_ranks
 
 
 def top_k(

@@ -13,9 +13,8 @@ from jax.sharding import AbstractMesh, Mesh, NamedSharding, PartitionSpec
 
 from ..shardings._compat import MeshLike, has_explicit_axes, shard_map
 from ..shardings._mesh import num_shards, row_axes
-from .contract._arguments import as_static_int, check_num_valid, type_of
+from .contract._arguments import as_pair, as_static_int, check_num_valid, type_of
 from .contract._typing import Array, ArrayLike
-from .local._merge import as_pair
 
 
 class ValidRows(NamedTuple):

@@ -14,7 +14,7 @@ from .collective import Partitioned
 from .collective._exchange import Transport, check_transport
 from .contract._arguments import CapacityError, as_rows, as_static_int, num_rows_of
 from .contract._typing import Array, ArrayLike, Integer, PyTree
-from .local._bucket import as_bucket_ids
+from .local.parts import as_bucket_ids
 
 
 def partition(

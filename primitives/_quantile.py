@@ -11,7 +11,7 @@ from ..shardings._compat import MeshLike
 from . import collective, local
 from ._over_mesh import RowMesh, ValidRows
 from .contract._typing import Array, ArrayLike, Integer, Shaped
-from .local._quantile import Interpolation, as_quantile_arguments, quantile_dtype
+from .local.parts import Interpolation, as_quantile_arguments, quantile_dtype
 
 
 def quantile(

@@ -17,8 +17,7 @@ from .collective._sort_shards import sort_shards
 from .collective._sorted_runs import Dealing, SortOrder
 from .contract._arguments import as_directions, as_keys, as_rows
 from .contract._key_bits import as_bits
-from .contract._typing import Array, ArrayLike, Int, Integer, PyTree
-from .local._radix_sort import Keys
+from .contract._typing import Array, ArrayLike, Int, Integer, Keys, PyTree
 
 
 def radix_sort(

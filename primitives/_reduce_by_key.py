@@ -13,9 +13,9 @@ from ._over_mesh import RowMesh, ValidRows
 from ._sized import map_front_packed, sized
 from .collective._exchange import Transport, check_transport
 from .contract._arguments import as_keys
-from .contract._typing import Array, ArrayLike, Integer, PyTree
-from .local._radix_sort import Keys
-from .local._reduce_by_key import ReducedRuns, as_reduction
+from .contract._typing import Array, ArrayLike, Integer, Keys, PyTree
+from .local import ReducedRuns
+from .local.parts import as_reduction
 
 
 def reduce_by_key(

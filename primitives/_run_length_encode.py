@@ -12,9 +12,8 @@ from ._over_mesh import RowMesh, ValidRows
 from ._sized import map_front_packed, sized
 from .collective._exchange import Transport, check_transport
 from .contract._arguments import as_keys
-from .contract._typing import Array, ArrayLike, Integer
-from .local._radix_sort import Keys
-from .local._run_length_encode import RunLengths
+from .contract._typing import Array, ArrayLike, Integer, Keys
+from .local import RunLengths
 
 
 def run_length_encode(

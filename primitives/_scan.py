@@ -7,7 +7,7 @@ from ._over_mesh import RowMesh
 from ._segmented_scan import scan_mesh
 from .contract._scan_operators import Operator, Scan
 from .contract._typing import ArrayLike, Integer, PyTree
-from .local._segmented_scan import SegmentEncoding, as_scan
+from .local.parts import SegmentEncoding, as_scan
 
 
 def inclusive_scan(

@@ -11,10 +11,8 @@ from ..shardings._compat import MeshLike
 from . import collective, local
 from ._over_mesh import RowMesh, ValidRows
 from .collective._exchange import Transport, check_transport
-from .contract._typing import Array, ArrayLike, Int, Integer
-from .local._radix_sort import Keys
-from .local._searchsorted import as_search
-from .local._sides import check_rows_of_sides
+from .contract._typing import Array, ArrayLike, Int, Integer, Keys
+from .local.parts import as_search, check_rows_of_sides
 
 
 def searchsorted(

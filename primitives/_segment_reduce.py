@@ -12,7 +12,7 @@ from . import collective
 from ._over_mesh import RowMesh
 from .contract._segment_forms import HAVE_DDOF, documented
 from .contract._typing import Array, ArrayLike, Integer, PyTree
-from .local._segment_reduce import as_segment_arguments, reduce_on_one_device
+from .local.parts import as_segment_arguments, reduce_on_one_device
 
 Axis = str | tuple[str, ...]
 

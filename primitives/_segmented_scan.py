@@ -12,7 +12,7 @@ from ._over_mesh import RowMesh, ValidRows
 from .collective._segmented_scan import scan_shards
 from .contract._scan_operators import Operator, Scan
 from .contract._typing import Array, ArrayLike, Bool, Integer, PyTree
-from .local._segmented_scan import ScanArguments, SegmentEncoding, as_scan, as_segments
+from .local.parts import ScanArguments, SegmentEncoding, as_scan, as_segments
 
 
 def segmented_scan(

@@ -9,9 +9,8 @@ from ._over_mesh import RowMesh
 from ._radix_sort import radix_sort
 from .collective._exchange import Transport, check_transport
 from .contract._arguments import as_num_valid
-from .contract._typing import ArrayLike, Integer, PyTree
-from .local._radix_sort import Keys
-from .local._segmented_sort import as_segmented, without_ids
+from .contract._typing import ArrayLike, Integer, Keys, PyTree
+from .local.parts import as_segmented, without_ids
 
 
 def segmented_sort(

@@ -11,11 +11,9 @@ from . import collective, local
 from ._over_mesh import RowMesh, ValidSides
 from ._sized import map_front_packed, sized
 from .collective._exchange import Transport, check_transport
-from .contract._typing import Array
-from .local._merge import NumValid
-from .local._radix_sort import Keys
-from .local._sets import KeySet, SetOp, most_keys
-from .local._sides import as_key_sides
+from .contract._typing import Array, Keys, NumValid
+from .local import KeySet
+from .local.parts import SetOp, as_key_sides, most_keys
 
 
 def set_union(

@@ -12,9 +12,8 @@ from ._over_mesh import RowMesh, ValidRows
 from ._sized import map_front_packed, sized
 from .collective._exchange import Transport, check_transport
 from .contract._arguments import as_keys
-from .contract._typing import Array, ArrayLike, Integer
-from .local._radix_sort import Keys
-from .local._unique import Unique
+from .contract._typing import Array, ArrayLike, Integer, Keys
+from .local import Unique
 
 
 def unique(

@@ -3,12 +3,14 @@
 
 import ast
 import os
+import re
 import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from jaxframes.primitives.local import parts
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGES = ["primitives", "frame", "shardings"]
@@ -80,6 +82,16 @@ def test_contracts_are_kept(pristine):
             "The floors below do not know the global calls BROKEN",
         ),
         (
+            "primitives/collective/_partition.py",
+            "from ..local._bucket import bucket",
+            "Higher floors take from local its public names and its parts BROKEN",
+        ),
+        (
+            "primitives/_partition.py",
+            "from .local._bucket import bucket",
+            "Higher floors take from local its public names and its parts BROKEN",
+        ),
+        (
             "primitives/contract/_key_bits.py",
             "from ..kernels.base import _library",
             "Floors of the primitives BROKEN",
@@ -136,6 +148,23 @@ def test_no_module_of_the_frame_imports_more_than_a_dozen_siblings(path):
     # The file of the classes and the front door import from every room.
     if path.parent.name != "frame":
         assert len(siblings(path)) <= 12
+
+
+def names_from_parts(path):
+    """Names that a module imports from the parts of `local`."""
+    return {
+        alias.name
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.ImportFrom) and node.module == "local.parts"
+        for alias in node.names
+    }
+
+
+def test_parts_of_local_are_documented_and_used():
+    higher = [*(ROOT / "primitives").glob("_*.py"), *(ROOT / "primitives/collective").glob("_*.py")]
+    documented = re.findall(r"^- `(\w+)`: ", parts.__doc__, re.MULTILINE)
+    assert sorted(documented) == sorted(parts.__all__)
+    assert set().union(*map(names_from_parts, higher)) == set(parts.__all__)
 
 
 def private_names(source):

@@ -7,7 +7,8 @@ import jax.numpy as jnp
 from .. import local
 from ..contract._arguments import as_capacity, as_num_valid, as_rows, num_rows_of
 from ..contract._typing import ArrayLike, Bool, Integer, PyTree
-from ..local._compact import Compacted, as_mask
+from ..local import Compacted
+from ..local.parts import as_mask
 from ._axis import AxisName, as_shards, num_shards_on
 from ._exchange import Transport, check_transport
 from ._rebalance import deal_out_rows

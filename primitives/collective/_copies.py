@@ -13,10 +13,10 @@ import numpy as np
 
 from ...shardings._compat import is_x64_enabled, like_varying
 from ..contract._associative_scan import associative_scan
+from ..contract._take import take_rows
 from ..contract._typing import Array
 from ..kernels.join._pair_counts import MOST_PAIRS, saturating_add
 from ..kernels.move._compact import flagged_rows
-from ..local._take import take_rows
 from ._axis import AxisName, num_shards_on
 from ._exchange import exchange, plan_runs
 from ._packing import pack_rows, unpack_rows

@@ -9,13 +9,10 @@ import numpy as np
 
 from ...shardings._compat import like_varying
 from ..contract._arguments import as_capacity, as_keys, as_num_valid
-from ..contract._typing import Array, ArrayLike, Integer
-from ..local._compact import select_rows
-from ..local._factorize import Factorized
-from ..local._radix_sort import Keys
-from ..local._runs import find_runs
-from ..local._take import take_rows, take_rows_or_zeros
-from ..local._unique import unique_columns_of
+from ..contract._take import take_rows, take_rows_or_zeros
+from ..contract._typing import Array, ArrayLike, Integer, Keys
+from ..local import Factorized
+from ..local.parts import find_runs, select_rows, unique_columns_of
 from ._axis import AxisName, as_shards, num_shards_on
 from ._exchange import Transport, check_transport, exchange
 from ._key_ranges import send_back, send_to_key_ranges, total_before

@@ -19,12 +19,12 @@ import numpy as np
 
 from ..contract._arguments import as_array, as_num_valid, as_rows, num_rows_of, type_of
 from ..contract._key_bits import ordered_word
+from ..contract._moved import with_tangents
+from ..contract._take import take_rows, take_rows_or_zeros
 from ..contract._typing import Array, ArrayLike, Integer, PyTree
 from ..kernels.move._compact import flagged_rows
 from ..kernels.sort._lower_bound import lower_bound
 from ..kernels.sort._radix_sort import sort_words_with_row_ids
-from ..local._moved import with_tangents
-from ..local._take import take_rows, take_rows_or_zeros
 from ._axis import AxisName, as_shards, num_shards_on
 from ._exchange import (
     Runs,

@@ -8,13 +8,8 @@ import jax
 
 from ..contract._arguments import as_num_valid
 from ..contract._typing import Array, ArrayLike, Int, Integer
-from ..local._histogram import (
-    Histogram,
-    as_digit_arguments,
-    as_histogram_arguments,
-    count_digits,
-    count_rows,
-)
+from ..local import Histogram
+from ..local.parts import as_digit_arguments, as_histogram_arguments, count_digits, count_rows
 from ._axis import AxisName, as_shards, num_shards_on
 from ._over_shards import OverShards
 

@@ -5,10 +5,8 @@ import jax
 import jax.numpy as jnp
 
 from ..contract._key_bits import ordered_words
-from ..contract._typing import Array, Bool
-from ..local._merge import NumValid
-from ..local._radix_sort import Keys
-from ..local._sides import as_key_sides
+from ..contract._typing import Array, Bool, Keys, NumValid
+from ..local.parts import as_key_sides
 from ._axis import AxisName, as_shards, num_shards_on
 from ._exchange import Transport, check_transport
 from ._meeting import meet

@@ -9,15 +9,12 @@ import numpy as np
 
 from ...shardings._compat import is_x64_enabled
 from ..contract._key_bits import ordered_words
-from ..contract._typing import Array, Int
+from ..contract._take import take_rows, take_words
+from ..contract._typing import Array, Int, Keys, NumValid
 from ..kernels.join._pair_counts import saturating_add, saturating_product, total_pairs
 from ..kernels.sort._lower_bound import lower_bound, upper_bound
-from ..local._compact import select_rows
-from ..local._join import How, Joined, as_pair_capacity, as_sides
-from ..local._merge import NumValid
-from ..local._radix_sort import Keys, argsort_columns
-from ..local._sides import KeySides
-from ..local._take import take_rows, take_words
+from ..local import Joined
+from ..local.parts import How, KeySides, argsort_columns, as_pair_capacity, as_sides, select_rows
 from ._axis import AxisName, as_shards, num_shards_on
 from ._copies import Copies, count_dtype, deal_out_copies
 from ._exchange import Transport, check_transport

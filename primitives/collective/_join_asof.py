@@ -16,25 +16,26 @@ import jax.numpy as jnp
 
 from ..contract._key_bits import ordered_words
 from ..contract._scan_operators import Scan
-from ..contract._typing import Array, ArrayLike, Int, Shaped
+from ..contract._take import take_rows, take_words
+from ..contract._typing import Array, ArrayLike, Int, Keys, NumValid, Shaped
 from ..kernels.join._grouped_sides import one_after_the_other
-from ..local._asof_rule import (
+from ..local.parts import (
     AsofRule,
     Candidate,
     Direction,
     Found,
+    KeySides,
+    ScanArguments,
+    SegmentEncoding,
+    argsort_columns,
     as_asof,
     choose_rows,
     find_positions,
     head_flags,
     is_nan_word,
     split_words,
+    stack_columns,
 )
-from ..local._merge import NumValid
-from ..local._radix_sort import Keys, argsort_columns
-from ..local._segmented_scan import ScanArguments, SegmentEncoding
-from ..local._sides import KeySides, stack_columns
-from ..local._take import take_rows, take_words
 from ._axis import AxisName, as_shards, num_shards_on
 from ._exchange import Runs, Transport, check_transport, exchange
 from ._key_ranges import send_back

@@ -13,9 +13,9 @@ import jax
 import jax.numpy as jnp
 
 from ..contract._key_bits import ordered_words
+from ..contract._moved import with_tangents
 from ..contract._typing import Array
 from ..kernels.sort._lower_bound import lower_bound
-from ..local._moved import with_tangents
 from ._axis import AxisName, num_shards_on
 from ._exchange import Runs, Transport, exchange, plan_runs, returning
 from ._packing import pack_rows, unpack_rows

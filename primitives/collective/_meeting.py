@@ -13,14 +13,10 @@ import jax.numpy as jnp
 import numpy as np
 
 from ...shardings._compat import like_varying
+from ..contract._take import take_rows, take_rows_or_zeros
 from ..contract._typing import Array
 from ..kernels.move._compact import flagged_rows
-from ..local._reduce_by_key import segments_of
-from ..local._runs import KeyRuns, find_runs
-from ..local._segments import scatter
-from ..local._sides import stack_columns
-from ..local._take import take_rows, take_rows_or_zeros
-from ..local._unique import unique_columns_of
+from ..local.parts import KeyRuns, find_runs, scatter, segments_of, stack_columns, unique_columns_of
 from ._axis import AxisName, num_shards_on
 from ._exchange import Runs, Transport
 from ._key_ranges import send_back, send_to_key_ranges, total_before

@@ -6,13 +6,11 @@ from typing import Any
 
 import jax.numpy as jnp
 
-from ..contract._arguments import as_directions, as_keys, as_num_valid, as_rows
-from ..contract._typing import PyTree
+from ..contract._arguments import as_directions, as_keys, as_num_valid, as_pair, as_rows
+from ..contract._take import take_words
+from ..contract._typing import Keys, NumValid, PyTree
 from ..kernels.sort._merge import merge_words
-from ..local._merge import NumValid, as_pair, check_merged_rows, concatenate_rows
-from ..local._radix_sort import Keys
-from ..local._searchsorted import check_same_columns
-from ..local._take import take_words
+from ..local.parts import check_merged_rows, check_same_columns, concatenate_rows
 from ._axis import AxisName, as_shards, num_shards_on
 from ._exchange import Transport, check_transport
 from ._sorted_runs import Dealing, SortOrder, deal_out_sorted

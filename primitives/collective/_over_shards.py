@@ -7,8 +7,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from ..contract._take import take_rows
 from ..contract._typing import Array
-from ..local._take import take_rows
 from ._axis import AxisName
 from ._packing import pack_rows, unpack_rows
 from ._radix_sort import row_id_dtype

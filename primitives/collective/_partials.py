@@ -12,15 +12,16 @@ from typing import Any, NamedTuple
 import jax.numpy as jnp
 
 from ..contract._typing import Array
-from ..local._segment_ops import (
+from ..local.parts import (
     REDUCTIONS,
     Segments,
     as_averaged,
     as_summed,
+    is_member,
     quotient,
     root_of,
+    rows_of_segments,
 )
-from ..local._segments import is_member, rows_of_segments
 
 Parts = tuple[Array, ...]
 

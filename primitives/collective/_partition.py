@@ -8,10 +8,10 @@ import jax
 import jax.numpy as jnp
 
 from ..contract._arguments import as_num_valid, as_rows, as_static_int, num_rows_of
+from ..contract._moved import with_tangents
+from ..contract._take import take_rows
 from ..contract._typing import Array, ArrayLike, Int, Integer, PyTree
-from ..local._bucket import as_bucket_ids, group_by_bucket
-from ..local._moved import with_tangents
-from ..local._take import take_rows
+from ..local.parts import as_bucket_ids, group_by_bucket
 from ._axis import AxisName, as_shards, num_shards_on
 from ._exchange import Runs, Transport, check_transport, exchange, plan_runs
 from ._packing import pack_rows, unpack_rows

@@ -8,13 +8,13 @@ import jax.numpy as jnp
 
 from ..contract._arguments import as_num_valid
 from ..contract._typing import Array, ArrayLike, Integer, Shaped
-from ..local._quantile import (
+from ..local.parts import (
     Interpolation,
     as_quantile_arguments,
     interpolated,
     quantile_dtype,
+    quantile_positions,
 )
-from ..local._quantile_ranks import quantile_positions
 from ._axis import AxisName, as_shards, num_shards_on
 from ._select_rank import as_shared, select_wide
 from ._wide_counts import WideCount, add, psum_wide, subtract, widen

@@ -10,8 +10,7 @@ import jax.numpy as jnp
 from ...shardings._compat import is_x64_enabled
 from ..contract._arguments import MAX_SHARD_ROWS, as_directions, as_keys, as_num_valid, as_rows
 from ..contract._key_bits import as_bits
-from ..contract._typing import Array, ArrayLike, Int, Integer, PyTree
-from ..local._radix_sort import Keys
+from ..contract._typing import Array, ArrayLike, Int, Integer, Keys, PyTree
 from ._axis import AxisName, as_shards, num_shards_on
 from ._exchange import Transport, check_transport
 from ._sort_shards import sort_shards

@@ -8,8 +8,8 @@ import jax
 import jax.numpy as jnp
 
 from ..contract._arguments import as_capacity, as_num_valid, as_rows, num_rows_of
+from ..contract._moved import with_tangents
 from ..contract._typing import Array, ArrayLike, Integer, PyTree
-from ..local._moved import with_tangents
 from ._axis import AxisName, as_shards, num_shards_on
 from ._exchange import Runs, Transport, check_transport, exchange, plan_runs
 from ._packing import pack_rows, unpack_rows

@@ -6,10 +6,9 @@ from typing import Any
 import jax
 
 from ..contract._arguments import as_capacity, as_keys, as_num_valid
-from ..contract._typing import Array, ArrayLike, Integer, PyTree
-from ..local._radix_sort import Keys
-from ..local._reduce_by_key import ReducedRuns, as_reduction, of_runs, segments_of
-from ..local._runs import find_runs
+from ..contract._typing import Array, ArrayLike, Integer, Keys, PyTree
+from ..local import ReducedRuns
+from ..local.parts import as_reduction, find_runs, of_runs, segments_of
 from ._axis import AxisName, as_shards, num_shards_on
 from ._exchange import Transport, check_transport
 from ._key_ranges import send_to_key_ranges

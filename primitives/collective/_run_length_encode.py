@@ -6,11 +6,10 @@ import jax.numpy as jnp
 
 from ..contract._arguments import as_capacity, as_keys, as_num_valid
 from ..contract._key_bits import OrderedWord, ordered_words
-from ..contract._typing import Array, ArrayLike, Integer
-from ..local._radix_sort import Keys
-from ..local._run_length_encode import RunLengths
-from ..local._runs import runs_of_words
-from ..local._take import take_rows
+from ..contract._take import take_rows
+from ..contract._typing import Array, ArrayLike, Integer, Keys
+from ..local import RunLengths
+from ..local.parts import runs_of_words
 from ._axis import AxisName, as_shards, num_shards_on
 from ._wide_counts import saturated, sum_wide
 

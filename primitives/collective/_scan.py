@@ -3,7 +3,7 @@
 
 from ..contract._scan_operators import Operator, Scan
 from ..contract._typing import ArrayLike, Integer, PyTree
-from ..local._segmented_scan import SegmentEncoding, as_scan
+from ..local.parts import SegmentEncoding, as_scan
 from ._axis import AxisName, num_shards_on
 from ._segmented_scan import scan_shards
 

@@ -6,10 +6,8 @@ from typing import Literal
 
 from ..contract._arguments import as_num_valid
 from ..contract._key_bits import ordered_words
-from ..contract._typing import Array, ArrayLike, Int, Integer
-from ..local._radix_sort import Keys
-from ..local._searchsorted import as_search
-from ..local._sides import check_rows_of_sides
+from ..contract._typing import Array, ArrayLike, Int, Integer, Keys
+from ..local.parts import as_search, check_rows_of_sides
 from ._axis import AxisName, as_shards, num_shards_on
 from ._exchange import Transport, check_transport
 from ._meeting import meet

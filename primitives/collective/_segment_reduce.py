@@ -9,8 +9,7 @@ import jax.numpy as jnp
 from ..contract._arguments import as_num_valid
 from ..contract._segment_forms import HAVE_DDOF, documented
 from ..contract._typing import Array, ArrayLike, Integer, PyTree
-from ..local._one_device import OneDevice
-from ..local._segment_reduce import as_segment_arguments, reduce_rows
+from ..local.parts import OneDevice, as_segment_arguments, reduce_rows
 from ._axis import AxisName, as_shards, num_shards_on
 from ._over_shards import OverShards
 

@@ -10,15 +10,16 @@ import jax.numpy as jnp
 from ..contract._scan_operators import Operator, Scan, combine_named, identity_of, narrowed, widened
 from ..contract._typing import Array, ArrayLike, Bool, Integer, PyTree
 from ..kernels.scan._segmented_scan import fill_padding, shift_rows
-from ..local._named_scan import scan_named
-from ..local._operator_scan import scan_by_operator, select_rows
-from ..local._segmented_scan import (
+from ..local.parts import (
     ScanArguments,
     SegmentEncoding,
     as_scan,
     as_segments,
     put_initial_first,
+    scan_by_operator,
+    scan_named,
     scan_segments,
+    where_rows,
 )
 from ._axis import AxisName, as_shards, num_shards_on
 from ._shard_carries import carry_into_shard, summary_of, with_carry
@@ -192,5 +193,5 @@ def _finish_by_operator(
         for row in (initial, carry)
     )
     before = jax.tree.map(lambda leaf: jnp.roll(leaf, -1 if scan.reverse else 1, axis=0), results)
-    before = select_rows(is_first & goes_on, carried, before)
-    return select_rows(is_start, first, combine(first, before))
+    before = where_rows(is_first & goes_on, carried, before)
+    return where_rows(is_start, first, combine(first, before))

@@ -4,9 +4,8 @@
 from collections.abc import Sequence
 from typing import Any
 
-from ..contract._typing import ArrayLike, Integer, PyTree
-from ..local._radix_sort import Keys
-from ..local._segmented_sort import as_segmented, without_ids
+from ..contract._typing import ArrayLike, Integer, Keys, PyTree
+from ..local.parts import as_segmented, without_ids
 from ._axis import AxisName, num_shards_on
 from ._exchange import Transport, check_transport
 from ._radix_sort import radix_sort

@@ -10,11 +10,11 @@ import jax.numpy as jnp
 from ...shardings._compat import varying_axes
 from ..contract._arguments import as_key, as_num_valid, type_of
 from ..contract._key_bits import ordered_words
+from ..contract._moved import with_tangents
+from ..contract._take import take_rows
 from ..contract._typing import Array, ArrayLike, Integer, Shaped
 from ..kernels.sort._radix_sort import sort_words_with_row_ids
-from ..local._moved import with_tangents
-from ..local._select_rank import as_ranks
-from ..local._take import take_rows
+from ..local.parts import as_ranks
 from ._axis import AxisName, as_shards, num_shards_on
 from ._packing import pack_rows, unpack_rows
 from ._splitters import position_of_ranks

@@ -4,11 +4,9 @@
 from typing import Any
 
 from ..contract._arguments import as_capacity
-from ..local._compact import select_rows
-from ..local._merge import NumValid
-from ..local._radix_sort import Keys
-from ..local._sets import KeySet, SetOp, most_keys
-from ..local._sides import KeySides, as_key_sides
+from ..contract._typing import Keys, NumValid
+from ..local import KeySet
+from ..local.parts import KeySides, SetOp, as_key_sides, most_keys, select_rows
 from ._axis import AxisName, as_shards, num_shards_on
 from ._exchange import Transport, check_transport
 from ._meeting import meet

@@ -8,12 +8,10 @@ import jax
 import jax.numpy as jnp
 
 from ..contract._scan_operators import Scan, identity_of
+from ..contract._take import take_rows
 from ..contract._typing import Array
 from ..kernels.scan._segmented_scan import per_row
-from ..local._named_scan import scan_named
-from ..local._operator_scan import scan_by_operator, select_rows
-from ..local._segmented_scan import SegmentEncoding
-from ..local._take import take_rows
+from ..local.parts import SegmentEncoding, scan_by_operator, scan_named, where_rows
 from ._axis import AxisName
 
 
@@ -128,8 +126,8 @@ def with_carry(
     carried = jax.tree.map(
         lambda row, leaf: jnp.broadcast_to(row[None], leaf.shape), carry, results
     )
-    combined = combine(select_rows(takes_carry, carried, identity), results)
-    return select_rows(takes_carry, combined, results)
+    combined = combine(where_rows(takes_carry, carried, identity), results)
+    return where_rows(takes_carry, combined, results)
 
 
 def _all_gather(tree: Any, axis_name: AxisName) -> Any:

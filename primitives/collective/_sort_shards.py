@@ -6,11 +6,12 @@ from typing import Any
 
 import jax
 
+from ..contract._moved import with_tangent_of
+from ..contract._take import take_words
 from ..contract._typing import Array
 from ..kernels.sort._radix_sort import sort_words_with_row_ids
-from ..local._moved import with_tangent_of
-from ..local._radix_sort import argsort_columns, radix_sort
-from ..local._take import take_words
+from ..local import radix_sort
+from ..local.parts import argsort_columns
 from ._exchange import exchange
 from ._packing import pack_rows, unpack_rows
 from ._sorted_runs import Dealing, SortOrder, deal_out_sorted, plan_shares

@@ -9,10 +9,10 @@ import jax
 import jax.numpy as jnp
 
 from ..contract._key_bits import OrderedWord, ordered_words
+from ..contract._moved import with_tangents
+from ..contract._take import take_rows
 from ..contract._typing import Array
-from ..local._moved import with_tangents
-from ..local._radix_sort import argsort_columns
-from ..local._take import take_rows
+from ..local.parts import argsort_columns
 from ._axis import AxisName, num_shards_on
 from ._exchange import Runs, Transport, exchange, plan_runs
 from ._packing import pack_rows, unpack_rows

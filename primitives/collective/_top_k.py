@@ -8,12 +8,12 @@ import jax.numpy as jnp
 
 from ..contract._arguments import as_key, as_num_valid, as_static_int
 from ..contract._key_bits import ordered_word, ordered_words
+from ..contract._moved import with_tangents
+from ..contract._take import take_rows
 from ..contract._typing import Array, ArrayLike, Integer
 from ..kernels.sort._top_k import top_k_words
-from ..local._moved import with_tangents
-from ..local._radix_sort import argsort_columns
-from ..local._take import take_rows
-from ..local._top_k import TopK
+from ..local import TopK
+from ..local.parts import argsort_columns
 from ._axis import AxisName, as_shards, num_shards_on
 from ._packing import pack_rows, unpack_rows
 from ._radix_sort import global_row_ids

@@ -5,12 +5,10 @@ import jax
 import jax.numpy as jnp
 
 from ..contract._arguments import as_capacity, as_keys, as_num_valid
-from ..contract._typing import ArrayLike, Integer
-from ..local._radix_sort import Keys
-from ..local._reduce_by_key import of_runs, segments_of
-from ..local._runs import find_runs
-from ..local._take import take_rows_or_zeros
-from ..local._unique import Unique, unique_columns_of
+from ..contract._take import take_rows_or_zeros
+from ..contract._typing import ArrayLike, Integer, Keys
+from ..local import Unique
+from ..local.parts import find_runs, of_runs, segments_of, unique_columns_of
 from ._axis import AxisName, as_shards, num_shards_on
 from ._exchange import Transport, check_transport
 from ._key_ranges import send_back, send_to_key_ranges, total_before

@@ -218,6 +218,15 @@ def as_capacity(capacity: Any, default: int, caller: str) -> int:
     return as_static_int(capacity, caller, "capacity", 0, MAX_SHARD_ROWS)
 
 
+def as_pair(pair: Any, caller: str, name: str) -> tuple[Any, Any]:
+    """Checks an argument that is given for both sides, or for neither."""
+    if pair is None:
+        return None, None
+    if not isinstance(pair, (tuple, list)) or len(pair) != 2:
+        raise TypeError(f"{caller}: {name} must be a pair, for a and for b, got {type_of(pair)}.")
+    return pair[0], pair[1]
+
+
 def as_directions(descending: Any, num_keys: int, caller: str) -> tuple[bool, ...]:
     """Validates `descending`; returns one direction for each key column."""
     if isinstance(descending, Tracer):

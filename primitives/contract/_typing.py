@@ -23,5 +23,21 @@ else:
 
 Array: TypeAlias = jax.Array
 ArrayLike: TypeAlias = jax.Array | np.ndarray
+# One key column, or several, most significant first.
+Keys: TypeAlias = ArrayLike | tuple[ArrayLike, ...]
+# The number of valid rows of one side of a pair.
+NumValid: TypeAlias = int | Integer[ArrayLike, ""] | None
 
-__all__ = ["Array", "ArrayLike", "Bool", "Float", "Int", "Integer", "PyTree", "Shaped", "UInt"]
+__all__ = [
+    "Array",
+    "ArrayLike",
+    "Bool",
+    "Float",
+    "Int",
+    "Integer",
+    "Keys",
+    "NumValid",
+    "PyTree",
+    "Shaped",
+    "UInt",
+]

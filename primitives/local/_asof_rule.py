@@ -10,11 +10,10 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from ..contract._arguments import as_key, as_keys, as_num_valid, type_of
+from ..contract._arguments import as_key, as_keys, as_num_valid, as_pair, type_of
 from ..contract._key_bits import OrderedWord, ordered_word
 from ..contract._scan_operators import Scan
 from ..contract._typing import Array
-from ._merge import as_pair
 from ._searchsorted import check_same_columns
 from ._sides import KeySides, check_rows_of_sides
 

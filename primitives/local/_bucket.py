@@ -15,10 +15,10 @@ from ..contract._arguments import (
     type_of,
 )
 from ..contract._key_bits import OrderedWord
+from ..contract._take import take_rows
 from ..contract._typing import Array, ArrayLike, Int, Integer, PyTree
 from ..kernels.sort._lower_bound import lower_bound
 from ..kernels.sort._radix_sort import sort_words_with_row_ids
-from ._take import take_rows
 
 
 class Bucketed(NamedTuple):

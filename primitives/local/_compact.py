@@ -10,11 +10,11 @@ import jax.numpy as jnp
 from jax.core import Tracer
 
 from ..contract._arguments import as_array, as_capacity, as_num_valid, as_rows, num_rows_of, type_of
+from ..contract._moved import with_tangents
+from ..contract._take import take_rows_or_zeros
 from ..contract._typing import Array, ArrayLike, Bool, Int, Integer, PyTree
 from ..kernels.base._foreign import is_words
 from ..kernels.move._compact import count_flags, flagged_ids, flagged_words
-from ._moved import with_tangents
-from ._take import take_rows_or_zeros
 
 
 class Compacted(NamedTuple):

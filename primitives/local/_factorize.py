@@ -9,10 +9,10 @@ import jax.numpy as jnp
 
 from ..contract._arguments import as_capacity, as_keys, as_num_valid
 from ..contract._key_bits import ordered_words
-from ..contract._typing import Array, ArrayLike, Int, Integer, PyTree
+from ..contract._take import take_rows_or_zeros
+from ..contract._typing import Array, ArrayLike, Int, Integer, Keys, PyTree
 from ..kernels.groups._factorize import WordGroups, factorize_words, number_groups
-from ._radix_sort import Keys, argsort_columns
-from ._take import take_rows_or_zeros
+from ._radix_sort import argsort_columns
 
 
 class Factorized(NamedTuple):

@@ -4,11 +4,9 @@
 import jax
 import jax.numpy as jnp
 
-from ..contract._typing import Array, Bool
+from ..contract._typing import Array, Bool, Keys, NumValid
 from ..kernels.join._membership import flag_matches
 from ._join import word_sides
-from ._merge import NumValid
-from ._radix_sort import Keys
 from ._sides import KeySides, as_key_sides
 
 

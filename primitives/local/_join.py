@@ -7,12 +7,11 @@ import jax
 
 from ..contract._arguments import MAX_SHARD_ROWS, as_static_int
 from ..contract._key_bits import OrderedWord, ordered_words
-from ..contract._typing import Array, Int
+from ..contract._typing import Array, Int, Keys, NumValid
 from ..kernels.groups._factorize import number_groups
 from ..kernels.join._grouped_sides import Side, one_after_the_other
 from ..kernels.join._join import Matches, Pairs, count_pairs, join_words, match_words, pairs_of
-from ._merge import NumValid
-from ._radix_sort import Keys, argsort_columns
+from ._radix_sort import argsort_columns
 from ._sides import KeySides, as_key_sides
 
 How = Literal["inner", "left", "right", "outer", "semi", "anti"]

@@ -10,7 +10,8 @@ import jax.numpy as jnp
 from ...shardings._compat import like_varying
 from ..contract._key_bits import ordered_words
 from ..contract._scan_operators import Scan
-from ..contract._typing import Array, ArrayLike, Int, Shaped
+from ..contract._take import take_rows, take_rows_or_zeros, take_words
+from ..contract._typing import Array, ArrayLike, Int, Keys, NumValid, Shaped
 from ..kernels.sort._radix_sort import sort_words_with_row_ids
 from ._asof_rule import (
     AsofRule,
@@ -24,11 +25,9 @@ from ._asof_rule import (
     is_nan_word,
     split_words,
 )
-from ._merge import NumValid
-from ._radix_sort import Keys, argsort_columns
+from ._radix_sort import argsort_columns
 from ._segmented_scan import ScanArguments, SegmentEncoding, scan_segments
 from ._sides import KeySides, stack_columns
-from ._take import take_rows, take_rows_or_zeros, take_words
 
 
 def join_asof(

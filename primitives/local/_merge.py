@@ -12,18 +12,16 @@ from ..contract._arguments import (
     as_directions,
     as_keys,
     as_num_valid,
+    as_pair,
     as_rows,
     type_of,
 )
 from ..contract._key_bits import holds_whole_key, key_of_word, ordered_words
-from ..contract._typing import Array, ArrayLike, Integer, PyTree
+from ..contract._moved import with_tangent_of
+from ..contract._take import take_rows
+from ..contract._typing import Array, Keys, NumValid, PyTree
 from ..kernels.sort._merge import merge_words, merge_words_with_positions
-from ._moved import with_tangent_of
-from ._radix_sort import Keys
 from ._searchsorted import check_same_columns
-from ._take import take_rows
-
-NumValid = int | Integer[ArrayLike, ""] | None
 
 
 def merge(
@@ -107,15 +105,6 @@ def check_merged_rows(a: Array, b: Array, caller: str, num_shards: int = 1) -> N
             f"{caller}: a_keys and b_keys together must hold fewer than 2**31 rows, got "
             f"{type_of(a)} and {type_of(b)}. Spread the rows over more devices."
         )
-
-
-def as_pair(pair: Any, caller: str, name: str) -> tuple[Any, Any]:
-    """Checks an argument that is given for both sides, or for neither."""
-    if pair is None:
-        return None, None
-    if not isinstance(pair, (tuple, list)) or len(pair) != 2:
-        raise TypeError(f"{caller}: {name} must be a pair, for a and for b, got {type_of(pair)}.")
-    return pair[0], pair[1]
 
 
 def concatenate_rows(a: Any, b: Any, caller: str) -> Any:

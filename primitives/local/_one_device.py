@@ -10,8 +10,8 @@ from dataclasses import dataclass
 import jax
 import jax.numpy as jnp
 
+from ..contract._take import take_rows
 from ..contract._typing import Array
-from ._take import take_rows
 
 
 @dataclass(frozen=True)

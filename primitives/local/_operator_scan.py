@@ -38,10 +38,10 @@ def _combine_segments(combine: Callable[..., Any], left: Any, right: Any) -> Any
     left_has_head, left_rows = left
     right_has_head, right_rows = right
     combined = combine(left_rows, right_rows)
-    return left_has_head | right_has_head, select_rows(right_has_head, right_rows, combined)
+    return left_has_head | right_has_head, where_rows(right_has_head, right_rows, combined)
 
 
-def select_rows(flags: Array, rows: Any, others: Any) -> Any:
+def where_rows(flags: Array, rows: Any, others: Any) -> Any:
     """Selects each row from `rows` if its flag is set, otherwise from `others`."""
     return jax.tree.map(
         lambda row, other: jnp.where(per_row(flags, row.ndim), row, other), rows, others

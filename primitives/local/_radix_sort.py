@@ -17,14 +17,12 @@ from ..contract._key_bits import (
     ordered_word,
     ordered_words,
 )
-from ..contract._typing import Array, ArrayLike, Int, Integer, PyTree
+from ..contract._moved import with_tangent_of, with_tangents
+from ..contract._take import take_rows, take_words
+from ..contract._typing import Array, ArrayLike, Int, Integer, Keys, PyTree
 from ..kernels.base._foreign import is_words
 from ..kernels.base._library import is_native
 from ..kernels.sort._radix_sort import argsort_words, sort_rows, sort_words, sort_words_with_row_ids
-from ._moved import with_tangent_of, with_tangents
-from ._take import take_rows, take_words
-
-Keys = ArrayLike | tuple[ArrayLike, ...]
 
 
 def radix_argsort(

@@ -17,16 +17,15 @@ from ..contract._arguments import (
     type_of,
 )
 from ..contract._key_bits import ordered_words
-from ..contract._typing import Array, ArrayLike, Int, Integer, PyTree
+from ..contract._moved import with_tangents
+from ..contract._take import keep_or_zero, take_rows_or_zeros
+from ..contract._typing import Array, ArrayLike, Int, Integer, Keys, PyTree
 from ..kernels.groups._factorize import factorize_words
 from ..kernels.groups._group_sums import can_sum_groups, native_group_sums
-from ._moved import with_tangents
 from ._one_device import OneDevice
-from ._radix_sort import Keys
 from ._runs import KeyRuns, find_runs
 from ._segment_ops import REDUCTIONS, Segments, as_summed
 from ._segments import add
-from ._take import keep_or_zero, take_rows_or_zeros
 
 REDUCE_OPS = (
     "sum", "prod", "min", "max", "count", "mean", "var", "std", "first", "last", "any", "all",

@@ -8,8 +8,7 @@ import jax
 
 from ..contract._arguments import as_capacity, as_keys, as_num_valid
 from ..contract._key_bits import ordered_words
-from ..contract._typing import Array, ArrayLike, Int, Integer, PyTree
-from ._radix_sort import Keys
+from ..contract._typing import Array, ArrayLike, Int, Integer, Keys, PyTree
 from ._runs import runs_of_words
 
 

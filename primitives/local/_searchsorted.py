@@ -6,9 +6,8 @@ from typing import Any, Literal
 
 from ..contract._arguments import as_directions, as_keys, as_num_valid, type_of
 from ..contract._key_bits import ordered_words
-from ..contract._typing import Array, ArrayLike, Int, Integer
+from ..contract._typing import Array, ArrayLike, Int, Integer, Keys
 from ..kernels.sort._lower_bound import lower_bound, upper_bound
-from ._radix_sort import Keys
 
 
 def searchsorted(

@@ -14,8 +14,9 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
+from ..contract._moved import with_tangents
+from ..contract._take import take_rows
 from ..contract._typing import Array
-from ._moved import with_tangents
 from ._segment_extremes import (
     INT32_MAX,
     end_rows,
@@ -36,7 +37,6 @@ from ._segments import (
     rows_of_segments,
     scatter,
 )
-from ._take import take_rows
 
 
 @dataclass(frozen=True)

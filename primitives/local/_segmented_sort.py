@@ -16,8 +16,8 @@ from ..contract._arguments import (
     type_of,
 )
 from ..contract._key_bits import as_bits
-from ..contract._typing import Array, ArrayLike, Integer, PyTree
-from ._radix_sort import Keys, radix_sort
+from ..contract._typing import Array, ArrayLike, Integer, Keys, PyTree
+from ._radix_sort import radix_sort
 
 
 def segmented_sort(

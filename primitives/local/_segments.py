@@ -17,10 +17,10 @@ import numpy as np
 
 from ...shardings._compat import like_varying
 from ..contract._associative_scan import associative_scan
+from ..contract._take import take_rows
 from ..contract._typing import Array
 from ..kernels.reduce._segment_sum import can_count, can_sum, native_counts, native_sums
 from ._bucket import group_by_bucket
-from ._take import take_rows
 
 _BLOCK_ROWS = 2**19
 _MANY_SEGMENTS = 2**18

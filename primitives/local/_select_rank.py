@@ -9,9 +9,9 @@ import numpy as np
 
 from ..contract._arguments import as_array, as_key, as_num_valid, type_of
 from ..contract._key_bits import ordered_words
+from ..contract._take import take_rows
 from ..contract._typing import Array, ArrayLike, Integer, Shaped
 from ._radix_sort import argsort_columns
-from ._take import take_rows
 
 
 def select_rank(

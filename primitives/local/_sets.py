@@ -7,11 +7,9 @@ from typing import Any, Literal, NamedTuple
 import jax
 
 from ..contract._arguments import as_capacity
-from ..contract._typing import Array, Int, PyTree
+from ..contract._typing import Array, Int, Keys, NumValid, PyTree
 from ._compact import select_rows
 from ._isin import flag_members
-from ._merge import NumValid
-from ._radix_sort import Keys
 from ._sides import KeySides, as_key_sides
 from ._unique import unique_columns_of
 

@@ -6,10 +6,9 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 
-from ..contract._arguments import MAX_SHARD_ROWS, as_keys, as_num_valid, type_of
+from ..contract._arguments import MAX_SHARD_ROWS, as_keys, as_num_valid, as_pair, type_of
 from ..contract._typing import Array
 from ..kernels.join._grouped_sides import one_after_the_other
-from ._merge import as_pair
 from ._searchsorted import check_same_columns
 
 

@@ -5,9 +5,9 @@ from typing import NamedTuple
 
 from ..contract._arguments import as_keys, as_num_valid, as_static_int
 from ..contract._key_bits import ordered_word
+from ..contract._take import take_rows
 from ..contract._typing import Array, ArrayLike, Int, Integer, Shaped
 from ..kernels.sort._top_k import top_k_words
-from ._take import take_rows
 
 
 class TopK(NamedTuple):

@@ -9,8 +9,8 @@ import jax.numpy as jnp
 
 from ..contract._arguments import as_capacity, as_keys, as_num_valid
 from ..contract._key_bits import ordered_words
-from ..contract._typing import Array, ArrayLike, Int, Integer, PyTree
-from ._radix_sort import Keys, radix_sort
+from ..contract._typing import Array, ArrayLike, Int, Integer, Keys, PyTree
+from ._radix_sort import radix_sort
 from ._runs import find_runs, runs_of_words
 
 

@@ -7,8 +7,8 @@ import jax
 import jax.numpy as jnp
 
 from ...shardings._compat import like_varying
-from ..contract._key_bits import OrderedWord
-from ..contract._typing import Array
+from ._key_bits import OrderedWord
+from ._typing import Array
 
 
 def take_rows(rows: Any, row_ids: Array, *, is_unique: bool = True) -> Any:

@@ -12,7 +12,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from ..contract._typing import Array
+from ._typing import Array
 
 # A route is a linear function that moves the rows of a matrix of any dtype, given its plan.
 Route = Callable[[Array, Any], Array]

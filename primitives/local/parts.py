@@ -1,0 +1,223 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The parts of local ops from which collectives and global calls are built.
+
+The same op on a higher floor checks its arguments by the same rules and does the same work on each
+shard. From `local` the floors above import its public names and the names below, nothing else.
+Nothing here is public to users.
+
+Arguments. Each function checks the arguments of one op and returns what the op works on:
+
+- `as_asof`: key sides, rule and tolerance of `join_asof`.
+- `as_bucket_ids`: one bucket id for each row.
+- `as_digit_arguments`: keys and digit of `digit_histogram`.
+- `as_histogram_arguments`: column, edges and weights of `histogram`.
+- `as_key_sides`: key columns of two sides.
+- `as_mask`: mask of `compact`, one flag for each row.
+- `as_masked_rows`: rows, mask and capacity of `compact`.
+- `as_pair_capacity`: capacity of the pairs of a join.
+- `as_quantile_arguments`: column and quantiles of `quantile`.
+- `as_ranks`: ranks of `select_rank`.
+- `as_reduction`: values and ops of `reduce_by_key`.
+- `as_scan`: values and operator of a scan.
+- `as_search`: sorted keys and queries of `searchsorted`.
+- `as_segment_arguments`: values, ids and op of `segment_reduce`.
+- `as_segmented`: keys of `segmented_sort`, the segment ids first.
+- `as_segments`: encoding of the segments of a scan.
+- `as_sides`: key sides of a join.
+- `check_merged_rows`: length of a merged sequence.
+- `check_rows_of_sides`: rows of both sides together.
+- `check_same_columns`: columns of two sides, of the same dtypes.
+
+Types of arguments, checked:
+
+- `AsofRule`: which right rows may match a left row.
+- `Direction`: directions of `join_asof`.
+- `How`: kinds of join.
+- `Interpolation`: interpolations of `quantile`.
+- `KeySides`: key columns of two sides, and their valid rows.
+- `ScanArguments`: arguments of a scan except its segments.
+- `SegmentEncoding`: segments as head flags or as ids.
+- `SetOp`: kinds of set operation.
+
+Keys and their runs:
+
+- `argsort_columns`: stable argsort by several columns of words.
+- `find_runs`: runs of equal keys, in the order of the keys.
+- `KeyRuns`: result of `find_runs`.
+- `runs_of_words`: runs of equal adjacent words, without a sort.
+- `of_runs`: values of the runs, padded with zeros.
+- `segments_of`: runs as the segments of a reduction.
+- `factorize_columns`: group ids of checked key columns.
+- `keys_of_groups`: keys of the groups, padded with zeros.
+- `unique_columns_of`: distinct keys, row ids, inverse and counts.
+- `most_keys`: upper bound of the keys of a set operation.
+- `without_ids`: sorted keys without their segment ids.
+
+Rows that move:
+
+- `concatenate_rows`: rows of `a`, then those of `b`.
+- `group_by_bucket`: offsets of the buckets, and row ids in their order.
+- `select_rows`: rows that a mask flags, and their number.
+- `stack_columns`: valid rows of `a`, then those of `b`, then padding.
+- `where_rows`: each row from one of two pytrees, by a flag.
+
+Scans of one shard:
+
+- `put_initial_first`: exclusive results, combined with `initial`.
+- `scan_by_operator`: scan by a function.
+- `scan_named`: scan by a named operator.
+- `scan_segments`: scan that restarts at each head.
+
+Reductions of one shard:
+
+- `OneDevice`: the combination of partial results where there is one device.
+- `REDUCTIONS`: the reduction of segments for each op.
+- `Segments`: segment ids of the rows, and the number of segments.
+- `as_averaged`: rows and dtype for a mean.
+- `as_summed`: rows and dtype for a sum.
+- `count_digits`: bins of digits, counted.
+- `count_rows`: bins of `histogram`, counted.
+- `interpolated`: quantiles from the rows on both sides of them.
+- `is_member`: whether a row belongs to a segment.
+- `quantile_dtype`: dtype of the quantiles of a column.
+- `quantile_positions`: positions of quantiles among sorted rows.
+- `quotient`: total / count, NaN for a count of 0.
+- `reduce_on_one_device`: `segment_reduce` of checked arguments.
+- `reduce_rows`: segments reduced, on one device or over shards.
+- `root_of`: standard deviation of a variance.
+- `rows_of_segments`: entry of a table for the segment of each row.
+- `scatter`: rows reduced by segment id.
+
+Joins of one shard:
+
+- `match_sides`: finds and counts the pairs of a join.
+- `pairs_of_sides`: writes the pairs of a join.
+- `Candidate`: a right row for each left row, and its time.
+- `Found`: candidates before and behind each left row.
+- `choose_rows`: the candidate that the rule takes.
+- `find_positions`: positions of the right rows around each sorted row.
+- `head_flags`: rows that differ from the row before.
+- `is_nan_word`: words of NaN.
+- `split_words`: words of groups, and the word of the time.
+"""
+
+from ._asof_rule import (
+    AsofRule,
+    Candidate,
+    Direction,
+    Found,
+    as_asof,
+    choose_rows,
+    find_positions,
+    head_flags,
+    is_nan_word,
+    split_words,
+)
+from ._bucket import as_bucket_ids, group_by_bucket
+from ._compact import as_mask, as_masked_rows, select_rows
+from ._factorize import factorize_columns, keys_of_groups
+from ._histogram import as_digit_arguments, as_histogram_arguments, count_digits, count_rows
+from ._join import How, as_pair_capacity, as_sides, match_sides, pairs_of_sides
+from ._merge import check_merged_rows, concatenate_rows
+from ._named_scan import scan_named
+from ._one_device import OneDevice
+from ._operator_scan import scan_by_operator, where_rows
+from ._quantile import Interpolation, as_quantile_arguments, interpolated, quantile_dtype
+from ._quantile_ranks import quantile_positions
+from ._radix_sort import argsort_columns
+from ._reduce_by_key import as_reduction, of_runs, segments_of
+from ._runs import KeyRuns, find_runs, runs_of_words
+from ._searchsorted import as_search, check_same_columns
+from ._segment_ops import REDUCTIONS, Segments, as_averaged, as_summed, quotient, root_of
+from ._segment_reduce import as_segment_arguments, reduce_on_one_device, reduce_rows
+from ._segmented_scan import (
+    ScanArguments,
+    SegmentEncoding,
+    as_scan,
+    as_segments,
+    put_initial_first,
+    scan_segments,
+)
+from ._segmented_sort import as_segmented, without_ids
+from ._segments import is_member, rows_of_segments, scatter
+from ._select_rank import as_ranks
+from ._sets import SetOp, most_keys
+from ._sides import KeySides, as_key_sides, check_rows_of_sides, stack_columns
+from ._unique import unique_columns_of
+
+__all__ = [
+    "REDUCTIONS",
+    "AsofRule",
+    "Candidate",
+    "Direction",
+    "Found",
+    "How",
+    "Interpolation",
+    "KeyRuns",
+    "KeySides",
+    "OneDevice",
+    "ScanArguments",
+    "SegmentEncoding",
+    "Segments",
+    "SetOp",
+    "argsort_columns",
+    "as_asof",
+    "as_averaged",
+    "as_bucket_ids",
+    "as_digit_arguments",
+    "as_histogram_arguments",
+    "as_key_sides",
+    "as_mask",
+    "as_masked_rows",
+    "as_pair_capacity",
+    "as_quantile_arguments",
+    "as_ranks",
+    "as_reduction",
+    "as_scan",
+    "as_search",
+    "as_segment_arguments",
+    "as_segmented",
+    "as_segments",
+    "as_sides",
+    "as_summed",
+    "check_merged_rows",
+    "check_rows_of_sides",
+    "check_same_columns",
+    "choose_rows",
+    "concatenate_rows",
+    "count_digits",
+    "count_rows",
+    "factorize_columns",
+    "find_positions",
+    "find_runs",
+    "group_by_bucket",
+    "head_flags",
+    "interpolated",
+    "is_member",
+    "is_nan_word",
+    "keys_of_groups",
+    "match_sides",
+    "most_keys",
+    "of_runs",
+    "pairs_of_sides",
+    "put_initial_first",
+    "quantile_dtype",
+    "quantile_positions",
+    "quotient",
+    "reduce_on_one_device",
+    "reduce_rows",
+    "root_of",
+    "rows_of_segments",
+    "runs_of_words",
+    "scan_by_operator",
+    "scan_named",
+    "scan_segments",
+    "scatter",
+    "segments_of",
+    "select_rows",
+    "split_words",
+    "stack_columns",
+    "unique_columns_of",
+    "where_rows",
+    "without_ids",
+]
