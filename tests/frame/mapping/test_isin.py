@@ -3,7 +3,7 @@
 
 import numpy as np
 import pandas as pd
-from frame_examples import mixed_frame
+from frame_examples import floats, integers, mixed_frame
 from frame_parity import assert_parity, assert_same_error, on_device
 
 
@@ -43,3 +43,32 @@ def test_wrong_uses_are_pandas_errors():
     assert_same_error(lambda f: f.isin("b"), frame)
     assert_same_error(lambda f: f.k.isin(None), frame)
     assert_same_error(lambda f: f.k.isin(), frame)
+
+
+def test_values_of_each_kind_among_others():
+    def each(f):
+        return (
+            f.k.isin([1, 3]),
+            f.k.isin([1.0, 2.5, 1000]),
+            f.k.isin(["1", "b"]),
+            f.k.isin([]),
+            f.y.isin([np.nan, 0.0]),
+            f.f.isin([0.1]),
+            f.s.isin(["b", "nowhere", ""]),
+            f.s.isin([None, "b"]),
+            f.c.isin(["u"]),
+            f.b.isin([True]),
+            f.b.isin([1]),
+            f.t.isin([f_time, pd.NaT]),
+            f.t.isin(["b"]),
+            f[["k", "s"]].isin([1, "b"]),
+            f.isin({"k": [1], "s": ["b"]}),
+        )
+
+    f_time = mixed_frame().t.dropna().iloc[0]
+    assert_parity(each, mixed_frame())
+    assert_parity(lambda f: (f.k.isin([1]), f.s.isin(["b"])), mixed_frame(), ways=["mesh"])
+    for dtype in ("int8", "uint64", "int64"):
+        listed = [-1, 2.0, 2**63 - 1, 127, np.nan]
+        assert_parity(lambda s: s.isin(listed), integers(dtype), ways=["eager"])  # noqa: B023
+    assert_parity(lambda s: s.isin({1.5, np.inf}), floats("float32"), ways=["eager"])

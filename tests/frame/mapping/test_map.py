@@ -4,7 +4,7 @@ import jax.numpy as jnp
 import numpy as np
 import pandas as pd
 import pytest
-from frame_examples import floats, integers, mixed_frame
+from frame_examples import mixed_frame
 from frame_parity import assert_parity, assert_same_error, on_device
 
 
@@ -50,55 +50,6 @@ def test_map_of_a_function():
         ),
         mixed_frame(),
     )
-
-
-def test_isin():
-    def each(f):
-        return (
-            f.k.isin([1, 3]),
-            f.k.isin([1.0, 2.5, 1000]),
-            f.k.isin(["1", "b"]),
-            f.k.isin([]),
-            f.y.isin([np.nan, 0.0]),
-            f.f.isin([0.1]),
-            f.s.isin(["b", "nowhere", ""]),
-            f.s.isin([None, "b"]),
-            f.c.isin(["u"]),
-            f.b.isin([True]),
-            f.b.isin([1]),
-            f.t.isin([f_time, pd.NaT]),
-            f.t.isin(["b"]),
-            f[["k", "s"]].isin([1, "b"]),
-            f.isin({"k": [1], "s": ["b"]}),
-        )
-
-    f_time = mixed_frame().t.dropna().iloc[0]
-    assert_parity(each, mixed_frame())
-    assert_parity(lambda f: (f.k.isin([1]), f.s.isin(["b"])), mixed_frame(), ways=["mesh"])
-    for dtype in ("int8", "uint64", "int64"):
-        listed = [-1, 2.0, 2**63 - 1, 127, np.nan]
-        assert_parity(lambda s: s.isin(listed), integers(dtype), ways=["eager"])  # noqa: B023
-    assert_parity(lambda s: s.isin({1.5, np.inf}), floats("float32"), ways=["eager"])
-
-
-def test_replace():
-    def each(f):
-        return (
-            f.k.replace(1, 100),
-            f.k.replace([1, 2], 0),
-            f.k.replace([1, 2], [2, 1]),
-            f.k.replace({1: 10, 2: 20}),
-            f.k.replace({1: 1.5}),
-            f.x.replace(np.nan, 0.0),
-            f.y.replace([np.inf, -np.inf], np.nan),
-            f.s.replace({"b": "B", "a": "b"}),
-            f[["k", "s"]].replace({"k": {1: 5}, "s": {"b": "x"}}),
-            f[["k", "x"]].replace({"k": 1}, 7),
-            f.b.replace({True: 1, False: 0}),
-            f.b.replace(True, value=False),
-        )
-
-    assert_parity(each, mixed_frame())
 
 
 @pytest.mark.parametrize("num_rows", [0, 1])

@@ -53,3 +53,23 @@ def test_wrong_arguments():
         on_device(frame).s.replace("^[ab]", "X", regex=True)
     with pytest.raises(NotImplementedError):
         on_device(pd.Series([1, 2])).replace(1, "a")
+
+
+def test_values_of_each_kind_replaced():
+    def each(f):
+        return (
+            f.k.replace(1, 100),
+            f.k.replace([1, 2], 0),
+            f.k.replace([1, 2], [2, 1]),
+            f.k.replace({1: 10, 2: 20}),
+            f.k.replace({1: 1.5}),
+            f.x.replace(np.nan, 0.0),
+            f.y.replace([np.inf, -np.inf], np.nan),
+            f.s.replace({"b": "B", "a": "b"}),
+            f[["k", "s"]].replace({"k": {1: 5}, "s": {"b": "x"}}),
+            f[["k", "x"]].replace({"k": 1}, 7),
+            f.b.replace({True: 1, False: 0}),
+            f.b.replace(True, value=False),
+        )
+
+    assert_parity(each, mixed_frame())

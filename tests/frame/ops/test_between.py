@@ -36,3 +36,8 @@ def test_wrong_uses_are_pandas_errors():
     assert_same_error(lambda f: f.k.between(0, 1, inclusive=True), frame)
     assert_same_error(lambda f: f.k.between("a", "b"), frame)
     assert_same_error(lambda f: f.between(0, 1), frame)
+
+
+def test_the_ends_that_belong_to_it_have_names():
+    frame = mixed_frame()
+    assert "Inclusive" in assert_same_error(lambda f: f.x.between(0, 1, inclusive="no"), frame)

@@ -86,3 +86,31 @@ def test_wrong_bounds():
     assert_same_error(lambda s: s.clip([1.0, 2.0]), frame["x"])
     with pytest.raises(NotImplementedError, match="scalars"):
         on_device(frame[["x"]]).clip(pd.Series([1.0] * 37), axis=0)
+
+
+def test_between_and_clip():
+    def everything(f):
+        return (
+            f.x.between(-0.5, 1), f.i.between(-10, 500, inclusive="neither"),
+            f.s.between("a", "c", inclusive="right"), f.x.between(f.f, 2.0, inclusive="left"),
+            f.t.between(pd.Timestamp("1980-01-01"), pd.Timestamp("1999-01-01")),
+            f.x.clip(-0.5, 0.5), f.i.clip(upper=3), f.i.clip(5, -5), f.y.clip(lower=f.x),
+            f[["i", "x"]].clip(0, 1), f.f.clip(0.25),
+        )  # fmt: skip
+
+    assert_parity(everything, mixed_frame(), ways=["eager", "jit"])
+
+
+def test_integers_stay_integers_where_no_bound_of_floats_lies_inside():
+    frame = pd.DataFrame({"i": [3, 5], "low": [2.5, 5.0], "high": [4.5, np.nan]})
+    for few in (frame, frame[:1], frame[:0]):
+        assert_parity(
+            lambda f: (f.i.clip(f.low, f.high), f.i.clip(upper=f.low), f.i.clip(lower=f.high)),
+            few,
+            ways=["eager"],
+        )
+
+
+def test_not_in_place():
+    with pytest.raises(NotImplementedError, match="inplace"):
+        on_device(mixed_frame()).clip(0, 1, inplace=True)

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """equals."""
 
+import jax
 import numpy as np
 import pandas as pd
 import pytest
+from frame_examples import mixed_frame
 from frame_parity import on_device
 
 SERIES = pd.Series([1.0, np.nan, 0.0], name="x")
@@ -36,3 +38,20 @@ def test_anything_else_is_not_equal():
     ours = on_device(SERIES)
     assert not any(ours.equals(other) for other in (None, 1.0, [1.0], SERIES.to_numpy()))
     assert not ours.equals(on_device(SERIES.to_frame()))
+
+
+def test_frames_that_differ_in_one_thing():
+    frame = mixed_frame()
+    others = [
+        frame.copy(), frame.assign(i=frame.i.astype("float64")), frame.assign(x=frame.x + 1),
+        frame.rename(columns={"i": "j"}), frame[:-1], frame.set_index("i"), frame.assign(s="a"),
+    ]  # fmt: skip
+    for other in others:
+        assert on_device(frame).equals(on_device(other)) == frame.equals(other)
+    assert not on_device(frame).equals(frame)
+    assert on_device(frame.x).equals(on_device(frame.x.rename("z")))
+
+
+def test_not_inside_jit():
+    with pytest.raises(NotImplementedError, match="jit"):
+        jax.jit(lambda f: f.equals(f))(on_device(mixed_frame()))

@@ -5,6 +5,7 @@ import numpy as np
 import pandas as pd
 from frame_examples import INTEGERS, floats, integers, mixed_frame
 from frame_parity import assert_parity
+from jaxframes.frame import JaxSeries
 
 
 def ways_it_runs(s):
@@ -36,3 +37,11 @@ def test_of_times_strings_and_bools():
 def test_equal_values_no_values_and_one():
     for values in ([], [3.0], [3.0, 3.0], [np.nan], [0.0, -0.0, 0.0]):
         assert_parity(ways_it_runs, pd.Series(values, dtype=float), ways=["eager"])
+
+
+def test_whether_values_are_in_order():
+    for values in ([1, 2, 2], [3, 1, 1], [1.0, np.nan], [2.0], []):
+        series = pd.Series(values, dtype=None if values else np.float64)
+        ours = JaxSeries(series)
+        assert ours.is_monotonic_increasing == series.is_monotonic_increasing
+        assert ours.is_monotonic_decreasing == series.is_monotonic_decreasing

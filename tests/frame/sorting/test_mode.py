@@ -46,3 +46,10 @@ def test_wrong_uses_are_pandas_errors():
     frame = mixed_frame()[["k", "s"]]
     assert_same_error(lambda f: f.mode(axis=2), frame)
     assert_same_error(lambda f: f.k.mode(numeric_only=True), frame)
+
+
+def test_modes():
+    frame = mixed_frame()
+    for label in ("k", "s", "y"):
+        assert_parity(lambda s: (s.mode(), s.mode(dropna=False)), frame[label], ways=["eager"])
+    assert_parity(lambda f: f.mode(), frame[["k", "s"]], ways=["eager"])

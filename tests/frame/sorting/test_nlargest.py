@@ -1,10 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-import numpy as np
-import pandas as pd
 import pytest
 from frame_examples import floats, integers, mixed_frame
 from frame_parity import assert_parity, assert_same_error
-from jaxframes.frame import JaxSeries
 
 
 def test_of_series():
@@ -31,34 +28,6 @@ def test_wrong_arguments_are_pandas_errors():
     assert "'s'" in assert_same_error(lambda f: f.nlargest(1, "s"), frame)
     assert_same_error(lambda s: s.nlargest(1, keep="bogus"), frame["k"])
     assert_same_error(lambda f: f.nlargest(1, "bogus"), frame)
-
-
-def test_places_in_sorted_values():
-    numbers = pd.Series([1, 2, 2, 4])
-    assert_parity(
-        lambda s: (
-            s.searchsorted(2),
-            s.searchsorted([2, 0, 9], side="right"),
-            s.searchsorted(2.5),
-        ),
-        numbers,
-        ways=["eager"],
-    )
-    assert_parity(lambda s: (s.searchsorted("b"), s.searchsorted(["a", "c", "d"], side="right")),
-                  pd.Series(["a", "c", "c"]), ways=["eager"])  # fmt: skip
-    times = pd.Series(pd.to_datetime(["2020-01-01", "2021-01-01"]))
-    assert_parity(lambda s: s.searchsorted(pd.Timestamp("2020-06-01")), times, ways=["eager"])
-    sizes = pd.Series(pd.Categorical(["s", "s", "l"], ["s", "m", "l"], ordered=True))
-    assert_parity(lambda s: (s.searchsorted("m"), s.searchsorted(["s", "l"], side="right")), sizes,
-                  ways=["eager"])  # fmt: skip
-
-
-def test_whether_values_are_in_order():
-    for values in ([1, 2, 2], [3, 1, 1], [1.0, np.nan], [2.0], []):
-        series = pd.Series(values, dtype=None if values else np.float64)
-        ours = JaxSeries(series)
-        assert ours.is_monotonic_increasing == series.is_monotonic_increasing
-        assert ours.is_monotonic_decreasing == series.is_monotonic_decreasing
 
 
 @pytest.mark.parametrize("num_rows", [0, 1])

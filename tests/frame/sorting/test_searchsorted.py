@@ -37,3 +37,23 @@ def test_wrong_uses_are_pandas_errors():
     assert_same_error(lambda s: s.searchsorted(), values)
     with pytest.raises(NotImplementedError, match="sorter"):
         JaxSeries([2, 1]).searchsorted(1, sorter=[1, 0])
+
+
+def test_places_in_sorted_values():
+    numbers = pd.Series([1, 2, 2, 4])
+    assert_parity(
+        lambda s: (
+            s.searchsorted(2),
+            s.searchsorted([2, 0, 9], side="right"),
+            s.searchsorted(2.5),
+        ),
+        numbers,
+        ways=["eager"],
+    )
+    assert_parity(lambda s: (s.searchsorted("b"), s.searchsorted(["a", "c", "d"], side="right")),
+                  pd.Series(["a", "c", "c"]), ways=["eager"])  # fmt: skip
+    times = pd.Series(pd.to_datetime(["2020-01-01", "2021-01-01"]))
+    assert_parity(lambda s: s.searchsorted(pd.Timestamp("2020-06-01")), times, ways=["eager"])
+    sizes = pd.Series(pd.Categorical(["s", "s", "l"], ["s", "m", "l"], ordered=True))
+    assert_parity(lambda s: (s.searchsorted("m"), s.searchsorted(["s", "l"], side="right")), sizes,
+                  ways=["eager"])  # fmt: skip

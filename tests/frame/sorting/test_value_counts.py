@@ -33,13 +33,6 @@ def test_rows_of_frames():
     assert_parity(lambda f: f.value_counts("k", normalize=True), frame, ways=["eager"])
 
 
-def test_modes():
-    frame = mixed_frame()
-    for label in ("k", "s", "y"):
-        assert_parity(lambda s: (s.mode(), s.mode(dropna=False)), frame[label], ways=["eager"])
-    assert_parity(lambda f: f.mode(), frame[["k", "s"]], ways=["eager"])
-
-
 @pytest.mark.parametrize("num_rows", [0, 1])
 def test_few_rows(num_rows):
     frame = mixed_frame()[["k", "s", "c"]][:num_rows]

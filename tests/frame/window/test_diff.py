@@ -3,7 +3,7 @@
 
 import numpy as np
 import pandas as pd
-from frame_examples import mixed_frame
+from frame_examples import INTEGERS, integers, mixed_frame
 from frame_parity import assert_parity, assert_same_error, on_device
 
 
@@ -46,3 +46,15 @@ def test_wrong_uses_are_pandas_errors():
     for periods in (True, np.False_, None, np.nan, 2**70):
         assert_same_error(lambda f, periods=periods: f.diff(periods), frame[["k"]])
     assert_same_error(lambda f: f.diff(axis=None), frame[["k"]])
+
+
+def test_diff_and_pct_change():
+    frame = mixed_frame()[["k", "i", "x", "y", "f", "b", "t", "d"]]
+    relative = ["i", "x", "f", "d"]
+    assert_parity(
+        lambda f: (f.diff(), f.diff(-2), f[relative].pct_change(), f[relative].pct_change(-2)),
+        frame,
+    )
+    assert_parity(lambda f: (f.diff(20), f.x.pct_change()), frame[["i", "x", "b"]], ways=["mesh"])
+    numbers = pd.DataFrame({dtype: integers(dtype, seed=n) for n, dtype in enumerate(INTEGERS)})
+    assert_parity(lambda f: (f.diff(), f.diff(2.0), f.diff(99)), numbers, ways=["eager"])

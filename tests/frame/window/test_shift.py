@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""shift, diff and pct_change."""
+"""shift."""
 
 import jax
 import numpy as np
@@ -38,17 +38,6 @@ def test_fill_values():
     assert_parity(filled, mixed_frame(), ways=["eager"])
     with pytest.warns(Warning, match="cannot be held"):
         assert_parity(lambda f: f.i.shift(1, fill_value=0.5), mixed_frame(), ways=["eager"])
-
-
-def test_diff_and_pct_change():
-    frame = mixed_frame()[["k", "i", "x", "y", "f", "b", "t", "d"]]
-    relative = ["i", "x", "f", "d"]
-    assert_parity(
-        lambda f: (f.diff(), f.diff(-2), f[relative].pct_change(), f[relative].pct_change(-2)),
-        frame,
-    )
-    assert_parity(lambda f: (f.diff(20), f.x.pct_change()), frame[["i", "x", "b"]], ways=["mesh"])
-    assert_parity(lambda f: (f.diff(), f.diff(2.0), f.diff(99)), numbers(), ways=["eager"])
 
 
 def test_few_rows():
