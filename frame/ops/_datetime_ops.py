@@ -154,7 +154,7 @@ def _quotient(op: str, a: Array, b: Array) -> tuple[Array, Array | None]:
         made = jnp.floor_divide(a, jnp.where(by_zero, np.int64(1), b))
         return jnp.where(by_zero, np.int64(0), made), ~is_missing
     x, y = a.astype(jnp.float64), b.astype(jnp.float64)
-    # As if each row had its own divisor, whose reciprocal XLA does not take; see _number_ops.
+    # As if each row had its own divisor, whose reciprocal XLA does not take; see _array_ops.
     made = x / jnp.where(is_missing, x, y)
     return jnp.where(is_missing, np.float64(np.nan), made), None
 
