@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The Python blocks of the README run, one after the other, and compute what it says."""
+"""The Python blocks of the README run in sequence and compute the documented results."""
 
 import re
 from pathlib import Path
@@ -12,13 +12,18 @@ README = Path(__file__).resolve().parents[1] / "README.md"
 
 @pytest.fixture(scope="module")
 def names():
-    """What the blocks leave behind."""
+    """The global names after all blocks."""
     blocks = re.findall(r"^```python\n(.*?)^```$", README.read_text(), re.MULTILINE | re.DOTALL)
-    assert len(blocks) == 3
+    assert len(blocks) == 4
     names = {}
     for block in blocks:
         exec(compile(block, str(README), "exec"), names)
     return names
+
+
+def test_smallest_example(names):
+    assert names["keys"].tolist() == [1, 1, 2, 3]
+    np.testing.assert_array_equal(names["values"], np.float32([0.1, 0.4, 0.2, 0.3]))
 
 
 def test_step_sorts_by_cell(names):
@@ -34,7 +39,7 @@ def test_spread_from_median(names):
 
 
 def test_frames(names):
-    # Of the flights that were late, UA's one cost 0.5 * 8 * 149 and AA's 0.5 * 30 * 191.
+    # The late flight of UA costs 0.5 * 8 * 149, the one of AA 0.5 * 30 * 191.
     assert names["worst"] == 0.5 * 30 * 191
     assert names["gradient"] == 30 * 191
     assert names["by_carrier"].to_dict() == {

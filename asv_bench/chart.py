@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A bar chart of the table: the time of each implementation for a few ops, as one SVG.
+
+    python asv_bench/chart.py build/bench.json docs/speed.svg
+
+`table.py` writes the same chart beside its JSON. Bars of one op share a scale, on which the slowest
+implementation has the full width.
+"""
+
+import argparse
+import json
+from collections.abc import Iterator
+from html import escape
+from pathlib import Path
+from typing import Any
+
+# Operation, dtype and distribution of each group of bars, with its title.
+GROUPS = {
+    ("radix_argsort", "int64", "uniform"): "argsort of random int64 keys",
+    ("unique", "int64", "uniform"): "unique int64 keys",
+    ("join", "int64", "uniform"): "join by an int64 key",
+    ("frame groupby sum", "int64", "million_values"): "groupby and sum of many groups",
+    ("frame sort_values", "int64", "uniform"): "sort a frame by a column",
+    ("frame merge", "int64", "uniform"): "merge two frames",
+}
+OURS = "jaxframes"
+
+WIDTH = 720
+MARGIN = 20
+LABEL_WIDTH = 130
+VALUE_WIDTH = 90
+BAR_HEIGHT = 14
+BAR_STEP = 18
+TITLE_STEP = 24
+GROUP_GAP = 12
+
+# The card has a background of its own, so that the text is readable on pages of any colour.
+STYLE = """
+  text { font: 12px system-ui, sans-serif; fill: #24292f }
+  .title { font-weight: 600 }
+  .note { fill: #57606a }
+  .card { fill: #ffffff; stroke: #d0d7de }
+  .other { fill: #afb8c1 }
+  .ours { fill: #1f6feb }
+  @media (prefers-color-scheme: dark) {
+    text { fill: #e6edf3 }
+    .note { fill: #8d96a0 }
+    .card { fill: #0d1117; stroke: #30363d }
+    .other { fill: #484f58 }
+    .ours { fill: #4493f8 }
+  }
+"""
+
+
+def groups_of(report: dict[str, Any]) -> Iterator[tuple[str, list[dict[str, Any]]]]:
+    """The titles of the measured groups, each with its timings from fast to slow."""
+    for scenario, title in GROUPS.items():
+        timings = [
+            timing
+            for timing in report["timings"]
+            if (timing["operation"], timing["dtype"], timing["distribution"]) == scenario
+        ]
+        if timings:
+            yield title, sorted(timings, key=lambda timing: timing["median_ms"])
+
+
+def chart(report: dict[str, Any]) -> str:
+    """Draws a report of `table.py`."""
+    parts: list[str] = []
+    scale = WIDTH - 2 * MARGIN - LABEL_WIDTH - VALUE_WIDTH
+    y = MARGIN
+    num_rows = 0
+    for title, timings in groups_of(report):
+        num_rows = max(num_rows, timings[0]["rows"])
+        slowest = timings[-1]["median_ms"]
+        y += TITLE_STEP
+        parts.append(f'<text class="title" x="{MARGIN}" y="{y - 8}">{escape(title)}</text>')
+        for timing in timings:
+            parts += _bar(timing, y, scale * timing["median_ms"] / slowest)
+            y += BAR_STEP
+        y += GROUP_GAP
+    machine = report["machine"]
+    note = (
+        f"Median time of a call for {num_rows:,} rows on {machine['cores']} CPU cores "
+        f"({machine['processor']}); shorter is better."
+    )
+    y += MARGIN
+    parts.append(f'<text class="note" x="{MARGIN}" y="{y - 8}">{escape(note)}</text>')
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {y + 8}" '
+        f'width="{WIDTH}" role="img">\n<title>{escape(note)}</title>\n<style>{STYLE}</style>\n'
+        f'<rect class="card" x="0.5" y="0.5" width="{WIDTH - 1}" height="{y + 7}" rx="8"/>\n'
+        + "\n".join(parts)
+        + "\n</svg>\n"
+    )
+
+
+def _bar(timing: dict[str, Any], y: float, width: float) -> list[str]:
+    name, left = timing["implementation"], MARGIN + LABEL_WIDTH
+    kind = "ours" if name == OURS else "other"
+    baseline = y + BAR_HEIGHT - 3
+    label = escape(name.replace("_", " "))
+    return [
+        f'<text x="{left - 8}" y="{baseline}" text-anchor="end">{label}</text>',
+        f'<rect class="{kind}" x="{left}" y="{y}" width="{max(width, 1):.1f}" '
+        f'height="{BAR_HEIGHT}" rx="2"/>',
+        f'<text x="{left + max(width, 1) + 6:.1f}" y="{baseline}">{_shown(timing["median_ms"])}'
+        "</text>",
+    ]
+
+
+def _shown(milliseconds: float) -> str:
+    return f"{milliseconds:.1f} ms" if milliseconds < 10 else f"{milliseconds:,.0f} ms"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("report", type=Path, help="the JSON of table.py")
+    parser.add_argument("svg", type=Path, help="where the chart is written")
+    arguments = parser.parse_args()
+    arguments.svg.write_text(chart(json.loads(arguments.report.read_text())))
+
+
+if __name__ == "__main__":
+    main()
