@@ -4,6 +4,7 @@
 #   make demo          the flights of 2013, sorted on one device and on a mesh
 #   make install       the environment of all the others
 #   make test          tests on both backends and doctests    PYTEST_ARGS="-k radix_sort" passes on
+#   make test-all      the same with every combination of parameters, optimised
 #   make sanitize      the C++ kernels under ASan, UBSan and TSan
 #   make lint          style, types, import floors
 #   make docs          the documentation, into docs/_build/html
@@ -23,10 +24,15 @@ BENCH_ARGS ?=
 # XLA compiles on one core, so two workers halve the time of the tests on two.
 PYTEST_WORKERS ?= 2
 
+# A test runs each program a few times on a few rows: LLVM's optimiser costs more than it saves.
+QUICK_COMPILATION := --xla_backend_optimization_level=0
+NATIVE_XLA_FLAGS = $(QUICK_COMPILATION)
+# Both passes, and the next run, take what is compiled already from here.
+COMPILED := build/compiled
+COMPILED_MOST_MEGABYTES := 1000
+
 # The second pass, without the C++ kernels, runs the tests of what stands on one: the local ops, a
 # sort and a reduction over a mesh, and frames that sort, group and join. XLA_TESTS=tests runs all.
-# It compiles programs several times as large, so it leaves out LLVM's optimiser.
-QUICK_COMPILATION := --xla_backend_optimization_level=0
 XLA_TESTS ?= tests/primitives/contract/test_key_bits.py tests/primitives/local \
 	$(addprefix tests/primitives/collective/test_,radix_sort.py reduce_by_key.py) \
 	$(addprefix tests/frame/sorting/test_,sort_values.py duplicates.py) \
@@ -47,7 +53,7 @@ PYTEST := $(BIN)/python -m pytest -n $(PYTEST_WORKERS) --dist loadfile
 KERNEL_SOURCES := $(wildcard primitives/kernels/*/*.h primitives/kernels/*/*.cc) \
 	primitives/kernels/CMakeLists.txt
 
-.PHONY: help install demo test sanitize lint docs bench bench-smoke clean
+.PHONY: help install demo test test-all sanitize lint docs bench bench-smoke clean
 
 help:
 	@sed -n 's/^#   make/make/p' Makefile
@@ -87,10 +93,19 @@ install: $(STAMPS)/jaxframes $(LINKS)
 demo: $(STAMPS)/demo
 	$(BIN)/python docs/demo/flights.py
 
+test: export JAX_COMPILATION_CACHE_DIR = $(CURDIR)/$(COMPILED)
+test: export JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS = 0
+test: export JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES = -1
 test: $(STAMPS)/test
-	$(PYTEST) $(PYTEST_ARGS)
+	mkdir -p $(COMPILED)
+	[ $$(du -sm $(COMPILED) | cut -f1) -le $(COMPILED_MOST_MEGABYTES) ] || rm -r $(COMPILED)
+	XLA_FLAGS=$(NATIVE_XLA_FLAGS) $(PYTEST) $(PYTEST_ARGS)
 	JAXFRAMES_KERNELS=xla XLA_FLAGS=$(QUICK_COMPILATION) \
 	  $(PYTEST) --ignore=tests/test_packaging.py $(PYTEST_ARGS) $(XLA_TESTS)
+
+test-all: export JAXFRAMES_TESTS = all
+test-all: NATIVE_XLA_FLAGS =
+test-all: test
 
 sanitize: $(STAMPS)/test
 	PATH="$(CURDIR)/$(BIN):$$PATH" bash tests/primitives/kernels/run_sanitizers.sh

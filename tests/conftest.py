@@ -7,23 +7,20 @@ Environment:
     JAXFRAMES_KERNELS: `native` (the default) or `xla`; the suite passes with either.
     JAXFRAMES_TYPECHECK: `1` enforces the annotations of the package (jaxtyping and beartype).
     JAXFRAMES_HYPOTHESIS: `long` draws many random examples in place of few fixed ones.
-    JAXFRAMES_TESTS: `few` runs every test of the primitives with at most three of its sets of
-        parameters: dtypes, distributions, numbers of shards.
+    JAXFRAMES_TESTS: `covering` (the default) runs each test with a covering array of its
+        parameters: every value occurs. `all` runs it with every combination.
 """
 
 import os
 import re
-import zlib
-from collections import defaultdict
 from collections.abc import Generator, Iterator
-from pathlib import Path
 from typing import Any
 
 import hypothesis
 import jax
 import pytest
+from covering import covering_items
 
-PRIMITIVES = Path(__file__).parent / "primitives"
 TYPECHECK = os.environ.get("JAXFRAMES_TYPECHECK") == "1"
 
 # The hook rewrites modules while they are imported, so it comes before the first import of ours.
@@ -51,6 +48,9 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line(
         "markers", "checks_arguments: breaks the annotations on purpose, to read our own message"
     )
+    config.addinivalue_line(
+        "markers", "covered_together(name): the tests of a file that share one covering array"
+    )
     from jaxframes import primitives
 
     serving = primitives.backend()
@@ -66,24 +66,13 @@ def pytest_report_header() -> str:
     return f"jaxframes: {primitives.backend().cpu} kernels, jax {jax.__version__}"
 
 
-def few_of_each(items: list[pytest.Item]) -> set[pytest.Item]:
-    """Three items of each test of the primitives, as if by chance, the same on every machine."""
-    kept, items_of = set(), defaultdict(list)
-    for item in items:
-        if item.path.is_relative_to(PRIMITIVES):
-            items_of[item.nodeid.partition("[")[0]].append(item)
-        else:
-            kept.add(item)
-    for group in items_of.values():
-        kept.update(sorted(group, key=lambda item: zlib.crc32(item.nodeid.encode()))[:3])
-    return kept
-
-
+# Last, so that what -k deselects is not counted as covered.
+@pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    if os.environ.get("JAXFRAMES_TESTS") == "few":
-        kept = few_of_each(items)
-        config.hook.pytest_deselected(items=[item for item in items if item not in kept])
-        items[:] = [item for item in items if item in kept]
+    if os.environ.get("JAXFRAMES_TESTS", "covering") != "all":
+        chosen = covering_items(items)
+        config.hook.pytest_deselected(items=list(set(items).difference(chosen)))
+        items[:] = chosen
     if not TYPECHECK:
         return
     reason = "enforced annotations speak before our own check of the arguments"

@@ -25,7 +25,10 @@ WIDTHS = {"float64": np.float32, "int64": np.int32, "uint64": np.uint32, "comple
 
 def cases_of(level, is_wanted=lambda case: True):
     cases = [case for case in op_cases.CASES if case.is_at(level) and is_wanted(case)]
-    return pytest.mark.parametrize("case", cases, ids=lambda case: case.name)
+    parametrized = pytest.mark.parametrize("case", cases, ids=lambda case: case.name)
+    # Each op under one transformation at least, each transformation on one op at least.
+    together = pytest.mark.covered_together(level)
+    return lambda test: together(parametrized(test))
 
 
 def assert_agree(case, actual, expected):
