@@ -11,8 +11,9 @@ import numpy as np
 from jax.core import Tracer
 from jax.sharding import AbstractMesh, Mesh, NamedSharding, PartitionSpec
 
-from ..shardings._compat import MeshLike, has_explicit_axes, shard_map
-from ..shardings._mesh import num_shards, row_axes
+from ..shardings._compat import MeshLike, shard_map
+from ..shardings._mesh import row_axes
+from ..shardings._row_axes import RowAxes
 from .contract._arguments import as_pair, as_static_int, check_num_valid, type_of
 from .contract._typing import Array, ArrayLike
 
@@ -30,8 +31,11 @@ class ValidRows(NamedTuple):
 ValidSides: TypeAlias = tuple[ValidRows | None, ValidRows | None]
 
 
-class RowMesh:
-    """A mesh and the mesh axes of the rows. Hashable: static under `jit`."""
+class RowMesh(RowAxes):
+    """The row axes of a global call on whole arrays: padding, valid rows and `shard_map`."""
+
+    # Never None here.
+    mesh: MeshLike
 
     def __init__(self, mesh: Any, axis: str | tuple[str, ...] | None, caller: str):
         if not isinstance(mesh, (Mesh, AbstractMesh)):
@@ -39,20 +43,7 @@ class RowMesh:
                 f"{caller}: mesh must be a jax.sharding.Mesh, or None for one device, "
                 f"got {type_of(mesh)}. Make one with jaxframes.shardings.make_mesh()."
             )
-        self.mesh: MeshLike = mesh
-        self.axes = row_axes(mesh, axis, caller)
-        self.num_shards = num_shards(mesh, self.axes)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, RowMesh) and (self.mesh, self.axes) == (other.mesh, other.axes)
-
-    def __hash__(self) -> int:
-        return hash((self.mesh, self.axes))
-
-    @property
-    def spec(self) -> PartitionSpec:
-        """The partition spec of rows that are sharded along the axes."""
-        return PartitionSpec(self.axes)
+        super().__init__(mesh, row_axes(mesh, axis, caller))
 
     def shard_rows(self, num_rows: int) -> int:
         """The number of rows of each shard, padding included."""
@@ -107,12 +98,12 @@ class RowMesh:
         sharding = NamedSharding(self.mesh, self.spec)
         is_traced = isinstance(rows, Tracer)
         if padding:
-            if is_traced and has_explicit_axes(self.mesh, self.axes):
+            if is_traced and self.is_explicit:
                 rows = jax.sharding.reshard(rows, NamedSharding(self.mesh, PartitionSpec()))
             rows = self._padded(rows, padding)
         if not is_traced:
             return jax.device_put(rows, sharding)
-        if has_explicit_axes(self.mesh, self.axes):
+        if self.is_explicit:
             return jax.sharding.reshard(rows, sharding)
         # Under Auto axes shard_map itself decides the sharding of the rows.
         return rows
@@ -138,7 +129,7 @@ class RowMesh:
         sharding = NamedSharding(self.mesh, self.spec if is_sharded else PartitionSpec())
 
         def trim_leaf(leaf: Array) -> Array:
-            if has_explicit_axes(self.mesh, self.axes):
+            if self.is_explicit:
                 return jax.sharding.reshard(leaf, sharding)[:num_rows]
             return jax.lax.with_sharding_constraint(leaf[:num_rows], sharding)
 

@@ -6,10 +6,11 @@ import dataclasses
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jax.sharding import NamedSharding, PartitionSpec
+from jax.sharding import NamedSharding
 
 from ._compat import MeshLike
-from ._mesh import num_shards, replicated, row_axes, row_sharded
+from ._mesh import replicated, row_axes, row_sharded
+from ._row_axes import RowAxes
 
 
 @jax.tree_util.register_dataclass
@@ -53,9 +54,14 @@ class RowLayout:
         object.__setattr__(self, "axis", row_axes(self.mesh, self.axis, "RowLayout"))
 
     @property
+    def _row_axes(self) -> RowAxes:
+        """The static description that global calls and frames share."""
+        return RowAxes(self.mesh, self.axis)
+
+    @property
     def num_shards(self) -> int:
         """Pieces that the rows are cut into."""
-        return num_shards(self.mesh, self.axis)
+        return self._row_axes.num_shards
 
     @property
     def sharding(self) -> NamedSharding:
@@ -79,5 +85,5 @@ class RowLayout:
         def is_valid(counts: jax.Array) -> jax.Array:
             return jax.lax.iota(jnp.int32, self.capacity) < counts
 
-        spec = PartitionSpec(self.axis)
+        spec = self._row_axes.spec
         return jax.shard_map(is_valid, mesh=self.mesh, in_specs=spec, out_specs=spec)(self.counts)

@@ -38,7 +38,7 @@ def table_of_pieces(piece: pa.Table, layout: Layout) -> tuple[Table, Labels]:
         for column in columns
     ]
     assert layout.mesh is not None
-    sharded = host_rows(rows, layout.mesh, layout.axis)
+    sharded = host_rows(rows, layout.mesh, layout.axes)
     num_rows = sharded.layout.num_rows
     capacity = layout.capacity_for(num_rows)
     is_valid = sharded.layout.is_valid()

@@ -1,15 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Where the rows of a frame lie, and how many there is room for."""
 
-import dataclasses
 from typing import Any
 
 import jax
 import numpy as np
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
-from ...shardings._compat import has_explicit_axes
-from ...shardings._mesh import num_shards
+from ...shardings._row_axes import RowAxes
 
 LEAST_CAPACITY = 64
 
@@ -20,31 +18,15 @@ def in_steps(size: int) -> int:
     return max(-(-size // step) * step, 1)
 
 
-@dataclasses.dataclass(frozen=True)
-class Layout:
-    """One device, or a mesh and the axes of it that rows lie along. Static under `jit`.
+class Layout(RowAxes):
+    """The row axes of a frame, with the frame's choice of capacities and shardings.
 
-    Rows stand one behind the other: the first `num_rows` of an array count, on whichever shard
-    they lie, and the rest is padding. Every array of a frame has the same capacity.
+    Rows are packed to the front: the first `num_rows` rows of an array are valid, on whichever
+    shard they lie, and the rest is padding. Every array of a frame has the same capacity.
     """
 
-    mesh: Mesh | None = None
-    axis: tuple[str, ...] | None = None
-
-    @property
-    def num_shards(self) -> int:
-        """Pieces that the rows are cut into."""
-        return 1 if self.mesh is None else num_shards(self.mesh, self.axis or ())
-
-    @property
-    def on_mesh(self) -> dict[str, Any]:
-        """The arguments by which a global primitive is told where rows lie."""
-        return {} if self.mesh is None else {"mesh": self.mesh, "axis": self.axis}
-
-    @property
-    def is_explicit(self) -> bool:
-        """Whether the types of arrays say that their rows lie on the mesh."""
-        return self.mesh is not None and has_explicit_axes(self.mesh, self.axis)
+    # Of devices at hand, never abstract.
+    mesh: Mesh | None
 
     def capacity_for(self, num_rows: int) -> int:
         """The least capacity, of four for each power of two, that holds `num_rows`.
@@ -56,18 +38,18 @@ class Layout:
 
     def place(self, rows: Any) -> jax.Array:
         """Puts a whole array of a frame's capacity where its rows belong."""
-        if self.mesh is None:
+        sharding = self.sharding
+        if sharding is None:
             return jax.numpy.asarray(rows)
-        sharding = NamedSharding(self.mesh, PartitionSpec(self.axis))
         if isinstance(rows, np.ndarray):
             return jax.make_array_from_callback(rows.shape, sharding, lambda piece: rows[piece])
         return jax.device_put(rows, sharding)
 
     def constrain(self, rows: Any) -> Any:
         """Inside a compiled function: says that rows lie on the mesh."""
-        if self.mesh is None:
+        sharding = self.sharding
+        if sharding is None:
             return rows
-        sharding = NamedSharding(self.mesh, PartitionSpec(self.axis))
         if not self.is_explicit:
             return jax.lax.with_sharding_constraint(rows, sharding)
         return self._reshard(rows, sharding)

@@ -7,7 +7,6 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import pandas as pd
 
-from ...shardings import row_sharded
 from ._column import Column
 from ._column_labels import Labels
 from ._layout import Layout
@@ -96,8 +95,7 @@ class NDFrame:
     @property
     def sharding(self) -> Any:
         """Where the rows lie, a NamedSharding, or None for one device."""
-        layout = self._layout
-        return None if layout.mesh is None else row_sharded(layout.mesh, layout.axis)
+        return self._layout.sharding
 
 
 class FrameBase(NDFrame):

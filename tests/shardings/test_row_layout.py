@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 from jax.sharding import AxisType
 from jaxframes import shardings
+from jaxframes.frame.table._layout import Layout
+from jaxframes.primitives._over_mesh import RowMesh
 
 
 def layout_of(counts, capacity, mesh=None):
@@ -81,3 +83,21 @@ def test_axis_must_be_one_of_the_mesh():
     )
     with pytest.raises(ValueError, match=f"(?m)^{re.escape(message)}$"):
         shardings.RowLayout(shardings.make_mesh(2), ("columns",), 1, jnp.zeros(2, jnp.int32))
+
+
+@pytest.mark.parametrize("axis_type", [AxisType.Auto, AxisType.Explicit])
+def test_global_calls_and_frames_describe_rows_as_a_layout_does(axis_type):
+    mesh = jax.make_mesh((2, 4), ("a", "b"), axis_types=(axis_type, axis_type))
+    layout = shardings.RowLayout(mesh, ("b",), 1, jnp.zeros(4, jnp.int32))
+    for described in (RowMesh(mesh, "b", "sort"), Layout(mesh, ("b",))):
+        assert (described.mesh, described.axes) == (layout.mesh, layout.axis)
+        assert described.num_shards == layout.num_shards
+        assert described.sharding == layout.sharding
+        assert described.is_explicit == (axis_type == AxisType.Explicit)
+        assert described.on_mesh == {"mesh": mesh, "axis": ("b",)}
+
+
+def test_row_axes_of_one_device():
+    assert (Layout().num_shards, Layout().sharding, Layout().on_mesh) == (1, None, {})
+    assert Layout() == Layout()
+    assert hash(Layout()) == hash(Layout())
