@@ -9,7 +9,7 @@ import jax.numpy as jnp
 
 from ..shardings._compat import MeshLike
 from . import local
-from ._over_mesh import RowMesh, ValidRows
+from ._over_mesh import RowMesh, ValidRows, as_row_mesh
 from ._sized import map_front_packed, sized
 from .collective._exchange import Transport, check_transport
 from .contract._typing import Array, ArrayLike, Bool, Integer, PyTree
@@ -80,7 +80,7 @@ def compact(
         rows, mask = jax.tree.map(
             lambda leaf: jnp.zeros((1, *leaf.shape[1:]), leaf.dtype), (rows, mask)
         )
-    row_mesh = None if mesh is None else RowMesh(mesh, axis, caller)
+    row_mesh = as_row_mesh(mesh, axis, caller)
     placed: Any = (mask, rows) if row_mesh is None else row_mesh.place((mask, rows))
     valid = None if row_mesh is None else row_mesh.valid_rows(num_valid, num_rows, caller)
 

@@ -10,7 +10,7 @@ import jax.numpy as jnp
 
 from ..shardings._compat import MeshLike
 from . import collective, local
-from ._over_mesh import RowMesh
+from ._over_mesh import RowMesh, as_row_mesh
 from .collective._over_shards import OverShards
 from .contract._typing import Array, ArrayLike, Int
 from .local import Histogram
@@ -69,9 +69,9 @@ def histogram(
         ([3, 1], [1.0, 3.0, 5.0])
     """
     caller = "histogram"
-    if mesh is None:
+    row_mesh = as_row_mesh(mesh, axis, caller)
+    if row_mesh is None:
         return local.histogram(x, bins=bins, edges=edges, range=range, weights=weights)
-    row_mesh = RowMesh(mesh, axis, caller)
     column, num_bins, known, ends, weights = as_histogram_arguments(
         caller, x, bins, edges, range, weights, row_mesh.num_shards
     )
@@ -142,9 +142,9 @@ def digit_histogram(
         [0, 1, 2, 0]
     """
     caller = "digit_histogram"
-    if mesh is None:
+    row_mesh = as_row_mesh(mesh, axis, caller)
+    if row_mesh is None:
         return local.digit_histogram(keys, shift, bits)
-    row_mesh = RowMesh(mesh, axis, caller)
     column, shift, bits = as_digit_arguments(caller, keys, shift, bits, row_mesh.num_shards)
     num_rows = column.shape[0]
     return _digits_on_mesh(row_mesh.place(_not_empty(column)), row_mesh, num_rows, shift, bits)

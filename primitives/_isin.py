@@ -7,7 +7,7 @@ import jax
 
 from ..shardings._compat import MeshLike
 from . import collective, local
-from ._over_mesh import RowMesh, ValidSides
+from ._over_mesh import RowMesh, ValidSides, as_row_mesh
 from .collective._exchange import Transport, check_transport
 from .contract._typing import Array, Bool, Keys, NumValid
 from .local.parts import as_key_sides
@@ -61,9 +61,9 @@ def isin(
     """
     caller = "isin"
     check_transport(transport, caller)
-    if mesh is None:
+    row_mesh = as_row_mesh(mesh, axis, caller)
+    if row_mesh is None:
         return local.isin(keys, test_keys, invert=invert, num_valid=num_valid)
-    row_mesh = RowMesh(mesh, axis, caller)
     sides, _ = as_key_sides(
         keys, test_keys, None, caller, ("keys", "test_keys"), row_mesh.num_shards
     )

@@ -13,7 +13,7 @@ from jax.sharding import PartitionSpec
 from ..shardings._compat import MeshLike, shard_map
 from . import collective, local
 from ._direct_join import match_directly
-from ._over_mesh import RowMesh, ValidSides
+from ._over_mesh import RowMesh, ValidSides, as_row_mesh
 from ._sized import first_rows, in_steps
 from .collective._exchange import Transport, check_transport
 from .collective._join import join_shards
@@ -103,7 +103,7 @@ def join(
     """
     caller = "join"
     check_transport(transport, caller)
-    row_mesh = None if mesh is None else RowMesh(mesh, axis, caller)
+    row_mesh = as_row_mesh(mesh, axis, caller)
     num_shards = 1 if row_mesh is None else row_mesh.num_shards
     on_device = num_valid if row_mesh is None else None
     sides = as_sides(left_keys, right_keys, how, on_device, caller, num_shards)
@@ -205,7 +205,7 @@ def join_size(
     """
     caller = "join_size"
     check_transport(transport, caller)
-    row_mesh = None if mesh is None else RowMesh(mesh, axis, caller)
+    row_mesh = as_row_mesh(mesh, axis, caller)
     num_shards = 1 if row_mesh is None else row_mesh.num_shards
     on_device = num_valid if row_mesh is None else None
     sides = as_sides(left_keys, right_keys, how, on_device, caller, num_shards)

@@ -8,7 +8,7 @@ import jax
 
 from ..shardings._compat import MeshLike
 from . import local
-from ._over_mesh import RowMesh, ValidSides
+from ._over_mesh import RowMesh, ValidSides, as_row_mesh
 from .collective._exchange import Transport, check_transport
 from .collective._join_asof import join_shards
 from .contract._typing import Array, ArrayLike, Int, Keys, NumValid, Shaped
@@ -85,7 +85,8 @@ def join_asof(
     """
     caller = "join_asof"
     check_transport(transport, caller)
-    if mesh is None:
+    row_mesh = as_row_mesh(mesh, axis, caller)
+    if row_mesh is None:
         return local.join_asof(
             left,
             right,
@@ -95,7 +96,6 @@ def join_asof(
             allow_exact=allow_exact,
             num_valid=num_valid,
         )
-    row_mesh = RowMesh(mesh, axis, caller)
     sides, rule, limit = as_asof(
         left, right, by, direction, tolerance, allow_exact, None, row_mesh.num_shards
     )

@@ -9,7 +9,7 @@ import jax
 
 from ..shardings._compat import MeshLike
 from . import local
-from ._over_mesh import RowMesh
+from ._over_mesh import RowMesh, as_row_mesh
 from .collective._exchange import Transport, check_transport
 from .collective._merge import merge_shards
 from .collective._sorted_runs import Dealing
@@ -64,10 +64,10 @@ def merge(
         [1, 2, 4, 4, 4]
     """
     caller = "merge"
-    if mesh is None:
-        return local.merge(a_keys, b_keys, values=values, descending=descending)
-    row_mesh = RowMesh(mesh, axis, caller)
     check_transport(transport, caller)
+    row_mesh = as_row_mesh(mesh, axis, caller)
+    if row_mesh is None:
+        return local.merge(a_keys, b_keys, values=values, descending=descending)
     a_columns, is_tuple = as_keys(a_keys, caller, "a_keys", row_mesh.num_shards)
     b_columns, _ = as_keys(b_keys, caller, "b_keys", row_mesh.num_shards)
     check_same_columns(a_columns, b_columns, caller, "a_keys", "b_keys")

@@ -7,7 +7,7 @@ import jax
 
 from ..shardings._compat import MeshLike
 from . import collective, local
-from ._over_mesh import RowMesh, ValidRows
+from ._over_mesh import RowMesh, ValidRows, as_row_mesh
 from .contract._arguments import as_key, as_static_int
 from .contract._typing import Array, ArrayLike, Integer, Shaped
 from .local import TopK
@@ -58,9 +58,9 @@ def top_k(
         >>> top.values.tolist(), top.row_ids.tolist()
         ([9, 9, 5], [1, 2, 0])
     """
-    if mesh is None:
+    row_mesh = as_row_mesh(mesh, axis, "top_k")
+    if row_mesh is None:
         return local.top_k(x, k, largest=largest, num_valid=num_valid)
-    row_mesh = RowMesh(mesh, axis, "top_k")
     column = as_key(x, "top_k", num_shards=row_mesh.num_shards)
     num_rows = column.shape[0]
     k = as_static_int(k, "top_k", "k", 0, num_rows)
@@ -125,9 +125,9 @@ def select_rank(
         >>> primitives.select_rank(jnp.array([30, 10, 20]), jnp.array([0, 2])).tolist()
         [10, 30]
     """
-    if mesh is None:
+    row_mesh = as_row_mesh(mesh, axis, "select_rank")
+    if row_mesh is None:
         return local.select_rank(x, ranks, num_valid=num_valid)
-    row_mesh = RowMesh(mesh, axis, "select_rank")
     column = as_key(x, "select_rank", num_shards=row_mesh.num_shards)
     num_rows = column.shape[0]
     ranks = as_ranks(ranks, num_rows, "select_rank")

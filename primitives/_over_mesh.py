@@ -149,6 +149,18 @@ class RowMesh(RowAxes):
         return shard_map(function, self.mesh, in_specs, PartitionSpec())(*rows, *replicated)
 
 
+def as_row_mesh(mesh: Any, axis: str | tuple[str, ...] | None, caller: str) -> RowMesh | None:
+    """Checks the mesh and axis of a global call; returns None for one device."""
+    if mesh is not None:
+        return RowMesh(mesh, axis, caller)
+    if axis is not None:
+        raise ValueError(
+            f"{caller}: axis must be None without a mesh, got {axis!r}. Pass the mesh that has "
+            "this axis."
+        )
+    return None
+
+
 @functools.partial(jax.jit, static_argnums=(1, 2))
 def _in_shards(num_valid: Array, num_rows: int, capacity: int) -> ValidRows:
     if num_valid.dtype.itemsize < 4:

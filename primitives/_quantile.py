@@ -9,7 +9,7 @@ import jax.numpy as jnp
 
 from ..shardings._compat import MeshLike
 from . import collective, local
-from ._over_mesh import RowMesh, ValidRows
+from ._over_mesh import RowMesh, ValidRows, as_row_mesh
 from .contract._typing import Array, ArrayLike, Integer, Shaped
 from .local.parts import Interpolation, as_quantile_arguments, quantile_dtype
 
@@ -59,9 +59,9 @@ def quantile(
         25.0
     """
     caller = "quantile"
-    if mesh is None:
+    row_mesh = as_row_mesh(mesh, axis, caller)
+    if row_mesh is None:
         return local.quantile(x, q, interpolation=interpolation, num_valid=num_valid)
-    row_mesh = RowMesh(mesh, axis, caller)
     column, quantiles = as_quantile_arguments(caller, x, q, interpolation, row_mesh.num_shards)
     num_rows = column.shape[0]
     valid = row_mesh.valid_rows(num_valid, num_rows, caller)

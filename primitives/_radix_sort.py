@@ -10,7 +10,7 @@ import jax.numpy as jnp
 
 from ..shardings._compat import MeshLike
 from . import local
-from ._over_mesh import RowMesh, ValidRows
+from ._over_mesh import RowMesh, ValidRows, as_row_mesh
 from .collective._exchange import Transport, check_transport
 from .collective._radix_sort import global_row_ids
 from .collective._sort_shards import sort_shards
@@ -77,15 +77,16 @@ def radix_sort(
         >>> primitives.radix_sort(jnp.array([30, 10, 20]), shardings.make_mesh(1)).tolist()
         [10, 20, 30]
     """
-    if mesh is None:
+    caller = "radix_sort"
+    check_transport(transport, caller)
+    row_mesh = as_row_mesh(mesh, axis, caller)
+    if row_mesh is None:
         return local.radix_sort(
             keys, values=values, descending=descending, bits=bits, num_valid=num_valid
         )
-    columns, values, order, row_mesh, is_tuple = _as_sort(
-        "radix_sort", keys, values, mesh, descending, bits, axis, transport
-    )
+    columns, values, order, is_tuple = _as_sort(caller, keys, values, row_mesh, descending, bits)
     num_rows = columns[0].shape[0]
-    valid = row_mesh.valid_rows(num_valid, num_rows, "radix_sort")
+    valid = row_mesh.valid_rows(num_valid, num_rows, caller)
     rows = row_mesh.place((columns, values))
     columns, values = _sort_on_mesh(*rows, valid, row_mesh, order, num_rows, transport)
     sorted_keys = columns if is_tuple else columns[0]
@@ -133,13 +134,14 @@ def radix_argsort(
         >>> primitives.radix_argsort(jnp.array([30, 10, 20]), shardings.make_mesh(1)).tolist()
         [1, 2, 0]
     """
-    if mesh is None:
+    caller = "radix_argsort"
+    check_transport(transport, caller)
+    row_mesh = as_row_mesh(mesh, axis, caller)
+    if row_mesh is None:
         return local.radix_argsort(keys, descending=descending, bits=bits, num_valid=num_valid)
-    columns, _, order, row_mesh, _ = _as_sort(
-        "radix_argsort", keys, None, mesh, descending, bits, axis, transport
-    )
+    columns, _, order, _ = _as_sort(caller, keys, None, row_mesh, descending, bits)
     num_rows = columns[0].shape[0]
-    valid = row_mesh.valid_rows(num_valid, num_rows, "radix_argsort")
+    valid = row_mesh.valid_rows(num_valid, num_rows, caller)
     columns = row_mesh.place(columns)
     return _argsort_on_mesh(columns, valid, row_mesh, order, num_rows, transport)
 
@@ -191,19 +193,10 @@ def _argsort_on_mesh(
 
 
 def _as_sort(
-    caller: str,
-    keys: Any,
-    values: Any,
-    mesh: Any,
-    descending: Any,
-    bits: Any,
-    axis: Any,
-    transport: Any,
-) -> tuple[tuple[Array, ...], Any, SortOrder, RowMesh, bool]:
-    row_mesh = RowMesh(mesh, axis, caller)
-    check_transport(transport, caller)
+    caller: str, keys: Any, values: Any, row_mesh: RowMesh, descending: Any, bits: Any
+) -> tuple[tuple[Array, ...], Any, SortOrder, bool]:
     columns, is_tuple = as_keys(keys, caller, num_shards=row_mesh.num_shards)
     order = SortOrder(
         as_directions(descending, len(columns), caller), as_bits(bits, columns, caller)
     )
-    return columns, as_rows(values, columns[0].shape[0], caller), order, row_mesh, is_tuple
+    return columns, as_rows(values, columns[0].shape[0], caller), order, is_tuple

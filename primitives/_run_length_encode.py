@@ -8,7 +8,7 @@ import jax
 
 from ..shardings._compat import MeshLike
 from . import collective, local
-from ._over_mesh import RowMesh, ValidRows
+from ._over_mesh import RowMesh, ValidRows, as_row_mesh
 from ._sized import map_front_packed, sized
 from .collective._exchange import Transport, check_transport
 from .contract._arguments import as_keys
@@ -69,7 +69,7 @@ def run_length_encode(
     """
     caller = "run_length_encode"
     check_transport(transport, caller)
-    row_mesh = None if mesh is None else RowMesh(mesh, axis, caller)
+    row_mesh = as_row_mesh(mesh, axis, caller)
     num_shards = 1 if row_mesh is None else row_mesh.num_shards
     columns, is_tuple = as_keys(keys, caller, num_shards=num_shards)
     num_rows = columns[0].shape[0]

@@ -3,7 +3,7 @@
 
 from ..shardings._compat import MeshLike
 from . import local
-from ._over_mesh import RowMesh
+from ._over_mesh import as_row_mesh
 from ._segmented_scan import scan_mesh
 from .contract._scan_operators import Operator, Scan
 from .contract._typing import ArrayLike, Integer, PyTree
@@ -61,10 +61,10 @@ def inclusive_scan(
         >>> primitives.inclusive_scan(jnp.array([3, 1, 4, 1, 5]), "add", mesh).tolist()
         [3, 4, 8, 9, 14]
     """
-    if mesh is None:
-        return local.inclusive_scan(x, op, reverse=reverse, num_valid=num_valid)
     caller = "inclusive_scan"
-    row_mesh = RowMesh(mesh, axis, caller)
+    row_mesh = as_row_mesh(mesh, axis, caller)
+    if row_mesh is None:
+        return local.inclusive_scan(x, op, reverse=reverse, num_valid=num_valid)
     arguments = as_scan(x, Scan(op, reverse, False), None, None, caller)
     valid = row_mesh.valid_rows(num_valid, arguments.num_rows, caller)
     return scan_mesh(arguments, SegmentEncoding(None, None), valid, row_mesh)
@@ -116,10 +116,10 @@ def exclusive_scan(
         >>> primitives.exclusive_scan(jnp.array([3, 1, 4]), "max", mesh, initial=2).tolist()
         [2, 3, 3]
     """
-    if mesh is None:
-        return local.exclusive_scan(x, op, initial=initial, reverse=reverse, num_valid=num_valid)
     caller = "exclusive_scan"
-    row_mesh = RowMesh(mesh, axis, caller)
+    row_mesh = as_row_mesh(mesh, axis, caller)
+    if row_mesh is None:
+        return local.exclusive_scan(x, op, initial=initial, reverse=reverse, num_valid=num_valid)
     arguments = as_scan(x, Scan(op, reverse, True), initial, None, caller)
     valid = row_mesh.valid_rows(num_valid, arguments.num_rows, caller)
     return scan_mesh(arguments, SegmentEncoding(None, None), valid, row_mesh)

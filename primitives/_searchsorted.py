@@ -9,7 +9,7 @@ import jax
 
 from ..shardings._compat import MeshLike
 from . import collective, local
-from ._over_mesh import RowMesh, ValidRows
+from ._over_mesh import RowMesh, ValidRows, as_row_mesh
 from .collective._exchange import Transport, check_transport
 from .contract._typing import Array, ArrayLike, Int, Integer, Keys
 from .local.parts import as_search, check_rows_of_sides
@@ -66,11 +66,11 @@ def searchsorted(
     """
     caller = "searchsorted"
     check_transport(transport, caller)
-    if mesh is None:
+    row_mesh = as_row_mesh(mesh, axis, caller)
+    if row_mesh is None:
         return local.searchsorted(
             sorted_keys, queries, side=side, descending=descending, num_valid=num_valid
         )
-    row_mesh = RowMesh(mesh, axis, caller)
     columns, query_columns, directions = as_search(
         sorted_keys, queries, side, descending, row_mesh.num_shards
     )

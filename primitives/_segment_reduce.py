@@ -9,7 +9,7 @@ import jax.numpy as jnp
 
 from ..shardings._compat import MeshLike
 from . import collective
-from ._over_mesh import RowMesh
+from ._over_mesh import RowMesh, as_row_mesh
 from .contract._segment_forms import HAVE_DDOF, documented
 from .contract._typing import Array, ArrayLike, Integer, PyTree
 from .local.parts import as_segment_arguments, reduce_on_one_device
@@ -85,7 +85,7 @@ def _reduce(
     ddof: Any,
     axis: Any,
 ) -> Any:
-    row_mesh = None if mesh is None else RowMesh(mesh, axis, caller)
+    row_mesh = as_row_mesh(mesh, axis, caller)
     x, ids, num_segments, op, fill_value, ddof = as_segment_arguments(
         caller, x, segment_ids, num_segments, op, fill_value, ddof
     )

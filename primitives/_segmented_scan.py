@@ -8,7 +8,7 @@ import jax
 
 from ..shardings._compat import MeshLike
 from . import local
-from ._over_mesh import RowMesh, ValidRows
+from ._over_mesh import RowMesh, ValidRows, as_row_mesh
 from .collective._segmented_scan import scan_shards
 from .contract._scan_operators import Operator, Scan
 from .contract._typing import Array, ArrayLike, Bool, Integer, PyTree
@@ -72,7 +72,9 @@ def segmented_scan(
         >>> primitives.segmented_scan(x, "add", mesh, segment_ids=segment_ids).tolist()
         [1, 3, 6, 4, 9]
     """
-    if mesh is None:
+    caller = "segmented_scan"
+    row_mesh = as_row_mesh(mesh, axis, caller)
+    if row_mesh is None:
         return local.segmented_scan(
             x,
             op,
@@ -83,8 +85,6 @@ def segmented_scan(
             initial=initial,
             num_valid=num_valid,
         )
-    caller = "segmented_scan"
-    row_mesh = RowMesh(mesh, axis, caller)
     arguments = as_scan(x, Scan(op, reverse, exclusive), initial, None, caller)
     encoding = as_segments(head_flags, segment_ids, arguments.num_rows, caller)
     valid = row_mesh.valid_rows(num_valid, arguments.num_rows, caller)

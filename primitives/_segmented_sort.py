@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..shardings._compat import MeshLike
-from ._over_mesh import RowMesh
+from ._over_mesh import as_row_mesh
 from ._radix_sort import radix_sort
 from .collective._exchange import Transport, check_transport
 from .contract._arguments import as_num_valid
@@ -66,7 +66,7 @@ def segmented_sort(
         [1, 2, 3, 7, 9]
     """
     caller = "segmented_sort"
-    row_mesh = None if mesh is None else RowMesh(mesh, axis, caller)
+    row_mesh = as_row_mesh(mesh, axis, caller)
     num_shards = 1 if row_mesh is None else row_mesh.num_shards
     check_transport(transport, caller)
     keys_with_ids, is_tuple, options = as_segmented(

@@ -8,7 +8,7 @@ import jax
 
 from ..shardings._compat import MeshLike
 from . import collective, local
-from ._over_mesh import RowMesh, ValidSides
+from ._over_mesh import RowMesh, ValidSides, as_row_mesh
 from ._sized import map_front_packed, sized
 from .collective._exchange import Transport, check_transport
 from .contract._typing import Array, Keys, NumValid
@@ -187,7 +187,7 @@ def _as_set(
 ) -> KeySet:
     caller = f"set_{op}"
     check_transport(transport, caller)
-    row_mesh = None if mesh is None else RowMesh(mesh, axis, caller)
+    row_mesh = as_row_mesh(mesh, axis, caller)
     num_shards = 1 if row_mesh is None else row_mesh.num_shards
     sides, is_tuple = as_key_sides(a, b, None, caller, ("a", "b"), num_shards)
     lengths = sides.a[0].shape[0], sides.b[0].shape[0]

@@ -10,10 +10,10 @@ A global call `op` is made of the two functions here:
     def op(keys, mesh=None, *, capacity=None, axis=None, transport="auto"):
         keys = ...                                  # checked
         most_rows = ...                             # always suffices
-        if mesh is None:
-            row_mesh, run = None, lambda capacity: local.op(keys, capacity=capacity)
+        row_mesh = as_row_mesh(mesh, axis, "op")
+        if row_mesh is None:
+            run = lambda capacity: local.op(keys, capacity=capacity)
         else:
-            row_mesh = RowMesh(mesh, axis, "op")
             placed = row_mesh.place(keys)
             run = lambda capacity: _op_on_mesh(placed, row_mesh, capacity, ...)   # jitted
         return Result(*sized("op", run, capacity, most_rows, row_mesh))
