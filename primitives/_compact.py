@@ -12,9 +12,10 @@ from . import local
 from ._over_mesh import RowMesh, ValidRows, as_row_mesh
 from ._sized import map_front_packed, sized
 from .collective._exchange import Transport, check_transport
+from .collective._radix_sort import row_id_dtype
 from .contract._typing import Array, ArrayLike, Bool, Integer, PyTree
 from .local import Compacted
-from .local.parts import as_masked_rows
+from .local.parts import as_masked_rows, select_rows
 
 
 def compact(
@@ -25,7 +26,6 @@ def compact(
     capacity: int | None = None,
     num_valid: int | Integer[ArrayLike, ""] | None = None,
     return_index: bool = False,
-    one_pass: bool | None = None,
     axis: str | tuple[str, ...] | None = None,
     transport: Transport = "auto",
 ) -> Compacted:
@@ -33,20 +33,20 @@ def compact(
 
     Args:
         mask: a flag for each row, bool of shape `(rows,)`, of any length.
-        rows: any pytree of arrays with the same leading axis; None for the ids of the rows, int32.
+        rows: any pytree of arrays with the same leading axis; None for the ids of the rows alone.
         mesh: mesh of the rows; one device by default.
         capacity: rows of the result. Static. Left out, an eager call returns the selected rows
             and no more; a traced one has room for all rows.
         num_valid: number of valid rows, at the front; all rows by default.
-        return_index: whether the ids of the rows come with them, int32, as the second of a pair.
-        one_pass: how the arrays move on one device; see `local.compact`.
+        return_index: whether the ids of the rows come with them, int32.
         axis: mesh axis or axes of the rows; all axes of the mesh by default.
         transport: transport of the rows; see `collective.partition`.
 
     Returns:
-        `Compacted(rows, count)`; the first `count` rows are meaningful, and zeros fill the rest.
-        With `return_index`, `rows` is `(rows, ids)`. On a mesh they are sharded by rows where it
-        divides their number. Traced, `count` may pass the capacity: rows did not fit then.
+        `Compacted(rows, row_ids, count)`; the first `count` rows are meaningful, and zeros fill the
+        rest. `row_ids` is None unless `return_index` is true or `rows` is None. On a mesh they are
+        sharded by rows where it divides their number. Traced, `count` may pass the capacity: rows
+        did not fit then.
 
     Raises:
         CapacityError: an eager call was given too small a capacity.
@@ -55,7 +55,8 @@ def compact(
 
     Cost:
         Work O(rows + selected rows x row bytes). Communication: that of `collective.rebalance`.
-        An eager call reads the count back.
+        An eager call reads the count back. It moves all arrays in one pass over the mask; a traced
+        call leaves out of the compiled program the arrays that nothing uses.
 
     Guarantees:
         Stable; deterministic; the same whatever the mesh; differentiable in `rows`.
@@ -70,33 +71,34 @@ def compact(
     """
     caller = "compact"
     check_transport(transport, caller)
-    mask, rows, num_rows = as_masked_rows(mask, rows, caller)
-    are_ids = rows is None
-    if mesh is not None and (return_index or are_ids):
-        row_ids = jnp.arange(num_rows, dtype=jnp.int32)
-        rows = row_ids if are_ids else (rows, row_ids)
-    if mesh is not None and num_rows == 0:
-        # XLA cannot compile a program over a mesh if all arguments are empty: a row without a flag.
-        rows, mask = jax.tree.map(
-            lambda leaf: jnp.zeros((1, *leaf.shape[1:]), leaf.dtype), (rows, mask)
-        )
     row_mesh = as_row_mesh(mesh, axis, caller)
-    placed: Any = (mask, rows) if row_mesh is None else row_mesh.place((mask, rows))
-    valid = None if row_mesh is None else row_mesh.valid_rows(num_valid, num_rows, caller)
+    mask, rows, num_rows = as_masked_rows(mask, rows, caller)
+    if row_mesh is None:
 
-    def run(capacity: int) -> tuple[Any, Array]:
-        if row_mesh is None:
-            return local.compact(
-                *placed,
-                capacity=capacity,
-                num_valid=num_valid,
-                return_index=return_index and not are_ids,
-                one_pass=one_pass,
+        def run(capacity: int) -> tuple[Any, Array]:
+            select = functools.partial(local.compact, num_valid=num_valid)
+            kept = select(mask, rows, capacity=capacity, return_index=return_index)
+            return kept[:2], kept.count
+    else:
+        wants_ids = return_index or rows is None
+        moved = (
+            rows,
+            jnp.arange(num_rows, dtype=row_id_dtype(num_rows, caller)) if wants_ids else None,
+        )
+        valid = row_mesh.valid_rows(num_valid, num_rows, caller)
+        if num_rows == 0:
+            # XLA cannot compile a program over a mesh if all arguments are empty: a row without
+            # a flag.
+            moved, mask = jax.tree.map(
+                lambda leaf: jnp.zeros((1, *leaf.shape[1:]), leaf.dtype), (moved, mask)
             )
-        return _compact_on_mesh(*placed, valid, row_mesh, capacity, num_rows, transport)
+        placed = row_mesh.place((mask, moved))
 
-    kept, count = sized(caller, run, capacity, num_rows, row_mesh)
-    return Compacted((kept, kept) if return_index and are_ids else kept, count)
+        def run(capacity: int) -> tuple[Any, Array]:
+            return _compact_on_mesh(*placed, valid, row_mesh, capacity, num_rows, transport)
+
+    (kept, row_ids), count = sized(caller, run, capacity, num_rows, row_mesh)
+    return Compacted(kept, row_ids, count)
 
 
 @functools.partial(jax.jit, static_argnums=(3, 4, 5, 6))
@@ -110,7 +112,8 @@ def _compact_on_mesh(
     transport: Transport,
 ) -> tuple[Any, Array]:
     def of_shard(mask: Array, rows: PyTree, valid: ValidRows | None) -> tuple[Any, Array]:
-        return local.compact(mask, rows, num_valid=row_mesh.num_valid(num_rows, valid))
+        of_shard = row_mesh.num_valid(num_rows, valid)
+        return select_rows(rows, mask, mask.shape[0], of_shard)
 
     return map_front_packed(
         row_mesh,

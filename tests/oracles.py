@@ -238,13 +238,23 @@ def bucket(
 
 
 def compact(
-    mask: np.ndarray, rows: Any, capacity: int | None = None, num_valid: int | None = None
-) -> tuple[Any, np.int32]:
-    """The flagged rows, cut off at the capacity, with zeros behind them; and their true count."""
+    mask: np.ndarray,
+    rows: Any,
+    capacity: int | None = None,
+    num_valid: int | None = None,
+    return_index: bool = False,
+) -> tuple[Any, np.ndarray | None, np.int32]:
+    """The flagged rows and their ids, cut off at the capacity, with zeros behind; the true count.
+
+    The ids are None unless they were asked for, or there are no rows.
+    """
     capacity = len(mask) if capacity is None else capacity
     row_ids = [row for row in range(len(mask) if num_valid is None else num_valid) if mask[row]]
-    kept = take(rows, np.array(row_ids[:capacity], int))
-    return with_zeros_behind(kept, capacity), np.int32(len(row_ids))
+    first = np.array(row_ids[:capacity], np.int32)
+    kept = with_zeros_behind(take(rows, first), capacity)
+    wants_ids = return_index or rows is None
+    ids = with_zeros_behind(first, capacity) if wants_ids else None
+    return kept, ids, np.int32(len(row_ids))
 
 
 def runs_of(keys: Any, num_valid: int | None = None) -> list[np.ndarray]:

@@ -20,13 +20,10 @@ def filter_rows(table: Table, mask: Array) -> Table:
     known = _known_count(table, mask)
     capacity = table.capacity if known is None else table.layout.capacity_for(int(known))
     wants_ids = table.index.is_range
-    arrays = rows_of(table)
-    # A compiled function may not use every column, and need not move it then.
-    one_pass = known is not None and not is_traced(arrays)
     # What lies on Explicit axes is no constant of a program, unless it is traced on the mesh.
     keep = _keep if table.layout.is_explicit else functools.partial(at_once, _keep)
     rows, row_ids, count = keep(
-        arrays, mask, table.num_rows, capacity, table.layout, wants_ids, one_pass
+        rows_of(table), mask, table.num_rows, capacity, table.layout, wants_ids
     )
     return with_rows(table, rows, row_ids, count if known is None else known)
 
@@ -45,22 +42,30 @@ def _count(mask: Array, num_rows: Count, layout: Layout) -> Array:
     return jnp.sum(mask & is_row(mask.shape[0], num_rows, layout), dtype=jnp.int32)
 
 
-@functools.partial(jax.jit, static_argnums=(3, 4, 5, 6))
 def _keep(
-    rows: Rows,
+    rows: Rows, mask: Array, num_rows: Count, capacity: int, layout: Layout, wants_ids: bool
+) -> tuple[Rows, Array | None, Array]:
+    has_rows = bool(jax.tree.leaves(rows))
+    moved = rows if has_rows else None
+    if layout.mesh is None:
+        # Not compiled into a function of ours: an eager call moves all columns in one pass.
+        select = functools.partial(primitives.local.compact, num_valid=num_rows)
+        kept = select(mask, moved, capacity=capacity, return_index=wants_ids)
+    else:
+        kept = _keep_on_mesh(moved, mask, num_rows, capacity, layout, wants_ids)
+    return kept.rows if has_rows else rows, kept.row_ids if wants_ids else None, kept.count
+
+
+@functools.partial(jax.jit, static_argnums=(3, 4, 5))
+def _keep_on_mesh(
+    rows: Rows | None,
     mask: Array,
     num_rows: Count,
     capacity: int,
     layout: Layout,
     wants_ids: bool,
-    one_pass: bool,
-) -> tuple[Rows, Array | None, Array]:
-    if layout.mesh is None:
-        select = functools.partial(primitives.compact, num_valid=num_rows, one_pass=one_pass)
-    else:
-        mask = mask & is_row(mask.shape[0], num_rows, layout)
-        select = functools.partial(primitives.compact, **layout.on_mesh)
-    has_rows = bool(jax.tree.leaves(rows))
-    selected = select(mask, rows if has_rows else None, capacity=capacity, return_index=wants_ids)
-    kept, row_ids = selected.rows if wants_ids else (selected.rows, None)
-    return kept if has_rows else rows, row_ids, selected.count
+) -> primitives.Compacted:
+    mask = mask & is_row(mask.shape[0], num_rows, layout)
+    return primitives.compact(
+        mask, rows, capacity=capacity, return_index=wants_ids, **layout.on_mesh
+    )

@@ -18,9 +18,17 @@ from ..kernels.move._compact import count_flags, flagged_ids, flagged_words
 
 
 class Compacted(NamedTuple):
-    """The selected rows, at the front, and their true number."""
+    """Selected rows at the front, their ids, and their number.
+
+    Attributes:
+        rows: the selected rows, padded with zeros; None if no rows were given.
+        row_ids: the position of each selected row among all rows, padded with zeros; None unless
+            `return_index` asked for it, or no rows were given.
+        count: number of selected rows, true even past the capacity.
+    """
 
     rows: PyTree
+    row_ids: Int[Array, " rows"] | None
     count: Int[Array, ""]
 
 
@@ -31,31 +39,29 @@ def compact(
     capacity: int | None = None,
     num_valid: int | Integer[ArrayLike, ""] | None = None,
     return_index: bool = False,
-    one_pass: bool | None = None,
 ) -> Compacted:
     """Moves the rows that a mask selects to the front, keeping their order.
 
     Args:
         mask: one flag per row, bool of shape `(rows,)`.
-        rows: any pytree of arrays with the same leading axis; None for the ids of the rows, int32.
+        rows: any pytree of arrays with the same leading axis; None for the ids of the rows alone.
         capacity: rows that the result has room for. Static; all rows if left out.
         num_valid: number of valid rows, at the front; all rows by default.
-        return_index: whether the ids of the rows come with them, int32, as the second of a pair.
-        one_pass: whether all arrays move in one pass over the mask, which is faster where all are
-            used; else XLA leaves out of a compiled program those that are not. True of an eager
-            call if left out, and false of a traced one.
+        return_index: whether the ids of the rows come with them, int32.
 
     Returns:
-        `Compacted(rows, count)`; the first `count` of `capacity` rows are meaningful, and zeros
-        fill the rest. `count > capacity` means that rows did not fit: the first `capacity` of them
-        are there. With `return_index`, `rows` is `(rows, ids)`.
+        `Compacted(rows, row_ids, count)`; the first `count` of `capacity` rows are meaningful, and
+        zeros fill the rest. `count > capacity` means that rows did not fit: the first `capacity` of
+        them are there. `row_ids` is None unless `return_index` is true or `rows` is None.
 
     Raises:
         TypeError: `mask` is not bool, or `capacity` is traced.
         ValueError: lengths differ, or `capacity` is negative.
 
     Cost:
-        Work O(rows + capacity x row bytes). No communication.
+        Work O(rows + capacity x row bytes). No communication. An eager call moves all arrays in
+        one pass over the mask. A traced call moves each by itself, so that XLA leaves out of a
+        compiled program the arrays that nothing uses.
 
     Guarantees:
         Stable; deterministic; differentiable in `rows`.
@@ -66,40 +72,41 @@ def compact(
         >>> kept = local.compact(jnp.array([True, False, True]), jnp.array([10, 20, 30]))
         >>> kept.rows.tolist(), kept.count.tolist()
         ([10, 30, 0], 2)
-        >>> local.compact(jnp.array([True, False, True]), None).rows.tolist()
+        >>> local.compact(jnp.array([True, False, True]), None).row_ids.tolist()
         [0, 2, 0]
         >>> mask, x = jnp.array([True, False, True]), jnp.array([10, 20, 30])
-        >>> kept, ids = local.compact(mask, x, return_index=True).rows
-        >>> kept.tolist(), ids.tolist()
+        >>> kept = local.compact(mask, x, return_index=True)
+        >>> kept.rows.tolist(), kept.row_ids.tolist()
         ([10, 30, 0], [0, 2, 0])
     """
     caller = "compact"
     mask, rows, num_rows = as_masked_rows(mask, rows, caller)
     capacity = as_capacity(capacity, num_rows, caller)
     valid = as_num_valid(num_valid, num_rows, caller)
-    if one_pass is None:
-        arrays = jax.tree.leaves((mask, rows, valid))
-        one_pass = not any(isinstance(array, Tracer) for array in arrays)
-    kept, row_ids, count = _select(rows, mask, capacity, valid, return_index, one_pass)
-    return Compacted((kept, row_ids) if return_index else kept, count)
+    is_traced = any(isinstance(array, Tracer) for array in jax.tree.leaves((mask, rows, valid)))
+    wants_ids = return_index or rows is None
+    return _select(rows, mask, capacity, valid, wants_ids, one_pass=not is_traced)
 
 
 def select_rows(rows: Any, mask: Array, capacity: int, num_valid: Array) -> tuple[Any, Array]:
     """Selects rows by a checked mask; returns them, padded with zeros, and their number."""
-    kept, _, count = _select(rows, mask, capacity, num_valid, False, False)
-    return kept, count
+    selected = _select(rows, mask, capacity, num_valid, False, one_pass=False)
+    return selected.rows, selected.count
 
 
-@functools.partial(jax.jit, static_argnums=(2, 4, 5))
+@functools.partial(jax.jit, static_argnums=(2, 4), static_argnames="one_pass")
 def _select(
-    rows: Any, mask: Array, capacity: int, num_valid: Array, return_index: bool, one_pass: bool
-) -> tuple[Any, Array | None, Array]:
-    """`select_rows`, with row ids if requested; see `compact`."""
+    rows: Any, mask: Array, capacity: int, num_valid: Array, wants_ids: bool, *, one_pass: bool
+) -> Compacted:
+    """`select_rows`, with row ids if requested; see `compact`.
+
+    Moving all arrays in one pass over the mask is faster, but moves the unused ones, too.
+    """
     flags = count_flags(mask, num_valid)
     # XLA computes them only if they are used.
     ids_alone = flagged_ids(flags, capacity)
     if rows is None:
-        return ids_alone, ids_alone if return_index else None, flags.count
+        return Compacted(None, ids_alone, flags.count)
     is_kept = jax.lax.iota(jnp.int32, capacity) < flags.count
     leaves, structure = jax.tree.flatten(rows)
     plain = jax.lax.stop_gradient(leaves)
@@ -108,7 +115,7 @@ def _select(
     def by_xla(words: Sequence[Array]) -> tuple[Array, ...]:
         return take_rows_or_zeros(tuple(words), ids_alone, is_kept)
 
-    if one_pass and return_index and words:
+    if one_pass and wants_ids and words:
         row_ids, *kept_words = flagged_words(
             flags, words, capacity, lambda: (ids_alone, *by_xla(words)), with_ids=True
         )
@@ -127,7 +134,7 @@ def _select(
         for result, leaf in zip(kept, leaves, strict=True)
     ]
     kept_rows = jax.tree.unflatten(structure, with_derivatives)
-    return kept_rows, row_ids if return_index else None, flags.count
+    return Compacted(kept_rows, row_ids if wants_ids else None, flags.count)
 
 
 def _take_flagged(matrix: Array, plan: tuple[Array, Array]) -> Array:

@@ -36,10 +36,15 @@ def rebalancer(num_shards, capacity=None, transport="auto"):
 
 
 @functools.cache
-def compactor(num_shards, capacity=None):
+def compactor(num_shards, capacity=None, return_index=False):
     def compact(mask, rows, num_valid):
         return collective.compact(
-            mask, rows, axis_name="rows", capacity=capacity, num_valid=num_valid
+            mask,
+            rows,
+            axis_name="rows",
+            capacity=capacity,
+            num_valid=num_valid,
+            return_index=return_index,
         )
 
     return on_shards(compact, num_shards)
@@ -92,7 +97,22 @@ def test_every_number_of_valid_rows(num_shards):
                     shares = even_shares(len(sequence), num_shards)
                     actual = compactor(num_shards)(mask, rows, counts)
                     assert isinstance(actual, collective.Compacted)
-                    oracles.assert_same_bits(tuple(actual), dealt(sequence, shares, NUM_ROWS))
+                    kept, share_sizes = dealt(sequence, shares, NUM_ROWS)
+                    oracles.assert_same_bits(tuple(actual), (kept, None, share_sizes))
+
+
+def test_compact_returns_global_row_ids():
+    ids = row_ids(3, NUM_ROWS)
+    mask = ids % 3 != 1
+    for name, counts in row_counts(3, NUM_ROWS).items():
+        sequence = sequence_of(ids, counts, mask)
+        kept, sizes = dealt(sequence, even_shares(len(sequence), 3), NUM_ROWS)
+        with noting(name):
+            beside = compactor(3, return_index=True)(mask, ids + 1, counts)
+            rows = np.where(np.arange(NUM_ROWS) < sizes[:, None], kept + 1, 0)
+            oracles.assert_same_bits(tuple(beside), (rows.astype(ids.dtype), kept, sizes))
+            alone = compactor(3)(mask, None, counts)
+            oracles.assert_same_bits(tuple(alone), (None, kept, sizes))
 
 
 @pytest.mark.parametrize("transport", ["ragged", "one_hop", "two_hop"])
@@ -118,8 +138,8 @@ def test_capacities(capacity):
             mask = rows % 2 == 0
             sequence = sequence_of(rows, counts, mask)
             actual = compactor(3, capacity)(mask, rows, counts)
-            expected = dealt(sequence, even_shares(len(sequence), 3), capacity)
-            oracles.assert_same_bits(tuple(actual), expected)
+            kept, share_sizes = dealt(sequence, even_shares(len(sequence), 3), capacity)
+            oracles.assert_same_bits(tuple(actual), (kept, None, share_sizes))
 
 
 @pytest.mark.parametrize("capacity", [1, 20])
@@ -166,7 +186,8 @@ def test_without_x64():
     mask = rows % 2 == 0
     sequence = sequence_of(rows, counts, mask)
     actual = compactor(3, 30)(mask, rows, counts)
-    oracles.assert_same_bits(tuple(actual), dealt(sequence, even_shares(len(sequence), 3), 30))
+    kept, share_sizes = dealt(sequence, even_shares(len(sequence), 3), 30)
+    oracles.assert_same_bits(tuple(actual), (kept, None, share_sizes))
 
 
 # Derivatives

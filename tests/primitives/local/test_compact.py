@@ -13,32 +13,33 @@ from hypothesis import strategies as st
 from jax.sharding import PartitionSpec
 from jax.test_util import check_grads
 from jaxframes.primitives import backend, local
+from jaxframes.primitives.local import _compact
 from key_distributions import KEY_DTYPES, make_keys
 from on_shards import mesh_of, noting
 
 NUM_ROWS = 700
 
 
-PASSES = pytest.mark.parametrize("one_pass", [False, True], ids=["a pass each", "one pass"])
+# An eager call moves all arrays in one pass, a compiled one each by itself.
+CALLS = pytest.mark.parametrize("is_eager", [False, True], ids=["compiled", "eager"])
 needs_kernels = pytest.mark.skipif(backend().cpu != "native", reason=backend().reason)
 
 
 @functools.cache
-def compactor(capacity=None, one_pass=None):
-    return jax.jit(
-        lambda mask, rows, valid: local.compact(
-            mask, rows, capacity=capacity, num_valid=valid, one_pass=one_pass
-        )
-    )
+def compactor(capacity=None, is_eager=False):
+    def select(mask, rows, valid):
+        return local.compact(mask, rows, capacity=capacity, num_valid=valid)
+
+    return select if is_eager else jax.jit(select)
 
 
 def random_mask(num_rows=NUM_ROWS, share=0.5, seed=0):
     return np.random.default_rng(seed).random(num_rows) < share
 
 
-def check(mask, rows, capacity=None, num_valid=None, one_pass=None):
+def check(mask, rows, capacity=None, num_valid=None, is_eager=False):
     num_valid = len(mask) if num_valid is None else num_valid
-    actual = compactor(capacity, one_pass)(mask, rows, num_valid)
+    actual = compactor(capacity, is_eager)(mask, rows, num_valid)
     assert isinstance(actual, local.Compacted)
     oracles.assert_same_bits(tuple(actual), oracles.compact(mask, rows, capacity, num_valid))
 
@@ -46,8 +47,8 @@ def check(mask, rows, capacity=None, num_valid=None, one_pass=None):
 # Matches the oracle
 
 
-@PASSES
-def test_moves_rows_of_every_dtype_and_shape(one_pass):
+@CALLS
+def test_moves_rows_of_every_dtype_and_shape(is_eager):
     # NaNs of several payloads among them: rows move as bits.
     rows = {
         dtype.name: make_keys("nan_inf_sprinkled", NUM_ROWS, dtype)
@@ -61,7 +62,7 @@ def test_moves_rows_of_every_dtype_and_shape(one_pass):
     rows["none"] = None
     for share in (0, 0.01, 0.5, 1):
         with noting(share):
-            check(random_mask(share=share), rows, one_pass=one_pass)
+            check(random_mask(share=share), rows, is_eager=is_eager)
 
 
 def test_an_eager_call_moves_the_same():
@@ -74,55 +75,50 @@ def test_an_eager_call_moves_the_same():
             oracles.assert_same_bits(tuple(actual), expected)
 
 
-@PASSES
 @pytest.mark.parametrize("num_rows", [0, 1, NUM_ROWS, 200_000])
-def test_row_ids_beside_rows(num_rows, one_pass):
+def test_row_ids_beside_rows(num_rows):
     mask, row_ids = random_mask(num_rows), np.arange(num_rows, dtype=np.int32)
     matrix = np.arange(num_rows * 2).reshape(num_rows, 2)
     for rows in (row_ids / 7, {"words": row_ids % 3 == 0, "matrix": matrix}, matrix):
         for capacity in (0, num_rows // 3, num_rows + 9):
-            select = functools.partial(
-                local.compact, capacity=capacity, return_index=True, one_pass=one_pass
-            )
-            expected = oracles.compact(mask, (rows, row_ids), capacity)
+            select = functools.partial(local.compact, capacity=capacity, return_index=True)
+            expected = oracles.compact(mask, rows, capacity, return_index=True)
             oracles.assert_same_bits(tuple(select(mask, rows)), expected)
             oracles.assert_same_bits(tuple(jax.jit(select)(mask, rows)), expected)
-    expected = oracles.compact(mask, (row_ids, row_ids))
-    oracles.assert_same_bits(tuple(local.compact(mask, None, return_index=True)), expected)
+    for asked in (False, True):
+        actual = local.compact(mask, None, return_index=asked)
+        oracles.assert_same_bits(tuple(actual), oracles.compact(mask, None))
 
 
 @needs_kernels
 def test_what_nobody_uses_is_left_out_of_a_program():
     rows = {name: jnp.arange(NUM_ROWS) for name in "abc"}
 
-    def calls(one_pass, wanted):
+    def calls(wanted):
         def select(mask, rows):
-            kept = local.compact(mask, rows, return_index=True, one_pass=one_pass).rows
-            return [kept[0][name] for name in wanted]
+            kept = local.compact(mask, rows, return_index=True)
+            return [kept.rows[name] for name in wanted]
 
         text = jax.jit(select).lower(random_mask(), rows).compile().as_text()
         return text.count('custom_call_target="jaxframes_flagged_rows_v1"')
 
-    assert calls(None, "ac") == calls(False, "ac") == 2
-    assert calls(True, "ac") == calls(True, "abc") == 1
-    assert calls(True, "") == 0
+    assert [calls(wanted) for wanted in ("", "ac", "abc")] == [0, 2, 3]
 
 
 @needs_kernels
 def test_one_pass_finds_the_row_ids_once():
     # A matrix is taken by the ids that come with the words.
-    rows = {"words": jnp.arange(NUM_ROWS), "matrix": jnp.zeros((NUM_ROWS, 2))}
-    select = functools.partial(local.compact, return_index=True, one_pass=True)
-    text = jax.jit(select).lower(random_mask(), rows).compile().as_text()
+    rows = {"a": jnp.arange(NUM_ROWS), "b": jnp.arange(NUM_ROWS), "c": jnp.zeros((NUM_ROWS, 2))}
+    arguments = rows, random_mask(), NUM_ROWS, jnp.asarray(NUM_ROWS, jnp.int32)
+    text = _compact._select.lower(*arguments, True, one_pass=True).compile().as_text()
     assert text.count('custom_call_target="jaxframes_flagged_rows_v1"') == 1
 
 
 def test_row_ids_in_place_of_rows():
-    row_ids = np.arange(NUM_ROWS, dtype=np.int32)
     for capacity in (NUM_ROWS, 100, 0):
         mask = random_mask()
         actual = compactor(capacity)(mask, None, 600)
-        oracles.assert_same_bits(tuple(actual), oracles.compact(mask, row_ids, capacity, 600))
+        oracles.assert_same_bits(tuple(actual), oracles.compact(mask, None, capacity, 600))
 
 
 @pytest.mark.parametrize("num_valid", [0, 1, 699, 700])
@@ -184,33 +180,31 @@ def test_a_mask_and_its_complement_share_out_the_rows(flags, num_valid):
 # Transformations: jit is everywhere above
 
 
-@PASSES
-def test_vmap_compacts_each_row_of_the_batch(one_pass):
+def test_vmap_compacts_each_row_of_the_batch():
     mask = random_mask(6 * 40).reshape(2, 3, 40)
     rows = np.arange(6 * 40).reshape(2, 3, 40)
     columns = (rows, rows % 7 == 0, (rows / 3).astype(np.float16))
-    select = functools.partial(local.compact, return_index=True, one_pass=one_pass)
+    select = functools.partial(local.compact, return_index=True)
     actual = jax.jit(jax.vmap(jax.vmap(select)))(mask, columns)
     for place in np.ndindex(2, 3):
         one = jax.tree.map(lambda part, place=place: part[place], tuple(actual))
-        of_row = tuple(column[place] for column in columns), np.arange(40, dtype=np.int32)
-        oracles.assert_same_bits(one, oracles.compact(mask[place], of_row))
+        of_row = tuple(column[place] for column in columns)
+        oracles.assert_same_bits(one, oracles.compact(mask[place], of_row, return_index=True))
     # One mask for all of them.
-    shared = jax.vmap(lambda column: local.compact(mask[0, 0], column, one_pass=one_pass).rows)
+    shared = jax.vmap(lambda column: local.compact(mask[0, 0], column).rows)
     for row, kept in zip(rows[0], shared(rows[0]), strict=True):
         oracles.assert_same_bits(kept, oracles.compact(mask[0, 0], row)[0])
 
 
-@PASSES
 @pytest.mark.parametrize("dtype", [np.float64, jnp.bfloat16])
-def test_derivatives(dtype, one_pass):
+def test_derivatives(dtype):
     mask = random_mask(12)
     weights = (jnp.arange(5) + 1).astype(dtype)
 
     @jax.jit
     def weighted(rows):
         whole = (jnp.arange(12), rows**2)
-        return jnp.vdot(weights, local.compact(mask, whole, capacity=5, one_pass=one_pass).rows[1])
+        return jnp.vdot(weights, local.compact(mask, whole, capacity=5).rows[1])
 
     rows = (np.arange(12) / 4).astype(dtype)
     if dtype == np.float64:
@@ -221,11 +215,10 @@ def test_derivatives(dtype, one_pass):
     np.testing.assert_allclose(jax.grad(weighted)(rows).astype(float), expected, rtol=1e-2)
 
 
-@PASSES
-def test_inside_shard_map(one_pass):
+def test_inside_shard_map():
     by_row = PartitionSpec("rows")
     of_shards = jax.shard_map(
-        lambda mask, rows: local.compact(mask, rows, one_pass=one_pass).rows,
+        lambda mask, rows: local.compact(mask, rows).rows,
         mesh=mesh_of(3),
         in_specs=by_row,
         out_specs=by_row,
@@ -236,13 +229,12 @@ def test_inside_shard_map(one_pass):
     oracles.assert_same_bits(jax.jit(of_shards)(mask, rows), expected)
 
 
-@PASSES
-def test_rows_that_vary_and_a_mask_that_does_not(one_pass):
+def test_rows_that_vary_and_a_mask_that_does_not():
     mask, rows = random_mask(50), np.arange(3 * 50)
 
     def of_shard(mask, rows):
         columns = (rows, jnp.arange(50) / 8, rows[:, None])
-        kept = local.compact(mask, columns, return_index=True, one_pass=one_pass).rows
+        kept = local.compact(mask, columns, return_index=True)[:2]
         # Added to what varies, the results that do not may leave the shards, too.
         return jax.tree.map(lambda leaf: leaf + 0 * rows[0].astype(leaf.dtype), kept)
 
@@ -255,7 +247,7 @@ def test_rows_that_vary_and_a_mask_that_does_not(one_pass):
     )
     row_ids = np.arange(50, dtype=np.int32)
     shards = [
-        oracles.compact(mask, ((shard, row_ids / 8, shard[:, None]), row_ids))[0]
+        oracles.compact(mask, (shard, row_ids / 8, shard[:, None]), return_index=True)[:2]
         for shard in rows.reshape(3, 50)
     ]
     expected = jax.tree.map(lambda *pieces: np.concatenate(pieces), *shards)
