@@ -84,6 +84,7 @@ CLAIMS = (
     *_against("isin", ("int64",), {"numpy": 5, "pandas": 1.5}),
     *_against("join", ("int64",), {"pandas": 1, "polars": 1}),
     *_against("join many to many", ("int64",), {"pandas": 2}),
+    *_against("cross join", ("int64",), {"pandas": 1}),
     *_against("frame sort_values", ("int64", "float64"), {"pandas": 4, "polars": 1.5}),
     *(
         claim

@@ -54,6 +54,8 @@ def bytes_moved(operation: str, num_rows: int, key_bytes: int) -> int:
         "join": key_bytes + key_bytes // 10 + 2 * ROW_ID_BYTES,
         # Each side has 0.32 rows for a pair.
         "join many to many": 2 * int(0.32 * key_bytes) + 2 * ROW_ID_BYTES,
+        # Nothing to read: the rows of a pair follow from its position.
+        "cross join": 2 * ROW_ID_BYTES,
         # Read the values, write as many.
         "inclusive_scan": 2 * key_bytes,
         # The same with a flag beside each value.

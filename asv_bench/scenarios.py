@@ -70,7 +70,10 @@ SCENARIOS: tuple[Scenario, ...] = (
     ("unique", "int64", "zipf"),
     *(("factorize", "int64", name) for name in FEW_AND_MANY),
     *(("factorize by first row", "int64", name) for name in FEW_AND_MANY),
-    *((operation, "int64", "uniform") for operation in ("isin", "join", "join many to many")),
+    *(
+        (operation, "int64", "uniform")
+        for operation in ("isin", "join", "join many to many", "cross join")
+    ),
     ("merge", "int32", "uniform"),
     ("bucket", "int32", "uniform"),
     ("bucket", "int32", "zipf"),

@@ -10,6 +10,7 @@ import jax.numpy as jnp
 from . import local
 from ._sized import in_steps
 from .contract._typing import Array
+from .kernels.join._join import Pairs
 from .local import Joined
 from .local.parts import How, KeySides
 
@@ -28,6 +29,8 @@ class DirectMatches(NamedTuple):
         num_pairs: the number of pairs, on the host.
         how: "left", or "inner" if some left rows have no match and are dropped.
         is_swapped: whether the left and right sides are exchanged.
+        num_unmatched_left: the number of left rows without a match.
+        num_unmatched_right: the number of right rows without a match.
     """
 
     right_rows: Array
@@ -35,17 +38,18 @@ class DirectMatches(NamedTuple):
     num_pairs: int
     how: How
     is_swapped: bool
+    num_unmatched_left: Array
+    num_unmatched_right: Array
 
     def pairs(self, capacity: int) -> Joined:
         """Returns the pairs in the form and order of `local.join`."""
         if self.how == "inner":
-            joined = _matched(self.right_rows, capacity)
+            rows = _matched(self.right_rows, capacity)
         else:
             left_rows = _in_place(self.num_left, capacity)
-            joined = Joined(left_rows, _resized(self.right_rows, capacity), self.num_left)
-        if self.is_swapped:
-            return Joined(joined.right_rows, joined.left_rows, joined.count)
-        return joined
+            rows = left_rows, _resized(self.right_rows, capacity), self.num_left
+        pairs = Pairs(*rows, self.num_unmatched_left, self.num_unmatched_right)
+        return Joined(*(pairs.swapped() if self.is_swapped else pairs))
 
 
 def match_directly(sides: KeySides, how: How) -> DirectMatches | None:
@@ -80,10 +84,11 @@ def match_directly(sides: KeySides, how: How) -> DirectMatches | None:
     if int(num_distinct) < num_right:
         return None
     right_rows, num_matches = _look_up(table, left_keys, least, greatest, sides.num_a)
+    num_unmatched = sides.num_a - num_matches, _num_not_in(right_rows, sides.num_b, len(right_keys))
     num_pairs = num_left if how == "left" else int(num_matches)
     # If every row has a match, an inner join keeps them all.
     how = "left" if num_pairs == num_left else how
-    return DirectMatches(right_rows, sides.num_a, num_pairs, how, is_swapped)
+    return DirectMatches(right_rows, sides.num_a, num_pairs, how, is_swapped, *num_unmatched)
 
 
 @functools.partial(jax.jit, static_argnums=3)
@@ -121,6 +126,14 @@ def _look_up(
     return rows, jnp.sum(rows >= 0, dtype=jnp.int32)
 
 
+@functools.partial(jax.jit, static_argnums=2)
+def _num_not_in(row_ids: Array, num_valid: Array, num_rows: int) -> Array:
+    """Counts the valid ones of `num_rows` rows that no row id names; -1 names none."""
+    places = jnp.where(row_ids < 0, num_rows, row_ids)
+    is_named = jnp.zeros((num_rows,), jnp.bool_).at[places].set(True, mode="drop")
+    return num_valid - jnp.sum(is_named, dtype=jnp.int32)
+
+
 def _distance(keys: Array, least: Any) -> Array:
     """Distances of keys from the smallest one; correct for distances below 2^31."""
     if keys.dtype.itemsize < 4:
@@ -129,13 +142,13 @@ def _distance(keys: Array, least: Any) -> Array:
 
 
 @functools.partial(jax.jit, static_argnums=1)
-def _matched(right_rows: Array, capacity: int) -> Joined:
+def _matched(right_rows: Array, capacity: int) -> tuple[Array, Array, Array]:
     """Keeps the pairs of rows with a match."""
     left_rows = jax.lax.iota(jnp.int32, right_rows.shape[0])
     # `compact` pads with zeros: ids that start at one leave zero for padding.
     rows = left_rows + 1, right_rows + 1
     matched = local.compact(right_rows >= 0, rows, capacity=capacity)
-    return Joined(matched.rows[0] - 1, matched.rows[1] - 1, matched.count)
+    return matched.rows[0] - 1, matched.rows[1] - 1, matched.count
 
 
 @functools.partial(jax.jit, static_argnums=1)

@@ -23,7 +23,15 @@ from .contract._typing import Array, Int, Keys, NumValid
 from .kernels.join._join import Matches
 from .kernels.join._pair_counts import MOST_PAIRS
 from .local import Joined
-from .local.parts import How, KeySides, as_pair_capacity, as_sides, match_sides, pairs_of_sides
+from .local.parts import (
+    How,
+    KeyedHow,
+    KeySides,
+    as_pair_capacity,
+    as_sides,
+    match_sides,
+    pairs_of_sides,
+)
 
 
 def join(
@@ -53,24 +61,27 @@ def join(
             - `"left"`: the same, plus left rows without a match, in order.
             - `"right"`: the same with the sides swapped: by right row, then left row.
             - `"outer"`: pairs plus the unmatched rows of both sides, ordered by key, then left row,
-            then right row. - `"semi"`: the left rows with a match, once each. - `"anti"`: the left
-            rows without a match.
+              then right row.
+            - `"semi"`: the left rows with a match, once each.
+            - `"anti"`: the left rows without a match.
+            - `"cross"`: every left row with every right row, by left row, then right row. Keys are
+              not compared, so those of the sides may differ in number and dtype.
 
         capacity: pairs that the result has room for. Static. Left out, an eager call counts the
             pairs first and returns these and no more; given a function, it has room for as many as
-            that makes of their number. A traced call must be given a number, but for semi and anti
-            joins, which have room for all left rows.
+            that makes of their number. A traced call must be given a number, except for semi and
+            anti joins (by default all left rows) and cross joins (by default all pairs of rows).
         num_valid: numbers of valid rows of the left and the right side, at their fronts; all rows
         by default.
         axis: mesh axis or axes of the rows; all axes of the mesh by default.
         transport: transport of the rows; see `collective.partition`.
 
     Returns:
-        `Joined(left_rows, right_rows, count)`: positions in the left and the right side, -1 for no
-        match, on both sides for what lies behind the last pair, and for the right side of a semi
-        or anti join. On a mesh they are sharded by rows where it divides their number. Traced,
-        `count` may pass the capacity: pairs did not fit then. It is `2**31 - 1` where there are
-        that many or more.
+        `Joined(left_rows, right_rows, count, num_unmatched_left, num_unmatched_right)`. Row ids are
+        positions in the left and the right side, -1 for no match, on both sides behind the last
+        pair, and on the right side of a semi or anti join. On a mesh they are sharded by rows where
+        it divides their number. Traced, `count` may pass the capacity: pairs did not fit then. The
+        counts are exact below `2**31 - 1`, and that number from there on.
 
     Raises:
         CapacityError: an eager call was given too small a capacity.
@@ -107,7 +118,7 @@ def join(
     num_shards = 1 if row_mesh is None else row_mesh.num_shards
     on_device = num_valid if row_mesh is None else None
     sides = as_sides(left_keys, right_keys, how, on_device, caller, num_shards)
-    num_left, _ = lengths = sides.a[0].shape[0], sides.b[0].shape[0]
+    lengths = sides.a[0].shape[0], sides.b[0].shape[0]
     valid = None if row_mesh is None else row_mesh.valid_rows_of_sides(num_valid, lengths, caller)
 
     def run(room: int) -> Joined:
@@ -117,9 +128,9 @@ def join(
         return _join_on_mesh(left, right, valid, row_mesh, how, room, lengths, transport)
 
     if any(isinstance(leaf, Tracer) for leaf in jax.tree.leaves((sides, valid))):
-        return _with_narrow_count(run(as_pair_capacity(capacity, how, num_left, caller)))
+        return _with_narrow_count(run(as_pair_capacity(capacity, how, sides, caller)))
     if capacity is not None and not callable(capacity):
-        room = as_pair_capacity(capacity, how, num_left, caller)
+        room = as_pair_capacity(capacity, how, sides, caller)
         joined = run(room)
         if int(joined.count) > room:
             raise CapacityError(caller, int(joined.count), room)
@@ -128,13 +139,13 @@ def join(
     matches = None
     if direct is not None:
         size = direct.num_pairs
-    elif row_mesh is None:
+    elif row_mesh is None and how != "cross":
         matches = _match(sides, how)
         size = int(matches.total)
     else:
         options = {"how": how, "num_valid": num_valid, "axis": axis, "transport": transport}
         size = int(join_size(sides.a, sides.b, mesh, **options))
-    room = None if capacity is None else as_pair_capacity(capacity(size), how, num_left, caller)
+    room = None if capacity is None else as_pair_capacity(capacity(size), how, sides, caller)
     if size >= MOST_PAIRS:
         pairs = f"{size:,}" if size > MOST_PAIRS else f"{size:,} or more"
         raise ValueError(
@@ -146,14 +157,14 @@ def join(
     num_rows = min(in_steps(size), MOST_PAIRS) if room is None else room
     if direct is not None:
         joined = direct.pairs(num_rows)
-    elif matches is None:
+    elif matches is None or how == "cross":
         joined = _with_narrow_count(run(num_rows))
     else:
         joined = _pairs(matches, how, num_rows)
     if room is not None:
         return joined
     left_rows, right_rows = first_rows(joined[:2], size, row_mesh)
-    return Joined(left_rows, right_rows, joined.count)
+    return joined._replace(left_rows=left_rows, right_rows=right_rows)
 
 
 def _with_narrow_count(joined: Joined) -> Joined:
@@ -224,12 +235,12 @@ def _join(sides: KeySides, how: How, capacity: int) -> Joined:
 
 
 @functools.partial(jax.jit, static_argnums=1)
-def _match(sides: KeySides, how: How) -> Matches:
+def _match(sides: KeySides, how: KeyedHow) -> Matches:
     return match_sides(sides, how)
 
 
 @functools.partial(jax.jit, static_argnums=(1, 2))
-def _pairs(matches: Matches, how: How, capacity: int) -> Joined:
+def _pairs(matches: Matches, how: KeyedHow, capacity: int) -> Joined:
     return Joined(*pairs_of_sides(matches, how, capacity))
 
 
@@ -254,13 +265,13 @@ def _join_on_mesh(
     def of_shard(left: tuple[Array, ...], right: tuple[Array, ...], valid: ValidSides) -> Any:
         sides = KeySides(left, right, *row_mesh.num_valid_of_sides(lengths, valid))
         pairs = join_shards(sides, how, dealing)
-        return (pairs.left_rows, pairs.right_rows), pairs.total
+        return (pairs.left_rows, pairs.right_rows), (pairs.total, *pairs.num_unmatched)
 
     in_specs = (row_mesh.spec, row_mesh.spec, PartitionSpec())
     out_specs = (row_mesh.spec, PartitionSpec())
-    rows, total = shard_map(of_shard, row_mesh.mesh, in_specs, out_specs)(left, right, valid)
+    rows, counts = shard_map(of_shard, row_mesh.mesh, in_specs, out_specs)(left, right, valid)
     left_rows, right_rows = row_mesh.trim(rows, capacity)
-    return Joined(left_rows, right_rows, total)
+    return Joined(left_rows, right_rows, *counts)
 
 
 @functools.partial(jax.jit, static_argnums=(3, 4, 5, 6))

@@ -527,12 +527,8 @@ def join(
     num_valid: tuple[int | None, int | None] = (None, None),
 ) -> tuple[np.ndarray, np.ndarray]:
     """Left and right rows of all pairs, by nested loops; -1 for no match."""
-    both = columns_of(jax.tree.map(lambda *sides: np.concatenate(sides), left_keys, right_keys))
-    num_left, num_right = len(columns_of(left_keys)[0]), len(columns_of(right_keys)[0])
-    ranks = np.stack([key_ranks(column) for column in both], axis=1).tolist()
-    valid_left = num_left if num_valid[0] is None else num_valid[0]
-    valid_right = num_right if num_valid[1] is None else num_valid[1]
-    left, right = ranks[:num_left][:valid_left], ranks[num_left:][:valid_right]
+    left, right = joined_ranks(left_keys, right_keys, num_valid, how)
+    valid_left, valid_right = len(left), len(right)
     if how == "right":
         sides = {"how": "left", "num_valid": (valid_right, valid_left)}
         right_rows, left_rows = join(right_keys, left_keys, **sides)
@@ -551,6 +547,29 @@ def join(
         pairs.sort(key=lambda pair: left[pair[0]] if pair[0] >= 0 else right[pair[1]])
     table = np.array(pairs, np.int32).reshape(-1, 2)
     return table[:, 0], table[:, 1]
+
+
+def unmatched_rows(
+    left_keys: Any,
+    right_keys: Any,
+    *,
+    how: str = "inner",
+    num_valid: tuple[int | None, int | None] = (None, None),
+) -> tuple[np.int32, np.int32]:
+    """The numbers of left and of right rows whose keys the other side lacks."""
+    left, right = joined_ranks(left_keys, right_keys, num_valid, how)
+    return np.int32(sum(k not in right for k in left)), np.int32(sum(k not in left for k in right))
+
+
+def joined_ranks(
+    left_keys: Any, right_keys: Any, num_valid: tuple[int | None, int | None], how: str
+) -> tuple[list[Any], list[Any]]:
+    """Ranks of the valid keys of both sides; those of a cross join are all equal."""
+    if how != "cross":
+        return ranks_of_sides(left_keys, right_keys, num_valid)
+    lengths = (len(columns_of(keys)[0]) for keys in (left_keys, right_keys))
+    left, right = ([0] * length for length in lengths)
+    return left[: num_valid[0]], right[: num_valid[1]]
 
 
 def join_asof(

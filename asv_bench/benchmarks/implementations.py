@@ -10,6 +10,7 @@ single column.
 """
 
 import functools
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -70,6 +71,9 @@ def columns_of(operation: str, num_rows: int, dtype: str, distribution: str) -> 
         return (np.sort(keys % (num_rows // MEAN_SEGMENT_ROWS + 1)),)
     if operation in ("reduce_by_key", "set_intersection"):
         return keys, np.random.default_rng(0).permutation(keys)
+    if operation == "cross join":
+        side = keys[: math.isqrt(num_rows)]
+        return side, side
     if operation in ("join", "join many to many", "isin"):
         return _sides_of(operation, keys)
     return (keys,)
@@ -173,6 +177,11 @@ def _jax_join(left_keys: np.ndarray, right_keys: np.ndarray) -> Call:
     return waiting_call(join, *jax.device_put((left_keys, right_keys)))
 
 
+def _jax_cross_join(left_keys: np.ndarray, right_keys: np.ndarray) -> Call:
+    join = functools.partial(local.join, how="cross")
+    return waiting_call(join, *jax.device_put((left_keys, right_keys)))
+
+
 def _side_columns(keys: np.ndarray, row_ids: str) -> dict[str, np.ndarray]:
     return {"keys": keys, row_ids: np.arange(len(keys), dtype=np.int32)}
 
@@ -183,10 +192,20 @@ def _pandas_join(left_keys: np.ndarray, right_keys: np.ndarray) -> Call:
     return lambda: left.merge(right, on="keys")
 
 
+def _pandas_cross_join(left_keys: np.ndarray, right_keys: np.ndarray) -> Call:
+    left, right = pd.DataFrame({"left": left_keys}), pd.DataFrame({"right": right_keys})
+    return lambda: left.merge(right, how="cross")
+
+
 def _polars_join(left_keys: np.ndarray, right_keys: np.ndarray) -> Call:
     left = pl.DataFrame(_side_columns(left_keys, "left_rows"))
     right = pl.DataFrame(_side_columns(right_keys, "right_rows"))
     return lambda: left.join(right, on="keys")
+
+
+def _polars_cross_join(left_keys: np.ndarray, right_keys: np.ndarray) -> Call:
+    left, right = pl.DataFrame({"left": left_keys}), pl.DataFrame({"right": right_keys})
+    return lambda: left.join(right, how="cross")
 
 
 def _polars_factorize(keys: np.ndarray) -> Call:
@@ -314,6 +333,11 @@ IMPLEMENTATIONS: dict[str, dict[str, Callable[..., Call]]] = {
         "polars": _polars_isin,
     },
     "join": _JOINS,
+    "cross join": {
+        "jaxframes": _jax_cross_join,
+        "pandas": _pandas_cross_join,
+        "polars": _polars_cross_join,
+    },
     "join many to many": _JOINS,
     "merge": {
         "jaxframes": with_jax(local.merge),

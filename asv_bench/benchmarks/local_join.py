@@ -31,6 +31,19 @@ class JoinManyToMany:
         self.run()
 
 
+class CrossJoin:
+    """How long does it take to pair every row with every row, for so many pairs?"""
+
+    params = (axis(2**16, 10_000_000), axis("jaxframes", "pandas", "polars"))
+    param_names = ("pairs", "implementation")
+
+    def setup(self, pairs, implementation):
+        self.run = prepared_for("cross join", implementation, pairs, "int64", "uniform")
+
+    def time_join(self, pairs, implementation):
+        self.run()
+
+
 class Isin:
     """How long does it take to look keys up among a tenth as many?"""
 

@@ -7,11 +7,17 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from ...shardings._compat import is_x64_enabled
+from ...shardings._compat import is_x64_enabled, like_varying
 from ..contract._key_bits import ordered_words
 from ..contract._take import take_rows, take_words
 from ..contract._typing import Array, Int, Keys, NumValid
-from ..kernels.join._pair_counts import saturating_add, saturating_product, total_pairs
+from ..kernels.join._pair_counts import (
+    MOST_PAIRS,
+    saturating_add,
+    saturating_product,
+    total_pairs,
+    unmatched_rows,
+)
 from ..kernels.sort._lower_bound import lower_bound, upper_bound
 from ..local import Joined
 from ..local.parts import How, KeySides, argsort_columns, as_pair_capacity, as_sides, select_rows
@@ -25,7 +31,7 @@ from ._radix_sort import global_row_ids
 from ._rebalance import deal_out_rows
 from ._sort_shards import sort_shards
 from ._sorted_runs import Dealing, SortOrder
-from ._wide_counts import psum_wide, saturated
+from ._wide_counts import WideCount, psum_wide, saturated
 
 
 def join(
@@ -46,17 +52,18 @@ def join(
         right_keys: the same number of columns, of the same dtypes, each of shape `(right_rows,)`.
         axis_name: mesh axis of the rows of both sides, or a tuple of axes.
         how: the kind of join, which decides rows and order, as for `local.join`.
-        capacity: most pairs of this shard. Static. Optional for semi and anti joins, which default
-            to the number of left rows.
+        capacity: most pairs of this shard. Static. By default its left rows for semi and anti
+            joins, and its share of all pairs of rows for cross joins.
         num_valid: numbers of valid rows of the left and the right side on this shard.
         transport: transport of the rows; see `partition`.
 
     Returns:
-        `Joined(left_rows, right_rows, count)`: this shard's share of the pairs, in the order of the
-        shards, even to within one pair; global ids `shard * rows + row` of both sides, -1 for no
-        match and in padding; and the size of the share. `count > capacity` means that pairs did not
-        fit. Ids are int32, or int64 if a side has more than 2^31 rows. Without x64 mode the count
-        is exact below 2^31 pairs.
+        `Joined(left_rows, right_rows, count, num_unmatched_left, num_unmatched_right)`: this
+        shard's share of the pairs, in the order of the shards, even to within one pair; global ids
+        `shard * rows + row` of both sides, -1 for no match and in padding; the size of the share;
+        and the number of rows of each side, of all shards, without a match. `count > capacity`
+        means that pairs did not fit. Ids are int32, or int64 if a side has more than 2^31 rows.
+        Without x64 mode the count is exact below 2^31 pairs.
 
     Raises:
         TypeError: dtypes of the sides differ or cannot be keys, or `capacity` is traced.
@@ -86,12 +93,12 @@ def join(
     """
     caller = "join"
     check_transport(transport, caller)
-    num_shards_on(axis_name, caller)
+    num_shards = num_shards_on(axis_name, caller)
     sides = as_sides(left_keys, right_keys, how, num_valid, caller)
-    capacity = as_pair_capacity(capacity, how, sides.a[0].shape[0], caller)
+    capacity = as_pair_capacity(capacity, how, sides, caller, num_shards)
     dealing = Dealing(axis_name, "even", transport, capacity)
-    left_rows, right_rows, count, _ = join_shards(sides, how, dealing)
-    return Joined(left_rows, right_rows, count)
+    pairs = join_shards(sides, how, dealing)
+    return Joined(pairs.left_rows, pairs.right_rows, pairs.count, *pairs.num_unmatched)
 
 
 def join_size(
@@ -141,6 +148,9 @@ def join_size(
     check_transport(transport, caller)
     num_shards_on(axis_name, caller)
     sides = as_sides(left_keys, right_keys, how, num_valid, caller)
+    if how == "cross":
+        num_left, num_right = (psum_wide(count, axis_name) for count in (sides.num_a, sides.num_b))
+        return _cross_total(num_left, num_right)
     if how == "right":
         sides, how = sides.swapped(), "left"
     met = _meet(_on_shards(sides, axis_name), Dealing(axis_name, "even", transport))
@@ -151,52 +161,85 @@ def join_size(
     return jax.lax.reduce(of_shards, np.uint32(0), saturating_add, (0,)).astype(jnp.int32)
 
 
+def _cross_total(num_left: WideCount, num_right: WideCount) -> Array:
+    if is_x64_enabled():
+        left, right = (
+            count.high.astype(jnp.int64) << np.int64(32) | count.low.astype(jnp.int64)
+            for count in (num_left, num_right)
+        )
+        return left * right
+    return saturating_product(saturated(num_left), saturated(num_right))
+
+
 class DealtPairs(NamedTuple):
-    """A shard's share of the pairs, and the number of pairs on all shards."""
+    """A shard's share of the pairs, and counts over all shards.
+
+    Attributes:
+        left_rows: global ids of left rows, -1 for none.
+        right_rows: global ids of right rows, -1 for none.
+        count: number of pairs of this shard.
+        total: number of pairs of all shards.
+        num_unmatched: numbers of left and of right rows without a match, of all shards.
+    """
 
     left_rows: Array
     right_rows: Array
     count: Array
     total: Array
+    num_unmatched: tuple[Array, Array]
+
+    def swapped(self) -> "DealtPairs":
+        """The pairs with the sides exchanged."""
+        left, right = self.num_unmatched
+        return self._replace(
+            left_rows=self.right_rows, right_rows=self.left_rows, num_unmatched=(right, left)
+        )
 
 
 def join_shards(sides: KeySides, how: How, dealing: Dealing) -> DealtPairs:
     """The join of checked arguments."""
     if how == "right":
-        pairs = join_shards(sides.swapped(), "left", dealing)
-        return pairs._replace(left_rows=pairs.right_rows, right_rows=pairs.left_rows)
+        return join_shards(sides.swapped(), "left", dealing).swapped()
     sides = _on_shards(sides, dealing.axis_name)
     if how == "outer":
         return _join_by_key(sides, dealing)
-    matches = _broadcast_matches if _is_small(sides, dealing.axis_name) else _met_matches
+    if how == "cross":
+        matches = _cross_matches
+    else:
+        matches = _broadcast_matches if _is_small(sides, dealing.axis_name) else _met_matches
     found = matches(sides, dealing)
     is_left = jax.lax.iota(jnp.int32, sides.a[0].shape[0]) < sides.num_a
+    is_unmatched = is_left & (found.num_matches == 0)
+    own = jnp.sum(is_unmatched, dtype=jnp.int32)
+    num_unmatched = saturated(psum_wide(own, dealing.axis_name)), found.num_unmatched_right
     left_ids = global_row_ids(sides.a[0].shape[0], dealing.axis_name, "join")
     if how in ("semi", "anti"):
-        is_kept = is_left & ((found.num_matches > 0) == (how == "semi"))
-        return _deal_out_left(left_ids, is_kept, dealing)
+        is_kept = is_left & ~is_unmatched if how == "semi" else is_unmatched
+        return _deal_out_left(left_ids, is_kept, num_unmatched, dealing)
     one = jnp.ones((), found.num_matches.dtype)
-    num_pairs = found.num_matches if how == "inner" else jnp.maximum(found.num_matches, one)
+    num_pairs = jnp.maximum(found.num_matches, one) if how == "left" else found.num_matches
     num_pairs = jnp.where(is_left, num_pairs, jnp.zeros_like(one)).astype(count_dtype())
     start = jnp.where(found.num_matches > 0, found.start, jnp.full_like(found.start, -1))
     copies = deal_out_copies((left_ids, start), num_pairs, dealing)
     left_rows, start = copies.rows
     is_pair = jax.lax.iota(jnp.int32, start.shape[0]) < copies.count
     position = jnp.where(is_pair & (start >= 0), start + copies.copy.astype(start.dtype), -1)
-    return DealtPairs(
-        jnp.where(is_pair, left_rows, -1), found.right_rows(position), copies.count, copies.total
-    )
+    right_rows = found.right_rows(position)
+    left_rows = jnp.where(is_pair, left_rows, -1)
+    return DealtPairs(left_rows, right_rows, copies.count, copies.total, num_unmatched)
 
 
 class _Matches(NamedTuple):
     """The matching right rows of each left row: their number, and the position of the first.
 
     `right_rows` maps positions of right rows in key order to global ids, and -1 to -1.
+    `num_unmatched_right` is the number of right rows of all shards without a match.
     """
 
     num_matches: Array
     start: Array
     right_rows: Any
+    num_unmatched_right: Array
 
 
 def _on_shards(sides: KeySides, axis_name: AxisName) -> KeySides:
@@ -220,7 +263,34 @@ def _met_matches(sides: KeySides, dealing: Dealing) -> _Matches:
     of_keys = (met.counts.num_right, met.counts.right_before)
     num_left = sides.a[0].shape[0]
     num_matches, start = met.of_left_rows(of_keys, num_left, axis_name, transport)
-    return _Matches(num_matches, start, _row_finder(sides.b, sides.num_b, dealing))
+    num_unmatched = _num_unmatched(met.counts.num_right, met.counts.num_left, axis_name)
+    return _Matches(num_matches, start, _row_finder(sides.b, sides.num_b, dealing), num_unmatched)
+
+
+def _num_unmatched(num_rows: Array, num_others: Array, axis_name: AxisName) -> Array:
+    """Counts the rows of one side, of all shards, whose keys no row of the other side has."""
+    total = jax.lax.psum(unmatched_rows(num_rows, num_others), axis_name)
+    return jnp.minimum(total, total.dtype.type(MOST_PAIRS)).astype(jnp.int32)
+
+
+def _cross_matches(sides: KeySides, dealing: Dealing) -> _Matches:
+    """Every right row for each left row."""
+    axis_name = dealing.axis_name
+    num_left, num_right = sides.a[0].shape[0], sides.b[0].shape[0]
+    dtype = global_row_ids(num_right, axis_name, "join").dtype
+    counts = jax.lax.all_gather(sides.num_b, axis_name).astype(dtype)
+    ends = jnp.cumsum(counts, dtype=dtype)
+
+    def right_rows(position: Array) -> Array:
+        shard = jnp.searchsorted(ends, position, side="right").astype(jnp.int32)
+        shard = jnp.minimum(shard, ends.shape[0] - 1)
+        row = position - (ends - counts)[shard]
+        return jnp.where(position >= 0, shard.astype(dtype) * num_right + row, -1)
+
+    num_matches = jnp.broadcast_to(ends[-1], (num_left,))
+    of_all = [saturated(psum_wide(count, axis_name)) for count in (sides.num_a, sides.num_b)]
+    num_unmatched = unmatched_rows(of_all[1][None], of_all[0][None])
+    return _Matches(num_matches, jnp.zeros_like(num_matches), right_rows, num_unmatched)
 
 
 def _broadcast_matches(sides: KeySides, dealing: Dealing) -> _Matches:
@@ -248,7 +318,15 @@ def _broadcast_matches(sides: KeySides, dealing: Dealing) -> _Matches:
         found = take_rows(sorted_ids, jnp.maximum(position, 0), is_unique=False)
         return jnp.where(position >= 0, found, -1)
 
-    return _Matches(num_matches, start, right_rows)
+    # The right rows of a key are adjacent: the first of them tells how many are matched.
+    num_sorted = sorted_ids.shape[0]
+    is_left = jax.lax.iota(jnp.int32, start.shape[0]) < sides.num_a
+    positions = jnp.where(is_left & (num_matches > 0), start, num_sorted)
+    zeros = like_varying(jnp.zeros((num_sorted,), num_matches.dtype), positions)
+    matched = jax.lax.pmax(zeros.at[positions].max(num_matches, mode="drop"), axis_name)
+    num_right_rows = saturated(psum_wide(sides.num_b, axis_name))
+    num_unmatched = num_right_rows - jnp.sum(matched, dtype=jnp.int32)
+    return _Matches(num_matches, start, right_rows, num_unmatched)
 
 
 def _row_finder(columns: tuple[Array, ...], num_valid: Array, dealing: Dealing) -> Any:
@@ -285,14 +363,16 @@ def _meet(sides: KeySides, dealing: Dealing) -> Meeting:
     )
 
 
-def _deal_out_left(left_ids: Array, is_kept: Array, dealing: Dealing) -> DealtPairs:
+def _deal_out_left(
+    left_ids: Array, is_kept: Array, num_unmatched: tuple[Array, Array], dealing: Dealing
+) -> DealtPairs:
     num_left = left_ids.shape[0]
     kept, count = select_rows(left_ids, is_kept, num_left, jnp.asarray(num_left, jnp.int32))
     total = saturated(psum_wide(count, dealing.axis_name))
     dealt, count = deal_out_rows(kept, count, dealing)
     is_row = jax.lax.iota(jnp.int32, dealt.shape[0]) < count
     dealt = jnp.where(is_row, dealt, -1)
-    return DealtPairs(dealt, jnp.full_like(dealt, -1), count, total)
+    return DealtPairs(dealt, jnp.full_like(dealt, -1), count, total, num_unmatched)
 
 
 def _join_by_key(sides: KeySides, dealing: Dealing) -> DealtPairs:
@@ -319,6 +399,10 @@ def _join_by_key(sides: KeySides, dealing: Dealing) -> DealtPairs:
         find_right(jnp.where(is_pair & (right_start >= 0), right_position, -1)),
         copies.count,
         copies.total,
+        (
+            _num_unmatched(counts.num_left, counts.num_right, dealing.axis_name),
+            _num_unmatched(counts.num_right, counts.num_left, dealing.axis_name),
+        ),
     )
 
 

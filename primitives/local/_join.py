@@ -11,18 +11,30 @@ from ..contract._typing import Array, Int, Keys, NumValid
 from ..kernels.groups._factorize import number_groups
 from ..kernels.join._grouped_sides import Side, one_after_the_other
 from ..kernels.join._join import Matches, Pairs, count_pairs, join_words, match_words, pairs_of
+from ._cross_join import count_cross, cross_pairs
 from ._radix_sort import argsort_columns
 from ._sides import KeySides, as_key_sides
 
-How = Literal["inner", "left", "right", "outer", "semi", "anti"]
+KeyedHow = Literal["inner", "left", "right", "outer", "semi", "anti"]
+How = Literal[KeyedHow, "cross"]
 
 
 class Joined(NamedTuple):
-    """Pairs of rows: ids into the left and the right side, -1 for no match."""
+    """Pairs of rows, and the number of rows of each side without a match.
+
+    Attributes:
+        left_rows: ids of the left rows, -1 for no match and behind the last pair.
+        right_rows: ids of the right rows, likewise.
+        count: number of pairs, true even past the capacity.
+        num_unmatched_left: number of valid left rows whose key no right row has, for every `how`.
+        num_unmatched_right: number of valid right rows whose key no left row has, for every `how`.
+    """
 
     left_rows: Int[Array, " pairs"]
     right_rows: Int[Array, " pairs"]
     count: Int[Array, ""]
+    num_unmatched_left: Int[Array, ""]
+    num_unmatched_right: Int[Array, ""]
 
 
 def join(
@@ -47,17 +59,21 @@ def join(
             - `"left"`: the same, plus left rows without a match, in order.
             - `"right"`: the same with the sides swapped: by right row, then left row.
             - `"outer"`: pairs plus the unmatched rows of both sides, ordered by key, then left row,
-            then right row. - `"semi"`: the left rows with a match, once each. - `"anti"`: the left
-            rows without a match.
+              then right row.
+            - `"semi"`: the left rows with a match, once each.
+            - `"anti"`: the left rows without a match.
+            - `"cross"`: every left row with every right row, by left row, then right row. Keys are
+              not compared, so those of the sides may differ in number and dtype.
 
-        capacity: most pairs of the result. Static. Optional for semi and anti joins, which default
-            to the number of left rows.
+        capacity: most pairs of the result. Static. By default all left rows for semi and anti
+            joins, and all pairs of rows for cross joins with fewer than 2^31 of them.
         num_valid: numbers of valid rows of the left and the right side, at their fronts.
 
     Returns:
-        `Joined(left_rows, right_rows, count)`, int32 each; -1 marks a missing match, padding on
-        both sides, and the right side of a semi or anti join. `count > capacity` means that pairs
-        did not fit: the first `capacity` of them are there. The count saturates at `2**31 - 1`.
+        `Joined(left_rows, right_rows, count, num_unmatched_left, num_unmatched_right)`, int32 each;
+        a row id of -1 marks a missing match, padding on both sides, and the right side of a semi or
+        anti join. `count > capacity` means that pairs did not fit: the first `capacity` of them are
+        there. The count saturates at `2**31 - 1`.
 
     Raises:
         TypeError: dtypes of the sides differ or cannot be keys, or `capacity` is traced.
@@ -66,7 +82,7 @@ def join(
 
     Cost:
         Work O(left_rows + right_rows + capacity) on CPU if the columns together fit one word of 64
-        bits; otherwise that of a sort of both sides. No communication.
+        bits; otherwise that of a sort of both sides; O(capacity) for cross joins. No communication.
 
     Guarantees:
         Deterministic. Values that are gathered by the ids are differentiable.
@@ -81,10 +97,12 @@ def join(
         >>> joined = local.join(left, right, capacity=6)
         >>> joined.left_rows.tolist(), joined.right_rows.tolist(), joined.count.tolist()
         ([0, 1, 1, 2, 2, -1], [1, 0, 2, 0, 2, -1], 5)
+        >>> joined.num_unmatched_left.tolist(), joined.num_unmatched_right.tolist()
+        (1, 0)
     """
     caller = "join"
     sides = as_sides(left_keys, right_keys, how, num_valid, caller)
-    capacity = as_pair_capacity(capacity, how, sides.a[0].shape[0], caller)
+    capacity = as_pair_capacity(capacity, how, sides, caller)
     return Joined(*join_sides(sides, how, capacity))
 
 
@@ -125,6 +143,8 @@ def join_size(
         5
     """
     sides = as_sides(left_keys, right_keys, how, num_valid, "join_size")
+    if how == "cross":
+        return count_cross(sides.num_a, sides.num_b)
     if how == "right":
         sides, how = sides.swapped(), "left"
     return count_pairs(*word_sides(sides, in_key_order=False), how)
@@ -139,15 +159,25 @@ def as_sides(
             f"{caller}: how must be one of {', '.join(map(repr, get_args(How)))}, got {how!r}."
         )
     names = ("left_keys", "right_keys")
-    return as_key_sides(left_keys, right_keys, num_valid, caller, names, num_shards)[0]
+    return as_key_sides(
+        left_keys, right_keys, num_valid, caller, names, num_shards, are_compared=how != "cross"
+    )[0]
 
 
-def as_pair_capacity(capacity: Any, how: How, num_left: int, caller: str) -> int:
-    """Validates the capacity, which only semi and anti joins can derive themselves."""
+def as_pair_capacity(
+    capacity: Any, how: How, sides: KeySides, caller: str, num_shards: int = 1
+) -> int:
+    """Validates the capacity, which semi, anti and cross joins can derive themselves.
+
+    The rows of `sides` are those of one of `num_shards` shards.
+    """
     if capacity is not None:
         return as_static_int(capacity, caller, "capacity", 0, MAX_SHARD_ROWS)
+    num_left, num_right = sides.a[0].shape[0], sides.b[0].shape[0]
     if how in ("semi", "anti"):
         return num_left
+    if how == "cross" and num_left * num_right * num_shards <= MAX_SHARD_ROWS:
+        return num_left * num_right * num_shards
     raise ValueError(
         f"{caller}: capacity must be given for how={how!r}, got None. Count the pairs with "
         "join_size, or call jaxframes.primitives.join eagerly, which sizes its result itself."
@@ -156,24 +186,24 @@ def as_pair_capacity(capacity: Any, how: How, num_left: int, caller: str) -> int
 
 def join_sides(sides: KeySides, how: How, capacity: int) -> Pairs:
     """Joins checked arguments."""
+    if how == "cross":
+        return cross_pairs(sides.num_a, sides.num_b, capacity)
     if how == "right":
-        pairs = join_sides(sides.swapped(), "left", capacity)
-        return Pairs(pairs.right_rows, pairs.left_rows, pairs.count)
+        return join_sides(sides.swapped(), "left", capacity).swapped()
     return join_words(*word_sides(sides, in_key_order=how == "outer"), how, capacity)
 
 
-def match_sides(sides: KeySides, how: How) -> Matches:
+def match_sides(sides: KeySides, how: KeyedHow) -> Matches:
     """The first half of `join_sides`: finds and counts the pairs."""
     if how == "right":
         sides, how = sides.swapped(), "left"
     return match_words(*word_sides(sides, in_key_order=how == "outer"), how)
 
 
-def pairs_of_sides(matches: Matches, how: How, capacity: int) -> Pairs:
+def pairs_of_sides(matches: Matches, how: KeyedHow, capacity: int) -> Pairs:
     """The second half of `join_sides`: writes the pairs."""
     if how == "right":
-        pairs = pairs_of(matches, "left", capacity)
-        return Pairs(pairs.right_rows, pairs.left_rows, pairs.count)
+        return pairs_of(matches, "left", capacity).swapped()
     return pairs_of(matches, how, capacity)
 
 

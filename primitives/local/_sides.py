@@ -30,12 +30,20 @@ class KeySides(NamedTuple):
 
 
 def as_key_sides(
-    a: Any, b: Any, num_valid: Any, caller: str, names: tuple[str, str], num_shards: int = 1
+    a: Any,
+    b: Any,
+    num_valid: Any,
+    caller: str,
+    names: tuple[str, str],
+    num_shards: int = 1,
+    *,
+    are_compared: bool = True,
 ) -> tuple[KeySides, bool]:
     """Checks the keys of two sides; returns them, and whether those of `a` are a tuple."""
     a_columns, is_tuple = as_keys(a, caller, names[0], num_shards)
     b_columns, _ = as_keys(b, caller, names[1], num_shards)
-    check_same_columns(a_columns, b_columns, caller, *names)
+    if are_compared:
+        check_same_columns(a_columns, b_columns, caller, *names)
     check_rows_of_sides(a_columns, b_columns, caller, names, num_shards)
     valid_a, valid_b = as_pair(num_valid, caller, "num_valid")
     counts = (

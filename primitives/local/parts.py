@@ -33,6 +33,7 @@ Types of arguments, checked:
 - `AsofRule`: which right rows may match a left row.
 - `Direction`: directions of `join_asof`.
 - `How`: kinds of join.
+- `KeyedHow`: kinds of join that compare keys.
 - `Interpolation`: interpolations of `quantile`.
 - `KeySides`: key columns of two sides, and their valid rows.
 - `ScanArguments`: arguments of a scan except its segments.
@@ -117,7 +118,7 @@ from ._bucket import as_bucket_ids, group_by_bucket
 from ._compact import as_mask, as_masked_rows, select_rows
 from ._factorize import factorize_columns, keys_of_groups
 from ._histogram import as_digit_arguments, as_histogram_arguments, count_digits, count_rows
-from ._join import How, as_pair_capacity, as_sides, match_sides, pairs_of_sides
+from ._join import How, KeyedHow, as_pair_capacity, as_sides, match_sides, pairs_of_sides
 from ._merge import check_merged_rows, concatenate_rows
 from ._named_scan import scan_named
 from ._one_device import OneDevice
@@ -155,6 +156,7 @@ __all__ = [
     "Interpolation",
     "KeyRuns",
     "KeySides",
+    "KeyedHow",
     "OneDevice",
     "ScanArguments",
     "SegmentEncoding",

@@ -26,8 +26,16 @@ def make_sides(num_left, num_right, distribution="four_values", dtype=np.float64
     return keys[:num_left], keys[num_left:]
 
 
+def counts_of(left, right, how, num_valid=(None, None)):
+    """The number of pairs and the numbers of unmatched rows."""
+    sides = {"how": how, "num_valid": num_valid}
+    count = np.int32(len(oracles.join(left, right, **sides)[0]))
+    return count, *oracles.unmatched_rows(left, right, **sides)
+
+
 @pytest.mark.parametrize(
-    ("num_shards", "hows"), [(None, HOWS), (3, ("left", "outer", "semi")), (8, ("inner", "left"))]
+    ("num_shards", "hows"),
+    [(None, HOWS), (3, ("left", "outer", "semi", "cross")), (8, ("inner", "left"))],
 )
 def test_an_eager_join_is_as_long_as_it_must_be(num_shards, hows):
     # Lengths that neither three nor eight shards divide; by turns a right side that is given to
@@ -39,7 +47,7 @@ def test_an_eager_join_is_as_long_as_it_must_be(num_shards, hows):
             expected = oracles.join(*sides, how=how)
             joined = primitives.join(*sides, mesh, how=how)
             assert isinstance(joined, primitives.Joined)
-            oracles.assert_same_bits(tuple(joined), (*expected, np.int32(len(expected[0]))))
+            oracles.assert_same_bits(tuple(joined), (*expected, *counts_of(*sides, how)))
             assert primitives.join_size(*sides, mesh, how=how) == len(expected[0])
 
 
@@ -54,7 +62,7 @@ def test_a_traced_join_has_the_capacity_and_the_true_count(num_shards):
         count = len(expected[0])
         padded = np.full((2, capacity), -1, np.int32)
         padded[:, : min(count, capacity)] = np.stack(expected)[:, :capacity]
-        oracles.assert_same_bits(tuple(joined), (*padded, np.int32(count)))
+        oracles.assert_same_bits(tuple(joined), (*padded, *counts_of(left, right, "left")))
 
 
 @pytest.mark.parametrize("num_shards", [None, 3])
@@ -73,10 +81,9 @@ def test_an_eager_join_asks_a_function_for_its_capacity():
     left, right = make_sides(20, 16)
     for mesh, how in ((None, "left"), (None, "right"), (mesh_of(3), "left")):
         expected = oracles.join(left, right, how=how)
-        count = len(expected[0])
         joined = primitives.join(left, right, mesh, how=how, capacity=lambda pairs: pairs + 3)
         padded = [np.append(rows, np.full(3, -1, np.int32)) for rows in expected]
-        oracles.assert_same_bits(tuple(joined), (*padded, np.int32(count)))
+        oracles.assert_same_bits(tuple(joined), (*padded, *counts_of(left, right, how)))
         with pytest.raises(primitives.CapacityError):
             primitives.join(left, right, mesh, how=how, capacity=lambda pairs: pairs - 1)
 
@@ -100,7 +107,7 @@ def test_sides_without_rows(num_shards, num_left, num_right):
         with noting(how):
             expected = oracles.join(*sides, how=how)
             joined = primitives.join(*sides, mesh, how=how)
-            oracles.assert_same_bits(tuple(joined), (*expected, np.int32(len(expected[0]))))
+            oracles.assert_same_bits(tuple(joined), (*expected, *counts_of(*sides, how)))
 
 
 # A side whose keys a table finds: integers, close together, each there once
@@ -112,7 +119,8 @@ def assert_eager_joins(left, right, num_valid=None, hows=("left", "inner", "righ
         with noting((how, num_valid)):
             expected = oracles.join(left, right, how=how, num_valid=valid)
             joined = primitives.join(left, right, how=how, num_valid=num_valid)
-            oracles.assert_same_bits(tuple(joined), (*expected, np.int32(len(expected[0]))))
+            counts = counts_of(left, right, how, valid)
+            oracles.assert_same_bits(tuple(joined), (*expected, *counts))
 
 
 def is_direct(left, right, how, num_valid=None):
@@ -200,7 +208,7 @@ def test_capacities_of_a_join_by_a_table(num_left):
                     *sides, how=how, capacity=functools.partial(operator.add, spare)
                 )
                 padded = [np.append(rows, np.full(spare, -1, np.int32)) for rows in expected]
-                oracles.assert_same_bits(tuple(joined), (*padded, np.int32(len(expected[0]))))
+                oracles.assert_same_bits(tuple(joined), (*padded, *counts_of(*sides, how)))
 
 
 @pytest.mark.usefixtures("x64_off")

@@ -27,7 +27,7 @@ TARGETS = (
     "jaxframes_histogram_v1",
     "jaxframes_factorize_v1",
     "jaxframes_group_sums_v1",
-    "jaxframes_match_v1",
+    "jaxframes_match_v2",
     "jaxframes_pairs_v1",
     "jaxframes_membership_v1",
     "jaxframes_segment_sum_v1",

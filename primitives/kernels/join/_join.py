@@ -14,18 +14,37 @@ from ..base._foreign import call, word_attribute
 from ..base._library import is_native, load
 from ..sort._radix_sort import argsort_words
 from ._grouped_sides import Side, grouped_sides, rows_of_groups
-from ._pair_counts import MOST_PAIRS, GroupedHow, expand, saturating_product, total_pairs
+from ._pair_counts import (
+    MOST_PAIRS,
+    GroupedHow,
+    expand,
+    saturating_product,
+    total_pairs,
+    unmatched_rows,
+)
 
 # As the kernel numbers them.
 _HOW_NUMBERS = {"inner": 0, "left": 1, "outer": 2, "semi": 3, "anti": 4}
 
 
 class Pairs(NamedTuple):
-    """Rows of both sides, -1 where there is none; and how many pairs there are."""
+    """Rows of both sides, -1 for no match; the number of pairs, and of unmatched rows."""
 
     left_rows: Array
     right_rows: Array
     count: Array
+    num_unmatched_left: Array
+    num_unmatched_right: Array
+
+    def swapped(self) -> "Pairs":
+        """The pairs with the sides exchanged."""
+        return Pairs(
+            self.right_rows,
+            self.left_rows,
+            self.count,
+            self.num_unmatched_right,
+            self.num_unmatched_left,
+        )
 
 
 class Matches(NamedTuple):
@@ -39,6 +58,8 @@ class Matches(NamedTuple):
         num_left: how many left rows count.
         num_groups: how many groups there are.
         total: how many pairs: int64, or without x64 mode int32 that saturates.
+        num_unmatched_left: the number of left rows whose group has no right row.
+        num_unmatched_right: the number of right rows whose group has no left row.
     """
 
     groups: Array
@@ -47,6 +68,8 @@ class Matches(NamedTuple):
     num_left: Array
     num_groups: Array
     total: Array
+    num_unmatched_left: Array
+    num_unmatched_right: Array
 
     @property
     def left(self) -> Side:
@@ -125,37 +148,38 @@ def _native_match(left: Side, right: Side, column: OrderedWord, how: GroupedHow)
     scratch_bytes = library.jaxframes_join_scratch_bytes(num_rows, left.words.dtype.itemsize)
     arrays = (left.words, right.words, left.num_valid, right.num_valid)
     groups, offsets, right_rows, counts, _ = call(
-        "jaxframes_match_v1",
+        "jaxframes_match_v2",
         tuple(array[None] for array in arrays),
         (
             ((num_rows,), jnp.int32),
             ((num_rows + 2,), jnp.int32),
             ((num_right,), jnp.int32),
-            ((3,), jnp.uint32),
+            ((5,), jnp.uint32),
             ((scratch_bytes,), jnp.uint8),
         ),
         flip=word_attribute(column.flip),
         how=np.int32(_HOW_NUMBERS[how]),
     )
-    num_groups, high, low = counts
+    num_groups, high, low, *num_unmatched = counts
     if is_x64_enabled():
         total = high.astype(jnp.int64) << np.int64(32) | low.astype(jnp.int64)
     else:
         fits = (high == 0) & (low <= np.uint32(MOST_PAIRS))
         total = jnp.where(fits, low, np.uint32(MOST_PAIRS)).astype(jnp.int32)
-    num_groups = num_groups.astype(jnp.int32)
-    return Matches(groups, offsets, right_rows, left.num_valid, num_groups, total)
+    num_groups, *num_unmatched = (count.astype(jnp.int32) for count in (num_groups, *num_unmatched))
+    return Matches(groups, offsets, right_rows, left.num_valid, num_groups, total, *num_unmatched)
 
 
 def _native_pairs(matches: Matches, how: GroupedHow, capacity: int) -> Pairs:
     left_rows, right_rows = call(
         "jaxframes_pairs_v1",
-        tuple(array[None] for array in matches[:-1]),
+        tuple(array[None] for array in matches[:5]),
         (((capacity,), jnp.int32), ((capacity,), jnp.int32)),
         how=np.int32(_HOW_NUMBERS[how]),
     )
     most = matches.total.dtype.type(MOST_PAIRS)
-    return Pairs(left_rows, right_rows, jnp.minimum(matches.total, most).astype(jnp.int32))
+    count = jnp.minimum(matches.total, most).astype(jnp.int32)
+    return Pairs(left_rows, right_rows, count, *matches[-2:])
 
 
 def _match(left: Side, right: Side, column: OrderedWord, how: GroupedHow) -> Matches:
@@ -165,8 +189,10 @@ def _match(left: Side, right: Side, column: OrderedWord, how: GroupedHow) -> Mat
     # A group more than there can be, as the kernel has it.
     offsets = jnp.pad(ends, (1, 1))
     right_rows = argsort_words(OrderedWord(right.words.astype(jnp.uint32), 0, 32), right.num_valid)
-    total = total_pairs(rows_of_groups(left, groups.shape[0]), counts, how)
-    return Matches(groups, offsets, right_rows, left.num_valid, num_groups, total)
+    left_counts = rows_of_groups(left, groups.shape[0])
+    total = total_pairs(left_counts, counts, how)
+    num_unmatched = unmatched_rows(left_counts, counts), unmatched_rows(counts, left_counts)
+    return Matches(groups, offsets, right_rows, left.num_valid, num_groups, total, *num_unmatched)
 
 
 def _pairs(matches: Matches, how: GroupedHow, capacity: int) -> Pairs:
@@ -191,7 +217,7 @@ def _join_by_row(matches: Matches, how: GroupedHow, capacity: int) -> Pairs:
     left_rows, places, count = expand(jnp.where(is_left, num_pairs, 0), capacity)
     if num_left == 0:
         nothing = jnp.full_like(left_rows, -1)
-        return Pairs(nothing, nothing, count)
+        return Pairs(nothing, nothing, count, *matches[-2:])
     is_pair = jax.lax.iota(jnp.int32, capacity) < count
     if how in ("semi", "anti"):
         right_rows = jnp.full_like(left_rows, -1)
@@ -199,7 +225,7 @@ def _join_by_row(matches: Matches, how: GroupedHow, capacity: int) -> Pairs:
         has_match = is_pair & (_take(num_matches, left_rows) > 0)
         group = _take(groups, left_rows)
         right_rows = jnp.where(has_match, right.row(group, places), -1)
-    return Pairs(jnp.where(is_pair, left_rows, -1), right_rows, count)
+    return Pairs(jnp.where(is_pair, left_rows, -1), right_rows, count, *matches[-2:])
 
 
 def _join_by_group(matches: Matches, capacity: int) -> Pairs:
@@ -222,7 +248,7 @@ def _join_by_group(matches: Matches, capacity: int) -> Pairs:
         return jnp.where(has_row, side.row(group, place), -1)
 
     left_rows = rows_of(left, places // num_beside)
-    return Pairs(left_rows, rows_of(right, places % num_beside), count)
+    return Pairs(left_rows, rows_of(right, places % num_beside), count, *matches[-2:])
 
 
 class _GroupedRows(NamedTuple):

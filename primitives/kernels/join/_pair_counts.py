@@ -36,6 +36,11 @@ def total_pairs(num_left: Array, num_right: Array, how: GroupedHow) -> Array:
     return jax.lax.reduce(pairs, np.uint32(0), saturating_add, (0,)).astype(jnp.int32)
 
 
+def unmatched_rows(num_rows: Array, num_others: Array) -> Array:
+    """Counts the rows of one side in groups without a row of the other side."""
+    return jnp.sum(jnp.where(num_others == 0, num_rows, 0), dtype=num_rows.dtype)
+
+
 def expand(num_copies: Array, capacity: int) -> tuple[Array, Array, Array]:
     """Repeats each item some number of times.
 

@@ -49,6 +49,80 @@ inline GroupedRows group_rows(const int32_t* groups, int64_t num_rows, int64_t n
   return GroupedRows(offsets, rows, num_groups);
 }
 
+// The pairs of a join, and the rows of each side without a match on the other.
+struct MatchCounts {
+  int64_t num_pairs;
+  int64_t num_unmatched_left;
+  int64_t num_unmatched_right;
+};
+
+namespace internal {
+
+// Groups in any order.
+inline MatchCounts count_by_group(const int32_t* left_groups, int64_t num_left,
+                                  const GroupedRows& right, int64_t num_groups) {
+  std::vector<int32_t> left_sizes(num_groups);
+  for (int64_t row = 0; row < num_left; ++row) ++left_sizes[left_groups[row]];
+  MatchCounts counts{};
+  for (int64_t group = 0; group < num_groups; ++group) {
+    const int64_t on_left = left_sizes[group], on_right = right.size(group);
+    counts.num_pairs += std::max<int64_t>(on_left, 1) * std::max<int64_t>(on_right, 1);
+    if (on_right == 0) counts.num_unmatched_left += on_left;
+    if (on_left == 0) counts.num_unmatched_right += on_right;
+  }
+  return counts;
+}
+
+// Groups in the order of their first rows, so that those without a left row come last.
+inline MatchCounts count_by_row(Executor& executor, const int32_t* left_groups, int64_t num_left,
+                                const GroupedRows& right) {
+  struct Part {
+    int64_t num_matches = 0;
+    int64_t num_unmatched = 0;
+    int32_t num_left_groups = 0;
+  };
+  const Chunks chunks(num_left, 1 << 14, executor.num_threads());
+  std::vector<Part> parts(chunks.count);
+  parallel_for(executor, chunks.count, [&](int, int64_t chunk) {
+    Part part;
+    for (int64_t row = chunks.begin(chunk); row < chunks.end(chunk); ++row) {
+      const int64_t size = right.size(left_groups[row]);
+      part.num_matches += size;
+      part.num_unmatched += size == 0;
+      part.num_left_groups = std::max(part.num_left_groups, left_groups[row] + 1);
+    }
+    parts[chunk] = part;
+  });
+  Part all;
+  for (const Part& part : parts) {
+    all.num_matches += part.num_matches;
+    all.num_unmatched += part.num_unmatched;
+    all.num_left_groups = std::max(all.num_left_groups, part.num_left_groups);
+  }
+  return {all.num_matches, all.num_unmatched, right.num_from(all.num_left_groups)};
+}
+
+}  // namespace internal
+
+// Groups come in the order of their first rows, those of the left side before those of the
+// right; of an outer join in any order. With fewer than 2^31 rows on both sides together
+// there are fewer than 2^60 pairs.
+inline MatchCounts count_matches(Executor& executor, How how, const int32_t* left_groups,
+                                 int64_t num_left, const GroupedRows& right, int64_t num_groups) {
+  if (how == How::kOuter) {
+    return internal::count_by_group(left_groups, num_left, right, num_groups);
+  }
+  MatchCounts counts = internal::count_by_row(executor, left_groups, num_left, right);
+  switch (how) {
+    case How::kInner: break;
+    case How::kLeft: counts.num_pairs += counts.num_unmatched_left; break;
+    case How::kSemi: counts.num_pairs = num_left - counts.num_unmatched_left; break;
+    case How::kAnti: counts.num_pairs = counts.num_unmatched_left; break;
+    case How::kOuter: break;
+  }
+  return counts;
+}
+
 // A row that is missing is -1, and so is what lies behind the last pair.
 struct JoinRow {
   const int32_t* left_groups;
@@ -153,9 +227,8 @@ inline int64_t join_by_group(Executor& executor, const JoinRow& join) {
 }  // namespace internal
 
 // The pairs come in the order of the left rows, then the right ones; for kOuter in the
-// order of the groups, of which each has a row on some side. Returns how many pairs there
-// are: with fewer than 2^31 rows on both sides together they are fewer than 2^60. With a
-// capacity of zero they are counted, and nothing else.
+// order of the groups, each of which has a row on some side. Returns the number of pairs,
+// true past the capacity.
 inline int64_t join(Executor& executor, How how, const JoinRow& join) {
   advise_huge_pages(join.left_rows, join.capacity * 4);
   advise_huge_pages(join.right_rows, join.capacity * 4);

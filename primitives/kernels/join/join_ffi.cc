@@ -12,8 +12,10 @@
 namespace jaxframes {
 namespace {
 
-constexpr char kMatch[] = "jaxframes_match_v1";
+constexpr char kMatch[] = "jaxframes_match_v2";
 constexpr char kPairs[] = "jaxframes_pairs_v1";
+// The groups; the pairs, their high word and their low one; the unmatched rows of each side.
+constexpr int64_t kNumCounts = 5;
 constexpr char kHowRule[] = "how must be in [0, 4], got ";
 
 bool is_how(int32_t how) { return 0 <= how && how <= static_cast<int32_t>(How::kAnti); }
@@ -23,7 +25,7 @@ struct MatchRow {
   int32_t* groups;      // [num_left + num_right]
   int32_t* offsets;     // [num_left + num_right + 2]
   int32_t* right_rows;  // [num_right]
-  uint32_t* counts;     // the groups, and the pairs: the high word, then the low one
+  uint32_t* counts;     // [5], see kNumCounts
   char* scratch;
 };
 
@@ -37,12 +39,13 @@ void match_row(Executor& executor, How how, const KeySides<Order>& sides, int64_
       SortWords(), row.scratch);
   const GroupedRows right = group_rows(row.groups + sides.num_left, num_right, num_groups,
                                        row.offsets, row.right_rows);
-  const uint64_t total = static_cast<uint64_t>(
-      join(executor, how,
-           JoinRow{row.groups, sides.num_left, right, num_groups, 0, nullptr, nullptr}));
+  const MatchCounts counts =
+      count_matches(executor, how, row.groups, sides.num_left, right, num_groups);
   row.counts[0] = static_cast<uint32_t>(num_groups);
-  row.counts[1] = static_cast<uint32_t>(total >> 32);
-  row.counts[2] = static_cast<uint32_t>(total);
+  row.counts[1] = static_cast<uint32_t>(counts.num_pairs >> 32);
+  row.counts[2] = static_cast<uint32_t>(counts.num_pairs);
+  row.counts[3] = static_cast<uint32_t>(counts.num_unmatched_left);
+  row.counts[4] = static_cast<uint32_t>(counts.num_unmatched_right);
 }
 
 ffi::Error match_target(ffi::ThreadPool pool, ffi::AnyBuffer left_keys, ffi::AnyBuffer right_keys,
@@ -73,7 +76,7 @@ ffi::Error match_target(ffi::ThreadPool pool, ffi::AnyBuffer left_keys, ffi::Any
   checker.require_dtype(*right_rows, "right_rows", ffi::DataType::S32);
   checker.require_rows(*right_rows, "right_rows", batch, right_length);
   checker.require_dtype(*counts, "counts", ffi::DataType::U32);
-  checker.require_rows(*counts, "counts", batch, 3);
+  checker.require_rows(*counts, "counts", batch, kNumCounts);
   const int64_t scratch_bytes =
       many_groups_scratch_bytes(length, ArgumentChecker::word_bytes(left_keys));
   checker.require_dtype(*scratch, "scratch", ffi::DataType::U8);
@@ -93,7 +96,7 @@ ffi::Error match_target(ffi::ThreadPool pool, ffi::AnyBuffer left_keys, ffi::Any
                   MatchRow{words_of<int32_t>(*groups) + row * length,
                            words_of<int32_t>(*offsets) + row * (length + 2),
                            words_of<int32_t>(*right_rows) + row * right_length,
-                           words_of<uint32_t>(*counts) + row * 3,
+                           words_of<uint32_t>(*counts) + row * kNumCounts,
                            words_of<char>(*scratch) + row * scratch_bytes});
       });
     });
@@ -150,7 +153,7 @@ ffi::Error pairs_target(ffi::ThreadPool pool, ffi::AnyBuffer groups, ffi::AnyBuf
 
 namespace ffi = ::xla::ffi;
 
-JAXFRAMES_DEFINE_TARGET(jaxframes_match_v1, jaxframes::match_target,
+JAXFRAMES_DEFINE_TARGET(jaxframes_match_v2, jaxframes::match_target,
                               ffi::Ffi::Bind()
                                   .Ctx<ffi::ThreadPool>()
                                   .Arg<ffi::AnyBuffer>()

@@ -53,8 +53,16 @@ def assert_joins(run, left, right, num_left, num_right, how, capacity):
     num_shards = len(num_left)
     joined, sizes = run(left, right, num_left, num_right)
     pairs = expected_pairs(left, right, num_left, num_right, how)
-    oracles.assert_same_bits(tuple(joined), dealt_pairs(pairs, num_shards, capacity))
+    unmatched = expected_unmatched(left, right, num_left, num_right, how)
+    expected = (*dealt_pairs(pairs, num_shards, capacity), *unmatched)
+    oracles.assert_same_bits(tuple(joined), expected)
     assert set(sizes.tolist()) == {len(pairs[0])}
+
+
+def expected_unmatched(left, right, num_left, num_right, how):
+    """The number of unmatched rows of each side, which every shard knows."""
+    sides = valid_rows(left, num_left), valid_rows(right, num_right)
+    return [np.full(len(num_left), n) for n in oracles.unmatched_rows(*sides, how=how)]
 
 
 def sides_on_shards(num_shards, num_left, num_right, distribution, dtype=np.float32, seed=0):
@@ -74,7 +82,7 @@ WAYS = [
     *((2, how) for how in ("left", "semi", "outer")),
     *((3, how) for how in HOWS),
     *((5, how) for how in ("right", "outer")),
-    *((8, how) for how in ("inner", "outer")),
+    *((8, how) for how in ("inner", "outer", "cross")),
 ]
 
 
@@ -118,6 +126,12 @@ def test_several_columns(how):
     assert_joins(join_on_shards(3, how, 60), left, right, *counts, how, 60)
 
 
+def test_a_cross_join_has_room_for_all_pairs():
+    left, right = into_shards(np.arange(6.0), 3), into_shards(np.arange(9), 3)
+    counts = np.array([2, 0, 1], np.int32), np.array([1, 3, 2], np.int32)
+    assert_joins(join_on_shards(3, "cross", None), left, right, *counts, "cross", 18)
+
+
 # A hot key
 
 
@@ -144,14 +158,15 @@ def test_a_capacity_cuts_each_share_off_and_not_its_count(how, capacity):
 
 
 @pytest.mark.usefixtures("x64_off")
-@pytest.mark.parametrize("how", ["right", "outer", "anti"])
+@pytest.mark.parametrize("how", ["right", "outer", "anti", "cross"])
 def test_without_x64(how):
     left, right = sides_on_shards(3, 7, 9, "four_values", np.int32)
     counts = np.array([7, 7, 3], np.int32), np.array([9, 1, 9], np.int32)
     run = join_on_shards(3, how, 80)
     joined, sizes = run(left, right, *counts)
     pairs = expected_pairs(left, right, *counts, how)
-    oracles.assert_same_bits(tuple(joined), dealt_pairs(pairs, 3, 80))
+    unmatched = expected_unmatched(left, right, *counts, how)
+    oracles.assert_same_bits(tuple(joined), (*dealt_pairs(pairs, 3, 80), *unmatched))
     assert sizes.dtype == np.int32
     assert set(sizes.tolist()) == {len(pairs[0])}
 
@@ -176,10 +191,10 @@ def test_the_size_is_exact_past_what_32_bits_count():
     ("settings", "error", "message"),
     [
         (
-            {"how": "cross", "capacity": 3},
+            {"how": "bogus", "capacity": 3},
             ValueError,
             "join: how must be one of 'inner', 'left', 'right', 'outer', 'semi', 'anti', "
-            "got 'cross'.",
+            "'cross', got 'bogus'.",
         ),
         (
             {"how": "outer"},

@@ -47,7 +47,8 @@ def assert_joins(left_keys, right_keys, num_valid=None, capacity=NUM_LEFT * NUM_
         with noting((how, valid, capacity)):
             joined, size = actual[how]
             assert isinstance(joined, local.Joined)
-            oracles.assert_same_bits(tuple(joined), (*padded, np.int32(count)))
+            unmatched = oracles.unmatched_rows(left_keys, right_keys, how=how, num_valid=valid)
+            oracles.assert_same_bits(tuple(joined), (*padded, np.int32(count), *unmatched))
             assert size == count
 
 
@@ -112,10 +113,42 @@ def test_pairs_come_in_the_order_of_pandas(how):
     oracles.assert_same_bits(np.stack(joined[:2], axis=1), expected)
 
 
+def test_a_cross_join_compares_no_keys():
+    left, right = (np.arange(4.0), np.arange(4)), np.zeros(3, np.int8)
+    merged = pd.DataFrame({"left": range(4)}).merge(pd.DataFrame({"right": range(3)}), how="cross")
+    expected = merged.to_numpy().astype(np.int32).T
+    joined = local.join(left, right, how="cross")
+    oracles.assert_same_bits(tuple(joined), (*expected, np.int32(12), np.int32(0), np.int32(0)))
+    assert local.join_size(left, right, how="cross") == 12
+    for num_valid in ((0, 0), (2, 0), (0, 3), (2, 2)):
+        with noting(num_valid):
+            joined = local.join(left, right, how="cross", num_valid=num_valid)
+            assert len(joined.left_rows) == 12
+            count = num_valid[0] * num_valid[1]
+            padded = np.full((2, 12), -1, np.int32)
+            padded[:, :count] = np.indices(num_valid).reshape(2, -1)
+            none = [num_valid[0] * (num_valid[1] == 0), num_valid[1] * (num_valid[0] == 0)]
+            expected = (*padded, np.int32(count), *map(np.int32, none))
+            oracles.assert_same_bits(tuple(joined), expected)
+
+
+def test_vmap_counts_unmatched_rows():
+    left, right = make_sides("four_values", np.int32)
+    lefts, rights = left.reshape(5, 10), right.reshape(5, 7)
+    for how in HOWS:
+        join = functools.partial(local.join, how=how, capacity=80)
+        joined = jax.vmap(join)(lefts, rights)
+        expected = [
+            oracles.unmatched_rows(*sides, how=how) for sides in zip(lefts, rights, strict=True)
+        ]
+        with noting(how):
+            oracles.assert_same_bits(np.stack(joined[-2:], axis=1), np.array(expected))
+
+
 # More pairs than 32 bits count
 
 
-@pytest.mark.parametrize("how", ["inner", "left", "outer"])
+@pytest.mark.parametrize("how", ["inner", "left", "outer", "cross"])
 def test_the_size_is_exact_and_the_count_of_a_join_saturates(how):
     left_keys, right_keys = np.zeros(2**17, np.int8), np.zeros(2**16 + 1, np.int8)
     size = jax.jit(functools.partial(local.join_size, how=how))(left_keys, right_keys)
@@ -144,7 +177,7 @@ def test_the_size_is_exact_and_the_count_of_a_join_saturates(how):
             {"how": "bogus", "capacity": 3},
             ValueError,
             "join: how must be one of 'inner', 'left', 'right', 'outer', 'semi', 'anti', "
-            "got 'bogus'.",
+            "'cross', got 'bogus'.",
         ),
         (
             (np.arange(3), np.arange(4)),

@@ -47,6 +47,13 @@ std::vector<Pair> expected_pairs(How how, const std::vector<int32_t>& left,
   return pairs;
 }
 
+// How many of some groups are not among others.
+int64_t num_missing(const std::vector<int32_t>& groups, const std::vector<int32_t>& others) {
+  return std::count_if(groups.begin(), groups.end(), [&](int32_t group) {
+    return std::find(others.begin(), others.end(), group) == others.end();
+  });
+}
+
 void check_join(Executor& executor, How how, const std::vector<int32_t>& left,
                 const std::vector<int32_t>& right, int32_t num_groups, int64_t capacity,
                 bool at_front) {
@@ -70,6 +77,11 @@ void check_join(Executor& executor, How how, const std::vector<int32_t>& left,
            JoinRow{left_groups.data(), static_cast<int64_t>(left.size()), grouped, num_groups,
                    capacity, left_rows.data(), right_rows.data()});
   CHECK(count == static_cast<int64_t>(pairs.size()));
+  const MatchCounts counts = count_matches(executor, how, left_groups.data(),
+                                           static_cast<int64_t>(left.size()), grouped, num_groups);
+  CHECK(counts.num_pairs == count);
+  CHECK(counts.num_unmatched_left == num_missing(left, right));
+  CHECK(counts.num_unmatched_right == num_missing(right, left));
   CHECK(left_rows.values() == left_expected);
   CHECK(right_rows.values() == right_expected);
 }
@@ -127,6 +139,9 @@ int main() {
     const int64_t count = join(two, how, JoinRow{left.data(), 100000, grouped, 1, 70000,
                                                  left_rows.data(), right_rows.data()});
     CHECK(count == int64_t{5000000000});
+    const MatchCounts counts = count_matches(two, how, left.data(), 100000, grouped, 1);
+    CHECK(counts.num_pairs == count);
+    CHECK(counts.num_unmatched_left == 0 && counts.num_unmatched_right == 0);
     CHECK(left_rows[49999] == 0 && right_rows[49999] == 49999);
     CHECK(left_rows[69999] == 1 && right_rows[69999] == 19999);
   }
