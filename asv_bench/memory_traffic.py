@@ -80,6 +80,11 @@ def bytes_moved(operation: str, num_rows: int, key_bytes: int) -> int:
         # Count keys by bin, move them there with row ids, and read these and the value of each row,
         # which is a line of 64 bytes.
         "reduce_by_key": key_bytes + (key_bytes + pair) + pair + 64,
+        # Number the keys, then read numbers and values for each of three reductions, numbers alone
+        # to count.
+        "reduce_by_key of several": (key_bytes + ROW_ID_BYTES)
+        + 3 * (ROW_ID_BYTES + key_bytes)
+        + ROW_ID_BYTES,
         # Sort the keys of both sides with their row ids.
         "set_intersection": 2 * (key_bytes + (key_bytes + pair) + 2 * pair),
         # 64 buckets take one pass: count ids, read them to write row ids, fetch values by those.

@@ -86,6 +86,10 @@ SCENARIOS: tuple[Scenario, ...] = (
     ("histogram", "float32", "uniform"),
     ("digit_histogram", "uint8", "uniform"),
     *((operation, "int64", "million_values") for operation in KEY_OPERATIONS),
+    *(
+        ("reduce_by_key of several", "int64", name)
+        for name in ("dense_thousand", "thousand_values", "million_values")
+    ),
     ("quantile", "float64", "uniform"),
     *(("frame sort_values", dtype, "uniform") for dtype in ("int64", "float64")),
     ("frame filter", "int64", "uniform"),

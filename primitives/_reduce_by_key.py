@@ -9,13 +9,14 @@ import jax
 
 from ..shardings._compat import MeshLike
 from . import collective, local
+from ._eager_reduction import reduce_eagerly
 from ._over_mesh import RowMesh, ValidRows, as_row_mesh
-from ._sized import map_front_packed, sized
+from ._sized import capacity_for, map_front_packed, sized
 from .collective._exchange import Transport, check_transport
-from .contract._arguments import as_keys
+from .contract._arguments import as_keys, as_num_valid
 from .contract._typing import Array, ArrayLike, Integer, Keys, PyTree
 from .local import ReducedRuns
-from .local.parts import as_reduction
+from .local.parts import LEAST_INDEXED_ROWS, as_reduction
 
 
 def reduce_by_key(
@@ -24,7 +25,7 @@ def reduce_by_key(
     ops: Any,
     mesh: MeshLike | None = None,
     *,
-    capacity: int | None = None,
+    capacity: int | Callable[[int], int] | None = None,
     is_sorted: bool = False,
     ddof: int = 0,
     num_valid: int | Integer[ArrayLike, ""] | None = None,
@@ -42,8 +43,11 @@ def reduce_by_key(
             pytree of them of the same structure. Static.
         mesh: mesh of the rows; one device by default.
         capacity: distinct keys of the result. Static. Left out, an eager call returns one row for
-            each distinct key and no more; a traced one has the number of rows as its capacity.
-        is_sorted: a promise that the keys are sorted, which saves a sort. Static.
+            each distinct key and no more; a traced one has the number of rows as its capacity. A
+            function of the number of distinct keys rounds the capacity of an eager call up, so
+            that results of nearby lengths share compiled programs.
+        is_sorted: a promise that the keys are sorted, which saves the search for equal keys.
+            Without it keys may come in any order. Static.
         ddof: delta degrees of freedom; "var" and "std" divide by the number of rows minus `ddof`.
             Static.
         num_valid: number of valid rows, at the front; all rows by default.
@@ -63,7 +67,9 @@ def reduce_by_key(
             mesh.
 
     Cost:
-        See `collective.reduce_by_key`; a row for each distinct key moves once more. An eager call
+        On one device see `local.reduce_by_key`; a large eager call without a capacity first reads
+        the range of integer keys back, and sizes its tables by it. Over a mesh see
+        `collective.reduce_by_key`; a row for each distinct key moves once more. An eager call
         reads the number of keys back.
 
     Guarantees:
@@ -94,6 +100,23 @@ def reduce_by_key(
     if row_mesh is not None:
         columns, leaves = row_mesh.place((columns, leaves))
 
+    if (
+        row_mesh is None
+        and not is_sorted
+        and num_rows >= LEAST_INDEXED_ROWS
+        and (capacity is None or callable(capacity))
+    ):
+        found = reduce_eagerly(
+            columns,
+            leaves,
+            as_num_valid(num_valid, num_rows, caller),
+            names,
+            ddof,
+            lambda count: capacity_for(count, capacity, caller),
+        )
+        if found is not None:
+            return _as_runs(*found, structure, is_tuple)
+
     def run(capacity: int) -> Any:
         if row_mesh is None:
             settings = {"capacity": capacity, "num_valid": num_valid}
@@ -101,6 +124,10 @@ def reduce_by_key(
         return _reduce_on_mesh(columns, leaves, valid, row_mesh, capacity, num_rows, reduction)
 
     rows, num_runs = sized(caller, run, capacity, num_rows, row_mesh)
+    return _as_runs(rows, num_runs, structure, is_tuple)
+
+
+def _as_runs(rows: Any, num_runs: Array, structure: Any, is_tuple: bool) -> ReducedRuns:
     unique_columns, reduced = rows
     unique_keys = unique_columns if is_tuple else unique_columns[0]
     return ReducedRuns(unique_keys, structure.unflatten(reduced), num_runs)

@@ -51,7 +51,8 @@ def sized(
         caller: the op, for errors.
         run: takes a capacity; returns a pytree of arrays with that many rows, the true count (a
             scalar), and any further results, which are passed on.
-        capacity: the caller's argument; None for exactly `count` rows.
+        capacity: the caller's argument: a number, a function that returns it for a count of rows,
+            or None for exactly `count` rows.
         most_rows: a capacity that always suffices.
         row_mesh: where the rows lie; one device if None.
 
@@ -62,15 +63,28 @@ def sized(
     Raises:
         CapacityError: an eager call was given too small a capacity.
     """
-    limit = as_capacity(capacity, most_rows, caller)
+    most = capacity(most_rows) if callable(capacity) else capacity
+    limit = as_capacity(most, most_rows, caller)
     rows, count, *rest = run(limit)
     if isinstance(count, Tracer):
         return rows, count, *rest
-    if capacity is None:
-        return first_rows(rows, int(count), row_mesh), count, *rest
+    if capacity is None or callable(capacity):
+        return first_rows(rows, capacity_for(int(count), capacity, caller), row_mesh), count, *rest
     if int(count) > limit:
         raise CapacityError(caller, int(count), limit)
     return rows, count, *rest
+
+
+def capacity_for(count: int, capacity: Callable[[int], int] | None, caller: str) -> int:
+    """The rows of an eager result: the true count, or what a function of it returns.
+
+    Raises:
+        CapacityError: the function returns less than the count.
+    """
+    limit = as_capacity(None if capacity is None else capacity(count), count, caller)
+    if limit < count:
+        raise CapacityError(caller, count, limit)
+    return limit
 
 
 def map_front_packed(

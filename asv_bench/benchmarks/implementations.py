@@ -69,7 +69,7 @@ def columns_of(operation: str, num_rows: int, dtype: str, distribution: str) -> 
         return keys, np.sort(keys % NUM_SEGMENTS).astype(np.int32)
     if operation == "run_length_encode":
         return (np.sort(keys % (num_rows // MEAN_SEGMENT_ROWS + 1)),)
-    if operation in ("reduce_by_key", "set_intersection"):
+    if operation in ("reduce_by_key", "reduce_by_key of several", "set_intersection"):
         return keys, np.random.default_rng(0).permutation(keys)
     if operation == "cross join":
         side = keys[: math.isqrt(num_rows)]

@@ -9,6 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 import pandas as pd
 import polars as pl
+from jaxframes import primitives
 from jaxframes.primitives import local
 
 from .adapters import (
@@ -23,6 +24,7 @@ from .adapters import (
 
 QUANTILES = (0.01, 0.25, 0.5, 0.75, 0.99)
 RANKS = (0, 100, 1000)
+SEVERAL = ("sum", "mean", "max", "count")
 
 
 def _numpy_runs(keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -41,6 +43,13 @@ def _numpy_segmented_sort(keys: np.ndarray, segment_ids: np.ndarray) -> np.ndarr
 def _jnp_sums(keys: jax.Array, values: jax.Array) -> tuple[jax.Array, jax.Array]:
     unique_keys, inverse = jnp.unique(keys, size=keys.shape[0], return_inverse=True)
     return unique_keys, jax.ops.segment_sum(values, inverse, keys.shape[0])
+
+
+def _several_reductions(keys: np.ndarray, values: np.ndarray) -> Call:
+    # Not compiled as a whole: an eager call looks at the keys, and sizes its tables by them.
+    keys_on_device, leaf = jax.device_put((keys, values))
+    leaves, ops = [leaf] * len(SEVERAL), list(SEVERAL)
+    return lambda: jax.block_until_ready(primitives.reduce_by_key(keys_on_device, leaves, ops))
 
 
 def _polars_runs(keys: np.ndarray) -> Call:
@@ -85,6 +94,21 @@ KEY_IMPLEMENTATIONS: dict[str, dict[str, Callable[..., Call]]] = {
         "pandas": with_pandas_frames(lambda frame: frame.groupby("keys").sum(), "keys", "values"),
         "polars": with_polars_frames(
             lambda frame: frame.group_by("keys").agg(pl.col("values").sum()).sort("keys"),
+            "keys",
+            "values",
+        ),
+    },
+    "reduce_by_key of several": {
+        "jaxframes": _several_reductions,
+        "pandas": with_pandas_frames(
+            lambda frame: frame.groupby("keys").agg(list(SEVERAL)), "keys", "values"
+        ),
+        "polars": with_polars_frames(
+            lambda frame: (
+                frame.group_by("keys")
+                .agg([getattr(pl.col("values"), op)().alias(op) for op in SEVERAL])
+                .sort("keys")
+            ),
             "keys",
             "values",
         ),

@@ -2,6 +2,7 @@
 """Reductions by key: one row for each distinct key."""
 
 import functools
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import jax
@@ -20,17 +21,24 @@ from ..contract._key_bits import ordered_words
 from ..contract._moved import with_tangents
 from ..contract._take import keep_or_zero, take_rows_or_zeros
 from ..contract._typing import Array, ArrayLike, Int, Integer, Keys, PyTree
+from ..kernels.base._library import is_native
 from ..kernels.groups._factorize import factorize_words
 from ..kernels.groups._group_sums import can_sum_groups, native_group_sums
+from ._direct_index import can_index, index_of, ranges_of, reduce_segments, take_segments
 from ._one_device import OneDevice
 from ._runs import KeyRuns, find_runs
-from ._segment_ops import REDUCTIONS, Segments, as_summed
-from ._segments import add
+from ._segment_extremes import end_rows
+from ._segment_ops import Segments, as_summed
+from ._segments import add, as_given_ids
 
 REDUCE_OPS = (
     "sum", "prod", "min", "max", "count", "mean", "var", "std", "first", "last", "any", "all",
 )  # fmt: skip
 _NOT_COMPLEX = ("min", "max", "var", "std")
+# A second program for fewer rows would take longer to compile than it saves.
+LEAST_INDEXED_ROWS = 1 << 16
+# A table of 8 MiB for each reduction is filled in a millisecond.
+MOST_SEGMENTS = 1 << 20
 
 
 class ReducedRuns(NamedTuple):
@@ -78,10 +86,13 @@ def reduce_by_key(
         ValueError: lengths differ, or there is no such op.
 
     Cost:
-        Work O(rows x (key bytes + value bytes)): a sort, and a scatter or three for each leaf. On
-        CPU a "sum" of one column of numbers of 32 or 64 bits, by keys that fit one word, is no
-        sort: while distinct keys are few, keys and values are read once and nothing is written
-        for each row. No communication.
+        Work O(rows x (key bytes + value bytes)). No communication. In general a sort, and one to
+        three scatters for each leaf. On CPU the keys decide. Many rows with integer keys of a
+        small range index a table: O(rows + range), one pass for each leaf. Other keys that fit
+        one word are found in hash tables, in work O(rows): one table while distinct keys are few,
+        and tables for parts of the rows otherwise. A single "sum" of numbers of 32 or 64 bits
+        then writes nothing for each row, and sorts if most keys are distinct. Keys of several
+        words are sorted.
 
     Guarantees:
         Deterministic; differentiable in `values`. Integers are exact, and wrap. Floats are added
@@ -159,14 +170,14 @@ def reduce_columns(
     def by_sort(columns: tuple[Array, ...], leaves: list[Array], num_valid: Array) -> Any:
         return _reduce_runs(columns, leaves, num_valid, names, capacity, is_sorted, ddof)
 
-    def by_kernel(columns: tuple[Array, ...], leaves: list[Array], num_valid: Array) -> Any:
-        return _sum_groups(columns, leaves[0], num_valid, capacity)
+    def on_cpu(columns: tuple[Array, ...], leaves: list[Array], num_valid: Array) -> Any:
+        return _reduce_on_cpu(columns, leaves, num_valid, names, capacity, ddof)
 
-    if is_sorted or names != ("sum",) or not _has_kernel(columns, leaves[0], num_valid):
+    if is_sorted or not (_can_index(columns) or _has_group_kernel(columns)):
         unique_columns, reduced, num_runs = by_sort(columns, leaves, num_valid)
     else:
         unique_columns, reduced, num_runs = jax.lax.platform_dependent(
-            columns, leaves, num_valid, cpu=by_kernel, default=by_sort
+            columns, leaves, num_valid, cpu=on_cpu, default=by_sort
         )
     return unique_columns, structure.unflatten(reduced), num_runs
 
@@ -180,19 +191,121 @@ def _reduce_runs(
     is_sorted: bool,
     ddof: int,
 ) -> tuple[tuple[Array, ...], list[Array], Array]:
-    """The definition: sorts rows by key and reduces each run."""
+    """The definition: sorts the rows by key, and reduces each run of equal keys."""
     runs = find_runs(columns, num_valid, is_sorted)
     unique_columns, num_runs = runs.first_rows(columns, capacity)
-    segments = segments_of(runs, capacity)
-    reduced = [
-        segments.counts if name == "count" else REDUCTIONS[name](leaf, segments, ddof)
-        for name, leaf in zip(names, runs.moved(leaves), strict=True)
-    ]
+    reduced = reduce_segments(segments_of(runs, capacity), runs.moved(leaves), names, ddof)
     return unique_columns, of_runs(reduced, capacity, num_runs), num_runs
 
 
-def _has_kernel(columns: tuple[Array, ...], leaf: Array, num_valid: Array) -> bool:
-    """Whether the kernel can sum the rows of each key."""
+def _reduce_on_cpu(
+    columns: tuple[Array, ...],
+    leaves: list[Array],
+    num_valid: Array,
+    names: tuple[str, ...],
+    capacity: int,
+    ddof: int,
+) -> tuple[tuple[Array, ...], list[Array], Array]:
+    """Chooses between a direct index, one table of few keys, hash tables, and a sort."""
+
+    def by_hash(columns: tuple[Array, ...], leaves: list[Array], num_valid: Array) -> Any:
+        if names == ("sum",) and has_sum_kernel(columns, leaves[0], num_valid):
+            return sum_groups(columns, leaves[0], num_valid, capacity)
+        if _has_group_kernel(columns):
+            return _reduce_groups(columns, leaves, num_valid, names, capacity, ddof)
+        return _reduce_runs(columns, leaves, num_valid, names, capacity, False, ddof)
+
+    if not _can_index(columns):
+        return by_hash(columns, leaves, num_valid)
+    num_rows = columns[0].shape[0]
+    # The table is filled and read as a whole, even for few keys.
+    num_segments = min(num_rows, MOST_SEGMENTS, max(4 * capacity, LEAST_INDEXED_ROWS))
+    index = index_of(ranges_of(columns, num_valid), num_segments)
+
+    def by_index(columns: tuple[Array, ...], leaves: list[Array], num_valid: Array) -> Any:
+        segments = index.segments(columns, num_valid, num_segments)
+        tables = reduce_segments(segments, leaves, names, ddof)
+        dtypes = [column.dtype for column in columns]
+        return take_segments(index, segments.counts, tables, dtypes, capacity)
+
+    def varying(reduce: Callable[..., Any]) -> Callable[..., Any]:
+        # Both branches must vary over the same mesh axes.
+        def reduce_and_mark(*arguments: Any) -> Any:
+            keys, reduced, count = reduce(*arguments)
+            keys, count = like_varying((keys, count), *columns, num_valid)
+            return (
+                keys,
+                [
+                    like_varying(total, leaf, *columns, num_valid)
+                    for total, leaf in zip(reduced, leaves, strict=True)
+                ],
+                count,
+            )
+
+        return reduce_and_mark
+
+    return jax.lax.cond(index.fits, varying(by_index), varying(by_hash), columns, leaves, num_valid)
+
+
+def _can_index(columns: tuple[Array, ...]) -> bool:
+    return can_index(columns) and columns[0].shape[0] >= LEAST_INDEXED_ROWS
+
+
+def _has_group_kernel(columns: tuple[Array, ...]) -> bool:
+    """Whether the kernel can number the groups of equal keys."""
+    is_one_word = len(ordered_words(columns, (False,) * len(columns))) == 1
+    return is_one_word and columns[0].shape[0] > 0 and is_native()
+
+
+def _reduce_groups(
+    columns: tuple[Array, ...],
+    leaves: list[Array],
+    num_valid: Array,
+    names: tuple[str, ...],
+    capacity: int,
+    ddof: int,
+) -> tuple[tuple[Array, ...], list[Array], Array]:
+    """Numbers the groups of equal keys, and reduces the rows where they are."""
+    (word,) = ordered_words(columns, (False,) * len(columns))
+    groups = factorize_words(word, num_valid, capacity, in_key_order=True)
+    is_group = jax.lax.iota(jnp.int32, capacity) < groups.count
+    unique_columns = take_rows_or_zeros(columns, groups.first_row_ids, is_group)
+    reduced = reduce_segments(segments_of_ids(groups.group_ids, capacity), leaves, names, ddof)
+    return unique_columns, of_runs(reduced, capacity, groups.count), groups.count
+
+
+@functools.partial(jax.jit, static_argnums=(5, 6, 7))
+def reduce_numbered(
+    columns: tuple[Array, ...],
+    leaves: list[Array],
+    group_ids: Array,
+    first_row_ids: Array | None,
+    count: Array,
+    names: tuple[str, ...],
+    ddof: int,
+    capacity: int,
+) -> tuple[tuple[Array, ...], list[Array]]:
+    """Keys and reductions of numbered groups; finds their first rows if they are unknown."""
+    if first_row_ids is None:
+        first_row_ids = end_rows(group_ids, max(capacity, 1), is_last=False)
+    first_row_ids = first_row_ids[:capacity]
+    padding = capacity - first_row_ids.shape[0]
+    is_group = jax.lax.iota(jnp.int32, capacity) < count
+    row_ids = jnp.where(is_group, jnp.pad(first_row_ids, (0, padding)), 0)
+    unique_columns = take_rows_or_zeros(columns, row_ids, is_group)
+    reduced = reduce_segments(segments_of_ids(group_ids, capacity), leaves, names, ddof)
+    return unique_columns, of_runs(reduced, capacity, count)
+
+
+def segments_of_ids(group_ids: Array, capacity: int) -> Segments:
+    """Numbered groups as the segments of a reduction; there is at least one segment."""
+    num_segments = max(capacity, 1)
+    given = as_given_ids(group_ids, None, None, num_segments)
+    return Segments(group_ids, num_segments, OneDevice(), given)
+
+
+def has_sum_kernel(columns: tuple[Array, ...], leaf: Array, num_valid: Array) -> bool:
+    """Whether the kernel can add up the rows of each key."""
     is_one_word = len(ordered_words(columns, (False,) * len(columns))) == 1
     # The kernel's results vary over the mesh axes of all that it reads: so do keys and their
     # number then, which a sort of the keys alone would leave as they are.
@@ -200,7 +313,7 @@ def _has_kernel(columns: tuple[Array, ...], leaf: Array, num_valid: Array) -> bo
     return is_one_word and is_like_keys and can_sum_groups(as_summed(leaf)[0])
 
 
-def _sum_groups(
+def sum_groups(
     columns: tuple[Array, ...], leaf: Array, num_valid: Array, capacity: int
 ) -> tuple[tuple[Array, ...], list[Array], Array]:
     """The sums by the kernel, in the order of the rows as the definition has them."""

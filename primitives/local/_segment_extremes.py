@@ -5,16 +5,19 @@ As unsigned words, floats compare alike on every platform and in any order of th
 every number, as in NumPy, and -0.0 is less than 0.0.
 """
 
+import functools
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
+from ...shardings._compat import like_varying
 from ..contract._typing import Array
-from ._segments import rows_of_segments, scatter
+from ._segments import count_rows, rows_of_segments, scatter
 
 INT32_MAX = np.int32(2**31 - 1)
+_LEAST_BLOCK_ROWS = 1 << 16
 
 
 def extreme_words(rows: Array, is_max: bool) -> Array:
@@ -87,8 +90,47 @@ def is_nonzero(rows: Array) -> Array:
 
 
 def end_rows(ids: Array, num_segments: int, is_last: bool) -> Array:
-    """The first or last row of each segment; for an empty one the largest int32 or -1."""
+    """The first or last row of each segment.
+
+    An empty segment has -1 for the last row, and the largest int32 for the first.
+    """
     row_ids = jax.lax.iota(jnp.int32, ids.shape[0])
     if is_last:
         return scatter("max", row_ids, ids, num_segments, np.int32(-1))
-    return scatter("min", row_ids, ids, num_segments, INT32_MAX)
+    # Of rows in random order the last segment shows after about n log n.
+    block = max(_LEAST_BLOCK_ROWS, 16 * num_segments)
+    first_in_blocks = functools.partial(_first_rows, num_segments=num_segments, block=block)
+
+    def at_once(ids: Array) -> Array:
+        return scatter("min", row_ids, ids, num_segments, INT32_MAX)
+
+    if 2 * block > ids.shape[0]:
+        return at_once(ids)
+    return jax.lax.platform_dependent(ids, cpu=first_in_blocks, default=at_once)
+
+
+def _first_rows(ids: Array, num_segments: int, block: int) -> Array:
+    """First rows, looked for a block at a time until every segment is found.
+
+    With few segments most rows are only counted: 10 million rows of 1000 segments take 12 ms, and
+    one scatter of all rows 110 ms.
+    """
+    num_rows = ids.shape[0]
+    count = jnp.sum(count_rows(ids, num_segments) > 0, dtype=jnp.int32)
+
+    def is_searching(state: tuple[Array, Array]) -> Array:
+        start, first = state
+        num_found = jnp.sum(first < INT32_MAX, dtype=jnp.int32)
+        return (start < num_rows) & (num_found < count)
+
+    def search(state: tuple[Array, Array]) -> tuple[Array, Array]:
+        start, first = state
+        start = jnp.minimum(start, np.int32(num_rows - block))
+        own = jax.lax.dynamic_slice_in_dim(ids, start, block)
+        row_ids = start + jax.lax.iota(jnp.int32, block)
+        found = scatter("min", row_ids, own, num_segments, INT32_MAX)
+        return start + np.int32(block), jnp.minimum(first, found)
+
+    none = jnp.full(num_segments, INT32_MAX)
+    state = like_varying((jnp.int32(0), none), ids)
+    return jax.lax.while_loop(is_searching, search, state)[1]

@@ -50,6 +50,14 @@ Keys and their runs:
 - `segments_of`: runs as the segments of a reduction.
 - `factorize_columns`: group ids of checked key columns.
 - `keys_of_groups`: keys of the groups, padded with zeros.
+- `reduce_columns`: `reduce_by_key` of checked arguments.
+- `reduce_numbered`: keys and reductions of numbered groups.
+- `has_sum_kernel`: whether a kernel sums the rows of each key.
+- `can_index`: whether keys are integers that may index a table.
+- `LEAST_INDEXED_ROWS`: rows from which on such a table pays.
+- `ranges_of`: least and greatest key of each column.
+- `reduce_indexed`: reductions of keys in known ranges, by segment.
+- `take_indexed`: keys and reductions of the segments that have rows.
 - `unique_columns_of`: distinct keys, row ids, inverse and counts.
 - `most_keys`: upper bound of the keys of a set operation.
 - `without_ids`: sorted keys without their segment ids.
@@ -116,6 +124,7 @@ from ._asof_rule import (
 )
 from ._bucket import as_bucket_ids, group_by_bucket
 from ._compact import as_mask, as_masked_rows, select_rows
+from ._direct_index import can_index, ranges_of, reduce_indexed, take_indexed
 from ._factorize import factorize_columns, keys_of_groups
 from ._histogram import as_digit_arguments, as_histogram_arguments, count_digits, count_rows
 from ._join import How, KeyedHow, as_pair_capacity, as_sides, match_sides, pairs_of_sides
@@ -126,7 +135,15 @@ from ._operator_scan import scan_by_operator, where_rows
 from ._quantile import Interpolation, as_quantile_arguments, interpolated, quantile_dtype
 from ._quantile_ranks import quantile_positions
 from ._radix_sort import argsort_columns
-from ._reduce_by_key import as_reduction, of_runs, segments_of
+from ._reduce_by_key import (
+    LEAST_INDEXED_ROWS,
+    as_reduction,
+    has_sum_kernel,
+    of_runs,
+    reduce_columns,
+    reduce_numbered,
+    segments_of,
+)
 from ._runs import KeyRuns, find_runs, runs_of_words
 from ._searchsorted import as_search, check_same_columns
 from ._segment_ops import REDUCTIONS, Segments, as_averaged, as_summed, quotient, root_of
@@ -147,6 +164,7 @@ from ._sides import KeySides, as_key_sides, check_rows_of_sides, stack_columns
 from ._unique import unique_columns_of
 
 __all__ = [
+    "LEAST_INDEXED_ROWS",
     "REDUCTIONS",
     "AsofRule",
     "Candidate",
@@ -182,6 +200,7 @@ __all__ = [
     "as_segments",
     "as_sides",
     "as_summed",
+    "can_index",
     "check_merged_rows",
     "check_rows_of_sides",
     "check_same_columns",
@@ -193,6 +212,7 @@ __all__ = [
     "find_positions",
     "find_runs",
     "group_by_bucket",
+    "has_sum_kernel",
     "head_flags",
     "interpolated",
     "is_member",
@@ -206,6 +226,10 @@ __all__ = [
     "quantile_dtype",
     "quantile_positions",
     "quotient",
+    "ranges_of",
+    "reduce_columns",
+    "reduce_indexed",
+    "reduce_numbered",
     "reduce_on_one_device",
     "reduce_rows",
     "root_of",
@@ -219,6 +243,7 @@ __all__ = [
     "select_rows",
     "split_words",
     "stack_columns",
+    "take_indexed",
     "unique_columns_of",
     "where_rows",
     "without_ids",

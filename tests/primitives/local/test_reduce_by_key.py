@@ -252,6 +252,16 @@ def test_sums_are_in_the_order_of_the_rows(name, dtype):
                 oracles.assert_same_bits(actual.values, wanted)
 
 
+@functools.partial(jax.jit, static_argnums=(3, 4))
+def by_definition(keys, values, num_valid, ops, capacity):
+    """The sort and the runs of equal keys, whatever serves on this platform."""
+    columns = keys if isinstance(keys, tuple) else (keys,)
+    columns, reduced, count = _reduce_by_key._reduce_runs(
+        columns, values, num_valid, ops, capacity, False, 0
+    )
+    return local.ReducedRuns(columns if isinstance(keys, tuple) else columns[0], reduced, count)
+
+
 @needs_kernels
 @pytest.mark.parametrize(
     ("dtype", "value_dtype"),
@@ -266,32 +276,131 @@ def test_sums_are_in_the_order_of_the_rows(name, dtype):
         ("pair", "float16"),
     ],
 )
-def test_the_kernel_agrees_with_the_sort(dtype, value_dtype, monkeypatch):
+def test_the_kernel_agrees_with_the_sort(dtype, value_dtype):
     num_rows, is_pair = 40_000, dtype == "pair"
     key_dtype = np.dtype("int16" if is_pair else dtype)
     keys = [make_keys(name, num_rows, key_dtype) for name in distributions_for(key_dtype)]
     if is_pair:
         keys = [(key, make_keys("zipf", num_rows, np.int32)) for key in keys]
-    values = unlike_numbers(num_rows).astype(jnp.dtype(value_dtype))
-    cases = [
-        (key, values, num_valid, capacity)
-        for key in keys
-        for num_valid, capacity in ((num_rows, num_rows), (num_rows - 7, 100), (0, 100), (9, 0))
-    ]
-    asked = []
-    has_kernel = _reduce_by_key._has_kernel
-    monkeypatch.setattr(
-        _reduce_by_key, "_has_kernel", lambda *args: asked.append(has_kernel(*args)) or asked[-1]
+    values = jnp.asarray(unlike_numbers(num_rows).astype(jnp.dtype(value_dtype)))
+    for key in jax.tree.map(jnp.asarray, keys):
+        columns = key if is_pair else (key,)
+        assert _reduce_by_key.has_sum_kernel(columns, values, jnp.int32(num_rows))
+        for num_valid, capacity in ((num_rows, num_rows), (num_rows - 7, 100), (0, 100), (9, 0)):
+            native = jax.jit(sums, static_argnums=3)(key, values, num_valid, capacity)
+            expected = by_definition(key, [values], jnp.int32(num_valid), ("sum",), capacity)
+            oracles.assert_same_bits(native, expected._replace(values=expected.values[0]))
+
+
+# Several ops, and integer keys of a small range, which index a table
+
+INDEXED_ROWS = _reduce_by_key.LEAST_INDEXED_ROWS + 3
+
+
+def small_range(least, num_keys, dtype, seed=0):
+    keys = np.random.default_rng(seed).integers(0, num_keys, INDEXED_ROWS)
+    return (np.asarray(least).astype(dtype) + keys.astype(dtype)).astype(dtype)
+
+
+KEYS_TO_INDEX_BY = {
+    "int64": lambda: small_range(-500, 1000, np.int64),
+    "least int64": lambda: small_range(-(2**63), 9, np.int64),
+    "greatest uint64": lambda: small_range(2**64 - 1000, 1000, np.uint64),
+    "uint32 past the range of int32": lambda: small_range(2**31 - 50, 100, np.uint32),
+    "all of int8": lambda: small_range(-128, 256, np.int8),
+    "uint16": lambda: small_range(0, 2**16, np.uint16),
+    "bool": lambda: small_range(0, 2, np.bool_),
+    "one key": lambda: np.full(INDEXED_ROWS, -7, np.int32),
+    "few, far apart": lambda: small_range(0, 40, np.int64) << 50,
+    "as many as rows": lambda: small_range(0, INDEXED_ROWS, np.int32),
+    "three columns": lambda: (
+        small_range(-2, 5, np.int64),
+        small_range(0, 2, np.bool_, seed=1),
+        small_range(200, 56, np.uint8, seed=2),
+    ),
+    "columns that fit only alone": lambda: (
+        small_range(0, 50_000, np.int32),
+        small_range(0, 50_000, np.int32, seed=1),
+    ),
+    "with floats": lambda: (small_range(0, 9, np.int8), small_range(0, 9, np.float32, seed=1)),
+}
+
+
+@pytest.mark.parametrize("name", KEYS_TO_INDEX_BY)
+def test_every_choice_has_the_bits_of_the_sort(name):
+    keys = jax.tree.map(jnp.asarray, KEYS_TO_INDEX_BY[name]())
+    floats = jnp.asarray(unlike_numbers(INDEXED_ROWS))
+    integers = jnp.asarray(np.random.default_rng(4).integers(-9, 9, INDEXED_ROWS))
+    ops = ("sum", "count", "first", "min")
+    values = [floats, floats, floats, integers]
+    for some, capacity in ((ops, INDEXED_ROWS), (("sum",), 5)):
+        leaves = values[: len(some)]
+        for num_valid in (INDEXED_ROWS - 9, 0):
+            with noting((num_valid, capacity, some)):
+                actual = local.reduce_by_key(
+                    keys, leaves, list(some), capacity=capacity, num_valid=num_valid
+                )
+                expected = by_definition(keys, leaves, jnp.int32(num_valid), some, capacity)
+                oracles.assert_same_bits(actual, expected)
+
+
+def test_indexed_sums_can_be_differentiated():
+    keys = jnp.asarray(small_range(3, 11, np.int64))
+    values, weights = jnp.asarray(unlike_numbers(INDEXED_ROWS)), jnp.arange(1.0, 21)
+
+    def weighed(values):
+        found = local.reduce_by_key(keys, [values, values], ["sum", "max"], capacity=20)
+        return jnp.sum(weights * found.values[0]) + jnp.sum(found.values[1])
+
+    found = jax.jit(jax.grad(weighed))(values)
+    is_greatest = np.zeros(INDEXED_ROWS)
+    for key in range(3, 14):
+        rows = np.flatnonzero(np.asarray(keys) == key)
+        is_greatest[rows[np.argmax(np.asarray(values)[rows])]] = 1
+    np.testing.assert_array_equal(found, weights[keys - 3] + is_greatest)
+
+
+def test_a_batch_of_indexed_and_other_keys():
+    keys = jnp.stack([small_range(0, 9, np.int64), small_range(0, 9, np.int64) << 40])
+    values = jnp.asarray(unlike_numbers(2 * INDEXED_ROWS).reshape(2, -1))
+
+    def reduce(keys, values):
+        return local.reduce_by_key(keys, [values, values], ["sum", "count"], capacity=12)
+
+    actual = jax.vmap(reduce)(keys, values)
+    for row in range(2):
+        oracles.assert_same_bits(
+            jax.tree.map(lambda leaf, row=row: leaf[row], actual), reduce(keys[row], values[row])
+        )
+
+
+@pytest.mark.parametrize("spread", ["both", "keys", "values"])
+def test_indexed_keys_of_each_shard(spread):
+    mesh = shardings.make_mesh(2)
+    keys = jnp.stack([small_range(0, 9, np.int64), small_range(0, 9, np.int64, 1) << 40])
+    values = jnp.asarray(unlike_numbers(2 * INDEXED_ROWS).reshape(2, -1))
+    rows, same = jax.P(mesh.axis_names), jax.P()
+    key_rows, value_rows = (
+        rows if spread in ("both", name) else same for name in ("keys", "values")
     )
-    native = [jax.jit(sums, static_argnums=3)(*case) for case in cases]
-    assert asked
-    assert all(asked)
-    monkeypatch.setattr(_reduce_by_key, "_has_kernel", lambda *args: False)
-    jax.clear_caches()
-    by_sort = jax.jit(lambda *case: sums(*case), static_argnums=3)
-    for result, case in zip(native, cases, strict=True):
-        oracles.assert_same_bits(result, by_sort(*case))
-    jax.clear_caches()
+
+    def of_shard(keys, values):
+        ops = ["sum", "count"]
+        found = local.reduce_by_key(keys[0], [values[0]] * 2, ops, capacity=12)
+        return jax.tree.map(lambda leaf: leaf[None], found)
+
+    specs = local.ReducedRuns(key_rows, [rows, rows], key_rows)
+    mapped = jax.shard_map(of_shard, mesh=mesh, in_specs=(key_rows, value_rows), out_specs=specs)
+    actual = jax.jit(mapped)(keys, values)
+    for shard in range(2):
+        at_keys, at_values = (shard if spec == rows else 0 for spec in (key_rows, value_rows))
+        expected = local.reduce_by_key(
+            keys[at_keys], [values[at_values]] * 2, ["sum", "count"], capacity=12
+        )
+        oracles.assert_same_bits(actual.unique_keys[at_keys], expected.unique_keys)
+        assert actual.num_runs[at_keys] == expected.num_runs
+        for leaf, wanted in zip(actual.values, expected.values, strict=True):
+            oracles.assert_same_bits(leaf[shard], wanted)
 
 
 def test_sums_of_zeros_and_nans():

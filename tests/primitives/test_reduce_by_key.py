@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`reduce_by_key` of whole arrays on one device, which an eager call sizes as it goes."""
+
+import gc
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import oracles
+import pandas as pd
+import pytest
+from jaxframes import primitives
+from jaxframes.primitives import CapacityError, _eager_reduction, local
+from on_shards import noting
+
+NUM_ROWS = 70_000
+OPS = ("sum", "min", "count", "all")
+
+
+def integers(num_keys, dtype=np.int64, seed=0):
+    return np.random.default_rng(seed).integers(0, num_keys, NUM_ROWS).astype(dtype)
+
+
+KEYS = {
+    "dense": lambda: integers(1000) - 500,
+    "dense, as many as rows": lambda: integers(NUM_ROWS),
+    "few, far apart": lambda: integers(1000) << 40,
+    "many, far apart": lambda: integers(NUM_ROWS) << 40,
+    "floats": lambda: np.where(integers(9) == 0, np.nan, integers(50, seed=1) / 7 - 3),
+    "bool": lambda: integers(2, np.bool_),
+    "one key": lambda: integers(1, np.int8),
+    "digits": lambda: (integers(7, np.int8), integers(2, np.bool_, 1), integers(30, seed=2)),
+    "two words": lambda: (integers(90), integers(90, seed=1) / 7),
+}
+
+
+def expected_runs(keys, values, ops, num_valid):
+    columns = keys if isinstance(keys, tuple) else (keys,)
+    rows = pd.DataFrame({"value": values, **dict(enumerate(columns))})[:num_valid]
+    groups = rows.groupby(list(range(len(columns))), dropna=False).value
+    reduced = [groups.agg((lambda x: (x != 0).all()) if op == "all" else op) for op in ops]
+    unique_keys = reduced[0].index.to_frame()
+    return [unique_keys[i].to_numpy() for i in range(len(columns))], reduced
+
+
+@pytest.mark.parametrize("name", KEYS)
+def test_an_eager_call_has_one_row_for_each_key(name):
+    keys = KEYS[name]()
+    values = np.random.default_rng(3).standard_normal(NUM_ROWS)
+    on_device = jax.tree.map(jnp.asarray, keys)
+    cases = ((OPS, NUM_ROWS, None), (("sum",), NUM_ROWS - 5, lambda count: count + 2))
+    for ops, num_valid, capacity in cases:
+        columns, reduced = expected_runs(keys, values, ops, num_valid)
+        with noting((ops, num_valid)):
+            found = primitives.reduce_by_key(
+                on_device, [values] * len(ops), list(ops), capacity=capacity, num_valid=num_valid
+            )
+            count, room = len(reduced[0]), 2 * (capacity is not None)
+            assert found.num_runs == count
+            is_tuple = isinstance(keys, tuple)
+            unique_keys = found.unique_keys if is_tuple else (found.unique_keys,)
+            for column, wanted in zip(unique_keys, columns, strict=True):
+                oracles.assert_same_bits(column[:count], wanted.astype(column.dtype))
+                assert column[count:].tolist() == [0] * room
+            for leaf, wanted in zip(found.values, reduced, strict=True):
+                np.testing.assert_allclose(leaf[:count], wanted, rtol=1e-12, atol=1e-9)
+                assert leaf[count:].tolist() == [0] * room
+
+
+@pytest.mark.parametrize("name", ["dense", "many, far apart", "digits", "two words"])
+def test_eager_and_traced_calls_have_the_same_bits(name):
+    keys = jax.tree.map(jnp.asarray, KEYS[name]())
+    values = jnp.asarray(np.random.default_rng(3).standard_normal(NUM_ROWS))
+
+    def reduce(keys, values, capacity=None):
+        leaves, ops = [values, values], ["var", "first"]
+        return primitives.reduce_by_key(keys, leaves, ops, capacity=capacity)
+
+    eager = reduce(keys, values)
+    count = int(eager.num_runs)
+    traced = jax.jit(reduce, static_argnames="capacity")(keys, values, capacity=count)
+    oracles.assert_same_bits(eager, traced)
+    # A traced call cannot know the count: a function sizes it by the number of rows.
+    traced = jax.jit(lambda *args: reduce(*args, capacity=lambda rows: rows // 2))(keys, values)
+    assert traced.num_runs == count
+    assert traced.values[0].shape == (NUM_ROWS // 2,)
+
+
+def test_ranges_are_known_as_long_as_keys_live():
+    keys = jnp.asarray(integers(1000))
+    gc.collect()
+    before = dict(_eager_reduction._RANGES)
+    for num_valid in (NUM_ROWS, 10, NUM_ROWS):
+        found = primitives.reduce_by_key(keys, keys, "sum", num_valid=num_valid)
+        wanted = np.unique(np.asarray(keys[:num_valid]))
+        np.testing.assert_array_equal(found.unique_keys, wanted)
+    assert len(_eager_reduction._RANGES) == len(before) + 2
+    del keys, found
+    gc.collect()
+    assert before == _eager_reduction._RANGES
+
+
+def test_derivatives_of_an_eager_call():
+    keys = jnp.asarray(integers(9))
+    values = jnp.asarray(np.random.default_rng(3).standard_normal(NUM_ROWS))
+
+    def of_squares(values):
+        return jnp.sum(primitives.reduce_by_key(keys, values, "sum").values ** 2)
+
+    totals = local.reduce_by_key(keys, values, "sum", capacity=9).values
+    np.testing.assert_allclose(jax.grad(of_squares)(values), 2 * totals[keys], rtol=1e-12)
+
+
+@pytest.mark.checks_arguments
+def test_refuses_capacities_that_are_too_small():
+    for keys in (jnp.asarray(integers(1000)), jnp.arange(5)):
+        num_keys = len(np.unique(np.asarray(keys)))
+        for capacity in (3, lambda count: 3):
+            with pytest.raises(CapacityError) as raised:
+                primitives.reduce_by_key(keys, keys, "sum", capacity=capacity)
+            assert str(raised.value) == (
+                f"reduce_by_key: {num_keys} rows do not fit a capacity of 3. Call again with "
+                f"capacity={num_keys} or more."
+            )
