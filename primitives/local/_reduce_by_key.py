@@ -231,16 +231,13 @@ def _reduce_on_cpu(
     def varying(reduce: Callable[..., Any]) -> Callable[..., Any]:
         # Both branches must vary over the same mesh axes.
         def reduce_and_mark(*arguments: Any) -> Any:
-            keys, reduced, count = reduce(*arguments)
-            keys, count = like_varying((keys, count), *columns, num_valid)
-            return (
-                keys,
-                [
-                    like_varying(total, leaf, *columns, num_valid)
-                    for total, leaf in zip(reduced, leaves, strict=True)
-                ],
-                count,
-            )
+            keys, reduced, count = like_varying(reduce(*arguments), *columns, num_valid)
+            pairs = zip(names, reduced, leaves, strict=True)
+            reduced = [
+                total if name == "count" else like_varying(total, leaf)
+                for name, total, leaf in pairs
+            ]
+            return keys, reduced, count
 
         return reduce_and_mark
 

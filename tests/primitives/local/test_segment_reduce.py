@@ -9,6 +9,7 @@ import numpy as np
 import oracles
 import pytest
 from jax.test_util import check_grads
+from jaxframes import shardings
 from jaxframes.primitives import local
 from jaxframes.primitives.contract._segment_forms import HAVE_DDOF, SEGMENT_OPS
 from jaxframes.primitives.local import _segments
@@ -127,6 +128,28 @@ def test_counts_of_more_rows_than_a_block():
         expected = np.bincount(ids[:num_rows][ids[:num_rows] >= 0], minlength=6)[:5]
         counts = local.segment_count(ids[:num_rows], 5)
         oracles.assert_same_bits(counts, expected.astype(np.int32))
+
+
+@pytest.mark.parametrize("late_row", [0, 70_000, 199_998])
+def test_first_rows_of_many_blocks(late_row):
+    # The search for first rows ends in the block that brings the last segment.
+    num_rows, num_segments = 200_000, 6
+    rng = np.random.default_rng(0)
+    ids = rng.choice(np.array([0, 1, 3, 7, -1], np.int32), num_rows)
+    ids[late_row] = 4
+    rows = np.arange(num_rows, dtype=np.int32)
+    expected = [int(np.flatnonzero(ids == segment)[0]) for segment in (0, 1, 3, 4)]
+
+    def first(ids):
+        return local.segment_first(rows, ids, num_segments, num_valid=num_rows - 1, fill_value=-1)
+
+    wanted = [*expected[:2], -1, *expected[2:], -1]
+    assert jax.jit(first)(ids).tolist() == wanted
+    assert jax.vmap(first)(np.stack([ids, ids[::-1]]))[0].tolist() == wanted
+    mesh = shardings.make_mesh(2)
+    spec = jax.P(mesh.axis_names)
+    mapped = jax.shard_map(first, mesh=mesh, in_specs=spec, out_specs=spec)
+    assert jax.jit(mapped)(np.concatenate([ids, ids])).tolist() == 2 * wanted
 
 
 def test_padding_never_passes_for_a_row():
