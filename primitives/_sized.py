@@ -75,7 +75,7 @@ def sized(
     return rows, count, *rest
 
 
-def capacity_for(count: int, capacity: Callable[[int], int] | None, caller: str) -> int:
+def capacity_for(count: int, capacity: Any, caller: str) -> int:
     """The rows of an eager result: the true count, or what a function of it returns.
 
     Raises:
