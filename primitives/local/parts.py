@@ -12,7 +12,6 @@ Arguments. Each function checks the arguments of one op and returns what the op 
 - `as_digit_arguments`: keys and digit of `digit_histogram`.
 - `as_histogram_arguments`: column, edges and weights of `histogram`.
 - `as_key_sides`: key columns of two sides.
-- `as_mask`: mask of `compact`, one flag for each row.
 - `as_masked_rows`: rows, mask and capacity of `compact`.
 - `as_pair_capacity`: capacity of the pairs of a join.
 - `as_quantile_arguments`: column and quantiles of `quantile`.
@@ -123,7 +122,7 @@ from ._asof_rule import (
     split_words,
 )
 from ._bucket import as_bucket_ids, group_by_bucket
-from ._compact import as_mask, as_masked_rows, select_rows
+from ._compact import as_masked_rows, select_rows
 from ._direct_index import can_index, ranges_of, reduce_indexed, take_indexed
 from ._factorize import factorize_columns, keys_of_groups
 from ._histogram import as_digit_arguments, as_histogram_arguments, count_digits, count_rows
@@ -187,7 +186,6 @@ __all__ = [
     "as_digit_arguments",
     "as_histogram_arguments",
     "as_key_sides",
-    "as_mask",
     "as_masked_rows",
     "as_pair_capacity",
     "as_quantile_arguments",
