@@ -36,17 +36,17 @@ def compact(
         rows: any pytree of arrays with the same leading axis; None for the ids of the rows alone.
         mesh: mesh of the rows; one device by default.
         capacity: rows of the result. Static. Left out, an eager call returns the selected rows
-            and no more; a traced one has room for all rows.
+            exactly; a traced one has a capacity of all rows.
         num_valid: number of valid rows, at the front; all rows by default.
         return_index: whether the ids of the rows come with them, int32.
         axis: mesh axis or axes of the rows; all axes of the mesh by default.
         transport: transport of the rows; see `collective.partition`.
 
     Returns:
-        `Compacted(rows, row_ids, count)`; the first `count` rows are meaningful, and zeros fill the
-        rest. `row_ids` is None unless `return_index` is true or `rows` is None. On a mesh they are
-        sharded by rows where it divides their number. Traced, `count` may pass the capacity: rows
-        did not fit then.
+        `Compacted(rows, row_ids, count)`; the first `count` rows are meaningful, and padding is
+        zero. `row_ids` is None unless `return_index` is true or `rows` is None. On a mesh they are
+        sharded by rows if it divides their number. Traced, `count` may pass the capacity: rows did
+        not fit then.
 
     Raises:
         CapacityError: an eager call was given too small a capacity.

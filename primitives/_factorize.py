@@ -45,8 +45,8 @@ def factorize(
     Returns:
         `Factorized(group_ids, unique_keys, row_ids, count)`: the number of each row's key, -1 in
         padding; the distinct keys by number, as those of their first rows; these rows, `None`
-        unless asked for; and how many there are. The first `count` keys are meaningful, zeros stand
-        behind them. On a mesh all are sharded by rows where it divides their number.
+        unless requested; and how many there are. The first `count` keys are meaningful, zeros stand
+        behind them. On a mesh all are sharded by rows if it divides their number.
 
     Raises:
         CapacityError: an eager call was given too small a capacity.

@@ -31,11 +31,11 @@ def gather_rows(
         rows: any pytree of arrays with the same leading axis, of any length.
         global_ids: the rows that are wanted, integers of shape `(ids,)`, of any length.
         mesh: mesh of the rows and the ids.
-        axis: mesh axis or axes that they lie along; all axes of the mesh if left out.
+        axis: mesh axis or axes that they lie along; all axes of the mesh by default.
         transport: how ids and rows travel; see `collective.partition`.
 
     Returns:
-        The rows in the order of the ids, sharded by rows where the mesh divides their number. An
+        The rows in the order of the ids, sharded by rows if the mesh divides their number. An
         id outside `[0, rows)` gives zeros.
 
     Raises:

@@ -38,7 +38,7 @@ def isin(
         transport: transport of the rows; see `collective.partition`.
 
     Returns:
-        A flag for each row, False in padding; on a mesh they are sharded by rows where it divides
+        A flag for each row, False in padding; on a mesh they are sharded by rows if it divides
         their number.
 
     Raises:

@@ -45,7 +45,7 @@ def join(
     axis: str | tuple[str, ...] | None = None,
     transport: Transport = "auto",
 ) -> Joined:
-    """Pairs the rows of two sides whose keys are equal, on one device or over a mesh.
+    """Pairs rows of two sides with equal keys, on one device or over a mesh.
 
     Gather the rows by the returned ids: `values[joined.left_rows]`, or over a
     mesh `gather_rows(values, joined.left_rows, mesh)`.
@@ -55,7 +55,7 @@ def join(
             of any length. NaN matches NaN, and -0.0 matches 0.0, as in pandas.
         right_keys: the same number of columns, of the same dtypes, each of shape `(right_rows,)`.
         mesh: mesh of the rows of both sides; one device by default.
-        how: which rows come out, and in which order, which is pandas':
+        how: the kind of join, with pandas' order of rows:
 
             - `"inner"`: pairs, ordered by left row, then right row.
             - `"left"`: the same, plus left rows without a match, in order.
@@ -67,34 +67,34 @@ def join(
             - `"cross"`: every left row with every right row, by left row, then right row. Keys are
               not compared, so those of the sides may differ in number and dtype.
 
-        capacity: pairs that the result has room for. Static. Left out, an eager call counts the
+        capacity: most pairs of the result. Static. Left out, an eager call counts the
             pairs first and returns these and no more; given a function, it has room for as many as
             that makes of their number. A traced call must be given a number, except for semi and
             anti joins (by default all left rows) and cross joins (by default all pairs of rows).
         num_valid: numbers of valid rows of the left and the right side, at their fronts; all rows
-        by default.
+            by default.
         axis: mesh axis or axes of the rows; all axes of the mesh by default.
         transport: transport of the rows; see `collective.partition`.
 
     Returns:
         `Joined(left_rows, right_rows, count, num_unmatched_left, num_unmatched_right)`. Row ids are
         positions in the left and the right side, -1 for no match, on both sides behind the last
-        pair, and on the right side of a semi or anti join. On a mesh they are sharded by rows where
-        it divides their number. Traced, `count` may pass the capacity: pairs did not fit then. The
+        pair, and on the right side of a semi or anti join. On a mesh they are sharded by rows if it
+        divides their number. Traced, `count` may pass the capacity: pairs did not fit then. The
         counts are exact below `2**31 - 1`, and that number from there on.
 
     Raises:
         CapacityError: an eager call was given too small a capacity.
         TypeError: dtypes of the sides differ or cannot be keys, `capacity` is traced, or `mesh` is
             not a mesh.
-        ValueError: numbers of columns or lengths differ, `how` is none of the above, `capacity`
+        ValueError: numbers of columns or lengths differ, `how` is unknown, `capacity`
             is left out of a traced join that needs it, or an eager join has 2^31 - 1 pairs or more.
 
     Cost:
-        Work O(left_rows + right_rows + capacity) on CPU where the columns fit one word of 64 bits
-        together; else that of a sort of both sides. An eager left or inner join on one device whose
-        right side has distinct integers that are close together, and a right join whose left side
-        has, looks rows up in a table of them, wherever it runs. Communication: that of
+        Work O(left_rows + right_rows + capacity) on CPU if the columns together fit one word of 64
+        bits; otherwise that of a sort of both sides. An eager left or inner join on one device
+        whose right side has distinct integers that are close together, and a right join whose left
+        side has, looks rows up in a table of them, wherever it runs. Communication: that of
         `collective.join`.
 
     Guarantees:

@@ -30,10 +30,10 @@ def join_asof(
     axis: str | tuple[str, ...] | None = None,
     transport: Transport = "auto",
 ) -> Int[Array, " left_rows"]:
-    """Finds, for each left row, the right row whose time is closest, on one device or over a mesh.
+    """Finds the right row with the closest time for each left row, on one device or over a mesh.
 
-    Gather the rows by the returned ids: `values[right_rows]`, where there is a match, or
-    over a mesh `gather_rows(values, right_rows, mesh)`, which gives zeros where there is none.
+    Gather the rows by the returned ids: `values[right_rows]`, for rows with a match, or
+    over a mesh `gather_rows(values, right_rows, mesh)`, which gives zeros for the others.
 
     Args:
         left: times of the left rows, or whatever else is to be compared, in any order, of shape
@@ -42,31 +42,31 @@ def join_asof(
         mesh: mesh of the rows of both sides; one device by default.
         by: keys of the left rows and those of the right ones, each an array or a tuple of arrays,
             that must be equal in rows that match. NaN equals NaN.
-        direction: where the right row may lie.
+        direction: the direction of the search.
 
-            - `"backward"`: the last one whose time is the left row's or before it.
-            - `"forward"`: the first one whose time is the left row's or behind it.
-            - `"nearest"`: whichever of the two is closer; the one before where both are as close.
+            - `"backward"`: the last right row at or before the left row's time.
+            - `"forward"`: the first right row at or after the left row's time.
+            - `"nearest"`: the closer of the two; the earlier one at equal distance.
 
         tolerance: how far the times may be apart, a number of their dtype that is not negative;
-            any distance if left out.
+            unlimited by default.
         allow_exact: whether equal times match.
         num_valid: numbers of valid rows of the left and the right side, at their fronts; all rows
-        by default.
+            by default.
         axis: mesh axis or axes of the rows; all axes of the mesh by default.
         transport: transport of the rows; see `collective.partition`.
 
     Returns:
         For each left row the position of its right row, -1 for no match and in padding.
-        int32, or int64 where a mesh holds more than 2^31 right rows; on a mesh sharded by rows
-        where it divides the number of left rows. Of right rows with the same time the last one
-        matches from behind, the first from before.
+        int32, or int64 if a mesh holds more than 2^31 right rows; on a mesh sharded by rows if
+        it divides the number of left rows. Of right rows with equal times a backward match takes
+        the last, a forward match the first.
 
     Raises:
         TypeError: dtypes of the sides differ or cannot be sorted by, `tolerance` is no number of
             the dtype of the times, or `mesh` is not a mesh.
         ValueError: arrays that are not one-dimensional or differ in length, a negative `tolerance`,
-            a `direction` that is none of the above, `transport` is unknown, or `axis` is not an
+            an unknown `direction`, `transport` is unknown, or `axis` is not an
             axis of the mesh.
 
     Cost:

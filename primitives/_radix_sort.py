@@ -40,7 +40,7 @@ def radix_sort(
         values: a pytree of arrays with leading axis `rows`, which move with their keys.
         descending: the direction, or one direction for each key.
         bits: for integer keys, compare only this many of the lowest bits, as an unsigned number.
-            Static; all bits, in the order of the dtype, if left out. One number, or one for each
+            Static; all bits, in the order of the dtype, by default. One number, or one for each
             key.
         num_valid: number of valid rows, at the front; all rows by default.
         axis: mesh axis or axes of the rows; all axes of the mesh by default.
@@ -48,9 +48,9 @@ def radix_sort(
 
     Returns:
         The sorted keys, an array or a tuple, like the argument; with values `(keys, values)`. The
-        rows that count come first, and what stands behind them means nothing. On a mesh they are
-        sharded by rows; where the mesh does not divide the number of rows, which JAX cannot shard,
-        every device gets the whole.
+        valid rows come first, and the rows after them are arbitrary. On a mesh they are
+        sharded by rows; if the mesh does not divide the number of rows, which JAX cannot shard, it
+        is replicated.
 
     Raises:
         TypeError: a dtype that is not a key dtype, a 64-bit one without x64 mode, or `mesh` is not
@@ -60,7 +60,7 @@ def radix_sort(
 
     Cost:
         Work O(rows x (key bytes + value bytes)) on CPU and GPU. Communication: each row moves
-        once, or twice where one pair of shards holds most rows; see `collective.radix_sort`.
+        once, or twice for skewed keys; see `collective.radix_sort`.
 
     Guarantees:
         Stable, in both directions; deterministic; every shard holds the same number of rows
@@ -184,7 +184,7 @@ def _argsort_on_mesh(
         )
         if valid is None:
             return sorted_ids
-        # Every shard has as many rows that count after the sort as before.
+        # The sort does not change the number of valid rows of a shard.
         is_row = jax.lax.iota(jnp.int32, row_ids.shape[0]) < of_shard
         return jnp.where(is_row, sorted_ids, row_ids)
 

@@ -25,10 +25,10 @@ def rebalance(
 ) -> Partitioned:
     """Distributes the valid rows evenly over the shards of a mesh, keeping their order.
 
-    It takes what `partition` returns, and returns the same form.
+    It accepts and returns rows in the form of `partition`.
 
     Args:
-        rows: any pytree of arrays with the same leading axis, whose length the shards divide.
+        rows: any pytree of arrays with the same leading axis, a multiple of the number of shards.
         num_valid: number of valid rows of each shard, at the front of its piece, integers of
             shape `(num_shards,)`.
         mesh: mesh of the rows.

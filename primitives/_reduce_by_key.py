@@ -46,7 +46,7 @@ def reduce_by_key(
             each distinct key and no more; a traced one has the number of rows as its capacity. A
             function of the number of distinct keys rounds the capacity of an eager call up, so
             that results of nearby lengths share compiled programs.
-        is_sorted: a promise that the keys are sorted, which saves the search for equal keys.
+        is_sorted: promises that the keys are sorted, which saves the search for equal keys.
             Without it keys may come in any order. Static.
         ddof: delta degrees of freedom; "var" and "std" divide by the number of rows minus `ddof`.
             Static.
@@ -56,8 +56,8 @@ def reduce_by_key(
 
     Returns:
         `ReducedRuns(unique_keys, values, num_runs)`, in the order of the keys; the first
-        `num_runs` rows are meaningful, and zeros fill the rest. On a mesh they are sharded by rows
-        where it divides their number. A key has the bits of its first row.
+        `num_runs` rows are meaningful, and padding is zero. On a mesh they are sharded by rows
+        if it divides their number. A key has the bits of its first row.
 
     Raises:
         CapacityError: an eager call was given too small a capacity.

@@ -39,8 +39,8 @@ def run_length_encode(
 
     Returns:
         `RunLengths(unique_keys, run_lengths, num_runs)`, in the order of the rows; the first
-        `num_runs` are meaningful, and zeros fill the rest. On a mesh they are sharded by rows
-        where it divides their number. Keys have the bits of the first row of their run.
+        `num_runs` are meaningful, and padding is zero. On a mesh they are sharded by rows if it
+        divides their number. A key has the bits of the first row of its run.
 
     Raises:
         CapacityError: an eager call was given too small a capacity.

@@ -35,8 +35,8 @@ def inclusive_scan(
 
     Returns:
         A pytree like `x`, of the same dtypes; bool under `"add"` and `"mul"` becomes int32. Padding
-        rows are zero. On a mesh it is sharded by rows; where the mesh does not divide the number of
-        rows, which JAX cannot shard, every device gets the whole.
+        rows are zero. On a mesh it is sharded by rows; if the mesh does not divide the number of
+        rows, which JAX cannot shard, it is replicated.
 
     Raises:
         TypeError: a dtype that `op` does not support, `op` is a function with a result unlike its

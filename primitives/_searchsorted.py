@@ -42,7 +42,7 @@ def searchsorted(
 
     Returns:
         Positions in `[0, rows]`, int32, or int64 where there are more than 2^31 keys and queries.
-        On a mesh they are sharded by rows where it divides the number of queries.
+        On a mesh they are sharded by rows if it divides the number of queries.
 
     Raises:
         TypeError: dtypes of keys and queries differ, or cannot be sorted by; or `mesh` is not a

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Scans of whole arrays that restart where a segment begins."""
+"""Segmented scans of whole arrays."""
 
 import functools
 from typing import Any
@@ -34,8 +34,8 @@ def segmented_scan(
         x: as for `inclusive_scan`.
         op: as for `inclusive_scan`.
         mesh: mesh of the rows; one device by default.
-        head_flags: True where a segment begins, of shape `(rows,)`. The first row begins one
-            anyway.
+        head_flags: True at the first row of each segment, of shape `(rows,)`. The first row always
+            starts a segment.
         segment_ids: an alternative to `head_flags`, integers of shape `(rows,)`: a segment is a run
             of equal ids. Separate runs of the same id are separate segments.
         exclusive: excludes the row itself; the first row of a segment then gets the identity
@@ -59,7 +59,7 @@ def segmented_scan(
         See `collective.segmented_scan`.
 
     Guarantees:
-        As `inclusive_scan`, with the rows of a segment in place of all rows.
+        As `inclusive_scan`, within each segment.
 
     References:
         Blelloch (1990), "Prefix sums and their applications" (segmented scans).

@@ -46,7 +46,7 @@ def segmented_sort(
 
     Returns:
         The sorted keys, an array or a tuple, like the argument; with values `(keys, values)`.
-        The rows that count come first. Sharded as the result of `radix_sort`.
+        Valid rows come first. Sharded like the result of `radix_sort`.
 
     Raises:
         TypeError: a dtype that is not a key dtype, or `segment_ids` that are not integers.

@@ -41,8 +41,8 @@ def set_union(
 
     Returns:
         `KeySet(unique_keys, count)`, ascending, NaN last and once; the first `count` keys are
-        meaningful, and zeros fill the rest. On a mesh they are sharded by rows where it divides
-        their number. A key has the bits of its first row, where rows of `a` precede rows of `b`.
+        meaningful, and padding is zero. On a mesh they are sharded by rows if it divides their
+        number. A key has the bits of its first row, where rows of `a` precede rows of `b`.
 
     Raises:
         CapacityError: an eager call was given too small a capacity.
@@ -94,8 +94,8 @@ def set_intersection(
 
     Returns:
         `KeySet(unique_keys, count)`, ascending, NaN last and once; the first `count` keys are
-        meaningful, and zeros fill the rest. On a mesh they are sharded by rows where it divides
-        their number. A key has the bits of its first row in `a`.
+        meaningful, and padding is zero. On a mesh they are sharded by rows if it divides their
+        number. A key has the bits of its first row in `a`.
 
     Raises:
         CapacityError: an eager call was given too small a capacity.
@@ -147,8 +147,8 @@ def set_difference(
 
     Returns:
         `KeySet(unique_keys, count)`, ascending, NaN last and once; the first `count` keys are
-        meaningful, and zeros fill the rest. On a mesh they are sharded by rows where it divides
-        their number. A key has the bits of its first row in `a`.
+        meaningful, and padding is zero. On a mesh they are sharded by rows if it divides their
+        number. A key has the bits of its first row in `a`.
 
     Raises:
         CapacityError: an eager call was given too small a capacity.

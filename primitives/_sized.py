@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Results of whole arrays with a data-dependent number of rows.
 
-Such a result is one sequence, and a count: its first `count` rows are meaningful, zeros fill the
-rest, and neither depends on the mesh. An eager call without a capacity returns exactly `count`
-rows, and one with too small a capacity raises. A traced call always returns the true count.
+Such a result is one sequence, and a count: its first `count` rows are meaningful, padding is zero,
+and neither depends on the mesh. An eager call without a capacity returns exactly `count` rows, and
+one with too small a capacity raises. A traced call always returns the true count.
 
 A global call `op` is made of the two functions here:
 
@@ -18,7 +18,7 @@ A global call `op` is made of the two functions here:
             run = lambda capacity: _op_on_mesh(placed, row_mesh, capacity, ...)   # jitted
         return Result(*sized("op", run, capacity, most_rows, row_mesh))
 
-where `_op_on_mesh` is `map_front_packed` of what each shard does.
+where `_op_on_mesh` is `map_front_packed` of each shard's function.
 """
 
 import functools
@@ -54,7 +54,7 @@ def sized(
         capacity: the caller's argument: a number, a function that returns it for a count of rows,
             or None for exactly `count` rows.
         most_rows: a capacity that always suffices.
-        row_mesh: where the rows lie; one device if None.
+        row_mesh: the mesh of the rows; one device if None.
 
     Returns:
         `(rows, count, ...)`. Traced: `capacity` rows, or `most_rows` without one.

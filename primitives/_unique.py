@@ -45,9 +45,9 @@ def unique(
 
     Returns:
         `Unique(unique_keys, row_ids, inverse, counts, count)`, ascending, NaN last; the first
-        `count` keys are meaningful, and zeros fill the rest; `None` for results that were not
+        `count` keys are meaningful, and padding is zero; `None` for results that were not
         requested. `inverse` has an entry for each row, zero in padding. On a mesh all are sharded
-        by rows where it divides their number. A key has the bits of its first row.
+        by rows if it divides their number. A key has the bits of its first row.
 
     Raises:
         CapacityError: an eager call was given too small a capacity.

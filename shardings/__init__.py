@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where rows live: meshes, the shardings of rows, and the set-up of several processes."""
+"""Placement of rows: meshes, shardings of rows, and the set-up of several processes."""
 
 from ._host_rows import host_rows
 from ._initialize import initialize

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Checks at the door of the calls that place rows."""
+"""Argument checks of the calls that place rows."""
 
 import operator
 from typing import Any
@@ -15,7 +15,7 @@ MAX_SHARD_ROWS = 2**31 - 1
 
 
 def type_of(value: Any) -> str:
-    """How an error message shows an argument: `int32[5]`, or its Python type."""
+    """Formats an argument for an error message: `int32[5]`, or its Python type."""
     if isinstance(value, jax.Array):
         return str(jax.typeof(value))
     if isinstance(value, np.ndarray):
@@ -26,7 +26,7 @@ def type_of(value: Any) -> str:
 def as_static_int(
     value: Any, caller: str, name: str, lowest: int | None = 0, highest: int | None = None
 ) -> int:
-    """Checks an integer that shapes depend on, and that must be known while tracing."""
+    """Validates a concrete integer that shapes depend on."""
     if isinstance(value, Tracer):
         raise TypeError(
             f"{caller}: {name} must be a Python integer, because shapes depend on it, "
@@ -46,7 +46,7 @@ def as_static_int(
 
 
 def as_rows(rows: Any, caller: str) -> tuple[Any, int]:
-    """Checks that the leaves of a pytree are arrays of equally many rows; returns how many, too."""
+    """Checks that the leaves of a pytree have the same number of rows; returns both."""
     rows = jax.tree.map(lambda leaf: _as_array(leaf, caller), rows)
     leaves = jax.tree.leaves(rows)
     if not leaves:
@@ -60,7 +60,7 @@ def as_rows(rows: Any, caller: str) -> tuple[Any, int]:
 
 
 def as_capacity(capacity: Any, num_rows: int, num_shards: int, caller: str) -> int:
-    """Rows that each shard has room for: as given, or as few as hold all rows."""
+    """Validates the capacity of a shard; by default the smallest one that holds all rows."""
     needed = -(-num_rows // num_shards)
     number = needed if capacity is None else as_static_int(capacity, caller, "capacity")
     if number < needed:
@@ -83,7 +83,7 @@ def _as_array(value: Any, caller: str) -> jax.Array | np.ndarray:
             f"{caller}: rows must be arrays of numbers, got {type_of(array)}. "
             "Encode them as integers first."
         )
-    # A complex number counts as its two halves.
+    # A complex number has two parts.
     part_bytes = array.dtype.itemsize // (2 if array.dtype.kind == "c" else 1)
     if part_bytes == 8 and not is_x64_enabled():
         raise TypeError(

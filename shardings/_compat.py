@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What differs between JAX versions, and the few things whose public spelling is new."""
+"""Differences between JAX versions, and names that recent versions made public."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -12,7 +12,7 @@ MeshLike = Mesh | AbstractMesh
 
 
 def varying_axes(*arrays: Any) -> frozenset[str]:
-    """Mesh axes of the enclosing `shard_map` over which any of the arrays varies."""
+    """The mesh axes of the enclosing `shard_map` that any of the arrays varies over."""
     axes: frozenset[str] = frozenset()
     for array in jax.tree.leaves(arrays):
         axes |= frozenset(jax.typeof(array).manual_axis_type.varying)
@@ -23,8 +23,8 @@ def result_type_of(shape: Sequence[int], dtype: Any, axes: frozenset[str]) -> ja
     """Describes the result of a foreign call that varies over the mesh axes `axes`."""
     if not axes:
         return jax.ShapeDtypeStruct(tuple(shape), dtype)
-    # A manual axis type is accepted only beside a sharding; inside shard_map no row is left to
-    # shard, so the sharding is the empty one on the mesh in scope.
+    # JAX accepts a manual axis type only with a sharding. Inside shard_map nothing is left to
+    # shard, so it is the empty sharding on the mesh in scope.
     return jax.ShapeDtypeStruct(
         tuple(shape),
         dtype,
@@ -34,7 +34,7 @@ def result_type_of(shape: Sequence[int], dtype: Any, axes: frozenset[str]) -> ja
 
 
 def as_varying(tree: Any, axes: frozenset[str] | Sequence[str]) -> Any:
-    """Marks every array of a pytree as varying over `axes`, where it is not marked already."""
+    """Marks every array of a pytree as varying over `axes`, unless it is marked already."""
 
     def mark(array: Any) -> Any:
         missing = tuple(sorted(frozenset(axes) - varying_axes(array)))
@@ -44,7 +44,7 @@ def as_varying(tree: Any, axes: frozenset[str] | Sequence[str]) -> Any:
 
 
 def like_varying(tree: Any, *arrays: Any) -> Any:
-    """Marks every array of a pytree as varying over the axes over which `arrays` vary."""
+    """Marks every array of a pytree as varying over the same axes as `arrays`."""
     return as_varying(tree, varying_axes(*arrays))
 
 
@@ -56,21 +56,21 @@ def shard_map(
 
 
 def is_x64_enabled() -> bool:
-    """Whether JAX has 64-bit types here and now."""
+    """Whether JAX's x64 mode is on."""
     return jax.dtypes.canonicalize_dtype(np.int64).itemsize == 8
 
 
 def explicit_sharding(array: Any) -> Any:
-    """The sharding that an array has by its type, along explicit axes; None where it has none.
+    """The explicit sharding in the type of an array, or None.
 
-    Taking values of a small table at places that are sharded so, JAX has to be told it.
+    A gather from a small table at positions with such a sharding must name it.
     """
     sharding = jax.typeof(array).sharding
     return sharding if any(axis is not None for axis in sharding.spec) else None
 
 
 def has_explicit_axes(mesh: MeshLike, axes: tuple[str, ...] | None = None) -> bool:
-    """Whether any of these axes of the mesh, or of all, has its sharding in the array types."""
+    """Whether any of these mesh axes, by default of all, is Explicit."""
     axes = mesh.axis_names if axes is None else axes
     types = dict(zip(mesh.axis_names, mesh.axis_types, strict=True))
     return any(types[axis] == AxisType.Explicit for axis in axes)

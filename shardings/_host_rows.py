@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rows of which each process has a piece, as one table over the mesh."""
+"""One table over the mesh from the rows of each process."""
 
 from collections.abc import Callable
 from typing import Any
@@ -25,36 +25,35 @@ def host_rows(
     num_rows: int | None = None,
     capacity: int | None = None,
 ) -> ShardedRows:
-    """Builds one row-sharded table of the pieces that the processes have.
+    """Builds one row-sharded table from the pieces of all processes.
 
-    Every process calls this with the same mesh and options; none ever sees the others' rows.
-    Either each gives the rows that it has, as many as it likes, and they are cut over its own
-    devices as `shard_rows` does; or each gives the same function, which is asked for the rows of
-    its own shards.
+    Every process calls this with the same mesh and options; no process sees the rows of another.
+    Each process passes either its own rows, any number of them, which are sharded over its own
+    devices as in `shard_rows`; or the same function, which returns the rows of its shards.
 
     Args:
         rows: this process's rows, a pytree of arrays with the same leading axis, the same dtypes
-            and trailing shapes in every process, also where it has none. Or a function of
-            `(start, stop)` that returns those rows of the whole table, as from a file.
+            and trailing shapes in every process, even without rows. Or a function of
+            `(start, stop)` that returns these rows of the whole table, for example from a file.
         mesh: the mesh, the same in every process, over devices of all of them.
-        axis: mesh axis or axes that rows lie along; all of them if left out. Processes that hold
-            the same shard give the same rows.
-        num_rows: rows of the whole table; goes with a function.
-        capacity: rows that each shard gets room for, the same in every process. Where it is left
-            out, the processes agree on as few as hold all rows.
+        axis: mesh axis or axes of the rows; all axes by default. Processes with the same shard pass
+            the same rows.
+        num_rows: number of rows of the whole table; required with a function.
+        capacity: most rows of a shard, the same in every process. By default the processes agree on
+            the smallest one that holds all rows.
 
     Returns:
         `ShardedRows(rows, layout)`. The order of the rows is that of the shards.
 
     Raises:
         TypeError: an array of anything but numbers, or of 64 bits without x64 mode.
-        ValueError: leaves of different lengths, an axis that the mesh does not have, a mesh
-            without a device of this process, a capacity that does not hold the rows, or `num_rows`
+        ValueError: leaves of different lengths, an unknown axis, a mesh
+            without a device of this process, too small a capacity, or `num_rows`
             without a function.
 
     Cost:
         Rows go from a host to its own devices only. Communication: one integer for each shard,
-        where the capacity is to be agreed on.
+        if no capacity is given.
 
     Example:
         Two processes of two devices:
@@ -96,8 +95,8 @@ def host_rows(
     else:
         if num_rows is not None:
             raise ValueError(
-                f"{caller}: num_rows goes with a function of (start, stop), got "
-                f"num_rows={num_rows} beside arrays. Leave it out."
+                f"{caller}: num_rows requires a function of (start, stop), got "
+                f"num_rows={num_rows} with arrays. Leave it out."
             )
         pieces = _dealt(rows, own_shards, capacity, caller)
 
@@ -115,7 +114,7 @@ def host_rows(
 
 
 def _own_shards(sharding: NamedSharding, shards: int) -> list[int]:
-    """Shards that lie on a device of this process, in order."""
+    """The shards on devices of this process, in order."""
     indices = sharding.addressable_devices_indices_map((shards,)).values()
     return sorted({index[0].start or 0 for index in indices if index is not None})
 
@@ -157,13 +156,13 @@ def _length(piece: Any) -> int:
 def _assembled(
     pieces: dict[int, np.ndarray], shards: int, capacity: int, sharding: NamedSharding
 ) -> jax.Array:
-    """Places one piece on each shard, with zeros behind it up to `capacity` rows."""
+    """Places one piece on each shard, padded with zeros to `capacity` rows."""
 
     any_piece = next(iter(pieces.values()))
 
     def piece_at(index: tuple[slice, ...] | None) -> np.ndarray:
         assert index is not None
-        # Without rows every shard starts at 0, its own or not.
+        # Without rows every shard starts at 0.
         piece = pieces[(index[0].start or 0) // capacity] if capacity else any_piece
         padding = [(0, capacity - piece.shape[0])] + [(0, 0)] * (piece.ndim - 1)
         return np.pad(piece, padding)

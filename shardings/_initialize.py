@@ -16,7 +16,7 @@ class _Arguments(NamedTuple):
     process_id: int | None
 
 
-# What this process was set up with; None until then.
+# The arguments of the first call; None before it.
 _given: _Arguments | None = None
 
 
@@ -28,24 +28,24 @@ def initialize(
     initialization_timeout_seconds: int = 300,
     heartbeat_timeout_seconds: int = 100,
 ) -> None:
-    """Joins this process to the others of the program.
+    """Connects this process to the others of the program.
 
-    Every process runs the same program and calls this first, before anything asks JAX for a
-    device. From then on `jax.devices()` are those of all processes, and a mesh spans them.
-    Under Slurm, Open MPI, Kubernetes and Cloud TPU leave the arguments out: JAX finds the cluster.
-    On CPU the collectives are Gloo's where no other kind was chosen. A second call with the same
+    Every process runs the same program and calls this first, before JAX creates devices. Afterwards
+    `jax.devices()` lists the devices of all processes, and a mesh spans them. Under Slurm, Open
+    MPI, Kubernetes and Cloud TPU omit the arguments: JAX detects the cluster. On CPU the
+    collectives use Gloo, unless another implementation was chosen. A second call with the same
     arguments does nothing.
 
     Args:
         coordinator_address: `host:port` of process 0, reachable from every process.
-        num_processes: processes of the program.
-        process_id: this process, in `[0, num_processes)`.
-        initialization_timeout_seconds: how long to wait for the other processes.
-        heartbeat_timeout_seconds: a process that is silent for so long counts as dead, and the
-            others end, with an error, rather than wait for it.
+        num_processes: number of processes of the program.
+        process_id: id of this process, in `[0, num_processes)`.
+        initialization_timeout_seconds: longest wait for the other processes.
+        heartbeat_timeout_seconds: a process without a heartbeat for this time counts as dead, and
+            the others exit with an error instead of waiting.
 
     Raises:
-        ValueError: an argument out of range, or none was given and no cluster is found.
+        ValueError: an argument is out of range, or missing outside a known cluster.
         RuntimeError: JAX is in use already, this process was set up with other arguments, or the
             coordinator does not answer.
 
@@ -64,7 +64,7 @@ def initialize(
         return
 
     if given.coordinator_address is not None and given.process_id is not None:
-        # JAX's own client ends the whole process where the coordinator cannot be had.
+        # JAX's client ends the whole process if the coordinator does not answer.
         if given.process_id == 0:
             _check_port_is_free(given.coordinator_address)
         else:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Meshes of devices, and the two shardings that rows need."""
+"""Meshes of devices, and the two shardings of rows."""
 
 import math
 
@@ -17,16 +17,15 @@ def make_mesh(
     *,
     axis_type: AxisType = AxisType.Auto,
 ) -> Mesh:
-    """Lays the first devices out along one mesh axis.
+    """Makes a mesh of the first devices along one axis.
 
-    The devices are JAX's, in JAX's order, those of all processes included, so every process
-    builds the same mesh. Build a mesh of several axes with `jax.make_mesh`; every call of this
-    library takes it.
+    The devices are those of all processes in JAX's order, so every process builds the same mesh.
+    Build a mesh of several axes with `jax.make_mesh`; every call of this library accepts it.
 
     Args:
-        num_devices: devices on the mesh; all of them if left out.
+        num_devices: number of devices on the mesh; all devices by default.
         axis_name: name of the axis.
-        axis_type: `Auto` (XLA places what is not said) or `Explicit` (shardings are part of the
+        axis_type: `Auto` (XLA chooses unspecified shardings) or `Explicit` (shardings are part of
             array types).
 
     Returns:
@@ -34,7 +33,7 @@ def make_mesh(
 
     Raises:
         ValueError: `num_devices` is not in `[1, number of devices]`.
-        TypeError: `num_devices` is no integer.
+        TypeError: `num_devices` is not an integer.
 
     Example:
         >>> from jaxframes import shardings
@@ -55,7 +54,7 @@ def make_mesh(
 
 
 def row_axes(mesh: MeshLike, axis: str | tuple[str, ...] | None, caller: str) -> tuple[str, ...]:
-    """The mesh axes that rows lie along: all of them, or those that `axis` names."""
+    """The mesh axes of the rows: those in `axis`, or all axes."""
     if axis is None:
         return tuple(mesh.axis_names)
     axes = tuple(axis) if isinstance(axis, (tuple, list)) else (axis,)
@@ -69,23 +68,23 @@ def row_axes(mesh: MeshLike, axis: str | tuple[str, ...] | None, caller: str) ->
 
 
 def num_shards(mesh: MeshLike, axes: tuple[str, ...]) -> int:
-    """How many pieces the rows are cut into along `axes`."""
+    """The number of shards along `axes`."""
     return math.prod(mesh.shape[name] for name in axes)
 
 
 def row_sharded(mesh: MeshLike, axis: str | tuple[str, ...] | None = None) -> NamedSharding:
-    """The sharding that cuts the leading array axis over a mesh.
+    """Shards the leading array axis over a mesh.
 
     Args:
         mesh: the mesh.
-        axis: mesh axis or axes that rows lie along, the first being the slowest to change; all of
-            them, in the mesh's order, if left out.
+        axis: mesh axis or axes of the rows, the slowest first; all axes in the mesh's order by
+            default.
 
     Returns:
         A `NamedSharding` for arrays of any rank.
 
     Raises:
-        ValueError: `axis` names no axis of the mesh.
+        ValueError: `axis` is not an axis of the mesh.
 
     Example:
         >>> from jaxframes import shardings
@@ -96,7 +95,7 @@ def row_sharded(mesh: MeshLike, axis: str | tuple[str, ...] | None = None) -> Na
 
 
 def replicated(mesh: MeshLike) -> NamedSharding:
-    """The sharding that puts the whole array on every device of a mesh.
+    """Replicates the whole array on every device of a mesh.
 
     Args:
         mesh: the mesh.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How rows lie on a mesh: room for `capacity` rows on each shard, the first of which count."""
+"""The layout of rows on a mesh: `capacity` rows on each shard, with valid rows first."""
 
 import dataclasses
 
@@ -16,23 +16,23 @@ from ._row_axes import RowAxes
 @jax.tree_util.register_dataclass
 @dataclasses.dataclass(frozen=True)
 class RowLayout:
-    """How rows lie on a mesh.
+    """The layout of rows on a mesh.
 
     An array in this layout has `num_shards * capacity` rows. Shard `i` holds the `capacity` rows
-    from `i * capacity` on; the first `counts[i]` of them count, the others are padding.
+    from `i * capacity` on; the first `counts[i]` of them are valid, the others are padding.
 
     A pytree: `counts` is data, the other fields are static, so a layout passes through `jax.jit`
-    and frames of any length share compiled code where their capacities agree.
+    and frames of any length share compiled code if their capacities agree.
 
     Attributes:
         mesh: the mesh.
-        axis: mesh axes that the rows lie along, the slowest first.
-        capacity: rows that each shard has room for.
-        counts: rows of each shard that count, int32 of shape `(num_shards,)`, sharded by rows, so
-            that each shard holds its own.
+        axis: mesh axes of the rows, the slowest first.
+        capacity: number of rows of each shard, padding included.
+        counts: number of valid rows of each shard, int32 of shape `(num_shards,)`, sharded by rows,
+            so that each shard holds its own.
 
     Raises:
-        ValueError: `axis` names no axis of the mesh.
+        ValueError: `axis` is not an axis of the mesh.
 
     Example:
         >>> import jax.numpy as jnp
@@ -60,7 +60,7 @@ class RowLayout:
 
     @property
     def num_shards(self) -> int:
-        """Pieces that the rows are cut into."""
+        """The number of shards."""
         return self._row_axes.num_shards
 
     @property
@@ -70,9 +70,9 @@ class RowLayout:
 
     @property
     def num_rows(self) -> int:
-        """Rows that count, on all shards together, exact past 2^31.
+        """The number of valid rows on all shards, exact past 2^31.
 
-        It waits for `counts`, and where they lie on several processes, all must ask.
+        Waits for `counts`. With several processes all of them must call it.
         """
         counts = self.counts
         if isinstance(counts, jax.Array) and not counts.is_fully_addressable:
@@ -80,7 +80,7 @@ class RowLayout:
         return int(np.asarray(counts).astype(np.int64).sum())
 
     def is_valid(self) -> jax.Array:
-        """Marks the rows that count, bool of shape `(num_shards * capacity,)`."""
+        """Flags the valid rows, bool of shape `(num_shards * capacity,)`."""
 
         def is_valid(counts: jax.Array) -> jax.Array:
             return jax.lax.iota(jnp.int32, self.capacity) < counts

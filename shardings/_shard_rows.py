@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rows from one array, cut evenly over the shards of a mesh."""
+"""Even sharding of the rows of whole arrays."""
 
 from typing import Any, NamedTuple
 
@@ -16,7 +16,7 @@ from ._row_layout import RowLayout
 
 
 class ShardedRows(NamedTuple):
-    """Rows on a mesh, and how they lie there."""
+    """Rows on a mesh and their layout."""
 
     rows: Any
     layout: RowLayout
@@ -29,25 +29,24 @@ def shard_rows(
     *,
     capacity: int | None = None,
 ) -> ShardedRows:
-    """Cuts rows evenly over the shards of a mesh, with padding behind the last row.
+    """Shards rows evenly over a mesh, with padding after the last row.
 
     The rows keep their order: shard 0 gets the first `capacity` rows, shard 1 the next, and the
-    last shards may stay short or empty. The padding is zeros, and the counts say where it begins.
+    last shards may be partly or completely empty. Padding is zero, and the counts give its start.
 
     Args:
-        rows: a pytree of arrays with the same leading axis. A NumPy array goes to each device
-            piece by piece, and on no device as a whole.
+        rows: a pytree of arrays with the same leading axis. A NumPy array is sent to the devices in
+            pieces, never as a whole.
         mesh: the mesh.
-        axis: mesh axis or axes that rows lie along; all of them if left out.
-        capacity: rows that each shard gets room for. Static; as few as hold all rows if left out.
+        axis: mesh axis or axes of the rows; all axes by default.
+        capacity: most rows of a shard. Static; by default the smallest number that holds all rows.
 
     Returns:
         `ShardedRows(rows, layout)`; each leaf has `num_shards * capacity` rows.
 
     Raises:
         TypeError: an array of anything but numbers, or of 64 bits without x64 mode.
-        ValueError: leaves of different lengths, an axis that the mesh does not have, or a
-            capacity that does not hold the rows.
+        ValueError: leaves of different lengths, an unknown axis, or too small a capacity.
 
     Cost:
         Work O(rows). Each row is sent at most once to each device that holds it.
@@ -88,7 +87,7 @@ def _padded(array: jax.Array | np.ndarray, length: int, mesh: MeshLike) -> jax.A
     if isinstance(array, np.ndarray):
         return np.pad(array, padding)
     if has_explicit_axes(mesh):
-        # An array whose type says how its rows are cut cannot have them padded.
+        # An array with an explicit sharding cannot be padded.
         array = jax.device_put(array, replicated(mesh))
     return jnp.pad(array, padding)
 
@@ -96,6 +95,6 @@ def _padded(array: jax.Array | np.ndarray, length: int, mesh: MeshLike) -> jax.A
 def _put(array: jax.Array | np.ndarray, sharding: NamedSharding) -> jax.Array:
     placed = jax.device_put(array, sharding)
     if isinstance(placed, Tracer) and not has_explicit_axes(sharding.mesh):
-        # Under jit XLA takes a device_put for advice, and may place the rows otherwise.
+        # Under jit XLA treats a device_put as advice, and may place the rows differently.
         return jax.lax.with_sharding_constraint(placed, sharding)
     return placed

@@ -48,7 +48,7 @@ def factorize(
     Returns:
         `Factorized(group_ids, unique_keys, row_ids, count)`: the number of each row's key among
         those of all shards, -1 in padding; this shard's part of the distinct keys, as those of
-        their first rows; these rows, `None` unless asked for; and how many keys the part has,
+        their first rows; these rows, `None` unless requested; and how many keys the part has,
         padded with zeros. The parts follow one another in the order of the numbers: with `sort`
         they are ranges of keys, else each key is on the shard of its first row. Numbers and rows
         are int32, or int64 if the mesh holds more than 2^31 rows. `count > capacity` means that

@@ -41,7 +41,7 @@ def merge(
 
     Returns:
         This shard's keys, `a_rows + b_rows` of them, an array or a tuple, like the argument; with
-        values `(keys, values)`. Shares are as in `radix_sort`; zeros fill the rest.
+        values `(keys, values)`. Shares are as in `radix_sort`; padding is zero.
 
     Raises:
         TypeError: dtypes of `a` and `b` differ, or cannot be sorted by.

@@ -49,12 +49,13 @@ def partition(
         transport: how the rows travel; the result is the same, bit for bit.
 
             - `"auto"`: one hop if the longest run is at most 1.25 times the mean, otherwise two;
-            always two on TPU. One hop on every platform for few rows: if `num_shards` times the
-            bytes of a shard's rows are at most 64 KiB. - `"ragged"`: one `ragged_all_to_all` on TPU
-            and GPU, if their XLA compiles it; the same as `"auto"` on CPU. - `"one_hop"`: one
-            `all_to_all` with a capacity of all rows for each pair of shards, which needs
-            `num_shards` times the memory. - `"two_hop"`: two `all_to_all` through an intermediate
-            shard.
+              always two on TPU. One hop on every platform for few rows: if `num_shards` times the
+              bytes of a shard's rows are at most 64 KiB.
+            - `"ragged"`: one `ragged_all_to_all` on TPU and GPU, if their XLA compiles it; the same
+              as `"auto"` on CPU.
+            - `"one_hop"`: one `all_to_all` with a capacity of all rows for each pair of shards,
+              which needs `num_shards` times the memory.
+            - `"two_hop"`: two `all_to_all` through an intermediate shard.
 
     Returns:
         `Partitioned(rows, count)`; the first `count` of `capacity` rows are meaningful.

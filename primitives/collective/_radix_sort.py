@@ -41,7 +41,7 @@ def radix_sort(
         values: a pytree of arrays with leading axis `rows`, which move with their keys.
         descending: the direction, or one direction for each key.
         bits: for integer keys, compare only this many of the lowest bits, as an unsigned number.
-            Static; all bits, in the order of the dtype, if left out. One number, or one for each
+            Static; all bits, in the order of the dtype, by default. One number, or one for each
             key.
         num_valid: number of valid rows of this shard, at its front; all rows by default.
         transport: transport of the rows; see `partition`.

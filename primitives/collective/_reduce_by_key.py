@@ -47,8 +47,8 @@ def reduce_by_key(
 
     Returns:
         `ReducedRuns(unique_keys, values, num_runs)`: this shard's range of the distinct keys, at
-        its front, sorted; `num_runs` are this shard's. Each key is on one shard, and those of a
-        shard are less than those of the next. A key has the bits of its first row.
+        its front, sorted; `num_runs` counts this shard's keys. Each key is on one shard, and the
+        shards' ranges ascend. A key has the bits of its first row.
         `num_runs > capacity` means that keys did not fit.
 
     Raises:
@@ -60,8 +60,8 @@ def reduce_by_key(
     Cost:
         Work O(rows x (key bytes + value bytes)): twice that of `local.reduce_by_key` at most.
         Communication: one `partition` of a row for each distinct key of each shard, and the counts
-            of the splitters, as in `radix_sort`. Of `partials` such rows in total no shard receives
-            more than `partials / num_shards + num_shards`, for any keys.
+        of the splitters, as in `radix_sort`. Of `partials` such rows in total no shard receives
+        more than `partials / num_shards + num_shards`, for any keys.
 
     Guarantees:
         Deterministic; differentiable in `values`. Integers are exact, and wrap. Floats are added

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """A scan by any associative function, in logarithmically many steps over whole arrays.
 
-`jax.lax.associative_scan` puts its parts together by adding zeros, which turns -0.0 into 0.0. This
-one adds -0.0, which leaves every number as it is.
+`jax.lax.associative_scan` assembles its parts by adding zeros, which turns -0.0 into 0.0. This one
+adds -0.0, which changes no number.
 
 References:
     Blelloch (1990), "Prefix sums and their applications", CMU-CS-90-190.

@@ -133,8 +133,8 @@ def ordered_words(
 ) -> tuple[OrderedWord, ...]:
     """Maps key columns, most significant first, to as few words as hold them.
 
-    Neighbouring columns whose bits fit one word together are packed into it, the more significant
-    above. A word has 64 bits where JAX has them, else 32.
+    Adjacent columns are packed into one word if their bits fit, the more significant one above. A
+    word has 64 bits with x64 mode, otherwise 32.
     """
     bits = (None,) * len(keys) if bits is None else bits
     columns = [

@@ -11,7 +11,7 @@ import numpy as np
 from ._arguments import KEY_DTYPES, as_array, fits, is_key_dtype, type_of
 from ._typing import Array
 
-# The place of a name is its number in the C++ kernel.
+# The position of a name is its number in the C++ kernel.
 NAMED_OPERATORS = ("add", "mul", "min", "max")
 NamedOperator: TypeAlias = Literal["add", "mul", "min", "max"]
 Operator: TypeAlias = NamedOperator | Callable[[Any, Any], Any]

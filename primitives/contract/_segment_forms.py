@@ -96,7 +96,7 @@ SEGMENT_FORMS = {
     ),
     "var": SegmentForm(
         "Computes the variance of the rows of each segment.",
-        _FLOAT + " NaN where a segment has no more than `ddof` rows.",
+        _FLOAT + " NaN for a segment of at most `ddof` rows.",
         "NaN",
         "differentiable in `x`",
         "a `psum` of the counts, one of the sums and one of the squares",
@@ -107,9 +107,9 @@ SEGMENT_FORMS = {
     ),
     "std": SegmentForm(
         "Computes the standard deviation of the rows of each segment.",
-        _FLOAT + " NaN where a segment has no more than `ddof` rows.",
+        _FLOAT + " NaN for a segment of at most `ddof` rows.",
         "NaN",
-        "differentiable in `x`, the derivative being zero where all rows are equal",
+        "differentiable in `x`, with a zero derivative if all rows are equal",
         "a `psum` of the counts, one of the sums and one of the squares",
         "[0.5, nan, 0.5]",
         "[0.5 nan 0.82]",
@@ -177,21 +177,22 @@ HAVE_DDOF = ("var", "std")
 
 _X = """x: array of shape `(rows, ...)`, or a pytree of them{sharded}.
     """
-_ROWS = """segment_ids: segment of each row, integers of shape `(rows,)`. Rows with an id outside
-    `[0, num_segments)`, negative ids included, are dropped. num_segments: number of segments.
-    Static.
+_ROWS = """segment_ids: segment of each row, integers of shape `(rows,)`. Rows with an id
+        outside `[0, num_segments)`, negative ids included, are dropped.
+    num_segments: number of segments. Static.
     """
 _SETTINGS = {
     "axis_name": """axis_name: mesh axis of the rows, or a tuple of axes.
     """,
     "mesh": """mesh: mesh of the rows; one device by default.
     """,
-    "num_valid": """num_valid: the rows{sharded} that count, from the front; all if left out.
+    "num_valid": """num_valid: number of valid rows{sharded}, at the front; all rows by default.
     """,
-    "fill_value": """fill_value: what an empty segment gets, a number of the result's dtype;
-        {empty} if left out.
+    "fill_value": """fill_value: result of an empty segment, a number of the dtype of the
+        result; {empty} by default.
     """,
-    "ddof": """ddof: what the number of rows is lessened by in the divisor. Static.
+    "ddof": """ddof: delta degrees of freedom; the divisor is the number of rows minus `ddof`.
+        Static.
     """,
     "scattered": """scattered: give each shard only its piece of the segments. Static.
     """,
@@ -252,7 +253,7 @@ def documented(op: str, parameters: tuple[str, ...], level: str) -> Callable[[Fu
         returns += {
             "local": " Row ids are int32.",
             "collective": " Row ids are global, `shard * rows + row`.",
-            "global": " Row ids are places in `x`.",
+            "global": " Row ids are positions in `x`.",
         }[level]
     guarantees = f"Deterministic; {form.derivative}.{form.notes}"
     sections = {

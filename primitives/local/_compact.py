@@ -45,13 +45,13 @@ def compact(
     Args:
         mask: one flag per row, bool of shape `(rows,)`.
         rows: any pytree of arrays with the same leading axis; None for the ids of the rows alone.
-        capacity: rows that the result has room for. Static; all rows if left out.
+        capacity: rows that the result has room for. Static; all rows by default.
         num_valid: number of valid rows, at the front; all rows by default.
         return_index: whether the ids of the rows come with them, int32.
 
     Returns:
         `Compacted(rows, row_ids, count)`; the first `count` of `capacity` rows are meaningful, and
-        zeros fill the rest. `count > capacity` means that rows did not fit: the first `capacity` of
+        padding is zero. `count > capacity` means that rows did not fit: the first `capacity` of
         them are there. `row_ids` is None unless `return_index` is true or `rows` is None.
 
     Raises:

@@ -47,7 +47,7 @@ def factorize(
     Returns:
         `Factorized(group_ids, unique_keys, row_ids, count)`: the number of each row's key, int32,
         -1 for padding; the distinct keys by number, as those of their first rows, an array or a
-        tuple, like the argument; these rows, `None` unless asked for; and how many there are. Zeros
+        tuple, like the argument; these rows, `None` unless requested; and how many there are. Zeros
         stand behind the last key. `count > capacity` says that some did not fit: numbers are right
         all the same.
 

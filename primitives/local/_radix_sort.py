@@ -39,7 +39,7 @@ def radix_argsort(
             integers of 8 to 64 bits, or floats of 16 to 64 bits.
         descending: the direction, or one direction for each key.
         bits: for integer keys, compare only this many of the lowest bits, as an unsigned number.
-            Static; all bits, in the order of the dtype, if left out. One number, or one for each
+            Static; all bits, in the order of the dtype, by default. One number, or one for each
             key.
         num_valid: number of valid rows, at the front; all rows by default.
 
@@ -97,7 +97,7 @@ def radix_sort(
         values: a pytree of arrays with leading axis `rows`, which move with their keys.
         descending: the direction, or one direction for each key.
         bits: for integer keys, compare only this many of the lowest bits, as an unsigned number.
-            Static; all bits, in the order of the dtype, if left out. One number, or one for each
+            Static; all bits, in the order of the dtype, by default. One number, or one for each
             key. Whole keys move, even if only some bits are compared.
         num_valid: number of valid rows, at the front; all rows by default.
 

@@ -36,7 +36,7 @@ def run_length_encode(
 
     Returns:
         `RunLengths(unique_keys, run_lengths, num_runs)`, in the order of the rows, padded with
-        zeros. Keys have the bits of the first row of their run. `num_runs > capacity` means that
+        zeros. A key has the bits of the first row of its run. `num_runs > capacity` means that
         runs did not fit: the first `capacity` of them are there.
 
     Raises:

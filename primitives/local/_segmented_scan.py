@@ -63,7 +63,7 @@ def segmented_scan(
         That of `inclusive_scan`, and one read of the flags or ids.
 
     Guarantees:
-        As `inclusive_scan`, with the rows of a segment in place of all rows.
+        As `inclusive_scan`, within each segment.
 
     References:
         Blelloch (1990), "Prefix sums and their applications" (segmented scans).

@@ -91,7 +91,7 @@ def test_a_function_needs_num_rows():
 
 def test_arrays_say_how_many_they_are():
     message = (
-        "host_rows: num_rows goes with a function of (start, stop), got num_rows=5 beside arrays. "
+        "host_rows: num_rows requires a function of (start, stop), got num_rows=5 with arrays. "
         "Leave it out."
     )
     with raises(ValueError, message):
