@@ -2,7 +2,7 @@
 """Segment reductions of whole arrays."""
 
 import functools
-from typing import Any
+from typing import Any, Protocol
 
 import jax
 import jax.numpy as jnp
@@ -10,7 +10,7 @@ import jax.numpy as jnp
 from ..shardings._compat import MeshLike
 from . import collective
 from ._over_mesh import RowMesh, as_row_mesh
-from .contract._segment_forms import HAVE_DDOF, documented
+from .contract._segment_forms import documented
 from .contract._typing import Array, ArrayLike, Integer, PyTree
 from .local.parts import as_segment_arguments, reduce_on_one_device
 
@@ -128,24 +128,43 @@ def _reduce_on_mesh(
     return row_mesh.map_to_all(reduce_shards, rows, replicated=(fill_value,))
 
 
-def _form(op):
-    # One function for each reduction, with the arguments that it has.
+class SegmentReduction(Protocol):
+    """A segment reduction of one name."""
+
+    def __call__(
+        self,
+        x: PyTree,
+        segment_ids: Integer[ArrayLike, " rows"],
+        num_segments: int,
+        mesh: MeshLike | None = None,
+        *,
+        fill_value: Any = None,
+        axis: Axis | None = None,
+    ) -> PyTree:
+        """Reduces the rows of each segment to one."""
+        ...
+
+
+class SegmentMoment(Protocol):
+    """A segment reduction with delta degrees of freedom."""
+
+    def __call__(
+        self,
+        x: PyTree,
+        segment_ids: Integer[ArrayLike, " rows"],
+        num_segments: int,
+        mesh: MeshLike | None = None,
+        *,
+        fill_value: Any = None,
+        ddof: int = 0,
+        axis: Axis | None = None,
+    ) -> PyTree:
+        """Reduces the rows of each segment to one."""
+        ...
+
+
+def _form(op: str) -> SegmentReduction:
     caller = f"segment_{op}"
-    if op in HAVE_DDOF:
-
-        def form_with_ddof(
-            x: PyTree,
-            segment_ids: Integer[ArrayLike, " rows"],
-            num_segments: int,
-            mesh: MeshLike | None = None,
-            *,
-            fill_value: Any = None,
-            ddof: int = 0,
-            axis: Axis | None = None,
-        ) -> PyTree:
-            return _reduce(caller, x, segment_ids, num_segments, op, mesh, fill_value, ddof, axis)
-
-        return documented(op, ("mesh", "fill_value", "ddof", "axis"), "global")(form_with_ddof)
 
     def form(
         x: PyTree,
@@ -161,6 +180,24 @@ def _form(op):
     return documented(op, ("mesh", "fill_value", "axis"), "global")(form)
 
 
+def _form_with_ddof(op: str) -> SegmentMoment:
+    caller = f"segment_{op}"
+
+    def form(
+        x: PyTree,
+        segment_ids: Integer[ArrayLike, " rows"],
+        num_segments: int,
+        mesh: MeshLike | None = None,
+        *,
+        fill_value: Any = None,
+        ddof: int = 0,
+        axis: Axis | None = None,
+    ) -> PyTree:
+        return _reduce(caller, x, segment_ids, num_segments, op, mesh, fill_value, ddof, axis)
+
+    return documented(op, ("mesh", "fill_value", "ddof", "axis"), "global")(form)
+
+
 @documented("count", ("mesh", "axis"), "global")
 def segment_count(
     segment_ids: Integer[ArrayLike, " rows"],
@@ -172,9 +209,16 @@ def segment_count(
     return _reduce("segment_count", None, segment_ids, num_segments, "count", mesh, None, 0, axis)
 
 
-segment_sum, segment_prod = _form("sum"), _form("prod")
-segment_min, segment_max = _form("min"), _form("max")
-segment_mean, segment_var, segment_std = _form("mean"), _form("var"), _form("std")
-segment_first, segment_last = _form("first"), _form("last")
-segment_any, segment_all = _form("any"), _form("all")
-segment_argmin, segment_argmax = _form("argmin"), _form("argmax")
+segment_sum: SegmentReduction = _form("sum")
+segment_prod: SegmentReduction = _form("prod")
+segment_min: SegmentReduction = _form("min")
+segment_max: SegmentReduction = _form("max")
+segment_mean: SegmentReduction = _form("mean")
+segment_var: SegmentMoment = _form_with_ddof("var")
+segment_std: SegmentMoment = _form_with_ddof("std")
+segment_first: SegmentReduction = _form("first")
+segment_last: SegmentReduction = _form("last")
+segment_any: SegmentReduction = _form("any")
+segment_all: SegmentReduction = _form("all")
+segment_argmin: SegmentReduction = _form("argmin")
+segment_argmax: SegmentReduction = _form("argmax")

@@ -129,29 +129,30 @@ class DatetimeMethods(TimeMethods):
 
     _pandas = pd.Series([], dtype="datetime64[us]")
 
-    year = _part("year", "The year.")
-    month = _part("month", "The month, from 1.")
-    day = _part("day", "The day of the month, from 1.")
-    hour = _part("hour", "The hour.")
-    minute = _part("minute", "The minute.")
-    second = _part("second", "The second.")
-    microsecond = _part("microsecond", "The microseconds of the second.")
-    nanosecond = _part("nanosecond", "The nanoseconds of the microsecond.")
-    quarter = _part("quarter", "The quarter, from 1.")
-    day_of_week = _part("day_of_week", "The day of the week, Monday 0.")
-    day_of_year = _part("day_of_year", "The day of the year, from 1.")
-    days_in_month = _part("days_in_month", "How many days the month has.")
-    dayofweek = weekday = day_of_week
-    dayofyear = day_of_year
-    daysinmonth = days_in_month
-    is_month_start = _part("is_month_start", "Whether it is the first day of a month.")
-    is_month_end = _part("is_month_end", "Whether it is the last day of a month.")
-    is_quarter_start = _part("is_quarter_start", "Whether it is the first day of a quarter.")
-    is_quarter_end = _part("is_quarter_end", "Whether it is the last day of a quarter.")
-    is_year_start = _part("is_year_start", "Whether it is the first day of a year.")
-    is_year_end = _part("is_year_end", "Whether it is the last day of a year.")
-    is_leap_year = _part("is_leap_year", "Whether the year has 366 days.")
-    tz = None
+    year: Any = _part("year", "The year.")
+    month: Any = _part("month", "The month, from 1.")
+    day: Any = _part("day", "The day of the month, from 1.")
+    hour: Any = _part("hour", "The hour.")
+    minute: Any = _part("minute", "The minute.")
+    second: Any = _part("second", "The second.")
+    microsecond: Any = _part("microsecond", "The microseconds of the second.")
+    nanosecond: Any = _part("nanosecond", "The nanoseconds of the microsecond.")
+    quarter: Any = _part("quarter", "The quarter, from 1.")
+    day_of_week: Any = _part("day_of_week", "The day of the week, Monday 0.")
+    day_of_year: Any = _part("day_of_year", "The day of the year, from 1.")
+    days_in_month: Any = _part("days_in_month", "How many days the month has.")
+    dayofweek: Any = day_of_week
+    weekday: Any = day_of_week
+    dayofyear: Any = day_of_year
+    daysinmonth: Any = days_in_month
+    is_month_start: Any = _part("is_month_start", "Whether it is the first day of a month.")
+    is_month_end: Any = _part("is_month_end", "Whether it is the last day of a month.")
+    is_quarter_start: Any = _part("is_quarter_start", "Whether it is the first day of a quarter.")
+    is_quarter_end: Any = _part("is_quarter_end", "Whether it is the last day of a quarter.")
+    is_year_start: Any = _part("is_year_start", "Whether it is the first day of a year.")
+    is_year_end: Any = _part("is_year_end", "Whether it is the last day of a year.")
+    is_leap_year: Any = _part("is_leap_year", "Whether the year has 366 days.")
+    tz: None = None
 
     def normalize(self) -> Any:
         """The start of the day."""
@@ -209,10 +210,10 @@ class TimedeltaMethods(TimeMethods):
 
     _pandas = pd.Series([], dtype="timedelta64[us]")
 
-    days = _part("days", "Whole days, rounded down.")
-    seconds = _part("seconds", "Seconds beyond the days.")
-    microseconds = _part("microseconds", "Microseconds beyond the seconds.")
-    nanoseconds = _part("nanoseconds", "Nanoseconds beyond the microseconds.")
+    days: Any = _part("days", "Whole days, rounded down.")
+    seconds: Any = _part("seconds", "Seconds beyond the days.")
+    microseconds: Any = _part("microseconds", "Microseconds beyond the seconds.")
+    nanoseconds: Any = _part("nanoseconds", "Nanoseconds beyond the microseconds.")
 
     def total_seconds(self) -> Any:
         """The span in seconds."""

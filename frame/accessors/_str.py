@@ -2,7 +2,7 @@
 """`series.str`: what strings are and contain, worked out once for each distinct one."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeAlias
 
 import jax.numpy as jnp
 import numpy as np
@@ -18,6 +18,8 @@ from ..table._table import Table
 from ..table._take import settled
 from ..table._tracing import answered_at_once, is_traced
 from ._str_cat import concatenated
+
+Method: TypeAlias = Callable[..., Any]
 
 
 def of_dictionary(column: Column, made: pd.Series, of_missing: Any) -> Column:
@@ -48,7 +50,7 @@ def of_dictionary(column: Column, made: pd.Series, of_missing: Any) -> Column:
     return Column(data, column.data >= 0)
 
 
-def _method(name: str, about: str) -> Callable[..., Any]:
+def _method(name: str, about: str) -> Method:
     def method(self: "StringMethods", *args: Any, **kwargs: Any) -> Any:
         return self._map(name, args, kwargs)
 
@@ -89,55 +91,55 @@ class StringMethods:
         raise AttributeError(f"'StringMethods' object has no attribute {name!r}")
 
     # Lengths and counts.
-    len = _method("len", "The number of characters.")
-    count = _method("count", "How often a pattern occurs.")
-    find = _method("find", "Where a substring is first; -1 where it is not.")
-    rfind = _method("rfind", "Where a substring is last; -1 where it is not.")
+    len: Method = _method("len", "The number of characters.")
+    count: Method = _method("count", "How often a pattern occurs.")
+    find: Method = _method("find", "Where a substring is first; -1 where it is not.")
+    rfind: Method = _method("rfind", "Where a substring is last; -1 where it is not.")
 
     # Questions, False for what is missing.
-    contains = _method("contains", "Whether a pattern, or a literal, occurs.")
-    startswith = _method("startswith", "Whether a string starts so.")
-    endswith = _method("endswith", "Whether a string ends so.")
-    match = _method("match", "Whether a pattern matches at the start.")
-    fullmatch = _method("fullmatch", "Whether a pattern matches as a whole.")
-    isalnum = _method("isalnum", "Whether all are letters or digits.")
-    isalpha = _method("isalpha", "Whether all are letters.")
-    isascii = _method("isascii", "Whether all are ASCII.")
-    isdecimal = _method("isdecimal", "Whether all are decimal digits.")
-    isdigit = _method("isdigit", "Whether all are digits.")
-    islower = _method("islower", "Whether all letters are small.")
-    isnumeric = _method("isnumeric", "Whether all are numeric.")
-    isspace = _method("isspace", "Whether all are white space.")
-    istitle = _method("istitle", "Whether words begin with capitals.")
-    isupper = _method("isupper", "Whether all letters are capitals.")
+    contains: Method = _method("contains", "Whether a pattern, or a literal, occurs.")
+    startswith: Method = _method("startswith", "Whether a string starts so.")
+    endswith: Method = _method("endswith", "Whether a string ends so.")
+    match: Method = _method("match", "Whether a pattern matches at the start.")
+    fullmatch: Method = _method("fullmatch", "Whether a pattern matches as a whole.")
+    isalnum: Method = _method("isalnum", "Whether all are letters or digits.")
+    isalpha: Method = _method("isalpha", "Whether all are letters.")
+    isascii: Method = _method("isascii", "Whether all are ASCII.")
+    isdecimal: Method = _method("isdecimal", "Whether all are decimal digits.")
+    isdigit: Method = _method("isdigit", "Whether all are digits.")
+    islower: Method = _method("islower", "Whether all letters are small.")
+    isnumeric: Method = _method("isnumeric", "Whether all are numeric.")
+    isspace: Method = _method("isspace", "Whether all are white space.")
+    istitle: Method = _method("istitle", "Whether words begin with capitals.")
+    isupper: Method = _method("isupper", "Whether all letters are capitals.")
 
     # Other strings.
-    capitalize = _method("capitalize", "The first letter as a capital, the rest small.")
-    casefold = _method("casefold", "Without case, to be compared.")
-    center = _method("center", "Filled up on both sides.")
-    get = _method("get", "The character at a place; missing where there is none.")
-    ljust = _method("ljust", "Filled up on the right.")
-    lower = _method("lower", "All letters small.")
-    lstrip = _method("lstrip", "Without what stands on the left.")
-    normalize = _method("normalize", "In a normal form of Unicode.")
-    pad = _method("pad", "Filled up on a side.")
-    removeprefix = _method("removeprefix", "Without a prefix.")
-    removesuffix = _method("removesuffix", "Without a suffix.")
-    replace = _method("replace", "With a literal, or a pattern, replaced.")
-    rjust = _method("rjust", "Filled up on the left.")
-    rstrip = _method("rstrip", "Without what stands on the right.")
-    slice = _method("slice", "The characters of a range of places.")
-    slice_replace = _method("slice_replace", "With a range of places replaced.")
-    strip = _method("strip", "Without what stands at both ends.")
-    swapcase = _method("swapcase", "Small letters as capitals and the other way round.")
-    title = _method("title", "Each word with a capital.")
-    translate = _method("translate", "With characters replaced by a table.")
-    upper = _method("upper", "All letters as capitals.")
-    wrap = _method("wrap", "Broken into lines.")
-    zfill = _method("zfill", "Filled up with zeros on the left.")
+    capitalize: Method = _method("capitalize", "The first letter as a capital, the rest small.")
+    casefold: Method = _method("casefold", "Without case, to be compared.")
+    center: Method = _method("center", "Filled up on both sides.")
+    get: Method = _method("get", "The character at a place; missing where there is none.")
+    ljust: Method = _method("ljust", "Filled up on the right.")
+    lower: Method = _method("lower", "All letters small.")
+    lstrip: Method = _method("lstrip", "Without what stands on the left.")
+    normalize: Method = _method("normalize", "In a normal form of Unicode.")
+    pad: Method = _method("pad", "Filled up on a side.")
+    removeprefix: Method = _method("removeprefix", "Without a prefix.")
+    removesuffix: Method = _method("removesuffix", "Without a suffix.")
+    replace: Method = _method("replace", "With a literal, or a pattern, replaced.")
+    rjust: Method = _method("rjust", "Filled up on the left.")
+    rstrip: Method = _method("rstrip", "Without what stands on the right.")
+    slice: Method = _method("slice", "The characters of a range of places.")
+    slice_replace: Method = _method("slice_replace", "With a range of places replaced.")
+    strip: Method = _method("strip", "Without what stands at both ends.")
+    swapcase: Method = _method("swapcase", "Small letters as capitals and the other way round.")
+    title: Method = _method("title", "Each word with a capital.")
+    translate: Method = _method("translate", "With characters replaced by a table.")
+    upper: Method = _method("upper", "All letters as capitals.")
+    wrap: Method = _method("wrap", "Broken into lines.")
+    zfill: Method = _method("zfill", "Filled up with zeros on the left.")
 
     # As many columns as the pattern has.
-    extract = _method("extract", "The groups of a pattern, a column for each.")
+    extract: Method = _method("extract", "The groups of a pattern, a column for each.")
 
     def repeat(self, repeats: int) -> Any:
         """The string several times."""

@@ -19,7 +19,7 @@ class SegmentFunction:
 
     def __init__(self, function: Callable[[Array, Array, int], Array]):
         self.function = function
-        self.__name__ = getattr(function, "__name__", "segment_function")
+        self.__name__: str = getattr(function, "__name__", "segment_function")
 
     def __call__(self, values: Array, segment_ids: Array, num_segments: int) -> Array:
         return self.function(values, segment_ids, num_segments)

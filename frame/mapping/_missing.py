@@ -62,7 +62,13 @@ class Missing(NDFrame):
         """Whether each value is there."""
         return self._with_all([Column(~flag) for flag in missing_flags(self._table.columns)])
 
-    isnull, notnull = isna, notna
+    def isnull(self) -> Self:
+        """Alias of `isna`."""
+        return self.isna()
+
+    def notnull(self) -> Self:
+        """Alias of `notna`."""
+        return self.notna()
 
     def ffill(
         self,

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The operators of Python."""
 
-from typing import Any
+from typing import Any, ClassVar
 
 from ..table._ndframe import NDFrame
 
@@ -9,7 +9,7 @@ from ..table._ndframe import NDFrame
 class Operators(NDFrame):
     """The operators of Python, in terms of `_operate`."""
 
-    __hash__ = None  # pyright: ignore
+    __hash__: ClassVar[None] = None  # pyright: ignore
 
     def _operate(self, op: str, other: Any, *, reflected: bool = False) -> Any:
         raise NotImplementedError

@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """The operators under their names, which take a value for what is missing, and an axis."""
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeAlias
 
 from ..table._ndframe import FrameBase, SeriesBase
+
+Method: TypeAlias = Callable[..., Any]
 
 _DOCSTRING = """`{left} {symbol} {right}`, with an axis and a value for what is missing.
 
@@ -56,58 +59,58 @@ def _of_frame(name: str, op: str, symbol: str, *, reflected: bool = False) -> An
 class SeriesFlexMethods(SeriesBase):
     """The operators of a series under their names."""
 
-    add = _of_series("add", "add", "+")
-    sub = _of_series("sub", "sub", "-")
-    mul = _of_series("mul", "mul", "*")
-    truediv = _of_series("truediv", "truediv", "/")
-    floordiv = _of_series("floordiv", "floordiv", "//")
-    mod = _of_series("mod", "mod", "%")
-    pow = _of_series("pow", "pow", "**")
-    radd = _of_series("radd", "add", "+", reflected=True)
-    rsub = _of_series("rsub", "sub", "-", reflected=True)
-    rmul = _of_series("rmul", "mul", "*", reflected=True)
-    rtruediv = _of_series("rtruediv", "truediv", "/", reflected=True)
-    rfloordiv = _of_series("rfloordiv", "floordiv", "//", reflected=True)
-    rmod = _of_series("rmod", "mod", "%", reflected=True)
-    rpow = _of_series("rpow", "pow", "**", reflected=True)
-    div = truediv
-    divide = truediv
-    rdiv = rtruediv
-    multiply = mul
-    subtract = sub
-    eq = _of_series("eq", "eq", "==")
-    ne = _of_series("ne", "ne", "!=")
-    lt = _of_series("lt", "lt", "<")
-    le = _of_series("le", "le", "<=")
-    gt = _of_series("gt", "gt", ">")
-    ge = _of_series("ge", "ge", ">=")
+    add: Method = _of_series("add", "add", "+")
+    sub: Method = _of_series("sub", "sub", "-")
+    mul: Method = _of_series("mul", "mul", "*")
+    truediv: Method = _of_series("truediv", "truediv", "/")
+    floordiv: Method = _of_series("floordiv", "floordiv", "//")
+    mod: Method = _of_series("mod", "mod", "%")
+    pow: Method = _of_series("pow", "pow", "**")
+    radd: Method = _of_series("radd", "add", "+", reflected=True)
+    rsub: Method = _of_series("rsub", "sub", "-", reflected=True)
+    rmul: Method = _of_series("rmul", "mul", "*", reflected=True)
+    rtruediv: Method = _of_series("rtruediv", "truediv", "/", reflected=True)
+    rfloordiv: Method = _of_series("rfloordiv", "floordiv", "//", reflected=True)
+    rmod: Method = _of_series("rmod", "mod", "%", reflected=True)
+    rpow: Method = _of_series("rpow", "pow", "**", reflected=True)
+    div: Method = truediv
+    divide: Method = truediv
+    rdiv: Method = rtruediv
+    multiply: Method = mul
+    subtract: Method = sub
+    eq: Method = _of_series("eq", "eq", "==")
+    ne: Method = _of_series("ne", "ne", "!=")
+    lt: Method = _of_series("lt", "lt", "<")
+    le: Method = _of_series("le", "le", "<=")
+    gt: Method = _of_series("gt", "gt", ">")
+    ge: Method = _of_series("ge", "ge", ">=")
 
 
 class FrameFlexMethods(FrameBase):
     """The operators of a frame under their names."""
 
-    add = _of_frame("add", "add", "+")
-    sub = _of_frame("sub", "sub", "-")
-    mul = _of_frame("mul", "mul", "*")
-    truediv = _of_frame("truediv", "truediv", "/")
-    floordiv = _of_frame("floordiv", "floordiv", "//")
-    mod = _of_frame("mod", "mod", "%")
-    pow = _of_frame("pow", "pow", "**")
-    radd = _of_frame("radd", "add", "+", reflected=True)
-    rsub = _of_frame("rsub", "sub", "-", reflected=True)
-    rmul = _of_frame("rmul", "mul", "*", reflected=True)
-    rtruediv = _of_frame("rtruediv", "truediv", "/", reflected=True)
-    rfloordiv = _of_frame("rfloordiv", "floordiv", "//", reflected=True)
-    rmod = _of_frame("rmod", "mod", "%", reflected=True)
-    rpow = _of_frame("rpow", "pow", "**", reflected=True)
-    div = truediv
-    divide = truediv
-    rdiv = rtruediv
-    multiply = mul
-    subtract = sub
-    eq = _of_frame("eq", "eq", "==")
-    ne = _of_frame("ne", "ne", "!=")
-    lt = _of_frame("lt", "lt", "<")
-    le = _of_frame("le", "le", "<=")
-    gt = _of_frame("gt", "gt", ">")
-    ge = _of_frame("ge", "ge", ">=")
+    add: Method = _of_frame("add", "add", "+")
+    sub: Method = _of_frame("sub", "sub", "-")
+    mul: Method = _of_frame("mul", "mul", "*")
+    truediv: Method = _of_frame("truediv", "truediv", "/")
+    floordiv: Method = _of_frame("floordiv", "floordiv", "//")
+    mod: Method = _of_frame("mod", "mod", "%")
+    pow: Method = _of_frame("pow", "pow", "**")
+    radd: Method = _of_frame("radd", "add", "+", reflected=True)
+    rsub: Method = _of_frame("rsub", "sub", "-", reflected=True)
+    rmul: Method = _of_frame("rmul", "mul", "*", reflected=True)
+    rtruediv: Method = _of_frame("rtruediv", "truediv", "/", reflected=True)
+    rfloordiv: Method = _of_frame("rfloordiv", "floordiv", "//", reflected=True)
+    rmod: Method = _of_frame("rmod", "mod", "%", reflected=True)
+    rpow: Method = _of_frame("rpow", "pow", "**", reflected=True)
+    div: Method = truediv
+    divide: Method = truediv
+    rdiv: Method = rtruediv
+    multiply: Method = mul
+    subtract: Method = sub
+    eq: Method = _of_frame("eq", "eq", "==")
+    ne: Method = _of_frame("ne", "ne", "!=")
+    lt: Method = _of_frame("lt", "lt", "<")
+    le: Method = _of_frame("le", "le", "<=")
+    gt: Method = _of_frame("gt", "gt", ">")
+    ge: Method = _of_frame("ge", "ge", ">=")

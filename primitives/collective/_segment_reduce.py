@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Segment reductions over the shards of a mesh axis."""
 
-from typing import Any
+from typing import Any, Protocol
 
 import jax
 import jax.numpy as jnp
 
 from ..contract._arguments import as_num_valid
-from ..contract._segment_forms import HAVE_DDOF, documented
+from ..contract._segment_forms import documented
 from ..contract._typing import Array, ArrayLike, Integer, PyTree
 from ..local.parts import OneDevice, as_segment_arguments, reduce_rows
 from ._axis import AxisName, as_shards, num_shards_on
@@ -120,29 +120,45 @@ def _reduce(
     return reduce_rows(x, ids, valid, fill_value, num_segments, padded, op, ddof, over)
 
 
-def _form(op):
-    # One function for each reduction, with its own arguments.
+class SegmentReduction(Protocol):
+    """A segment reduction of one name."""
+
+    def __call__(
+        self,
+        x: PyTree,
+        segment_ids: Integer[ArrayLike, " rows"],
+        num_segments: int,
+        *,
+        axis_name: AxisName,
+        num_valid: int | Integer[ArrayLike, ""] | None = None,
+        fill_value: Any = None,
+        scattered: bool = False,
+    ) -> PyTree:
+        """Reduces the rows of each segment to one."""
+        ...
+
+
+class SegmentMoment(Protocol):
+    """A segment reduction with delta degrees of freedom."""
+
+    def __call__(
+        self,
+        x: PyTree,
+        segment_ids: Integer[ArrayLike, " rows"],
+        num_segments: int,
+        *,
+        axis_name: AxisName,
+        num_valid: int | Integer[ArrayLike, ""] | None = None,
+        fill_value: Any = None,
+        ddof: int = 0,
+        scattered: bool = False,
+    ) -> PyTree:
+        """Reduces the rows of each segment to one."""
+        ...
+
+
+def _form(op: str) -> SegmentReduction:
     caller = f"segment_{op}"
-    if op in HAVE_DDOF:
-
-        def form_with_ddof(
-            x: PyTree,
-            segment_ids: Integer[ArrayLike, " rows"],
-            num_segments: int,
-            *,
-            axis_name: AxisName,
-            num_valid: int | Integer[ArrayLike, ""] | None = None,
-            fill_value: Any = None,
-            ddof: int = 0,
-            scattered: bool = False,
-        ) -> PyTree:
-            return _reduce(
-                caller, x, segment_ids, num_segments, op, axis_name, num_valid, fill_value, ddof,
-                scattered,
-            )  # fmt: skip
-
-        settings = ("axis_name", "num_valid", "fill_value", "ddof", "scattered")
-        return documented(op, settings, "collective")(form_with_ddof)
 
     def form(
         x: PyTree,
@@ -161,6 +177,30 @@ def _form(op):
     return documented(op, ("axis_name", "num_valid", "fill_value", "scattered"), "collective")(form)
 
 
+def _form_with_ddof(op: str) -> SegmentMoment:
+    caller = f"segment_{op}"
+
+    def form(
+        x: PyTree,
+        segment_ids: Integer[ArrayLike, " rows"],
+        num_segments: int,
+        *,
+        axis_name: AxisName,
+        num_valid: int | Integer[ArrayLike, ""] | None = None,
+        fill_value: Any = None,
+        ddof: int = 0,
+        scattered: bool = False,
+    ) -> PyTree:
+        return _reduce(
+            caller, x, segment_ids, num_segments, op, axis_name, num_valid, fill_value, ddof,
+            scattered,
+        )  # fmt: skip
+
+    return documented(
+        op, ("axis_name", "num_valid", "fill_value", "ddof", "scattered"), "collective"
+    )(form)
+
+
 @documented("count", ("axis_name", "num_valid", "scattered"), "collective")
 def segment_count(
     segment_ids: Integer[ArrayLike, " rows"],
@@ -176,9 +216,16 @@ def segment_count(
     )  # fmt: skip
 
 
-segment_sum, segment_prod = _form("sum"), _form("prod")
-segment_min, segment_max = _form("min"), _form("max")
-segment_mean, segment_var, segment_std = _form("mean"), _form("var"), _form("std")
-segment_first, segment_last = _form("first"), _form("last")
-segment_any, segment_all = _form("any"), _form("all")
-segment_argmin, segment_argmax = _form("argmin"), _form("argmax")
+segment_sum: SegmentReduction = _form("sum")
+segment_prod: SegmentReduction = _form("prod")
+segment_min: SegmentReduction = _form("min")
+segment_max: SegmentReduction = _form("max")
+segment_mean: SegmentReduction = _form("mean")
+segment_var: SegmentMoment = _form_with_ddof("var")
+segment_std: SegmentMoment = _form_with_ddof("std")
+segment_first: SegmentReduction = _form("first")
+segment_last: SegmentReduction = _form("last")
+segment_any: SegmentReduction = _form("any")
+segment_all: SegmentReduction = _form("all")
+segment_argmin: SegmentReduction = _form("argmin")
+segment_argmax: SegmentReduction = _form("argmax")

@@ -7,7 +7,10 @@ import jax
 import numpy as np
 
 if TYPE_CHECKING:
-    from jaxtyping import Bool, Float, Int, Integer, PyTree, Shaped, UInt
+    from jaxtyping import Bool, Float, Int, Integer, Shaped, UInt
+
+    # Type checkers have no type for a tree of arrays.
+    PyTree: TypeAlias = Any
 else:
     try:
         from jaxtyping import Bool, Float, Int, Integer, PyTree, Shaped, UInt

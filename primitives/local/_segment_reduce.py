@@ -2,7 +2,7 @@
 """Segment reductions."""
 
 import functools
-from typing import Any
+from typing import Any, Protocol
 
 import jax
 import jax.numpy as jnp
@@ -223,26 +223,41 @@ def _filled(reduced: Array, segments: Segments, fill_value: Array | None) -> Arr
     return jnp.where(is_empty, fill_value.astype(reduced.dtype), reduced)
 
 
-def _form(op):
-    # One function for each reduction, with its own arguments.
+class SegmentReduction(Protocol):
+    """A segment reduction of one name."""
+
+    def __call__(
+        self,
+        x: PyTree,
+        segment_ids: Integer[ArrayLike, " rows"],
+        num_segments: int,
+        *,
+        num_valid: int | Integer[ArrayLike, ""] | None = None,
+        fill_value: Any = None,
+    ) -> PyTree:
+        """Reduces the rows of each segment to one."""
+        ...
+
+
+class SegmentMoment(Protocol):
+    """A segment reduction with delta degrees of freedom."""
+
+    def __call__(
+        self,
+        x: PyTree,
+        segment_ids: Integer[ArrayLike, " rows"],
+        num_segments: int,
+        *,
+        num_valid: int | Integer[ArrayLike, ""] | None = None,
+        fill_value: Any = None,
+        ddof: int = 0,
+    ) -> PyTree:
+        """Reduces the rows of each segment to one."""
+        ...
+
+
+def _form(op: str) -> SegmentReduction:
     caller = f"segment_{op}"
-    if op in HAVE_DDOF:
-
-        def form_with_ddof(
-            x: PyTree,
-            segment_ids: Integer[ArrayLike, " rows"],
-            num_segments: int,
-            *,
-            num_valid: int | Integer[ArrayLike, ""] | None = None,
-            fill_value: Any = None,
-            ddof: int = 0,
-        ) -> PyTree:
-            arguments = as_segment_arguments(
-                caller, x, segment_ids, num_segments, op, fill_value, ddof
-            )
-            return reduce_on_one_device(*arguments, num_valid, caller)
-
-        return documented(op, ("num_valid", "fill_value", "ddof"), "local")(form_with_ddof)
 
     def form(
         x: PyTree,
@@ -258,6 +273,24 @@ def _form(op):
     return documented(op, ("num_valid", "fill_value"), "local")(form)
 
 
+def _form_with_ddof(op: str) -> SegmentMoment:
+    caller = f"segment_{op}"
+
+    def form(
+        x: PyTree,
+        segment_ids: Integer[ArrayLike, " rows"],
+        num_segments: int,
+        *,
+        num_valid: int | Integer[ArrayLike, ""] | None = None,
+        fill_value: Any = None,
+        ddof: int = 0,
+    ) -> PyTree:
+        arguments = as_segment_arguments(caller, x, segment_ids, num_segments, op, fill_value, ddof)
+        return reduce_on_one_device(*arguments, num_valid, caller)
+
+    return documented(op, ("num_valid", "fill_value", "ddof"), "local")(form)
+
+
 @documented("count", ("num_valid",), "local")
 def segment_count(
     segment_ids: Integer[ArrayLike, " rows"],
@@ -269,9 +302,16 @@ def segment_count(
     return reduce_on_one_device(*arguments, num_valid, "segment_count")
 
 
-segment_sum, segment_prod = _form("sum"), _form("prod")
-segment_min, segment_max = _form("min"), _form("max")
-segment_mean, segment_var, segment_std = _form("mean"), _form("var"), _form("std")
-segment_first, segment_last = _form("first"), _form("last")
-segment_any, segment_all = _form("any"), _form("all")
-segment_argmin, segment_argmax = _form("argmin"), _form("argmax")
+segment_sum: SegmentReduction = _form("sum")
+segment_prod: SegmentReduction = _form("prod")
+segment_min: SegmentReduction = _form("min")
+segment_max: SegmentReduction = _form("max")
+segment_mean: SegmentReduction = _form("mean")
+segment_var: SegmentMoment = _form_with_ddof("var")
+segment_std: SegmentMoment = _form_with_ddof("std")
+segment_first: SegmentReduction = _form("first")
+segment_last: SegmentReduction = _form("last")
+segment_any: SegmentReduction = _form("any")
+segment_all: SegmentReduction = _form("all")
+segment_argmin: SegmentReduction = _form("argmin")
+segment_argmax: SegmentReduction = _form("argmax")
