@@ -166,7 +166,7 @@ with warnings.catch_warnings(record=True) as caught:
     assert primitives.radix_sort(jnp.array([3.0, 1.0, 2.0])).tolist() == [1, 2, 3]
 assert [warning.category for warning in caught] == [RuntimeWarning]
 assert str(caught[0].message).startswith(
-    "jaxframes: the portable XLA path serves in place of the C++ kernels."
+    "jaxframes: the portable XLA versions replace the C++ kernels."
 )
 print(primitives.backend().cpu)
 """

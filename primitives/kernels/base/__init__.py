@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What all rooms of kernels share: the library and its calls, threads, memory, orders of keys."""
+"""The shared parts of all kernels: the library and its calls, threads, memory, key orders."""

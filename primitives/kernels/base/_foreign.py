@@ -20,13 +20,13 @@ def call(
     """Calls a kernel on one row of a batch; `vmap` adds leading axes to every buffer.
 
     Args:
-        target: name that the kernel is registered under.
+        target: the registered name of the kernel.
         arrays: the arguments, each with a leading batch axis of length one.
         results: shape and dtype of each result, without the batch axis.
-        attributes: NumPy scalars, whose types the kernel checks.
+        attributes: NumPy scalars; the kernel checks their types.
 
     Returns:
-        The results, which vary over the mesh axes over which any argument varies.
+        The results, which vary over the mesh axes of all arguments.
     """
     axes = varying_axes(*arrays)
     outputs = jax.ffi.ffi_call(
@@ -38,22 +38,22 @@ def call(
 
 
 def word_attribute(bits: int) -> np.int64:
-    """The bits of a word as an attribute: JAX passes no unsigned one of 2**63 or more."""
+    """Encodes a word as an attribute: JAX cannot pass unsigned ones of 2**63 or more."""
     return np.uint64(bits).view(np.int64)
 
 
 def is_words(leaf: Array) -> bool:
-    """Whether kernels can move the rows of an array: each is one number of at most 8 bytes."""
+    """Whether kernels can move the rows of an array: single numbers of at most 8 bytes."""
     return leaf.ndim == 1 and leaf.dtype.itemsize <= 8
 
 
 def as_words(leaf: Array) -> Array:
-    """The bits of rows that kernels move; see `of_words`."""
-    # A loop of XLA's on CPU that ends in bfloat16 rewrites NaNs.
+    """Casts rows to words for kernels; `of_words` is the inverse."""
+    # An XLA loop on CPU with a bfloat16 result rewrites NaNs.
     is_bfloat16 = leaf.dtype == jnp.bfloat16
     return jax.lax.bitcast_convert_type(leaf, jnp.uint16) if is_bfloat16 else leaf
 
 
 def of_words(words: Array, dtype: Any) -> Array:
-    """The rows whose bits `as_words` gave."""
+    """Inverts `as_words`."""
     return words if words.dtype == dtype else jax.lax.bitcast_convert_type(words, dtype)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The shared library of C++ kernels: found, loaded and registered once."""
+"""Finds, loads and registers the shared library of C++ kernels."""
 
 import ctypes
 import functools
@@ -38,7 +38,7 @@ TARGETS = (
 
 
 class Backend(NamedTuple):
-    """Which kernels serve on CPU, and why."""
+    """The implementation of kernels on CPU, and the reason for it."""
 
     cpu: str
     reason: str
@@ -46,17 +46,17 @@ class Backend(NamedTuple):
 
 @functools.cache
 def load() -> tuple[ctypes.CDLL | None, Backend]:
-    """Loads the kernels on the first call; `None` where the XLA path serves in their place."""
+    """Loads the kernels on the first call; `None` if the XLA versions are used."""
     switch = os.environ.get("JAXFRAMES_KERNELS", "native")
     if switch not in ("native", "xla"):
         raise ValueError(f"JAXFRAMES_KERNELS must be 'native' or 'xla', got {switch!r}.")
     if switch == "xla":
-        return None, Backend("xla", "JAXFRAMES_KERNELS=xla switches the C++ kernels off.")
+        return None, Backend("xla", "JAXFRAMES_KERNELS=xla disables the C++ kernels.")
     path = _find()
     if path is None:
         reason = (
-            f"{LIBRARY_NAME} is not installed: no C++17 compiler was found when jaxframes was. "
-            "Install one and reinstall jaxframes."
+            f"{LIBRARY_NAME} is not installed: no C++17 compiler was found during the "
+            "installation. Install one and reinstall jaxframes."
         )
         return None, Backend("xla", reason)
     try:
@@ -92,7 +92,7 @@ def load() -> tuple[ctypes.CDLL | None, Backend]:
 
 
 def _find() -> Path | None:
-    # The library lies in the folder of `kernels`. An editable install has the sources in one folder
+    # The library is in the folder of `kernels`. An editable install has the sources in one folder
     # and the built library in another; both are on the package's path.
     kernels = sys.modules[__name__.rsplit(".", 2)[0]]
     for folder in kernels.__path__:
@@ -105,7 +105,7 @@ def _find() -> Path | None:
 @functools.cache
 def _warn_once(reason: str) -> None:
     warnings.warn(
-        f"jaxframes: the portable XLA path serves in place of the C++ kernels. {reason} "
+        f"jaxframes: the portable XLA versions replace the C++ kernels. {reason} "
         "Set JAXFRAMES_KERNELS=xla to choose this and silence the warning.",
         RuntimeWarning,
         stacklevel=2,
@@ -113,7 +113,7 @@ def _warn_once(reason: str) -> None:
 
 
 def is_native() -> bool:
-    """Whether the C++ kernels serve on CPU; the first `False` that nobody asked for warns."""
+    """Whether the C++ kernels are used on CPU; warns once if they are missing."""
     library, backend = load()
     if library is None and not backend.reason.startswith("JAXFRAMES_KERNELS"):
         _warn_once(backend.reason)
@@ -121,10 +121,10 @@ def is_native() -> bool:
 
 
 def backend() -> Backend:
-    """Which kernels serve on CPU, and why.
+    """Reports the implementation of kernels on CPU, and the reason for it.
 
-    On GPU and TPU every op is XLA's. On CPU the C++ kernels serve where they are installed, and
-    the portable XLA definition of each op elsewhere; the results are the same bits.
+    On GPU and TPU XLA runs every op. On CPU the C++ kernels run if they are installed, and
+    otherwise the portable XLA definition of each op; the results have the same bits.
 
     Returns:
         `Backend(cpu, reason)` with `cpu` either `"native"` or `"xla"`.

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rows grouped by equal words: group ids, and sums of groups."""
+"""Kernels on groups of equal words: group ids and sums of groups."""

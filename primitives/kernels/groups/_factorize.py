@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The distinct words of a column, numbered: the portable definition, and the C++ kernel on CPU."""
+"""Group ids of equal words: the portable definition, and the C++ kernel on CPU."""
 
 from typing import NamedTuple
 
@@ -19,8 +19,8 @@ class WordGroups(NamedTuple):
 
     Attributes:
         group_ids: the group of each row, -1 for padding.
-        first_row_ids: the first row of each of the `capacity` first groups, 0 where there is none.
-        count: how many groups there are.
+        first_row_ids: the first row of each of the first `capacity` groups, 0 in padding.
+        count: the number of groups.
     """
 
     group_ids: Array
@@ -31,7 +31,7 @@ class WordGroups(NamedTuple):
 def factorize_words(
     column: OrderedWord, num_valid: Array, capacity: int, *, in_key_order: bool
 ) -> WordGroups:
-    """Numbers the distinct words, in their order or in that of their first rows."""
+    """Assigns group ids to words, in the order of the words or of their first rows."""
 
     def xla(word: Array, num_valid: Array) -> WordGroups:
         own = column._replace(word=word)
@@ -70,15 +70,15 @@ def number_groups(
     *,
     in_key_order: bool,
 ) -> WordGroups:
-    """Numbers the distinct words of columns that the permutation `row_ids` sorts stably."""
+    """Assigns group ids to words of columns, given their stable sort permutation `row_ids`."""
     num_rows = row_ids.shape[0]
     heads = first_of_equals(tuple(_take(column.ordered(), row_ids) for column in columns))
     heads &= jax.lax.iota(jnp.int32, num_rows) < num_valid
     numbers = _running_count(heads) - 1
     count = jnp.sum(heads, dtype=jnp.int32)
-    # A stable sort puts the first row of a group before its others.
-    group_places = jnp.where(heads, numbers, num_rows)
-    first_rows = jnp.zeros_like(row_ids).at[group_places].set(row_ids, mode="drop")
+    # A stable sort puts the first row of a group before the others.
+    group_positions = jnp.where(heads, numbers, num_rows)
+    first_rows = jnp.zeros_like(row_ids).at[group_positions].set(row_ids, mode="drop")
     if not in_key_order:
         is_group = jax.lax.iota(jnp.int32, num_rows) < count
         firsts = (
@@ -88,20 +88,20 @@ def number_groups(
         )
         seen_numbers = _take(_running_count(firsts) - 1, first_rows)
         numbers = _take(seen_numbers, jnp.maximum(numbers, 0))
-        seen_places = jnp.where(is_group, seen_numbers, num_rows)
-        first_rows = jnp.zeros_like(row_ids).at[seen_places].set(first_rows, mode="drop")
+        seen_positions = jnp.where(is_group, seen_numbers, num_rows)
+        first_rows = jnp.zeros_like(row_ids).at[seen_positions].set(first_rows, mode="drop")
     is_valid = jax.lax.iota(jnp.int32, num_rows) < num_valid
     group_ids = (
         jnp.zeros_like(row_ids)
         .at[row_ids]
         .set(jnp.where(is_valid, numbers, -1), unique_indices=True, mode="promise_in_bounds")
     )
-    room = max(capacity - num_rows, 0)
-    return WordGroups(group_ids, jnp.pad(first_rows[:capacity], (0, room)), count)
+    padding = max(capacity - num_rows, 0)
+    return WordGroups(group_ids, jnp.pad(first_rows[:capacity], (0, padding)), count)
 
 
 def first_of_equals(sorted_words: tuple[Array, ...]) -> Array:
-    """Whether each row differs from the row before it, in any of the columns."""
+    """Flags rows that differ from the previous row in any of the columns."""
     num_rows = sorted_words[0].shape[0]
     is_first = jax.lax.iota(jnp.int32, num_rows) == 0
     for word in sorted_words:

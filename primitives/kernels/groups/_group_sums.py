@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rows added up by key on CPU, with no group id written to memory.
+"""Sums of rows by key on CPU, without writing group ids to memory.
 
-Sums are in the order of the rows, and so the bits are those of a stable sort and a scatter.
+Sums follow the order of the rows, so they have the bits of a stable sort and a scatter.
 """
 
 from typing import NamedTuple
@@ -19,9 +19,9 @@ class GroupSums(NamedTuple):
     """Groups of equal words, in the order of the words.
 
     Attributes:
-        first_row_ids: the first row of each of the `capacity` first groups, 0 where there is none.
-        sums: what the rows of each add up to, likewise.
-        count: how many groups there are.
+        first_row_ids: the first row of each of the first `capacity` groups, 0 in padding.
+        sums: the sum of the rows of each group, 0 in padding.
+        count: the number of groups.
     """
 
     first_row_ids: Array
@@ -30,14 +30,14 @@ class GroupSums(NamedTuple):
 
 
 def can_sum_groups(rows: Array) -> bool:
-    """Whether the kernel adds such rows."""
+    """Whether the kernel supports rows of this dtype and shape."""
     return has_number_dtype(rows) and rows.shape[0] > 0 and is_native()
 
 
 def native_group_sums(
     column: OrderedWord, rows: Array, num_valid: Array, capacity: int
 ) -> GroupSums:
-    """Adds up the rows of each distinct word."""
+    """Sums the rows of each distinct word."""
     library, _ = load()
     assert library is not None
     num_rows = rows.shape[0]

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rows of two sides matched by equal words."""
+"""Kernels that match the rows of two sides by equal words."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The rows of two sides numbered together, by their words."""
+"""Common group ids for the words of two sides."""
 
 from typing import NamedTuple
 
@@ -14,7 +14,7 @@ from ..sort._radix_sort import argsort_words
 
 
 class Side(NamedTuple):
-    """The rows of one side: a word or a group for each, and how many count, from the front."""
+    """The rows of one side: a word or a group id for each, and the number of valid rows."""
 
     words: Array
     num_valid: Array
@@ -23,11 +23,11 @@ class Side(NamedTuple):
 def grouped_sides(
     left: Side, right: Side, column: OrderedWord, in_key_order: bool
 ) -> tuple[Side, Side, Array, Array]:
-    """Numbers the words of both sides together.
+    """Assigns common group ids to the words of both sides.
 
     Returns:
-        Both sides with groups for words; the groups of the left rows and behind them those of the
-        right ones; and how many there are.
+        Both sides with group ids for words; the group ids of the left rows, then of the right rows;
+        and the number of groups.
     """
     num_left, num_right = left.words.shape[0], right.words.shape[0]
     words = one_after_the_other(left.words, right.words, left.num_valid)
@@ -47,6 +47,6 @@ def rows_of_groups(side: Side, num_groups: int) -> Array:
 
 
 def one_after_the_other(left: Array, right: Array, num_left: Array) -> Array:
-    """The valid rows of the left side, then the right ones, so that all padding is behind."""
-    room = jnp.concatenate([left, jnp.zeros_like(right)])
-    return jax.lax.dynamic_update_slice_in_dim(room, right, num_left, 0)
+    """Concatenates the valid left rows with the right rows, with all padding at the end."""
+    both = jnp.concatenate([left, jnp.zeros_like(right)])
+    return jax.lax.dynamic_update_slice_in_dim(both, right, num_left, 0)

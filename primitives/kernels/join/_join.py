@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Pairs of rows whose groups are equal: the portable definition, and the C++ kernel on CPU."""
+"""Pairs of rows with equal group ids: the portable definition, and the C++ kernel on CPU."""
 
 from typing import Any, NamedTuple
 
@@ -23,7 +23,7 @@ from ._pair_counts import (
     unmatched_rows,
 )
 
-# As the kernel numbers them.
+# The numbers of the kernel.
 _HOW_NUMBERS = {"inner": 0, "left": 1, "outer": 2, "semi": 3, "anti": 4}
 
 
@@ -48,18 +48,17 @@ class Pairs(NamedTuple):
 
 
 class Matches(NamedTuple):
-    """Which rows of two sides belong together: what their pairs are made from.
+    """The matches of two sides, from which pairs are written.
 
     Attributes:
-        groups: the number of each valid left row's word, then of each right row's; else anything.
-        offsets: for each group where its rows begin in `right_rows`, and behind the last group
-            where they end.
-        right_rows: the right rows by group, in row order.
-        num_left: how many left rows count.
-        num_groups: how many groups there are.
-        total: how many pairs: int64, or without x64 mode int32 that saturates.
-        num_unmatched_left: the number of left rows whose group has no right row.
-        num_unmatched_right: the number of right rows whose group has no left row.
+        groups: the group id of each valid left row, then of each right row; arbitrary in padding.
+        offsets: the start of each group in `right_rows`, and the end of the last group.
+        right_rows: the right rows grouped by group id, in row order.
+        num_left: the number of valid left rows.
+        num_groups: the number of groups.
+        total: the number of pairs: int64, or int32 without x64 mode, which saturates.
+        num_unmatched_left: the number of left rows in groups without a right row.
+        num_unmatched_right: the number of right rows in groups without a left row.
     """
 
     groups: Array
@@ -81,10 +80,10 @@ class Matches(NamedTuple):
 def join_words(
     left: Side, right: Side, column: OrderedWord, how: GroupedHow, capacity: int
 ) -> Pairs:
-    """Pairs the rows of equal words, which both sides read as `column` does.
+    """Pairs rows with equal words; `column` describes the words of both sides.
 
-    The pairs come in the order of the left rows, then the right ones; of an outer join in the
-    order of the words. The count is int32, and `2**31 - 1` where there are more.
+    The pairs are in the order of the left rows, then the right rows; those of an outer join in the
+    order of the words. The count is int32 and saturates at `2**31 - 1`.
     """
 
     def xla(left: Side, right: Side) -> Pairs:
@@ -97,7 +96,7 @@ def join_words(
 
 
 def match_words(left: Side, right: Side, column: OrderedWord, how: GroupedHow) -> Matches:
-    """The first half of `join_words`, which finds and counts the pairs."""
+    """The first half of `join_words`: finds and counts the pairs."""
 
     def xla(left: Side, right: Side) -> Matches:
         return _match(left, right, column, how)
@@ -109,7 +108,7 @@ def match_words(left: Side, right: Side, column: OrderedWord, how: GroupedHow) -
 
 
 def pairs_of(matches: Matches, how: GroupedHow, capacity: int) -> Pairs:
-    """The second half of `join_words`, which writes the pairs."""
+    """The second half of `join_words`: writes the pairs."""
 
     def xla(matches: Matches) -> Pairs:
         return _pairs(matches, how, capacity)
@@ -121,7 +120,7 @@ def pairs_of(matches: Matches, how: GroupedHow, capacity: int) -> Pairs:
 
 
 def count_pairs(left: Side, right: Side, column: OrderedWord, how: GroupedHow) -> Array:
-    """How many pairs `join_words` makes: int64, or without x64 mode int32 that saturates."""
+    """Counts the pairs of `join_words`: int64, or int32 without x64 mode, which saturates."""
 
     def xla(left: Side, right: Side) -> Array:
         left, right, _, _ = grouped_sides(left, right, column, False)
@@ -186,7 +185,7 @@ def _match(left: Side, right: Side, column: OrderedWord, how: GroupedHow) -> Mat
     left, right, groups, num_groups = grouped_sides(left, right, column, how == "outer")
     counts = rows_of_groups(right, groups.shape[0])
     ends = jnp.cumsum(counts, dtype=jnp.int32)
-    # A group more than there can be, as the kernel has it.
+    # One group more than possible, as in the kernel.
     offsets = jnp.pad(ends, (1, 1))
     right_rows = argsort_words(OrderedWord(right.words.astype(jnp.uint32), 0, 32), right.num_valid)
     left_counts = rows_of_groups(left, groups.shape[0])
@@ -214,7 +213,7 @@ def _join_by_row(matches: Matches, how: GroupedHow, capacity: int) -> Pairs:
         "semi": jnp.minimum(num_matches, 1),
         "anti": 1 - jnp.minimum(num_matches, 1),
     }[how]
-    left_rows, places, count = expand(jnp.where(is_left, num_pairs, 0), capacity)
+    left_rows, positions, count = expand(jnp.where(is_left, num_pairs, 0), capacity)
     if num_left == 0:
         nothing = jnp.full_like(left_rows, -1)
         return Pairs(nothing, nothing, count, *matches[-2:])
@@ -224,7 +223,7 @@ def _join_by_row(matches: Matches, how: GroupedHow, capacity: int) -> Pairs:
     else:
         has_match = is_pair & (_take(num_matches, left_rows) > 0)
         group = _take(groups, left_rows)
-        right_rows = jnp.where(has_match, right.row(group, places), -1)
+        right_rows = jnp.where(has_match, right.row(group, positions), -1)
     return Pairs(jnp.where(is_pair, left_rows, -1), right_rows, count, *matches[-2:])
 
 
@@ -239,33 +238,33 @@ def _join_by_group(matches: Matches, capacity: int) -> Pairs:
     num_left = jnp.maximum(left.sizes(group), 1)
     num_right = jnp.maximum(right.sizes(group), 1)
     num_pairs = jnp.where(group < matches.num_groups, saturating_product(num_left, num_right), 0)
-    group, places, count = expand(num_pairs, capacity)
+    group, positions, count = expand(num_pairs, capacity)
     is_pair = jax.lax.iota(jnp.int32, capacity) < count
     num_beside = _take(num_right, group)
 
-    def rows_of(side: "_GroupedRows", place: Array) -> Array:
+    def rows_of(side: "_GroupedRows", position: Array) -> Array:
         has_row = is_pair & (side.sizes(group) > 0)
-        return jnp.where(has_row, side.row(group, place), -1)
+        return jnp.where(has_row, side.row(group, position), -1)
 
-    left_rows = rows_of(left, places // num_beside)
-    return Pairs(left_rows, rows_of(right, places % num_beside), count, *matches[-2:])
+    left_rows = rows_of(left, positions // num_beside)
+    return Pairs(left_rows, rows_of(right, positions % num_beside), count, *matches[-2:])
 
 
 class _GroupedRows(NamedTuple):
-    """The rows of one side by group, in row order, and where those of each group begin."""
+    """The rows of one side by group, in row order, and the start of each group."""
 
     row_ids: Array
     offsets: Array
 
     def sizes(self, groups: Array) -> Array:
-        """How many rows each of some groups has."""
+        """The number of rows of each group."""
         return _take(self.offsets, groups + 1) - _take(self.offsets, groups)
 
-    def row(self, group: Array, place: Array) -> Array:
-        """The row that stands at a place within its group, or some row where there is none."""
+    def row(self, group: Array, position: Array) -> Array:
+        """The row at a position within a group; arbitrary if the position does not exist."""
         if self.row_ids.shape[0] == 0:
-            return jnp.zeros_like(place)
-        index = jnp.minimum(_take(self.offsets, group) + place, self.row_ids.shape[0] - 1)
+            return jnp.zeros_like(position)
+        index = jnp.minimum(_take(self.offsets, group) + position, self.row_ids.shape[0] - 1)
         return _take(self.row_ids, index)
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which rows of one side have a match on another: the definition, and the C++ kernel on CPU."""
+"""Rows of one side with a match on the other: the definition, and the C++ kernel on CPU."""
 
 import jax
 import jax.numpy as jnp
@@ -12,7 +12,7 @@ from ._grouped_sides import Side, grouped_sides, rows_of_groups
 
 
 def flag_matches(left: Side, right: Side, column: OrderedWord) -> Array:
-    """Flags the left rows whose word is that of a right row; padding has none."""
+    """Flags the left rows whose word occurs on the right side; False in padding."""
     num_left = left.words.shape[0]
 
     def xla(left: Side, right: Side) -> Array:

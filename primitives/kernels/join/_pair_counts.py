@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How many pairs rows of equal groups make, in numbers that saturate where they must."""
+"""Numbers of pairs from group sizes, with saturating arithmetic."""
 
 from typing import Literal
 
@@ -11,14 +11,14 @@ from ....shardings._compat import is_x64_enabled, like_varying
 from ...contract._associative_scan import associative_scan
 from ...contract._typing import Array
 
-# A right join is a left one of the sides swapped.
+# A right join is a left join with the sides swapped.
 GroupedHow = Literal["inner", "left", "outer", "semi", "anti"]
 
 MOST_PAIRS = 2**31 - 1
 
 
 def total_pairs(num_left: Array, num_right: Array, how: GroupedHow) -> Array:
-    """The pairs of groups with so many rows on each side: int64, or int32 that saturates."""
+    """The number of pairs, given the group sizes of both sides: int64, or saturating int32."""
     if is_x64_enabled():
         num_left, num_right = num_left.astype(jnp.int64), num_right.astype(jnp.int64)
     one = jnp.ones((), num_left.dtype)
@@ -42,15 +42,15 @@ def unmatched_rows(num_rows: Array, num_others: Array) -> Array:
 
 
 def expand(num_copies: Array, capacity: int) -> tuple[Array, Array, Array]:
-    """Repeats each item some number of times.
+    """Repeats each item a given number of times.
 
     Args:
-        num_copies: how often each item is repeated, int32, not negative.
-        capacity: places that there is room for.
+        num_copies: number of copies of each item, int32, not negative.
+        capacity: number of copies in the result.
 
     Returns:
-        The item at each place and which of its copies that is, some item behind the last; and how
-        many copies there are in all, `2**31 - 1` where there are more.
+        The item at each position and the number of its copy, arbitrary in padding; and the total
+        number of copies, which saturates at `2**31 - 1`.
     """
     if num_copies.shape[0] == 0:
         nothing = like_varying(jnp.zeros((capacity,), jnp.int32), num_copies)
@@ -61,10 +61,10 @@ def expand(num_copies: Array, capacity: int) -> tuple[Array, Array, Array]:
         ends = associative_scan(saturating_add, num_copies.astype(jnp.uint32))
     ends = ends.astype(jnp.int32)
     begins = jnp.concatenate([jnp.zeros_like(ends[:1]), ends[:-1]])
-    places = jnp.where(num_copies > 0, begins, capacity)
-    room = like_varying(jnp.zeros((capacity,), jnp.int32), places)
-    # What passes the capacity is dropped; so is the place of what has no copies.
-    marks = room.at[places].max(jax.lax.iota(jnp.int32, num_copies.shape[0]), mode="drop")
+    positions = jnp.where(num_copies > 0, begins, capacity)
+    zeros = like_varying(jnp.zeros((capacity,), jnp.int32), positions)
+    # Positions past the capacity are dropped, and so are items without copies.
+    marks = zeros.at[positions].max(jax.lax.iota(jnp.int32, num_copies.shape[0]), mode="drop")
     items = jax.lax.cummax(marks) if capacity else marks
     return (
         items,
@@ -74,12 +74,12 @@ def expand(num_copies: Array, capacity: int) -> tuple[Array, Array, Array]:
 
 
 def saturating_product(a: Array, b: Array) -> Array:
-    """`a * b` of int32 that are not negative, or `2**31 - 1` where it is greater."""
+    """The product of non-negative int32, saturating at `2**31 - 1`."""
     fits = a <= MOST_PAIRS // jnp.maximum(b, 1)
     return jnp.where(fits, a * b, MOST_PAIRS)
 
 
 def saturating_add(a: Array, b: Array) -> Array:
-    """`a + b` of uint32 up to `2**31 - 1`, or that number where it is greater."""
-    # Neither is above 2**31 - 1, so that the sum does not wrap.
+    """The sum of uint32 of at most `2**31 - 1`, saturating at that number."""
+    # Neither exceeds 2**31 - 1, so the sum does not wrap.
     return jnp.minimum(a + b, np.uint32(MOST_PAIRS))

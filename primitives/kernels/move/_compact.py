@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The rows that a mask flags: the portable definition, and the C++ kernel on CPU."""
+"""Stable selection by a mask: the portable definition, and the C++ kernel on CPU."""
 
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
@@ -16,13 +16,13 @@ _CHUNK_ROWS = 1 << 16  # flag_chunks in compact.h
 
 
 class Flags(NamedTuple):
-    """The rows that a mask flags, counted once for all that is kept of them.
+    """A mask with its counts, computed once for all selected columns.
 
     Attributes:
         mask: a flag for each row, `bool[rows]`.
         num_valid: number of valid rows, at the front.
-        count: how many of them are flagged.
-        before: how many of these lie in front of each chunk of rows; None where no kernel asks.
+        count: the number of flagged valid rows.
+        before: the number of them before each chunk of rows; None without a kernel.
     """
 
     mask: Array
@@ -56,19 +56,19 @@ def flagged_rows(mask: Array, capacity: int, num_valid: Array) -> tuple[Array, A
 
     Args:
         mask: a flag for each row, `bool[rows]`.
-        capacity: row ids that there is room for.
+        capacity: number of row ids in the result.
         num_valid: number of valid rows, at the front.
 
     Returns:
-        The ids of the flagged rows in their order, `int32[capacity]`, padded with zeros; and
-        how many rows are flagged, those that do not fit included.
+        The ids of the flagged rows in order, `int32[capacity]`, padded with zeros; and the true
+        number of flagged rows.
     """
     flags = count_flags(mask, num_valid)
     return flagged_ids(flags, capacity), flags.count
 
 
 def flagged_ids(flags: Flags, capacity: int) -> Array:
-    """The ids of flagged rows in their order, `int32[capacity]`, padded with zeros."""
+    """The ids of flagged rows in order, `int32[capacity]`, padded with zeros."""
     (row_ids,) = flagged_words(
         flags, (), capacity, lambda: (_flagged_ids_xla(flags, capacity),), with_ids=True
     )
@@ -83,24 +83,24 @@ def flagged_words(
     *,
     with_ids: bool = False,
 ) -> tuple[Array, ...]:
-    """Keeps the words of flagged rows by one kernel, where one can; they have no derivative.
+    """Selects the words of flagged rows by one kernel if possible; without derivatives.
 
-    XLA leaves the kernel out where nobody takes any of its results; it cannot leave out some.
+    XLA removes the kernel if none of its results are used, but it cannot remove a part of it.
 
     Args:
         flags: the flagged rows.
-        words: what is kept, arrays of which each is one that `is_words`.
-        capacity: rows that there is room for.
-        otherwise: the same by XLA.
-        with_ids: whether the ids of the flagged rows are the first result.
+        words: the arrays to select from; each satisfies `is_words`.
+        capacity: number of rows in the result.
+        otherwise: the XLA version.
+        with_ids: also return the ids of the flagged rows, as the first result.
 
     Returns:
-        For each array the words of the flagged rows in their order, padded with zeros.
+        The words of the flagged rows of each array in order, padded with zeros.
     """
     if flags.before is None:
         return otherwise()
 
-    # One kernel's results vary alike over a mesh.
+    # All results of one kernel vary over the same mesh axes.
     axes = varying_axes(*jax.tree.leaves(flags), *words)
 
     def native(flags: Flags, words: tuple[Array, ...]) -> tuple[Array, ...]:
@@ -108,13 +108,13 @@ def flagged_words(
         sources = tuple(map(as_words, words))
         dtypes = [jnp.int32] * with_ids + [source.dtype for source in sources]
         counted = (flags.mask[None], flags.before[None], flags.count[None])
-        kept = call(
+        selected = call(
             "jaxframes_flagged_rows_v1",
             (*counted, *(source[None] for source in sources)),
             [((capacity,), dtype) for dtype in dtypes],
         )
-        wanted = [jnp.int32] * with_ids + [array.dtype for array in words]
-        return tuple(map(of_words, kept, wanted))
+        dtypes = [jnp.int32] * with_ids + [array.dtype for array in words]
+        return tuple(map(of_words, selected, dtypes))
 
     return jax.lax.platform_dependent(
         flags, tuple(words), cpu=native, default=lambda *_: as_varying(otherwise(), axes)
@@ -132,8 +132,8 @@ def _count_xla(mask: Array, num_valid: Array) -> Array:
 def _flagged_ids_xla(flags: Flags, capacity: int) -> Array:
     is_flagged = _is_flagged(flags.mask, flags.num_valid)
     counts = jnp.cumsum(is_flagged, dtype=jnp.int32)
-    # Rows that are not flagged, and those that do not fit, are written past the end: dropped.
-    places = jnp.where(is_flagged, counts - 1, capacity)
-    room = like_varying(jnp.zeros((capacity,), jnp.int32), places)
+    # Unflagged rows and rows that do not fit are written past the end, which drops them.
+    positions = jnp.where(is_flagged, counts - 1, capacity)
+    zeros = like_varying(jnp.zeros((capacity,), jnp.int32), positions)
     row_ids = jax.lax.iota(jnp.int32, flags.mask.shape[0])
-    return room.at[places].set(row_ids, mode="drop")
+    return zeros.at[positions].set(row_ids, mode="drop")

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Columns reduced: sums, counts of segments and bins, the range of integers."""
+"""Kernels that reduce columns: sums, counts of segments and bins, ranges of integers."""

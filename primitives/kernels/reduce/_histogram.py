@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Numbers counted by bin: the portable definition, and the C++ kernel on CPU.
+"""Histograms of numbers: the portable definition, and the C++ kernel on CPU.
 
-Bin b holds what lies in `[edges[b], edges[b + 1])`, the last one its right edge too. Whatever lies
-outside, and NaN, is in none.
+Bin b is the interval `[edges[b], edges[b + 1])`; the last bin includes its right edge. Numbers
+outside all bins and NaN have no bin.
 """
 
 import jax
@@ -30,7 +30,7 @@ def bin_ids(x: Array, edges: Array, num_valid: Array, is_uniform: bool) -> Array
         return jnp.minimum(upper_bound((edges,), (x,), num_edges) - 1, num_bins - 1)
 
     def computed(_: None = None) -> Array:
-        # It need not be right: next to the bin will do.
+        # An approximation is enough: the bin or one of its neighbours.
         scaled = (x - first) * (np.asarray(num_bins, x.dtype) / (last - first))
         guess = jnp.where(is_inside, scaled, jnp.zeros((), x.dtype)).astype(jnp.int32)
         ids = jnp.clip(guess, 0, num_bins - 1)
@@ -39,7 +39,8 @@ def bin_ids(x: Array, edges: Array, num_valid: Array, is_uniform: bool) -> Array
         return ids + is_next.astype(jnp.int32)
 
     if is_uniform:
-        # Rounding is far less than a bin, but for bins that the dtype can hardly tell apart.
+        # Rounding errors are far smaller than a bin, except for bins near the precision of the
+        # dtype.
         least = 8 * float(jnp.finfo(edges.dtype).eps) * jnp.maximum(jnp.abs(first), jnp.abs(last))
         ids = jax.lax.cond(jnp.min(edges[1:] - edges[:-1]) > least, computed, searched, None)
     else:
@@ -52,7 +53,7 @@ def _edge(edges: Array, ids: Array) -> Array:
 
 
 def count_bins(x: Array, edges: Array, num_valid: Array, is_uniform: bool) -> Array:
-    """How many of the first `num_valid` numbers lie in each bin, int32."""
+    """Counts the first `num_valid` numbers in each bin, int32."""
 
     def xla(x: Array, edges: Array, num_valid: Array) -> Array:
         ids = bin_ids(x.astype(edges.dtype), edges, num_valid, is_uniform)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The least and the greatest of integers: the portable definition, and the C++ kernel on CPU."""
+"""The range of integers: the portable definition, and the C++ kernel on CPU."""
 
 import jax
 import jax.numpy as jnp
@@ -12,8 +12,9 @@ _WORD_DTYPES = ("int32", "uint32", "int64", "uint64")
 
 
 def range_of_integers(x: Array, num_valid: Array) -> tuple[Array, Array]:
-    """The least and the greatest of the first `num_valid`; the greatest and the least of all
-    integers of the dtype where there is none.
+    """The smallest and the largest of the first `num_valid` integers.
+
+    Without valid rows they are the largest and the smallest number of the dtype.
     """
 
     def xla(x: Array, num_valid: Array) -> tuple[Array, Array]:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Sums of floats in one order: the portable definition, and the C++ kernel on CPU."""
+"""Sums of floats in a fixed order: the portable definition, and the C++ kernel on CPU."""
 
 import functools
 
@@ -11,9 +11,9 @@ from ...contract._typing import Array
 from ..base._foreign import call
 from ..base._library import is_native
 
-# A block is a matrix of numbers, row after row. Its rows are added up one after the other, and what
-# they came to is halved until one number is left: the second half is added to the first. What the
-# blocks came to, with zeros up to a power of two, is halved likewise.
+# A block is a matrix of numbers in row-major order. Its rows are added in sequence. The resulting
+# row is halved until one number is left: the second half is added to the first. The sums of the
+# blocks, padded with zeros to a power of two, are halved in the same way.
 BLOCK_SHAPE = ROWS, LANES = 64, 16
 BLOCK = ROWS * LANES
 
@@ -38,32 +38,32 @@ def sum_of_rows(x: Array, num_valid: Array, dtype: np.dtype) -> Array:
 
 def _sum_of_rows_xla(x: Array, num_valid: Array, dtype: np.dtype) -> Array:
     blocks = jnp.pad(x, (0, -x.shape[0] % BLOCK)).reshape(-1, *BLOCK_SHAPE)
-    # No number of a whole block is asked whether it counts: there is one block of which not all do.
+    # Whole blocks need no mask: at most one block is partly valid.
     whole, rest = num_valid // np.int32(BLOCK), num_valid % np.int32(BLOCK)
     last = jnp.minimum(whole, np.int32(blocks.shape[0] - 1))
     of_last = jax.lax.dynamic_index_in_dim(blocks, last)
-    place = np.arange(BLOCK, dtype=np.int32).reshape(BLOCK_SHAPE)
-    of_last = jnp.where(place < rest, of_last, x.dtype.type(0))
+    position = np.arange(BLOCK, dtype=np.int32).reshape(BLOCK_SHAPE)
+    of_last = jnp.where(position < rest, of_last, x.dtype.type(0))
     block = jax.lax.iota(jnp.int32, blocks.shape[0])
     sums = jnp.where(block < whole, _sums_of_blocks(blocks, dtype), dtype.type(0))
     sums = jnp.where(block == whole, _sums_of_blocks(of_last, dtype), sums)
     num_sums = 1 << (sums.shape[0] - 1).bit_length()
     total = _halved(jnp.pad(sums, (0, num_sums - sums.shape[0])))
-    # Zeros and NaNs have no sign, which would be that of the last ones to be added.
+    # Zeros and NaNs lose their sign, which would depend on the last addition.
     total = jnp.where(total == 0, dtype.type(0), total)
     return jnp.where(jnp.isnan(total), dtype.type(np.nan), total)
 
 
 def _sums_of_blocks(blocks: Array, dtype: np.dtype) -> Array:
-    # XLA writes down what is used twice: each number is cast where it is added.
+    # XLA materializes values that are used twice: cast each number where it is added.
     rows = (blocks[:, row].astype(dtype) for row in range(ROWS))
     return _halved(functools.reduce(jnp.add, rows))
 
 
 def _halved(x: Array) -> Array:
-    """Adds up the last axis, as long as a power of two."""
+    """Sums the last axis; its length is a power of two."""
     while x.shape[-1] > 1:
-        # Some halvings at once, as what comes of each such step is written down.
+        # Several halvings per step, because XLA materializes each step.
         num_parts = min(16, x.shape[-1])
         parts = x.reshape(*x.shape[:-1], num_parts, -1)
         halves = [parts[..., part, :] for part in range(num_parts)]

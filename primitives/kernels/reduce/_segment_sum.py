@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rows added and counted by segment on CPU, from ids as they are given.
+"""Sums and counts of rows by segment on CPU, from the caller's ids.
 
-XLA would first write out what it scatters by, an int32 for each row; these kernels read ids of 32
-and 64 bits, less the first. Sums are in the order of the rows, and so the bits are XLA's.
+XLA would first materialize the indices of its scatter, an int32 for each row; these kernels read
+ids of 32 and 64 bits and subtract the first id. Sums follow the order of the rows, so they have the
+bits of XLA.
 """
 
 import jax.numpy as jnp
@@ -16,24 +17,24 @@ _NUMBER_DTYPES = (*_ID_DTYPES, "float32", "float64")
 
 
 def can_sum(rows: Array, ids: Array) -> bool:
-    """Whether the kernel adds such rows."""
+    """Whether the kernel supports rows and ids of these dtypes and shapes."""
     return has_number_dtype(rows) and can_count(ids)
 
 
 def has_number_dtype(rows: Array) -> bool:
-    """Whether each row is one number of a dtype that kernels add."""
+    """Whether each row is one number of a supported dtype."""
     return rows.ndim == 1 and rows.dtype.name in _NUMBER_DTYPES
 
 
 def can_count(ids: Array) -> bool:
-    """Whether the kernel counts rows of such ids."""
+    """Whether the kernel supports ids of this dtype."""
     return ids.dtype.name in _ID_DTYPES and ids.shape[0] > 0 and is_native()
 
 
 def native_sums(
     rows: Array, ids: Array, first_id: Array, num_valid: Array, num_segments: int
 ) -> Array:
-    """The sum of each segment, whose ids are those from `first_id` on."""
+    """The sum of each segment; segment ids start at `first_id`."""
     (sums,) = call(
         "jaxframes_segment_sum_v1",
         (ids[None], first_id[None], num_valid[None], rows[None]),
@@ -43,7 +44,7 @@ def native_sums(
 
 
 def native_counts(ids: Array, first_id: Array, num_valid: Array, num_segments: int) -> Array:
-    """The rows of each segment, int32."""
+    """The number of rows of each segment, int32."""
     (counts,) = call(
         "jaxframes_segment_count_v1",
         (ids[None], first_id[None], num_valid[None]),

@@ -21,9 +21,9 @@ _KERNEL_DTYPES = ("int32", "uint32", "int64", "uint64", "float32", "float64")
 
 @functools.partial(jax.jit, static_argnums=3)
 def scan_rows(values: Array, heads: Array | None, num_valid: Array, scan: Scan) -> Array:
-    """Scans the first `num_valid` rows, from the last one if reversed; zeros stand behind them.
+    """Scans the first `num_valid` rows, from the last one if reversed; padding becomes zero.
 
-    The scan restarts in each row whose head is set, and in its first row anyway.
+    The scan restarts in each row with a head, and always in its first row.
     """
     if not is_native() or values.size == 0 or jnp.issubdtype(values.dtype, jnp.complexfloating):
         return scan_rows_xla(values, heads, num_valid, scan)
@@ -38,16 +38,16 @@ def scan_rows(values: Array, heads: Array | None, num_valid: Array, scan: Scan) 
 
 
 def scan_rows_xla(values: Array, heads: Array | None, num_valid: Array, scan: Scan) -> Array:
-    """The definition. Linear in `values` where the operator is a sum."""
+    """The definition. Linear in `values` if the operator is a sum."""
     dtype = values.dtype
     identity = identity_of(scan.op, dtype)
-    # A reversed scan meets the padding first: a sum of it is no more than -0.0.
+    # A reversed scan starts with the padding: -0.0 is the identity of its sum.
     padding = nothing_of(dtype) if scan.op == "add" else identity
     values = fill_padding(values, num_valid, padding)
     combine = functools.partial(combine_named, scan.op)
     as_words = scan.op in ("min", "max") and jnp.issubdtype(dtype, jnp.floating)
     if as_words:
-        # An extreme has the bits of a row, which arithmetic rewrites where they are of some NaNs.
+        # An extreme keeps the bits of a row; arithmetic would rewrite some NaNs.
         values = jax.lax.bitcast_convert_type(values, np.dtype(f"uint{8 * dtype.itemsize}"))
         combine = functools.partial(_combine_words, scan, dtype)
     if heads is None:
@@ -59,7 +59,7 @@ def scan_rows_xla(values: Array, heads: Array | None, num_valid: Array, scan: Sc
         ) -> tuple[Array, Array]:
             left_has_head, left_value = left
             right_has_head, right_value = right
-            # A head inside `right` restarts the scan, so nothing of `left` survives it.
+            # A head inside `right` restarts the scan, so `left` is dropped.
             combined = combine(left_value, right_value)
             value = jnp.where(right_has_head, right_value, combined)
             return left_has_head | right_has_head, value
@@ -79,19 +79,19 @@ def _combine_words(scan: Scan, dtype: Any, left: Array, right: Array) -> Array:
 
 
 def per_row(flags: Array, ndim: int) -> Array:
-    """Flags of rows in the shape that goes with arrays of `ndim` axes."""
+    """Reshapes flags of rows to broadcast against arrays of `ndim` axes."""
     return flags.reshape(flags.shape[0], *(1,) * (ndim - 1))
 
 
 def fill_padding(values: Array, num_valid: Array, filler: Any = None) -> Array:
-    """Puts `filler`, or zeros, into the rows that do not count."""
+    """Fills padding rows with `filler`, by default with zeros."""
     filler = jnp.zeros((), values.dtype) if filler is None else filler
     is_valid = per_row(jax.lax.iota(jnp.int32, values.shape[0]) < num_valid, values.ndim)
     return jnp.where(is_valid, values, filler)
 
 
 def start_flags(heads: Array | None, num_rows: int, num_valid: Array, reverse: bool) -> Array:
-    """Whether the scan starts or restarts in each row."""
+    """Flags the rows where the scan starts or restarts."""
     first = num_valid - 1 if reverse else 0
     is_first = jax.lax.iota(jnp.int32, num_rows) == first
     return is_first if heads is None else is_first | heads
@@ -100,7 +100,7 @@ def start_flags(heads: Array | None, num_rows: int, num_valid: Array, reverse: b
 def shift_rows(
     results: Array, heads: Array | None, num_valid: Array, reverse: bool, start: Any
 ) -> Array:
-    """Inclusive results as exclusive ones: each row gets its predecessor's, or `start`."""
+    """Converts inclusive to exclusive results: each row gets its predecessor's, or `start`."""
     is_start = start_flags(heads, results.shape[0], num_valid, reverse)
     shifted = jnp.roll(results, -1 if reverse else 1, axis=0)
     return jnp.where(per_row(is_start, results.ndim), start, shifted)
@@ -109,8 +109,8 @@ def shift_rows(
 def _scan_rows_native(values: Array, heads: Array | None, num_valid: Array, scan: Scan) -> Array:
     num_rows, dtype, shape = values.shape[0], values.dtype, values.shape
     if dtype.name not in _KERNEL_DTYPES:
-        # Sums of integers wrap around, so their lowest bits do not depend on the width; what an
-        # exclusive minimum starts with does.
+        # Sums of integers wrap around, so their lowest bits do not depend on the width; the start
+        # of an exclusive minimum does.
         wide = _scan_rows_native(
             values.astype(jnp.int32), heads, num_valid, scan._replace(exclusive=False)
         )
@@ -119,7 +119,7 @@ def _scan_rows_native(values: Array, heads: Array | None, num_valid: Array, scan
             return results
         results = shift_rows(results, heads, num_valid, scan.reverse, identity_of(scan.op, dtype))
         return fill_padding(results, num_valid)
-    # The kernel scans along the last axis, and one row of heads serves all the others.
+    # The kernel scans along the last axis, with one row of heads for all others.
     width = math.prod(shape[1:])
     lines = values.reshape(num_rows, width).T
     no_heads = like_varying(jnp.zeros((0,), jnp.bool_), values)

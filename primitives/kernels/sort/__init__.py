@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Sorted words: radix sort, merge, top k, and binary search."""
+"""Kernels on sorted words: radix sort, merge, top k, and binary search."""

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Binary search in sorted columns of words, many queries at once.
 
-Compiled on their own, so that an eager call does not compile its loop each time.
+Compiled separately, so that an eager call does not compile its loop each time.
 """
 
 import jax
@@ -14,16 +14,16 @@ from ...contract._typing import Array
 
 @jax.jit
 def lower_bound(sorted_words: tuple[Array, ...], queries: tuple[Array, ...], num_valid: Array):
-    """For each query, the valid rows that are less than it, int32.
+    """Counts, for each query, the valid rows less than it, int32.
 
-    Several columns compare as one, the first being the most significant.
+    Several columns compare as one; the first is the most significant.
     """
     return _bound(sorted_words, queries, num_valid, _is_less)
 
 
 @jax.jit
 def upper_bound(sorted_words: tuple[Array, ...], queries: tuple[Array, ...], num_valid: Array):
-    """For each query, the valid rows that are not greater than it, int32."""
+    """Counts, for each query, the valid rows less than or equal to it, int32."""
     return _bound(sorted_words, queries, num_valid, lambda row, query: ~_is_less(query, row))
 
 

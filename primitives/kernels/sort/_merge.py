@@ -14,9 +14,9 @@ from ._lower_bound import lower_bound, upper_bound
 def merge_words(
     a: tuple[OrderedWord, ...], b: tuple[OrderedWord, ...], num_valid_a: Array, num_valid_b: Array
 ) -> Array:
-    """For each row of the merged sequence, its row in the concatenation of `a` and `b`, int32.
+    """The source row of each merged row in the concatenation of `a` and `b`, int32.
 
-    Equal words of `a` stand before those of `b`. The padding of `a`, then that of `b`, comes last.
+    Equal words of `a` precede those of `b`. The padding of `a`, then that of `b`, comes last.
     """
     if len(a) != 1 or not is_native():
         return _merge_xla(a, b, num_valid_a, num_valid_b)
@@ -46,7 +46,7 @@ def merge_words(
 def merge_words_with_positions(
     a: OrderedWord, b: OrderedWord, num_valid_a: Array, num_valid_b: Array
 ) -> tuple[Array, Array]:
-    """The merged words of one column, and what `merge_words` gives for them."""
+    """The merged words of one column, and the result of `merge_words`."""
 
     def xla(
         a_word: Array, b_word: Array, num_valid_a: Array, num_valid_b: Array
@@ -83,15 +83,15 @@ def _merge_xla(
     b_words = tuple(column.ordered() for column in b)
     a_rows = jax.lax.iota(jnp.int32, num_a)
     b_rows = jax.lax.iota(jnp.int32, num_b)
-    # A row's place is its own rank plus its rank in the other sequence; ties go to `a`.
-    a_places = a_rows + lower_bound(b_words, a_words, num_valid_b)
-    b_places = b_rows + upper_bound(a_words, b_words, num_valid_a)
-    a_places = jnp.where(a_rows < num_valid_a, a_places, a_rows + num_valid_b)
-    b_places = jnp.where(b_rows < num_valid_b, b_places, b_rows + num_a)
-    places = jnp.concatenate([a_places, b_places])
+    # A row's position is its own rank plus its rank in the other sequence; ties go to `a`.
+    a_positions = a_rows + lower_bound(b_words, a_words, num_valid_b)
+    b_positions = b_rows + upper_bound(a_words, b_words, num_valid_a)
+    a_positions = jnp.where(a_rows < num_valid_a, a_positions, a_rows + num_valid_b)
+    b_positions = jnp.where(b_rows < num_valid_b, b_positions, b_rows + num_a)
+    positions = jnp.concatenate([a_positions, b_positions])
     sources = jax.lax.iota(jnp.int32, num_a + num_b)
     return (
-        jnp.zeros_like(places)
-        .at[places]
+        jnp.zeros_like(positions)
+        .at[positions]
         .set(sources, unique_indices=True, mode="promise_in_bounds")
     )

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Stable sort of one column of words: the portable definition, and the C++ kernel on CPU.
 
-Rows from `num_valid` on are padding: they stay where they are, after the sorted rows.
+Rows from `num_valid` on are padding: they keep their positions, after the sorted rows.
 """
 
 import jax
@@ -18,7 +18,7 @@ _VARIANT_KEYS, _VARIANT_ARGSORT, _VARIANT_PAIRS = 0, 1, 2
 
 
 def sort_words(column: OrderedWord, num_valid: Array) -> Array:
-    """The words in their order."""
+    """Sorts the words."""
 
     def xla(word: Array, num_valid: Array) -> Array:
         column_ = column._replace(word=word)
@@ -41,7 +41,7 @@ def sort_words(column: OrderedWord, num_valid: Array) -> Array:
 
 
 def argsort_words(column: OrderedWord, num_valid: Array) -> Array:
-    """The row ids in the order of their words, int32."""
+    """Returns the row ids in the order of their words, int32."""
 
     def xla(word: Array, num_valid: Array) -> Array:
         return _argsort_xla(column._replace(word=word), num_valid)
@@ -61,7 +61,7 @@ def argsort_words(column: OrderedWord, num_valid: Array) -> Array:
 def sort_words_with_row_ids(
     column: OrderedWord, num_valid: Array, row_ids: Array | None = None
 ) -> tuple[Array, Array]:
-    """The words in their order, and the row ids (0, 1, ... if not given) moved with them."""
+    """Sorts the words and moves the row ids (0, 1, ... by default) with them."""
 
     def xla(word: Array, num_valid: Array, row_ids: Array) -> tuple[Array, Array]:
         order = _argsort_xla(column._replace(word=word), num_valid)
@@ -85,13 +85,13 @@ def sort_words_with_row_ids(
 
 
 def sort_rows(column: OrderedWord, num_valid: Array, rows: tuple[Array, ...]) -> tuple[Array, ...]:
-    """Rows in the order of their words, by the kernel on CPU; it has no derivative.
+    """Sorts rows by their words, by the kernel on CPU; without derivatives.
 
     Args:
         column: the words.
         num_valid: number of valid rows, at the front.
-        rows: columns that move with the words, for each of which `is_words` holds; not empty.
-            They vary over no mesh axis over which neither the words nor `num_valid` vary.
+        rows: columns that move with the words; not empty, and each satisfies `is_words`. They may
+            vary only over mesh axes of the words or of `num_valid`.
     """
 
     def xla(word: Array, num_valid: Array, *rows: Array) -> tuple[Array, ...]:
@@ -121,7 +121,7 @@ def sort_rows(column: OrderedWord, num_valid: Array, rows: tuple[Array, ...]) ->
         if any(is_batched[:2]):
             moved = jax.vmap(sort, axes, axis_size=axis_size)(word, num_valid, *rows)
             return moved, (True,) * len(rows)
-        # The rows of a batch with one key have one order, and the key is sorted once.
+        # A batch with one key has one order, so the key is sorted once.
         order = argsort_words(column._replace(word=word), num_valid)
         moved = tuple(
             _take(leaf, order) if axis is None else jax.vmap(_take, (0, None))(leaf, order)
@@ -171,8 +171,8 @@ def _row_ids(word: Array) -> Array:
 
 
 def _with_padding_last(ordered: Array, num_valid: Array) -> Array:
-    # Padding stands behind the rows that count, so even where a key has all ones too, a stable
-    # sort leaves the padding last.
+    # Padding comes after the valid rows, so a stable sort leaves it last even if a key has all
+    # ones too.
     largest = jnp.array(np.iinfo(ordered.dtype).max, ordered.dtype)
     return jnp.where(_row_ids(ordered) < num_valid, ordered, largest)
 
@@ -187,7 +187,7 @@ def _argsort_xla(column: OrderedWord, num_valid: Array) -> Array:
     ordered = _with_padding_last(column.ordered(), num_valid)
     if ordered.shape[0] == 0:
         return _row_ids(ordered)
-    # XLA's sort on CPU is quick for one operand only; on GPU it is CUB's radix sort for two.
+    # XLA's sort on CPU is fast for one operand only; on GPU it is CUB's radix sort for two.
     if is_x64_enabled():
         return jax.lax.platform_dependent(
             ordered, cpu=_argsort_one_operand, default=_argsort_two_operands
@@ -201,7 +201,7 @@ def _argsort_two_operands(ordered: Array) -> Array:
 
 
 def _argsort_one_operand(ordered: Array) -> Array:
-    """Packs key and row id in one word of 64 bits; a key of 64 bits takes two such passes."""
+    """Packs key and row id into one word of 64 bits; a key of 64 bits needs two passes."""
     if ordered.dtype == jnp.uint32:
         return _argsort_packed(ordered)
     low = ordered.astype(jnp.uint32)

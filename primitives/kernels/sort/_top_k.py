@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The k first rows in the order of a column of words."""
+"""The k first rows in the order of one column of words."""
 
 import jax
 import jax.numpy as jnp

@@ -24,7 +24,7 @@ def test_the_switch_turns_the_kernels_off(monkeypatch):
     monkeypatch.setenv("JAXFRAMES_KERNELS", "xla")
     assert load() == (
         None,
-        library.Backend("xla", "JAXFRAMES_KERNELS=xla switches the C++ kernels off."),
+        library.Backend("xla", "JAXFRAMES_KERNELS=xla disables the C++ kernels."),
     )
 
 
@@ -41,8 +41,8 @@ def test_without_a_library_the_portable_path_serves(monkeypatch):
         None,
         library.Backend(
             "xla",
-            "libjaxframes_kernels.so is not installed: no C++17 compiler was found when jaxframes "
-            "was. Install one and reinstall jaxframes.",
+            "libjaxframes_kernels.so is not installed: no C++17 compiler was found during the "
+            "installation. Install one and reinstall jaxframes.",
         ),
     )
 
@@ -65,7 +65,7 @@ def test_a_missing_library_warns_once(monkeypatch):
     with pytest.warns(RuntimeWarning) as warned:
         assert not library.is_native()
     assert [str(warning.message) for warning in warned] == [
-        "jaxframes: the portable XLA path serves in place of the C++ kernels. " + reason + " "
+        "jaxframes: the portable XLA versions replace the C++ kernels. " + reason + " "
         "Set JAXFRAMES_KERNELS=xla to choose this and silence the warning."
     ]
     with warnings.catch_warnings():
