@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the FFI handlers share: XLA's threads, and the checks of their arguments.
+// Shared parts of the FFI handlers: XLA's threads, and the checks of arguments.
 #ifndef JAXFRAMES_KERNELS_BASE_FFI_ARGUMENTS_H_
 #define JAXFRAMES_KERNELS_BASE_FFI_ARGUMENTS_H_
 
@@ -26,8 +26,8 @@
 
 namespace jaxframes {
 
-// An attribute that holds the bits of one word. Either sign is taken: JAX cannot
-// pass an unsigned 64-bit attribute of 2^63 or more.
+// An attribute with the bits of one word, signed or unsigned: JAX cannot pass an unsigned 64-bit
+// attribute of 2^63 or more.
 struct WordBits {
   uint64_t bits;
 };
@@ -79,8 +79,8 @@ inline int64_t batch_size(const ffi::AnyBuffer& rows) {
   return size;
 }
 
-// Collects the first rule that an argument of `target` breaks. The Python wrapper
-// has checked them all, with better words: here they guard memory.
+// Records the first rule that an argument of `target` breaks. The Python wrapper has checked all of
+// them with better messages: these checks guard memory.
 class ArgumentChecker {
  public:
   explicit ArgumentChecker(const char* target) : target_(target) {}
@@ -117,7 +117,7 @@ class ArgumentChecker {
                                  std::to_string(given));
   }
 
-  // Words are moved whatever they mean.
+  // Words move as bits, whatever their type.
   void require_words(const ffi::AnyBuffer& words, const char* name) {
     const size_t bytes = ffi::ByteWidth(words.element_type());
     require(bytes == 1 || bytes == 2 || bytes == 4 || bytes == 8,
@@ -137,7 +137,7 @@ class ArgumentChecker {
                 std::to_string(row_length(keys)));
   }
 
-  // What `flip` may be depends on the keys: floating point has no order but its own.
+  // The valid values of `flip` depend on the keys: floating point has only its own order.
   void require_flip(const ffi::AnyBuffer& keys, WordBits flip) {
     if (!is_floating(keys)) return;
     const uint64_t used = word_bytes(keys) == 4 ? flip.bits & 0xFFFFFFFFu : flip.bits;
@@ -184,8 +184,8 @@ inline ffi::AnyBuffer buffer_of(const ffi::AnyBuffer& argument) { return argumen
 inline ffi::AnyBuffer buffer_of(ffi::Result<ffi::AnyBuffer> result) { return *result; }
 }  // namespace internal
 
-// The arguments or results of which a target takes any number. The checker records one that is
-// no array, and the rest is left out.
+// The variadic arguments or results of a target. The checker records the first one that is not an
+// array and ignores the rest.
 template <typename Remaining>
 std::vector<ffi::AnyBuffer> buffers_of(ArgumentChecker& checker, const Remaining& remaining) {
   std::vector<ffi::AnyBuffer> buffers;
@@ -203,12 +203,12 @@ Word* words_of(const ffi::AnyBuffer& buffer) {
   return static_cast<Word*>(buffer.untyped_data());
 }
 
-// The count of one row of the batch. Data may have made it more than there are.
+// The count of one row of the batch, clamped, because data may exceed the number of rows.
 inline int64_t count_at(const ffi::AnyBuffer& counts, int64_t row, int64_t most) {
   return std::clamp<int64_t>(words_of<int32_t>(counts)[row], 0, most);
 }
 
-// Calls kernel(order) with the order that the dtype of `keys` and `flip` ask for.
+// Calls kernel(order) with the order for the dtype of `keys` and for `flip`.
 template <typename Kernel>
 void with_order(const ffi::AnyBuffer& keys, WordBits flip, const Kernel& kernel) {
   const bool is_narrow = ArgumentChecker::word_bytes(keys) == 4;
@@ -221,10 +221,10 @@ void with_order(const ffi::AnyBuffer& keys, WordBits flip, const Kernel& kernel)
                    : kernel(IntegerOrder<uint64_t>{flip.bits});
 }
 
-// Calls kernel(number) with a number of the type that those of a buffer are added up in.
+// Calls kernel(number) with a number of the accumulator type of a buffer.
 template <typename Kernel>
 void with_number(const ffi::AnyBuffer& numbers, const Kernel& kernel) {
-  // Integers wrap around, which C++ promises of unsigned ones only.
+  // Integers wrap around, which C++ guarantees for unsigned ones only.
   switch (numbers.element_type()) {
     case ffi::DataType::F32: return kernel(float{});
     case ffi::DataType::F64: return kernel(double{});
@@ -234,7 +234,7 @@ void with_number(const ffi::AnyBuffer& numbers, const Kernel& kernel) {
   }
 }
 
-// Runs a kernel. Only memory can fail it.
+// Runs a kernel, which can fail only for lack of memory.
 template <typename Kernel>
 ffi::Error run_kernel(const char* target, const Kernel& kernel) {
   try {

@@ -11,12 +11,12 @@
 
 namespace jaxframes {
 
-// Asks for huge pages under a large buffer that is about to be written for the first time,
-// its first and last page included: a huge page may lie under two buffers that touch, if both
-// have asked. Only a hint: without it the kernels are slower, not wrong.
+// Requests huge pages for a large buffer before its first write, including its first and last page:
+// two adjacent buffers may share a huge page if both request it. This is a hint only: without it
+// the kernels are slower, not wrong.
 inline void advise_huge_pages(void* begin, int64_t num_bytes) {
 #if defined(__linux__) && defined(MADV_HUGEPAGE)
-  // Below some pages the system call costs as much as it saves.
+  // For a few pages the system call costs as much as it saves.
   constexpr int64_t kLeastBytes = int64_t{8} << 20;
   if (num_bytes < kLeastBytes) return;
   static const uintptr_t page_bytes = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));

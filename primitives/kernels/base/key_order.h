@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The orders that keys may be sorted in. An order maps keys to unsigned numbers of
-// the same width, the first key to the smallest, and such numbers back to keys.
+// The sort orders of keys. An order maps keys to unsigned numbers of the same width, the first key
+// to the smallest number, and maps numbers back to keys.
 #ifndef JAXFRAMES_KERNELS_BASE_KEY_ORDER_H_
 #define JAXFRAMES_KERNELS_BASE_KEY_ORDER_H_
 
@@ -13,7 +13,7 @@ namespace jaxframes {
 template <typename KeyType>
 struct IntegerOrder {
   using Key = KeyType;
-  // No two keys are equal in this order unless they are the same bits.
+  // Keys are equal in this order only if their bits are equal.
   static constexpr bool kIsExact = true;
 
   Key flip = 0;
@@ -32,14 +32,14 @@ class FloatOrder {
 
   explicit FloatOrder(bool descending = false)
       : flip_(descending ? static_cast<Key>(~Key{0}) : Key{0}),
-        // In the place of the quiet NaN that lies beyond the last infinity. It ends in
-        // the zeros (or ones) that short fractions end in, so a NaN costs no bits.
+        // The number of the quiet NaN just past the last infinity. It ends in the same zeros (or
+        // ones) as short fractions, so a NaN needs no extra bits.
         nan_(static_cast<Key>(from_zero(descending ? kQuietNan | kSign : kQuietNan) ^ flip_)) {}
 
   Key ordered(Key key) const {
     return is_nan(key) ? nan_ : static_cast<Key>(from_zero(key) ^ flip_);
   }
-  // 0.0 for a zero, and the same NaN for all.
+  // Returns 0.0 for both zeros, and one NaN for all.
   Key to_key(Key ordered) const {
     const Key distance = ordered ^ flip_;
     return distance & kSign ? static_cast<Key>(distance - kSign)
@@ -56,8 +56,8 @@ class FloatOrder {
   static constexpr Key kInfinity = kSign - (Key{1} << kFractionBits);
   static constexpr Key kQuietNan = kInfinity | Key{1} << (kFractionBits - 1);
 
-  // Sign and magnitude as one number: the magnitude is added to, or taken from, the
-  // middle of the range, where the two zeros meet.
+  // Sign and magnitude as one number: the magnitude is added to or subtracted from the middle of
+  // the range, where both zeros are.
   static Key from_zero(Key key) {
     const Key is_negative = static_cast<Key>(Key{0} - (key >> (kBits - 1)));
     return static_cast<Key>(static_cast<Key>((key ^ is_negative) - is_negative) |

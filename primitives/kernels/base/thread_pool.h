@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loops over tasks in which the caller takes part.
+// Parallel loops over tasks; the caller takes part.
 #ifndef JAXFRAMES_KERNELS_BASE_THREAD_POOL_H_
 #define JAXFRAMES_KERNELS_BASE_THREAD_POOL_H_
 
@@ -18,17 +18,15 @@
 
 namespace jaxframes {
 
-// Where tasks run. The kernels know this interface only; XLA's pool and the
-// tests' own pool implement it.
+// Runs tasks. The kernels use this interface only; XLA's pool and the tests' pool implement it.
 class Executor {
  public:
   virtual ~Executor() = default;
 
-  // Threads that may work on one loop, the caller among them; at least 1.
+  // Number of threads for one loop, including the caller; at least 1.
   virtual int num_threads() const = 0;
 
-  // Runs `closure` at some time on some other thread. It may start late, even
-  // after the loop that scheduled it has returned.
+  // Runs `closure` later on another thread, possibly after the scheduling loop has returned.
   virtual void schedule(std::function<void()> closure) = 0;
 };
 
@@ -39,7 +37,7 @@ class SerialExecutor final : public Executor {
   void schedule(std::function<void()> closure) override { closure(); }
 };
 
-// Threads of our own, for use outside XLA.
+// A separate thread pool, for use outside XLA.
 class StdThreadPool final : public Executor {
  public:
   explicit StdThreadPool(int num_threads) : num_threads_(num_threads) {
@@ -92,9 +90,9 @@ class StdThreadPool final : public Executor {
 
 namespace internal {
 
-// What the caller and its helpers share. Helpers own it together with the
-// caller, so a helper that starts after the loop has ended finds it alive, sees
-// that no task is left, and never touches `task`, which is on the caller's stack.
+// The shared state of the caller and its helpers, which own it together. A helper that starts after
+// the end of the loop finds it alive, sees no remaining task, and never touches `task`, which is on
+// the caller's stack.
 template <typename Task>
 struct LoopState {
   LoopState(int64_t num_tasks, const Task* task)
@@ -108,14 +106,14 @@ struct LoopState {
       try {
         (*task)(worker, index);
       } catch (...) {
-        // The caller rethrows it: a pool's thread has nobody to tell.
+        // The caller rethrows it: nobody catches exceptions on a pool's thread.
         std::lock_guard<std::mutex> lock(mutex);
         if (!exception) exception = std::current_exception();
       }
       ++num_done;
     }
     if (num_done == 0) return;
-    // Release: the caller must see what the tasks wrote.
+    // Release: the caller must see the writes of the tasks.
     const int64_t before = completed.fetch_add(num_done, std::memory_order_acq_rel);
     if (before + num_done == num_tasks) {
       std::lock_guard<std::mutex> lock(mutex);
@@ -123,14 +121,14 @@ struct LoopState {
     }
   }
 
-  // Waits for tasks that other threads have taken, hence started; never for a
-  // closure that is still queued. So it cannot deadlock on a pool's own thread.
+  // Waits for tasks that other threads have started; never for a queued closure. So it cannot
+  // deadlock on a thread of the pool.
   void wait() {
     const auto is_complete = [this] {
       return completed.load(std::memory_order_acquire) == num_tasks;
     };
-    // The other threads are mostly about to end too: some microseconds of
-    // polling cost less than a sleep and a wake-up.
+    // The other threads usually finish soon too: polling for microseconds costs less than a sleep
+    // and a wake-up.
     for (int i = 0; i < 4096; ++i) {
       if (is_complete()) return;
     }
@@ -149,10 +147,9 @@ struct LoopState {
 
 }  // namespace internal
 
-// Calls task(worker, index) once for each index in [0, num_tasks), and returns
-// when all calls have. Calls that run at the same time have different workers,
-// in [0, executor.num_threads()): use it to index per-thread workspace. Rethrows
-// the first exception of a call, after all of them.
+// Calls task(worker, index) once for each index in [0, num_tasks), and returns after all calls.
+// Concurrent calls have different workers in [0, executor.num_threads()): use them to index
+// per-thread workspace. Rethrows the first exception of a call at the end.
 template <typename Task>
 void parallel_for(Executor& executor, int64_t num_tasks, const Task& task) {
   const int64_t num_workers = std::min<int64_t>(executor.num_threads(), num_tasks);
@@ -169,28 +166,28 @@ void parallel_for(Executor& executor, int64_t num_tasks, const Task& task) {
   if (state->exception) std::rethrow_exception(state->exception);
 }
 
-// `size` rows in equal contiguous chunks, for loops that keep the row order.
+// Divides `size` rows into equal contiguous chunks, for loops that keep the row order.
 struct Chunks {
-  // Four chunks a thread even out threads that start late or run slower.
+  // Four chunks per thread balance late or slow threads.
   Chunks(int64_t size, int64_t min_rows, int num_threads) : size(size) {
     const int64_t wanted = num_threads > 1 ? 4 * int64_t{num_threads} : 1;
     const int64_t most = std::max<int64_t>(size / min_rows, 1);
     count = std::min(wanted, most);
   }
 
-  // As many as there have to be for none to have more than `most_rows`.
+  // The smallest number of chunks with at most `most_rows` rows each.
   static Chunks of_rows(int64_t size, int64_t most_rows) {
     Chunks chunks(size, 1, 1);
     chunks.count = std::max<int64_t>((size + most_rows - 1) / most_rows, 1);
     return chunks;
   }
 
-  // No overflow: size < 2^31, and there are fewer chunks than that.
+  // No overflow: size < 2^31, and so is the number of chunks.
   int64_t begin(int64_t chunk) const { return size * chunk / count; }
   int64_t end(int64_t chunk) const { return begin(chunk + 1); }
 
-  // The chunk that call `index` of a loop takes, for `num_threads` threads to be far apart: each
-  // goes through a stretch of its own as long as none is faster than others.
+  // The chunk for call `index` of a loop whose `num_threads` threads should work far apart: at
+  // equal speed each thread processes its own contiguous range.
   int64_t apart(int64_t index, int num_threads) const {
     const int64_t stretch = index % num_threads;
     return stretch * (count / num_threads) + std::min(stretch, count % num_threads) +
@@ -201,8 +198,8 @@ struct Chunks {
   int64_t count;
 };
 
-// Calls each_row(executor, row) for each row of a batch. Threads share out the
-// batch where that occupies them all; else they work together on each row.
+// Calls each_row(executor, row) for each row of a batch. Threads divide the batch if it has enough
+// rows for all; otherwise they work together on each row.
 template <typename EachRow>
 void for_each_row(Executor& executor, int64_t batch, int64_t num_rows,
                   const EachRow& each_row) {

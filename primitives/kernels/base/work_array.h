@@ -10,8 +10,7 @@
 
 namespace jaxframes {
 
-// Memory for a while, which means nothing until it is written. A vector would write zeros,
-// all by one thread.
+// Uninitialized temporary memory. A vector would write zeros on one thread.
 template <typename T>
 class WorkArray {
   static_assert(std::is_trivially_default_constructible<T>::value, "");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Numbers the distinct keys of some rows.
+// Assigns group ids to the keys of rows.
 #ifndef JAXFRAMES_KERNELS_GROUPS_FACTORIZE_H_
 #define JAXFRAMES_KERNELS_GROUPS_FACTORIZE_H_
 
@@ -18,13 +18,13 @@ template <typename Source>
 struct FactorizeRow {
   Source source;
   int64_t num_rows;
-  bool in_key_order;  // else in the order of the groups' first rows
+  bool in_key_order;  // otherwise in the order of the groups' first rows
   int64_t capacity;
   int32_t* group_ids;      // [num_rows]
   int32_t* first_row_ids;  // [capacity], 0 from the last group on
 };
 
-// Group ids as FewGroups hands them over, written where they are to stay.
+// Receives group ids from FewGroups and writes them to the result.
 class WrittenIds {
  public:
   WrittenIds(Executor& executor, const Chunks& chunks, int32_t* group_ids)

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Factorizes keys of few distinct values: one table, made from a sample of the rows, that
-// all threads read.
+// Factorizes keys with few distinct values: all threads read one table, built from a sample.
 #ifndef JAXFRAMES_KERNELS_GROUPS_FEW_GROUPS_H_
 #define JAXFRAMES_KERNELS_GROUPS_FEW_GROUPS_H_
 
@@ -39,8 +38,8 @@ class FewGroups {
         missing_rows_(chunks_.count),
         workers_(executor.num_threads()) {}
 
-  // Returns false where the keys have too many distinct values: `groups` and what `ids` was
-  // told then mean nothing.
+  // Returns false if the keys have too many distinct values; then `groups` and the calls of `ids`
+  // are meaningless.
   template <typename Sort>
   bool find(bool in_key_order, const Sort& sort) {
     GroupSample<Source> sample(source_, chunks_.size, groups_);
@@ -52,7 +51,7 @@ class FewGroups {
     if (!look_up_rows(sample.num_unknown())) return false;
     set_first_rows();
     if (!add_missing_rows()) return false;
-    // The numbers of the sample are final, unless others belong between them.
+    // The numbers of the sample are final, unless new groups belong between them.
     if (in_key_order && groups_.size() > num_sampled) {
       ids_.renumber(groups_.order_by_word(executor_, sort));
     } else if (!in_key_order &&
@@ -69,11 +68,11 @@ class FewGroups {
   static constexpr int32_t kAbsent = PerfectTable<Word>::kAbsent;
   static constexpr int32_t kUnknownRow = NumberedGroups<Word>::kUnknownRow;
 
-  // What a thread knows of the chunks that it took, which come in their order.
+  // The state of a thread over its chunks, which it takes in order.
   struct Worker {
     int64_t num_rows = 0;
-    int64_t num_missing = 0;           // rows whose key is not in the table
-    int64_t num_unknown = 0;           // groups of which it has seen no row
+    int64_t num_missing = 0;           // rows with a key outside the table
+    int64_t num_unknown = 0;           // groups without a row so far
     std::vector<uint8_t> is_unknown;   // empty before its first chunk
     std::vector<std::pair<int32_t, int32_t>> first_rows;  // group and its first row here
   };
@@ -81,7 +80,7 @@ class FewGroups {
   bool look_up_rows(int64_t num_unknown) {
     std::atomic<bool> has_many{false};
     parallel_for(executor_, chunks_.count, [&](int worker, int64_t chunk) {
-      // One thread is enough to say that the sample was not like the rows.
+      // One thread is enough to reject the sample.
       if (has_many.load(std::memory_order_relaxed)) return;
       if (!look_up_chunk(workers_[worker], chunk, num_unknown)) {
         has_many.store(true, std::memory_order_relaxed);
@@ -90,10 +89,10 @@ class FewGroups {
     return !has_many.load(std::memory_order_relaxed);
   }
 
-  // Rows whose key the table lacks are left for later, as long as they are few.
+  // Rows with a key outside the table are deferred while they are few.
   bool look_up_chunk(Worker& worker, int64_t chunk, int64_t num_unknown) {
-    // The processor reads ahead to the end of a page and no further, and too late: without
-    // the prefetch 10M rows took a tenth longer.
+    // The processor prefetches only to the end of a page, and too late: without this prefetch 10M
+    // rows took a tenth longer.
     constexpr int64_t kBlockRows = 64, kRowsAhead = 256, kLineRows = 64 / sizeof(Word);
     const int64_t begin = chunks_.begin(chunk), end = chunks_.end(chunk);
     const auto probe = table_.probe();
@@ -128,14 +127,13 @@ class FewGroups {
     return worker.num_missing <= most_missing(worker.num_rows);
   }
 
-  // So many of a thread's rows may be missing: a sixteenth, and at first some more, for a key
-  // may have its rows side by side.
+  // Largest number of deferred rows of a thread: a sixteenth, and more at first, because the rows
+  // of a key may be adjacent.
   int64_t most_missing(int64_t num_rows) const {
     return (num_rows + chunks_.size / (4 * executor_.num_threads())) / 16;
   }
 
-  // Returns kAbsent if a key is. As a function of its own it has registers for all that it
-  // reads again and again.
+  // Returns kAbsent if a key is absent. A separate function has registers for its loop variables.
   __attribute__((noinline)) static int32_t look_up_block(const Source source, const Probe probe,
                                                          int64_t row, int64_t size,
                                                          int32_t* block) {
@@ -156,7 +154,7 @@ class FewGroups {
     }
   }
 
-  // The sample has no row of the groups that are added, so their first rows are here.
+  // The sample has no row of the added groups, so their first rows are here.
   bool add_missing_rows() {
     GroupTable table;
     bool is_filled = false;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The groups of some rows, enough of them to know nearly all groups, if these are few.
+// The groups of a sample of rows, large enough to contain nearly all groups if they are few.
 #ifndef JAXFRAMES_KERNELS_GROUPS_GROUP_SAMPLE_H_
 #define JAXFRAMES_KERNELS_GROUPS_GROUP_SAMPLE_H_
 
@@ -15,14 +15,14 @@
 
 namespace jaxframes {
 
-// As many rows are read at least before the groups are taken for complete.
+// Minimal number of rows before the groups count as complete.
 constexpr int64_t kSampleRows = 1 << 15;
 constexpr int64_t kMostSampleRows = 1 << 19;
-// Of 10M rows with 100k distinct keys on two cores the table took 50 ms of their time, bins
-// 100; with 200k they were even, for the sample is one thread's work.
+// With 10M rows and 100k distinct keys on two cores the table took 50 ms and bins took 100; with
+// 200k they were equal, because one thread takes the sample.
 constexpr int64_t kFewGroups = 1 << 17;
 
-// The groups by number: their words and first rows.
+// The words and first rows of the groups, by group id.
 template <typename Word>
 struct NumberedGroups {
   static constexpr int32_t kUnknownRow = std::numeric_limits<int32_t>::max();
@@ -37,7 +37,7 @@ struct NumberedGroups {
     first_rows.push_back(static_cast<int32_t>(row));
   }
 
-  // Puts the groups in the order of their words; returns the new number of each.
+  // Orders the groups by their words; returns the new id of each.
   // `sort(executor, words, num_words, sorted_words, positions)` sorts words.
   template <typename Sort>
   std::vector<int32_t> order_by_word(Executor& executor, const Sort& sort) {
@@ -70,17 +70,16 @@ struct NumberedGroups {
   }
 };
 
-// A row of the i-th of `size` equal pieces of the rows; not at equal distances, which the
-// keys may have too.
+// A row of the i-th of `size` equal strata of the rows; not at equal distances, because keys may be
+// periodic.
 inline int64_t row_of_stratum(int64_t i, int64_t size, int64_t num_rows) {
   const int64_t begin = num_rows * i / size, end = num_rows * (i + 1) / size;
   const uint64_t dice = hash_of(static_cast<uint64_t>(i)) >> 32;
   return begin + static_cast<int64_t>(dice * (end - begin) >> 32);
 }
 
-// Reads rows from the front, for as long as they bring new groups: their first rows are
-// known at once. What the rest brings is looked up in rows spread over all of it: keys that
-// are sorted, or that come in their time, show few of their values at the front.
+// Reads rows from the front while they bring new groups, so their first rows are known. Then it
+// samples the remaining rows: sorted or time-dependent keys show few of their values at the front.
 template <typename Source>
 class GroupSample {
  public:
@@ -91,8 +90,8 @@ class GroupSample {
     table_.reset(1 << 8, kSlotsPerGroup);
   }
 
-  // Returns false where there are too many groups. A group found in the rest has an
-  // unknown first row.
+  // Returns false if there are too many groups. A group from the remaining rows has an unknown
+  // first row.
   bool take() { return take_front() && (num_front_ == num_rows_ || take_rest()); }
 
   int64_t num_unknown() const { return num_unknown_; }
@@ -101,8 +100,8 @@ class GroupSample {
   static constexpr int64_t kSlotsPerGroup = 4;
 
   bool take_front() {
-    // So many rows of a round may bring new groups. Those that the sample misses are to be
-    // very few: each of them costs little, but the first one costs another pass.
+    // Bounds on the rows of a round with new groups. The sample should miss very few groups: each
+    // costs little, but the first one costs an extra pass.
     constexpr int64_t kOldPerNew = 1024, kMostOldPerNew = 32;
     const int64_t most_rows = std::max(kSampleRows, std::min(num_rows_ / 8, kMostSampleRows));
     for (;;) {
@@ -113,7 +112,7 @@ class GroupSample {
       if (num_front_ < kSampleRows) continue;
       const int64_t round_rows = num_front_ - begin, num_new = groups_.size() - before;
       if (num_new * kOldPerNew <= round_rows) return true;
-      // Keys that are still mostly new have more values than that.
+      // If most keys are still new, there are too many groups.
       if (num_front_ == kSampleRows && 6 * num_new > 5 * round_rows) return false;
       if (groups_.size() > kFewGroups) return false;
       if (num_front_ >= most_rows) return num_new * kMostOldPerNew <= round_rows;
@@ -125,7 +124,7 @@ class GroupSample {
     const int64_t rest = num_rows_ - num_front_;
     std::vector<Word> words;
     for (int64_t size = std::min(kFirstRound, rest / 4);; size *= 2) {
-      // Words first: the memory then answers many reads at a time.
+      // Words first, so that many reads of memory overlap.
       words.resize(size);
       for (int64_t i = 0; i < size; ++i) {
         words[i] = source_.word(num_front_ + row_of_stratum(i, size, rest));
@@ -142,7 +141,7 @@ class GroupSample {
     }
   }
 
-  // Whether the word was new.
+  // Returns whether the word was new.
   bool add(Word word, int64_t row) {
     const int32_t num_groups = static_cast<int32_t>(groups_.size());
     if (table_.find_or_insert(groups_.words.data(), word, num_groups) != num_groups) return false;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sums of rows by key, with no number of its group written for each row: few groups are
-// looked up in one table, many are found in bins that fit the cache, and where nearly every
-// row has a key of its own, rows are sorted.
+// Sums of rows by key, without writing group ids: few groups use one table, many groups use bins
+// that fit the cache, and rows with mostly unique keys are sorted.
 #ifndef JAXFRAMES_KERNELS_GROUPS_GROUP_SUMS_H_
 #define JAXFRAMES_KERNELS_GROUPS_GROUP_SUMS_H_
 
@@ -30,14 +29,14 @@ struct GroupSumsRow {
   Number* sums;            // [capacity], 0 from the last group on
 };
 
-// Bytes of scratch: what many groups take, and a sum for each row.
+// Bytes of scratch: that of ManyGroups, and a sum for each row.
 inline int64_t group_sums_scratch_bytes(int64_t num_rows, int word_bytes) {
   return many_groups_scratch_bytes(num_rows, word_bytes) + (num_rows * 8 + 63) / 64 * 64;
 }
 
 namespace internal {
 
-// Adds up the rows of each group of a bin at the place where the group stands.
+// Adds the rows of each group of a bin at the position of the group.
 template <typename Number>
 struct BinSums {
   const Number* numbers;
@@ -50,7 +49,7 @@ struct BinSums {
   }
 };
 
-// Rows are added up in the bin of their key; only groups are brought in order.
+// Rows are added in the bin of their key; only groups are sorted.
 template <typename Source, typename Number, typename Sort>
 int64_t sum_many_groups(Executor& executor, const GroupSumsRow<Source, Number>& row,
                         const Sort& sort, void* scratch) {
@@ -59,7 +58,7 @@ int64_t sum_many_groups(Executor& executor, const GroupSumsRow<Source, Number>& 
     int32_t first_row;
   };
   ManyGroups<Source> many(executor, row.source, row.num_rows, scratch);
-  // The sum of the group at each place.
+  // The sum of the group at each position.
   Number* const sums = reinterpret_cast<Number*>(
       static_cast<char*>(scratch) +
       many_groups_scratch_bytes(row.num_rows, sizeof(typename Source::Word)));
@@ -76,8 +75,8 @@ int64_t sum_many_groups(Executor& executor, const GroupSumsRow<Source, Number>& 
   return many.num_groups();
 }
 
-// Whether more than half of the rows seem to have a key of their own. Of `m` keys as common
-// as each other, a sample of `s` rows has some s * s / 2m twice.
+// Whether more than half of the rows seem to have a unique key. With `m` equally frequent keys, a
+// sample of `s` rows has about s * s / 2m repetitions.
 template <typename Source>
 bool are_mostly_distinct(const Source& source, int64_t num_rows) {
   using Word = typename Source::Word;
@@ -96,7 +95,7 @@ bool are_mostly_distinct(const Source& source, int64_t num_rows) {
   return num_twice < size * size / std::max<int64_t>(num_rows, 1);
 }
 
-// Rows are sorted by key, and those of each run of equal keys added up.
+// Sorts rows by key, and adds the rows of each run of equal keys.
 template <typename Source, typename Number, typename Sort>
 int64_t sum_sorted_rows(Executor& executor, const GroupSumsRow<Source, Number>& row,
                         const Sort& sort) {
@@ -123,7 +122,7 @@ int64_t sum_sorted_rows(Executor& executor, const GroupSumsRow<Source, Number>& 
     groups_before[chunk + 1] += groups_before[chunk];
   }
   parallel_for(executor, chunks.count, [&](int, int64_t chunk) {
-    // A run belongs to the chunk that it begins in.
+    // A run belongs to the chunk of its first row.
     int64_t group = groups_before[chunk], i = chunks.begin(chunk);
     const int64_t end_group = std::min(groups_before[chunk + 1], row.capacity);
     while (i < chunks.end(chunk) && !is_head(i)) ++i;
@@ -142,8 +141,8 @@ int64_t sum_sorted_rows(Executor& executor, const GroupSumsRow<Source, Number>& 
 
 }  // namespace internal
 
-// Sums the numbers of each group, in the order of the words; returns how many groups there
-// are. `sort` is that of factorize; `scratch` holds group_sums_scratch_bytes.
+// Sums the numbers of each group, in the order of the words; returns the number of groups. `sort`
+// is that of factorize; `scratch` holds group_sums_scratch_bytes.
 template <typename Source, typename Number, typename Sort>
 int64_t sum_groups(Executor& executor, const GroupSumsRow<Source, Number>& row, const Sort& sort,
                    void* scratch) {

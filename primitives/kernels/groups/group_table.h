@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A hash table from words to the numbers of their groups.
+// A hash table from words to group ids.
 #ifndef JAXFRAMES_KERNELS_GROUPS_GROUP_TABLE_H_
 #define JAXFRAMES_KERNELS_GROUPS_GROUP_TABLE_H_
 
@@ -8,23 +8,22 @@
 
 namespace jaxframes {
 
-// The two halves of a product with an odd constant, folded: every bit of the word
-// reaches the high bits and the low ones.
+// Folds the two halves of a product with an odd constant: every bit of the word affects the high
+// and the low bits.
 inline uint64_t hash_of(uint64_t word) {
   const auto product = static_cast<unsigned __int128>(word ^ 0xA0761D6478BD642Full) *
                        0xE7037ED1A0B428DBull;
   return static_cast<uint64_t>(product >> 64) ^ static_cast<uint64_t>(product);
 }
 
-// Open addressing with linear probing. The table holds group numbers only; the words of
-// the groups lie side by side in an array of the caller's, so that both fit the cache.
+// Open addressing with linear probing. The table holds group ids only; the caller keeps the words
+// of the groups in a dense array, so that both fit the cache.
 class GroupTable {
  public:
   static constexpr int32_t kAbsent = -1;
 
-  // Empties the table, and makes room for `num_groups` groups with at least
-  // `slots_per_group` slots for each: a probe that goes on to a second slot is a
-  // mispredicted branch.
+  // Empties the table, with a capacity of `num_groups` groups and at least `slots_per_group` slots
+  // for each: a probe of a second slot is a mispredicted branch.
   void reset(int64_t num_groups, int64_t slots_per_group) {
     slots_per_group_ = slots_per_group;
     num_slots_ = 64;
@@ -38,8 +37,8 @@ class GroupTable {
     return slots_[slot_of(group_words, word)];
   }
 
-  // The group of a word. If it has none it becomes the group `num_groups`, which is
-  // returned; the caller then writes the word to `group_words[num_groups]`.
+  // The group of a word. A new word becomes the group `num_groups`, which is returned; the caller
+  // then writes the word to `group_words[num_groups]`.
   template <typename Word>
   int32_t find_or_insert(const Word* group_words, Word word, int32_t num_groups) {
     const uint64_t slot = slot_of(group_words, word);
@@ -52,7 +51,7 @@ class GroupTable {
   }
 
  private:
-  // Where the word's group stands, or the free slot where it would.
+  // The slot of the word's group, or the free slot for it.
   template <typename Word>
   uint64_t slot_of(const Word* group_words, Word word) const {
     const uint64_t mask = static_cast<uint64_t>(num_slots_ - 1);

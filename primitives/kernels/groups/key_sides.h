@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows that are factorized together: of one column, or of the two sides of a join.
+// The rows of one factorization: of one column, or of the two sides of a join.
 #ifndef JAXFRAMES_KERNELS_GROUPS_KEY_SIDES_H_
 #define JAXFRAMES_KERNELS_GROUPS_KEY_SIDES_H_
 
@@ -20,7 +20,7 @@ struct KeyColumn {
   int32_t id(int64_t row) const { return static_cast<int32_t>(row); }
 };
 
-// The keys of two columns, those of the right side behind those of the left.
+// The keys of two columns: the left side, then the right side.
 template <typename Order>
 struct KeySides {
   using Word = typename Order::Key;

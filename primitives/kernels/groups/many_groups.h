@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Factorizes keys of many distinct values: rows are partitioned by the hash of their
-// key into bins whose tables fit the cache (Manegold, Boncz, Kersten 2002).
+// Factorizes keys with many distinct values: partitions rows by the hash of their key into bins
+// with tables that fit the cache (Manegold, Boncz, Kersten 2002).
 #ifndef JAXFRAMES_KERNELS_GROUPS_MANY_GROUPS_H_
 #define JAXFRAMES_KERNELS_GROUPS_MANY_GROUPS_H_
 
@@ -30,7 +30,7 @@ struct HashDigit {
   int64_t num_bins() const { return int64_t{1} << num_bits; }
 };
 
-// Bytes of scratch: each row's word and id in its bin, and its group there.
+// Bytes of scratch: the word, the id and the group of each row, by bin.
 inline int64_t many_groups_scratch_bytes(int64_t num_rows, int word_bytes) {
   return (num_rows * (word_bytes + 8) + 63) / 64 * 64;
 }
@@ -52,8 +52,8 @@ class ManyGroups {
     advise_huge_pages(scratch, many_groups_scratch_bytes(num_rows, sizeof(Word)));
   }
 
-  // Partitions the rows, and finds the groups of each bin. The words and first rows of
-  // its groups then stand at the front of the bin, in the order of their first rows.
+  // Partitions the rows and finds the groups of each bin. Afterwards the words and first rows of
+  // its groups are at the front of the bin, in the order of their first rows.
   void find() { find(RowGroups{group_ids_}); }
 
   // The same for rows that are not to be numbered. For the rows of each bin, in their order,
@@ -102,7 +102,7 @@ class ManyGroups {
   // positions)` sorts words.
   template <typename Sort>
   void number_by_word(int64_t capacity, int32_t* first_row_ids, const Sort& sort) {
-    // One line of the cache has both: groups in the order of their words lie anywhere.
+    // One cache line holds both, because groups in the order of their words are scattered.
     struct Group {
       int32_t first_row, number;
     };
@@ -148,10 +148,10 @@ class ManyGroups {
     });
   }
 
-  // The first row of the group at a place, before the groups are numbered.
+  // The first row of the group at a position, before the groups are numbered.
   int32_t first_row(int64_t place) const { return row_ids_[place]; }
 
-  // Writes the number of each row's group, after the groups were numbered.
+  // Writes the group id of each row, after the groups were numbered.
   void write(int32_t* group_ids) {
     parallel_for(executor_, num_bins(), [&](int, int64_t bin) {
       const int32_t* const numbers = row_ids_ + bin_offsets_[bin];
@@ -159,7 +159,7 @@ class ManyGroups {
         group_ids_[i] = numbers[group_ids_[i]];
       }
     });
-    // Each chunk of rows reads every bin from the place of its first row there on.
+    // Each chunk of rows reads every bin from the position of its first row on.
     const Chunks chunks = partition_chunks(executor_, num_rows_);
     parallel_for(executor_, chunks.count, [&](int, int64_t chunk) {
       uint32_t* const places = chunk_offsets_.chunk(chunk);
@@ -173,13 +173,13 @@ class ManyGroups {
   }
 
  private:
-  // A table of so many rows' groups lies in the second cache.
+  // A table for the groups of this many rows fits the second cache.
   static constexpr int64_t kBinRows = 1 << 13;
   static constexpr int kMaxBinBits = 10;
   static constexpr int64_t kSlotsPerGroup = 4;
-  // So many groups ahead the memory is asked for them: with 16 to 64 it took as long.
+  // Prefetch distance in groups: 16 to 64 took the same time.
   static constexpr int64_t kGroupsAhead = 16;
-  // The rows of a bin lie all over the others: each is a line of the cache of its own.
+  // The rows of a bin are scattered: each is a cache line of its own.
   static constexpr int64_t kRowsAhead = 32;
 
   int64_t num_bins() const { return digit_.num_bins(); }
@@ -187,7 +187,7 @@ class ManyGroups {
     return group_offsets_[bin + 1] - group_offsets_[bin];
   }
 
-  // Notes the group of each row, in its bin.
+  // Records the group of each row, by bin.
   struct RowGroups {
     int32_t* group_ids;
 
@@ -209,7 +209,7 @@ class ManyGroups {
       const int32_t group = table.find_or_insert(words, word, num_groups);
       if (i + kRowsAhead < size) visitor.prefetch(row_ids[i + kRowsAhead]);
       visitor.add(begin, i, group, row_ids[i], group == num_groups);
-      // A group is never behind the row that it is found at.
+      // A group's position is never after its row.
       if (group == num_groups) {
         words[num_groups] = word;
         row_ids[num_groups] = row_ids[i];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A hash table of known words in which every probe ends where it begins.
+// A perfect hash table of known words: every probe reads one slot.
 #ifndef JAXFRAMES_KERNELS_GROUPS_PERFECT_TABLE_H_
 #define JAXFRAMES_KERNELS_GROUPS_PERFECT_TABLE_H_
 
@@ -9,9 +9,9 @@
 
 namespace jaxframes {
 
-// Hash and displace (Belazzougui, Botelho, Dietzfelbinger 2009): words fall into small
-// buckets by some bits of their hash, and each bucket has a displacement that takes all of
-// its words to slots of their own. A probe has no loop, hence no branch to mispredict.
+// Hash and displace (Belazzougui, Botelho, Dietzfelbinger 2009): some bits of the hash select a
+// small bucket, and the displacement of the bucket maps all of its words to different slots. A
+// probe has no loop, hence no branch to mispredict.
 template <typename Word>
 class PerfectTable {
   struct Slot {
@@ -22,10 +22,9 @@ class PerfectTable {
  public:
   static constexpr int32_t kAbsent = -1;
 
-  // Returns false where no displacement that was tried separates some words: those whose
-  // hashes are close together.
+  // Returns false if no tried displacement separates some words with similar hashes.
   bool build(const std::vector<Word>& words) {
-    // With fewer slots a table of many words would be smaller, but take more trials.
+    // Fewer slots make a smaller table, but need more trials.
     constexpr int64_t kSlotsPerWord = 2, kWordsPerBucket = 4;
     const int64_t num_words = static_cast<int64_t>(words.size());
     int bucket_bits = 1, slot_bits = 6;
@@ -57,14 +56,14 @@ class PerfectTable {
     return true;
   }
 
-  // What a probe reads, in a form that a loop can keep in registers.
+  // The fields of a probe, in a form that a loop can keep in registers.
   struct Probe {
     const Slot* slots;
     const uint64_t* displacements;
     int bucket_shift;
     int slot_shift;
 
-    // Which of the words this one is, or kAbsent.
+    // The index of the word, or kAbsent.
     int32_t operator()(Word word) const {
       const uint64_t hash = scattered(word);
       const uint64_t displacement = displacements[hash >> bucket_shift];
@@ -78,10 +77,10 @@ class PerfectTable {
   }
 
  private:
-  // Buckets of sixteen times the mean size do not come by chance, and fit nowhere.
+  // Buckets of sixteen times the mean size do not occur by chance, and fit nowhere.
   static constexpr int32_t kMostMembers = 64;
 
-  // One product is enough for the high bits, and nothing else is used of it.
+  // One product is enough, because only its high bits are used.
   static uint64_t scattered(uint64_t word) { return word * 0x9E3779B97F4A7C15ull; }
 
   int64_t bucket_of(Word word) const {

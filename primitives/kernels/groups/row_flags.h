@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A set of rows that tells the rank of each of its members.
+// A set of rows with the rank of each member.
 #ifndef JAXFRAMES_KERNELS_GROUPS_ROW_FLAGS_H_
 #define JAXFRAMES_KERNELS_GROUPS_ROW_FLAGS_H_
 
@@ -11,8 +11,8 @@
 
 namespace jaxframes {
 
-// Filled by many threads as a byte for each row, so that none waits for another; then
-// packed to a bit for each row, with the number of members before each 64 rows.
+// Threads fill one byte per row, so that none waits for another; then it is packed to one bit per
+// row, with the number of members before each 64 rows.
 class RowFlags {
  public:
   explicit RowFlags(int64_t num_rows) : flags_((num_rows + 63) / 64 * 64) {}
@@ -46,7 +46,7 @@ class RowFlags {
     for (int byte = 0; byte < 8; ++byte) {
       uint64_t eight_flags;
       std::memcpy(&eight_flags, &flags_[64 * word + 8 * byte], 8);
-      // The product moves flag i, which is bit 8i, to bit 56 + i. No two of them meet.
+      // The product moves flag i, bit 8i, to bit 56 + i, without collisions.
       bits |= (eight_flags * 0x0102040810204080ull) >> 56 << (8 * byte);
     }
     return bits;

@@ -14,16 +14,16 @@
 
 namespace jaxframes {
 
-// Adds numbers by the group ids that FewGroups hands over, in the order of the rows: any
-// other would give floats other bits. Threads look up tiles of rows in any order; one of
-// them at a time adds up those whose turn it is, while the others go on.
+// Adds numbers by the group ids from FewGroups, in the order of the rows: another order would
+// change the bits of floats. Threads look up tiles of rows in any order; one thread at a time adds
+// the tiles that are next, while the others continue.
 template <typename Number>
 class TileSums {
  public:
   TileSums(const Chunks& tiles, const Number* numbers)
       : tiles_(tiles), numbers_(numbers), waiting_(tiles.count, nullptr) {}
 
-  // Before the sum of the first group stands that of the rows that have none yet.
+  // The first entry is the sum of the rows without a group so far.
   void start(int64_t num_groups) { sums_.assign(num_groups + 1, Number{0}); }
 
   int32_t* begin(int64_t) {
@@ -32,7 +32,7 @@ class TileSums {
       buffers_.emplace_back(new int32_t[kTileRows]);
       return buffers_.back().get();
     }
-    // The last one to be freed is the likeliest to be in the cache.
+    // The last freed buffer is the most likely to be in the cache.
     int32_t* const ids = free_.back();
     free_.pop_back();
     return ids;
@@ -41,7 +41,7 @@ class TileSums {
   void end(int64_t tile, int32_t* ids) {
     std::unique_lock<std::mutex> lock(mutex_);
     waiting_[tile] = ids;
-    // A thread that is adding sees this tile when it asks for the next one.
+    // The adding thread sees this tile when it takes the next one.
     if (is_adding_) return;
     is_adding_ = true;
     while (next_ < tiles_.count && waiting_[next_] != nullptr) {
@@ -69,7 +69,7 @@ class TileSums {
     sums_ = std::move(ordered);
   }
 
-  // The sum of each group, once all are found.
+  // The sum of each group, after all tiles.
   const Number* sums() const { return sums_.data() + 1; }
 
   // The ids of some tiles fit the second cache; with half as many rows 10M took 4% longer.
@@ -85,9 +85,9 @@ class TileSums {
   std::vector<Number> sums_;
   std::mutex mutex_;
   std::vector<std::unique_ptr<int32_t[]>> buffers_;
-  std::vector<int32_t*> free_;     // buffers that no tile has
-  std::vector<int32_t*> waiting_;  // the ids of tiles that are looked up, not added up
-  int64_t next_ = 0;               // the tile whose turn it is
+  std::vector<int32_t*> free_;     // free buffers
+  std::vector<int32_t*> waiting_;  // ids of tiles that are looked up but not yet added
+  int64_t next_ = 0;               // the next tile to add
   bool is_adding_ = false;
 };
 

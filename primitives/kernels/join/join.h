@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pairs the rows of two sides whose groups are equal.
+// Pairs rows of two sides with equal group ids.
 #ifndef JAXFRAMES_KERNELS_JOIN_JOIN_H_
 #define JAXFRAMES_KERNELS_JOIN_JOIN_H_
 
@@ -12,9 +12,8 @@
 
 namespace jaxframes {
 
-// Which rows come out: pairs (kInner), and left rows without a match (kLeft), and right
-// ones too (kOuter, in the order of the groups); or left rows with a match (kSemi) or
-// without (kAnti).
+// The kinds of join: pairs (kInner), plus left rows without a match (kLeft), plus right ones too
+// (kOuter, in the order of the groups); or left rows with a match (kSemi) or without (kAnti).
 enum class How { kInner = 0, kLeft = 1, kOuter = 2, kSemi = 3, kAnti = 4 };
 
 // The rows of one side by group, in row order: those of group g lie in `rows` from
@@ -26,7 +25,7 @@ class GroupedRows {
 
   int64_t size(int64_t group) const { return offsets_[group + 1] - offsets_[group]; }
   const int32_t* rows(int64_t group) const { return rows_ + offsets_[group]; }
-  // The rows of the group and of all groups behind it.
+  // The number of rows of the group and of all later groups.
   int64_t num_from(int64_t group) const { return num_rows_ - offsets_[group]; }
   void prefetch(int64_t group) const { __builtin_prefetch(rows(group)); }
 
@@ -40,7 +39,7 @@ class GroupedRows {
 inline GroupedRows group_rows(const int32_t* groups, int64_t num_rows, int64_t num_groups,
                               int32_t* offsets, int32_t* rows) {
   std::fill_n(offsets, num_groups + 2, 0);
-  // Counted two places on, so that filling the rows leaves the offsets as they must be.
+  // Counted two entries further, so that filling the rows leaves the correct offsets.
   for (int64_t row = 0; row < num_rows; ++row) ++offsets[groups[row] + 2];
   for (int64_t group = 0; group < num_groups; ++group) offsets[group + 2] += offsets[group + 1];
   for (int64_t row = 0; row < num_rows; ++row) {
@@ -123,7 +122,7 @@ inline MatchCounts count_matches(Executor& executor, How how, const int32_t* lef
   return counts;
 }
 
-// A row that is missing is -1, and so is what lies behind the last pair.
+// A missing row is -1, and so is padding.
 struct JoinRow {
   const int32_t* left_groups;
   int64_t num_left;
@@ -134,7 +133,7 @@ struct JoinRow {
   int32_t* right_rows;  // [capacity]
 };
 
-// Writes pairs from a place on, as far as there is room, and nothing from `end` on.
+// Writes pairs from a position on, up to the capacity, and nothing from `end` on.
 class PairWriter {
  public:
   PairWriter(const JoinRow& join, int64_t place, int64_t end)
@@ -146,11 +145,11 @@ class PairWriter {
     join_.left_rows[place_] = left_row;
     join_.right_rows[place_++] = right_row;
   }
-  // The left row beside each of some right rows, behind which `num_readable` can be read.
+  // Pairs the left row with each of some right rows, of which `num_readable` can be read.
   void add_all(int32_t left_row, const int32_t* right_rows, int64_t num_rows,
                int64_t num_readable) {
     if (num_rows <= kBlock && place_ + kBlock <= end_ && kBlock <= num_readable) {
-      // A fixed number of them, of which what is too much is written over: no branch to guess.
+      // A fixed number; later pairs overwrite the excess, which avoids a branch.
       std::fill_n(join_.left_rows + place_, kBlock, left_row);
       std::copy_n(right_rows, kBlock, join_.right_rows + place_);
       place_ += num_rows;
@@ -170,8 +169,8 @@ class PairWriter {
 
 namespace internal {
 
-// Writes what num_pairs(i) announces for each i in [0, size), by all threads:
-// write(i, writer) is called where there is room. Returns how many pairs there are.
+// Writes num_pairs(i) pairs for each i in [0, size), by all threads: calls write(i, writer) within
+// the capacity. Returns the total number of pairs.
 template <typename NumPairs, typename Write>
 int64_t write_pairs(Executor& executor, const JoinRow& join, int64_t size, const NumPairs& num_pairs,
                  const Write& write) {
@@ -226,9 +225,8 @@ inline int64_t join_by_group(Executor& executor, const JoinRow& join) {
 
 }  // namespace internal
 
-// The pairs come in the order of the left rows, then the right ones; for kOuter in the
-// order of the groups, each of which has a row on some side. Returns the number of pairs,
-// true past the capacity.
+// The pairs are in the order of the left rows, then the right rows; for kOuter in the order of the
+// groups. Each group has a row on some side. Returns the number of pairs, true past the capacity.
 inline int64_t join(Executor& executor, How how, const JoinRow& join) {
   advise_huge_pages(join.left_rows, join.capacity * 4);
   advise_huge_pages(join.right_rows, join.capacity * 4);

@@ -103,7 +103,7 @@ ffi::Error match_target(ffi::ThreadPool pool, ffi::AnyBuffer left_keys, ffi::Any
   });
 }
 
-// The pairs of what `match_target` has found.
+// Writes the pairs of the result of `match_target`.
 ffi::Error pairs_target(ffi::ThreadPool pool, ffi::AnyBuffer groups, ffi::AnyBuffer offsets,
                         ffi::AnyBuffer right_of_groups, ffi::AnyBuffer num_left,
                         ffi::AnyBuffer num_groups, ffi::Result<ffi::AnyBuffer> left_rows,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which keys are among others: a table of the others, which may be few, is looked up.
+// Set membership of keys, by a lookup in a table of the set.
 #ifndef JAXFRAMES_KERNELS_JOIN_MEMBERSHIP_H_
 #define JAXFRAMES_KERNELS_JOIN_MEMBERSHIP_H_
 
@@ -22,7 +22,7 @@ struct MembershipRow {
   const Word* members;
   int64_t num_members;
   Order order;
-  Word* slots;        // [num_slots]: room for the table
+  Word* slots;        // [num_slots]: memory of the table
   int64_t num_slots;  // a power of two, more than num_members
   uint8_t* flags;     // [num_keys]: 1 for each key that is among the members, else 0
 };
@@ -31,7 +31,7 @@ namespace internal {
 
 constexpr int64_t kMembershipChunkRows = 1 << 14;
 
-// Words of a range that is narrow enough: a bit for each.
+// A bitmap, for words in a narrow range.
 template <typename Word>
 class BitTable {
  public:
@@ -47,11 +47,11 @@ class BitTable {
   }
   bool contains(Word word) const {
     const Word place = word - smallest_;
-    // Without a branch: whether a key lies in the range may be a toss-up.
+    // Without a branch, because whether a key is in the range may be unpredictable.
     const bool is_near = place <= span_;
     return is_near & ((slots_[is_near ? place / kBits : 0] & bit(place)) != 0);
   }
-  // The bits fit the cache, or are read in order as often as not.
+  // The bits fit the cache, or are often read in order.
   void prefetch(Word) const {}
 
  private:
@@ -63,8 +63,8 @@ class BitTable {
   Word span_;
 };
 
-// Any words, by open addressing with linear probing. A free slot holds one of the members:
-// a search that ends there is right to say that this one is found, and any other not.
+// Any words, by open addressing with linear probing. Free slots hold one of the members: a search
+// that ends there correctly finds this member and no other word.
 template <typename Word>
 class HashedTable {
  public:
@@ -83,7 +83,7 @@ class HashedTable {
                                       __ATOMIC_RELAXED)) {
         return;
       }
-      // Another thread may have been quicker, with the same word or with another.
+      // Another thread may have written the slot first, with the same or another word.
       if (found == word) return;
     }
   }
@@ -100,8 +100,8 @@ class HashedTable {
   Word empty_;
 };
 
-// Calls visit(row, word) for each row, some rows after it has called the table's prefetch:
-// by then the memory has answered.
+// Calls visit(row, word) for each row, some rows after the table's prefetch, when the data has
+// arrived.
 template <typename Order, typename Table, typename Visit>
 void visit_words(Executor& executor, const typename Order::Key* keys, int64_t num_keys,
                  const Order& order, const Table& table, const Visit& visit) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The rows that a mask flags, or their ids, in order: the flags are counted first, once for
-// all that is kept of the rows.
+// Stable selection of rows, or of their ids, by a mask: the flags are counted first, once for all
+// columns.
 #ifndef JAXFRAMES_KERNELS_MOVE_COMPACT_H_
 #define JAXFRAMES_KERNELS_MOVE_COMPACT_H_
 
@@ -18,17 +18,16 @@
 
 namespace jaxframes {
 
-// A source of words that are the ids of the rows themselves.
+// A source of row ids.
 struct RowIds {
   int32_t operator[](int64_t row) const { return static_cast<int32_t>(row); }
 };
 
-// Chunks of rows that one thread takes at a time. The Python wrapper makes room for a count
-// of the flags in front of each.
+// Chunks of rows for one thread. The Python wrapper allocates a count of flags before each.
 inline Chunks flag_chunks(int64_t num_rows) { return Chunks::of_rows(num_rows, 1 << 16); }
 
-// The flags of one row of a batch, counted: before[chunk] in front of a chunk, `count` in all.
-// Of each byte of the mask one bit is looked at.
+// The counted flags of one row of a batch: before[chunk] flags before a chunk, `count` in total.
+// One bit of each byte of the mask is used.
 struct Flags {
   const uint8_t* mask;
   int64_t num_rows;
@@ -36,8 +35,8 @@ struct Flags {
   int32_t count;
 };
 
-// What is kept of the flagged rows of a batch: words of 1, 2, 4 or 8 bytes, one of each row,
-// or, without a source, the ids of the rows, int32.
+// The selection from a batch: words of 1, 2, 4 or 8 bytes, one for each row, or, without a source,
+// the ids of the rows, int32.
 struct KeptWords {
   bool are_ids;
   const void* source;
@@ -49,7 +48,7 @@ namespace internal {
 
 constexpr uint64_t kOnes = 0x0101010101010101u;
 
-// Eight flags at once. Their order in the word does not matter to a sum.
+// Eight flags at once. Their order in the word does not affect a sum.
 inline uint64_t eight_flags(const uint8_t* mask) {
   uint64_t word;
   std::memcpy(&word, mask, sizeof(word));
@@ -58,7 +57,7 @@ inline uint64_t eight_flags(const uint8_t* mask) {
 inline int64_t flag(const uint8_t* mask) { return *mask & 1; }
 
 inline int64_t num_flags(const uint8_t* mask, int64_t num_rows) {
-  // A byte of the sums holds up to 255 flags.
+  // A byte of the sums counts up to 255 flags.
   constexpr int64_t kSumRows = 255 * 8;
   constexpr uint64_t kEvenBytes = 0x00FF00FF00FF00FFu;
   int64_t count = 0, i = 0;
@@ -95,7 +94,7 @@ JAXFRAMES_AVX512 inline __m512i lanes_at(RowIds, int64_t row) {
   return _mm512_add_epi32(lanes, _mm512_set1_epi32(static_cast<int32_t>(row)));
 }
 
-// A block is 64 rows, as many as a register holds flags.
+// A block has 64 rows, the number of flags in a register.
 constexpr int64_t kBlockRows = 64;
 
 JAXFRAMES_AVX512 inline uint64_t block_flags(const uint8_t* mask) {
@@ -132,7 +131,7 @@ JAXFRAMES_AVX512 void write_many_avx512(const uint8_t* mask, Source source, Word
                                         Walk& walk) {
   constexpr int64_t kLanes = 64 / sizeof(Word);
   constexpr uint64_t kAllLanes = (uint64_t{1} << kLanes) - 1;
-  // A page ahead: processors stop at its end when they fetch ahead by themselves.
+  // A page ahead, because hardware prefetchers stop at the end of a page.
   constexpr int64_t kAheadRows = 4096 / sizeof(Word);
   for (; walk.row + kBlockRows <= walk.end_row; walk.row += kBlockRows) {
     const int64_t ahead = walk.row + kAheadRows;
@@ -145,7 +144,7 @@ JAXFRAMES_AVX512 void write_many_avx512(const uint8_t* mask, Source source, Word
     for (int64_t lane = 0; lane < kBlockRows; lane += kLanes) {
       const uint64_t lane_flags = flags >> lane & kAllLanes;
       const __m512i lanes = lanes_at(source, walk.row + lane);
-      // Compressed in a register: some processors take long over a compressing store.
+      // Compressed in a register, because a compressing store is slow on some processors.
       const __m512i front = sizeof(Word) == 8 ? _mm512_maskz_compress_epi64(lane_flags, lanes)
                                               : _mm512_maskz_compress_epi32(lane_flags, lanes);
       _mm512_storeu_si512(kept + walk.place, front);
@@ -156,8 +155,8 @@ JAXFRAMES_AVX512 void write_many_avx512(const uint8_t* mask, Source source, Word
 
 template <typename Word, typename Source>
 void write_flagged_avx512(const uint8_t* mask, Source source, Word* kept, Walk& walk) {
-  // Where one row of so many is kept, both ways take about as long: a vector has eight rows of
-  // 8 bytes, or sixteen of 4.
+  // At this density both ways take about the same time: a vector has eight rows of 8 bytes, or
+  // sixteen of 4.
   constexpr int64_t kFewOneIn = sizeof(Word) == 8 ? 40 : 80;
   if ((walk.end_place - walk.place) * kFewOneIn < walk.end_row - walk.row) {
     write_few_avx512(mask, source, kept, walk);
@@ -193,7 +192,7 @@ void write_flagged(const uint8_t* mask, Source source, Word* kept, Walk walk) {
       place += flag(mask + row);
     }
   }
-  // The last few may be far apart.
+  // The last few flags may be far apart.
   while (row < end_row && place < end_place) {
     if (row + 8 <= end_row && eight_flags(mask + row) == 0) {
       row += 8;
@@ -212,8 +211,7 @@ void write_words(const uint8_t* mask, const void* source, void* kept, const Walk
 
 }  // namespace internal
 
-// Counts the flags of the first `num_valid` rows, those in front of each chunk and all. Rows
-// behind have none.
+// Counts the flags of the first `num_valid` rows, before each chunk and in total. Padding has none.
 inline int32_t count_flags(Executor& executor, const uint8_t* mask, int64_t num_rows,
                            int64_t num_valid, int32_t* before) {
   const Chunks chunks = flag_chunks(num_rows);
@@ -228,14 +226,13 @@ inline int32_t count_flags(Executor& executor, const uint8_t* mask, int64_t num_
   return count;
 }
 
-// Fills row `row` of each of `arrays` with what is kept of its flagged rows, as many as the
-// capacity holds, then with zeros.
+// Fills row `row` of each of `arrays` with its selected rows up to the capacity, then with zeros.
 inline void compact(Executor& executor, const Flags& flags, int64_t row, int64_t capacity,
                     const std::vector<KeptWords>& arrays) {
   const Chunks chunks = flag_chunks(flags.num_rows);
   const int64_t num_kept = std::clamp<int64_t>(flags.count, 0, capacity);
   const Chunks zeros = flag_chunks(capacity - num_kept);
-  // Whatever the counts are, nothing is written out of bounds, or behind what is kept.
+  // For any counts, nothing is written out of bounds or past the selected rows.
   const auto places_before = [&](int64_t chunk) {
     return chunk < chunks.count ? std::clamp<int64_t>(flags.before[chunk], 0, num_kept) : num_kept;
   };
@@ -266,13 +263,13 @@ inline void compact(Executor& executor, const Flags& flags, int64_t row, int64_t
       for (const KeptWords& words : arrays) clear_chunk(words, index - chunks.count);
       return;
     }
-    // Far apart: two threads that write to one new page for the first time both clear it.
+    // Far apart, because two threads that first write to the same new page both clear it.
     const int64_t chunk = chunks.apart(index, executor.num_threads());
     const internal::Walk walk{chunks.begin(chunk), chunks.end(chunk), places_before(chunk),
                               places_before(chunk + 1)};
     for (const KeptWords& words : arrays) write_chunk(words, walk);
   };
-  // So few rows are moved before another thread is awake.
+  // This few rows are moved before another thread wakes up.
   SerialExecutor serial;
   const bool are_few = chunks.count == 1 && zeros.count == 1;
   parallel_for(are_few ? serial : executor, chunks.count + zeros.count, run);

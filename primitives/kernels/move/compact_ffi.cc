@@ -52,7 +52,7 @@ ffi::Error count_flags_target(ffi::ThreadPool pool, ffi::AnyBuffer mask, ffi::An
   });
 }
 
-// One result for each source; a result more in front of them is that of the row ids.
+// One result for each source; an additional first result holds the row ids.
 ffi::Error flagged_rows_target(ffi::ThreadPool pool, ffi::AnyBuffer mask, ffi::AnyBuffer before,
                                ffi::AnyBuffer count, ffi::RemainingArgs arrays,
                                ffi::RemainingRets kept_arrays) {
@@ -85,7 +85,7 @@ ffi::Error flagged_rows_target(ffi::ThreadPool pool, ffi::AnyBuffer mask, ffi::A
   return run_kernel(kFlaggedRows, [&] {
     XlaExecutor executor(pool);
     const int64_t num_rows = row_length(mask), capacity = row_length(results[0]);
-    // Of all of them before one is written: a huge page may lie under two.
+    // For all of them before the first write, because two may share a huge page.
     for (const ffi::AnyBuffer& kept : results) {
       advise_huge_pages(kept.untyped_data(), static_cast<int64_t>(kept.size_bytes()));
     }

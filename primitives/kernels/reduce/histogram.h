@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Counts of numbers in bins: bin b holds what lies in [edges[b], edges[b + 1]), the last
-// one its right edge too. Whatever lies outside, and NaN, is in none.
+// Counts of numbers in bins: bin b is [edges[b], edges[b + 1]); the last bin includes its right
+// edge. Numbers outside and NaN are in no bin.
 #ifndef JAXFRAMES_KERNELS_REDUCE_HISTOGRAM_H_
 #define JAXFRAMES_KERNELS_REDUCE_HISTOGRAM_H_
 
@@ -23,14 +23,14 @@ struct HistogramRow {
   int64_t num_valid;
   const Edge* edges;
   int64_t num_bins;
-  // The edges are as far apart as rounding lets them be.
+  // The edges are equidistant up to rounding.
   bool is_uniform;
   int32_t* counts;
 };
 
 namespace internal {
 
-// Finds the bin by halving the edges. Takes numbers between the outer edges only.
+// Finds the bin by binary search, for numbers between the outer edges.
 template <typename Edge>
 struct SearchedBins {
   const Edge* edges;
@@ -47,7 +47,7 @@ struct SearchedBins {
   }
 };
 
-// Computes the bin, which rounding may set beside the right one.
+// Computes the bin; rounding may give a neighbour of the right one.
 template <typename Edge>
 struct UniformBins {
   const Edge* edges;
@@ -69,8 +69,8 @@ void count_rows(const Row& row, const Bins& bins, int64_t begin, int64_t end,
                 int32_t* even_counts, int32_t* odd_counts) {
   using Edge = typename Row::Edge;
   const Edge first = row.edges[0], last = row.edges[row.num_bins];
-  // Rows take two tables in turn: to add to a count that was just written is to wait.
-  // What is in no bin is counted behind them, which costs no branch.
+  // Rows alternate between two tables, because adding to a count just written stalls. Numbers
+  // outside all bins are counted after them, which avoids a branch.
   const auto place = [&](int64_t i) {
     const Edge number = static_cast<Edge>(row.numbers[i]);
     const bool is_inside = number >= first && number <= last;
@@ -99,7 +99,7 @@ void histogram(Executor& executor, const Row& row) {
   const Edge first = row.edges[0];
   const Edge bins_per_unit =
       static_cast<Edge>(row.num_bins) / (row.edges[row.num_bins] - first);
-  // Outer edges that are next to equal, infinitely far apart or no numbers.
+  // Outer edges that are nearly equal, infinitely far apart or NaN.
   const bool can_compute = std::isfinite(bins_per_unit) && bins_per_unit > 0;
   parallel_for(executor, chunks.count, [&](int worker, int64_t chunk) {
     int32_t* even = tables.data() + 2 * worker * table_size;

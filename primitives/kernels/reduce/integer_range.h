@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The least and the greatest of integers, by one read of them.
+// The smallest and the largest integer, in one pass.
 #ifndef JAXFRAMES_KERNELS_REDUCE_INTEGER_RANGE_H_
 #define JAXFRAMES_KERNELS_REDUCE_INTEGER_RANGE_H_
 
@@ -14,7 +14,7 @@ namespace jaxframes {
 
 template <typename Integer>
 struct IntegerRange {
-  // Of no integer: the greatest there is, and the least.
+  // The result for no integers.
   Integer least = std::numeric_limits<Integer>::max();
   Integer greatest = std::numeric_limits<Integer>::min();
 
@@ -32,7 +32,7 @@ namespace internal {
 
 template <typename Integer>
 IntegerRange<Integer> range_of(const Integer* integers, int64_t size) {
-  // Several ranges in turn: each comparison waits for the one before.
+  // Several interleaved ranges, because each comparison depends on the previous one.
   constexpr int kLanes = 8;
   IntegerRange<Integer> lanes[kLanes];
   int64_t i = 0;

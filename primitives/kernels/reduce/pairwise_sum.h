@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The sum of floats, in an order that depends on how many there are alone.
+// The sum of floats, in an order that depends only on their number.
 #ifndef JAXFRAMES_KERNELS_REDUCE_PAIRWISE_SUM_H_
 #define JAXFRAMES_KERNELS_REDUCE_PAIRWISE_SUM_H_
 
@@ -12,15 +12,14 @@
 
 namespace jaxframes {
 
-// A block is a matrix of numbers, row after row. Its rows are added up one after the other,
-// and what they came to is halved until one number is left: the second half is added to the
-// first, number by number. What the blocks came to, with zeros up to a power of two, is
-// halved likewise.
+// A block is a matrix of numbers in row-major order. Its rows are added in sequence. The resulting
+// row is halved until one number is left: the second half is added to the first. The sums of the
+// blocks, padded with zeros to a power of two, are halved in the same way.
 constexpr int64_t kSumRows = 64, kSumLanes = 16, kSumBlock = kSumRows * kSumLanes;
 
 namespace internal {
 
-// Adds up `size` numbers, a power of two of them, in their own place.
+// Adds `size` numbers, a power of two, in place.
 template <typename Sum>
 Sum halve_to_one(Sum* numbers, int64_t size) {
   for (int64_t half = size / 2; half > 0; half /= 2) {
@@ -29,12 +28,12 @@ Sum halve_to_one(Sum* numbers, int64_t size) {
   return numbers[0];
 }
 
-// What each of some blocks comes to. Always inlined: each caller has its instructions.
+// The sum of each block. Always inlined, so that each caller uses its own instruction set.
 template <typename Number, typename Sum>
 __attribute__((always_inline)) inline void add_blocks(const Number* numbers, int64_t num_blocks,
                                                       Sum* sums) {
-  // The processor does not look far enough ahead by itself. What lies behind the last number
-  // is no pointer, but may be prefetched.
+  // The hardware prefetcher does not look far enough ahead. Addresses past the last number are
+  // invalid, but may be prefetched.
   constexpr int64_t kAheadBytes = 4 * kSumBlock * static_cast<int64_t>(sizeof(Number));
   for (int64_t block = 0; block < num_blocks; ++block) {
     Sum lanes[kSumLanes];
@@ -51,7 +50,7 @@ __attribute__((always_inline)) inline void add_blocks(const Number* numbers, int
 }
 
 #if defined(__x86_64__)
-// Twice as many numbers at a time as every x86-64 processor has.
+// Vectors twice as wide as the x86-64 baseline.
 template <typename Number, typename Sum>
 __attribute__((target("avx2"))) void sum_blocks_avx2(const Number* numbers, int64_t num_blocks,
                                                      Sum* sums) {
@@ -69,7 +68,7 @@ void sum_blocks(const Number* numbers, int64_t num_blocks, Sum* sums) {
 
 }  // namespace internal
 
-// The sum of `size` numbers, of which there may be none.
+// The sum of `size` numbers, possibly zero.
 template <typename Sum, typename Number>
 Sum pairwise_sum(Executor& executor, const Number* numbers, int64_t size) {
   const int64_t num_whole = size / kSumBlock, num_rest = size % kSumBlock;
@@ -89,7 +88,7 @@ Sum pairwise_sum(Executor& executor, const Number* numbers, int64_t size) {
     internal::sum_blocks(rest, 1, sums.data() + num_whole);
   }
   const Sum sum = internal::halve_to_one(sums.data(), num_sums);
-  // Zeros and NaNs have no sign, which would be that of the last ones to be added.
+  // Zeros and NaNs lose their sign, which would depend on the last addition.
   if (sum == Sum{0}) return Sum{0};
   return sum == sum ? sum : std::numeric_limits<Sum>::quiet_NaN();
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sums and counts of rows by segment, the segments being consecutive integers.
+// Sums and counts of rows by segment; segment ids are consecutive integers.
 #ifndef JAXFRAMES_KERNELS_REDUCE_SEGMENT_SUM_H_
 #define JAXFRAMES_KERNELS_REDUCE_SEGMENT_SUM_H_
 
@@ -19,12 +19,12 @@ struct SegmentIds {
 
   SegmentIds(const Id* ids, Id first_id, int64_t num_valid, int64_t num_segments)
       : ids(ids), first(as_word(first_id)), num_valid(num_valid), num_segments(num_segments) {
-    // No id lies past the greatest: distances wrap around there.
+    // Distances wrap around at the largest integer, so no segment may lie past it.
     const uint64_t last = as_word(std::numeric_limits<Id>::max()) - first;
     num_named = last < static_cast<uint64_t>(num_segments) ? last + 1 : num_segments;
   }
 
-  // A row is in a segment if this is less than `num_named`.
+  // A row has a segment if this is less than `num_named`.
   uint64_t segment(int64_t row) const { return as_word(ids[row]) - first; }
 
   const Id* ids;
@@ -34,7 +34,7 @@ struct SegmentIds {
   uint64_t num_named;
 
  private:
-  // Extends the sign of narrow ids, so that no distance between them wraps around.
+  // Sign-extends narrow ids, so that distances between them do not wrap around.
   static uint64_t as_word(Id id) { return static_cast<uint64_t>(id); }
 };
 
@@ -47,8 +47,7 @@ void for_rows_in(const SegmentIds<Id>& rows, int64_t begin, int64_t end,
                  const EachRow& each_row) {
   if (rows.num_named <= static_cast<uint64_t>(begin)) return;
   const uint64_t size = std::min<uint64_t>(end, rows.num_named) - begin;
-  // The rows of a block that are in these segments are listed first: whether one is
-  // would be a branch that nobody can predict.
+  // The rows of a block in these segments are listed first, which avoids an unpredictable branch.
   constexpr int64_t kBlockRows = 1 << 10;
   uint32_t places[kBlockRows], segments[kBlockRows];
   for (int64_t row = 0; row < rows.num_valid; row += kBlockRows) {
@@ -64,10 +63,9 @@ void for_rows_in(const SegmentIds<Id>& rows, int64_t begin, int64_t end,
   }
 }
 
-// Calls each_part(begin, end) for parts of the segments, where threads had better share
-// those out than the rows: where results of `item_bytes` do not fit the cache, and adding
-// to them is waiting for memory. Each thread then reads the ids of all rows. Elsewhere
-// returns false, and nothing is done.
+// Calls each_part(begin, end) for parts of the segments if threads should divide segments instead
+// of rows: if results of `item_bytes` do not fit the cache, additions wait for memory. Each thread
+// then reads the ids of all rows. Otherwise returns false and does nothing.
 template <typename Id, typename EachPart>
 bool share_out_segments(Executor& executor, const SegmentIds<Id>& rows, int64_t item_bytes,
                         const EachPart& each_part) {
@@ -93,8 +91,8 @@ void count_rows_of(const SegmentIds<Id>& rows, int64_t begin, int64_t end, int32
 
 }  // namespace internal
 
-// Adds the numbers of each segment in the order of the rows: any other would give floats
-// other bits.
+// Adds the numbers of each segment in the order of the rows: another order would change the bits of
+// floats.
 template <typename Id, typename Number>
 void sum_segments(Executor& executor, const SegmentIds<Id>& rows, const Number* numbers,
                   Number* sums) {
@@ -113,8 +111,7 @@ void sum_segments(Executor& executor, const SegmentIds<Id>& rows, const Number* 
   }
 }
 
-// Counts the rows of each segment. Threads have tables of their own where rows are
-// many more than segments.
+// Counts the rows of each segment. Threads have separate tables if rows far outnumber segments.
 template <typename Id>
 void count_segments(Executor& executor, const SegmentIds<Id>& rows, int32_t* counts) {
   const int64_t size = rows.num_segments;

@@ -11,7 +11,7 @@ namespace {
 constexpr char kSegmentSum[] = "jaxframes_segment_sum_v1";
 constexpr char kSegmentCount[] = "jaxframes_segment_count_v1";
 
-// Checks what both targets take; `results` has one number for each segment.
+// Checks the common arguments of both targets; `results` has one number for each segment.
 void check(ArgumentChecker& checker, const ffi::AnyBuffer& ids, const ffi::AnyBuffer& first_id,
            const ffi::AnyBuffer& num_valid, const ffi::AnyBuffer& results) {
   checker.require_keys(ids, "ids");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The operators of a scan: what they compute, and one step of a scan without a branch.
+// The operators of a scan, and one branch-free step of a scan.
 #ifndef JAXFRAMES_KERNELS_SCAN_SCAN_OPERATOR_H_
 #define JAXFRAMES_KERNELS_SCAN_SCAN_OPERATOR_H_
 
@@ -9,9 +9,8 @@
 
 namespace jaxframes {
 
-// A number in a register in which selections are bit operations. Heads come in any
-// order: a branch on them is mispredicted where segments are short, and costs more
-// than all else. Integers have bit operations of their own.
+// A number in a register with selections by bit operations. With short segments a branch on heads
+// is mispredicted, and costs more than everything else. Integers have bit operations of their own.
 template <typename T, typename = void>
 struct Register {
   using Type = T;
@@ -23,12 +22,12 @@ struct Register {
   static Type select(Bits mask, Type a, Type b) {
     return static_cast<T>((static_cast<Bits>(a) & mask) | (static_cast<Bits>(b) & ~mask));
   }
-  // Whether `right` takes the place of `left`, the extreme so far.
+  // Whether `right` replaces `left`, the extreme so far.
   static Bits is_less(Type right, Type left) { return mask(right < left); }
 };
 
-// Floating point has them in vectors, of which one lane is used. A plain conversion to
-// integers and back would go through memory or another register file.
+// Floating point has them in vectors; one lane is used. A conversion to integers and back would go
+// through memory or another register file.
 template <typename T>
 struct Register<T, std::enable_if_t<std::is_floating_point_v<T>>> {
   using Bits __attribute__((vector_size(16))) =
@@ -44,12 +43,12 @@ struct Register<T, std::enable_if_t<std::is_floating_point_v<T>>> {
   static Type select(Bits mask, Type a, Type b) {
     return (Type)(((Bits)a & mask) | ((Bits)b & ~mask));
   }
-  // NaN takes the place of every number, and nothing that of NaN.
+  // NaN replaces every number, and nothing replaces NaN.
   static Bits is_less(Type right, Type left) { return ~(left <= right) & (left == left); }
 };
 
-// Each operator has its identity, and the value from which a scan starts that is to
-// end with the first row as it is: adding to 0.0 would lose the sign of -0.0.
+// Each operator has its identity, and a start value that preserves the bits of the first row:
+// adding to 0.0 would lose the sign of -0.0.
 template <typename Value>
 struct Add {
   using T = Value;
@@ -77,8 +76,7 @@ struct Mul {
   }
 };
 
-// Of equal numbers the first one stands, and so does the first NaN: the result always
-// has the bits of a row.
+// The first of equal numbers wins, and the first NaN: the result always has the bits of a row.
 template <typename Value>
 struct Min {
   using T = Value;

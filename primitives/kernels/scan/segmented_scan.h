@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Scan of a row of numbers that restarts where a segment begins, by one pass over memory.
+// Segmented scan of a row of numbers, in one pass over memory.
 #ifndef JAXFRAMES_KERNELS_SCAN_SEGMENTED_SCAN_H_
 #define JAXFRAMES_KERNELS_SCAN_SEGMENTED_SCAN_H_
 
@@ -16,8 +16,7 @@
 namespace jaxframes {
 
 // One row of a batch. A scan goes over the first num_valid numbers, from the last one
-// if it is reversed. It restarts where `heads` is set; without heads, at its first
-// number only, as always.
+// if it is reversed. It restarts where `heads` is set, and always starts at its first number.
 template <typename T>
 struct ScanRow {
   const T* values;
@@ -30,15 +29,14 @@ struct ScanRow {
 
 namespace internal {
 
-// A strip is what one accumulator scans. Four of them, interleaved, hide the latency
-// of an addition; a chunk is what a thread takes. Both are fixed numbers of rows, so
-// that sums do not depend on how many threads there are. 4112 rows and not 4096: the
-// strips of a chunk must not meet in the same cache sets.
+// One accumulator scans a strip. Four interleaved strips hide the latency of an addition; a thread
+// takes a chunk. Both have a fixed number of rows, so that sums do not depend on the number of
+// threads. 4112 rows, not 4096: the strips of a chunk must not share cache sets.
 constexpr int kStrips = 4;
 constexpr int64_t kStripRows = 4112;
 constexpr int64_t kChunkRows = kStrips * kStripRows;
 
-// What a chunk hands to the next, as soon as it knows.
+// The carry of a chunk for the next one.
 template <typename T>
 struct alignas(64) CarryOut {
   std::atomic<bool> is_known{false};
@@ -48,8 +46,7 @@ struct alignas(64) CarryOut {
     value = carry;
     is_known.store(true, std::memory_order_release);
   }
-  // Chunks are taken in order, so the one before has been started, and waits for none
-  // but those before it.
+  // Chunks are taken in order, so the previous one has started and waits only for earlier ones.
   T wait() const {
     for (int polls = 0; !is_known.load(std::memory_order_acquire); ++polls) {
       if (polls > 1000) std::this_thread::yield();
@@ -58,7 +55,7 @@ struct alignas(64) CarryOut {
   }
 };
 
-// How many of `num_rows` flags come before the first that is set, in steps of 1 or -1.
+// The number of flags before the first set one among `num_rows`, in steps of 1 or -1.
 inline int64_t rows_before_head(const bool* heads, int64_t num_rows, int64_t step) {
   if (step > 0) {
     const void* found = std::memchr(heads, 1, num_rows);
@@ -92,7 +89,7 @@ class ChunkScan {
     results_ = row.results + first;
   }
 
-  // Upsweep: each strip by itself, as if a scan began there.
+  // Upsweep: scans each strip as if the scan began there.
   void scan_strips() {
     if (num_rows_ == kChunkRows) {
       scan_strips_of<kStrips>(0, kStripRows);
@@ -107,7 +104,7 @@ class ChunkScan {
     }
   }
 
-  // What each strip continues with; returns that of the next chunk.
+  // Computes the carry into each strip; returns the carry into the next chunk.
   T combine_totals(T carry) {
     for (int strip = 0; strip < num_strips_; ++strip) {
       carry_in_[strip] = carry;
@@ -117,7 +114,7 @@ class ChunkScan {
     return carry;
   }
 
-  // Downsweep: what was carried in, to the rows before the first head of each strip.
+  // Downsweep: applies the carry to the rows before the first head of each strip.
   void add_carries() {
     for (int strip = 0; strip < num_strips_; ++strip) {
       const int64_t num_rows = rows_before_head_[strip];
@@ -125,8 +122,7 @@ class ChunkScan {
       const int64_t first = strip * kStripRows;
       T* results = step_ > 0 ? results_ + first : results_ - first - num_rows + 1;
       for (int64_t i = 0; i < num_rows; ++i) results[i] = Op::combine(carry, results[i]);
-      // Nothing but the carry stands before the first row: not even its sum with 0.0, which
-      // would lose the sign of -0.0.
+      // The first row gets the carry itself, because a sum with 0.0 would lose the sign of -0.0.
       if (kExclusive && num_rows > 0) results_[first * step_] = carry;
     }
   }
@@ -177,7 +173,7 @@ class ChunkScan {
 
 }  // namespace internal
 
-// Scans one row by all threads of `executor`. Zeros stand behind the numbers that count.
+// Scans one row by all threads of `executor`. Padding becomes zero.
 template <typename Op, bool kHasHeads, bool kExclusive>
 void segmented_scan(Executor& executor, const ScanRow<typename Op::T>& row) {
   using T = typename Op::T;

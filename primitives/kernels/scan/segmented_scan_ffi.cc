@@ -21,7 +21,7 @@ struct Buffers {
   bool reverse;
 };
 
-// One row of heads, and one number of rows that count, serve several rows of values.
+// One row of heads and one number of valid rows serve several rows of values.
 template <typename Op, bool kHasHeads, bool kExclusive>
 void run(Executor& executor, const Buffers& buffers) {
   using T = typename Op::T;
@@ -51,7 +51,7 @@ void run_operator(Executor& executor, const Buffers& buffers, bool exclusive) {
 template <typename T>
 void run_dtype(Executor& executor, const Buffers& buffers, int32_t op, bool exclusive) {
   if constexpr (std::is_signed_v<T> && std::is_integral_v<T>) {
-    // Sums and products wrap around, which C++ promises of unsigned integers only.
+    // Sums and products wrap around, which C++ guarantees for unsigned integers only.
     if (op < 2) {
       return run_dtype<std::make_unsigned_t<T>>(executor, buffers, op, exclusive);
     }
