@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sorts rows that fit the cache, on one thread: LSD radix passes over the
-// highest bits that tell the rows apart, then a walk that finishes ties.
+// Sorts rows that fit the cache, on one thread: LSD radix passes over the highest distinguishing
+// bits, then a walk that resolves ties.
 #ifndef JAXFRAMES_KERNELS_SORT_CACHED_RADIX_SORT_H_
 #define JAXFRAMES_KERNELS_SORT_CACHED_RADIX_SORT_H_
 
@@ -15,7 +15,7 @@
 
 namespace jaxframes {
 
-// Up to this many rows insertion sort is quickest.
+// Up to this many rows insertion sort is fastest.
 constexpr int64_t kInsertionRows = 24;
 constexpr int kMaxPasses = 4;
 
@@ -69,7 +69,7 @@ void insertion_sort(Rows rows, int64_t size, Word compared) {
   }
 }
 
-// The bits that are not the same in rows [begin, end).
+// The bits that vary in rows [begin, end).
 template <typename Source>
 auto varying_bits(const Source& source, int64_t begin, int64_t end) {
   const auto reference = source.word(0);
@@ -84,18 +84,18 @@ void copy_rows(const Source& source, int64_t size, const Sink& sink) {
   for (int64_t i = 0; i < size; ++i) sink.put(i, source.word(i), source.id(i));
 }
 
-// The digits of one sort, least significant first, their counts one after the other.
+// The digits of one sort, least significant first, with consecutive counts.
 struct Passes {
   Digit digits[kMaxPasses];
   int count = 0;
 };
 
-// Bits that tell 2^size_bits rows apart, or nearly: with evenly spread keys they leave one
-// or two rows in a hundred tied, which costs less than the pass that more bits may need.
+// The number of bits that distinguish nearly all of 2^size_bits rows: with uniform keys one or two
+// rows in a hundred stay tied, which costs less than an extra pass over more bits.
 inline int telling_bits(int size_bits) { return size_bits + 6; }
 
-// Cuts the highest bits of `varying` into few digits that tell 2^size_bits rows
-// apart, or nearly: rows that still tie are finished one by one.
+// Divides the highest bits of `varying` into few digits that distinguish nearly all of 2^size_bits
+// rows: remaining ties are resolved one by one.
 template <typename Word>
 Passes plan_passes(Word varying, int size_bits) {
   const int high = bit_width(varying);
@@ -143,8 +143,7 @@ void upsweep(const Source& source, int64_t size, const Passes& passes, uint32_t*
 
 // Sorts `size` rows of `source` by the bits of `compared` (low bits, all of one
 // run) into `sink`, through `first` and `second`, which hold `size` rows each.
-// `second` may be `source` itself. `in_place` says that `sink` may overlap
-// `source` row by row.
+// `second` may be `source` itself. With `in_place` `sink` may overlap `source` row by row.
 template <typename Source, typename Word, typename Rows, typename Sink>
 void cached_radix_sort(const Source& source, int64_t size, Word compared, Rows first,
                        Rows second, uint32_t* counts, const Sink& sink, bool in_place) {
@@ -161,7 +160,7 @@ void cached_radix_sort(const Source& source, int64_t size, Word compared, Rows f
   const int low = planned.digits[0].shift;
   upsweep(source, size, planned, counts);
 
-  // A digit that all rows share needs no pass.
+  // A digit that is equal in all rows needs no pass.
   int active[kMaxPasses];
   int num_active = 0;
   for (int pass = 0; pass < planned.count; ++pass) {
@@ -200,8 +199,8 @@ void cached_radix_sort(const Source& source, int64_t size, Word compared, Rows f
     next_buffer();
   }
 
-  // Rows are in order by the bits from `low` up. Runs that agree in those are
-  // sorted by the bits below, in `from`, with the same part of `to` to move in.
+  // Rows are sorted by the bits from `low` up. Runs with equal bits are sorted by the bits below,
+  // in `from`, with the same part of `to` as a buffer.
   const Word prefix = static_cast<Word>(compared & ~low_bits<Word>(low));
   const Word rest = static_cast<Word>(compared & low_bits<Word>(low));
   for (int64_t begin = 0; begin < size;) {

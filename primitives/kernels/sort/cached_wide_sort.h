@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sorts rows with 64-bit words that fit the cache, on one thread. The highest bits of a word
-// and the place of its row share one word, so a pass moves 8 bytes to one place, not 12 to two.
+// Sorts rows with 64-bit words that fit the cache, on one thread. The highest bits of a word and
+// the position of its row share one word, so a pass moves 8 bytes to one address, not 12 to two.
 #ifndef JAXFRAMES_KERNELS_SORT_CACHED_WIDE_SORT_H_
 #define JAXFRAMES_KERNELS_SORT_CACHED_WIDE_SORT_H_
 
@@ -13,7 +13,7 @@
 
 namespace jaxframes {
 
-// The rows of `source` with their places for ids: the bits of `compared` from `shift` up.
+// The rows of `source` with their positions as ids: the bits of `compared` from `shift` up.
 template <typename Source>
 struct PlacedSource {
   const Source& source;
@@ -24,8 +24,8 @@ struct PlacedSource {
   int32_t id(int64_t i) const { return static_cast<int32_t>(i); }
 };
 
-// Puts rows that are in order by their highest bits only in the order of all bits of
-// `compared`, of which `places` has those from `shift` up.
+// Completes the sort of rows that are sorted by their highest bits only. `places` has the bits of
+// `compared` from `shift` up.
 template <typename Source>
 void finish_ties(const Source& source, PlacedRows places, int64_t size, uint64_t compared,
                  int shift, const SortWorkspace<uint64_t, true>& workspace) {
@@ -37,7 +37,7 @@ void finish_ties(const Source& source, PlacedRows places, int64_t size, uint64_t
                       workspace.counts(), places, true);
   }
   if (shift == 0) return;
-  // What ties now is mostly equal.
+  // Remaining ties are mostly equal keys.
   const auto is_less = [&](uint64_t left, uint64_t right) {
     return (source.word(PlacedRows::place(left)) & compared) <
            (source.word(PlacedRows::place(right)) & compared);
@@ -46,7 +46,7 @@ void finish_ties(const Source& source, PlacedRows places, int64_t size, uint64_t
   std::stable_sort(places.rows, places.rows + size, is_less);
 }
 
-// Sorts `size` rows of `source`, no more than have places, by the bits of `compared` (low
+// Sorts `size` rows of `source`, at most as many as positions, by the bits of `compared` (low
 // bits, all of one run) into `sink`, which must not overlap `source`.
 template <typename Source, typename Sink>
 void cached_wide_sort(const Source& source, int64_t size, uint64_t compared,

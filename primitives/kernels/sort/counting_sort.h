@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sorts keys of few values without moving them: counts each value, then writes it
-// as many times.
+// Sorts keys with few values without moving them: counts each value, then writes its copies.
 #ifndef JAXFRAMES_KERNELS_SORT_COUNTING_SORT_H_
 #define JAXFRAMES_KERNELS_SORT_COUNTING_SORT_H_
 
@@ -13,25 +12,24 @@
 
 namespace jaxframes {
 
-// More values than this and their counts no longer fit the second cache.
+// The counts of more values do not fit the second cache.
 constexpr int kMaxCountedBits = 16;
 
-// Whether counting is worth while: clearing and reading the counts must cost less
-// than the rows do.
+// Whether counting pays: clearing and reading the counts must cost less than the rows.
 inline bool counts_well(int64_t num_keys, int num_bits) {
   return num_bits <= kMaxCountedBits && num_keys >= int64_t{4} << num_bits;
 }
 
-// All bits of the keys must be compared, so that equal keys are the same key. Returns
-// whether all keys were in the range of `order`; if not, nothing is written.
+// All bits of the keys must be compared, so that equal keys are the same key. Returns whether all
+// keys were in the range of `order`; otherwise nothing is written.
 template <typename Order, typename Key>
 bool counting_sort(Executor& executor, const Key* keys, int64_t num_keys,
                    const OrderedWord<Order, uint32_t>& order, Key* sorted_keys) {
   const int64_t num_values = int64_t{1} << order.num_bits;
   const Chunks chunks(num_keys, 1 << 16, executor.num_threads());
 
-  // Upsweep: counts are per worker; which of them counted a key does not matter.
-  // Neighbours count in two copies, so that equal ones need not wait for each other.
+  // Upsweep: counts are per worker, in any assignment of keys to workers. Adjacent keys use two
+  // copies of the counts, so that equal keys do not stall each other.
   std::vector<std::vector<uint32_t>> counts(2 * executor.num_threads());
   std::vector<Key> excess(chunks.count);
   parallel_for(executor, chunks.count, [&](int worker, int64_t chunk) {
@@ -62,7 +60,7 @@ bool counting_sort(Executor& executor, const Key* keys, int64_t num_keys,
   uint32_t offset = 0;
   for (uint32_t& end : ends) end = offset += end;
 
-  // Downsweep: each chunk of the result begins with the value that stands there.
+  // Downsweep: each chunk of the result starts with the value at its position.
   parallel_for(executor, chunks.count, [&](int, int64_t chunk) {
     int64_t i = chunks.begin(chunk);
     const int64_t end = chunks.end(chunk);

@@ -31,7 +31,7 @@ inline void exclusive_scan(uint32_t* counts, int64_t num_bins) {
   }
 }
 
-// Moves each row to the next place of its digit's bin, in row order.
+// Moves each row to the next position of its digit's bin, in row order.
 template <bool kPrefetch = false, typename Source, typename AnyDigit, typename Sink>
 void downsweep(const Source& source, int64_t begin, int64_t end, const AnyDigit& digit,
                uint32_t* offsets, const Sink& sink) {

@@ -12,8 +12,8 @@
 
 namespace jaxframes {
 
-// Digit counts of the chunks of one pass, later the offsets that each chunk
-// writes to. They are per chunk, not shared: two chunks may meet the same digit.
+// Digit counts of the chunks of one pass, later the write offsets of each chunk. They are per
+// chunk, not shared: two chunks may contain the same digit.
 class ChunkCounts {
  public:
   void reset(int64_t num_chunks, int64_t num_bins) {
@@ -24,8 +24,8 @@ class ChunkCounts {
 
   uint32_t* chunk(int64_t chunk) { return counts_.data() + chunk * num_bins_; }
 
-  // Bins in order, within a bin chunks in order: what makes the pass stable.
-  // bin_offsets[b] is where bin b begins; one more says where the last one ends.
+  // Bins in order, and chunks in order within a bin, make the pass stable. bin_offsets[b] is the
+  // start of bin b; one more entry is the end of the last bin.
   void exclusive_scan(std::vector<uint32_t>& bin_offsets) {
     bin_offsets.resize(num_bins_ + 1);
     uint32_t offset = 0;
@@ -47,8 +47,8 @@ class ChunkCounts {
   int64_t num_bins_ = 0;
 };
 
-// Counts one digit. Equal digits in a row would each wait for the count before to
-// be stored; neighbours therefore count in different copies.
+// Counts one digit. Consecutive equal digits would each wait for the previous store; adjacent rows
+// therefore use different copies of the counts.
 template <typename Source, typename AnyDigit>
 void upsweep(const Source& source, int64_t begin, int64_t end, const AnyDigit& digit,
              uint32_t* counts) {
@@ -72,7 +72,7 @@ inline Chunks partition_chunks(const Executor& executor, int64_t size) {
   return Chunks(size, 1 << 15, executor.num_threads());
 }
 
-// Upsweep and scan: where each bin of `size` rows begins, and each chunk in it.
+// Upsweep and scan: the start of each bin of `size` rows, and of each chunk in it.
 template <typename Source, typename AnyDigit>
 void count_digits(Executor& executor, const Source& source, int64_t size,
                   const AnyDigit& digit, ChunkCounts& counts,
@@ -85,9 +85,8 @@ void count_digits(Executor& executor, const Source& source, int64_t size,
   counts.exclusive_scan(bin_offsets);
 }
 
-// Downsweep: moves the rows to `sink`, which must not overlap `source`. `counts` are
-// those of the same rows and digit, and are used up. `kPrefetch` says that the rows
-// written are not in the cache.
+// Downsweep: moves the rows to `sink`, which must not overlap `source`. `counts` are those of the
+// same rows and digit, and are consumed. With `kPrefetch` the written rows are not in the cache.
 template <bool kPrefetch = true, typename Source, typename AnyDigit, typename Sink>
 void move_to_bins(Executor& executor, const Source& source, int64_t size,
                   const AnyDigit& digit, ChunkCounts& counts, const Sink& sink) {

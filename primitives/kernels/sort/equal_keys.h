@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Keys that are equal in their order, but not the same bits: sorts that move ordered
-// words lose these bits, and this puts them back.
+// Restores the bits of keys that compare equal but differ in their bits, which sorts of ordered
+// words lose.
 #ifndef JAXFRAMES_KERNELS_SORT_EQUAL_KEYS_H_
 #define JAXFRAMES_KERNELS_SORT_EQUAL_KEYS_H_
 
@@ -13,8 +13,8 @@
 
 namespace jaxframes {
 
-// Writes the zeros of `keys` over those of `sorted_keys`, in the order in which they
-// arrived, and the NaNs likewise. No row is moved: each kind fills its own range.
+// Overwrites the zeros of `sorted_keys` with the zeros of `keys`, in their original order, and
+// likewise the NaNs. No row moves: each kind fills its own range.
 template <typename Key>
 void restore_equal_keys(Executor& executor, const Key* keys, int64_t num_keys,
                         const FloatOrder<Key>& order, Key* sorted_keys) {
@@ -33,7 +33,7 @@ void restore_equal_keys(Executor& executor, const Key* keys, int64_t num_keys,
     places[chunk] = {num_zeros, num_nans};
   });
 
-  // Exclusive scan. The ranges begin at the first zero and at the first NaN.
+  // Exclusive scan. The ranges start at the first zero and at the first NaN.
   int64_t nan_place = num_keys;
   for (const Places& counts : places) nan_place -= counts.nan;
   const Key zero = order.ordered(0);

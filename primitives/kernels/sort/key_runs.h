@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds keys that need no sort: those in order already, and those in reverse.
+// Detects keys that need no sort: sorted and reversed ones.
 #ifndef JAXFRAMES_KERNELS_SORT_KEY_RUNS_H_
 #define JAXFRAMES_KERNELS_SORT_KEY_RUNS_H_
 
@@ -15,8 +15,7 @@ enum class Arrangement { kOther, kInOrder, kReversed };
 
 namespace internal {
 
-// Whether no pair of neighbours is out of order. Keys at random are known to be in
-// the first block of each chunk.
+// Whether no adjacent pair is out of order. Random keys fail in the first block of each chunk.
 template <typename IsOutOfOrder>
 bool all_in_order(Executor& executor, int64_t num_keys, const IsOutOfOrder& is_out_of_order) {
   constexpr int64_t kBlockKeys = 64;
@@ -38,8 +37,7 @@ bool all_in_order(Executor& executor, int64_t num_keys, const IsOutOfOrder& is_o
 
 }  // namespace internal
 
-// Reversed keys are all different: then, and only then, is their stable order the
-// last row first.
+// Reversed keys are distinct: only then is their stable order the exact reverse.
 template <typename Order, typename Key>
 Arrangement arrangement(Executor& executor, const Key* keys, int64_t num_keys,
                         const Order& order, Key compared) {

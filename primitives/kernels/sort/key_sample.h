@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a few of the keys say of all of them, for sorts that can check it as they go.
+// Estimates from a sample of keys, for sorts that verify them as they proceed.
 #ifndef JAXFRAMES_KERNELS_SORT_KEY_SAMPLE_H_
 #define JAXFRAMES_KERNELS_SORT_KEY_SAMPLE_H_
 
@@ -12,19 +12,19 @@ namespace jaxframes {
 
 template <typename Key>
 struct KeySample {
-  // A range that all keys lie in, if the rest are like the sample. It is as wide as a
-  // power of two: that costs no bits, and leaves some room for what was not sampled.
+  // The probable range of all keys, judged by the sample. Its width is a power of two: that costs
+  // no bits, and leaves a margin for other keys.
   KeyRange<Key> guess;
-  // Bits that are not the same in all keys of the sample.
+  // Bits that vary in the sample.
   Key varying = 0;
 
-  // Whether the keys spread over nearly all numbers of `compared`, low bits: to look for
-  // their range would gain one bit at most.
+  // Whether the keys cover nearly all numbers of `compared`, low bits: a search for their range
+  // would save at most one bit.
   bool spans(Key compared) const {
     constexpr int kNarrowBits = 32;
     const Key width = static_cast<Key>(guess.largest - guess.smallest);
     if (varying == 0 || bit_width(width) + 1 < bit_width(compared)) return false;
-    // Keys that all end in the same bits may yet fit narrow words.
+    // Keys with equal low bits may still fit narrow words.
     return sizeof(Key) == 4 || bit_width(varying) - trailing_zeros(varying) > kNarrowBits;
   }
 };
@@ -43,8 +43,8 @@ KeySample<Key> sample_keys(const Key* keys, int64_t num_keys, const Order& order
   }
   const Key span = static_cast<Key>(largest - smallest);
   const Key width = low_bits<Key>(bit_width(span));
-  // Ranges like [0, 2^k) begin at a multiple of their width. Of others the sample is
-  // taken to be the middle; these lie across such a multiple, so base stays above 0.
+  // Ranges like [0, 2^k) start at a multiple of their width. For others the sample is assumed to be
+  // the middle; these cross such a multiple, so base stays above 0.
   Key base = smallest & ~width;
   if (largest > base + width) base = smallest - (width - span) / 2;
   KeySample<Key> sample;

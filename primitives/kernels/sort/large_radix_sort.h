@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sorts more rows than the cache holds: partitions by the highest digit until
-// the pieces fit, then sorts those by themselves, each on one thread.
+// Sorts more rows than the cache holds: partitions by the highest digit until the pieces fit, then
+// sorts each piece on one thread.
 #ifndef JAXFRAMES_KERNELS_SORT_LARGE_RADIX_SORT_H_
 #define JAXFRAMES_KERNELS_SORT_LARGE_RADIX_SORT_H_
 
@@ -19,16 +19,16 @@
 
 namespace jaxframes {
 
-// Rows that are sorted in cache by one thread.
+// Number of rows that one thread sorts in cache.
 constexpr int64_t kCachedRows = 1 << PlacedRows::kPlaceBits;
-// Rows that a partition aims at for each of its pieces.
+// Target size of the pieces of a partition, in rows.
 constexpr int64_t kPieceRows = 1 << 13;
 
-// A piece of the rows, all alike above the `num_bits` lowest bits.
+// A piece of the rows, with equal bits above the `num_bits` lowest ones.
 struct Piece {
   int64_t begin;
   int64_t end;
-  int side;  // which of the two buffers holds it
+  int side;  // the buffer that holds it
   int num_bits;
 
   int64_t size() const { return end - begin; }
@@ -72,13 +72,13 @@ class LargeRadixSort {
   }
 
  private:
-  // The digit to cut `size` rows by: enough bins for pieces to be small.
+  // The digit for `size` rows: enough bins for small pieces.
   static Digit highest_digit(int64_t size, Word varying) {
     const int high = bit_width(varying);
     const int num_varying = high - trailing_zeros(varying);
     if (num_varying <= kMaxBits) return {high - num_varying, num_varying};
     int num_bits = std::min(bit_width(static_cast<uint64_t>(size / kPieceRows)), kMaxBits);
-    // Where one pass is left to each piece, it is best as wide as this one.
+    // If each piece needs one more pass, both passes should be equally wide.
     const int half = (num_varying + 1) / 2;
     if (half <= kMaxBits && size >> half <= kCachedRows / 2) num_bits = half;
     return {high - num_bits, num_bits};
@@ -100,7 +100,7 @@ class LargeRadixSort {
       move(source, piece.size(), digit, sink);
       return add_pieces(piece, digit.num_bins(), [](int64_t) { return 0; });
     }
-    // Keys alone are moved so quickly that to split a digit costs as much.
+    // Keys alone move so fast that splitting a digit does not pay.
     if (!kHasIds || !seems_uneven(source, piece.size(), digit)) {
       count_digits(executor_, source, piece.size(), digit, counts_, bin_offsets_);
       if (!kHasIds || !is_uneven(piece.size())) {
@@ -108,7 +108,7 @@ class LargeRadixSort {
         return add_pieces(piece, digit.num_bins(), [&](int64_t) { return digit.shift; });
       }
     }
-    // To count once more costs less than to move most rows once more.
+    // A second count costs less than moving most rows again.
     const int64_t target_rows = std::max(kPieceRows, piece.size() / kSplitPieces);
     const SplitDigit<Word> split(digit, bin_offsets_, target_rows);
     count_digits(executor_, source, piece.size(), split, counts_, bin_offsets_);
@@ -127,7 +127,7 @@ class LargeRadixSort {
     move_to_bins(executor_, source, size, digit, counts_, sink);
   }
 
-  // What `is_uneven` will say, by a sample of the rows, which are not counted then.
+  // Predicts `is_uneven` from a sample of the rows, which saves the counts.
   template <typename Source>
   bool seems_uneven(const Source& source, int64_t size, const Digit& digit) {
     constexpr int64_t kSampleRows = 1 << 12;
@@ -145,7 +145,7 @@ class LargeRadixSort {
     return is_uneven(size);
   }
 
-  // Whether more than an eighth of the rows, binned as counted, would have to move again.
+  // Whether more than an eighth of the rows would have to move again with these counts.
   bool is_uneven(int64_t size) const {
     int64_t rows_in_large_bins = 0;
     for (size_t bin = 0; bin + 1 < bin_offsets_.size(); ++bin) {
@@ -155,8 +155,8 @@ class LargeRadixSort {
     return rows_in_large_bins > size / 8;
   }
 
-  // The bins that the rows of `piece` were moved to. num_bits_of(bin) says how many
-  // low bits the rows of a bin may differ in.
+  // The bins of the rows of `piece`. num_bits_of(bin) is the number of low bits in which rows of a
+  // bin may differ.
   template <typename NumBitsOf>
   void add_pieces(const Piece& piece, int64_t num_bins, const NumBitsOf& num_bits_of) {
     for (int64_t bin = 0; bin < num_bins; ++bin) {
@@ -193,7 +193,7 @@ class LargeRadixSort {
 
   void sort_cached_pieces() {
     if (cached_.empty()) return;
-    // Pieces are dealt out in groups, so that tiny ones cost no more than rows do.
+    // Pieces are processed in groups, so that tiny ones have little overhead.
     std::vector<size_t> group_begins;
     int64_t max_rows = 0, rows_in_group = kPieceRows;
     for (size_t i = 0; i < cached_.size(); ++i) {
@@ -238,11 +238,10 @@ class LargeRadixSort {
                       output_ + piece.begin, in_place);
   }
 
-  // More bins than this and the places written to no longer fit the first cache and
-  // its address cache. 10M rows, one column: 9 bits 16 ms, 10 bits 17, 11 bits 29;
-  // two columns: 8 bits 17 ms, 9 bits 21, 10 bits 42.
+  // With more bins the write positions no longer fit the first cache and its TLB. 10M rows, one
+  // column: 9 bits 16 ms, 10 bits 17, 11 bits 29; two columns: 8 bits 17 ms, 9 bits 21, 10 bits 42.
   static constexpr int kMaxBits = Side0::kNumColumns == 1 ? 10 : 8;
-  // A split adds at most twice as many bins, of which there is room for 2048.
+  // A split adds at most twice as many bins, and the capacity is 2048.
   static constexpr int64_t kSplitPieces = Side0::kNumColumns == 1 ? 512 : 256;
 
   Executor& executor_;

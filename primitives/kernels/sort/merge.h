@@ -12,8 +12,8 @@
 
 namespace jaxframes {
 
-// One row of a batch: sequences a and b, both in `order`, and where the merged keys
-// and the position in [a; b] of each go. Either result may be null.
+// One row of a batch: sequences a and b, both in `order`, and the results: merged keys and their
+// positions in [a; b]. Either result may be null.
 template <typename Order>
 struct MergeRow {
   using Key = typename Order::Key;
@@ -33,25 +33,25 @@ struct MergeRow {
   }
 };
 
-// Which results are written.
+// The results to write.
 enum class MergeResult { kKeys, kPositions, kBoth };
 
-// Row `place` of the results is row i of a, or row j of b.
+// Writes row `place` of the results from row i of a or row j of b.
 template <MergeResult kResult, typename Order>
 void put_merged(const MergeRow<Order>& row, int64_t place, bool from_a, int64_t i, int64_t j) {
   if (kResult != MergeResult::kPositions) {
     row.merged_keys[place] = from_a ? row.a[i] : row.b[j];
   }
   if (kResult != MergeResult::kKeys) {
-    // Arithmetic, lest a compiler make a branch of it: that takes twice as long.
+    // Arithmetic, because a branch would take twice as long.
     const int64_t position_b = row.size_a + j;
     const int64_t position = position_b + (-int64_t{from_a} & (i - position_b));
     row.source_positions[place] = static_cast<int32_t>(position);
   }
 }
 
-// How many of the first `diagonal` merged rows come from a: the largest i whose
-// row a[i - 1] is not after b[diagonal - i].
+// The number of rows of a among the first `diagonal` merged rows: the largest i such that a[i - 1]
+// is not after b[diagonal - i].
 template <typename Order>
 int64_t merge_path(const MergeRow<Order>& row, int64_t diagonal) {
   int64_t low = std::max<int64_t>(0, diagonal - row.valid_b);
@@ -74,8 +74,8 @@ struct MergeLane {
   int64_t safe_steps() const { return std::min(end_i - i, end_j - j); }
 };
 
-// One merged row, while both sequences have some left. No branch depends on keys:
-// the processor could not predict it.
+// Merges one row while both sequences have rows left. No branch depends on keys, which would be
+// unpredictable.
 template <MergeResult kResult, typename Order>
 void merge_step(const MergeRow<Order>& row, MergeLane& lane) {
   const bool takes_a = row.takes_a(lane.i, lane.j);
@@ -97,8 +97,8 @@ void finish_lane(const MergeRow<Order>& row, MergeLane lane) {
   }
 }
 
-// Merges rows [begin, end) of the result. Each step of a merge waits for the one
-// before; four merges side by side keep the processor busy meanwhile.
+// Merges rows [begin, end) of the result. Each step of a merge depends on the previous one; four
+// interleaved merges hide this latency.
 template <MergeResult kResult, typename Order>
 void merge_range(const MergeRow<Order>& row, int64_t begin, int64_t end) {
   constexpr int kLanes = 4;
@@ -146,7 +146,7 @@ void merge(Executor& executor, const MergeRow<Order>& row) {
   }
 }
 
-// The same, with the results that are not null.
+// The same, for the results that are not null.
 template <typename Order>
 void merge(Executor& executor, const MergeRow<Order>& row) {
   if (row.merged_keys == nullptr) return merge<MergeResult::kPositions>(executor, row);

@@ -13,7 +13,7 @@ namespace {
 constexpr char kMerge[] = "jaxframes_merge_v1";
 constexpr char kMergeKeys[] = "jaxframes_merge_keys_v1";
 
-// The buffers of one call; null where the target has none.
+// The buffers of one call; null if the target lacks one.
 struct Buffers {
   const ffi::AnyBuffer& a;
   const ffi::AnyBuffer& b;
@@ -90,9 +90,8 @@ ffi::Error merge_positions(ffi::ThreadPool pool, ffi::AnyBuffer a, ffi::AnyBuffe
               flip);
 }
 
-// Keys are read once and written where they belong: a gather by position, from memory
-// that no cache holds, takes several times as long. Without rows `source_positions`
-// is not asked for.
+// Reads keys once and writes them to their final positions: a gather by position from uncached
+// memory takes several times as long. Without rows `source_positions` is not needed.
 ffi::Error merge_keys(ffi::ThreadPool pool, ffi::AnyBuffer a, ffi::AnyBuffer b,
                       ffi::AnyBuffer num_valid_a, ffi::AnyBuffer num_valid_b,
                       ffi::Result<ffi::AnyBuffer> merged_keys,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sorts many rows by keys of few bits, ids carried along: two passes, of which the
-// first leaves rows of 32 bits and the second writes the result.
+// Sorts many rows with ids by keys of few bits, in two passes: the first writes rows of 32 bits and
+// the second writes the result.
 #ifndef JAXFRAMES_KERNELS_SORT_NARROW_RADIX_SORT_H_
 #define JAXFRAMES_KERNELS_SORT_NARROW_RADIX_SORT_H_
 
@@ -18,9 +18,9 @@ namespace jaxframes {
 
 // The two digits of a narrow word. The low one shares 32 bits with the row id.
 struct NarrowDigits {
-  // More bins than this and a pass no longer keeps its places in the first cache.
+  // With more bins the write positions of a pass no longer fit the first cache.
   static constexpr int kMaxHighBits = 10;
-  // Up to so many bits one pass is quicker than two.
+  // Up to this many bits one pass is faster than two.
   static constexpr int kMaxSingleBits = 9;
 
   int id_bits;
@@ -34,7 +34,7 @@ struct NarrowDigits {
     high = {num_low, num_bits - num_low};
   }
 
-  // Whether two passes do, and rows outnumber the values that they count.
+  // Whether two passes suffice, and rows outnumber the counted values.
   bool fit(int64_t size) const {
     return high.num_bits <= kMaxHighBits && size >> high.num_bits >= low.num_bins();
   }
@@ -52,7 +52,7 @@ struct PositionedRows {
   int32_t id(int64_t i) const { return static_cast<int32_t>(i); }
 };
 
-// The same rows, noting as they are read where in the range their keys lie.
+// The same rows, recording the range of their keys while they are read.
 template <typename Order>
 struct CheckedRows {
   using Key = typename Order::Key;
@@ -84,15 +84,15 @@ class NarrowRadixSort {
         scratch_(scratch),
         output_(output) {}
 
-  // Returns whether all keys, by their bits in `compared`, were in the range of their
-  // order; if not, nothing is written.
+  // Returns whether all keys, by their bits in `compared`, were in the range of their order;
+  // otherwise nothing is written.
   bool sort(Key compared) {
     if (!count_high_digits(compared)) return false;
     if (digits_.low.num_bits == 0) {
       move_to_bins(executor_, input_, size_, digits_.high, counts_, output_);
       return true;
     }
-    // Rows of 32 bits fit the place of their ids in the result.
+    // Rows of 32 bits fit the memory of their ids in the result.
     move_to_bins(executor_, input_, size_, digits_.high, counts_, compact_rows(output_.ids, 0));
     sort_bins();
     return true;
@@ -131,7 +131,7 @@ class NarrowRadixSort {
   int64_t bin_size(int64_t bin) const { return int64_t{offsets_[bin + 1]} - offsets_[bin]; }
 
   void sort_bins() {
-    // All threads sort a bin that is too large to be one thread's share.
+    // All threads together sort a bin that is too large for one thread.
     const int64_t max_serial_rows = std::max(size_ / 16, kCachedRows);
     int64_t max_rows = 0;
     std::vector<int64_t> serial_bins;
@@ -154,7 +154,7 @@ class NarrowRadixSort {
     });
   }
 
-  // Sorts a bin into its own place, which the copy has just brought into the cache.
+  // Sorts a bin in place, just after the copy has brought it into the cache.
   void sort_bin(Executor& executor, int64_t bin, uint32_t* copy, ChunkCounts& counts,
                 std::vector<uint32_t>& low_offsets) const {
     const int64_t num_rows = bin_size(bin);

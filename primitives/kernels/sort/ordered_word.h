@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Keys as the sort sees them: the order asked for, the unused bits taken off.
+// Keys as words for the sort: in the requested order, without unused bits.
 #ifndef JAXFRAMES_KERNELS_SORT_ORDERED_WORD_H_
 #define JAXFRAMES_KERNELS_SORT_ORDERED_WORD_H_
 
@@ -28,14 +28,13 @@ Word low_bits(int num_bits) {
                                : static_cast<Word>((Word{1} << num_bits) - 1);
 }
 
-// Smallest and largest of the ordered keys, and the bits that are not the same in
-// all of them.
+// Smallest and largest of the ordered keys, and the bits that vary among them.
 template <typename Key>
 struct KeyRange {
   Key smallest = static_cast<Key>(~Key{0});
   Key largest = 0;
   Key varying = 0;
-  // Bits of keys that cannot be told from their place in the order.
+  // Bits of keys that their ordered number does not determine.
   Key lost = 0;
 
   void combine(const KeyRange& other) {
@@ -46,7 +45,7 @@ struct KeyRange {
   }
 };
 
-// `kFindLost` says whether anybody asks for `lost`.
+// With `kFindLost` also computes `lost`.
 template <bool kFindLost, typename Order, typename Key>
 KeyRange<Key> key_range(const Key* keys, int64_t begin, int64_t end, const Order& order,
                         Key compared) {
@@ -99,8 +98,8 @@ struct OrderedWord {
   OrderedWord(const Order& order, const KeyRange<Key>& range)
       : order(order), base(range.smallest) {
     const Key width = static_cast<Key>(range.largest - range.smallest);
-    // Keys that all end in the same bits differ by multiples of a power of two
-    // (floats that hold integers do).
+    // Keys with equal low bits differ by multiples of a power of two (as do floats that hold
+    // integers).
     if (sizeof(Word) < sizeof(Key)) {
       shift = range.varying == 0 ? 0 : trailing_zeros(range.varying);
     }
@@ -108,11 +107,11 @@ struct OrderedWord {
   }
 
   Word from_key(Key key) const {
-    // Bits above those compared come along (modulo 2^W), as to_key needs them.
+    // Bits above the compared ones are kept (modulo 2^W), because to_key needs them.
     return static_cast<Word>(static_cast<Key>(order.ordered(key) - base) >> shift);
   }
-  // Where `key`, by its bits in `compared`, lies in the range. If the range was a guess,
-  // it may lie outside: then some of the bits in `excess_bits` are set.
+  // The offset of `key`, by its bits in `compared`, in the range. A key outside an estimated range
+  // sets some of the bits in `excess_bits`.
   Key offset(Key key, Key compared) const {
     return static_cast<Key>((order.ordered(key) & compared) - base);
   }

@@ -6,10 +6,11 @@
 // passes. Against a plain LSD sort of all rows (Knuth, TAOCP 3, 5.2.5):
 //   1. rows cross the memory bus twice, not once for each digit;
 //   2. bits that do not vary are found per piece, and cost nothing;
-//   3. 64-bit keys need few more passes than 32-bit ones: bits below those that
-//      tell rows apart are looked at only where rows tie.
-// Equal digits cannot pile up work: a piece that stays large is partitioned again
-// by all threads, each time by bits that vary in it.
+//   3. 64-bit keys need few more passes than 32-bit ones: bits below the
+//      distinguishing ones are read only for ties.
+//
+// Equal digits do not accumulate work: all threads partition a large piece again, each time by bits
+// that vary in it.
 #ifndef JAXFRAMES_KERNELS_SORT_RADIX_SORT_H_
 #define JAXFRAMES_KERNELS_SORT_RADIX_SORT_H_
 
@@ -26,8 +27,8 @@
 
 namespace jaxframes {
 
-// Calls sort_row(executor, row, workspace) for each row of a batch. Threads share out the
-// batch where that occupies them all; else each row.
+// Calls sort_row(executor, row, workspace) for each row of a batch. Threads divide the batch if it
+// has enough rows for all; otherwise they divide each row.
 template <typename Workspace, typename SortRow>
 void sort_batch(Executor& executor, int64_t batch, int64_t num_rows, const SortRow& sort_row) {
   if (batch == 0 || num_rows == 0) return;

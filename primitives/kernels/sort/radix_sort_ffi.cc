@@ -25,7 +25,7 @@ int64_t scratch_bytes(int64_t batch, int64_t num_rows, int word_bytes, SortVaria
   return batch * radix_sort_row_scratch_bytes(num_rows, word_bytes, variant);
 }
 
-// The buffers of one call; null where the variant has none.
+// The buffers of one call; null if the variant lacks one.
 struct Buffers {
   const ffi::AnyBuffer* keys = nullptr;
   const ffi::AnyBuffer* row_ids = nullptr;
@@ -135,7 +135,7 @@ ffi::Error sort_rows(ffi::ThreadPool pool, ffi::AnyBuffer keys, ffi::AnyBuffer n
   check(checker, buffers, flip, bits);
   const std::vector<ffi::AnyBuffer> sources = buffers_of(checker, columns_in),
                                     results = buffers_of(checker, columns_out);
-  checker.require(sources.size() == results.size(), "as many columns must come as go");
+  checker.require(sources.size() == results.size(), "each moved column needs one result");
   if (!checker.ok()) return checker.error();
   const int64_t batch = batch_size(keys), num_rows = row_length(keys);
   checker.require_scratch(*scratch,
@@ -164,7 +164,7 @@ ffi::Error sort_rows(ffi::ThreadPool pool, ffi::AnyBuffer keys, ffi::AnyBuffer n
 
 }  // namespace
 
-// For the kernels that sort words of their own.
+// For other kernels that sort words.
 template void radix_sort<SortVariant::kPairs>(
     Executor&, const SortArguments<IntegerOrder<uint32_t>>&, void*);
 template void radix_sort<SortVariant::kPairs>(

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Columns of rows moved to the order of their keys.
+// Moves columns of rows to the order of their keys.
 //
 // To take each column by the ids that an argsort finds reads memory at random, once for each
 // row and column. Where rows outgrow the cache, a column goes the way of the keys instead:
@@ -21,7 +21,7 @@
 
 namespace jaxframes {
 
-// One column of [batch, num_rows] words of 1, 2, 4 or 8 bytes, and where they go.
+// One column of [batch, num_rows] words of 1, 2, 4 or 8 bytes, and its result.
 struct MovedColumn {
   const void* source;
   void* moved;
@@ -30,8 +30,8 @@ struct MovedColumn {
 
 namespace internal {
 
-// The order of the rows: `ids` are rows, or, with `places`, what those say of rows. The
-// ids from `num_valid` on are rows in any case.
+// The order of the rows: `ids` are rows, or, with `places`, indices into those. The ids from
+// `num_valid` on are always rows.
 struct RowOrder {
   const int32_t* ids;
   const int32_t* places;
@@ -83,14 +83,14 @@ inline int64_t row_ids_bytes(int64_t num_rows) { return (num_rows * 4 + 63) / 64
 inline int64_t radix_sort_rows_row_scratch_bytes(int64_t num_rows, int word_bytes) {
   const int64_t ids_bytes = internal::row_ids_bytes(num_rows);
   if (num_rows <= kCachedRows) return ids_bytes;
-  // What the sort is done with holds a column on its way: 8 bytes a row at least.
+  // The sort's own scratch is reused for a moving column: at least 8 bytes a row.
   return 2 * ids_bytes +
          radix_sort_row_scratch_bytes(num_rows, word_bytes, SortVariant::kArgsort);
 }
 
-// Moves the columns of each row of a batch to the stable order of its keys. Rows from
-// `num_valid` on stay where they are. `arguments` are those of an argsort without its
-// result; `scratch` is aligned to 64.
+// Moves the columns of each row of a batch to the stable order of its keys. Rows from `num_valid`
+// on keep their positions. `arguments` are those of an argsort without its result; `scratch` is
+// aligned to 64.
 template <typename Order>
 void radix_sort_rows(Executor& executor, const SortArguments<Order>& arguments,
                      const std::vector<MovedColumn>& columns, void* scratch) {

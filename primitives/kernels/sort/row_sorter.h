@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sorts one row of a batch: looks at the keys, and chooses the sort that suits them.
+// Sorts one row of a batch: inspects the keys and chooses a sort for them.
 #ifndef JAXFRAMES_KERNELS_SORT_ROW_SORTER_H_
 #define JAXFRAMES_KERNELS_SORT_ROW_SORTER_H_
 
@@ -23,8 +23,8 @@
 
 namespace jaxframes {
 
-// Keys of [batch, num_rows] and what to do with them. A null pointer stands for a
-// column that the variant does not have; null `row_ids` for 0, 1, 2, ...
+// Keys of [batch, num_rows] and the arguments of their sort. A null pointer means that the variant
+// has no such column; null `row_ids` mean 0, 1, 2, ...
 template <typename Order>
 struct SortArguments {
   using Key = typename Order::Key;
@@ -37,11 +37,10 @@ struct SortArguments {
   Key* sorted_keys;
   int32_t* sorted_row_ids;
   Order order;
-  int bits;  // only the lowest `bits` bits of ordered keys count
+  int bits;  // compare only the lowest `bits` bits of ordered keys
 };
 
-// Bytes of scratch for each row of the batch. Wherever a sort works with narrower
-// words than its keys, it needs less.
+// Bytes of scratch for each row of the batch. A sort with words narrower than its keys needs less.
 inline int64_t radix_sort_row_scratch_bytes(int64_t num_rows, int word_bytes,
                                             SortVariant variant) {
   if (num_rows <= kCachedRows) return 0;
@@ -59,7 +58,7 @@ class RowSorter {
   using Key = typename Order::Key;
   static constexpr bool kHasIds = kVariant != SortVariant::kKeys;
   static constexpr bool kHasKeys = kVariant != SortVariant::kArgsort;
-  // Sorted floating point needs to know of all keys whether zeros and NaNs lose bits.
+  // A sort of floating point needs all keys to find out whether zeros and NaNs lose bits.
   static constexpr bool kFindsLost = kHasKeys && !Order::kIsExact;
 
   RowSorter(const SortArguments<Order>& arguments, int64_t row, void* scratch)
@@ -73,12 +72,12 @@ class RowSorter {
         order_(arguments.order),
         bits_(arguments.bits) {}
 
-  // The rows that count.
+  // The number of valid rows.
   int64_t size() const { return size_; }
 
   // Sorts by all threads of `executor`. `workspace` serves rows that fit the cache. With
-  // `places`, of an argsort of more rows than that, see LargeRadixSort; returns whether
-  // they are what the ids of the result mean.
+  // `places`, of an argsort of more rows than that, see LargeRadixSort; returns whether the ids of
+  // the result refer to them.
   bool sort(Executor& executor, const SortWorkspace<Key, kHasIds>& workspace,
             int32_t* places = nullptr) {
     places_ = places;
@@ -128,13 +127,13 @@ class RowSorter {
     }
   }
 
-  // Words narrower than keys can be mapped back where they hold all of the key.
+  // Words narrower than keys can be mapped back if they hold the whole key.
   bool narrow_words_hold_keys() const {
     return !kHasKeys || bits_ == 8 * static_cast<int>(sizeof(Key));
   }
 
-  // Sorts keys of few bits the short way. Returns false, and has written nothing,
-  // where they are not: `range` may be a guess.
+  // Sorts keys of few bits by the short path. Returns false and writes nothing if `range`, which
+  // may be an estimate, is wrong.
   bool sort_narrow(Executor& executor, const KeyRange<Key>& range) const {
     const OrderedWord<Order, uint32_t> order(order_, range);
     if (order.num_bits > 32 || !narrow_words_hold_keys()) return false;
@@ -152,7 +151,7 @@ class RowSorter {
     }
   }
 
-  // Rows stay where they are.
+  // Copies rows without moving them.
   void keep(Executor& executor, int64_t begin, int64_t end) {
     const Chunks chunks(end - begin, 1 << 16, executor.num_threads());
     parallel_for(executor, chunks.count, [&](int, int64_t chunk) {
@@ -192,8 +191,8 @@ class RowSorter {
   template <typename Word>
   void sort_large(Executor& executor, const OrderedWord<Order, Word>& order) {
     constexpr bool kIsNarrow = sizeof(Word) < sizeof(Key);
-    // Side 0 is scratch. Side 1 is the result, but for words that the result has no
-    // column for, or one of wider rows: those are scratch too.
+    // Side 0 is scratch. Side 1 is the result, except for words without a column, or with a wider
+    // one, in the result: those use scratch too.
     using Sort = LargeRadixSort<Order, Word, kVariant>;
     char* scratch = scratch_;
     const auto take = [&](int64_t row_bytes) {

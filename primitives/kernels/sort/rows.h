@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the passes of a sort read rows from and write them to. Each is a pair of
-// pointers; what a variant does not carry costs nothing at run time.
+// Sources and sinks of the passes of a sort. Each is a pair of pointers; columns that a variant
+// lacks cost nothing at run time.
 #ifndef JAXFRAMES_KERNELS_SORT_ROWS_H_
 #define JAXFRAMES_KERNELS_SORT_ROWS_H_
 
@@ -11,12 +11,12 @@
 
 namespace jaxframes {
 
-// What a sort returns. Row ids are carried by all but kKeys; keys are carried
-// while sorting by all, and written at the end by all but kArgsort.
+// The results of a sort. All but kKeys carry row ids; all carry keys during the sort, and all but
+// kArgsort write them at the end.
 enum class SortVariant { kKeys = 0, kArgsort = 1, kPairs = 2 };
 
-// Asks for the cache line behind `place`, which will be written, or else read. A pass over
-// many places goes on in line after line of each, which no processor foresees.
+// Prefetches the cache line after `place` for a write or a read. A pass over many bins continues
+// line by line in each, which hardware does not predict.
 template <bool kIsWritten = true, typename T>
 void prefetch_after(T* place) {
   constexpr uintptr_t kLineBytes = 64;
@@ -47,8 +47,8 @@ struct WorkRows {
   }
 };
 
-// The same with a 32-bit word and the id side by side. A pass then writes to half
-// as many places at a time: 10M rows into 1024 bins took 18 ms, from two columns 43.
+// The same with a 32-bit word next to the id. A pass then writes to half as many addresses: 10M
+// rows into 1024 bins took 18 ms, from two columns 43.
 struct PackedRows {
   static constexpr int kNumColumns = 1;
 
@@ -63,8 +63,8 @@ struct PackedRows {
   PackedRows operator+(int64_t offset) const { return {rows + offset}; }
 };
 
-// The low bits of a word and the id in 32 bits: half of what a pass has to move. Bits
-// of the word that have no room are those that the rows of one bin share: `prefix`.
+// The low bits of a word and the id in 32 bits, which halves the bytes of a pass. The other bits of
+// the word are equal in all rows of one bin: `prefix`.
 struct CompactRows {
   static constexpr int kNumColumns = 1;
 
@@ -82,7 +82,7 @@ struct CompactRows {
   void prefetch_after(int64_t i) const { jaxframes::prefetch_after(rows + i); }
 };
 
-// The highest bits of a 64-bit word and the place of its row among those sorted with it.
+// The highest bits of a 64-bit word and the position of its row in this sort.
 struct PlacedRows {
   static constexpr int kNumColumns = 1;
   static constexpr int kPlaceBits = 16;
@@ -101,12 +101,12 @@ struct PlacedRows {
   PlacedRows operator+(int64_t offset) const { return {rows + offset}; }
 };
 
-// How rows lie in memory of our own, where nothing else says how they must.
+// The default layout of rows in scratch memory.
 template <typename Word, bool kHasIds>
 using ScratchRows = std::conditional_t<kHasIds && sizeof(Word) == 4, PackedRows,
                                        WorkRows<Word, kHasIds>>;
 
-// The caller's keys, mapped to ordered words as they are read. Without `ids` the
+// The caller's keys, mapped to ordered words while they are read. Without `ids` the
 // id of a row is its position.
 template <typename Order, typename Word, bool kHasIds>
 struct InputRows {
@@ -148,7 +148,7 @@ struct OutputRows {
   }
 };
 
-// A sink that notes where each row goes, and calls it by that place from there on.
+// A sink that records the position of each row and replaces its id by that position.
 template <typename Sink>
 struct PlacingRows {
   static constexpr int kNumColumns = Sink::kNumColumns;

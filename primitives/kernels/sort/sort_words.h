@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The radix sort for kernels that sort words of their own.
+// The radix sort for other kernels.
 #ifndef JAXFRAMES_KERNELS_SORT_SORT_WORDS_H_
 #define JAXFRAMES_KERNELS_SORT_SORT_WORDS_H_
 
@@ -10,13 +10,13 @@
 
 namespace jaxframes {
 
-// It takes long to compile: radix_sort_ffi.cc does it once for all.
+// It compiles slowly, so radix_sort_ffi.cc instantiates it once for all.
 extern template void radix_sort<SortVariant::kPairs>(
     Executor&, const SortArguments<IntegerOrder<uint32_t>>&, void*);
 extern template void radix_sort<SortVariant::kPairs>(
     Executor&, const SortArguments<IntegerOrder<uint64_t>>&, void*);
 
-// Sorts words, smallest first, and says where each stood.
+// Sorts words, smallest first, and returns their original positions.
 struct SortWords {
   template <typename Word>
   void operator()(Executor& executor, const Word* words, int64_t num_words, Word* sorted_words,

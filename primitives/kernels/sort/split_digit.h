@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A digit that looks at more bits where more rows are.
+// A digit with more bits for bins with more rows.
 #ifndef JAXFRAMES_KERNELS_SORT_SPLIT_DIGIT_H_
 #define JAXFRAMES_KERNELS_SORT_SPLIT_DIGIT_H_
 
@@ -12,9 +12,8 @@
 
 namespace jaxframes {
 
-// The bins of a digit, those that hold many rows split by the bits below it. Keys
-// of floating point need this: half of those that are uniform in [0, 1) share one
-// exponent, and with it all of the highest bits.
+// The bins of a digit, with large bins split by the bits below it. Floating point keys need this:
+// half of the uniform numbers in [0, 1) share one exponent, and with it all of the highest bits.
 template <typename Word>
 class SplitDigit {
  public:
@@ -39,7 +38,7 @@ class SplitDigit {
   }
   int64_t num_bins() const { return static_cast<int64_t>(shifts_.size()); }
 
-  // Bits below those that the rows of `bin` share.
+  // The number of low bits in which the rows of `bin` may differ.
   int shift(int64_t bin) const { return shifts_[bin]; }
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The k smallest keys of a row, in stable order, by one read of the keys.
+// The k smallest keys of a row, in stable order, in one pass over the keys.
 #ifndef JAXFRAMES_KERNELS_SORT_TOP_K_H_
 #define JAXFRAMES_KERNELS_SORT_TOP_K_H_
 
@@ -26,7 +26,7 @@ struct TopKRow {
   int32_t* row_ids;
 };
 
-// A row that may be among the k smallest, its ordered key; equal keys go by row id.
+// A candidate for the k smallest with its ordered key; ties are broken by row id.
 template <typename Key>
 struct Candidate {
   Key key;
@@ -37,8 +37,8 @@ struct Candidate {
   }
 };
 
-// The k smallest of the rows that one thread has read. Holds up to twice k (and
-// some), then drops all but k: O(1) a row whatever the order they come in.
+// The k smallest rows of one thread so far. Holds up to about 2k rows, then drops all but k: O(1)
+// per row for any input order.
 template <typename Order>
 class Candidates {
  public:
@@ -48,14 +48,14 @@ class Candidates {
     rows_.reserve(capacity_);
   }
 
-  // Reads rows [begin, end), which come after those read before.
+  // Reads rows [begin, end), which follow the rows read before.
   void read(const TopKRow<Order>& row, int64_t begin, int64_t end) {
     for (int64_t block = begin; block < end; block += kBlockRows) {
       const int64_t block_end = std::min(block + kBlockRows, end);
       if (is_full_ && !any_below_threshold(row, block, block_end)) continue;
       for (int64_t i = block; i < block_end; ++i) {
         const Key key = row.order.ordered(row.keys[i]);
-        // A row that equals the threshold comes after k others.
+        // A row equal to the threshold comes after k others.
         if (!is_full_ || key < threshold_) rows_.push_back({key, static_cast<int32_t>(i)});
       }
       if (static_cast<int64_t>(rows_.size()) > capacity_ - kBlockRows) prune();
@@ -83,7 +83,7 @@ class Candidates {
  private:
   static constexpr int64_t kBlockRows = 256;
 
-  // Most blocks of a long row have none: this loop is all they cost.
+  // Most blocks of a long row have none, so this loop is their only cost.
   bool any_below_threshold(const TopKRow<Order>& row, int64_t begin, int64_t end) const {
     bool any = false;
     for (int64_t i = begin; i < end; ++i) {
@@ -101,7 +101,7 @@ class Candidates {
 
 namespace internal {
 
-// Writes the first k of all rows, sorted. For k near num_rows this is quicker.
+// Sorts all rows and writes the first k, which is faster for k near num_rows.
 template <typename Order>
 void top_k_by_argsort(Executor& executor, const TopKRow<Order>& row) {
   constexpr int kKeyBytes = sizeof(typename Order::Key);
