@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the library claims of its speed: which measurement is how many times faster than which.
+"""The library's claims of speed: pairs of measurements with a factor between them.
 
-The claims are made for 10 million rows on two cores, and 4 million over 8 devices.
+The claims apply to 10 million rows on two cores, and 4 million over 8 devices.
 """
 
 from collections.abc import Iterator, Mapping
@@ -13,7 +13,7 @@ CLAIM_ROWS = 10_000_000
 
 
 class Claim(NamedTuple):
-    """`fast` takes at most a `factor`-th of the time of `slow`."""
+    """Claims that `slow` takes at least `factor` times as long as `fast`."""
 
     fast: Case
     slow: Case
@@ -33,7 +33,7 @@ class Claim(NamedTuple):
         return f"{subject} >= {self.factor:g}x {slow.implementation}"
 
     def measured(self, ratio: float) -> str:
-        """A ratio of `slow` to `fast`, the way round that the claim puts it."""
+        """Formats a ratio of `slow` to `fast` in the direction of the claim."""
         return f"{1 / ratio if self.factor < 1 else ratio:.2f}x"
 
 

@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Bytes that an op must move through memory, and how fast this machine moves bytes.
+"""The memory traffic of ops in bytes, and the copy rate of this machine.
 
-Together they say how far a time is from what bounds it. The model is that of a radix sort in two
-passes over memory, which is what more rows than the cache holds need: count digits; scatter rows by
-their highest digit into pieces that fit the cache; sort each piece there. A random fetch counts the
-bytes that it wants, not the cache line that it gets, so a gather looks further from the bound than
-it is.
+Together they relate a time to its memory bound. The model is a radix sort in two passes over
+memory, for more rows than the cache holds: count digits; scatter rows by their highest digit into
+pieces that fit the cache; sort each piece there. A random access counts its own bytes, not the
+whole cache line, so a gather seems further from the bound than it is.
 """
 
 import os
@@ -20,33 +19,33 @@ COLUMN_BYTES = 8
 
 
 def _filtered_bytes(num_columns: int) -> int:
-    """What a row takes to compare, to count, and to move half of the columns and the labels."""
+    """Bytes of a row to compare, to count, and to move half of the columns and the labels."""
     return (COLUMN_BYTES + 1) + 1 + num_columns * (1 + COLUMN_BYTES * 3 // 2) + COLUMN_BYTES // 2
 
 
 def bytes_moved(operation: str, num_rows: int, key_bytes: int) -> int:
-    """Bytes that the passes of an operation read and write, of all rows together."""
+    """Bytes that the passes of an operation read and write, for all rows."""
     pair = key_bytes + ROW_ID_BYTES
     row_bytes = {
         # Read the keys to count, read them to scatter pairs, read the pairs to write row ids.
         "radix_argsort": key_bytes + (key_bytes + pair) + (pair + ROW_ID_BYTES),
         # The same without row ids.
         "radix_sort": key_bytes + 2 * key_bytes + 2 * key_bytes,
-        # Sort places, and move keys and values first to their bins, then to their places there.
+        # Sort positions, and move keys and values first to their bins, then to their positions.
         "radix_sort with values": key_bytes
         + (key_bytes + pair)
         + (pair + ROW_ID_BYTES)
         + (2 * ROW_ID_BYTES + 4 * key_bytes)
         + (2 * ROW_ID_BYTES + 4 * VALUE_BYTES),
-        # Read the keys; what is kept of them fits the cache.
+        # Read the keys; the candidates fit the cache.
         "top_k": key_bytes,
         # Read both sequences, write one.
         "merge": 2 * key_bytes,
-        # Read the mask to count and once more to move rows, which are read and written.
+        # Read the mask to count and again to move rows, which are read and written.
         "compact": 2 + 2 * key_bytes,
         # Sort, flag the first of equal keys, and move those to the front.
         "unique": 5 * key_bytes + (key_bytes + 1) + (2 + 2 * key_bytes),
-        # Read the keys, write their numbers; a table of the distinct ones is besides.
+        # Read the keys, write their group ids; the table of distinct keys is not counted.
         "factorize": key_bytes + ROW_ID_BYTES,
         "factorize by first row": key_bytes + ROW_ID_BYTES,
         # Read both sides, of which one is a tenth, and write flags or pairs.
@@ -56,7 +55,7 @@ def bytes_moved(operation: str, num_rows: int, key_bytes: int) -> int:
         "join many to many": 2 * int(0.32 * key_bytes) + 2 * ROW_ID_BYTES,
         # Nothing to read: the rows of a pair follow from its position.
         "cross join": 2 * ROW_ID_BYTES,
-        # Read the values, write as many.
+        # Read and write the values.
         "inclusive_scan": 2 * key_bytes,
         # The same with a flag beside each value.
         "segmented_scan": 2 * key_bytes + 1,

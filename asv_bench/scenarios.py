@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the table measures, and the turns in which implementations are timed.
+"""The scenarios of the table, and the order in which implementations are timed.
 
-For each scenario every implementation gets the same columns, already in the form that it works on,
-and is compiled and called once. Then they take turns, so that a slow spell of the machine meets all
-of them, and in each round in another order, so that what one leaves behind in caches, threads and
-the allocator meets all others. A turn is two calls back to back, of which the second counts: memory
-that lay idle while the others had their turns may have to be fetched again.
+For each scenario every implementation gets the same columns in its own form, and is compiled and
+called once. Then they take turns, so that a slow moment of the machine affects all of them. Each
+round has a different order, so that the state of caches, threads and the allocator varies. A turn
+is two consecutive calls, and the second one counts, because the first may find cold memory.
 """
 
 import random
@@ -16,7 +15,7 @@ from typing import Any, NamedTuple
 
 
 class Case(NamedTuple):
-    """What was measured: one row of the table."""
+    """One row of the table."""
 
     operation: str
     dtype: str
@@ -112,16 +111,15 @@ MESH_SCENARIOS: tuple[Scenario, ...] = (
     *((MESH_REDUCE, "int64", name) for name in ("uniform", "zipf_1.1", "half_one_key")),
 )
 
-# A call as long as this warms itself up: what a cold start costs is lost in it.
+# A call of this length warms itself up: the cost of a cold start is negligible.
 WARM_SECONDS = 0.5
-# Where a round of all implementations takes less, there are so many times the rounds: noise is a
-# larger part of short calls.
+# Shorter rounds are repeated more often, because noise is a larger part of short calls.
 SHORT_ROUND_SECONDS = 0.5
 SHORT_ROUNDS = 3
 
 
 def local_timings(scenario: Scenario, num_rows: int, num_rounds: int) -> list[Timing]:
-    """Times an op of one device, which has all threads for itself."""
+    """Times an op of one device, which uses all threads."""
     from benchmarks.implementations import IMPLEMENTATIONS, columns_of, prepared
 
     operation, dtype, distribution = scenario
@@ -131,7 +129,7 @@ def local_timings(scenario: Scenario, num_rows: int, num_rounds: int) -> list[Ti
 
 
 def mesh_timings(scenario: Scenario, num_rows: int, num_rounds: int) -> list[Timing]:
-    """Times an op over 8 devices, in a process that has as many: not that of `local_timings`."""
+    """Times an op over 8 devices, in another process than `local_timings`."""
     from benchmarks.collective_radix_sort import MAX_SHARDS, sort_over_mesh
     from benchmarks.collective_reduce_by_key import sums_over_mesh
     from benchmarks.key_distributions import make_keys
@@ -154,7 +152,7 @@ def mesh_timings(scenario: Scenario, num_rows: int, num_rounds: int) -> list[Tim
 def timings_in_turns(
     scenario: Scenario, num_rows: int, calls: dict[str, Callable[[], Any]], num_rounds: int
 ) -> Iterator[Timing]:
-    """Lets the implementations take `num_rounds` turns each, or more where those are short."""
+    """Times the implementations in `num_rounds` turns each, or more if they are short."""
     seconds: dict[str, list[float]] = {name: [] for name in calls}
     order = random.Random(0)
 
@@ -174,7 +172,7 @@ def timings_in_turns(
 
 
 def seconds_of(call: Callable[[], Any]) -> float:
-    """Seconds until the result is there; to free it takes its time too, but not this one's."""
+    """Seconds until the result is ready, without the time to free it."""
     start = time.perf_counter()
     result = call()
     elapsed = time.perf_counter() - start

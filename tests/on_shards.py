@@ -53,7 +53,7 @@ def row_ids(num_shards: int, num_rows: int) -> np.ndarray:
 
 
 def valid_rows(rows: Any, counts: np.ndarray) -> Any:
-    """The rows that count, as one sequence in the order of the shards."""
+    """The valid rows, as one sequence in the order of the shards."""
     return jax.tree.map(
         lambda leaf: np.concatenate(
             [shard[:count] for shard, count in zip(leaf, counts, strict=True)]
@@ -93,7 +93,7 @@ def sorted_on_shards(keys: Any, counts: np.ndarray, values: Any = None, **settin
 
 
 def row_counts(num_shards: int, num_rows: int, seed: int = 0) -> dict[str, np.ndarray]:
-    """Numbers of rows that count on each shard, by name: the ones that go wrong first."""
+    """Numbers of valid rows on each shard, by name: the ones that go wrong first."""
     rng = np.random.default_rng(seed)
     p = num_shards
     totals = {0, 1, p - 1, p, p + 1, p * p - 1, p * p, p * p + 1, 31, 32, 33}

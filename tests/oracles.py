@@ -2,7 +2,7 @@
 """What each primitive computes, in NumPy: slow, obvious, and without the library's tricks.
 
 The order of keys is the contract's: -0.0 equals 0.0, NaN is last in either direction, every sort
-is stable in either direction, and rows from `num_valid` on stay in place behind those that count.
+is stable in either direction, and rows from `num_valid` on stay in place behind the valid ones.
 """
 
 import math

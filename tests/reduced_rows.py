@@ -20,7 +20,7 @@ def assert_is_reduced(
     num_valid: int | None = None,
     ddof: int = 0,
 ) -> None:
-    """Bits, but for sums, products and moments of floats: those lie within their stated bound."""
+    """Compares bits, or bounds for sums, products and moments of floats."""
     expected = oracles.segment_reduce(
         x, segment_ids, num_segments, op, num_valid=num_valid, ddof=ddof
     )

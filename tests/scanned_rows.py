@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the tests of scans share: rows, settings, and results checked to the stated bounds."""
+"""Shared parts of the tests of scans: rows, settings, and checks of the stated bounds."""
 
 import jax
 import jax.numpy as jnp
@@ -37,7 +37,7 @@ def rows_of(dtype, num_rows, seed=0):
 
 
 def head_flags(num_rows, mean_length, seed=0):
-    """Where segments of some mean length begin; the first row need not say so."""
+    """Head flags of segments with a given mean length; the first flag may be False."""
     return np.random.default_rng(seed + 100).random(num_rows) < 1 / mean_length
 
 
@@ -61,7 +61,7 @@ def assert_is_scan(actual, x, op, *, initial=None, **settings):
     if not (is_inexact and is_arithmetic):
         expected = oracles.scan(x, op, initial=initial, **settings)
         if x.dtype.itemsize == 2 and is_inexact:
-            # They are compared as float32, which keeps every number and not every NaN.
+            # They are compared as float32, which preserves every number but not every NaN.
             with np.errstate(invalid="ignore"):
                 actual, expected = (a.astype(np.float32) for a in (actual, expected))
             actual, expected = (np.where(np.isnan(a), np.nan, a) for a in (actual, expected))
@@ -81,7 +81,7 @@ def assert_is_scan(actual, x, op, *, initial=None, **settings):
 
 
 def weighted(function):
-    """A scalar of all results of a function, each with a weight of its own."""
+    """A weighted sum of all results of a function, with distinct weights."""
 
     def of_results(*arguments):
         leaves = jax.tree.leaves(function(*arguments))

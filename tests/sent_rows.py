@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rows sent to shards: destinations that a plan may lose rows for, and where the rows must arrive.
+"""Rows for exchanges: adversarial destinations, and the expected arrivals.
 
 Everything is held as `[shards, rows, ...]`.
 """
@@ -16,7 +16,7 @@ from on_shards import dealt_out, row_ids
 def expected_partition(
     rows: Any, destination: np.ndarray, counts: np.ndarray, capacity: int | None = None
 ) -> Partitioned:
-    """Rows by destination in the order of (shard, row), cut off at the capacity; true counts."""
+    """Rows by destination in the order of (shard, row), truncated to the capacity; true counts."""
     num_shards, num_rows = destination.shape
     capacity = num_rows if capacity is None else capacity
     places = np.arange(destination.size).reshape(destination.shape)
@@ -34,12 +34,12 @@ def expected_partition(
 
 
 def nonzero_rows(num_shards: int, num_rows: int) -> np.ndarray:
-    """Rows that tell where they came from, and none of which is what empty room holds."""
+    """Rows that encode their origin and differ from padding."""
     return row_ids(num_shards, num_rows) + 1
 
 
 def adversarial_destinations(num_shards: int, num_rows: int) -> dict[str, np.ndarray]:
-    """By name, destinations `[shards, rows]` for which a plan may lose rows."""
+    """Adversarial destinations `[shards, rows]` by name."""
     p = num_shards
     rng = np.random.default_rng(0)
     shape = (p, num_rows)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The how-to guides to things that JAX users build run as they stand, and so do their checks."""
+"""The code and the assertions of the how-to guides run unchanged."""
 
 import re
 from pathlib import Path
@@ -16,6 +16,6 @@ def test_guide_runs(guide):
     page = HOW_TO / f"{guide}.md"
     cells = re.findall(r"^```{code-cell}\n(.*?)^```$", page.read_text(), re.MULTILINE | re.DOTALL)
     source = "\n".join(re.sub(r"\A(?::.*\n)+", "", cell) for cell in cells)
-    # What a guide claims it asserts.
+    # A guide asserts its claims.
     assert "assert" in source
     exec(compile(source, str(page), "exec"), {})

@@ -33,13 +33,13 @@ def pristine(tmp_path_factory):
 
 
 def lint_imports(folder):
-    """Runs the contracts; returns whether they are kept, and what was said."""
+    """Runs the contracts; returns whether they hold, and the output."""
     linted = subprocess.run(
         [sys.executable, "-S", "-c", "from importlinter.cli import lint_imports_command as c; c()"],
         cwd=folder,
         env={
             **os.environ,
-            # Without the site's hooks, or an editable install would stand before the copy.
+            # Without site hooks, because an editable install would hide the copy.
             "PYTHONPATH": os.pathsep.join([str(folder), *sys.path]),
             "NO_COLOR": "1",
         },
@@ -168,7 +168,7 @@ def test_parts_of_local_are_documented_and_used():
 
 
 def private_names(source):
-    """Names of JAX that are not public, wherever the source mentions them."""
+    """Private names of JAX in the source."""
     found = []
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Import):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The source distribution, the wheel that it builds with a compiler, and the one without."""
+"""The source distribution, and its wheels with and without a compiler."""
 
 import os
 import re
@@ -69,7 +69,7 @@ def wheel(source, tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def installed(wheel, tmp_path_factory):
-    """The wheel as it lies in an environment."""
+    """The unpacked wheel."""
     folder = tmp_path_factory.mktemp("installed")
     zipfile.ZipFile(wheel).extractall(folder)
     return folder
@@ -131,7 +131,7 @@ def test_doctests_of_the_installed_wheel(installed):
 
 @pytest.fixture(scope="module")
 def built_without_compiler(sdist, tmp_path_factory):
-    """The wheel of a machine that has no C++ compiler, and what its build said."""
+    """The wheel of a machine without a C++ compiler, and the output of its build."""
     source = unpacked(sdist, tmp_path_factory.mktemp("source"))
     path = tmp_path_factory.mktemp("path")
     for tool in ("cmake", "ninja"):
@@ -175,7 +175,7 @@ print(primitives.backend().cpu)
 
 
 def test_build_takes_the_oldest_supported_jaxlib():
-    """Newer headers than those of the jaxlib that runs the kernels would not do."""
+    """The kernels must not need newer headers than those of the installed jaxlib."""
     settings = tomllib.loads((ROOT / "pyproject.toml").read_text())
     (oldest,) = {
         requirement.partition(">=")[2]

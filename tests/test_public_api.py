@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the packages export exists, says what it does, and does what its examples show."""
+"""Every exported name exists, has a complete docstring, and its examples pass."""
 
 import doctest
 import importlib
@@ -15,7 +15,7 @@ PACKAGES = [
     "jaxframes.primitives.collective",
     "jaxframes.shardings",
 ]
-# The order of the sections is fixed; what a level owes beyond them is said below.
+# The order of the sections is fixed; each level requires some of them, as listed below.
 SECTIONS = ["Args", "Returns", "Raises", "Cost", "Guarantees", "References", "Example"]
 EXPORTS = [
     pytest.param(package, name, id=f"{package}.{name}")
@@ -52,7 +52,7 @@ def test_every_export_exists_and_is_documented(package, name):
 @pytest.mark.parametrize(("package", "name"), EXPORTS)
 def test_every_function_says_all_that_a_caller_needs(package, name):
     function = exported(package, name)
-    # Those of frames are called as pandas' are, and say where they differ.
+    # Methods of frames are called like pandas', and document their differences.
     if not inspect.isfunction(function) or package == "jaxframes.frame":
         return
     signature = inspect.signature(function)
@@ -82,7 +82,7 @@ def test_examples_show_what_happens(package, name):
 
 
 def with_methods(documented, name):
-    """What is exported and, of a class of frames, the methods that it has from its bases."""
+    """Exported names and, for classes of frames, their inherited methods."""
     yield name, documented
     if inspect.isclass(documented) and documented.__module__.startswith("jaxframes.frame"):
         for method, member in inspect.getmembers_static(documented):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The reference has every public name, and no other."""
+"""The reference contains exactly the public names."""
 
 import importlib
 import re
@@ -19,7 +19,7 @@ PACKAGES = [
     "jaxframes.primitives.collective",
     "jaxframes.shardings",
 ]
-# Attributes and methods come with their class.
+# Attributes and methods are documented with their class.
 ROLES = {"py:module", "py:function", "py:class", "py:exception", "py:data", "py:type"}
 
 

@@ -59,7 +59,7 @@ def run_both(script, timeout_seconds=TIMEOUT_SECONDS):
 
 
 def run_all(script, num_processes, num_devices, timeout_seconds=TIMEOUT_SECONDS):
-    """Runs it in processes of so many devices each, and returns what each of them says."""
+    """Runs it in processes with `num_devices` devices each; returns their outputs."""
     port = free_port()
     processes = [
         start(process_id, port, script, num_processes, num_devices)

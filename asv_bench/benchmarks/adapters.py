@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Columns put where an implementation wants them, once, before anything is timed."""
+"""Converts columns for an implementation, before the timing."""
 
 import functools
 from collections.abc import Callable

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Two sides over a mesh joined by their keys."""
+"""Joins over a mesh."""
 
 import functools
 
@@ -23,7 +23,7 @@ NUM_SHARDS = 8
 
 @functools.lru_cache(maxsize=1)
 def join_and_sides(rows, distribution):
-    """The compiled join and its sides, after one run: as many pairs as there are left rows."""
+    """The compiled join and its sides, after one run; each left row has one pair."""
     use_devices(NUM_SHARDS)
     mesh = mesh_of(NUM_SHARDS)
     left = make_keys(distribution, rows, "int64")
@@ -45,7 +45,7 @@ def join_and_sides(rows, distribution):
 
 
 class JoinSkewedKeys:
-    """Does the time over 8 shards depend on how many left rows the hottest key has?"""
+    """Does the time over 8 shards depend on the left rows of the most frequent key?"""
 
     params = (axis(2**16, 2**22), axis("zipf_1.1", "uniform", "half_one_key"))
     param_names = ("rows", "distribution")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rows sent to the shards that their destinations name."""
+"""Partition of rows by destination shard."""
 
 import functools
 

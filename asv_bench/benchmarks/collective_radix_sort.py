@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Sorting rows that lie over a mesh, beside XLA's own sort of the same sharded array."""
+"""Sorts over a mesh, compared with XLA's sort of the same sharded array."""
 
 import functools
 
@@ -43,7 +43,7 @@ def sort_and_keys(rows, dtype, distribution, shards, implementation):
 
 
 class SortSkewedKeys:
-    """Does the time of a sort over 8 shards depend on how keys are spread?"""
+    """Does the time of a sort over 8 shards depend on the distribution of keys?"""
 
     params = (
         axis(2**16, 2**22),
@@ -61,7 +61,7 @@ class SortSkewedKeys:
 
 
 class SortOverShards:
-    """What does a sort send, and how much memory does it need, by the number of shards?"""
+    """How many bytes does a sort send, and how much memory does it need?"""
 
     params = (axis(2**16, 2**22), axis(8, 2, 4), axis("jaxframes", "xla"))
     param_names = ("rows", "shards", "implementation")

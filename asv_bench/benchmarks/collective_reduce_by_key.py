@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rows over a mesh reduced by their keys."""
+"""Reductions by key over a mesh."""
 
 import functools
 
@@ -45,7 +45,7 @@ def sums_and_keys(rows, distribution):
 
 
 class ReduceSkewedKeys:
-    """Does the time over 8 shards depend on how many rows the hottest key has?"""
+    """Does the time over 8 shards depend on the rows of the most frequent key?"""
 
     params = (axis(2**16, 2**22), axis("zipf_1.1", "uniform", "half_one_key", "constant"))
     param_names = ("rows", "distribution")

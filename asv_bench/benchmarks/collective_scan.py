@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rows over 8 shards, each added to those before it in its segment."""
+"""Segmented scans over 8 shards."""
 
 import functools
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Bytes that the collectives of a compiled program send, read from its HLO text.
 
-A count of bytes does not depend on the machine, so it tells two versions of a collective apart
-where eight devices share two cores and a clock cannot.
+A count of bytes does not depend on the machine, so it distinguishes two versions of a collective
+even if eight devices share two cores and times are unreliable.
 """
 
 import math
@@ -18,8 +18,8 @@ _BRANCHES = re.compile(
 _BODY = re.compile(r"body=%?([^\s,]+)")
 _CALLED = re.compile(r"(?:to_apply|calls)=%?([^\s,]+)")
 
-# Bytes that one of p devices sends, for each byte of the collective's result on it, where every
-# byte takes the shortest way: a ring for the gather and the reductions.
+# Bytes that one of p devices sends for each byte of the collective's result, on the shortest path:
+# a ring for the gather and the reductions.
 _SENT_PER_RESULT_BYTE = {
     "all-to-all": lambda p: (p - 1) / p,
     "ragged-all-to-all": lambda p: (p - 1) / p,

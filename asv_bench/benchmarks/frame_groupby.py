@@ -8,7 +8,7 @@ ENGINES = ("jaxframes", "pandas", "polars")
 
 
 class GroupbySum:
-    """How long does the sum of a column take, by integers of which so many are distinct?"""
+    """How long does the sum of a column take, by the number of distinct integer keys?"""
 
     params = (
         axis(2**16, 10_000_000),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Frames as this library, pandas and Polars calculate with them, eagerly, as users write it."""
+"""Eager frame operations of this library, pandas and Polars."""
 
 from collections.abc import Callable
 from typing import Any
@@ -13,12 +13,12 @@ from jaxframes.frame import JaxFrame
 from .adapters import Call
 
 NUM_STRINGS = 1_000_000
-# What pandas takes for a row of `apply` is what 100 rows of any other operation take.
+# One row of `apply` in pandas takes as long as 100 rows of other operations.
 APPLY_SHARE = 100
 
 
 def frame_columns(operation: str, keys: np.ndarray) -> tuple[pd.DataFrame, ...]:
-    """The frames that an operation takes, made of keys."""
+    """The frames of an operation, made from keys."""
     rng = np.random.default_rng(0)
     num_rows = len(keys)
     x = rng.standard_normal(num_rows)
@@ -89,7 +89,7 @@ def _polars_sums(frame: pl.DataFrame) -> pl.DataFrame:
 
 
 def _same(ours: Callable[..., Any], polars: Callable[..., Any]) -> dict[str, Any]:
-    """What this library and pandas are given is the same."""
+    """The same call for this library and pandas."""
     return {"jaxframes": _ours(ours), "pandas": _pandas(ours), "polars": _polars(polars)}
 
 

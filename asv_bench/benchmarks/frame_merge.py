@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Two frames joined."""
+"""Joins of two frames."""
 
 from .implementations import prepared_for
 from .measuring import axis
@@ -24,7 +24,7 @@ class Merge:
 
 
 class MergeLeft:
-    """How long does a left merge take, whose right side has each number below a million once?"""
+    """How long does a left merge take, with each number below a million once on the right?"""
 
     params = (axis(2**22, 10_000_000), axis(*ENGINES))
     param_names = ("rows", "engine")
@@ -40,7 +40,7 @@ class MergeLeft:
 
 
 class MergeManyToMany:
-    """How long does it take where a key has three rows on either side, to make so many rows?"""
+    """How long does a merge take, with three rows of each key on both sides?"""
 
     params = (axis(2**16, 10_000_000), axis(*ENGINES))
     param_names = ("rows", "engine")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Operations of frames of few rows: what a call costs beside the work."""
+"""Operations on small frames: the overhead of a call."""
 
 import jax
 import numpy as np
@@ -10,7 +10,7 @@ NUM_KEYS = 100
 
 
 class FrameOverhead:
-    """How long does a call take that has next to nothing to do?"""
+    """How long does a call take with almost no work?"""
 
     params = (axis(1000),)
     param_names = ("rows",)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Columns reduced to a number: beside pandas, and over a mesh beside `jnp` inside `jit`."""
+"""Reductions of columns, compared with pandas, and over a mesh with `jnp` inside `jit`."""
 
 import jax
 import jax.numpy as jnp
@@ -13,7 +13,7 @@ NUM_DEVICES = 4
 
 
 class Reduction:
-    """How long does a column of float32 take, which is added up in float64 as it is read?"""
+    """How long does the sum of a float32 column take, accumulated in float64?"""
 
     params = (axis(1_000_000, 10_000_000), axis("sum", "mean", "std"), ("frame", "pandas"))
     param_names = ("rows", "op", "engine")

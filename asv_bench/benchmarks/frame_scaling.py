@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Columns calculated with on one core and on two."""
+"""Operations on one core and on two."""
 
 import os
 
@@ -11,7 +11,7 @@ from .measuring import axis, mesh_of, use_devices
 
 
 class RowByRow:
-    """How much do two devices on two cores save over one on one, where no row needs another?
+    """How much do two devices on two cores save over one on one, for rowwise operations?
 
     Threads run on the cores that a process has when JAX starts, so each number of devices needs
     a process of its own, which asv gives it.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Frames sorted, filtered, and gone through row by row."""
+"""Sorts, filters and rowwise functions of frames."""
 
 from .implementations import prepared_for
 from .measuring import axis
@@ -24,7 +24,7 @@ class SortValues:
 
 
 class Filter:
-    """How long does it take to keep the rows that a comparison flags, and two columns of them?"""
+    """How long does a filter by a comparison take, for all and for two columns?"""
 
     params = (
         axis(2**16, 10_000_000),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Each local op as this library, `jnp`, NumPy, pandas and Polars do it.
+"""Each local op in this library, `jnp`, NumPy, pandas and Polars.
 
 `prepared(operation, implementation, *columns)` puts the columns where the implementation wants
 them, compiles what there is to compile, and returns a call without arguments that waits for its
@@ -44,7 +44,7 @@ NUM_BINS = 256
 
 
 def columns_of(operation: str, num_rows: int, dtype: str, distribution: str) -> tuple[Any, ...]:
-    """The columns or frames that an operation takes, made of `num_rows` keys of a distribution."""
+    """The columns or frames of an operation, made from `num_rows` keys of a distribution."""
     keys = make_keys(distribution, num_rows, dtype)
     if operation in FRAME_IMPLEMENTATIONS:
         return frame_columns(operation, keys)
@@ -80,7 +80,7 @@ def columns_of(operation: str, num_rows: int, dtype: str, distribution: str) -> 
 
 
 def _sides_of(operation: str, keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Two sides, of which one or both draw from a tenth as many distinct keys as there are rows."""
+    """Two sides; one or both draw from a tenth as many distinct keys as rows."""
     rng = np.random.default_rng(0)
     num_rows = len(keys)
     if operation == "isin":
@@ -88,13 +88,13 @@ def _sides_of(operation: str, keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]
     distinct = rng.permutation(np.unique(keys[: num_rows // 10]))
     if operation == "join":
         return rng.choice(distinct, num_rows), distinct
-    # Each key has so many rows on either side that there are `num_rows` pairs.
+    # The rows of each key on both sides give `num_rows` pairs in total.
     side_rows = int(num_rows / 10**0.5)
     return rng.choice(distinct, side_rows), rng.choice(distinct, side_rows)
 
 
 def prepared(operation: str, implementation: str, *columns: Any) -> Call:
-    """A call of an operation on columns; one call has been made already."""
+    """A call of an operation on columns, after one warm-up call."""
     use_devices(1)
     call = IMPLEMENTATIONS[operation][implementation](*columns)
     call()
@@ -165,7 +165,7 @@ def _polars_top_k(keys: np.ndarray) -> Call:
 
 
 def _jax_factorize(keys: np.ndarray, sort: bool) -> Call:
-    # As the eager global call does, which makes room for the distinct keys and no more.
+    # Like the eager global call, which sizes its result exactly.
     capacity = int(jax.jit(functools.partial(local.factorize, capacity=0))(keys).count)
     factorize = functools.partial(local.factorize, capacity=capacity, sort=sort)
     return waiting_call(factorize, jax.device_put(keys))
@@ -326,7 +326,7 @@ IMPLEMENTATIONS: dict[str, dict[str, Callable[..., Call]]] = {
     },
     "isin": {
         "jaxframes": with_jax(local.isin),
-        # Left alone, it compares every key with every other.
+        # By default it compares every key with every other.
         "jnp": with_jax(functools.partial(jnp.isin, method="sort")),
         "numpy": with_numpy(np.isin),
         "pandas": _pandas_isin,

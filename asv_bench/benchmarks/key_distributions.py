@@ -53,10 +53,10 @@ def _reversed(num_rows: int, dtype: np.dtype, rng: np.random.Generator) -> np.nd
 
 
 def _zipf(num_rows: int, dtype: np.dtype, rng: np.random.Generator) -> np.ndarray:
-    """Few keys hold most rows."""
+    """A few keys have most rows."""
     ranks = np.minimum(rng.zipf(1.2, num_rows), 2**30) - 1
     if dtype.kind == "f":
-        # Beyond its mantissa a float no longer tells neighbouring integers apart.
+        # Beyond its mantissa a float cannot distinguish consecutive integers.
         ranks %= 2 ** (np.finfo(dtype).nmant + 1)
     return ranks.astype(dtype)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Ops on keys that have fewer peers, as this library and those peers do them."""
+"""Ops on keys in this library and in the few other libraries that have them."""
 
 import functools
 from collections.abc import Callable
@@ -46,7 +46,7 @@ def _jnp_sums(keys: jax.Array, values: jax.Array) -> tuple[jax.Array, jax.Array]
 
 
 def _several_reductions(keys: np.ndarray, values: np.ndarray) -> Call:
-    # Not compiled as a whole: an eager call looks at the keys, and sizes its tables by them.
+    # Not compiled as a whole: an eager call inspects the keys and sizes its tables.
     keys_on_device, leaf = jax.device_put((keys, values))
     leaves, ops = [leaf] * len(SEVERAL), list(SEVERAL)
     return lambda: jax.block_until_ready(primitives.reduce_by_key(keys_on_device, leaves, ops))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One device's rows grouped by the bucket that each names."""
+"""Grouping of rows by bucket on one device."""
 
 from .implementations import prepared_for
 from .measuring import axis

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The rows of one device that a mask flags."""
+"""Stable selection by a mask on one device."""
 
 import functools
 
@@ -55,7 +55,7 @@ class CompactColumns:
 
 
 class CompactFew:
-    """How long does it take to keep one row in so many of a column?"""
+    """How long does a sparse selection from a column take?"""
 
     params = (
         axis(2**16, 10_000_000),

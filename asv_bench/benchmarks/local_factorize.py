@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One device's distinct keys, numbered."""
+"""Group ids on one device."""
 
 from .implementations import prepared_for
 from .measuring import axis
 
 
 class Factorize:
-    """How long do numbers in the order of the keys take, for few, many and all distinct keys?"""
+    """How long do group ids in key order take, for few, many and all distinct keys?"""
 
     params = (
         axis(2**16, 10_000_000),
@@ -23,7 +23,7 @@ class Factorize:
 
 
 class FactorizeByFirstRow:
-    """How long do numbers in the order of first rows take, where nothing need be sorted?"""
+    """How long do group ids in the order of first rows take, without a sort?"""
 
     params = (
         axis(2**16, 10_000_000),

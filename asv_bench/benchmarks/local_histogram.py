@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One device's numbers counted by bin, and keys counted by digit."""
+"""Histograms by bin and by digit on one device."""
 
 from .implementations import prepared_for
 from .measuring import axis
 
 
 class Histogram:
-    """How long do the counts of 256 equal bins take, the range of the numbers being unknown?"""
+    """How long do the counts of 256 equal bins take, with an unknown range?"""
 
     params = (
         axis(2**16, 10_000_000),

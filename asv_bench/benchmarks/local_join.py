@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Two sides of one device's rows: their pairs, and which rows have a match."""
+"""Joins and membership tests on one device."""
 
 from .implementations import prepared_for
 from .measuring import axis
@@ -19,7 +19,7 @@ class Join:
 
 
 class JoinManyToMany:
-    """How long does it take where a key has three rows on either side, to make so many pairs?"""
+    """How long does a join take, with three rows of each key on both sides?"""
 
     params = (axis(2**16, 10_000_000), axis("jaxframes", "pandas", "polars"))
     param_names = ("pairs", "implementation")
@@ -45,7 +45,7 @@ class CrossJoin:
 
 
 class Isin:
-    """How long does it take to look keys up among a tenth as many?"""
+    """How long does a membership test take, in a set of a tenth as many keys?"""
 
     params = (
         axis(2**16, 10_000_000),

@@ -17,7 +17,7 @@ NUM_GROUPS = 1000
 
 
 class JoinAsof:
-    """How long does an as-of join take, beside libraries that want their rows sorted first?
+    """How long does an as-of join take, compared with libraries that need sorted rows?
 
     There are ten left rows for each right one. Rows in any order are sorted by those libraries
     within the time that is measured.
@@ -40,7 +40,7 @@ class JoinAsof:
 
 @functools.lru_cache(maxsize=1)
 def prepared(num_rows: int, order: str, groups: str, implementation: str) -> Callable[[], Any]:
-    """A call that joins; one has been made already. asv sets up anew for each sample."""
+    """A call of the join, after one warm-up call. asv repeats the set-up for each sample."""
     use_devices(1)
     rng = np.random.default_rng(0)
     lengths = num_rows, num_rows // 10

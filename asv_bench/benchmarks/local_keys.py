@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Ops on the keys of one device's rows that have no module of their own."""
+"""Other ops on keys on one device."""
 
 from .implementations import prepared_for
 from .key_implementations import KEY_IMPLEMENTATIONS
@@ -7,7 +7,7 @@ from .measuring import axis
 
 
 class KeyOperations:
-    """How long does each op take, beside the peers that have it?"""
+    """How long does each op take, compared with other libraries?"""
 
     params = (
         axis(2**16, 10_000_000),

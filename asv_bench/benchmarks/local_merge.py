@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Two sorted sequences of one device into one."""
+"""Merge of two sorted sequences on one device."""
 
 from .implementations import prepared_for
 from .measuring import axis
 
 
 class Merge:
-    """How long does merging two sorted halves of the rows take, against sorting them again?"""
+    """How long does merging two sorted halves take, compared with sorting them again?"""
 
     params = (
         axis(2**16, 10_000_000),

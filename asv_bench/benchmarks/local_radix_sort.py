@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Sorting one device's rows, beside `jnp`, NumPy, pandas and Polars."""
+"""Sorts on one device, compared with `jnp`, NumPy, pandas and Polars."""
 
 from .implementations import prepared_for
 from .measuring import axis
@@ -27,7 +27,7 @@ class Argsort:
 
 
 class ArgsortSkewedKeys:
-    """What do keys cost or save that are far from uniform?"""
+    """How much time do non-uniform keys cost or save?"""
 
     params = (ROWS[-1:], axis("int32", "int64"), SKEWED, IMPLEMENTATIONS[:2])
     param_names = ("rows", "dtype", "distribution", "implementation")
@@ -56,7 +56,7 @@ class SortKeys:
 
 
 class SortWithValues:
-    """How long does a sort take that moves a column of values with its keys?"""
+    """How long does a sort with a column of values take?"""
 
     params = (ROWS, axis("int32", "int64"), IMPLEMENTATIONS)
     param_names = ("rows", "dtype", "implementation")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One device's rows reduced by the segment that each names."""
+"""Segment reductions on one device."""
 
 from .implementations import prepared_for
 from .measuring import axis
@@ -23,7 +23,7 @@ class SegmentSum:
 
 
 class SegmentSumOfMany:
-    """How long do the sums of a million segments take, which no cache holds?"""
+    """How long do the sums of a million segments take, which exceed the cache?"""
 
     params = (axis(2**16, 10_000_000), axis("jaxframes", "jnp", "numpy", "pandas", "polars"))
     param_names = ("rows", "implementation")

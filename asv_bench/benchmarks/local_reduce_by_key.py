@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One device's rows reduced by keys in any order."""
+"""Reductions by unsorted keys on one device."""
 
 from .implementations import prepared_for
 from .measuring import axis

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One device's rows, each added to those before it."""
+"""Scans on one device."""
 
 from .implementations import prepared_for
 from .measuring import axis
@@ -23,7 +23,7 @@ class InclusiveScan:
 
 
 class SegmentedScan:
-    """How long does a running sum take that starts anew every hundred rows or so?"""
+    """How long does a segmented sum take, with about a hundred rows per segment?"""
 
     params = (
         axis(2**16, 10_000_000),

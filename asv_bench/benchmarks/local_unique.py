@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The distinct keys of one device's rows."""
+"""Distinct keys on one device."""
 
 from .implementations import prepared_for
 from .measuring import axis
 
 
 class Unique:
-    """How long do the distinct keys take, where there are as many as rows, and where few?"""
+    """How long do the distinct keys take, for few and for all distinct?"""
 
     params = (
         axis(2**16, 10_000_000),

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Every op on every level under every transformation, on a few rows each.
 
-That an op computes the right thing is for its own files to test; here no transformation may change
-what it computes. The calls are in op_cases.
+Other files test the results of each op; here no transformation may change them. The calls are in
+op_cases.
 """
 
 import functools
@@ -18,7 +18,7 @@ from jax.sharding import AxisType, PartitionSpec
 from jaxframes import shardings
 from on_shards import UNOPTIMISED, into_shards, mesh_of, noting, on_shards, row_counts
 
-# A batch of three calls is also what three shards hold.
+# A batch of three calls also serves as three shards.
 BATCH = 3
 WIDTHS = {"float64": np.float32, "int64": np.int32, "uint64": np.uint32, "complex128": np.complex64}
 
@@ -26,7 +26,7 @@ WIDTHS = {"float64": np.float32, "int64": np.int32, "uint64": np.uint32, "comple
 def cases_of(level, is_wanted=lambda case: True):
     cases = [case for case in op_cases.CASES if case.is_at(level) and is_wanted(case)]
     parametrized = pytest.mark.parametrize("case", cases, ids=lambda case: case.name)
-    # Each op under one transformation at least, each transformation on one op at least.
+    # At least one transformation for each op, and one op for each transformation.
     together = pytest.mark.covered_together(level)
     return lambda test: together(parametrized(test))
 
@@ -52,12 +52,12 @@ def elements_of(tree, axis=0):
 
 
 def compiled(function):
-    """Compiles fast: these programs run once on a few rows."""
+    """Compiles with little optimization: these programs run once on a few rows."""
     return jax.jit(function, compiler_options=UNOPTIMISED)
 
 
 def narrowed(tree):
-    """Arrays as JAX has them without x64 mode."""
+    """Converts arrays to JAX's dtypes without x64 mode."""
     return jax.tree.map(lambda leaf: np.asarray(leaf, WIDTHS.get(leaf.dtype.name)), tree)
 
 
@@ -68,13 +68,13 @@ def local_call(case):
 
 @functools.cache
 def expected_of(case, seed=0, num_rows=op_cases.NUM_ROWS):
-    """What the local call gives, with x64 mode whatever the test."""
+    """The result of the local call, always with x64 mode."""
     with jax.enable_x64(True):
         return local_call(case)(*case.draw(seed, num_rows))
 
 
 def collective_of(case):
-    """The collective, given how many rows of this shard count and the rows."""
+    """The collective as a function of the number of valid rows and the rows."""
 
     def call(num_valid, *rows):
         return case.at("collective", axis_name="rows", num_valid=num_valid)(*rows)
@@ -150,7 +150,7 @@ def test_keys_that_tie_have_a_derivative(case):
 
 @cases_of("collective")
 def test_collective_on_one_shard_is_the_local_call(case):
-    # The rows come in as what is the same on every shard, which a collective must take as well.
+    # The rows arrive replicated, which a collective must accept too.
     by_row = PartitionSpec("rows")
     collective = jax.shard_map(
         lambda *rows: jax.tree.map(
@@ -167,7 +167,7 @@ def test_collective_on_one_shard_is_the_local_call(case):
 
 @cases_of("collective")
 def test_collective_under_vmap(case):
-    # Each element of the batch has its own numbers of rows that count.
+    # Each element of the batch has its own numbers of valid rows.
     counts = list(row_counts(3, op_cases.NUM_ROWS // 3).values())[:BATCH]
     draws = [(counts[seed], *into_shards(case.draw(seed), 3)) for seed in range(BATCH)]
     batch = jax.tree.map(lambda *arrays: np.stack(arrays, 1), *draws)
@@ -199,28 +199,28 @@ def test_rows_are_conserved(case):
 
 
 def rows_of(shards):
-    """The rows of all shards that hold anything, in order of value."""
+    """The non-empty rows of all shards, sorted by value."""
     shards = np.asarray(shards)
     rows = shards.reshape(shards.shape[0] * shards.shape[1], -1)
     return sorted(map(tuple, rows[rows.any(axis=1)].tolist()))
 
 
-# Global: most calls on a length that the shards do not divide. Where the choice of a route is not
-# in question, the rows travel by the one that compiles fastest.
+# Global: most calls have a length that the shards do not divide. Unless the transport matters, the
+# rows use the one that compiles fastest.
 
 
 LENGTH = op_cases.NUM_ROWS - 1
 
 
 def global_expected(case, mesh, seed=0, num_rows=LENGTH):
-    """What every mesh must give; of a result by shard, what this one gives without `jit`."""
+    """The result for every mesh; for a result by shard, the eager one of this mesh."""
     if case.is_at("local"):
         return expected_of(case, seed, num_rows)
     mesh = mesh if case.by_shard else mesh_of(1)
     return case.at("global", mesh=mesh)(*case.draw(seed, num_rows))
 
 
-# A result by shard is another on each mesh.
+# A result by shard depends on the mesh.
 @cases_of("global", lambda case: not case.by_shard)
 def test_global_call_on_every_mesh(case):
     rows = case.draw(0, LENGTH)
@@ -278,21 +278,21 @@ def test_global_call_without_x64(case):
 
 
 def weighted_sum(case, function, rows):
-    """A scalar of the float results, as a function of one vector of the float arrays; and that."""
+    """A scalar function of the float arrays as one vector, and that vector."""
     places = case.variables
     x, unravel = ravel_pytree([jnp.asarray(rows[place]) for place in places])
 
     def weighted(x):
         arguments = list(rows)
         for place, leaf in zip(places, unravel(x), strict=True):
-            # Curved, and growing with what goes in, so that what is sorted stays so.
+            # Nonlinear and increasing, so that sorted rows stay sorted.
             arguments[place] = leaf + jnp.sin(leaf) / 2
         leaves = [
             leaf.reshape(-1)
             for leaf in jax.tree.leaves(function(*arguments))
             if leaf.dtype == float
         ]
-        # Each place has a weight of its own: a derivative in the wrong place shows.
+        # Each position has a distinct weight, which reveals a misplaced derivative.
         weights = [jnp.arange(1.0, leaf.size + 1) / leaf.size for leaf in leaves]
         return sum(map(jnp.vdot, weights, [leaf**2 for leaf in leaves]), start=0.0 * x.sum())
 
@@ -302,7 +302,7 @@ def weighted_sum(case, function, rows):
 def check_derivatives(case, function, rows, step=1e-4):
     """First and second derivatives in one program, against each other and finite differences.
 
-    Where the result holds no floats, it must have a derivative all the same, which is zero.
+    A result without floats must still have a derivative, which is zero.
     """
     weighted, x = weighted_sum(case, function, rows)
     direction = jnp.asarray(np.random.default_rng(1).standard_normal(x.shape))

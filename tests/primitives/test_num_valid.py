@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Global calls on arrays of which only the first rows count: traced, and on every mesh the same.
+"""Global calls with `num_valid`: traced, and the same on every mesh.
 
-The lengths are such that two shards and three divide neither, and what stands behind the rows that
-count would sort among them, match them and add to them.
+Two and three shards do not divide the lengths, and the padding would sort among the valid rows,
+match them and add to them.
 """
 
 import functools
@@ -21,7 +21,7 @@ from key_distributions import make_keys
 from on_shards import UNOPTIMISED, mesh_of, noting
 
 NUM_ROWS, NUM_OTHERS = 13, 7
-# None, one, a shard's and one more, all but one, all, and those that the other side has.
+# None, one, a shard's and one more, all but one, all, and the number of the other side.
 COUNTS = [(0, 0), (1, 7), (7, 0), (8, 5), (12, 1), (13, 7), (0, 3)]
 MESHES = {
     "one device": lambda: None,
@@ -31,14 +31,14 @@ MESHES = {
 
 
 class Case(NamedTuple):
-    """A call of an op, and what it must give.
+    """A call of an op and its expected result.
 
     Attributes:
-        call: takes what all forms take: the number of rows that count, and where to run.
-        expected: takes the numbers of rows that count.
-        has_two_sides: whether the call takes the rows that count of two sides.
+        call: takes the number of valid rows and the mesh arguments.
+        expected: takes the numbers of valid rows.
+        has_two_sides: whether the call takes numbers of valid rows of two sides.
         moves_rows: whether the call takes a transport; the one that compiles fastest will do.
-        compares_padding: whether what stands behind the rows that count is known too.
+        compares_padding: whether what stands behind the valid rows is known too.
     """
 
     call: Callable[..., Any]
@@ -229,7 +229,7 @@ def test_eager_calls_share_a_program_too():
     for num_valid in (5, np.int64(5), jnp.asarray(5), jnp.asarray(5, jnp.uint8)):
         order = primitives.radix_argsort(KEYS, mesh, num_valid=num_valid)
         oracles.assert_same_bits(order, oracles.argsort(KEYS, num_valid=5))
-        # Where a number lies on a device of its own, it is brought to the mesh.
+        # A number on a single device is moved to the mesh.
         on_device = jax.device_put(np.int32(9), jax.devices()[7])
         order = primitives.radix_argsort(KEYS, mesh, num_valid=on_device)
         oracles.assert_same_bits(order, oracles.argsort(KEYS, num_valid=9))
@@ -274,7 +274,7 @@ def test_without_x64():
 
 
 def test_more_rows_than_32_bits_count():
-    # No memory holds them here; what is asked is whether the counts can be written down.
+    # Too large for memory; only the range of the counts is tested.
     keys = jax.ShapeDtypeStruct((2**33 - 1,), jnp.int32)
     for num_valid in (None, 2**32 + 1, jnp.asarray(2**32 + 1), jnp.asarray(7, jnp.int32)):
         sort = functools.partial(primitives.radix_argsort, mesh=mesh_of(8), num_valid=num_valid)

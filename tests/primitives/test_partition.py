@@ -12,7 +12,7 @@ from sent_rows import adversarial_destinations, expected_partition
 
 
 def padded(rows, num_shards):
-    """Rows as `[shards, rows]`, and how many count on each: all padding is behind the last."""
+    """Rows as `[shards, rows]` and the valid rows of each; all padding is at the end."""
     capacity = -(-len(rows) // num_shards)
     counts = np.clip(len(rows) - capacity * np.arange(num_shards), 0, capacity)
     rows = np.pad(rows, (0, num_shards * capacity - len(rows)))
@@ -39,7 +39,7 @@ def test_an_eager_call_finds_the_room_that_it_needs(num_rows, num_shards):
             expected = expected_of(rows, destination, num_shards, capacity)
             oracles.assert_same_bits(actual, expected)
             sharding = shardings.row_sharded(mesh_of(num_shards))
-            # XLA replicates what is empty.
+            # XLA replicates empty arrays.
             assert capacity == 0 or actual.rows.sharding.is_equivalent_to(sharding, 1)
     assert capacity_of["none"] == 0
 

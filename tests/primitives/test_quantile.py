@@ -55,7 +55,7 @@ def assert_is_quantile(actual, x, q, name):
         if not len(x) or np.isnan(x.astype(np.float64)).any():
             expected = np.full(q.shape, np.nan)
         else:
-            # NumPy has no distance between infinities; between equal rows there is none.
+            # NumPy's distance of infinities is undefined; the distance of equal rows is zero.
             expected = np.quantile(x.astype(int) if x.dtype == bool else x, q, method=name)
             low = np.quantile(x.astype(float), q, method="lower")
             high = np.quantile(x.astype(float), q, method="higher")
@@ -78,7 +78,7 @@ def test_every_dtype_and_distribution(dtype):
             found = finder()(x, Q, np.int32(num_valid))
             for name in INTERPOLATIONS:
                 if distribution == "denormals" and name in ("linear", "midpoint"):
-                    continue  # zeros to the arithmetic of XLA on CPU
+                    continue  # XLA's arithmetic on CPU flushes these to zero
                 with noting((distribution, num_valid, name)):
                     assert_is_quantile(found[name], x[:num_valid], Q, name)
 
@@ -133,7 +133,7 @@ def test_ranks_of_more_rows_than_a_float32_holds(x64):
                 exact = Fraction(float(part)) * last
                 found = (int(high) << 32) + int(low) + Fraction(fraction)
                 assert 0 <= fraction < 1
-                # What a float of the place, or of the fraction, leaves.
+                # The rounding error of a float position or fraction.
                 is_float32 = not x64 and last <= 2**22
                 error = exact * Fraction(1, 2 ** (24 if is_float32 else 52))
                 error += 0 if x64 else Fraction(1, 2**22)
@@ -158,7 +158,7 @@ def test_equal_rows_share_the_derivative():
     def gradient(rows, q, mesh=None):
         return jax.grad(lambda x: primitives.quantile(x, q, mesh))(jnp.array(rows))
 
-    # The mean of two numbers, whichever is the greater: nothing but halves is right.
+    # The mean of two numbers in either order.
     for mesh in (None, mesh_of(2)):
         np.testing.assert_array_equal(gradient([1.0, 1.0], 0.5, mesh), [0.5, 0.5])
     np.testing.assert_allclose(gradient([2.0, 1.0, 2.0, 9.0], 0.4), [0.8, 0, 0.2, 0])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Scans of whole arrays over a mesh; what they compute is tested with the collectives."""
+"""Scans of whole arrays over a mesh; the collectives' tests check the results."""
 
 import functools
 

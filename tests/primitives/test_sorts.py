@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """`radix_sort`, `radix_argsort`, `segmented_sort` and `merge` of whole arrays over a mesh.
 
-The results are those of one device, whatever the mesh, so the oracles are those of one sequence.
-The sorts inside are tested with their collectives.
+The results equal those of one device on any mesh, so the oracles sort one sequence. Other files
+test the collectives.
 """
 
 import functools
@@ -42,7 +42,7 @@ LENGTHS = {
 def test_any_length(num_shards, num_rows):
     ids = np.arange(num_rows, dtype=np.int32)
     for distribution in ("uniform", "all_max", "reversed", "four_values"):
-        # Where the padding would sort among the rows, by a sentinel of either end, it would show.
+        # Padding by a sentinel at either end would show.
         keys = make_keys(distribution, num_rows, np.dtype(np.int32), num_shards)
         with noting(distribution):
             check_sort(keys, mesh_of(num_shards), ids)
@@ -128,7 +128,7 @@ def test_merge(num_a, num_b, num_shards):
         oracles.assert_same_bits(primitives.merge(a, b, mesh, values=values), expected)
 
 
-# Where the results lie
+# Placement of results
 
 
 def test_results_are_sharded_by_rows():
@@ -142,7 +142,7 @@ def test_results_are_sharded_by_rows():
     )
     for leaf in jax.tree.leaves(results):
         assert leaf.sharding.is_equivalent_to(shardings.row_sharded(mesh), leaf.ndim)
-    # JAX cannot cut what the shards do not divide.
+    # JAX cannot shard a length that the shards do not divide.
     whole = primitives.radix_sort(keys[:63], mesh)
     assert whole.sharding.is_fully_replicated
 

@@ -98,7 +98,7 @@ def test_a_sort_survives_export(on_mesh):
     restored = jax.export.deserialize(exported.serialize())
     arguments = (keys, values)
     if on_mesh:
-        # A program of several devices is called with arrays that lie on as many.
+        # A program of several devices needs arrays on the same number of devices.
         arguments = jax.device_put(arguments, shardings.replicated(mesh))
     actual = jax.jit(restored.call)(*arguments)
     oracles.assert_same_bits(actual, oracles.sort(keys, values=values))

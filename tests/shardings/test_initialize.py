@@ -10,7 +10,7 @@ import sys
 import pytest
 from jaxframes import shardings
 
-# What a launcher of these tests might itself have set.
+# A launcher of these tests may have set these.
 CLUSTER_VARIABLES = ("SLURM_", "OMPI_", "JAX_COORDINATOR", "JAX_PROCESS", "TPU_", "KUBERNETES_")
 
 

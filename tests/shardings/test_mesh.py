@@ -31,7 +31,7 @@ def test_rows_lie_along_the_axes_in_the_order_given(axis, rows_per_shard):
     mesh = jax.make_mesh((2, 4), ("a", "b"), axis_types=(AxisType.Auto, AxisType.Auto))
     rows = np.arange(16)
     placed = jax.device_put(rows, shardings.row_sharded(mesh, axis))
-    # Number the shards by hand: the first axis named changes slowest.
+    # Number the shards by hand: the first axis changes slowest.
     places = {
         None: lambda a, b: 4 * a + b,
         "a": lambda a, b: a,

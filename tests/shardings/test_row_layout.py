@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`RowLayout`: what it knows, and how it passes through JAX's transformations."""
+"""`RowLayout`: its properties, and its behaviour under JAX's transformations."""
 
 import re
 

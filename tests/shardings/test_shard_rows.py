@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`shard_rows`: rows in, the same rows out, whatever the mesh does not divide."""
+"""`shard_rows` keeps all rows for any length and mesh."""
 
 import re
 
@@ -25,7 +25,7 @@ def rows_of(num_rows):
 
 
 def assert_holds(sharded, rows, num_shards, capacity=None):
-    """Each shard holds its block of the rows, with zeros behind it."""
+    """Each shard holds its block of the rows, padded with zeros."""
     num_rows = len(jax.tree.leaves(rows)[0])
     capacity = -(-num_rows // num_shards) if capacity is None else capacity
     counts = [min(max(num_rows - i * capacity, 0), capacity) for i in range(num_shards)]
@@ -104,7 +104,7 @@ def test_every_dtype_keeps_its_bits():
 def test_inside_jit(num_shards, axis_type):
     mesh = shardings.make_mesh(num_shards, axis_type=axis_type)
     place = jax.jit(lambda rows: shardings.shard_rows(rows, mesh))
-    # XLA places nothing where there are no rows.
+    # XLA ignores the sharding of empty arrays.
     for num_rows in sorted({1, num_shards, num_shards + 1, 17}):
         rows = rows_of(num_rows)
         sharded = place(jax.tree.map(jnp.asarray, rows))

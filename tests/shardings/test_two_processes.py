@@ -114,7 +114,7 @@ np.testing.assert_array_equal(whole(primitives.radix_argsort(rows["key"], mesh=m
 
 @pytest.mark.parametrize("dying", [0, 1])
 def test_the_death_of_one_process_ends_the_other(dying):
-    """It does not wait in a collective for ever."""
+    """The survivor does not wait forever in a collective."""
     script = """
 import os
 

@@ -44,7 +44,7 @@ def check_on_shards(left, right, tolerance, counts, by=None, rules=FEW_RULES, tr
     shards = into_shards((left, right, by), num_shards)
     limits = np.full(num_shards, tolerance)
     actual = collective_joiner(num_shards, rules, transport)(*shards, limits, counts)
-    # The oracle is for one sequence: the rows that count, and where they stand.
+    # The oracle is for one sequence: the valid rows, and where they stand.
     left_ids, right_ids = (
         np.flatnonzero((np.arange(len(side) // num_shards) < count[:, None]).reshape(-1))
         for side, count in zip((left, right), counts, strict=True)

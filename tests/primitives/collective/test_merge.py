@@ -42,7 +42,7 @@ def merger(num_shards, **settings):
 
 
 def sorted_keys(distribution, counts, num_rows, dtype, descending=False, seed=0):
-    """Keys that are sorted over the rows that count, with noise behind them on every shard."""
+    """Keys that are sorted over the valid rows, with noise behind them on every shard."""
     num_shards, total = len(counts), int(counts.sum())
     keys = make_keys(distribution, num_shards * num_rows, dtype, num_shards, seed)
     in_order = oracles.sort(keys[:total], descending=descending)

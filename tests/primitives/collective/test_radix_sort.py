@@ -210,7 +210,7 @@ def test_clips_a_traced_num_valid():
     oracles.assert_same_bits(actual, sorted_on_shards(keys, counts, ids))
 
 
-# Skewed keys: every shard ends with the same number of rows, whatever the keys
+# Skewed keys: every shard ends with the same number of rows, for any keys
 
 
 @pytest.mark.parametrize("num_shards", [2, 3, 5, 8])

@@ -195,7 +195,7 @@ def test_hardly_any_rows(num_rows):
     assert int(np.sum(found.count)) == num_rows
 
 
-# Laws: no shard is overloaded, whatever the keys
+# Laws: no shard is overloaded, for any keys
 
 
 def test_no_shard_gets_more_than_its_part_of_the_partials():

@@ -34,7 +34,7 @@ def test_without_jit():
 
 @pytest.mark.parametrize("transport", ["auto", "two_hop"])
 def test_vmap_sorts_each_row_of_the_batch(transport):
-    # Shards of `[batch, rows]`, each batch element with its own number of rows that count.
+    # Shards of `[batch, rows]`, each batch element with its own number of valid rows.
     keys = make_keys("nan_inf_sprinkled", 3 * 4 * NUM_ROWS, np.dtype(np.float32))
     keys = keys.reshape(3, 4, NUM_ROWS)
     values = np.arange(keys.size).reshape(keys.shape)
