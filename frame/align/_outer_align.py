@@ -90,14 +90,16 @@ def _align_known(a: Table, b: Table, is_distinct: bool) -> tuple[Table, Table]:
     )
     while True:
         capacity = a.layout.capacity_for(rooms)
-        left_rows, right_rows, count = _outer(*keys, a.num_rows, b.num_rows, capacity, a.layout)
-        if int(count) <= capacity:
+        joined = _outer(*keys, a.num_rows, b.num_rows, capacity, a.layout)
+        left_rows, right_rows = joined[:2]
+        count, *num_unmatched = map(int, jax.device_get(joined[2:]))
+        if count <= capacity:
             break
-        rooms = int(count)
-    num_rows = as_count(int(count))
-    if is_distinct and _num_taken(left_rows, num_rows) + _num_taken(right_rows, num_rows) > (
-        a.num_rows_on_host + b.num_rows_on_host
-    ):
+        rooms = count
+    num_rows = as_count(count)
+    # Each row of the result has a left row, a right row, or both.
+    num_taken = 2 * count - sum(num_unmatched)
+    if is_distinct and num_taken > a.num_rows_on_host + b.num_rows_on_host:
         raise ValueError("cannot reindex on an axis with duplicate labels")
     lefts, rights = zip(*pairs, strict=True)
     from_left = take_columns(lefts, left_rows, a.layout)
@@ -119,8 +121,8 @@ def _reindexed(table: Table, row_ids: Array, index: RowIndex, num_rows: Count) -
 @functools.partial(jax.jit, static_argnums=(4, 5))
 def _outer(
     left: Any, right: Any, num_left: Count, num_right: Count, capacity: int, layout: Layout
-) -> tuple[Array, Array, Array]:
-    joined = primitives.join(
+) -> primitives.Joined:
+    return primitives.join(
         left,
         right,
         how="outer",
@@ -128,12 +130,6 @@ def _outer(
         num_valid=(num_left, num_right),
         **layout.on_mesh,
     )
-    return joined.left_rows, joined.right_rows, joined.count
-
-
-@jax.jit
-def _num_taken(row_ids: Array, num_rows: Count) -> Array:
-    return jnp.sum((row_ids >= 0) & is_row(row_ids.shape[0], num_rows), dtype=jnp.int32)
 
 
 @jax.jit

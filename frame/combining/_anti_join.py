@@ -74,7 +74,7 @@ def _without_match(
     if sort:
         order, left_keys = in_order(left_keys, numbers[0], layout)
     num_left, num_right = left_keys[0].shape[0], right_keys[0].shape[0]
-    ones = layout.constrain(jnp.ones(num_right, jnp.int32))
+    ones = jnp.ones_like(right_keys[0], dtype=jnp.int32)
     distinct = primitives.reduce_by_key(
         right_keys, ones, "sum", capacity=num_right, num_valid=numbers[1], **layout.on_mesh
     )

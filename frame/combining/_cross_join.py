@@ -8,24 +8,10 @@ import jax.numpy as jnp
 import numpy as np
 
 from ... import primitives
-from ..table._column import Array
 from ..table._layout import Layout
 from ..table._table import NO_ROWS, Count, Table, as_count
-from ..table._take import position
 from ..table._tracing import is_in_jit
 from ._row_pairs import MOST_ROWS, RowPairs, SideRows, needed_of, numbers_of, rounded
-
-
-@functools.partial(jax.jit, static_argnums=(1, 2))
-def _product(
-    numbers: tuple[Count, Count], capacity: int, layout: Layout
-) -> tuple[Array, Array, Array]:
-    num_left, num_right = (jnp.asarray(number, jnp.int32) for number in numbers)
-    place = position(capacity, layout)
-    width = jnp.maximum(num_right, np.int32(1))
-    fits = num_left <= np.int32(MOST_ROWS) // width
-    count = jnp.where(fits, num_left * num_right, np.int32(MOST_ROWS))
-    return place // width, place % width, count
 
 
 def all_pairs(left: Table, right: Table, *, capacity: int | None = None) -> RowPairs:
@@ -39,8 +25,9 @@ def all_pairs(left: Table, right: Table, *, capacity: int | None = None) -> RowP
                 f"{left.capacity:,} times {right.capacity:,}. Pass capacity=."
             )
         room = rounded(most if capacity is None else capacity, layout)
-        left_rows, right_rows, count = _product((left.num_rows, right.num_rows), room, layout)
-        num_rows, needed = jnp.minimum(count, np.int32(room)), needed_of(left, right, count, room)
+        pairs = _cross(left, right, (left.num_rows, right.num_rows), room)
+        num_rows = jnp.minimum(pairs.count, np.int32(room))
+        needed = needed_of(left, right, pairs.count, room)
     else:
         num_left, num_right = left.num_rows_on_host, right.num_rows_on_host
         count = num_left * num_right
@@ -52,9 +39,25 @@ def all_pairs(left: Table, right: Table, *, capacity: int | None = None) -> RowP
         room = layout.capacity_for(count) if capacity is None else rounded(capacity, layout)
         if count > room:
             raise primitives.CapacityError("merge", count, room)
-        numbers = as_count(num_left), as_count(num_right)
-        left_rows, right_rows, _ = _product(numbers, room, layout)
+        pairs = _cross(left, right, (as_count(num_left), as_count(num_right)), room)
         num_rows, needed = as_count(count), NO_ROWS
-    return RowPairs(
-        SideRows(left_rows, "all", layout), SideRows(right_rows, "all", layout), num_rows, needed
+    sides = (SideRows(rows, "all", layout) for rows in pairs[:2])
+    return RowPairs(*sides, num_rows, needed)
+
+
+def _cross(
+    left: Table, right: Table, numbers: tuple[Count, Count], capacity: int
+) -> primitives.Joined:
+    lengths = left.capacity, right.capacity
+    return _cross_of_lengths(numbers, lengths, capacity, left.layout)
+
+
+@functools.partial(jax.jit, static_argnums=(1, 2, 3))
+def _cross_of_lengths(
+    numbers: tuple[Count, Count], lengths: tuple[int, int], capacity: int, layout: Layout
+) -> primitives.Joined:
+    # Keys that are not compared: the join takes their lengths alone.
+    left, right = (layout.constrain(jnp.zeros(length, jnp.bool_)) for length in lengths)
+    return primitives.join(
+        left, right, how="cross", capacity=capacity, num_valid=numbers, **layout.on_mesh
     )

@@ -24,8 +24,6 @@ from ._row_pairs import (
     through,
 )
 
-_Rows = tuple[Array, Array, int]
-
 
 def counted_pairs(
     left: Table,
@@ -40,22 +38,33 @@ def counted_pairs(
     layout = left.layout
     numbers = left.num_rows_on_host, right.num_rows_on_host
     pair = _on_one_device if layout.mesh is None else _on_mesh
-    left_rows, right_rows, count = pair(left_keys, right_keys, numbers, how, sort, capacity, layout)
-    with_holes = {"left": ("right",), "right": ("left",), "outer": ("left", "right")}.get(how, ())
-    sides = []
-    for side, row_ids, num_rows in zip(
-        ("left", "right"), (left_rows, right_rows), numbers, strict=True
-    ):
-        number = as_count(count)
+    pairs, count = pair(left_keys, right_keys, numbers, how, sort, capacity, layout)
+    # Rows of the other side that the join keeps without a match.
+    left_holes = pairs.num_unmatched_right if how in ("right", "outer") else 0
+    right_holes = pairs.num_unmatched_left if how in ("left", "outer") else 0
+    # The side in whose order the pairs come, and its rows without a pair.
+    ordered = None if sort or how == "outer" else "right" if how == "right" else "left"
+    dropped = pairs.num_unmatched_left if how == "inner" else 0
+
+    def side_rows(side: str, row_ids: Array, num_rows: int, num_holes: Any) -> SideRows:
         found = "all"
-        if count and side in with_holes and _has_hole(row_ids, number, layout):
-            found = "none" if _has_only_holes(row_ids, number, layout) else "some"
+        if num_holes := int(num_holes):
+            found = "none" if num_holes == count else "some"
         elif count == num_rows:
-            # A left join has each left row at least once, in order; a right join each right row.
-            in_place = (side == how and not sort) or _is_in_place(row_ids, number, layout)
-            found = "same" if in_place else "all"
-        sides.append(SideRows(row_ids, found, layout))
-    return RowPairs(sides[0], sides[1], as_count(count), NO_ROWS)
+            # As many pairs as rows, each of which has a pair: every row once, in order.
+            is_same = not int(dropped) if side == ordered else is_in_place(row_ids)
+            found = "same" if is_same else "all"
+        return SideRows(row_ids, found, layout)
+
+    def is_in_place(row_ids: Array) -> bool:
+        return bool(_is_in_place(row_ids, as_count(count), layout))
+
+    return RowPairs(
+        side_rows("left", pairs.left_rows, numbers[0], left_holes),
+        side_rows("right", pairs.right_rows, numbers[1], right_holes),
+        as_count(count),
+        NO_ROWS,
+    )
 
 
 def _on_one_device(
@@ -66,7 +75,7 @@ def _on_one_device(
     sort: bool,
     capacity: int | None,
     layout: Layout,
-) -> _Rows:
+) -> tuple[primitives.Joined, int]:
     num_valid: tuple[Count, Count] = as_count(numbers[0]), as_count(numbers[1])
     order = None
     if sort and how == "right":
@@ -80,12 +89,11 @@ def _on_one_device(
         capacity=functools.partial(_room_for, capacity=capacity, layout=layout),
         num_valid=num_valid,
     )
-    left_rows, right_rows = joined[:2]
     if order is not None and how == "right":
-        right_rows = _through(order, right_rows)
+        joined = joined._replace(right_rows=_through(order, joined.right_rows))
     elif order is not None:
-        left_rows = _through(order, left_rows)
-    return left_rows, right_rows, int(joined.count)
+        joined = joined._replace(left_rows=_through(order, joined.left_rows))
+    return joined, int(joined.count)
 
 
 def _on_mesh(
@@ -96,25 +104,22 @@ def _on_mesh(
     sort: bool,
     capacity: int | None,
     layout: Layout,
-) -> _Rows:
+) -> tuple[primitives.Joined, int]:
     # Counting sends as much as pairing does. Keys that are distinct on one side give at most as
     # many rows as the other has: this is room enough mostly.
     most = {"right": numbers[1], "outer": sum(numbers)}.get(how, numbers[0])
     room = layout.capacity_for(most) if capacity is None else rounded(capacity, layout)
     counts = as_count(numbers[0]), as_count(numbers[1])
-    left_rows, right_rows, num_pairs = paired_rows(
-        left_keys, right_keys, counts, how, sort, room, layout
-    )
-    count = int(num_pairs)
+    pairs = paired_rows(left_keys, right_keys, counts, how, sort, room, layout)
+    count = int(pairs.count)
     if count > room:
         room = _room_for(count, capacity, layout)
-        left_rows, right_rows, _ = paired_rows(
-            left_keys, right_keys, counts, how, sort, room, layout
-        )
+        pairs = paired_rows(left_keys, right_keys, counts, how, sort, room, layout)
     elif capacity is None and layout.capacity_for(count) < room:
         room = layout.capacity_for(count)
-        left_rows, right_rows = first_rows((left_rows, right_rows), room, layout)
-    return left_rows, right_rows, count
+        left_rows, right_rows = first_rows(pairs[:2], room, layout)
+        pairs = pairs._replace(left_rows=left_rows, right_rows=right_rows)
+    return pairs, count
 
 
 def _room_for(count: int, capacity: int | None, layout: Layout) -> int:
@@ -140,16 +145,6 @@ def _in_order(keys: Keys, num_rows: Count) -> tuple[Array, Keys]:
 @jax.jit
 def _through(order: Array, row_ids: Array) -> Array:
     return through(order, row_ids, ONE_DEVICE)
-
-
-@functools.partial(jax.jit, static_argnums=2)
-def _has_hole(row_ids: Array, num_rows: Count, layout: Layout) -> Array:
-    return jnp.any(is_row(row_ids.shape[0], num_rows, layout) & (row_ids < 0))
-
-
-@functools.partial(jax.jit, static_argnums=2)
-def _has_only_holes(row_ids: Array, num_rows: Count, layout: Layout) -> Array:
-    return jnp.all(~is_row(row_ids.shape[0], num_rows, layout) | (row_ids < 0))
 
 
 @functools.partial(jax.jit, static_argnums=2)

@@ -54,16 +54,14 @@ def pair_rows(
             )
         numbers = left.num_rows, right.num_rows
         room = rounded(capacity, layout)
-        left_rows, right_rows, count = paired_rows(
-            left_keys, right_keys, numbers, how, sort, room, layout
-        )
-        num_rows = jnp.minimum(count, np.int32(room))
-        needed = needed_of(left, right, count, room)
+        pairs = paired_rows(left_keys, right_keys, numbers, how, sort, room, layout)
+        num_rows = jnp.minimum(pairs.count, np.int32(room))
+        needed = needed_of(left, right, pairs.count, room)
         left_found = "some" if how in ("right", "outer") else "all"
         right_found = "some" if how in ("left", "outer") else "all"
         return RowPairs(
-            SideRows(left_rows, left_found, layout),
-            SideRows(right_rows, right_found, layout),
+            SideRows(pairs.left_rows, left_found, layout),
+            SideRows(pairs.right_rows, right_found, layout),
             num_rows,
             needed,
         )

@@ -102,8 +102,8 @@ def paired_rows(
     sort: bool,
     capacity: int,
     layout: Layout,
-) -> tuple[Array, Array, Array]:
-    """The rows of both sides, and how many pairs there are."""
+) -> primitives.Joined:
+    """Inside a compiled function: the pairs of rows, and the numbers of unmatched rows."""
     order = None
     if sort and how == "right":
         order, right_keys = in_order(right_keys, numbers[1], layout)
@@ -120,7 +120,7 @@ def paired_rows(
         right_rows = through(order, right_rows, layout)
     elif order is not None:
         left_rows = through(order, left_rows, layout)
-    return left_rows, right_rows, joined.count
+    return joined._replace(left_rows=left_rows, right_rows=right_rows)
 
 
 def in_order(keys: Keys, num_rows: Count, layout: Layout) -> tuple[Array, Keys]:

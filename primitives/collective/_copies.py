@@ -61,7 +61,7 @@ def deal_out_copies(rows: Any, num_copies: Array, dealing: Dealing) -> Copies:
     capacity = dealing.capacity
     begins, total = _begins(num_copies, axis_name)
     shard = jax.lax.axis_index(axis_name)
-    bounds = _bounds(total, dealing)
+    bounds = bounds_of_shares(total, dealing)
     count = jnp.diff(bounds)[shard]
 
     # Rows with at least one copy, in the order of their first copies.
@@ -121,7 +121,7 @@ def _running_total(counts: Array) -> Array:
     return totals.astype(jnp.int32)
 
 
-def _bounds(total: Array, dealing: Dealing) -> Array:
+def bounds_of_shares(total: Array, dealing: Dealing) -> Array:
     """The offsets of the shards' copies: `num_shards + 1` bounds."""
     num_shards = num_shards_on(dealing.axis_name, "join")
     shards = jax.lax.iota(total.dtype, num_shards + 1)

@@ -23,6 +23,7 @@ from ..local import Joined
 from ..local.parts import How, KeySides, argsort_columns, as_pair_capacity, as_sides, select_rows
 from ._axis import AxisName, as_shards, num_shards_on
 from ._copies import Copies, count_dtype, deal_out_copies
+from ._cross_join import cross_pairs, cross_size
 from ._exchange import Transport, check_transport
 from ._gather_rows import gather_rows
 from ._meeting import Meeting, meet
@@ -31,7 +32,7 @@ from ._radix_sort import global_row_ids
 from ._rebalance import deal_out_rows
 from ._sort_shards import sort_shards
 from ._sorted_runs import Dealing, SortOrder
-from ._wide_counts import WideCount, psum_wide, saturated
+from ._wide_counts import psum_wide, saturated
 
 
 def join(
@@ -75,7 +76,8 @@ def join(
         distinct keys of each shard go to the shard of their range and counts come back, as in
         `unique`; the right rows are sorted; the ids of matching left rows go once to the shard of
         their pairs; the right ids follow by `gather_rows`. A right side with fewer rows in total
-        than the left side has on one shard is broadcast to all shards instead.
+        than the left side has on one shard is broadcast to all shards instead. A cross join
+        gathers the numbers of valid rows alone.
 
     Guarantees:
         Deterministic; pairs and their order do not depend on the number of shards. The rows of both
@@ -149,8 +151,7 @@ def join_size(
     num_shards_on(axis_name, caller)
     sides = as_sides(left_keys, right_keys, how, num_valid, caller)
     if how == "cross":
-        num_left, num_right = (psum_wide(count, axis_name) for count in (sides.num_a, sides.num_b))
-        return _cross_total(num_left, num_right)
+        return cross_size(_on_shards(sides, axis_name), axis_name)
     if how == "right":
         sides, how = sides.swapped(), "left"
     met = _meet(_on_shards(sides, axis_name), Dealing(axis_name, "even", transport))
@@ -159,16 +160,6 @@ def join_size(
         return jax.lax.psum(own, axis_name)
     of_shards = jax.lax.all_gather(own.astype(jnp.uint32), axis_name, to="invarying")
     return jax.lax.reduce(of_shards, np.uint32(0), saturating_add, (0,)).astype(jnp.int32)
-
-
-def _cross_total(num_left: WideCount, num_right: WideCount) -> Array:
-    if is_x64_enabled():
-        left, right = (
-            count.high.astype(jnp.int64) << np.int64(32) | count.low.astype(jnp.int64)
-            for count in (num_left, num_right)
-        )
-        return left * right
-    return saturating_product(saturated(num_left), saturated(num_right))
 
 
 class DealtPairs(NamedTuple):
@@ -201,12 +192,11 @@ def join_shards(sides: KeySides, how: How, dealing: Dealing) -> DealtPairs:
     if how == "right":
         return join_shards(sides.swapped(), "left", dealing).swapped()
     sides = _on_shards(sides, dealing.axis_name)
+    if how == "cross":
+        return DealtPairs(*cross_pairs(sides, dealing))
     if how == "outer":
         return _join_by_key(sides, dealing)
-    if how == "cross":
-        matches = _cross_matches
-    else:
-        matches = _broadcast_matches if _is_small(sides, dealing.axis_name) else _met_matches
+    matches = _broadcast_matches if _is_small(sides, dealing.axis_name) else _met_matches
     found = matches(sides, dealing)
     is_left = jax.lax.iota(jnp.int32, sides.a[0].shape[0]) < sides.num_a
     is_unmatched = is_left & (found.num_matches == 0)
@@ -271,26 +261,6 @@ def _num_unmatched(num_rows: Array, num_others: Array, axis_name: AxisName) -> A
     """Counts the rows of one side, of all shards, whose keys no row of the other side has."""
     total = jax.lax.psum(unmatched_rows(num_rows, num_others), axis_name)
     return jnp.minimum(total, total.dtype.type(MOST_PAIRS)).astype(jnp.int32)
-
-
-def _cross_matches(sides: KeySides, dealing: Dealing) -> _Matches:
-    """Every right row for each left row."""
-    axis_name = dealing.axis_name
-    num_left, num_right = sides.a[0].shape[0], sides.b[0].shape[0]
-    dtype = global_row_ids(num_right, axis_name, "join").dtype
-    counts = jax.lax.all_gather(sides.num_b, axis_name).astype(dtype)
-    ends = jnp.cumsum(counts, dtype=dtype)
-
-    def right_rows(position: Array) -> Array:
-        shard = jnp.searchsorted(ends, position, side="right").astype(jnp.int32)
-        shard = jnp.minimum(shard, ends.shape[0] - 1)
-        row = position - (ends - counts)[shard]
-        return jnp.where(position >= 0, shard.astype(dtype) * num_right + row, -1)
-
-    num_matches = jnp.broadcast_to(ends[-1], (num_left,))
-    of_all = [saturated(psum_wide(count, axis_name)) for count in (sides.num_a, sides.num_b)]
-    num_unmatched = unmatched_rows(of_all[1][None], of_all[0][None])
-    return _Matches(num_matches, jnp.zeros_like(num_matches), right_rows, num_unmatched)
 
 
 def _broadcast_matches(sides: KeySides, dealing: Dealing) -> _Matches:

@@ -1,4 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
+import os
+import sys
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -6,6 +9,7 @@ import pandas as pd
 import pytest
 from frame_examples import INTEGERS, complexes, mixed_frame
 from frame_parity import assert_parity, assert_same, assert_same_error
+from jaxframes import frame, primitives
 from jaxframes.frame import JaxFrame, merge
 from jaxframes.primitives import CapacityError
 
@@ -280,3 +284,29 @@ def test_complex_keys():
     assert_parity(merged, left, right, ways=["eager"])
     with pytest.raises(NotImplementedError, match="'x'"):
         JaxFrame(left).merge(JaxFrame(right), left_on="x", right_on="z")
+
+
+@pytest.mark.parametrize("how", ["inner", "left", "right", "outer", "cross", "left_anti"])
+def test_a_merge_enters_few_files_before_the_primitive(how):
+    left = JaxFrame({"k": np.arange(9) % 4, "x": np.arange(9.0)})
+    right = JaxFrame({"k": np.arange(5) % 3, "y": np.arange(5.0)})
+    folder = os.path.dirname(frame.__file__)
+    ops = os.path.dirname(primitives.__file__)
+    entered, is_there = set(), []
+
+    def note(call, event, _):
+        path = call.f_code.co_filename
+        if event == "call" and path.startswith(ops):
+            is_there.append(path)
+        elif event == "call" and not is_there and path.startswith(folder):
+            entered.add(os.path.relpath(path, folder))
+
+    # A compiled function is not entered again: each run must trace it.
+    jax.clear_caches()
+    sys.setprofile(note)
+    try:
+        left.merge(right, how=how, **({} if how == "cross" else {"on": "k"}))
+    finally:
+        sys.setprofile(None)
+    assert is_there
+    assert len(entered) <= 12, sorted(entered)
