@@ -59,6 +59,13 @@ def bytes_moved(operation: str, num_rows: int, key_bytes: int) -> int:
         "inclusive_scan": 2 * key_bytes,
         # The same with a flag beside each value.
         "segmented_scan": 2 * key_bytes + 1,
+        "reduce": key_bytes,
+        # Read the rows and the mask for the mean, and again for the distances from it.
+        "reduce with a mask": 2 * (key_bytes + 1),
+        # Two scans that read the rows and write as many, and one read of both to write the maxima.
+        "windowed_reduce": 2 * 2 * key_bytes + 3 * key_bytes,
+        # Write zeros, then read the pieces and write them.
+        "concatenate": 3 * key_bytes,
         # Read ids and values of 64 bits; the sums fit the cache.
         "segment_sum": 4 + 8,
         # Read a sum and write it back for each row too, a line of 64 bytes at worst.

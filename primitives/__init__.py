@@ -3,6 +3,7 @@
 
 from . import collective, local
 from ._compact import compact
+from ._concatenate import concatenate
 from ._factorize import factorize
 from ._gather_rows import gather_rows
 from ._histogram import digit_histogram, histogram
@@ -15,6 +16,7 @@ from ._partition import partition
 from ._quantile import quantile
 from ._radix_sort import radix_argsort, radix_sort
 from ._rebalance import rebalance
+from ._reduce import reduce
 from ._reduce_by_key import reduce_by_key
 from ._run_length_encode import run_length_encode
 from ._scan import exclusive_scan, inclusive_scan
@@ -40,37 +42,45 @@ from ._segmented_scan import segmented_scan
 from ._segmented_sort import segmented_sort
 from ._sets import set_difference, set_intersection, set_union
 from ._unique import unique
+from ._windowed_reduce import windowed_reduce
 from .collective import Partitioned
 from .contract._arguments import CapacityError
 from .kernels.base._library import Backend, backend
 from .local import (
     Compacted,
+    Concatenated,
     Factorized,
     Histogram,
     Joined,
     KeySet,
+    Reduced,
     ReducedRuns,
     RunLengths,
     TopK,
     Unique,
+    Windowed,
 )
 
 __all__ = [
     "Backend",
     "CapacityError",
     "Compacted",
+    "Concatenated",
     "Factorized",
     "Histogram",
     "Joined",
     "KeySet",
     "Partitioned",
+    "Reduced",
     "ReducedRuns",
     "RunLengths",
     "TopK",
     "Unique",
+    "Windowed",
     "backend",
     "collective",
     "compact",
+    "concatenate",
     "digit_histogram",
     "exclusive_scan",
     "factorize",
@@ -88,6 +98,7 @@ __all__ = [
     "radix_argsort",
     "radix_sort",
     "rebalance",
+    "reduce",
     "reduce_by_key",
     "run_length_encode",
     "searchsorted",
@@ -114,4 +125,5 @@ __all__ = [
     "set_union",
     "top_k",
     "unique",
+    "windowed_reduce",
 ]

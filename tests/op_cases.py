@@ -16,6 +16,7 @@ import numpy as np
 from jaxframes import primitives
 from jaxframes.primitives import collective, local
 from jaxframes.primitives.contract._segment_forms import SEGMENT_OPS
+from jaxframes.primitives.local._reduce_passes import REDUCE_OPS
 
 NUM_ROWS = 12
 PACKAGES = {"local": local, "collective": collective, "global": primitives}
@@ -174,6 +175,31 @@ def affine(left: Any, right: Any) -> Any:
     return left[0] * right[0], left[1] * right[0] + right[1]
 
 
+def reduce(f: Any, x: Any, rows: Any, flags: Any, **at: Any) -> Any:
+    # Of two that mirror each other one; see `segment_reduce`.
+    ops = [op for op in REDUCE_OPS if op not in ("max", "all", "argmax", "std")]
+    masked = f([x] * len(ops), ops, where=flags, **at)
+    return masked, f(rows, "sum", **at), f(x, "max", transform=square_of_positive, **at)
+
+
+def square_of_positive(x: Any) -> Any:
+    return x * x, x > 0
+
+
+def windowed_reduce(f: Any, x: Any, rows: Any, flags: Any, **at: Any) -> Any:
+    # No average is one of an empty window: those are NaN.
+    return (
+        f((x, rows), 3, "sum", where=(flags, None), **at),
+        f(rows, np.array(5), "mean", offset=1, **at),
+        f(x, np.array(2), "prod", where=flags, **at),
+        f(x, None, "var", **at),
+    )
+
+
+def concatenate(f: Any, a: Any, b: Any, **at: Any) -> Any:
+    return f([a, b], capacity=2 * NUM_ROWS, **{"num_valid": None, **pair(at)})
+
+
 def reduce_by_key(f: Any, key: Any, rows: Any, **at: Any) -> Any:
     # One of each kind; they are those of `segment_reduce`.
     ops = ("sum", "count", "var", "first")
@@ -204,6 +230,12 @@ CASES = (
         (mask, pairs),
         lambda f, flags, rows, **at: f(flags, rows, capacity=NUM_ROWS, **at),
         moved=lambda rows, result: (rows[0][..., None] * rows[1], result.rows),
+    ),
+    OpCase(
+        "concatenate",
+        (pairs, pairs),
+        concatenate,
+        moved=lambda rows, result: (np.concatenate(rows, axis=1), result.rows),
     ),
     OpCase("digit_histogram", (ids,), lambda f, key, **at: f(key, 1, 4, **at)),
     OpCase("exclusive_scan", (keys, pairs), exclusive_scan, tolerance=64),
@@ -251,6 +283,7 @@ CASES = (
         by_shard=True,
         moved=lambda rows, result: (rows[0], result.rows),
     ),
+    OpCase("reduce", (keys, pairs, mask), reduce, tolerance=8),
     OpCase(
         "reduce_by_key",
         (few_keys, keys),
@@ -290,4 +323,5 @@ CASES = (
     ),
     OpCase("top_k", (keys,), lambda f, x, **at: f(x, 4, largest=False, **at)),
     OpCase("unique", (few_keys,), unique, fixed=(0,)),
+    OpCase("windowed_reduce", (keys, pairs, mask), windowed_reduce, tolerance=64),
 )

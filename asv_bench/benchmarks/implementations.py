@@ -41,6 +41,8 @@ MEAN_SEGMENT_ROWS = 100
 NUM_SEGMENTS = 1000
 MANY_SEGMENTS = 2**20
 NUM_BINS = 256
+WINDOW = 1000
+NUM_PIECES = 4
 
 
 def columns_of(operation: str, num_rows: int, dtype: str, distribution: str) -> tuple[Any, ...]:
@@ -61,6 +63,10 @@ def columns_of(operation: str, num_rows: int, dtype: str, distribution: str) -> 
         return np.arange(num_rows, dtype=np.float64), (keys % NUM_SEGMENTS).astype(np.int32)
     if operation == "segment_sum of many":
         return np.arange(num_rows, dtype=np.float64), (keys % MANY_SEGMENTS).astype(np.int32)
+    if operation == "reduce with a mask":
+        return keys, np.random.default_rng(0).random(num_rows) < 0.5
+    if operation == "concatenate":
+        return tuple(np.array_split(keys, NUM_PIECES))
     if operation == "compact":
         return np.random.default_rng(0).random(num_rows) < 0.5, keys
     if operation == "searchsorted":
@@ -247,6 +253,16 @@ def _polars_segmented_scan(values: np.ndarray, head_flags: np.ndarray) -> Call:
     return lambda: frame.select(sums)
 
 
+def _pandas_concatenate(*pieces: np.ndarray) -> Call:
+    series = [pd.Series(piece) for piece in pieces]
+    return lambda: pd.concat(series, ignore_index=True)
+
+
+def _polars_concatenate(*pieces: np.ndarray) -> Call:
+    series = [pl.Series(piece) for piece in pieces]
+    return lambda: pl.concat(series, rechunk=True)
+
+
 def _segment_sums(num_segments: int) -> dict[str, Callable[..., Call]]:
     return {
         "jaxframes": with_jax(lambda values, ids: local.segment_sum(values, ids, num_segments)),
@@ -374,6 +390,36 @@ IMPLEMENTATIONS: dict[str, dict[str, Callable[..., Call]]] = {
         "associative_scan": with_jax(_jnp_segmented_scan),
         "pandas": _pandas_segmented_scan,
         "polars": _polars_segmented_scan,
+    },
+    "reduce": {
+        "jaxframes": with_jax(lambda keys: local.reduce(keys, "sum").values),
+        "jnp": with_jax(lambda keys: jnp.sum(keys, dtype=keys.dtype)),
+        "numpy": with_numpy(np.sum),
+        "pandas": with_pandas(lambda keys: keys.sum()),
+        "polars": with_polars(lambda keys: keys.sum()),
+    },
+    "reduce with a mask": {
+        "jaxframes": with_jax(lambda keys, mask: local.reduce(keys, "var", where=mask).values),
+        "jnp": with_jax(lambda keys, mask: jnp.var(keys, where=mask)),
+        "numpy": with_numpy(lambda keys, mask: np.var(keys, where=mask)),
+        "pandas": with_pandas_frames(
+            lambda frame: frame["keys"][frame["mask"]].var(ddof=0), "keys", "mask"
+        ),
+        "polars": with_polars_frames(
+            lambda frame: frame.filter(pl.col("mask"))["keys"].var(ddof=0), "keys", "mask"
+        ),
+    },
+    "windowed_reduce": {
+        "jaxframes": with_jax(lambda keys: local.windowed_reduce(keys, WINDOW, "max").values),
+        "pandas": with_pandas(lambda keys: keys.rolling(WINDOW, min_periods=1).max()),
+        "polars": with_polars(lambda keys: keys.rolling_max(WINDOW, min_samples=1)),
+    },
+    "concatenate": {
+        "jaxframes": with_jax(lambda *pieces: local.concatenate(pieces, [None] * NUM_PIECES)),
+        "jnp": with_jax(lambda *pieces: jnp.concatenate(pieces)),
+        "numpy": with_numpy(lambda *pieces: np.concatenate(pieces)),
+        "pandas": _pandas_concatenate,
+        "polars": _polars_concatenate,
     },
     "segment_sum": _segment_sums(NUM_SEGMENTS),
     "segment_sum of many": _segment_sums(MANY_SEGMENTS),

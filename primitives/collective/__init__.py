@@ -2,6 +2,7 @@
 """Level 2: the rows of a mesh axis, inside `shard_map`."""
 
 from ._compact import Compacted, compact
+from ._concatenate import Concatenated, concatenate
 from ._factorize import Factorized, factorize
 from ._gather_rows import gather_rows
 from ._histogram import Histogram, digit_histogram, histogram
@@ -13,6 +14,7 @@ from ._partition import Partitioned, partition
 from ._quantile import quantile
 from ._radix_sort import even_share, radix_argsort, radix_sort
 from ._rebalance import rebalance
+from ._reduce import Reduced, reduce
 from ._reduce_by_key import ReducedRuns, reduce_by_key
 from ._run_length_encode import RunLengths, run_length_encode
 from ._scan import exclusive_scan, inclusive_scan
@@ -40,19 +42,24 @@ from ._select_rank import select_rank
 from ._sets import KeySet, set_difference, set_intersection, set_union
 from ._top_k import TopK, top_k
 from ._unique import Unique, unique
+from ._windowed_reduce import Windowed, windowed_reduce
 
 __all__ = [
     "Compacted",
+    "Concatenated",
     "Factorized",
     "Histogram",
     "Joined",
     "KeySet",
     "Partitioned",
+    "Reduced",
     "ReducedRuns",
     "RunLengths",
     "TopK",
     "Unique",
+    "Windowed",
     "compact",
+    "concatenate",
     "digit_histogram",
     "even_share",
     "exclusive_scan",
@@ -70,6 +77,7 @@ __all__ = [
     "radix_argsort",
     "radix_sort",
     "rebalance",
+    "reduce",
     "reduce_by_key",
     "run_length_encode",
     "searchsorted",
@@ -96,4 +104,5 @@ __all__ = [
     "set_union",
     "top_k",
     "unique",
+    "windowed_reduce",
 ]

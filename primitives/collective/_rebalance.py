@@ -16,7 +16,7 @@ from ._packing import pack_rows, unpack_rows
 from ._partition import Partitioned
 from ._sorted_runs import Dealing
 from ._splitters import even_ranks, full_ranks
-from ._wide_counts import psum_wide, saturated, subtract, sum_wide
+from ._wide_counts import WideCount, psum_wide, saturated, subtract, sum_wide
 
 
 def rebalance(
@@ -99,10 +99,35 @@ def deal_out_rows(rows: Any, num_valid: Array, dealing: Dealing) -> tuple[Any, A
         ranks = even_ranks(total, num_shards)
     else:
         ranks = full_ranks(total, num_shards, capacity)
+    before = rows_of_shards_before(num_valid, axis_name)
+    return send_to_ranks(rows, num_valid, before, ranks, dealing._replace(capacity=capacity))
+
+
+def rows_of_shards_before(num_valid: Array, axis_name: AxisName) -> WideCount:
+    """The rows that count on the shards before this one."""
     valid_of_shards = jax.lax.all_gather(num_valid, axis_name)
-    shards = jax.lax.iota(jnp.int32, num_shards)
+    shards = jax.lax.iota(jnp.int32, valid_of_shards.shape[0])
     is_before = shards < jax.lax.axis_index(axis_name)
-    before = sum_wide(jnp.where(is_before, valid_of_shards, 0), axis=0)
+    return sum_wide(jnp.where(is_before, valid_of_shards, 0), axis=0)
+
+
+def send_to_ranks(
+    rows: Any, num_valid: Array, before: WideCount, ranks: WideCount, dealing: Dealing
+) -> tuple[Any, Array]:
+    """Sends each row to the shard in which its position lies.
+
+    Args:
+        rows: this shard's rows, a pytree of arrays, marked as different on every shard.
+        num_valid: the rows that count, int32, no more than there are.
+        before: the position of the first row.
+        ranks: the position at which each shard but the first begins.
+        dealing: how the rows travel, and the capacity of a shard.
+
+    Returns:
+        The rows that this shard receives, zeros behind them, and how many are meant for it.
+    """
+    axis_name, capacity = dealing.axis_name, dealing.capacity
+    assert capacity is not None
     # The rows before a rank are all rows of the previous shards, then rows of this one.
     ends = jnp.minimum(saturated(subtract(ranks, before)), num_valid)
     ends = jnp.concatenate([ends, num_valid[None]])

@@ -7,6 +7,7 @@ and would gather the whole batch before it.
 
 from ._bucket import Bucketed, bucket
 from ._compact import Compacted, compact
+from ._concatenate import Concatenated, concatenate
 from ._factorize import Factorized, factorize
 from ._histogram import Histogram, digit_histogram, histogram
 from ._integer_range import IntegerRange, integer_range
@@ -17,6 +18,7 @@ from ._merge import merge
 from ._pairwise_sum import pairwise_sum
 from ._quantile import quantile
 from ._radix_sort import radix_argsort, radix_sort
+from ._reduce import Reduced, reduce
 from ._reduce_by_key import ReducedRuns, reduce_by_key
 from ._run_length_encode import RunLengths, run_length_encode
 from ._scan import exclusive_scan, inclusive_scan
@@ -44,21 +46,26 @@ from ._select_rank import select_rank
 from ._sets import KeySet, set_difference, set_intersection, set_union
 from ._top_k import TopK, top_k
 from ._unique import Unique, unique
+from ._windowed_reduce import Windowed, windowed_reduce
 
 __all__ = [
     "Bucketed",
     "Compacted",
+    "Concatenated",
     "Factorized",
     "Histogram",
     "IntegerRange",
     "Joined",
     "KeySet",
+    "Reduced",
     "ReducedRuns",
     "RunLengths",
     "TopK",
     "Unique",
+    "Windowed",
     "bucket",
     "compact",
+    "concatenate",
     "digit_histogram",
     "exclusive_scan",
     "factorize",
@@ -74,6 +81,7 @@ __all__ = [
     "quantile",
     "radix_argsort",
     "radix_sort",
+    "reduce",
     "reduce_by_key",
     "run_length_encode",
     "searchsorted",
@@ -100,4 +108,5 @@ __all__ = [
     "set_union",
     "top_k",
     "unique",
+    "windowed_reduce",
 ]

@@ -13,6 +13,11 @@ Arguments. Each function checks the arguments of one op and returns what the op 
 - `as_histogram_arguments`: column, edges and weights of `histogram`.
 - `as_key_sides`: key columns of two sides.
 - `as_masked_rows`: rows, mask and capacity of `compact`.
+- `as_pieces`: pieces of `concatenate`, and a number of rows for each.
+- `as_reach`: window and offset of `windowed_reduce`.
+- `as_reduce_plan`: arguments of `reduce` except the number of valid rows.
+- `as_rows_to_reduce`: all arguments of `reduce`.
+- `as_windows`: rows, masks and op of `windowed_reduce`.
 - `as_pair_capacity`: capacity of the pairs of a join.
 - `as_quantile_arguments`: column and quantiles of `quantile`.
 - `as_ranks`: ranks of `select_rank`.
@@ -35,6 +40,13 @@ Types of arguments, checked:
 - `KeyedHow`: kinds of join that compare keys.
 - `Interpolation`: interpolations of `quantile`.
 - `KeySides`: key columns of two sides, and their valid rows.
+- `MaskedRows`: rows of `reduce`, and their masks.
+- `PieceCounts`: valid rows of each piece of `concatenate`.
+- `Reach`: rows of a window, and the offset of its end.
+- `ReducePlan`: static arguments of `reduce`.
+- `Transform`: function of blocks of rows.
+- `Window`: number of rows, concrete or traced, or None.
+- `WindowPlan`: static arguments of `windowed_reduce`.
 - `ScanArguments`: arguments of a scan except its segments.
 - `SegmentEncoding`: segments as head flags or as ids.
 - `SetOp`: kinds of set operation.
@@ -68,6 +80,7 @@ Rows that move:
 - `select_rows`: rows that a mask flags, and their number.
 - `stack_columns`: valid rows of `a`, then those of `b`, then padding.
 - `where_rows`: each row from one of two pytrees, by a flag.
+- `pack_pieces`: valid rows of pieces, then zeros.
 
 Scans of one shard:
 
@@ -93,6 +106,17 @@ Reductions of one shard:
 - `reduce_on_one_device`: `segment_reduce` of checked arguments.
 - `reduce_rows`: segments reduced, on one device or over shards.
 - `root_of`: standard deviation of a variance.
+- `BlockParts`: partial results by the name of their reduction.
+- `reduce_block_parts`: partial results, without their leading axis.
+- `reduce_in_passes`: `reduce` of checked arguments, on one device or over shards.
+- `masks_of`: a mask, or None, for each leaf.
+
+Windows of one shard:
+
+- `RowSequence`: rows of all shards as one sequence, seen from one shard.
+- `as_windowed`: results, with zeros in the padding.
+- `over_short_windows`: windows read row by row.
+- `over_windows`: windows combined from two scans.
 - `rows_of_segments`: entry of a table for the segment of each row.
 - `scatter`: rows reduced by segment id.
 
@@ -121,8 +145,10 @@ from ._asof_rule import (
     is_nan_word,
     split_words,
 )
+from ._blockwise import BlockParts, reduce_block_parts
 from ._bucket import as_bucket_ids, group_by_bucket
 from ._compact import as_masked_rows, select_rows
+from ._concatenate import PieceCounts, as_pieces, pack_pieces
 from ._direct_index import can_index, ranges_of, reduce_indexed, take_indexed
 from ._factorize import factorize_columns, keys_of_groups
 from ._histogram import as_digit_arguments, as_histogram_arguments, count_digits, count_rows
@@ -134,6 +160,7 @@ from ._operator_scan import scan_by_operator, where_rows
 from ._quantile import Interpolation, as_quantile_arguments, interpolated, quantile_dtype
 from ._quantile_ranks import quantile_positions
 from ._radix_sort import argsort_columns
+from ._reduce import as_reduce_plan, as_rows_to_reduce
 from ._reduce_by_key import (
     LEAST_INDEXED_ROWS,
     as_reduction,
@@ -143,6 +170,7 @@ from ._reduce_by_key import (
     reduce_numbered,
     segments_of,
 )
+from ._reduce_passes import MaskedRows, ReducePlan, Transform, masks_of, reduce_in_passes
 from ._runs import KeyRuns, find_runs, runs_of_words
 from ._searchsorted import as_search, check_same_columns
 from ._segment_ops import REDUCTIONS, Segments, as_averaged, as_summed, quotient, root_of
@@ -161,11 +189,14 @@ from ._select_rank import as_ranks
 from ._sets import SetOp, most_keys
 from ._sides import KeySides, as_key_sides, check_rows_of_sides, stack_columns
 from ._unique import unique_columns_of
+from ._windowed_reduce import Window, as_reach, as_windowed, as_windows
+from ._windows import Reach, RowSequence, WindowPlan, over_short_windows, over_windows
 
 __all__ = [
     "LEAST_INDEXED_ROWS",
     "REDUCTIONS",
     "AsofRule",
+    "BlockParts",
     "Candidate",
     "Direction",
     "Found",
@@ -174,11 +205,19 @@ __all__ = [
     "KeyRuns",
     "KeySides",
     "KeyedHow",
+    "MaskedRows",
     "OneDevice",
+    "PieceCounts",
+    "Reach",
+    "ReducePlan",
+    "RowSequence",
     "ScanArguments",
     "SegmentEncoding",
     "Segments",
     "SetOp",
+    "Transform",
+    "Window",
+    "WindowPlan",
     "argsort_columns",
     "as_asof",
     "as_averaged",
@@ -188,9 +227,13 @@ __all__ = [
     "as_key_sides",
     "as_masked_rows",
     "as_pair_capacity",
+    "as_pieces",
     "as_quantile_arguments",
     "as_ranks",
+    "as_reach",
+    "as_reduce_plan",
     "as_reduction",
+    "as_rows_to_reduce",
     "as_scan",
     "as_search",
     "as_segment_arguments",
@@ -198,6 +241,8 @@ __all__ = [
     "as_segments",
     "as_sides",
     "as_summed",
+    "as_windowed",
+    "as_windows",
     "can_index",
     "check_merged_rows",
     "check_rows_of_sides",
@@ -216,16 +261,22 @@ __all__ = [
     "is_member",
     "is_nan_word",
     "keys_of_groups",
+    "masks_of",
     "match_sides",
     "most_keys",
     "of_runs",
+    "over_short_windows",
+    "over_windows",
+    "pack_pieces",
     "pairs_of_sides",
     "put_initial_first",
     "quantile_dtype",
     "quantile_positions",
     "quotient",
     "ranges_of",
+    "reduce_block_parts",
     "reduce_columns",
+    "reduce_in_passes",
     "reduce_indexed",
     "reduce_numbered",
     "reduce_on_one_device",

@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Each row's window of rows of whole arrays reduced to one."""
+
+import functools
+from typing import Any
+
+import jax
+
+from ..shardings._compat import MeshLike
+from . import local
+from ._over_mesh import RowMesh, ValidRows, as_row_mesh
+from .collective._windowed_reduce import window_shards
+from .contract._typing import ArrayLike, Integer, PyTree
+from .local import Windowed
+from .local.parts import Reach, Window, WindowPlan, as_reach, as_windows
+
+
+def windowed_reduce(
+    x: PyTree,
+    window: Window,
+    op: str,
+    mesh: MeshLike | None = None,
+    *,
+    offset: int | Integer[ArrayLike, ""] = 0,
+    where: PyTree | None = None,
+    num_valid: int | Integer[ArrayLike, ""] | None = None,
+    ddof: int = 0,
+    axis: str | tuple[str, ...] | None = None,
+) -> Windowed:
+    """Reduces the window of rows of each row, on one device or over a mesh.
+
+    Args:
+        x: array of shape `(rows, ...)`, or a pytree of them.
+        window: the rows of a window, the row itself the last of them. None for all rows up to the
+            row. At most 16 given as a Python integer are part of the program; all larger windows,
+            and those given as an array, share one program.
+        op: "sum", "prod", "min", "max", "count", "mean", "var" or "std". Static.
+        mesh: the mesh that the rows are spread over; one device if left out.
+        offset: how many rows after its own row a window ends; before it, if negative.
+        where: a flag for each row, bool of shape `(rows,)`: rows without one are left out of all
+            windows. Or a pytree of these, and of None, that is a prefix of `x`.
+        num_valid: the rows that count, from the front; all of them if left out.
+        ddof: what the number of rows is lessened by in the divisor of "var" and "std". Static.
+        axis: mesh axis or axes that the rows lie along; all axes of the mesh if left out.
+
+    Returns:
+        `Windowed(values, counts)`: for each array of `x` one of the same shape, and the number of
+        rows that each window holds. A window reaches no further than the rows that count. If it
+        holds none, its value is the identity element of `op`, or NaN for an average. Zeros fill
+        the rows that do not count.
+
+    Raises:
+        TypeError: `window` or `offset` is no integer, `where` is not bool, a dtype that `op` does
+            not take, or `mesh` is no mesh.
+        ValueError: lengths differ, `window` is negative, there is no such `op`, or `axis` names no
+            axis of the mesh.
+
+    Cost:
+        See `collective.windowed_reduce`.
+
+    Guarantees:
+        Deterministic; differentiable in `x` where the result is a float. Integers and extremes do
+        not depend on the mesh. A value has no part in a window that it does not lie in.
+
+    Example:
+        >>> import jax.numpy as jnp
+        >>> from jaxframes import primitives, shardings
+        >>> x = jnp.array([5, 1, 4, 2, 8])
+        >>> sums = primitives.windowed_reduce(x, 3, "sum", shardings.make_mesh(1))
+        >>> sums.values.tolist(), sums.counts.tolist()
+        ([5, 6, 10, 7, 14], [1, 2, 3, 3, 3])
+    """
+    caller = "windowed_reduce"
+    row_mesh = as_row_mesh(mesh, axis, caller)
+    if row_mesh is None:
+        return local.windowed_reduce(
+            x, window, op, offset=offset, where=where, num_valid=num_valid, ddof=ddof
+        )
+    rows, where, plan = as_windows(caller, x, window, op, offset, where, ddof)
+    num_rows = jax.tree.leaves(rows)[0].shape[0]
+    if not num_rows:
+        # XLA compiles no program over a mesh whose arguments are all empty.
+        return local.windowed_reduce(rows, window, op, where=where, ddof=ddof)
+    reach = as_reach(window, offset, row_mesh.shard_rows(num_rows) * row_mesh.num_shards, caller)
+    valid = row_mesh.valid_rows(num_valid, num_rows, caller)
+    placed = row_mesh.place((rows, where))
+    return _window_on_mesh(*placed, reach, valid, row_mesh, num_rows, plan)
+
+
+@functools.partial(jax.jit, static_argnums=(4, 5, 6))
+def _window_on_mesh(
+    rows: Any,
+    where: Any,
+    reach: Reach,
+    valid: ValidRows | None,
+    row_mesh: RowMesh,
+    num_rows: int,
+    plan: WindowPlan,
+) -> Windowed:
+    def of_shard(rows: Any, where: Any, reach: Reach, valid: ValidRows | None) -> Windowed:
+        num_valid = row_mesh.num_valid(num_rows, valid)
+        return window_shards(rows, where, reach, num_valid, plan, row_mesh.axes)
+
+    results = row_mesh.map(of_shard, rows, where, replicated=(reach, valid))
+    return row_mesh.trim(results, num_rows)

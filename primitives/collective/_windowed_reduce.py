@@ -1,0 +1,178 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Each row's window of rows, which may lie on other shards, reduced to one."""
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+from ..contract._arguments import as_num_valid
+from ..contract._take import take_rows
+from ..contract._typing import Array, ArrayLike, Integer, PyTree
+from ..local import Windowed
+from ..local.parts import (
+    Reach,
+    RowSequence,
+    Window,
+    WindowPlan,
+    as_reach,
+    as_windowed,
+    as_windows,
+    masks_of,
+    over_short_windows,
+    over_windows,
+)
+from ._axis import AxisName, as_shards, num_shards_on
+from ._gather_rows import gather_rows
+from ._scan import inclusive_scan
+from ._segmented_scan import segmented_scan
+
+
+def windowed_reduce(
+    x: PyTree,
+    window: Window,
+    op: str,
+    *,
+    axis_name: AxisName,
+    offset: int | Integer[ArrayLike, ""] = 0,
+    where: PyTree | None = None,
+    num_valid: int | Integer[ArrayLike, ""] | None = None,
+    ddof: int = 0,
+) -> Windowed:
+    """Reduces the window of rows of each row, over the ends of shards.
+
+    The rows are those of shard 0, then those of shard 1, and so on. A window may cross any number
+    of shards; shards without rows are passed over.
+
+    Args:
+        x: this shard's rows, an array of shape `(rows, ...)` or a pytree of them.
+        window: the rows of a window, the row itself the last of them; see `local.windowed_reduce`.
+        op: "sum", "prod", "min", "max", "count", "mean", "var" or "std". Static.
+        axis_name: mesh axis, or tuple of axes, that the rows lie along.
+        offset: how many rows after its own row a window ends; before it, if negative.
+        where: a flag for each row, bool of shape `(rows,)`: rows without one are left out of all
+            windows. Or a pytree of these, and of None, that is a prefix of `x`.
+        num_valid: the rows of this shard that count, from the front; all of them if left out.
+        ddof: what the number of rows is lessened by in the divisor of "var" and "std". Static.
+
+    Returns:
+        `Windowed(values, counts)` of this shard's rows; see `local.windowed_reduce`.
+
+    Raises:
+        TypeError: `window` or `offset` is no integer, `where` is not bool, or a dtype that `op`
+            does not take.
+        ValueError: lengths differ, `window` is negative, there is no such `op`, or `axis_name` is
+            no axis of the enclosing `shard_map`.
+
+    Cost:
+        Work as for `local.windowed_reduce`. Communication: a short window takes one `all_gather` of
+        the last `window - 1` rows of each shard. Others take that of their scans, and one
+        `gather_rows` of those where windows begin, and where they end if `offset` is not zero.
+
+    Guarantees:
+        As for `local.windowed_reduce`; integers and extremes do not depend on the mesh.
+
+    Example:
+        Two shards, `window=3`, "sum":
+
+            shard 0   x [5 1 4]
+            shard 1   x [2 8 _]   num_valid 2
+            ->
+            shard 0   values [5  6 10]   counts [1 2 3]
+            shard 1   values [7 14  0]   counts [3 3 0]
+    """
+    caller = "windowed_reduce"
+    num_shards = num_shards_on(axis_name, caller)
+    rows, where, plan = as_windows(caller, x, window, op, offset, where, ddof)
+    num_rows = jax.tree.leaves(rows)[0].shape[0]
+    reach = as_reach(window, offset, num_rows * num_shards, caller)
+    valid = as_num_valid(num_valid, num_rows, caller)
+    return window_shards(rows, where, reach, valid, plan, axis_name)
+
+
+def window_shards(
+    rows: Any, where: Any, reach: Reach, num_valid: Array, plan: WindowPlan, axis_name: AxisName
+) -> Windowed:
+    """The windows of checked arguments."""
+    rows, where, num_valid = as_shards((rows, where, num_valid), axis_name)
+    leaves, tree = jax.tree.flatten(rows)
+    masks = masks_of(where, rows, "windowed_reduce")
+    num_rows = leaves[0].shape[0]
+    dtype = reach.width.dtype
+    # The rows of all shards before each one, and before the end of each one.
+    ends = jnp.cumsum(jax.lax.all_gather(num_valid, axis_name).astype(dtype))
+    shard = jax.lax.axis_index(axis_name)
+    first = ends[shard] - num_valid.astype(dtype)
+    positions = first + jax.lax.iota(dtype, num_rows)
+    if plan.width is not None:
+        before = _halo(leaves, masks, ends, first, num_valid, plan.width - 1, axis_name)
+        counts = jnp.minimum(positions + 1, plan.width)
+        values, all_counts = over_short_windows(leaves, masks, before, counts, plan)
+        return as_windowed(values, all_counts, num_valid, tree)
+
+    def scan(rows: Any, op: Any, head_flags: Array | None, reverse: bool) -> Any:
+        settings = {"axis_name": axis_name, "reverse": reverse, "num_valid": num_valid}
+        if head_flags is None:
+            return inclusive_scan(rows, op, **settings)
+        return segmented_scan(rows, op, head_flags=head_flags, **settings)
+
+    def take(rows: Any, positions: Array) -> Any:
+        wanted = jnp.clip(positions, 0, jnp.maximum(ends[-1] - 1, 0))
+        return gather_rows(
+            rows, _global_ids(wanted, ends, num_rows), axis_name=axis_name, num_valid=num_valid
+        )
+
+    sequence = RowSequence(positions, ends[-1], None, scan, take)
+    values, all_counts = over_windows(leaves, masks, reach, sequence, plan)
+    return as_windowed(values, all_counts, num_valid, tree)
+
+
+def _owners(positions: Array, ends: Array) -> Array:
+    """The shard of each position in the sequence of all rows."""
+    owners = jnp.searchsorted(ends, positions, side="right", method="scan_unrolled")
+    return jnp.minimum(owners.astype(jnp.int32), ends.shape[0] - 1)
+
+
+def _starts(ends: Array) -> Array:
+    return jnp.concatenate([jnp.zeros_like(ends[:1]), ends[:-1]])
+
+
+def _global_ids(positions: Array, ends: Array, num_rows: int) -> Array:
+    """The ids of rows that are named by their positions in the sequence of all rows."""
+    owners = _owners(positions, ends)
+    return positions - _starts(ends)[owners] + owners.astype(positions.dtype) * num_rows
+
+
+def _halo(
+    leaves: list[Array],
+    masks: list[Array | None],
+    ends: Array,
+    first: Array,
+    num_valid: Array,
+    size: int,
+    axis_name: AxisName,
+) -> tuple[list[Array], list[Array | None], Array]:
+    """The rows before this shard's first one, and a flag for each whether there is one.
+
+    Each shard sends its last `size` rows to all: those of this halo that are not the neighbour's
+    lie further back, on shards with fewer rows than that between.
+    """
+    rows = leaves, masks
+    if not leaves[0].shape[0] or not size:
+        empty = jax.tree.map(
+            lambda leaf: jnp.zeros((size, *leaf.shape[1:]), leaf.dtype), (leaves, masks)
+        )
+        return *empty, jnp.zeros(size, jnp.bool_)
+    slots = jax.lax.iota(jnp.int32, size)
+    last_rows = jnp.maximum(num_valid - size + slots, 0)
+    tails = jax.tree.map(
+        lambda leaf: jax.lax.all_gather(take_rows(leaf, last_rows, is_unique=False), axis_name),
+        rows,
+    )
+    positions = first - size + slots.astype(first.dtype)
+    is_row = positions >= 0
+    owners = _owners(jnp.maximum(positions, 0), ends)
+    # A tail ends with the last row of its shard.
+    in_tail = jnp.clip(positions - (ends[owners] - size), 0, size - 1).astype(jnp.int32)
+    halo = jax.tree.map(lambda leaf: leaf[owners, in_tail], tails)
+    return *halo, is_row

@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Rows reduced block by block: each block stays in a core's cache until it is added up."""
+
+import functools
+from collections.abc import Callable
+from typing import Any, TypeAlias
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from ..contract._typing import Array
+
+# Blocks are larger where the start of a step takes as long as many rows do.
+BLOCK_ROWS = 1 << 17
+LEAST_BLOCK = CPU_BLOCK_ROWS = 1 << 14
+# A reduction without a mask combines so many rows in each of so many lanes.
+LANE_ROWS, NUM_LANES = 16, 1024
+LANES_ROWS = LANE_ROWS * NUM_LANES
+
+# Arrays by the name of the reduction of their leading axis, then by a number.
+BlockParts: TypeAlias = dict[str, dict[int, Array]]
+
+COMBINE: dict[str, Callable[[Array, Array], Array]] = {
+    "sum": jnp.add,
+    "prod": jnp.multiply,
+    "min": jnp.minimum,
+    "max": jnp.maximum,
+    "any": jnp.logical_or,
+    "all": jnp.logical_and,
+}
+REDUCE: dict[str, Callable[[Array], Array]] = {
+    "count": lambda x: jnp.sum(x, axis=0, dtype=x.dtype),
+    "sum": lambda x: jnp.sum(x, axis=0, dtype=x.dtype),
+    "prod": lambda x: jnp.prod(x, axis=0, dtype=x.dtype),
+    "min": lambda x: jnp.min(x, axis=0),
+    "max": lambda x: jnp.max(x, axis=0),
+    "any": lambda x: jnp.any(x, axis=0),
+    "all": lambda x: jnp.all(x, axis=0),
+}
+
+
+def identity_of_reduction(name: str, dtype: Any) -> Any:
+    """The identity element of a reduction for a dtype."""
+    dtype = np.dtype(dtype)
+    if name in ("sum", "prod", "any", "all"):
+        return dtype.type(name in ("prod", "all"))
+    if dtype == np.bool_:
+        return np.bool_(name == "min")
+    if jnp.issubdtype(dtype, jnp.inexact):
+        return dtype.type(np.inf if name == "min" else -np.inf)
+    limits = jnp.iinfo(dtype)
+    return dtype.type(limits.max if name == "min" else limits.min)
+
+
+def reduce_block_parts(parts: BlockParts) -> BlockParts:
+    """Reduces the leading axis of every array."""
+    return {
+        name: {number: REDUCE[name](array) for number, array in arrays.items()}
+        for name, arrays in parts.items()
+    }
+
+
+def reduce_blocks(parts_of: Callable[[Any, Array], BlockParts], rows: Any) -> BlockParts:
+    """Reduces what a function makes of the rows, without writing it down.
+
+    Args:
+        parts_of: takes a block of the rows and the ids of its rows, int32, and returns arrays with
+            a row for each of them, by the name of their reduction.
+        rows: a pytree of arrays with the same leading axis of at least one row.
+
+    Returns:
+        The parts, each without its leading axis.
+    """
+    num_rows = jax.tree.leaves(rows)[0].shape[0]
+    on_cpu, elsewhere = (_block_rows(num_rows, most) for most in (CPU_BLOCK_ROWS, BLOCK_ROWS))
+    reduce = functools.partial(_reduce_in_blocks, parts_of)
+    if on_cpu == elsewhere:
+        return reduce(rows, block=on_cpu)
+    return jax.lax.platform_dependent(
+        rows,
+        cpu=functools.partial(reduce, block=on_cpu),
+        default=functools.partial(reduce, block=elsewhere),
+    )
+
+
+def _reduce_in_blocks(
+    parts_of: Callable[[Any, Array], BlockParts], rows: Any, *, block: int
+) -> BlockParts:
+    num_rows = jax.tree.leaves(rows)[0].shape[0]
+    in_block = np.arange(block, dtype=np.int32)
+
+    def of_block(rows: Any, start: Any) -> BlockParts:
+        return reduce_block_parts(parts_of(rows, in_block + start))
+
+    if num_rows == block:
+        return of_block(rows, np.int32(0))
+    blocks = jax.tree.map(lambda leaf: leaf.reshape(-1, block, *leaf.shape[1:]), rows)
+    starts = jnp.arange(num_rows // block, dtype=jnp.int32) * np.int32(block)
+    # The results of the blocks are added up as a tree: a running sum would round at each block.
+    return reduce_block_parts(jax.lax.map(lambda one: of_block(*one), (blocks, starts)))
+
+
+def _block_rows(num_rows: int, most: int) -> int:
+    """Rows of a block: a power of two that divides all rows, or all of them."""
+    if num_rows <= 2 * most:
+        return num_rows
+    block = min(num_rows & -num_rows, most)
+    return block if block >= LEAST_BLOCK else num_rows
+
+
+def has_whole_lanes(num_rows: int) -> bool:
+    """Whether `reduce_lanes` takes so many rows, and pays for them."""
+    return num_rows >= 2 * BLOCK_ROWS and num_rows % LANES_ROWS == 0
+
+
+def reduce_lanes(name: str, x: Array, num_valid: Array, dtype: Any) -> Array:
+    """The sum, minimum or maximum of the first rows of a column, calculated in a dtype.
+
+    No row has a flag: one block alone holds both rows that count and rows that do not. The result
+    is NaN if a row that counts is.
+    """
+    blocks = x.reshape(-1, LANE_ROWS, NUM_LANES)
+    num_blocks, identity = blocks.shape[0], identity_of_reduction(name, dtype)
+    whole = num_valid // np.int32(LANES_ROWS)
+    # XLA writes down a value that is used twice, so each is cast where it is used.
+    lanes = [blocks[:, row].astype(dtype) for row in range(LANE_ROWS)]
+    while len(lanes) > 1:
+        lanes = [COMBINE[name](*two) for two in zip(lanes[::2], lanes[1::2], strict=True)]
+    block = jax.lax.broadcasted_iota(jnp.int32, lanes[0].shape, 0)
+    partial = jnp.where(block < whole, lanes[0], identity)
+    # The rows after the last whole block.
+    last = jnp.minimum(whole, np.int32(num_blocks - 1))
+    rest = jax.lax.dynamic_index_in_dim(blocks, last, keepdims=False).astype(dtype)
+    in_block = np.arange(LANES_ROWS, dtype=np.int32).reshape(LANE_ROWS, NUM_LANES)
+    rest = jnp.where(in_block < num_valid % np.int32(LANES_ROWS), rest, identity)
+    # One reduction for both: the start of another takes a while.
+    both = jnp.concatenate([partial, rest]).ravel()
+    if name == "sum" or not jnp.issubdtype(both.dtype, jnp.floating):
+        return REDUCE[name](both)
+    # Whether XLA finds a NaN among many values depends on the platform and on their number, and
+    # the derivative of a maximum that is NaN would be NaN for every row.
+    is_nan = jnp.isnan(both)
+    result = REDUCE[name](jnp.where(is_nan, identity, both))
+    return jnp.where(jnp.any(is_nan), both.dtype.type(np.nan), result)

@@ -1,0 +1,216 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`windowed_reduce` on one device and over a mesh, against NumPy window by window."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import oracles
+import pytest
+from jaxframes import primitives
+from jaxframes.primitives import collective, local
+from jaxframes.primitives.local._windows import WINDOW_OPS
+from on_shards import mesh_of, noting, on_shards, row_counts, valid_rows
+
+NUM_ROWS = 23
+REACHES = ((1, 0), (5, 0), (17, 0), (40, 0), (5, 2), (5, -3), (7, 30), (7, -30), (0, 0), (30, 4))
+
+
+def windows_of(x, window, op, *, offset=0, mask=None, num_valid=None, ddof=0):
+    """The value and the count of each window; zeros for rows that do not count."""
+    num_rows = len(x) if num_valid is None else num_valid
+    mask = np.ones(len(x), bool) if mask is None else mask
+    values, counts = [], []
+    for row in range(len(x)):
+        last = row + offset
+        first = 0 if window is None else max(last - window + 1, 0)
+        rows = np.arange(first, min(last + 1, num_rows))
+        is_inside = np.zeros(len(x), bool)
+        is_inside[rows] = mask[rows]
+        ids = np.where(is_inside, 0, -1)
+        value = oracles.segment_reduce(x, ids, 1, op, ddof=ddof)[0]
+        values.append(value if row < num_rows else np.zeros_like(value))
+        counts.append(is_inside.sum() if row < num_rows else 0)
+    return np.array(values), np.array(counts)
+
+
+def assert_windows(actual, x, window, op, **settings):
+    values, counts = windows_of(x, window, op, **settings)
+    np.testing.assert_array_equal(actual.counts, counts)
+    assert actual.counts.dtype == np.int32
+    if op == "count":
+        np.testing.assert_array_equal(actual.values, counts)
+        return
+    precision = 64 * max(jnp.finfo(x.dtype).eps if oracles.is_float(x.dtype) else 0, 1e-16)
+    np.testing.assert_allclose(
+        np.asarray(actual.values, float), np.asarray(values, float), rtol=precision, atol=precision
+    )
+
+
+@pytest.mark.parametrize("op", WINDOW_OPS)
+def test_matches_numpy(op):
+    rng = np.random.default_rng(0)
+    x, mask = rng.normal(size=NUM_ROWS), rng.random(NUM_ROWS) < 0.7
+
+    def call(x, window, offset, mask, num_valid):
+        settings = {"offset": offset, "where": mask, "num_valid": num_valid, "ddof": 1}
+        return local.windowed_reduce(x, window, op, **settings)
+
+    call = jax.jit(call)
+    for window, offset in REACHES:
+        for num_valid in (NUM_ROWS, 14):
+            for flags in (mask, None):
+                actual = call(x, np.int32(window), np.int32(offset), flags, np.int32(num_valid))
+                with noting((window, offset, num_valid, flags is None)):
+                    settings = {"offset": offset, "mask": flags, "num_valid": num_valid}
+                    assert_windows(actual, x, window, op, ddof=1, **settings)
+
+
+@pytest.mark.parametrize("mesh_size", [None, 3])
+@pytest.mark.parametrize("op", ["sum", "min", "count"])
+def test_short_windows_are_read_row_by_row(op, mesh_size):
+    mesh = None if mesh_size is None else mesh_of(mesh_size)
+    rng = np.random.default_rng(0)
+    x, mask = rng.integers(-9, 9, NUM_ROWS), rng.random(NUM_ROWS) < 0.7
+    # On three shards of eight rows the longest one begins two shards before its end.
+    cases = ((1, None, 23), (3, mask, 15), (16, mask, 23), (16, None, 3), (20, None, 23))
+    for window, flags, num_valid in cases:
+        actual = primitives.windowed_reduce(
+            x, window, op, mesh, where=flags, num_valid=np.int32(num_valid)
+        )
+        with noting((window, num_valid)):
+            assert_windows(actual, x, window, op, mask=flags, num_valid=num_valid)
+
+
+@pytest.mark.parametrize("op", ["max", "var"])
+def test_windows_longer_than_a_shard(op):
+    mesh = mesh_of(3)
+    rng = np.random.default_rng(0)
+    x, mask = rng.normal(size=NUM_ROWS), rng.random(NUM_ROWS) < 0.7
+    call = jax.jit(
+        lambda x, window, offset: primitives.windowed_reduce(
+            x, window, op, mesh, offset=offset, where=mask, num_valid=20
+        )
+    )
+    for window, offset in REACHES:
+        actual = call(x, np.int32(window), np.int32(offset))
+        with noting((window, offset)):
+            assert_windows(actual, x, window, op, offset=offset, mask=mask, num_valid=20)
+
+
+@pytest.mark.parametrize("window", [4, np.int32(4), None])
+def test_shards_with_few_rows_or_none(window):
+    num_shards, num_rows = 3, 4
+    x = np.arange(1, num_shards * num_rows + 1, dtype=np.int32).reshape(num_shards, num_rows)
+    call = on_shards(
+        lambda x, num_valid: collective.windowed_reduce(
+            x, window, "sum", axis_name="rows", num_valid=num_valid
+        ),
+        num_shards,
+    )
+    for name, counts in row_counts(num_shards, num_rows).items():
+        actual = call(x, counts)
+        sequence = valid_rows(x, counts)
+        if not len(sequence):
+            continue
+        values, in_windows = windows_of(sequence, None if window is None else int(window), "sum")
+        with noting(name):
+            assert valid_rows(np.asarray(actual.values), counts).tolist() == values.tolist()
+            assert valid_rows(np.asarray(actual.counts), counts).tolist() == in_windows.tolist()
+
+
+@pytest.mark.parametrize("dtype", ["bool", "int8", "uint32", "bfloat16", "float32"])
+def test_dtypes(dtype):
+    x = (np.arange(NUM_ROWS) % 3).astype(jnp.dtype(dtype))
+    for op in ("sum", "max", "mean"):
+        for window in (3, np.int32(3)):
+            actual = local.windowed_reduce(x, window, op)
+            is_float = oracles.is_float(x.dtype)
+            expected = x.dtype if op != "mean" or is_float else np.dtype(float)
+            assert actual.values.dtype == (np.int32 if (op, dtype) == ("sum", "bool") else expected)
+            assert_windows(actual, x, 3, op)
+
+
+def test_what_is_not_finite_stays_in_its_windows():
+    x = np.array([1, 2, np.nan, 3, np.inf, 4, 5, 6.0])
+    for window in (2, np.int32(2)):
+        sums = local.windowed_reduce(x, window, "sum").values
+        np.testing.assert_array_equal(sums, [1, 3, np.nan, np.nan, np.inf, np.inf, 9, 11])
+        least = local.windowed_reduce(x, window, "min").values
+        np.testing.assert_array_equal(least, [1, 1, np.nan, np.nan, 3, 4, 4, 5])
+    variances = local.windowed_reduce(x, np.int32(2), "var").values
+    assert np.isnan(variances).tolist() == [False, False, True, True, True, True, False, False]
+
+
+def test_columns_with_masks_of_their_own():
+    rng = np.random.default_rng(0)
+    x = {"a": rng.normal(size=(12, 2)), "b": rng.normal(size=12)}
+    mask = rng.random(12) < 0.5
+    for mesh in (None, mesh_of(3)):
+        actual = primitives.windowed_reduce(x, 3, "sum", mesh, where={"a": mask, "b": None})
+        for column in range(2):
+            one = primitives.Windowed(actual.values["a"][:, column], actual.counts["a"])
+            assert_windows(one, x["a"][:, column], 3, "sum", mask=mask)
+        assert_windows(
+            primitives.Windowed(actual.values["b"], actual.counts["b"]), x["b"], 3, "sum"
+        )
+
+
+@pytest.mark.parametrize("num_rows", [0, 1])
+def test_hardly_any_rows(num_rows):
+    x = np.full(num_rows, 2.5)
+    for mesh in (None, mesh_of(3)):
+        for window in (2, np.int32(2), None):
+            result = primitives.windowed_reduce(x, window, "mean", mesh)
+            assert result.values.tolist() == [2.5] * num_rows
+            assert result.counts.tolist() == [1] * num_rows
+
+
+def test_long_windows_share_a_program():
+    x = np.arange(8.0)
+    before = local._windowed_reduce._windowed_reduce._cache_size()
+    for window in (20, 30, 2**40):
+        local.windowed_reduce(x, window, "max")
+    assert local._windowed_reduce._windowed_reduce._cache_size() == before + 1
+
+
+@pytest.mark.usefixtures("x64_off")
+def test_without_x64():
+    x = np.arange(9, dtype=np.int32)
+    result = primitives.windowed_reduce(x, 4, "mean", mesh_of(2))
+    assert result.values.dtype == np.float32
+    assert_windows(result, x, 4, "mean")
+
+
+@pytest.mark.parametrize(
+    ("window", "op", "settings", "error", "message"),
+    [
+        (
+            3,
+            "median",
+            {},
+            ValueError,
+            "windowed_reduce: op must be one of 'sum', 'prod', 'min', 'max', 'count', 'mean', "
+            "'var', 'std', got 'median'.",
+        ),
+        (
+            -1,
+            "sum",
+            {},
+            ValueError,
+            "windowed_reduce: window must be at least 0, got -1.",
+        ),
+        (
+            jnp.ones(2, jnp.int32),
+            "sum",
+            {},
+            TypeError,
+            "windowed_reduce: window must be an integer scalar, got int32[2].",
+        ),
+    ],
+)
+@pytest.mark.checks_arguments
+def test_errors(window, op, settings, error, message):
+    for mesh in (None, mesh_of(2)):
+        with pytest.raises(error) as raised:
+            primitives.windowed_reduce(np.ones(3), window, op, mesh, **settings)
+        assert str(raised.value) == message
