@@ -48,7 +48,7 @@ def bytes_moved(operation: str, num_rows: int, key_bytes: int) -> int:
         # Read the keys, write their group ids; the table of distinct keys is not counted.
         "factorize": key_bytes + ROW_ID_BYTES,
         "factorize by first row": key_bytes + ROW_ID_BYTES,
-        # Read both sides, of which one is a tenth, and write flags or pairs.
+        # Read both sides, one a tenth as long, and write flags or pairs.
         "isin": key_bytes + key_bytes // 10 + 1,
         "join": key_bytes + key_bytes // 10 + 2 * ROW_ID_BYTES,
         # Each side has 0.32 rows for a pair.
@@ -115,9 +115,9 @@ def bytes_moved(operation: str, num_rows: int, key_bytes: int) -> int:
         "frame merge left": key_bytes + key_bytes // 10 + 2 * ROW_ID_BYTES + 2 * COLUMN_BYTES,
         # A hundredth of the rows: two columns read, one written.
         "frame apply rows": 3 * COLUMN_BYTES // 100,
-        # Each shard: sort, copy its rows to the others, merge what it received.
+        # Each shard: sort, copy its rows to the others, merge the received ones.
         "radix_sort over 8 devices": 5 * key_bytes + 2 * key_bytes + 2 * key_bytes,
-        # Each shard: sort pairs, fetch and add values, then send, sort and add what is left.
+        # Each shard: sort pairs, fetch and add values, then send, sort and add the partial sums.
         "reduce_by_key over 8 devices": 2
         * (key_bytes + (key_bytes + pair) + 2 * pair + (ROW_ID_BYTES + 2 * VALUE_BYTES)),
     }

@@ -20,15 +20,15 @@ extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
 exclude_patterns = ["_build", "demo"]
 html_theme = "furo"
 html_title = "jaxframes"
-# A built page is read from a folder as often as from a server: links name files.
+# Built pages are often read from a folder, so links name files.
 html_copy_source = False
 
 # Pages.
 myst_enable_extensions = ["colon_fence", "deflist", "dollarmath"]
 myst_heading_anchors = 3
 
-# Every code cell is run by every build, so what a page shows is what this version does. A cell
-# that raises fails the build. What XLA logs on a busy machine is no part of a page.
+# Every build runs every code cell, so pages show the results of this version. A cell that raises
+# fails the build. XLA's logs are not part of a page.
 nb_execution_mode = "force"
 nb_execution_raise_on_error = True
 nb_execution_show_tb = True
@@ -36,12 +36,12 @@ nb_execution_timeout = 600
 nb_output_stderr = "remove"
 os.environ.setdefault("JAX_PLATFORMS", "cpu")
 
-# Reference, from the docstrings. They say types in words, and shapes, which annotations that
-# are evaluated cannot.
+# Reference, from the docstrings. They describe types and shapes in words, because evaluated
+# annotations cannot.
 autodoc_typehints = "none"
 autodoc_member_order = "bysource"
 napoleon_numpy_docstring = False
-# `Returns` is prose here: Napoleon would take what stands before a colon for a type.
+# `Returns` is prose here: Napoleon would parse text before a colon as a type.
 napoleon_custom_sections = ["Returns", "Cost", "Guarantees", ("Attributes", "params_style")]
 default_role = "py:obj"
 nitpick_ignore = [
@@ -52,7 +52,7 @@ nitpick_ignore = [
 def draw_tables(
     app: Sphinx, what: str, name: str, obj: Any, options: Any, lines: list[str]
 ) -> None:
-    """Keeps an indented block behind a colon as it stands: the tables of several shards."""
+    """Keeps an indented block after a colon verbatim, such as the tables of several shards."""
     for i in range(len(lines) - 2):
         indent = len(lines[i]) - len(lines[i].lstrip())
         is_table = not lines[i + 1] and lines[i + 2].startswith(" " * (indent + 1))
@@ -63,11 +63,11 @@ def draw_tables(
 def leave_unlinked(
     app: Sphinx, env: Any, node: addnodes.pending_xref, content: nodes.Element
 ) -> nodes.Element | None:
-    """A single backtick links what has a page of its own, and is code where nothing has."""
+    """A single backtick is a link if its name has an entry, and code otherwise."""
     return content if node.get("reftype") == "obj" else None
 
 
 def setup(app: Sphinx) -> None:
-    """Registers the two hooks; tables are drawn before Napoleon reads the sections."""
+    """Registers the two hooks; tables are marked before Napoleon parses the sections."""
     app.connect("autodoc-process-docstring", draw_tables, priority=400)
     app.connect("missing-reference", leave_unlinked)

@@ -35,10 +35,10 @@ def compact(
         mask: a flag for each row, bool of shape `(rows,)`, of any length.
         rows: any pytree of arrays with the same leading axis; None for the ids of the rows alone.
         mesh: mesh of the rows; one device by default.
-        capacity: rows of the result. Static. Left out, an eager call returns the selected rows
+        capacity: rows of the result. Static. By default an eager call returns the selected rows
             exactly; a traced one has a capacity of all rows.
         num_valid: number of valid rows, at the front; all rows by default.
-        return_index: whether the ids of the rows come with them, int32.
+        return_index: also return the ids of the rows, int32.
         axis: mesh axis or axes of the rows; all axes of the mesh by default.
         transport: transport of the rows; see `collective.partition`.
 

@@ -29,15 +29,15 @@ from .local.parts import (
     take_indexed,
 )
 
-# A table of so many segments for each row is filled as fast as rows are hashed.
+# Up to this density a table of segments is filled as fast as rows are hashed.
 MOST_SEGMENTS_PER_ROW = 2
 LEAST_SEGMENTS = 32
-# Keys and sums are found in one pass where at most a quarter of a sample's rows bring a new key.
+# Keys and sums take one pass if at most a quarter of a sample's rows have a new key.
 # A capacity that suffices for most such keys is tried first.
 MOST_FEW_KEYS = 1 << 17
 SAMPLE_ROWS = 1 << 15
-# First rows of one group in so many rows are kept at first: room for all rows takes longer to fill
-# than few groups take to find.
+# The first attempt expects one group per this many rows: filling a capacity of all rows takes
+# longer than finding few groups.
 ROWS_OF_A_GROUP = 8
 
 

@@ -34,19 +34,20 @@ def factorize(
         keys: one array of shape `(rows,)`, or a tuple of them, most significant first; of any
             length. -0.0 equals 0.0, and all NaNs are equal.
         mesh: mesh of the rows; one device by default.
-        capacity: distinct keys of the result. Static. Left out, an eager call returns the distinct
+        capacity: distinct keys of the result. Static. By default an eager call returns the distinct
             keys and no more; a traced one has the number of rows as its capacity.
         sort: number the keys in their order, NaN last; else in the order of their first rows.
-        return_first: also the first row of each key.
+        return_first: also return the first row of each key.
         num_valid: number of valid rows, at the front; all rows by default.
         axis: mesh axis or axes of the rows; all axes of the mesh by default.
         transport: transport of the rows; see `collective.partition`.
 
     Returns:
-        `Factorized(group_ids, unique_keys, row_ids, count)`: the number of each row's key, -1 in
-        padding; the distinct keys by number, as those of their first rows; these rows, `None`
-        unless requested; and how many there are. The first `count` keys are meaningful, zeros stand
-        behind them. On a mesh all are sharded by rows if it divides their number.
+        `Factorized(group_ids, unique_keys, row_ids, count)`: the group id of each row, -1 in
+        padding; the distinct keys by group id, with the bits of their first rows; the ids of these
+        rows, `None` unless requested; and the number of keys. The first `count` keys are
+        meaningful, and padding is zero. On a mesh all are sharded by rows if it divides their
+        number.
 
     Raises:
         CapacityError: an eager call was given too small a capacity.
@@ -87,8 +88,8 @@ def factorize(
 
     (unique_columns, row_ids), count, group_ids = sized(caller, run, capacity, num_rows, row_mesh)
     if row_mesh is None:
-        # The keys are taken once it is known how many there are: to fill room for as many as rows
-        # would take longer than the rest.
+        # The keys are gathered after their number is known: filling a capacity of all rows would
+        # take longer than the rest.
         unique_columns = keys_of_groups(placed, row_ids, count)
     unique_keys = unique_columns if is_tuple else unique_columns[0]
     return Factorized(group_ids, unique_keys, row_ids if return_first else None, count)

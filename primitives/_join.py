@@ -67,10 +67,10 @@ def join(
             - `"cross"`: every left row with every right row, by left row, then right row. Keys are
               not compared, so those of the sides may differ in number and dtype.
 
-        capacity: most pairs of the result. Static. Left out, an eager call counts the
-            pairs first and returns these and no more; given a function, it has room for as many as
-            that makes of their number. A traced call must be given a number, except for semi and
-            anti joins (by default all left rows) and cross joins (by default all pairs of rows).
+        capacity: most pairs of the result. Static. By default an eager call counts the
+            pairs first and returns exactly these; a function computes the capacity from their
+            number. A traced call must be given a number, except for semi and anti joins (by default
+            all left rows) and cross joins (by default all pairs of rows).
         num_valid: numbers of valid rows of the left and the right side, at their fronts; all rows
             by default.
         axis: mesh axis or axes of the rows; all axes of the mesh by default.
@@ -92,10 +92,9 @@ def join(
 
     Cost:
         Work O(left_rows + right_rows + capacity) on CPU if the columns together fit one word of 64
-        bits; otherwise that of a sort of both sides. An eager left or inner join on one device
-        whose right side has distinct integers that are close together, and a right join whose left
-        side has, looks rows up in a table of them, wherever it runs. Communication: that of
-        `collective.join`.
+        bits; otherwise that of a sort of both sides. An eager left or inner join on one device uses
+        a direct-address table if the right keys are distinct integers in a dense range, on every
+        platform; a right join does so for its left keys. Communication: that of `collective.join`.
 
     Guarantees:
         Deterministic; the same whatever the mesh. Values that are gathered by the ids are

@@ -31,18 +31,18 @@ def partition(
     Args:
         rows: any pytree of arrays with the same leading axis, of any length.
         destination: shard of each row, shape `(rows,)`, integers. A row with a destination outside
-            `[0, num_shards)` is sent nowhere.
+            `[0, num_shards)` is dropped.
         mesh: mesh of the rows.
-        capacity: most rows of each shard. Static. Left out, an eager call counts first and gives
-            every shard the capacity of the fullest; a traced one gives each shard as much as it
-            sends.
+        capacity: most rows of each shard. Static. By default an eager call counts first and gives
+            every shard the capacity of the fullest; a traced one uses the number of rows that a
+            shard sends.
         axis: mesh axis or axes of the rows; all axes of the mesh by default.
         transport: transport of the rows; see `collective.partition`.
 
     Returns:
         `Partitioned(rows, count)`: rows of length `num_shards x capacity`, sharded by rows, and the
-        number of rows sent to each shard, int32 of shape `(num_shards,)`. What shard `s` received
-        stands from row `s x capacity` on, in the order of the rows; padding is zero.
+        number of rows sent to each shard, int32 of shape `(num_shards,)`. The rows that shard `s`
+        received start at row `s x capacity`, in the order of the rows; padding is zero.
 
     Raises:
         CapacityError: an eager call was given too small a capacity.

@@ -42,7 +42,7 @@ def reduce_by_key(
             "var", "std", "first", "last", "any" or "all". One for all leaves of `values`, or a
             pytree of them of the same structure. Static.
         mesh: mesh of the rows; one device by default.
-        capacity: distinct keys of the result. Static. Left out, an eager call returns one row for
+        capacity: distinct keys of the result. Static. By default an eager call returns one row for
             each distinct key and no more; a traced one has the number of rows as its capacity. A
             function of the number of distinct keys rounds the capacity of an eager call up, so
             that results of nearby lengths share compiled programs.

@@ -31,7 +31,7 @@ def run_length_encode(
         keys: one array of shape `(rows,)`, or a tuple of them; in any order, of any length. Keys
             are equal as in `radix_sort`: -0.0 equals 0.0, and all NaNs are equal.
         mesh: mesh of the rows; one device by default.
-        capacity: runs of the result. Static. Left out, an eager call returns the runs and no more;
+        capacity: runs of the result. Static. By default an eager call returns the runs and no more;
             a traced one has the number of rows as its capacity.
         num_valid: number of valid rows, at the front; all rows by default.
         axis: mesh axis or axes of the rows; all axes of the mesh by default.

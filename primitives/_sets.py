@@ -33,7 +33,7 @@ def set_union(
             Keys are equal as in `radix_sort`: -0.0 equals 0.0, and all NaNs are equal.
         b: the same number of columns, of the same dtypes, each of shape `(b_rows,)`.
         mesh: mesh of the rows; one device by default.
-        capacity: keys of the result. Static. Left out, an eager call returns the keys and no more;
+        capacity: keys of the result. Static. By default an eager call returns the keys and no more;
             a traced one uses a capacity that always suffices.
         num_valid: numbers of valid rows of `a` and of `b`, at their fronts; all rows by default.
         axis: mesh axis or axes of the rows; all axes of the mesh by default.
@@ -86,7 +86,7 @@ def set_intersection(
             Keys are equal as in `radix_sort`: -0.0 equals 0.0, and all NaNs are equal.
         b: the same number of columns, of the same dtypes, each of shape `(b_rows,)`.
         mesh: mesh of the rows; one device by default.
-        capacity: keys of the result. Static. Left out, an eager call returns the keys and no more;
+        capacity: keys of the result. Static. By default an eager call returns the keys and no more;
             a traced one uses a capacity that always suffices.
         num_valid: numbers of valid rows of `a` and of `b`, at their fronts; all rows by default.
         axis: mesh axis or axes of the rows; all axes of the mesh by default.
@@ -139,7 +139,7 @@ def set_difference(
             Keys are equal as in `radix_sort`: -0.0 equals 0.0, and all NaNs are equal.
         b: the same number of columns, of the same dtypes, each of shape `(b_rows,)`.
         mesh: mesh of the rows; one device by default.
-        capacity: keys of the result. Static. Left out, an eager call returns the keys and no more;
+        capacity: keys of the result. Static. By default an eager call returns the keys and no more;
             a traced one uses a capacity that always suffices.
         num_valid: numbers of valid rows of `a` and of `b`, at their fronts; all rows by default.
         axis: mesh axis or axes of the rows; all axes of the mesh by default.

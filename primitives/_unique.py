@@ -34,7 +34,7 @@ def unique(
         keys: one array of shape `(rows,)`, or a tuple of them, most significant first; of any
             length. Keys are equal as in `radix_sort`: -0.0 equals 0.0, and all NaNs are equal.
         mesh: mesh of the rows; one device by default.
-        capacity: distinct keys of the result. Static. Left out, an eager call returns the distinct
+        capacity: distinct keys of the result. Static. By default an eager call returns the distinct
             keys and no more; a traced one has the number of rows as its capacity.
         return_index: also return the first row of each key.
         return_inverse: also return, for each row, the position of its key among the distinct ones.

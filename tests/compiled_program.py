@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The text of a compiled XLA program, read for what it executes."""
+"""Parses the text of a compiled XLA program for its operations."""
 
 import functools
 import math

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Collectives run on rows that the host holds as `[shards, rows, ...]`, and what they must give.
+"""Runs collectives on host rows `[shards, rows, ...]`, and gives the expected results.
 
 Oracles are for one sequence; here it is cut over shards and put together again.
 """
@@ -27,7 +27,7 @@ def on_shards(
     compiler_options: dict[str, Any] | None = UNOPTIMISED,
     **options: Any,
 ) -> Callable[..., Any]:
-    """Compiles a function of one shard to one of all, whose arrays have an axis of shards.
+    """Compiles a function of one shard to a function of all, on arrays with an axis of shards.
 
     The program runs a few times on a few rows: LLVM's optimiser would cost more than it saves. What
     is part of another program, or is differentiated, can have no compiler options.

@@ -22,14 +22,14 @@ NUM_ROWS = 12
 PACKAGES = {"local": local, "collective": collective, "global": primitives}
 # Public functions that take no rows.
 NOT_OPS = {"backend", "even_share"}
-# Other names for what is said of `segment_reduce`, and the same code.
+# Other names of `segment_reduce`, with the same code and documentation.
 NAMED_FORMS = {f"segment_{op}" for op in SEGMENT_OPS}
 
 Input = Callable[[int, np.random.Generator], np.ndarray]
 
 
 class OpCase(NamedTuple):
-    """A call of an op, and what there is to say about it.
+    """A call of an op and its properties.
 
     Attributes:
         name: the op, as each of its levels names it.
@@ -81,7 +81,7 @@ class OpCase(NamedTuple):
 
 
 def ops_of(level: str) -> set[str]:
-    """Names of the ops that a level exports: what is no class, no module, and takes rows."""
+    """Names of the ops of a level: its exported functions of rows."""
     package = PACKAGES[level]
     exported = {name: getattr(package, name) for name in package.__all__}
     functions = {name for name, value in exported.items() if inspect.isfunction(value)}
@@ -123,7 +123,7 @@ def ids(num_rows: int, rng: np.random.Generator) -> np.ndarray:
 
 
 def pair(at: dict[str, Any]) -> dict[str, Any]:
-    """For an op of two sides: what is said of one holds for both."""
+    """Repeats a value for both sides of an op."""
     if "num_valid" in at:
         at["num_valid"] = (at["num_valid"],) * 2
     return at

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """An operation of the registry on pandas and on ours, frame by frame.
 
-What is known to differ stands in `docs/frame_differences.toml`, each with its reason.
+`docs/frame_differences.toml` lists the known differences with their reasons.
 """
 
 import tomllib
@@ -26,7 +26,7 @@ EXCUSES = {
     for difference in DIFFERENCES
     for name in difference.get("where", [])
 }
-# Frames that show what is too rare to be met among those of special values.
+# Frames for cases that are too rare among those of special values.
 RARE = {
     "frame_sum_float32": pd.DataFrame({"k": range(3), "f32": np.float32([3e38, 3e38, -3e38])}),
     "qcut_int8": pd.DataFrame({"i8": np.int8([-128, 127])}),
@@ -124,6 +124,6 @@ ONLY: dict[str, Callable[[list[pd.DataFrame], str], bool]] = {
 
 
 def is_excused(operation: Operation, inputs: list[pd.DataFrame], found: str) -> bool:
-    """Whether what was found to differ stands in the list."""
+    """Whether a difference is in the list."""
     only = EXCUSES.get(operation.name)
     return only is not None and ONLY[only](inputs, found)

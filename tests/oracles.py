@@ -556,7 +556,7 @@ def unmatched_rows(
     how: str = "inner",
     num_valid: tuple[int | None, int | None] = (None, None),
 ) -> tuple[np.int32, np.int32]:
-    """The numbers of left and of right rows whose keys the other side lacks."""
+    """The numbers of left and of right rows without a match."""
     left, right = joined_ranks(left_keys, right_keys, num_valid, how)
     return np.int32(sum(k not in right for k in left)), np.int32(sum(k not in left for k in right))
 

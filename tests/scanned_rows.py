@@ -23,7 +23,7 @@ ALL_SETTINGS = tuple(
 
 
 def rows_of(dtype, num_rows, seed=0):
-    """Rows whose products stay in the range of floats."""
+    """Rows with products in the range of floats."""
     dtype = np.dtype(dtype)
     if dtype.kind == "c":
         parts = [rows_of(np.float64, num_rows, seed + part) for part in range(2)]

@@ -21,7 +21,7 @@ jax.config.update("jax_enable_x64", True)
 from jaxframes import primitives, shardings
 
 process_id = int(sys.argv[1])
-# A second call changes nothing.
+# A second call has no effect.
 for _ in range(2 if NUM_PROCESSES > 1 else 0):
     shardings.initialize(sys.argv[2], process_id=process_id, **OPTIONS)
 mesh = shardings.make_mesh()

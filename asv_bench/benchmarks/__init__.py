@@ -2,8 +2,8 @@
 """Benchmarks of jaxframes, in the form that asv reads.
 
 A class asks one question; its parameters are the axes of the answer. `setup` makes the data,
-compiles and runs once; `time_*` is one call that waits for its result. What a primitive is compared
-with stands beside it as a value of `implementation`.
+compiles and runs once; `time_*` is one call that waits for its result. The alternatives to a
+primitive are values of the parameter `implementation`.
 
 Run them from `asv_bench`:
 

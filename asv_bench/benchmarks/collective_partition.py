@@ -47,8 +47,8 @@ def partition_and_rows(rows, distribution, transport):
 class PartitionSkewedKeys:
     """What does each transport cost as fewer shards are sent more rows?
 
-    A shard has room for as many rows as it sends. With `constant` all rows go to one shard; two
-    hops carry them all the same.
+    The capacity of a shard is the number of rows it sends. With `constant` all rows go to one
+    shard; two hops still carry them.
     """
 
     params = (

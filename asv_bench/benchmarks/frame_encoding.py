@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Columns of strings made of what Python holds."""
+"""Columns of strings from Python objects."""
 
 import numpy as np
 import pandas as pd
@@ -10,7 +10,7 @@ from .measuring import axis, use_devices
 class StringEncoding:
     """How long do codes of strings take, by how many of them are distinct?
 
-    What pandas is asked for is `factorize`, whose codes are not sorted.
+    pandas runs `factorize`, with unsorted codes.
     """
 
     params = (

@@ -45,7 +45,7 @@ def load_tables() -> dict[str, pd.DataFrame]:
 
 
 def join_tables(tables: Tables, **room: int) -> Any:
-    """The flights that arrived, each with what is known of it. Inside jit, `room` is a capacity."""
+    """Joins the arrived flights with the other tables. Inside jit, `room` is a capacity."""
     flights = tables["flights"]
     arrived = flights[flights["arr_delay"].notna()]
     return (

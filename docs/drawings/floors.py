@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The floors: which package stands on which."""
+"""The floors of the packages, from top to bottom."""
 
 from canvas import Canvas
 

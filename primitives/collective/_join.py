@@ -258,7 +258,7 @@ def _met_matches(sides: KeySides, dealing: Dealing) -> _Matches:
 
 
 def _num_unmatched(num_rows: Array, num_others: Array, axis_name: AxisName) -> Array:
-    """Counts the rows of one side, of all shards, whose keys no row of the other side has."""
+    """Counts the rows of one side, on all shards, without a match on the other side."""
     total = jax.lax.psum(unmatched_rows(num_rows, num_others), axis_name)
     return jnp.minimum(total, total.dtype.type(MOST_PAIRS)).astype(jnp.int32)
 

@@ -55,8 +55,8 @@ def combine_named(op: NamedOperator, left: Array, right: Array) -> Array:
 
 def is_kept(op: NamedOperator, left: Array, right: Array) -> Array:
     """Whether `left` stays the extreme: the first of equal numbers wins, and the first NaN."""
-    stands = left <= right if op == "min" else left >= right
-    return stands | (left != left) if jnp.issubdtype(left.dtype, jnp.floating) else stands
+    is_first = left <= right if op == "min" else left >= right
+    return is_first | (left != left) if jnp.issubdtype(left.dtype, jnp.floating) else is_first
 
 
 def as_operator(op: Any, caller: str) -> Any:

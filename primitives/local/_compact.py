@@ -45,9 +45,9 @@ def compact(
     Args:
         mask: one flag per row, bool of shape `(rows,)`.
         rows: any pytree of arrays with the same leading axis; None for the ids of the rows alone.
-        capacity: rows that the result has room for. Static; all rows by default.
+        capacity: most rows of the result. Static; by default all rows.
         num_valid: number of valid rows, at the front; all rows by default.
-        return_index: whether the ids of the rows come with them, int32.
+        return_index: also return the ids of the rows, int32.
 
     Returns:
         `Compacted(rows, row_ids, count)`; the first `count` of `capacity` rows are meaningful, and

@@ -16,8 +16,9 @@ from ._radix_sort import argsort_columns
 
 
 class Factorized(NamedTuple):
-    """Keys as dense numbers: row `i` has the key `unique_keys[group_ids[i]]`, which first stands in
-    the row `row_ids[group_ids[i]]`.
+    """Keys as dense group ids: row `i` has the key `unique_keys[group_ids[i]]`.
+
+    The first row with that key is `row_ids[group_ids[i]]`.
     """
 
     group_ids: Int[Array, " rows"]
@@ -40,16 +41,16 @@ def factorize(
         keys: one array of shape `(rows,)`, or a tuple of them, most significant first. -0.0
             equals 0.0, and all NaNs are equal.
         capacity: most distinct keys of the result. Static; by default the number of rows.
-        sort: number the keys in their order, NaN last; else in the order of their first rows.
-        return_first: also the first row of each key.
+        sort: assign group ids in key order, NaN last; otherwise in the order of first rows.
+        return_first: also return the first row of each key.
         num_valid: number of valid rows, at the front; all rows by default.
 
     Returns:
-        `Factorized(group_ids, unique_keys, row_ids, count)`: the number of each row's key, int32,
-        -1 for padding; the distinct keys by number, as those of their first rows, an array or a
-        tuple, like the argument; these rows, `None` unless requested; and how many there are. Zeros
-        stand behind the last key. `count > capacity` says that some did not fit: numbers are right
-        all the same.
+        `Factorized(group_ids, unique_keys, row_ids, count)`: the group id of each row, int32, -1 in
+        padding; the distinct keys by group id, with the bits of their first rows, an array or a
+        tuple, like the argument; the ids of these rows, `None` unless requested; and the number of
+        keys. Padding keys are zero. `count > capacity` means that some did not fit; the group ids
+        are correct anyway.
 
     Raises:
         TypeError: a dtype that cannot be a key, or `capacity` is traced.

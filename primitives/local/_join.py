@@ -26,8 +26,8 @@ class Joined(NamedTuple):
         left_rows: ids of the left rows, -1 for no match and behind the last pair.
         right_rows: ids of the right rows, likewise.
         count: number of pairs, true even past the capacity.
-        num_unmatched_left: number of valid left rows whose key no right row has, for every `how`.
-        num_unmatched_right: number of valid right rows whose key no left row has, for every `how`.
+        num_unmatched_left: number of valid left rows without a match, for every `how`.
+        num_unmatched_right: number of valid right rows without a match, for every `how`.
     """
 
     left_rows: Int[Array, " pairs"]

@@ -50,7 +50,7 @@ def _scan_jvp(scan: Scan, primals: Any, tangents: Any) -> tuple[Array, Array]:
     tangent = tangent_of(values, tangents[0], heads, num_valid, scan._replace(exclusive=False))
     if scan.exclusive:
         tangent = shift_rows(tangent, heads, num_valid, scan.reverse, jnp.zeros((), tangent.dtype))
-    # Not `scan_rows`, whose result would have no derivative of second order.
+    # Not `scan_rows`, because its result would have no second derivative.
     return _scan(values, heads, num_valid, scan), fill_padding(tangent, num_valid)
 
 

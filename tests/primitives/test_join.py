@@ -110,7 +110,7 @@ def test_sides_without_rows(num_shards, num_left, num_right):
             oracles.assert_same_bits(tuple(joined), (*expected, *counts_of(*sides, how)))
 
 
-# A side whose keys a table finds: integers, close together, each there once
+# Joins by a direct-address table: distinct integers in a dense range
 
 
 def assert_eager_joins(left, right, num_valid=None, hows=("left", "inner", "right")):
@@ -135,7 +135,7 @@ def test_distinct_close_keys_at_the_ends_of_their_dtype(dtype):
         keys = np.array([first + step for step in rng.permutation(36).tolist()], dtype)
         others = np.array([info.min, info.max, info.max // 2, 0], dtype)
         left = rng.permutation(np.concatenate([keys[20:], keys[:30], others]))
-        # A key that comes twice in padding is none.
+        # A key that is repeated only in padding is distinct.
         right = np.append(keys[:27], keys[:3])
         assert is_direct(left, right, "left", (40, 27))
         assert_eager_joins(left, right, (40, 27))

@@ -38,7 +38,7 @@ class Case(NamedTuple):
         expected: takes the numbers of valid rows.
         has_two_sides: whether the call takes numbers of valid rows of two sides.
         moves_rows: whether the call takes a transport; the one that compiles fastest will do.
-        compares_padding: whether what stands behind the valid rows is known too.
+        compares_padding: whether padding rows have known values too.
     """
 
     call: Callable[..., Any]

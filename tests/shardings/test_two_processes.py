@@ -20,7 +20,7 @@ assert [device.process_index for device in mesh.devices.ravel()] == [0, 0, 1, 1]
 def test_host_rows_are_one_table():
     run_both(
         """
-# 7 rows here and 2 there: shards of 4, 3, 1 and 1 rows, with room for 4 each.
+# 7 rows here and 2 there: shards of 4, 3, 1 and 1 rows, with a capacity of 4 each.
 own_rows = np.arange(7) if process_id == 0 else np.arange(7, 9)
 sharded = shardings.host_rows({"id": own_rows, "square": own_rows[:, None] ** 2.0}, mesh)
 assert sharded.layout.capacity == 4
@@ -54,7 +54,7 @@ assert asked == ([(0, 3), (3, 6)] if process_id == 0 else [(6, 9), (9, 9)])
 np.testing.assert_array_equal(whole(sharded.rows)[:9], np.arange(9) ** 2)
 assert sharded.layout.num_rows == 9
 
-# Rows along one axis of two, replicated along the other, whose copies lie in both processes.
+# Rows along one axis of two, replicated along the other, with copies in both processes.
 grid = jax.sharding.Mesh(mesh.devices.reshape(2, 2), ("copies", "rows"))
 sharded = shardings.host_rows(np.arange(5), grid, "rows")
 np.testing.assert_array_equal(

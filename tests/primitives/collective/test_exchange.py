@@ -117,7 +117,7 @@ def test_no_block_overflows_for_runs_that_hypothesis_finds(data):
     assert second <= (capacity + slack) // num_shards
 
 
-# Ragged: XLA has none on CPU, so there an emulation stands in for it
+# Ragged: XLA lacks it on CPU, so an emulation replaces it there
 
 
 def ragged_all_to_all(

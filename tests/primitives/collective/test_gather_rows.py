@@ -155,7 +155,7 @@ def test_whole_arrays_of_any_length(num_shards):
     for num_rows, num_ids in ((29, 50), (24, 15), (0, 2)):
         rows = {"a": np.arange(1, num_rows + 1), "b": rng.random((num_rows, 2))}
         ids = rng.integers(-2, num_rows + 3, num_ids)
-        # Behind the last row stands a row of zeros, which -1 names.
+        # A row of zeros follows the last row; -1 selects it.
         slots = np.where((ids >= 0) & (ids < num_rows), ids, -1)
         expected = oracles.take(oracles.with_zeros_behind(rows, num_rows + 1), slots)
         with noting((num_rows, num_ids)):

@@ -146,7 +146,7 @@ def test_a_key_that_both_sides_are_full_of_overloads_no_shard(how):
     assert_joins(join_on_shards(5, how, capacity), left, right, *counts, how, capacity)
 
 
-# More pairs than there is room for
+# More pairs than the capacity
 
 
 @pytest.mark.parametrize("how", ["inner", "outer", "semi"])

@@ -39,7 +39,7 @@ def collective_joiner(num_shards, rules=FEW_RULES, transport="auto"):
 
 
 def check_on_shards(left, right, tolerance, counts, by=None, rules=FEW_RULES, transport="auto"):
-    """Cuts both sides over shards of which the first rows count, and joins those."""
+    """Shards the valid rows of both sides and joins them."""
     num_shards = len(counts[0])
     shards = into_shards((left, right, by), num_shards)
     limits = np.full(num_shards, tolerance)

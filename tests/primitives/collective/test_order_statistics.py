@@ -57,7 +57,7 @@ def check_top_k(x, counts, k, largest=True):
     num_found = min(k, int(counts.sum()))
     rows = valid_rows(x, counts), valid_rows(row_ids(len(counts), NUM_ROWS), counts)
     order = oracles.argsort(rows[0], descending=largest)[:num_found]
-    # What stands behind the valid rows is padding.
+    # The rows after the valid ones are padding.
     oracles.assert_same_bits((values[:num_found], found[:num_found]), oracles.take(rows, order))
 
 

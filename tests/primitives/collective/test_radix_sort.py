@@ -2,7 +2,7 @@
 """`collective.radix_sort`, `radix_argsort` and `even_share` against the NumPy oracle.
 
 A program is compiled for each dtype and number of shards, so the distributions share a test. How
-the sorts are transformed is in `test_transformed.py`, what they refuse in `test_errors.py`.
+the sorts are transformed is in `test_transformed.py`, their errors in `test_errors.py`.
 """
 
 import functools

@@ -21,7 +21,7 @@ OPS = ("sum", "prod", "min", "max", "count", "mean", "var", "std", "first", "las
 
 @functools.cache
 def encoder(num_shards, capacity=None, is_sorted=False, transport="auto"):
-    """Everything that is known of runs as they stand, of distinct keys, and of reduced values."""
+    """The expected runs, distinct keys and reduced values."""
     everything = dict.fromkeys(("return_index", "return_inverse", "return_counts"), True)
 
     def encode(keys, values, num_valid):
@@ -88,7 +88,7 @@ def check(keys, values, counts, transport="auto", is_sorted=False):
 
 
 def assert_sequence(known, num_runs, expected):
-    """The first rows of each shard, one after the other; zeros stand behind them."""
+    """The first rows of each shard in sequence, padded with zeros."""
     *expected, total = expected
     num_runs = np.asarray(num_runs)
     assert num_runs.sum() == total

@@ -63,7 +63,7 @@ def check(keys, queries, counts, descending=False, transport="auto"):
 
 
 def keys_and_queries(distribution, num_shards, dtype):
-    """Keys in any order, and queries of which half are among them."""
+    """Keys in any order, and queries; half of them are among the keys."""
     keys = make_keys(distribution, num_shards * NUM_ROWS, np.dtype(dtype), num_shards)
     queries = make_keys(distribution, num_shards * NUM_QUERIES, np.dtype(dtype), num_shards, seed=1)
     queries[::2] = np.random.default_rng(0).choice(keys, len(queries[::2]))

@@ -32,7 +32,7 @@ def reducer(num_shards, ops=SEGMENT_OPS, scattered=False):
 
 
 def segment_ids_of(num_shards, seed=0):
-    """Ids of which some name no segment, and one segment that has no row."""
+    """Ids, some out of range, and one segment without rows."""
     shape = num_shards, NUM_ROWS
     ids = np.random.default_rng(seed).integers(-2, NUM_SEGMENTS + 2, shape).astype(np.int32)
     return np.where(ids == 3, np.int32(4), ids)

@@ -121,7 +121,7 @@ def test_a_scan_sends_one_row_of_each_shard(op):
     program = compiled(scan, rows_of(jnp.float32), rows_of(jnp.bool_))
     for message in ("all-to-all", "all-reduce", "collective-permute", "reduce-scatter"):
         assert program.results(message) == []
-    # Totals, and what there is to know of the edges of the shards: one message for each dtype.
+    # Totals and edges of the shards: one message for each dtype.
     gathered = program.results("all-gather")
     assert 2 <= len(gathered) <= 3
     assert all(num_elements <= 4 * NUM_SHARDS for _, num_elements in gathered)

@@ -18,7 +18,7 @@ DTYPES = [dtype for dtype in KEY_DTYPES if dtype.name not in ("bool", "bfloat16"
 
 
 def finite_keys(distribution, num_rows, dtype):
-    """Keys of which NumPy takes a range: finite, and not too far apart to subtract."""
+    """Keys with a range in NumPy: finite, and close enough to subtract."""
     keys = make_keys(distribution, num_rows, dtype)
     if oracles.is_float(dtype):
         with np.errstate(invalid="ignore"):

@@ -10,7 +10,7 @@ from jaxframes.primitives import local
 pytestmark = pytest.mark.checks_arguments
 
 IDS = np.arange(3, dtype=np.int32)
-# Each calls one primitive with keys of three rows, and says what it calls them.
+# Each calls one primitive with keys of three rows, with the name of the argument.
 CALLS = {
     "radix_sort": (lambda keys: local.radix_sort(keys), "keys"),
     "radix_argsort": (lambda keys: local.radix_argsort(keys), "keys"),

@@ -62,7 +62,7 @@ def problems(draw, dtypes=KEY_DTYPES, max_columns=3):
 
 @st.composite
 def trees(draw, num_rows):
-    """Values: any nesting of arrays whose rows have any shape."""
+    """Values: any nesting of arrays with rows of any shape."""
     counter = iter(range(100))
 
     def leaf(row_shape):

@@ -19,7 +19,7 @@ def sorted_keys(distribution, num_rows, dtype, seed=0, **settings):
 
 
 def rows(start, num_rows):
-    """Values that say whose row, and which, each one is."""
+    """Values that identify the side and the number of each row."""
     return {
         "row": np.arange(start, start + num_rows, dtype=np.int32),
         "pair": np.ones((num_rows, 2)),

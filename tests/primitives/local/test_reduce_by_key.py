@@ -22,7 +22,7 @@ EXACT_OPS = ("sum", "prod", "min", "max", "count", "first", "last", "any", "all"
 
 @functools.cache
 def encoder(capacity=None):
-    """Everything that is known of runs as they stand, of distinct keys, and of reduced values."""
+    """The expected runs, distinct keys and reduced values."""
 
     def encode(keys, values, num_valid):
         at = {"capacity": capacity, "num_valid": num_valid}

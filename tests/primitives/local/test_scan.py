@@ -60,7 +60,7 @@ def test_sums_and_products_of_complex_numbers(dtype):
 
 @pytest.mark.parametrize("dtype", FLOAT_DTYPES, ids=str)
 def test_extremes_of_zeros_infinities_and_nans(dtype):
-    # The first of equal numbers stands, whatever the sign of zero, and the first NaN.
+    # The first of equal numbers wins, for either sign of zero, and the first NaN.
     settings = tuple(setting for setting in SETTINGS if setting[0] in ("min", "max"))
     for distribution in ("signed_zeros", "nan_inf_sprinkled", "four_values"):
         check(make_keys(distribution, NUM_ROWS, dtype), NUM_ROWS, settings)

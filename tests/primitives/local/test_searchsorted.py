@@ -16,7 +16,7 @@ SIDES = ["left", "right"]
 
 
 def keys_and_queries(distribution, dtype, num_rows=200, num_queries=60, **settings):
-    """Sorted keys, and queries of which half are among them."""
+    """Sorted keys, and queries; half of them are among the keys."""
     keys = make_keys(distribution, num_rows, np.dtype(dtype))
     queries = make_keys(distribution, num_queries, np.dtype(dtype), seed=1)
     queries[::2] = keys[: len(queries[::2])]

@@ -35,7 +35,7 @@ def reducer(num_segments=NUM_SEGMENTS, ops=SEGMENT_OPS):
 
 
 def segment_ids_of(num_rows=NUM_ROWS, seed=0):
-    """Ids of which some name no segment, and one segment that has no row."""
+    """Ids, some out of range, and one segment without rows."""
     ids = np.random.default_rng(seed).integers(-2, NUM_SEGMENTS + 2, num_rows).astype(np.int32)
     return np.where(ids == 3, np.int32(4), ids)
 

@@ -58,7 +58,7 @@ def test_segments_by_head_flags(dtype):
 
 @pytest.mark.parametrize("dtype", INTEGER_DTYPES, ids=str)
 def test_segments_by_ids_of_any_integer_dtype(dtype):
-    # Rows of one id that do not stand together are several segments.
+    # Separate runs of one id are separate segments.
     limits = np.iinfo(dtype)
     ids = np.array([limits.max, limits.min, limits.max, 0, 0], dtype).repeat(4)[:NUM_ROWS]
     settings = (("add", False, False), ("max", True, True))

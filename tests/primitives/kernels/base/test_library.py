@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The library of kernels: how it is found, and what is said where it is not."""
+"""Loading of the library of kernels, and the messages without it."""
 
 import warnings
 
