@@ -59,7 +59,7 @@ def compact(
         call leaves out of the compiled program the arrays that nothing uses.
 
     Guarantees:
-        Stable; deterministic; the same whatever the mesh; differentiable in `rows`.
+        Stable; deterministic; independent of the mesh; differentiable in `rows`.
 
     Example:
         >>> import jax.numpy as jnp

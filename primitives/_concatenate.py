@@ -36,32 +36,32 @@ def concatenate(
     Args:
         pieces: pytrees of the same structure, of arrays of the same dtypes, and of the same shapes
             but for their leading axes, which may have any length.
-        num_valid: for each piece the rows that count, from the front, or None for all of them; all
-            rows of all pieces if left out.
-        mesh: the mesh that the rows are spread over; one device if left out.
-        capacity: rows of the result. Static. Left out, an eager call returns the rows that count
-            and no more; a traced one has room for all rows.
-        axis: mesh axis or axes that the rows lie along; all axes of the mesh if left out.
-        transport: how the rows travel; see `collective.partition`.
+        num_valid: number of valid rows of each piece, at its front, or None for all of its rows;
+            all rows of all pieces by default.
+        mesh: mesh of the rows; one device by default.
+        capacity: rows of the result. Static. Left out, an eager call returns the valid rows
+            exactly; a traced one has a capacity of all rows.
+        axis: mesh axis or axes of the rows; all axes of the mesh by default.
+        transport: transport of the rows; see `collective.partition`.
 
     Returns:
         `Concatenated(rows, count)`; the first `count` rows are those of the pieces, in their order,
-        and zeros fill the rest. On a mesh they are sharded by rows where it divides their number.
+        and padding is zero. On a mesh they are sharded by rows if it divides their number.
         Traced, `count` may pass the capacity: rows did not fit then.
 
     Raises:
         CapacityError: an eager call was given too small a capacity.
         TypeError: dtypes differ, `num_valid` holds no integer, `capacity` is traced, or `mesh` is
-            no mesh.
+            not a mesh.
         ValueError: there is no piece, structures or shapes differ, `num_valid` has another length,
-            `transport` is none of those that exist, or `axis` names no axis of the mesh.
+            `transport` is unknown, or `axis` is not an axis of the mesh.
 
     Cost:
         Work O(rows x row bytes) shared out over the mesh. Communication: that of
         `collective.rebalance`, once for each piece. An eager call reads the count back.
 
     Guarantees:
-        Stable, in the order of (piece, row); deterministic; the same whatever the mesh;
+        Stable, in the order of (piece, row); deterministic; independent of the mesh;
         differentiable in `pieces`. NaNs of 16 bits may change their payload.
 
     Example:

@@ -60,7 +60,7 @@ def factorize(
         more. An eager call reads the number of keys back.
 
     Guarantees:
-        Deterministic; the same whatever the mesh; differentiable in float keys.
+        Deterministic; independent of the mesh; differentiable in float keys.
 
     Example:
         >>> import jax.numpy as jnp

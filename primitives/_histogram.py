@@ -29,8 +29,8 @@ def histogram(
 ) -> Histogram:
     """Counts numbers in equal bins or between given edges, on one device or over a mesh.
 
-    The rules are those of `numpy.histogram`: a bin holds its left edge and not its right one, but
-    for the last bin, which holds both. Numbers outside of all bins and NaN are dropped.
+    The rules are those of `numpy.histogram`: a bin includes its left edge and excludes its right
+    one; the last bin includes both. NaN and numbers outside all bins are dropped.
 
     Args:
         x: array of shape `(rows,)`, of any key dtype and any length.

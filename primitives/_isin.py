@@ -50,7 +50,7 @@ def isin(
         See `local.isin` and `collective.isin`.
 
     Guarantees:
-        Deterministic; the same whatever the mesh.
+        Deterministic; independent of the mesh.
 
     Example:
         >>> import jax.numpy as jnp

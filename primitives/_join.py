@@ -78,10 +78,10 @@ def join(
 
     Returns:
         `Joined(left_rows, right_rows, count, num_unmatched_left, num_unmatched_right)`. Row ids are
-        positions in the left and the right side, -1 for no match, on both sides behind the last
-        pair, and on the right side of a semi or anti join. On a mesh they are sharded by rows if it
-        divides their number. Traced, `count` may pass the capacity: pairs did not fit then. The
-        counts are exact below `2**31 - 1`, and that number from there on.
+        positions in the left and the right side, -1 for no match, in padding on both sides, and on
+        the right side of a semi or anti join. On a mesh they are sharded by rows if it divides
+        their number. Traced, `count` may pass the capacity: pairs did not fit then. The counts are
+        exact below `2**31 - 1`, and that number from there on.
 
     Raises:
         CapacityError: an eager call was given too small a capacity.
@@ -97,7 +97,7 @@ def join(
         platform; a right join does so for its left keys. Communication: that of `collective.join`.
 
     Guarantees:
-        Deterministic; the same whatever the mesh. Values that are gathered by the ids are
+        Deterministic; independent of the mesh. Values that are gathered by the ids are
         differentiable.
 
     References:
@@ -205,7 +205,7 @@ def join_size(
         Communication: that of `collective.join_size`.
 
     Guarantees:
-        Deterministic; the same whatever the mesh.
+        Deterministic; independent of the mesh.
 
     Example:
         >>> import jax.numpy as jnp

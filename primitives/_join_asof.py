@@ -36,11 +36,11 @@ def join_asof(
     over a mesh `gather_rows(values, right_rows, mesh)`, which gives zeros for the others.
 
     Args:
-        left: times of the left rows, or whatever else is to be compared, in any order, of shape
+        left: times of the left rows, or other ordered values, in any order, of shape
             `(left_rows,)`; of any dtype that can be sorted by, and of any length.
         right: times of the right rows, in any order, of the same dtype and shape `(right_rows,)`.
         mesh: mesh of the rows of both sides; one device by default.
-        by: keys of the left rows and those of the right ones, each an array or a tuple of arrays,
+        by: keys of the left and of the right rows, each an array or a tuple of arrays,
             that must be equal in rows that match. NaN equals NaN.
         direction: the direction of the search.
 
@@ -74,7 +74,7 @@ def join_asof(
         or two for the nearest row; over a mesh see `collective.join_asof`.
 
     Guarantees:
-        As `local.join_asof`; the same whatever the mesh.
+        As `local.join_asof`; independent of the mesh.
 
     Example:
         >>> import jax.numpy as jnp

@@ -35,7 +35,7 @@ def merge(
             them, most significant first. Any length.
         b_keys: the same number of columns, of the same dtypes, each of shape `(b_rows,)`.
         mesh: mesh of the rows; one device by default.
-        values: the values of `a` and those of `b`: two pytrees of the same structure; leaves may
+        values: the values of `a` and of `b`: two pytrees of the same structure; leaves may
             differ in their number of rows only.
         descending: the direction of both sequences, or one direction for each key.
         axis: mesh axis or axes of the rows; all axes of the mesh by default.

@@ -30,7 +30,7 @@ def top_k(
 
     Args:
         x: array of shape `(rows,)`, of any key dtype and any length.
-        k: how many. Static.
+        k: number of elements. Static.
         mesh: mesh of the rows; one device by default.
         largest: finds the largest elements if True, else the smallest.
         num_valid: number of valid rows, at the front; all rows by default. With fewer than `k`

@@ -36,20 +36,21 @@ def reduce(
         op: "sum", "prod", "min", "max", "count", "mean", "var", "std", "any", "all", "argmin" or
             "argmax"; or a pytree of these that is a prefix of `x`, so that one pass over the rows
             serves several. Static.
-        mesh: the mesh that the rows are spread over; one device if left out.
-        where: a flag for each row, bool of shape `(rows,)`: rows without one are left out. Or a
+        mesh: mesh of the rows; one device by default.
+        where: a flag for each row, bool of shape `(rows,)`: rows without one are excluded. Or a
             pytree of these, and of None, that is a prefix of `x`.
-        num_valid: the rows that count, from the front; all of them if left out.
-        skip_nan: whether NaNs are left out. Static.
+        num_valid: number of valid rows, at the front; all rows by default.
+        skip_nan: excludes NaNs. Static.
         transform: a function that takes a block of the rows of `x`, and returns a pytree of arrays
             with as many rows, and a mask for them as `where`, or None. Those arrays are reduced in
-            place of `x`, and are never written down as a whole. Where no rows are left out, they
+            place of `x`, and are never materialized as a whole. If no rows are excluded, they
             may have fewer rows: a product of matrices has one. Static.
         dtype: the dtype of sums, products, means and variances, no narrower than that of their
-            rows, which are cast where they are read. If left out, it is that of the rows; int32
+            rows, which are cast as they are read. By default it is that of the rows; int32
             for sums of bools, and a float for means of integers.
-        ddof: what the number of rows is lessened by in the divisor of "var" and "std". Static.
-        axis: mesh axis or axes that the rows lie along; all axes of the mesh if left out.
+        ddof: delta degrees of freedom; "var" and "std" divide by the number of rows minus `ddof`.
+            Static.
+        axis: mesh axis or axes of the rows; all axes of the mesh by default.
 
     Returns:
         `Reduced(values, counts)`: for each array of shape `(rows, ...)` a value of shape `(...)`,
@@ -58,16 +59,16 @@ def reduce(
         them.
 
     Raises:
-        TypeError: a dtype that `op` does not take, `where` is not bool, `dtype` does not hold the
-            rows, or `mesh` is no mesh.
-        ValueError: lengths differ, there is no such `op`, or `axis` names no axis of the mesh.
+        TypeError: a dtype that `op` does not support, `where` is not bool, `dtype` does not hold
+            the rows, or `mesh` is not a mesh.
+        ValueError: lengths differ, `op` is unknown, or `axis` is not an axis of the mesh.
 
     Cost:
         Work O(rows) shared out over the mesh, in one pass, or two for "var", "std", "argmin" and
-        "argmax". Communication: a few numbers for each value, whatever the rows.
+        "argmax". Communication: a few numbers for each value, for any number of rows.
 
     Guarantees:
-        Deterministic; differentiable in `x` where the result is a float. Integers, extremes, row
+        Deterministic; differentiable in `x` if the result is a float. Integers, extremes, row
         ids and counts do not depend on the mesh.
 
     Example:
@@ -95,7 +96,8 @@ def reduce(
     num_rows = rows.num_rows
     valid = row_mesh.valid_rows(num_valid, num_rows, caller)
     if not num_rows:
-        # XLA compiles no program over a mesh whose arguments are all empty: a row that is padding.
+        # XLA cannot compile a program over a mesh if all arguments are empty: a row that is
+        # padding.
         rows = jax.tree.map(lambda leaf: jnp.zeros((1, *leaf.shape[1:]), leaf.dtype), rows)
     plan = plan._replace(skip_nan=bool(skip_nan))
     is_padded = num_valid is not None or not num_rows or num_rows % row_mesh.num_shards != 0

@@ -73,8 +73,8 @@ def reduce_by_key(
         reads the number of keys back.
 
     Guarantees:
-        Deterministic; differentiable in `values`. Integers are exact, and the same whatever the
-        mesh; sums of floats differ within the bound of `local.reduce_by_key`.
+        Deterministic; differentiable in `values`. Integers are exact, and independent of the mesh;
+        sums of floats differ within the bound of `local.reduce_by_key`.
 
     References:
         Chan, Golub, LeVeque (1983), "Algorithms for computing the sample variance".

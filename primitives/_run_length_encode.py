@@ -53,7 +53,7 @@ def run_length_encode(
         once. An eager call reads the number of runs back.
 
     Guarantees:
-        Deterministic; the same whatever the mesh; differentiable in float keys.
+        Deterministic; independent of the mesh; differentiable in float keys.
 
     References:
         Merrill (2015), "CUB: flexible library of cooperative threadblock primitives and other

@@ -98,7 +98,7 @@ def exclusive_scan(
 
     Raises:
         TypeError: as `inclusive_scan`.
-        ValueError: as `inclusive_scan`; `op` is a function and `initial` is left out.
+        ValueError: as `inclusive_scan`; `op` is a function and `initial` is missing.
 
     Cost:
         See `collective.exclusive_scan`.

@@ -54,7 +54,7 @@ def searchsorted(
         Work O(queries x log rows) on one device; over a mesh see `collective.searchsorted`.
 
     Guarantees:
-        Deterministic; the same whatever the mesh. NaN comes after every number, and all NaNs are
+        Deterministic; independent of the mesh. NaN comes after every number, and all NaNs are
         equal.
 
     Example:

@@ -58,7 +58,7 @@ def segment_reduce(
 
     Cost:
         Work O(rows + num_segments) shared out over the mesh. Communication O(num_segments),
-        whatever the rows.
+        for any number of rows.
 
     Guarantees:
         Deterministic; integers, minima, maxima and row ids do not depend on the mesh;
@@ -95,7 +95,7 @@ def _reduce(
         # XLA cannot compile a program over a mesh if all arguments are empty: a row of no segment.
         x = jax.tree.map(lambda leaf: jnp.zeros((1, *leaf.shape[1:]), leaf.dtype), x)
         ids = jnp.full(1, -1, jnp.int32)
-    # Every reduction of the same name is one program, under whichever name it was asked for.
+    # Every reduction of the same name is one program, under any of its names.
     return _reduce_on_mesh(
         row_mesh.place((x, ids)), fill_value, row_mesh, ids.shape[0], num_segments, op, ddof
     )

@@ -53,7 +53,7 @@ def segmented_sort(
         ValueError: arrays of different lengths, or `axis` is not an axis of the mesh.
 
     Cost:
-        That of `radix_sort` by the ids and the keys, however many segments there are.
+        That of `radix_sort` by the ids and the keys, for any number of segments.
 
     Guarantees:
         Stable; deterministic; differentiable in `values` and in float keys.

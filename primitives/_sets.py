@@ -56,7 +56,7 @@ def set_union(
         moves once more. An eager call reads their number back.
 
     Guarantees:
-        Deterministic; the same whatever the mesh; differentiable in float keys.
+        Deterministic; independent of the mesh; differentiable in float keys.
 
     Example:
         >>> import jax.numpy as jnp
@@ -109,7 +109,7 @@ def set_intersection(
         moves once more. An eager call reads their number back.
 
     Guarantees:
-        Deterministic; the same whatever the mesh; differentiable in float keys.
+        Deterministic; independent of the mesh; differentiable in float keys.
 
     Example:
         >>> import jax.numpy as jnp
@@ -162,7 +162,7 @@ def set_difference(
         moves once more. An eager call reads their number back.
 
     Guarantees:
-        Deterministic; the same whatever the mesh; differentiable in float keys.
+        Deterministic; independent of the mesh; differentiable in float keys.
 
     Example:
         >>> import jax.numpy as jnp

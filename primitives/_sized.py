@@ -76,7 +76,7 @@ def sized(
 
 
 def capacity_for(count: int, capacity: Any, caller: str) -> int:
-    """The rows of an eager result: the true count, or what a function of it returns.
+    """The capacity of an eager result: the true count, or a function of it.
 
     Raises:
         CapacityError: the function returns less than the count.

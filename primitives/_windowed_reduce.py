@@ -35,32 +35,33 @@ def windowed_reduce(
             row. At most 16 given as a Python integer are part of the program; all larger windows,
             and those given as an array, share one program.
         op: "sum", "prod", "min", "max", "count", "mean", "var" or "std". Static.
-        mesh: the mesh that the rows are spread over; one device if left out.
-        offset: how many rows after its own row a window ends; before it, if negative.
-        where: a flag for each row, bool of shape `(rows,)`: rows without one are left out of all
+        mesh: mesh of the rows; one device by default.
+        offset: number of rows from a row to the end of its window; negative before the row.
+        where: a flag for each row, bool of shape `(rows,)`: rows without one are excluded from all
             windows. Or a pytree of these, and of None, that is a prefix of `x`.
-        num_valid: the rows that count, from the front; all of them if left out.
-        ddof: what the number of rows is lessened by in the divisor of "var" and "std". Static.
-        axis: mesh axis or axes that the rows lie along; all axes of the mesh if left out.
+        num_valid: number of valid rows, at the front; all rows by default.
+        ddof: delta degrees of freedom; "var" and "std" divide by the number of rows minus `ddof`.
+            Static.
+        axis: mesh axis or axes of the rows; all axes of the mesh by default.
 
     Returns:
         `Windowed(values, counts)`: for each array of `x` one of the same shape, and the number of
-        rows that each window holds. A window reaches no further than the rows that count. If it
+        rows that each window holds. A window reaches no further than the valid rows. If it
         holds none, its value is the identity element of `op`, or NaN for an average. Zeros fill
         the rows that do not count.
 
     Raises:
         TypeError: `window` or `offset` is no integer, `where` is not bool, a dtype that `op` does
-            not take, or `mesh` is no mesh.
-        ValueError: lengths differ, `window` is negative, there is no such `op`, or `axis` names no
-            axis of the mesh.
+            not support, or `mesh` is not a mesh.
+        ValueError: lengths differ, `window` is negative, `op` is unknown, or `axis` is not an axis
+            of the mesh.
 
     Cost:
         See `collective.windowed_reduce`.
 
     Guarantees:
-        Deterministic; differentiable in `x` where the result is a float. Integers and extremes do
-        not depend on the mesh. A value has no part in a window that it does not lie in.
+        Deterministic; differentiable in `x` if the result is a float. Integers and extremes do
+        not depend on the mesh. A value affects only the windows that contain it.
 
     Example:
         >>> import jax.numpy as jnp
@@ -79,7 +80,7 @@ def windowed_reduce(
     rows, where, plan = as_windows(caller, x, window, op, offset, where, ddof)
     num_rows = jax.tree.leaves(rows)[0].shape[0]
     if not num_rows:
-        # XLA compiles no program over a mesh whose arguments are all empty.
+        # XLA cannot compile a program over a mesh if all arguments are empty.
         return local.windowed_reduce(rows, window, op, where=where, ddof=ddof)
     reach = as_reach(window, offset, row_mesh.shard_rows(num_rows) * row_mesh.num_shards, caller)
     valid = row_mesh.valid_rows(num_valid, num_rows, caller)

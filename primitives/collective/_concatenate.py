@@ -35,21 +35,21 @@ def concatenate(
         pieces: this shard's rows of each piece, pytrees of the same structure, of arrays of the
             same dtypes, and of the same shapes but for their leading axes.
         num_valid: for each piece the rows of this shard that count, from the front, or None for all
-            of them; all rows of all pieces if left out.
-        axis_name: mesh axis, or tuple of axes, that the rows lie along.
-        capacity: rows that a shard has room for. Static; as many as it holds of all pieces if left
-            out, which always suffices.
-        transport: how the rows travel; see `partition`.
+            of them; all rows of all pieces by default.
+        axis_name: mesh axis of the rows, or a tuple of axes.
+        capacity: most rows of a shard. Static; by default its rows of all pieces, which always
+            suffices.
+        transport: transport of the rows; see `partition`.
 
     Returns:
-        `Concatenated(rows, count)`: this shard's share of the sequence, at its front, zeros behind
-        it, and the size of that share, as `even_share` tells it. `count > capacity` says that rows
+        `Concatenated(rows, count)`: this shard's share of the sequence, at its front, padded with
+        zeros, and the size of that share, as in `even_share`. `count > capacity` means that rows
         did not fit.
 
     Raises:
         TypeError: dtypes differ, `num_valid` holds no integer, or `capacity` is traced.
         ValueError: there is no piece, structures or shapes differ, `num_valid` has another length,
-            `transport` is none of those that exist, or `axis_name` is no axis of the enclosing
+            `transport` is unknown, or `axis_name` is not an axis of the enclosing
             `shard_map`.
 
     Cost:
@@ -87,7 +87,7 @@ def concatenate_shards(pieces: list[Any], counts: list[Array], dealing: Dealing)
     assert capacity is not None
     num_shards = num_shards_on(axis_name, "concatenate")
     pieces, counts = as_shards((pieces, counts), axis_name)
-    # XLA compiles no exchange over a mesh whose arguments are all empty.
+    # XLA cannot compile an exchange over a mesh if all arguments are empty.
     some = [place for place, piece in enumerate(pieces) if jax.tree.leaves(piece)[0].shape[0] > 0]
     if not some:
         return pack_pieces(pieces[:1], counts[:1], capacity)

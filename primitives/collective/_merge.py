@@ -33,7 +33,7 @@ def merge(
             `(a_rows,)`, or a tuple of them, most significant first.
         b_keys: the same number of columns, of the same dtypes, each of shape `(b_rows,)`.
         axis_name: mesh axis of the rows, or a tuple of axes.
-        values: the values of `a` and those of `b`: two pytrees of the same structure; leaves may
+        values: the values of `a` and of `b`: two pytrees of the same structure; leaves may
             differ in their number of rows only.
         descending: the direction of both sequences, or one direction for each key.
         num_valid: numbers of valid rows of `a` and of `b` on this shard, at their fronts.

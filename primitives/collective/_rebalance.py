@@ -104,7 +104,7 @@ def deal_out_rows(rows: Any, num_valid: Array, dealing: Dealing) -> tuple[Any, A
 
 
 def rows_of_shards_before(num_valid: Array, axis_name: AxisName) -> WideCount:
-    """The rows that count on the shards before this one."""
+    """The valid rows on the shards before this one."""
     valid_of_shards = jax.lax.all_gather(num_valid, axis_name)
     shards = jax.lax.iota(jnp.int32, valid_of_shards.shape[0])
     is_before = shards < jax.lax.axis_index(axis_name)
@@ -114,17 +114,17 @@ def rows_of_shards_before(num_valid: Array, axis_name: AxisName) -> WideCount:
 def send_to_ranks(
     rows: Any, num_valid: Array, before: WideCount, ranks: WideCount, dealing: Dealing
 ) -> tuple[Any, Array]:
-    """Sends each row to the shard in which its position lies.
+    """Sends each row to the shard of its position.
 
     Args:
         rows: this shard's rows, a pytree of arrays, marked as different on every shard.
-        num_valid: the rows that count, int32, no more than there are.
+        num_valid: number of valid rows, int32, at most the number of rows.
         before: the position of the first row.
         ranks: the position at which each shard but the first begins.
         dealing: how the rows travel, and the capacity of a shard.
 
     Returns:
-        The rows that this shard receives, zeros behind them, and how many are meant for it.
+        The rows of this shard, padded with zeros, and their true number.
     """
     axis_name, capacity = dealing.axis_name, dealing.capacity
     assert capacity is not None

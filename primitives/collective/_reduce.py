@@ -40,14 +40,15 @@ def reduce(
         x: this shard's rows, an array of shape `(rows, ...)` or a pytree of them.
         op: "sum", "prod", "min", "max", "count", "mean", "var", "std", "any", "all", "argmin" or
             "argmax"; or a pytree of these that is a prefix of `x`. Static.
-        axis_name: mesh axis, or tuple of axes, that the rows lie along.
-        where: a flag for each row, bool of shape `(rows,)`: rows without one are left out. Or a
+        axis_name: mesh axis of the rows, or a tuple of axes.
+        where: a flag for each row, bool of shape `(rows,)`: rows without one are excluded. Or a
             pytree of these, and of None, that is a prefix of `x`.
-        num_valid: the rows of this shard that count, from the front; all of them if left out.
-        skip_nan: whether NaNs are left out. Static.
+        num_valid: number of valid rows of this shard, at its front; all rows by default.
+        skip_nan: excludes NaNs. Static.
         transform: see `local.reduce`. Static.
         dtype: see `local.reduce`.
-        ddof: what the number of rows is lessened by in the divisor of "var" and "std". Static.
+        ddof: delta degrees of freedom; "var" and "std" divide by the number of rows minus `ddof`.
+            Static.
 
     Returns:
         `Reduced(values, counts)`, the same on every shard; see `local.reduce`. A row id is global:
@@ -55,17 +56,17 @@ def reduce(
         not hold the rows of all shards.
 
     Raises:
-        TypeError: a dtype that `op` does not take, `where` is not bool, or `dtype` does not hold
+        TypeError: a dtype that `op` does not support, `where` is not bool, or `dtype` does not hold
             the rows.
-        ValueError: lengths differ, there is no such `op`, all shards hold more than 2^31 rows
-            without JAX's x64 mode, or `axis_name` is no axis of the enclosing `shard_map`.
+        ValueError: lengths differ, `op` is unknown, all shards hold more than 2^31 rows
+            without JAX's x64 mode, or `axis_name` is not an axis of the enclosing `shard_map`.
 
     Cost:
         That of `local.reduce`. Communication: one `all_gather` of a number for each value of a
         pass, and one `psum` of the counts.
 
     Guarantees:
-        Deterministic; differentiable in `x` where the result is a float. The shards are combined
+        Deterministic; differentiable in `x` if the result is a float. The shards are combined
         in their order.
 
     Example:
@@ -100,7 +101,7 @@ def reduce_shards(
 
 @dataclass(frozen=True)
 class _OverShards:
-    """All shards of an axis hold rows. `local._reduce_passes.OneShard` says what a method does."""
+    """Combines the shards of an axis; `local._reduce_passes.OneShard` documents the methods."""
 
     axis_name: AxisName
     dtype: Any

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Each row's window of rows, which may lie on other shards, reduced to one."""
+"""Windowed reductions over the shards of a mesh axis."""
 
 from typing import Any
 
@@ -48,21 +48,22 @@ def windowed_reduce(
         x: this shard's rows, an array of shape `(rows, ...)` or a pytree of them.
         window: the rows of a window, the row itself the last of them; see `local.windowed_reduce`.
         op: "sum", "prod", "min", "max", "count", "mean", "var" or "std". Static.
-        axis_name: mesh axis, or tuple of axes, that the rows lie along.
-        offset: how many rows after its own row a window ends; before it, if negative.
-        where: a flag for each row, bool of shape `(rows,)`: rows without one are left out of all
+        axis_name: mesh axis of the rows, or a tuple of axes.
+        offset: number of rows from a row to the end of its window; negative before the row.
+        where: a flag for each row, bool of shape `(rows,)`: rows without one are excluded from all
             windows. Or a pytree of these, and of None, that is a prefix of `x`.
-        num_valid: the rows of this shard that count, from the front; all of them if left out.
-        ddof: what the number of rows is lessened by in the divisor of "var" and "std". Static.
+        num_valid: number of valid rows of this shard, at its front; all rows by default.
+        ddof: delta degrees of freedom; "var" and "std" divide by the number of rows minus `ddof`.
+            Static.
 
     Returns:
         `Windowed(values, counts)` of this shard's rows; see `local.windowed_reduce`.
 
     Raises:
         TypeError: `window` or `offset` is no integer, `where` is not bool, or a dtype that `op`
-            does not take.
-        ValueError: lengths differ, `window` is negative, there is no such `op`, or `axis_name` is
-            no axis of the enclosing `shard_map`.
+            does not support.
+        ValueError: lengths differ, `window` is negative, `op` is unknown, or `axis_name` is
+            not an axis of the enclosing `shard_map`.
 
     Cost:
         Work as for `local.windowed_reduce`. Communication: a short window takes one `all_gather` of

@@ -25,7 +25,7 @@ class SegmentForm(NamedTuple):
 
 
 _SUM_BOUND = (
-    " An integer wraps, and is the same however many shards there are. A float lies within `n u` "
+    " An integer wraps, and is the same for any number of shards. A float lies within `n u` "
     "times the sum of magnitudes of the exact sum, where `n` is the rows of the segment and `u` "
     "half the spacing of floats at one; floats of 16 bits are added in float32."
 )

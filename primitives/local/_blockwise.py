@@ -62,7 +62,7 @@ def reduce_block_parts(parts: BlockParts) -> BlockParts:
 
 
 def reduce_blocks(parts_of: Callable[[Any, Array], BlockParts], rows: Any) -> BlockParts:
-    """Reduces what a function makes of the rows, without writing it down.
+    """Reduces a function of the rows, without materializing its result.
 
     Args:
         parts_of: takes a block of the rows and the ids of its rows, int32, and returns arrays with
@@ -117,13 +117,13 @@ def has_whole_lanes(num_rows: int) -> bool:
 def reduce_lanes(name: str, x: Array, num_valid: Array, dtype: Any) -> Array:
     """The sum, minimum or maximum of the first rows of a column, calculated in a dtype.
 
-    No row has a flag: one block alone holds both rows that count and rows that do not. The result
+    No row has a flag: only one block holds both valid and padding rows. The result
     is NaN if a row that counts is.
     """
     blocks = x.reshape(-1, LANE_ROWS, NUM_LANES)
     num_blocks, identity = blocks.shape[0], identity_of_reduction(name, dtype)
     whole = num_valid // np.int32(LANES_ROWS)
-    # XLA writes down a value that is used twice, so each is cast where it is used.
+    # XLA materializes a value that is used twice, so each is cast where it is used.
     lanes = [blocks[:, row].astype(dtype) for row in range(LANE_ROWS)]
     while len(lanes) > 1:
         lanes = [COMBINE[name](*two) for two in zip(lanes[::2], lanes[1::2], strict=True)]

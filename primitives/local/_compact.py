@@ -23,7 +23,7 @@ class Compacted(NamedTuple):
     Attributes:
         rows: the selected rows, padded with zeros; None if no rows were given.
         row_ids: the position of each selected row among all rows, padded with zeros; None unless
-            `return_index` asked for it, or no rows were given.
+            `return_index` is true or no rows were given.
         count: number of selected rows, true even past the capacity.
     """
 

@@ -31,14 +31,14 @@ def concatenate(
     Args:
         pieces: pytrees of the same structure, of arrays of the same dtypes, and of the same shapes
             but for their leading axes.
-        num_valid: for each piece the rows that count, from the front, or None for all of them; all
-            rows of all pieces if left out.
-        capacity: rows of the result. Static; as many as the pieces have together if left out, which
+        num_valid: number of valid rows of each piece, at its front, or None for all of its rows;
+            all rows of all pieces by default.
+        capacity: rows of the result. Static; by default the rows of all pieces, which
             always suffices.
 
     Returns:
         `Concatenated(rows, count)`; the first `count` of `capacity` rows are those of the pieces,
-        in their order, and zeros fill the rest. `count > capacity` says that rows did not fit.
+        in their order, and padding is zero. `count > capacity` means that rows did not fit.
 
     Raises:
         TypeError: dtypes differ, `num_valid` holds no integer, or `capacity` is traced.
@@ -115,7 +115,7 @@ def _concatenate(pieces: list[Any], counts: list[Array], capacity: int) -> Conca
 def pack_pieces(pieces: list[Any], counts: list[Array], capacity: int) -> Concatenated:
     """Packs checked pieces, all of int32 counts."""
     lengths = [jax.tree.leaves(piece)[0].shape[0] for piece in pieces]
-    # A piece that begins where the result ends still has room behind it.
+    # A piece at the end of the result still fits the buffer.
     most_rows = min(sum(lengths), capacity + max(lengths))
     starts = [jnp.zeros((), jnp.int32)]
     for count in counts:

@@ -114,7 +114,7 @@ def reduce_segments(
 def take_segments(
     index: DirectIndex, counts: Array, tables: Any, dtypes: Sequence[Any], capacity: int
 ) -> tuple[tuple[Array, ...], Any, Array]:
-    """The keys and reductions of segments that have rows, and their number; zeros behind."""
+    """The keys and reductions of segments that have rows, and their number, padded with zeros."""
     is_key = counts > 0
     segment_ids, count = flagged_rows(is_key, capacity, jnp.int32(is_key.shape[0]))
     is_shown = jax.lax.iota(jnp.int32, capacity) < count

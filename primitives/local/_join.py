@@ -23,7 +23,7 @@ class Joined(NamedTuple):
     """Pairs of rows, and the number of rows of each side without a match.
 
     Attributes:
-        left_rows: ids of the left rows, -1 for no match and behind the last pair.
+        left_rows: ids of the left rows, -1 for no match and in padding.
         right_rows: ids of the right rows, likewise.
         count: number of pairs, true even past the capacity.
         num_unmatched_left: number of valid left rows without a match, for every `how`.

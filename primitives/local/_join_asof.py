@@ -48,7 +48,7 @@ def join_asof(
         left: times of the left rows, or other ordered values, in any order, of shape `(left_rows,)`
             and any key dtype.
         right: times of the right rows, in any order, of the same dtype and shape `(right_rows,)`.
-        by: keys of the left rows and those of the right ones, each an array or a tuple of arrays,
+        by: keys of the left and of the right rows, each an array or a tuple of arrays,
             that must be equal in matching rows. NaN equals NaN.
         direction: the direction of the search.
 

@@ -60,18 +60,19 @@ def reduce(
         op: "sum", "prod", "min", "max", "count", "mean", "var", "std", "any", "all", "argmin" or
             "argmax"; or a pytree of these that is a prefix of `x`, so that one pass over the rows
             serves several. Static.
-        where: a flag for each row, bool of shape `(rows,)`: rows without one are left out. Or a
+        where: a flag for each row, bool of shape `(rows,)`: rows without one are excluded. Or a
             pytree of these, and of None, that is a prefix of `x`.
-        num_valid: the rows that count, from the front; all of them if left out.
-        skip_nan: whether NaNs are left out. Static.
+        num_valid: number of valid rows, at the front; all rows by default.
+        skip_nan: excludes NaNs. Static.
         transform: a function that takes a block of the rows of `x`, and returns a pytree of arrays
             with as many rows, and a mask for them as `where`, or None. Those arrays are reduced in
-            place of `x`, and are never written down as a whole. Where no rows are left out, they
+            place of `x`, and are never materialized as a whole. If no rows are excluded, they
             may have fewer rows: a product of matrices has one. Static.
         dtype: the dtype of sums, products, means and variances, no narrower than that of their
-            rows, which are cast where they are read. If left out, it is that of the rows; int32
+            rows, which are cast as they are read. By default it is that of the rows; int32
             for sums of bools, and a float for means of integers.
-        ddof: what the number of rows is lessened by in the divisor of "var" and "std". Static.
+        ddof: delta degrees of freedom; "var" and "std" divide by the number of rows minus `ddof`.
+            Static.
 
     Returns:
         `Reduced(values, counts)`: for each array of shape `(rows, ...)` a value of shape `(...)`,
@@ -79,16 +80,16 @@ def reduce(
         zero for a sum, infinity for a minimum, NaN for a mean, -1 for a row id.
 
     Raises:
-        TypeError: a dtype that `op` does not take, `where` is not bool, or `dtype` does not hold
+        TypeError: a dtype that `op` does not support, `where` is not bool, or `dtype` does not hold
             the rows.
-        ValueError: lengths differ, or there is no such `op`.
+        ValueError: lengths differ, or `op` is unknown.
 
     Cost:
         Work O(rows): one pass over the rows, and another one for "var", "std", "argmin" and
         "argmax". No communication.
 
     Guarantees:
-        Deterministic; differentiable in `x` where the result is a float. "argmin" and "argmax"
+        Deterministic; differentiable in `x` if the result is a float. "argmin" and "argmax"
         name the first of equal rows. Sums of floats without a mask are those of `pairwise_sum`.
 
     References:
@@ -127,7 +128,7 @@ def as_rows_to_reduce(
 def as_reduce_plan(
     caller: str, x: Any, op: Any, where: Any, transform: Any, dtype: Any, ddof: Any
 ) -> tuple[MaskedRows, ReducePlan]:
-    """Checks all arguments but the number of rows that count."""
+    """Checks all arguments but the number of valid rows."""
     names, op_tree = jax.tree.flatten(op, is_leaf=lambda leaf: leaf is None)
     for name in names:
         if not isinstance(name, str) or name not in REDUCE_OPS:

@@ -225,7 +225,7 @@ class _Passes:
     def _blocks(
         self, places: Sequence[int], parts_of: Callable[..., dict[str, Array]]
     ) -> BlockParts:
-        """Reduces what `parts_of` makes of leaves, and of flags for their rows, by blocks."""
+        """Reduces the parts of leaves, and of flags for their rows, by blocks."""
 
         def of_block(rows: MaskedRows, row_ids: Array) -> BlockParts:
             values, masks = self._transformed(rows)

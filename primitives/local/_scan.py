@@ -82,7 +82,7 @@ def exclusive_scan(
 
     Raises:
         TypeError: as `inclusive_scan`.
-        ValueError: as `inclusive_scan`; `op` is a function and `initial` is left out.
+        ValueError: as `inclusive_scan`; `op` is a function and `initial` is missing.
 
     Cost:
         That of `inclusive_scan`; with `initial`, one more read and write of the rows.

@@ -54,7 +54,7 @@ def segmented_sort(
         ValueError: arrays of different lengths.
 
     Cost:
-        Work O(rows x (key, id and value bytes)) on CPU and GPU, however many segments there are.
+        Work O(rows x (key, id and value bytes)) on CPU and GPU, for any number of segments.
         No communication.
 
     Guarantees:

@@ -69,29 +69,30 @@ def windowed_reduce(
             row. At most 16 given as a Python integer are part of the program; all larger windows,
             and those given as an array, share one program.
         op: "sum", "prod", "min", "max", "count", "mean", "var" or "std". Static.
-        offset: how many rows after its own row a window ends; before it, if negative.
-        where: a flag for each row, bool of shape `(rows,)`: rows without one are left out of all
+        offset: number of rows from a row to the end of its window; negative before the row.
+        where: a flag for each row, bool of shape `(rows,)`: rows without one are excluded from all
             windows. Or a pytree of these, and of None, that is a prefix of `x`.
-        num_valid: the rows that count, from the front; all of them if left out.
-        ddof: what the number of rows is lessened by in the divisor of "var" and "std". Static.
+        num_valid: number of valid rows, at the front; all rows by default.
+        ddof: delta degrees of freedom; "var" and "std" divide by the number of rows minus `ddof`.
+            Static.
 
     Returns:
         `Windowed(values, counts)`: for each array of `x` one of the same shape, and the number of
-        rows that each window holds. A window reaches no further than the rows that count. If it
+        rows that each window holds. A window reaches no further than the valid rows. If it
         holds none, its value is the identity element of `op`, or NaN for an average. Zeros fill
         the rows that do not count.
 
     Raises:
         TypeError: `window` or `offset` is no integer, `where` is not bool, or a dtype that `op`
-            does not take.
-        ValueError: lengths differ, `window` is negative, or there is no such `op`.
+            does not support.
+        ValueError: lengths differ, `window` is negative, or `op` is unknown.
 
     Cost:
-        Work O(rows), whatever the window: two scans for each operator, three more each for "var"
+        Work O(rows), for any window: two scans for each operator, three more each for "var"
         and "std". A short window is read row by row, in one pass. No communication.
 
     Guarantees:
-        Deterministic; differentiable in `x` where the result is a float. A value has no part in a
+        Deterministic; differentiable in `x` if the result is a float. A value has no part in a
         window that it does not lie in: a NaN or an infinity stays in its own windows, and sums are
         off by at most `window` times the unit roundoff times the sum of the absolute values.
 
@@ -120,7 +121,7 @@ def windowed_reduce(
 def as_windows(
     caller: str, x: Any, window: Any, op: Any, offset: Any, where: Any, ddof: Any
 ) -> tuple[Any, Any, WindowPlan]:
-    """Checks all arguments but the reach of the windows and the number of rows that count."""
+    """Checks all arguments but the reach of the windows and the number of valid rows."""
     if not isinstance(op, str) or op not in WINDOW_OPS:
         known = ", ".join(map(repr, WINDOW_OPS))
         shown = repr(op) if isinstance(op, str) else type_of(op)
@@ -154,7 +155,7 @@ def as_reach(window: Any, offset: Any, num_total: int, caller: str) -> Reach:
 
 
 def position_dtype(num_total: int, caller: str) -> Any:
-    """The integer that holds the end of any window: it may lie four times the rows ahead."""
+    """The integer that holds the end of any window: it may be four times the rows ahead."""
     if num_total < 2**29:
         return np.dtype(np.int32)
     if not is_x64_enabled():
@@ -203,7 +204,7 @@ def _windowed_reduce(
 def as_windowed(
     values: list[Array], counts: list[Array], num_valid: Array | None, tree: Any
 ) -> Windowed:
-    """The results of rows that count, zeros for the others."""
+    """The results of valid rows, zeros for the others."""
     results = values, [count.astype(jnp.int32) for count in counts]
     if num_valid is not None:
         results = jax.tree.map(lambda leaf: fill_padding(leaf, num_valid), results)

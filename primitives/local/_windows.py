@@ -28,11 +28,11 @@ Scans: TypeAlias = dict[str, Array]
 
 
 class WindowPlan(NamedTuple):
-    """What is taken of which windows. Hashable: static under `jit`.
+    """The static parameters of windows and their reductions. Hashable.
 
     Attributes:
         op: one of `WINDOW_OPS`.
-        ddof: what the count of a variance is lessened by.
+        ddof: delta degrees of freedom of a variance.
         width: rows of each window where these are so few that each is read; else None.
         is_expanding: whether every window begins with the first row.
         moves_ends: whether windows may end elsewhere than with their own row.
@@ -124,7 +124,7 @@ class _Windows:
             self._has_front = self._has_front & in_block & ~self._is_empty
 
     def scans(self, x: Array, mask: Array | None) -> tuple[Scans, Scans]:
-        """The scans of a column: those read where a window ends, and where it begins."""
+        """The scans of a column: those read at the end and at the start of a window."""
         op, is_expanding = self._plan.op, self._plan.is_expanding
         fronts, ends = {}, {}
         if mask is not None:
@@ -171,7 +171,7 @@ class _Windows:
         return self._sequence.scan(x, _SCANS[op], heads, reverse)
 
     def result(self, x: Array, mask: Array | None, front: Scans, end: Scans) -> tuple[Array, Array]:
-        """The value and the count of each window, from the scans where it ends and begins."""
+        """The value and the count of each window, from the scans at its end and its start."""
         counts = self._rows_inside()
         if mask is not None:
             counts = self._count(front["count"], end["count"])
@@ -245,7 +245,7 @@ class _Windows:
 def finished(
     value: Array, counts: Array, x: Array, plan: WindowPlan, varies: Array | None = None
 ) -> Array:
-    """The value of each window in its dtype, from what its rows were combined to."""
+    """The value of each window in its dtype, from the combination of its rows."""
     _, dtype = reduced_dtypes(plan.op, np.dtype(x.dtype), None)
     per = per_row(counts, value.ndim)
     match plan.op:
@@ -278,7 +278,7 @@ def over_short_windows(
         before: the leaves and masks of the `width - 1` rows before them, and a flag for each
             whether there is such a row; None if there is none.
         counts: rows of each window.
-        plan: what is taken of them.
+        plan: the reductions of the windows.
     """
     values, all_counts = [], []
     for place, (leaf, mask) in enumerate(zip(leaves, masks, strict=True)):

@@ -5,7 +5,7 @@ The same op on a higher floor checks its arguments by the same rules and does th
 shard. From `local` the floors above import its public names and the names below, nothing else.
 Nothing here is public to users.
 
-Arguments. Each function checks the arguments of one op and returns what the op works on:
+Arguments. Each function checks the arguments of one op and returns the operands:
 
 - `as_asof`: key sides, rule and tolerance of `join_asof`.
 - `as_bucket_ids`: one bucket id for each row.
