@@ -8,7 +8,7 @@
 #   make sanitize      the C++ kernels under ASan, UBSan and TSan
 #   make lint          style, types, import floors
 #   make docs          the documentation, into docs/_build/html
-#   make bench         one table, side by side with jnp, NumPy, pandas and Polars
+#   make bench         one table next to jnp, NumPy, pandas and Polars, and a chart
 #   make bench-smoke   the table on small inputs, and each asv benchmark once
 #
 # PYTHON chooses the interpreter: make test PYTHON=python3.12
