@@ -66,7 +66,8 @@ int64_t sum_many_groups(Executor& executor, const GroupSumsRow<Source, Number>& 
   many.find(BinSums<Number>{row.numbers, sums});
   WorkArray<Group> groups(many.num_groups());
   many.for_groups_by_word(
-      groups, sort, [&](int64_t place) { return Group{sums[place], many.first_row(place)}; },
+      groups, sort,
+      [&](int64_t position) { return Group{sums[position], many.first_row(position)}; },
       [&](int64_t number, const Group& group) {
         if (number >= row.capacity) return;
         row.first_row_ids[number] = group.first_row;

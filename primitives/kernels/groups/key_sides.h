@@ -31,13 +31,13 @@ struct KeySides {
   Order order;
 
   Word word(int64_t row) const {
-    return order.ordered(*place(row));
+    return order.ordered(*position(row));
   }
-  void prefetch(int64_t row) const { __builtin_prefetch(place(row)); }
+  void prefetch(int64_t row) const { __builtin_prefetch(position(row)); }
   int32_t id(int64_t row) const { return static_cast<int32_t>(row); }
 
  private:
-  const Word* place(int64_t row) const {
+  const Word* position(int64_t row) const {
     return row < num_left ? left + row : right + (row - num_left);
   }
 };

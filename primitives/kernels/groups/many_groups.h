@@ -56,10 +56,10 @@ class ManyGroups {
   // its groups are at the front of the bin, in the order of their first rows.
   void find() { find(RowGroups{group_ids_}); }
 
-  // The same for rows that are not to be numbered. For the rows of each bin, in their order,
-  // calls visitor.add(begin, i, group, row, is_new): the bin stands from `begin` on, the row
-  // is the i-th there, and its group, which is_new if it is the first, has the place `group`
-  // there. visitor.prefetch(row) comes some rows before.
+  // The same without group ids. For the rows of each bin, in their order,
+  // calls visitor.add(begin, i, group, row, is_new): the bin starts at `begin`, the row is the i-th
+  // of the bin, and its group has the position `group` there; is_new marks the first row of a
+  // group. visitor.prefetch(row) is called some rows earlier.
   template <typename Visitor>
   void find(const Visitor& visitor) {
     ChunkCounts counts;
@@ -108,7 +108,7 @@ class ManyGroups {
     };
     WorkArray<Group> groups(num_groups());
     for_groups_by_word(
-        groups, sort, [&](int64_t place) { return Group{row_ids_[place], 0}; },
+        groups, sort, [&](int64_t position) { return Group{row_ids_[position], 0}; },
         [&](int64_t number, Group& group) {
           group.number = static_cast<int32_t>(number);
           if (number < capacity) first_row_ids[number] = group.first_row;
@@ -121,7 +121,7 @@ class ManyGroups {
     });
   }
 
-  // Fills `groups`, bin after bin, with what group_at(place) returns, and calls
+  // Fills `groups`, bin after bin, with what group_at(position) returns, and calls
   // each_group(number, group) for each of them, numbered in the order of their words.
   template <typename Group, typename Sort, typename GroupAt, typename EachGroup>
   void for_groups_by_word(WorkArray<Group>& groups, const Sort& sort, const GroupAt& group_at,
@@ -149,7 +149,7 @@ class ManyGroups {
   }
 
   // The first row of the group at a position, before the groups are numbered.
-  int32_t first_row(int64_t place) const { return row_ids_[place]; }
+  int32_t first_row(int64_t position) const { return row_ids_[position]; }
 
   // Writes the group id of each row, after the groups were numbered.
   void write(int32_t* group_ids) {
@@ -162,12 +162,12 @@ class ManyGroups {
     // Each chunk of rows reads every bin from the position of its first row on.
     const Chunks chunks = partition_chunks(executor_, num_rows_);
     parallel_for(executor_, chunks.count, [&](int, int64_t chunk) {
-      uint32_t* const places = chunk_offsets_.chunk(chunk);
+      uint32_t* const positions = chunk_offsets_.chunk(chunk);
       for (int64_t row = chunks.begin(chunk); row < chunks.end(chunk); ++row) {
-        uint32_t& place = places[digit_.of(source_.word(row))];
-        group_ids[row] = group_ids_[place];
-        prefetch_after<false>(group_ids_ + place);
-        ++place;
+        uint32_t& position = positions[digit_.of(source_.word(row))];
+        group_ids[row] = group_ids_[position];
+        prefetch_after<false>(group_ids_ + position);
+        ++position;
       }
     });
   }

@@ -42,15 +42,15 @@ class PerfectTable {
       if (offsets[bucket + 1] > kMostMembers) return false;
       offsets[bucket + 1] += offsets[bucket];
     }
-    std::vector<int32_t> places(offsets.begin(), offsets.end() - 1);
+    std::vector<int32_t> positions(offsets.begin(), offsets.end() - 1);
     for (int64_t i = 0; i < num_words; ++i) {
-      members[places[bucket_of(words[i])]++] = static_cast<int32_t>(i);
+      members[positions[bucket_of(words[i])]++] = static_cast<int32_t>(i);
     }
     // The largest buckets first, while most slots are free.
     for (int32_t size = kMostMembers; size > 0; --size) {
       for (int64_t bucket = 0; bucket < num_buckets; ++bucket) {
         if (offsets[bucket + 1] - offsets[bucket] != size) continue;
-        if (!place(words, bucket, members.data() + offsets[bucket], size)) return false;
+        if (!position(words, bucket, members.data() + offsets[bucket], size)) return false;
       }
     }
     return true;
@@ -87,7 +87,7 @@ class PerfectTable {
     return static_cast<int64_t>(scattered(word) >> bucket_shift_);
   }
 
-  bool place(const std::vector<Word>& words, int64_t bucket, const int32_t* members,
+  bool position(const std::vector<Word>& words, int64_t bucket, const int32_t* members,
              int32_t num_members) {
     constexpr uint64_t kMostTrials = 1 << 16;
     for (uint64_t trial = 0; trial < kMostTrials; ++trial) {

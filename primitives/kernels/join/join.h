@@ -136,26 +136,26 @@ struct JoinRow {
 // Writes pairs from a position on, up to the capacity, and nothing from `end` on.
 class PairWriter {
  public:
-  PairWriter(const JoinRow& join, int64_t place, int64_t end)
-      : join_(join), place_(place), end_(end) {}
+  PairWriter(const JoinRow& join, int64_t position, int64_t end)
+      : join_(join), position_(position), end_(end) {}
 
-  bool is_full() const { return place_ >= end_; }
+  bool is_full() const { return position_ >= end_; }
 
   void add(int32_t left_row, int32_t right_row) {
-    join_.left_rows[place_] = left_row;
-    join_.right_rows[place_++] = right_row;
+    join_.left_rows[position_] = left_row;
+    join_.right_rows[position_++] = right_row;
   }
   // Pairs the left row with each of some right rows, of which `num_readable` can be read.
   void add_all(int32_t left_row, const int32_t* right_rows, int64_t num_rows,
                int64_t num_readable) {
-    if (num_rows <= kBlock && place_ + kBlock <= end_ && kBlock <= num_readable) {
+    if (num_rows <= kBlock && position_ + kBlock <= end_ && kBlock <= num_readable) {
       // A fixed number; later pairs overwrite the excess, which avoids a branch.
-      std::fill_n(join_.left_rows + place_, kBlock, left_row);
-      std::copy_n(right_rows, kBlock, join_.right_rows + place_);
-      place_ += num_rows;
+      std::fill_n(join_.left_rows + position_, kBlock, left_row);
+      std::copy_n(right_rows, kBlock, join_.right_rows + position_);
+      position_ += num_rows;
       return;
     }
-    const int64_t num_fitting = std::min(num_rows, end_ - place_);
+    const int64_t num_fitting = std::min(num_rows, end_ - position_);
     for (int64_t i = 0; i < num_fitting; ++i) add(left_row, right_rows[i]);
   }
 
@@ -163,7 +163,7 @@ class PairWriter {
   static constexpr int64_t kBlock = 8;
 
   const JoinRow& join_;
-  int64_t place_;
+  int64_t position_;
   const int64_t end_;
 };
 
@@ -175,24 +175,24 @@ template <typename NumPairs, typename Write>
 int64_t write_pairs(Executor& executor, const JoinRow& join, int64_t size, const NumPairs& num_pairs,
                  const Write& write) {
   const Chunks chunks(size, 1 << 14, executor.num_threads());
-  std::vector<int64_t> places(chunks.count + 1);
+  std::vector<int64_t> positions(chunks.count + 1);
   parallel_for(executor, chunks.count, [&](int, int64_t chunk) {
     int64_t total = 0;
     for (int64_t i = chunks.begin(chunk); i < chunks.end(chunk); ++i) {
       total += num_pairs(i);
     }
-    places[chunk + 1] = total;
+    positions[chunk + 1] = total;
   });
   for (int64_t chunk = 0; chunk < chunks.count; ++chunk) {
-    places[chunk + 1] += places[chunk];
+    positions[chunk + 1] += positions[chunk];
   }
   parallel_for(executor, chunks.count, [&](int, int64_t chunk) {
-    PairWriter writer(join, places[chunk], std::min(places[chunk + 1], join.capacity));
+    PairWriter writer(join, positions[chunk], std::min(positions[chunk + 1], join.capacity));
     for (int64_t i = chunks.begin(chunk); i < chunks.end(chunk) && !writer.is_full(); ++i) {
       write(i, writer);
     }
   });
-  const int64_t total = places[chunks.count];
+  const int64_t total = positions[chunks.count];
   const int64_t end = std::min(total, join.capacity);
   std::fill(join.left_rows + end, join.left_rows + join.capacity, -1);
   std::fill(join.right_rows + end, join.right_rows + join.capacity, -1);

@@ -42,21 +42,21 @@ class BitTable {
   Word empty() const { return 0; }
 
   void insert(Word word) {
-    const Word place = word - smallest_;
-    __atomic_fetch_or(&slots_[place / kBits], bit(place), __ATOMIC_RELAXED);
+    const Word position = word - smallest_;
+    __atomic_fetch_or(&slots_[position / kBits], bit(position), __ATOMIC_RELAXED);
   }
   bool contains(Word word) const {
-    const Word place = word - smallest_;
+    const Word position = word - smallest_;
     // Without a branch, because whether a key is in the range may be unpredictable.
-    const bool is_near = place <= span_;
-    return is_near & ((slots_[is_near ? place / kBits : 0] & bit(place)) != 0);
+    const bool is_near = position <= span_;
+    return is_near & ((slots_[is_near ? position / kBits : 0] & bit(position)) != 0);
   }
   // The bits fit the cache, or are often read in order.
   void prefetch(Word) const {}
 
  private:
   static constexpr Word kBits = 8 * sizeof(Word);
-  static Word bit(Word place) { return static_cast<Word>(Word{1} << place % kBits); }
+  static Word bit(Word position) { return static_cast<Word>(Word{1} << position % kBits); }
 
   Word* slots_;
   Word smallest_;

@@ -72,13 +72,13 @@ inline int64_t num_flags(const uint8_t* mask, int64_t num_rows) {
   return count;
 }
 
-// A walk over the rows of a chunk: what is kept of the flagged rows from `row` on goes to
-// kept[place, end_place). There are as many, if the counts are right.
+// A walk over the rows of a chunk: the selection of the flagged rows from `row` on goes to
+// kept[position, end_position). Their numbers are equal if the counts are correct.
 struct Walk {
   int64_t row;
   int64_t end_row;
-  int64_t place;
-  int64_t end_place;
+  int64_t position;
+  int64_t end_position;
 };
 
 #if defined(__x86_64__)
@@ -109,23 +109,22 @@ inline void prefetch_block(const Word* source, int64_t row) {
 
 inline void prefetch_block(RowIds, int64_t) {}
 
-// Goes on with a walk of which few rows are kept, from one of them to the next. The last rows
-// are left over, and a block of which more is flagged than there is room for.
+// Continues a walk with few flagged rows, from one to the next. It stops before the last rows, and
+// before a block with more flagged rows than the remaining capacity.
 template <typename Word, typename Source>
 JAXFRAMES_AVX512 void write_few_avx512(const uint8_t* mask, Source source, Word* kept,
                                        Walk& walk) {
-  for (; walk.row + kBlockRows <= walk.end_row && walk.place < walk.end_place;
+  for (; walk.row + kBlockRows <= walk.end_row && walk.position < walk.end_position;
        walk.row += kBlockRows) {
     uint64_t flags = block_flags(mask + walk.row);
-    if (walk.place + __builtin_popcountll(flags) > walk.end_place) return;
+    if (walk.position + __builtin_popcountll(flags) > walk.end_position) return;
     for (; flags != 0; flags &= flags - 1) {
-      kept[walk.place++] = source[walk.row + __builtin_ctzll(flags)];
+      kept[walk.position++] = source[walk.row + __builtin_ctzll(flags)];
     }
   }
 }
 
-// Goes on with a walk as long as a block of it is left, and room for all of the block that is
-// flagged and a vector more.
+// Continues a walk while a block remains, and the capacity for its flagged rows plus one vector.
 template <typename Word, typename Source>
 JAXFRAMES_AVX512 void write_many_avx512(const uint8_t* mask, Source source, Word* kept,
                                         Walk& walk) {
@@ -140,15 +139,15 @@ JAXFRAMES_AVX512 void write_many_avx512(const uint8_t* mask, Source source, Word
     }
     const uint64_t flags = block_flags(mask + walk.row);
     if (flags == 0) continue;
-    if (walk.place + __builtin_popcountll(flags) + kLanes > walk.end_place) return;
+    if (walk.position + __builtin_popcountll(flags) + kLanes > walk.end_position) return;
     for (int64_t lane = 0; lane < kBlockRows; lane += kLanes) {
       const uint64_t lane_flags = flags >> lane & kAllLanes;
       const __m512i lanes = lanes_at(source, walk.row + lane);
       // Compressed in a register, because a compressing store is slow on some processors.
       const __m512i front = sizeof(Word) == 8 ? _mm512_maskz_compress_epi64(lane_flags, lanes)
                                               : _mm512_maskz_compress_epi32(lane_flags, lanes);
-      _mm512_storeu_si512(kept + walk.place, front);
-      walk.place += __builtin_popcountll(lane_flags);
+      _mm512_storeu_si512(kept + walk.position, front);
+      walk.position += __builtin_popcountll(lane_flags);
     }
   }
 }
@@ -158,7 +157,7 @@ void write_flagged_avx512(const uint8_t* mask, Source source, Word* kept, Walk& 
   // At this density both ways take about the same time: a vector has eight rows of 8 bytes, or
   // sixteen of 4.
   constexpr int64_t kFewOneIn = sizeof(Word) == 8 ? 40 : 80;
-  if ((walk.end_place - walk.place) * kFewOneIn < walk.end_row - walk.row) {
+  if ((walk.end_position - walk.position) * kFewOneIn < walk.end_row - walk.row) {
     write_few_avx512(mask, source, kept, walk);
   } else {
     write_many_avx512(mask, source, kept, walk);
@@ -170,7 +169,7 @@ void write_flagged_avx512(const uint8_t* mask, Source source, Word* kept, Walk& 
 
 template <typename Word, typename Source>
 void write_flagged(const uint8_t* mask, Source source, Word* kept, Walk walk) {
-  if (walk.place >= walk.end_place) return;
+  if (walk.position >= walk.end_position) return;
 #if defined(__x86_64__)
   if constexpr (sizeof(Word) >= 4) {
     if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw")) {
@@ -178,28 +177,28 @@ void write_flagged(const uint8_t* mask, Source source, Word* kept, Walk walk) {
     }
   }
 #endif
-  auto [row, end_row, place, end_place] = walk;
-  while (row + 8 <= end_row && place + 8 <= end_place) {
+  auto [row, end_row, position, end_position] = walk;
+  while (row + 8 <= end_row && position + 8 <= end_position) {
     if (eight_flags(mask + row) == 0) {
       row += 8;
       continue;
     }
     // Every row is written where the next flagged one belongs, and stays there if
     // it is flagged: no branch depends on a flag. Eight such writes lie below
-    // `end_place`, which keeps them out of the places of other threads.
+    // `end_position`, which keeps them out of the positions of other threads.
     for (const int64_t next = row + 8; row < next; ++row) {
-      kept[place] = source[row];
-      place += flag(mask + row);
+      kept[position] = source[row];
+      position += flag(mask + row);
     }
   }
   // The last few flags may be far apart.
-  while (row < end_row && place < end_place) {
+  while (row < end_row && position < end_position) {
     if (row + 8 <= end_row && eight_flags(mask + row) == 0) {
       row += 8;
       continue;
     }
-    kept[place] = source[row];
-    place += flag(mask + row);
+    kept[position] = source[row];
+    position += flag(mask + row);
     ++row;
   }
 }
@@ -233,7 +232,7 @@ inline void compact(Executor& executor, const Flags& flags, int64_t row, int64_t
   const int64_t num_kept = std::clamp<int64_t>(flags.count, 0, capacity);
   const Chunks zeros = flag_chunks(capacity - num_kept);
   // For any counts, nothing is written out of bounds or past the selected rows.
-  const auto places_before = [&](int64_t chunk) {
+  const auto positions_before = [&](int64_t chunk) {
     return chunk < chunks.count ? std::clamp<int64_t>(flags.before[chunk], 0, num_kept) : num_kept;
   };
   const auto kept_of = [&](const KeptWords& words) {
@@ -265,8 +264,8 @@ inline void compact(Executor& executor, const Flags& flags, int64_t row, int64_t
     }
     // Far apart, because two threads that first write to the same new page both clear it.
     const int64_t chunk = chunks.apart(index, executor.num_threads());
-    const internal::Walk walk{chunks.begin(chunk), chunks.end(chunk), places_before(chunk),
-                              places_before(chunk + 1)};
+    const internal::Walk walk{chunks.begin(chunk), chunks.end(chunk), positions_before(chunk),
+                              positions_before(chunk + 1)};
     for (const KeptWords& words : arrays) write_chunk(words, walk);
   };
   // This few rows are moved before another thread wakes up.

@@ -71,7 +71,7 @@ void count_rows(const Row& row, const Bins& bins, int64_t begin, int64_t end,
   const Edge first = row.edges[0], last = row.edges[row.num_bins];
   // Rows alternate between two tables, because adding to a count just written stalls. Numbers
   // outside all bins are counted after them, which avoids a branch.
-  const auto place = [&](int64_t i) {
+  const auto position = [&](int64_t i) {
     const Edge number = static_cast<Edge>(row.numbers[i]);
     const bool is_inside = number >= first && number <= last;
     const int64_t bin = bins.of(is_inside ? number : first);
@@ -79,11 +79,11 @@ void count_rows(const Row& row, const Bins& bins, int64_t begin, int64_t end,
   };
   int64_t i = begin;
   for (; i + 2 <= end; i += 2) {
-    const int64_t even = place(i), odd = place(i + 1);
+    const int64_t even = position(i), odd = position(i + 1);
     ++even_counts[even];
     ++odd_counts[odd];
   }
-  if (i < end) ++even_counts[place(i)];
+  if (i < end) ++even_counts[position(i)];
 }
 
 }  // namespace internal

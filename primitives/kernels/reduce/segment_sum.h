@@ -49,17 +49,17 @@ void for_rows_in(const SegmentIds<Id>& rows, int64_t begin, int64_t end,
   const uint64_t size = std::min<uint64_t>(end, rows.num_named) - begin;
   // The rows of a block in these segments are listed first, which avoids an unpredictable branch.
   constexpr int64_t kBlockRows = 1 << 10;
-  uint32_t places[kBlockRows], segments[kBlockRows];
+  uint32_t positions[kBlockRows], segments[kBlockRows];
   for (int64_t row = 0; row < rows.num_valid; row += kBlockRows) {
     const int64_t block_rows = std::min(kBlockRows, rows.num_valid - row);
     int64_t num_listed = 0;
     for (int64_t i = 0; i < block_rows; ++i) {
       const uint64_t segment = rows.segment(row + i) - static_cast<uint64_t>(begin);
-      places[num_listed] = static_cast<uint32_t>(i);
+      positions[num_listed] = static_cast<uint32_t>(i);
       segments[num_listed] = static_cast<uint32_t>(segment);
       num_listed += segment < size;
     }
-    for (int64_t i = 0; i < num_listed; ++i) each_row(row + places[i], begin + segments[i]);
+    for (int64_t i = 0; i < num_listed; ++i) each_row(row + positions[i], begin + segments[i]);
   }
 }
 

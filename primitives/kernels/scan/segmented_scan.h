@@ -142,17 +142,17 @@ class ChunkScan {
     const int64_t first = strip * kStripRows;
     typename R::Type totals[kCount];
     for (int s = 0; s < kCount; ++s) {
-      const int64_t place = (first + s * kStripRows) * step_;
-      totals[s] = R::load(values_[place]);
-      results_[place] = kExclusive ? Op::kIdentity : values_[place];
+      const int64_t position = (first + s * kStripRows) * step_;
+      totals[s] = R::load(values_[position]);
+      results_[position] = kExclusive ? Op::kIdentity : values_[position];
     }
     for (int64_t row = 1; row < num_rows; ++row) {
       for (int s = 0; s < kCount; ++s) {
-        const int64_t place = (first + s * kStripRows + row) * step_;
-        const typename R::Bits is_head = R::mask(kHasHeads && heads_[place]);
+        const int64_t position = (first + s * kStripRows + row) * step_;
+        const typename R::Bits is_head = R::mask(kHasHeads && heads_[position]);
         const typename R::Type before = totals[s];
-        totals[s] = Op::step(before, R::load(values_[place]), is_head);
-        results_[place] =
+        totals[s] = Op::step(before, R::load(values_[position]), is_head);
+        results_[position] =
             R::value(kExclusive ? R::select(is_head, R::load(Op::kIdentity), before) : totals[s]);
       }
     }

@@ -24,26 +24,26 @@ struct PlacedSource {
   int32_t id(int64_t i) const { return static_cast<int32_t>(i); }
 };
 
-// Completes the sort of rows that are sorted by their highest bits only. `places` has the bits of
-// `compared` from `shift` up.
+// Completes the sort of rows that are sorted by their highest bits only. `positions` has the bits
+// of `compared` from `shift` up.
 template <typename Source>
-void finish_ties(const Source& source, PlacedRows places, int64_t size, uint64_t compared,
+void finish_ties(const Source& source, PlacedRows positions, int64_t size, uint64_t compared,
                  int shift, const SortWorkspace<uint64_t, true>& workspace) {
   const uint64_t placed_bits = low_bits<uint64_t>(PlacedRows::kWordBits);
   if (size <= kInsertionRows) {
-    insertion_sort(places, size, placed_bits);
+    insertion_sort(positions, size, placed_bits);
   } else {
-    cached_radix_sort(places, size, placed_bits, workspace.placed(0), workspace.placed(1),
-                      workspace.counts(), places, true);
+    cached_radix_sort(positions, size, placed_bits, workspace.placed(0), workspace.placed(1),
+                      workspace.counts(), positions, true);
   }
   if (shift == 0) return;
   // Remaining ties are mostly equal keys.
   const auto is_less = [&](uint64_t left, uint64_t right) {
-    return (source.word(PlacedRows::place(left)) & compared) <
-           (source.word(PlacedRows::place(right)) & compared);
+    return (source.word(PlacedRows::position(left)) & compared) <
+           (source.word(PlacedRows::position(right)) & compared);
   };
-  if (std::is_sorted(places.rows, places.rows + size, is_less)) return;
-  std::stable_sort(places.rows, places.rows + size, is_less);
+  if (std::is_sorted(positions.rows, positions.rows + size, is_less)) return;
+  std::stable_sort(positions.rows, positions.rows + size, is_less);
 }
 
 // Sorts `size` rows of `source`, at most as many as positions, by the bits of `compared` (low
@@ -76,8 +76,8 @@ void cached_wide_sort(const Source& source, int64_t size, uint64_t compared,
       for (finished = i + 2; finished < size && ties(i, finished);) ++finished;
       finish_ties(source, sorted + i, finished - i, compared, shift, workspace);
     }
-    const int32_t place = sorted.id(i);
-    sink.put(i, source.word(place), source.id(place));
+    const int32_t position = sorted.id(i);
+    sink.put(i, source.word(position), source.id(position));
   }
 }
 

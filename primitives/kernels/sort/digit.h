@@ -43,23 +43,23 @@ void downsweep(const Source& source, int64_t begin, int64_t end, const AnyDigit&
     for (; i + kAhead <= end; i += kAhead) {
       decltype(source.word(0)) words[kAhead];
       int32_t ids[kAhead];
-      uint32_t places[kAhead];
+      uint32_t positions[kAhead];
       for (int k = 0; k < kAhead; ++k) {
         words[k] = source.word(i + k);
         ids[k] = source.id(i + k);
       }
-      for (int k = 0; k < kAhead; ++k) places[k] = offsets[digit.of(words[k])]++;
+      for (int k = 0; k < kAhead; ++k) positions[k] = offsets[digit.of(words[k])]++;
       for (int k = 0; k < kAhead; ++k) {
-        sink.put(places[k], words[k], ids[k]);
-        if constexpr (kPrefetch) sink.prefetch_after(places[k]);
+        sink.put(positions[k], words[k], ids[k]);
+        if constexpr (kPrefetch) sink.prefetch_after(positions[k]);
       }
     }
   }
   for (; i < end; ++i) {
     const auto word = source.word(i);
-    const uint32_t place = offsets[digit.of(word)]++;
-    sink.put(place, word, source.id(i));
-    if constexpr (kPrefetch) sink.prefetch_after(place);
+    const uint32_t position = offsets[digit.of(word)]++;
+    sink.put(position, word, source.id(i));
+    if constexpr (kPrefetch) sink.prefetch_after(position);
   }
 }
 

@@ -23,36 +23,36 @@ void restore_equal_keys(Executor& executor, const Key* keys, int64_t num_keys,
     int64_t nan;
   };
   const Chunks chunks(num_keys, 1 << 16, executor.num_threads());
-  std::vector<Places> places(chunks.count);
+  std::vector<Places> positions(chunks.count);
   parallel_for(executor, chunks.count, [&](int, int64_t chunk) {
     int64_t num_zeros = 0, num_nans = 0;
     for (int64_t i = chunks.begin(chunk); i < chunks.end(chunk); ++i) {
       num_zeros += order.is_zero(keys[i]);
       num_nans += order.is_nan(keys[i]);
     }
-    places[chunk] = {num_zeros, num_nans};
+    positions[chunk] = {num_zeros, num_nans};
   });
 
   // Exclusive scan. The ranges start at the first zero and at the first NaN.
-  int64_t nan_place = num_keys;
-  for (const Places& counts : places) nan_place -= counts.nan;
+  int64_t nan_position = num_keys;
+  for (const Places& counts : positions) nan_position -= counts.nan;
   const Key zero = order.ordered(0);
-  int64_t zero_place = std::partition_point(sorted_keys, sorted_keys + nan_place,
+  int64_t zero_position = std::partition_point(sorted_keys, sorted_keys + nan_position,
                                             [&](Key key) { return order.ordered(key) < zero; }) -
                        sorted_keys;
-  for (Places& place : places) {
-    const Places counts = place;
-    place = {zero_place, nan_place};
-    zero_place += counts.zero;
-    nan_place += counts.nan;
+  for (Places& position : positions) {
+    const Places counts = position;
+    position = {zero_position, nan_position};
+    zero_position += counts.zero;
+    nan_position += counts.nan;
   }
 
   parallel_for(executor, chunks.count, [&](int, int64_t chunk) {
-    Places place = places[chunk];
+    Places position = positions[chunk];
     for (int64_t i = chunks.begin(chunk); i < chunks.end(chunk); ++i) {
       const Key key = keys[i];
-      if (order.is_zero(key)) sorted_keys[place.zero++] = key;
-      if (order.is_nan(key)) sorted_keys[place.nan++] = key;
+      if (order.is_zero(key)) sorted_keys[position.zero++] = key;
+      if (order.is_nan(key)) sorted_keys[position.nan++] = key;
     }
   });
 }

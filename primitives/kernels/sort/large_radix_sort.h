@@ -46,16 +46,16 @@ class LargeRadixSort {
 
   // The sides are two buffers for all rows. Where side 1 overlaps `output`, row by
   // row, `side_1_is_output` says so.
-  // `places`, if it is not null, receives where the first partition put each row; the ids
-  // of the result are then such places, which lie close to each other where ids do not.
+  // `positions`, if it is not null, receives where the first partition put each row; the ids
+  // of the result are then such positions, which lie close to each other where ids do not.
   LargeRadixSort(Executor& executor, const Side0& side_0, const Side1& side_1,
-                 const Output& output, bool side_1_is_output, int32_t* places = nullptr)
+                 const Output& output, bool side_1_is_output, int32_t* positions = nullptr)
       : executor_(executor),
         side_0_(side_0),
         side_1_(side_1),
         output_(output),
         side_1_is_output_(side_1_is_output),
-        places_(places) {}
+        positions_(positions) {}
 
   void sort(const Input& input, int64_t size, Word varying) {
     partition(input, {0, size, 1, bit_width(varying)}, varying, true, side_0_);
@@ -119,9 +119,9 @@ class LargeRadixSort {
   template <typename Source, typename AnyDigit, typename Sink>
   void move(const Source& source, int64_t size, const AnyDigit& digit, const Sink& sink) {
     if constexpr (kVariant == SortVariant::kArgsort && std::is_same_v<Source, Input>) {
-      if (places_ != nullptr) {
+      if (positions_ != nullptr) {
         return move_to_bins(executor_, source, size, digit, counts_,
-                            PlacingRows<Sink>{sink, places_});
+                            PlacingRows<Sink>{sink, positions_});
       }
     }
     move_to_bins(executor_, source, size, digit, counts_, sink);
@@ -249,7 +249,7 @@ class LargeRadixSort {
   const Side1 side_1_;
   const Output output_;
   const bool side_1_is_output_;
-  int32_t* const places_;
+  int32_t* const positions_;
   std::vector<Piece> large_;
   std::vector<Piece> cached_;
   ChunkCounts counts_;

@@ -36,17 +36,17 @@ struct MergeRow {
 // The results to write.
 enum class MergeResult { kKeys, kPositions, kBoth };
 
-// Writes row `place` of the results from row i of a or row j of b.
+// Writes row `merged_row` of the results from row i of a or row j of b.
 template <MergeResult kResult, typename Order>
-void put_merged(const MergeRow<Order>& row, int64_t place, bool from_a, int64_t i, int64_t j) {
+void put_merged(const MergeRow<Order>& row, int64_t merged_row, bool from_a, int64_t i, int64_t j) {
   if (kResult != MergeResult::kPositions) {
-    row.merged_keys[place] = from_a ? row.a[i] : row.b[j];
+    row.merged_keys[merged_row] = from_a ? row.a[i] : row.b[j];
   }
   if (kResult != MergeResult::kKeys) {
     // Arithmetic, because a branch would take twice as long.
     const int64_t position_b = row.size_a + j;
     const int64_t position = position_b + (-int64_t{from_a} & (i - position_b));
-    row.source_positions[place] = static_cast<int32_t>(position);
+    row.source_positions[merged_row] = static_cast<int32_t>(position);
   }
 }
 
@@ -137,12 +137,12 @@ void merge(Executor& executor, const MergeRow<Order>& row) {
       merge_range<kResult>(row, chunks.begin(chunk), chunks.end(chunk));
     });
   }
-  int64_t place = num_valid;
+  int64_t merged_row = num_valid;
   for (int64_t i = row.valid_a; i < row.size_a; ++i) {
-    put_merged<kResult>(row, place++, true, i, 0);
+    put_merged<kResult>(row, merged_row++, true, i, 0);
   }
   for (int64_t j = row.valid_b; j < row.size_b; ++j) {
-    put_merged<kResult>(row, place++, false, 0, j);
+    put_merged<kResult>(row, merged_row++, false, 0, j);
   }
 }
 

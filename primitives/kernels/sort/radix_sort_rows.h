@@ -3,7 +3,7 @@
 //
 // To take each column by the ids that an argsort finds reads memory at random, once for each
 // row and column. Where rows outgrow the cache, a column goes the way of the keys instead:
-// first to the bins of their highest digit, then, bin by bin, to its place in the order.
+// first to the bins of their highest digit, then, bin by bin, to its position in the order.
 #ifndef JAXFRAMES_KERNELS_SORT_RADIX_SORT_ROWS_H_
 #define JAXFRAMES_KERNELS_SORT_RADIX_SORT_ROWS_H_
 
@@ -30,11 +30,11 @@ struct MovedColumn {
 
 namespace internal {
 
-// The order of the rows: `ids` are rows, or, with `places`, indices into those. The ids from
+// The order of the rows: `ids` are rows, or, with `positions`, indices into those. The ids from
 // `num_valid` on are always rows.
 struct RowOrder {
   const int32_t* ids;
-  const int32_t* places;
+  const int32_t* positions;
   int64_t num_valid;
   int64_t num_rows;
 };
@@ -59,15 +59,15 @@ void take_rows(Executor& executor, const Word* source, const int32_t* ids, int64
 template <typename Word>
 void move_rows(Executor& executor, const Word* source, const RowOrder& order, Word* work,
                Word* moved) {
-  if (order.places == nullptr) {
+  if (order.positions == nullptr) {
     return take_rows(executor, source, order.ids, order.num_rows, moved);
   }
   const Chunks chunks(order.num_valid, 1 << 15, executor.num_threads());
   parallel_for(executor, chunks.count, [&](int, int64_t chunk) {
     for (int64_t i = chunks.begin(chunk); i < chunks.end(chunk); ++i) {
-      Word* const place = work + order.places[i];
-      *place = source[i];
-      prefetch_after(place);
+      Word* const position = work + order.positions[i];
+      *position = source[i];
+      prefetch_after(position);
     }
   });
   take_rows(executor, work, order.ids, order.num_valid, moved);
@@ -109,7 +109,7 @@ void radix_sort_rows(Executor& executor, const SortArguments<Order>& arguments,
       return ids;
     };
     int32_t* const ids = take_ids();
-    int32_t* const places = is_large ? take_ids() : nullptr;
+    int32_t* const positions = is_large ? take_ids() : nullptr;
 
     SortArguments<Order> of_row = arguments;
     of_row.batch = 1;
@@ -117,8 +117,8 @@ void radix_sort_rows(Executor& executor, const SortArguments<Order>& arguments,
     of_row.num_valid += row;
     of_row.sorted_row_ids = ids;
     internal::RowSorter<Order, SortVariant::kArgsort> sorter(of_row, 0, rest);
-    const bool has_placed = sorter.sort(row_executor, workspace, places);
-    const internal::RowOrder order{ids, has_placed ? places : nullptr, sorter.size(), num_rows};
+    const bool has_placed = sorter.sort(row_executor, workspace, positions);
+    const internal::RowOrder order{ids, has_placed ? positions : nullptr, sorter.size(), num_rows};
 
     for (const MovedColumn& column : columns) {
       const auto move = [&](auto word) {

@@ -76,11 +76,11 @@ class RowSorter {
   int64_t size() const { return size_; }
 
   // Sorts by all threads of `executor`. `workspace` serves rows that fit the cache. With
-  // `places`, of an argsort of more rows than that, see LargeRadixSort; returns whether the ids of
-  // the result refer to them.
+  // `positions`, of an argsort of more rows than that, see LargeRadixSort; returns whether the ids
+  // of the result refer to them.
   bool sort(Executor& executor, const SortWorkspace<Key, kHasIds>& workspace,
-            int32_t* places = nullptr) {
-    places_ = places;
+            int32_t* positions = nullptr) {
+    positions_ = positions;
     run(executor, workspace);
     return has_placed_;
   }
@@ -219,9 +219,9 @@ class RowSorter {
     const bool side_1_is_output = kHasIds || !kIsNarrow;
     const InputRows<Order, Word, kHasIds> input{keys_, ids_, order};
     const OutputRows<Order, Word, kVariant> output{sorted_keys_, sorted_ids_, order};
-    Sort(executor, side_0, side_1, output, side_1_is_output, places_)
+    Sort(executor, side_0, side_1, output, side_1_is_output, positions_)
         .sort(input, size_, low_bits<Word>(order.num_bits));
-    has_placed_ = places_ != nullptr;
+    has_placed_ = positions_ != nullptr;
   }
 
   const int64_t size_;
@@ -233,7 +233,7 @@ class RowSorter {
   char* const scratch_;
   const Order order_;
   const int bits_;
-  int32_t* places_ = nullptr;
+  int32_t* positions_ = nullptr;
   bool has_placed_ = false;
 };
 

@@ -15,12 +15,12 @@ namespace jaxframes {
 // kArgsort write them at the end.
 enum class SortVariant { kKeys = 0, kArgsort = 1, kPairs = 2 };
 
-// Prefetches the cache line after `place` for a write or a read. A pass over many bins continues
+// Prefetches the cache line after `position` for a write or a read. A pass over many bins continues
 // line by line in each, which hardware does not predict.
 template <bool kIsWritten = true, typename T>
-void prefetch_after(T* place) {
+void prefetch_after(T* position) {
   constexpr uintptr_t kLineBytes = 64;
-  __builtin_prefetch(reinterpret_cast<void*>(reinterpret_cast<uintptr_t>(place) + kLineBytes),
+  __builtin_prefetch(reinterpret_cast<void*>(reinterpret_cast<uintptr_t>(position) + kLineBytes),
                      kIsWritten);
 }
 
@@ -90,13 +90,13 @@ struct PlacedRows {
 
   uint64_t* rows = nullptr;
 
-  static int32_t place(uint64_t row) {
+  static int32_t position(uint64_t row) {
     return static_cast<int32_t>(row & low_bits<uint64_t>(kPlaceBits));
   }
   uint64_t word(int64_t i) const { return rows[i] >> kPlaceBits; }
-  int32_t id(int64_t i) const { return place(rows[i]); }
-  void put(int64_t i, uint64_t word, int32_t place) const {
-    rows[i] = word << kPlaceBits | static_cast<uint32_t>(place);
+  int32_t id(int64_t i) const { return position(rows[i]); }
+  void put(int64_t i, uint64_t word, int32_t position) const {
+    rows[i] = word << kPlaceBits | static_cast<uint32_t>(position);
   }
   PlacedRows operator+(int64_t offset) const { return {rows + offset}; }
 };
@@ -154,11 +154,11 @@ struct PlacingRows {
   static constexpr int kNumColumns = Sink::kNumColumns;
 
   Sink sink;
-  int32_t* places;
+  int32_t* positions;
 
   template <typename Word>
   void put(int64_t i, Word word, int32_t id) const {
-    places[id] = static_cast<int32_t>(i);
+    positions[id] = static_cast<int32_t>(i);
     sink.put(i, word, static_cast<int32_t>(i));
   }
   void prefetch_after(int64_t i) const { sink.prefetch_after(i); }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A check that reports and goes on, buffers with guard pages, and the keys that
-// sorting code usually fails on.
+// A non-fatal check, buffers with guard pages, and hard keys for sorting code.
 #ifndef JAXFRAMES_TESTS_CHECK_H_
 #define JAXFRAMES_TESTS_CHECK_H_
 
@@ -29,14 +28,14 @@ inline std::atomic<int>& num_failures() {
   return count;
 }
 
-// Describes the case that runs, for the report of a failure.
+// Describes the current case for the report of a failure.
 inline std::string& current_case() {
   static std::string text;
   return text;
 }
 
 inline void report(const char* file, int line, const char* what) {
-  // A broken kernel fails everywhere: some reports tell as much as thousands.
+  // A broken kernel fails everywhere: a few reports are enough.
   if (++num_failures() > 20) return;
   std::fprintf(stderr, "%s:%d: %s is false\n    case: %s\n", file, line, what,
                current_case().c_str());
@@ -51,8 +50,7 @@ inline int finish(const char* name) {
   return failures == 0 ? 0 : 1;
 }
 
-// Elements that end where a page begins that must not be touched. With
-// `at_front`, the page before them must not be.
+// Elements that end at an inaccessible page. With `at_front` they start after one.
 template <typename T>
 class GuardedArray {
  public:
@@ -68,7 +66,7 @@ class GuardedArray {
     if (mprotect(mapped_, page, PROT_NONE) != 0) std::abort();
     if (mprotect(mapped_ + page + inner, page, PROT_NONE) != 0) std::abort();
     data_ = reinterpret_cast<T*>(mapped_ + page + (at_front ? 0 : inner - num_bytes));
-    // What is not written must not look like a result.
+    // Unwritten memory must not look like a result.
     std::memset(mapped_ + page, 0xA5, inner);
   }
   GuardedArray(const std::vector<T>& values, bool at_front = false)
@@ -82,7 +80,7 @@ class GuardedArray {
   T* data() const { return data_; }
   int64_t size() const { return size_; }
   std::vector<T> values() const { return std::vector<T>(data_, data_ + size_); }
-  // A read-only view: a kernel that writes its input ends in a fault.
+  // A read-only view: a kernel that writes its input faults.
   void protect() {
     const int64_t page = sysconf(_SC_PAGESIZE);
     if (mprotect(mapped_ + page, mapped_bytes_ - 2 * page, PROT_READ) != 0) std::abort();
@@ -102,7 +100,7 @@ inline std::mt19937_64& random_bits() {
 
 inline const std::vector<std::string>& key_distributions() {
 #if defined(__SANITIZE_THREAD__)
-  // Which rows threads share depends little on the keys, and each run is slow.
+  // The division of rows among threads hardly depends on the keys, and each run is slow.
   static const std::vector<std::string> names = {"uniform", "four_values", "zipf", "floats",
                                                  "clusters", "float_corners",
                                                  "outliers"};
@@ -144,18 +142,18 @@ std::vector<Key> make_keys(const std::string& distribution, int64_t size) {
       if (kBits == 64) std::memcpy(&key, &value, sizeof(Key));
       if (kBits == 32) std::memcpy(&key, &narrow, sizeof(Key));
     }
-    // Groups whose keys differ in their lowest bits only.
+    // Groups of keys that differ in their lowest bits only.
     if (distribution == "near_ties") {
       key = static_cast<Key>((bits % 700 * 0x9E3779B97F4A7C15u & ~uint64_t{0xFFFF}) |
                              (bits >> 40 & 0xFFFF));
     }
-    // Few bits as far as a sample may tell, but for some keys that need all.
+    // Few bits in most samples, but some keys need all bits.
     if (distribution == "outliers") {
       key = static_cast<Key>(60000 + bits % 9000);
       if (i % 4099 == 77) key = bits >> 32 & 1 ? Key{0} : static_cast<Key>(~Key{0});
     }
-    // What floating point has besides numbers, each with both signs: zeros, infinities,
-    // NaNs with payloads, denormals; and some numbers between.
+    // Special floating point values with both signs: zeros, infinities, NaNs with payloads,
+    // subnormals; and some numbers between.
     if (distribution == "float_corners") {
       constexpr int kFractionBits = kBits == 32 ? 23 : 52;
       const Key sign = static_cast<Key>(Key{1} << (kBits - 1));
@@ -166,12 +164,12 @@ std::vector<Key> make_keys(const std::string& distribution, int64_t size) {
                            one, one + small, static_cast<Key>(key & ~sign)};
       key = kinds[bits >> 16 & 7] | (bits >> 24 & 1 ? sign : Key{0});
     }
-    // Keys that share all but the lowest bits with thousands of others, so that
-    // ties remain after the bits that usually tell rows apart.
+    // Keys that share all but the lowest bits with thousands of others, so that ties remain after
+    // the usual distinguishing bits.
     if (distribution == "clusters") {
       key = static_cast<Key>(static_cast<Key>(bits % 7) << (kBits - 3)) | (key & 0x3ff);
     }
-    // Runs that tie to the very last bits, longer than insertion sort may take.
+    // Runs that tie up to the last bits, too long for insertion sort.
     if (distribution == "long_runs") {
       const Key run = static_cast<Key>((bits % 50) * 0x9E3779B97F4A7C15u);
       key = static_cast<Key>(run & ~Key{0x3f}) | static_cast<Key>((bits >> 32) & 0x3f);
@@ -187,8 +185,8 @@ std::vector<Key> make_keys(const std::string& distribution, int64_t size) {
   return keys;
 }
 
-// Which of two keys comes first, by definition, and what a kernel is told of it: the
-// lowest `bits` bits of (key ^ flip), as unsigned numbers.
+// The definition of the order, and its encoding for kernels: the lowest `bits` bits of (key ^
+// flip), as unsigned numbers.
 template <typename KeyType>
 struct IntegerCase {
   using Key = KeyType;
@@ -205,7 +203,7 @@ struct IntegerCase {
   }
 };
 
-// The same for floating point: as the processor compares it, but for NaNs.
+// The same for floating point: the processor's order, except for NaNs.
 template <typename KeyType>
 struct FloatCase {
   using Key = KeyType;
@@ -231,8 +229,7 @@ struct FloatCase {
   }
 };
 
-// The definition: the first num_valid rows in stable order, then the others as they
-// stand.
+// The definition: the first num_valid rows in stable order, then the others unchanged.
 template <typename Case>
 std::vector<int32_t> stable_order(const std::vector<typename Case::Key>& keys,
                                   int64_t num_valid, const Case& how) {

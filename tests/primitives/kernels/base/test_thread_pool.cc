@@ -10,7 +10,7 @@
 using namespace jaxframes;
 using namespace jaxframes_tests;
 
-// Keeps what is scheduled until told to run it: threads that never come, or late.
+// Delays scheduled closures: threads that start late or never.
 class LateExecutor final : public Executor {
  public:
   int num_threads() const override { return 8; }
@@ -47,8 +47,7 @@ void caller_does_not_wait_for_queued_closures() {
   CHECK(sum == 4950);
 }
 
-// All threads of a pool run loops on that pool at once. Waiting for queued
-// closures would leave nobody to run them.
+// All threads of a pool run loops on that pool at once. Waiting for queued closures would deadlock.
 void nested_loops_end() {
   current_case() = "nested loops";
   StdThreadPool pool(4);
@@ -98,7 +97,7 @@ void chunks_apart_are_all_chunks() {
       for (int64_t index = 0; index < count; ++index) {
         taken.push_back(chunks.apart(index, num_threads));
       }
-      // The first calls begin a stretch each, and the next one goes on in the first.
+      // The first calls start one range each, and the next call continues the first range.
       for (int64_t call = 1; call < std::min<int64_t>(count, num_threads); ++call) {
         CHECK(taken[call] - taken[call - 1] >= std::max<int64_t>(count / num_threads, 1));
       }

@@ -17,7 +17,7 @@ void check_sums(Executor& executor, const std::vector<typename Case::Key>& keys,
   using Key = typename Case::Key;
   const auto order = how.order();
   std::vector<Number> numbers(keys.size());
-  // Of very different sizes, so that sums of floats depend on the order of the rows.
+  // Different magnitudes, so that sums of floats depend on the order of the rows.
   for (Number& number : numbers) {
     const uint64_t bits = random_bits()();
     number = static_cast<Number>(static_cast<Number>(bits % 1000) / 7 *
@@ -44,14 +44,14 @@ void check_sums(Executor& executor, const std::vector<typename Case::Key>& keys,
 
   const int64_t num_rows = static_cast<int64_t>(keys.size());
   GuardedArray<Key> input(keys, at_front);
-  // No number is read but those of rows that count.
+  // Only the numbers of valid rows are read.
   GuardedArray<Number> guarded(std::vector<Number>(numbers.begin(), numbers.begin() + num_valid),
                                at_front);
   input.protect();
   guarded.protect();
   GuardedArray<int32_t> first_row_ids(capacity, at_front);
   GuardedArray<Number> sums(capacity, at_front);
-  // What is not written must not look like a sum.
+  // Unwritten memory must not look like a sum.
   std::vector<uint64_t> scratch(group_sums_scratch_bytes(num_rows, sizeof(Key)) / 8 + 8,
                                 0x4045454545454545u);
   using Column = KeyColumn<decltype(how.order())>;
@@ -109,7 +109,7 @@ void check_all() {
   check_keys("mostly late keys", late_keys<Key>(100000, 300, 2), false);
 }
 
-// Tiles are added in their order whichever is looked up first.
+// Tiles are added in order, for any order of lookups.
 void check_turns() {
   constexpr int64_t kTiles = 7;
   const Chunks tiles = Chunks::of_rows(kTiles * TileSums<double>::kTileRows - 5,
@@ -131,7 +131,7 @@ void check_turns() {
     sums.end(tile, ids);
   }
   CHECK(sums.sums()[0] == expected);
-  // Those of tiles that are added up serve again.
+  // Buffers of added tiles are reused.
   CHECK(buffers.size() < kTiles);
 }
 

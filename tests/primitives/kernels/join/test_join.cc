@@ -47,7 +47,7 @@ std::vector<Pair> expected_pairs(How how, const std::vector<int32_t>& left,
   return pairs;
 }
 
-// How many of some groups are not among others.
+// The number of rows in groups that the other side lacks.
 int64_t num_missing(const std::vector<int32_t>& groups, const std::vector<int32_t>& others) {
   return std::count_if(groups.begin(), groups.end(), [&](int32_t group) {
     return std::find(others.begin(), others.end(), group) == others.end();

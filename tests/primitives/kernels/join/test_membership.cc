@@ -38,7 +38,7 @@ void check_sizes(const Order& order, const char* name) {
   SerialExecutor serial;
   Executor* executors[] = {&serial, &two, &sixteen};
   int index = 0;
-  // The last is of several chunks for each thread.
+  // The last size has several chunks for each thread.
   const int64_t sizes[][2] = {{0, 0}, {0, 3}, {4, 0}, {1, 1}, {40, 7}, {33, 64}, {50000, 40000}};
   for (const std::string& distribution : key_distributions()) {
     for (const auto& [num_keys, num_members] : sizes) {
@@ -48,7 +48,7 @@ void check_sizes(const Order& order, const char* name) {
                        " members";
       std::vector<Key> keys = make_keys<Key>(distribution, num_keys);
       const std::vector<Key> members = make_keys<Key>(distribution, num_members);
-      // Every second key is a member, and every tenth lies beside one.
+      // Every second key is a member, and every tenth is next to one.
       for (size_t i = 0; i < keys.size() && num_members != 0; ++i) {
         if (i % 2 == 0) keys[i] = members[i % num_members];
         if (i % 10 == 1) keys[i] = static_cast<Key>(members[i % num_members] + 1);

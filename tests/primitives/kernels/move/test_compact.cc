@@ -29,7 +29,7 @@ std::vector<Word> random_words(int64_t size) {
   return words;
 }
 
-// What is kept of one array, and what should be. Without a source it is the ids of the rows.
+// The actual and the expected selection from one array. Without a source it has the row ids.
 template <typename Word>
 class Kept {
  public:
@@ -87,10 +87,10 @@ void check_compact(Executor& executor, const std::vector<uint8_t>& mask, int64_t
   if (num_arrays > 4) halves.check();
 }
 
-// Counts that do not belong to the mask: what is kept means nothing, but nothing is read or
-// written outside of the arrays, which would end in a fault.
+// Counts that do not match the mask: the selection is meaningless, but nothing outside the arrays
+// is read or written, which would fault.
 void check_counts_that_lie(bool at_front) {
-  // By one thread: chunks that overlap are a race, which sanitizers report.
+  // One thread, because overlapping chunks are a race, which sanitizers report.
   SerialExecutor executor;
   const int64_t num_rows = 200000;
   const GuardedArray<uint8_t> mask(make_mask(num_rows, 2, Pattern::kScattered), at_front);
@@ -129,7 +129,7 @@ int main() {
             current_case() = std::to_string(num_valid) + " of " + std::to_string(num_rows) +
                              " rows, one in " + std::to_string(one_in) + ", capacity " +
                              std::to_string(capacity);
-            // All of them mostly, and now and then some.
+            // Usually all arrays, sometimes fewer.
             const size_t num_arrays = index % 7 == 0 ? index / 7 % 5 : 5;
             check_compact(*executors[index % 4], mask, num_valid, capacity, num_arrays, index % 2);
           }

@@ -6,7 +6,7 @@
 using namespace jaxframes;
 using namespace jaxframes_tests;
 
-// The definition: every bin asks every number.
+// The definition: compares every number with every bin.
 template <typename Number, typename Edge>
 std::vector<int32_t> counts_of(const std::vector<Number>& numbers, int64_t num_valid,
                                const std::vector<Edge>& edges) {
@@ -69,7 +69,7 @@ void check_all() {
       Executor& executor = *executors[index % 3];
       check_histogram(executor, numbers, num_valid, edges, true);
       check_histogram(executor, numbers, num_valid, edges, false);
-      // Edges that repeat, that are all the same, and that are no numbers.
+      // Edges that repeat, that are all equal, and that are NaN.
       for (int64_t i = 1; i < num_bins; i += 3) edges[i] = edges[i - 1];
       check_histogram(executor, numbers, num_valid, edges, false);
       std::fill(edges.begin(), edges.end(), Edge{0});

@@ -6,7 +6,7 @@
 using namespace jaxframes;
 using namespace jaxframes_tests;
 
-// The definition, with every number of a block asked for by its place.
+// The definition, with every number of a block addressed by its position.
 template <typename Sum, typename Number>
 Sum expected_sum(const std::vector<Number>& numbers, int64_t size) {
   std::vector<Sum> sums;
@@ -34,7 +34,7 @@ template <typename Sum, typename Number>
 void check_sums(Executor& executor) {
   for (int64_t size : {0, 1, 15, 16, 17, 1023, 1024, 1025, 5000, 65536, 131072, 200001}) {
     std::vector<Number> numbers(size);
-    // Of many magnitudes: another order would be rounded elsewhere.
+    // Many magnitudes: another order would round differently.
     for (Number& number : numbers) {
       const uint64_t bits = random_bits()();
       number = std::ldexp(static_cast<Number>(bits % 1000003) - 500000, bits >> 59);
@@ -62,7 +62,7 @@ void check_instructions() {
   CHECK(std::memcmp(sums, others, sizeof(sums)) == 0);
 }
 
-// The sign of a zero or NaN that comes out is plus.
+// A resulting zero or NaN has a positive sign.
 void check_signs() {
   SerialExecutor serial;
   const float infinity = std::numeric_limits<float>::infinity();

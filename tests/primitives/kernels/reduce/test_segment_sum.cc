@@ -31,7 +31,7 @@ void check_segments(Executor& executor, const std::vector<Id>& ids, Id first_id,
   sum_segments(executor, rows, guarded_numbers.data(), sums.data());
   count_segments(executor, rows, counts.data());
 
-  // The definition: every row asks every segment, of some.
+  // The definition: compares every row with a sample of the segments.
   for (int64_t segment = 0; segment < num_segments; segment += 1 + num_segments / 40) {
     Number sum = 0;
     int32_t count = 0;
@@ -65,7 +65,7 @@ void check_all() {
   int index = 0;
   for (int64_t num_rows : {0, 1, 2, 3, 1000, 70001, 300000}) {
     for (int64_t num_segments : {1, 2, 10, 5000}) {
-      // Segments at both ends of the numbers, and some that lie past the last.
+      // Segments at both ends of the integers, and some past the last integer.
       for (Id first_id : {Id{0}, Id{100}, least, static_cast<Id>(most - 3), most}) {
         Executor& executor = *executors[++index % 3];
         std::vector<Id> ids(num_rows);
@@ -82,13 +82,13 @@ void check_all() {
       }
     }
   }
-  // More sums than the cache holds, which threads share out.
+  // More sums than the cache holds, which threads divide.
   for (int64_t num_rows : {1 << 15}) {
     for (Id first_id : {Id{0}, static_cast<Id>(most - 400000)}) {
       for (Executor* executor : executors) {
         std::vector<Id> ids(num_rows);
         for (Id& id : ids) {
-          // Some name no segment, and a tenth of them the first two.
+          // Some are out of range, and a tenth are in the first two segments.
           const uint64_t near = random_bits()() % 660000;
           id = static_cast<Id>(static_cast<uint64_t>(first_id) + (near < 60000 ? near & 1 : near) - 1);
         }

@@ -106,7 +106,7 @@ std::vector<T> words(int64_t size) {
   return values;
 }
 
-// Rounded sums: not those of the definition, but the same whatever the threads.
+// Rounded sums: different from the definition, but equal for any number of threads.
 void check_rounding() {
   std::vector<float> values(500000);
   for (float& value : values) value = static_cast<float>(random_bits()() % 100000) / 7.0f;
@@ -129,7 +129,7 @@ int main() {
   check_sizes<Add<uint32_t>>(words<uint32_t>);
   check_rounding();
 #if !defined(__SANITIZE_THREAD__)
-  // What threads share does not depend on the operator.
+  // The division among threads does not depend on the operator.
   check_sizes<Mul<uint64_t>>(words<uint64_t>);
   check_sizes<Min<int32_t>>(words<int32_t>);
   check_sizes<Max<uint64_t>>(words<uint64_t>);

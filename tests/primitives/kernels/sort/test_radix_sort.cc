@@ -7,7 +7,7 @@
 using namespace jaxframes;
 using namespace jaxframes_tests;
 
-// Columns of two widths, and one with the ids of the rows, move as `expected_rows` says.
+// Columns of two widths, and one of row ids, move as in `expected_rows`.
 template <typename Key, typename Order>
 void check_columns(Executor& executor, const SortArguments<Order>& arguments,
                    const std::vector<int32_t>& expected_rows, bool at_front) {
@@ -52,7 +52,7 @@ void check_sorts(Executor& executor, const std::string& distribution, int64_t ba
   const std::vector<Key> keys = make_keys<Key>(distribution, batch * num_rows);
   std::vector<int32_t> num_valid(batch), given_ids(batch * num_rows);
   for (int64_t row = 0; row < batch; ++row) {
-    // Most rows are full; the others leave some padding, or nothing else.
+    // Most rows are full; the others have some padding, or only padding.
     const int64_t choices[] = {num_rows, num_rows, std::max<int64_t>(num_rows - 1, 0),
                                num_rows / 2, 0};
     num_valid[row] = static_cast<int32_t>(choices[random_bits()() % 5]);
@@ -118,7 +118,7 @@ void check_sorts(Executor& executor, const std::string& distribution, int64_t ba
   }
 }
 
-// The orders that are asked for: unsigned, signed, both descending, and any mask.
+// The tested orders: unsigned, signed, both descending, and any mask.
 template <typename Key>
 Key flip_of(int index) {
   const Key sign = static_cast<Key>(Key{1} << (8 * sizeof(Key) - 1));
