@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Operations on frames and series, which bring rows together by their labels first."""
+"""Operators on frames and series, after alignment by label."""
 
 from collections.abc import Sequence
 from typing import Any, Self
@@ -37,7 +37,7 @@ def _is_scalar(value: Any) -> bool:
 
 
 class SeriesArithmetic(Operators, NumpyFunctions, SeriesBase):
-    """Operations on a series."""
+    """Operators on a series."""
 
     def _operate(self, op: str, other: Any, *, reflected: bool = False) -> Any:
         if isinstance(other, (FrameBase, pd.DataFrame)):
@@ -72,7 +72,7 @@ class SeriesArithmetic(Operators, NumpyFunctions, SeriesBase):
 
 
 class FrameArithmetic(Operators, NumpyFunctions, FrameBase):
-    """Operations on a frame."""
+    """Operators on a frame."""
 
     def _operate(self, op: str, other: Any, *, reflected: bool = False) -> Any:
         return self._flex(op, other, reflected, None, is_flex=False)
@@ -98,7 +98,7 @@ class FrameArithmetic(Operators, NumpyFunctions, FrameBase):
         )
 
     def _as_operand(self, other: Any, is_by_row: bool) -> Any:
-        """A scalar, a series or a frame of what stands beside the frame."""
+        """Converts the other operand to a scalar, a series or a frame."""
         if isinstance(other, pd.DataFrame):
             return self.frame_class(other, sharding=self._layout)
         if isinstance(other, pd.Series):
@@ -129,8 +129,8 @@ class FrameArithmetic(Operators, NumpyFunctions, FrameBase):
                 f"{(num_rows, len(self._labels))}: given {tuple(values.shape)}"
             )
         columns = [
-            as_column(values[:, place], self._table, label)
-            for place, label in enumerate(self._labels)
+            as_column(values[:, position], self._table, label)
+            for position, label in enumerate(self._labels)
         ]
         return self._like(self._table.with_columns(columns))
 
@@ -167,20 +167,20 @@ class FrameArithmetic(Operators, NumpyFunctions, FrameBase):
                 "Operands are not aligned. Do `left, right = left.align(right, axis=1)` "
                 "before operating."
             )
-        labels, places, other_places = align_labels(self._labels, Labels(index))
-        table = self._columns_or_missing(places)
+        labels, positions, other_positions = align_labels(self._labels, Labels(index))
+        table = self._columns_or_nan(positions)
         column = other._only
         if column.is_numeric and fill_value is None and not is_traced(column.valid):
-            others: Sequence[Any] = spread(other._table, other_places)
+            others: Sequence[Any] = spread(other._table, other_positions)
         else:
-            others = spread_columns(other._table, other_places, self._table)
+            others = spread_columns(other._table, other_positions, self._table)
         return self._combined(op, table, others, reflected, fill_value, labels)
 
-    def _columns_or_missing(self, places: Sequence[int]) -> Table:
-        """The columns at places, and one of NaN for each -1."""
+    def _columns_or_nan(self, positions: Sequence[int]) -> Table:
+        """Takes columns by position; -1 gives a column of NaN."""
         columns = self._table.columns
         return self._table.with_columns(
-            [as_column(np.nan, self._table, None) if p < 0 else columns[p] for p in places]
+            [as_column(np.nan, self._table, None) if p < 0 else columns[p] for p in positions]
         )
 
     def _with_frame(
@@ -197,51 +197,49 @@ class FrameArithmetic(Operators, NumpyFunctions, FrameBase):
             a, b = align_tables(a, b)
         if has_same_labels:
             return self._combined(op, a, b.columns, reflected, fill_value)
-        labels, places, other_places = align_labels(self._labels, other._labels)
+        labels, positions, other_positions = align_labels(self._labels, other._labels)
         if op in LOGIC and not self._labels.index.intersection(other._labels.index).size:
-            return self._with_apart(op, other, a, b, places, other_places, labels)
-        left = self._like(a)._columns_or_missing(places)
-        right = other._like(b)._columns_or_missing(other_places)  # pyright: ignore
+            return self._logic_of_disjoint(op, other, a, b, positions, other_positions, labels)
+        left = self._like(a)._columns_or_nan(positions)
+        right = other._like(b)._columns_or_nan(other_positions)  # pyright: ignore
         if op in COMPARISONS or op == "pow" or fill_value is not None:
             return self._combined(op, left, right.columns, reflected, fill_value, labels)
-        # A column that only one has is missing, whatever its type.
-        return self._with_shared(op, left, right, places, other_places, reflected, labels)
+        # A column of only one frame is NaN in the result, whatever its type.
+        return self._of_shared(op, left, right, positions, other_positions, reflected, labels)
 
-    def _with_apart(
+    def _logic_of_disjoint(
         self,
         op: str,
         other: Any,
         left: Table,
         right: Table,
-        places: Sequence[int],
-        other_places: Sequence[int],
+        positions: Sequence[int],
+        other_positions: Sequence[int],
         labels: Labels,
     ) -> Self:
-        """Flags of other columns than those of `other`, beside which False stands, as in pandas."""
-        none = [Scalar(False)] * len(labels)
-        mine = self._combined(op, left, none[: len(left.columns)], False, None)
-        theirs = other._combined("and", right, none[: len(right.columns)], True, None)
+        """Logic of frames without a common column: pandas combines each column with False."""
+        mine = self._combined(op, left, [Scalar(False)] * len(left.columns), False, None)
+        theirs = other._combined("and", right, [Scalar(False)] * len(right.columns), True, None)
         columns = [
-            theirs._table.columns[other_place] if place < 0 else mine._table.columns[place]
-            for place, other_place in zip(places, other_places, strict=True)
+            theirs._table.columns[other_position] if position < 0 else mine._table.columns[position]
+            for position, other_position in zip(positions, other_positions, strict=True)
         ]
         return self._of(left.with_columns(columns), labels)
 
-    def _with_shared(
+    def _of_shared(
         self,
         op: str,
         left: Table,
         right: Table,
-        places: Sequence[int],
-        other_places: Sequence[int],
+        positions: Sequence[int],
+        other_positions: Sequence[int],
         reflected: bool,
         labels: Labels,
     ) -> Self:
-        shared = [
-            n for n, pair in enumerate(zip(places, other_places, strict=True)) if min(pair) >= 0
-        ]
+        pairs_of_positions = zip(positions, other_positions, strict=True)
+        shared = [n for n, pair in enumerate(pairs_of_positions) if min(pair) >= 0]
         pairs = [_paired(left.columns[n], right.columns[n], reflected) for n in shared]
-        made = dict(zip(shared, combine(op, pairs, left.num_rows, list(labels)), strict=True))
-        none = self._like(left)._columns_or_missing([-1])
-        columns: list[Column] = [made.get(n, none.columns[0]) for n in range(len(labels))]
+        results = dict(zip(shared, combine(op, pairs, left.num_rows, list(labels)), strict=True))
+        nan = as_column(np.nan, left, None)
+        columns: list[Column] = [results.get(n, nan) for n in range(len(labels))]
         return self._of(left.with_columns(columns), labels)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Arithmetic and comparison of numbers, with the dtypes that pandas and NumPy give."""
+"""Arithmetic, logic and comparison of numeric arrays, with the dtypes of pandas and NumPy."""
 
 import functools
 from typing import Any, NamedTuple
@@ -32,13 +32,13 @@ SYMBOLS = {
 
 
 class NumberPlan(NamedTuple):
-    """How two numbers are combined. Static under `jit`.
+    """The dtypes of an operation on two numeric arrays. Static under `jit`.
 
     Attributes:
-        op: the operation; "np.hypot" for that function of NumPy, as of jax.numpy.
-        dtype: both are cast to it first; `object` compares int64 with uint64.
-        result: the name of the dtype of the result, where another than the operation gives. (A
-            dtype would not do: NumPy takes None for float64.)
+        op: the operation; "np.hypot" calls `jax.numpy.hypot`.
+        dtype: the common dtype of the operands; `object` compares int64 with uint64.
+        result: the name of the result's dtype, or "" for the operation's own. (A name, because a
+            NumPy dtype compares equal to None if it is float64.)
         by_zero: whether integers may be divided by zero, which gives an infinity or NaN.
     """
 
@@ -49,35 +49,34 @@ class NumberPlan(NamedTuple):
 
 
 def common_dtype(a: np.dtype, b: np.dtype) -> np.dtype:
-    """The dtype in which NumPy combines two arrays, bfloat16 among them."""
+    """The dtype of an operation on two arrays: NumPy's promotion, or JAX's for bfloat16."""
     if jnp.bfloat16 in (a, b):
         return np.dtype(jnp.promote_types(a, b))
-    dtype = np.result_type(a, b)
-    return wide(dtype)
+    return wide(np.result_type(a, b))
 
 
-def plan_numbers(op: str, a: np.dtype, b: np.dtype, *, zeros: bool) -> NumberPlan:
-    """How columns of two dtypes are combined.
+def plan_numbers(op: str, a: np.dtype, b: np.dtype, *, has_zeros: bool) -> NumberPlan:
+    """Chooses the dtypes of an operation on two columns.
 
     Args:
         op: the operation.
         a: the dtype of the left side.
         b: the dtype of the right side.
-        zeros: whether the right side may hold a zero.
+        has_zeros: whether the right side may contain a zero.
 
     Raises:
-        NotImplementedError: pandas does not divide bools.
-        TypeError: the operation has no meaning for these dtypes.
+        NotImplementedError: a division or a power of bools, as in pandas.
+        TypeError: the operation is not defined for these dtypes.
     """
-    return _plan(op, a, b, zeros, is_x64_enabled())
+    return _plan(op, a, b, has_zeros, is_x64_enabled())
 
 
 @functools.lru_cache(maxsize=4096)
-def _plan(op: str, a: np.dtype, b: np.dtype, zeros: bool, x64: bool) -> NumberPlan:
-    del x64  # a part of the key: dtypes depend on it
+def _plan(op: str, a: np.dtype, b: np.dtype, has_zeros: bool, x64: bool) -> NumberPlan:
+    del x64  # part of the cache key: dtypes depend on it
     dtype = common_dtype(a, b)
     if op == "square" and a == np.bool_ and b.kind in "iu":
-        # The power of a bool is int64, but its square that of NumPy, which has none of bools.
+        # NumPy casts bools to int8 to square them; other powers of bools are int64.
         return NumberPlan(op, np.dtype(np.int8))
     if op in ("square", "sqrt"):
         return NumberPlan(op, dtype)
@@ -90,7 +89,7 @@ def _plan(op: str, a: np.dtype, b: np.dtype, zeros: bool, x64: bool) -> NumberPl
         if ({a.kind, b.kind} == set("iu") and dtype != np.result_type(a, b)) or (
             dtype.kind == "f" and {a.kind, b.kind} <= set("iu")
         ):
-            # int64 against uint64: float64 would take neighbours for equal.
+            # int64 with uint64: in float64 neighbouring integers would be equal.
             return NumberPlan(op, np.dtype(object))
         return NumberPlan(op, dtype)
     if dtype == np.bool_:
@@ -99,8 +98,8 @@ def _plan(op: str, a: np.dtype, b: np.dtype, zeros: bool, x64: bool) -> NumberPl
         raise TypeError(f"ufunc {op!r} not supported for {a} and {b}: numbers must be real")
     if op == "truediv" and dtype.kind in "iu":
         dtype = wide(np.float64)
-    by_zero = op in ("floordiv", "mod") and dtype.kind in "iu" and zeros
-    result = wide(np.float64).name if op == "floordiv" and dtype.kind == "f" and zeros else ""
+    by_zero = op in ("floordiv", "mod") and dtype.kind in "iu" and has_zeros
+    result = wide(np.float64).name if op == "floordiv" and dtype.kind == "f" and has_zeros else ""
     return NumberPlan(op, dtype, result, by_zero)
 
 
@@ -122,7 +121,7 @@ def _plan_logic(op: str, a: np.dtype, b: np.dtype) -> NumberPlan:
             raise TypeError(f"unsupported operand type(s) for {SYMBOLS[op]}: {a} and {b}")
         return NumberPlan(op, wide(dtype))
     if a == np.bool_ and b.kind in "fcV":
-        # pandas asks of such a right side only whether it is zero or missing.
+        # pandas reduces such a right side to its truth values.
         return NumberPlan(op, np.dtype(np.bool_))
     if a.kind not in "biu" or b.kind not in "biu":
         raise TypeError(f"unsupported operand type(s) for {SYMBOLS[op]}: '{a}' and '{b}'")
@@ -130,30 +129,30 @@ def _plan_logic(op: str, a: np.dtype, b: np.dtype) -> NumberPlan:
 
 
 def combine_numbers(plan: NumberPlan, a: Array, b: Array) -> Array:
-    """Inside a compiled function: the result for each row."""
+    """Inside a compiled function: applies an operation row by row."""
     if plan.dtype == object:
         return _compare_signed_with_unsigned(plan.op, a, b)
     if plan.op in LOGIC and plan.dtype == np.bool_ and b.dtype != np.bool_:
         b = (b != b.dtype.type(0)) & (b == b)
     a, b = (converted(x, plan.dtype) for x in (a, b))
     if plan.op.startswith("np."):
-        made = getattr(jnp, plan.op[3:])(a, b)
+        result = getattr(jnp, plan.op[3:])(a, b)
     else:
-        made = _OPERATIONS[plan.op](plan, a, b)
-    return made if not plan.result else made.astype(plan.result)
+        result = _OPERATIONS[plan.op](plan, a, b)
+    return result if not plan.result else result.astype(plan.result)
 
 
 def converted(x: Array, dtype: np.dtype) -> Array:
-    """Inside a compiled function: numbers of another dtype."""
+    """Inside a compiled function: casts numbers to another dtype."""
     if x.dtype == jnp.bool_ and dtype.kind in "fcV":
-        # XLA takes a bool times x for a choice between x and 0, but NaN times False is NaN.
+        # XLA rewrites bool * x as a select between x and 0, but False * NaN is NaN.
         x = jax.lax.optimization_barrier(x.astype(jnp.int8))
     return x.astype(dtype)
 
 
 def _divide(a: Array, b: Array) -> Array:
-    # XLA multiplies by the reciprocal of one divisor for all rows, which rounds twice: this one
-    # looks as if each row had its own.
+    # XLA multiplies by the reciprocal of a uniform divisor, which rounds twice. The `where` hides
+    # that the divisor is uniform.
     return a / jnp.where(a == a, b, a)
 
 
@@ -165,7 +164,7 @@ def _floordiv(plan: NumberPlan, a: Array, b: Array) -> Array:
     if plan.dtype.kind in "iu":
         return floordiv_integers(a, b, by_zero=plan.by_zero)
     if plan.dtype == np.float16:
-        # As NumPy: rounded once, at the end.
+        # As in NumPy: rounded once, at the end.
         return floordiv_floats(a.astype(np.float32), b.astype(np.float32)).astype(np.float16)
     return floordiv_floats(a, b)
 
@@ -199,7 +198,7 @@ _OPERATIONS: dict[str, Any] = {
 
 
 def compare(op: str, a: Array, b: Array, is_missing: Array) -> Array:
-    """Inside a compiled function: values compared, of which a missing one equals none."""
+    """Inside a compiled function: compares values; a missing value is unequal to every value."""
     flags = _OPERATIONS[op](None, a, b)
     return flags | is_missing if op == "ne" else flags & ~is_missing
 

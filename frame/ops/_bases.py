@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The methods that JaxFrame and JaxSeries inherit from this room."""
+"""The base classes of JaxFrame and JaxSeries in this room."""
 
 from ._arithmetic import FrameArithmetic, SeriesArithmetic
 from ._clip import FrameBounds, SeriesBounds
@@ -9,10 +9,10 @@ from ._unary import FrameUnary, SeriesUnary
 
 
 class FrameOperatorMethods(FrameArithmetic, FrameFlexMethods, FrameUnary, FrameBounds, Equality):
-    """Methods of a frame: operators."""
+    """Operators of a frame."""
 
 
 class SeriesOperatorMethods(
     SeriesArithmetic, SeriesFlexMethods, SeriesUnary, SeriesBounds, Equality
 ):
-    """Methods of a series: operators."""
+    """Operators of a series."""

@@ -15,10 +15,10 @@ from ._string_ops import compare_codes, constant, invalid
 
 
 def decode_pair(op: str, a: Any, b: Any) -> tuple[Any, Any]:
-    """Replaces a category by its values beside a column of another type; else returns the pair.
+    """Decodes a category that is compared with a column of another type.
 
     Raises:
-        TypeError: the category has no order that the comparison asks for.
+        TypeError: an order comparison of an unordered category.
     """
     if op not in COMPARISONS or not (isinstance(a, Column) and isinstance(b, Column)):
         return a, b
@@ -35,7 +35,7 @@ def decode_pair(op: str, a: Any, b: Any) -> tuple[Any, Any]:
 
 
 def combine_categories(op: str, a: Any, b: Any) -> Column:
-    """Compares a category with a category or a scalar: there is no other operation."""
+    """Compares a category with a category or a scalar; other operations raise."""
     if op not in COMPARISONS:
         raise invalid(op, a, b)
     if isinstance(a, Scalar):
@@ -47,19 +47,19 @@ def combine_categories(op: str, a: Any, b: Any) -> Column:
 def _check_order(op: str, a: Any, b: Any) -> None:
     categories = [x for x in (a, b) if isinstance(x, Column) and x.kind == "category"]
     is_order = op not in ("eq", "ne")
-    # A column of strings on the left compares by value, whatever the category's order.
+    # Strings on the left compare by value, whatever the order of the categories.
     if is_order and a.kind != "string" and not all(x.type.ordered for x in categories):
         raise TypeError("Unordered Categoricals can only compare equality or not")
 
 
 def _with_scalar(op: str, a: Column, b: Scalar) -> Column:
     categories = a.dictionary.values
-    place: Any = -1
-    # A value that cannot be hashed is no category.
+    code: Any = -1
+    # An unhashable value is not a category.
     with contextlib.suppress(TypeError):
-        place = categories.get_loc(b.value) if b.value in categories else -1
-    if place >= 0:
-        return Column(compare_codes(op, a.data, np.int32(place)))
+        code = categories.get_loc(b.value) if b.value in categories else -1
+    if code >= 0:
+        return Column(compare_codes(op, a.data, np.int32(code)))
     if op in ("eq", "ne"):
         return constant(a, op == "ne")
     raise invalid(op, a, b)
@@ -81,7 +81,7 @@ def _values(column: Column) -> Column:
         return as_string(column)
     if categories.dtype.kind not in "iuf":
         raise NotImplementedError(
-            f"categories of {categories.dtype} can only be compared with one of them. "
-            "Cast the column to its categories' dtype first, with astype."
+            f"categories of dtype {categories.dtype} can only be compared with one of the "
+            "categories. Call astype with their dtype first."
         )
     return Column(look_up(column.data, categories.to_numpy(np.float64), np.float64(np.nan)))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Values between two others: asked for, and enforced."""
+"""`clip` and `between`: values limited by, or tested against, two bounds."""
 
 from collections.abc import Hashable
 from typing import Any, Self
@@ -21,7 +21,7 @@ from ._dispatch import combine
 
 
 def clipped(column: Column, lower: Any, upper: Any, label: Hashable, num_rows: Count) -> Column:
-    """Numbers no less than one bound and no greater than another; missing ones stay."""
+    """Limits numbers to a lower and an upper bound; missing values stay missing."""
     if column.dtype.kind == "c":
         raise NotImplementedError(
             f"clip: column {label!r} must not be complex. Clip its parts, map(jnp.real) and "
@@ -33,31 +33,34 @@ def clipped(column: Column, lower: Any, upper: Any, label: Hashable, num_rows: C
             continue
         if column.dtype.kind in "iu" and isinstance(bound, (float, np.floating)):
             bound = int(bound) if float(bound).is_integer() else bound
-        if column.is_bool == original.is_bool and _is_beyond(bound, original):
-            column = _moved_beyond(op, column, original, bound, label, num_rows)
+        if column.is_bool == original.is_bool and _is_out_of_range(bound, original):
+            column = _clipped_to_wider(op, column, original, bound, label, num_rows)
             continue
-        side = _side(bound)
-        is_float = side.is_float if isinstance(side, Column) else isinstance(side.value, float)
-        may_keep = is_float and not column.is_float and not is_traced(column, side, num_rows)
+        operand = Scalar(bound)
+        is_float = isinstance(bound, float)
+        if isinstance(bound, Column):
+            operand = Column(bound.data, None, bound.type)
+            is_float = bound.is_float
+        may_keep = is_float and not column.is_float and not is_traced(column, operand, num_rows)
         if not (isinstance(bound, Column) or may_keep):
-            (column,) = combine(op, [(column, side)], num_rows)
+            (column,) = combine(op, [(column, operand)], num_rows)
             continue
-        passes = _passes(op, original, side, num_rows)
+        is_inside = _is_inside(op, original, operand, num_rows)
         if isinstance(bound, Column):
-            passes |= bound.missing()
-        if may_keep and not bool(any_missing(passes, num_rows)):
-            # Integers keep their dtype beside bounds of floats, none of which lies inside.
+            is_inside |= bound.missing()
+        if may_keep and not bool(any_missing(is_inside, num_rows)):
+            # Integers keep their dtype if no float bound changes a value.
             continue
-        (moved,) = combine(op, [(column, side)], num_rows)
+        (result,) = combine(op, [(column, operand)], num_rows)
         if isinstance(bound, Column):
-            data = jnp.where(passes, column.data.astype(moved.dtype), moved.data)
-            moved = Column(data, moved.valid)
-        column = moved
+            data = jnp.where(is_inside, column.data.astype(result.dtype), result.data)
+            result = Column(data, result.valid)
+        column = result
     return column
 
 
-def _is_beyond(bound: Any, column: Column) -> bool:
-    """Whether a bound is a number that the integers, or bools, of the column do not hold."""
+def _is_out_of_range(bound: Any, column: Column) -> bool:
+    """Whether a bound is out of the range of the column's integers or bools."""
     if column.is_bool:
         return isinstance(bound, (int, float, np.number)) and not isinstance(bound, bool)
     if column.dtype.kind not in "iu" or not isinstance(bound, (int, np.integer)):
@@ -66,37 +69,37 @@ def _is_beyond(bound: Any, column: Column) -> bool:
     return not least <= int(bound) <= most
 
 
-def _moved_beyond(
+def _clipped_to_wider(
     op: str, column: Column, original: Column, bound: Any, label: Hashable, num_rows: Count
 ) -> Column:
-    """The values as they are if the bound lets all of them pass; else in a dtype that holds it."""
+    """Clips to a bound out of the dtype's range, in a wider dtype if a value changes."""
     least, most = (0, 1) if column.is_bool else _extremes(original)
     if bound <= least if op == "np.maximum" else bound >= most:
         return column
     if not is_traced(column, num_rows):
-        passes = _passes(op, original, Scalar(bound), num_rows)
-        if not bool(any_missing(passes, num_rows)):
+        is_inside = _is_inside(op, original, Scalar(bound), num_rows)
+        if not bool(any_missing(is_inside, num_rows)):
             return column
-    dtype = np.dtype(object) if column.is_bool else _wider(column.dtype, bound)
+    dtype = np.dtype(object) if column.is_bool else _wider_dtype(column.dtype, bound)
     if dtype.kind == "O":
         raise NotImplementedError(
             f"clip: bounds must be values of the dtype of column {label!r}, {column.dtype_name}, "
-            f"got {bound!r}. Cast the column first, with astype."
+            f"got {bound!r}. Cast the column with astype first."
         )
     check_width(dtype, "clip")
     wider = Column(column.data.astype(dtype), column.valid)
-    (moved,) = combine(op, [(wider, Scalar(bound))], num_rows)
-    return moved
+    (result,) = combine(op, [(wider, Scalar(bound))], num_rows)
+    return result
 
 
-def _wider(dtype: np.dtype, bound: int | np.integer) -> np.dtype:
-    """The dtype that holds the integers of another and a bound, as NumPy has it."""
+def _wider_dtype(dtype: np.dtype, bound: int | np.integer) -> np.dtype:
+    """NumPy's common dtype of an integer dtype and a bound."""
     if isinstance(bound, np.integer):
         like = bound.dtype
     else:
-        # A signed dtype has no room for as many numbers above zero as below.
+        # A signed dtype has one number more below zero than above.
         like = np.min_scalar_type(~bound if dtype.kind == "i" and bound > 0 else bound)
-    # By name, since one of 64 bits may have another character than JAX's.
+    # By name, since a 64-bit dtype of NumPy may have another type character than JAX's.
     return np.dtype(np.result_type(dtype, like).name)
 
 
@@ -105,16 +108,11 @@ def _extremes(column: Column) -> tuple[int, int]:
     return int(info.min), int(info.max)
 
 
-def _side(bound: Any) -> Column | Scalar:
-    """A bound as a side of an operation."""
-    return Column(bound.data, None, bound.type) if isinstance(bound, Column) else Scalar(bound)
-
-
 @answered_at_once
-def _passes(op: str, column: Column, side: Column | Scalar, num_rows: Count) -> Any:
-    """Which values a bound lets pass; those as they were, where bounds cross."""
-    (is_inside,) = combine("ge" if op == "np.maximum" else "le", [(column, side)], num_rows)
-    return is_inside.data
+def _is_inside(op: str, column: Column, operand: Column | Scalar, num_rows: Count) -> Any:
+    """Whether each value is on the inner side of a bound."""
+    (flags,) = combine("ge" if op == "np.maximum" else "le", [(column, operand)], num_rows)
+    return flags.data
 
 
 def _check(axis: Any, inplace: bool, owner: NDFrame) -> None:
@@ -123,10 +121,10 @@ def _check(axis: Any, inplace: bool, owner: NDFrame) -> None:
 
 
 class SeriesBounds(SeriesBase):
-    """A series between two bounds."""
+    """`clip` and `between` of a series."""
 
     def between(self, left: Any, right: Any, inclusive: str = "both") -> Self:
-        """Whether each value lies between two others; no missing one does.
+        """Whether each value is between `left` and `right`; False for a missing value.
 
         Example:
             >>> from jaxframes.frame import JaxSeries
@@ -145,13 +143,12 @@ class SeriesBounds(SeriesBase):
     def clip(
         self, lower: Any = None, upper: Any = None, *, axis: Any = None, inplace: bool = False
     ) -> Self:
-        """Numbers moved to the bounds that they lie beyond.
+        """Limits numbers to the range from `lower` to `upper`.
 
-        A bound is a scalar, or a series with the same labels; where it is missing it bounds
-        nothing.
+        A bound is a scalar or a series with the same labels; a missing bound has no effect.
 
         Differences from pandas:
-            Values must be numbers. Inside `jit`, integers with a bound of floats are floats.
+            Values must be numbers. Inside `jit`, integers with a float bound become floats.
 
         Example:
             >>> from jaxframes.frame import JaxSeries
@@ -172,12 +169,12 @@ class SeriesBounds(SeriesBase):
 
 
 class FrameBounds(FrameBase):
-    """A frame between two bounds."""
+    """`clip` of a frame."""
 
     def clip(
         self, lower: Any = None, upper: Any = None, *, axis: Any = None, inplace: bool = False
     ) -> Self:
-        """Numbers moved to the bounds that they lie beyond; see `JaxSeries.clip`.
+        """Limits numbers to the range from `lower` to `upper`; see `JaxSeries.clip`.
 
         Differences from pandas:
             Bounds must be scalars.
@@ -198,12 +195,8 @@ class FrameBounds(FrameBase):
 
 
 def _ordered(lower: Any, upper: Any) -> tuple[Any, Any]:
-    """pandas swaps scalar bounds that are the wrong way round."""
-    numbers = (int, float, np.number)
-    if (
-        isinstance(lower, numbers)
-        and isinstance(upper, numbers)
-        and not pd.isna([lower, upper]).any()
-    ):
+    """Swaps scalar bounds in the wrong order, as pandas does."""
+    is_number = all(isinstance(bound, (int, float, np.number)) for bound in (lower, upper))
+    if is_number and not pd.isna([lower, upper]).any():
         return min(lower, upper), max(lower, upper)
     return lower, upper

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Operations on two columns, or on a column and a scalar, row by row."""
+"""Element-wise operations on two numeric columns, or on a column and a scalar."""
 
 import functools
 from collections.abc import Sequence
@@ -19,7 +19,7 @@ from ._safe_gradient import by_row
 
 
 class Operand(NamedTuple):
-    """One side of an operation on numbers, and which of its rows have a value."""
+    """An operand's numbers, and flags of the rows with a value (None: all)."""
 
     data: Any
     valid: Array | None = None
@@ -61,12 +61,12 @@ def _operand(op: str, side: Any, other: Any) -> Operand:
 
 
 def scalar_like(value: Any, dtype: np.dtype, op: str = "add") -> Any:
-    """A scalar of the dtype that pandas gives it beside an array of `dtype`.
+    """Casts a scalar as pandas does for an operation with an array of `dtype`.
 
-    Numbers of NumPy count as Python's in arithmetic, and as typed elsewhere.
+    NumPy scalars count as Python numbers in arithmetic, and keep their dtype elsewhere.
 
     Raises:
-        OverflowError: a Python integer that the integers of the array cannot hold.
+        OverflowError: a Python integer out of the range of the array's dtype.
     """
     if isinstance(value, jax.Array):
         kind = np.dtype(value.dtype).kind
@@ -96,20 +96,20 @@ def scalar_like(value: Any, dtype: np.dtype, op: str = "add") -> Any:
             return np.float64(np.inf if value > 0 else -np.inf)
         return dtype.type(value)
     with np.errstate(over="ignore"):
-        made = np.result_type(dtype, value).type(value)
-    if is_held(made):
-        return made
+        promoted = np.result_type(dtype, value).type(value)
+    if is_held(promoted):
+        return promoted
     if op not in COMPARISONS:
-        raise OverflowError(f"Python integer {value} out of bounds for {wide(made.dtype)}")
+        raise OverflowError(f"Python integer {value} out of bounds for {wide(promoted.dtype)}")
     return np.float64(np.inf if value > 0 else -np.inf)
 
 
 def _plan(op: str, x: Operand, y: Operand, num_rows: Count) -> NumberPlan:
     a, b = np.dtype(x.data.dtype), np.dtype(y.data.dtype)
-    zeros = False
+    has_zeros = False
     if op in ("floordiv", "mod"):
-        zeros = _has_zeros(op, x.data, y.data, num_rows)
-    plan = plan_numbers(op, a, b, zeros=zeros)
+        has_zeros = _has_zeros(op, x.data, y.data, num_rows)
+    plan = plan_numbers(op, a, b, has_zeros=has_zeros)
     if op == "pow" and plan.dtype.kind == "i" and b.kind == "i" and not is_traced(y.data, num_rows):
         negative = at_once(_any_negative, y.data, num_rows) if y.data.ndim else y.data < 0
         if bool(negative):
@@ -118,7 +118,7 @@ def _plan(op: str, x: Operand, y: Operand, num_rows: Count) -> NumberPlan:
 
 
 def _power_by(exponent: Any) -> str:
-    """NumPy squares and takes roots where a power is asked for by those exponents."""
+    """Names the operation for a power: as in NumPy, the exponents 2 and 0.5 have their own."""
     value = exponent.value if isinstance(exponent, Scalar) else None
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, float, np.number)):
         return "pow"
@@ -126,14 +126,14 @@ def _power_by(exponent: Any) -> str:
 
 
 def _has_zeros(op: str, a: Any, b: Any, num_rows: Count) -> bool:
-    """Whether a number is divided by zero: pandas then makes float64 of it."""
+    """Whether a row is divided by zero: the result is then float64, as in pandas."""
     is_integer = a.dtype.kind in "biu" and b.dtype.kind in "biu"
     if op == "mod" and (not is_integer or b.dtype == np.bool_):
         return False
     if a.dtype.kind not in "biuf":
         return False
     if is_traced(b) or (is_traced(a, num_rows) and (b.ndim or not is_integer)):
-        # Integers have no infinity; a float keeps its dtype.
+        # Integers have no infinity, so they become floats; floats keep their dtype.
         return is_integer
     if not b.ndim and is_integer:
         return bool(b == 0)
@@ -146,8 +146,8 @@ def _has_zeros(op: str, a: Any, b: Any, num_rows: Count) -> bool:
 def _divides_by_zero(a: Array, b: Array, num_rows: Count) -> Array:
     shape = jnp.broadcast_shapes(a.shape, b.shape)
     is_zero = ~b if b.dtype == jnp.bool_ else b == b.dtype.type(0)
-    found = jnp.broadcast_to(is_zero & (a == a), shape)
-    return jnp.any(found & is_row(shape[0], num_rows))
+    is_division_by_zero = jnp.broadcast_to(is_zero & (a == a), shape)
+    return jnp.any(is_division_by_zero & is_row(shape[0], num_rows))
 
 
 @jax.jit
@@ -169,7 +169,7 @@ def _combined(plan: NumberPlan, x: Operand, y: Operand, num_rows: Count) -> Oper
     if valid is None:
         return Operand(_numbers(plan, a, b, num_rows))
     if plan.op not in COMPARISONS and plan.op not in LOGIC:
-        # Holes of bools are NaN among objects in pandas, which count True as 1.
+        # Bools with missing values are objects in pandas, whose arithmetic counts True as 1.
         if plan.dtype == np.bool_:
             plan = plan._replace(dtype=wide(np.int64))
         data = _numbers(plan, a, b, num_rows)
@@ -191,7 +191,7 @@ def _numbers(plan: NumberPlan, a: Array, b: Array, num_rows: Count) -> Array:
 
 
 def filled_pair(a: Any, b: Any, value: Any) -> tuple[Any, Any]:
-    """Two sides in which a missing value beside one that is there is replaced by `value`."""
+    """Replaces a missing value by `value` where only one of the two operands is missing."""
     sides = [a, b]
     for side in sides:
         if isinstance(side, Column) and not side.is_numeric:
@@ -201,7 +201,7 @@ def filled_pair(a: Any, b: Any, value: Any) -> tuple[Any, Any]:
             )
     if isinstance(value, np.integer) and not is_held(value):
         value = int(value)
-    sides = [_room_for(side, value) for side in sides]
+    sides = [_with_nan_for_nulls(side, value) for side in sides]
     if all(isinstance(side, Scalar) or not side.can_miss for side in sides):
         return sides[0], sides[1]
     operands = [Operand(*side.arrays) if isinstance(side, Column) else None for side in sides]
@@ -212,7 +212,7 @@ def filled_pair(a: Any, b: Any, value: Any) -> tuple[Any, Any]:
     )  # pyright: ignore
 
 
-def _room_for(side: Any, value: Any) -> Any:
+def _with_nan_for_nulls(side: Any, value: Any) -> Any:
     if isinstance(side, Column) and side.valid is not None and not isinstance(value, int):
         return fill_missing(side)
     return side
@@ -229,8 +229,8 @@ def _filled(x: Operand | None, y: Operand | None, value: Any) -> tuple[Any, Any]
     def fill(side: Operand | None, is_missing: Any) -> Any:
         if side is None:
             return None
-        place = is_missing & either
-        data = jnp.where(place, jnp.asarray(value).astype(side.data.dtype), side.data)
-        return data, None if side.valid is None else side.valid | place
+        is_filled = is_missing & either
+        data = jnp.where(is_filled, jnp.asarray(value).astype(side.data.dtype), side.data)
+        return data, None if side.valid is None else side.valid | is_filled
 
     return fill(x, x_missing), fill(y, y_missing)

@@ -20,14 +20,14 @@ from ._string_ops import constant, invalid
 
 
 class Time(NamedTuple):
-    """One side of an operation on times: counts of a unit, of rows or of one time."""
+    """A datetime or timedelta operand: integer counts of a unit, one or one per row."""
 
     kind: str
     unit: str
     data: Any
 
     def in_unit(self, unit: str) -> Any:
-        """The counts in a unit that is no coarser."""
+        """Converts the counts to the same or a finer unit."""
         if self.unit == unit:
             return self.data
         if isinstance(self.data, np.integer):
@@ -39,7 +39,7 @@ class Time(NamedTuple):
 
 
 def as_time(side: Any, other: Any, op: str) -> Time | None:
-    """A side as times, or None where it is none."""
+    """Converts an operand to a `Time`, or returns None."""
     if isinstance(side, Column):
         return Time(side.kind, side.type.unit, side.data) if side.type.unit else None
     value = side.value
@@ -75,7 +75,7 @@ def as_time(side: Any, other: Any, op: str) -> Time | None:
 
 
 def combine_times(op: str, a: Any, b: Any, times: list[Time | None], num_rows: Count) -> Column:
-    """The result of an operation of which one side is a datetime or a timedelta."""
+    """Applies an operation with a datetime or timedelta operand."""
     x, y = times
     if x is None or y is None:
         return _with_other(op, a, b, x, y)
@@ -85,7 +85,7 @@ def combine_times(op: str, a: Any, b: Any, times: list[Time | None], num_rows: C
         if x.kind == y.kind:
             return Column(_compare(op, x.in_unit(unit), y.in_unit(unit)))
         return _never(op, a, b)
-    result = {
+    result_kind = {
         ("sub", "datetime", "datetime"): "timedelta",
         ("add", "datetime", "timedelta"): "datetime",
         ("sub", "datetime", "timedelta"): "datetime",
@@ -94,9 +94,9 @@ def combine_times(op: str, a: Any, b: Any, times: list[Time | None], num_rows: C
         ("sub", "timedelta", "timedelta"): "timedelta",
         ("mod", "timedelta", "timedelta"): "timedelta",
     }.get((op, *kinds))
-    if result is not None:
+    if result_kind is not None:
         data = _combine(op, x.in_unit(unit), y.in_unit(unit))
-        return Column(data, None, ColumnType(result, unit=unit))  # pyright: ignore
+        return Column(data, None, ColumnType(result_kind, unit=unit))  # pyright: ignore
     if kinds == ("timedelta", "timedelta") and op in ("truediv", "floordiv"):
         data, valid = _quotient(op, x.in_unit(unit), y.in_unit(unit))
         return settled(Column(data, valid), num_rows)
@@ -110,7 +110,7 @@ def _never(op: str, a: Any, b: Any) -> Column:
 
 
 def _with_other(op: str, a: Any, b: Any, x: Time | None, y: Time | None) -> Column:
-    """A time and something that is none: a timedelta is multiplied and divided by numbers."""
+    """Multiplies or divides a timedelta by numbers; raises for any other pair."""
     time, other = (x, b) if x is not None else (y, a)
     assert time is not None
     if op in COMPARISONS:
@@ -140,10 +140,10 @@ def _compare(op: str, a: Array, b: Array) -> Array:
 def _combine(op: str, a: Array, b: Array) -> Array:
     is_missing = (a == NAT) | (b == NAT)
     if op == "mod":
-        made = jnp.where(b == 0, a, jnp.remainder(a, jnp.where(b == 0, np.int64(1), b)))
+        result = jnp.where(b == 0, a, jnp.remainder(a, jnp.where(b == 0, np.int64(1), b)))
     else:
-        made = a + b if op == "add" else a - b
-    return jnp.where(is_missing, np.int64(NAT), made)
+        result = a + b if op == "add" else a - b
+    return jnp.where(is_missing, np.int64(NAT), result)
 
 
 @functools.partial(jax.jit, static_argnums=0)
@@ -151,12 +151,12 @@ def _quotient(op: str, a: Array, b: Array) -> tuple[Array, Array | None]:
     is_missing = (a == NAT) | (b == NAT)
     if op == "floordiv":
         by_zero = b == 0
-        made = jnp.floor_divide(a, jnp.where(by_zero, np.int64(1), b))
-        return jnp.where(by_zero, np.int64(0), made), ~is_missing
+        result = jnp.floor_divide(a, jnp.where(by_zero, np.int64(1), b))
+        return jnp.where(by_zero, np.int64(0), result), ~is_missing
     x, y = a.astype(jnp.float64), b.astype(jnp.float64)
-    # As if each row had its own divisor, whose reciprocal XLA does not take; see _array_ops.
-    made = x / jnp.where(is_missing, x, y)
-    return jnp.where(is_missing, np.float64(np.nan), made), None
+    # The `where` hides a uniform divisor from XLA; see `_divide` in _array_ops.
+    result = x / jnp.where(is_missing, x, y)
+    return jnp.where(is_missing, np.float64(np.nan), result), None
 
 
 @functools.partial(jax.jit, static_argnums=0)
@@ -164,10 +164,10 @@ def _scaled(op: str, time: Array, factor: Array, valid: Array | None) -> Array:
     time = jnp.asarray(time)
     is_missing = (time == NAT) | (False if valid is None else ~valid)
     if jnp.issubdtype(factor.dtype, jnp.floating):
-        made, is_lost = _scaled_by_float(op, time, factor.astype(jnp.float64))
+        result, is_lost = _scaled_by_float(op, time, factor.astype(jnp.float64))
     else:
-        made, is_lost = _scaled_by_integer(op, time, factor.astype(jnp.int64))
-    return jnp.where(is_missing | is_lost, np.int64(NAT), made)
+        result, is_lost = _scaled_by_integer(op, time, factor.astype(jnp.int64))
+    return jnp.where(is_missing | is_lost, np.int64(NAT), result)
 
 
 def _scaled_by_integer(op: str, time: Array, factor: Array) -> tuple[Array, Array]:
@@ -175,7 +175,7 @@ def _scaled_by_integer(op: str, time: Array, factor: Array) -> tuple[Array, Arra
         return time * factor, jnp.zeros(jnp.shape(factor), jnp.bool_)
     by_zero = factor == 0
     divisor = jnp.where(by_zero, np.int64(1), factor)
-    # As NumPy: cut off towards zero, also where a floor is asked for.
+    # As in NumPy: truncates towards zero, for floordiv too.
     time, divisor = jnp.broadcast_arrays(time, divisor)
     quotient = jax.lax.div(time, divisor)
     if op != "mod":
@@ -187,9 +187,9 @@ def _scaled_by_float(op: str, time: Array, factor: Array) -> tuple[Array, Array]
     x = time.astype(jnp.float64)
     shape = jnp.broadcast_shapes(x.shape, factor.shape)
     x, y = jnp.broadcast_to(x, shape), jnp.broadcast_to(factor, shape)
-    made = x * y if op == "mul" else x / jnp.where(x == x, y, x)
-    is_lost = ~jnp.isfinite(made) | jnp.isnan(y)
-    whole = jnp.where(is_lost, 0.0, made).astype(jnp.int64)
+    result = x * y if op == "mul" else x / jnp.where(x == x, y, x)
+    is_lost = ~jnp.isfinite(result) | jnp.isnan(y)
+    whole = jnp.where(is_lost, 0.0, result).astype(jnp.int64)
     if op != "mod":
         return whole, is_lost
     product = whole.astype(jnp.float64) * y

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Operations on two columns, or on a column and a scalar, dispatched by their types."""
+"""Dispatches an operation on two columns, or a column and a scalar, by their types."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -17,18 +17,16 @@ from ._string_ops import combine_strings, constant, invalid
 def combine(
     op: str, pairs: Sequence[tuple[Any, Any]], num_rows: Count, names: Sequence[Any] = ()
 ) -> tuple[Column, ...]:
-    """The results of an operation for pairs of a column and a column or scalar.
-
-    Pairs of numbers are one compiled call, whatever their number.
+    """Applies an operation to pairs of operands; all pairs of numbers share one compiled call.
 
     Args:
         op: the operation.
-        pairs: left and right sides, each a Column or a Scalar.
-        num_rows: how many rows count.
-        names: of the columns, for errors.
+        pairs: left and right operands, each a Column or a Scalar.
+        num_rows: the number of valid rows.
+        names: the column names, for errors.
 
     Raises:
-        TypeError: the operation has no meaning for the types of a pair.
+        TypeError: the operation is not defined for the types of a pair.
     """
     results: dict[int, Column] = {}
     numbers: dict[int, tuple[Any, Any]] = {}
@@ -50,13 +48,13 @@ def _is_number(side: Any) -> bool:
 
 
 def _combine_typed(op: str, a: Any, b: Any, name: Any, num_rows: Count) -> Column:
-    """The result of an operation for a pair, one side of which is no number."""
+    """Applies an operation to a pair that is not all numeric."""
     columns = [side for side in (a, b) if isinstance(side, Column)]
     kinds = {column.kind for column in columns}
     if "object" in kinds:
         raise TypeError(
-            f"column {name!r} holds objects, to which operator {SYMBOLS.get(op, op)} cannot be "
-            "applied. Use to_pandas(), or make columns of numbers or strings of it."
+            f"unsupported operand type(s) for {SYMBOLS.get(op, op)}: column {name!r} has dtype "
+            "object. Use to_pandas(), or convert it to columns of numbers or strings first."
         )
     if "category" in kinds:
         return combine_categories(op, a, b)
@@ -65,12 +63,8 @@ def _combine_typed(op: str, a: Any, b: Any, name: Any, num_rows: Count) -> Colum
     times = [as_time(side, other, op) for side, other in ((a, b), (b, a))]
     if any(times):
         return combine_times(op, a, b, times, num_rows)
-    return _with_other(op, a, b, columns[0])
-
-
-def _with_other(op: str, a: Any, b: Any, column: Column) -> Column:
-    """Numbers with something that is none: no value equals it."""
+    # Numbers and a non-number are never equal, and None has no order.
     other = a if isinstance(a, Scalar) else b
     if op in ("eq", "ne") or (other.value is None and op in ("lt", "le", "gt", "ge")):
-        return constant(column, op == "ne")
+        return constant(columns[0], op == "ne")
     raise invalid(op, a, b)

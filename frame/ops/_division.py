@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Division, remainder and powers, with the answers that NumPy and pandas give at zeros."""
+"""Division, remainder and powers, with the results of NumPy and pandas at zeros."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ from ..table._dtypes import wide
 
 
 def floordiv_integers(a: Array, b: Array, *, by_zero: bool) -> Array:
-    """The quotient rounded down; float64 with infinities where `by_zero`."""
+    """The quotient rounded down; float64 with infinities if `by_zero`."""
     one = a.dtype.type(1)
     quotient = jnp.floor_divide(a, jnp.where(b == 0, one, b))
     if not by_zero:
@@ -22,17 +22,17 @@ def floordiv_integers(a: Array, b: Array, *, by_zero: bool) -> Array:
 
 
 def mod_integers(a: Array, b: Array, *, by_zero: bool) -> Array:
-    """The rest, of the sign of the divisor; float64 with NaN where `by_zero`."""
+    """The remainder with the sign of the divisor; float64 with NaN if `by_zero`."""
     one = a.dtype.type(1)
-    rest = jnp.remainder(a, jnp.where(b == 0, one, b))
-    return jnp.where(b == 0, np.nan, rest.astype(wide(np.float64))) if by_zero else rest
+    remainder = jnp.remainder(a, jnp.where(b == 0, one, b))
+    return jnp.where(b == 0, np.nan, remainder.astype(wide(np.float64))) if by_zero else remainder
 
 
 def floordiv_floats(a: Array, b: Array) -> Array:
-    """The quotient rounded down: exact, as it comes from the remainder."""
-    rest = jnp.where(b == 0, a.dtype.type(0), jnp.fmod(a, b))
-    has_other_sign = (rest != 0) & ((b < 0) != (rest < 0))
-    quotient = (a - rest) / b - has_other_sign.astype(a.dtype)
+    """The quotient rounded down, exact because it is computed from the remainder."""
+    remainder = jnp.where(b == 0, a.dtype.type(0), jnp.fmod(a, b))
+    has_other_sign = (remainder != 0) & ((b < 0) != (remainder < 0))
+    quotient = (a - remainder) / b - has_other_sign.astype(a.dtype)
     floor = jnp.floor(quotient)
     floor = floor + (quotient - floor > 0.5).astype(a.dtype)
     zero = jnp.copysign(jnp.zeros((), a.dtype), a / b)
@@ -42,18 +42,18 @@ def floordiv_floats(a: Array, b: Array) -> Array:
 
 
 def mod_floats(a: Array, b: Array) -> Array:
-    """The rest, of the sign of the divisor."""
-    rest = jnp.fmod(a, b)
-    has_other_sign = (rest != 0) & ((b < 0) != (rest < 0))
-    shifted = jnp.where(has_other_sign, rest + b, rest)
+    """The remainder with the sign of the divisor."""
+    remainder = jnp.fmod(a, b)
+    has_other_sign = (remainder != 0) & ((b < 0) != (remainder < 0))
+    shifted = jnp.where(has_other_sign, remainder + b, remainder)
     zero = jnp.copysign(jnp.zeros((), a.dtype), b)
-    return jnp.where((rest == 0) & (b != 0), zero, shifted)
+    return jnp.where((remainder == 0) & (b != 0), zero, shifted)
 
 
 def divide_complex(a: Array, b: Array) -> Array:
-    """The quotient by Smith's algorithm, which is NumPy's: what it gives at zeros and ends too."""
+    """The quotient by Smith's algorithm, with NumPy's results at zeros and infinities."""
     is_real_larger = jnp.abs(b.real) >= jnp.abs(b.imag)
-    # Where the imaginary part is the larger, both are turned by a quarter.
+    # If the imaginary part is larger, both operands are rotated by 90 degrees.
     a_real = jnp.where(is_real_larger, a.real, a.imag)
     a_imag = jnp.where(is_real_larger, a.imag, -a.real)
     large = jnp.where(is_real_larger, b.real, b.imag)
@@ -67,7 +67,7 @@ def divide_complex(a: Array, b: Array) -> Array:
 
 
 def integer_power(a: Array, b: Array) -> Array:
-    """Powers of integers, which wrap; 0 where the exponent is negative."""
+    """Integer powers with wraparound; 0 for a negative exponent."""
     one = a.dtype.type(1)
 
     def multiply(_: Any, carry: tuple[Array, Array, Array]) -> tuple[Array, Array, Array]:
@@ -81,10 +81,10 @@ def integer_power(a: Array, b: Array) -> Array:
 
 
 def divided_by_scalar(x: Array, divisor: Any) -> Array:
-    """Inside a compiled function: rows divided by one number, as NumPy rounds it.
+    """Inside a compiled function: divides rows by one number, rounded as NumPy does.
 
-    XLA multiplies by the rounded inverse of a divisor that is the same for all rows, and so is off
-    by one unit in the last place for many of them. It does not see what a barrier hides.
+    XLA multiplies by the rounded reciprocal of a uniform divisor, an error of one unit in the last
+    place for many rows. The barrier hides that the divisor is uniform.
     """
     rows = jnp.broadcast_to(jnp.asarray(divisor).astype(x.dtype), x.shape)
     return x / jax.lax.optimization_barrier(rows)

@@ -1,13 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The operators of Python."""
+"""Python's operators."""
 
-from typing import Any, ClassVar
+from collections.abc import Callable
+from typing import Any, ClassVar, TypeAlias
 
 from ..table._ndframe import NDFrame
 
+Method: TypeAlias = Callable[..., Any]
+
+
+def _operator(op: str, *, reflected: bool = False) -> Method:
+    def operator(self: Any, other: Any) -> Any:
+        return self._operate(op, other, reflected=reflected)
+
+    return operator
+
 
 class Operators(NDFrame):
-    """The operators of Python, in terms of `_operate`."""
+    """Python's operators, in terms of `_operate`."""
 
     __hash__: ClassVar[None] = None  # pyright: ignore
 
@@ -23,80 +33,29 @@ class Operators(NDFrame):
     def __matmul__(self, other: Any) -> Any:
         return self.dot(other)  # pyright: ignore
 
-    def __add__(self, other: Any) -> Any:
-        return self._operate("add", other)
-
-    def __radd__(self, other: Any) -> Any:
-        return self._operate("add", other, reflected=True)
-
-    def __sub__(self, other: Any) -> Any:
-        return self._operate("sub", other)
-
-    def __rsub__(self, other: Any) -> Any:
-        return self._operate("sub", other, reflected=True)
-
-    def __mul__(self, other: Any) -> Any:
-        return self._operate("mul", other)
-
-    def __rmul__(self, other: Any) -> Any:
-        return self._operate("mul", other, reflected=True)
-
-    def __truediv__(self, other: Any) -> Any:
-        return self._operate("truediv", other)
-
-    def __rtruediv__(self, other: Any) -> Any:
-        return self._operate("truediv", other, reflected=True)
-
-    def __floordiv__(self, other: Any) -> Any:
-        return self._operate("floordiv", other)
-
-    def __rfloordiv__(self, other: Any) -> Any:
-        return self._operate("floordiv", other, reflected=True)
-
-    def __mod__(self, other: Any) -> Any:
-        return self._operate("mod", other)
-
-    def __rmod__(self, other: Any) -> Any:
-        return self._operate("mod", other, reflected=True)
-
-    def __pow__(self, other: Any) -> Any:
-        return self._operate("pow", other)
-
-    def __rpow__(self, other: Any) -> Any:
-        return self._operate("pow", other, reflected=True)
-
-    def __and__(self, other: Any) -> Any:
-        return self._operate("and", other)
-
-    def __rand__(self, other: Any) -> Any:
-        return self._operate("and", other)
-
-    def __or__(self, other: Any) -> Any:
-        return self._operate("or", other)
-
-    def __ror__(self, other: Any) -> Any:
-        return self._operate("or", other)
-
-    def __xor__(self, other: Any) -> Any:
-        return self._operate("xor", other)
-
-    def __rxor__(self, other: Any) -> Any:
-        return self._operate("xor", other)
-
-    def __eq__(self, other: Any) -> Any:
-        return self._operate("eq", other)
-
-    def __ne__(self, other: Any) -> Any:
-        return self._operate("ne", other)
-
-    def __lt__(self, other: Any) -> Any:
-        return self._operate("lt", other)
-
-    def __le__(self, other: Any) -> Any:
-        return self._operate("le", other)
-
-    def __gt__(self, other: Any) -> Any:
-        return self._operate("gt", other)
-
-    def __ge__(self, other: Any) -> Any:
-        return self._operate("ge", other)
+    __add__: Method = _operator("add")
+    __radd__: Method = _operator("add", reflected=True)
+    __sub__: Method = _operator("sub")
+    __rsub__: Method = _operator("sub", reflected=True)
+    __mul__: Method = _operator("mul")
+    __rmul__: Method = _operator("mul", reflected=True)
+    __truediv__: Method = _operator("truediv")
+    __rtruediv__: Method = _operator("truediv", reflected=True)
+    __floordiv__: Method = _operator("floordiv")
+    __rfloordiv__: Method = _operator("floordiv", reflected=True)
+    __mod__: Method = _operator("mod")
+    __rmod__: Method = _operator("mod", reflected=True)
+    __pow__: Method = _operator("pow")
+    __rpow__: Method = _operator("pow", reflected=True)
+    __and__: Method = _operator("and")
+    __rand__: Method = __and__
+    __or__: Method = _operator("or")
+    __ror__: Method = __or__
+    __xor__: Method = _operator("xor")
+    __rxor__: Method = __xor__
+    __eq__: Method = _operator("eq")
+    __ne__: Method = _operator("ne")
+    __lt__: Method = _operator("lt")
+    __le__: Method = _operator("le")
+    __gt__: Method = _operator("gt")
+    __ge__: Method = _operator("ge")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whether two frames or series are the same."""
+"""`equals`: whether two frames or series are the same."""
 
 from typing import Any
 
@@ -13,11 +13,11 @@ from ._dispatch import combine
 
 
 class Equality(NDFrame):
-    """Frames and series compared as wholes."""
+    """Comparison of whole frames and series."""
 
     @answered_at_once
     def equals(self, other: Any) -> bool:
-        """Whether `other` has the same labels, dtypes and values; missing ones are equal.
+        """Whether `other` has the same labels, dtypes and values; missing values are equal.
 
         Example:
             >>> from jaxframes.frame import JaxSeries
@@ -29,7 +29,7 @@ class Equality(NDFrame):
         a, b = self._table, other._table
         if is_traced(a, b):
             raise NotImplementedError(
-                "equals: inside jit the answer is not known. Use (a == b).all()."
+                "equals: the result is not known inside jit. Use (a == b).all()."
             )
         if a.num_rows_on_host != b.num_rows_on_host or len(a.columns) != len(b.columns):
             return False
@@ -38,8 +38,8 @@ class Equality(NDFrame):
             return False
         if a.layout != b.layout or a.capacity != b.capacity:
             raise ValueError(
-                "equals: both must lie on the same devices, got "
-                f"{a.layout} and {b.layout}. Make one with sharding= that of the other."
+                "equals: both must be on the same devices, got "
+                f"{a.layout} and {b.layout}. Construct one with the sharding of the other."
             )
         if not same_labels(a, b):
             return False
@@ -49,7 +49,9 @@ class Equality(NDFrame):
 
 def _same_values(a: Column, b: Column, num_rows: Count) -> bool:
     if a.kind == "object" or b.kind == "object":
-        raise NotImplementedError("equals: columns of objects. Compare their to_pandas().")
+        raise NotImplementedError(
+            "equals: columns of objects are not supported. Compare the results of to_pandas()."
+        )
     if a.dtype_name != b.dtype_name or (a.valid is None) != (b.valid is None):
         return False
     if a.kind == "category" and a.type != b.type:

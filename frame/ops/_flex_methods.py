@@ -1,17 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The operators under their names, which take a value for what is missing, and an axis."""
+"""The operators as methods (`add`, `sub`, ...), with `axis` and `fill_value`."""
 
-from collections.abc import Callable
-from typing import Any, TypeAlias
+from typing import Any
 
 from ..table._ndframe import FrameBase, SeriesBase
+from ._dunders import Method
 
-Method: TypeAlias = Callable[..., Any]
+_DOCSTRING = """`{left} {symbol} {right}`, with an axis and a fill value.
 
-_DOCSTRING = """`{left} {symbol} {right}`, with an axis and a value for what is missing.
-
-        Rows and columns are brought together by their labels. Where one of two values is missing,
-        `fill_value` stands in for it.
+        Rows and columns are aligned by label. If one of two values is missing, `fill_value`
+        replaces it.
 
         Differences from pandas:
             `level=` raises NotImplementedError. A `fill_value` must be a number.
@@ -21,7 +19,7 @@ _DOCSTRING = """`{left} {symbol} {right}`, with an axis and a value for what is 
 def _check_level(name: str, level: Any) -> None:
     if level is not None:
         raise NotImplementedError(
-            f"{name}: level must be None. Bring the labels together with merge() or join() first."
+            f"{name}: level must be None. Align the labels with merge() or join() first."
         )
 
 
@@ -57,7 +55,7 @@ def _of_frame(name: str, op: str, symbol: str, *, reflected: bool = False) -> An
 
 
 class SeriesFlexMethods(SeriesBase):
-    """The operators of a series under their names."""
+    """The operators of a series as methods."""
 
     add: Method = _of_series("add", "add", "+")
     sub: Method = _of_series("sub", "sub", "-")
@@ -87,7 +85,7 @@ class SeriesFlexMethods(SeriesBase):
 
 
 class FrameFlexMethods(FrameBase):
-    """The operators of a frame under their names."""
+    """The operators of a frame as methods."""
 
     add: Method = _of_frame("add", "add", "+")
     sub: Method = _of_frame("sub", "sub", "-")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Operations on strings: on their dictionaries, and on codes whose order is that of the strings."""
+"""Operations on strings: on their dictionaries, and on their codes, which sort as the strings."""
 
 import bisect
 import functools
@@ -21,7 +21,7 @@ from ._array_ops import COMPARISONS, REFLECTED, SYMBOLS, compare
 
 
 def invalid(op: str, a: Any, b: Any) -> TypeError:
-    """The error of an operation that has no meaning for two sides."""
+    """pandas' error for an operation that is not defined for two operands."""
     names = [type(x.value).__name__ if isinstance(x, Scalar) else x.dtype_name for x in (a, b)]
     if op in COMPARISONS:
         return TypeError(f"Invalid comparison between dtype={names[0]} and {names[1]}")
@@ -31,18 +31,18 @@ def invalid(op: str, a: Any, b: Any) -> TypeError:
 
 
 def constant(column: Column, value: bool) -> Column:
-    """A flag for each row of a column, all the same."""
+    """The same flag for each row of a column."""
     return Column(_constant(column.data, np.bool_(value)))
 
 
-# Kept, the column says which devices the program is for.
+# The unused `data` tells JAX the devices of the program.
 @functools.partial(jax.jit, keep_unused=True)
 def _constant(data: Array, value: Array) -> Array:
     return jnp.where(jnp.zeros_like(data, jnp.bool_), False, value)
 
 
 def combine_strings(op: str, a: Any, b: Any, num_rows: Count) -> Column:
-    """The result of an operation of which one side is a column of strings."""
+    """Applies an operation with a column of strings as an operand."""
     sides = [x.value if isinstance(x, Scalar) else x for x in (a, b)]
     column = next(x for x in sides if isinstance(x, Column) and x.kind == "string")
     is_null = any(not isinstance(x, Column) and np.ndim(x) == 0 and pd.isna(x) for x in sides)
@@ -74,24 +74,23 @@ def _compare(op: str, a: Any, b: Any) -> Column:
         x, y = recoded([a, b])
         return Column(compare_codes(op, x.data, y.data))
     values = a.dictionary.values
-    place = bisect.bisect_left(values, b)
-    found = place < len(values) and values[place] == b
-    # Codes are integers: a string that no row holds stands before the next greater one.
-    if not found:
+    code = bisect.bisect_left(values, b)
+    # A string outside the dictionary compares like the boundary before the next greater string.
+    if code == len(values) or values[code] != b:
         if op in ("eq", "ne"):
             return constant(a, op == "ne")
         op = {"le": "lt", "gt": "ge"}.get(op, op)
-    return Column(compare_codes(op, a.data, np.int32(place)))
+    return Column(compare_codes(op, a.data, np.int32(code)))
 
 
 @functools.partial(jax.jit, static_argnums=0)
 def compare_codes(op: str, a: Array, b: Array) -> Array:
-    """Codes compared; a missing one, which is negative, equals none."""
+    """Compares codes; a missing (negative) code is unequal to every code."""
     return compare(op, a, b, (a < 0) | (b < 0))
 
 
 def _with_strings(column: Column, strings: Any) -> Column:
-    """The column with another string for each of its dictionary."""
+    """The column with each string of its dictionary replaced."""
     codes, dictionary = sorted_dictionary(strings)
     return Column(renumbered(column.data, codes), None, ColumnType("string", dictionary))
 
@@ -103,8 +102,8 @@ def _concatenated(a: Any, b: Any, num_rows: Count) -> Column:
         return _with_strings(a, a.dictionary.values + b)
     if is_traced(a.data, b.data, num_rows):
         raise NotImplementedError(
-            "+: inside jit two columns of strings cannot be joined, as their dictionary depends on "
-            "the rows. Do it before, outside of jit."
+            "+: two columns of strings cannot be added inside jit, because the dictionary of the "
+            "result depends on the rows. Add them outside jit."
         )
     groups = at_once(primitives.factorize, (a.data, b.data), num_valid=num_rows)
     count = int(groups.count)

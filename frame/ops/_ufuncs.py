@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Functions of NumPy given a frame or a series: `np.sqrt(series)`, `np.maximum(frame, 0)`."""
+"""NumPy's universal functions on frames and series: `np.sqrt(series)`, `np.maximum(frame, 0)`."""
 
 import functools
 from typing import Any
@@ -15,7 +15,7 @@ from ._array_ops import LOGIC, REFLECTED
 from ._safe_gradient import by_row
 from ._unary import change
 
-# The functions that are operators, and so have what pandas adds to them.
+# Universal functions with an operator; pandas dispatches them to it.
 _OPERATORS = {
     "add": "add", "subtract": "sub", "multiply": "mul", "divide": "truediv",
     "floor_divide": "floordiv", "remainder": "mod", "power": "pow",
@@ -27,13 +27,13 @@ _SIGNS = {"negative": "neg", "positive": "pos", "absolute": "abs", "invert": "in
 
 
 class NumpyFunctions(NDFrame):
-    """What NumPy's functions of one value or two do with a frame or a series."""
+    """Implements NumPy's unary and binary universal functions."""
 
     def __array_ufunc__(self: Any, ufunc: np.ufunc, method: str, *inputs: Any, **how: Any) -> Any:
         if method != "__call__" or how or not hasattr(jnp, ufunc.__name__) or ufunc.nout > 1:
             raise NotImplementedError(
-                f"np.{ufunc.__name__}: only a plain call of a function that jax.numpy has, too, "
-                "works on frames and series. Use to_numpy() for others."
+                f"np.{ufunc.__name__}: frames and series only support plain calls of functions "
+                "that jax.numpy has. Convert with to_numpy() first."
             )
         if len(inputs) == 1:
             num_rows = self._table.num_rows
@@ -54,7 +54,7 @@ class NumpyFunctions(NDFrame):
 
 
 def apply_function(ufunc: np.ufunc, column: Column, num_rows: Count) -> Column:
-    """A function of NumPy on each number of a column, with the dtype that NumPy gives."""
+    """Applies a universal function to a numeric column, with NumPy's result dtype."""
     name = ufunc.__name__
     if name in _SIGNS:
         return change(_SIGNS[name], column)
@@ -72,11 +72,11 @@ def _apply(name: str, x: Array, num_rows: Count, dtype: np.dtype, result: np.dty
     x = x.astype(jax.dtypes.canonicalize_dtype(dtype))
     function = getattr(jnp, name)
     if jnp.issubdtype(jax.eval_shape(function, x).dtype, jnp.inexact):
-        made = by_row(function, _WITH_DERIVATIVE.get(name, 0.5), num_rows, x)
+        result_data = by_row(function, _WITH_DERIVATIVE.get(name, 0.5), num_rows, x)
     else:
-        made = function(x)
-    return made.astype(jax.dtypes.canonicalize_dtype(result))
+        result_data = function(x)
+    return result_data.astype(jax.dtypes.canonicalize_dtype(result))
 
 
-# Where a function has a derivative: the others have one at a half.
+# A point with a finite derivative for functions without one at 0.5.
 _WITH_DERIVATIVE = {"arccosh": 2.0}

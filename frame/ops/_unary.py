@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Operations on one column: the sign, the absolute value, the complement, rounding."""
+"""Unary operations: sign, absolute value, complement and rounding."""
 
 import functools
 import operator
@@ -18,10 +18,10 @@ from ..table._tracing import is_traced
 
 
 def change(op: str, column: Column) -> Column:
-    """The column with `neg`, `pos`, `abs` or `invert` done to each value.
+    """Applies `neg`, `pos`, `abs` or `invert` to a column.
 
     Raises:
-        TypeError: the values have no such operation.
+        TypeError: the operation is not defined for the column's type.
     """
     if column.kind == "timedelta" and op != "invert":
         return Column(_change_times(op, column.data), None, column.type)
@@ -55,19 +55,19 @@ def _change(op: str, x: Array) -> Array:
 def _magnitude(x: Array) -> Array:
     if not jnp.issubdtype(x.dtype, jnp.floating):
         return jnp.abs(x)
-    # The derivative is the sign, which NaN has not: it must not spoil a gradient.
+    # NaN has no sign, so its derivative would make the gradient NaN.
     is_missing = jnp.isnan(x)
     return jnp.where(is_missing, x, jnp.abs(jnp.where(is_missing, x.dtype.type(1), x)))
 
 
 @functools.partial(jax.jit, static_argnums=0)
 def _change_times(op: str, x: Array) -> Array:
-    # NaT is the least integer, which is its own negative.
+    # NaT is the smallest integer, which is its own negative.
     return x if op == "pos" else -x if op == "neg" else jnp.where(x == NAT, x, jnp.abs(x))
 
 
 def rounded(column: Column, decimals: int) -> Column:
-    """Numbers rounded half to even; other values as they are."""
+    """Rounds numbers half to even; returns other columns unchanged."""
     if column.kind != "number" or column.is_bool:
         return column
     if not column.is_float and decimals >= 0:
@@ -82,7 +82,7 @@ def rounded(column: Column, decimals: int) -> Column:
 @functools.partial(jax.jit, static_argnums=2)
 def _rounded(x: Array, factor: Array, is_coarser: bool) -> Array:
     if not jnp.issubdtype(x.dtype, jnp.inexact):
-        # As NumPy does it: in float64, which is not exact beyond 2**53.
+        # As in NumPy: in float64, which is not exact beyond 2**53.
         return (jnp.round(_over(x.astype(wide(np.float64)), factor)) * factor).astype(x.dtype)
     if jnp.issubdtype(x.dtype, jnp.complexfloating):
         return jax.lax.complex(
@@ -94,12 +94,12 @@ def _rounded(x: Array, factor: Array, is_coarser: bool) -> Array:
 
 
 def _over(x: Array, factor: Array) -> Array:
-    # XLA would multiply by the reciprocal, which rounds twice.
+    # Prevents XLA from multiplying by the reciprocal, which rounds twice.
     return x / jnp.where(x == x, factor, x)
 
 
 class SeriesUnary(SeriesBase):
-    """Operations on a series alone."""
+    """Unary operations on a series."""
 
     def __neg__(self) -> Self:
         return self._with_column(change("neg", self._only))
@@ -124,7 +124,7 @@ class SeriesUnary(SeriesBase):
         return abs(self)
 
     def round(self, decimals: int = 0) -> Self:
-        """Each number rounded to some decimals, halves to the even neighbour.
+        """Rounds each number to `decimals` places, half to even.
 
         Example:
             >>> from jaxframes.frame import JaxSeries
@@ -135,7 +135,7 @@ class SeriesUnary(SeriesBase):
 
 
 class FrameUnary(FrameBase):
-    """Operations on each column of a frame."""
+    """Unary operations on a frame."""
 
     def _changed(self, op: str) -> Self:
         columns = [change(op, column) for column in self._table.columns]
@@ -158,10 +158,9 @@ class FrameUnary(FrameBase):
         return abs(self)
 
     def round(self, decimals: Any = 0) -> Self:
-        """Each number rounded, halves to the even neighbour.
+        """Rounds each number half to even.
 
-        `decimals` is one number for all columns, or a dict or series of them by label; columns
-        that it does not name stay as they are.
+        `decimals` is one number, or a dict or series by column label. Other columns are unchanged.
 
         Example:
             >>> from jaxframes.frame import JaxFrame
