@@ -7,12 +7,20 @@ from typing import Any
 import jax
 
 from ..shardings._compat import MeshLike
-from . import local
+from . import collective, local
 from ._over_mesh import RowMesh, ValidRows, as_row_mesh
-from .collective._segmented_scan import scan_shards
+from .collective._exchange import Transport, check_transport
+from .collective._scan_shards import scan_shards
 from .contract._scan_operators import Operator, Scan
 from .contract._typing import Array, ArrayLike, Bool, Integer, PyTree
-from .local.parts import ScanArguments, SegmentEncoding, as_scan, as_segments
+from .local.parts import (
+    ScanArguments,
+    SegmentEncoding,
+    as_scan,
+    as_segment_ids,
+    as_segments,
+    check_encoding,
+)
 
 
 def segmented_scan(
@@ -22,11 +30,14 @@ def segmented_scan(
     *,
     head_flags: Bool[ArrayLike, " rows"] | None = None,
     segment_ids: Integer[ArrayLike, " rows"] | None = None,
+    is_sorted: bool = True,
+    num_segments: int | None = None,
     exclusive: bool = False,
     reverse: bool = False,
     initial: PyTree | None = None,
     num_valid: int | Integer[ArrayLike, ""] | None = None,
     axis: str | tuple[str, ...] | None = None,
+    transport: Transport = "auto",
 ) -> PyTree:
     """Combines each row with those before it in its segment, on one device or over a mesh.
 
@@ -37,7 +48,10 @@ def segmented_scan(
         head_flags: True at the first row of each segment, of shape `(rows,)`. The first row always
             starts a segment.
         segment_ids: an alternative to `head_flags`, integers of shape `(rows,)`: a segment is a run
-            of equal ids. Separate runs of the same id are separate segments.
+            of equal ids; with `is_sorted=False` all rows of an id, adjacent or not.
+        is_sorted: whether the rows of each segment are adjacent. Static.
+        num_segments: only with `is_sorted=False`, the number of segments. Static. Rows with an id
+            outside `[0, num_segments)` belong to no segment, and their results are zero.
         exclusive: excludes the row itself; the first row of a segment then gets the identity
             element of `op`: zero, one, or the largest or smallest number of the dtype.
         reverse: scan from the last row of each segment to the first.
@@ -45,6 +59,7 @@ def segmented_scan(
             a pytree like `x` of single rows. A function as `op` needs it.
         num_valid: number of valid rows, at the front; all rows by default.
         axis: mesh axis or axes of the rows; all axes of the mesh by default.
+        transport: with `is_sorted=False`, how the rows travel; see `collective.partition`.
 
     Returns:
         A pytree like `x`, as of `inclusive_scan`.
@@ -53,7 +68,7 @@ def segmented_scan(
         TypeError: as `inclusive_scan`; `head_flags` that are not bool, `segment_ids` that are not
             integers.
         ValueError: as `inclusive_scan`; neither `head_flags` nor `segment_ids`, or both; `initial`
-            without `exclusive`.
+            without `exclusive`; `is_sorted=False` without `segment_ids` and `num_segments`.
 
     Cost:
         See `collective.segmented_scan`.
@@ -74,21 +89,30 @@ def segmented_scan(
     """
     caller = "segmented_scan"
     row_mesh = as_row_mesh(mesh, axis, caller)
+    check_transport(transport, caller)
     if row_mesh is None:
         return local.segmented_scan(
             x,
             op,
             head_flags=head_flags,
             segment_ids=segment_ids,
+            is_sorted=is_sorted,
+            num_segments=num_segments,
             exclusive=exclusive,
             reverse=reverse,
             initial=initial,
             num_valid=num_valid,
         )
     arguments = as_scan(x, Scan(op, reverse, exclusive), initial, None, caller)
-    encoding = as_segments(head_flags, segment_ids, arguments.num_rows, caller)
+    check_encoding(head_flags, segment_ids, is_sorted, num_segments, caller)
     valid = row_mesh.valid_rows(num_valid, arguments.num_rows, caller)
-    return scan_mesh(arguments, encoding, valid, row_mesh)
+    if is_sorted or arguments.num_rows == 0:
+        encoding = as_segments(head_flags, segment_ids, arguments.num_rows, caller)
+        return scan_mesh(arguments, encoding, valid, row_mesh)
+    ids = as_segment_ids(segment_ids, num_segments, arguments.num_rows, None, caller)
+    rows = row_mesh.place((arguments.rows, ids.ids))
+    settings = (arguments.scan, ids.num_segments, row_mesh, arguments.num_rows, transport)
+    return _scan_unsorted_on_mesh(rows, arguments.initial, valid, *settings)
 
 
 def scan_mesh(
@@ -121,4 +145,35 @@ def _scan_on_mesh(
         return scan_shards(ScanArguments(rows, scan, initial, num_valid), encoding, row_mesh.axes)
 
     results = row_mesh.map(of_shard, rows, encoding, replicated=(initial, valid))
+    return row_mesh.trim(results, num_rows)
+
+
+@functools.partial(jax.jit, static_argnums=(3, 4, 5, 6, 7))
+def _scan_unsorted_on_mesh(
+    rows: Any,
+    initial: Any,
+    valid: ValidRows | None,
+    scan: Scan,
+    num_segments: int,
+    row_mesh: RowMesh,
+    num_rows: int,
+    transport: Transport,
+) -> Any:
+    def of_shard(rows: Any, initial: Any, valid: ValidRows | None) -> Any:
+        x, segment_ids = rows
+        return collective.segmented_scan(
+            x,
+            scan.op,
+            segment_ids=segment_ids,
+            is_sorted=False,
+            num_segments=num_segments,
+            axis_name=row_mesh.axes,
+            exclusive=scan.exclusive,
+            reverse=scan.reverse,
+            initial=initial,
+            num_valid=row_mesh.num_valid(num_rows, valid),
+            transport=transport,
+        )
+
+    results = row_mesh.map(of_shard, rows, replicated=(initial, valid))
     return row_mesh.trim(results, num_rows)

@@ -171,6 +171,17 @@ def segmented_scan(f: Any, x: Any, rows: Any, segment_ids: Any, flags: Any, **at
     )
 
 
+def segmented_scan_by_id(f: Any, x: Any, rows: Any, segment_ids: Any, **at: Any) -> Any:
+    by_id = functools.partial(f, segment_ids=segment_ids, is_sorted=False, num_segments=3, **at)
+    pair = (x, rows[:, 0])
+    return by_id(x, "max", reverse=True), by_id(pair, affine, exclusive=True, initial=(0.5, 0.25))
+
+
+def segment_rank(f: Any, x: Any, segment_ids: Any, **at: Any) -> Any:
+    ranks = {method: f(x, segment_ids, 3, method=method, **at) for method in RANK_METHODS}
+    return ranks, f((segment_ids % 2, x), segment_ids // 2, 2, descending=(True, False), **at)
+
+
 def affine(left: Any, right: Any) -> Any:
     return left[0] * right[0], left[1] * right[0] + right[1]
 
@@ -218,6 +229,7 @@ def unique(f: Any, key: Any, **at: Any) -> Any:
     return f(key, capacity=NUM_ROWS, **asked, **at)
 
 
+RANK_METHODS = ("average", "min", "max", "first", "dense")
 RANKS = np.array([0, 7, 7, 10], np.int32)
 ROOM = 3 * NUM_ROWS
 
@@ -304,7 +316,22 @@ CASES = (
     OpCase(
         "searchsorted", (sorted_keys, keys), lambda f, key, queries, **at: f(key, queries, **at)
     ),
+    OpCase(
+        "segment_nunique", (few_keys, ids), lambda f, x, to, **at: f((x, to % 2), to // 2, 2, **at)
+    ),
+    OpCase(
+        "segment_quantile",
+        (keys, ids),
+        lambda f, x, to, **at: f(x, to, 3, [0.0, 0.25, 0.875], **at),
+        tolerance=4,
+    ),
+    OpCase("segment_rank", (few_keys, ids), segment_rank),
     OpCase("segment_reduce", (keys, ids), segment_reduce, tolerance=8),
+    OpCase(
+        "segment_shift",
+        (keys, pairs, ids),
+        lambda f, x, rows, to, **at: f((x, rows), to, 3, -1, fill_value=7, **at),
+    ),
     OpCase(
         "segmented_sort",
         (keys, ids, pairs),
@@ -312,6 +339,7 @@ CASES = (
         moved=lambda rows, result: (rows[2], result[1]),
     ),
     OpCase("segmented_scan", (keys, pairs, ids, mask), segmented_scan, tolerance=64),
+    OpCase("segmented_scan", (keys, pairs, ids), segmented_scan_by_id, tolerance=64),
     OpCase("select_rank", (keys,), lambda f, x, **at: f(x, RANKS, **at)),
     *(
         OpCase(

@@ -418,6 +418,135 @@ def _extreme(rows: np.ndarray, row_ids: np.ndarray, op: str) -> Any:
     return rows[key.index({"min": min, "max": max}[op](key))]
 
 
+def rows_of_segment(
+    segment_ids: np.ndarray, segment: int, x: Any, num_valid: int | None = None
+) -> np.ndarray:
+    """The row ids of a segment whose keys are numbers, in row order."""
+    is_row = np.asarray(segment_ids) == segment
+    is_row[len(segment_ids) if num_valid is None else num_valid :] = False
+    for column in columns_of(x):
+        # ml_dtypes warns where it compares or casts a NaN.
+        with np.errstate(invalid="ignore"):
+            is_row &= column == column
+    return np.flatnonzero(is_row)
+
+
+def segment_rank(
+    x: Any,
+    segment_ids: np.ndarray,
+    num_segments: int,
+    *,
+    method: str = "average",
+    descending: Any = False,
+    num_valid: int | None = None,
+) -> np.ndarray:
+    columns = columns_of(x)
+    ranks = np.zeros(len(segment_ids))
+    directions = per_column(descending, len(columns))
+    for segment in range(num_segments):
+        row_ids = rows_of_segment(segment_ids, segment, x, num_valid)
+        rows = take(columns, row_ids)
+        keys = np.stack(list(map(key_ranks, rows, directions)), axis=1)
+        order = {tuple(key): None for key in sorted(map(tuple, keys))}
+        for place, row_id in enumerate(row_ids):
+            before = sum(tuple(key) < tuple(keys[place]) for key in keys)
+            is_same = [tuple(key) == tuple(keys[place]) for key in keys]
+            ranks[row_id] = {
+                "average": before + (sum(is_same) + 1) / 2,
+                "min": before + 1,
+                "max": before + sum(is_same),
+                "first": before + sum(is_same[: place + 1]),
+                "dense": list(order).index(tuple(keys[place])) + 1,
+            }[method]
+    if method == "average":
+        return np.where(ranks == 0, np.nan, ranks)
+    return ranks.astype(np.int32)
+
+
+def segment_nunique(
+    x: Any, segment_ids: np.ndarray, num_segments: int, *, num_valid: int | None = None
+) -> np.ndarray:
+    rows = [rows_of_segment(segment_ids, i, x, num_valid) for i in range(num_segments)]
+    tuples = [set(zip(*(x[ids].tolist() for x in columns_of(x)), strict=True)) for ids in rows]
+    return np.array(list(map(len, tuples)), np.int32)
+
+
+def segment_quantile(
+    x: np.ndarray,
+    segment_ids: np.ndarray,
+    num_segments: int,
+    q: Any = 0.5,
+    *,
+    interpolation: str = "linear",
+    num_valid: int | None = None,
+) -> np.ndarray:
+    """Quantiles in float64, by pandas' rules, which for finite numbers are NumPy's."""
+    q = np.asarray(q)
+    result = np.full((num_segments, *q.shape), np.nan)
+    for segment in range(num_segments):
+        rows = np.sort(x[rows_of_segment(segment_ids, segment, x, num_valid)].astype(float))
+        if not len(rows):
+            continue
+        place = (len(rows) - 1) * q
+        below = np.floor(place).astype(int)
+        fraction = place - below
+        low, high = rows[below], rows[np.minimum(below + 1, len(rows) - 1)]
+        is_high = (fraction > 0.5) | ((fraction == 0.5) & (below % 2 == 1))
+        with np.errstate(invalid="ignore", over="ignore"):
+            between = {
+                "lower": low,
+                "higher": high,
+                "nearest": np.where(is_high, high, low),
+                "midpoint": (low + high) / 2,
+                "linear": low + (high - low) * fraction,
+            }[interpolation]
+        result[segment] = np.where(fraction > 0, between, low)
+    return result
+
+
+def segment_shift(
+    x: Any,
+    segment_ids: np.ndarray,
+    num_segments: int,
+    periods: int = 1,
+    *,
+    fill_value: Any = 0,
+    num_valid: int | None = None,
+) -> Any:
+    def shift(leaf: np.ndarray) -> np.ndarray:
+        shifted = np.full_like(leaf, fill_value)
+        for segment in range(num_segments):
+            row_ids = rows_of_segment(segment_ids, segment, (), num_valid)
+            for place, row_id in enumerate(row_ids):
+                if 0 <= place - periods < len(row_ids):
+                    shifted[row_id] = leaf[row_ids[place - periods]]
+        return shifted
+
+    return jax.tree.map(shift, x)
+
+
+def scan_of_segments(
+    x: Any,
+    op: Any,
+    segment_ids: np.ndarray,
+    num_segments: int,
+    *,
+    num_valid: int | None = None,
+    **settings: Any,
+) -> Any:
+    """Scans of the rows of each id, adjacent or not; zeros for rows of no segment."""
+    rows = [rows_of_segment(segment_ids, i, (), num_valid) for i in range(num_segments)]
+    scans = [scan(take(x, row_ids), op, **settings) for row_ids in rows]
+
+    def put(leaf: np.ndarray, *parts: np.ndarray) -> np.ndarray:
+        result = np.zeros(leaf.shape, parts[0].dtype)
+        for row_ids, part in zip(rows, parts, strict=True):
+            result[row_ids] = part
+        return result
+
+    return jax.tree.map(put, x, *scans)
+
+
 def scan(
     x: np.ndarray,
     op: Any,

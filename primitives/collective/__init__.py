@@ -19,6 +19,9 @@ from ._reduce_by_key import ReducedRuns, reduce_by_key
 from ._run_length_encode import RunLengths, run_length_encode
 from ._scan import exclusive_scan, inclusive_scan
 from ._searchsorted import searchsorted
+from ._segment_nunique import segment_nunique
+from ._segment_quantile import segment_quantile
+from ._segment_rank import segment_rank
 from ._segment_reduce import (
     segment_all,
     segment_any,
@@ -36,6 +39,7 @@ from ._segment_reduce import (
     segment_sum,
     segment_var,
 )
+from ._segment_shift import segment_shift
 from ._segmented_scan import segmented_scan
 from ._segmented_sort import segmented_sort
 from ._select_rank import select_rank
@@ -91,8 +95,12 @@ __all__ = [
     "segment_max",
     "segment_mean",
     "segment_min",
+    "segment_nunique",
     "segment_prod",
+    "segment_quantile",
+    "segment_rank",
     "segment_reduce",
+    "segment_shift",
     "segment_std",
     "segment_sum",
     "segment_var",

@@ -41,7 +41,7 @@ from ._exchange import Runs, Transport, check_transport, exchange
 from ._key_ranges import send_back
 from ._packing import pack_rows, unpack_rows
 from ._radix_sort import global_row_ids, row_id_dtype
-from ._segmented_scan import scan_shards
+from ._scan_shards import scan_shards
 from ._sorted_runs import Dealing, plan_shares
 
 

@@ -5,7 +5,7 @@ from ..contract._scan_operators import Operator, Scan
 from ..contract._typing import ArrayLike, Integer, PyTree
 from ..local.parts import SegmentEncoding, as_scan
 from ._axis import AxisName, num_shards_on
-from ._segmented_scan import scan_shards
+from ._scan_shards import scan_shards
 
 
 def inclusive_scan(

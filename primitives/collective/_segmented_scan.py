@@ -1,28 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
 """Segmented scans over the shards of a mesh axis."""
 
-import functools
-from typing import Any
-
-import jax
-import jax.numpy as jnp
-
-from ..contract._scan_operators import Operator, Scan, combine_named, identity_of, narrowed, widened
-from ..contract._typing import Array, ArrayLike, Bool, Integer, PyTree
-from ..kernels.scan._segmented_scan import fill_padding, shift_rows
+from ..contract._scan_operators import Operator, Scan
+from ..contract._typing import ArrayLike, Bool, Integer, PyTree
 from ..local.parts import (
-    ScanArguments,
     SegmentEncoding,
     as_scan,
+    as_segment_ids,
     as_segments,
-    put_initial_first,
-    scan_by_operator,
-    scan_named,
-    scan_segments,
-    where_rows,
+    check_encoding,
+    scan_sorted,
 )
-from ._axis import AxisName, as_shards, num_shards_on
-from ._shard_carries import carry_into_shard, summary_of, with_carry
+from ._axis import AxisName, num_shards_on
+from ._exchange import Transport, check_transport
+from ._scan_shards import scan_shards
+from ._segment_rows import sort_segments
 
 
 def segmented_scan(
@@ -31,11 +23,14 @@ def segmented_scan(
     *,
     head_flags: Bool[ArrayLike, " rows"] | None = None,
     segment_ids: Integer[ArrayLike, " rows"] | None = None,
+    is_sorted: bool = True,
+    num_segments: int | None = None,
     axis_name: AxisName,
     exclusive: bool = False,
     reverse: bool = False,
     initial: PyTree | None = None,
     num_valid: int | Integer[ArrayLike, ""] | None = None,
+    transport: Transport = "auto",
 ) -> PyTree:
     """Combines each row with those before it in its segment, on any shard.
 
@@ -48,7 +43,11 @@ def segmented_scan(
         head_flags: True where a segment begins, of shape `(rows,)`. The first row of all begins
             one anyway, the first row of a shard does not.
         segment_ids: an alternative to `head_flags`, integers of shape `(rows,)`: a segment is a run
-            of equal ids, over the ends of shards too.
+            of equal ids, over the ends of shards too; with `is_sorted=False` all rows of an id, on
+            any shards, adjacent or not.
+        is_sorted: whether the rows of each segment are adjacent. Static.
+        num_segments: only with `is_sorted=False`, the number of segments. Static. Rows with an id
+            outside `[0, num_segments)` belong to no segment, and their results are zero.
         axis_name: mesh axis of the rows, or a tuple of axes.
         exclusive: excludes the row itself; the first row of a segment then gets the identity
             element of `op`: zero, one, or the largest or smallest number of the dtype.
@@ -57,6 +56,7 @@ def segmented_scan(
             every shard: one number, or a pytree like `x` of single rows. A function as `op` needs
             it.
         num_valid: number of valid rows of this shard, at its front; all rows by default.
+        transport: with `is_sorted=False`, how the rows travel; see `partition`.
 
     Returns:
         A pytree like `x`, as of `inclusive_scan`.
@@ -65,10 +65,11 @@ def segmented_scan(
         TypeError: as `inclusive_scan`; `head_flags` that are not bool, `segment_ids` that are not
             integers.
         ValueError: as `inclusive_scan`; neither `head_flags` nor `segment_ids`, or both; `initial`
-            without `exclusive`.
+            without `exclusive`; `is_sorted=False` without `segment_ids` and `num_segments`.
 
     Cost:
-        That of `inclusive_scan`, and two reads of the flags or ids.
+        That of `inclusive_scan`, and two reads of the flags or ids. With `is_sorted=False` also a
+        `radix_sort` of the rows by their ids, and a `partition` of the results.
 
     Guarantees:
         As `inclusive_scan`, within each segment.
@@ -90,108 +91,19 @@ def segmented_scan(
     caller = "segmented_scan"
     num_shards_on(axis_name, caller)
     arguments = as_scan(x, Scan(op, reverse, exclusive), initial, num_valid, caller)
-    encoding = as_segments(head_flags, segment_ids, arguments.num_rows, caller)
-    return scan_shards(arguments, encoding, axis_name)
-
-
-def scan_shards(arguments: ScanArguments, encoding: SegmentEncoding, axis_name: AxisName) -> Any:
-    """Scans over all shards; unsegmented if `encoding` is empty."""
-    scan = arguments.scan
-    rows, initial, num_valid = as_shards(
-        (arguments.rows, arguments.initial, arguments.num_valid), axis_name
-    )
-    encoding = as_shards(encoding, axis_name)
-    heads = encoding.heads_inside(scan.reverse)
+    check_encoding(head_flags, segment_ids, is_sorted, num_segments, caller)
+    check_transport(transport, caller)
+    if is_sorted:
+        encoding = as_segments(head_flags, segment_ids, arguments.num_rows, caller)
+        return scan_shards(arguments, encoding, axis_name)
+    segments = as_segment_ids(segment_ids, num_segments, arguments.num_rows, num_valid, caller)
     if arguments.num_rows == 0:
-        return scan_segments(ScanArguments(rows, scan, initial, num_valid), heads)
-
-    # Upsweep: each shard scans its own rows, as if the scan began there.
-    wide = widened(rows, scan.op)
-    inclusive = scan._replace(exclusive=False)
-    if scan.is_named:
-        results = scan_named(wide, heads, num_valid, inclusive)
-    else:
-        results = scan_by_operator(wide, heads, num_valid, None, inclusive)
-    is_head, is_before_head = _around_first_head(heads, arguments.num_rows, num_valid, scan.reverse)
-    summary = summary_of(results, encoding, is_head, num_valid, scan.reverse)
-    goes_on, carry = carry_into_shard(summary, scan, axis_name)
-
-    # Downsweep: apply the carry to the rows before the first head.
-    finish = _finish_named if scan.is_named else _finish_by_operator
-    results = finish(
-        results, heads, initial, goes_on, carry, is_before_head,
-        num_valid=num_valid, scan=scan,
-    )  # fmt: skip
-    results = jax.tree.map(lambda leaf: fill_padding(leaf, num_valid), results)
-    return narrowed(results, rows) if scan.is_named else results
-
-
-def _around_first_head(
-    heads: Array | None, num_rows: int, num_valid: Array, reverse: bool
-) -> tuple[Array, Array]:
-    """Flags the heads after the first row of the scan, and the rows before the first of them."""
-    row_ids = jax.lax.iota(jnp.int32, num_rows)
-    if heads is None:
-        return jnp.zeros(num_rows, jnp.bool_), jnp.ones(num_rows, jnp.bool_)
-    first = num_valid - 1 if reverse else 0
-    is_head = heads & (row_ids < num_valid) & (row_ids != first)
-    if reverse:
-        return is_head, row_ids > jnp.max(jnp.where(is_head, row_ids, -1))
-    return is_head, row_ids < jnp.min(jnp.where(is_head, row_ids, num_rows))
-
-
-def _finish_named(
-    results: Any,
-    heads: Array | None,
-    initial: Any,
-    goes_on: Array,
-    carry: Any,
-    is_before_head: Array,
-    *,
-    num_valid: Array,
-    scan: Scan,
-) -> Any:
-    identity = jax.tree.map(
-        lambda leaf: jnp.full_like(leaf, identity_of(scan.op, leaf.dtype)), results
+        return scan_shards(arguments, SegmentEncoding(None, segments.ids), axis_name)
+    sorted_rows = sort_segments(
+        segments,
+        values=arguments.rows,
+        axis_name=axis_name,
+        transport=transport,
+        caller=caller,
     )
-    if scan.exclusive:
-        results = jax.tree.map(
-            lambda leaf: shift_rows(
-                leaf, heads, num_valid, scan.reverse, identity_of(scan.op, leaf.dtype)
-            ),
-            results,
-        )
-    combine = functools.partial(jax.tree.map, functools.partial(combine_named, scan.op))
-    results = with_carry(goes_on, carry, results, is_before_head, combine, identity)
-    if initial is not None:
-        results = put_initial_first(widened(initial, scan.op), results, num_valid, scan)
-    return results
-
-
-def _finish_by_operator(
-    results: Any,
-    heads: Array | None,
-    initial: Any,
-    goes_on: Array,
-    carry: Any,
-    is_before_head: Array,
-    *,
-    num_valid: Array,
-    scan: Scan,
-) -> Any:
-    combine = jax.vmap(scan.op)
-    # The identity of a function is unknown: rows without a carry are combined with themselves.
-    results = with_carry(goes_on, carry, results, is_before_head, combine, results)
-    if not scan.exclusive:
-        return results
-    num_rows = is_before_head.shape[0]
-    first_row = num_valid - 1 if scan.reverse else 0
-    is_first = jax.lax.iota(jnp.int32, num_rows) == first_row
-    is_start = jnp.where(is_first, ~goes_on, False if heads is None else heads)
-    first, carried = (
-        jax.tree.map(lambda row, leaf: jnp.broadcast_to(row[None], leaf.shape), row, results)
-        for row in (initial, carry)
-    )
-    before = jax.tree.map(lambda leaf: jnp.roll(leaf, -1 if scan.reverse else 1, axis=0), results)
-    before = where_rows(is_first & goes_on, carried, before)
-    return where_rows(is_start, first, combine(first, before))
+    return scan_sorted(sorted_rows, arguments.scan, arguments.initial)

@@ -26,7 +26,7 @@ from ._asof_rule import (
     split_words,
 )
 from ._radix_sort import argsort_columns
-from ._segmented_scan import ScanArguments, SegmentEncoding, scan_segments
+from ._scan_segments import ScanArguments, SegmentEncoding, scan_segments
 from ._sides import KeySides, stack_columns
 
 

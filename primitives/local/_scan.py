@@ -3,7 +3,7 @@
 
 from ..contract._scan_operators import Operator, Scan
 from ..contract._typing import ArrayLike, Integer, PyTree
-from ._segmented_scan import as_scan, scan_segments
+from ._scan_segments import as_scan, scan_segments
 
 
 def inclusive_scan(

@@ -1,26 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Segmented scans: scans that restart at each segment."""
 
-from typing import Any, NamedTuple
+from typing import Any
 
-import jax
-import jax.numpy as jnp
-
-from ..contract._arguments import as_array, as_num_valid, as_rows, num_rows_of, type_of
-from ..contract._scan_operators import (
-    Operator,
-    Scan,
-    as_initial,
-    as_operator,
-    check_rows,
-    combine_named,
-    narrowed,
-    widened,
-)
-from ..contract._typing import Array, ArrayLike, Bool, Integer, PyTree
-from ..kernels.scan._segmented_scan import fill_padding
-from ._named_scan import scan_named
-from ._operator_scan import scan_by_operator
+from ..contract._scan_operators import Operator, Scan
+from ..contract._typing import ArrayLike, Bool, Integer, PyTree
+from ._scan_segments import as_scan, as_segments, scan_segments
+from ._segment_rows import as_segment_ids, sort_segments
 
 
 def segmented_scan(
@@ -29,6 +15,8 @@ def segmented_scan(
     *,
     head_flags: Bool[ArrayLike, " rows"] | None = None,
     segment_ids: Integer[ArrayLike, " rows"] | None = None,
+    is_sorted: bool = True,
+    num_segments: int | None = None,
     exclusive: bool = False,
     reverse: bool = False,
     initial: PyTree | None = None,
@@ -42,7 +30,10 @@ def segmented_scan(
         head_flags: True at the first row of each segment, of shape `(rows,)`. The first row always
             starts a segment.
         segment_ids: an alternative to `head_flags`, integers of shape `(rows,)`: a segment is a run
-            of equal ids. Separate runs of the same id are separate segments.
+            of equal ids; with `is_sorted=False` all rows of an id, adjacent or not.
+        is_sorted: whether the rows of each segment are adjacent. Static.
+        num_segments: only with `is_sorted=False`, the number of segments. Static. Rows with an id
+            outside `[0, num_segments)` belong to no segment, and their results are zero.
         exclusive: excludes the row itself; the first row of a segment then gets the identity
             element of `op`: zero, one, or the largest or smallest number of the dtype.
         reverse: scan from the last row of each segment to the first.
@@ -57,10 +48,11 @@ def segmented_scan(
         TypeError: as `inclusive_scan`; `head_flags` that are not bool, `segment_ids` that are not
             integers.
         ValueError: as `inclusive_scan`; neither `head_flags` nor `segment_ids`, or both; `initial`
-            without `exclusive`.
+            without `exclusive`; `is_sorted=False` without `segment_ids` and `num_segments`.
 
     Cost:
-        That of `inclusive_scan`, and one read of the flags or ids.
+        That of `inclusive_scan`, and one read of the flags or ids. With `is_sorted=False` also a
+        sort of the ids, a gather and a scatter of the rows.
 
     Guarantees:
         As `inclusive_scan`, within each segment.
@@ -76,96 +68,45 @@ def segmented_scan(
         [1, 3, 6, 4, 9]
         >>> local.segmented_scan(x, segment_ids=segment_ids, exclusive=True).tolist()
         [0, 1, 3, 0, 4]
+        >>> segments = {"segment_ids": jnp.array([0, 1, 0, 1, 0]), "num_segments": 2}
+        >>> local.segmented_scan(x, is_sorted=False, **segments).tolist()
+        [1, 2, 4, 6, 9]
     """
     caller = "segmented_scan"
     arguments = as_scan(x, Scan(op, reverse, exclusive), initial, num_valid, caller)
-    segments = as_segments(head_flags, segment_ids, arguments.num_rows, caller)
-    return scan_segments(arguments, segments.heads_inside(reverse))
+    check_encoding(head_flags, segment_ids, is_sorted, num_segments, caller)
+    if is_sorted:
+        segments = as_segments(head_flags, segment_ids, arguments.num_rows, caller)
+        return scan_segments(arguments, segments.heads_inside(reverse))
+    segments = as_segment_ids(segment_ids, num_segments, arguments.num_rows, num_valid, caller)
+    sorted_rows = sort_segments(segments, values=arguments.rows)
+    return scan_sorted(sorted_rows, arguments.scan, arguments.initial)
 
 
-class ScanArguments(NamedTuple):
-    """The checked arguments of a scan, without its segments."""
-
-    rows: Any
-    scan: Scan
-    initial: Any
-    num_valid: Array
-
-    @property
-    def num_rows(self) -> int:
-        """The number of rows, padding included."""
-        return jax.tree.leaves(self.rows)[0].shape[0]
-
-
-class SegmentEncoding(NamedTuple):
-    """The encoding of segments: head flags, or runs of equal ids."""
-
-    head_flags: Array | None
-    segment_ids: Array | None
-
-    def heads_inside(self, reverse: bool) -> Array | None:
-        """Flags the rows where the scan restarts, except its first row; None without segments."""
-        if self.segment_ids is not None:
-            return self.segment_ids != jnp.roll(self.segment_ids, -1 if reverse else 1)
-        if self.head_flags is not None and reverse:
-            # A reversed scan restarts at a segment's last row, just before the next head.
-            return jnp.roll(self.head_flags, -1)
-        return self.head_flags
-
-
-def as_scan(x: Any, scan: Scan, initial: Any, num_valid: Any, caller: str) -> ScanArguments:
-    """Checks the arguments that all scans share."""
-    op = as_operator(scan.op, caller)
-    num_rows = num_rows_of(x, caller, "x")
-    rows = as_rows(x, num_rows, caller, "x")
-    check_rows(op, rows, caller)
-    scan = Scan(op, bool(scan.reverse), bool(scan.exclusive))
-    initial = as_initial(initial, rows, scan, caller)
-    return ScanArguments(rows, scan, initial, as_num_valid(num_valid, num_rows, caller))
-
-
-def as_segments(head_flags: Any, segment_ids: Any, num_rows: int, caller: str) -> SegmentEncoding:
-    """Checks that exactly one of the two encodings is given."""
-    if (head_flags is None) == (segment_ids is None):
-        given = "neither" if head_flags is None else "both"
+def check_encoding(
+    head_flags: Any, segment_ids: Any, is_sorted: bool, num_segments: Any, caller: str
+) -> None:
+    """Checks the arguments that go together with `is_sorted`."""
+    if is_sorted and num_segments is not None:
         raise ValueError(
-            f"{caller}: segments are given by head_flags or by segment_ids, got {given}."
+            f"{caller}: num_segments is for is_sorted=False only, got {num_segments} for segments "
+            "of adjacent rows. Leave it out."
         )
-    name = "head_flags" if segment_ids is None else "segment_ids"
-    array = as_array(head_flags if segment_ids is None else segment_ids, caller, name)
-    if segment_ids is None and array.dtype != jnp.bool_:
-        raise TypeError(
-            f"{caller}: head_flags must be bool, got {type_of(array)}. "
-            "Pass segment_ids if they are ids."
-        )
-    if segment_ids is not None and not jnp.issubdtype(array.dtype, jnp.integer):
-        raise TypeError(f"{caller}: segment_ids must be integers, got {type_of(array)}.")
-    if array.shape != (num_rows,):
+    if is_sorted:
+        return
+    if head_flags is not None or segment_ids is None:
+        given = "no ids" if head_flags is None else "head_flags"
         raise ValueError(
-            f"{caller}: {name} must have one entry for each of the {num_rows} rows, "
-            f"got {type_of(array)}."
+            f"{caller}: is_sorted=False needs segment_ids, got {given}. Flags mark segments of "
+            "adjacent rows only."
         )
-    if segment_ids is None:
-        return SegmentEncoding(array, None)
-    return SegmentEncoding(None, array)
+    if num_segments is None:
+        raise ValueError(
+            f"{caller}: is_sorted=False needs num_segments, got None. Pass a number greater than "
+            "every id."
+        )
 
 
-def scan_segments(arguments: ScanArguments, heads: Array | None) -> Any:
-    """Scans one shard's rows and restarts at `heads`."""
-    rows, scan, initial, num_valid = arguments
-    if not scan.is_named:
-        return scan_by_operator(rows, heads, num_valid, initial, scan)
-    results = scan_named(widened(rows, scan.op), heads, num_valid, scan)
-    if initial is not None:
-        results = put_initial_first(widened(initial, scan.op), results, num_valid, scan)
-    return narrowed(results, rows)
-
-
-def put_initial_first(initial: Any, results: Any, num_valid: Array, scan: Scan) -> Any:
-    """Combines the initial value of each segment with the exclusive results of a named scan."""
-
-    def of_leaf(first: Array, leaf: Array) -> Array:
-        combined = combine_named(scan.op, jnp.broadcast_to(first[None], leaf.shape), leaf)
-        return fill_padding(combined, num_valid)
-
-    return jax.tree.map(of_leaf, initial, results)
+def scan_sorted(rows: Any, scan: Scan, initial: Any) -> Any:
+    """Scans the values of sorted segments; results lie where the rows lay before the sort."""
+    return rows.put_back(rows.scan(rows.values, scan, rows.heads(), initial))

@@ -13,6 +13,7 @@ Arguments. Each function checks the arguments of one op and returns the operands
 - `as_histogram_arguments`: column, edges and weights of `histogram`.
 - `as_key_sides`: key columns of two sides.
 - `as_masked_rows`: rows, mask and capacity of `compact`.
+- `as_nunique_arguments`: segments and keys of `segment_nunique`.
 - `as_pieces`: pieces of `concatenate`, and a number of rows for each.
 - `as_reach`: window and offset of `windowed_reduce`.
 - `as_reduce_plan`: arguments of `reduce` except the number of valid rows.
@@ -20,14 +21,19 @@ Arguments. Each function checks the arguments of one op and returns the operands
 - `as_windows`: rows, masks and op of `windowed_reduce`.
 - `as_pair_capacity`: capacity of the pairs of a join.
 - `as_quantile_arguments`: column and quantiles of `quantile`.
+- `as_rank_arguments`: segments, keys and directions of `segment_rank`.
 - `as_ranks`: ranks of `select_rank`.
 - `as_reduction`: values and ops of `reduce_by_key`.
 - `as_scan`: values and operator of a scan.
 - `as_search`: sorted keys and queries of `searchsorted`.
 - `as_segment_arguments`: values, ids and op of `segment_reduce`.
+- `as_segment_ids`: one segment id for each row, -1 for rows of no segment.
+- `as_segment_quantile_arguments`: segments, column, quantiles and dtype of `segment_quantile`.
 - `as_segmented`: keys of `segmented_sort`, the segment ids first.
 - `as_segments`: encoding of the segments of a scan.
+- `as_shift_arguments`: rows, segments, periods and fill value of `segment_shift`.
 - `as_sides`: key sides of a join.
+- `check_encoding`: arguments of a scan that go together with `is_sorted`.
 - `check_merged_rows`: length of a merged sequence.
 - `check_rows_of_sides`: rows of both sides together.
 - `check_same_columns`: columns of two sides, of the same dtypes.
@@ -47,8 +53,10 @@ Types of arguments, checked:
 - `Transform`: function of blocks of rows.
 - `Window`: number of rows, concrete or traced, or None.
 - `WindowPlan`: static arguments of `windowed_reduce`.
+- `RankMethod`: methods of `segment_rank`.
 - `ScanArguments`: arguments of a scan except its segments.
 - `SegmentEncoding`: segments as head flags or as ids.
+- `SegmentIds`: segment ids and the number of segments.
 - `SetOp`: kinds of set operation.
 
 Keys and their runs:
@@ -88,6 +96,17 @@ Scans of one shard:
 - `scan_by_operator`: scan by a function.
 - `scan_named`: scan by a named operator.
 - `scan_segments`: scan that restarts at each head.
+
+Sorted segments, on one device or over shards:
+
+- `clipped`: integer in a signed dtype, cut to its range.
+- `differs_from_row_before`: rows that differ from the row before in a column.
+- `quantiles_of`: quantiles of each segment.
+- `rank_dtype`: dtype of ranks.
+- `ranks_of`: ranks at the positions of the rows before the sort.
+- `rows_in_segments`: number of rows of each segment.
+- `scan_sorted`: scans at the positions of the rows before the sort.
+- `shifted_in`: shifted rows at the positions of the rows before the sort.
 
 Reductions of one shard:
 
@@ -172,10 +191,7 @@ from ._reduce_by_key import (
 )
 from ._reduce_passes import MaskedRows, ReducePlan, Transform, masks_of, reduce_in_passes
 from ._runs import KeyRuns, find_runs, runs_of_words
-from ._searchsorted import as_search, check_same_columns
-from ._segment_ops import REDUCTIONS, Segments, as_averaged, as_summed, quotient, root_of
-from ._segment_reduce import as_segment_arguments, reduce_on_one_device, reduce_rows
-from ._segmented_scan import (
+from ._scan_segments import (
     ScanArguments,
     SegmentEncoding,
     as_scan,
@@ -183,6 +199,21 @@ from ._segmented_scan import (
     put_initial_first,
     scan_segments,
 )
+from ._searchsorted import as_search, check_same_columns
+from ._segment_nunique import as_nunique_arguments
+from ._segment_ops import REDUCTIONS, Segments, as_averaged, as_summed, quotient, root_of
+from ._segment_quantile import as_segment_quantile_arguments, quantiles_of
+from ._segment_rank import RankMethod, as_rank_arguments, rank_dtype, ranks_of
+from ._segment_reduce import as_segment_arguments, reduce_on_one_device, reduce_rows
+from ._segment_rows import (
+    SegmentIds,
+    as_segment_ids,
+    clipped,
+    differs_from_row_before,
+    rows_in_segments,
+)
+from ._segment_shift import as_shift_arguments, shifted_in
+from ._segmented_scan import check_encoding, scan_sorted
 from ._segmented_sort import as_segmented, without_ids
 from ._segments import is_member, rows_of_segments, scatter
 from ._select_rank import as_ranks
@@ -208,11 +239,13 @@ __all__ = [
     "MaskedRows",
     "OneDevice",
     "PieceCounts",
+    "RankMethod",
     "Reach",
     "ReducePlan",
     "RowSequence",
     "ScanArguments",
     "SegmentEncoding",
+    "SegmentIds",
     "Segments",
     "SetOp",
     "Transform",
@@ -226,9 +259,11 @@ __all__ = [
     "as_histogram_arguments",
     "as_key_sides",
     "as_masked_rows",
+    "as_nunique_arguments",
     "as_pair_capacity",
     "as_pieces",
     "as_quantile_arguments",
+    "as_rank_arguments",
     "as_ranks",
     "as_reach",
     "as_reduce_plan",
@@ -237,20 +272,26 @@ __all__ = [
     "as_scan",
     "as_search",
     "as_segment_arguments",
+    "as_segment_ids",
+    "as_segment_quantile_arguments",
     "as_segmented",
     "as_segments",
+    "as_shift_arguments",
     "as_sides",
     "as_summed",
     "as_windowed",
     "as_windows",
     "can_index",
+    "check_encoding",
     "check_merged_rows",
     "check_rows_of_sides",
     "check_same_columns",
     "choose_rows",
+    "clipped",
     "concatenate_rows",
     "count_digits",
     "count_rows",
+    "differs_from_row_before",
     "factorize_columns",
     "find_positions",
     "find_runs",
@@ -272,8 +313,11 @@ __all__ = [
     "put_initial_first",
     "quantile_dtype",
     "quantile_positions",
+    "quantiles_of",
     "quotient",
     "ranges_of",
+    "rank_dtype",
+    "ranks_of",
     "reduce_block_parts",
     "reduce_columns",
     "reduce_in_passes",
@@ -282,14 +326,17 @@ __all__ = [
     "reduce_on_one_device",
     "reduce_rows",
     "root_of",
+    "rows_in_segments",
     "rows_of_segments",
     "runs_of_words",
     "scan_by_operator",
     "scan_named",
     "scan_segments",
+    "scan_sorted",
     "scatter",
     "segments_of",
     "select_rows",
+    "shifted_in",
     "split_words",
     "stack_columns",
     "take_indexed",

@@ -56,6 +56,7 @@ IDS = np.arange(NUM_ROWS, dtype=np.int32)
 
 IS_KEPT = IDS % 3 != 1
 SEGMENT_IDS = IDS // 4
+BUCKETS = IDS * 7 % 4
 QUANTILES = np.array([0.0, 0.3, 0.5, 1.0])
 HEADS = oracles.head_flags_of(SEGMENT_IDS)
 
@@ -181,6 +182,28 @@ CASES = {
         lambda **at: primitives.exclusive_scan(KEYS, "max", initial=2, **at),
         lambda v: oracles.scan(KEYS, "max", exclusive=True, initial=np.int32(2), num_valid=v),
         moves_rows=False,
+    ),
+    "segment_quantile": Case(
+        lambda **at: primitives.segment_quantile(KEYS, BUCKETS, 3, 0.5, **at),
+        lambda v: oracles.segment_quantile(KEYS, BUCKETS, 3, 0.5, num_valid=v),
+    ),
+    "segment_nunique": Case(
+        lambda **at: primitives.segment_nunique(KEYS, BUCKETS, 3, **at),
+        lambda v: oracles.segment_nunique(KEYS, BUCKETS, 3, num_valid=v),
+    ),
+    "segment_rank": Case(
+        lambda **at: primitives.segment_rank(KEYS, BUCKETS, 3, method="min", **at),
+        lambda v: oracles.segment_rank(KEYS, BUCKETS, 3, method="min", num_valid=v),
+    ),
+    "segment_shift": Case(
+        lambda **at: primitives.segment_shift(IDS, BUCKETS, 3, fill_value=-1, **at),
+        lambda v: oracles.segment_shift(IDS, BUCKETS, 3, fill_value=-1, num_valid=v),
+    ),
+    "segmented_scan by id": Case(
+        lambda **at: primitives.segmented_scan(
+            IDS, "add", segment_ids=BUCKETS, is_sorted=False, num_segments=3, **at
+        ),
+        lambda v: oracles.scan_of_segments(IDS, "add", BUCKETS, 3, num_valid=v),
     ),
     "segmented_scan": Case(
         lambda **at: primitives.segmented_scan(

@@ -1,0 +1,173 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Rows sorted by the segment that each names, and results put back at the rows' positions.
+
+The collectives have a class with the same methods, so that what is computed of sorted segments is
+written once.
+"""
+
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from ..contract._arguments import as_num_valid, as_static_int
+from ..contract._key_bits import OrderedWord, ordered_words
+from ..contract._scan_operators import Scan
+from ..contract._take import take_rows, take_words
+from ..contract._typing import Array
+from ..kernels.sort._radix_sort import sort_words_with_row_ids
+from ._bucket import as_bucket_ids
+from ._radix_sort import argsort_columns
+from ._scan_segments import ScanArguments, SegmentEncoding, scan_segments
+from ._segments import count_rows as rows_in_segments
+from ._segments import place_segment_ids
+
+
+class SegmentIds(NamedTuple):
+    """The checked segment of each row: int32, -1 for rows of no segment; and their number."""
+
+    ids: Array
+    num_segments: int
+
+    def without(self, missing: Array | None) -> "SegmentIds":
+        """The ids with flagged rows in no segment."""
+        if missing is None:
+            return self
+        return self._replace(ids=jnp.where(missing, np.int32(-1), self.ids))
+
+    @property
+    def key(self) -> tuple[Array, int]:
+        """The ids as a sort key, rows of no segment last, and the number of its bits."""
+        key = jnp.where(self.ids < 0, np.int32(self.num_segments), self.ids)
+        return key.astype(jnp.uint32), self.num_segments.bit_length()
+
+
+def as_segment_ids(
+    segment_ids: Any, num_segments: Any, num_rows: int, num_valid: Any, caller: str
+) -> SegmentIds:
+    """Checks that each row names a segment; padding and other ids belong to no segment."""
+    num_segments = as_static_int(num_segments, caller, "num_segments", 1, 2**31 - 1)
+    ids = as_bucket_ids(segment_ids, num_rows, caller, "segment_ids")
+    valid = None if num_valid is None else as_num_valid(num_valid, num_rows, caller)
+    return SegmentIds(place_segment_ids(ids, num_segments, valid, is_exact=False), num_segments)
+
+
+def is_missing(columns: tuple[Array, ...]) -> Array | None:
+    """Which rows have a NaN in a column; None where no column can hold one."""
+    floats = [column for column in columns if jnp.issubdtype(column.dtype, jnp.floating)]
+    if not floats:
+        return None
+    missing = jnp.isnan(floats[0])
+    for column in floats[1:]:
+        missing |= jnp.isnan(column)
+    return missing
+
+
+class SortedSegments(NamedTuple):
+    """One device's rows, sorted by segment and within it by keys; rows of no segment last.
+
+    Attributes:
+        ids: the segment of each sorted row; `num_segments` for rows of no segment.
+        keys: the keys of the sorted rows.
+        values: the rows of a pytree that the sort has moved with its keys.
+        words: ids and keys of the sorted rows, as words in their order.
+        row_ids: the position of each sorted row before the sort.
+        num_members: the number of rows that belong to a segment.
+    """
+
+    ids: Array
+    keys: tuple[Array, ...]
+    values: Any
+    words: tuple[OrderedWord, ...]
+    row_ids: Array
+    num_members: Array
+
+    @property
+    def count_dtype(self) -> Any:
+        """The dtype of counts of rows."""
+        return jnp.int32
+
+    def heads(self) -> Array:
+        """Where a segment begins."""
+        return differs_from_row_before((self.ids,))
+
+    def tie_heads(self) -> Array:
+        """Where a run of rows of one segment with equal keys begins."""
+        return differs_from_row_before(tuple(word.ordered() for word in self.words))
+
+    def scan(self, rows: Any, scan: Scan, heads: Array, initial: Any = None) -> Any:
+        """Scans sorted rows from head to head; zeros for rows of no segment."""
+        arguments = ScanArguments(rows, scan, initial, self.num_members)
+        return scan_segments(arguments, SegmentEncoding(heads, None).heads_inside(scan.reverse))
+
+    def shifted(self, rows: Any, periods: Array) -> tuple[Any, Array]:
+        """The row `periods` sorted rows before each, and whether it is of the same segment."""
+        num_rows = self.ids.shape[0]
+        # An id past 2^31 wraps around to a negative one, which names no row either.
+        sources = jax.lax.iota(jnp.int32, num_rows) - clipped(periods, jnp.int32)
+        is_row = (sources >= 0) & (sources < num_rows)
+        rows, ids = take_rows((rows, self.ids), jnp.where(is_row, sources, 0), is_unique=False)
+        return rows, is_row & (ids == self.ids)
+
+    def put_back(self, rows: Any) -> Any:
+        """Sorted rows at the positions that they had before the sort."""
+
+        def put(leaf: Array) -> Array:
+            room = jnp.zeros_like(leaf)
+            return room.at[self.row_ids].set(leaf, unique_indices=True, mode="promise_in_bounds")
+
+        return jax.tree.map(put, rows)
+
+    def counts(self, is_counted: Array, num_segments: int) -> Array:
+        """Flagged sorted rows of each segment, int32."""
+        return rows_in_segments(jnp.where(is_counted, self.ids, np.int32(-1)), num_segments)
+
+    def offsets(self, num_segments: int) -> Array:
+        """The position of each segment's first sorted row, and the end of the last segment."""
+        counts = self.counts(self.ids == self.ids, num_segments)
+        return jnp.concatenate([jnp.zeros_like(counts[:1]), jnp.cumsum(counts, dtype=jnp.int32)])
+
+    def at(self, rows: Array, positions: Array) -> Array:
+        """Sorted rows at positions, all of which exist."""
+        return take_rows(rows, positions, is_unique=False)
+
+
+def clipped(number: Array, dtype: Any) -> Array:
+    """An integer in a signed dtype, cut to its range."""
+    given, limit = jnp.iinfo(number.dtype), jnp.iinfo(dtype).max
+    bounds = (max(given.min, -limit), min(given.max, limit))
+    return jnp.clip(number, *map(number.dtype.type, bounds)).astype(dtype)
+
+
+def differs_from_row_before(columns: tuple[Array, ...]) -> Array:
+    """Which rows differ from the one before them in a column; the first row does."""
+    differs = jnp.zeros(columns[0].shape, jnp.bool_)
+    for column in columns:
+        is_first = column[:1] == column[:1]
+        differs |= jnp.concatenate([is_first, column[1:] != column[:-1]])
+    return differs
+
+
+def sort_segments(
+    segments: SegmentIds,
+    keys: tuple[Array, ...] = (),
+    descending: tuple[bool, ...] = (),
+    values: Any = None,
+) -> SortedSegments:
+    """Sorts one device's rows by segment, then by keys; ties stay in row order."""
+    ids, bits = segments.key
+    num_rows = jnp.asarray(ids.shape[0], jnp.int32)
+    columns = (ids, *map(jax.lax.stop_gradient, keys))
+    words = ordered_words(columns, (False, *descending), (bits, *(None for _ in keys)))
+    if len(words) == 1:
+        sorted_word, row_ids = sort_words_with_row_ids(words[0], num_rows)
+        words = (words[0]._replace(word=sorted_word),)
+    else:
+        row_ids = argsort_columns(words, num_rows)
+        words = take_words(words, row_ids)
+    is_id_alone = len(words) == 1 + len(keys)
+    sorted_ids = words[0].ordered() if is_id_alone else take_rows(ids, row_ids)
+    keys, values = take_rows((keys, values), row_ids)
+    num_members = jnp.sum(segments.ids >= 0, dtype=jnp.int32)
+    return SortedSegments(sorted_ids.astype(jnp.int32), keys, values, words, row_ids, num_members)
