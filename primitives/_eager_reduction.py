@@ -67,7 +67,7 @@ def reduce_eagerly(
         return tuple(rows), count
     if names == ("sum",) and _have_few_keys(columns, leaves, num_valid):
         keys, sums, count = reduce_columns(
-            columns, leaves, num_valid, names, MOST_FEW_KEYS, False, ddof
+            columns, leaves, num_valid, names, MOST_FEW_KEYS, False, ddof, False
         )
         capacity = capacity_of(int(count))
         if capacity <= MOST_FEW_KEYS:

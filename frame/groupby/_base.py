@@ -18,11 +18,10 @@ from ..table._row_index import RANGE, RowIndex
 from ..table._table import Table, either_needed
 from ..table._take import settled
 from ..table._tracing import FoundOnce, is_traced
-from ._dense_keys import as_digits
 from ._grouped_column import Reduction, array_kind
 from ._grouper import Grouping
-from ._groups import Groups, groups_of_keys, groups_of_sizes, make_groups
-from ._one_pass_sums import are_sums, finished_sums, sums_by_key, sums_by_slot, sums_of_slots
+from ._groups import Groups, groups_of_keys, make_groups
+from ._one_pass_sums import are_sums, finished_sums, sums_by_key, sums_by_slot
 from ._result_types import check_reducible, reduced_type
 from ._segment_reductions import reduce_arrays
 from ._string_sum import joined_strings
@@ -73,33 +72,26 @@ class Grouped:
         )
 
     def sums(self, columns: Sequence[Column], plan: Sequence[tuple[int, Reduction]]) -> Any:
-        """The results of a plan of sums in one pass; None where that is not possible.
+        """The results of a plan of sums of many rows; None for other plans.
 
-        Groups that nobody asked for yet are found together with them, where their keys are dense
-        or have few values.
+        Groups that nobody asked for yet are found together with the sums.
         """
         options, table = self.options, self.table
         keys = [key.column for key in self.keys]
         if is_traced(table, keys, columns) or not are_sums([s for _, s in plan], columns, table):
             return None
-        comes_first = "groups" not in self._found and options.sort and options.observed
-        digits = as_digits(keys, table, options.dropna) if comes_first else None
-        found = sums_by_key(keys, table, columns, plan) if comes_first and digits is None else None
-        if found is not None:
-            groups = self.once(
-                "groups", lambda: groups_of_keys(keys[0], table, found.keys, found.count)
-            )
-            return finished_sums(plan, columns, found.parts, None, groups.kept)
-        if digits is None:
-            groups = self.groups
-            if groups.is_traced or groups.may_be_empty:
-                return None
-            sizes, parts = sums_by_slot(groups.slots, groups.num_slots, table, columns, plan)
-            return finished_sums(plan, columns, parts, sizes, groups.kept)
-        sizes, count, parts = sums_of_slots(keys, digits, table, columns, plan)
-        if is_traced(count):
+        if "groups" not in self._found and options.sort and options.observed:
+            found = sums_by_key(keys, table, columns, plan, options.dropna)
+            if found is not None:
+                self.once(
+                    "groups",
+                    lambda: groups_of_keys(keys, table, found.keys, found.count, options.dropna),
+                )
+                return finished_sums(plan, columns, found.parts, found.sizes, None)
+        groups = self.groups
+        if groups.is_traced or groups.may_be_empty:
             return None
-        groups = self.once("groups", lambda: groups_of_sizes(keys, digits, table, sizes, count))
+        sizes, parts = sums_by_slot(groups.slots, groups.num_slots, table, columns, plan)
         return finished_sums(plan, columns, parts, sizes, groups.kept)
 
     @property

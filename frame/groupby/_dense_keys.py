@@ -22,9 +22,6 @@ from ..table._table import Count, Table, is_row
 from ..table._take import position
 from ..table._tracing import at_once, is_traced
 
-# Rows that a search for the first rows of slots looks at before it asks whether all are found.
-LEAST_BLOCK_ROWS = 1 << 16
-
 
 class Digit(NamedTuple):
     """What a key's digit is: `size` values from the lowest on, the last for a missing one."""
@@ -123,7 +120,7 @@ def dense_slots(
     num_slots = math.prod(digit.size for digit in plan)
     counts = primitives.segment_count(slots, num_slots, **layout.on_mesh)
     count = jnp.sum(counts > 0, dtype=jnp.int32)
-    first_rows = None if sort else first_row_of_slots(slots, num_slots, count, layout)
+    first_rows = None if sort else first_row_of_slots(slots, num_slots, layout)
     return slots, counts, first_rows, count
 
 
@@ -144,39 +141,11 @@ def slots_of_digits(keys: Any, lowest: Any, is_member: Array, plan: tuple[Digit,
     return jnp.where(is_member, slots, np.int32(-1))
 
 
-def first_row_of_slots(slots: Array, num_slots: int, count: Array, layout: Layout) -> Array:
-    """Inside a compiled function: the first row of each slot, of which `count` have rows; the
-    greatest int32 for the others.
-    """
-    capacity = slots.shape[0]
-    # Of n slots, rows at random show the last after about n log n: mostly one block is enough.
-    block = max(LEAST_BLOCK_ROWS, 16 * num_slots)
-
-    def at_once(slots: Array, count: Array) -> Array:
-        del count
-        places = position(capacity, layout)
-        return primitives.segment_min(places, slots, num_slots, **layout.on_mesh)
-
-    def in_blocks(slots: Array, count: Array) -> Array:
-        # As long as a slot is not found: where there are few, most rows need not be looked at.
-        def is_searching(state: tuple[Array, Array]) -> Array:
-            start, first = state
-            return (start < capacity) & (jnp.sum(first < capacity, dtype=jnp.int32) < count)
-
-        def search(state: tuple[Array, Array]) -> tuple[Array, Array]:
-            start, first = state
-            start = jnp.minimum(start, np.int32(capacity - block))
-            places = start + jnp.arange(block, dtype=jnp.int32)
-            own = jax.lax.dynamic_slice_in_dim(slots, start, block)
-            found = primitives.segment_min(places, own, num_slots)
-            return start + np.int32(block), jnp.minimum(first, found)
-
-        none = jnp.full(num_slots, np.iinfo(np.int32).max, jnp.int32)
-        return jax.lax.while_loop(is_searching, search, (jnp.int32(0), none))[1]
-
-    if layout.mesh is not None or block >= capacity:
-        return at_once(slots, count)
-    return jax.lax.platform_dependent(slots, count, cpu=in_blocks, default=at_once)
+def first_row_of_slots(slots: Array, num_slots: int, layout: Layout) -> Array:
+    """Inside a compiled function: the first row of each slot, the greatest int32 if it has none."""
+    rows = position(slots.shape[0], layout)
+    last = np.iinfo(np.int32).max
+    return primitives.segment_first(rows, slots, num_slots, fill_value=last, **layout.on_mesh)
 
 
 def with_all_categories(counts: Array, keys: Sequence[Column], plan: tuple[Digit, ...]) -> Array:

@@ -9,7 +9,6 @@ the result.
 """
 
 import functools
-import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -140,67 +139,44 @@ def _dense(
     if all_categories:
         wanted = with_all_categories(counts, keys, plan)
         count = jnp.sum(wanted, dtype=jnp.int32)
-    return groups_of_slots(
-        keys, digits, slots, wanted, count, first_rows, all_categories, capacity, table.layout
-    )
-
-
-def groups_of_sizes(
-    keys: Sequence[Column],
-    digits: Digits,
-    table: Table,
-    sizes: Array,
-    count: Array,
-) -> Groups:
-    """The groups in the order of their keys, of which the rows of each slot are known.
-
-    The slots of rows are found once somebody asks for them.
-    """
-    arrays = tuple(key.arrays for key in keys)
-
-    def find() -> Array:
-        return dense_slots(arrays, digits[1], table.num_rows, digits[0], True, table.layout)[0]
-
-    return groups_of_slots(keys, digits, find, sizes > 0, count, None, False, None, table.layout)
-
-
-def groups_of_slots(
-    keys: Sequence[Column],
-    digits: Digits,
-    slots: Array | Callable[[], Array],
-    wanted: Array,
-    count: Any,
-    first_rows: Array | None,
-    may_be_empty: bool,
-    capacity: int | None,
-    layout: Layout,
-) -> Groups:
-    """The groups that wanted slots are, in their order, or in that of their first rows."""
-    plan, lowest = digits
-    num_slots = math.prod(digit.size for digit in plan)
+    num_slots, layout = counts.shape[0], table.layout
     if is_traced(count):
-        room = layout.capacity_for(num_slots if capacity is None else min(capacity, num_slots))
+        limit = num_slots if capacity is None else min(capacity, num_slots)
+        room = layout.capacity_for(limit)
     else:
         count = as_count(int(count))
         room = layout.capacity_for(int(count))
     kept, arrays = kept_slots(wanted, first_rows, lowest, plan, _dtypes(keys), room, layout)
     columns = tuple(map(Column.with_arrays, keys, arrays))
-    return Groups(slots, kept, columns, count, num_slots, room, may_be_empty, layout)
+    return Groups(slots, kept, columns, count, num_slots, room, all_categories, layout)
 
 
-def groups_of_keys(key: Column, table: Table, unique_keys: Array, count: int) -> Groups:
-    """The groups in the order of a key without missing values, of which the values are known.
+def groups_of_keys(
+    keys: Sequence[Column], table: Table, unique: Sequence[Column], count: int, dropna: bool
+) -> Groups:
+    """Groups whose keys are known, in the order of the keys.
 
-    The slots of rows are found once somebody asks for them.
+    The group of each row is found once somebody asks for it.
     """
-    room = unique_keys.shape[0]
+    layout, room = table.layout, unique[0].data.shape[0]
 
     def find() -> Array:
-        words = distinct_keys(key)
-        return _dense_numbers(words, None, table.num_rows, False, room, table.layout)[0]
+        groups = make_groups(keys, table, dropna=dropna)
+        if groups.kept is None:
+            return groups.slots
+        return _group_ids(groups.slots, groups.kept, groups.count, groups.num_slots)
 
-    columns = (key.with_arrays((unique_keys, None)),)
-    return Groups(find, None, columns, as_count(count), room, room, False, table.layout)
+    columns = _with_first_zeros(unique, keys, table)
+    return Groups(find, None, columns, as_count(count), room, room, False, layout)
+
+
+@functools.partial(jax.jit, static_argnums=3)
+def _group_ids(slots: Array, kept: Array, count: Count, num_slots: int) -> Array:
+    """The number of each row's group, -1 where it is in no group."""
+    numbers = jnp.arange(kept.shape[0], dtype=jnp.int32)
+    number_of = jnp.full(num_slots, -1, jnp.int32)
+    number_of = number_of.at[jnp.where(numbers < count, kept, num_slots)].set(numbers, mode="drop")
+    return number_of.at[slots].get(mode="fill", fill_value=-1, wrap_negative_indices=False)
 
 
 def _dtypes(keys: Sequence[Column]) -> tuple[str, ...]:
@@ -230,16 +206,25 @@ def _factorized(
         room = layout.capacity_for(int(count))
     known_rows = known_rows if room <= known_room else None
     first_rows, kept = _first_rows(slots, known_rows, count, room, sort, layout)
-    columns = take_columns(keys, first_rows, layout)
-    if len(keys) > 1:
-        # Of several keys pandas numbers each alone: a zero has the sign of the column's first.
-        columns = tuple(
-            Column(_with_first_zero(column.data, key.data, table.num_rows, layout))
-            if key.is_float and key.dtype.kind == "f"
-            else column
-            for key, column in zip(keys, columns, strict=True)
-        )
+    columns = _with_first_zeros(take_columns(keys, first_rows, layout), keys, table)
     return Groups(slots, kept, columns, count, room, room, False, layout)
+
+
+def _with_first_zeros(
+    unique: Sequence[Column], keys: Sequence[Column], table: Table
+) -> tuple[Column, ...]:
+    """The unique keys with the zeros of pandas.
+
+    Of several keys pandas numbers each alone: a zero has the sign of the column's first.
+    """
+    if len(keys) == 1:
+        return tuple(unique)
+    return tuple(
+        Column(_with_first_zero(column.data, key.data, table.num_rows, table.layout))
+        if key.is_float and key.dtype.kind == "f"
+        else column
+        for key, column in zip(keys, unique, strict=True)
+    )
 
 
 @functools.partial(jax.jit, static_argnums=3)
@@ -289,7 +274,7 @@ def _first_rows(
     none = np.int32(np.iinfo(np.int32).max)
     count = jnp.minimum(jnp.asarray(count, jnp.int32), np.int32(capacity))
     if known_rows is None:
-        first_rows = first_row_of_slots(slots, capacity, count, layout)
+        first_rows = first_row_of_slots(slots, capacity, layout)
     else:
         is_group = jax.lax.iota(jnp.int32, capacity) < count
         first_rows = jnp.where(is_group, known_rows[:capacity], none)

@@ -1,16 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Sums, means and counts in one pass over the rows.
+"""Sums, means and counts of many rows, outside `jit` on one device.
 
-Slots of dense keys are never written out: rows are taken a block at a time, so that what is
-calculated of a block is still in the cache when it is added up. A single integer key goes to the
-primitives as it is, and so do slots that are there already. Where only one column is to be added
-up, by integers of any range that have few values, groups and sums are found together. Only eager
-calls of many rows on one device come here; others have the same results, sums of floats up to
-rounding.
+`primitives.reduce_by_key` finds groups and sums together; groups that are known already are
+reduced by their segment ids. Other reductions have the same results, sums of floats up to rounding.
 """
 
 import functools
-import math
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
@@ -19,36 +14,33 @@ import jax.numpy as jnp
 import numpy as np
 
 from ... import primitives
-from ..table._column import Array, Column
+from ..table._column import Array, Column, group_keys
 from ..table._layout import ONE_DEVICE
-from ..table._table import Count, Table
-from ..table._tracing import is_traced
-from ._dense_keys import Digit, Digits, slots_of_digits
+from ..table._table import Table
+from ..table._tracing import answered_at_once
 from ._grouped_column import Reduction, float64, quotient, wide
 from ._segment_reductions import of_groups
 
-# Below as many rows a pass more costs less than another program to compile.
+# For fewer rows the general reductions take less than more programs take to compile.
 LEAST_ROWS = 1 << 20
-BLOCK_ROWS = 1 << 18
-# Groups of a key are found together with their sums if there are so many at most: of so many rows
-# spread over all, no more than a quarter have a key that none before has. To look takes 0.3 ms.
-MOST_GROUPS = 1 << 17
-SAMPLE_ROWS = 1 << 15
 
 
 class Part(NamedTuple):
-    """What is added up of the column at a place: its values, or one for each that there is."""
+    """One accumulator: the sum, or the count of non-missing values, of a column."""
 
-    place: int
-    dtype: str  # of values; "" to count them
+    position: int
+    dtype: str  # of the sum; "" for the count
+
+
+# Reduces leaves by the operators of the same positions: one array for each.
+Reduce = Callable[[list[Array], list[str]], Sequence[Array]]
 
 
 def are_sums(specs: Sequence[Reduction], columns: Sequence[Column], table: Table) -> bool:
-    """Whether reductions can be had in one pass."""
+    """Whether reductions are sums, means and counts of many rows."""
     return (
         table.layout == ONE_DEVICE
         and table.capacity >= LEAST_ROWS
-        and table.capacity % (BLOCK_ROWS // 2) == 0
         and all(spec.op in ("sum", "mean", "count", "size") for spec in specs)
         and all(spec.min_count <= 0 and spec.skipna for spec in specs)
         and all(column.is_numeric and column.dtype.kind != "c" for column in columns)
@@ -56,42 +48,128 @@ def are_sums(specs: Sequence[Reduction], columns: Sequence[Column], table: Table
 
 
 def _parts(plan: Sequence[tuple[int, Reduction]], columns: Sequence[Column]) -> tuple[Part, ...]:
-    """The parts that reductions need, each once."""
+    """The accumulators that a plan needs, without repetition."""
     parts: dict[Part, None] = {}
-    for place, spec in plan:
-        column = columns[place]
+    for position, spec in plan:
+        column = columns[position]
         if spec.op in ("sum", "mean"):
-            parts[_values_of(place, spec, column)] = None
+            parts[_sum_of(position, spec, column)] = None
         if spec.op in ("mean", "count") and column.can_miss:
-            parts[Part(place, "")] = None
+            if column.valid is None:
+                # A missing float shows in the sum.
+                parts[Part(position, np.dtype(float64()).name)] = None
+            parts[Part(position, "")] = None
     return tuple(parts)
 
 
-def _values_of(place: int, spec: Reduction, column: Column) -> Part:
+def _sum_of(position: int, spec: Reduction, column: Column) -> Part:
     is_float = column.is_float or spec.op == "mean"
-    return Part(place, np.dtype(float64() if is_float else wide(column.data.dtype)).name)
+    return Part(position, np.dtype(float64() if is_float else wide(column.data.dtype)).name)
 
 
-def sums_of_slots(
+class KeySums(NamedTuple):
+    """Unique keys in order, and their sums.
+
+    Attributes:
+        keys: the key columns, one row for each group.
+        count: the number of groups, on the host.
+        sizes: the rows of each group; None if the plan does not need them.
+        parts: the accumulators of a plan, by group.
+    """
+
+    keys: tuple[Column, ...]
+    count: int
+    sizes: Array | None
+    parts: dict[Part, Array]
+
+
+@answered_at_once
+def sums_by_key(
     keys: Sequence[Column],
-    digits: Digits,
     table: Table,
     columns: Sequence[Column],
     plan: Sequence[tuple[int, Reduction]],
-) -> tuple[Array, Array, dict[Part, Array]]:
-    """The rows of each slot, how many slots have rows, and the parts of a plan, by slot."""
-    parts = _parts(plan, columns)
-    sizes, count, tables = _one_pass(
-        tuple(key.arrays for key in keys),
-        digits[1],
-        tuple(column.arrays for column in columns),
-        table.num_rows,
-        digits[0],
-        parts,
+    dropna: bool,
+) -> KeySums | None:
+    """Groups and sums together, in the order of the keys; None for keys that need more than that.
+
+    Those are objects, complex numbers, and missing times that are a group.
+    """
+    words = [_words_of(key, dropna) for key in keys]
+    if any(word is None for word in words):
+        return None
+    runs = None
+
+    def reduce(leaves: list[Array], ops: list[str]) -> Sequence[Array]:
+        nonlocal runs
+        runs = primitives.reduce_by_key(
+            tuple(word for some in words for word in some or ()),
+            leaves,
+            ops,
+            capacity=table.layout.capacity_for,
+            num_valid=table.num_rows,
+        )
+        return runs.values
+
+    sizes, parts = _accumulate(reduce, columns, plan)
+    assert runs is not None
+    unique_words = iter(runs.unique_keys)
+    unique = tuple(
+        _column_of(key, [next(unique_words) for _ in some or ()])
+        for key, some in zip(keys, words, strict=True)
     )
-    return sizes, count, dict(zip(parts, tables, strict=True))
+    found = KeySums(unique, int(runs.num_runs), sizes, parts)
+    may_drop = dropna and any(key.can_miss for key in keys)
+    return _without_missing_keys(found, table) if may_drop else found
 
 
+def _words_of(key: Column, dropna: bool) -> tuple[Array, ...] | None:
+    """The arrays that order a key, missing values last if they are not dropped."""
+    if key.kind == "object" or key.dtype.kind == "c":
+        return None
+    if key.is_numeric:
+        return group_keys(key)
+    if dropna or not key.can_miss:
+        # Any order of the missing value will do, and codes as they are may index a table.
+        return (key.data,)
+    return group_keys(key) if key.type.has_codes else None
+
+
+def _column_of(key: Column, words: list[Array]) -> Column:
+    """The column of a key's unique words."""
+    if len(words) == 2:
+        is_missing, data = words
+        return key.with_arrays((data, ~is_missing))
+    (data,) = words
+    if data.dtype != key.data.dtype:
+        data = jax.lax.bitcast_convert_type(data, key.data.dtype)
+    return key.with_arrays((data, None))
+
+
+def _without_missing_keys(found: KeySums, table: Table) -> KeySums:
+    """The groups that have all keys."""
+    has_keys, num_kept = _groups_with_keys(
+        tuple(key.missing() for key in found.keys), np.int32(found.count)
+    )
+    data = [key.data for key in found.keys]
+    if int(num_kept) < found.count:
+        capacity = table.layout.capacity_for(int(num_kept))
+        rows = (data, found.sizes, list(found.parts.values()))
+        data, sizes, totals = primitives.local.compact(has_keys, rows, capacity=capacity).rows
+        parts = dict(zip(found.parts, totals, strict=True))
+        found = KeySums(found.keys, int(num_kept), sizes, parts)
+    columns = [key.with_arrays((own, None)) for key, own in zip(found.keys, data, strict=True)]
+    return found._replace(keys=tuple(columns))
+
+
+@jax.jit
+def _groups_with_keys(missing: Sequence[Array], count: Any) -> tuple[Array, Array]:
+    is_group = jnp.arange(missing[0].shape[0], dtype=jnp.int32) < count
+    has_keys = is_group & ~functools.reduce(jnp.logical_or, missing)
+    return has_keys, jnp.sum(has_keys, dtype=jnp.int32)
+
+
+@answered_at_once
 def sums_by_slot(
     slots: Array,
     num_slots: int,
@@ -99,213 +177,77 @@ def sums_by_slot(
     columns: Sequence[Column],
     plan: Sequence[tuple[int, Reduction]],
 ) -> tuple[Array | None, dict[Part, Array]]:
-    """The rows of each slot and the parts of a plan, where the slots of rows are known; no rows
-    where the plan needs none.
+    """The rows of each segment, if the plan needs them, and its accumulators, by segment."""
+
+    def reduce(leaves: list[Array], ops: list[str]) -> Sequence[Array]:
+        return [
+            primitives.local.segment_reduce(leaf, slots, num_slots, op, num_valid=table.num_rows)
+            for leaf, op in zip(leaves, ops, strict=True)
+        ]
+
+    return _accumulate(reduce, columns, plan)
+
+
+def _accumulate(
+    reduce: Reduce, columns: Sequence[Column], plan: Sequence[tuple[int, Reduction]]
+) -> tuple[Array | None, dict[Part, Array]]:
+    """The rows of each group, if the plan needs them, and its accumulators.
+
+    Floats are added with their NaNs. A NaN in a sum leads to a second pass without them: to look
+    for NaNs among the rows takes longer.
     """
     parts = _parts(plan, columns)
-    arrays = tuple(column.arrays for column in columns)
+    # A float column without NaNs in its sums has as many values as rows.
+    at_first = [part for part in parts if part.dtype or columns[part.position].valid is not None]
     wants_sizes = any(spec.op != "sum" for _, spec in plan)
-    sizes, tables = _by_known_slot(slots, arrays, table.num_rows, num_slots, parts, wants_sizes)
-    return sizes, dict(zip(parts, tables, strict=True))
+    leaves = [_leaf(columns[part.position], part) for part in at_first]
+    ops = ["sum"] * len(leaves)
+    if wants_sizes:
+        leaves.append(columns[plan[0][0]].data)
+        ops.append("count")
+    reduced = list(reduce(leaves, ops))
+    sizes = reduced.pop() if wants_sizes else None
+    totals = dict(zip(at_first, reduced, strict=True))
+    floats = [part for part in at_first if columns[part.position].is_float and part.dtype]
+    have_nan = jax.device_get(_have_nan([totals[part] for part in floats])) if floats else []
+    spoilt = {part.position for part, has_nan in zip(floats, have_nan, strict=True) if has_nan}
+    for part in parts:
+        if not part.dtype and part not in totals and part.position not in spoilt:
+            assert sizes is not None
+            totals[part] = sizes
+    again = [
+        part
+        for part in parts
+        if part.position in spoilt and (part.dtype or columns[part.position].valid is None)
+    ]
+    if again:
+        leaves = [_leaf(_without_nan(columns[part.position]), part) for part in again]
+        totals |= zip(again, reduce(leaves, ["sum"] * len(again)), strict=True)
+    return sizes, totals
 
 
-@functools.partial(jax.jit, static_argnums=(3, 4, 5))
-def _by_known_slot(
-    slots: Array,
-    columns: Any,
-    num_rows: Count,
-    num_slots: int,
-    parts: tuple[Part, ...],
-    wants_sizes: bool,
-) -> tuple[Array | None, list[Array]]:
-    sizes, tables = _by_key(slots, np.int32(0), columns, num_rows, num_slots, parts)
-    return sizes if wants_sizes else None, tables
+def _leaf(column: Column, part: Part) -> Array:
+    """The values to add up for an accumulator, zero where one is missing."""
+    data, valid = column.arrays
+    if not part.dtype:
+        assert valid is not None
+        return valid
+    if valid is not None:
+        data = jnp.where(valid, data, data.dtype.type(0))
+    return data if data.dtype == part.dtype else data.astype(part.dtype)
 
 
-@functools.partial(jax.jit, static_argnums=(4, 5))
-def _one_pass(
-    keys: Any,
-    lowest: Any,
-    columns: Any,
-    num_rows: Count,
-    plan: tuple[Digit, ...],
-    parts: tuple[Part, ...],
-) -> Any:
-    num_slots = math.prod(digit.size for digit in plan)
-    capacity = keys[0][0].shape[0]
-    if len(keys) == 1 and _is_slot(keys[0], plan[0]):
-        sizes, tables = _by_key(keys[0][0], lowest[0], columns, num_rows, num_slots, parts)
-        return sizes, jnp.sum(sizes > 0, dtype=jnp.int32), tables
-    block = min(capacity & -capacity, BLOCK_ROWS)
-
-    def values(columns: Any, part: Part) -> Array:
-        data, valid = columns[part.place]
-        is_float = jnp.issubdtype(data.dtype, jnp.inexact)
-        present = valid if valid is not None else ~jnp.isnan(data) if is_float else None
-        if not part.dtype:
-            assert present is not None
-            return present.astype(jnp.int32)
-        x = data.astype(part.dtype)
-        return x if present is None else jnp.where(present, x, x.dtype.type(0))
-
-    def in_blocks(keys: Any, lowest: Any, columns: Any, num_rows: Any) -> Any:
-        def add(i: Array, tables: Any) -> Any:
-            start = i * np.int32(block)
-
-            def rows(leaf: Array) -> Array:
-                return jax.lax.dynamic_slice_in_dim(leaf, start, block)
-
-            is_row = start + jnp.arange(block, dtype=jnp.int32) < num_rows
-            own_keys, own = jax.tree.map(rows, (keys, columns))
-            ids = slots_of_digits(own_keys, lowest, is_row, plan)
-            changes = [jnp.ones(block, jnp.int32), *(values(own, part) for part in parts)]
-            return [
-                table.at[ids].add(change, mode="drop", wrap_negative_indices=False)
-                for table, change in zip(tables, changes, strict=True)
-            ]
-
-        dtypes = [part.dtype or "int32" for part in parts]
-        tables = [jnp.zeros(num_slots, dtype) for dtype in ("int32", *dtypes)]
-        num_blocks = np.int32(capacity // block)
-        return jax.lax.fori_loop(np.int32(0), num_blocks, add, tables)
-
-    def at_once(keys: Any, lowest: Any, columns: Any, num_rows: Any) -> Any:
-        # Where a scatter adds floats in any order, the primitive puts them in order first.
-        is_row = jnp.arange(capacity, dtype=jnp.int32) < num_rows
-        ids = slots_of_digits(keys, lowest, is_row, plan)
-        sums = [primitives.segment_sum(values(columns, part), ids, num_slots) for part in parts]
-        return [primitives.segment_count(ids, num_slots), *sums]
-
-    sizes, *tables = jax.lax.platform_dependent(
-        keys, lowest, columns, num_rows, cpu=in_blocks, default=at_once
-    )
-    return sizes, jnp.sum(sizes > 0, dtype=jnp.int32), tables
+def _without_nan(column: Column) -> Column:
+    """A column of floats whose NaNs are masked."""
+    is_present = ~jnp.isnan(column.data)
+    if column.valid is not None:
+        is_present &= column.valid
+    return column.with_arrays((column.data, is_present))
 
 
-class KeySums(NamedTuple):
-    """The groups of a key with what one part comes to in each, in the order of the key."""
-
-    keys: Array
-    count: int
-    parts: dict[Part, Array]
-
-
-def sums_by_key(
-    keys: Sequence[Column],
-    table: Table,
-    columns: Sequence[Column],
-    plan: Sequence[tuple[int, Reduction]],
-) -> KeySums | None:
-    """The groups and the one sum that a plan is, found in one pass.
-
-    None where the plan is more than that, keys are more than one integer each, or there are too
-    many groups.
-    """
-    parts = _parts(plan, columns)
-    is_one_sum = len(parts) == 1 and all(spec.op == "sum" for _, spec in plan)
-    if len(keys) != 1 or keys[0].can_miss or not is_one_sum:
-        return None
-    values = columns[parts[0].place]
-    if values.valid is not None or not _has_few_values(keys[0].data, table):
-        return None
-    unique_keys, sums, found = _sums_by_key(
-        keys[0].data, values.data, table.num_rows, parts[0].dtype, MOST_GROUPS
-    )
-    if is_traced(found):
-        return None
-    count = int(found)
-    room = table.layout.capacity_for(count)
-    if room > MOST_GROUPS:
-        return None
-    return KeySums(unique_keys[:room], count, {parts[0]: sums[:room]})
-
-
-def _has_few_values(key: Array, table: Table) -> bool:
-    num_distinct, num_sampled = _distinct_of_sample(key, table.num_rows, SAMPLE_ROWS)
-    return not is_traced(num_distinct) and bool(4 * num_distinct <= num_sampled)
-
-
-@functools.partial(jax.jit, static_argnums=2)
-def _distinct_of_sample(key: Array, num_rows: Count, sample_rows: int) -> tuple[Array, Array]:
-    """How many values some rows have, and how many rows these are."""
-    step = max(key.shape[0] // sample_rows, 1)
-    num_sampled = (jnp.asarray(num_rows, jnp.int32) + np.int32(step - 1)) // np.int32(step)
-    found = primitives.local.factorize(key[::step], capacity=0, sort=False, num_valid=num_sampled)
-    return found.count, num_sampled
-
-
-@functools.partial(jax.jit, static_argnums=(3, 4))
-def _sums_by_key(
-    key: Array, values: Array, num_rows: Count, dtype: str, capacity: int
-) -> tuple[Array, Array, Array]:
-    x = values.astype(dtype)
-
-    def reduce(x: Array) -> Any:
-        return primitives.local.reduce_by_key(key, x, "sum", capacity=capacity, num_valid=num_rows)
-
-    found = reduce(x)
-    sums = found.values
-    if jnp.issubdtype(x.dtype, jnp.inexact):
-        sums = _unless_nan(sums, sums, lambda: reduce(_without_nan(x)).values)
-    return found.unique_keys, sums, found.num_runs
-
-
-def _without_nan(x: Array) -> Array:
-    return jnp.where(jnp.isnan(x), x.dtype.type(0), x)
-
-
-def _unless_nan(totals: Array, of_all: Array, of_present: Callable[[], Array]) -> Array:
-    """`of_all`, or what is calculated without the NaNs of rows, where one shows in its sum."""
-    # To look for it among the rows takes longer.
-    return jax.lax.cond(jnp.any(jnp.isnan(totals)), of_present, lambda: of_all)
-
-
-def _is_slot(key: tuple[Array, Array | None], digit: Digit) -> bool:
-    """Whether a key, less the lowest, is its rows' slots."""
-    data, valid = key
-    is_integer = jnp.issubdtype(data.dtype, jnp.integer) and valid is None
-    return is_integer and not digit.can_miss
-
-
-def _by_key(
-    key: Array,
-    lowest: Any,
-    columns: Any,
-    num_rows: Count,
-    num_slots: int,
-    parts: tuple[Part, ...],
-) -> tuple[Array, list[Array]]:
-    """The rows of each slot, and the parts, by the primitives that take such a key as it is."""
-
-    def reduce(x: Array | None, op: str = "sum") -> Array:
-        return primitives.local.segment_reduce(
-            x, key, num_slots, op, num_valid=num_rows, first_id=lowest
-        )
-
-    sizes = reduce(None, "count")
-    totals: dict[int, Array] = {}
-
-    def of_floats(place: int, data: Array, is_count: bool) -> Array:
-        if place not in totals:
-            totals[place] = reduce(data)
-        total = totals[place]
-        of_all = sizes if is_count else total
-
-        def of_present() -> Array:
-            return reduce(~jnp.isnan(data) if is_count else _without_nan(data))
-
-        return _unless_nan(total, of_all, of_present)
-
-    def of_part(part: Part) -> Array:
-        data, valid = columns[part.place]
-        if jnp.issubdtype(data.dtype, jnp.inexact):
-            return of_floats(part.place, data.astype(float64()), not part.dtype)
-        if not part.dtype:
-            return reduce(valid)
-        x = data if valid is None else jnp.where(valid, data, data.dtype.type(0))
-        return reduce(x.astype(part.dtype))
-
-    return sizes, [of_part(part) for part in parts]
+@jax.jit
+def _have_nan(totals: Sequence[Array]) -> list[Array]:
+    return [jnp.any(jnp.isnan(total)) for total in totals]
 
 
 def finished_sums(
@@ -315,18 +257,20 @@ def finished_sums(
     sizes: Array | None,
     kept: Array | None,
 ) -> tuple[tuple[Array, Array | None], ...]:
-    """The results of a plan for each group; `kept` are the slots of groups, None for all."""
-    wanted = tuple(
+    """The results of a plan for each group; `kept` are the segments of groups, None for all."""
+    accumulators = tuple(
         (
             spec.op,
-            np.dtype(columns[place].data.dtype).name,
-            parts.get(_values_of(place, spec, columns[place])) if spec.op != "count" else None,
-            parts.get(Part(place, "")),
+            np.dtype(columns[position].data.dtype).name,
+            parts[_sum_of(position, spec, columns[position])]
+            if spec.op in ("sum", "mean")
+            else None,
+            parts.get(Part(position, "")),
         )
-        for place, spec in plan
+        for position, spec in plan
     )
-    settings = tuple((op, dtype) for op, dtype, _, _ in wanted)
-    tables = tuple((total, count) for _, _, total, count in wanted)
+    settings = tuple((op, dtype) for op, dtype, _, _ in accumulators)
+    tables = tuple((total, count) for _, _, total, count in accumulators)
     return _finished(tables, sizes, kept, settings)
 
 

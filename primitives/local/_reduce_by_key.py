@@ -154,7 +154,7 @@ def as_reduction(
     return values, names, as_static_int(ddof, caller, "ddof", 0)
 
 
-@functools.partial(jax.jit, static_argnums=(3, 4, 5, 6))
+@functools.partial(jax.jit, static_argnums=(3, 4, 5, 6, 7))
 def reduce_columns(
     columns: tuple[Array, ...],
     values: Any,
@@ -163,17 +163,22 @@ def reduce_columns(
     capacity: int,
     is_sorted: bool,
     ddof: int,
+    tries_index: bool = True,
 ) -> tuple[tuple[Array, ...], Any, Array]:
-    """Reduces checked arguments: distinct keys, values in the same structure, and their number."""
+    """Reduces checked arguments: distinct keys, values in the same structure, and their number.
+
+    `tries_index` is false for keys that are known to have a large range.
+    """
     leaves, structure = jax.tree.flatten(values)
 
     def by_sort(columns: tuple[Array, ...], leaves: list[Array], num_valid: Array) -> Any:
         return _reduce_runs(columns, leaves, num_valid, names, capacity, is_sorted, ddof)
 
     def on_cpu(columns: tuple[Array, ...], leaves: list[Array], num_valid: Array) -> Any:
-        return _reduce_on_cpu(columns, leaves, num_valid, names, capacity, ddof)
+        return _reduce_on_cpu(columns, leaves, num_valid, names, capacity, ddof, may_index)
 
-    if is_sorted or not (_can_index(columns) or _has_group_kernel(columns)):
+    may_index = tries_index and _can_index(columns)
+    if is_sorted or not (may_index or _has_group_kernel(columns)):
         unique_columns, reduced, num_runs = by_sort(columns, leaves, num_valid)
     else:
         unique_columns, reduced, num_runs = jax.lax.platform_dependent(
@@ -205,6 +210,7 @@ def _reduce_on_cpu(
     names: tuple[str, ...],
     capacity: int,
     ddof: int,
+    may_index: bool,
 ) -> tuple[tuple[Array, ...], list[Array], Array]:
     """Chooses between a direct index, one table of few keys, hash tables, and a sort."""
 
@@ -215,7 +221,7 @@ def _reduce_on_cpu(
             return _reduce_groups(columns, leaves, num_valid, names, capacity, ddof)
         return _reduce_runs(columns, leaves, num_valid, names, capacity, False, ddof)
 
-    if not _can_index(columns):
+    if not may_index:
         return by_hash(columns, leaves, num_valid)
     num_rows = columns[0].shape[0]
     # The table is filled and read as a whole, even for few keys.

@@ -86,6 +86,19 @@ def test_eager_and_traced_calls_have_the_same_bits(name):
     assert traced.values[0].shape == (NUM_ROWS // 2,)
 
 
+@pytest.mark.parametrize("most", [1 << 17, 1000])
+def test_a_sample_that_shows_few_of_many_keys(most, monkeypatch):
+    monkeypatch.setattr(_eager_reduction, "MOST_FEW_KEYS", most)
+    # The rows of the sample, one in two, have one key.
+    keys = integers(NUM_ROWS) << 40
+    keys[::2] = 7
+    values = np.random.default_rng(3).integers(-9, 9, NUM_ROWS)
+    columns, (totals,) = expected_runs(keys, values, ("sum",), NUM_ROWS)
+    found = primitives.reduce_by_key(jnp.asarray(keys), values, "sum")
+    np.testing.assert_array_equal(found.unique_keys, columns[0])
+    np.testing.assert_array_equal(found.values, totals)
+
+
 def test_ranges_are_known_as_long_as_keys_live():
     keys = jnp.asarray(integers(1000))
     gc.collect()

@@ -12,9 +12,7 @@ ULPS = 256
 
 @pytest.fixture(autouse=True)
 def one_pass_for_few_rows(monkeypatch):
-    # 64 rows in 4 blocks.
     monkeypatch.setattr(_one_pass_sums, "LEAST_ROWS", 64)
-    monkeypatch.setattr(_one_pass_sums, "BLOCK_ROWS", 16)
 
 
 @pytest.mark.parametrize("how", [{"by": "k"}, {"by": ["c", "s"], "dropna": False}, {"by": "s"}])
@@ -170,33 +168,55 @@ def test_what_is_asked_after_a_sum(found_together):
         lambda f: f.groupby("k").x.mean(),
         lambda f: f.groupby("k").x.count(),
         lambda f: f.groupby("k").size(),
-        lambda f: f.groupby("k")[["x", "i"]].sum(),
+        lambda f: f.groupby("k")[["x", "i"]].agg(["sum", "mean", "count"]),
         lambda f: f.groupby(["k", "i"]).x.sum(),
         lambda f: f.groupby("x").i.sum(),
+        lambda f: f.groupby(["zero", "i"]).x.sum(),
         lambda f: f.groupby("far").x.sum(),
     ],
 )
-def test_what_is_not_found_together(ask, found_together):
+def test_groups_are_found_with_sums_of_any_keys(ask, found_together):
     keys = spread_keys()
     frame = pd.DataFrame({"k": keys, "x": numbers(len(keys), float), "i": np.arange(len(keys)) % 7})
+    frame.loc[5:9, "x"] = np.nan
+    frame["zero"] = np.where(frame.i % 2, -0.0, 0.0)
     # Hardly a key comes twice.
     frame["far"] = spread_keys(num_keys=100_000)
     assert_parity(ask, frame, ways=["eager"], ulps=ULPS)
-    assert not any(found_together)
+    assert all(found_together)
 
 
-@pytest.mark.parametrize("most", [1024, 1536])
-def test_more_groups_than_there_is_room_for(most, found_together, monkeypatch):
-    monkeypatch.setattr(_one_pass_sums, "MOST_GROUPS", most)
-    monkeypatch.setattr(_one_pass_sums, "SAMPLE_ROWS", 64)
-    # The rows that are looked at first, one in 64, have one key.
-    keys = spread_keys(num_keys=1500)
-    keys[::64] = 7
-    frame = pd.DataFrame({"k": keys, "x": numbers(len(keys), float)})
-    count = frame.k.nunique()
-    assert 1024 < count <= 1536
-    assert_parity(lambda f: f.groupby("k").x.sum(), frame, ways=["eager"], ulps=ULPS)
-    assert found_together == [most == 1536]
+@pytest.mark.parametrize("dropna", [True, False])
+@pytest.mark.parametrize("by", ["c", "t", "m", ["t", "y", "s"]])
+def test_missing_keys_and_groups_of_rows(by, dropna):
+    frame = mixed_frame()
+    rng = np.random.default_rng(7)
+    num_rows = len(frame)
+    frame["t"] = pd.to_datetime(rng.integers(0, 5, num_rows), unit="D")
+    frame.loc[rng.random(num_rows) < 0.2, "t"] = pd.NaT
+    frame["m"] = pd.array(rng.integers(0, 4, num_rows), "Int64")
+    frame["m"] = frame.m.astype(float).where(rng.random(num_rows) < 0.8)
+    frame["y"] = np.where(rng.random(num_rows) < 0.3, np.nan, rng.integers(0, 3, num_rows) / 4)
+
+    def after_a_sum(f):
+        grouped = f.groupby(by, dropna=dropna)
+        return grouped[["i", "x"]].sum(), grouped.x.count(), grouped.i.cumsum(), grouped.i.max()
+
+    assert_parity(after_a_sum, frame, ways=["eager"], ulps=ULPS)
+
+
+def test_integer_keys_with_a_mask():
+    joined = pd.DataFrame({"a": np.arange(200) % 7, "x": np.arange(200.0)})
+    other = pd.DataFrame({"a": [0, 2, 5], "key": [9, 4, 9]})
+
+    def sums_of(f, g):
+        merged = f.merge(g, on="a", how="left")
+        grouped = merged.groupby("key")
+        return grouped.x.sum(), grouped.x.cumsum(), merged.groupby("key", dropna=False).x.sum()
+
+    actual = sums_of(JaxFrame(joined), JaxFrame(other))
+    for found, expected in zip(actual, sums_of(joined, other), strict=True):
+        pd.testing.assert_series_equal(found.to_pandas(), expected)
 
 
 @pytest.mark.parametrize("last", [69_999, 65_536, 3])
