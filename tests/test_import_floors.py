@@ -150,6 +150,61 @@ def test_no_module_of_the_frame_imports_more_than_a_dozen_siblings(path):
         assert len(siblings(path)) <= 12
 
 
+# Rooms of the frame without loops over rows and without a choice of the platform.
+ROOMS_WITHOUT_LOOPS = ("groupby",)
+LOOPS = {"platform_dependent", "fori_loop", "while_loop", "scan", "map", "associative_scan"}
+
+
+def loops_in(source):
+    """Loops of JAX, choices of a platform, and sizes of blocks, wherever the source has them."""
+    found = []
+    for node in ast.walk(ast.parse(source)):
+        match node:
+            case ast.Attribute():
+                # Methods of other objects, and functions of Python, may have the same names.
+                if node.attr in LOOPS and ast.unparse(node.value).split(".")[-1] == "lax":
+                    found.append(ast.unparse(node))
+            case ast.ImportFrom():
+                if (node.module or "").startswith("jax"):
+                    found += [alias.name for alias in node.names if alias.name in LOOPS]
+            case ast.Name() | ast.arg():
+                name = node.id if isinstance(node, ast.Name) else node.arg
+                if re.search(r"(^|_)blocks?(_|$)", name, re.IGNORECASE):
+                    found.append(name)
+    return found
+
+
+@pytest.mark.parametrize(
+    "path",
+    [path for path in FRAME if path.parent.name in ROOMS_WITHOUT_LOOPS],
+    ids=lambda path: str(path.relative_to(ROOT)),
+)
+def test_the_frame_leaves_loops_to_the_primitives(path):
+    assert loops_in(path.read_text()) == []
+
+
+@pytest.mark.parametrize(
+    "planted",
+    [
+        "jax.lax.platform_dependent(x, cpu=f, default=g)",
+        "lax.fori_loop(0, 3, f, x)",
+        "jax.lax.while_loop(f, g, x)",
+        "jax.lax.map(f, x)",
+        "jax.lax.scan(f, x, y)",
+        "from jax.lax import scan",
+        "BLOCK_ROWS = 1 << 18",
+        "def f(x, block): ...",
+        "num_blocks = 3",
+    ],
+)
+def test_a_loop_is_found(planted):
+    assert loops_in(planted)
+
+
+def test_names_of_python_are_no_loops():
+    assert loops_in("map(f, x); jax.tree.map(f, x); x.block_until_ready(); pd.Series.map(x)") == []
+
+
 def names_from_parts(path):
     """Names that a module imports from the parts of `local`."""
     return {
