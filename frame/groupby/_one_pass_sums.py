@@ -91,19 +91,17 @@ def sums_by_key(
     plan: Sequence[tuple[int, Reduction]],
     dropna: bool,
 ) -> KeySums | None:
-    """Groups and sums together, in the order of the keys; None for keys that need more than that.
-
-    Those are objects, complex numbers, and missing times that are a group.
-    """
-    words = [_words_of(key, dropna) for key in keys]
-    if any(word is None for word in words):
+    """Groups and sums together, in the order of the keys; None for objects and complex numbers."""
+    if any(key.kind == "object" or key.dtype.kind == "c" for key in keys):
         return None
+    # Codes may index a table as they are, and times are sorted so; the missing come first.
+    words = [group_keys(key) if key.is_numeric else (key.data,) for key in keys]
     runs = None
 
     def reduce(leaves: list[Array], ops: list[str]) -> Sequence[Array]:
         nonlocal runs
         runs = primitives.reduce_by_key(
-            tuple(word for some in words for word in some or ()),
+            tuple(word for some in words for word in some),
             leaves,
             ops,
             capacity=table.layout.capacity_for,
@@ -115,24 +113,15 @@ def sums_by_key(
     assert runs is not None
     unique_words = iter(runs.unique_keys)
     unique = tuple(
-        _column_of(key, [next(unique_words) for _ in some or ()])
+        _column_of(key, [next(unique_words) for _ in some])
         for key, some in zip(keys, words, strict=True)
     )
     found = KeySums(unique, int(runs.num_runs), sizes, parts)
-    may_drop = dropna and any(key.can_miss for key in keys)
-    return _without_missing_keys(found, table) if may_drop else found
-
-
-def _words_of(key: Column, dropna: bool) -> tuple[Array, ...] | None:
-    """The arrays that order a key, missing values last if they are not dropped."""
-    if key.kind == "object" or key.dtype.kind == "c":
-        return None
-    if key.is_numeric:
-        return group_keys(key)
-    if dropna or not key.can_miss:
-        # Any order of the missing value will do, and codes as they are may index a table.
-        return (key.data,)
-    return group_keys(key) if key.type.has_codes else None
+    if dropna and any(key.can_miss for key in keys):
+        return _without_missing_keys(found, table)
+    if any(key.can_miss and not key.is_numeric for key in keys):
+        return _with_missing_keys_last(found)
+    return found
 
 
 def _column_of(key: Column, words: list[Array]) -> Column:
@@ -140,16 +129,13 @@ def _column_of(key: Column, words: list[Array]) -> Column:
     if len(words) == 2:
         is_missing, data = words
         return key.with_arrays((data, ~is_missing))
-    (data,) = words
-    if data.dtype != key.data.dtype:
-        data = jax.lax.bitcast_convert_type(data, key.data.dtype)
-    return key.with_arrays((data, None))
+    return key.with_arrays((words[0], None))
 
 
 def _without_missing_keys(found: KeySums, table: Table) -> KeySums:
     """The groups that have all keys."""
     has_keys, num_kept = _groups_with_keys(
-        tuple(key.missing() for key in found.keys), np.int32(found.count)
+        [key.missing() for key in found.keys], np.int32(found.count)
     )
     data = [key.data for key in found.keys]
     if int(num_kept) < found.count:
@@ -160,6 +146,21 @@ def _without_missing_keys(found: KeySums, table: Table) -> KeySums:
         found = KeySums(found.keys, int(num_kept), sizes, parts)
     columns = [key.with_arrays((own, None)) for key, own in zip(found.keys, data, strict=True)]
     return found._replace(keys=tuple(columns))
+
+
+def _with_missing_keys_last(found: KeySums) -> KeySums:
+    """The groups with missing codes and times behind the others."""
+    missing = [key.missing() for key in found.keys if not key.is_numeric]
+    _, num_whole = _groups_with_keys(missing, np.int32(found.count))
+    if int(num_whole) == found.count:
+        return found
+    words = tuple(word for key in found.keys for word in group_keys(key))
+    order = primitives.local.radix_argsort(words, num_valid=found.count)
+    arrays = [key.arrays for key in found.keys]
+    rows = (arrays, found.sizes, list(found.parts.values()))
+    arrays, sizes, totals = jax.tree.map(lambda leaf: leaf[order], rows)
+    keys = tuple(map(Column.with_arrays, found.keys, arrays))
+    return KeySums(keys, found.count, sizes, dict(zip(found.parts, totals, strict=True)))
 
 
 @jax.jit
