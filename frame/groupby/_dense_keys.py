@@ -174,6 +174,7 @@ def kept_slots(
     """The wanted slots in the order of groups, and the values of the keys that they are made of."""
     if first_rows is None and layout.mesh is None:
         kept = primitives.local.compact(wanted, None, capacity=capacity).row_ids
+        assert kept is not None
     elif first_rows is None:
         (kept,) = jnp.nonzero(wanted, size=capacity, fill_value=0)
         kept = kept.astype(jnp.int32)
