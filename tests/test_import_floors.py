@@ -151,7 +151,7 @@ def test_no_module_of_the_frame_imports_more_than_a_dozen_siblings(path):
 
 
 # Rooms of the frame without loops over rows and without a choice of the platform.
-ROOMS_WITHOUT_LOOPS = ("groupby",)
+ROOMS_WITHOUT_LOOPS = ("groupby", "ops")
 LOOPS = {"platform_dependent", "fori_loop", "while_loop", "scan", "map", "associative_scan"}
 
 

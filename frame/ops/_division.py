@@ -69,14 +69,11 @@ def divide_complex(a: Array, b: Array) -> Array:
 def integer_power(a: Array, b: Array) -> Array:
     """Integer powers with wraparound; 0 for a negative exponent."""
     one = a.dtype.type(1)
-
-    def multiply(_: Any, carry: tuple[Array, Array, Array]) -> tuple[Array, Array, Array]:
-        power, base, exponent = carry
+    power, base, exponent = jnp.ones_like(a), a, b
+    # One squaring for each bit of the exponent, which the compiler makes one pass over the rows.
+    for _ in range(np.iinfo(a.dtype).bits):
         power = jnp.where(exponent & one == one, power * base, power)
-        return power, base * base, exponent >> one
-
-    num_bits = np.iinfo(a.dtype).bits
-    power, _, _ = jax.lax.fori_loop(0, num_bits, multiply, (jnp.ones_like(a), a, b))
+        base, exponent = base * base, exponent >> one
     return jnp.where(b < 0, a.dtype.type(0), power)
 
 
