@@ -61,8 +61,8 @@ def reduce_by_key(
 
     Raises:
         CapacityError: an eager call was given too small a capacity.
-        TypeError: a dtype that is not a key dtype or that an op does not take, a static argument
-            that is traced, or `mesh` is not a mesh.
+        TypeError: a dtype that is not a key dtype or not supported by an op, a traced static
+            argument, or `mesh` is not a mesh.
         ValueError: lengths differ, an op or `transport` is unknown, or `axis` is not an axis of the
             mesh.
 

@@ -86,13 +86,13 @@ def exclusive_scan(
         axis_name: mesh axis of the rows, or a tuple of axes.
         initial: the value before the first row of all shards, the same on every shard: one number,
             or a pytree like `x` of single rows. For a named `op` it defaults to the identity
-            element: zero, one, or the largest or smallest number of the dtype. A function as `op`
-            needs it.
+            element: zero, one, or the largest or smallest number of the dtype. Required if `op` is
+        a function.
         reverse: scan from the last row of the last shard to the first row of the first shard.
         num_valid: number of valid rows of this shard, at its front; all rows by default.
 
     Returns:
-        A pytree like `x`, as of `inclusive_scan`.
+        A pytree like `x`, as for `inclusive_scan`.
 
     Raises:
         TypeError: as `inclusive_scan`.

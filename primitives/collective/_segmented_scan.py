@@ -53,13 +53,13 @@ def segmented_scan(
             element of `op`: zero, one, or the largest or smallest number of the dtype.
         reverse: scan from the last row of each segment to the first.
         initial: the value before the first row of each segment of an exclusive scan, the same on
-            every shard: one number, or a pytree like `x` of single rows. A function as `op` needs
-            it.
+            every shard: one number, or a pytree like `x` of single rows. Required if `op` is a
+        function.
         num_valid: number of valid rows of this shard, at its front; all rows by default.
         transport: with `is_sorted=False`, how the rows travel; see `partition`.
 
     Returns:
-        A pytree like `x`, as of `inclusive_scan`.
+        A pytree like `x`, as for `inclusive_scan`.
 
     Raises:
         TypeError: as `inclusive_scan`; `head_flags` that are not bool, `segment_ids` that are not

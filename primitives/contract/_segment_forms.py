@@ -18,15 +18,15 @@ class SegmentForm(NamedTuple):
     empty: str
     derivative: str
     over_shards: str
-    # Of x [5 1 4 2 8] and of what two shards hold, by segment.
+    # The results for x [5 1 4 2 8], and for two shards, by segment.
     example: str
     sharded_example: str
     notes: str = ""
 
 
 _SUM_BOUND = (
-    " An integer wraps, and is the same for any number of shards. A float lies within `n u` "
-    "times the sum of magnitudes of the exact sum, where `n` is the rows of the segment and `u` "
+    " An integer wraps, and is the same for any number of shards. The error of a float is at "
+    "most `n u` times the sum of magnitudes, for `n` rows in the segment and `u` "
     "half the spacing of floats at one; floats of 16 bits are added in float32."
 )
 _VALUE = "The dtype is that of `x`."
@@ -48,7 +48,7 @@ SEGMENT_FORMS = {
         "Multiplies the rows of each segment.",
         "The dtype is that of `x`; bools are multiplied in int32.",
         "one",
-        "differentiable in `x`, also where rows are zero",
+        "differentiable in `x`, even for zero rows",
         "an `all_to_all` and an `all_gather` of the products",
         "[20.0, 1.0, 2.0]",
         "[20 1 6]",
@@ -56,20 +56,20 @@ SEGMENT_FORMS = {
         "order; floats of 16 bits are multiplied in float32.",
     ),
     "min": SegmentForm(
-        "Finds the least row of each segment.",
+        "Finds the minimum of each segment.",
         _VALUE,
-        "infinity, or the greatest value of the dtype",
-        "differentiable in `x`, ties being the lowest row's",
+        "infinity, or the largest value of the dtype",
+        "differentiable in `x`, where ties belong to the lowest row",
         "one `pmin` of the minima",
         "[4.0, inf, 1.0]",
         "[4 inf 1]",
         _NAN,
     ),
     "max": SegmentForm(
-        "Finds the greatest row of each segment.",
+        "Finds the maximum of each segment.",
         _VALUE,
-        "minus infinity, or the least value of the dtype",
-        "differentiable in `x`, ties being the lowest row's",
+        "minus infinity, or the smallest value of the dtype",
+        "differentiable in `x`, where ties belong to the lowest row",
         "one `pmax` of the maxima",
         "[5.0, -inf, 2.0]",
         "[5 -inf 3]",
@@ -92,7 +92,7 @@ SEGMENT_FORMS = {
         "a `psum` of the counts and one of the sums",
         "[4.5, nan, 1.5]",
         "[4.5 nan 2.0]",
-        " It is the sum by the count, each as `segment_sum` has it.",
+        " It is the sum divided by the count; for the sum see `segment_sum`.",
     ),
     "var": SegmentForm(
         "Computes the variance of the rows of each segment.",
@@ -102,8 +102,8 @@ SEGMENT_FORMS = {
         "a `psum` of the counts, one of the sums and one of the squares",
         "[0.25, nan, 0.25]",
         "[0.25 nan 0.67]",
-        " In two passes: the squares are those of the distances from the mean of the whole "
-        "segment, so nothing cancels.",
+        " Two passes: the squares are of deviations from the mean of the whole segment, so "
+        "nothing cancels.",
     ),
     "std": SegmentForm(
         "Computes the standard deviation of the rows of each segment.",
@@ -113,11 +113,11 @@ SEGMENT_FORMS = {
         "a `psum` of the counts, one of the sums and one of the squares",
         "[0.5, nan, 0.5]",
         "[0.5 nan 0.82]",
-        " It is the root of `segment_var`.",
+        " It is the square root of `segment_var`.",
     ),
     "first": SegmentForm(
         "Takes the first row of each segment.",
-        "The dtype is that of `x`, and so is every bit.",
+        "The dtype and the bits are those of `x`.",
         "zero",
         "differentiable in `x`",
         "a `pmin` of one integer and a `psum` of one row for each segment",
@@ -126,7 +126,7 @@ SEGMENT_FORMS = {
     ),
     "last": SegmentForm(
         "Takes the last row of each segment.",
-        "The dtype is that of `x`, and so is every bit.",
+        "The dtype and the bits are those of `x`.",
         "zero",
         "differentiable in `x`",
         "a `pmax` of one integer and a `psum` of one row for each segment",
@@ -134,7 +134,7 @@ SEGMENT_FORMS = {
         "[4 0 3]",
     ),
     "any": SegmentForm(
-        "Says of each segment whether a row is not zero.",
+        "Tests whether any row of each segment is nonzero.",
         "bool; NaN is not zero.",
         "False",
         "bools have no derivative",
@@ -143,7 +143,7 @@ SEGMENT_FORMS = {
         "[True False True]",
     ),
     "all": SegmentForm(
-        "Says of each segment whether no row is zero.",
+        "Tests whether all rows of each segment are nonzero.",
         "bool; NaN is not zero.",
         "True",
         "bools have no derivative",
@@ -152,7 +152,7 @@ SEGMENT_FORMS = {
         "[True True True]",
     ),
     "argmin": SegmentForm(
-        "Finds the row id of the least row of each segment.",
+        "Finds the row id of the minimum of each segment.",
         "Ties go to the lowest row id.",
         "-1",
         "integers have no derivative",
@@ -162,7 +162,7 @@ SEGMENT_FORMS = {
         " NaN wins over every number; -0.0 equals 0.0.",
     ),
     "argmax": SegmentForm(
-        "Finds the row id of the greatest row of each segment.",
+        "Finds the row id of the maximum of each segment.",
         "Ties go to the lowest row id.",
         "-1",
         "integers have no derivative",

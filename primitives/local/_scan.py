@@ -73,12 +73,12 @@ def exclusive_scan(
         op: as for `inclusive_scan`.
         initial: the value before the first row: one number, or a pytree like `x` of single rows.
             For a named `op` it defaults to the identity element: zero, one, or the largest or
-            smallest number of the dtype. A function as `op` needs it.
+            smallest number of the dtype. Required if `op` is a function.
         reverse: scan from the last row to the first.
         num_valid: number of valid rows, at the front; all rows by default.
 
     Returns:
-        A pytree like `x`, as of `inclusive_scan`.
+        A pytree like `x`, as for `inclusive_scan`.
 
     Raises:
         TypeError: as `inclusive_scan`.

@@ -38,11 +38,11 @@ def segmented_scan(
             element of `op`: zero, one, or the largest or smallest number of the dtype.
         reverse: scan from the last row of each segment to the first.
         initial: the value before the first row of each segment of an exclusive scan: one number, or
-            a pytree like `x` of single rows. A function as `op` needs it.
+            a pytree like `x` of single rows. Required if `op` is a function.
         num_valid: number of valid rows, at the front; all rows by default.
 
     Returns:
-        A pytree like `x`, as of `inclusive_scan`.
+        A pytree like `x`, as for `inclusive_scan`.
 
     Raises:
         TypeError: as `inclusive_scan`; `head_flags` that are not bool, `segment_ids` that are not
