@@ -13,7 +13,7 @@ from ..table._column import NAT, Array, Column, ColumnType, host_array
 from ..table._column_labels import Labels
 from ..table._dictionary import encode_strings
 from ..table._ndframe import SeriesBase
-from ..table._recode import look_up, with_unit
+from ..table._recode import as_times, look_up, with_unit
 from ..table._table import Count, is_row
 from ..table._take import any_missing, settled
 from ..table._tracing import at_once, is_traced
@@ -250,10 +250,12 @@ class SeriesTimes(SeriesBase):
     @property
     def dt(self) -> Any:
         """The parts of dates, times and spans of time."""
-        if self._only.kind == "datetime":
-            return DatetimeMethods(self)
-        if self._only.kind == "timedelta":
-            return TimedeltaMethods(self)
+        column = as_times(self._only)
+        series = self if column is self._only else self._with_column(column)
+        if column.kind == "datetime":
+            return DatetimeMethods(series)
+        if column.kind == "timedelta":
+            return TimedeltaMethods(series)
         raise AttributeError(
             "Can only use .dt accessor with datetimelike values, got "
             f"{self._only.dtype_name} in series {self._name!r}"

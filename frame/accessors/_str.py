@@ -13,7 +13,7 @@ from ..table._column import Array, Column, ColumnType, host_array
 from ..table._column_labels import Labels
 from ..table._dictionary import encode_strings
 from ..table._ndframe import SeriesBase
-from ..table._recode import as_string, look_up, renumbered
+from ..table._recode import as_string, holds_strings, look_up, renumbered
 from ..table._table import Table
 from ..table._take import settled
 from ..table._tracing import answered_at_once, is_traced
@@ -252,7 +252,7 @@ class SeriesStrings(SeriesBase):
         """The methods of strings."""
         column = self._only
         if column.kind == "string" or (
-            column.kind == "category" and isinstance(column.dictionary.values.dtype, pd.StringDtype)
+            column.kind == "category" and holds_strings(column.dictionary.values)
         ):
             return StringMethods(self)
         kind = _inferred(column)

@@ -12,7 +12,7 @@ import pandas as pd
 from ..table._column import NAT, Array, Column, ColumnType
 from ..table._from_host import check_width
 from ..table._layout import Layout
-from ..table._ndframe import SeriesBase
+from ..table._ndframe import FrameBase, SeriesBase, as_series
 from ..table._recode import as_string, look_up
 from ..table._table import Count, Table, is_row
 from ..table._take import any_missing, position
@@ -50,7 +50,9 @@ def to_datetime(
     works inside `jit` too, where `format` must be given.
 
     Args:
-        arg: a series of strings, integers or datetimes.
+        arg: a series of strings, integers or datetimes; or whatever pandas takes: a series or an
+            index of its own, an array, a list, a single value, or a frame of years, months and
+            days.
         errors: "raise", or "coerce" to make missing what is no time.
         dayfirst: whether the day stands before the month where a string leaves it open.
         yearfirst: whether the year stands first where a string leaves it open.
@@ -63,7 +65,8 @@ def to_datetime(
         cache: of no effect: no string is read twice.
 
     Returns:
-        A series of datetimes, of microseconds, or of nanoseconds where strings or `unit` need them.
+        A JaxSeries of datetimes, of microseconds, or of nanoseconds where strings or `unit` need
+        them. Of a single value a Timestamp of pandas.
 
     Raises:
         TypeError: the series holds neither strings, nor integers, nor datetimes.
@@ -74,9 +77,9 @@ def to_datetime(
         Work O(rows) on the device, O(distinct strings) on the host. No communication.
 
     Differences from pandas:
-        One series: a frame of years, months and days is not taken. Numbers must be integers. Bools
-        and spans raise, with `errors="coerce"` too. Inside `jit` every string of the dictionary is
-        read, one that no row has too, and integers that are out of bounds are missing.
+        A JaxFrame of years, months and days is not taken. Numbers on the device must be integers.
+        Bools and spans raise, with `errors="coerce"` too. Inside `jit` every string of the
+        dictionary is read, also one without a row, and integers that are out of bounds are missing.
 
     Example:
         >>> from jaxframes.frame import JaxSeries, to_datetime
@@ -84,16 +87,22 @@ def to_datetime(
         [31.0, nan, 1.0]
     """
     del cache
-    if not isinstance(arg, SeriesBase):
-        raise TypeError(
-            f"to_datetime: arg must be a JaxSeries, got {type(arg).__name__}. Make one of it."
-        )
     if errors not in ("raise", "coerce"):
         raise ValueError(f"to_datetime: errors must be 'raise' or 'coerce', got {errors!r}.")
     if utc:
         raise NotImplementedError("to_datetime: utc must be False: no column has a time zone.")
     if not isinstance(origin, str) or origin != "unix":
         raise NotImplementedError("to_datetime: origin must be 'unix'. Add the origin afterwards.")
+    if isinstance(arg, FrameBase):
+        raise NotImplementedError(
+            "to_datetime: arg must not be a JaxFrame. Use to_pandas(), and pandas' to_datetime."
+        )
+    if not isinstance(arg, (SeriesBase, jax.Array)):
+        return _of_host(
+            arg, errors=errors, dayfirst=dayfirst, yearfirst=yearfirst, format=format, exact=exact,
+            unit=unit,
+        )  # fmt: skip
+    arg = as_series(arg)
     column, table = arg._only, arg._table
     if column.kind == "datetime":
         return arg
@@ -122,6 +131,13 @@ def to_datetime(
     if format is not None:
         raise NotImplementedError("to_datetime: format is for strings. Cast with astype('str').")
     return arg._with_column(_of_integers(column, table, unit or "ns", errors))
+
+
+def _of_host(arg: Any, **options: Any) -> Any:
+    """Reads what the host holds by pandas; a single time stays on the host."""
+    given = {name: option for name, option in options.items() if option is not None}
+    made: Any = pd.to_datetime(arg, **given)
+    return as_series(made) if isinstance(made, (pd.Index, pd.Series)) else made
 
 
 def _of_strings(column: Column, table: Table, options: dict[str, Any]) -> Column:

@@ -10,6 +10,7 @@ import pandas as pd
 from ..table._column import Column, show_holes
 from ..table._column_labels import Labels
 from ..table._from_host import column_from
+from ..table._layout import ONE_DEVICE, Layout
 from ..table._ndframe import FrameBase, NDFrame, SeriesBase
 from ..table._row_index import RANGE, RowIndex
 from ..table._table import Table
@@ -34,6 +35,8 @@ def concat(
     copy: Any = None,
 ) -> Any:
     """Puts frames or series one behind the other, or beside each other by their labels.
+
+    Those of pandas are taken too, beside ours or alone; the result is ours.
 
     Inside `jit` the result has room for all rows of its parts, and their labels are written out.
 
@@ -74,7 +77,7 @@ def concat(
 def _parts(
     objs: Any, keys: Sequence[Hashable] | None
 ) -> tuple[list[Any], Sequence[Hashable] | None]:
-    if isinstance(objs, (NDFrame, str)):
+    if isinstance(objs, (NDFrame, pd.DataFrame, pd.Series, str)):
         raise TypeError(
             "first argument must be an iterable of pandas objects, you passed an object of type "
             f'"{type(objs).__name__}"'
@@ -97,12 +100,23 @@ def _parts(
     if not parts:
         raise ValueError("All objects passed were None")
     for part in parts:
-        if not isinstance(part, NDFrame):
+        if not isinstance(part, (NDFrame, pd.DataFrame, pd.Series)):
             raise TypeError(
                 f"cannot concatenate object of type '{type(part)}'; "
                 "only Series and DataFrame objs are valid"
             )
-    return parts, keys
+    # Those of pandas go to where the first of ours lies.
+    layout = next((part._layout for part in parts if isinstance(part, NDFrame)), ONE_DEVICE)
+    return [_placed(part, layout) for part in parts], keys
+
+
+def _placed(part: Any, layout: Layout) -> Any:
+    """A frame or a series of pandas as ours."""
+    if isinstance(part, NDFrame):
+        return part
+    is_frame = isinstance(part, pd.DataFrame)
+    make = NDFrame.frame_class if is_frame else NDFrame.series_class
+    return make(part, sharding=layout)
 
 
 def _key_index(keys: Sequence[Hashable], names: Sequence[Hashable] | None) -> pd.Index:

@@ -13,7 +13,7 @@ import pandas as pd
 from ..ops._array_ops import converted
 from ..table._column import NAT, UNITS, Array, Column, ColumnType
 from ..table._distinct_values import through_values
-from ..table._dtypes import wide
+from ..table._dtypes import cast_exactly, wide
 from ..table._from_host import check_width
 from ..table._layout import ONE_DEVICE, Layout
 from ..table._ndframe import FrameBase, SeriesBase
@@ -123,7 +123,9 @@ def _convert_one(
         if valid is not None:
             # pandas has such a column as one of float64 with NaN.
             data = jnp.where(valid, converted(data, wide(np.float64)), np.float64(np.nan))
-        return converted(data, dtype), None
+        # Bools are converted by way of integers; see `converted`.
+        made = converted(data, dtype) if data.dtype == np.bool_ else cast_exactly(data, dtype)
+        return made, None
     if not jnp.issubdtype(data.dtype, jnp.floating):
         return data.astype(dtype), valid
     if keep_holes:

@@ -14,7 +14,7 @@ from ..ops._array_ops import common_dtype
 from ..table._column import Array, Column, ColumnType, no_rows
 from ..table._dictionary import Dictionary
 from ..table._dtypes import wide
-from ..table._ndframe import SeriesBase
+from ..table._ndframe import SeriesBase, as_series
 from ..table._recode import renumbered
 from ..table._take import settled
 from ..table._tracing import answered_at_once, is_traced
@@ -40,7 +40,7 @@ def cut(
     Inside `jit` the edges must be given, on the host.
 
     Args:
-        x: a series of real numbers.
+        x: real numbers: a series of ours or of pandas, an array, an index or a list.
         bins: the edges, which ascend; or how many bins of equal width span the values.
         right: whether a bin holds its right edge, and not its left one; else the other way round.
         labels: names of the bins, a category each; intervals if left out. False for their numbers.
@@ -51,11 +51,11 @@ def cut(
         ordered: whether the order of the categories means anything; labels must differ then.
 
     Returns:
-        A series of categories, or of integers with `labels=False`; missing where a value is
+        A JaxSeries of categories, or of integers with `labels=False`; missing where a value is
         missing, or in no bin. With `retbins` also the edges, an array of NumPy.
 
     Raises:
-        TypeError: `x` is no series of real numbers.
+        TypeError: `x` does not hold real numbers.
         ValueError: the edges do not ascend, or the labels are not one for each bin.
 
     Cost:
@@ -70,6 +70,7 @@ def cut(
         >>> cut(ages, [0, 18, 65, 120], labels=["child", "adult", "old"]).tolist()
         ['child', 'child', 'old']
     """
+    x = as_series(x)
     column = _numbers(x, "cut")
     if isinstance(bins, pd.IntervalIndex):
         raise NotImplementedError("cut: bins must be edges, got an IntervalIndex. Pass its edges.")
@@ -109,7 +110,7 @@ def qcut(
     """Puts the numbers of a series into bins that hold equally many.
 
     Args:
-        x: a series of real numbers.
+        x: real numbers: a series of ours or of pandas, an array, an index or a list.
         q: how many bins, or the quantiles between them, such as [0, 0.25, 0.5, 0.75, 1].
         labels: names of the bins, a category each; intervals if left out. False for their numbers.
         retbins: whether to return the edges too.
@@ -120,7 +121,7 @@ def qcut(
         As `cut`.
 
     Raises:
-        TypeError: `x` is no series of real numbers.
+        TypeError: `x` does not hold real numbers.
         ValueError: edges occur twice, or the labels are not one for each bin.
         NotImplementedError: inside `jit`, where nobody knows the quantiles: find them before, and
             use `cut`.
@@ -137,6 +138,7 @@ def qcut(
         >>> qcut(JaxSeries([0.5, 9.0, 2.0, 4.0]), 2, labels=False).tolist()
         [0, 1, 0, 1]
     """
+    x = as_series(x)
     column = _numbers(x, "qcut")
     if is_traced(x):
         raise NotImplementedError(
@@ -168,8 +170,6 @@ def _quantiles(q: Any) -> Any:
 
 def _numbers(x: Any, caller: str) -> Column:
     """The column of a series, bools as integers."""
-    if not isinstance(x, SeriesBase):
-        raise TypeError(f"{caller}: x must be a JaxSeries, got {type(x).__name__}. Make one of it.")
     column = x._only
     if column.type.is_time:
         raise NotImplementedError(

@@ -14,7 +14,7 @@ from ..accessors._str import used_codes
 from ..table._column import Array, Column, no_rows
 from ..table._column_labels import Labels
 from ..table._from_host import check_width
-from ..table._ndframe import FrameBase, SeriesBase
+from ..table._ndframe import FrameBase, NDFrame, SeriesBase, as_series
 from ..table._recode import renumbered
 from ..table._tracing import is_traced
 from ._isin import places_in
@@ -36,7 +36,7 @@ def get_dummies(
     nobody knows which those are, they are all the strings of the dictionary.
 
     Args:
-        data: a frame or a series.
+        data: a frame or a series, of ours or of pandas; an array, an index or a list.
         prefix: what stands before the values in the labels: a string, a list of them with one for
             each column, or a dict; the label of the column if left out, nothing for a series.
         prefix_sep: what stands between the two; as `prefix`.
@@ -51,7 +51,7 @@ def get_dummies(
         A frame: the columns that stay, and behind them those of flags.
 
     Raises:
-        TypeError: `data` is neither a frame nor a series, or `columns` no list.
+        TypeError: `columns` is not a list.
         ValueError: prefixes are not one for each column, or `dtype` is object.
 
     Cost:
@@ -72,14 +72,13 @@ def get_dummies(
     if sparse:
         raise NotImplementedError("get_dummies: sparse must be False: no column is sparse.")
     options: dict[str, Any] = {"dummy_na": dummy_na, "drop_first": drop_first, "dtype": dtype}
+    if isinstance(data, pd.DataFrame):
+        data = NDFrame.frame_class(data)
+    elif not isinstance(data, NDFrame):
+        data = as_series(data)
     if isinstance(data, SeriesBase):
         flags, labels = _flags_of(data, prefix, prefix_sep, options)
         return data._make_frame(flags, Labels(labels))
-    if not isinstance(data, FrameBase):
-        raise TypeError(
-            f"get_dummies: data must be a JaxFrame or a JaxSeries, got {type(data).__name__}. "
-            "Make one of it."
-        )
     places = _chosen(data, prefix, prefix_sep, columns, options)
     names = [data._labels[place] for place in places]
     kept = [place for place in range(len(data._labels)) if place not in places]

@@ -13,7 +13,7 @@ from jax.sharding import NamedSharding, PartitionSpec
 
 from ...shardings._compat import is_x64_enabled
 from ._dictionary import Dictionary, HostObjects
-from ._dtypes import wide
+from ._dtypes import cast_exactly, wide
 
 Array: TypeAlias = jax.Array
 Kind: TypeAlias = Literal["number", "string", "category", "datetime", "timedelta", "object"]
@@ -226,7 +226,7 @@ def in_dtype(columns: Sequence[Column], dtype: Any) -> tuple[Column, ...]:
         columns = [fill_missing(column) for column in columns]
     has_masks = any(column.valid is not None for column in columns)
     return tuple(
-        Column(column.data.astype(dtype), column.mask() if has_masks else None)
+        Column(cast_exactly(column.data, np.dtype(dtype)), column.mask() if has_masks else None)
         for column in columns
     )
 

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Dtypes of 64 bits, and what stands for them where JAX has none."""
 
+import functools
 from typing import Any, TypeVar
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 import pandas as pd
 
@@ -13,6 +15,24 @@ Labelled = TypeVar("Labelled", pd.Series, pd.Index)
 def wide(dtype: Any) -> np.dtype:
     """The dtype as the device holds it: of 32 bits without JAX's x64 mode."""
     return np.dtype(jax.dtypes.canonicalize_dtype(dtype))
+
+
+@functools.partial(jax.jit, static_argnums=1)
+def cast_exactly(data: jax.Array, dtype: Any) -> jax.Array:
+    """Casts numbers; float32 to float64 exactly, subnormal numbers included.
+
+    XLA on CPU flushes subnormal operands to zero, those of a conversion too.
+    """
+    made = data.astype(dtype)
+    if (data.dtype, made.dtype) != (np.float32, np.float64):
+        return made
+    words = jax.lax.bitcast_convert_type(data, jnp.uint32)
+    mantissa = words & np.uint32(0x7FFFFF)
+    is_subnormal = (words & np.uint32(0x7F800000) == 0) & (mantissa != 0)
+    size = mantissa.astype(jnp.float64) * np.float64(2.0**-149)
+    exact = jnp.where(words >> np.uint32(31) == 0, size, -size)
+    # The derivative of the conversion is 1 there, too.
+    return jnp.where(is_subnormal, made + jax.lax.stop_gradient(exact - made), made)
 
 
 def is_held(value: Any) -> bool:

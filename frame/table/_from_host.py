@@ -44,9 +44,10 @@ def column_from(
         return _from_arrow(values, capacity, layout, name)
     if isinstance(values, (pd.Series, pd.Index)):
         values = values.array
-    if isinstance(values, pd.arrays.NumpyExtensionArray):
-        values = values.to_numpy()
     dtype = values.dtype
+    if isinstance(values, pd.arrays.NumpyExtensionArray) and not isinstance(dtype, pd.StringDtype):
+        values = values.to_numpy()
+        dtype = values.dtype
     if dictionary is not None:
         return _placed(np.asarray(values), ColumnType("string", dictionary), capacity, layout, name)
     if isinstance(dtype, pd.CategoricalDtype):

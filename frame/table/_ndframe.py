@@ -98,6 +98,29 @@ class NDFrame:
         return self._layout.sharding
 
 
+def as_series(values: Any) -> Any:
+    """A series of ours as it is; values of the host or the device as one, on one device.
+
+    Args:
+        values: a series or an index of pandas, an array of one dimension, or a list.
+
+    Raises:
+        ValueError: the values have another number of dimensions.
+    """
+    if isinstance(values, SeriesBase):
+        return values
+    if isinstance(values, pd.Index):
+        values = values.to_series(index=pd.RangeIndex(len(values)), name=values.name)
+    elif not hasattr(values, "dtype") and pd.api.types.is_list_like(values):
+        # Of an empty list pandas makes objects.
+        values = list(values) or np.zeros(0)
+    if np.ndim(values) != 1:
+        raise ValueError(
+            f"Input array must be 1 dimensional, got {np.ndim(values)} dimensions. Pass one column."
+        )
+    return NDFrame.series_class(values)
+
+
 class FrameBase(NDFrame):
     """What the classes that JaxFrame inherits build on."""
 

@@ -35,13 +35,30 @@ def as_string(column: Column) -> Column:
     if column.kind == "string":
         return column
     values = column.dictionary.values
-    if not isinstance(values.dtype, pd.StringDtype):
+    if not holds_strings(values):
         raise NotImplementedError(
             f"categories must be strings to be compared with strings, got {values.dtype}. "
             "Cast the column to its categories' dtype first, with astype."
         )
     codes, dictionary = sorted_dictionary(values)
     return Column(renumbered(column.data, codes), None, ColumnType("string", dictionary))
+
+
+def holds_strings(values: pd.Index) -> bool:
+    """Whether categories are strings, of pandas' dtype for them or as objects."""
+    return isinstance(values.dtype, pd.StringDtype) or (
+        values.dtype == object and pd.api.types.infer_dtype(values, skipna=True) == "string"
+    )
+
+
+def as_times(column: Column) -> Column:
+    """The column, or the times that are its categories."""
+    if column.kind != "category" or column.dictionary.values.dtype.kind not in "mM":
+        return column
+    values = column.dictionary.values.to_numpy()
+    kind = "datetime" if values.dtype.kind == "M" else "timedelta"
+    data = look_up(column.data, values.view(np.int64), NAT)
+    return Column(data, None, ColumnType(kind, unit=np.datetime_data(values.dtype)[0]))
 
 
 def renumbered(codes: Array, new_codes: np.ndarray) -> Array:

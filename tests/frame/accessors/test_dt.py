@@ -117,6 +117,20 @@ def test_few_rows_and_all_missing():
         )
 
 
+def test_categories_that_are_times():
+    days = pd.Series(["2020-02-29 12:30", None, "1969-12-31 00:00", "2020-02-29 12:30"], name="t")
+    for unit in ("s", "ns"):
+        times = pd.to_datetime(days).astype(f"M8[{unit}]")
+        assert_parity(
+            lambda s: (s.dt.year, s.dt.is_leap_year, s.dt.floor("D"), s.dt.day_name()),
+            times.astype("category"),
+            ways=["eager", "jit"],
+        )
+        spans = (times - times.min()).astype("category")
+        assert_parity(lambda s: (s.dt.days, s.dt.total_seconds()), spans, ways=["eager", "jit"])
+    assert_same_error(lambda s: s.dt, pd.Series(["a"], dtype="category", name="c"))
+
+
 def test_wrong_uses_are_pandas_errors():
     frame = mixed_frame()
     for label in ("i", "x", "b", "s"):

@@ -5,7 +5,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from frame_examples import STRINGS, mixed_frame
-from frame_parity import EVERYWHERE, assert_parity, assert_same_error, on_device
+from frame_parity import EVERYWHERE, assert_parity, assert_same, assert_same_error, on_device
 from jaxframes.frame import StringMethods
 
 METHODS = {
@@ -107,6 +107,37 @@ def test_strings_of_a_category(strings):
         return s.str.len(), s.str.contains("a"), s.cat.codes, s.cat.categories, s.cat.ordered
 
     assert_parity(lengths, strings.astype("category"), ways=["eager"])
+
+
+def test_categories_that_are_strings_as_objects(strings):
+    category = pd.Series(pd.Categorical(strings, pd.Index(strings.dropna().unique(), dtype=object)))
+    assert_parity(lambda s: s.str.len(), category, ways=["eager", "jit"])
+    # pandas gives objects where a string is missing, and for strings.
+    assert_parity(lambda s: s.str.contains("a"), category.dropna(), ways=["eager", "jit"])
+    made = on_device(category).str.strip().to_pandas()
+    assert made.dropna().tolist() == category.str.strip().dropna().tolist()
+    of_both = pd.Series(pd.Categorical(["a", 1]))
+    assert_same_error(lambda s: s.str, of_both)
+
+
+def test_strings_that_python_stores():
+    words = ["b", None, "a", "b"]
+    series = pd.Series(words, dtype=pd.StringDtype("python", na_value=np.nan), name="s")
+    expected = pd.Series(words, dtype="str", name="s")
+    assert on_device(series).dtype == "str"
+    assert_same(on_device(series), expected)
+    frame = pd.DataFrame({"x": range(4)}, index=pd.Index(series)).reset_index()
+    sums = on_device(frame).groupby("s").x.sum()
+    assert_same(sums, frame.assign(s=expected).groupby("s").x.sum())
+
+    def made_of(s):
+        return s.str.upper(), s.str.len(), s == "a", s.fillna("c")
+
+    # Ours are stored as pandas stores strings by default.
+    assert_same(made_of(on_device(series)), made_of(expected))
+    with pd.option_context("mode.string_storage", "python"):
+        assert_parity(lambda s: (s.str.upper(), s.str.len(), s.isna()), pd.Series(words))
+        assert_parity(lambda s: s.str.len(), pd.Series(words, dtype="category"), ways=["eager"])
 
 
 def test_wrong_uses_are_pandas_errors(strings):

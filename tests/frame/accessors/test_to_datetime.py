@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from frame_operations import functions_for
-from frame_parity import assert_parity, assert_same_error, on_device
+from frame_parity import assert_parity, assert_same, assert_same_error, on_device
 from jaxframes.frame import JaxFrame, JaxSeries, to_datetime
 
 DAYS = ["12/31/2020", None, "01/02/2020", "12/31/2020"]
@@ -86,5 +86,32 @@ def test_wrong_uses():
     ):
         with pytest.raises(NotImplementedError, match=about):
             wrong()
-    with pytest.raises(TypeError, match="JaxSeries"):
+    with pytest.raises(NotImplementedError, match="JaxFrame"):
         to_datetime(JaxFrame({"year": [2020]}))
+
+
+def test_values_of_the_host():
+    for given, options in (
+        (DAYS, {}),
+        (tuple(DAYS), {}),
+        (np.array(DAYS, object), {}),
+        (pd.Index(DAYS), {}),
+        (pd.Series(DAYS, range(5, 5 + len(DAYS)), name="day"), {}),
+        (["31.01.2013", "no time"], {"format": "%d.%m.%Y", "errors": "coerce"}),
+        ([1, 2], {"unit": "s"}),
+        (np.array([1.5, np.nan]), {"unit": "s"}),
+        (pd.DataFrame({"year": [2020, 2021], "month": [1, 2], "day": [3, 4]}), {}),
+        (np.array(["2020-01-01", "NaT"], "M8[ns]"), {}),
+    ):
+        made, expected = to_datetime(given, **options), pd.to_datetime(given, **options)
+        assert isinstance(made, JaxSeries)
+        assert_same(made, expected if isinstance(expected, pd.Series) else pd.Series(expected))
+    for given in ("2013-01-31", 5, pd.Timestamp("2013-01-31")):
+        assert to_datetime(given) == pd.to_datetime(given)
+    assert to_datetime(None) is pd.to_datetime(None)
+    assert_same(to_datetime(jax.numpy.arange(3)), pd.to_datetime(pd.Series(np.arange(3))))
+    for wrong in (["no time"], object()):
+        with pytest.raises((ValueError, TypeError)) as expected:
+            pd.to_datetime(wrong)
+        with pytest.raises(expected.type):
+            to_datetime(wrong)

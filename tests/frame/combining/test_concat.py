@@ -5,8 +5,9 @@ import numpy as np
 import pandas as pd
 import pytest
 from frame_examples import INTEGERS, mixed_frame
-from frame_parity import EVERYWHERE, assert_parity, assert_same_error
+from frame_parity import EVERYWHERE, assert_parity, assert_same, assert_same_error, on_device
 from jaxframes.frame import JaxFrame, JaxSeries, concat
+from jaxframes.shardings import make_mesh, row_sharded
 
 
 def joined(parts, **options):
@@ -144,6 +145,43 @@ def test_differentiable():
         return jnp.sum(jnp.where(both._table.is_row(), values, 0.0))
 
     assert jax.grad(loss)(frame._column("x").data)[:3].tolist() == [3.0, 5.0, 7.0]
+
+
+@pytest.mark.parametrize("axis", [0, 1])
+def test_frames_of_pandas_beside_ours(axis):
+    frame = pd.DataFrame({"x": [1, 2], "s": ["a", None]}, index=[3, 4])
+    other = pd.DataFrame({"x": [0.5], "t": pd.to_datetime(["2020-01-01"])}, index=[3])
+    series = pd.Series([7, 8], [3, 4], name="x")
+    for of_pandas, keys in (
+        ([frame, other], None),
+        ([frame, series], None),
+        ([series, series], None),
+        ([frame, other], ["p", "q"]),
+    ):
+        expected = pd.concat(of_pandas, axis=axis, keys=keys)
+        for places in ([], [0], [1], [0, 1]):
+            mixed = [on_device(p) if at in places else p for at, p in enumerate(of_pandas)]
+            made = concat(mixed, axis=axis, keys=keys)
+            assert isinstance(made, (JaxFrame, JaxSeries))
+            assert_same(made, expected)
+
+
+def test_frames_of_pandas_go_where_ours_lie():
+    frame = pd.DataFrame({"x": range(7)})
+    sharding = row_sharded(make_mesh(3))
+    made = concat([frame, JaxFrame(frame, sharding=sharding)])
+    assert_same(made, pd.concat([frame, frame]))
+    assert made.x.to_jax().sharding.mesh.size == 3
+
+
+def test_subnormal_numbers_stay_what_they_are():
+    least = np.array([1e-45, -1e-45, 1.1754942e-38, -0.0, 1.0], np.float32)
+    narrow, wide = pd.Series(least, name="x"), pd.Series([1.0], name="x")
+    assert_parity(lambda a, b: joined([a, b]), narrow, wide)
+    frames = pd.DataFrame({"k": least}), pd.DataFrame({"k": least.astype(float), "y": range(5)})
+    assert_parity(lambda a, b: a.merge(b, on="k"), *frames, ways=["eager"])
+    assert_parity(lambda s: s.astype("float64"), narrow)
+    assert_parity(lambda f: f.groupby(f.k.astype("float64")).y.sum(), frames[1].assign(k=least))
 
 
 def test_wrong_arguments_are_pandas_errors():

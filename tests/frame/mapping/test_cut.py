@@ -7,7 +7,8 @@ import pandas as pd
 import pytest
 from frame_examples import finite, mixed_frame
 from frame_operations import functions_for
-from frame_parity import assert_parity, assert_same_error, on_device
+from frame_parity import assert_parity, assert_same, assert_same_error, on_device
+from jaxframes import frame
 from jaxframes.frame import JaxSeries, cut, qcut
 
 
@@ -120,8 +121,38 @@ def test_wrong_uses_are_pandas_errors():
         assert_same_error(lambda s, q=q: quantile_bins_of(s, q), values)
     with pytest.raises(TypeError, match="'s'"):
         cut(JaxSeries(["a"], name="s"), 2)
-    with pytest.raises(TypeError, match="JaxSeries"):
-        qcut([1.0, 2.0], 2)
+    for wrong in (np.zeros((2, 2)), 5.0, [[1.0], [2.0]]):
+        for of_module in (lambda f, x=wrong: f.cut(x, 2), lambda f, x=wrong: f.qcut(x, 2)):
+            with pytest.raises(ValueError, match="Input array must be 1 dimensional"):
+                of_module(pd)
+            with pytest.raises(ValueError, match="Input array must be 1 dimensional"):
+                of_module(frame)
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.float32, np.float64, bool])
+def test_values_of_the_host(dtype):
+    values = np.array([3, 1, 0, 1, 2], dtype)
+    labelled = pd.Series(values, list("abcde"), name="x")
+    jax_array = jax.numpy.asarray(values)
+    for given in (values, values.tolist(), tuple(values.tolist()), pd.Index(values), jax_array):
+        for bins in (3, [0, 1, 2]):
+            made, edges = cut(given, bins, retbins=True)
+            host = np.asarray(given) if given is jax_array else given
+            expected, expected_edges = pd.cut(host, bins, retbins=True)
+            assert isinstance(made, JaxSeries)
+            pd.testing.assert_extension_array_equal(made.to_pandas().array, expected)
+            assert type(edges) is type(expected_edges)
+            np.testing.assert_array_equal(edges, expected_edges)
+        made = qcut(given, [0, 0.5, 1], labels=False, duplicates="drop").to_numpy()
+        np.testing.assert_array_equal(made, pd.qcut(host, [0, 0.5, 1], False, duplicates="drop"))
+    assert_same(cut(labelled, 2), pd.cut(labelled, 2))
+    assert_same(qcut(labelled, 2, duplicates="drop"), pd.qcut(labelled, 2, duplicates="drop"))
+
+
+def test_a_list_with_a_missing_value_and_an_empty_one():
+    for given in ([], [0.5, float("nan")]):
+        made = cut(given, [0, 1, 2]).to_pandas().array
+        pd.testing.assert_extension_array_equal(made, pd.cut(given, [0, 1, 2]), check_dtype=True)
 
 
 def test_inside_jit_edges_are_given():
