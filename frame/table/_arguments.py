@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Checks of arguments that many methods share."""
+"""Shared argument checks."""
 
 from typing import Any
 
@@ -9,10 +9,10 @@ from ._ndframe import FrameBase, NDFrame
 
 
 def axis_number(axis: Any, owner: NDFrame) -> int:
-    """0 for the axis of rows, 1 for that of a frame's columns.
+    """Converts an axis to 0 (rows) or 1 (columns of a frame).
 
     Raises:
-        ValueError: there is no such axis.
+        ValueError: the axis is unknown.
     """
     if axis in (0, "index", "rows"):
         return 0
@@ -23,13 +23,13 @@ def axis_number(axis: Any, owner: NDFrame) -> int:
 
 
 def only_rows(method: str, axis: Any, owner: NDFrame, instead: str) -> None:
-    """Raises where an axis is none, or is not that of the rows."""
+    """Raises unless `axis` is valid and is the row axis."""
     if axis_number(axis, owner):
         raise NotImplementedError(f"{method}: axis must be 0, got {axis!r}. {instead}")
 
 
 def check_flag(value: Any, name: str, *, may_be_int: bool = False) -> bool:
-    """The value of a flag; raises for what is no bool."""
+    """Validates a boolean argument."""
     if not isinstance(value, (bool, np.bool_, int) if may_be_int else (bool, np.bool_)):
         raise ValueError(
             f'For argument "{name}" expected type bool, received type {type(value).__name__}.'
@@ -38,6 +38,6 @@ def check_flag(value: Any, name: str, *, may_be_int: bool = False) -> bool:
 
 
 def no_inplace(method: str, inplace: bool) -> None:
-    """Raises where a frame is to be changed in place."""
+    """Raises if `inplace` is set."""
     if inplace:
         raise NotImplementedError(f"{method}: inplace must be False. Assign the result.")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One column: an array on the device, what its values mean, and which of them are missing."""
+"""One column: an array on the device, the type of its values, and a mask of missing ones."""
 
 import dataclasses
 from collections.abc import Sequence
@@ -19,21 +19,21 @@ Array: TypeAlias = jax.Array
 Kind: TypeAlias = Literal["number", "string", "category", "datetime", "timedelta", "object"]
 
 NAT = np.iinfo(np.int64).min
-# What times are counted in, the coarsest first.
+# Units of time, the coarsest first.
 UNITS = ("s", "ms", "us", "ns")
 
 
 @dataclasses.dataclass(frozen=True)
 class ColumnType:
-    """What the values of a column's array mean. Static under `jit`.
+    """The logical type of a column. Static under `jit`.
 
     Attributes:
-        kind: "number" (bool and complex too), or what the numbers stand for: "string", "category"
-            and "object" are int32 codes into `dictionary`, -1 where missing; "datetime" and
-            "timedelta" are int64 counts of `unit`, the least int64 (NaT) where missing.
-        dictionary: what codes number.
+        kind: "number" includes bool and complex. "string", "category" and "object" are int32
+            codes into `dictionary`, -1 where missing. "datetime" and "timedelta" are int64 counts
+            of `unit`, NaT (the least int64) where missing.
+        dictionary: the values that codes index.
         unit: "s", "ms", "us" or "ns".
-        ordered: of a category, whether its order means anything.
+        ordered: whether the order of the categories is meaningful.
     """
 
     kind: Kind = "number"
@@ -52,7 +52,7 @@ class ColumnType:
         return self.unit is not None
 
     def named(self, dtype: Any) -> str:
-        """The dtype that pandas shows, of a column whose array has `dtype`."""
+        """pandas' dtype name for a column stored as `dtype`."""
         match self.kind:
             case "number":
                 return np.dtype(dtype).name
@@ -74,10 +74,10 @@ class Column:
     """A column. A pytree: the arrays are data, the type is static.
 
     Attributes:
-        data: one value for each row, and anything for padding.
-        valid: of bools and integers, which rows have a value; None where all have. Other types
-            hold a missing value in `data`: NaN, NaT, or the code -1.
-        type: what the values mean.
+        data: one value per row; padding is arbitrary.
+        valid: the rows with a value, for bools and integers; None if no value is missing. Other
+            types store missing values in `data`: NaN, NaT, or the code -1.
+        type: the logical type of the values.
     """
 
     data: Array
@@ -91,12 +91,12 @@ class Column:
 
     @property
     def kind(self) -> Kind:
-        """What the values are."""
+        """The kind of the values."""
         return self.type.kind
 
     @property
     def dtype_name(self) -> str:
-        """The dtype that pandas shows where nothing is missing."""
+        """pandas' dtype name if no value is missing."""
         return self.type.named(self.data.dtype)
 
     @property
@@ -106,46 +106,46 @@ class Column:
 
     @property
     def is_numeric(self) -> bool:
-        """Whether one can calculate with the values: numbers and bools."""
+        """Whether the values are numbers or bools."""
         return self.kind == "number"
 
     @property
     def is_float(self) -> bool:
-        """Whether the values are real or complex floats, which hold NaN."""
+        """Whether the values are real or complex floats."""
         return self.kind == "number" and jnp.issubdtype(self.data.dtype, jnp.inexact)
 
     @property
     def dictionary(self) -> Dictionary:
-        """The dictionary of strings or of a category."""
+        """The dictionary of a string or category column."""
         assert isinstance(self.type.dictionary, Dictionary)
         return self.type.dictionary
 
     @property
     def can_miss(self) -> bool:
-        """Whether its type leaves room for missing values."""
+        """Whether the column can hold missing values."""
         return self.valid is not None or not self.is_numeric or self.is_float
 
     def missing(self) -> Array:
-        """A flag for each row: True where there is no value."""
+        """Detects missing values, one flag per row."""
         return missing_rows(self.data, self.valid, self.type)
 
     def mask(self) -> Array:
-        """`valid`, written out where all rows have a value."""
+        """`valid` as an array, also if no value is missing."""
         return jnp.ones(self.data.shape, jnp.bool_) if self.valid is None else self.valid
 
     @property
     def arrays(self) -> tuple[Array, Array | None]:
-        """What compiled functions are given: they know no dictionaries."""
+        """The arrays alone, as compiled functions take them."""
         return self.data, self.valid
 
     def with_arrays(self, arrays: tuple[Array, Array | None]) -> "Column":
-        """A column of the same type."""
+        """A column of the same type with other arrays."""
         data, valid = arrays
         return Column(data, valid, self.type)
 
 
 def missing_rows(data: Array, valid: Array | None, type: ColumnType) -> Array:
-    """A flag for each row: True where there is no value."""
+    """Detects missing values, one flag per row."""
     if valid is not None:
         return ~valid
     if type.has_codes:
@@ -160,9 +160,9 @@ def missing_rows(data: Array, valid: Array | None, type: ColumnType) -> Array:
 def ordered_keys(
     column: Column, *, descending: bool = False, missing_first: bool = False
 ) -> tuple[tuple[Array, bool], ...]:
-    """What to sort rows by, and the direction of each, so that they come out in the values' order.
+    """Sort keys for the values of a column, each with its direction.
 
-    Missing values come last in both directions, or first. One word where that is possible.
+    Missing values come last in both directions, or first. Uses a single key where possible.
     """
     data, missing = column.data, ()
     if missing_first and column.can_miss:
@@ -175,22 +175,21 @@ def ordered_keys(
         return (*missing, *((one, descending) for one in keys))
     key = _unsigned_order(column)
     if descending:
-        # All but the greatest, which stands for a missing value, in reverse.
-        most = np.iinfo(key.dtype).max
-        most = key.dtype.type(most)
-        key = jnp.where(key == most, most, most - key.dtype.type(1) - key)
+        # Reverse all but the greatest key, which encodes a missing value.
+        greatest = key.dtype.type(np.iinfo(key.dtype).max)
+        key = jnp.where(key == greatest, greatest, greatest - key.dtype.type(1) - key)
     return (*missing, (key, False))
 
 
 def group_keys(column: Column) -> tuple[Array, ...]:
-    """Keys that are equal where the values are, two missing ones too, missing last."""
+    """Keys that are equal for equal values. Missing values are equal, too, and sort last."""
     return tuple(key for key, _ in ordered_keys(column))
 
 
 def distinct_keys(column: Column) -> tuple[Array, ...]:
-    """As `group_keys`, but complex numbers differ where different parts of them are NaN.
+    """Like `group_keys`, but complex numbers differ if different parts of them are NaN.
 
-    So pandas has it where it looks at the numbers themselves, not at which of them are missing.
+    Matches the methods of pandas that compare numbers without testing for missing values.
     """
     if column.dtype.kind == "c":
         return column.missing(), column.data.real, column.data.imag
@@ -198,30 +197,30 @@ def distinct_keys(column: Column) -> tuple[Array, ...]:
 
 
 def _parts(data: Array) -> tuple[Array, Array]:
-    """The real and the imaginary parts of complex numbers, both NaN where either is."""
+    """Real and imaginary parts, both NaN if either is."""
     is_missing = jnp.isnan(data)
     nan = data.real.dtype.type(np.nan)
     return jnp.where(is_missing, nan, data.real), jnp.where(is_missing, nan, data.imag)
 
 
 def _unsigned_order(column: Column) -> Array:
-    """Codes or times as unsigned numbers of the same order, the greatest where missing."""
+    """Maps codes or times to unsigned keys of the same order, the greatest if missing."""
     if column.type.has_codes:
         return jax.lax.bitcast_convert_type(column.data, jnp.uint32)
-    # The order of int64 as that of uint64, in which NaT is 0: one less than that is the greatest.
+    # Flipping the sign bit maps NaT to 0; subtracting 1 wraps it to the greatest key.
     bits = jax.lax.bitcast_convert_type(column.data, jnp.uint64)
     return (bits ^ np.uint64(1 << 63)) - np.uint64(1)
 
 
 def fill_missing(column: Column) -> Column:
-    """The same column as pandas shows it where something is missing: integers become float64."""
+    """Converts masked integers to float64 with NaN, as pandas does."""
     if column.valid is None or column.is_bool:
         return column
     return Column(jnp.where(column.valid, column.data.astype(wide(np.float64)), jnp.nan))
 
 
 def in_dtype(columns: Sequence[Column], dtype: Any) -> tuple[Column, ...]:
-    """Columns of numbers cast to one dtype; if one has a mask, and no NaN can stand for it, all."""
+    """Casts columns of numbers to one dtype; all get masks if one keeps its mask."""
     if jnp.issubdtype(dtype, jnp.inexact):
         columns = [fill_missing(column) for column in columns]
     has_masks = any(column.valid is not None for column in columns)
@@ -232,12 +231,12 @@ def in_dtype(columns: Sequence[Column], dtype: Any) -> tuple[Column, ...]:
 
 
 def show_holes(column: Column) -> Column:
-    """`fill_missing` where floats have 64 bits; smaller ones do not hold every integer."""
+    """`fill_missing` in x64 mode only, because float32 does not represent every integer."""
     return fill_missing(column) if is_x64_enabled() else column
 
 
 def to_host(column: Column, num_rows: int) -> Any:
-    """The first rows as an array of pandas or NumPy, of the dtype that pandas would show."""
+    """Converts the first rows to an array of pandas or NumPy, in pandas' dtype."""
     data = host_array(column.data)[:num_rows]
     match column.kind:
         case "category":
@@ -259,25 +258,25 @@ def to_host(column: Column, num_rows: int) -> Any:
     if valid.all():
         return data
     if data.dtype == np.bool_:
-        shown = data.astype(object)
-        shown[~valid] = np.nan
-        return shown
+        objects = data.astype(object)
+        objects[~valid] = np.nan
+        return objects
     return np.where(valid, data, np.nan)
 
 
 def without_rows(column: Column) -> Column:
-    """A column of the same type that has no rows, on the host."""
-    nothing: Any = np.empty(0, column.dtype)
-    return Column(nothing, None, column.type)
+    """An empty column of the same type, on the host."""
+    empty: Any = np.empty(0, column.dtype)
+    return Column(empty, None, column.type)
 
 
 def no_rows(column: Column) -> Any:
-    """What `to_host` gives of no rows: an array of the dtype that pandas shows."""
+    """An empty array of pandas or NumPy in the dtype of the column."""
     return to_host(without_rows(column), 0)
 
 
 def host_array(array: Array) -> np.ndarray:
-    """All rows of an array, on this host, also where other processes hold some of them."""
+    """Copies an array to this host, including rows of other processes."""
     if isinstance(array, jax.Array) and not array.is_fully_addressable:
         if array.is_fully_replicated:
             return np.asarray(array.addressable_data(0))

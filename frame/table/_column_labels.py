@@ -9,7 +9,7 @@ import pandas as pd
 
 
 class Labels:
-    """The labels of columns, an index of pandas that can be hashed: static under `jit`."""
+    """Column labels: a hashable pandas index, static under `jit`."""
 
     __slots__ = ("_each", "_hash", "_index", "_names", "_taken_from")
 
@@ -24,23 +24,23 @@ class Labels:
 
     @property
     def index(self) -> pd.Index:
-        """The labels as pandas has them; of some that were taken, made when first asked for."""
+        """The labels as a pandas index; a selection is materialized on first use."""
         if self._index is None:
-            whole, places = self._taken_from
-            index = whole.take(places)
-            # Somebody may have set the names of the whole since.
+            source, positions = self._taken_from
+            index = source.take(positions)
+            # The names of the source may have changed since.
             index.names = self._names
             self._index = index
         return self._index
 
     @classmethod
     def of(cls, labels: Iterable[Hashable], names: Sequence[Hashable] = (None,)) -> "Labels":
-        """Labels of which pandas finds out the dtype; tuples make several levels."""
-        every: list[Any] = list(labels)
-        if every and all(isinstance(label, tuple) for label in every):
-            names = tuple(names) if len(names) == len(every[0]) else (None,) * len(every[0])
-            return cls(pd.MultiIndex.from_tuples(every, names=names))
-        return cls(pd.Index(every, name=names[0], tupleize_cols=False))
+        """Infers the dtype of labels, as pandas does; tuples become several levels."""
+        each: list[Any] = list(labels)
+        if each and all(isinstance(label, tuple) for label in each):
+            names = tuple(names) if len(names) == len(each[0]) else (None,) * len(each[0])
+            return cls(pd.MultiIndex.from_tuples(each, names=names))
+        return cls(pd.Index(each, name=names[0], tupleize_cols=False))
 
     def __len__(self) -> int:
         return len(self._each)
@@ -48,10 +48,10 @@ class Labels:
     def __iter__(self) -> Any:
         return iter(self._each)
 
-    def __getitem__(self, place: int) -> Hashable:
-        label = self._each[place]
-        # Some labels pandas returns in another type than it iterates over.
-        return label if type(label) is str else self.index[place]
+    def __getitem__(self, position: int) -> Hashable:
+        label = self._each[position]
+        # pandas' __getitem__ and iterator return different types for some labels.
+        return label if type(label) is str else self.index[position]
 
     def __contains__(self, label: object) -> bool:
         try:
@@ -66,68 +66,68 @@ class Labels:
         return isinstance(other, Labels) and self.index.identical(other.index)
 
     def __reduce__(self) -> Any:
-        # Hashes of strings are another process's own.
+        # String hashes differ between processes.
         return Labels, (self.index,)
 
     def __repr__(self) -> str:
         return f"Labels({list(self.index)!r})"
 
     def places(self, label: Hashable) -> list[int]:
-        """Where the columns of a label stand: one, or several where it names more.
+        """Positions of the columns with a label.
 
         Raises:
-            KeyError: there is none.
+            KeyError: no column has the label.
         """
         try:
-            found = self.index.get_loc(label)
+            location = self.index.get_loc(label)
         except (KeyError, TypeError, pd.errors.InvalidIndexError):
             raise KeyError(f"no column {label!r}. The columns are {list(self.index)}.") from None
-        if isinstance(found, int):
-            return [found]
-        return np.arange(len(self.index))[found].reshape(-1).tolist()
+        if isinstance(location, int):
+            return [location]
+        return np.arange(len(self.index))[location].reshape(-1).tolist()
 
     def absent(self, labels: Iterable[Hashable], *, may_be_parts: bool = True) -> KeyError | None:
-        """The error that names which of some labels no column has; None where all are there.
+        """Returns a KeyError that lists the absent labels, or None if all are present.
 
         Args:
-            labels: what is asked for.
-            may_be_parts: whether the first level of several stands for all labels that have it.
+            labels: the requested labels.
+            may_be_parts: whether a label of the first level selects all columns below it.
         """
-        every = self if may_be_parts or self.index.nlevels == 1 else set(self.index)
-        absent = [label for label in labels if label not in every]
+        present = self if may_be_parts or self.index.nlevels == 1 else set(self.index)
+        absent = [label for label in labels if label not in present]
         if not absent:
             return None
         return KeyError(f"no columns {absent}. The columns are {list(self.index)}.")
 
     def place(self, label: Hashable) -> int:
-        """Where the column of a label stands.
+        """Position of the column with a label.
 
         Raises:
-            KeyError: there is none.
-            ValueError: there are several.
+            KeyError: no column has the label.
+            ValueError: several columns have it.
         """
-        places = self.places(label)
-        if len(places) > 1:
+        positions = self.places(label)
+        if len(positions) > 1:
             raise ValueError(
-                f"the label {label!r} must name one column, got {len(places)} of that label. "
+                f"the label {label!r} must name one column, got {len(positions)} of that label. "
                 "Rename them first."
             )
-        return places[0]
+        return positions[0]
 
-    def take(self, places: Sequence[int]) -> "Labels":
-        """The labels at some places."""
+    def take(self, positions: Sequence[int]) -> "Labels":
+        """The labels at `positions`."""
         taken = Labels.__new__(Labels)
-        taken._index, taken._taken_from = None, (self.index, list(places))
-        taken._describe(tuple(self._each[place] for place in places), tuple(self.index.names))
+        taken._index, taken._taken_from = None, (self.index, list(positions))
+        taken._describe(tuple(self._each[p] for p in positions), tuple(self.index.names))
         return taken
 
     def with_label(self, label: Hashable) -> "Labels":
-        """One more label behind the others."""
+        """Appends a label."""
         return Labels(self.index.insert(len(self.index), label))
 
 
 def check_unambiguous(label: Hashable, labels: Labels, levels: Sequence[Hashable]) -> None:
-    """Raises where a label names a column and a level of the index, too."""
+    """Raises if a label names both a column and an index level."""
     if label is not None and label in levels and label in labels:
         raise ValueError(
             f"{label!r} is both an index level and a column label, which is ambiguous."

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Values that stay on the host, which a column on the device numbers."""
+"""Host-side dictionaries for dictionary-encoded columns."""
 
 import functools
 from collections.abc import Sequence
@@ -27,7 +27,7 @@ class Dictionary:
         return len(self.values)
 
     def __reduce__(self) -> Any:
-        # Hashes of strings are another process's own.
+        # String hashes differ between processes.
         return Dictionary, (self.values,)
 
     def __repr__(self) -> str:
@@ -35,7 +35,7 @@ class Dictionary:
 
     def __hash__(self) -> int:
         if self._digest is None:
-            # Categories may be objects that are no strings, which only Python knows how to hash.
+            # pandas cannot hash every kind of object, so use their repr.
             is_object = self.values.dtype == object
             words: Any = tuple(map(repr, self.values)) if is_object else _hashes(self.values)
             self._digest = hash((str(self.values.dtype), words))
@@ -52,7 +52,7 @@ class Dictionary:
         )
 
     def take(self, codes: np.ndarray) -> Any:
-        """The values of codes, an array of pandas; missing where a code is negative."""
+        """Decodes codes to a pandas array; negative codes are missing values."""
         return pd.api.extensions.take(
             self.values.array, np.asarray(codes), allow_fill=True, fill_value=None
         )
@@ -64,7 +64,7 @@ def _hashes(values: pd.Index) -> bytes:
 
 
 class HostObjects:
-    """Values of any kind, numbered by the row they came in. Compared by identity."""
+    """Host objects, one per row of the original column. Compared by identity."""
 
     __slots__ = ("values",)
 
@@ -75,14 +75,14 @@ class HostObjects:
         return len(self.values)
 
     def take(self, codes: np.ndarray) -> np.ndarray:
-        """The values of codes; NaN where a code is negative."""
-        with_hole = np.append(self.values, np.empty(1, object))
-        with_hole[-1] = np.nan
-        return with_hole[np.asarray(codes)]
+        """Decodes codes; negative codes become NaN."""
+        values = np.append(self.values, np.empty(1, object))
+        values[-1] = np.nan
+        return values[np.asarray(codes)]
 
 
 def encode_strings(strings: Any) -> tuple[np.ndarray, Dictionary]:
-    """Codes and sorted dictionary of an array of strings of pandas or Arrow; -1 where missing."""
+    """Codes and sorted dictionary of a string array of pandas or Arrow; -1 if missing."""
     arrow = strings if isinstance(strings, (pa.Array, pa.ChunkedArray)) else _as_arrow(strings)
     if pa.types.is_dictionary(arrow.type):
         arrow = arrow.cast(arrow.type.value_type)
@@ -96,14 +96,14 @@ def encode_strings(strings: Any) -> tuple[np.ndarray, Dictionary]:
     first_seen = encoded.dictionary
     codes = encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int32)
     order = pc.array_sort_indices(first_seen).to_numpy()  # pyright: ignore
-    place = np.empty(len(order) + 1, np.int32)
-    place[order] = np.arange(len(order), dtype=np.int32)
-    place[-1] = -1
-    return place[codes], Dictionary(string_index(first_seen.take(pa.array(order))))
+    new_codes = np.empty(len(order) + 1, np.int32)
+    new_codes[order] = np.arange(len(order), dtype=np.int32)
+    new_codes[-1] = -1
+    return new_codes[codes], Dictionary(string_index(first_seen.take(pa.array(order))))
 
 
 def encode_objects(values: Any) -> tuple[np.ndarray, Dictionary] | None:
-    """The same of a list or an array of objects that pandas takes for strings; else None."""
+    """Encodes a list or object array if pandas infers strings; otherwise returns None."""
     objects = _objects_of(values)
     if objects is None:
         return None
@@ -114,16 +114,16 @@ def encode_objects(values: Any) -> tuple[np.ndarray, Dictionary] | None:
         encoded = _encode_few(objects) if has_all else None
         return encode_strings(_as_arrow(objects)) if encoded is None else encoded
     except (TypeError, ValueError):
-        # What Arrow does not hold, pandas may know how to read, or says what is wrong with it.
+        # Leave values that Arrow rejects to pandas, which reads them or raises a clear error.
         return None
 
 
-# So many objects tell whether an array may be one of strings, and whether few are distinct.
+# Sample size for detecting strings and for estimating the number of distinct values.
 NUM_SAMPLED = 4096
 
 
 def _objects_of(values: Any) -> np.ndarray | None:
-    """A list or an array whose first object is a string, as an array of objects."""
+    """Converts a list or object array to objects if its first value is a string, else None."""
     is_array = type(values) is np.ndarray and values.dtype == object and values.ndim == 1
     if not is_array and not isinstance(values, list):
         return None
@@ -142,19 +142,19 @@ def _are_strings(objects: np.ndarray, skipna: bool) -> bool:
 
 
 def _encode_few(strings: np.ndarray) -> tuple[np.ndarray, Dictionary] | None:
-    """As pandas encodes objects, which takes less time than Arrow where few are distinct.
+    """Encodes strings by pandas' factorize if few are distinct, otherwise returns None.
 
-    For a million strings, a thousand distinct, it takes two thirds to four fifths as long.
+    For a million strings with a thousand distinct, it takes 67% to 80% of Arrow's time.
     """
     sampled = strings[:: max(len(strings) // NUM_SAMPLED, 1)].tolist()
     if len(set(sampled)) > len(sampled) // 2:
         return None
     codes, distinct = pd.factorize(strings)
     if any("\\ud" in word for word in distinct):
-        # pandas takes a surrogate that stands alone for its escaped form.
+        # pandas confuses a lone surrogate with its escaped form.
         return None
-    places, dictionary = encode_strings(pa.array(distinct, pa.large_string()))
-    return places[codes], dictionary
+    new_codes, dictionary = encode_strings(pa.array(distinct, pa.large_string()))
+    return new_codes[codes], dictionary
 
 
 def string_index(strings: pa.Array) -> pd.Index:
@@ -167,14 +167,14 @@ def _as_arrow(strings: Any) -> pa.Array | pa.ChunkedArray:
 
 
 def sorted_dictionary(strings: Any) -> tuple[np.ndarray, Dictionary]:
-    """Where each string of a list lies in the sorted dictionary of them all; -1 where missing."""
+    """Codes and sorted dictionary of a list of strings; -1 if missing."""
     return encode_strings(pd.array(strings, dtype="str"))
 
 
 def unify(dictionaries: Sequence[Dictionary]) -> tuple[Dictionary, tuple[np.ndarray | None, ...]]:
-    """One sorted dictionary of the strings of several, and the new code of each old one.
+    """Merges dictionaries into a sorted one, with the new code of each old code.
 
-    A dictionary whose codes stay as they are has None in place of new codes.
+    Returns None in place of the new codes if all dictionaries are equal.
     """
     return _unify(tuple(dictionaries))
 

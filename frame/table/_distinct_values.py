@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What pandas makes of each distinct value of a column, looked up for every row."""
+"""Applies a pandas function to the distinct values of a column and gathers the results."""
 
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -21,12 +21,12 @@ from ._tracing import at_once, is_traced
 
 
 class Distinct(NamedTuple):
-    """A column as places in a short series of pandas, which holds each value once.
+    """The distinct values of a column, and the position of each row's value among them.
 
     Attributes:
-        places: where the value of each row stands in `values`; anything for padding, and -1 for a
-            missing value that `values` does not have.
-        values: the distinct values in the column's dtype, a missing one too.
+        places: positions in `values`, arbitrary for padding; -1 for a missing value that is
+            absent from `values`.
+        values: the distinct values in the column's dtype, which may include a missing one.
     """
 
     places: Array
@@ -34,18 +34,18 @@ class Distinct(NamedTuple):
 
 
 def distinct_values(column: Column, num_rows: Count, layout: Layout, method: str) -> Distinct:
-    """The distinct values of a column, on the host.
+    """Finds the distinct values of a column, on the host.
 
     Raises:
-        NotImplementedError: the values are not known, inside `jit`.
+        NotImplementedError: the values are traced.
     """
     if column.type.has_codes:
         return _of_codes(column, num_rows, layout)
     if column.is_bool and is_traced(column, num_rows):
-        places = column.data.astype(jnp.int32)
+        positions = column.data.astype(jnp.int32)
         if column.valid is not None:
-            places = jnp.where(column.valid, places, np.int32(-1))
-        return Distinct(places, pd.Series([False, True]))
+            positions = jnp.where(column.valid, positions, np.int32(-1))
+        return Distinct(positions, pd.Series([False, True]))
     if is_traced(column, num_rows):
         raise NotImplementedError(
             f"{method}: inside jit the values of a column of {column.dtype_name} are not known. "
@@ -55,42 +55,37 @@ def distinct_values(column: Column, num_rows: Count, layout: Layout, method: str
     groups = primitives.factorize(keys, num_valid=num_rows, sort=False, **layout.on_mesh)
     count = int(groups.count)
     words = [host_array(key)[:count] for key in groups.unique_keys]
-    valid = words.pop() if column.valid is not None else None
-    data = _from_bits(words, column.dtype)
-    values = _shown(data, valid, column, count)
+    valid: Any = words.pop() if column.valid is not None else None
+    values = to_host(Column(_from_bits(words, column.dtype), valid, column.type), count)
     return Distinct(groups.group_ids, pd.Series(values, dtype=values.dtype))
 
 
 def _of_codes(column: Column, num_rows: Count, layout: Layout) -> Distinct:
     size = len(column.type.dictionary or ())
     if is_traced(column, num_rows):
-        # Which values occur is not known: all of them may, and a missing one is seen to apart.
-        known = np.arange(size)
-        return Distinct(column.data, _series_of_codes(column, known))
+        # The codes are traced, so any value may occur. Missing values keep the position -1.
+        return Distinct(column.data, _series_of_codes(column, np.arange(size)))
     counts = primitives.segment_count(
         jnp.where(is_row(column.data.shape[0], num_rows, layout), column.data + 1, np.int32(-1)),
         num_segments=ONE_DEVICE.capacity_for(size + 1),
         **layout.on_mesh,
     )
     used = np.flatnonzero(host_array(counts)[: size + 1])
-    new_places = np.full(size + 1, -1, np.int32)
-    new_places[used] = np.arange(len(used), dtype=np.int32)
-    places = look_up(column.data + np.int32(1), new_places, np.int32(-1))
-    return Distinct(places, _series_of_codes(column, used - 1))
+    new_positions = np.full(size + 1, -1, np.int32)
+    new_positions[used] = np.arange(len(used), dtype=np.int32)
+    positions = look_up(column.data + np.int32(1), new_positions, np.int32(-1))
+    return Distinct(positions, _series_of_codes(column, used - 1))
 
 
 def _series_of_codes(column: Column, codes: np.ndarray) -> pd.Series:
-    values = _shown(codes.astype(np.int32), None, column, len(codes))
+    data: Any = codes.astype(np.int32)
+    values = to_host(Column(data, None, column.type), len(codes))
     return pd.Series(values, dtype=values.dtype)
-
-
-def _shown(data: Any, valid: Any, column: Column, count: int) -> Any:
-    return to_host(Column(data, valid, column.type), count)
 
 
 @jax.jit
 def _bits(data: Array) -> tuple[Array, ...]:
-    """Keys that tell all values apart, zeros of either sign too, and take NaNs for one."""
+    """Bit patterns as keys: distinguishes -0.0 from 0.0, and maps all NaNs to one key."""
     if jnp.issubdtype(data.dtype, jnp.complexfloating):
         return (*_bits(data.real), *_bits(data.imag))
     if not jnp.issubdtype(data.dtype, jnp.floating):
@@ -114,21 +109,21 @@ def through_values(
     convert: Callable[[pd.Series], pd.Series],
     method: str,
 ) -> Column:
-    """What a method of pandas makes of a column, asked once for each distinct value.
+    """Applies a pandas function to a column, once per distinct value.
 
     Args:
         column: any column; inside `jit` one of strings or categories.
-        num_rows: the rows that count.
-        layout: where they lie.
-        convert: what pandas does to a series of the distinct values.
-        method: what the user called, for errors.
+        num_rows: the number of valid rows.
+        layout: their layout.
+        convert: function of a pandas series of the distinct values.
+        method: the public method, for errors.
     """
-    places, values = at_once(distinct_values, column, num_rows, layout, method)
-    return looked_up(column_of_results(convert(values), method), places, num_rows)
+    positions, values = at_once(distinct_values, column, num_rows, layout, method)
+    return looked_up(column_of_results(convert(values), method), positions, num_rows)
 
 
 def column_of_results(results: pd.Series, method: str) -> Column:
-    """A short column of what pandas made, on one device."""
+    """Converts a series of results to a column on one device."""
     size = len(results)
     capacity = ONE_DEVICE.capacity_for(size)
     if results.dtype == object:
@@ -143,7 +138,7 @@ def column_of_results(results: pd.Series, method: str) -> Column:
     return column_from(narrowed(results), capacity, ONE_DEVICE, method)
 
 
-def looked_up(table: Column, places: Array, num_rows: Count) -> Column:
-    """The value of a short column for each row; missing where the place is negative."""
-    (column,) = take_columns((table,), places, ONE_DEVICE, holes=True)
+def looked_up(table: Column, positions: Array, num_rows: Count) -> Column:
+    """Gathers values of a short column; negative positions give missing values."""
+    (column,) = take_columns((table,), positions, ONE_DEVICE, holes=True)
     return settled(column, num_rows)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Dtypes of 64 bits, and what stands for them where JAX has none."""
+"""64-bit dtypes, and their 32-bit counterparts without x64 mode."""
 
 import functools
 from typing import Any, TypeVar
@@ -13,7 +13,7 @@ Labelled = TypeVar("Labelled", pd.Series, pd.Index)
 
 
 def wide(dtype: Any) -> np.dtype:
-    """The dtype as the device holds it: of 32 bits without JAX's x64 mode."""
+    """The device's dtype: 32 bits wide without JAX's x64 mode."""
     return np.dtype(jax.dtypes.canonicalize_dtype(dtype))
 
 
@@ -36,16 +36,16 @@ def cast_exactly(data: jax.Array, dtype: Any) -> jax.Array:
 
 
 def is_held(value: Any) -> bool:
-    """Whether the device has room for a number: an integer of more than 32 bits needs x64."""
+    """Whether the device represents a number exactly: wide integers need x64 mode."""
     return not isinstance(value, np.integer) or bool(value.astype(wide(value.dtype)) == value)
 
 
 def narrowed(results: Labelled) -> Labelled:
-    """Numbers calculated on the host, of a dtype that the device holds where that has room."""
+    """Casts host results to the device's dtype, unless integers would change."""
     dtype = results.dtype
     if not isinstance(dtype, np.dtype) or dtype.kind not in "iufc" or wide(dtype) == dtype:
         return results
     with np.errstate(over="ignore"):
-        found = results.astype(wide(dtype))
-    is_exact = dtype.kind in "fc" or bool((found == results).all())
-    return found if is_exact else results
+        cast = results.astype(wide(dtype))
+    is_exact = dtype.kind in "fc" or bool((cast == results).all())
+    return cast if is_exact else results

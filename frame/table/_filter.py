@@ -16,20 +16,22 @@ from ._tracing import at_once, is_traced
 
 
 def filter_rows(table: Table, mask: Array) -> Table:
-    """Keeps the rows that a mask flags, in their order."""
-    known = _known_count(table, mask)
-    capacity = table.capacity if known is None else table.layout.capacity_for(int(known))
+    """Selects the flagged rows, in order."""
+    known_count = _known_count(table, mask)
+    capacity = (
+        table.capacity if known_count is None else table.layout.capacity_for(int(known_count))
+    )
     wants_ids = table.index.is_range
-    # What lies on Explicit axes is no constant of a program, unless it is traced on the mesh.
+    # Arrays on Explicit axes cannot be constants of a program traced off the mesh.
     keep = _keep if table.layout.is_explicit else functools.partial(at_once, _keep)
     rows, row_ids, count = keep(
         rows_of(table), mask, table.num_rows, capacity, table.layout, wants_ids
     )
-    return with_rows(table, rows, row_ids, count if known is None else known)
+    return with_rows(table, rows, row_ids, count if known_count is None else known_count)
 
 
 def _known_count(table: Table, mask: Array) -> np.int32 | None:
-    """How many rows a mask flags, where the host can know."""
+    """The number of flagged rows, or None if traced."""
     if is_traced(mask, table.num_rows):
         return None
     return as_count(int(at_once(_count, mask, table.num_rows, table.layout)))
@@ -48,12 +50,13 @@ def _keep(
     has_rows = bool(jax.tree.leaves(rows))
     moved = rows if has_rows else None
     if layout.mesh is None:
-        # Not compiled into a function of ours: an eager call moves all columns in one pass.
+        # Not jitted here: an eager call of the primitive moves all columns in one pass.
         select = functools.partial(primitives.local.compact, num_valid=num_rows)
-        kept = select(mask, moved, capacity=capacity, return_index=wants_ids)
+        selected = select(mask, moved, capacity=capacity, return_index=wants_ids)
     else:
-        kept = _keep_on_mesh(moved, mask, num_rows, capacity, layout, wants_ids)
-    return kept.rows if has_rows else rows, kept.row_ids if wants_ids else None, kept.count
+        selected = _keep_on_mesh(moved, mask, num_rows, capacity, layout, wants_ids)
+    row_ids = selected.row_ids if wants_ids else None
+    return selected.rows if has_rows else rows, row_ids, selected.count
 
 
 @functools.partial(jax.jit, static_argnums=(3, 4, 5))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Columns and row labels from what the host holds: pandas, NumPy, Arrow and lists."""
+"""Columns and row labels from pandas, NumPy, Arrow and lists."""
 
 from collections.abc import Hashable
 from typing import Any
@@ -25,17 +25,17 @@ def column_from(
     name: Hashable = None,
     dictionary: Dictionary | None = None,
 ) -> Column:
-    """A column of a one-dimensional array of JAX, pandas, NumPy or Arrow.
+    """Converts a one-dimensional array of JAX, pandas, NumPy or Arrow to a column.
 
     Args:
         values: an array of at most `capacity` values, or a Series.
         capacity: rows of the column.
-        layout: where its rows belong.
-        name: the column's, for errors.
-        dictionary: the strings that the values are codes of, if they are.
+        layout: layout of its rows.
+        name: the column's name, for errors.
+        dictionary: the strings that `values` index, if they are codes.
 
     Raises:
-        NotImplementedError: a dtype of pandas that no column has.
+        NotImplementedError: the dtype of pandas is not supported.
         TypeError: 64-bit values without JAX's x64 mode.
     """
     if isinstance(values, jax.Array):
@@ -72,7 +72,7 @@ def column_from(
 
 
 def index_from(index: pd.Index, capacity: int, layout: Layout) -> RowIndex:
-    """The row labels of an index of pandas."""
+    """Converts a pandas index to row labels."""
     if isinstance(index, pd.RangeIndex):
         return RowIndex((), tuple(index.names), index.start, index.step)
     levels = (
@@ -100,9 +100,9 @@ def _from_arrow(
     values: pa.Array | pa.ChunkedArray, capacity: int, layout: Layout, name: Hashable
 ) -> Column:
     if isinstance(values, pa.ChunkedArray):
-        # An empty chunk keeps its dictionary, which chunks put together lose.
-        whole = values.num_chunks == 1
-        values = values.chunk(0) if whole else values.unify_dictionaries().combine_chunks()
+        # combine_chunks() drops the dictionary of an empty chunk.
+        is_single = values.num_chunks == 1
+        values = values.chunk(0) if is_single else values.unify_dictionaries().combine_chunks()
     kind = values.type
     if pa.types.is_dictionary(kind):
         codes = values.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int32)
@@ -137,9 +137,9 @@ def _placed(
 def _padded(data: np.ndarray, capacity: int) -> np.ndarray:
     if len(data) == capacity:
         return np.ascontiguousarray(data)
-    room = np.zeros(capacity, data.dtype)
-    room[: len(data)] = data
-    return room
+    padded = np.zeros(capacity, data.dtype)
+    padded[: len(data)] = data
+    return padded
 
 
 def _placed_on_device(
@@ -157,12 +157,12 @@ def _placed_on_device(
 
 
 def check_width(dtype: Any, name: Hashable, shown: str | None = None) -> None:
-    """Raises for what JAX would narrow without its x64 mode.
+    """Raises if JAX would narrow the dtype without its x64 mode.
 
     Args:
-        dtype: of the array.
-        name: the column's, or the method's that makes it, for errors.
-        shown: the dtype that pandas shows, if it is another one.
+        dtype: dtype of the array.
+        name: name of the column or of the method, for errors.
+        shown: pandas' name of the dtype, if different.
     """
     dtype = np.dtype(dtype)
     wide = dtype.itemsize > 8 if dtype.kind == "c" else dtype.itemsize == 8

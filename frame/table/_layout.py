@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where the rows of a frame lie, and how many there is room for."""
+"""Sharding and capacity of the rows of a frame."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ LEAST_CAPACITY = 64
 
 
 def in_steps(size: int) -> int:
-    """The least positive number, of four for each power of two, that is at least `size`."""
+    """Rounds `size` up to one of four steps per power of two."""
     step = 1 << max((size - 1).bit_length() - 3, 0)
     return max(-(-size // step) * step, 1)
 
@@ -25,19 +25,19 @@ class Layout(RowAxes):
     shard they lie, and the rest is padding. Every array of a frame has the same capacity.
     """
 
-    # Of devices at hand, never abstract.
+    # Always concrete, never an abstract mesh.
     mesh: Mesh | None
 
     def capacity_for(self, num_rows: int) -> int:
-        """The least capacity, of four for each power of two, that holds `num_rows`.
+        """Rounds a number of rows up to a capacity, four per power of two.
 
-        Frames of nearby lengths have equal capacities, and so share compiled programs.
+        Frames of similar lengths have equal capacities and share compiled programs.
         """
         capacity = max(in_steps(num_rows), LEAST_CAPACITY)
         return -(-capacity // self.num_shards) * self.num_shards
 
     def place(self, rows: Any) -> jax.Array:
-        """Puts a whole array of a frame's capacity where its rows belong."""
+        """Places an array of a frame's capacity on the devices of its rows."""
         sharding = self.sharding
         if sharding is None:
             return jax.numpy.asarray(rows)
@@ -46,7 +46,7 @@ class Layout(RowAxes):
         return jax.device_put(rows, sharding)
 
     def constrain(self, rows: Any) -> Any:
-        """Inside a compiled function: says that rows lie on the mesh."""
+        """Constrains traced rows to the sharding of the layout."""
         sharding = self.sharding
         if sharding is None:
             return rows
@@ -55,18 +55,13 @@ class Layout(RowAxes):
         return self._reshard(rows, sharding)
 
     def on_every_device(self, rows: Any) -> Any:
-        """Inside a compiled function: says under explicit axes that every device has all rows.
-
-        Under Auto axes XLA finds a place for them.
-        """
+        """Replicates traced rows under Explicit axes; under Auto axes XLA decides."""
         if self.mesh is None or not self.is_explicit:
             return rows
         return self._reshard(rows, NamedSharding(self.mesh, PartitionSpec()))
 
     def trim(self, rows: jax.Array, num_rows: int) -> jax.Array:
-        """The first rows of an array, which under explicit axes every device has where the mesh
-        does not divide them.
-        """
+        """The first rows, replicated under Explicit axes if the mesh does not divide them."""
         if not self.is_explicit:
             return rows[:num_rows]
         if num_rows % self.num_shards:
@@ -78,7 +73,7 @@ class Layout(RowAxes):
 
         def place(leaf: Any) -> Any:
             if jax.typeof(leaf).sharding.mesh.empty:
-                # Made here of nothing that lies on the mesh, from which JAX would know the devices.
+                # Computed from no array on the mesh, so JAX does not know the devices.
                 leaf = jax.lax.with_sharding_constraint(leaf, everywhere)
             return jax.sharding.reshard(leaf, sharding)
 
@@ -89,7 +84,7 @@ ONE_DEVICE = Layout()
 
 
 def layout_of(sharding: Any, caller: str) -> Layout:
-    """The layout that a `sharding=` argument asks for."""
+    """Converts a `sharding=` argument to a layout."""
     if sharding is None:
         return ONE_DEVICE
     if isinstance(sharding, Layout):
@@ -101,7 +96,7 @@ def layout_of(sharding: Any, caller: str) -> Layout:
         )
     if len(sharding.spec) != 1 or sharding.spec[0] is None:
         raise ValueError(
-            f"{caller}: sharding must cut rows and nothing else, got {sharding.spec}. "
+            f"{caller}: sharding must partition the rows only, got {sharding.spec}. "
             "Make one with jaxframes.shardings.row_sharded(mesh)."
         )
     axis = sharding.spec[0]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What JaxFrame and JaxSeries have in common: a table, and how methods make new ones of it."""
+"""Common base of JaxFrame and JaxSeries: holds a table and constructs results."""
 
 from collections.abc import Hashable, Sequence
 from typing import Any, ClassVar, Self
@@ -16,10 +16,10 @@ from ._tracing import is_traced
 
 
 class NDFrame:
-    """A table that methods translate pandas' words for.
+    """Base class of frames and series.
 
-    The methods of a concept stand in a class of their own, which frames or series inherit; they
-    make results with `_like`, `_make_series` and `_make_frame`, and so know neither class.
+    Each room defines mixins that `JaxFrame` and `JaxSeries` inherit. Mixins construct results
+    with `_like`, `_make_series` and `_make_frame`, so they import neither class.
     """
 
     _stored: Table
@@ -29,10 +29,9 @@ class NDFrame:
 
     @property
     def _table(self) -> Table:
-        """The rows, and how many there are: waits for that number where a compiled function has
-        yet to calculate it.
+        """The table with its row count on the host; waits for the count if necessary.
 
-        The leaves of the pytree stay those of `_stored`, whoever looked at it.
+        The pytree leaves are those of `_stored`, whether or not this property was read.
         """
         if self._seen is None:
             self._seen = self._stored.with_known_counts()
@@ -43,23 +42,23 @@ class NDFrame:
         self._stored, self._seen = table, None
 
     def _like(self, table: Table) -> Self:
-        """The same labels or name, of another table with as many columns."""
+        """Same labels or name, for another table with equally many columns."""
         raise NotImplementedError
 
     def _make_series(self, column: Column, name: Hashable, table: Table | None = None) -> Any:
-        """A series of one column, on the rows of `table` (of this one, if left out)."""
+        """A series of one column, with the rows of `table` (default: of this object)."""
         table = self._table if table is None else table
         return self.series_class._of(table.with_columns([column]), name)
 
     def _make_frame(
         self, columns: Sequence[Column], labels: Labels, table: Table | None = None
     ) -> Any:
-        """A frame of columns, on the rows of `table` (of this one, if left out)."""
+        """A frame of columns, with the rows of `table` (default: of this object)."""
         table = self._table if table is None else table
         return self.frame_class._of(table.with_columns(columns), labels)
 
     def _with_range(self) -> Any:
-        """The same rows, labelled 0, 1, ..."""
+        """Resets the row labels to 0, 1, ..."""
         return self._like(self._table.replace(index=RANGE))
 
     @property
@@ -68,7 +67,7 @@ class NDFrame:
 
     @property
     def _is_traced(self) -> bool:
-        """Whether any of its arrays has no value yet: inside `jit`, `grad`, `vmap`."""
+        """Whether any array is traced, inside `jit`, `grad` or `vmap`."""
         return is_traced(self._table)
 
     def __len__(self) -> int:
@@ -94,7 +93,7 @@ class NDFrame:
 
     @property
     def sharding(self) -> Any:
-        """Where the rows lie, a NamedSharding, or None for one device."""
+        """The NamedSharding of the rows, or None on one device."""
         return self._layout.sharding
 
 
@@ -122,7 +121,7 @@ def as_series(values: Any) -> Any:
 
 
 class FrameBase(NDFrame):
-    """What the classes that JaxFrame inherits build on."""
+    """Base class of the mixins of JaxFrame."""
 
     _labels: Labels
 
@@ -136,15 +135,15 @@ class FrameBase(NDFrame):
         return self._of(table, self._labels)
 
     def _column(self, label: Hashable) -> Column:
-        """The one column of a label."""
+        """The column with a unique label."""
         return self._table.columns[self._labels.place(label)]
 
-    def _series_at(self, place: int) -> Any:
-        return self._make_series(self._table.columns[place], self._labels[place])
+    def _series_at(self, position: int) -> Any:
+        return self._make_series(self._table.columns[position], self._labels[position])
 
 
 class SeriesBase(NDFrame):
-    """What the classes that JaxSeries inherits build on."""
+    """Base class of the mixins of JaxSeries."""
 
     _name: Hashable
 
@@ -163,10 +162,10 @@ class SeriesBase(NDFrame):
         return self._table.columns[0]
 
     def _with_column(self, column: Column, name: Hashable = ...) -> Self:
-        """The same rows, with other values."""
+        """The same rows with other values."""
         return self._of(self._table.with_columns([column]), self._name if name is ... else name)
 
 
 def small_table(columns: Sequence[Column], index: RowIndex, num_rows: int) -> Table:
-    """A table of few rows, a result with a row for each column or group; on one device."""
+    """A table on one device, for results with one row per column or group."""
     return Table(tuple(columns), index, np.int32(num_rows))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Columns whose codes number another dictionary, and times in another unit."""
+"""Converts columns to other dictionaries and units of time."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -16,7 +16,7 @@ from ._take import gather
 
 
 def recoded(columns: Sequence[Column]) -> tuple[Column, ...]:
-    """String columns, or categories of strings, with one sorted dictionary for all of them."""
+    """Converts columns of strings or string categories to one common sorted dictionary."""
     columns = [as_string(column) for column in columns]
     dictionary, new_codes = unify([column.dictionary for column in columns])
     kind = ColumnType("string", dictionary)
@@ -27,10 +27,10 @@ def recoded(columns: Sequence[Column]) -> tuple[Column, ...]:
 
 
 def as_string(column: Column) -> Column:
-    """The column as strings, with a sorted dictionary.
+    """Converts a category to strings with a sorted dictionary.
 
     Raises:
-        NotImplementedError: the categories are no strings.
+        NotImplementedError: the categories are not strings.
     """
     if column.kind == "string":
         return column
@@ -62,12 +62,12 @@ def as_times(column: Column) -> Column:
 
 
 def renumbered(codes: Array, new_codes: np.ndarray) -> Array:
-    """Codes, each replaced by the new one of a table; -1 stays."""
+    """Maps codes to new codes; -1 stays -1."""
     return look_up(codes, new_codes.astype(np.int32), np.int32(-1))
 
 
 def without_missing(column: Column) -> Column:
-    """The column; of objects None, NaN and NaT have codes, and get that of what is missing."""
+    """Gives null objects (None, NaN, NaT) the code -1; other columns are returned as they are."""
     if column.kind != "object":
         return column
     assert column.type.dictionary is not None
@@ -77,49 +77,45 @@ def without_missing(column: Column) -> Column:
 
 
 def look_up(codes: Array, table: np.ndarray, missing: Any) -> Array:
-    """What a table on the host holds for each code, `missing` for a negative one.
+    """Gathers from a host table by code; negative codes give `missing`.
 
-    The table is given room in steps, so that tables of nearby lengths share a program.
+    The table is padded in steps, so tables of similar lengths share a compiled program.
     """
-    room = np.full(ONE_DEVICE.capacity_for(len(table)), missing, table.dtype)
-    room[: len(table)] = table
-    return _look_up(codes, jnp.asarray(room), missing)
+    padded = np.full(ONE_DEVICE.capacity_for(len(table)), missing, table.dtype)
+    padded[: len(table)] = table
+    return _look_up(codes, jnp.asarray(padded), missing)
 
 
 @jax.jit
 def _look_up(codes: Array, table: Array, missing: Any) -> Array:
-    found = gather(table, codes, ONE_DEVICE)
-    return jnp.where(codes < 0, missing, found)
+    return jnp.where(codes < 0, missing, gather(table, codes, ONE_DEVICE))
 
 
 def with_unit(column: Column, unit: str) -> Column:
-    """Times in another unit; rounded down where it is coarser.
+    """Converts times to another unit, rounding down to a coarser one.
 
-    A time that the unit cannot count wraps: the caller checks where that may be.
+    Out-of-range times wrap around; callers check for overflow.
     """
     if column.type.unit == unit:
         return column
     steps = UNITS.index(unit) - UNITS.index(column.type.unit or unit)
-    data = _rescaled(column.data, np.int64(1000 ** abs(steps)), steps > 0)
+    rescale = _finer if steps > 0 else _coarser
+    data = rescale(column.data, np.int64(1000 ** abs(steps)))
     return Column(data, None, ColumnType(column.kind, unit=unit))
 
 
-def _rescaled(data: Array, factor: np.int64, is_finer: bool) -> Array:
-    return (_finer if is_finer else _coarser)(data, factor)
-
-
 @jax.jit
-def _finer(data: Array, factor: Array) -> Array:
+def _finer(data: Array, factor: Any) -> Array:
     return jnp.where(data == NAT, NAT, data * factor)
 
 
 @jax.jit
-def _coarser(data: Array, factor: Array) -> Array:
+def _coarser(data: Array, factor: Any) -> Array:
     return jnp.where(data == NAT, NAT, data // factor)
 
 
 def as_truths(column: Column) -> Column:
-    """A column of codes as bools: which values Python takes for true, a missing one among them."""
+    """Converts codes to Python truth values; missing values are true but masked."""
     if not isinstance(column.type.dictionary, Dictionary):
         return column
     values = column.dictionary.values

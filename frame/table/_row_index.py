@@ -23,12 +23,12 @@ class RowIndex:
     """The labels of a frame's rows. A pytree.
 
     Attributes:
-        stored: one column for each level; none for a range, which no memory holds.
-        names: the name of each level; of a range one name.
+        stored: one column per level; empty for an implicit range.
+        names: the name of each level; one name for a range.
         start: the first label of a range.
-        step: from one label of a range to the next.
-        has_places: whether the one stored column holds places in a range, int32, in place of
-            labels. Rows that were picked out of a range have it: half of what moves with them.
+        step: the difference of adjacent labels of a range.
+        has_places: whether the stored column holds int32 positions in a range instead of labels.
+            Rows selected from a range store these: they are half as wide as int64 labels.
     """
 
     stored: tuple[Column, ...] = ()
@@ -44,7 +44,7 @@ class RowIndex:
 
     @property
     def levels(self) -> tuple[Column, ...]:
-        """The labels, one column for each level; none for a range."""
+        """The labels, one column per level; empty for a range."""
         if not self.has_places:
             return self.stored
         row_ids = self.stored[0].data
@@ -56,7 +56,7 @@ class RowIndex:
 
     @property
     def num_levels(self) -> int:
-        """How many labels each row has."""
+        """The number of index levels."""
         return max(len(self.stored), 1)
 
     def named(self, names: Sequence[Hashable]) -> "RowIndex":
@@ -64,25 +64,25 @@ class RowIndex:
         return dataclasses.replace(self, names=tuple(names))
 
     def with_stored(self, stored: Sequence[Column]) -> "RowIndex":
-        """The labels of other rows, stored alike."""
+        """The labels of other rows, in the same representation."""
         return dataclasses.replace(self, stored=tuple(stored))
 
     def at(self, row_ids: Array) -> "RowIndex":
-        """Of a range, the labels at positions; one that is no position has any label."""
+        """Selects labels of a range by position; invalid positions give arbitrary labels."""
         return dataclasses.replace(self, stored=(Column(row_ids),), has_places=True)
 
     def columns(self, capacity: int, layout: Layout) -> tuple[Column, ...]:
-        """The levels, those of a range written out."""
+        """The levels as columns; materializes a range."""
         if self.stored:
             return self.levels
         return (Column(range_labels(self.start, self.step, capacity, layout)),)
 
     def labels_at(self, row_ids: Array) -> Array:
-        """The labels of a range at positions; one that is no position has any label."""
+        """Labels of a range by position; invalid positions give arbitrary labels."""
         return _labels_at(row_ids, *_as_labels(self.start, self.step))
 
     def to_pandas(self, num_rows: int) -> pd.Index:
-        """The labels of the first rows, as pandas has them."""
+        """Converts the labels of the first rows to a pandas index."""
         if not self.stored:
             stop = self.start + num_rows * self.step
             return pd.RangeIndex(self.start, stop, self.step, name=self.names[0])
@@ -97,17 +97,17 @@ RANGE = RowIndex()
 
 
 def as_pandas_index(values: Any, name: Hashable) -> pd.Index:
-    """An index of the dtype of the values."""
+    """A pandas index with the dtype of the values."""
     return pd.Index(values, dtype=values.dtype, name=name)
 
 
 def label_dtype() -> type[np.integer]:
-    """The dtype of the labels of a range that are written out."""
+    """The dtype of a materialized range."""
     return np.int64 if is_x64_enabled() else np.int32
 
 
 def range_labels(start: int, step: int, capacity: int, layout: Layout) -> Array:
-    """The labels of a range, written out."""
+    """Materializes the labels of a range."""
     return _range_labels(*_as_labels(start, step), capacity, layout)
 
 

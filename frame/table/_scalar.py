@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One value beside a column."""
+"""A scalar operand."""
 
 from typing import Any, NamedTuple
 
@@ -8,11 +8,11 @@ import numpy as np
 
 
 class Scalar(NamedTuple):
-    """One value, with which every row of a column is combined.
+    """A scalar operand that is broadcast to the rows of a column.
 
     Attributes:
         value: a number, a string, a time, or None.
-        is_typed: whether its dtype counts as that of a column does; else it gives way.
+        is_typed: whether its dtype takes part in promotion; otherwise it is weakly typed.
     """
 
     value: Any
@@ -20,7 +20,7 @@ class Scalar(NamedTuple):
 
     @property
     def is_number(self) -> bool:
-        """Whether it is a number of Python, NumPy or JAX, or a bool."""
+        """Whether the value is a bool or a number of Python, NumPy or JAX."""
         if isinstance(self.value, (bool, int, float, complex)):
             return True
         dtype = getattr(self.value, "dtype", None)

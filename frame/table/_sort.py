@@ -15,17 +15,17 @@ from ._take import position, rows_of, with_rows
 
 
 def sort_rows(table: Table, keys: Sequence[tuple[Array, bool]]) -> Table:
-    """Puts rows in the order of keys, each with its direction; ties stay as they are."""
+    """Sorts rows stably by keys, each with its direction."""
     if not keys:
         return table
     descending = tuple(is_descending for _, is_descending in keys)
     columns = tuple(key for key, _ in keys)
     rows, structure = jax.tree.flatten(rows_of(table))
-    # A column that is the key comes back sorted, and need not be moved once more.
-    places = [place for place, leaf in enumerate(rows) if leaf is columns[0]]
-    key_place = places[0] if len(keys) == 1 and places else None
-    if key_place is not None:
-        del rows[key_place]
+    # A column that is itself the key comes back sorted, so it is not also moved as a value.
+    positions = [position for position, leaf in enumerate(rows) if leaf is columns[0]]
+    key_position = positions[0] if len(keys) == 1 and positions else None
+    if key_position is not None:
+        del rows[key_position]
     sorted_key, rows, row_ids = _sort(
         tuple(rows),
         columns,
@@ -33,11 +33,11 @@ def sort_rows(table: Table, keys: Sequence[tuple[Array, bool]]) -> Table:
         descending,
         table.layout,
         table.index.is_range,
-        key_place is not None,
+        key_position is not None,
     )
     rows = list(rows)
-    if key_place is not None:
-        rows.insert(key_place, sorted_key)
+    if key_position is not None:
+        rows.insert(key_position, sorted_key)
     return with_rows(table, jax.tree.unflatten(structure, rows), row_ids, table.num_rows)
 
 
@@ -59,7 +59,7 @@ def _sort(
 
 
 def argsort_rows(keys: Sequence[tuple[Array, bool]], num_rows: Count, layout: Layout) -> Array:
-    """The places of rows in the order of keys, padding last."""
+    """Row ids in the order of the keys, padding last."""
     descending = tuple(is_descending for _, is_descending in keys)
     return _argsort(tuple(key for key, _ in keys), num_rows, descending, layout)
 

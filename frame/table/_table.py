@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What frames and series are made of: columns of one capacity, an index, and a count of rows."""
+"""The table inside frames and series: columns of one capacity, an index and a row count."""
 
 import dataclasses
 from collections.abc import Sequence
@@ -23,15 +23,15 @@ NO_ROWS = np.int32(0)
 @jax.tree_util.register_dataclass
 @dataclasses.dataclass(frozen=True)
 class Table:
-    """Rows: columns, their labels, and how many of them count. A pytree.
+    """Columns with row labels and a row count. A pytree.
 
     Attributes:
-        columns: the columns, each an array of the capacity.
-        index: the labels of the rows.
-        num_rows: the rows that count, from the front.
-        needed: zero, or the capacity that a result inside `jit` would have needed to hold all its
-            rows: some are lost. Whoever reads the table on the host is told.
-        layout: where the rows lie.
+        columns: columns, padded to the capacity.
+        index: the row labels.
+        num_rows: the number of valid rows, which come first.
+        needed: zero, or the capacity that a result inside `jit` would have required: rows were
+            lost, and reading the table on the host raises CapacityError.
+        layout: sharding of the rows.
     """
 
     columns: tuple[Column, ...]
@@ -42,23 +42,23 @@ class Table:
 
     @property
     def capacity(self) -> int:
-        """Rows that there is room for."""
+        """The number of rows, including padding."""
         for column in (*self.columns, *self.index.stored):
             return column.data.shape[0]
         return self.layout.capacity_for(0 if is_traced(self.num_rows) else int(self.num_rows))
 
     @property
     def num_rows_on_host(self) -> int:
-        """The number of rows, read from the device where it is not known here."""
+        """The number of valid rows, read from the device if necessary."""
         num_rows = self.all_rows
         return int(host_array(num_rows) if isinstance(num_rows, jax.Array) else num_rows)
 
     @property
     def all_rows(self) -> Count:
-        """The number of rows, for what makes one value of them all: none of them may be lost.
+        """The number of valid rows, checked for reductions: no row may have been lost.
 
         Raises:
-            CapacityError: some are, and it is known. What is traced passes; see `unless_lost`.
+            CapacityError: rows were lost. Not raised for traced counts; see `unless_lost`.
         """
         if isinstance(self.needed, jax.Array) and not is_traced(self.needed):
             needed = int(host_array(self.needed))
@@ -67,30 +67,29 @@ class Table:
         return self.num_rows
 
     def unless_lost(self, value: Array) -> Array:
-        """A traced value made of all rows: of floats NaN where some were lost."""
+        """Replaces a traced float result with NaN if rows were lost."""
         if not is_traced(self.needed) or not jnp.issubdtype(value.dtype, jnp.inexact):
             return value
         return jnp.where(self.needed > 0, value.dtype.type(np.nan), value)
 
     def is_row(self) -> Array:
-        """A flag for each row of the capacity: whether it counts."""
+        """Flags the valid rows."""
         return is_row(self.capacity, self.num_rows, self.layout)
 
     def with_known_counts(self) -> "Table":
-        """The same rows, their count on the host where it has a value.
+        """The same table with concrete counts moved to the host.
 
-        Tables that are made of this one share its count: on the device it would be gone for all of
-        them once this one is donated.
+        Derived tables share the count. On the device, donating this table would delete it for all.
         """
         num_rows, needed = _on_host(self.num_rows), _on_host(self.needed)
         if num_rows is self.num_rows and needed is self.needed:
             return self
-        # Where rows were lost `needed` stays the array by which `all_rows` knows it.
+        # If rows were lost, `needed` stays an array, which `all_rows` checks.
         is_whole = type(needed) is np.int32 and not needed
         return self.replace(num_rows=num_rows, needed=needed if is_whole else self.needed)
 
     def replace(self, **changes: Any) -> "Table":
-        """A table with other parts."""
+        """A table with some fields replaced."""
         return dataclasses.replace(self, **changes)
 
     def with_columns(self, columns: Sequence[Column]) -> "Table":
@@ -98,17 +97,17 @@ class Table:
         return dataclasses.replace(self, columns=tuple(columns))
 
     def index_columns(self) -> tuple[Column, ...]:
-        """The labels as columns, those of a range written out."""
+        """The labels as columns; materializes a range."""
         return self.index.columns(self.capacity, self.layout)
 
 
 def is_row(capacity: int, num_rows: Count, layout: Layout = ONE_DEVICE) -> Array:
-    """A flag for each row of the capacity: whether it counts."""
+    """Flags the valid rows among `capacity`."""
     return layout.constrain(jnp.arange(capacity, dtype=jnp.int32) < num_rows)
 
 
 def either_needed(a: Count, b: Count) -> Count:
-    """What `Table.needed` is of rows made of others, either of which may have lost some."""
+    """Combines `Table.needed` of two inputs."""
     if a is not b and isinstance(a, jax.Array) and isinstance(b, jax.Array):
         return jnp.maximum(a, b)
     return a if isinstance(a, jax.Array) else b
@@ -117,10 +116,10 @@ def either_needed(a: Count, b: Count) -> Count:
 def _on_host(count: Count) -> Count:
     if isinstance(count, Tracer) or not isinstance(count, jax.Array):
         return count
-    # A batch of counts is no count, and one that was donated has no value any more.
+    # A batch of counts (vmap) stays on the device; a donated count has no value.
     return count if count.ndim or count.is_deleted() else as_count(int(host_array(count)))
 
 
 def as_count(num_rows: int) -> np.int32:
-    """A number of rows that the host knows."""
+    """Converts a concrete row count."""
     return np.int32(num_rows)

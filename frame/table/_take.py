@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Takes rows of a table by position: all its columns and labels together."""
+"""Takes rows of a table by position."""
 
 import functools
 from collections.abc import Sequence
@@ -19,14 +19,14 @@ from ._tracing import answered_at_once, is_traced
 
 
 class Rows(NamedTuple):
-    """The arrays of a table that move with its rows."""
+    """The arrays of a table's columns and index levels."""
 
     columns: tuple[tuple[Array, Array | None], ...]
     levels: tuple[tuple[Array, Array | None], ...]
 
 
 def rows_of(table: Table) -> Rows:
-    """The arrays of a table that move with its rows."""
+    """Extracts the arrays of a table."""
     return Rows(
         tuple(column.arrays for column in table.columns),
         tuple(level.arrays for level in table.index.stored),
@@ -36,7 +36,7 @@ def rows_of(table: Table) -> Rows:
 def with_rows(
     table: Table, rows: Rows, row_ids: Array | None, num_rows: Count, **changes: Any
 ) -> Table:
-    """A table of the same types whose rows came from `row_ids` of the old one."""
+    """A table of the same types with other rows, taken from `row_ids`."""
     columns = tuple(map(Column.with_arrays, table.columns, rows.columns))
     return table.replace(
         columns=columns,
@@ -47,7 +47,7 @@ def with_rows(
 
 
 def moved_index(index: RowIndex, levels: Sequence[Any], row_ids: Array | None) -> RowIndex:
-    """The labels of rows that came from `row_ids`; `levels` are what an index stores of them."""
+    """The index after moving rows: stored levels, or positions `row_ids` in a range."""
     if index.stored:
         return index.with_stored(tuple(map(Column.with_arrays, index.stored, levels)))
     assert row_ids is not None
@@ -55,24 +55,24 @@ def moved_index(index: RowIndex, levels: Sequence[Any], row_ids: Array | None) -
 
 
 def position(capacity: int, layout: Layout) -> Array:
-    """The place of each row."""
+    """The position of each row."""
     return layout.constrain(jnp.arange(capacity, dtype=jnp.int32))
 
 
 def take_rows(table: Table, row_ids: Array, num_rows: Count, *, holes: bool = False) -> Table:
-    """The rows at given places: `num_rows` of them, in the order of `row_ids`.
+    """Takes `num_rows` rows of a table, in the order of `row_ids`.
 
     Args:
-        table: where they are taken from.
-        row_ids: places, int32 of any capacity; those behind `num_rows` may be anything.
-        num_rows: how many count.
-        holes: whether a place may be -1, for a row whose values are missing; its columns then
-            have a mask where their type has no missing value. See `settled`.
+        table: the source.
+        row_ids: int32 positions, of any capacity; arbitrary beyond `num_rows`.
+        num_rows: number of valid rows.
+        holes: whether -1 gives a row of missing values. Columns without a missing value of their
+            own then get a mask. See `settled`.
     """
     columns = take_columns(table.columns, row_ids, table.layout, holes=holes)
     index = table.index
     if holes and index.has_places:
-        # A label may be missing, a place may not.
+        # A label may be missing, a position may not.
         index = RowIndex(index.levels, index.names)
     levels = take_columns(index.stored, row_ids, table.layout, holes=holes)
     index = index.with_stored(levels) if levels else moved_index(index, (), row_ids)
@@ -82,7 +82,7 @@ def take_rows(table: Table, row_ids: Array, num_rows: Count, *, holes: bool = Fa
 def take_columns(
     columns: Sequence[Column], row_ids: Array, layout: Layout, *, holes: bool = False
 ) -> tuple[Column, ...]:
-    """The values of columns at given places; see `take_rows`."""
+    """Takes rows of columns; see `take_rows`."""
     if not columns:
         return ()
     kinds = tuple(hole_kind(column) if holes else "" for column in columns)
@@ -91,7 +91,7 @@ def take_columns(
 
 
 def hole_kind(column: Column) -> str:
-    """How a missing value shows in an array of the column's type; see `with_holes`."""
+    """The representation of missing values in a column; see `with_holes`."""
     if column.type.has_codes:
         return "code"
     if column.type.is_time:
@@ -109,7 +109,7 @@ def _take(arrays: Any, row_ids: Array, missing_as: tuple[str, ...], layout: Layo
 
 
 def with_holes(data: Array, valid: Array | None, is_hole: Array, kind: str) -> Any:
-    """Inside a compiled function: an array and its mask, in which flagged rows are missing."""
+    """Marks flagged rows as missing, inside a compiled function."""
     match kind:
         case "code":
             return jnp.where(is_hole, np.int32(-1), data), None
@@ -121,7 +121,7 @@ def with_holes(data: Array, valid: Array | None, is_hole: Array, kind: str) -> A
 
 
 def missing_elsewhere(columns: Sequence[Column], has_value: Array) -> tuple[Column, ...]:
-    """Columns that keep the values of flagged rows and have none elsewhere; see `take_rows`."""
+    """Marks unflagged rows as missing."""
     kinds = tuple(hole_kind(column) for column in columns)
     arrays = _missing_elsewhere(tuple(column.arrays for column in columns), has_value, kinds)
     return tuple(map(Column.with_arrays, columns, arrays))
@@ -136,7 +136,7 @@ def _missing_elsewhere(arrays: Any, has_value: Array, kinds: tuple[str, ...]) ->
 
 
 def gather(rows: Any, row_ids: Array, layout: Layout) -> Any:
-    """Inside a compiled function: rows at given places; zeros where there is no such place."""
+    """Gathers rows inside a compiled function; invalid positions give zeros."""
     if not jax.tree.leaves(rows):
         return rows
     if layout.mesh is not None:
@@ -154,11 +154,10 @@ def gather(rows: Any, row_ids: Array, layout: Layout) -> Any:
 
 
 def settled(column: Column, num_rows: Count) -> Column:
-    """A column that may have got holes, with the dtype that pandas gives it.
+    """Gives a column that may have missing values pandas' dtype.
 
-    pandas turns integers into float64 where, and only where, a value is missing. So do we where
-    the values are there to be looked at; inside `jit` the mask stays, and decides on the host. So
-    it does without 64-bit types, where no float would hold every integer.
+    Concrete integers become float64 only if a value is missing, as in pandas. Inside `jit`, and
+    without x64 mode, the mask stays and the conversion happens on the host.
     """
     if column.valid is None or is_traced(column.valid, num_rows):
         return column
@@ -170,19 +169,18 @@ def settled(column: Column, num_rows: Count) -> Column:
 @answered_at_once
 @jax.jit
 def any_missing(valid: Array, num_rows: Count) -> Array:
-    """Whether any row that counts is flagged as having no value."""
+    """Whether any valid row has a missing value."""
     return jnp.any(~valid & is_row(valid.shape[0], num_rows))
 
 
 def slice_rows(table: Table, start: Count, num_rows: Count, capacity: int) -> Table:
-    """`num_rows` rows from `start` on, in an array of another capacity.
+    """Slices `num_rows` rows from `start`, with another capacity.
 
-    The labels of a range stay a range only where the host knows where it starts.
+    A range index stays a range only if `start` is concrete.
     """
+    row_ids = _positions_from(start, capacity, table.layout)
     if is_traced(start) or not table.index.is_range:
-        row_ids = _places_from(start, capacity, table.layout)
         return take_rows(table, row_ids, num_rows)
-    row_ids = _places_from(start, capacity, table.layout)
     columns = take_columns(table.columns, row_ids, table.layout)
     first = table.index.start + int(start) * table.index.step
     index = RowIndex((), table.index.names, first, table.index.step)
@@ -190,28 +188,28 @@ def slice_rows(table: Table, start: Count, num_rows: Count, capacity: int) -> Ta
 
 
 @functools.partial(jax.jit, static_argnums=(1, 2))
-def _places_from(start: Count, capacity: int, layout: Layout) -> Array:
+def _positions_from(start: Count, capacity: int, layout: Layout) -> Array:
     return start + position(capacity, layout)
 
 
 def reversed_rows(table: Table) -> Table:
-    """The last row first."""
-    row_ids = _places_from_end(table.num_rows, table.capacity, table.layout)
+    """Reverses the rows."""
+    row_ids = _positions_from_end(table.num_rows, table.capacity, table.layout)
     return take_rows(table, row_ids, table.num_rows)
 
 
 @functools.partial(jax.jit, static_argnums=(1, 2))
-def _places_from_end(num_rows: Count, capacity: int, layout: Layout) -> Array:
+def _positions_from_end(num_rows: Count, capacity: int, layout: Layout) -> Array:
     return num_rows - np.int32(1) - position(capacity, layout)
 
 
 def resized(columns: Sequence[Column], capacity: int, layout: Layout) -> tuple[Column, ...]:
-    """The same rows with room for more or fewer."""
+    """Pads or truncates columns to another capacity."""
     if not columns or columns[0].data.shape[0] == capacity:
         return tuple(columns)
-    return take_columns(columns, _places_from(np.int32(0), capacity, layout), layout)
+    return take_columns(columns, _positions_from(np.int32(0), capacity, layout), layout)
 
 
 def before(rows: Array) -> Array:
-    """The row before each, zero before the first. Over a mesh neighbours send one row each."""
+    """The previous row of each; zero for the first. Shards send one row to their neighbour."""
     return jax.lax.pad(rows, jnp.zeros((), rows.dtype), [(1, -1, 0)])

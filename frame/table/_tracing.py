@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is known while a function is traced: arrays that it closes over, and what they give."""
+"""Concrete values during tracing: evaluates captured arrays eagerly and caches the results."""
 
 import functools
 from collections.abc import Callable
@@ -18,18 +18,17 @@ with eval_context():
 
 
 def is_traced(*trees: Any) -> bool:
-    """Whether any of the arrays has no value yet."""
+    """Whether any array is traced."""
     return any(isinstance(leaf, Tracer) for leaf in jax.tree.leaves(trees))
 
 
 def at_once(
     function: Callable[Arguments, Result], *args: Arguments.args, **kwargs: Arguments.kwargs
 ) -> Result:
-    """What a function makes of known arrays, with its values, even while another is traced.
+    """Calls `function` eagerly if no argument is traced, even inside another trace.
 
-    JAX stages what is asked of known arrays then: the result would have no value for the host to
-    look at, and must not outlive the trace. Where an argument is traced, so is the result; all
-    arrays that it depends on must be among the arguments.
+    JAX would stage the call, although its inputs are concrete: the host could not read the result,
+    and it must not outlive the trace. All arrays that `function` reads must be arguments.
     """
     if get_opaque_trace_state() == _NOTHING_TRACED or is_traced(args, kwargs):
         return function(*args, **kwargs)
@@ -38,7 +37,7 @@ def at_once(
 
 
 def answered_at_once(method: Callable[Arguments, Result]) -> Callable[Arguments, Result]:
-    """Makes every call one by `at_once`: for what looks at values on the host itself."""
+    """Decorator that makes each call by `at_once`, for functions that read values on the host."""
 
     @functools.wraps(method)
     def answer(*args: Arguments.args, **kwargs: Arguments.kwargs) -> Result:
@@ -48,10 +47,10 @@ def answered_at_once(method: Callable[Arguments, Result]) -> Callable[Arguments,
 
 
 class FoundOnce:
-    """What is looked for only once.
+    """A cache for results computed eagerly or under a trace.
 
-    What is known is found for good. What is staged belongs to the function that was being traced;
-    one inside it, or around it, looks for itself.
+    Concrete results are kept for good. A staged result belongs to its trace: inner and outer
+    traces compute their own.
     """
 
     def __init__(self):
@@ -59,7 +58,7 @@ class FoundOnce:
         self._staged: dict[Any, list[tuple[Any, Any]]] = {}
 
     def __contains__(self, name: Any) -> bool:
-        """Whether it was found, by whatever function."""
+        """Whether a result is cached, under any trace."""
         return name in self._known or name in self._staged
 
     def once(
@@ -70,21 +69,21 @@ class FoundOnce:
         is_staged: Callable[[Any], bool] = is_traced,
         keeps_staged: bool = True,
     ) -> Any:
-        """What `find` returns; `keeps_staged=False` for what outlives the trace."""
+        """The cached result of `find`; `keeps_staged=False` if the cache outlives a trace."""
         if name in self._known:
             return self._known[name]
-        function = get_opaque_trace_state()
-        for made_by, found in self._staged.get(name, ()):
-            if made_by == function:
-                return found
-        found = find()
-        if not is_staged(found):
-            self._known[name] = found
+        trace = get_opaque_trace_state()
+        for staged_in, result in self._staged.get(name, ()):
+            if staged_in == trace:
+                return result
+        result = find()
+        if not is_staged(result):
+            self._known[name] = result
         elif keeps_staged:
-            self._staged.setdefault(name, []).append((function, found))
-        return found
+            self._staged.setdefault(name, []).append((trace, result))
+        return result
 
 
 def is_in_jit(*trees: Any) -> bool:
-    """Whether results of the arrays have no value yet; inside `jit` even those of known arrays."""
+    """Whether results are traced: inside `jit`, even those computed from concrete arrays."""
     return is_traced(*trees, jnp.zeros((), jnp.int32))

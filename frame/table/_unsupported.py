@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What pandas has and we have not: whether it is planned, and what to use in its place.
+"""Unsupported pandas methods: their status, and alternatives.
 
-The coverage page of the documentation is made of this and of the methods that there are; a test
-holds the two against pandas' own.
+The documentation's coverage page is generated from this list and the existing methods; a test
+compares both with pandas.
 """
 
 from typing import Literal, NamedTuple
@@ -11,11 +11,11 @@ Status = Literal["planned", "out"]
 
 
 class Lacking(NamedTuple):
-    """A name of pandas that we have not.
+    """An unsupported name of pandas.
 
     Attributes:
-        status: "planned", or "out" for what a frame of arrays on devices cannot be.
-        instead: what to use.
+        status: "planned", or "out" if it does not suit arrays on devices.
+        instead: the alternative.
     """
 
     status: Status
@@ -23,11 +23,11 @@ class Lacking(NamedTuple):
 
 
 class LackingError(NotImplementedError, AttributeError):
-    """A method of pandas that frames have not. An AttributeError too, so that `hasattr` works."""
+    """Raised for unsupported methods of pandas. Also an AttributeError, so `hasattr` works."""
 
 
 def lacking(kind: str, name: str) -> LackingError | None:
-    """The error for a name that pandas has and we have not; None for any other name."""
+    """The error for an unsupported name of pandas; None for any other name."""
     entry = LACKING[kind].get(name)
     if entry is None:
         return None
@@ -36,11 +36,11 @@ def lacking(kind: str, name: str) -> LackingError | None:
 
 
 _HOST = "to_pandas() and pandas'"
-_DRAW = "a library that takes a frame as it is (plotly, altair, seaborn), or to_pandas()"
+_DRAW = "a library that accepts the frame itself (plotly, altair, seaborn), or to_pandas()"
 
 
 def _host(*names: str, status: Status = "out") -> dict[str, Lacking]:
-    """Names for which pandas itself is the way, on the host."""
+    """Entries whose alternative is pandas itself, on the host."""
     return {name: Lacking(status, f"{_HOST} {name}") for name in names}
 
 
@@ -120,12 +120,12 @@ LACKING: dict[str, dict[str, Lacking]] = {
         "pop": Lacking("out", "drop() of a label"),
         "to_csv": Lacking("planned", "to_frame().to_csv()"),
         "autocorr": Lacking("planned", "corr() with shift()"),
-        "case_when": Lacking("planned", "where(), one condition after the other"),
+        "case_when": Lacking("planned", "where(), once per condition"),
         "divmod": Lacking("planned", "// and %"),
         "rdivmod": Lacking("planned", "// and %"),
         "list": Lacking("out", "explode(), for a column of lists"),
         "struct": Lacking("out", "one column for each field"),
-        "repeat": Lacking("planned", "take() of repeated places"),
+        "repeat": Lacking("planned", "take() of repeated positions"),
         "to_parquet": Lacking("out", "to_frame().to_parquet()"),
     },
     "JaxGroupBy": {
