@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rows of two tables brought together by their labels."""
+"""Aligns the rows of two tables by label."""
 
 import functools
 from typing import Any
@@ -22,9 +22,9 @@ from ._common_types import finest_unit
 
 
 def same_labels(a: Table, b: Table) -> bool:
-    """Whether two tables have the same rows: as many, with the same labels, in the same order.
+    """Whether two tables have equal labels in the same order.
 
-    Inside `jit` labels have no values, so only those that are the same array are the same.
+    Traced labels are the same only if they are the same array.
     """
     if a.layout != b.layout or (a.capacity != b.capacity and is_traced(a.num_rows, b.num_rows)):
         return False
@@ -71,44 +71,49 @@ def _equal(a: Any, b: Any, num_rows: Count) -> Array:
 
 
 def aligned_column(series: SeriesBase, table: Table) -> Column:
-    """The values of a series for the rows of a table, by their labels; missing where it has none.
+    """Aligns a series with the rows of a table by label; absent labels give missing values.
 
     Raises:
-        ValueError: the labels differ, and those of the series are not distinct.
+        ValueError: the labels differ and those of the series are not unique.
         NotImplementedError: the labels differ inside `jit`.
     """
     if same_labels(series._table, table):
         return series._only
     if is_traced(series._table.index, series._table.num_rows, table.index, table.num_rows):
         raise NotImplementedError(
-            "alignment: inside jit the labels of two series must be the same array, as those of "
-            "two columns of a frame are. Use merge(), or select rows after calculating."
+            "alignment: inside jit the labels of two series must be the same array, as for two "
+            "columns of a frame. Use merge(), or select rows after calculating."
         )
     row_ids = at_once(places_of_labels, table, series._table)
     (column,) = take_columns([series._only], row_ids, table.layout, holes=True)
     return settled(column, table.num_rows)
 
 
-def places_of_labels(wanted: Table, table: Table) -> Array:
-    """Where each label of `wanted` stands in `table`, -1 where it does not.
+def check_same_layout(caller: str, a: Table, b: Table) -> None:
+    """Raises unless both tables lie on the same devices."""
+    if a.layout != b.layout:
+        raise ValueError(
+            f"{caller}: frames must lie on the same devices, got {a.layout} and {b.layout}. "
+            "Make one with sharding= that of the other."
+        )
+
+
+def places_of_labels(target: Table, table: Table) -> Array:
+    """Positions in `table` of the labels of `target`; -1 for absent labels.
 
     Raises:
-        ValueError: a label of `table` is not distinct.
+        ValueError: the labels of `table` are not unique.
     """
-    left, right = common_keys(wanted.index_columns(), table.index_columns())
-    if wanted.layout != table.layout:
-        raise ValueError(
-            "alignment: frames must lie on the same devices, got "
-            f"{wanted.layout} and {table.layout}. Make one with sharding= that of the other."
-        )
-    row_ids, is_distinct = _places(left, right, wanted.num_rows, table.num_rows, wanted.layout)
+    left, right = common_keys(target.index_columns(), table.index_columns())
+    check_same_layout("alignment", target, table)
+    row_ids, is_distinct = _positions(left, right, target.num_rows, table.num_rows, target.layout)
     if not bool(is_distinct):
         raise ValueError("cannot reindex on an axis with duplicate labels")
     return row_ids
 
 
 @functools.partial(jax.jit, static_argnums=4)
-def _places(
+def _positions(
     left: Any, right: Any, num_left: Count, num_right: Count, layout: Layout
 ) -> tuple[Array, Array]:
     capacity = left[0].shape[0]
@@ -125,7 +130,7 @@ def _places(
 def common_keys(
     left: tuple[Column, ...], right: tuple[Column, ...]
 ) -> tuple[tuple[Array, ...], tuple[Array, ...]]:
-    """Keys of the columns of two sides, of the same dtypes, equal where the values are."""
+    """Keys for the columns of two sides, of the same dtypes and equal for equal values."""
     left_keys: list[Array] = []
     right_keys: list[Array] = []
     for a, b in zip(left, right, strict=True):
@@ -136,10 +141,10 @@ def common_keys(
 
 
 def comparable_pair(a: Column, b: Column) -> tuple[Column, Column]:
-    """Two columns with the same type, dictionary and dtype, so that equal values are equal.
+    """Converts two columns to the same type, dictionary and dtype.
 
     Raises:
-        ValueError: the values of one are never those of the other.
+        ValueError: the kinds have no common type.
     """
     if a.kind == "category" and b.kind == "category" and a.type == b.type:
         return a, b

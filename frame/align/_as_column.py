@@ -21,7 +21,7 @@ from ._align import aligned_column
 
 
 def as_column(value: Any, table: Table, name: Hashable) -> Column:
-    """What is assigned to a column of a table: a series by its labels, an array by place."""
+    """Converts an assigned value to a column: aligns a series by label, an array by position."""
     if isinstance(value, SeriesBase):
         return aligned_column(value, table)
     if isinstance(value, pd.Series):
@@ -74,7 +74,7 @@ def _filled(value: Any, table: Table, name: Hashable) -> Column:
     ):
         data = jnp.broadcast_to(jnp.asarray(value), (table.capacity,))
         return Column(table.layout.constrain(data) if is_traced(data) else table.layout.place(data))
-    # Of what is missing pandas knows no unit: it takes the finest.
+    # pandas gives a missing time the finest unit.
     is_span = isinstance(value, np.timedelta64)
     is_no_time = value is pd.NaT or (
         isinstance(value, (np.datetime64, np.timedelta64)) and pd.isna(value)
@@ -89,28 +89,28 @@ def _filled(value: Any, table: Table, name: Hashable) -> Column:
 
 
 def parts_of(value: Any, num_labels: int) -> list[Any]:
-    """What each of several columns is assigned: its column, its value, or what all are.
+    """Splits an assigned value into one part per column; a scalar is repeated.
 
     Raises:
-        ValueError: there are more or fewer than labels.
+        ValueError: the number of parts is not `num_labels`.
     """
     if not pd.api.types.is_list_like(value):
         return [value] * num_labels
     if isinstance(value, (FrameBase, pd.DataFrame)):
         parts = [column for _, column in value.items()]  # pyright: ignore
     elif getattr(value, "ndim", 1) == 2:
-        parts = [value[:, place] for place in range(value.shape[1])]
+        parts = [value[:, position] for position in range(value.shape[1])]
     else:
         parts = list(value)
         arrays = [part for part in parts if isinstance(part, (SeriesBase, jax.Array))]
         if any(isinstance(part, SeriesBase) or part.ndim for part in arrays):
             raise NotImplementedError(
-                "JaxFrame: several columns are not set from a list of arrays, which pandas takes "
-                "for rows. Set each column, or use assign()."
+                "JaxFrame: cannot set several columns from a list of arrays, which pandas reads as "
+                "rows. Set each column, or use assign()."
             )
         if parts and all(isinstance(part, (list, tuple, np.ndarray)) for part in parts):
             rows = pd.DataFrame(parts).to_numpy()
-            parts = [rows[:, place] for place in range(rows.shape[1])]
+            parts = list(rows.T)
     if len(parts) != num_labels:
         raise ValueError(
             f"Columns must be same length as key: got {len(parts)} for {num_labels} labels."
@@ -119,9 +119,9 @@ def parts_of(value: Any, num_labels: int) -> list[Any]:
 
 
 def one_column(value: Any) -> Any:
-    """The column of a table of one; any other value as it is.
+    """Extracts the only column of a two-dimensional value; other values are returned as they are.
 
     Raises:
-        ValueError: the table has another number of columns.
+        ValueError: the number of columns is not one.
     """
     return parts_of(value, 1)[0] if getattr(value, "ndim", 1) == 2 else value

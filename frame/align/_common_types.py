@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Key columns of two sides, made equal where pandas takes their values to be."""
+"""Converts the key columns of two sides to common types."""
 
 from collections.abc import Hashable
 
@@ -14,22 +14,22 @@ from ..table._recode import recoded, renumbered, with_unit
 def common_pair(
     left: Column, right: Column, name: Hashable, *, one_is_empty: bool = False
 ) -> tuple[Column, Column]:
-    """Two key columns of one type, dictionary and dtype.
+    """Converts two key columns to one type, dictionary and dtype.
 
     Args:
         left: the key of the left side.
         right: the key of the right side.
-        name: the key's, for errors.
-        one_is_empty: whether one side, and one only, has no rows: pandas joins any types then.
+        name: name of the key, for errors.
+        one_is_empty: whether exactly one side has no rows: pandas then joins any types.
 
     Raises:
         NotImplementedError: pandas would compare the values as objects.
-        ValueError: the values of one are never those of the other.
+        ValueError: the kinds have no common type.
     """
     for column in (left, right):
         if column.kind == "object":
             raise NotImplementedError(
-                f"merge: key {name!r} must be a column on the device, got objects of the host. "
+                f"merge: key {name!r} must be a column on the device, got host objects. "
                 "Convert it with astype first."
             )
     if left.is_numeric and right.is_numeric:
@@ -51,9 +51,9 @@ def common_pair(
 
 
 def join_keys(column: Column) -> tuple[Array, ...]:
-    """Keys that are equal where the values are, in the order that pandas sorts a merge by.
+    """Keys for a column, in the order by which pandas sorts a merge.
 
-    Missing values come last, but those of categories and times first.
+    Missing values come last, except for categories and times, where they come first.
     """
     if column.kind == "category" or column.type.is_time:
         return (column.data,)
@@ -80,7 +80,7 @@ def _common_numbers(left: Column, right: Column, name: Hashable) -> tuple[Column
 
 
 def become_strings(left: Column, right: Column) -> bool:
-    """Whether pandas turns categories into their values, because the sides have different ones."""
+    """Whether pandas converts categories to strings because the sides have different ones."""
     kinds = {left.kind, right.kind}
     return (
         "category" in kinds and kinds <= {"string", "category"} and not same_categories(left, right)
@@ -88,7 +88,7 @@ def become_strings(left: Column, right: Column) -> bool:
 
 
 def same_categories(left: Column, right: Column) -> bool:
-    """Whether both columns are categories of the same values, in any order where it has none."""
+    """Whether both columns have equal category dtypes; unordered ones ignore the order."""
     if left.kind != "category" or right.kind != "category":
         return False
     return _category_dtype(left) == _category_dtype(right)
@@ -106,5 +106,5 @@ def _with_categories_of(column: Column, other: Column) -> Column:
 
 
 def finest_unit(*columns: Column) -> str:
-    """The finest of the units that columns count time in."""
+    """The finest unit of time among the columns."""
     return max((column.type.unit or "s" for column in columns), key=UNITS.index)

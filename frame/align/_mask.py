@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Masks: flags that select rows."""
+"""Boolean masks."""
 
 from typing import Any
 
@@ -16,7 +16,7 @@ from ._align import aligned_column
 
 
 def is_mask(key: Any) -> bool:
-    """Whether a key picks rows by flags."""
+    """Whether a key is a boolean mask."""
     if isinstance(key, SeriesBase):
         return True
     if isinstance(key, (np.ndarray, jax.Array, pd.Series)) and key.ndim == 1:
@@ -29,26 +29,26 @@ def is_mask(key: Any) -> bool:
 
 
 def as_mask(key: Any, table: Table, of_length: type[Exception] = IndexError) -> Array:
-    """The flags of a mask for the rows of a table.
+    """Aligns a mask with the rows of a table.
 
     Raises:
-        ValueError: it is not of bools, or some are missing.
-        IndexingError: it has no flag for the label of a row.
-        of_length: it has another length. pandas takes ValueError for `frame[mask]` alone.
+        ValueError: the values are not booleans, or some are missing.
+        IndexingError: a row label is absent from the mask.
+        of_length: the length differs. pandas raises ValueError for `frame[mask]` only.
     """
     if isinstance(key, SeriesBase):
         column = key._only
         if not column.is_bool:
             raise KeyError(
-                f"a mask must be of bools, got a series of {column.dtype_name}. "
-                "Compare it with something, or list the labels of the columns that you want."
+                f"a mask must be boolean, got a series of {column.dtype_name}. "
+                "Compare it with a value, or pass a list of column labels."
             )
-        had_holes = column.valid is not None
+        had_missing = column.valid is not None
         column = aligned_column(key, table)
-        if column.valid is not None and not had_holes and not is_traced(column.valid):
+        if column.valid is not None and not had_missing and not is_traced(column.valid):
             raise pd.errors.IndexingError(
-                "Unalignable boolean Series provided as indexer: a mask must have a flag for the "
-                "label of each row."
+                "Unalignable boolean Series provided as indexer: a mask must have the label of "
+                "each row."
             )
     else:
         flags = key.array if isinstance(key, pd.Series) else key

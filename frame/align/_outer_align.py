@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Two tables given the labels of both."""
+"""Aligns two tables to the union of their labels."""
 
 import functools
 from collections.abc import Sequence
@@ -18,63 +18,60 @@ from ..table._scalar import Scalar
 from ..table._table import Count, Table, as_count, is_row
 from ..table._take import missing_elsewhere, settled, take_columns
 from ..table._tracing import at_once, is_traced
-from ._align import comparable_pair
+from ._align import check_same_layout, comparable_pair
 
 
 def align_labels(a: Labels, b: Labels) -> tuple[Labels, list[int], list[int]]:
-    """The labels of either, as pandas orders them, and where each stands: -1 for nowhere."""
+    """The union of labels in pandas' order, and the positions in each side; -1 if absent."""
     if a.index.equals(b.index):
-        places = list(range(len(a)))
-        return a, places, places
+        positions = list(range(len(a)))
+        return a, positions, positions
     index, left, right = a.index.join(b.index, how="outer", return_indexers=True)
-    everywhere = np.arange(len(index))
+    # pandas returns None for the identity.
+    identity = np.arange(len(index))
     return (
         Labels(index),
-        (everywhere if left is None else left).tolist(),
-        (everywhere if right is None else right).tolist(),
+        (identity if left is None else left).tolist(),
+        (identity if right is None else right).tolist(),
     )
 
 
-def spread(table: Table, places: Sequence[int]) -> list[Scalar]:
-    """The values of a series of numbers at places, each as a scalar; NaN for -1."""
-    row_ids = np.asarray(places, np.int32)
-    (column,) = take_columns(table.columns, row_ids, table.layout, holes=-1 in places)  # pyright: ignore
-    column = fill_missing(settled(column, np.int32(len(places))))
+def spread(table: Table, positions: Sequence[int]) -> list[Scalar]:
+    """Takes numbers of a series by position, each as a scalar; NaN for -1."""
+    row_ids = np.asarray(positions, np.int32)
+    (column,) = take_columns(table.columns, row_ids, table.layout, holes=-1 in positions)  # pyright: ignore
+    column = fill_missing(settled(column, np.int32(len(positions))))
     return [Scalar(value, is_typed=True) for value in _unstacked(column.data)]
 
 
 @jax.jit
 def _unstacked(values: Array) -> tuple[Array, ...]:
-    return tuple(values[place] for place in range(values.shape[0]))
+    return tuple(values[position] for position in range(values.shape[0]))
 
 
-def spread_columns(table: Table, places: Sequence[int], rows: Table) -> tuple[Column, ...]:
-    """The values of a series at places, each repeated for the rows of another table."""
-    row_ids = [jnp.full(rows.capacity, place, jnp.int32) for place in np.asarray(places, np.int32)]
-    made = []
-    for ids in row_ids:
-        (column,) = take_columns(table.columns, ids, table.layout, holes=True)
+def spread_columns(table: Table, positions: Sequence[int], rows: Table) -> tuple[Column, ...]:
+    """Takes values of a series by position and broadcasts each to the rows of another table."""
+    columns = []
+    for position in np.asarray(positions, np.int32):
+        row_ids = jnp.full(rows.capacity, position, jnp.int32)
+        (column,) = take_columns(table.columns, row_ids, table.layout, holes=True)
         column = settled(column, rows.num_rows)
         data = column.data
         data = rows.layout.constrain(data) if is_traced(data) else rows.layout.place(data)
-        made.append(Column(data, column.valid, column.type))
-    return tuple(made)
+        columns.append(Column(data, column.valid, column.type))
+    return tuple(columns)
 
 
 def align_tables(a: Table, b: Table, *, is_distinct: bool = False) -> tuple[Table, Table]:
-    """Both tables with the union of their labels, in order; missing where one has none.
+    """Aligns both tables to the sorted union of their labels, with missing values for absent ones.
 
-    A label that both have several times gives each of the pairs, unless labels must be distinct.
+    Duplicate labels give the product of their rows, unless `is_distinct` forbids them.
 
     Raises:
-        NotImplementedError: inside `jit`, where the labels are no ranges.
-        ValueError: they lie on different devices, or labels must be distinct and are not.
+        NotImplementedError: labels are traced, and not ranges.
+        ValueError: the devices differ, or labels are duplicated although `is_distinct`.
     """
-    if a.layout != b.layout:
-        raise ValueError(
-            "alignment: frames must lie on the same devices, got "
-            f"{a.layout} and {b.layout}. Make one with sharding= that of the other."
-        )
+    check_same_layout("alignment", a, b)
     if is_traced(a.index, a.num_rows, b.index, b.num_rows):
         return _align_ranges(a, b)
     return at_once(_align_known, a, b, is_distinct)
@@ -84,22 +81,23 @@ def _align_known(a: Table, b: Table, is_distinct: bool) -> tuple[Table, Table]:
     names = a.index.names if a.index.names == b.index.names else (None,) * a.index.num_levels
     left, right = a.index_columns(), b.index_columns()
     pairs = [comparable_pair(x, y) for x, y in zip(left, right, strict=True)]
-    rooms = a.num_rows_on_host + b.num_rows_on_host
+    num_in = a.num_rows_on_host + b.num_rows_on_host
+    max_rows = num_in
     keys = tuple(
         tuple(key for x in side for key in group_keys(x)) for side in zip(*pairs, strict=True)
     )
     while True:
-        capacity = a.layout.capacity_for(rooms)
+        capacity = a.layout.capacity_for(max_rows)
         joined = _outer(*keys, a.num_rows, b.num_rows, capacity, a.layout)
         left_rows, right_rows = joined[:2]
         count, *num_unmatched = map(int, jax.device_get(joined[2:]))
         if count <= capacity:
             break
-        rooms = count
+        max_rows = count
     num_rows = as_count(count)
     # Each row of the result has a left row, a right row, or both.
     num_taken = 2 * count - sum(num_unmatched)
-    if is_distinct and num_taken > a.num_rows_on_host + b.num_rows_on_host:
+    if is_distinct and num_taken > num_in:
         raise ValueError("cannot reindex on an axis with duplicate labels")
     lefts, rights = zip(*pairs, strict=True)
     from_left = take_columns(lefts, left_rows, a.layout)
@@ -141,12 +139,12 @@ def _either(x: Any, y: Any, left_rows: Array) -> Any:
 
 
 def _align_ranges(a: Table, b: Table) -> tuple[Table, Table]:
-    """Inside `jit`: ranges that begin alike, of one capacity, by place."""
+    """Aligns traced tables by position, for equal ranges of one capacity."""
     is_alike = (a.index.start, a.index.step) == (b.index.start, b.index.step)
     if not (a.index.is_range and b.index.is_range and is_alike and a.capacity == b.capacity):
         raise NotImplementedError(
             "alignment: inside jit the labels of two series or frames must be the same array, as "
-            "those of two columns of a frame are. Use merge(), or select rows after calculating."
+            "for two columns of a frame. Use merge(), or select rows after calculating."
         )
     num_rows = jnp.maximum(a.num_rows, b.num_rows)
     index = a.index if a.index.names == b.index.names else a.index.named((None,))
@@ -154,7 +152,7 @@ def _align_ranges(a: Table, b: Table) -> tuple[Table, Table]:
 
 
 def _without_padding(table: Table, index: RowIndex, num_rows: Count) -> Table:
-    """A table with no value in what is its padding: another may have rows there."""
+    """Marks padding as missing, because the other table may have valid rows there."""
     is_valid = is_row(table.capacity, table.num_rows, table.layout)
     columns = missing_elsewhere(table.columns, is_valid)
     return table.replace(columns=columns, index=index, num_rows=num_rows)

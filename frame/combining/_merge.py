@@ -7,6 +7,7 @@ from typing import Any
 
 from pandas.errors import MergeError
 
+from ..align._align import check_same_layout
 from ..align._common_types import become_strings, common_pair, join_keys
 from ..table._layout import ONE_DEVICE
 from ..table._ndframe import FrameBase, SeriesBase
@@ -170,11 +171,7 @@ def _joined(
     left, right = as_operand(left), as_operand(right)
     on, left_on, right_on, left_index, right_index = keys
     check_how(how)
-    if left._layout != right._layout:
-        raise ValueError(
-            f"merge: frames must lie on the same devices, got {left._layout} and "
-            f"{right._layout}. Make one with sharding= that of the other."
-        )
+    check_same_layout("merge", left._table, right._table)
     if how == "cross":
         words = (on, left_on, right_on)
         if left_index or right_index or any(word is not None for word in words):
