@@ -124,7 +124,7 @@ class JaxSeries(
             self._table = Table((column,), row_index, as_count(len(series)), layout=layout)
             self._name = series.name
         if dtype is not None and self._only.dtype_name != pd.api.types.pandas_dtype(dtype).name:
-            self._table = self.astype(dtype)._table  # pyright: ignore
+            self._table = self.astype(dtype)._table
 
 
 NDFrame.frame_class = JaxFrame

@@ -95,7 +95,7 @@ class TimeMethods:
             raise NotImplementedError(
                 f"dt.{how}: ambiguous and nonexistent are of time zones, which no column has."
             )
-        nanoseconds = int(pd.tseries.frequencies.to_offset(freq).nanos)  # pyright: ignore
+        nanoseconds = int(pd.tseries.frequencies.to_offset(freq).nanos)
         step, rest = divmod(nanoseconds, 10**9 // PER_SECOND[self.unit])
         if not step:
             return self._series

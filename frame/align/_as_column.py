@@ -97,7 +97,7 @@ def parts_of(value: Any, num_labels: int) -> list[Any]:
     if not pd.api.types.is_list_like(value):
         return [value] * num_labels
     if isinstance(value, (FrameBase, pd.DataFrame)):
-        parts = [column for _, column in value.items()]  # pyright: ignore
+        parts = [column for _, column in value.items()]
     elif getattr(value, "ndim", 1) == 2:
         parts = [value[:, position] for position in range(value.shape[1])]
     else:

@@ -38,8 +38,8 @@ def align_labels(a: Labels, b: Labels) -> tuple[Labels, list[int], list[int]]:
 
 def spread(table: Table, positions: Sequence[int]) -> list[Scalar]:
     """Takes numbers of a series by position, each as a scalar; NaN for -1."""
-    row_ids = np.asarray(positions, np.int32)
-    (column,) = take_columns(table.columns, row_ids, table.layout, holes=-1 in positions)  # pyright: ignore
+    row_ids = jnp.asarray(positions, jnp.int32)
+    (column,) = take_columns(table.columns, row_ids, table.layout, holes=-1 in positions)
     column = fill_missing(settled(column, np.int32(len(positions))))
     return [Scalar(value, is_typed=True) for value in _unstacked(column.data)]
 
@@ -52,7 +52,7 @@ def _unstacked(values: Array) -> tuple[Array, ...]:
 def spread_columns(table: Table, positions: Sequence[int], rows: Table) -> tuple[Column, ...]:
     """Takes values of a series by position and broadcasts each to the rows of another table."""
     columns = []
-    for position in np.asarray(positions, np.int32):
+    for position in jnp.asarray(positions, jnp.int32):
         row_ids = jnp.full(rows.capacity, position, jnp.int32)
         (column,) = take_columns(table.columns, row_ids, table.layout, holes=True)
         column = settled(column, rows.num_rows)

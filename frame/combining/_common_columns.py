@@ -101,4 +101,4 @@ def missing_like(column: Column, capacity: int, layout: Layout) -> Column:
 def labels_together(indexes: Sequence[pd.Index], join: str, sort: bool) -> pd.Index:
     """The labels of the columns of a concat, which pandas finds."""
     shells = [pd.DataFrame(columns=index) for index in indexes]
-    return pd.concat(shells, join=join, sort=sort).columns  # pyright: ignore
+    return pd.concat(shells, join=join, sort=sort).columns

@@ -41,8 +41,8 @@ def all_pairs(left: Table, right: Table, *, capacity: int | None = None) -> RowP
             raise primitives.CapacityError("merge", count, room)
         pairs = _cross(left, right, (as_count(num_left), as_count(num_right)), room)
         num_rows, needed = as_count(count), NO_ROWS
-    sides = (SideRows(rows, "all", layout) for rows in pairs[:2])
-    return RowPairs(*sides, num_rows, needed)
+    left_rows, right_rows = (SideRows(rows, "all", layout) for rows in pairs[:2])
+    return RowPairs(left_rows, right_rows, num_rows, needed)
 
 
 def _cross(

@@ -85,7 +85,7 @@ class RowSelection(NDFrame):
                 f"rows of integer labels must be sliced by integers, which are places, got {rows}. "
                 "Use loc for labels."
             )
-        return self.loc[rows]  # pyright: ignore
+        return self.loc[rows]
 
     def _last_in_jit(self, n: int) -> Self:
         table = self._table
@@ -114,7 +114,7 @@ class RowSelection(NDFrame):
     def _taken(self, indices: Any) -> Self:
         table = self._table
         if isinstance(indices, SeriesBase):
-            indices = indices.to_numpy()  # pyright: ignore
+            indices = indices.to_numpy()
         if isinstance(indices, jax.Array) and is_traced(indices):
             places = indices.astype(np.int32)
             places = jax.numpy.where(places < 0, places + table.num_rows, places)
@@ -146,9 +146,9 @@ class ByPlace:
         if callable(key):
             key = key(self._of)
         if isinstance(key, tuple):
-            if len(key) > self._of.ndim:  # pyright: ignore
+            if len(key) > self._of.ndim:
                 raise pd.errors.IndexingError(
-                    f"iloc: there are {self._of.ndim} axes, got {len(key)} keys."  # pyright: ignore
+                    f"iloc: there are {self._of.ndim} axes, got {len(key)} keys."
                 )
             return self._of_both(*key) if len(key) == 2 else self[key[0]]
         if isinstance(key, slice):
@@ -175,7 +175,7 @@ class ByPlace:
             raise IndexError("single positional indexer is out-of-bounds")
         place %= num_rows
         # One row holds values of several dtypes: it is shown as pandas shows it.
-        return self._of._sliced(slice(place, place + 1)).to_pandas().iloc[0]  # pyright: ignore
+        return self._of._sliced(slice(place, place + 1)).to_pandas().iloc[0]
 
 
 class FrameSelection(FrameBase, RowSelection):
@@ -185,7 +185,7 @@ class FrameSelection(FrameBase, RowSelection):
         if callable(key):
             key = key(self)
         if isinstance(key, FrameBase):
-            return self.where(key)  # pyright: ignore
+            return self.where(key)
         if is_mask(key):
             return self._filtered(key, ValueError)
         if isinstance(key, slice):
@@ -273,7 +273,7 @@ class SeriesSelection(SeriesBase, RowSelection):
             return self._filtered(key)
         if isinstance(key, slice):
             return self._between(key)
-        return self.loc[key]  # pyright: ignore
+        return self.loc[key]
 
     def __iter__(self) -> Any:
         # Without this, Python would ask for the labels 0, 1, ..., one value at a time.
@@ -282,7 +282,7 @@ class SeriesSelection(SeriesBase, RowSelection):
                 "JaxSeries: rows cannot be iterated inside jit. Use methods of the whole series "
                 "(sum(), where(), map()), or jax.lax.scan over to_jax()."
             )
-        return iter(self.to_pandas())  # pyright: ignore
+        return iter(self.to_pandas())
 
     def keys(self) -> pd.Index:
         """The labels of the rows."""

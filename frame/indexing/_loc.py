@@ -27,7 +27,7 @@ class ByLabel:
         if callable(key):
             key = key(self._of)
         index = self._of._table.index
-        if isinstance(key, tuple) and len(key) > self._of.ndim and index.num_levels == 1:  # pyright: ignore
+        if isinstance(key, tuple) and len(key) > self._of.ndim and index.num_levels == 1:
             raise pd.errors.IndexingError(f"loc: Too many indexers, got {key!r}.")
         if not isinstance(self._of, FrameBase):
             return self._of._rows_at(key[0] if isinstance(key, tuple) and len(key) == 1 else key)
@@ -94,7 +94,8 @@ class LabelSelection(NDFrame):
             )
         on_host = index.is_range or isinstance(rows, slice) or index.levels[0].type.is_time
         if isinstance(rows, (list, np.ndarray, pd.Index, pd.Series, SeriesBase)):
-            return self._of_list(rows.tolist() if hasattr(rows, "tolist") else rows)  # pyright: ignore
+            labels: Any = rows
+            return self._of_list(list(rows) if isinstance(rows, list) else labels.tolist())
         if on_host:
             return self._of_host_labels(rows)
         found = self._like(filter_rows(self._table, self._flags_of([rows])))
@@ -143,7 +144,7 @@ class LabelSelection(NDFrame):
         if index.num_levels > 1 and level is None:
             raise NotImplementedError("drop: labels of several levels need level=. Use a mask.")
         listed = list(labels) if pd.api.types.is_list_like(labels) else [labels]
-        (place,) = (0,) if level is None else self._levels_at(level)  # pyright: ignore
+        (place,) = (0,) if level is None else self._levels_at(level)
         flags = self._flags_of(listed, place)
         if errors != "ignore":
             if is_traced(flags, self._table.num_rows):
@@ -244,11 +245,11 @@ class FrameLabelSelection(FrameBase, LabelSelection):
 
     def iterrows(self) -> Any:
         """Each label with its row, of pandas."""
-        return self.to_pandas().iterrows()  # pyright: ignore
+        return self.to_pandas().iterrows()
 
     def itertuples(self, index: bool = True, name: str | None = "Pandas") -> Any:
         """Each row as a named tuple of Python's values."""
-        return self.to_pandas().itertuples(index=index, name=name)  # pyright: ignore
+        return self.to_pandas().itertuples(index=index, name=name)
 
 
 class SeriesLabelSelection(SeriesBase, LabelSelection):

@@ -189,7 +189,7 @@ class FrameRenaming(FrameBase, Renaming):
                 raise KeyError(f"{error.args[0]}. The columns are {list(every)}.") from None
             result = self._picked(places, kept)
         if index is not None:
-            result = result._without_labels(index, level, errors)  # pyright: ignore
+            result = result._without_labels(index, level, errors)
         return result
 
     def _picked(self, places: list[int], labels: pd.Index) -> Self:
@@ -264,7 +264,7 @@ class SeriesRenaming(SeriesBase, Renaming):
         labels = index if labels is None else labels
         if labels is None and columns is None:
             raise ValueError("Need to specify at least one of 'labels', 'index' or 'columns'")
-        return self if labels is None else self._without_labels(labels, level, errors)  # pyright: ignore
+        return self if labels is None else self._without_labels(labels, level, errors)
 
 
 def _only_columns(method: str, axis: Any, owner: NDFrame) -> None:

@@ -31,7 +31,7 @@ class IndexMoves(NDFrame):
             return list(range(index.num_levels))
         levels = level if isinstance(level, (list, tuple)) else [level]
         shell = index_names(index)
-        return [shell._get_level_number(one) for one in levels]  # pyright: ignore
+        return [shell._get_level_number(one) for one in levels]
 
     def sort_index(
         self,
@@ -125,7 +125,7 @@ class FrameIndexMoves(FrameBase, IndexMoves):
                 names.append(name)
         index = RowIndex(tuple(levels), tuple(names))
         kept = [p for p in range(len(self._labels)) if not (drop and p in used)]
-        result = self._columns_at(kept)  # pyright: ignore
+        result = self._columns_at(kept)
         result._table = result._table.replace(index=index)
         if verify_integrity and not result.index.is_unique:
             repeated = result.index[result.index.duplicated()].unique()
@@ -179,7 +179,7 @@ class FrameIndexMoves(FrameBase, IndexMoves):
                 ignore_index=new,
             ),
         )  # fmt: skip
-        return self._picked(places, labels)  # pyright: ignore
+        return self._picked(places, labels)
 
     def swaplevel(self, i: Any = -2, j: Any = -1, axis: Any = 0) -> Self:
         """Swaps two levels of the labels of rows."""
@@ -208,7 +208,7 @@ class SeriesIndexMoves(SeriesBase, IndexMoves):
     ) -> Any:
         """Makes the labels of rows columns of a frame, or drops them."""
         no_inplace("reset_index", inplace)
-        frame = self.to_frame(name) if name is not ... else self.to_frame()  # pyright: ignore
+        frame = self.to_frame(name) if name is not ... else self.to_frame()
         frame = frame.reset_index(level, drop=drop, allow_duplicates=allow_duplicates)
         return self._like(frame._table) if drop else frame
 

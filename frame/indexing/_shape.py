@@ -113,7 +113,7 @@ class FrameShape(FrameBase, Shape):
         if name.startswith("_") or hasattr(type(self), name):
             object.__setattr__(self, name, value)
         elif name in self._labels:
-            self[name] = value  # pyright: ignore
+            self[name] = value
         else:
             raise AttributeError(
                 f"JaxFrame: a new column must be set by its label, got attribute {name!r}. "
@@ -131,14 +131,14 @@ class FrameShape(FrameBase, Shape):
         dtypes = [shown_dtype(column, self._table.num_rows) for column in self._table.columns]
         parts = {place: pd.Series([], dtype=dtype) for place, dtype in enumerate(dtypes)}
         chosen = pd.DataFrame(parts).select_dtypes(include, exclude)
-        return self._columns_at(list(chosen.columns))  # pyright: ignore
+        return self._columns_at(list(chosen.columns))
 
     def squeeze(self, axis: Any = None) -> Any:
         """A series where there is one column, and a scalar where there is one row too."""
         is_rows = len(self._labels) != 1 if axis is None else not axis_number(axis, self)
         if is_rows:
             if len(self) == 1:
-                return self.to_pandas().squeeze(axis)  # pyright: ignore
+                return self.to_pandas().squeeze(axis)
             return self
         if len(self._labels) != 1:
             return self
@@ -191,7 +191,7 @@ class SeriesShape(SeriesBase, Shape):
     @answered_at_once
     def hasnans(self) -> bool:
         """Whether any value is missing."""
-        return bool(self.isna().any())  # pyright: ignore
+        return bool(self.isna().any())
 
     def to_frame(self, name: Hashable = ...) -> Any:
         """A frame of this one column."""
@@ -204,7 +204,7 @@ class SeriesShape(SeriesBase, Shape):
         axis_number(axis or 0, self)
         if self._is_traced:
             return self
-        return self.to_pandas().squeeze() if len(self) == 1 else self  # pyright: ignore
+        return self.to_pandas().squeeze() if len(self) == 1 else self
 
 
 def renamed_axis(index: pd.Index, labels: Any) -> pd.Index:

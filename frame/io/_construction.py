@@ -121,7 +121,7 @@ def _of_frame(
             "JaxFrame: index= of a JaxFrame would pick rows by label. Use reindex of pandas, or "
             "set_index."
         )
-    result: Any = frame if columns is None else frame[list(columns)]  # pyright: ignore
+    result: Any = frame if columns is None else frame[list(columns)]
     result = result if dtype is None else result.astype(dtype)
     table = result._table
     if sharding is not None:

@@ -88,7 +88,7 @@ class FrameCsv(FrameBase):
             Arrow writes: strings that need it stand in quotation marks, bools are true and false,
             1.0 is 1, and timedeltas are counts of their unit.
         """
-        frame: Any = self.reset_index() if index else self  # pyright: ignore
+        frame: Any = self.reset_index() if index else self
         if index and self._table.index.names == (None,):
             frame = frame.rename(columns={frame._labels[0]: ""})
         table = _plain(frame.to_arrow())

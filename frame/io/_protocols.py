@@ -27,7 +27,7 @@ class AsArray(NDFrame):
             raise jax.errors.TracerArrayConversionError(jax.tree.leaves(self._table)[0])
         if copy is False:
             raise ValueError("numpy.asarray: values on a device cannot be had without a copy.")
-        return self.to_pandas().to_numpy(dtype=dtype)  # pyright: ignore
+        return self.to_pandas().to_numpy(dtype=dtype)
 
 
 class FrameProtocols(FrameArrow, AsArray):
@@ -68,11 +68,12 @@ class SeriesProtocols(SeriesArrow, AsArray):
         return self._dense().__dlpack__(**options)
 
     def __dlpack_device__(self) -> tuple[Any, int]:
-        return self._only.data.__dlpack_device__()  # pyright: ignore
+        data: Any = self._only.data
+        return data.__dlpack_device__()
 
     def _dense(self) -> jax.Array:
         column, num_rows = self._only, len(self)
-        if not column.is_numeric or (column.valid is not None and pd.isna(self.to_numpy()).any()):  # pyright: ignore
+        if not column.is_numeric or (column.valid is not None and pd.isna(self.to_numpy()).any()):
             raise TypeError(
                 f"__dlpack__: the values must be numbers, none of them missing, got "
                 f"{column.dtype_name}. Use to_numpy()."

@@ -208,7 +208,7 @@ class FrameApply(FrameBase):
             )
         if axis_number(axis, self):
             return self._apply_to_rows(func, raw, result_type, args, kwargs)
-        results = [func(column, *args, **kwargs) for _, column in self.items()]  # pyright: ignore
+        results = [func(column, *args, **kwargs) for _, column in self.items()]
         return self._of_columns(results)
 
     def _of_columns(self, results: list[Any]) -> Any:

@@ -87,7 +87,7 @@ def cut(
             values = x._with_column(column)
             sample = _sample(column, [values.min(), values.max()])
     elif isinstance(bins, SeriesBase):
-        bins = bins.to_pandas()  # pyright: ignore
+        bins = bins.to_pandas()
     else:
         bins = np.asarray(bins) if isinstance(bins, jax.Array) else bins
     made, edges = _pandas.cut(

@@ -161,7 +161,7 @@ def _numbered(series: Any) -> tuple[Array, Any]:
         )
     values = pd.Index(series.unique()).dropna().sort_values()
     if column.type.is_time:
-        found = places_in(Column(column.data), pd.Index(values.asi8))  # pyright: ignore
+        found = places_in(Column(column.data), pd.Index(values.to_numpy().view(np.int64)))
     elif column.is_bool:
         values = values.astype(bool)
         found = places_in(

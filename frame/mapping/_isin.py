@@ -21,7 +21,7 @@ from ..table._take import gather
 def host_values(values: Any) -> Any:
     """Values that a user lists, as pandas takes them."""
     if isinstance(values, SeriesBase):
-        return values.to_pandas()  # pyright: ignore
+        return values.to_pandas()
     return np.asarray(values) if isinstance(values, jax.Array) else values
 
 

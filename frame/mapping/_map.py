@@ -129,7 +129,7 @@ class SeriesMap(SeriesBase, NDFrame):
         if isinstance(func, str):
             return apply_one(self, func, args, kwargs)
         if not callable(func):
-            return self.agg(func)  # pyright: ignore
+            return self.agg(func)
         if args:
             return self.map(lambda value: func(value, *args, **kwargs))
         return self.map(func, **kwargs)

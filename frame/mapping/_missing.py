@@ -174,14 +174,14 @@ class FrameMissing(FrameBase, Missing):
         if isinstance(value, FrameBase):
             for label in value._labels:
                 if label in self._labels:
-                    by_label[self._labels.place(label)] = value[label]  # pyright: ignore
+                    by_label[self._labels.place(label)] = value[label]
         elif isinstance(value, SeriesBase) and value._is_traced:
             raise NotImplementedError(
                 "fillna: inside jit the labels of a series are not known. Give a dict: "
                 '{"x": frame.x.mean()}.'
             )
         elif isinstance(value, SeriesBase):
-            value = value.to_pandas()  # pyright: ignore
+            value = value.to_pandas()
         if isinstance(value, (Mapping, pd.Series)):
             for label, one in value.items():
                 if label in self._labels:
@@ -250,7 +250,7 @@ class FrameMissing(FrameBase, Missing):
         num_rows = len(self)
         counts = np.asarray(_count_values(missing_flags(self._table.columns), num_rows))
         least = (num_rows if how == "any" else min(1, num_rows)) if thresh is ... else thresh
-        return self._columns_at(np.flatnonzero(counts >= least).tolist())  # pyright: ignore
+        return self._columns_at(np.flatnonzero(counts >= least).tolist())
 
 
 class SeriesMissing(SeriesBase, Missing):

@@ -108,7 +108,7 @@ class FrameWhere(FrameBase, Where):
                 raise ValueError("Must specify axis=0 or 1")
             if axis in (0, "index"):
                 return [aligned_other(other, table)] * num_columns
-            by_label: Any = other if isinstance(other, pd.Series) else other.to_pandas()  # pyright: ignore
+            by_label: Any = other if isinstance(other, pd.Series) else other.to_pandas()
             return [by_label.get(label, np.nan) for label in self._labels]
         if isinstance(other, pd.DataFrame):
             return self._others(method, self.frame_class(other), axis)

@@ -205,11 +205,11 @@ def filled_pair(a: Any, b: Any, value: Any) -> tuple[Any, Any]:
     if all(isinstance(side, Scalar) or not side.can_miss for side in sides):
         return sides[0], sides[1]
     operands = [Operand(*side.arrays) if isinstance(side, Column) else None for side in sides]
-    filled = _filled(*operands, value)
-    return tuple(
+    left, right = (
         side if isinstance(side, Scalar) else Column(*arrays)
-        for side, arrays in zip(sides, filled, strict=True)
-    )  # pyright: ignore
+        for side, arrays in zip(sides, _filled(*operands, value), strict=True)
+    )
+    return left, right
 
 
 def _with_nan_for_nulls(side: Any, value: Any) -> Any:

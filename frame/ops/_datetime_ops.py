@@ -10,7 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 import pandas as pd
 
-from ..table._column import NAT, UNITS, Array, Column, ColumnType
+from ..table._column import NAT, UNITS, Array, Column, ColumnType, Kind
 from ..table._recode import with_unit
 from ..table._scalar import Scalar
 from ..table._table import Count
@@ -85,7 +85,7 @@ def combine_times(op: str, a: Any, b: Any, times: list[Time | None], num_rows: C
         if x.kind == y.kind:
             return Column(_compare(op, x.in_unit(unit), y.in_unit(unit)))
         return _never(op, a, b)
-    result_kind = {
+    result_kinds: dict[tuple[str, ...], Kind] = {
         ("sub", "datetime", "datetime"): "timedelta",
         ("add", "datetime", "timedelta"): "datetime",
         ("sub", "datetime", "timedelta"): "datetime",
@@ -93,10 +93,11 @@ def combine_times(op: str, a: Any, b: Any, times: list[Time | None], num_rows: C
         ("add", "timedelta", "timedelta"): "timedelta",
         ("sub", "timedelta", "timedelta"): "timedelta",
         ("mod", "timedelta", "timedelta"): "timedelta",
-    }.get((op, *kinds))
+    }
+    result_kind = result_kinds.get((op, *kinds))
     if result_kind is not None:
         data = _combine(op, x.in_unit(unit), y.in_unit(unit))
-        return Column(data, None, ColumnType(result_kind, unit=unit))  # pyright: ignore
+        return Column(data, None, ColumnType(result_kind, unit=unit))
     if kinds == ("timedelta", "timedelta") and op in ("truediv", "floordiv"):
         data, valid = _quotient(op, x.in_unit(unit), y.in_unit(unit))
         return settled(Column(data, valid), num_rows)

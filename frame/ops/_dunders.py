@@ -19,7 +19,7 @@ def _operator(op: str, *, reflected: bool = False) -> Method:
 class Operators(NDFrame):
     """Python's operators, in terms of `_operate`."""
 
-    __hash__: ClassVar[None] = None  # pyright: ignore
+    __hash__: ClassVar[None] = None
 
     def _operate(self, op: str, other: Any, *, reflected: bool = False) -> Any:
         raise NotImplementedError
@@ -31,7 +31,7 @@ class Operators(NDFrame):
         )
 
     def __matmul__(self, other: Any) -> Any:
-        return self.dot(other)  # pyright: ignore
+        return self.dot(other)
 
     __add__: Method = _operator("add")
     __radd__: Method = _operator("add", reflected=True)

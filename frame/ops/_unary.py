@@ -168,7 +168,7 @@ class FrameUnary(FrameBase):
             [0.2, 1.8]
         """
         if isinstance(decimals, SeriesBase):
-            decimals = decimals.to_pandas()  # pyright: ignore
+            decimals = decimals.to_pandas()
         if isinstance(decimals, (Mapping, pd.Series)):
             if not all(isinstance(one, (int, np.integer)) for one in dict(decimals).values()):
                 raise TypeError("Values in decimals must be integers")

@@ -192,7 +192,7 @@ class FrameAggregation(FrameBase):
             )
         if any(is_traced(value._table) for value in values):
             return self._joined_in_jit(parts)
-        shown = {label: value.to_pandas() for label, value in parts.items()}  # pyright: ignore
+        shown = {label: value.to_pandas() for label, value in parts.items()}
         frame = pd.concat(shown, axis=1)
         return self.frame_class._of(*table_of_frame(frame))
 

@@ -218,7 +218,7 @@ class FrameCorrelation(FrameBase):
     def _together(self, caller: str, min_periods: Any, ddof: int, numeric_only: bool) -> Any:
         frame: Any = self
         if check_flag(numeric_only, "numeric_only"):
-            frame = self._columns_at(self._pick(lambda column: column.is_numeric))  # pyright: ignore
+            frame = self._columns_at(self._pick(lambda column: column.is_numeric))
         table, labels = frame._table, frame._labels
         for column, label in zip(table.columns, labels, strict=True):
             check_number(column, label, caller)

@@ -46,23 +46,23 @@ class SeriesDescription(SeriesBase):
             )
         if column.kind == "object":
             # Objects are on the host.
-            return self.to_pandas().describe()  # pyright: ignore
+            return self.to_pandas().describe()
         if column.kind in ("string", "category") or column.is_bool:
             return self._most_frequent()
         return describe_numbers([column], table, [self._name], percentiles)[0]
 
     def _most_frequent(self) -> pd.Series:
-        counts = self.value_counts()  # pyright: ignore
-        num_present = int(self.count())  # pyright: ignore
+        counts = self.value_counts()
+        num_present = int(self.count())
         top: Any = (np.nan, np.nan)
         if num_present:
             first = counts.head(1).to_pandas()
             top = (first.index[0], first.iloc[0])
         names = ["count", "unique", "top", "freq"]
-        num_unique = self.nunique()  # pyright: ignore
+        num_unique = self.nunique()
         dtype = None if num_present else object
         values = [num_present, num_unique, *top]
-        return pd.Series(values, index=names, name=self._name, dtype=dtype)  # pyright: ignore
+        return pd.Series(values, index=names, name=self._name, dtype=dtype)
 
 
 def describe_numbers(
@@ -158,7 +158,7 @@ class FrameDescription(FrameBase):
             if exclude is not None:
                 raise ValueError("exclude must be None when include is 'all'")
             return everything
-        shell = self.head(0).to_pandas()  # pyright: ignore
+        shell = self.head(0).to_pandas()
         shell.columns = pd.RangeIndex(len(everything))
         if include is None and exclude is None:
             picked = shell.select_dtypes(include=[np.number, "datetime"])

@@ -130,7 +130,7 @@ class SeriesQuantiles(SeriesBase):
             raise NotImplementedError(
                 f"{op.replace('arg', 'idx')}: labels are not known inside jit. Use {op}()."
             )
-        return self._sliced(slice(int(place), int(place) + 1)).index[0]  # pyright: ignore
+        return self._sliced(slice(int(place), int(place) + 1)).index[0]
 
 
 def _want_of_values(op: str, num_rows: int, skipna: bool) -> str:
@@ -154,7 +154,7 @@ class FrameQuantiles(FrameBase):
             raise NotImplementedError("median: axis must be 0 or 1. Use stack() for all values.")
         if axis_number(axis or 0, self):
             if not columns:
-                return self._of_nothing("median", axis, labels.index, {})  # pyright: ignore
+                return self._of_nothing("median", axis, labels.index, {})
             return self._make_series(median_across(columns, skipna), None)
         if not columns:
             empty = pd.DataFrame(columns=labels.index).median()
@@ -204,7 +204,7 @@ class FrameQuantiles(FrameBase):
     def _numbers(self, numeric_only: bool) -> Any:
         if not check_flag(numeric_only, "numeric_only"):
             return self
-        return self._columns_at(self._pick(lambda column: column.is_numeric))  # pyright: ignore
+        return self._columns_at(self._pick(lambda column: column.is_numeric))
 
     def _found(self, frame: Any, q: Any, how: str, skipna: bool) -> tuple[Quantiles, ...]:
         table = frame._table
@@ -258,7 +258,7 @@ class FrameQuantiles(FrameBase):
         if any(bool(one.is_missing) for one in reduced):
             raise ValueError(_want_of_values(op, len(frame), skipna))
         places = np.array([int(one.value) for one in reduced], np.int64)
-        index = self._taken(places).index  # pyright: ignore
+        index = self._taken(places).index
         result = index.to_series(index=labels.index).rename(None)
         return self.series_class._of(table_of_series(result), None)
 

@@ -100,7 +100,7 @@ class FrameDuplicates(Duplicates, FrameBase):
         columns = self._compared(None, "nunique")
         if axis_number(axis, self):
             if not columns:
-                return self._of_nothing("nunique", axis, labels, {})  # pyright: ignore
+                return self._of_nothing("nunique", axis, labels, {})
             return self._make_series(nunique_across(columns, bool(dropna)), None)
         if not columns:
             return self.series_class._of(table_of_series(pd.DataFrame().nunique()), None)

@@ -50,7 +50,7 @@ class RankedRows(NDFrame):
             keys += ordered_keys(column, descending=largest)
         count = max(int(n), 0)
         if keep != "all" or not count:
-            return self._like(sort_rows(table, keys)).head(count)  # pyright: ignore
+            return self._like(sort_rows(table, keys)).head(count)
         order = argsort_rows(keys, table.num_rows, table.layout)
         words = tuple(key for key, _ in keys)
         found = _with_ties(words, order, table.num_rows, min(count, table.capacity), table.layout)

@@ -177,7 +177,7 @@ class FrameValueCounts(ValueCounts, FrameBase):
             One column makes an index of one level, also where it is named in a list. Columns of
             categories are not taken beside others: pandas counts combinations that do not occur.
         """
-        columns = self._compared(subset, "value_counts")  # pyright: ignore
+        columns = self._compared(subset, "value_counts")
         labels = self._labels if subset is None else self._labels_in(subset)
         for column, label in zip(columns, labels, strict=True):
             if column.kind == "category":
@@ -203,7 +203,7 @@ class FrameValueCounts(ValueCounts, FrameBase):
         only_rows("mode", axis, self, "Use apply(axis=1) for rows.")
         if is_traced(self._table):
             raise NotImplementedError("mode: inside jit take the mode of single columns.")
-        places = self._pick(lambda c: c.is_numeric or not numeric_only)  # pyright: ignore
+        places = self._pick(lambda c: c.is_numeric or not numeric_only)
         modes = [self._series_at(place).mode(dropna=dropna).to_pandas() for place in places]
         if not modes:
             return self.frame_class._of(*table_of_frame(pd.DataFrame()))

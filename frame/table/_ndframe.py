@@ -10,12 +10,13 @@ import pandas as pd
 from ._column import Column
 from ._column_labels import Labels
 from ._layout import Layout
+from ._room_methods import RoomMethods
 from ._row_index import RANGE, RowIndex
 from ._table import Table
 from ._tracing import is_traced
 
 
-class NDFrame:
+class NDFrame(RoomMethods):
     """Base class of frames and series.
 
     Each room defines mixins that `JaxFrame` and `JaxSeries` inherit. Mixins construct results
@@ -89,7 +90,7 @@ class NDFrame:
 
     @index.setter
     def index(self, labels: Any) -> None:
-        self._table = self.set_axis(labels)._table  # pyright: ignore
+        self._table = self.set_axis(labels)._table
 
     @property
     def sharding(self) -> Any:

@@ -48,7 +48,7 @@ class Windows:
             if not isinstance(self._of, FrameBase) or label not in self._of._labels:
                 raise KeyError(f"Column not found: {label}")
         rest = self._window, self._min_periods, self._center, self._closed, self._step
-        return Windows(self._of[key], *rest)  # pyright: ignore
+        return Windows(self._of[key], *rest)
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):
