@@ -7,12 +7,12 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
-import numpy as np
 
+from ... import primitives
 from ..table._column import Array, Column
 from ..table._layout import Layout
 from ..table._table import NO_ROWS, Count, Table, as_count
-from ..table._take import gather, position, resized
+from ..table._take import position
 from ..table._tracing import is_in_jit
 
 
@@ -34,45 +34,16 @@ def pack_rows(pieces: Sequence[tuple[Column, ...]], tables: Sequence[Table]) -> 
     else:
         counts = tuple(as_count(table.num_rows_on_host) for table in tables)
         num_rows, needed = as_count(sum(map(int, counts))), NO_ROWS
-    arrays = tuple(tuple(column.arrays for column in columns) for columns in pieces)
-    packed = _pack(arrays, counts, capacities, room, layout) if arrays[0] else ()
+    arrays = [tuple(column.arrays for column in columns) for columns in pieces]
+    capacity = room if in_jit else min(layout.capacity_for(int(num_rows)), room)
+    packed = _pack(arrays, counts, capacity, layout) if arrays[0] else ()
     columns = tuple(map(Column.with_arrays, pieces[0], packed))
-    if not in_jit:
-        columns = resized(columns, min(layout.capacity_for(int(num_rows)), room), layout)
     return Table(columns, num_rows=num_rows, needed=needed, layout=layout)
 
 
-@functools.partial(jax.jit, static_argnums=(2, 3, 4))
-def _pack(
-    pieces: Any,
-    counts: tuple[Count, ...],
-    capacities: tuple[int, ...],
-    capacity: int,
-    layout: Layout,
-) -> Any:
-    starts = _starts(counts)
-    if layout.mesh is None:
-
-        def pack(*leaves: Array) -> Array:
-            # Each piece overwrites the padding of the one before it.
-            rows = jnp.zeros(capacity, leaves[0].dtype)
-            for leaf, start in zip(leaves, starts, strict=True):
-                rows = jax.lax.dynamic_update_slice(rows, leaf, (start,))
-            return rows
-
-        return jax.tree.map(pack, *pieces)
-    place = position(capacity, layout)
-    packed = None
-    for rows, start in zip(pieces, starts, strict=True):
-        moved = gather(rows, jnp.maximum(place - start, np.int32(-1)), layout)
-        if packed is None:
-            packed = moved
-        else:
-            is_behind = place >= start
-            packed = jax.tree.map(
-                lambda new, old, behind=is_behind: jnp.where(behind, new, old), moved, packed
-            )
-    return packed
+@functools.partial(jax.jit, static_argnums=(2, 3))
+def _pack(pieces: list[Any], counts: tuple[Count, ...], capacity: int, layout: Layout) -> Any:
+    return primitives.concatenate(pieces, counts, capacity=capacity, **layout.on_mesh).rows
 
 
 def _starts(counts: tuple[Count, ...]) -> list[Count]:

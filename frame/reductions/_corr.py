@@ -8,9 +8,9 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jax.sharding import NamedSharding, PartitionSpec
 
-from ...shardings._compat import explicit_sharding, is_x64_enabled
+from ... import primitives
+from ...shardings._compat import is_x64_enabled
 from ..align._align import aligned_column
 from ..table._arguments import check_flag
 from ..table._column import Array, Column
@@ -20,9 +20,7 @@ from ..table._layout import ONE_DEVICE, Layout
 from ..table._ndframe import FrameBase, SeriesBase
 from ..table._table import Count, Table, as_count, is_row
 from ..table._tracing import is_traced
-from ._blockwise import LEAST_BLOCK
 
-BLOCK_ROWS = 1 << 16
 # Where a square about a pair's own mean is a smaller part than this of the square about the
 # column's, products of matrices leave too few of its digits.
 FAR_FROM_MEAN = 2.0**-10
@@ -106,7 +104,7 @@ def _pair_sums(
     about_means = (together, spread)
     together, spread = jax.lax.cond(
         jnp.any(is_far),
-        lambda: _about_own_means(numbers, presents, means, is_far | is_far.T, about_means),
+        lambda: _about_own_means(numbers, presents, means, is_far | is_far.T, about_means, layout),
         lambda: about_means,
     )
     return counts, together, spread
@@ -125,48 +123,44 @@ def _about_own_means(
     means: Array,
     is_far: Array,
     about_means: tuple[Array, Array],
+    layout: Layout,
 ) -> tuple[Array, Array]:
-    """The sums of pairs anew, about their own means, for each column that is far in one of them;
-    for others those that are known. It reads all columns once for each such column.
+    """Recomputes the sums about the pairwise means, for pairs with a mean that is large compared
+    with their spread.
     """
-    x, present = jnp.stack(numbers, axis=1), jnp.stack(presents, axis=1)
+    size = len(numbers)
+    reduce = functools.partial(primitives.reduce, (tuple(numbers), tuple(presents)))
 
-    def with_one(y: Array, there: Array, means_of_x: Array, means_of_y: Array) -> tuple[Any, Any]:
-        both = present & there[:, None]
-        y = jnp.broadcast_to(y[:, None], x.shape)
-        first = jnp.where(both, x - _origin(x, both, means_of_x)[None], 0.0)
-        second = jnp.where(both, y - _origin(y, both, means_of_y)[None], 0.0)
-        return (
-            jnp.sum(first * second, axis=0, dtype=x.dtype),
-            jnp.sum(first * first, axis=0, dtype=x.dtype),
-        )
+    def pairs(rows: Any) -> tuple[Array, Array]:
+        """The first column of each pair, and a flag for each row that both have a value."""
+        first, present = (jnp.stack(columns, axis=1) for columns in rows)
+        first = jnp.broadcast_to(first[:, :, None], (first.shape[0], size, size))
+        return first, present[:, :, None] & present[:, None, :]
 
-    def of_column(column: Any) -> tuple[Array, Array]:
-        is_one_far, of_pairs, known = column
-        return jax.lax.cond(is_one_far, lambda: with_one(*of_pairs), lambda: known)
+    def ends(rows: Any) -> tuple[Any, None]:
+        first, both = pairs(rows)
+        return (jnp.where(both, first, jnp.inf), jnp.where(both, first, -jnp.inf)), None
 
-    together, spread = jax.lax.map(
-        of_column,
-        (
-            jnp.any(is_far, axis=0),
-            (x.T, present.T, means.T, means),
-            tuple(part.T for part in about_means),
-        ),
-    )
-    return together.T, spread.T
+    least, most = reduce(("min", "max"), transform=ends, **layout.on_mesh).values
+    # Equal values are at no distance from their mean.
+    origins = jax.lax.stop_gradient(jnp.clip(means, least, most))
+
+    def products(rows: Any) -> tuple[Any, None]:
+        first, both = pairs(rows)
+        distance = jnp.where(both, first - origins[None], 0.0)
+        return (distance * jnp.swapaxes(distance, 1, 2), distance * distance), None
+
+    together, spread = reduce("sum", transform=products, **layout.on_mesh).values
+    return jnp.where(is_far, together, about_means[0]), jnp.where(is_far, spread, about_means[1])
 
 
 def _product(a: Array, b: Array, layout: Layout) -> Array:
-    """The product of the first matrix, turned, and the second, a block of rows after another."""
-    num_rows = a.shape[0]
-    block = min(num_rows & -num_rows, BLOCK_ROWS)
-    if layout.mesh is not None or num_rows == block or block < LEAST_BLOCK:
-        # Along explicit axes JAX has to be told that every device gets the sum over all rows.
-        rows = explicit_sharding(a)
-        whole = None if rows is None else NamedSharding(rows.mesh, PartitionSpec())
-        return jnp.einsum("ni,nj->ij", a, b, precision="highest", out_sharding=whole)
-    cut = (a.reshape(-1, block, a.shape[1]), b.reshape(-1, block, b.shape[1]))
-    return jnp.sum(jnp.einsum("bni,bnj->bij", *cut, precision="highest"), axis=0, dtype=a.dtype)
+    """The product of the transposed first matrix and the second."""
+
+    def of_block(rows: Any) -> tuple[Array, None]:
+        return jnp.einsum("ni,nj->ij", *rows, precision="highest")[None], None
+
+    return primitives.reduce((a, b), "sum", transform=of_block, **layout.on_mesh).values
 
 
 def check_method(method: Any, caller: str) -> None:

@@ -15,7 +15,7 @@ from ..table._column import NAT, Array, Column
 from ..table._layout import Layout
 from ..table._table import Count, is_row
 from ..table._tracing import at_once
-from ._blockwise import identity_of
+from ._identities import identity_of
 from ._reduce_columns import Reduction, at_least_one, present_values, reduction_for
 
 INTERPOLATIONS = ("linear", "lower", "higher", "midpoint", "nearest")

@@ -9,6 +9,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from ... import primitives
 from ...shardings._compat import is_x64_enabled
 from ..ops._array_ops import converted
 from ..table._column import NAT, Array, Column
@@ -16,19 +17,15 @@ from ..table._dtypes import wide
 from ..table._layout import Layout
 from ..table._table import Count
 from ..table._tracing import at_once
-from ._blockwise import (
-    COMBINE,
-    Parts,
-    can_reduce_plainly,
-    identity_of,
-    reduce_plainly,
-    reduce_rows,
-)
+from ._identities import COMBINE, identity_of
 
 ENDS = ("min", "max")
 MOMENTS = ("var", "std", "sem", "skew", "kurt")
+SHAPES = ("skew", "kurt")
 PLACES = ("argmin", "argmax")
-NOWHERE = np.int32(np.iinfo(np.int32).max)
+
+# Parts of a moment: arrays by the name of their reduction.
+Parts = dict[str, Any]
 
 
 class Reduction(NamedTuple):
@@ -112,47 +109,48 @@ def _reduce(
 
 
 def _reduce_group(plan: Reduction, group: Any, num_rows: Count, layout: Layout) -> Reduced:
-    name = first_reduction(plan)
     totals = [_first_pass(plan, column, num_rows, layout) for column in group]
-    value = joined(name, [total for total, _ in totals])
     count = joined("sum", [count for _, count in totals])
+    if plan.op in PLACES:
+        value = totals[0][0]
+    else:
+        value = joined(first_reduction(plan), [value for value, _ in totals])
     if plan.op in MOMENTS:
         mean = value / at_least_one(count).astype(value.dtype)
         of_each = [_moments(plan, column, mean, num_rows, layout) for column in group]
         value = of_moments(plan, count, joined_parts(of_each))
-    elif plan.op in PLACES:
-        value = _first_place(plan, group[0], value, num_rows, layout)
     return finished(plan, value, count, num_rows * np.int32(len(group)))
 
 
 def _first_pass(
     plan: Reduction, column: Any, num_rows: Count, layout: Layout
 ) -> tuple[Array, Array]:
-    """What the values of a column come to, and how many there are."""
-    name = first_reduction(plan)
-
-    def values(rows: Any, is_row: Array, place: Array) -> dict[str, Any]:
-        del place
-        data, present = present_values(plan, rows, is_row)
-        made = {name: [first_values(plan, data, present)]}
-        if plan.op != "count":
-            made["sum"] = [*made.get("sum", []), present.astype(jnp.int32)]
-        return made
-
-    def by_blocks() -> tuple[Array, Array]:
-        reduced = reduce_rows(values, column, num_rows, layout)
-        return reduced[name][0], reduced["sum"][-1]
-
+    """The reduced values of a column, and the number of them that are not missing."""
+    name = plan.op if plan.op in PLACES else first_reduction(plan)
+    reduce = functools.partial(primitives.reduce, num_valid=num_rows, **layout.on_mesh)
     data, valid = column
+    if plan.op in ("any", "all"):
+
+        def truths(rows: Any) -> tuple[Any, None]:
+            values, present = _present_rows(plan, rows)
+            return {"truth": first_values(plan, values, present), "present": present}, None
+
+        ops = {"truth": name, "present": "sum"}
+        values, _ = reduce(column, ops, transform=truths)
+        return values["truth"], values["present"]
+    dtype = sum_dtype(plan) if name in ("sum", "prod") else None
     is_whole = valid is None and plan.missing in ("", "nan") and plan.dtype == data.dtype
-    if not is_whole or plan.op == "count" or not can_reduce_plainly(name, data, layout):
-        return by_blocks()
-    dtype = sum_dtype(plan) if name == "sum" else plan.dtype
-    plain = reduce_plainly(name, data, num_rows, dtype, layout)
-    all_rows = jnp.asarray(num_rows, jnp.int32)
-    if data.dtype.kind != "f":
-        return plain, all_rows
-    return jax.lax.cond(jnp.isnan(plain), by_blocks, lambda: (plain, all_rows))
+    if is_whole and plan.op != "count" and name != "prod" and np.dtype(data.dtype).kind in "iuf":
+        return reduce(data, name, skip_nan=True, dtype=dtype)
+    name = "count" if plan.op == "count" else name
+    present_rows = functools.partial(_present_rows, plan)
+    # No value that is present is NaN, but for the parts of a complex number.
+    return reduce(column, name, transform=present_rows, skip_nan=dtype is None, dtype=dtype)
+
+
+def _present_rows(plan: Reduction, column: Any) -> tuple[Array, Array]:
+    """The values of a block of rows, cast, and a flag for each whether it is present."""
+    return present_values(plan, column, jnp.ones(column[0].shape, jnp.bool_))
 
 
 def present_values(plan: Reduction, column: Any, is_row: Array) -> tuple[Array, Array]:
@@ -233,18 +231,21 @@ def result_dtype(plan: Reduction) -> np.dtype:
 def _moments(plan: Reduction, column: Any, mean: Array, num_rows: Count, layout: Layout) -> Parts:
     """What an operation needs of the distances from the mean, by a second pass."""
 
-    def parts(rows: Any, is_row: Array, place: Array) -> Parts:
-        del place
-        return distances(plan, *present_values(plan, rows, is_row), mean)
+    def parts(rows: Any) -> tuple[Parts, None]:
+        return distances(plan, *_present_rows(plan, rows), mean), None
 
-    return reduce_rows(parts, column, num_rows, layout)
+    names = ("sum", *ENDS) if plan.op in SHAPES else ("sum",)
+    ops = {name: name for name in names}
+    return primitives.reduce(
+        column, ops, transform=parts, num_valid=num_rows, **layout.on_mesh
+    ).values
 
 
 def distances(plan: Reduction, data: Array, present: Array, mean: Array) -> Parts:
     """Powers of the distances from the mean, to be added up, and which are least and greatest."""
     distance = jnp.where(present, data.astype(mean.dtype) - mean, mean.dtype.type(0))
     square = jnp.real(distance * jnp.conj(distance))
-    if plan.op not in ("skew", "kurt"):
+    if plan.op not in SHAPES:
         return {"sum": {2: square}}
     powers = {1: distance, 2: square, 3: square * distance}
     if plan.op == "kurt":
@@ -278,7 +279,7 @@ def of_moments(plan: Reduction, count: Array, parts: Parts) -> Array:
         are_equal = (squares == 0) | (parts["min"] == parts["max"])
         return jnp.where(are_equal, dtype.type(np.nan), shape)
 
-    if plan.op in ("skew", "kurt"):
+    if plan.op in SHAPES:
         # The mean is rounded, which counts where values are close: it is off by so much.
         off = powers[1] / over(n)
         spread = over(squares - n * off * off)
@@ -301,18 +302,6 @@ def root(x: Array) -> Array:
     """The square root, whose derivative at zero is finite."""
     is_positive = x > 0
     return jnp.where(is_positive, jnp.sqrt(jnp.where(is_positive, x, x.dtype.type(1))), x)
-
-
-def _first_place(
-    plan: Reduction, column: Any, extreme: Array, num_rows: Count, layout: Layout
-) -> Array:
-    """The first row that holds the extreme, by a second pass."""
-
-    def places(rows: Any, is_row: Array, place: Array) -> dict[str, Any]:
-        data, present = present_values(plan, rows, is_row)
-        return {"min": jnp.where(present & (data == extreme), place, NOWHERE)}
-
-    return reduce_rows(places, column, num_rows, layout)["min"]
 
 
 def at_least_one(count: Array) -> Array:

@@ -10,13 +10,11 @@ import numpy as np
 import pandas as pd
 
 from ..table._column import Array, Column
-from ..table._layout import Layout
 from ..table._ndframe import FrameBase, NDFrame, SeriesBase
 from ..table._table import Count, is_row
 from ..table._tracing import at_once, is_traced
 from ._cumulative import column_labels
-from ._short_windows import MOST_ROWS, over_short_windows
-from ._window_scans import Reach, WindowPlan, over_windows
+from ._reduce_windows import SHORT_WINDOW, Reach, WindowPlan, reduce_windows
 
 _CLOSED = ("right", "left", "both", "neither")
 
@@ -128,25 +126,25 @@ class Windows:
         missing = tuple(
             m if c.can_miss else None for m, c in zip(missing, table.columns, strict=True)
         )
-        bounds = (np.int32(min(self._min_periods, 2**31 - 1)), np.int32(ddof))
+        least = np.int32(min(self._min_periods, 2**31 - 1))
         data = tuple(column.data for column in table.columns)
-        width = self._short_width(method, table.layout, moves_ends)
-        if width:
-            made = over_short_windows(data, missing, bounds[0], table.num_rows, method, width)
-        else:
-            gaps = has_gaps(data, missing, table.num_rows)
-            plan = WindowPlan(method, self._window is None, moves_ends, gaps, table.layout)
-            made = over_windows(data, missing, reach, bounds, table.num_rows, plan)
+        width = self._short_width(method, moves_ends)
+        # Short windows are read with their flags anyway.
+        gaps = width is not None or has_gaps(data, missing, table.num_rows)
+        plan = WindowPlan(
+            method, int(ddof), self._window is None, width, moves_ends, gaps, table.layout
+        )
+        made = reduce_windows(data, missing, reach, least, table.num_rows, plan)
         taken = of._like(table.with_columns([Column(one) for one in made]))
         return taken if self._step == 1 else taken.iloc[:: self._step]
 
-    def _short_width(self, method: str, layout: Layout, moves_ends: bool) -> int:
-        """Rows of a window that is read row by row; 0 where scans are to be used."""
-        if self._window is None or layout.mesh is not None or moves_ends:
-            return 0
+    def _short_width(self, method: str, moves_ends: bool) -> int | None:
+        """Rows of a window that is part of the program; None for windows that share one."""
+        if self._window is None or moves_ends:
+            return None
         width = self._window + (self._closed == "both")
-        is_short = width <= MOST_ROWS and method in ("sum", "mean", "min", "max")
-        return width if is_short else 0
+        is_short = width <= SHORT_WINDOW and method in ("sum", "mean", "min", "max")
+        return width if is_short else None
 
     def _numeric(self, method: str) -> Any:
         if isinstance(self._of, SeriesBase):

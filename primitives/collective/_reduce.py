@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Rows of a mesh axis reduced to one."""
 
+import functools
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,7 +16,6 @@ from ..local.parts import (
     ReducePlan,
     Transform,
     as_rows_to_reduce,
-    reduce_block_parts,
     reduce_in_passes,
 )
 from ._axis import AxisName, as_shards, num_shards_on
@@ -62,12 +62,11 @@ def reduce(
             without JAX's x64 mode, or `axis_name` is not an axis of the enclosing `shard_map`.
 
     Cost:
-        That of `local.reduce`. Communication: one `all_gather` of a number for each value of a
-        pass, and one `psum` of the counts.
+        That of `local.reduce`. Communication: one `psum`, `pmin` or `pmax` of each value, an
+        `all_gather` for "prod", and one `psum` of the counts.
 
     Guarantees:
-        Deterministic; differentiable in `x` if the result is a float. The shards are combined
-        in their order.
+        Deterministic; differentiable in `x` if the result is a float.
 
     Example:
         Two shards:
@@ -107,22 +106,28 @@ class _OverShards:
     dtype: Any
 
     def combine(self, parts: BlockParts) -> BlockParts:
-        leaves, structure = jax.tree.flatten(parts)
-        dtypes = {leaf.dtype for leaf in leaves}
-        gathered: list[Any] = list(leaves)
-        # One message for each dtype. All shards gather all parts and combine them in one order.
-        for dtype in dtypes:
-            places = [place for place, leaf in enumerate(leaves) if leaf.dtype == dtype]
-            numbers = jnp.concatenate([leaves[place].reshape(-1) for place in places])
-            matrix = jax.lax.all_gather(
-                as_shards(numbers, self.axis_name), self.axis_name, to="invarying"
-            )
-            start = 0
-            for place in places:
-                shape, stop = leaves[place].shape, start + leaves[place].size
-                gathered[place] = matrix[:, start:stop].reshape(-1, *shape)
-                start = stop
-        return reduce_block_parts(jax.tree.unflatten(structure, gathered))
+        return {
+            name: {
+                number: self._combined(name, as_shards(part, self.axis_name))
+                for number, part in arrays.items()
+            }
+            for name, arrays in parts.items()
+        }
+
+    def _combined(self, name: str, part: Array) -> Array:
+        match name:
+            case "sum":
+                return jax.lax.psum(part, self.axis_name)
+            case "min" | "max":
+                is_float = jnp.issubdtype(part.dtype, jnp.floating)
+                extreme = _extreme if is_float else _extreme_of_shards
+                return extreme(part, self.axis_name, name == "max")
+            case "any" | "all":
+                votes = _extreme_of_shards(part.astype(jnp.int32), self.axis_name, name == "any")
+                return votes != 0
+        # No collective multiplies.
+        of_shards = jax.lax.all_gather(part, self.axis_name, to="invarying")
+        return jnp.prod(of_shards, axis=0, dtype=part.dtype)
 
     def total(self, counts: list[Array]) -> list[Array]:
         counts = [as_shards(count.astype(self.dtype), self.axis_name) for count in counts]
@@ -131,3 +136,22 @@ class _OverShards:
     def row_ids(self, row_ids: Array, num_rows: int) -> Array:
         first = jax.lax.axis_index(self.axis_name).astype(self.dtype) * num_rows
         return first + row_ids.astype(self.dtype)
+
+
+def _extreme_of_shards(part: Array, axis_name: AxisName, is_max: bool) -> Array:
+    return (jax.lax.pmax if is_max else jax.lax.pmin)(part, axis_name)
+
+
+@functools.partial(jax.custom_jvp, nondiff_argnums=(1, 2))
+def _extreme(part: Array, axis_name: AxisName, is_max: bool) -> Array:
+    return _extreme_of_shards(part, axis_name, is_max)
+
+
+@_extreme.defjvp
+def _extreme_jvp(axis_name: AxisName, is_max: bool, primals: Any, tangents: Any) -> Any:
+    (part,), (tangent,) = primals, tangents
+    extreme = _extreme(part, axis_name, is_max)
+    # Shards that tie share the derivative, as rows that tie do.
+    is_tied = (part == extreme).astype(part.dtype)
+    moved, num_tied = jax.lax.psum((is_tied * tangent, is_tied), axis_name)
+    return extreme, moved / num_tied

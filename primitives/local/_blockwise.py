@@ -53,7 +53,7 @@ def identity_of_reduction(name: str, dtype: Any) -> Any:
     return dtype.type(limits.max if name == "min" else limits.min)
 
 
-def reduce_block_parts(parts: BlockParts) -> BlockParts:
+def _reduce_leading_axis(parts: BlockParts) -> BlockParts:
     """Reduces the leading axis of every array."""
     return {
         name: {number: REDUCE[name](array) for number, array in arrays.items()}
@@ -91,14 +91,14 @@ def _reduce_in_blocks(
     in_block = np.arange(block, dtype=np.int32)
 
     def of_block(rows: Any, start: Any) -> BlockParts:
-        return reduce_block_parts(parts_of(rows, in_block + start))
+        return _reduce_leading_axis(parts_of(rows, in_block + start))
 
     if num_rows == block:
         return of_block(rows, np.int32(0))
     blocks = jax.tree.map(lambda leaf: leaf.reshape(-1, block, *leaf.shape[1:]), rows)
     starts = jnp.arange(num_rows // block, dtype=jnp.int32) * np.int32(block)
     # The results of the blocks are added up as a tree: a running sum would round at each block.
-    return reduce_block_parts(jax.lax.map(lambda one: of_block(*one), (blocks, starts)))
+    return _reduce_leading_axis(jax.lax.map(lambda one: of_block(*one), (blocks, starts)))
 
 
 def _block_rows(num_rows: int, most: int) -> int:

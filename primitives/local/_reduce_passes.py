@@ -343,12 +343,12 @@ class _Passes:
             column, first = self._columns[place], firsts[place]
             if column.op in ("var", "std"):
                 mean = quotient(first, counts[place])
-                distance = leaf.astype(column.computed) - mean
+                distance = leaf.astype(column.computed) - mean[None]
                 distance = distance if flags is None else jnp.where(flags, distance, 0)
                 return {"sum": distance * distance}
-            is_extreme = leaf == first
+            is_extreme = leaf == first[None]
             if column.can_be_nan and not self._plan.skip_nan:
-                is_extreme = is_extreme | (jnp.isnan(leaf) & jnp.isnan(first))
+                is_extreme = is_extreme | (jnp.isnan(leaf) & jnp.isnan(first)[None])
             row_ids = row_ids.reshape(-1, *(1,) * (leaf.ndim - 1))
             return {"min": jnp.where(both(flags, is_extreme), row_ids, _NO_ROW)}
 

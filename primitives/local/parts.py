@@ -126,7 +126,6 @@ Reductions of one shard:
 - `reduce_rows`: segments reduced, on one device or over shards.
 - `root_of`: standard deviation of a variance.
 - `BlockParts`: partial results by the name of their reduction.
-- `reduce_block_parts`: partial results, without their leading axis.
 - `reduce_in_passes`: `reduce` of checked arguments, on one device or over shards.
 - `masks_of`: a mask, or None, for each leaf.
 
@@ -164,7 +163,7 @@ from ._asof_rule import (
     is_nan_word,
     split_words,
 )
-from ._blockwise import BlockParts, reduce_block_parts
+from ._blockwise import BlockParts
 from ._bucket import as_bucket_ids, group_by_bucket
 from ._compact import as_masked_rows, select_rows
 from ._concatenate import PieceCounts, as_pieces, pack_pieces
@@ -318,7 +317,6 @@ __all__ = [
     "ranges_of",
     "rank_dtype",
     "ranks_of",
-    "reduce_block_parts",
     "reduce_columns",
     "reduce_in_passes",
     "reduce_indexed",

@@ -101,6 +101,18 @@ def test_rows_of_several_columns_and_a_prefix_of_ops_and_masks():
         assert int(counts["b"][0]) == 12
 
 
+def test_second_passes_over_rows_of_several_columns():
+    x = np.random.default_rng(0).integers(-9, 9, (31, 2, 2)).astype(np.float32)
+    mask = np.arange(31) % 3 > 0
+    ops = ("var", "std", "argmin", "argmax")
+    for where, num_valid in ((mask, 20), (None, None)):
+        flags = np.ones(31, bool) if where is None else where
+        results = primitives.reduce([x] * 4, list(ops), where=where, num_valid=num_valid, ddof=1)
+        for op, *result in zip(ops, *results, strict=True):
+            with noting((op, num_valid)):
+                assert_reduces(primitives.Reduced(*result), x, flags, op, num_valid, 1)
+
+
 def cubes_of_positive(x):
     return {"cube": x**3, "is_large": x > 1}, {"cube": x > 0, "is_large": None}
 

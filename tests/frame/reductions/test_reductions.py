@@ -11,8 +11,6 @@ from frame_examples import INTEGERS, integers, mixed_frame
 from frame_parity import EVERYWHERE, assert_parity, assert_same_error, on_device
 from jaxframes.frame import JaxFrame, JaxSeries
 from jaxframes.frame.reductions import _reduce_columns
-from jaxframes.frame.reductions._blockwise import PLAIN_ROWS, reduce_plainly
-from jaxframes.frame.table._layout import ONE_DEVICE, layout_of
 from jaxframes.shardings import make_mesh, row_sharded
 
 NUMBERS = ["k", "i", "x", "f", "b"]
@@ -217,28 +215,6 @@ def test_blocks_of_rows_are_for_the_platform():
     assert float(exported("cpu", "tpu", "cuda").call(jnp.asarray(x))) == x.max()
 
 
-@pytest.mark.parametrize("dtype", [np.float32, np.int8])
-@pytest.mark.parametrize("op", ["sum", "min", "max"])
-@pytest.mark.parametrize("num_shards", [1, 3])
-def test_a_plain_reduction_is_of_the_rows_that_count(num_shards, op, dtype):
-    layout = ONE_DEVICE if num_shards == 1 else layout_of(row_sharded(make_mesh(3)), "test")
-    num_blocks = 3
-    shard_rows = num_blocks * PLAIN_ROWS
-    values = np.random.default_rng(5).integers(-99, 99, num_shards * shard_rows).astype(dtype)
-    # The rows at the end decide.
-    rising = np.linspace(100, 120, len(values[::1_000])).round()
-    values[::1_000] = -rising if op == "min" else rising
-    wide = np.dtype(np.float64 if values.dtype.kind == "f" else np.int64)
-    run = jax.jit(lambda x, n: reduce_plainly(op, x, n, wide, layout))
-    ends = np.arange(num_blocks * num_shards + 1) * PLAIN_ROWS
-    counts = [*ends, *(ends + 1), *(ends - 1), ends[1] + 1_500]
-    for count in np.clip(counts, 0 if op == "sum" else 1, len(values)):
-        x = values.copy()
-        x[count:] = np.nan if x.dtype.kind == "f" else -128 if op == "min" else 127
-        expected = getattr(values[:count].astype(wide), op)()
-        assert run(layout.place(x), np.int32(count)) == expected, count
-
-
 @pytest.mark.parametrize("num_shards", [1, 2])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_a_missing_value_among_many_rows_is_found(dtype, num_shards):
@@ -310,7 +286,7 @@ def test_second_call_traces_nothing(monkeypatch):
     def fail(*arguments):
         raise AssertionError("traced again")
 
-    monkeypatch.setattr(_reduce_columns, "reduce_rows", fail)
+    monkeypatch.setattr(_reduce_columns, "_first_pass", fail)
     other = JaxFrame({"other": [3.0, 5.0, 7.0]}, sharding=row_sharded(make_mesh(3)))
     assert other.std().tolist() == [2.0]
 

@@ -9,7 +9,7 @@ import pytest
 from frame_examples import floats, mixed_frame
 from frame_parity import assert_parity, assert_same_error, on_device
 from jaxframes.frame import JaxFrame, JaxSeries
-from jaxframes.frame.window import _window_scans
+from jaxframes.frame.window import _reduce_windows
 
 NAMES = ("sum", "mean", "min", "max", "var", "std", "count")
 
@@ -139,9 +139,9 @@ def test_gradient():
 
 def test_windows_and_lengths_share_a_program():
     JaxSeries(quarters()).rolling(30).mean()
-    before = _window_scans.over_windows._cache_size()  # pyright: ignore
+    before = _reduce_windows.reduce_windows._cache_size()  # pyright: ignore
     JaxSeries(quarters(50)).rolling(27, min_periods=2).mean()
-    assert _window_scans.over_windows._cache_size() == before  # pyright: ignore
+    assert _reduce_windows.reduce_windows._cache_size() == before  # pyright: ignore
 
 
 def test_each_so_many_rows():

@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Columns reduced over the window of each row, all of them in one compiled call."""
+
+import functools
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from ... import primitives
+from ..table._column import Array
+from ..table._dtypes import wide
+from ..table._layout import Layout
+from ..table._table import Count
+
+# A program of its own for each window of so few rows reads them row by row.
+SHORT_WINDOW = 16
+
+
+class Reach(NamedTuple):
+    """The rows of each window: `width` of them, the last one `ahead` rows after its own row."""
+
+    width: Count
+    ahead: Count
+
+
+class WindowPlan(NamedTuple):
+    """How windows are reduced. Static under `jit`.
+
+    Attributes:
+        method: "sum", "mean", "min", "max", "var", "std" or "count".
+        ddof: what the divisor of a variance is less than the number of values.
+        is_expanding: whether every window starts with the first row.
+        short_width: rows of a window that is part of the program; None for windows that share one.
+        moves_ends: whether windows may end elsewhere than with their own row.
+        has_gaps: whether some value may be missing or infinite.
+        layout: where the rows lie.
+    """
+
+    method: str
+    ddof: int
+    is_expanding: bool
+    short_width: int | None
+    moves_ends: bool
+    has_gaps: bool
+    layout: Layout
+
+
+@functools.partial(jax.jit, static_argnums=5)
+def reduce_windows(
+    data: tuple[Array, ...],
+    missing: tuple[Array | None, ...],
+    reach: Reach,
+    least: Count,
+    num_rows: Count,
+    plan: WindowPlan,
+) -> tuple[Array, ...]:
+    """Columns of float64, one value for each row's window; NaN for fewer than `least` values."""
+    dtype = wide(np.float64)
+    columns = tuple(x.astype(dtype) for x in data)
+    masks = tuple(
+        _values_of(x, gaps, plan) if plan.has_gaps else None
+        for x, gaps in zip(data, missing, strict=True)
+    )
+    window: Any = reach.width if plan.short_width is None else plan.short_width
+    reduce = functools.partial(
+        primitives.windowed_reduce,
+        window=None if plan.is_expanding else window,
+        op=plan.method,
+        offset=reach.ahead if plan.moves_ends else 0,
+        num_valid=num_rows,
+        ddof=plan.ddof,
+        **plan.layout.on_mesh,
+    )
+    values, counts = reduce(columns, where=masks)
+    if plan.method == "count":
+        # Missing values make a window no shorter.
+        (all_rows,) = reduce(columns[:1]).counts
+        return tuple(jnp.where(all_rows >= least, n.astype(dtype), np.nan) for n in counts)
+    least = least if plan.method == "sum" else jnp.maximum(least, np.int32(1))
+    return tuple(
+        jnp.where(count >= least, value, np.nan)
+        for value, count in zip(values, counts, strict=True)
+    )
+
+
+def _values_of(x: Array, missing: Array | None, plan: WindowPlan) -> Array | None:
+    """A flag for each value that counts; None if all do."""
+    is_finite = None
+    if plan.method != "count" and jnp.issubdtype(x.dtype, jnp.floating):
+        is_finite = jnp.isfinite(x)
+    if missing is None or is_finite is None:
+        return is_finite if missing is None else ~missing
+    return is_finite & ~missing
