@@ -87,7 +87,7 @@ def exclusive_scan(
         initial: the value before the first row of all shards, the same on every shard: one number,
             or a pytree like `x` of single rows. For a named `op` it defaults to the identity
             element: zero, one, or the largest or smallest number of the dtype. Required if `op` is
-        a function.
+            a function.
         reverse: scan from the last row of the last shard to the first row of the first shard.
         num_valid: number of valid rows of this shard, at its front; all rows by default.
 

@@ -54,7 +54,7 @@ def segmented_scan(
         reverse: scan from the last row of each segment to the first.
         initial: the value before the first row of each segment of an exclusive scan, the same on
             every shard: one number, or a pytree like `x` of single rows. Required if `op` is a
-        function.
+            function.
         num_valid: number of valid rows of this shard, at its front; all rows by default.
         transport: with `is_sorted=False`, how the rows travel; see `partition`.
 
