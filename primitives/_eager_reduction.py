@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reductions by key of one device's rows that are sized as they go.
+"""Eager reductions by key on one device: the host sizes tables and results exactly.
 
-The host reads the range of integer keys, or the number of distinct keys, and with it chooses the
-algorithm and the size of the result. Inside `jit` `local.reduce_by_key` chooses instead.
+The host reads the range of integer keys or the number of distinct keys, and chooses the algorithm
+by it. Inside `jit`, `local.reduce_by_key` chooses instead.
 """
 
 import functools
@@ -83,12 +83,12 @@ def reduce_eagerly(
     return rows, groups.count
 
 
-# Ranges of eager integer arrays, which never change, for as long as the arrays live.
+# Ranges of integer arrays by id and number of valid rows, removed when the arrays are freed.
 _RANGES: dict[tuple[int, int], tuple[Any, Any]] = {}
 
 
 def known_ranges(columns: tuple[Array, ...], num_valid: Array) -> tuple[tuple[Any, Any], ...]:
-    """The least and the greatest key of each column, on the host, remembered from call to call."""
+    """The least and the greatest key of each column, on the host, cached between calls."""
     num_rows = int(num_valid)
     names = [(id(column), num_rows) for column in columns]
     if not all(name in _RANGES for name in names):
@@ -104,7 +104,7 @@ _ranges_of = jax.jit(ranges_of)
 
 
 def _num_segments(columns: tuple[Array, ...], num_valid: Array) -> int | None:
-    """Segments of a direct index, in steps; None where keys are not dense integers."""
+    """The number of segments of a direct index, in steps; None if keys are not dense integers."""
     if not can_index(columns):
         return None
     most = MOST_SEGMENTS_PER_ROW * max(columns[0].shape[0], LEAST_SEGMENTS)

@@ -44,8 +44,8 @@ def reduce_by_key(
         mesh: mesh of the rows; one device by default.
         capacity: distinct keys of the result. Static. By default an eager call returns one row for
             each distinct key and no more; a traced one has the number of rows as its capacity. A
-            function of the number of distinct keys rounds the capacity of an eager call up, so
-            that results of nearby lengths share compiled programs.
+            function of the number of distinct keys returns the capacity of an eager call: rounded
+            up, results of nearby lengths share compiled programs.
         is_sorted: promises that the keys are sorted, which saves the search for equal keys.
             Without it keys may come in any order. Static.
         ddof: delta degrees of freedom; "var" and "std" divide by the number of rows minus `ddof`.

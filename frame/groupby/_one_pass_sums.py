@@ -21,7 +21,7 @@ from ..table._tracing import answered_at_once
 from ._grouped_column import Reduction, float64, quotient, wide
 from ._segment_reductions import of_groups
 
-# For fewer rows the general reductions take less than more programs take to compile.
+# Below this many rows, the general reductions take less time than further programs to compile.
 LEAST_ROWS = 1 << 20
 
 
@@ -94,7 +94,7 @@ def sums_by_key(
     """Groups and sums together, in the order of the keys; None for objects and complex numbers."""
     if any(key.kind == "object" or key.dtype.kind == "c" for key in keys):
         return None
-    # Codes may index a table as they are, and times are sorted so; the missing come first.
+    # Codes and times stay as they are, with missing values first, so that codes may index a table.
     words = [group_keys(key) if key.is_numeric else (key.data,) for key in keys]
     runs = None
 
@@ -133,7 +133,7 @@ def _column_of(key: Column, words: list[Array]) -> Column:
 
 
 def _without_missing_keys(found: KeySums, table: Table) -> KeySums:
-    """The groups that have all keys."""
+    """The groups without a missing key."""
     has_keys, num_kept = _groups_with_keys(
         [key.missing() for key in found.keys], np.int32(found.count)
     )
@@ -149,7 +149,7 @@ def _without_missing_keys(found: KeySums, table: Table) -> KeySums:
 
 
 def _with_missing_keys_last(found: KeySums) -> KeySums:
-    """The groups with missing codes and times behind the others."""
+    """The groups in pandas' order: missing codes and times last."""
     missing = [key.missing() for key in found.keys if not key.is_numeric]
     _, num_whole = _groups_with_keys(missing, np.int32(found.count))
     if int(num_whole) == found.count:

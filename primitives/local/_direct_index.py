@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Direct indexing: integer keys of a small range are segment ids as they are.
+"""Direct index: integer keys of a small range are segment ids.
 
-Several key columns make one segment id, as digits make a number. No key is compared with another,
-and the segments come in the order of the keys.
+Several key columns make one segment id, as digits make a number. No keys are compared, and the
+segments are in the order of the keys.
 """
 
 import functools
@@ -29,7 +29,7 @@ class DirectIndex(NamedTuple):
         least: the least key of each column.
         widths: the number of keys from the least to the greatest of each column, int32.
         strides: the product of the widths of the less significant columns, int32.
-        fits: whether there are segments enough; the numbers mean nothing otherwise.
+        fits: whether the table has enough segments; the other fields mean nothing otherwise.
     """
 
     least: tuple[Array, ...]
@@ -53,7 +53,7 @@ class DirectIndex(NamedTuple):
         """The key columns of segments."""
         numbers = zip(self.least, self.widths, self.strides, dtypes, strict=True)
         return tuple(
-            # Distances past the greatest number of the dtype wrap, and back.
+            # A distance that overflows the dtype wraps, and the sum wraps back.
             (least + (segment_ids // stride % width).astype(least.dtype)).astype(dtype)
             for least, width, stride, dtype in numbers
         )
@@ -87,7 +87,7 @@ def index_of(ranges: Sequence[tuple[Array, Array]], num_segments: int) -> Direct
     """The index of keys in known ranges, for a table of `num_segments`."""
     fits, size, widths = jnp.bool_(True), jnp.int32(1), []
     for least, greatest in ranges:
-        # Without valid rows the least is the greater one: some distance, which names no row.
+        # Without valid rows the least key exceeds the greatest. No row reads that distance.
         distance = greatest - least
         unsigned = np.dtype(f"u{distance.dtype.name.removeprefix('u')}")
         is_near = distance.astype(unsigned) < unsigned.type(num_segments)
@@ -133,10 +133,7 @@ def reduce_indexed(
     names: tuple[str, ...],
     ddof: int,
 ) -> tuple[Array, list[Array], Array]:
-    """Row counts and reductions of the segments of keys in known ranges.
-
-    The last result is the number of segments that have rows.
-    """
+    """Row counts and reductions of each segment, and the number of nonempty segments."""
     segments = index_of(ranges, num_segments).segments(columns, num_valid, num_segments)
     tables = reduce_segments(segments, leaves, names, ddof)
     return segments.counts, tables, jnp.sum(segments.counts > 0, dtype=jnp.int32)

@@ -212,7 +212,7 @@ def _reduce_on_cpu(
     ddof: int,
     may_index: bool,
 ) -> tuple[tuple[Array, ...], list[Array], Array]:
-    """Chooses between a direct index, one table of few keys, hash tables, and a sort."""
+    """Chooses between a direct index, hash tables and a sort."""
 
     def by_hash(columns: tuple[Array, ...], leaves: list[Array], num_valid: Array) -> Any:
         if names == ("sum",) and has_sum_kernel(columns, leaves[0], num_valid):
@@ -224,7 +224,7 @@ def _reduce_on_cpu(
     if not may_index:
         return by_hash(columns, leaves, num_valid)
     num_rows = columns[0].shape[0]
-    # The table is filled and read as a whole, even for few keys.
+    # The whole table is filled and read, even for few keys.
     num_segments = min(num_rows, MOST_SEGMENTS, max(4 * capacity, LEAST_INDEXED_ROWS))
     index = index_of(ranges_of(columns, num_valid), num_segments)
 
@@ -268,7 +268,7 @@ def _reduce_groups(
     capacity: int,
     ddof: int,
 ) -> tuple[tuple[Array, ...], list[Array], Array]:
-    """Numbers the groups of equal keys, and reduces the rows where they are."""
+    """Numbers the groups of equal keys, and reduces the rows in place."""
     (word,) = ordered_words(columns, (False,) * len(columns))
     groups = factorize_words(word, num_valid, capacity, in_key_order=True)
     is_group = jax.lax.iota(jnp.int32, capacity) < groups.count

@@ -97,7 +97,7 @@ def end_rows(ids: Array, num_segments: int, is_last: bool) -> Array:
     row_ids = jax.lax.iota(jnp.int32, ids.shape[0])
     if is_last:
         return scatter("max", row_ids, ids, num_segments, np.int32(-1))
-    # Of rows in random order the last segment shows after about n log n.
+    # In random order, all n segments have appeared after about n log n rows.
     block = max(_LEAST_BLOCK_ROWS, 16 * num_segments)
     first_in_blocks = functools.partial(_first_rows, num_segments=num_segments, block=block)
 

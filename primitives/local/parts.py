@@ -73,7 +73,7 @@ Keys and their runs:
 - `reduce_numbered`: keys and reductions of numbered groups.
 - `has_sum_kernel`: whether a kernel sums the rows of each key.
 - `can_index`: whether keys are integers that may index a table.
-- `LEAST_INDEXED_ROWS`: rows from which on such a table pays.
+- `LEAST_INDEXED_ROWS`: the least number of rows for such a table.
 - `ranges_of`: least and greatest key of each column.
 - `reduce_indexed`: reductions of keys in known ranges, by segment.
 - `take_indexed`: keys and reductions of the segments that have rows.
