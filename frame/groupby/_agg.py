@@ -174,7 +174,7 @@ class GroupByAggregation(GroupByBase):
 
     def _listed(self, functions: list[Any]) -> Any:
         if not functions:
-            raise ValueError("No objects to concatenate")
+            return self._one_each([], Labels.of([]))
         pairs = _as_list(functions)
         if not self._is_series and len({name for name, _ in pairs}) < len(pairs):
             raise pd.errors.SpecificationError(

@@ -40,8 +40,18 @@ class Options(NamedTuple):
 class Grouped:
     """The keys, and the groups once somebody asks for them: shared by all selections."""
 
-    def __init__(self, table: Table, keys: Sequence[Grouping], options: Options):
-        self.table, self.keys, self.options = table, tuple(keys), options
+    def __init__(
+        self,
+        table: Table,
+        keys: Sequence[Grouping],
+        options: Options,
+        has_tuple_keys: bool = False,
+    ):
+        self.table: Table = table
+        self.keys: tuple[Grouping, ...] = tuple(keys)
+        self.options: Options = options
+        # Whether the key of a group is a tuple: `by` or `level` was a list.
+        self.has_tuple_keys: bool = has_tuple_keys
         self._found = FoundOnce()
 
     def once(self, name: Any, find: Callable[[], Any]) -> Any:
@@ -125,13 +135,6 @@ class GroupByBase:
     def __repr__(self) -> str:
         names = [key.name for key in self._grouped.keys]
         return f"{type(self).__name__}(by={names!r}, columns={list(self._labels)!r})"
-
-    def __iter__(self) -> Any:
-        # Without this, Python would ask for the columns 0, 1, ...
-        raise NotImplementedError(
-            "groupby: groups are not iterated. Use agg() and transform(), or a mask: "
-            "frame[frame.key == value] for each value of frame.key.unique()."
-        )
 
     @property
     def _table(self) -> Table:
@@ -268,6 +271,14 @@ class GroupByBase:
         return self._source._make_frame(
             columns, Labels.of(names, labels.index.names), table.replace(index=RANGE)
         )
+
+    def _shown(self, table: Table) -> Any:
+        """Rows of the source with the selected columns; keys too, unless columns were selected."""
+        columns = [table.columns[position] for position in self._shown_places]
+        if self._is_series:
+            return self._source._make_series(columns[0], self._labels[0], table)
+        labels = self._source._labels.take(list(self._shown_places))  # pyright: ignore
+        return self._source._make_frame(columns, labels, table)
 
     def _result(self, columns: Sequence[Column], labels: Labels | None = None) -> Any:
         """A result with a row for each group and the labels that there are."""

@@ -59,12 +59,7 @@ class GroupByPlaces(GroupByBase):
         return self._numbers(numbers)
 
     def _kept_rows(self, mask: Array) -> Any:
-        table = filter_rows(self._table, mask)
-        columns = [table.columns[place] for place in self._shown_places]
-        if self._is_series:
-            return self._source._make_series(columns[0], self._labels[0], table)
-        labels = self._source._labels.take(list(self._shown_places))  # pyright: ignore
-        return self._source._make_frame(columns, labels, table)
+        return self._shown(filter_rows(self._table, mask))
 
     def head(self, n: int = 5) -> Any:
         """The first `n` rows of each group, in their order; all but the last `-n` if negative."""

@@ -5,14 +5,15 @@ from typing import Any
 
 from ..table._ndframe import FrameBase, SeriesBase
 from ..table._unsupported import lacking
+from ._access import GroupByAccess
 from ._base import Grouped, Options, label_of
-from ._grouper import as_groupings
+from ._grouper import Grouping, as_groupings
 from ._reductions import GroupByReductions
 from ._transform import GroupByTransformation
 from ._transformations import GroupByRows
 
 
-class SeriesGroupBy(GroupByTransformation, GroupByReductions, GroupByRows):
+class SeriesGroupBy(GroupByTransformation, GroupByReductions, GroupByRows, GroupByAccess):
     """A grouped series: what `series.groupby` and `frame.groupby(...)[label]` return."""
 
     _is_series = True
@@ -21,7 +22,7 @@ class SeriesGroupBy(GroupByTransformation, GroupByReductions, GroupByRows):
         raise _absent(self, name)
 
 
-class FrameGroupBy(GroupByTransformation, GroupByReductions, GroupByRows):
+class FrameGroupBy(GroupByTransformation, GroupByReductions, GroupByRows, GroupByAccess):
     """A grouped frame: what `frame.groupby` returns."""
 
     def __getitem__(self, key: Any) -> Any:
@@ -56,6 +57,11 @@ def _as_options(sort: Any, dropna: Any, as_index: Any, observed: Any, capacity: 
     if capacity is not None and (not isinstance(capacity, int) or capacity < 1):
         raise ValueError(f"groupby: capacity must be a positive integer, got {capacity!r}.")
     return Options(bool(sort), bool(dropna), bool(as_index), bool(observed), capacity)
+
+
+def _is_list_of_keys(by: Any, level: Any, keys: list[Grouping]) -> bool:
+    given = level if by is None else by
+    return isinstance(given, (list, tuple)) and len(given) == len(keys)
 
 
 class FrameGrouping(FrameBase):
@@ -100,7 +106,7 @@ class FrameGrouping(FrameBase):
         keys = as_groupings(self, self._labels, by, level)
         taken = {key.place for key in keys}
         places = [place for place in range(len(self._labels)) if place not in taken]
-        grouped = Grouped(self._table, keys, options)
+        grouped = Grouped(self._table, keys, options, _is_list_of_keys(by, level, keys))
         shown = range(len(self._labels))
         return FrameGroupBy(self, self._labels.take(places), places, grouped, shown)
 
@@ -129,5 +135,5 @@ class SeriesGrouping(SeriesBase):
             raise TypeError("as_index=False only valid with DataFrame")
         options = _as_options(sort, dropna, as_index, observed, capacity)
         keys = as_groupings(self, None, by, level)
-        grouped = Grouped(self._table, keys, options)
+        grouped = Grouped(self._table, keys, options, _is_list_of_keys(by, level, keys))
         return SeriesGroupBy(self, label_of(self._name), [0], grouped)

@@ -1,0 +1,172 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Groups one by one: `groups`, `indices`, `get_group`, iteration, `pipe` and `filter`."""
+
+import itertools
+from collections.abc import Callable, Hashable, Iterator
+from typing import Any
+
+import jax
+import numpy as np
+import pandas as pd
+
+from ..table._column import host_array
+from ..table._row_index import RowIndex
+from ..table._table import as_count
+from ..table._take import take_rows
+from ._base import GroupByBase
+
+
+class GroupByAccess(GroupByBase):
+    """The rows of single groups. All but `pipe` know the groups on the host, so not inside `jit`.
+
+    Rows are sorted by group once, whatever is asked of them and however often.
+    """
+
+    @property
+    def ndim(self) -> int:
+        """1 for a grouped series, 2 for a grouped frame."""
+        return 1 if self._is_series else 2
+
+    @property
+    def ngroups(self) -> int:
+        """The number of groups."""
+        return len(self._keys_on_host("ngroups"))
+
+    @property
+    def groups(self) -> dict[Hashable, pd.Index]:
+        """The index labels of the rows of each group, by key."""
+        indices, labels = self.indices, self._source.index
+        return {key: labels[row_ids] for key, row_ids in indices.items()}
+
+    @property
+    def indices(self) -> dict[Hashable, np.ndarray]:
+        """The row positions of each group, by key."""
+        keys = self._keys_on_host("indices")
+        return dict(zip(keys, self._rows_by_group(), strict=True))
+
+    def get_group(self, name: Any) -> Any:
+        """Selects the rows of one group.
+
+        Args:
+            name: the key; a tuple of keys if `by` was a list.
+
+        Example:
+            >>> from jaxframes.frame import JaxFrame
+            >>> frame = JaxFrame({"k": [2, 1, 2], "x": [1.0, 2.0, 4.0]})
+            >>> frame.groupby("k").get_group(2).x.tolist()
+            [1.0, 4.0]
+        """
+        keys = self._keys_on_host("get_group")
+        if keys.nlevels > 1 and not isinstance(name, tuple):
+            raise ValueError("must supply a tuple to get_group with multiple grouping keys")
+        key = name
+        if self._grouped.has_tuple_keys and keys.nlevels == 1:
+            if not isinstance(name, tuple) or len(name) != 1:
+                raise KeyError(name)
+            (key,) = name
+        positions = keys.get_indexer_for([key])
+        if len(positions) != 1 or positions[0] < 0:
+            raise KeyError(name)
+        return self._rows_at(self._rows_by_group()[positions[0]])
+
+    def __iter__(self) -> Iterator[tuple[Hashable, Any]]:
+        keys = self._keys_on_host("iteration")
+        for key, row_ids in zip(keys, self._rows_by_group(), strict=True):
+            is_wrapped = self._grouped.has_tuple_keys and keys.nlevels == 1
+            yield ((key,) if is_wrapped else key), self._rows_at(row_ids)
+
+    def pipe(self, func: Any, *args: Any, **kwargs: Any) -> Any:
+        """Calls `func(self, *args, **kwargs)`.
+
+        Args:
+            func: a function, or a pair of one and the name of the argument that takes the groups.
+            args: passed on.
+            kwargs: passed on.
+        """
+        if not isinstance(func, tuple):
+            return func(self, *args, **kwargs)
+        function, keyword = func
+        if keyword in kwargs:
+            raise ValueError(f"{keyword} is both the pipe target and a keyword argument")
+        return function(*args, **{**kwargs, keyword: self})
+
+    def filter(self, func: Callable[..., Any], dropna: bool = True, *args: Any, **kw: Any) -> Any:
+        """Keeps the rows of the groups for which `func` returns True.
+
+        Args:
+            func: called with each group, a frame or series, on the host; returns a bool.
+            dropna: drop the other rows; otherwise their values become missing.
+            args: passed on to `func`.
+            kw: passed on to `func`.
+
+        Differences from pandas:
+            `func` is called once for each group, which takes time for many groups: a mask of
+            `transform` is one program, `frame[frame.groupby("k").x.transform("sum") > 3]`.
+
+        Example:
+            >>> from jaxframes.frame import JaxFrame
+            >>> frame = JaxFrame({"k": [2, 1, 2], "x": [1.0, 2.0, 4.0]})
+            >>> frame.groupby("k").filter(lambda group: group.x.sum() > 3).x.tolist()
+            [1.0, 4.0]
+        """
+        keys, groups = self._keys_on_host("filter"), self._rows_by_group()
+        is_selected = np.zeros(len(self._source), np.bool_)
+        for _, row_ids in zip(keys, groups, strict=True):
+            if len(row_ids):
+                answer = func(self._rows_at(row_ids), *args, **kw)
+                is_selected[row_ids] = _as_truth(answer, self._is_series)
+        if dropna:
+            return self._rows_at(np.flatnonzero(is_selected))
+        shape = self._rows_at(None).shape
+        is_selected = is_selected.reshape(-1, *(1,) * (len(shape) - 1))
+        return self._rows_at(None).where(np.broadcast_to(is_selected, shape))
+
+    def _keys_on_host(self, caller: str) -> pd.Index:
+        groups = self._groups
+        if groups.is_traced or self._source._is_traced:
+            raise NotImplementedError(
+                f"groupby: inside jit the groups are not known, so {caller} is not supported. "
+                "Use agg() and transform()."
+            )
+        names = tuple(key.name for key in self._grouped.keys)
+        return RowIndex(groups.keys, names).to_pandas(int(groups.count))
+
+    def _rows_by_group(self) -> list[np.ndarray]:
+        """The row positions of each group, in the order of the groups."""
+        return self._grouped.once("rows of groups", self._sorted_rows)
+
+    def _sorted_rows(self) -> list[np.ndarray]:
+        groups, count = self._groups, int(self._groups.count)
+        segment_ids = host_array(groups.slots)[: len(self._source)]
+        if groups.kept is not None:
+            number_of = np.full(groups.num_slots, -1, np.int32)
+            number_of[host_array(groups.kept)[:count]] = np.arange(count, dtype=np.int32)
+            segment_ids = np.where(segment_ids >= 0, number_of[segment_ids], np.int32(-1))
+        order = np.argsort(segment_ids, kind="stable")
+        bounds = np.searchsorted(segment_ids[order], np.arange(count + 1))
+        return [order[start:end] for start, end in itertools.pairwise(bounds)]
+
+    def _rows_at(self, row_ids: np.ndarray | None) -> Any:
+        """The selected columns at row positions; at all of them by default."""
+        table = self._table
+        if row_ids is not None:
+            capacity = table.layout.capacity_for(len(row_ids))
+            padded = np.zeros(capacity, np.int32)
+            padded[: len(row_ids)] = row_ids
+            table = take_rows(table, table.layout.place(padded), as_count(len(row_ids)))
+        return self._shown(table)
+
+
+def _as_truth(answer: Any, is_series: bool) -> bool:
+    """The answer of a function given to `filter`; a missing one is False."""
+    if isinstance(answer, (jax.Array, np.ndarray)) and answer.ndim == 0:
+        answer = np.asarray(answer)[()]
+    if isinstance(answer, (bool, np.bool_)):
+        return bool(answer)
+    if pd.api.types.is_scalar(answer) and pd.isna(answer):
+        return False
+    if is_series:
+        raise TypeError("the filter must return a boolean result")
+    raise TypeError(
+        f"filter function returned a {type(answer).__name__}, but expected a scalar bool"
+    )
