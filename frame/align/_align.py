@@ -15,7 +15,7 @@ from ..table._layout import Layout
 from ..table._ndframe import SeriesBase
 from ..table._recode import recoded, with_unit
 from ..table._row_index import RowIndex
-from ..table._table import Count, Table, is_row
+from ..table._table import Count, Table, check_same_layout, is_row
 from ..table._take import settled, take_columns
 from ..table._tracing import answered_at_once, at_once, is_traced
 from ._common_types import finest_unit
@@ -87,15 +87,6 @@ def aligned_column(series: SeriesBase, table: Table) -> Column:
     row_ids = at_once(places_of_labels, table, series._table)
     (column,) = take_columns([series._only], row_ids, table.layout, holes=True)
     return settled(column, table.num_rows)
-
-
-def check_same_layout(caller: str, a: Table, b: Table) -> None:
-    """Raises unless both tables lie on the same devices."""
-    if a.layout != b.layout:
-        raise ValueError(
-            f"{caller}: frames must lie on the same devices, got {a.layout} and {b.layout}. "
-            "Make one with sharding= that of the other."
-        )
 
 
 def places_of_labels(target: Table, table: Table) -> Array:

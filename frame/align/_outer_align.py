@@ -15,10 +15,10 @@ from ..table._column_labels import Labels
 from ..table._layout import Layout
 from ..table._row_index import RowIndex
 from ..table._scalar import Scalar
-from ..table._table import Count, Table, as_count, is_row
+from ..table._table import Count, Table, as_count, check_same_layout, is_row
 from ..table._take import missing_elsewhere, settled, take_columns
 from ..table._tracing import at_once, is_traced
-from ._align import check_same_layout, comparable_pair
+from ._align import comparable_pair
 
 
 def align_labels(a: Labels, b: Labels) -> tuple[Labels, list[int], list[int]]:

@@ -7,12 +7,11 @@ from typing import Any
 
 from pandas.errors import MergeError
 
-from ..align._align import check_same_layout
 from ..align._common_types import become_strings, common_pair, join_keys
 from ..table._layout import ONE_DEVICE
 from ..table._ndframe import FrameBase, SeriesBase
 from ..table._recode import as_string
-from ..table._table import Table
+from ..table._table import Table, check_same_layout
 from ..table._take import resized, reversed_rows
 from ..table._tracing import at_once, is_traced
 from ._cross_join import all_pairs

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rows that are equal to others: found, dropped, counted and numbered."""
+"""duplicated, drop_duplicates, nunique, unique and factorize."""
 
 from collections.abc import Hashable, Iterator, Sequence
 from typing import Any, Self
@@ -20,19 +20,20 @@ from ._first_occurrence import count_distinct, is_repeated, numbered_rows
 
 
 def check_comparable(column: Column, label: Hashable, caller: str) -> Column:
-    """Raises where the values of a column cannot be told apart on the device."""
+    """Raises if the values of a column cannot be compared on the device."""
     if column.kind == "object":
         raise TypeError(
-            f"{caller}: column {label!r} of objects has values that cannot be hashed here. "
-            "Leave it out, or convert it to strings."
+            f"{caller}: column {label!r} of objects cannot be hashed on the device. "
+            "Drop it, or convert it to strings first."
         )
     return column
 
 
 class Duplicates(NDFrame):
-    """Equal rows of frames and series, in terms of `_compared`."""
+    """Duplicate rows of frames and series, based on `_compared`."""
 
     def _compared(self, subset: Any, caller: str) -> Sequence[Column]:
+        """The columns that decide whether rows are equal."""
         raise NotImplementedError
 
     def _duplicated(self, subset: Any, keep: Any) -> Column:
@@ -45,16 +46,16 @@ class Duplicates(NDFrame):
     def _without_duplicates(self, subset: Any, keep: Any, inplace: Any, ignore_index: bool) -> Self:
         no_inplace("drop_duplicates", check_flag(inplace, "inplace"))
         check_flag(ignore_index, "ignore_index")
-        kept = filter_rows(self._table, ~self._duplicated(subset, keep).data)
-        return self._like(kept.replace(index=RANGE) if ignore_index else kept)
+        distinct = filter_rows(self._table, ~self._duplicated(subset, keep).data)
+        return self._like(distinct.replace(index=RANGE) if ignore_index else distinct)
 
 
 class FrameDuplicates(Duplicates, FrameBase):
-    """Equal rows of a frame."""
+    """Duplicate rows of a frame."""
 
     def _compared(self, subset: Any, caller: str) -> Sequence[Column]:
         if subset is None:
-            places = list(range(len(self._labels)))
+            positions = list(range(len(self._labels)))
         else:
             if isinstance(subset, Iterator):
                 raise TypeError(
@@ -62,19 +63,19 @@ class FrameDuplicates(Duplicates, FrameBase):
                 )
             is_label = isinstance(subset, str) or not np.iterable(subset)
             is_one = is_label or (isinstance(subset, tuple) and subset in self._labels.index)
-            wanted = [subset] if is_one else list(subset)
-            if not wanted and len(self._labels):
+            labels = [subset] if is_one else list(subset)
+            if not labels and len(self._labels):
                 raise ValueError(f"{caller}: subset must name a column, got {subset!r}.")
-            if absent := self._labels.absent(wanted, may_be_parts=False):
+            if absent := self._labels.absent(labels, may_be_parts=False):
                 raise absent
-            places = [place for label in wanted for place in self._labels.places(label)]
+            positions = [position for label in labels for position in self._labels.places(label)]
         return [
-            check_comparable(self._table.columns[place], self._labels[place], caller)
-            for place in places
+            check_comparable(self._table.columns[position], self._labels[position], caller)
+            for position in positions
         ]
 
     def duplicated(self, subset: Any = None, keep: Any = "first") -> Any:
-        """Whether each row is equal to an earlier one; a missing value equals another."""
+        """Flags rows that equal an earlier row; missing values are equal to each other."""
         return self._make_series(self._duplicated(subset, keep), None)
 
     def drop_duplicates(
@@ -85,7 +86,7 @@ class FrameDuplicates(Duplicates, FrameBase):
         inplace: Any = False,
         ignore_index: bool = False,
     ) -> Self:
-        """The rows that are not equal to an earlier one.
+        """Drops rows that equal an earlier row.
 
         Example:
             >>> from jaxframes.frame import JaxFrame
@@ -95,7 +96,7 @@ class FrameDuplicates(Duplicates, FrameBase):
         return self._without_duplicates(subset, keep, inplace, ignore_index)
 
     def nunique(self, axis: Any = 0, dropna: bool = True) -> Any:
-        """How many different values each column, or row, has."""
+        """Counts the distinct values of each column, or of each row."""
         table, labels = self._table, self._labels.index
         columns = self._compared(None, "nunique")
         if axis_number(axis, self):
@@ -108,31 +109,31 @@ class FrameDuplicates(Duplicates, FrameBase):
         if is_traced(counts):
             values = [(count, False) for count in counts]
             types = [Column(count).type for count in counts]
-            made = traced_table(values, types, labels, "nunique").replace(needed=table.needed)
-            return self.series_class._of(made, None)
+            result = traced_table(values, types, labels, "nunique").replace(needed=table.needed)
+            return self.series_class._of(result, None)
         values = [np.asarray(count).reshape(1) for count in counts]
         return self.series_class._of(table_of_series(host_series(values, labels)), None)
 
 
 class SeriesDuplicates(Duplicates, SeriesBase):
-    """Equal values of a series."""
+    """Duplicate values of a series."""
 
     def _compared(self, subset: Any, caller: str) -> Sequence[Column]:
         del subset
         return [check_comparable(self._only, self._name, caller)]
 
     def duplicated(self, keep: Any = "first") -> Any:
-        """Whether each value is equal to an earlier one; a missing value equals another."""
+        """Flags values that equal an earlier one; missing values are equal to each other."""
         return self._with_column(self._duplicated(None, keep))
 
     def drop_duplicates(
         self, *, keep: Any = "first", inplace: Any = False, ignore_index: bool = False
     ) -> Self:
-        """The values that are not equal to an earlier one."""
+        """Drops values that equal an earlier one."""
         return self._without_duplicates(None, keep, inplace, ignore_index)
 
     def nunique(self, dropna: bool = True) -> Any:
-        """How many different values there are."""
+        """Counts the distinct values."""
         table = self._table
         columns = self._compared(None, "nunique")
         (count,) = at_once(
@@ -142,7 +143,7 @@ class SeriesDuplicates(Duplicates, SeriesBase):
 
     @property
     def is_unique(self) -> Any:
-        """Whether no value stands there twice."""
+        """Whether all values are distinct."""
         count = self.nunique(dropna=False)
         if not is_traced(count):
             return count == len(self)
@@ -150,37 +151,34 @@ class SeriesDuplicates(Duplicates, SeriesBase):
 
     @answered_at_once
     def unique(self) -> Any:
-        """The different values in the order in which they come, on the host.
+        """The distinct values in order of appearance, on the host.
 
-        Inside `jit` use `drop_duplicates`, whose result is a series.
+        Inside `jit` use `drop_duplicates`, which returns a series.
         """
         if self._is_traced:
             raise NotImplementedError(
-                "unique: how many values there are is not known inside jit. Use drop_duplicates()."
+                "unique: the number of values is not known inside jit. Use drop_duplicates()."
             )
-        values = to_host(*self._first_values())
+        distinct = self._without_duplicates(None, "first", False, False)
+        values = to_host(distinct._only, len(distinct))
         return pd.array(values) if self._only.type.is_time else values
-
-    def _first_values(self) -> tuple[Column, int]:
-        kept = self._without_duplicates(None, "first", False, False)
-        return kept._only, len(kept)
 
     @answered_at_once
     def factorize(
         self, sort: bool = False, use_na_sentinel: bool = True
     ) -> tuple[np.ndarray, pd.Index]:
-        """The number of each value among the different ones, and those, both on the host."""
+        """Codes of the values, and the distinct values, both on the host."""
         if self._is_traced:
             raise NotImplementedError(
-                "factorize: how many values there are is not known inside jit. "
+                "factorize: the number of values is not known inside jit. "
                 "Use groupby(values).ngroup(), or drop_duplicates()."
             )
         table = self._table
         group_ids, is_first, _ = numbered_rows(
             self._compared(None, "factorize"), table.num_rows, table.layout
         )
-        kept = filter_rows(table.replace(index=RANGE), is_first)
-        values = to_host(kept.columns[0], kept.num_rows_on_host)
+        distinct = filter_rows(table.replace(index=RANGE), is_first)
+        values = to_host(distinct.columns[0], distinct.num_rows_on_host)
         uniques = as_pandas_index(pd.array(values) if self._only.type.is_time else values, None)
         codes = host_array(group_ids)[: len(self)].astype(np.int64)
         order = np.arange(len(uniques))
@@ -189,6 +187,6 @@ class SeriesDuplicates(Duplicates, SeriesBase):
             order = np.concatenate([order[~uniques[order].isna()], order[uniques[order].isna()]])
         if use_na_sentinel:
             order = order[~uniques[order].isna()]
-        numbers = np.full(len(uniques), -1)
-        numbers[order] = np.arange(len(order))
-        return numbers[codes] if len(uniques) else codes, uniques[order]
+        new_codes = np.full(len(uniques), -1)
+        new_codes[order] = np.arange(len(order))
+        return new_codes[codes] if len(uniques) else codes, uniques[order]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rows with the same values as earlier ones, and those that come first with theirs."""
+"""First occurrences and repetitions of rows."""
 
 import functools
 from collections.abc import Sequence
@@ -19,15 +19,13 @@ from ..table._take import gather, position
 def numbered_rows(
     columns: Sequence[Column], num_rows: Count, layout: Layout
 ) -> tuple[Array, Array, Array]:
-    """The number of each row's values, in the order in which they come; which rows come first with
-    theirs; and how many different ones there are.
-    """
+    """Group ids of equal rows in order of appearance, flags of first rows, and the group count."""
     keys = tuple(key for column in columns for key in distinct_keys(column))
     return _numbered(keys, num_rows, layout)
 
 
 def is_repeated(columns: Sequence[Column], num_rows: Count, layout: Layout, keep: Any) -> Array:
-    """A flag for each row: whether it is not the one to keep of those that are equal.
+    """Flags rows that `keep` drops from each group of equal rows.
 
     Raises:
         ValueError: `keep` is neither "first" nor "last" nor False.
@@ -42,7 +40,7 @@ def is_repeated(columns: Sequence[Column], num_rows: Count, layout: Layout, keep
 def count_distinct(
     columns: Sequence[Column], num_rows: Count, layout: Layout, *, dropna: bool
 ) -> tuple[Array, ...]:
-    """How many different values each column has, all in one compiled call."""
+    """Counts the distinct values of each column, in one compiled call."""
     keys = tuple((group_keys if dropna else distinct_keys)(column) for column in columns)
     missing = tuple(column.missing() if column.can_miss else None for column in columns)
     return _count_distinct(keys, missing if dropna else (None,) * len(keys), num_rows, layout)
@@ -50,14 +48,10 @@ def count_distinct(
 
 @functools.partial(jax.jit, static_argnums=2)
 def _numbered(keys: Any, num_rows: Count, layout: Layout) -> tuple[Array, Array, Array]:
-    return _numbers_and_firsts(keys, num_rows, layout)
-
-
-def _numbers_and_firsts(keys: Any, num_rows: Count, layout: Layout) -> tuple[Array, Array, Array]:
     groups = primitives.factorize(
         keys, capacity=layout.num_shards, sort=False, num_valid=num_rows, **layout.on_mesh
     )
-    # Numbers are given in the order of the rows, so a new one is greater than all before.
+    # Ids ascend by first appearance, so a new id is greater than all ids before it.
     before = primitives.exclusive_scan(groups.group_ids, "max", **layout.on_mesh)
     rows = is_row(keys[0].shape[0], num_rows, layout)
     return groups.group_ids, rows & (groups.group_ids > before), groups.count
@@ -66,14 +60,14 @@ def _numbers_and_firsts(keys: Any, num_rows: Count, layout: Layout) -> tuple[Arr
 @functools.partial(jax.jit, static_argnums=(2, 3))
 def _repeated(keys: Any, num_rows: Count, layout: Layout, keep: Any) -> Array:
     rows = is_row(keys[0].shape[0], num_rows, layout)
-    kept = rows
+    is_kept = rows
     if keep in ("first", False):
-        kept = kept & _numbers_and_firsts(keys, num_rows, layout)[1]
+        is_kept = is_kept & _numbered(keys, num_rows, layout)[1]
     if keep in ("last", False):
-        turned = jnp.asarray(num_rows, jnp.int32) - 1 - position(keys[0].shape[0], layout)
-        _, is_first, _ = _numbers_and_firsts(gather(keys, turned, layout), num_rows, layout)
-        kept = kept & gather(is_first, turned, layout)
-    return rows & ~kept
+        reverse = jnp.asarray(num_rows, jnp.int32) - 1 - position(keys[0].shape[0], layout)
+        _, is_first, _ = _numbered(gather(keys, reverse, layout), num_rows, layout)
+        is_kept = is_kept & gather(is_first, reverse, layout)
+    return rows & ~is_kept
 
 
 @functools.partial(jax.jit, static_argnums=3)

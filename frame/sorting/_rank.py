@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which place each value takes among the values of its column."""
+"""rank and argsort."""
 
 import functools
 from collections.abc import Sequence
@@ -29,7 +29,7 @@ _METHODS = ("average", "min", "max", "first", "dense")
 
 
 class RankPlan(NamedTuple):
-    """How values are ranked. Static under `jit`."""
+    """The options of a ranking. Static under `jit`."""
 
     method: str
     ascending: bool
@@ -39,7 +39,7 @@ class RankPlan(NamedTuple):
 
 
 def _rankable(column: Column, label: Any) -> Column:
-    """The column with codes that are in the order of its values."""
+    """Converts a column so that its keys are in the order of its values."""
     if column.dtype.kind == "c":
         raise TypeError(
             f"rank: column {label!r} of complex numbers has no ranks. "
@@ -48,8 +48,8 @@ def _rankable(column: Column, label: Any) -> Column:
     column = fill_missing(check_sortable(column, label))
     if column.kind != "category" or column.type.ordered:
         return column
-    places = np.argsort(np.argsort(pd.Index(column.dictionary.values), kind="stable"))
-    return Column(renumbered(column.data, places), None, column.type)
+    new_codes = np.argsort(np.argsort(pd.Index(column.dictionary.values), kind="stable"))
+    return Column(renumbered(column.data, new_codes), None, column.type)
 
 
 @functools.partial(jax.jit, static_argnums=3)
@@ -62,15 +62,16 @@ def _rank(keys: tuple[Array, ...], missing: Array | None, num_rows: Count, plan:
     num_missing = _count_missing(missing, num_rows, layout)
     num_values = num_rows - num_missing
     num_groups = count - (num_missing > 0).astype(jnp.int32)
-    place = group_ids
+    dense_rank = group_ids
     if not plan.ascending:
-        place, below = num_groups - 1 - place, num_values - below - size
+        dense_rank, below = num_groups - 1 - dense_rank, num_values - below - size
     if missing is not None:
         is_top = plan.na_option == "top"
-        below = below + num_missing if is_top else below
-        place = place + (num_missing > 0).astype(jnp.int32) if is_top else place
+        if is_top:
+            below = below + num_missing
+            dense_rank = dense_rank + (num_missing > 0).astype(jnp.int32)
         below = jnp.where(missing, np.int32(0) if is_top else num_values, below)
-        place = jnp.where(missing, np.int32(0) if is_top else num_groups, place)
+        dense_rank = jnp.where(missing, np.int32(0) if is_top else num_groups, dense_rank)
     below, size = below.astype(wide(np.float64)), size.astype(wide(np.float64))
     match plan.method:
         case "average":
@@ -80,7 +81,7 @@ def _rank(keys: tuple[Array, ...], missing: Array | None, num_rows: Count, plan:
         case "max":
             ranks = below + size
         case _:
-            ranks = place.astype(wide(np.float64)) + 1.0
+            ranks = dense_rank.astype(wide(np.float64)) + 1.0
     total = num_values if plan.na_option == "keep" else num_rows
     if plan.method == "dense":
         total = num_groups if plan.na_option == "keep" else count
@@ -88,27 +89,27 @@ def _rank(keys: tuple[Array, ...], missing: Array | None, num_rows: Count, plan:
 
 
 def _groups(keys: tuple[Array, ...], num_rows: Count, layout: Layout) -> tuple[Array, Array, Array]:
-    """The number of each row's value in the order of values, the rows of each, and how many."""
+    """Group ids in the order of the values, the size of each group, and the group count."""
     if layout.mesh is None:
         groups = primitives.factorize(keys, num_valid=num_rows)
         sizes = primitives.segment_count(groups.group_ids, keys[0].shape[0])
         return groups.group_ids, sizes, groups.count
-    # Sorted, values lie spread over the shards: none has to count them all.
-    found = primitives.unique(
+    # The sort spreads the groups over the shards, so no shard counts them all.
+    distinct = primitives.unique(
         keys, num_valid=num_rows, return_inverse=True, return_counts=True, **layout.on_mesh
     )
-    assert found.inverse is not None
-    assert found.counts is not None
-    return found.inverse, found.counts, found.count
+    assert distinct.inverse is not None
+    assert distinct.counts is not None
+    return distinct.inverse, distinct.counts, distinct.count
 
 
 @functools.partial(jax.jit, static_argnums=3)
 def _rank_first(order: Array, missing: Array | None, num_rows: Count, plan: RankPlan) -> Array:
-    # What sorts an order is its inverse: the place of each row in it.
-    places = primitives.radix_argsort(order, **plan.layout.on_mesh)
+    # Sorting a permutation gives its inverse: the rank of each row.
+    ranks = primitives.radix_argsort(order, **plan.layout.on_mesh)
     num_missing = _count_missing(missing, num_rows, plan.layout)
     total = num_rows - num_missing if plan.na_option == "keep" else num_rows
-    return _finished(places.astype(wide(np.float64)) + 1.0, missing, total, plan)
+    return _finished(ranks.astype(wide(np.float64)) + 1.0, missing, total, plan)
 
 
 def _count_missing(missing: Array | None, num_rows: Count, layout: Layout) -> Array:
@@ -126,7 +127,7 @@ def _finished(ranks: Array, missing: Array | None, total: Any, plan: RankPlan) -
 
 
 def ranked(column: Column, label: Any, num_rows: Count, plan: RankPlan) -> Column:
-    """The rank of each row's value, float64."""
+    """Ranks the values of a column, as float64."""
     column = _rankable(column, label)
     missing = column.missing() if column.can_miss else None
     if plan.method == "first":
@@ -140,7 +141,7 @@ def ranked(column: Column, label: Any, num_rows: Count, plan: RankPlan) -> Colum
 
 
 def ranked_across(columns: Sequence[Column], plan: RankPlan) -> tuple[Column, ...]:
-    """The rank of each value among those of its row, float64."""
+    """Ranks the values of each row across columns, as float64."""
     if not columns:
         return ()
     columns = of_one_type("rank", columns, bools=True)
@@ -151,15 +152,16 @@ def ranked_across(columns: Sequence[Column], plan: RankPlan) -> tuple[Column, ..
 @functools.partial(jax.jit, static_argnums=1)
 def _rank_across(columns: tuple[Array, ...], plan: RankPlan) -> tuple[Array, ...]:
     values = jnp.stack(columns, axis=1)
-    # Each value of a row beside every other one of it.
+    # Compare all pairs of values in a row.
     one, other = values[:, :, None], values[:, None, :]
     missing = missing_rows(values, None, NUMBER)
-    gone, other_gone = missing[:, :, None], missing[:, None, :]
+    one_missing, other_missing = missing[:, :, None], missing[:, None, :]
     is_before = other < one if plan.ascending else other > one
-    is_before |= other_gone & ~gone if plan.na_option == "top" else gone & ~other_gone
-    is_same = (other == one) | (gone & other_gone)
-    place = jnp.arange(len(columns), dtype=jnp.int32)
-    is_tied = is_same & (place[None, :] < place[:, None])[None]
+    is_top = plan.na_option == "top"
+    is_before |= other_missing & ~one_missing if is_top else one_missing & ~other_missing
+    is_same = (other == one) | (one_missing & other_missing)
+    column_ids = jnp.arange(len(columns), dtype=jnp.int32)
+    is_tied = is_same & (column_ids[None, :] < column_ids[:, None])[None]
     is_first = ~jnp.any(is_tied, axis=2)
     dtype = wide(np.float64)
 
@@ -184,11 +186,11 @@ def _rank_across(columns: tuple[Array, ...], plan: RankPlan) -> tuple[Array, ...
         ranks = divided_by_scalar(ranks, jnp.maximum(counted(is_counted, 1), 1.0)[:, None])
     if plan.na_option == "keep":
         ranks = jnp.where(missing, np.nan, ranks)
-    return tuple(ranks[:, place] for place in range(len(columns)))
+    return tuple(ranks[:, column] for column in range(len(columns)))
 
 
 class Ranking(NDFrame):
-    """Ranks of frames and series, column by column."""
+    """Ranks of frames and series."""
 
     def rank(
         self,
@@ -199,10 +201,10 @@ class Ranking(NDFrame):
         ascending: bool = True,
         pct: bool = False,
     ) -> Self:
-        """The place of each value among those of its column, from 1; equal ones by `method`.
+        """Ranks the values of each column from 1; `method` resolves ties.
 
         Differences from pandas:
-            Complex numbers and objects have no order, and raise a TypeError.
+            Complex numbers and objects raise a TypeError, because they have no order.
 
         Example:
             >>> from jaxframes.frame import JaxSeries
@@ -229,15 +231,15 @@ class Ranking(NDFrame):
 
 
 class SeriesOrder(SeriesBase):
-    """The order of a series' values."""
+    """The sort order of a series."""
 
     def argsort(
         self, axis: Any = 0, kind: Any = "quicksort", order: Any = None, stable: Any = None
     ) -> Self:
-        """Which places the values would be taken from to stand in order, missing ones last.
+        """Row positions that sort the values, missing values last.
 
         Differences from pandas:
-            The order of ties is that of their rows, whatever `kind` says.
+            The sort is always stable, regardless of `kind`.
         """
         axis_number(axis or 0, self)
         del order, stable

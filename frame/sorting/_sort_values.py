@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rows put in order."""
+"""sort_values."""
 
 from collections.abc import Hashable, Sequence
 from typing import Any, Self
@@ -17,7 +17,7 @@ from ..table._tracing import is_traced
 def sort_keys(
     columns: Sequence[Column], ascending: Sequence[bool], na_position: str
 ) -> list[tuple[Array, bool]]:
-    """The keys of several columns, each in its direction."""
+    """Sort keys of several columns, each with its direction."""
     if na_position not in ("first", "last"):
         raise ValueError(f"invalid na_position: {na_position}")
     missing_first = na_position == "first"
@@ -29,7 +29,7 @@ def sort_keys(
 
 
 def as_directions(ascending: Sequence[Any]) -> list[bool]:
-    """Whether each key ascends; raises for what is no bool."""
+    """Validates the `ascending` flags."""
     return [check_flag(one, "ascending", may_be_int=True) for one in ascending]
 
 
@@ -44,27 +44,31 @@ def _check(kind: Any, axis: Any, inplace: bool, owner: NDFrame) -> None:
 
 
 def _keyed(series: SeriesBase, key: Any) -> Column:
-    """The column to sort by: a series' own, or what a function makes of it."""
-    table, made = series._table, series if key is None else key(series)
-    if isinstance(made, SeriesBase):
-        column, num_rows = made._only, made._table.num_rows
-        keeps = made._table.capacity == table.capacity
-        if not keeps or not (is_traced(num_rows, table.num_rows) or num_rows == table.num_rows):
+    """The sort column of a series, after applying `key`."""
+    table, result = series._table, series if key is None else key(series)
+    if isinstance(result, SeriesBase):
+        column, num_rows = result._only, result._table.num_rows
+        same_capacity = result._table.capacity == table.capacity
+        same_count = is_traced(num_rows, table.num_rows) or num_rows == table.num_rows
+        if not (same_capacity and same_count):
             raise ValueError("User-provided `key` function must not change the shape of the array.")
     else:
-        column = as_column(made, table, series._name)
+        column = as_column(result, table, series._name)
     return check_sortable(column, series._name)
 
 
 def check_sortable(column: Column, label: Hashable) -> Column:
-    """Raises where the values of a column have no order."""
+    """Raises if the values of a column have no order."""
     if column.kind == "object":
-        raise TypeError(f"column {label!r} of {column.dtype_name} values cannot be sorted by")
+        raise TypeError(
+            f"column {label!r} of {column.dtype_name} cannot be sorted. "
+            "Convert it with astype first."
+        )
     return column
 
 
 class FrameSorting(FrameBase):
-    """A frame's rows in order."""
+    """Sorting of frames."""
 
     def sort_values(
         self,
@@ -78,13 +82,11 @@ class FrameSorting(FrameBase):
         ignore_index: bool = False,
         key: Any = None,
     ) -> Self:
-        """Sorts rows by one column or several, or by what `key` makes of the series of each.
-
-        A level of the index is named as a column is.
+        """Sorts rows by columns or index levels; `key` transforms the series of each first.
 
         Differences from pandas:
-            Every sort is stable, whatever `kind` says. With `na_position="first"` missing values
-            come strictly first, also before infinities. Inside `jit` `key` is traced.
+            The sort is always stable, regardless of `kind`. With `na_position="first"` missing
+            values come strictly first, also before infinities. Inside `jit` `key` is traced.
 
         Example:
             >>> from jaxframes.frame import JaxFrame
@@ -116,7 +118,7 @@ class FrameSorting(FrameBase):
 
 
 class SeriesSorting(SeriesBase):
-    """A series' values in order."""
+    """Sorting of series."""
 
     def sort_values(
         self,

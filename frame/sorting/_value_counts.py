@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How often each value occurs."""
+"""value_counts and mode."""
 
 import functools
 from collections.abc import Sequence
@@ -28,7 +28,7 @@ from ._first_occurrence import numbered_rows
 
 
 def counted(columns: Sequence[Column], table: Table) -> tuple[Table, Column]:
-    """The different rows of columns in the order in which they come, and how often each occurs."""
+    """Distinct rows in order of appearance, and the count of each."""
     layout = table.layout
     group_ids, is_first, _ = numbered_rows(columns, table.num_rows, layout)
     rows = table.replace(columns=tuple(columns), index=RANGE)
@@ -41,8 +41,8 @@ def _counts(group_ids: Array, num_rows: Count, capacity: int, layout: Layout) ->
     if layout.mesh is None:
         counts = primitives.segment_count(group_ids, num_segments=capacity)
     else:
-        # Each number occurs, so in their order they stand at the places that they are: spread over
-        # the shards, of which none has to count them all.
+        # Every id occurs, so the sorted unique ids are 0, 1, 2, ... spread over the shards. No
+        # shard has to count them all.
         counts = primitives.unique(
             group_ids, num_valid=num_rows, capacity=capacity, return_counts=True, **layout.on_mesh
         ).counts
@@ -51,7 +51,7 @@ def _counts(group_ids: Array, num_rows: Count, capacity: int, layout: Layout) ->
 
 
 def counted_categories(column: Column, table: Table) -> tuple[Table, Column]:
-    """All categories in their order, a missing one last, and how often each occurs."""
+    """All categories in order, the missing value last, and the count of each."""
     size = len(column.dictionary)
     capacity = ONE_DEVICE.capacity_for(size + 1)
     counts = _counts_of_codes(column.data, table.num_rows, np.int32(size), capacity, table.layout)
@@ -72,7 +72,7 @@ def _counts_of_codes(
 
 
 class ValueCounts(NDFrame):
-    """What `value_counts` does for frames and series."""
+    """Shared implementation of value_counts."""
 
     def _value_counts(
         self,
@@ -108,7 +108,7 @@ def _shares(counts: Array, num_rows: Count) -> Array:
 
 
 class SeriesValueCounts(ValueCounts, SeriesBase):
-    """How often each value of a series occurs."""
+    """Counts of the values of a series."""
 
     def value_counts(
         self,
@@ -118,10 +118,10 @@ class SeriesValueCounts(ValueCounts, SeriesBase):
         bins: Any = None,
         dropna: bool = True,
     ) -> Any:
-        """How often each value occurs, the most frequent first, of equally frequent ones the first.
+        """Counts each value, in descending order of the count; ties in order of appearance.
 
         Differences from pandas:
-            `bins` is not built.
+            `bins` is not supported.
 
         Example:
             >>> from jaxframes.frame import JaxSeries
@@ -129,7 +129,7 @@ class SeriesValueCounts(ValueCounts, SeriesBase):
             [2, 1]
         """
         if bins is not None:
-            raise NotImplementedError("value_counts: bins must be None. Count values cut before.")
+            raise NotImplementedError("value_counts: bins must be None. Call cut() first.")
         column = check_comparable(self._only, self._name, "value_counts")
         if column.kind == "category":
             distinct, counts = counted_categories(column, self._table)
@@ -142,7 +142,7 @@ class SeriesValueCounts(ValueCounts, SeriesBase):
         return self._value_counts(distinct, counts, [self._name], normalize, sort, ascending, keeps)
 
     def mode(self, dropna: bool = True) -> Any:
-        """The most frequent values, in their order."""
+        """The most frequent values, sorted."""
         column = check_comparable(self._only, self._name, "mode")
         distinct, counts = counted([column], self._table)
         valid = is_row(distinct.capacity, distinct.num_rows, distinct.layout)
@@ -156,12 +156,11 @@ class SeriesValueCounts(ValueCounts, SeriesBase):
 
 @jax.jit
 def _most_frequent(counts: Array, valid: Array) -> Array:
-    most = jnp.max(jnp.where(valid, counts, counts.dtype.type(0)))
-    return valid & (counts == most)
+    return valid & (counts == jnp.max(jnp.where(valid, counts, counts.dtype.type(0))))
 
 
 class FrameValueCounts(ValueCounts, FrameBase):
-    """How often each row of a frame occurs."""
+    """Counts of the rows of a frame."""
 
     def value_counts(
         self,
@@ -171,27 +170,27 @@ class FrameValueCounts(ValueCounts, FrameBase):
         ascending: bool = False,
         dropna: bool = True,
     ) -> Any:
-        """How often each row occurs; see `JaxSeries.value_counts`.
+        """Counts each distinct row; see `JaxSeries.value_counts`.
 
         Differences from pandas:
-            One column makes an index of one level, also where it is named in a list. Columns of
-            categories are not taken beside others: pandas counts combinations that do not occur.
+            One column gives a one-level index, even if it is passed in a list. Categories raise,
+            because pandas also counts combinations that do not occur.
         """
         columns = self._compared(subset, "value_counts")
         labels = self._labels if subset is None else self._labels_in(subset)
         for column, label in zip(columns, labels, strict=True):
             if column.kind == "category":
                 raise NotImplementedError(
-                    f"value_counts: column {label!r} of categories would be counted where it does "
-                    "not occur. Cast it with astype('str'), or count the series alone."
+                    f"value_counts: column {label!r} must not be a category, because pandas counts "
+                    "absent categories too. Cast it with astype('str'), or count the series alone."
                 )
         distinct, counts = counted(columns, self._table)
         keeps = None
         if dropna:
             for column in distinct.columns:
                 if column.can_miss:
-                    there = ~column.missing()
-                    keeps = there if keeps is None else keeps & there
+                    has_value = ~column.missing()
+                    keeps = has_value if keeps is None else keeps & has_value
         return self._value_counts(distinct, counts, list(labels), normalize, sort, ascending, keeps)
 
     def _labels_in(self, subset: Any) -> list[Any]:
@@ -199,14 +198,16 @@ class FrameValueCounts(ValueCounts, FrameBase):
         return [subset] if is_one else list(subset)
 
     def mode(self, axis: Any = 0, numeric_only: bool = False, dropna: bool = True) -> Any:
-        """The most frequent values of each column, in their order."""
+        """The most frequent values of each column, sorted."""
         only_rows("mode", axis, self, "Use apply(axis=1) for rows.")
         if is_traced(self._table):
-            raise NotImplementedError("mode: inside jit take the mode of single columns.")
-        places = self._pick(lambda c: c.is_numeric or not numeric_only)
-        modes = [self._series_at(place).mode(dropna=dropna).to_pandas() for place in places]
+            raise NotImplementedError(
+                "mode: frames have no mode inside jit. Call mode() of each series."
+            )
+        positions = self._pick(lambda c: c.is_numeric or not numeric_only)
+        modes = [self._series_at(p).mode(dropna=dropna).to_pandas() for p in positions]
         if not modes:
             return self.frame_class._of(*table_of_frame(pd.DataFrame()))
         frame = pd.concat(modes, axis=1)
-        frame.columns = self._labels.index.take(places)
+        frame.columns = self._labels.index.take(positions)
         return self.frame_class._of(*table_of_frame(frame))

@@ -106,6 +106,15 @@ def is_row(capacity: int, num_rows: Count, layout: Layout = ONE_DEVICE) -> Array
     return layout.constrain(jnp.arange(capacity, dtype=jnp.int32) < num_rows)
 
 
+def check_same_layout(caller: str, a: Table, b: Table) -> None:
+    """Raises unless both tables lie on the same devices."""
+    if a.layout != b.layout:
+        raise ValueError(
+            f"{caller}: frames must lie on the same devices, got {a.layout} and {b.layout}. "
+            "Make one with sharding= that of the other."
+        )
+
+
 def either_needed(a: Count, b: Count) -> Count:
     """Combines `Table.needed` of two inputs."""
     if a is not b and isinstance(a, jax.Array) and isinstance(b, jax.Array):

@@ -183,7 +183,7 @@ def test_an_axis_that_is_none(method):
 
 
 def test_searching_numbers_for_words_raises():
-    with pytest.raises(TypeError, match="float64 is searched for numbers, got 'a'"):
+    with pytest.raises(TypeError, match="float64 must be numbers, got 'a'"):
         JaxSeries([1.0, 2.0]).searchsorted("a")
 
 

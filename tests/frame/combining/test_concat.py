@@ -11,7 +11,7 @@ from jaxframes.shardings import make_mesh, row_sharded
 
 
 def joined(parts, **options):
-    """`concat` of whichever library the parts are of."""
+    """`concat` of the library of the parts."""
     values = parts.values() if isinstance(parts, dict) else parts
     ours = any(isinstance(part, (JaxFrame, JaxSeries)) for part in values)
     return (concat if ours else pd.concat)(parts, **options)
@@ -159,19 +159,19 @@ def test_frames_of_pandas_beside_ours(axis):
         ([frame, other], ["p", "q"]),
     ):
         expected = pd.concat(of_pandas, axis=axis, keys=keys)
-        for places in ([], [0], [1], [0, 1]):
-            mixed = [on_device(p) if at in places else p for at, p in enumerate(of_pandas)]
-            made = concat(mixed, axis=axis, keys=keys)
-            assert isinstance(made, (JaxFrame, JaxSeries))
-            assert_same(made, expected)
+        for positions in ([], [0], [1], [0, 1]):
+            mixed = [on_device(p) if i in positions else p for i, p in enumerate(of_pandas)]
+            result = concat(mixed, axis=axis, keys=keys)
+            assert isinstance(result, (JaxFrame, JaxSeries))
+            assert_same(result, expected)
 
 
 def test_frames_of_pandas_go_where_ours_lie():
     frame = pd.DataFrame({"x": range(7)})
     sharding = row_sharded(make_mesh(3))
-    made = concat([frame, JaxFrame(frame, sharding=sharding)])
-    assert_same(made, pd.concat([frame, frame]))
-    assert made.x.to_jax().sharding.mesh.size == 3
+    result = concat([frame, JaxFrame(frame, sharding=sharding)])
+    assert_same(result, pd.concat([frame, frame]))
+    assert result.x.to_jax().sharding.mesh.size == 3
 
 
 def test_subnormal_numbers_stay_what_they_are():

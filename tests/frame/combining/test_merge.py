@@ -25,7 +25,7 @@ def right_side(num_rows=23):
 
 
 def merged(left, right, **options):
-    """With a capacity, which pandas does not know, where it is needed."""
+    """Merges with a capacity if the frames are ours."""
     if isinstance(left, JaxFrame) and options.get("how") != "cross":
         options["capacity"] = 320
     return left.merge(right, **options)
@@ -245,9 +245,9 @@ def test_differentiable_in_columns_of_both_sides():
     def loss(x, y, how):
         a, b = left.assign(x=x), right.assign(y=y)
         frame = a.merge(b, how=how, on="k", capacity=64)
-        found = frame._table.is_row() & ~frame._column("y").missing()
-        y = jnp.where(found, frame._column("y").data, 0.0)
-        return jnp.sum(jnp.where(found, frame._column("x").data, 0.0) * y)
+        has_value = frame._table.is_row() & ~frame._column("y").missing()
+        y = jnp.where(has_value, frame._column("y").data, 0.0)
+        return jnp.sum(jnp.where(has_value, frame._column("x").data, 0.0) * y)
 
     x, y = left._column("x").data, right._column("y").data
     for gradient in (jax.grad(loss, (0, 1)), jax.jit(jax.grad(loss, (0, 1)), static_argnums=2)):
@@ -301,7 +301,7 @@ def test_a_merge_enters_few_files_before_the_primitive(how):
         elif event == "call" and not is_there and path.startswith(folder):
             entered.add(os.path.relpath(path, folder))
 
-    # A compiled function is not entered again: each run must trace it.
+    # Compiled functions are not entered again; clearing the caches makes each run trace them.
     jax.clear_caches()
     sys.setprofile(note)
     try:

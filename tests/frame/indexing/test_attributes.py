@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What frames and series say of themselves: their size, labels, dtypes and names."""
+"""Attributes of frames and series: size, labels, dtypes and names."""
 
 import jax
 import pandas as pd

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Lists that become rows, and nested records that become columns: fixed cases beside pandas."""
+"""explode and json_normalize: fixed cases, compared with pandas."""
 
 import numpy as np
 import pandas as pd

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`frame[...]` and `series[...]`: a label, labels, a mask, or rows between two of them."""
+"""`frame[...]` and `series[...]`: a label, labels, a mask or a slice."""
 
 import jax
 import jax.numpy as jnp
@@ -61,7 +61,7 @@ def test_rows_between_places():
 
     assert_parity(picked, FRAME)
     assert_parity(lambda f: (f[-3:], f[::-1], f.x[:-30], f.x[::-5]), FRAME, ways=["eager"])
-    # They are places, whatever the labels.
+    # Slices are positional, whatever the labels.
     for labels in (STRINGS, DAYS, np.arange(37)[::-1] * 2, np.arange(37) / 2):
         assert_parity(lambda f: (f[1:3], f.x[1:3]), FRAME.set_axis(labels), ways=["eager"])
 

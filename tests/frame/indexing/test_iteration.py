@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Series iterated value by value, frames by the labels of columns or row by row; `in`."""
+"""Iteration over values, column labels and rows; `in`."""
 
 import jax
 import pandas as pd

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""pop, and `del`, which throws away what pop returns."""
+"""pop and `del`."""
 
 import pytest
 from frame_examples import mixed_frame

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""reindex, of columns."""
+"""reindex of columns."""
 
 import pytest
 from frame_examples import mixed_frame

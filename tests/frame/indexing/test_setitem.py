@@ -13,7 +13,7 @@ FRAME = mixed_frame()[["k", "x"]]
 
 
 def setting(*pairs):
-    """A function that sets columns of a copy; a value may be a function of that."""
+    """A function that sets columns of a copy; values may be functions of the copy."""
 
     def run(f):
         f = f.copy()

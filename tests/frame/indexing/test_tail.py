@@ -17,7 +17,7 @@ def test_it_is_head_of_the_rows_in_reverse():
 
 
 def test_it_counts_from_the_last_row_that_counts():
-    # Inside jit more rows are held than count.
+    # Inside jit the capacity exceeds the number of rows.
     assert_parity(lambda f: (f[f.k > 1].tail(3), f.head(9).tail(2), f.tail(-30)), FRAME,
                   ways=["jit"])  # fmt: skip
 

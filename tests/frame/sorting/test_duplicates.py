@@ -11,14 +11,14 @@ KINDS = ["k", "y", "b", "s", "c", "t"]
 
 
 def test_rows_of_several_columns():
-    def kept(f):
+    def drop_each(f):
         return tuple(
             (f.duplicated(["k", "c"], keep=keep), f.drop_duplicates(["k", "c"], keep=keep))
             for keep in ("first", "last", False)
         )
 
     frame = mixed_frame()[["k", "s", "c"]]
-    assert_parity(kept, frame, ways=["eager"])
+    assert_parity(drop_each, frame, ways=["eager"])
     assert_parity(lambda f: f.drop_duplicates("k", ignore_index=True), frame, ways=["jit"])
     assert_parity(lambda f: f.drop_duplicates("k", keep="last"), frame, ways=["mesh"])
     assert_parity(lambda f: (f.duplicated(), f.drop_duplicates()), frame, ways=["eager"])
@@ -65,12 +65,12 @@ def test_one_program_for_every_length():
     traces = []
 
     @jax.jit
-    def kept(frame):
+    def drop_each(frame):
         traces.append(1)
         return frame.drop_duplicates("x")
 
     for num_rows in (10, 20):
-        got = kept(JaxFrame({"x": np.arange(num_rows) % 7})).to_pandas()
+        got = drop_each(JaxFrame({"x": np.arange(num_rows) % 7})).to_pandas()
         assert got["x"].tolist() == list(range(7))
     assert len(traces) == 1
 

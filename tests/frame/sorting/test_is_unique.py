@@ -32,5 +32,5 @@ def test_missing_values_and_zeros_are_equal():
 
 def test_inside_jit():
     assert_parity(lambda s: s.is_unique, FRAME["x"], ways=["jit"])
-    # What stands behind the rows is none of them.
+    # Padding does not count.
     assert bool(jax.jit(lambda s: s.is_unique)(on_device(pd.Series(range(5)))))

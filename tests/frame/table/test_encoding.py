@@ -13,7 +13,7 @@ from jaxframes.frame import JaxFrame, JaxSeries
 
 
 class Loud(str):
-    """A string that equals those of other case."""
+    """A string that compares case-insensitively."""
 
     def __eq__(self, other):
         return self.lower() == other.lower()
@@ -31,7 +31,7 @@ class Colour(enum.StrEnum):
     RED = "red rose"
 
 
-# What stands beside strings that pandas takes all the same for a column of strings.
+# Values that pandas accepts in a column of strings.
 AMONG_STRINGS = {
     "nothing": [],
     "None": [None],
@@ -48,7 +48,7 @@ AMONG_STRINGS = {
     "str without a hash": [Unhashable("b")],
     "Enum": [Colour.RED, "red rose"],
 }
-# And what makes it a column of objects.
+# Values that make it a column of objects.
 AMONG_OBJECTS = {
     "bytes": b"b",
     "int": 1,
@@ -64,8 +64,8 @@ AMONG_OBJECTS = {
     "NaT of NumPy": np.datetime64("NaT", "s"),
     "Decimal": decimal.Decimal("nan"),
 }
-# Few distinct strings and many are encoded in different ways.
-STRINGS = {"few": ["b", "a", "c"] * 9, "many": [f"b{place}" for place in range(27)]}
+# Few and many distinct strings take different encoders.
+STRINGS = {"few": ["b", "a", "c"] * 9, "many": [f"b{i}" for i in range(27)]}
 
 
 def array_of(values):
@@ -84,20 +84,20 @@ def assert_as_pandas(values):
         )
 
 
-@pytest.mark.parametrize("place", [0, 5, 27])
+@pytest.mark.parametrize("position", [0, 5, 27])
 @pytest.mark.parametrize("beside", AMONG_STRINGS)
 @pytest.mark.parametrize("strings", STRINGS)
-def test_strings_beside_what_pandas_takes_for_strings(strings, beside, place):
-    values = STRINGS[strings][:place] + AMONG_STRINGS[beside] + STRINGS[strings][place:]
+def test_strings_beside_what_pandas_takes_for_strings(strings, beside, position):
+    values = STRINGS[strings][:position] + AMONG_STRINGS[beside] + STRINGS[strings][position:]
     assert pd.Series(values).dtype == "str"
     assert_as_pandas(values)
     assert JaxSeries(values).dtype == "str"
 
 
-@pytest.mark.parametrize("place", [0, 5, 27])
+@pytest.mark.parametrize("position", [0, 5, 27])
 @pytest.mark.parametrize("beside", AMONG_OBJECTS)
-def test_strings_beside_other_objects(beside, place):
-    values = [*STRINGS["few"][:place], AMONG_OBJECTS[beside], *STRINGS["few"][place:]]
+def test_strings_beside_other_objects(beside, position):
+    values = [*STRINGS["few"][:position], AMONG_OBJECTS[beside], *STRINGS["few"][position:]]
     assert pd.Series(array_of(values)).dtype == object
     assert_as_pandas(values)
 
