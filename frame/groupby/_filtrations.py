@@ -16,18 +16,11 @@ from ..table._layout import ONE_DEVICE, Layout
 from ..table._table import Count
 from ..table._take import gather, settled
 from ._base import GroupByBase
-from ._segmented_scans import GroupOrder, order_of, places_in_groups
+from ._segmented_scans import positions_in_groups
 
 
 class GroupByPlaces(GroupByBase):
     """Rows by their places in their groups, and the numbers of both."""
-
-    @property
-    def _order(self) -> GroupOrder:
-        groups = self._groups
-        return self._grouped.once(
-            "order", lambda: order_of(groups.slots, groups.num_slots, groups.layout)
-        )
 
     def _numbers(self, numbers: Array) -> Any:
         """A series without a name of a number for each row; missing in no group."""
@@ -38,8 +31,7 @@ class GroupByPlaces(GroupByBase):
 
     def cumcount(self, ascending: bool = True) -> Any:
         """Numbers the rows of each group, from zero."""
-        places = places_in_groups(self._order, bool(ascending), self._groups.layout)
-        return self._numbers(places)
+        return self._numbers(self._place(ascending=bool(ascending)))
 
     def ngroup(self, ascending: bool = True) -> Any:
         """The number of each row's group, from zero, in the order of the groups that have rows.
@@ -129,9 +121,10 @@ class GroupByPlaces(GroupByBase):
         return behind % _as_int32(step) == 0
 
     def _place(self, *, ascending: bool) -> Array:
-        groups, order = self._groups, self._order
+        groups = self._groups
         return self._grouped.once(
-            ("place", ascending), lambda: places_in_groups(order, ascending, groups.layout)
+            ("place", ascending),
+            lambda: positions_in_groups(groups.slots, groups.num_slots, ascending, groups.layout),
         )
 
 

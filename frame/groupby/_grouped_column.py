@@ -85,26 +85,6 @@ class GroupedRows:
         """Values, with one that changes nothing in place of the missing."""
         return jnp.where(self.missing, x.dtype.type(identity), x) if self.can_miss else x
 
-    @functools.cached_property
-    def in_order(self) -> tuple[Array, tuple[Array, ...]]:
-        """The slots and the values of rows that have one, in order of both; others behind them.
-
-        Complex values come as their real and their imaginary parts.
-        """
-        slots = jnp.where(self.present < 0, np.int32(self.num_slots), self.present)
-        data = self.data.astype(jnp.int8) if self.data.dtype == jnp.bool_ else self.data
-        is_complex = jnp.issubdtype(data.dtype, jnp.complexfloating)
-        parts = (data.real, data.imag) if is_complex else (data,)
-        keys = (jax.lax.bitcast_convert_type(slots, jnp.uint32), *parts)
-        bits = (self.num_slots.bit_length(), *(None for _ in parts))
-        slots, *values = primitives.radix_sort(keys, bits=bits, **self.layout.on_mesh)
-        return slots.astype(jnp.int32), tuple(values)
-
-    @functools.cached_property
-    def offsets(self) -> Array:
-        """Where the values of each slot begin in `in_order`."""
-        return jnp.cumsum(self.counts, dtype=jnp.int32) - self.counts
-
 
 def wide(dtype: Any) -> Any:
     """The dtype in which values of a dtype are added up, as pandas shows sums of them."""

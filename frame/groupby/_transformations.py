@@ -50,11 +50,11 @@ class GroupByRows(GroupByPlaces):
         results = cumulated(
             tuple(column.arrays for column in columns),
             self._groups.slots,
-            self._order,
             tuple(array_kind(column.type) for column in columns),
             op,
             bool(skipna),
             self._grouped.may_drop,
+            self._groups.num_slots,
             self._groups.layout,
         )
         return self._of_rows(
@@ -106,7 +106,7 @@ class GroupByRows(GroupByPlaces):
         if periods == 0 and in_place:
             return self._columns()
         periods = np.int32(np.clip(periods, -(2**30), 2**30))
-        row_ids = shifted_rows(self._order, groups.slots, periods, groups.num_slots, groups.layout)
+        row_ids = shifted_rows(groups.slots, periods, groups.num_slots, groups.layout)
         columns = [fill_missing(column) for column in self._columns()]
         return list(take_columns(columns, row_ids, groups.layout, holes=True))
 
@@ -184,12 +184,14 @@ class GroupByRows(GroupByPlaces):
         if limit is not None:
             # As in pandas, whose own number for no limit is -1.
             limit = None if int(limit) == -1 else max(int(limit), 0)
-        groups, order = self._groups, self._order
+        groups = self._groups
+        sources = [without_missing(column) for column in self._columns()]
+        missing = tuple(column.missing() for column in sources)
+        row_ids_of = filled_rows(
+            missing, groups.slots, limit, forward, groups.num_slots, groups.layout
+        )
         columns = []
-        for column in map(without_missing, self._columns()):
-            row_ids = filled_rows(
-                order, column.missing(), groups.slots, limit, forward, groups.layout
-            )
+        for column, row_ids in zip(sources, row_ids_of, strict=True):
             holes = column.can_miss or self._grouped.may_drop
             columns += take_columns([column], row_ids, groups.layout, holes=holes)
         return self._of_rows(columns)

@@ -50,6 +50,7 @@ class ShardedSegments(NamedTuple):
     words: tuple[OrderedWord, ...]
     row_ids: Array | None
     num_members: Array
+    given_ids: Array
     axis_name: AxisName
     transport: Transport
     caller: str
@@ -119,7 +120,7 @@ class ShardedSegments(NamedTuple):
         return jax.lax.psum(counts, self.axis_name)
 
     def offsets(self, num_segments: int) -> Array:
-        counts = rows_in_segments(self.ids, num_segments).astype(self.count_dtype)
+        counts = rows_in_segments(self.given_ids, num_segments).astype(self.count_dtype)
         counts = jax.lax.psum(counts, self.axis_name)
         ends = jnp.cumsum(counts, dtype=counts.dtype)
         return jnp.concatenate([jnp.zeros_like(ends[:1]), ends])
@@ -181,6 +182,7 @@ def sort_segments(
         order.words(plain_columns),
         row_ids,
         num_members,
+        as_shards(segments.ids, axis_name),
         axis_name,
         transport,
         caller,

@@ -20,8 +20,7 @@ from ..kernels.sort._radix_sort import sort_words_with_row_ids
 from ._bucket import as_bucket_ids
 from ._radix_sort import argsort_columns
 from ._scan_segments import ScanArguments, SegmentEncoding, scan_segments
-from ._segments import count_rows as rows_in_segments
-from ._segments import place_segment_ids
+from ._segments import as_given_ids, count_given, count_rows, place_segment_ids
 
 
 class SegmentIds(NamedTuple):
@@ -74,6 +73,7 @@ class SortedSegments(NamedTuple):
         words: ids and keys of the sorted rows, as words in their order.
         row_ids: the position of each sorted row before the sort.
         num_members: the number of rows that belong to a segment.
+        given_ids: the segment of each row before the sort.
     """
 
     ids: Array
@@ -82,6 +82,7 @@ class SortedSegments(NamedTuple):
     words: tuple[OrderedWord, ...]
     row_ids: Array
     num_members: Array
+    given_ids: Array
 
     @property
     def count_dtype(self) -> Any:
@@ -121,16 +122,24 @@ class SortedSegments(NamedTuple):
 
     def counts(self, is_counted: Array, num_segments: int) -> Array:
         """Flagged sorted rows of each segment, int32."""
-        return rows_in_segments(jnp.where(is_counted, self.ids, np.int32(-1)), num_segments)
+        return count_rows(jnp.where(is_counted, self.ids, np.int32(-1)), num_segments)
 
     def offsets(self, num_segments: int) -> Array:
         """The position of each segment's first sorted row, and the end of the last segment."""
-        counts = self.counts(self.ids == self.ids, num_segments)
+        counts = rows_in_segments(self.given_ids, num_segments)
         return jnp.concatenate([jnp.zeros_like(counts[:1]), jnp.cumsum(counts, dtype=jnp.int32)])
 
     def at(self, rows: Array, positions: Array) -> Array:
         """Sorted rows at positions, all of which exist."""
         return take_rows(rows, positions, is_unique=False)
+
+
+def rows_in_segments(ids: Array, num_segments: int) -> Array:
+    """Number of rows of each segment, int32."""
+    given = as_given_ids(ids, None, None, num_segments)
+    if given is None:
+        return count_rows(ids, num_segments)
+    return count_given(given, ids, num_segments)
 
 
 def clipped(number: Array, dtype: Any) -> Array:
@@ -170,4 +179,6 @@ def sort_segments(
     sorted_ids = words[0].ordered() if is_id_alone else take_rows(ids, row_ids)
     keys, values = take_rows((keys, values), row_ids)
     num_members = jnp.sum(segments.ids >= 0, dtype=jnp.int32)
-    return SortedSegments(sorted_ids.astype(jnp.int32), keys, values, words, row_ids, num_members)
+    return SortedSegments(
+        sorted_ids.astype(jnp.int32), keys, values, words, row_ids, num_members, segments.ids
+    )
