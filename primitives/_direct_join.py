@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 from . import local
 from ._sized import in_steps
@@ -44,11 +45,12 @@ class DirectMatches(NamedTuple):
     def pairs(self, capacity: int) -> Joined:
         """Returns the pairs in the form and order of `local.join`."""
         if self.how == "inner":
-            rows = _matched(self.right_rows, capacity)
+            left_rows, right_rows, count = _matched(self.right_rows, capacity)
         else:
-            left_rows = _in_place(self.num_left, capacity)
-            rows = left_rows, _resized(self.right_rows, capacity), self.num_left
-        pairs = Pairs(*rows, self.num_unmatched_left, self.num_unmatched_right)
+            left_rows, count = _in_place(self.num_left, capacity), self.num_left
+            right_rows = _resized(self.right_rows, capacity)
+        num_unmatched = self.num_unmatched_left, self.num_unmatched_right
+        pairs = Pairs(left_rows, right_rows, count, *num_unmatched)
         return Joined(*(pairs.swapped() if self.is_swapped else pairs))
 
 
@@ -129,9 +131,34 @@ def _look_up(
 @functools.partial(jax.jit, static_argnums=2)
 def _num_not_in(row_ids: Array, num_valid: Array, num_rows: int) -> Array:
     """Counts the valid ones of `num_rows` rows that no row id names; -1 names none."""
-    places = jnp.where(row_ids < 0, num_rows, row_ids)
-    is_named = jnp.zeros((num_rows,), jnp.bool_).at[places].set(True, mode="drop")
-    return num_valid - jnp.sum(is_named, dtype=jnp.int32)
+
+    def named_by(named: Array, ids: Array) -> Array:
+        return named.at[jnp.where(ids < 0, num_rows, ids)].set(True, mode="drop")
+
+    def missing(named: Array) -> Array:
+        return num_valid - jnp.sum(named, dtype=jnp.int32)
+
+    named = jnp.zeros((num_rows,), jnp.bool_)
+    num_ids = row_ids.shape[0]
+    block = max(SAMPLE_ROWS, num_rows)
+    if num_ids < 4 * block:
+        return missing(named_by(named, row_ids))
+
+    # Many ids for each row: mostly all rows are named long before the last block.
+    def is_open(state: tuple[Array, Array, Array]) -> Array:
+        start, _, num_missing = state
+        return (start < np.uint32(num_ids)) & (num_missing > 0)
+
+    def name_block(state: tuple[Array, Array, Array]) -> tuple[Array, Array, Array]:
+        start, named, _ = state
+        # The last block overlaps the one before.
+        first = jnp.minimum(start, np.uint32(num_ids - block))
+        named = named_by(named, jax.lax.dynamic_slice_in_dim(row_ids, first, block))
+        return start + np.uint32(block), named, missing(named)
+
+    # Past the last id it may pass 2^31.
+    start = jnp.zeros((), jnp.uint32)
+    return jax.lax.while_loop(is_open, name_block, (start, named, missing(named)))[2]
 
 
 def _distance(keys: Array, least: Any) -> Array:

@@ -14,7 +14,7 @@ from ..accessors._str import used_codes
 from ..table._column import Array, Column, no_rows
 from ..table._column_labels import Labels
 from ..table._from_host import check_width
-from ..table._ndframe import FrameBase, NDFrame, SeriesBase, as_series
+from ..table._ndframe import FrameBase, NDFrame, as_series
 from ..table._recode import renumbered
 from ..table._tracing import is_traced
 from ._isin import places_in
@@ -74,9 +74,8 @@ def get_dummies(
     options: dict[str, Any] = {"dummy_na": dummy_na, "drop_first": drop_first, "dtype": dtype}
     if isinstance(data, pd.DataFrame):
         data = NDFrame.frame_class(data)
-    elif not isinstance(data, NDFrame):
+    if not isinstance(data, FrameBase):
         data = as_series(data)
-    if isinstance(data, SeriesBase):
         flags, labels = _flags_of(data, prefix, prefix_sep, options)
         return data._make_frame(flags, Labels(labels))
     places = _chosen(data, prefix, prefix_sep, columns, options)

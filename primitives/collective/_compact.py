@@ -67,7 +67,7 @@ def compact(
     """
     caller = "compact"
     num_shards_on(axis_name, caller)
-    mask, rows, num_rows = as_masked_rows(mask, rows, caller)
+    flags, rows, num_rows = as_masked_rows(mask, rows, caller)
     capacity = as_capacity(capacity, num_rows, caller)
     valid = as_num_valid(num_valid, num_rows, caller)
     check_transport(transport, caller)
@@ -79,7 +79,7 @@ def compact(
             lambda leaf: jnp.zeros((capacity, *leaf.shape[1:]), leaf.dtype), moved
         )
         return Compacted(*as_shards((*nothing, jnp.zeros((), jnp.int32)), axis_name))
-    mask, moved, valid = as_shards((mask, moved, valid), axis_name)
+    flags, moved, valid = as_shards((flags, moved, valid), axis_name)
     dealing = Dealing(axis_name, "even", transport, capacity)
-    (kept, row_ids), count = deal_out_rows(*select_rows(moved, mask, num_rows, valid), dealing)
+    (kept, row_ids), count = deal_out_rows(*select_rows(moved, flags, num_rows, valid), dealing)
     return Compacted(kept, row_ids, count)

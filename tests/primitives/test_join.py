@@ -187,6 +187,21 @@ def test_a_key_that_comes_twice_early_or_late(repeat):
     assert joined.right_rows.tolist() == expected["row"].fillna(-1).tolist()
 
 
+@pytest.mark.parametrize("num_missing", [0, 1, 3])
+def test_rows_that_many_left_rows_do_not_match(num_missing):
+    # Left rows in several blocks, the last of which is short.
+    right = np.random.default_rng(0).permutation(SAMPLE_ROWS // 2)
+    left = np.random.default_rng(1).permutation(np.resize(right[num_missing:], 9 * SAMPLE_ROWS + 5))
+    left[::7] = -1
+    assert is_direct(left, right, "left")
+    for how in ("left", "inner"):
+        joined = primitives.join(left, right, how=how)
+        unmatched = len(left[::7]), len(set(right) - set(left))
+        assert (joined.num_unmatched_left, joined.num_unmatched_right) == unmatched
+    alone = primitives.join(left, np.append(right[:num_missing], 10**4), how="left")
+    assert alone.num_unmatched_right == num_missing + 1
+
+
 def test_a_table_is_made_of_one_column_only():
     keys = np.arange(5, dtype=np.int32)
     assert is_direct(keys, keys, "left")
