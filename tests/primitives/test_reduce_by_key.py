@@ -113,6 +113,19 @@ def test_ranges_are_known_as_long_as_keys_live():
     assert before == _eager_reduction._RANGES
 
 
+@pytest.mark.usefixtures("x64_off")
+@pytest.mark.parametrize("factor", [1, 1_000_003])
+def test_without_x64(factor):
+    keys = integers(900, np.int32) * np.int32(factor)
+    values = integers(9, np.float32, seed=1)
+    unique_keys, counts = np.unique(keys, return_counts=True)
+    found = primitives.reduce_by_key(jnp.asarray(keys), [values] * 2, ["sum", "count"])
+    np.testing.assert_array_equal(found.unique_keys, unique_keys)
+    np.testing.assert_array_equal(found.values[1], counts)
+    totals = [values[keys == key].sum() for key in unique_keys]
+    np.testing.assert_array_equal(found.values[0], totals)
+
+
 def test_derivatives_of_an_eager_call():
     keys = jnp.asarray(integers(9))
     values = jnp.asarray(np.random.default_rng(3).standard_normal(NUM_ROWS))
