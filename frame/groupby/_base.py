@@ -17,6 +17,7 @@ from ..table._recode import as_truths, without_missing
 from ..table._row_index import RANGE, RowIndex
 from ..table._table import Table, either_needed
 from ..table._take import settled
+from ..table._time_sums import check_time_sums
 from ..table._tracing import FoundOnce, is_traced
 from ._grouped_column import Reduction, array_kind
 from ._grouper import Grouping
@@ -216,6 +217,15 @@ class GroupByBase:
             return []
         results = None if by_slot else self._grouped.sums(columns, plan)
         groups = self._groups
+        for at, spec in plan:
+            if spec.op == "sum" and columns[at].kind == "timedelta":
+                check_time_sums(
+                    columns[at],
+                    self._table.num_rows,
+                    groups.layout,
+                    groups.slots,
+                    groups.num_slots,
+                )
         results = results or reduce_arrays(
             tuple(column.arrays for column in columns),
             groups.slots,

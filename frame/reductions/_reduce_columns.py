@@ -16,6 +16,7 @@ from ..table._column import NAT, Array, Column
 from ..table._dtypes import wide
 from ..table._layout import Layout
 from ..table._table import Count
+from ..table._time_sums import check_time_sums
 from ..table._tracing import at_once
 from ._identities import COMBINE, identity_of
 
@@ -94,6 +95,10 @@ def reduce_columns(
     layout: Layout,
 ) -> tuple[Reduced, ...]:
     """Reduces columns, each group of them to one value, in one compiled call."""
+    for group, plan in zip(groups, plans, strict=True):
+        if plan.op == "sum":
+            for column in group:
+                check_time_sums(column, num_rows, layout)
     arrays = tuple(tuple(column.arrays for column in group) for group in groups)
     return at_once(_reduce, arrays, num_rows, tuple(plans), layout)
 

@@ -3,6 +3,7 @@
 
 import numpy as np
 import pandas as pd
+import pytest
 from frame_examples import mixed_frame
 from frame_parity import assert_parity, assert_same_error
 from jaxframes.frame import JaxFrame
@@ -55,3 +56,13 @@ def test_numeric_only_is_a_bool_and_of_no_series_of_strings():
     assert "str" in assert_same_error(lambda f: f.groupby("k").s.sum(numeric_only=True), frame)
     assert_same_error(lambda f: f.groupby("k").sum(numeric_only=None), frame)
     assert_same_error(lambda f: f.groupby("k").sum(ddof=1), frame)
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_a_sum_of_times_past_int64_raises(sign):
+    times = sign * np.array([2**62, 2**62 - 1, 2**62, 3], "timedelta64[us]")
+    frame = pd.DataFrame({"k": [1, 1, 2, 2], "t": times})
+    assert_parity(lambda f: f.groupby("k").sum(), frame, ways=["eager", "mesh"])
+    frame["t"] = sign * np.array([2**62, 2**62, 2**62, 3], "timedelta64[us]")
+    assert_same_error(lambda f: f.groupby("k").sum(), frame)
+    assert_same_error(lambda f: f.groupby("k").t.agg(["max", "sum"]), frame)

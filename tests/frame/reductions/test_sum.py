@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """sum."""
 
+import numpy as np
 import pandas as pd
+import pytest
 from frame_examples import floats, mixed_frame
 from frame_parity import assert_parity, assert_same_error, on_device
 
@@ -59,3 +61,16 @@ def test_wrong_uses_are_pandas_errors():
     frame = mixed_frame()
     assert_same_error(lambda f: f.c.sum(), frame)
     assert_same_error(lambda f: f.sum(skipna="no"), frame[["k"]])
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_a_sum_of_times_past_int64_raises(sign):
+    def times(*values):
+        return pd.Series(sign * np.array(values, np.int64), dtype="timedelta64[us]", name="t")
+
+    fits = times(2**62, 2**62 - 1, -5, 5)
+    assert_parity(lambda s: (s.sum(), s.to_frame().sum()), fits, ways=["eager", "mesh"])
+    assert_same_error(lambda s: s.sum(), times(2**62, 2**62, 7))
+    assert_same_error(lambda s: s.to_frame().sum(), times(2**62, 2**62, 7))
+    # The sum wraps around twice, back to a value that would fit.
+    assert_same_error(lambda s: s.sum(), times(*[2**62] * 4, 7))

@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The range check of sums of timedeltas, which are int64."""
+
+import functools
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pandas as pd
+
+from ... import primitives
+from ._column import NAT, Array, Column, host_array
+from ._layout import Layout
+from ._table import Count, is_row
+from ._tracing import at_once, is_traced
+
+_LOW_BITS = 32
+
+
+def check_time_sums(
+    column: Column,
+    num_rows: Count,
+    layout: Layout,
+    segment_ids: Array | None = None,
+    num_segments: int = 1,
+) -> None:
+    """Raises if the sum of a column of timedeltas passes the range of int64, as pandas does.
+
+    The sums of the upper and lower halves of the values are exact. Does nothing inside `jit`, or
+    for another kind of column.
+
+    Args:
+        column: any column.
+        num_rows: the number of valid rows.
+        layout: where the rows lie.
+        segment_ids: check one sum for each segment; the ids of other rows are negative.
+        num_segments: the number of segments.
+
+    Raises:
+        OutOfBoundsTimedelta: a sum does not fit.
+    """
+    if column.kind != "timedelta" or is_traced(column.data, num_rows, segment_ids):
+        return
+    sums = at_once(_half_sums, column.data, num_rows, segment_ids, num_segments, layout)
+    upper, lower = map(host_array, sums)
+    upper, lower = upper + (lower >> _LOW_BITS), lower & (2**_LOW_BITS - 1)
+    # The least integer stands for NaT.
+    is_nat = (upper == -(2**31)) & (lower == 0)
+    if np.any((upper < -(2**31)) | (upper >= 2**31) | is_nat):
+        raise pd.errors.OutOfBoundsTimedelta(
+            f"overflow in timedelta operation: a sum of {column.dtype_name} passes the range of "
+            "int64. Convert to a coarser unit first, with astype."
+        )
+
+
+@functools.partial(jax.jit, static_argnums=(3, 4))
+def _half_sums(
+    data: Array, num_rows: Count, segment_ids: Array | None, num_segments: int, layout: Layout
+) -> tuple[Array, Array]:
+    is_present = is_row(data.shape[0], num_rows, layout) & (data != NAT)
+    data = jnp.where(is_present, data, np.int64(0))
+    halves = data >> np.int64(_LOW_BITS), data & np.int64(2**_LOW_BITS - 1)
+    if segment_ids is None:
+        return primitives.reduce(halves, "sum", **layout.on_mesh).values
+    return primitives.segment_sum(halves, segment_ids, num_segments, **layout.on_mesh)
