@@ -16,7 +16,7 @@ from ..table._layout import Layout
 from ..table._row_index import RowIndex
 from ..table._scalar import Scalar
 from ..table._table import Count, Table, as_count, check_same_layout, is_row
-from ..table._take import missing_elsewhere, settled, take_columns
+from ..table._take import coalesced, missing_elsewhere, settled, take_columns
 from ..table._tracing import at_once, is_traced
 from ._align import comparable_pair
 
@@ -100,13 +100,7 @@ def _align_known(a: Table, b: Table, is_distinct: bool) -> tuple[Table, Table]:
     if is_distinct and num_taken > num_in:
         raise ValueError("cannot reindex on an axis with duplicate labels")
     lefts, rights = zip(*pairs, strict=True)
-    from_left = take_columns(lefts, left_rows, a.layout)
-    from_right = take_columns(rights, right_rows, a.layout)
-    levels = tuple(
-        x.with_arrays(_either(x.arrays, y.arrays, left_rows))
-        for x, y in zip(from_left, from_right, strict=True)
-    )
-    index = RowIndex(levels, names)
+    index = RowIndex(coalesced(lefts, rights, left_rows, right_rows, a.layout), names)
     return _reindexed(a, left_rows, index, num_rows), _reindexed(b, right_rows, index, num_rows)
 
 
@@ -128,14 +122,6 @@ def _outer(
         num_valid=(num_left, num_right),
         **layout.on_mesh,
     )
-
-
-@jax.jit
-def _either(x: Any, y: Any, left_rows: Array) -> Any:
-    def choose(a: Array, b: Array) -> Array:
-        return jnp.where(left_rows >= 0, a, b)
-
-    return jax.tree.map(choose, x, y)
 
 
 def _align_ranges(a: Table, b: Table) -> tuple[Table, Table]:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The rows of one side of a merge that the other side has no match for."""
+"""Anti join: rows without a match on the other side."""
 
 import functools
 
@@ -32,29 +32,26 @@ def rows_without_match(
     capacity: int | None,
     traced: bool,
 ) -> RowPairs:
-    """The left rows whose keys no right row has."""
+    """Selects the left rows without a match on the right."""
     layout = left.layout
     numbers = left.num_rows, right.num_rows
     if not traced:
         numbers = as_count(left.num_rows_on_host), as_count(right.num_rows_on_host)
-    room = left.capacity if capacity is None else rounded(capacity, layout)
-    rows, labels, count = _without_match(left_keys, right_keys, numbers, sort, room, layout)
-    num_rows, needed = jnp.minimum(count, np.int32(room)), needed_of(left, right, count, room)
-    if not traced:
-        num_found = int(count)
-        if num_found > room:
-            raise primitives.CapacityError("merge", num_found, room)
-        if capacity is None and layout.capacity_for(num_found) < room:
-            room = layout.capacity_for(num_found)
-            rows, labels = first_rows((rows, labels), room, layout)
-        num_rows, needed = as_count(num_found), NO_ROWS
-    no_rows = layout.constrain(jnp.full(rows.shape, -1, rows.dtype))
-    found = "none" if traced or int(num_rows) else "all"
-    if found == "all":
-        no_rows = rows
-    return RowPairs(
-        SideRows(rows, "all", layout), SideRows(no_rows, found, layout), num_rows, needed, labels
-    )
+    limit = left.capacity if capacity is None else rounded(capacity, layout)
+    rows, labels, count = _without_match(left_keys, right_keys, numbers, sort, limit, layout)
+    if traced:
+        num_rows, needed = jnp.minimum(count, np.int32(limit)), needed_of(left, right, count, limit)
+    else:
+        num_rows, needed = as_count(int(count)), NO_ROWS
+        if num_rows > limit:
+            raise primitives.CapacityError("merge", int(num_rows), limit)
+        if capacity is None and layout.capacity_for(int(num_rows)) < limit:
+            rows, labels = first_rows((rows, labels), layout.capacity_for(int(num_rows)), layout)
+    no_matches = SideRows(layout.constrain(jnp.full(rows.shape, -1, rows.dtype)), "none", layout)
+    all_rows = SideRows(rows, "all", layout)
+    # pandas keeps the dtypes of the right side if the result is empty.
+    right_side = no_matches if traced or num_rows else all_rows
+    return RowPairs(all_rows, right_side, num_rows, needed, labels)
 
 
 @functools.partial(jax.jit, static_argnums=(3, 4, 5))
@@ -66,9 +63,9 @@ def _without_match(
     capacity: int,
     layout: Layout,
 ) -> tuple[Array, Array, Array]:
-    """Left rows without a match, and where they stand in a left join: each row of it has a label.
+    """Left rows without a match, their positions in the left join, and their count.
 
-    A left row takes as many places there as it has matches, and one if it has none.
+    The positions become row labels. A left row has one position per match, and at least one.
     """
     order = None
     if sort:
@@ -86,9 +83,11 @@ def _without_match(
         num_valid=(numbers[0], distinct.num_runs),
         **layout.on_mesh,
     )
-    is_alone = (joined.right_rows < 0) & is_row(num_left, numbers[0], layout)
+    is_unmatched = (joined.right_rows < 0) & is_row(num_left, numbers[0], layout)
     matches = gather(distinct.values, joined.right_rows, layout)
-    places = primitives.exclusive_scan(jnp.maximum(matches, np.int32(1)), "add", **layout.on_mesh)
+    labels = primitives.exclusive_scan(jnp.maximum(matches, np.int32(1)), "add", **layout.on_mesh)
     left_rows = position(num_left, layout) if order is None else order
-    kept = primitives.compact(is_alone, (left_rows, places), capacity=capacity, **layout.on_mesh)
-    return *kept.rows, kept.count
+    unmatched = primitives.compact(
+        is_unmatched, (left_rows, labels), capacity=capacity, **layout.on_mesh
+    )
+    return *unmatched.rows, unmatched.count

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Columns of several tables made alike, so that their rows can stand in one."""
+"""Converts columns of several tables to common types for concatenation."""
 
 from collections.abc import Hashable, Sequence
 
@@ -20,16 +20,16 @@ from ..table._recode import recoded, with_unit
 def common_columns(
     columns: Sequence[Column], name: Hashable, *, of_frames: bool = True
 ) -> tuple[Column, ...]:
-    """Columns of one type, dictionary and dtype, those that pandas gives their rows together.
+    """Converts columns to pandas' common type, with one dictionary and dtype.
 
     Args:
-        columns: what is to stand together.
-        name: theirs, for errors.
-        of_frames: whether they are columns of frames: bools count as integers beside these
-            then, and categories in another order are others.
+        columns: the columns to concatenate.
+        name: name of the column, for errors.
+        of_frames: whether they are columns of frames: bools then mix with integers, and unordered
+            categories in another order differ.
 
     Raises:
-        NotImplementedError: pandas makes objects of the values.
+        NotImplementedError: pandas would convert the values to objects.
     """
     first = columns[0]
     kinds = {column.kind for column in columns}
@@ -77,20 +77,20 @@ def _common_objects(columns: Sequence[Column]) -> tuple[Column, ...]:
     if all(dictionary is dictionaries[0] for dictionary in dictionaries):
         return tuple(columns)
     values = [np.asarray(d.values, object) for d in dictionaries if d is not None]
-    together = ColumnType("object", HostObjects(np.concatenate(values)))
+    common = ColumnType("object", HostObjects(np.concatenate(values)))
     starts = np.cumsum([0, *map(len, values[:-1])]).astype(np.int32)
     return tuple(
-        Column(jnp.where(column.data < 0, np.int32(-1), column.data + start), None, together)
+        Column(jnp.where(column.data < 0, np.int32(-1), column.data + start), None, common)
         for column, start in zip(columns, starts, strict=True)
     )
 
 
 def missing_like(column: Column, capacity: int, layout: Layout) -> Column:
-    """A column of the same type in which every value is missing."""
+    """A column of the same type with only missing values."""
     if column.is_numeric and not column.is_float:
         if column.is_bool or not is_x64_enabled():
-            no_values = layout.constrain(jnp.zeros(capacity, jnp.bool_))
-            return Column(no_values.astype(column.dtype), no_values)
+            valid = layout.constrain(jnp.zeros(capacity, jnp.bool_))
+            return Column(valid.astype(column.dtype), valid)
         column = Column(jnp.zeros(0, jnp.float64))
     missing = np.nan if column.is_numeric else NAT if column.type.is_time else -1
     fill = np.asarray(missing).astype(column.dtype)
@@ -99,6 +99,6 @@ def missing_like(column: Column, capacity: int, layout: Layout) -> Column:
 
 
 def labels_together(indexes: Sequence[pd.Index], join: str, sort: bool) -> pd.Index:
-    """The labels of the columns of a concat, which pandas finds."""
+    """Combines the column labels of a concat by pandas itself."""
     shells = [pd.DataFrame(columns=index) for index in indexes]
     return pd.concat(shells, join=join, sort=sort).columns

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Frames and series one behind the other, or side by side."""
+"""concat."""
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import Any
@@ -17,7 +17,7 @@ from ..table._table import Table
 from ..table._take import take_columns
 from ..table._tracing import is_traced
 from ._common_columns import common_columns, labels_together, missing_like
-from ._concat_columns import beside
+from ._concat_columns import along_columns
 from ._concat_rows import pack_rows, piece_of_rows
 
 
@@ -34,11 +34,11 @@ def concat(
     sort: bool = False,
     copy: Any = None,
 ) -> Any:
-    """Puts frames or series one behind the other, or beside each other by their labels.
+    """Concatenates frames or series along rows, or along columns by label.
 
-    Those of pandas are taken too, beside ours or alone; the result is ours.
+    Objects of pandas are accepted, too; the result is always a JaxFrame or JaxSeries.
 
-    Inside `jit` the result has room for all rows of its parts, and their labels are written out.
+    Inside `jit` the result has the summed capacity of its parts, and ranges become stored labels.
 
     Differences from pandas:
         Values of several types do not become objects: this raises `NotImplementedError`. Bools
@@ -66,9 +66,9 @@ def concat(
         )
     key_index = None if keys is None or ignore_index else _key_index(keys, names)
     if axis in (1, "columns"):
-        result = beside(parts, join, sort, ignore_index, key_index, names)
+        result = along_columns(parts, join, sort, ignore_index, key_index, names)
     else:
-        result = _behind(parts, join, sort, ignore_index, key_index, names)
+        result = _along_rows(parts, join, sort, ignore_index, key_index, names)
     if verify_integrity and axis in (0, "index", "rows"):
         _check_integrity(result)
     return result
@@ -105,13 +105,13 @@ def _parts(
                 f"cannot concatenate object of type '{type(part)}'; "
                 "only Series and DataFrame objs are valid"
             )
-    # Those of pandas go to where the first of ours lies.
+    # Objects of pandas are placed on the devices of the first part of ours.
     layout = next((part._layout for part in parts if isinstance(part, NDFrame)), ONE_DEVICE)
     return [_placed(part, layout) for part in parts], keys
 
 
 def _placed(part: Any, layout: Layout) -> Any:
-    """A frame or a series of pandas as ours."""
+    """Converts a frame or series of pandas."""
     if isinstance(part, NDFrame):
         return part
     is_frame = isinstance(part, pd.DataFrame)
@@ -126,7 +126,7 @@ def _key_index(keys: Sequence[Hashable], names: Sequence[Hashable] | None) -> pd
     return index.rename(names[0]) if names else index
 
 
-def _behind(
+def _along_rows(
     parts: list[Any],
     join: str,
     sort: bool,
@@ -145,11 +145,11 @@ def _behind(
         return parts[0]._make_series(rows.columns[0], name, rows.replace(index=index))
     frames = _as_frames(parts)
     labels = [frame._labels.index for frame in frames]
-    together = Labels(labels_together(labels, join, sort))
-    pieces = _columns_under(frames, together)
+    all_labels = Labels(labels_together(labels, join, sort))
+    pieces = _columns_under(frames, all_labels)
     rows, index = _stacked(pieces, tables, ignore_index, key_index, names)
     table = rows.replace(index=index)
-    return frames[0]._make_frame(rows.columns, together, table)
+    return frames[0]._make_frame(rows.columns, all_labels, table)
 
 
 def _as_frames(parts: Sequence[Any]) -> list[Any]:
@@ -166,41 +166,34 @@ def _as_frames(parts: Sequence[Any]) -> list[Any]:
 
 
 def _columns_under(frames: Sequence[Any], labels: Labels) -> list[tuple[Column, ...]]:
-    """The columns of each frame under the labels of them all; missing where it has none."""
+    """The columns of each frame under common labels; absent columns become missing values."""
     if all(frame._labels.index.equals(labels.index) for frame in frames):
-        places = [[place for _ in frames] for place in range(len(labels))]
+        by_label = [[frame._table.columns[i] for frame in frames] for i in range(len(labels))]
     else:
-        places = [
-            [frame._labels.place(label) if label in frame._labels else None for frame in frames]
+        by_label = [
+            [frame._column(label) if label in frame._labels else None for frame in frames]
             for label in labels
         ]
-    by_label: list[tuple[Column, ...]] = []
-    for label, at in zip(labels, places, strict=True):
-        found = [
-            frame._table.columns[place]
-            for frame, place in zip(frames, at, strict=True)
-            if place is not None
-        ]
-        if len(found) < len(frames):
-            found = [show_holes(_with_room_for_holes(column)) for column in found]
-        alike = iter(common_columns(found, label))
-        first = next(alike)
-        rest = [first, *alike]
-        by_label.append(
+    aligned: list[tuple[Column, ...]] = []
+    for label, columns in zip(labels, by_label, strict=True):
+        present = [column for column in columns if column is not None]
+        if len(present) < len(frames):
+            present = [show_holes(_with_mask(column)) for column in present]
+        present = list(common_columns(present, label))
+        first, remaining = present[0], iter(present)
+        aligned.append(
             tuple(
                 missing_like(first, frame._table.capacity, frame._layout)
-                if place is None
-                else rest.pop(0)
-                for frame, place in zip(frames, at, strict=True)
+                if column is None
+                else next(remaining)
+                for frame, column in zip(frames, columns, strict=True)
             )
         )
-    return [tuple(columns[part] for columns in by_label) for part in range(len(frames))]
+    return [tuple(columns[part] for columns in aligned) for part in range(len(frames))]
 
 
-def _with_room_for_holes(column: Column) -> Column:
-    if column.can_miss:
-        return column
-    return Column(column.data, column.mask(), column.type)
+def _with_mask(column: Column) -> Column:
+    return column if column.can_miss else Column(column.data, column.mask(), column.type)
 
 
 def _stacked(
@@ -210,7 +203,7 @@ def _stacked(
     key_index: pd.Index | None,
     names: Sequence[Hashable] | None,
 ) -> tuple[Table, RowIndex]:
-    """The rows of all tables, and their labels."""
+    """Concatenates the rows of all tables and their labels."""
     num_columns = len(pieces[0])
     index_names, levels = (None,), None
     if not ignore_index:
@@ -227,11 +220,10 @@ def _stacked(
     )
     columns, level_columns = rows.columns[:num_columns], rows.columns[num_columns:]
     if key_index is not None:
-        of_piece = piece_of_rows(tables, rows.capacity)
+        piece_ids = piece_of_rows(tables, rows.capacity)
         layout = rows.layout
-        room = max(len(key_index), 1)
-        room = -(-room // layout.num_shards) * layout.num_shards
-        (key,) = take_columns([column_from(key_index, room, layout)], of_piece, layout)
+        capacity = -(-max(len(key_index), 1) // layout.num_shards) * layout.num_shards
+        (key,) = take_columns([column_from(key_index, capacity, layout)], piece_ids, layout)
         level_columns = (key, *level_columns)
         index_names = (key_index.name, *index_names)
         if names is not None and len(names) > 1:
@@ -240,8 +232,9 @@ def _stacked(
 
 
 def _keeps_name(tables: Sequence[Table], levels: list[tuple[Column, ...]] | None) -> bool:
-    """Whether pandas names the labels as the first part does, whatever the others are called: where
-    that one has a range, and the others add integers that are none.
+    """Whether pandas keeps the index name of the first part, regardless of the others.
+
+    It does if the first index is a range and another is an integer index that is not a range.
     """
     is_range = [table.index.is_range for table in tables]
     if levels is None or not is_range[0] or all(is_range):
@@ -259,12 +252,12 @@ def _common_names(indexes: Sequence[RowIndex]) -> tuple[Hashable, ...]:
 
 
 def _levels(tables: Sequence[Table], *, is_kept: bool) -> list[tuple[Column, ...]] | None:
-    """The labels of each table as columns of one type; None where they go on as one range."""
+    """The labels of each table as columns of common types; None if they form one range."""
     if not is_kept and _is_one_range(tables):
         return None
     if len({table.index.num_levels for table in tables}) > 1:
         raise NotImplementedError(
-            "concat: labels of rows must have as many levels in each part. Use reset_index()."
+            "concat: row labels must have equally many levels in each part. Use reset_index()."
         )
     levels = [table.index_columns() for table in tables]
     by_level = [

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Frames and series beside each other, by the labels of their rows."""
+"""Concatenation along columns, aligned by row labels."""
 
 from collections.abc import Hashable, Sequence
 from typing import Any
@@ -17,7 +17,7 @@ from ..table._ndframe import FrameBase
 from ..table._row_index import RowIndex
 from ..table._sort import sort_rows
 from ..table._table import Count, Table, as_count, either_needed, is_row
-from ..table._take import take_columns
+from ..table._take import coalesced
 from ..table._tracing import is_in_jit
 from ._concat_rows import pack_rows
 from ._pair_rows import pair_rows
@@ -25,7 +25,7 @@ from ._row_pairs import SideRows
 from ._validate import are_distinct
 
 
-def beside(
+def along_columns(
     parts: Sequence[Any],
     join: str,
     sort: bool,
@@ -33,7 +33,7 @@ def beside(
     key_index: pd.Index | None,
     names: Sequence[Hashable] | None,
 ) -> Any:
-    """One frame of the columns of all parts, aligned by labels."""
+    """Combines the columns of all parts in one frame, aligned by label."""
     labels = _labels(parts, ignore_index, key_index, names)
     table = parts[0]._table
     for part in parts[1:]:
@@ -47,7 +47,7 @@ def _labels(
     key_index: pd.Index | None,
     names: Sequence[Hashable] | None,
 ) -> Labels:
-    # pandas finds the labels of parts without rows.
+    # Let pandas combine the labels, using parts without rows.
     shells: list[Any] = [
         pd.DataFrame(columns=part._labels.index)
         if isinstance(part, FrameBase)
@@ -66,12 +66,12 @@ def _with(left: Table, right: Table, join: str, sort: bool) -> Table:
     left_levels, right_levels = left.index_columns(), right.index_columns()
     if is_in_jit(left.num_rows, right.num_rows, left_levels, right_levels):
         raise NotImplementedError(
-            "concat: inside jit parts that stand beside each other must have the same labels. "
+            "concat: inside jit parts must have the same row labels for axis=1. "
             "Use merge() with capacity=."
         )
     if len(left_levels) != len(right_levels):
         raise NotImplementedError(
-            "concat: labels of rows must have as many levels in each part. Use reset_index()."
+            "concat: row labels must have equally many levels in each part. Use reset_index()."
         )
     pairs = [common_pair(a, b, "index") for a, b in zip(left_levels, right_levels, strict=True)]
     left_keys = tuple(key for a, _ in pairs for key in join_keys(a))
@@ -83,11 +83,10 @@ def _with(left: Table, right: Table, join: str, sort: bool) -> Table:
     how = "inner" if join == "inner" else "left"
     in_order = sort and how == "inner"
     matched = pair_rows(left, right, left_keys, right_keys, how, sort=in_order)
-    left_columns = matched.left.take([*left.columns, *(a for a, _ in pairs)])
-    table = Table((), num_rows=matched.num_rows, layout=left.layout)
     if join == "inner":
-        columns = (*left_columns, *matched.right.take(right.columns))
-        return _indexed(table.with_columns(columns), len(pairs), len(left.columns), names)
+        columns = (*matched.left.take(left.columns), *matched.right.take(right.columns))
+        index = RowIndex(matched.left.take([a for a, _ in pairs]), names)
+        return Table(columns, index, matched.num_rows, layout=left.layout)
     return _outer(left, right, pairs, (left_keys, right_keys), matched, names, sort)
 
 
@@ -96,13 +95,6 @@ def _check_distinct(table: Table, keys: Any) -> None:
         raise pd.errors.InvalidIndexError(
             "Reindexing only valid with uniquely valued Index objects"
         )
-
-
-def _indexed(table: Table, num_levels: int, at: int, names: tuple[Hashable, ...]) -> Table:
-    """A table whose columns from `at` on are the levels of its index."""
-    levels = table.columns[at : at + num_levels]
-    columns = (*table.columns[:at], *table.columns[at + num_levels :])
-    return table.replace(columns=columns, index=RowIndex(levels, names))
 
 
 def _outer(
@@ -114,8 +106,8 @@ def _outer(
     names: tuple[Hashable, ...],
     sort: bool,
 ) -> Table:
-    """The rows of the left side, and behind them those of the right side without a match."""
-    alone = pair_rows(left, right, *keys, "right_anti")
+    """The left rows, followed by the right rows without a match."""
+    unmatched = pair_rows(left, right, *keys, "right_anti")
     layout = left.layout
     of_left = Table(
         (Column(matched.left.row_ids), Column(matched.right.row_ids)),
@@ -123,8 +115,8 @@ def _outer(
         layout=layout,
     )
     of_right = Table(
-        (Column(_nowhere(alone.right.row_ids)), Column(alone.right.row_ids)),
-        num_rows=alone.num_rows,
+        (Column(jnp.full_like(unmatched.right.row_ids, -1)), Column(unmatched.right.row_ids)),
+        num_rows=unmatched.num_rows,
         layout=layout,
     )
     tables = (of_left, of_right)
@@ -135,12 +127,9 @@ def _outer(
         for row_ids in (left_rows, right_rows)
     ]
     columns = (*sides[0].take(left.columns), *sides[1].take(right.columns))
-    levels = []
-    for a, b in pairs:
-        (x,) = take_columns([a], left_rows, layout)
-        (y,) = take_columns([b], right_rows, layout)
-        levels.append(x.with_arrays(_either(left_rows, x.arrays, y.arrays)))
-    table = Table(columns, RowIndex(tuple(levels), names), rows.num_rows, layout=layout)
+    lefts, rights = zip(*pairs, strict=True)
+    levels = coalesced(lefts, rights, left_rows, right_rows, layout)
+    table = Table(columns, RowIndex(levels, names), rows.num_rows, layout=layout)
     are_ranges = left.index.is_range and right.index.is_range
     if sort or are_ranges:
         order = [(key, False) for level in levels for key in join_keys(level)]
@@ -155,13 +144,3 @@ def _found(row_ids: Array, num_rows: Count) -> Any:
 @jax.jit
 def _any_hole(row_ids: Array, num_rows: Count) -> Array:
     return jnp.any((row_ids < 0) & is_row(row_ids.shape[0], num_rows))
-
-
-@jax.jit
-def _nowhere(row_ids: Array) -> Array:
-    return jnp.full_like(row_ids, -1)
-
-
-@jax.jit
-def _either(left_rows: Array, left: Any, right: Any) -> Any:
-    return jax.tree.map(lambda a, b: jnp.where(left_rows < 0, b, a), left, right)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rows of several tables one behind the other."""
+"""Concatenation along rows."""
 
 import functools
 from collections.abc import Sequence
@@ -17,15 +17,15 @@ from ..table._tracing import is_in_jit
 
 
 def pack_rows(pieces: Sequence[tuple[Column, ...]], tables: Sequence[Table]) -> Table:
-    """The rows of several tables behind each other, without labels.
+    """Concatenates the rows of several tables, without labels.
 
     Args:
-        pieces: for each table as many columns, those of a place of one type and dtype.
-        tables: how many rows count in each, and where they lie.
+        pieces: the columns of each table, of common types and dtypes.
+        tables: the tables, which give the row counts and the layout.
     """
     layout = tables[0].layout
     capacities = tuple(table.capacity for table in tables)
-    room = -(-sum(capacities) // layout.num_shards) * layout.num_shards
+    limit = -(-sum(capacities) // layout.num_shards) * layout.num_shards
     in_jit = is_in_jit([(table.num_rows, table.needed) for table in tables])
     if in_jit:
         counts = tuple(table.num_rows for table in tables)
@@ -35,7 +35,7 @@ def pack_rows(pieces: Sequence[tuple[Column, ...]], tables: Sequence[Table]) -> 
         counts = tuple(as_count(table.num_rows_on_host) for table in tables)
         num_rows, needed = as_count(sum(map(int, counts))), NO_ROWS
     arrays = [tuple(column.arrays for column in columns) for columns in pieces]
-    capacity = room if in_jit else min(layout.capacity_for(int(num_rows)), room)
+    capacity = limit if in_jit else min(layout.capacity_for(int(num_rows)), limit)
     packed = _pack(arrays, counts, capacity, layout) if arrays[0] else ()
     columns = tuple(map(Column.with_arrays, pieces[0], packed))
     return Table(columns, num_rows=num_rows, needed=needed, layout=layout)
@@ -46,23 +46,17 @@ def _pack(pieces: list[Any], counts: tuple[Count, ...], capacity: int, layout: L
     return primitives.concatenate(pieces, counts, capacity=capacity, **layout.on_mesh).rows
 
 
-def _starts(counts: tuple[Count, ...]) -> list[Count]:
-    starts = [NO_ROWS]
-    for count in counts[:-1]:
-        starts.append(starts[-1] + count)
-    return starts
-
-
 def piece_of_rows(tables: Sequence[Table], capacity: int) -> Array:
-    """For each row of packed tables, the place of the table that it is from."""
+    """For each concatenated row, the position of its table."""
     counts = tuple(table.num_rows for table in tables)
     return _piece_of_rows(counts, capacity, tables[0].layout)
 
 
 @functools.partial(jax.jit, static_argnums=(1, 2))
 def _piece_of_rows(counts: tuple[Count, ...], capacity: int, layout: Layout) -> Array:
-    place = position(capacity, layout)
-    piece = layout.constrain(jnp.zeros(capacity, jnp.int32))
-    for start in _starts(counts)[1:]:
-        piece = piece + (place >= start).astype(jnp.int32)
+    row_ids = position(capacity, layout)
+    piece, stop = layout.constrain(jnp.zeros(capacity, jnp.int32)), NO_ROWS
+    for count in counts[:-1]:
+        stop = stop + count
+        piece = piece + (row_ids >= stop).astype(jnp.int32)
     return piece

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rows of two tables paired outside `jit`: as many as there are, and what is true of them."""
+"""Eager join: sizes the result exactly and records which sides contain nulls."""
 
 import functools
 from typing import Any
@@ -34,15 +34,15 @@ def counted_pairs(
     sort: bool,
     capacity: int | None,
 ) -> RowPairs:
-    """Pairs the rows of two tables whose keys are equal; see `pair_rows`."""
+    """Pairs rows with equal keys, outside `jit`; see `pair_rows`."""
     layout = left.layout
     numbers = left.num_rows_on_host, right.num_rows_on_host
     pair = _on_one_device if layout.mesh is None else _on_mesh
     pairs, count = pair(left_keys, right_keys, numbers, how, sort, capacity, layout)
-    # Rows of the other side that the join keeps without a match.
+    # Null rows of each side: unmatched rows of the other side that the join keeps.
     left_holes = pairs.num_unmatched_right if how in ("right", "outer") else 0
     right_holes = pairs.num_unmatched_left if how in ("left", "outer") else 0
-    # The side in whose order the pairs come, and its rows without a pair.
+    # The side that determines the order of the pairs, and its dropped rows.
     ordered = None if sort or how == "outer" else "right" if how == "right" else "left"
     dropped = pairs.num_unmatched_left if how == "inner" else 0
 
@@ -51,7 +51,7 @@ def counted_pairs(
         if num_holes := int(num_holes):
             found = "none" if num_holes == count else "some"
         elif count == num_rows:
-            # As many pairs as rows, each of which has a pair: every row once, in order.
+            # As many pairs as rows, and no row dropped: the identity on the ordered side.
             is_same = not int(dropped) if side == ordered else is_in_place(row_ids)
             found = "same" if is_same else "all"
         return SideRows(row_ids, found, layout)
@@ -86,7 +86,7 @@ def _on_one_device(
         left_keys,
         right_keys,
         how=how,
-        capacity=functools.partial(_room_for, capacity=capacity, layout=layout),
+        capacity=functools.partial(_capacity_for, capacity=capacity, layout=layout),
         num_valid=num_valid,
     )
     if order is not None and how == "right":
@@ -105,36 +105,35 @@ def _on_mesh(
     capacity: int | None,
     layout: Layout,
 ) -> tuple[primitives.Joined, int]:
-    # Counting sends as much as pairing does. Keys that are distinct on one side give at most as
-    # many rows as the other has: this is room enough mostly.
-    most = {"right": numbers[1], "outer": sum(numbers)}.get(how, numbers[0])
-    room = layout.capacity_for(most) if capacity is None else rounded(capacity, layout)
+    # Counting first would send as much as pairing. Guess the capacity instead: if the keys of one
+    # side are unique, the pairs are at most as many as the rows of the other.
+    guess = {"right": numbers[1], "outer": sum(numbers)}.get(how, numbers[0])
+    limit = layout.capacity_for(guess) if capacity is None else rounded(capacity, layout)
     counts = as_count(numbers[0]), as_count(numbers[1])
-    pairs = paired_rows(left_keys, right_keys, counts, how, sort, room, layout)
+    pairs = paired_rows(left_keys, right_keys, counts, how, sort, limit, layout)
     count = int(pairs.count)
-    if count > room:
-        room = _room_for(count, capacity, layout)
-        pairs = paired_rows(left_keys, right_keys, counts, how, sort, room, layout)
-    elif capacity is None and layout.capacity_for(count) < room:
-        room = layout.capacity_for(count)
-        left_rows, right_rows = first_rows(pairs[:2], room, layout)
+    if count > limit:
+        limit = _capacity_for(count, capacity, layout)
+        pairs = paired_rows(left_keys, right_keys, counts, how, sort, limit, layout)
+    elif capacity is None and layout.capacity_for(count) < limit:
+        left_rows, right_rows = first_rows(pairs[:2], layout.capacity_for(count), layout)
         pairs = pairs._replace(left_rows=left_rows, right_rows=right_rows)
     return pairs, count
 
 
-def _room_for(count: int, capacity: int | None, layout: Layout) -> int:
-    """A capacity for so many rows."""
+def _capacity_for(count: int, capacity: int | None, layout: Layout) -> int:
+    """The capacity for `count` pairs, checked against the user's."""
     if count >= MOST_ROWS:
         raise ValueError(
-            "merge: the result must have fewer than 2**31 - 1 rows, got more. Drop keys that "
-            "many rows of both sides have, or merge the left side in parts."
+            "merge: the result must have fewer than 2**31 - 1 rows, got more. Drop keys that are "
+            "frequent on both sides, or merge the left side in parts."
         )
     if capacity is None:
         return layout.capacity_for(count)
-    room = rounded(capacity, layout)
-    if count > room:
-        raise primitives.CapacityError("merge", count, room)
-    return room
+    limit = rounded(capacity, layout)
+    if count > limit:
+        raise primitives.CapacityError("merge", count, limit)
+    return limit
 
 
 @jax.jit

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tables brought together by keys, as databases join them."""
+"""merge and join."""
 
 import dataclasses
 from collections.abc import Hashable, Sequence
@@ -23,7 +23,7 @@ from ._validate import check_distinct
 
 
 class FrameMerge(FrameBase):
-    """A frame beside another."""
+    """Merges of frames."""
 
     def merge(
         self,
@@ -42,18 +42,17 @@ class FrameMerge(FrameBase):
         *,
         capacity: int | None = None,
     ) -> Any:
-        """Joins rows of two frames whose keys are equal, as a database does.
+        """Joins rows with equal keys, as a database does.
 
-        Inside `jit` the number of rows is not known: `capacity` says how many there is room for.
-        It need not be given for `how="cross"`, `"left_anti"` and `"right_anti"`, nor for two frames
-        that the function closes over. Where rows do not fit, reading the result on the host raises
-        a `CapacityError` that names a capacity that suffices.
+        Inside `jit`, `capacity` is the maximum number of result rows. It is optional for
+        `how="cross"`, `"left_anti"` and `"right_anti"`, and for frames with concrete values. If
+        rows do not fit, reading the result on the host raises a `CapacityError` that names a
+        sufficient capacity.
 
         Differences from pandas:
-            `capacity` is new. Keys of bools do not match numbers, and keys must not be objects.
-            Keys of strings on one side and categories on the other, or of different categories,
-            give strings. Inside `jit` a key of two dtypes comes out in their common dtype where
-            rows of the right side may have no match.
+            `capacity` is new. Boolean keys do not match numbers, and keys must not be objects.
+            Merging strings with categories, or different categories, gives strings. Inside `jit`
+            keys of two dtypes get their common dtype if rows of the right side may be unmatched.
 
         Example:
             >>> from jaxframes.frame import JaxFrame
@@ -92,7 +91,7 @@ class FrameMerge(FrameBase):
         suffixes: Sequence[str | None] | None = None,
         capacity: int | None = None,
     ) -> Any:
-        """Joins rows whose labels are those of another frame's, or columns `on` with its labels.
+        """Joins rows by label, or columns `on` with the labels of another frame.
 
         Differences from pandas:
             `capacity` is new, see `merge`. `other` must be one frame or series.
@@ -112,7 +111,7 @@ class FrameMerge(FrameBase):
             raise ValueError("Other Series must have a name")
         if isinstance(other, (list, tuple)):
             raise NotImplementedError(
-                "join: other must be one frame or series. Join one after the other, or use concat."
+                "join: other must be one frame or series. Join them one by one, or use concat."
             )
         on_labels = how != "cross"
         return merge(
@@ -146,14 +145,14 @@ def merge(
     *,
     capacity: int | None = None,
 ) -> Any:
-    """Joins rows of two frames whose keys are equal; see `JaxFrame.merge`."""
+    """Joins rows of two frames with equal keys; see `JaxFrame.merge`."""
     del copy
     keys = on, left_on, right_on, left_index, right_index
-    words = how, keys, sort, suffixes, indicator, validate, capacity
+    arguments = how, keys, sort, suffixes, indicator, validate, capacity
     if capacity is None:
-        # Of known frames the number of pairs is known, too.
-        return at_once(_joined, left, right, *words)
-    return _joined(left, right, *words)
+        # Concrete frames are merged eagerly even inside jit, so the result needs no capacity.
+        return at_once(_joined, left, right, *arguments)
+    return _joined(left, right, *arguments)
 
 
 def _joined(
@@ -172,8 +171,7 @@ def _joined(
     check_how(how)
     check_same_layout("merge", left._table, right._table)
     if how == "cross":
-        words = (on, left_on, right_on)
-        if left_index or right_index or any(word is not None for word in words):
+        if left_index or right_index or any(key is not None for key in (on, left_on, right_on)):
             raise MergeError(
                 "Can not pass on, right_on, left_on or set right_index=True or left_index=True"
             )
@@ -189,8 +187,9 @@ def _joined(
         if validate is not None:
             check_distinct(validate, left_keys, right_keys, left._table, right._table)
     indicator_label = _indicator_label(indicator, left, right)
-    kept = [place for place in range(len(right._labels)) if place not in plan.dropped]
-    labels = suffixed_labels(left._labels.index, right._labels.index.take(kept), suffixes)
+    labels = suffixed_labels(
+        left._labels.index, right._labels.index.take(plan.kept(right)), suffixes
+    )
     pairs = _pairs_of(left._table, right._table, left_keys, right_keys, how, sort, capacity)
     merged = Merged(plan, pairs, left, right, labels)
     if indicator_label is not None:
@@ -222,8 +221,9 @@ def _pairs_of(
 
 
 def _ascending_beside(left: Any, right: Any) -> Any:
-    """The left frame, its rows turned round where its labels are a range that goes down and those
-    of the right one a range that goes up: pandas intersects two ranges into one that goes up.
+    """Reverses a descending RangeIndex on the left if the right one ascends.
+
+    pandas' intersection of the two ascends.
     """
     index, other = left._table.index, right._table.index
     if not (index.is_range and other.is_range and index.step < 0 < other.step):
@@ -232,14 +232,14 @@ def _ascending_beside(left: Any, right: Any) -> Any:
 
 
 def _is_one_empty(left: Table, right: Table) -> bool:
-    """Whether one side, and one only, is known to have no rows."""
+    """Whether exactly one side is known to have no rows."""
     if is_traced(left.num_rows, right.num_rows, left.needed, right.needed):
         return False
     return (left.num_rows_on_host == 0) != (right.num_rows_on_host == 0)
 
 
 def _with_strings(plan: MergePlan, left: Any, right: Any) -> tuple[MergePlan, Any, Any]:
-    """The same with keys as strings that are categories, where the sides have different ones."""
+    """Converts category keys to strings if the sides have different categories."""
     keys = []
     for key in plan.keys:
         if become_strings(key.left.column, key.right.column):
@@ -253,32 +253,27 @@ def _with_strings(plan: MergePlan, left: Any, right: Any) -> tuple[MergePlan, An
 def _as_strings(side: KeySide, frame: Any, name: Hashable) -> tuple[KeySide, Any]:
     side = dataclasses.replace(side, column=as_string(side.column))
     if name in frame._labels:
-        place = frame._labels.place(name)
+        position = frame._labels.place(name)
         columns = list(frame._table.columns)
-        if columns[place].kind == "category":
-            columns[place] = as_string(columns[place])
+        if columns[position].kind == "category":
+            columns[position] = as_string(columns[position])
         frame = frame._like(frame._table.with_columns(columns))
     return side, frame
 
 
 def _keys_of(plan: MergePlan, left: Table, right: Table, one_is_empty: bool) -> tuple[Keys, Keys]:
-    """The keys of both sides, of the same dtypes."""
+    """The join keys of both sides, of the same dtypes."""
     left_keys, right_keys = [], []
     for key in plan.keys:
         a, b = common_pair(key.left.column, key.right.column, key.name, one_is_empty=one_is_empty)
         if one_is_empty and (a.kind, a.dtype) != (b.kind, b.dtype):
-            # Nothing matches: the keys of the side that has rows say in which order they come.
-            a, b = (b, b) if left.num_rows_on_host == 0 else (a, a)
-            room = left.capacity, right.capacity
-            a, b = (_with_room(side, size) for side, size in zip((a, b), room, strict=True))
+            # Nothing matches: the keys of the nonempty side determine the order.
+            present = b if left.num_rows_on_host == 0 else a
+            (a,) = resized([present], left.capacity, ONE_DEVICE)
+            (b,) = resized([present], right.capacity, ONE_DEVICE)
         left_keys += join_keys(a)
         right_keys += join_keys(b)
     return tuple(left_keys), tuple(right_keys)
-
-
-def _with_room(column: Any, capacity: int) -> Any:
-    (column,) = resized([column], capacity, ONE_DEVICE)
-    return column
 
 
 def _indicator_label(indicator: Any, left: FrameBase, right: FrameBase) -> Hashable:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tables brought together by the closest key."""
+"""merge_asof."""
 
 import datetime
 import functools
@@ -41,12 +41,12 @@ def merge_asof(
     allow_exact_matches: bool = True,
     direction: Literal["backward", "forward", "nearest"] = "backward",
 ) -> Any:
-    """Joins to each left row the right row whose key is closest, as quotes are to trades.
+    """Joins each left row with the right row of the nearest key, for example trades with quotes.
 
-    Inside `jit` keys are not checked to be sorted, and need not be.
+    Inside `jit` keys may be unsorted; they are not checked.
 
     Differences from pandas:
-        Keys must be columns: `left_index` and `right_index` must be False. Use `reset_index`.
+        `left_index` and `right_index` must be False. Use `reset_index` first.
 
     Example:
         >>> from jaxframes.frame import JaxFrame, merge_asof
@@ -64,29 +64,30 @@ def merge_asof(
         raise MergeError(f"allow_exact_matches must be boolean, passed {allow_exact_matches}")
     if direction not in ("backward", "forward", "nearest"):
         raise MergeError(f"direction invalid: {direction}")
-    words = _with_by(_one_word(on, left_on, right_on), by, left_by, right_by)
-    plan = plan_merge(left, right, None, *words, False, False)
+    keys = _with_by(_single_key(on, left_on, right_on), by, left_by, right_by)
+    plan = plan_merge(left, right, None, *keys, False, False)
     *by_keys, time = plan.keys
     check_dtypes(plan.keys)
     limit = _as_tolerance(tolerance, time.left.column)
     pairs = [common_pair(k.left.column, k.right.column, k.name) for k in by_keys]
     times = fill_missing(time.left.column).data, fill_missing(time.right.column).data
-    by_words = None
+    groups = None
     if pairs:
-        by_words = (
-            tuple(word for a, _ in pairs for word in join_keys(a)),
-            tuple(word for _, b in pairs for word in join_keys(b)),
+        groups = (
+            tuple(key for a, _ in pairs for key in join_keys(a)),
+            tuple(key for _, b in pairs for key in join_keys(b)),
         )
     rows = _closest(
-        left._table, right._table, times, by_words, limit, direction, bool(allow_exact_matches)
+        left._table, right._table, times, groups, limit, direction, bool(allow_exact_matches)
     )
-    kept = [place for place in range(len(right._labels)) if place not in plan.dropped]
-    labels = suffixed_labels(left._labels.index, right._labels.index.take(kept), suffixes)
+    labels = suffixed_labels(
+        left._labels.index, right._labels.index.take(plan.kept(right)), suffixes
+    )
     merged = Merged(plan, rows, left, right, labels)
     return merged.frame(merged.fill_keys(RANGE))
 
 
-def _one_word(on: Any, left_on: Any, right_on: Any) -> tuple[Any, Any]:
+def _single_key(on: Any, left_on: Any, right_on: Any) -> tuple[Any, Any]:
     if on is not None:
         if left_on is not None or right_on is not None:
             raise MergeError(
@@ -96,14 +97,14 @@ def _one_word(on: Any, left_on: Any, right_on: Any) -> tuple[Any, Any]:
         left_on = right_on = on
     if left_on is None or right_on is None:
         raise MergeError('Must pass "on", or "left_on" and "right_on".')
-    words = tuple(word if isinstance(word, list) else [word] for word in (left_on, right_on))
-    for word, name in zip(words, ("left", "right"), strict=True):
-        if len(word) != 1:
+    left_keys, right_keys = (k if isinstance(k, list) else [k] for k in (left_on, right_on))
+    for keys, name in ((left_keys, "left"), (right_keys, "right")):
+        if len(keys) != 1:
             raise MergeError(f"can only asof on a key for {name}")
-    return words[0], words[1]
+    return left_keys, right_keys
 
 
-def _with_by(words: tuple[Any, Any], by: Any, left_by: Any, right_by: Any) -> tuple[Any, Any]:
+def _with_by(keys: tuple[Any, Any], by: Any, left_by: Any, right_by: Any) -> tuple[Any, Any]:
     if by is not None:
         if left_by is not None or right_by is not None:
             raise MergeError("Can only pass by OR left_by and right_by")
@@ -111,20 +112,20 @@ def _with_by(words: tuple[Any, Any], by: Any, left_by: Any, right_by: Any) -> tu
     if (left_by is None) != (right_by is None):
         raise MergeError(f"missing {'left_by' if left_by is None else 'right_by'}")
     if left_by is None:
-        return words
+        return keys
     sides = [list(s) if isinstance(s, (list, tuple)) else [s] for s in (left_by, right_by)]
     if len(sides[0]) != len(sides[1]):
         raise MergeError("left_by and right_by must be the same length")
-    return sides[0] + words[0], sides[1] + words[1]
+    return sides[0] + keys[0], sides[1] + keys[1]
 
 
 def check_dtypes(keys: Sequence[Key]) -> None:
-    """Raises where the sides of a key have other dtypes, or the last cannot be compared."""
-    for place, key in enumerate(keys):
+    """Raises if the dtypes of a key differ, or if the last key is not numeric or a time."""
+    for number, key in enumerate(keys):
         a, b = key.left.column, key.right.column
         if a.dtype_name != b.dtype_name or (a.kind == "category" and not same_categories(a, b)):
             raise MergeError(
-                f"incompatible merge keys [{place}] {a.dtype_name} and {b.dtype_name}, "
+                f"incompatible merge keys [{number}] {a.dtype_name} and {b.dtype_name}, "
                 "must be the same type"
             )
     column = keys[-1].left.column
@@ -189,14 +190,14 @@ def _closest(
 @functools.partial(jax.jit, static_argnums=2)
 def _order_of(values: Array, num_rows: Count, layout: Layout) -> tuple[Array, Array]:
     capacity = values.shape[0]
-    behind = gather(
+    following = gather(
         values,
         jnp.minimum(position(capacity, layout) + np.int32(1), np.int32(capacity - 1)),
         layout,
     )
     has_next = is_row(capacity, num_rows - np.int32(1), layout)
     null = is_row(capacity, num_rows, layout) & (values != values)
-    return jnp.any(null), jnp.all((values <= behind) | ~has_next) & ~jnp.any(null)
+    return jnp.any(null), jnp.all((values <= following) | ~has_next) & ~jnp.any(null)
 
 
 @functools.partial(jax.jit, static_argnums=(5, 6, 7))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a merge is asked for: which keys, and which columns stay under which labels."""
+"""Plans a merge: its keys, and the labels of its columns."""
 
 import dataclasses
 from collections.abc import Hashable, Sequence
@@ -13,7 +13,7 @@ from pandas.errors import MergeError
 
 from ..align._as_column import as_column
 from ..table._column import Column
-from ..table._column_labels import Labels
+from ..table._column_labels import Labels, check_unambiguous
 from ..table._ndframe import FrameBase, SeriesBase
 
 HOWS = ("left", "right", "inner", "outer", "left_anti", "right_anti", "cross", "asof")
@@ -21,12 +21,12 @@ HOWS = ("left", "right", "inner", "outer", "left_anti", "right_anti", "cross", "
 
 @dataclasses.dataclass(frozen=True)
 class KeySide:
-    """One side's values of a key: a column, a level of the index, or an array that was passed.
+    """One side of a key: a column, an index level, or an array.
 
     Attributes:
         column: the values.
-        label: the column's label, or the level's name; None where it has none.
-        is_level: whether it is a level of the index that was named as a column is.
+        label: label of the column or name of the level, if any.
+        is_level: whether it is an index level that was selected by name.
         is_array: whether it was passed as an array.
     """
 
@@ -38,7 +38,7 @@ class KeySide:
 
 @dataclasses.dataclass(frozen=True)
 class Key:
-    """What rows of both sides must have in common."""
+    """A pair of key columns to compare."""
 
     name: Hashable
     left: KeySide
@@ -46,7 +46,7 @@ class Key:
 
     @property
     def is_filled(self) -> bool:
-        """Whether pandas shows one column for both sides."""
+        """Whether the result has one column for both sides."""
         left, right = self.left.label, self.right.label
         if not isinstance(left, str) or not isinstance(right, str):
             return True
@@ -55,21 +55,25 @@ class Key:
 
 @dataclasses.dataclass(frozen=True)
 class MergePlan:
-    """What a merge is asked for.
+    """The keys of a merge.
 
     Attributes:
-        keys: what rows must have in common; the levels of both indexes in a join of these.
-        on_both_indexes: whether rows are brought together by the labels of both sides.
-        dropped: places of the columns of the right side that are keys under the same label.
+        keys: the pairs of key columns, or of index levels.
+        on_both_indexes: whether rows are matched by the indexes of both sides.
+        dropped: positions of right columns that repeat a key of the same label.
     """
 
     keys: tuple[Key, ...]
     on_both_indexes: bool
     dropped: tuple[int, ...]
 
+    def kept(self, right: FrameBase) -> list[int]:
+        """Positions of the right columns that the result keeps."""
+        return [p for p in range(len(right._labels)) if p not in self.dropped]
+
 
 def as_operand(value: Any) -> FrameBase:
-    """A frame, or a named series as one."""
+    """Converts an operand to a frame; a named series becomes one column."""
     if isinstance(value, FrameBase):
         return value
     if isinstance(value, SeriesBase):
@@ -78,12 +82,12 @@ def as_operand(value: Any) -> FrameBase:
         return value._make_frame(value._table.columns, Labels.of([value._name]))
     raise TypeError(
         f"Can only merge Series or DataFrame objects, a {type(value)} was passed. "
-        "Make a JaxFrame of it first."
+        "Convert it to a JaxFrame first."
     )
 
 
 def check_how(how: Any) -> None:
-    """Raises pandas' error for a merge that there is not."""
+    """Raises pandas' error for an unknown `how`."""
     if how not in HOWS:
         raise ValueError(f"'{how}' is not a valid Merge type: {', '.join(HOWS)}")
     if how == "asof":
@@ -99,12 +103,12 @@ def plan_merge(
     left_index: bool,
     right_index: bool,
 ) -> MergePlan:
-    """The keys that the arguments of a merge ask for.
+    """Resolves the arguments of a merge to keys.
 
     Raises:
-        KeyError: there is no such column or level.
-        MergeError: arguments that contradict each other, or say too little.
-        ValueError: numbers of keys differ.
+        KeyError: a column or level does not exist.
+        MergeError: the arguments contradict each other or are incomplete.
+        ValueError: the sides have different numbers of keys.
     """
     for name, flag in (("left_index", left_index), ("right_index", right_index)):
         if not isinstance(flag, (bool, np.bool_)):
@@ -117,8 +121,8 @@ def plan_merge(
         )
     if left_index and right_index and on is None and left_on is None and right_on is None:
         return MergePlan(_index_keys(left, right), True, ())
-    pairs = _key_words(left, right, on, left_on, right_on, left_index, right_index)
-    keys = tuple(_key(left, right, place, *pair) for place, pair in enumerate(pairs))
+    pairs = _key_pairs(left, right, on, left_on, right_on, left_index, right_index)
+    keys = tuple(_key(left, right, *pair) for pair in pairs)
     dropped = tuple(
         right._labels.place(key.right.label)
         for key in keys
@@ -145,13 +149,13 @@ def _index_keys(left: FrameBase, right: FrameBase) -> tuple[Key, ...]:
 
 
 class _Level:
-    """Stands for a level of the index where no column is named."""
+    """An index level that `left_index` or `right_index` selects."""
 
-    def __init__(self, place: int):
-        self.place = place
+    def __init__(self, position: int):
+        self.position = position
 
 
-def _key_words(
+def _key_pairs(
     left: FrameBase,
     right: FrameBase,
     on: Any,
@@ -160,7 +164,7 @@ def _key_words(
     left_index: bool,
     right_index: bool,
 ) -> list[tuple[Any, Any]]:
-    """What was passed for each key of the left side and of the right."""
+    """The arguments for each key, as pairs of left and right."""
     left_on, right_on = _as_list(left_on), _as_list(right_on)
     if on is not None:
         if left_on is not None or right_on is not None:
@@ -212,13 +216,13 @@ def _as_list(value: Any) -> Any:
     return [value]
 
 
-def _levels_for(words: Any, frame: FrameBase, argument: str, side: str) -> list[Any]:
+def _levels_for(other_keys: Any, frame: FrameBase, argument: str, side: str) -> list[Any]:
     num_levels = frame._table.index.num_levels
-    if len(words) != num_levels:
+    if len(other_keys) != num_levels:
         raise ValueError(
             f'len({argument}) must equal the number of levels in the index of "{side}"'
         )
-    return [_Level(place) for place in range(num_levels)]
+    return [_Level(position) for position in range(num_levels)]
 
 
 def _common_labels(left: FrameBase, right: FrameBase) -> list[Hashable]:
@@ -234,33 +238,30 @@ def _common_labels(left: FrameBase, right: FrameBase) -> list[Hashable]:
     return list(common)
 
 
-def _key(left: FrameBase, right: FrameBase, place: int, left_word: Any, right_word: Any) -> Key:
-    a, b = _key_side(left, left_word), _key_side(right, right_word)
+def _key(left: FrameBase, right: FrameBase, left_key: Any, right_key: Any) -> Key:
+    a, b = _key_side(left, left_key), _key_side(right, right_key)
     name = None if a.is_array and b.is_array else b.label if a.is_array else a.label
-    if isinstance(left_word, _Level):
+    if isinstance(left_key, _Level):
         name = b.label
     return Key(name, a, b)
 
 
-def _key_side(frame: FrameBase, word: Any) -> KeySide:
-    if isinstance(word, _Level):
-        return KeySide(frame._table.index_columns()[word.place])
-    if isinstance(word, (SeriesBase, np.ndarray, jax.Array, pd.Series, pd.Index)):
-        values = word._only if isinstance(word, SeriesBase) else as_column(word, frame._table, "on")
+def _key_side(frame: FrameBase, key: Any) -> KeySide:
+    if isinstance(key, _Level):
+        return KeySide(frame._table.index_columns()[key.position])
+    if isinstance(key, (SeriesBase, np.ndarray, jax.Array, pd.Series, pd.Index)):
+        values = key._only if isinstance(key, SeriesBase) else as_column(key, frame._table, "on")
         return KeySide(values, is_array=True)
     names = frame._table.index.names
-    if word is not None and word in names:
-        if word in frame._labels:
-            raise ValueError(
-                f"'{word}' is both an index level and a column label, which is ambiguous."
-            )
-        level = frame._table.index_columns()[names.index(word)]
-        return KeySide(level, word, True)
-    return KeySide(frame._column(word), word)
+    check_unambiguous(key, frame._labels, names)
+    if key is not None and key in names:
+        level = frame._table.index_columns()[names.index(key)]
+        return KeySide(level, key, True)
+    return KeySide(frame._column(key), key)
 
 
 def suffixed_labels(left: pd.Index, right: pd.Index, suffixes: Any) -> tuple[pd.Index, pd.Index]:
-    """The labels of both sides, with suffixes where they are the same."""
+    """The column labels of both sides, with suffixes for overlapping ones."""
     if isinstance(suffixes, (str, set, dict)) or not isinstance(suffixes, Sequence):
         raise TypeError(
             f"Passing 'suffixes' as a {type(suffixes)}, is not supported. "
@@ -278,15 +279,15 @@ def suffixed_labels(left: pd.Index, right: pd.Index, suffixes: Any) -> tuple[pd.
 
     left_labels = _mapped(left, partial(renamed, suffix=left_suffix))
     right_labels = _mapped(right, partial(renamed, suffix=right_suffix))
-    doubles = [
+    duplicates = [
         *left_labels[left_labels.duplicated() & ~left.duplicated()],
         *right_labels[right_labels.duplicated() & ~right.duplicated()],
         *left_labels.intersection(right.difference(overlap)),
         *right_labels.intersection(left.difference(overlap)),
     ]
-    if doubles:
+    if duplicates:
         raise MergeError(
-            f"Passing 'suffixes' which cause duplicate columns {set(doubles)} is not allowed."
+            f"Passing 'suffixes' which cause duplicate columns {set(duplicates)} is not allowed."
         )
     return left_labels, right_labels
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a merge is made of once its rows are known: columns, labels and index."""
+"""Assembles the columns, labels and index of a merge from the pairs of rows."""
 
 from collections.abc import Hashable
 from typing import Any
@@ -17,7 +17,7 @@ from ..table._ndframe import FrameBase
 from ..table._recode import with_unit
 from ..table._row_index import RANGE, RowIndex, label_dtype
 from ..table._table import Table
-from ..table._take import moved_index, take_columns
+from ..table._take import coalesced, moved_index
 from ..table._tracing import is_traced
 from ._merge_plan import Key, MergePlan
 from ._row_pairs import RowPairs, SideRows
@@ -26,7 +26,7 @@ INDICATOR = ColumnType("category", Dictionary(pd.Index(["left_only", "right_only
 
 
 class Merged:
-    """The columns of a merge in the making, under their labels."""
+    """A merge under construction: columns and their labels."""
 
     def __init__(
         self,
@@ -37,26 +37,26 @@ class Merged:
         labels: tuple[pd.Index, pd.Index],
     ):
         self.plan, self.pairs, self.left, self.right = plan, pairs, left, right
-        kept = [p for p in range(len(right._labels)) if p not in plan.dropped]
-        right_columns = [right._table.columns[place] for place in kept]
+        kept = plan.kept(right)
+        right_columns = [right._table.columns[position] for position in kept]
         self.columns = [*pairs.left.take(left._table.columns), *pairs.right.take(right_columns)]
         self.labels = labels[0].append(labels[1])
         self.right_labels = right._labels.index.take(kept)
 
     def add_indicator(self, label: Hashable) -> None:
-        """Says of each row which side it is from."""
+        """Appends the indicator column."""
         codes = _origin(self.pairs.left.row_ids, self.pairs.right.row_ids)
         self.columns.append(Column(codes, None, INDICATOR))
         self.labels = self.labels.insert(len(self.labels), label)
 
     def fill_keys(self, index: RowIndex) -> RowIndex:
-        """Fills key columns that both sides share from whichever has the row.
+        """Fills each key from the left side, or from the right if the left row is absent.
 
-        A key that no column has becomes one, or a level of the index. Returns the index.
+        Keys without a column become a column or an index level. Returns the index.
         """
         if self.plan.on_both_indexes:
             return index
-        for place, key in enumerate(self.plan.keys):
+        for position, key in enumerate(self.plan.keys):
             if not key.is_filled:
                 continue
             if key.name in self.labels:
@@ -66,13 +66,13 @@ class Merged:
                 levels[index.names.index(key.name)] = merged_key(key, self.pairs)
                 index = RowIndex(tuple(levels), index.names)
             else:
-                name = f"key_{place}" if key.name is None else key.name
-                self.columns.insert(place, merged_key(key, self.pairs))
-                self.labels = self.labels.insert(place, name)
+                name = f"key_{position}" if key.name is None else key.name
+                self.columns.insert(position, merged_key(key, self.pairs))
+                self.labels = self.labels.insert(position, name)
         return self._restored(index)
 
     def _fill_column(self, key: Key) -> None:
-        place = int(np.flatnonzero(self.labels == key.name)[0])
+        position = self._position(key.name)
         if key.name in self.left._labels:
             own, other = self.pairs.left, self.pairs.right
         elif key.name in self.right_labels:
@@ -80,17 +80,20 @@ class Merged:
         else:
             return
         if own.has_holes:
-            self.columns[place] = merged_key(key, self.pairs)
+            self.columns[position] = merged_key(key, self.pairs)
         elif (
             key.left.column.kind == "datetime"
             and other.found != "none"
             and not own.found == other.found == "same"
         ):
             unit = finest_unit(key.left.column, key.right.column)
-            self.columns[place] = with_unit(self.columns[place], unit)
+            self.columns[position] = with_unit(self.columns[position], unit)
+
+    def _position(self, label: Hashable) -> int:
+        return int(np.flatnonzero(self.labels == label)[0])
 
     def _restored(self, index: RowIndex) -> RowIndex:
-        """Levels of both indexes that are keys of the same name are the index of the merge."""
+        """Moves keys that are index levels of the same name on both sides back to the index."""
         names = [
             key.name
             for key in self.plan.keys
@@ -101,38 +104,32 @@ class Merged:
         ]
         if not names:
             return index
-        places = [int(np.flatnonzero(self.labels == name)[0]) for name in names]
-        levels = tuple(self.columns[place] for place in places)
-        kept = [place for place in range(len(self.columns)) if place not in places]
-        self.columns = [self.columns[place] for place in kept]
+        positions = [self._position(name) for name in names]
+        levels = tuple(self.columns[p] for p in positions)
+        kept = [p for p in range(len(self.columns)) if p not in positions]
+        self.columns = [self.columns[p] for p in kept]
         self.labels = self.labels.take(kept)
         return RowIndex(levels, tuple(names))
 
     def frame(self, index: RowIndex) -> Any:
-        """The merge."""
+        """Builds the frame."""
         pairs = self.pairs
         table = Table((), index, pairs.num_rows, pairs.needed, pairs.left.layout)
         if not self.columns and not index.levels:
-            raise NotImplementedError("merge: the result must have a column or labels.")
+            raise NotImplementedError("merge: the result must have a column or row labels.")
         return self.left._make_frame(self.columns, Labels(self.labels), table)
 
 
 def merged_key(key: Key, pairs: RowPairs) -> Column:
-    """The values of a key, from whichever side has the row."""
+    """The values of a key, from the left side, or from the right if the left row is absent."""
     left, right = key.left.column, key.right.column
     if pairs.left.found == "none":
         return pairs.right.take([right])[0]
     if not pairs.left.has_holes or pairs.right.found == "none":
         return pairs.left.take([left])[0]
     left, right = common_pair(left, right, key.name)
-    (a,) = take_columns([left], pairs.left.row_ids, pairs.left.layout)
-    (b,) = take_columns([right], pairs.right.row_ids, pairs.right.layout)
-    return a.with_arrays(_either(pairs.left.row_ids, a.arrays, b.arrays))
-
-
-@jax.jit
-def _either(left_rows: Array, left: Any, right: Any) -> Any:
-    return jax.tree.map(lambda a, b: jnp.where(left_rows < 0, b, a), left, right)
+    left_rows, right_rows = pairs.left.row_ids, pairs.right.row_ids
+    return coalesced([left], [right], left_rows, right_rows, pairs.left.layout)[0]
 
 
 @jax.jit
@@ -151,7 +148,7 @@ def merged_index(
     left_index: bool,
     right_index: bool,
 ) -> RowIndex:
-    """The labels that pandas gives the rows of a merge."""
+    """pandas' row labels for a merge."""
     side = how.removesuffix("_anti")
     if plan.on_both_indexes:
         return _of_both(plan, pairs, left, right, side)
@@ -178,7 +175,7 @@ def _of_both(plan: MergePlan, pairs: RowPairs, left: Table, right: Table, side: 
 
 
 def taken_index(side: SideRows, table: Table) -> RowIndex:
-    """The labels of the rows of one side; missing where it has none."""
+    """The row labels of one side; missing for absent rows."""
     index = table.index
     if side.found == "same" and index.is_range:
         return index

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Pairs the rows of two tables whose keys are equal."""
+"""Dispatches joins to their eager and traced implementations."""
 
 import jax.numpy as jnp
 import numpy as np
@@ -21,7 +21,7 @@ def pair_rows(
     sort: bool = False,
     capacity: int | None = None,
 ) -> RowPairs:
-    """Pairs the rows of two tables whose keys are equal, in pandas' order.
+    """Pairs rows with equal keys, in pandas' order.
 
     Args:
         left: the left side.
@@ -30,11 +30,11 @@ def pair_rows(
         right_keys: keys of the right rows.
         how: "inner", "left", "right", "outer", "left_anti" or "right_anti".
         sort: whether the pairs come in the order of the keys.
-        capacity: rows that there is room for; needed inside `jit`, but for anti joins.
+        capacity: maximum number of pairs; required inside `jit`, except for anti joins.
 
     Raises:
-        CapacityError: an eager call was given too small a capacity.
-        ValueError: `capacity` is left out inside `jit`, or there are 2^31 - 1 pairs or more.
+        CapacityError: `capacity` is too small for an eager call.
+        ValueError: `capacity` is missing inside `jit`, or there are 2^31 - 1 pairs or more.
     """
     if how == "right_anti":
         swapped = pair_rows(
@@ -48,15 +48,15 @@ def pair_rows(
     if traced:
         if capacity is None:
             raise ValueError(
-                "merge: inside jit capacity must say how many rows there is room for, got None. "
-                "Pass capacity=, for a key that is distinct on the right that of the left side, or "
-                "merge before the function is traced."
+                "merge: inside jit capacity must be the maximum number of result rows, got None. "
+                "Pass capacity= (the left side's, if the right keys are unique), or merge outside "
+                "jit."
             )
         numbers = left.num_rows, right.num_rows
-        room = rounded(capacity, layout)
-        pairs = paired_rows(left_keys, right_keys, numbers, how, sort, room, layout)
-        num_rows = jnp.minimum(pairs.count, np.int32(room))
-        needed = needed_of(left, right, pairs.count, room)
+        limit = rounded(capacity, layout)
+        pairs = paired_rows(left_keys, right_keys, numbers, how, sort, limit, layout)
+        num_rows = jnp.minimum(pairs.count, np.int32(limit))
+        needed = needed_of(left, right, pairs.count, limit)
         left_found = "some" if how in ("right", "outer") else "all"
         right_found = "some" if how in ("left", "outer") else "all"
         return RowPairs(

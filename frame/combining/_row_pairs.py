@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which rows of two tables stand beside each other in their merge."""
+"""The pairs of rows that make up a join."""
 
 import functools
 from collections.abc import Sequence
@@ -24,10 +24,10 @@ class SideRows(NamedTuple):
     """The rows of one side in a merge.
 
     Attributes:
-        row_ids: for each row of the merge that of the side, -1 where it has none.
-        found: "same", all rows of the side in their places; "all", a row everywhere; "some", not
-            everywhere, or perhaps not; "none", nowhere.
-        layout: where the rows lie.
+        row_ids: row of this side for each row of the merge; -1 if absent.
+        found: "same" is the identity; "all", no row is absent; "some", rows are or may be absent;
+            "none", all are absent.
+        layout: layout of the rows.
     """
 
     row_ids: Array
@@ -36,13 +36,13 @@ class SideRows(NamedTuple):
 
     @property
     def has_holes(self) -> bool:
-        """Whether a row may be missing."""
+        """Whether rows may be absent."""
         return self.found in ("some", "none")
 
     def take(self, columns: Sequence[Column]) -> tuple[Column, ...]:
-        """The values of the side's columns in the rows of the merge, as pandas shows them.
+        """Takes columns of this side for the rows of the merge, in pandas' dtypes.
 
-        Inside `jit` integers and bools keep their dtype under a mask.
+        Inside `jit` integers and bools keep their dtype and get a mask.
         """
         if self.found == "same":
             return resized(columns, self.row_ids.shape[0], self.layout)
@@ -61,9 +61,9 @@ class RowPairs(NamedTuple):
     Attributes:
         left: the rows of the left side.
         right: the rows of the right side.
-        num_rows: how many there are.
+        num_rows: number of pairs.
         needed: see `Table.needed`.
-        labels: for an anti join, where its rows stand in the join that it is taken from.
+        labels: row labels of an anti join: positions in the corresponding left join.
     """
 
     left: SideRows
@@ -74,12 +74,12 @@ class RowPairs(NamedTuple):
 
 
 def numbers_of(left: Table, right: Table) -> tuple[Count, ...]:
-    """What of two tables has a value only outside `jit`."""
+    """The counts of two tables that are traced inside `jit`."""
     return left.num_rows, right.num_rows, left.needed, right.needed
 
 
 def rounded(capacity: Any, layout: Layout) -> int:
-    """A capacity that a user gave, as one that a table can have."""
+    """Validates a user's capacity and rounds it up to a multiple of the shards."""
     if not isinstance(capacity, (int, np.integer)) or isinstance(capacity, bool):
         raise TypeError(f"merge: capacity must be a static int, got {type(capacity).__name__}.")
     if capacity < 0:
@@ -87,9 +87,9 @@ def rounded(capacity: Any, layout: Layout) -> int:
     return -(-max(int(capacity), 1) // layout.num_shards) * layout.num_shards
 
 
-def needed_of(left: Table, right: Table, count: Count, room: int) -> Count:
-    """What a result with room for `room` rows says that it needs."""
-    lost = jnp.where(count > np.int32(room), count, np.int32(0))
+def needed_of(left: Table, right: Table, count: Count, capacity: int) -> Count:
+    """`Table.needed` of a result with `count` rows, of which `capacity` fit."""
+    lost = jnp.where(count > np.int32(capacity), count, np.int32(0))
     return jnp.maximum(lost, jnp.maximum(left.needed, right.needed))
 
 
@@ -103,7 +103,7 @@ def paired_rows(
     capacity: int,
     layout: Layout,
 ) -> primitives.Joined:
-    """Inside a compiled function: the pairs of rows, and the numbers of unmatched rows."""
+    """Joins keys inside a compiled function, with row ids padded to the capacity."""
     order = None
     if sort and how == "right":
         order, right_keys = in_order(right_keys, numbers[1], layout)
@@ -124,17 +124,17 @@ def paired_rows(
 
 
 def in_order(keys: Keys, num_rows: Count, layout: Layout) -> tuple[Array, Keys]:
-    """Inside a compiled function: the order of keys, and the keys in it."""
+    """Sorts keys inside a compiled function; returns their order and the sorted keys."""
     order = primitives.radix_argsort(keys, num_valid=num_rows, **layout.on_mesh)
     return order, gather(keys, order, layout)
 
 
 def through(order: Array, row_ids: Array, layout: Layout) -> Array:
-    """Inside a compiled function: the ids that rows had before they were put in order."""
+    """Maps sorted positions back to row ids, inside a compiled function."""
     return jnp.where(row_ids < 0, np.int32(-1), gather(order, row_ids, layout))
 
 
 @functools.partial(jax.jit, static_argnums=(1, 2))
 def first_rows(rows: tuple[Array, ...], capacity: int, layout: Layout) -> tuple[Array, ...]:
-    """The first `capacity` of each array."""
+    """Truncates arrays of rows to `capacity`."""
     return layout.constrain(tuple(row_ids[:capacity] for row_ids in rows))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whether the keys of a merge are distinct, where one wants them to be."""
+"""The `validate=` argument of a merge."""
 
 from pandas.errors import MergeError
 
@@ -19,12 +19,12 @@ VALIDATIONS = {
 def check_distinct(
     validate: str, left_keys: Keys, right_keys: Keys, left: Table, right: Table
 ) -> None:
-    """Raises where keys are not distinct on a side that a merge wants them to be.
+    """Checks that keys are unique on the sides that `validate` names.
 
     Raises:
-        MergeError: they are not.
-        NotImplementedError: inside `jit`, where no error can depend on values.
-        ValueError: there is no such check.
+        MergeError: keys are duplicated.
+        NotImplementedError: inside `jit`, where errors cannot depend on values.
+        ValueError: `validate` is unknown.
     """
     relation = VALIDATIONS.get(validate, validate)
     if relation not in VALIDATIONS.values():
@@ -35,14 +35,15 @@ def check_distinct(
             "merge: validate= cannot raise inside jit. Check the keys before, with is_unique."
         )
     sides = {"left": (left_keys, left), "right": (right_keys, right)}
-    wanted = [
-        side for side, letter in zip(sides, relation.split(":"), strict=True) if letter == "1"
+    duplicated = [
+        side
+        for side, letter in zip(sides, relation.split(":"), strict=True)
+        if letter == "1" and not are_distinct(*sides[side])
     ]
-    doubled = [side for side in wanted if not are_distinct(*sides[side])]
-    if doubled:
+    if duplicated:
         name = next(name for name, short in VALIDATIONS.items() if short == relation)
-        where = f"{doubled[0]} dataset"
-        if len(doubled) > 1:
+        where = f"{duplicated[0]} dataset"
+        if len(duplicated) > 1:
             where = "either left or right dataset"
         raise MergeError(
             f"Merge keys are not unique in {where}; not a {name.replace('_', '-')} merge"
@@ -50,7 +51,7 @@ def check_distinct(
 
 
 def are_distinct(keys: Keys, table: Table) -> bool:
-    """Whether no two rows of a table have the same keys."""
+    """Whether the keys of a table are unique."""
     num_rows = table.num_rows_on_host
     groups = primitives.factorize(
         keys, capacity=table.capacity, num_valid=num_rows, **table.layout.on_mesh

@@ -90,6 +90,27 @@ def take_columns(
     return tuple(map(Column.with_arrays, columns, arrays))
 
 
+def coalesced(
+    left: Sequence[Column],
+    right: Sequence[Column],
+    left_rows: Array,
+    right_rows: Array,
+    layout: Layout,
+) -> tuple[Column, ...]:
+    """Takes rows of the left columns, or of the right ones if the left row is -1."""
+    from_left = take_columns(left, left_rows, layout)
+    from_right = take_columns(right, right_rows, layout)
+    return tuple(
+        x.with_arrays(_either(left_rows, x.arrays, y.arrays))
+        for x, y in zip(from_left, from_right, strict=True)
+    )
+
+
+@jax.jit
+def _either(left_rows: Array, left: Any, right: Any) -> Any:
+    return jax.tree.map(lambda a, b: jnp.where(left_rows < 0, b, a), left, right)
+
+
 def hole_kind(column: Column) -> str:
     """The representation of missing values in a column; see `with_holes`."""
     if column.type.has_codes:

@@ -219,7 +219,7 @@ def test_too_small_a_capacity_is_never_silent():
     for read in (len, JaxFrame.to_pandas, lambda frame: frame.y.tolist()):
         with pytest.raises(CapacityError, match="capacity=5"):
             read(result)
-    with pytest.raises(ValueError, match="capacity must say"):
+    with pytest.raises(ValueError, match="capacity must be the maximum number of result rows"):
         jax.jit(lambda a, b: a.merge(b, on="k"))(left, right)
 
 
