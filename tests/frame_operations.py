@@ -472,7 +472,7 @@ def _right(g: Any) -> Any:
 
 
 def _merge(f: Any, g: Any, **how: Any) -> Any:
-    # Inside jit a merge is told how many rows there is room for.
+    # Inside jit a merge needs a capacity.
     if isinstance(f, JaxFrame) and is_in_jit(f):
         how["capacity"] = 1024
     return f.merge(g, **how)

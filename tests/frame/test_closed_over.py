@@ -183,9 +183,9 @@ def test_a_capacity_gives_known_frames_the_types_of_traced_ones():
 
 def test_a_merge_of_a_known_frame_with_a_traced_one_wants_a_capacity():
     known = on_device(FRAME[["k", "x"]])
-    with pytest.raises(ValueError, match="merge: inside jit capacity must say"):
+    with pytest.raises(ValueError, match="merge: inside jit capacity must be the maximum"):
         jax.jit(lambda other: known.merge(other, on="k"))(known)
-    with pytest.raises(ValueError, match="merge: inside jit capacity must say"):
+    with pytest.raises(ValueError, match="merge: inside jit capacity must be the maximum"):
         jax.jit(lambda other: other.merge(known, on="k"))(known)
     got = jax.jit(lambda other: known.merge(other, on="k", capacity=99)["x_x"])(known)
     assert got.tolist() == FRAME.merge(FRAME[["k", "x"]], on="k")["x_x"].tolist()
