@@ -150,8 +150,6 @@ def test_no_module_of_the_frame_imports_more_than_a_dozen_siblings(path):
         assert len(siblings(path)) <= 12
 
 
-# Rooms of the frame with loops over rows of their own; all others leave them to the primitives.
-ROOMS_WITH_LOOPS = ("reductions", "window")
 LOOPS = {"platform_dependent", "fori_loop", "while_loop", "scan", "map", "associative_scan"}
 
 
@@ -174,11 +172,7 @@ def loops_in(source):
     return found
 
 
-@pytest.mark.parametrize(
-    "path",
-    [path for path in FRAME if path.parent.name not in ROOMS_WITH_LOOPS],
-    ids=lambda path: str(path.relative_to(ROOT)),
-)
+@pytest.mark.parametrize("path", FRAME, ids=lambda path: str(path.relative_to(ROOT)))
 def test_the_frame_leaves_loops_to_the_primitives(path):
     assert loops_in(path.read_text()) == []
 

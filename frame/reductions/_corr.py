@@ -157,10 +157,10 @@ def _about_own_means(
 def _product(a: Array, b: Array, layout: Layout) -> Array:
     """The product of the transposed first matrix and the second."""
 
-    def of_block(rows: Any) -> tuple[Array, None]:
+    def of_rows(rows: Any) -> tuple[Array, None]:
         return jnp.einsum("ni,nj->ij", *rows, precision="highest")[None], None
 
-    return primitives.reduce((a, b), "sum", transform=of_block, **layout.on_mesh).values
+    return primitives.reduce((a, b), "sum", transform=of_rows, **layout.on_mesh).values
 
 
 def check_method(method: Any, caller: str) -> None:
