@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A user's function applied to each value or each row, traced once and compiled."""
+"""User functions applied to each value or row: traced once and compiled."""
 
 import functools
 from collections.abc import Callable, Hashable, Mapping, Sequence
@@ -28,7 +28,7 @@ UNTRACEABLE = (
 
 
 class Row:
-    """One row, as a function of rows is given it: values by label, as attribute or item."""
+    """The argument of a function of rows: values by label, as attribute or item."""
 
     def __init__(self, values: Mapping[Hashable, Any], others: Mapping[Hashable, str]):
         self._values, self._others = values, others
@@ -36,8 +36,8 @@ class Row:
     def __getitem__(self, label: Hashable) -> Any:
         if label in self._others:
             raise TypeError(
-                f"apply: a function of rows is given numbers, and column {label!r} is of "
-                f"{self._others[label]}. Make a column of numbers of it first."
+                f"apply: rows contain numeric columns only, got column {label!r} of dtype "
+                f"{self._others[label]}. Convert it to numbers first."
             )
         if label not in self._values:
             raise KeyError(f"no column {label!r}. The columns are {[*self._values]}.")
@@ -62,33 +62,32 @@ class Row:
         return list(self._values)
 
     def get(self, label: Hashable, default: Any = None) -> Any:
-        """The value of a label, or `default` where there is none."""
+        """The value of a label, or `default` if the row does not have the label."""
         return self[label] if label in self._values or label in self._others else default
 
     def to_array(self) -> Array:
-        """All numbers of the row, of their common dtype."""
+        """The row as an array, in the common dtype."""
         return jnp.stack(list(self._values.values()))
 
     def sum(self) -> Array:
-        """The sum of the row's numbers, missing ones left out."""
-        values = self.to_array()
-        return jnp.nansum(values)
+        """The sum without missing values."""
+        return jnp.nansum(self.to_array())
 
     def mean(self) -> Array:
-        """The mean of the row's numbers, missing ones left out."""
+        """The mean without missing values."""
         return jnp.nanmean(self.to_array())
 
     def min(self) -> Array:
-        """The least of the row's numbers, missing ones left out."""
+        """The minimum without missing values."""
         return jnp.nanmin(self.to_array())
 
     def max(self) -> Array:
-        """The greatest of the row's numbers, missing ones left out."""
+        """The maximum without missing values."""
         return jnp.nanmax(self.to_array())
 
 
 def _python_dtype(dtype: np.dtype) -> np.dtype:
-    """The dtype of the Python number that pandas hands to a function."""
+    """The dtype of the Python number that pandas passes to a function."""
     if not is_x64_enabled():
         return dtype
     wide = {"i": np.int64, "u": np.uint64, "f": np.float64, "c": np.complex128}
@@ -96,7 +95,7 @@ def _python_dtype(dtype: np.dtype) -> np.dtype:
 
 
 def _as_result(value: Any) -> Array:
-    """A number that a function returned, of the dtype that pandas gives a column of them."""
+    """Casts a function's result to the dtype of pandas' result column."""
     array = jnp.asarray(value)
     if not is_x64_enabled() or array.dtype == np.bool_:
         return array
@@ -104,8 +103,8 @@ def _as_result(value: Any) -> Array:
     return array.astype(kinds.get(np.dtype(array.dtype).kind, np.float64))
 
 
-def _called(func: Callable[..., Any], method: str) -> Any:
-    """Raises, of a function that JAX cannot trace, what says so."""
+def _with_advice(func: Callable[..., Any], method: str) -> Any:
+    """Wraps a function so that tracing errors become a NotImplementedError with advice."""
 
     @functools.wraps(func, updated=())
     def call(*args: Any, **kwargs: Any) -> Any:
@@ -114,15 +113,15 @@ def _called(func: Callable[..., Any], method: str) -> Any:
                 return func(*args, **kwargs)
         except UNTRACEABLE as error:
             raise NotImplementedError(
-                f"{method}: the function must be one that JAX can trace, with jnp.where in place "
-                "of if, and jax.numpy in place of math. Python's own run with to_pandas()."
+                f"{method}: the function must be JAX-traceable. Use jnp.where instead of if, and "
+                "jax.numpy instead of math; or apply it to the result of to_pandas()."
             ) from error
 
     return call
 
 
 def map_traceable(column: Column, func: Any, na_action: Any, kwargs: Any, table: Table) -> Column:
-    """A function of each number of a column."""
+    """Applies a JAX-traceable function to each number of a column."""
     column = fill_missing(column)
     static = tuple(sorted(kwargs.items()))
     data = _map_values(column.data, table.num_rows, func, static, table.layout)
@@ -137,42 +136,42 @@ def map_traceable(column: Column, func: Any, na_action: Any, kwargs: Any, table:
 def _map_values(
     data: Array, num_rows: Count, func: Any, kwargs: tuple[tuple[str, Any], ...], layout: Layout
 ) -> Any:
-    (data,) = _as_if_rows((data,), num_rows, layout)
-    call = _called(func, "map")
+    (data,) = _with_safe_padding((data,), num_rows, layout)
+    call = _with_advice(func, "map")
 
-    def one(value: Array) -> Any:
-        made = call(value, **dict(kwargs))
-        return _as_result(_number(made, "map"))
+    def map_value(value: Array) -> Any:
+        return _as_result(_check_number(call(value, **dict(kwargs)), "map"))
 
-    return jax.vmap(one)(data.astype(_python_dtype(np.dtype(data.dtype))))
+    return jax.vmap(map_value)(data.astype(_python_dtype(np.dtype(data.dtype))))
 
 
-def _as_if_rows(columns: Sequence[Array], num_rows: Count, layout: Layout) -> tuple[Array, ...]:
-    """Inside a compiled function: the columns, the padding of which is like their first row.
+def _with_safe_padding(
+    columns: Sequence[Array], num_rows: Count, layout: Layout
+) -> tuple[Array, ...]:
+    """Inside a compiled function: pads columns with their first row, or with ones over a mesh.
 
-    A function may have an infinite derivative at what else stands there, and zero times that would
-    be a part of the gradient of what all rows share. Over a mesh, where no shard has the first row
-    of all, ones stand there.
+    The derivative at other padding may be infinite, and zero times infinity is NaN in the gradient
+    of shared arguments. Over a mesh not every shard has the first row.
     """
-    made = []
+    padded = []
     for x in columns:
         first = x[:1] if layout.mesh is None else jnp.ones(1, x.dtype)
-        made.append(jnp.where(is_row(x.shape[0], num_rows, layout), x, first))
-    return tuple(made)
+        padded.append(jnp.where(is_row(x.shape[0], num_rows, layout), x, first))
+    return tuple(padded)
 
 
-def _number(value: Any, method: str) -> Any:
+def _check_number(value: Any, method: str) -> Any:
     numbers = (jax.Array, np.ndarray, np.generic, bool, int, float, complex)
     if isinstance(value, numbers) and not jnp.ndim(value):
         return value
     raise NotImplementedError(
         f"{method}: the function must return a number for each value, got {type(value).__name__}. "
-        "Strings are made with where() and map() of a dict."
+        "Use where(), or map() with a dict, for strings."
     )
 
 
 class FrameApply(FrameBase):
-    """A function applied to rows or columns."""
+    """`apply` of a frame."""
 
     def apply(
         self,
@@ -186,11 +185,11 @@ class FrameApply(FrameBase):
         """Applies a function to each column, or to each row with `axis=1`.
 
         Differences from pandas:
-            A function of rows must be one that JAX can trace. It is traced once and runs on all
-            rows together; keep the function itself, not a new lambda, to call it again without
-            compiling. It is given the columns of numbers; others raise when touched. Its result is
-            a number, or with `result_type="expand"` a tuple or a dict of them. In it, as in JAX, a
-            bool times an infinity or NaN may be 0.
+            A function of rows must be JAX-traceable. It is traced once and runs on all rows
+            together; pass the same function object again to avoid recompilation. Rows contain
+            numeric columns only; access to other columns raises. The function returns a number, or
+            with `result_type="expand"` a tuple or a dict of numbers. As in JAX, a bool times an
+            infinity or NaN may be 0.
 
         Example:
             >>> from jaxframes.frame import JaxFrame
@@ -229,7 +228,7 @@ class FrameApply(FrameBase):
     ) -> Any:
         if result_type == "broadcast":
             raise NotImplementedError("apply: result_type must be None, 'reduce' or 'expand'.")
-        chosen = {
+        numeric = {
             label: fill_missing(column)
             for label, column in zip(self._labels, self._table.columns, strict=True)
             if column.is_numeric
@@ -239,28 +238,28 @@ class FrameApply(FrameBase):
             for label, column in zip(self._labels, self._table.columns, strict=True)
             if not column.is_numeric
         )
-        dtype = _row_dtype([column.dtype for column in chosen.values()], bool(others))
-        made = _apply_rows(
-            tuple(column.data for column in chosen.values()),
-            self._table.num_rows, self._table.layout, func, tuple(chosen), others, dtype, raw, args,
-            tuple(sorted(kwargs.items())),
+        dtype = _row_dtype([column.dtype for column in numeric.values()], bool(others))
+        result = _apply_rows(
+            tuple(column.data for column in numeric.values()),
+            self._table.num_rows, self._table.layout, func, tuple(numeric), others, dtype, raw,
+            args, tuple(sorted(kwargs.items())),
         )  # fmt: skip
-        if isinstance(made, jax.Array):
-            return self._make_series(Column(made), None)
+        if isinstance(result, jax.Array):
+            return self._make_series(Column(result), None)
         if result_type != "expand":
             raise NotImplementedError(
                 "apply: a function of rows must return a number, got several. "
-                'Pass result_type="expand" to make columns of them.'
+                'Pass result_type="expand" to get a column for each.'
             )
-        labels = pd.Index(list(made)) if isinstance(made, dict) else pd.RangeIndex(len(made))
-        parts = list(made.values()) if isinstance(made, dict) else list(made)
+        labels = pd.Index(list(result)) if isinstance(result, dict) else pd.RangeIndex(len(result))
+        parts = list(result.values()) if isinstance(result, dict) else list(result)
         common = _row_dtype([np.dtype(part.dtype) for part in parts], False)
         parts = [part if common is None else part.astype(common) for part in parts]
         return self._make_frame([Column(part) for part in parts], Labels(labels))
 
 
 def _row_dtype(dtypes: list[np.dtype], has_others: bool) -> np.dtype | None:
-    """The dtype that all numbers of a row have in pandas; None where each keeps its own."""
+    """The common dtype of a row in pandas, or None if each value keeps its own."""
     if has_others or not dtypes or (len({dtype.kind == "b" for dtype in dtypes}) > 1):
         return None
     if jnp.bfloat16 in dtypes:
@@ -281,21 +280,21 @@ def _apply_rows(
     args: tuple[Any, ...],
     kwargs: tuple[tuple[str, Any], ...],
 ) -> Any:
-    call = _called(func, "apply")
+    call = _with_advice(func, "apply")
 
     def of_row(values: tuple[Array, ...]) -> Any:
         row: Any = Row(dict(zip(labels, values, strict=True)), dict(others))
-        made = call(row.to_array() if raw else row, *args, **dict(kwargs))
-        if isinstance(made, Row):
-            made = dict(made._values)
-        if isinstance(made, Mapping):
-            return {label: _as_result(_number(one, "apply")) for label, one in made.items()}
-        if isinstance(made, (tuple, list)):
-            return tuple(_as_result(_number(one, "apply")) for one in made)
-        return _as_result(_number(made, "apply"))
+        result = call(row.to_array() if raw else row, *args, **dict(kwargs))
+        if isinstance(result, Row):
+            result = dict(result._values)
+        if isinstance(result, Mapping):
+            return {label: _as_result(_check_number(one, "apply")) for label, one in result.items()}
+        if isinstance(result, (tuple, list)):
+            return tuple(_as_result(_check_number(one, "apply")) for one in result)
+        return _as_result(_check_number(result, "apply"))
 
     cast = tuple(
         column.astype(_python_dtype(np.dtype(column.dtype)) if dtype is None else dtype)
-        for column in _as_if_rows(columns, num_rows, layout)
+        for column in _with_safe_padding(columns, num_rows, layout)
     )
     return jax.vmap(of_row)(cast)

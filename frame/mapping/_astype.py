@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Columns of another dtype."""
+"""`astype`: casts columns to another dtype."""
 
 import functools
 from collections.abc import Mapping, Sequence
@@ -10,6 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 import pandas as pd
 
+from ..accessors._dt import out_of_bounds
 from ..ops._array_ops import converted
 from ..table._column import NAT, UNITS, Array, Column, ColumnType
 from ..table._distinct_values import through_values
@@ -22,18 +23,18 @@ from ..table._table import Count, Table, is_row
 from ..table._take import settled
 from ..table._tracing import at_once, is_traced
 
-NO_INTEGER = (
+NOT_FINITE = (
     "Cannot convert non-finite values (NA or inf) to integer. Replace or remove non-finite values "
     "first, with fillna or dropna"
 )
 
 
 def as_dtype(dtype: Any) -> Any:
-    """What pandas understands by a dtype, where a column can have it.
+    """Converts a dtype argument to a dtype of NumPy or pandas that columns support.
 
     Raises:
-        TypeError: pandas knows no such dtype.
-        NotImplementedError: no column has it.
+        TypeError: pandas does not know the dtype.
+        NotImplementedError: columns do not support the dtype.
     """
     known = np.dtype(dtype) if dtype == jnp.bfloat16 else pd.api.types.pandas_dtype(dtype)
     if known == np.dtype(object) or (
@@ -41,45 +42,44 @@ def as_dtype(dtype: Any) -> Any:
         and not (isinstance(known, pd.StringDtype) and known.na_value is np.nan)
     ):
         raise NotImplementedError(
-            f"astype: dtype must be one that the device holds, got {known}. "
-            "Use to_pandas().astype()."
+            f"astype: dtype must be supported on the device, got {known}. Use to_pandas().astype()."
         )
     return known
 
 
 def cast(column: Column, dtype: Any, num_rows: Count, layout: Layout = ONE_DEVICE) -> Column:
-    """A column as one of another dtype; see `JaxFrame.astype`."""
+    """Casts a column; see `JaxFrame.astype`."""
     return cast_columns([column], [as_dtype(dtype)], num_rows, layout)[0]
 
 
 def cast_columns(
     columns: Sequence[Column], dtypes: Sequence[Any], num_rows: Count, layout: Layout
 ) -> list[Column]:
-    """Columns as those of other dtypes. Those of numbers are one compiled call."""
+    """Casts columns, all numeric ones in one compiled call."""
     results: list[Any] = [None] * len(columns)
     numbers: list[tuple[int, Column, np.dtype]] = []
-    for place, (column, dtype) in enumerate(zip(columns, dtypes, strict=True)):
+    for position, (column, dtype) in enumerate(zip(columns, dtypes, strict=True)):
         if column.is_numeric and isinstance(dtype, np.dtype) and dtype.kind not in "mMOUSV":
             check_width(dtype, "astype")
-            numbers.append((place, _checked(column, dtype, num_rows), dtype))
+            numbers.append((position, _checked(column, dtype, num_rows), dtype))
         else:
-            results[place] = _cast_typed(column, dtype, num_rows, layout)
+            results[position] = _cast_typed(column, dtype, num_rows, layout)
     if numbers:
-        made = _convert(
+        converted_arrays = _convert(
             tuple(column.arrays for _, column, _ in numbers),
             tuple(dtype for _, _, dtype in numbers),
             is_traced(columns, num_rows),
         )
-        for (place, _, _), arrays in zip(numbers, made, strict=True):
-            results[place] = Column(*arrays)
+        for (position, _, _), arrays in zip(numbers, converted_arrays, strict=True):
+            results[position] = Column(*arrays)
     return results
 
 
 def _checked(column: Column, dtype: np.dtype, num_rows: Count) -> Column:
-    """The column, of which all values have one in `dtype`.
+    """Checks that all values can be represented in `dtype`.
 
     Raises:
-        IntCastingNaNError, ValueError: some have none.
+        IntCastingNaNError, ValueError: some cannot.
     """
     if is_traced(column, num_rows):
         return column
@@ -90,7 +90,7 @@ def _checked(column: Column, dtype: np.dtype, num_rows: Count) -> Column:
     if dtype.kind in "iu" and column.dtype.kind not in "biu" and column.dtype.kind != "c":
         not_finite, negative = at_once(_not_integers, column.data, num_rows)
         if bool(not_finite):
-            raise pd.errors.IntCastingNaNError(NO_INTEGER)
+            raise pd.errors.IntCastingNaNError(NOT_FINITE)
         if dtype.kind == "u" and bool(negative):
             raise ValueError(f"Cannot losslessly cast from {column.dtype} to {dtype}")
     return column
@@ -103,15 +103,15 @@ def _not_integers(data: Array, num_rows: Count) -> tuple[Array, Array]:
 
 
 @functools.partial(jax.jit, static_argnums=(1, 2))
-def _convert(columns: Any, dtypes: tuple[np.dtype, ...], keep_holes: bool) -> Any:
+def _convert(columns: Any, dtypes: tuple[np.dtype, ...], null_if_not_integer: bool) -> Any:
     return tuple(
-        _convert_one(data, valid, dtype, keep_holes)
+        _convert_one(data, valid, dtype, null_if_not_integer)
         for (data, valid), dtype in zip(columns, dtypes, strict=True)
     )
 
 
 def _convert_one(
-    data: Array, valid: Array | None, dtype: np.dtype, keep_holes: bool
+    data: Array, valid: Array | None, dtype: np.dtype, null_if_not_integer: bool
 ) -> tuple[Array, Array | None]:
     if dtype == np.bool_:
         # NaN is not zero, and so counts as True.
@@ -121,18 +121,18 @@ def _convert_one(
         data = data.real
     if dtype.kind not in "iu":
         if valid is not None:
-            # pandas has such a column as one of float64 with NaN.
+            # In pandas such a column is float64 with NaN.
             data = jnp.where(valid, converted(data, wide(np.float64)), np.float64(np.nan))
         # Bools are converted by way of integers; see `converted`.
         made = converted(data, dtype) if data.dtype == np.bool_ else cast_exactly(data, dtype)
         return made, None
     if not jnp.issubdtype(data.dtype, jnp.floating):
         return data.astype(dtype), valid
-    if keep_holes:
+    if null_if_not_integer:
         valid = jnp.isfinite(data)
         if dtype.kind == "u":
             valid = valid & (data >= 0)
-    # C goes through 32 bits, and wraps; XLA would stop at the extremes of the narrow type.
+    # C casts through 32 bits and wraps around; XLA would clamp to the range of the narrow type.
     whole = data.astype(jnp.int32) if dtype.itemsize < 4 else data
     return whole.astype(dtype), valid
 
@@ -144,15 +144,15 @@ def _cast_typed(column: Column, dtype: Any, num_rows: Count, layout: Layout) -> 
         kind, unit = ("datetime" if dtype.kind == "M" else "timedelta"), np.datetime_data(dtype)[0]
         if unit in UNITS and column.kind == kind:
             return _with_unit(column, unit, num_rows)
-        if unit in UNITS and _counts(column):
+        if unit in UNITS and _fits_int64(column):
             return Column(column.data.astype(jnp.int64), None, ColumnType(kind, unit=unit))
     if column.type.is_time and dtype == np.int64:
         return Column(column.data)
     return through_values(column, num_rows, layout, lambda values: values.astype(dtype), "astype")
 
 
-def _counts(column: Column) -> bool:
-    """Whether the values are integers of which int64 holds every one."""
+def _fits_int64(column: Column) -> bool:
+    """Whether the values are integers without missing values that fit int64."""
     is_integer = column.is_numeric and column.dtype.kind in "iu" and column.valid is None
     return is_integer and column.dtype != np.uint64
 
@@ -162,42 +162,39 @@ def _with_unit(column: Column, unit: str, num_rows: Count) -> Column:
     if steps <= 0:
         return with_unit(column, unit)
     most = np.iinfo(np.int64).max // 1000**steps
-    beyond = _beyond(column.data, np.int64(most), num_rows)
-    if is_traced(beyond):
-        # A time that the unit cannot count is missing.
-        counted = Column(_bounded(column.data, np.int64(most)), None, column.type)
-        return with_unit(counted, unit)
-    if bool(beyond):
-        error = (
-            pd.errors.OutOfBoundsDatetime
-            if column.kind == "datetime"
-            else pd.errors.OutOfBoundsTimedelta
+    is_out_of_range = _any_out_of_range(column.data, np.int64(most), num_rows)
+    if is_traced(is_out_of_range):
+        # Inside jit nothing can raise: times out of the unit's range become NaT.
+        bounded = Column(_nat_if_out_of_range(column.data, np.int64(most)), None, column.type)
+        return with_unit(bounded, unit)
+    if bool(is_out_of_range):
+        raise out_of_bounds(column)(
+            f"astype: values must fit 64 bits in unit {unit!r}. Use a coarser unit."
         )
-        raise error(f"astype: values must be ones that {unit} can count in 64 bits")
     return with_unit(column, unit)
 
 
 @jax.jit
-def _beyond(data: Array, most: Array, num_rows: Count) -> Array:
-    far = (data != NAT) & ((data > most) | (data < -most))
-    return jnp.any(far & is_row(data.shape[0], num_rows))
+def _any_out_of_range(data: Array, most: Array, num_rows: Count) -> Array:
+    is_out_of_range = (data != NAT) & ((data > most) | (data < -most))
+    return jnp.any(is_out_of_range & is_row(data.shape[0], num_rows))
 
 
 @jax.jit
-def _bounded(data: Array, most: Array) -> Array:
+def _nat_if_out_of_range(data: Array, most: Array) -> Array:
     return jnp.where((data > most) | (data < -most), NAT, data)
 
 
 class FrameCast(FrameBase):
-    """A frame's columns of other dtypes."""
+    """`astype` of a frame."""
 
     def astype(self, dtype: Any, copy: Any = True, errors: str = "raise") -> Self:
-        """Casts columns to a dtype, or each to its own by a dict.
+        """Casts all columns to one dtype, or each to its own with a dict.
 
         Differences from pandas:
-            Dtypes that no device holds raise. Inside `jit` a float that is no integer (NaN,
-            infinity; below zero for an unsigned one) comes out missing, where pandas raises; and
-            numbers become strings or categories only outside.
+            Dtypes that are not supported on the device raise. Inside `jit` a float without an
+            integer value (NaN, infinity, negative for unsigned) becomes missing, where pandas
+            raises. Numbers become strings or categories only outside `jit`.
 
         Example:
             >>> from jaxframes.frame import JaxFrame
@@ -205,7 +202,7 @@ class FrameCast(FrameBase):
             [1, 2]
         """
         check_errors(errors)
-        columns, wanted = list(self._table.columns), {}
+        columns, dtypes_by_position = list(self._table.columns), {}
         if isinstance(dtype, (Mapping, pd.Series)):
             for label, one in dtype.items():
                 if label not in self._labels:
@@ -213,18 +210,20 @@ class FrameCast(FrameBase):
                         "Only a column name can be used for the key in a dtype mappings argument. "
                         f"{label!r} not found in columns."
                     )
-                wanted.update(dict.fromkeys(self._labels.places(label), as_dtype(one)))
+                dtypes_by_position.update(dict.fromkeys(self._labels.places(label), as_dtype(one)))
         else:
-            wanted = dict.fromkeys(range(len(columns)), as_dtype(dtype))
-        places = list(wanted)
-        made = _cast_named(self._table, places, list(wanted.values()), self._labels, errors)
-        for place, column in zip(places, made, strict=True):
-            columns[place] = column
+            dtypes_by_position = dict.fromkeys(range(len(columns)), as_dtype(dtype))
+        positions = list(dtypes_by_position)
+        results = _cast_named(
+            self._table, positions, list(dtypes_by_position.values()), self._labels, errors
+        )
+        for position, column in zip(positions, results, strict=True):
+            columns[position] = column
         return self._like(self._table.with_columns(columns))
 
 
 class SeriesCast(SeriesBase):
-    """A series of another dtype."""
+    """`astype` of a series."""
 
     def astype(self, dtype: Any, copy: Any = True, errors: str = "raise") -> Self:
         """Casts the values to a dtype; see `JaxFrame.astype`."""
@@ -235,12 +234,12 @@ class SeriesCast(SeriesBase):
                     "Only the Series name can be used for the key in Series dtype mappings."
                 )
             dtype = dtype[self._name]
-        made = _cast_named(self._table, [0], [as_dtype(dtype)], [self._name], errors)
-        return self._with_column(made[0])
+        results = _cast_named(self._table, [0], [as_dtype(dtype)], [self._name], errors)
+        return self._with_column(results[0])
 
 
 def check_errors(errors: str) -> None:
-    """Raises for an `errors=` that pandas does not know."""
+    """Raises pandas' error unless `errors` is "raise" or "ignore"."""
     if errors not in ("raise", "ignore"):
         raise ValueError(
             f"Expected value of kwarg 'errors' to be one of ['raise', 'ignore']. Got {errors!r}"
@@ -248,15 +247,15 @@ def check_errors(errors: str) -> None:
 
 
 def _cast_named(
-    table: Table, places: list[int], dtypes: list[Any], labels: Any, errors: str
+    table: Table, positions: list[int], dtypes: list[Any], labels: Any, errors: str
 ) -> list[Column]:
-    columns = [table.columns[place] for place in places]
+    columns = [table.columns[position] for position in positions]
     try:
         return cast_columns(columns, dtypes, table.num_rows, table.layout)
     except (ValueError, TypeError) as error:
         if errors == "ignore":
             return columns
-        names = [labels[place] for place in places]
+        names = [labels[position] for position in positions]
         named = f"column {names[0]!r}" if len(names) == 1 else f"columns {names}"
         error.add_note(f"astype: while casting {named}")
         raise

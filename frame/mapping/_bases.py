@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The methods that JaxFrame and JaxSeries inherit from this room."""
+"""The base classes of JaxFrame and JaxSeries in this room."""
 
 from ._apply import FrameApply
 from ._astype import FrameCast, SeriesCast
@@ -9,8 +9,8 @@ from ._where import FrameWhere, SeriesWhere
 
 
 class FrameMappingMethods(FrameCast, FrameApply, FrameMap, FrameMissing, FrameWhere):
-    """Methods of a frame: transformations of values."""
+    """Value transformations of a frame."""
 
 
 class SeriesMappingMethods(SeriesCast, SeriesMap, SeriesMissing, SeriesWhere):
-    """Methods of a series: transformations of values."""
+    """Value transformations of a series."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Numbers put into bins, by edges that are given or by quantiles."""
+"""`cut` and `qcut`: bins numbers by given edges or by quantiles."""
 
 import functools
 from typing import Any
@@ -19,7 +19,7 @@ from ..table._recode import renumbered
 from ..table._take import settled
 from ..table._tracing import answered_at_once, is_traced
 
-# Its types have an overload for each kind of labels.
+# Untyped: the overloads of pandas' stubs are too narrow for our arguments.
 _pandas: Any = pd
 
 
@@ -35,34 +35,34 @@ def cut(
     duplicates: str = "raise",
     ordered: bool = True,
 ) -> Any:
-    """Puts the numbers of a series into bins.
+    """Bins the numbers of a series by edges.
 
-    Inside `jit` the edges must be given, on the host.
+    Inside `jit` the edges must be given as concrete values.
 
     Args:
-        x: real numbers: a series of ours or of pandas, an array, an index or a list.
-        bins: the edges, which ascend; or how many bins of equal width span the values.
-        right: whether a bin holds its right edge, and not its left one; else the other way round.
-        labels: names of the bins, a category each; intervals if left out. False for their numbers.
+        x: real numbers: a series, a series of pandas, an array, an index or a list.
+        bins: ascending edges, or the number of bins of equal width over the range of `x`.
+        right: whether bins include the right edge, else the left edge.
+        labels: category names, one a bin; intervals if left out. False for bin numbers.
         retbins: whether to return the edges too.
-        precision: digits of the edges in the names of intervals.
-        include_lowest: whether the first bin holds its left edge too.
-        duplicates: "raise", or "drop" for edges that occur twice.
-        ordered: whether the order of the categories means anything; labels must differ then.
+        precision: digits of the edges in interval names.
+        include_lowest: whether the first bin includes its left edge too.
+        duplicates: "raise" or "drop" for duplicate edges.
+        ordered: whether the categories are ordered; labels must then be unique.
 
     Returns:
-        A JaxSeries of categories, or of integers with `labels=False`; missing where a value is
-        missing, or in no bin. With `retbins` also the edges, an array of NumPy.
+        A JaxSeries of categories, or of integers with `labels=False`; missing for missing values
+        and values outside all bins. With `retbins` also the edges, a NumPy array.
 
     Raises:
-        TypeError: `x` does not hold real numbers.
-        ValueError: the edges do not ascend, or the labels are not one for each bin.
+        TypeError: `x` is not of real numbers.
+        ValueError: the edges do not ascend, or the number of labels differs from that of bins.
 
     Cost:
-        Work O(rows x log bins). No communication, but for the extremes where `bins` is a number.
+        Work O(rows x log bins). No communication, except for the range if `bins` is a number.
 
     Differences from pandas:
-        `bins` must be no IntervalIndex, and `x` no times.
+        An IntervalIndex as `bins` and times as `x` are not supported.
 
     Example:
         >>> from jaxframes.frame import JaxSeries, cut
@@ -76,13 +76,15 @@ def cut(
         raise NotImplementedError("cut: bins must be edges, got an IntervalIndex. Pass its edges.")
     if is_traced(bins):
         raise NotImplementedError(
-            "cut: inside jit the edges must be known. Pass them as a static argument, or use "
+            "cut: the edges must be concrete inside jit. Pass them as a static argument, or use "
             "primitives.local.searchsorted."
         )
     sample = _sample(column, [])
     if np.ndim(bins) == 0:
         if is_traced(x):
-            raise NotImplementedError("cut: inside jit nobody knows the extremes. Pass the edges.")
+            raise NotImplementedError(
+                "cut: the range of the values is not known inside jit. Pass the edges."
+            )
         if len(x):
             values = x._with_column(column)
             sample = _sample(column, [values.min(), values.max()])
@@ -90,12 +92,12 @@ def cut(
         bins = bins.to_pandas()
     else:
         bins = np.asarray(bins) if isinstance(bins, jax.Array) else bins
-    made, edges = _pandas.cut(
+    pandas_bins, edges = _pandas.cut(
         sample, bins, right, labels, True, precision, include_lowest, duplicates, ordered
     )
     edges = np.asarray(edges)
-    found = _in_bins(x, column, edges, made, labels, right, include_lowest)
-    return (found, edges) if retbins else found
+    result = _in_bins(x, column, edges, pandas_bins, labels, right, include_lowest)
+    return (result, edges) if retbins else result
 
 
 @answered_at_once
@@ -107,31 +109,30 @@ def qcut(
     precision: int = 3,
     duplicates: str = "raise",
 ) -> Any:
-    """Puts the numbers of a series into bins that hold equally many.
+    """Bins the numbers of a series by quantiles.
 
     Args:
-        x: real numbers: a series of ours or of pandas, an array, an index or a list.
-        q: how many bins, or the quantiles between them, such as [0, 0.25, 0.5, 0.75, 1].
-        labels: names of the bins, a category each; intervals if left out. False for their numbers.
+        x: real numbers: a series, a series of pandas, an array, an index or a list.
+        q: the number of bins, or the quantiles at their edges, such as [0, 0.25, 0.5, 0.75, 1].
+        labels: category names, one a bin; intervals if left out. False for bin numbers.
         retbins: whether to return the edges too.
-        precision: digits of the edges in the names of intervals.
-        duplicates: "raise", or "drop" for edges that occur twice.
+        precision: digits of the edges in interval names.
+        duplicates: "raise" or "drop" for duplicate edges.
 
     Returns:
         As `cut`.
 
     Raises:
-        TypeError: `x` does not hold real numbers.
-        ValueError: edges occur twice, or the labels are not one for each bin.
-        NotImplementedError: inside `jit`, where nobody knows the quantiles: find them before, and
-            use `cut`.
+        TypeError: `x` is not of real numbers.
+        ValueError: edges are duplicated, or the number of labels differs from that of bins.
+        NotImplementedError: inside `jit`, where the quantiles are not known.
 
     Cost:
-        That of `quantile`, and of `cut`.
+        That of `quantile` plus `cut`.
 
     Differences from pandas:
-        Beside an infinity the quantiles are those of `JaxSeries.quantile`, and without JAX's x64
-        mode they are float32.
+        Next to an infinity the quantiles are those of `JaxSeries.quantile`. Without x64 mode they
+        are float32.
 
     Example:
         >>> from jaxframes.frame import JaxSeries, qcut
@@ -142,51 +143,51 @@ def qcut(
     column = _numbers(x, "qcut")
     if is_traced(x):
         raise NotImplementedError(
-            "qcut: inside jit nobody knows the quantiles. Find them before with quantile(), and "
-            "use cut()."
+            "qcut: the quantiles are not known inside jit. Compute them with quantile() first, "
+            "and use cut()."
         )
     values = x._with_column(column)
     sample = _sample(column, [])
     if not int(values.count()):
-        made, edges = _pandas.qcut(sample, q, labels, True, precision, duplicates)
+        pandas_bins, edges = _pandas.qcut(sample, q, labels, True, precision, duplicates)
     else:
         bins = values.quantile(_quantiles(q)).to_numpy()
-        made, edges = _pandas.cut(sample, bins, True, labels, True, precision, True, duplicates)
+        pandas_bins, edges = _pandas.cut(
+            sample, bins, True, labels, True, precision, True, duplicates
+        )
     edges = np.asarray(edges)
-    found = _in_bins(x, column, edges, made, labels, True, True)
-    return (found, edges) if retbins else found
+    result = _in_bins(x, column, edges, pandas_bins, labels, True, True)
+    return (result, edges) if retbins else result
 
 
 def _quantiles(q: Any) -> Any:
-    """The quantiles between as many bins, or those that are given."""
+    """Converts a number of bins to quantiles; returns a list of quantiles as it is."""
     if isinstance(q, (int, np.integer)) and q >= 1:
         return np.linspace(0, 1, int(q) + 1)
     if not pd.api.types.is_list_like(q):
-        raise ValueError(
-            f"qcut: `q` should be a positive integer or list-like of quantiles, got {q!r}."
-        )
+        raise ValueError(f"`q` should be a positive integer or list-like of quantiles, got {q!r}.")
     return q
 
 
 def _numbers(x: Any, caller: str) -> Column:
-    """The column of a series, bools as integers."""
+    """The column of a series of real numbers, with bools as integers."""
     column = x._only
     if column.type.is_time:
         raise NotImplementedError(
-            f"{caller}: column {x._name!r} must not hold times. Cast it with astype('int64')."
+            f"{caller}: column {x._name!r} has times. Cast it with astype('int64')."
         )
     if not column.is_numeric or column.dtype.kind == "c":
         raise TypeError(
-            f"{caller}: column {x._name!r} must hold real numbers, got {column.dtype_name}."
+            f"{caller}: column {x._name!r} must be of real numbers, got {column.dtype_name}."
         )
-    # As pandas shows them, which has no numbers of bfloat16, and takes bools for integers.
+    # pandas bins bools as integers, and has no bfloat16.
     if column.is_bool:
         return Column(column.data.astype(wide(np.int64)), column.valid)
     return Column(column.data.astype(jnp.float32)) if column.dtype == jnp.bfloat16 else column
 
 
 def _sample(column: Column, values: list[Any]) -> Any:
-    """A series of pandas of the column's dtype, from which pandas makes edges and categories."""
+    """Values as a pandas series of the column's dtype, for pandas' edges and categories."""
     return pd.Series(np.asarray(values, no_rows(column).dtype))
 
 
@@ -194,59 +195,52 @@ def _in_bins(
     x: Any,
     column: Column,
     edges: np.ndarray,
-    made: Any,
+    pandas_bins: Any,
     labels: Any,
     right: bool,
     include_lowest: bool,
 ) -> Any:
-    """The series of bins, of the type of `made`, which pandas makes of such a series."""
+    """The bin of each row, as a series with the type of `pandas_bins`."""
     if not edges.size:
-        # pandas makes objects of no edges.
+        # pandas' empty edges are objects.
         edges = edges.astype(np.float64)
     data = column.data
     if is_x64_enabled():
-        held, least = edges.astype(common_dtype(edges.dtype, column.dtype)), 0
+        cast_edges, num_passed = edges.astype(common_dtype(edges.dtype, column.dtype)), 0
     else:
         data = data.astype(jnp.float32) if column.dtype == np.float16 else data
-        held, least = _as_narrow(edges, np.dtype(data.dtype), bool(right))
+        cast_edges, num_passed = _as_narrow(edges, np.dtype(data.dtype), bool(right))
     with np.errstate(invalid="ignore", over="ignore"):
-        lowest = edges[:1].astype(held.dtype)
+        lowest = edges[:1].astype(cast_edges.dtype)
     has_lowest = bool(include_lowest) and np.array_equal(lowest, edges[:1]) and edges.size > 0
     bins = _bins(
-        data,
-        column.valid,
-        held,
-        np.int32(least),
-        np.int32(edges.size),
-        lowest,
-        bool(right),
-        has_lowest,
-    )
+        data, column.valid, cast_edges, np.int32(num_passed), np.int32(edges.size), lowest,
+        bool(right), has_lowest,
+    )  # fmt: skip
     if labels is False:
         numbers = Column(bins.astype(wide(np.int64)), bins >= 0)
         return x._with_column(settled(numbers, x._table.num_rows))
-    categories = made.cat.categories
+    categories = pandas_bins.cat.categories
     if labels is not None:
         bins = renumbered(bins, categories.get_indexer(list(labels)))
-    kind = ColumnType("category", Dictionary(categories), ordered=bool(made.cat.ordered))
+    kind = ColumnType("category", Dictionary(categories), ordered=bool(pandas_bins.cat.ordered))
     return x._with_column(Column(bins, None, kind))
 
 
 def _as_narrow(edges: np.ndarray, dtype: np.dtype, right: bool) -> tuple[np.ndarray, int]:
-    """Edges of 64 bits as ones of a narrow dtype between which the same values lie.
+    """Casts 64-bit edges to a narrow dtype without moving a value to another bin.
 
-    An edge that is no such value gives way to the next one below, if values are to be greater than
-    it, or above, if they may be equal.
+    An edge that the dtype cannot represent is rounded down if bins include the right edge, else up.
 
     Returns:
-        The edges that some values pass and others do not, and how many all values pass.
+        The edges within the dtype's range, and the number of edges below it.
     """
     if dtype.kind == "f":
         with np.errstate(over="ignore"):
-            held = edges.astype(dtype)
-        is_past = held > edges if right else held < edges
+            cast_edges = edges.astype(dtype)
+        is_past = cast_edges > edges if right else cast_edges < edges
         limit = dtype.type(-np.inf if right else np.inf)
-        return np.where(is_past, np.nextafter(held, limit), held), 0
+        return np.where(is_past, np.nextafter(cast_edges, limit), cast_edges), 0
     ends = np.iinfo(dtype)
     whole = edges if edges.dtype.kind in "iu" else np.floor(edges) if right else np.ceil(edges)
     is_passed = whole < ends.min
@@ -258,28 +252,28 @@ def _bins(
     data: Array,
     valid: Array | None,
     edges: Array,
-    least: Array,
+    num_passed: Array,
     num_edges: Array,
     lowest: Array,
     right: bool,
     has_lowest: bool,
 ) -> Array:
-    """The bin of each row, -1 for none; `least` edges lie below all values."""
+    """The bin of each row, or -1; `num_passed` further edges are below all values."""
     values = data.astype(edges.dtype)
-    # Few edges: unrolled, the search is one fusion, which takes a tenth of a loop's time.
+    # For few edges the unrolled search is one fusion, ten times as fast as a loop.
     search: Any = functools.partial(
         jnp.searchsorted, side="left" if right else "right", method="scan_unrolled"
     )
     sharding = explicit_sharding(data)
     if sharding is not None:
         search = jax.sharding.auto_axes(search, out_sharding=sharding)
-    # NaN stands behind all edges.
-    place = search(edges, values).astype(jnp.int32) + least
+    # NaN is after all edges.
+    position = search(edges, values).astype(jnp.int32) + num_passed
     if has_lowest:
-        place = jnp.where(values == lowest[0], np.int32(1), place)
-    is_in_one = place < num_edges
+        position = jnp.where(values == lowest[0], np.int32(1), position)
+    is_in_bin = position < num_edges
     if jnp.issubdtype(values.dtype, jnp.floating):
-        is_in_one = is_in_one & ~jnp.isnan(values)
+        is_in_bin = is_in_bin & ~jnp.isnan(values)
     if valid is not None:
-        is_in_one = is_in_one & valid
-    return jnp.where(is_in_one, place - np.int32(1), np.int32(-1))
+        is_in_bin = is_in_bin & valid
+    return jnp.where(is_in_bin, position - np.int32(1), np.int32(-1))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A column of flags for each value that another column takes."""
+"""`get_dummies`: one-hot encodes columns of strings and categories."""
 
 import functools
 from collections.abc import Hashable
@@ -17,7 +17,7 @@ from ..table._from_host import check_width
 from ..table._ndframe import FrameBase, NDFrame, as_series
 from ..table._recode import renumbered
 from ..table._tracing import is_traced
-from ._isin import places_in
+from ._isin import positions_in
 
 
 def get_dummies(
@@ -30,36 +30,36 @@ def get_dummies(
     drop_first: bool = False,
     dtype: Any = None,
 ) -> Any:
-    """Puts a column of flags in place of each column of strings or categories.
+    """One-hot encodes columns: replaces each by a column of flags for each distinct value.
 
-    The values are those that rows have, in their order, and of a category all. Inside `jit`, where
-    nobody knows which those are, they are all the strings of the dictionary.
+    The values are the distinct values of the rows, sorted; all categories of a category. Inside
+    `jit` they are all strings of the dictionary.
 
     Args:
-        data: a frame or a series, of ours or of pandas; an array, an index or a list.
-        prefix: what stands before the values in the labels: a string, a list of them with one for
-            each column, or a dict; the label of the column if left out, nothing for a series.
-        prefix_sep: what stands between the two; as `prefix`.
-        dummy_na: whether a missing value has a column too.
-        columns: the labels of the columns to replace; those of strings, objects and categories if
-            left out.
+        data: a frame or a series, also of pandas; an array, an index or a list.
+        prefix: prefix of the new labels: a string, a list with one for each column, or a dict. If
+            left out, the column's label for a frame, and none for a series.
+        prefix_sep: separator after the prefix; given as `prefix` is.
+        dummy_na: whether missing values get a column too.
+        columns: labels of the columns to encode; those of strings, objects and categories if left
+            out.
         sparse: must be False.
-        drop_first: whether to leave out the first value, which the others imply.
-        dtype: of the flags; bool if left out.
+        drop_first: whether to drop the first value's column, which the others imply.
+        dtype: dtype of the flags; bool if left out.
 
     Returns:
-        A frame: the columns that stay, and behind them those of flags.
+        A frame: the other columns, followed by the columns of flags.
 
     Raises:
         TypeError: `columns` is not a list.
-        ValueError: prefixes are not one for each column, or `dtype` is object.
+        ValueError: the number of prefixes differs from that of columns, or `dtype` is object.
 
     Cost:
-        Work O(rows x values), and the distinct values go to the host. No communication, but for
-        which values there are.
+        Work O(rows x values); the distinct values are copied to the host. Communication only to
+        find the distinct values.
 
     Differences from pandas:
-        Inside `jit`, columns of numbers and times are not taken. Nowhere are columns of objects.
+        Columns of objects are not supported, nor columns of numbers and times inside `jit`.
 
     Example:
         >>> from jaxframes.frame import JaxFrame, get_dummies
@@ -70,7 +70,7 @@ def get_dummies(
         2  3  False  False
     """
     if sparse:
-        raise NotImplementedError("get_dummies: sparse must be False: no column is sparse.")
+        raise NotImplementedError("get_dummies: sparse must be False, got True.")
     options: dict[str, Any] = {"dummy_na": dummy_na, "drop_first": drop_first, "dtype": dtype}
     if isinstance(data, pd.DataFrame):
         data = NDFrame.frame_class(data)
@@ -78,47 +78,51 @@ def get_dummies(
         data = as_series(data)
         flags, labels = _flags_of(data, prefix, prefix_sep, options)
         return data._make_frame(flags, Labels(labels))
-    places = _chosen(data, prefix, prefix_sep, columns, options)
-    names = [data._labels[place] for place in places]
-    kept = [place for place in range(len(data._labels)) if place not in places]
-    made = [data._table.columns[place] for place in kept]
-    labels = data._labels.index.take(kept)
-    texts = _for_each(prefix, names, names), _for_each(prefix_sep, names, None)
-    for place, before, between in zip(places, *texts, strict=True):
-        flags, of_flags = _flags_of(data._series_at(place), before, between, options)
-        made += flags
+    positions = _positions_to_encode(data, prefix, prefix_sep, columns, options)
+    names = [data._labels[position] for position in positions]
+    other_positions = [
+        position for position in range(len(data._labels)) if position not in positions
+    ]
+    flag_columns = [data._table.columns[position] for position in other_positions]
+    labels = data._labels.index.take(other_positions)
+    prefixes, separators = _for_each(prefix, names, names), _for_each(prefix_sep, names, None)
+    for position, one_prefix, one_separator in zip(positions, prefixes, separators, strict=True):
+        flags, of_flags = _flags_of(data._series_at(position), one_prefix, one_separator, options)
+        flag_columns += flags
         labels = labels.append(of_flags)
-    return data._make_frame(made, Labels(labels))
+    return data._make_frame(flag_columns, Labels(labels))
 
 
-def _chosen(
+def _positions_to_encode(
     data: FrameBase, prefix: Any, prefix_sep: Any, columns: Any, options: dict[str, Any]
 ) -> list[int]:
-    """Where the columns stand that are to be replaced; pandas checks the arguments."""
+    """Positions of the columns to encode; pandas checks the arguments."""
     nothing = [pd.Series(no_rows(column)) for column in data._table.columns]
     empty = pd.concat(nothing, axis=1) if nothing else pd.DataFrame()
     empty.columns = data._labels.index
     pd.get_dummies(empty, prefix, prefix_sep, columns=columns, **options)
     if columns is None:
         kinds = ("string", "category", "object")
-        return [at for at, column in enumerate(data._table.columns) if column.kind in kinds]
-    return [place for label in columns for place in data._labels.places(label)]
+        return [
+            position for position, column in enumerate(data._table.columns) if column.kind in kinds
+        ]
+    return [position for label in columns for position in data._labels.places(label)]
 
 
-def _for_each(texts: Any, names: list[Hashable], default: Any) -> list[Any]:
-    """A text for each column, of one for all, a list or a dict."""
-    if texts is None:
+def _for_each(given: Any, names: list[Hashable], default: Any) -> list[Any]:
+    """Expands one string, a list or a dict to one string for each column."""
+    if given is None:
         return list(default)
-    if isinstance(texts, str):
-        return [texts] * len(names)
-    return [texts[name] for name in names] if isinstance(texts, dict) else list(texts)
+    if isinstance(given, str):
+        return [given] * len(names)
+    return [given[name] for name in names] if isinstance(given, dict) else list(given)
 
 
 def _flags_of(
     series: Any, prefix: Any, prefix_sep: Any, options: dict[str, Any]
 ) -> tuple[list[Column], pd.Index]:
-    """A column of flags for each value of a series, and the labels that pandas gives those."""
-    codes, values = _numbered(series)
+    """A column of flags for each value of a series, and pandas' labels for them."""
+    codes, values = _codes_and_values(series)
     shown: Any = pd.get_dummies(values, prefix, prefix_sep, **options)
     numbers = [*range(len(values)), *([-1] if options["dummy_na"] else [])]
     if options["drop_first"]:
@@ -134,8 +138,8 @@ def _flag(codes: Array, number: Array, dtype: np.dtype) -> Array:
     return (codes == number).astype(dtype)
 
 
-def _numbered(series: Any) -> tuple[Array, Any]:
-    """The number of each row's value, -1 where it is missing, and the values in their order."""
+def _codes_and_values(series: Any) -> tuple[Array, Any]:
+    """The code of each row, -1 if missing, and the sorted values."""
     column, table = series._only, series._table
     if column.kind == "category":
         categories = column.dictionary.values
@@ -150,23 +154,23 @@ def _numbered(series: Any) -> tuple[Array, Any]:
         )
     if column.kind == "object" or column.dtype.kind == "c":
         raise NotImplementedError(
-            f"get_dummies: column {series._name!r} of {column.dtype_name} has no order. "
+            f"get_dummies: column {series._name!r} of dtype {column.dtype_name} cannot be sorted. "
             "Use to_pandas() and pandas' get_dummies."
         )
     if is_traced(column.data, table.num_rows):
         raise NotImplementedError(
-            f"get_dummies: inside jit nobody knows the values of column {series._name!r}. Make it "
-            "a category before."
+            f"get_dummies: the values of column {series._name!r} are not known inside jit. Convert "
+            "it to a category first."
         )
     values = pd.Index(series.unique()).dropna().sort_values()
     if column.type.is_time:
-        found = places_in(Column(column.data), pd.Index(values.to_numpy().view(np.int64)))
+        looked_up = positions_in(Column(column.data), pd.Index(values.to_numpy().view(np.int64)))
     elif column.is_bool:
         values = values.astype(bool)
-        found = places_in(
+        looked_up = positions_in(
             Column(column.data.astype(jnp.int8), column.valid), values.astype(np.int8)
         )
     else:
-        found = places_in(column, values)
-    assert found is not None
-    return found[0], pd.Series(values)
+        looked_up = positions_in(column, values)
+    assert looked_up is not None
+    return looked_up[0], pd.Series(values)

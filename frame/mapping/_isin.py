@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Membership of values in a list."""
+"""`isin`: membership in a list of values, and lookup of numbers among keys."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -19,43 +19,42 @@ from ..table._take import gather
 
 
 def host_values(values: Any) -> Any:
-    """Values that a user lists, as pandas takes them."""
+    """Converts a list of values to a type of the host that pandas accepts."""
     if isinstance(values, SeriesBase):
         return values.to_pandas()
     return np.asarray(values) if isinstance(values, jax.Array) else values
 
 
-def places_in(column: Column, keys: pd.Index) -> tuple[Array, np.ndarray] | None:
-    """Where each number of a column stands among sorted keys, -1 where it does not.
+def positions_in(column: Column, keys: pd.Index) -> tuple[Array, np.ndarray] | None:
+    """Looks up each number of a column among keys.
 
     Returns:
-        The place of each row, and the order of the keys; None where the keys are no numbers.
+        The position of each row's value in the sorted keys, -1 if absent, and the argsort of the
+        keys; None unless keys and column are real numbers.
     """
     if keys.dtype == object or not isinstance(keys.dtype, np.dtype) or keys.dtype.kind not in "iuf":
         return None
-    if not column.is_numeric or column.is_bool or column.dtype.kind == "c":
+    if not column.is_numeric or column.dtype.kind not in "iuf":
         return None
-    if column.dtype.kind not in "iuf":
-        return None
-    # Only keys that are values of the column's dtype can be found.
+    # Drops keys that the column's dtype cannot represent.
     numbers = keys.to_numpy()
     with np.errstate(invalid="ignore", over="ignore"):
-        there = numbers.astype(column.dtype)
-        same = (there == numbers) & ((there < 0) == (numbers < 0))
+        cast_numbers = numbers.astype(column.dtype)
+        same = (cast_numbers == numbers) & ((cast_numbers < 0) == (numbers < 0))
     if column.is_float:
-        same = same | np.isnan(there) & np.isnan(numbers.astype(np.float64))
+        same = same | np.isnan(cast_numbers) & np.isnan(numbers.astype(np.float64))
     elif numbers.dtype.kind == "f":
-        # The greatest integer of 64 bits is no float: it would match the float above it.
+        # The largest 64-bit integer is not a float: it would match the next float above.
         same = same & (numbers < float(int(np.iinfo(column.dtype).max) + 1))
-    found = np.flatnonzero(same)
-    order = found[np.argsort(there[found], kind="stable")]
+    exact = np.flatnonzero(same)
+    order = exact[np.argsort(cast_numbers[exact], kind="stable")]
     size = max(1 << max(len(order) - 1, 0).bit_length(), 8)
-    room = np.zeros(size, column.dtype)
-    room[: len(order)] = there[order]
+    padded_keys = np.zeros(size, column.dtype)
+    padded_keys[: len(order)] = cast_numbers[order]
     if len(order):
-        room[len(order) :] = there[order[-1]]
+        padded_keys[len(order) :] = cast_numbers[order[-1]]
     valid = column.valid
-    return _search(column.data, valid, jnp.asarray(room), np.int32(len(order))), order
+    return _search(column.data, valid, jnp.asarray(padded_keys), np.int32(len(order))), order
 
 
 @jax.jit
@@ -64,22 +63,22 @@ def _search(data: Array, valid: Array | None, keys: Array, count: Array) -> Arra
     sharding = explicit_sharding(data)
     if sharding is not None:
         search = jax.sharding.auto_axes(search, out_sharding=sharding)
-    places = search(keys, data).astype(jnp.int32)
-    places = jnp.minimum(places, np.int32(keys.shape[0] - 1))
-    found = gather(keys, places, ONE_DEVICE)
-    same = found == data
+    positions = search(keys, data).astype(jnp.int32)
+    positions = jnp.minimum(positions, np.int32(keys.shape[0] - 1))
+    nearest = gather(keys, positions, ONE_DEVICE)
+    same = nearest == data
     if jnp.issubdtype(data.dtype, jnp.floating):
-        same = same | (jnp.isnan(found) & jnp.isnan(data))
+        same = same | (jnp.isnan(nearest) & jnp.isnan(data))
     if valid is not None:
         same = same & valid
-    return jnp.where(same & (count > 0), places, np.int32(-1))
+    return jnp.where(same & (count > 0), positions, np.int32(-1))
 
 
 def flags_in(column: Column, values: Any, table: Table, method: str = "isin") -> Array:
-    """A flag for each row: whether its value is among others, as pandas' `isin` says.
+    """Flags the rows whose value is in a list, as pandas' `isin` does.
 
     Raises:
-        TypeError: the values are no list.
+        TypeError: the values are not list-like.
     """
     values = host_values(values)
     if not pd.api.types.is_list_like(values):
@@ -91,9 +90,9 @@ def flags_in(column: Column, values: Any, table: Table, method: str = "isin") ->
     if column.is_numeric:
         if column.is_bool:
             return _flags_of_bools(column, listed)
-        found = places_in(column, _numbers_of(listed))
-        if found is not None:
-            return found[0] >= 0
+        looked_up = positions_in(column, _numbers_of(listed))
+        if looked_up is not None:
+            return looked_up[0] >= 0
     if column.type.is_time:
         among = pd.Series(pd.array([], dtype=column.dtype_name))
         keys = pd.Index(listed)
@@ -102,25 +101,24 @@ def flags_in(column: Column, values: Any, table: Table, method: str = "isin") ->
         ):
             exact = keys.as_unit(column.type.unit)  # pyright: ignore
             exact = exact[exact == keys]
-            numbers = Column(column.data)
-            found = places_in(numbers, pd.Index(exact.asi8))
-            assert found is not None
-            flags = found[0] >= 0
+            looked_up = positions_in(Column(column.data), pd.Index(exact.asi8))
+            assert looked_up is not None
+            flags = looked_up[0] >= 0
             return flags | (column.data == NAT) if keys.hasnans else flags
         if not any(value is pd.NaT for value in listed):
             return jnp.zeros(column.data.shape, jnp.bool_)
-    made = through_values(
+    result = through_values(
         column, table.num_rows, table.layout, lambda shown: shown.isin(listed), method
     )
-    if made.valid is None:
-        return made.data
-    # Inside `jit` a missing value is not one of the dictionary's.
+    if result.valid is None:
+        return result.data
+    # Inside `jit` the dictionary does not contain a missing value.
     among = bool(pd.Series([None], dtype="str").isin(listed)[0])
-    return jnp.where(made.valid, made.data, np.bool_(among))
+    return jnp.where(result.valid, result.data, np.bool_(among))
 
 
 def _numbers_of(listed: Any) -> pd.Index:
-    """The numbers among values; bools are zero and one."""
+    """The numbers in a list of values; bools count as 0 and 1."""
     keys = pd.Index(listed)
     if isinstance(keys.dtype, np.dtype) and keys.dtype.kind in "iuf":
         return keys

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""map, replace and isin."""
+"""`map`, `replace` and `isin`."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Self
@@ -15,16 +15,16 @@ from ..table._distinct_values import column_of_results, looked_up, through_value
 from ..table._ndframe import FrameBase, NDFrame, SeriesBase
 from ..table._table import Table
 from ._apply import map_traceable
-from ._isin import flags_in, host_values, places_in
+from ._isin import flags_in, host_values, positions_in
 from ._missing import missing_flags
 from ._where_columns import choose_scalar
 
 
 class FrameMap(FrameBase):
-    """A frame's values looked up."""
+    """`map`, `replace` and `isin` of a frame."""
 
     def isin(self, values: Any) -> Self:
-        """Whether each value is among others: of a list, or of a dict's for its column.
+        """Whether each value is in a list, or in a dict's list for its column.
 
         Example:
             >>> from jaxframes.frame import JaxFrame
@@ -33,7 +33,10 @@ class FrameMap(FrameBase):
         """
         table, columns = self._table, self._table.columns
         if isinstance(values, (SeriesBase, pd.Series, FrameBase, pd.DataFrame)):
-            return self._isin_aligned(values)
+            raise NotImplementedError(
+                "isin: values must be a list or a dict of lists, got "
+                f"{type(values).__name__}. Compare with ==, or pass values.tolist()."
+            )
         if isinstance(values, Mapping):
             none = jnp.zeros(table.capacity, jnp.bool_)
             flags = [
@@ -49,12 +52,6 @@ class FrameMap(FrameBase):
             flags = [flags_in(column, values, table) for column in columns]
         return self._like(table.with_columns([Column(flag) for flag in flags]))
 
-    def _isin_aligned(self, values: Any) -> Self:
-        raise NotImplementedError(
-            "isin: values must be a list or a dict of lists, got "
-            f"{type(values).__name__}. Compare with ==, or pass values.tolist()."
-        )
-
     def replace(
         self,
         to_replace: Any = None,
@@ -63,7 +60,7 @@ class FrameMap(FrameBase):
         inplace: bool = False,
         regex: Any = False,
     ) -> Self:
-        """Replaces values by others, given as scalars, lists, or a dict; see `JaxSeries.replace`.
+        """Replaces values, given as scalars, lists or a dict; see `JaxSeries.replace`.
 
         Example:
             >>> from jaxframes.frame import JaxFrame
@@ -89,28 +86,23 @@ class FrameMap(FrameBase):
         """Applies a JAX-traceable function to each value; see `JaxSeries.map`."""
         if na_action not in (None, "ignore"):
             raise ValueError(f"na_action must be 'ignore' or None. Got {na_action!r}")
-        return self._like(
-            self._table.with_columns(
-                [
-                    _mapped(column, func, na_action, kwargs, self._table)
-                    for column in self._table.columns
-                ]
-            )
-        )
+        table = self._table
+        columns = [_mapped(column, func, na_action, kwargs, table) for column in table.columns]
+        return self._like(table.with_columns(columns))
 
 
 class SeriesMap(SeriesBase, NDFrame):
-    """A series' values looked up."""
+    """`map`, `apply`, `replace` and `isin` of a series."""
 
     def isin(self, values: Any) -> Self:
-        """Whether each value is among others; a missing one matches a missing one."""
+        """Whether each value is in a list; missing values match missing values."""
         return self._with_column(Column(flags_in(self._only, values, self._table)))
 
     def map(self, func: Any = None, na_action: Any = None, **kwargs: Any) -> Self:
         """Looks each value up in a dict or a series, or applies a function to it.
 
         Differences from pandas:
-            A function of numbers must be one that JAX can trace. One of strings or categories is
+            A function of numbers must be JAX-traceable. A function of strings or categories is
             called once for each distinct value.
 
         Example:
@@ -125,7 +117,7 @@ class SeriesMap(SeriesBase, NDFrame):
         return self._with_column(_mapped(self._only, func, na_action, kwargs, self._table))
 
     def apply(self, func: Any, args: tuple[Any, ...] = (), **kwargs: Any) -> Any:
-        """Applies a JAX-traceable function to each value; a name is of a method, or of NumPy's."""
+        """Applies a JAX-traceable function to each value, or a method or NumPy function by name."""
         if isinstance(func, str):
             return apply_one(self, func, args, kwargs)
         if not callable(func):
@@ -142,11 +134,11 @@ class SeriesMap(SeriesBase, NDFrame):
         inplace: bool = False,
         regex: Any = False,
     ) -> Self:
-        """Replaces values by others, given as scalars, lists, or a dict.
+        """Replaces values, given as scalars, lists or a dict.
 
         Differences from pandas:
-            Values are numbers or strings, of the dtype of the column or one that it becomes as in
-            pandas; regular expressions are those of `str.replace`.
+            Values must be numbers or strings. Regular expressions are not supported; use
+            `str.replace`.
 
         Example:
             >>> from jaxframes.frame import JaxSeries
@@ -163,7 +155,7 @@ def _mapped(column: Column, func: Any, na_action: Any, kwargs: Any, table: Table
             return map_traceable(column, func, na_action, kwargs, table)
         if column.type.is_time:
             raise NotImplementedError(
-                f"map: a function must be one of numbers or strings, got {column.dtype_name}. "
+                f"map: a function needs numbers or strings, got {column.dtype_name}. "
                 "Use the methods of dt."
             )
         return through_values(
@@ -180,11 +172,11 @@ def _mapped(column: Column, func: Any, na_action: Any, kwargs: Any, table: Table
             raise pd.errors.InvalidIndexError(
                 "Reindexing only valid with uniquely valued Index objects"
             )
-        found = places_in(column, mapper.index)
-        if found is not None:
-            places, order = found
+        looked_up_rows = positions_in(column, mapper.index)
+        if looked_up_rows is not None:
+            positions, order = looked_up_rows
             table_of_results = column_of_results(mapper.iloc[order], "map")
-            return looked_up(table_of_results, places, table.num_rows)
+            return looked_up(table_of_results, positions, table.num_rows)
     return through_values(
         column, table.num_rows, table.layout, lambda values: values.map(mapper, na_action), "map"
     )
@@ -195,16 +187,16 @@ def _replaced(
 ) -> Column:
     no_inplace("replace", inplace)
     if regex is not False:
-        raise NotImplementedError("replace: regex= is not built. Use str.replace(regex=True).")
+        raise NotImplementedError("replace: regex= is not supported. Use str.replace(regex=True).")
     old, new = host_values(old), host_values(new)
     keys, values = _as_pairs(old, new)
     if column.kind == "string" or (column.is_numeric and not column.is_bool):
-        of_kind = str if column.kind == "string" else (int, float, complex, np.number)
-        # What is no value of the dtype replaces nothing.
+        accepted = str if column.kind == "string" else (int, float, complex, np.number)
+        # A key of another type matches nothing.
         pairs = [
             (key, value)
             for key, value in zip(keys, values, strict=True)
-            if (isinstance(key, of_kind) and not isinstance(key, (bool, np.bool_))) or pd.isna(key)
+            if (isinstance(key, accepted) and not isinstance(key, (bool, np.bool_))) or pd.isna(key)
         ]
         if not pairs:
             return column
@@ -243,9 +235,9 @@ def _as_pairs(old: Any, new: Any) -> tuple[Sequence[Any], Sequence[Any]]:
 
 def _replace_each(column: Column, pairs: Sequence[tuple[Any, Any]], table: Table) -> Column:
     (missing,) = missing_flags([column])
-    hits = [
+    is_key = [
         missing if pd.isna(key) else flags_in(column, [key], table, "replace") for key, _ in pairs
     ]
-    for hit, (_, value) in zip(hits, pairs, strict=True):
-        column = choose_scalar(~hit, column, value, table, "replace")
+    for flags, (_, value) in zip(is_key, pairs, strict=True):
+        column = choose_scalar(~flags, column, value, table, "replace")
     return column

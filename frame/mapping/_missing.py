@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which values are missing, rows without them, and values filled in from other rows."""
+"""Missing values: detection, filling and dropping."""
 
 import functools
 from collections.abc import Mapping, Sequence
@@ -27,7 +27,7 @@ _TIME = ColumnType("datetime", unit="ns")
 
 
 def missing_flags(columns: Sequence[Column]) -> tuple[Array, ...]:
-    """For each column a flag for each row: True where there is no value."""
+    """Flags of missing values, one array for each column."""
     columns = [without_missing(column) for column in columns]
     return _missing(tuple(c.arrays for c in columns), tuple(_how_missing(c) for c in columns))
 
@@ -49,18 +49,18 @@ def _missing(columns: Any, kinds: tuple[str, ...]) -> tuple[Array, ...]:
 
 
 class Missing(NDFrame):
-    """What is missing, of frames and series alike."""
+    """Missing-value methods that frames and series share."""
 
-    def _with_all(self, columns: Sequence[Column]) -> Self:
+    def _with_columns(self, columns: Sequence[Column]) -> Self:
         return self._like(self._table.with_columns(columns))
 
     def isna(self) -> Self:
-        """Whether each value is missing: NaN, NaT, or a string that is none."""
-        return self._with_all([Column(flag) for flag in missing_flags(self._table.columns)])
+        """Detects missing values: NaN, NaT or a null string."""
+        return self._with_columns([Column(flag) for flag in missing_flags(self._table.columns)])
 
     def notna(self) -> Self:
-        """Whether each value is there."""
-        return self._with_all([Column(~flag) for flag in missing_flags(self._table.columns)])
+        """Detects values that are not missing."""
+        return self._with_columns([Column(~flag) for flag in missing_flags(self._table.columns)])
 
     def isnull(self) -> Self:
         """Alias of `isna`."""
@@ -78,7 +78,7 @@ class Missing(NDFrame):
         limit: int | None = None,
         limit_area: Any = None,
     ) -> Self:
-        """Fills each missing value with the last one before it, at most `limit` in a row.
+        """Fills each missing value with the last valid one, at most `limit` in a row.
 
         Example:
             >>> from jaxframes.frame import JaxSeries
@@ -95,7 +95,7 @@ class Missing(NDFrame):
         limit: int | None = None,
         limit_area: Any = None,
     ) -> Self:
-        """Fills each missing value with the first one behind it, at most `limit` in a row."""
+        """Fills each missing value with the next valid one, at most `limit` in a row."""
         return self._filled_from("bfill", axis, inplace, limit, limit_area)
 
     def _filled_from(
@@ -104,26 +104,26 @@ class Missing(NDFrame):
         no_inplace(method, inplace)
         only_rows(method, axis or 0, self, "Use where() column by column.")
         if limit_area is not None:
-            raise NotImplementedError(f"{method}: limit_area= is not built. Use limit=.")
+            raise NotImplementedError(f"{method}: limit_area= is not supported. Use limit=.")
         if limit is not None and not isinstance(limit, (int, np.integer)):
             raise ValueError("Limit must be an integer")
         if limit is not None and limit <= 0:
             raise ValueError("Limit must be greater than 0")
         table = self._table
         columns = [fill_missing(column) for column in table.columns]
-        places = [place for place, column in enumerate(columns) if column.can_miss]
-        chosen = [columns[place] for place in places]
+        positions = [number for number, column in enumerate(columns) if column.can_miss]
+        nullable = [columns[number] for number in positions]
         filled = _fill_from(
-            tuple(column.arrays for column in chosen),
-            missing_flags(chosen),
+            tuple(column.arrays for column in nullable),
+            missing_flags(nullable),
             table.num_rows,
             np.int32(table.capacity if limit is None else min(limit, table.capacity)),
             method == "bfill",
             table.layout,
         )
-        for place, arrays in zip(places, filled, strict=True):
-            columns[place] = columns[place].with_arrays(arrays)
-        return self._with_all(columns)
+        for number, arrays in zip(positions, filled, strict=True):
+            columns[number] = columns[number].with_arrays(arrays)
+        return self._with_columns(columns)
 
 
 @functools.partial(jax.jit, static_argnums=(4, 5))
@@ -138,30 +138,29 @@ def _fill_from(
     if not columns:
         return ()
     capacity = missing[0].shape[0]
-    here, valid_rows = position(capacity, layout), is_row(capacity, num_rows, layout)
-    nowhere = np.int32(capacity if backward else -1)
-    known = tuple(jnp.where(~flag & valid_rows, here, nowhere) for flag in missing)
+    row_ids, valid_rows = position(capacity, layout), is_row(capacity, num_rows, layout)
+    no_source = np.int32(capacity if backward else -1)
+    valid_ids = tuple(jnp.where(~flag & valid_rows, row_ids, no_source) for flag in missing)
     op = "min" if backward else "max"
-    sources = primitives.inclusive_scan(known, op, reverse=backward, **layout.on_mesh)
+    sources = primitives.inclusive_scan(valid_ids, op, reverse=backward, **layout.on_mesh)
     filled = []
     for (data, valid), flag, source in zip(columns, missing, sources, strict=True):
-        is_near = (source != nowhere) & (jnp.abs(source - here) <= limit)
-        row_ids = jnp.where(flag & is_near, source, here)
-        data = gather(data, row_ids, layout)
+        is_near = (source != no_source) & (jnp.abs(source - row_ids) <= limit)
+        data = gather(data, jnp.where(flag & is_near, source, row_ids), layout)
         filled.append((data, None if valid is None else valid | is_near))
     return tuple(filled)
 
 
 class FrameMissing(FrameBase, Missing):
-    """Missing values of a frame."""
+    """Missing-value methods of a frame."""
 
     def fillna(
         self, value: Any, *, axis: Any = None, inplace: bool = False, limit: Any = None
     ) -> Self:
-        """Puts a value where one is missing, or for each column its own by a dict.
+        """Replaces missing values by one value, or by one for each column with a dict.
 
         Differences from pandas:
-            A value that the column's dtype does not hold raises, where pandas makes objects.
+            A value that does not fit the column's dtype raises, where pandas returns objects.
 
         Example:
             >>> from jaxframes.frame import JaxFrame
@@ -170,14 +169,14 @@ class FrameMissing(FrameBase, Missing):
         """
         _check_fill(value, axis, inplace, limit, self)
         columns = list(self._table.columns)
-        by_label: dict[int, Any] = {}
+        by_position: dict[int, Any] = {}
         if isinstance(value, FrameBase):
             for label in value._labels:
                 if label in self._labels:
-                    by_label[self._labels.place(label)] = value[label]
+                    by_position[self._labels.place(label)] = value[label]
         elif isinstance(value, SeriesBase) and value._is_traced:
             raise NotImplementedError(
-                "fillna: inside jit the labels of a series are not known. Give a dict: "
+                "fillna: the labels of a series are not known inside jit. Pass a dict: "
                 '{"x": frame.x.mean()}.'
             )
         elif isinstance(value, SeriesBase):
@@ -185,12 +184,12 @@ class FrameMissing(FrameBase, Missing):
         if isinstance(value, (Mapping, pd.Series)):
             for label, one in value.items():
                 if label in self._labels:
-                    by_label.update(dict.fromkeys(self._labels.places(label), one))
-        elif not by_label:
-            by_label = dict.fromkeys(range(len(columns)), value)
-        for place, one in by_label.items():
-            columns[place] = _fill(columns[place], one, self._table)
-        return self._with_all(columns)
+                    by_position.update(dict.fromkeys(self._labels.places(label), one))
+        elif not by_position:
+            by_position = dict.fromkeys(range(len(columns)), value)
+        for number, one in by_position.items():
+            columns[number] = _fill(columns[number], one, self._table)
+        return self._with_columns(columns)
 
     def dropna(
         self,
@@ -202,15 +201,15 @@ class FrameMissing(FrameBase, Missing):
         inplace: bool = False,
         ignore_index: bool = False,
     ) -> Self:
-        """Drops rows in which any, or all, values are missing; or columns with `axis=1`.
+        """Drops rows with missing values, or columns with `axis=1`.
 
         Args:
             axis: 0 to drop rows, 1 to drop columns.
             how: "any" or "all".
-            thresh: how many values must be there, in place of `how`.
-            subset: the columns that are looked at; rows, with `axis=1`, are not built.
+            thresh: the number of valid values to keep a row, instead of `how`.
+            subset: labels of the columns to consider; not supported with `axis=1`.
             inplace: must be False.
-            ignore_index: number the rows that are left from zero.
+            ignore_index: whether to label the result 0, 1, ...
 
         Example:
             >>> from jaxframes.frame import JaxFrame
@@ -233,33 +232,36 @@ class FrameMissing(FrameBase, Missing):
             if absent := self._labels.absent(labels, may_be_parts=False):
                 raise absent
             columns = [columns[p] for label in labels for p in self._labels.places(label)]
-        least = np.int32(len(columns) if how == "any" else min(1, len(columns)))
-        least = least if thresh is ... else np.int32(thresh)
+        min_present = np.int32(len(columns) if how == "any" else min(1, len(columns)))
+        min_present = min_present if thresh is ... else np.int32(thresh)
         if not columns:
             return self._like(self._table)
-        table = filter_rows(self._table, _has_values(missing_flags(columns), least))
-        return self._like(_numbered(table, ignore_index))
+        table = filter_rows(self._table, _has_values(missing_flags(columns), min_present))
+        return self._like(_with_range_index(table, ignore_index))
 
     def _without_columns(self, how: str, thresh: Any, subset: Any) -> Self:
         if subset is not None:
-            raise NotImplementedError("dropna: subset= of rows is not built. Select rows first.")
+            raise NotImplementedError(
+                "dropna: subset= is not supported with axis=1. Select rows first."
+            )
         if self._is_traced:
             raise NotImplementedError(
-                "dropna: inside jit it is not known which columns are complete. List them."
+                "dropna: axis=1 is not supported inside jit, where the columns with missing values "
+                "are not known. Select columns by label."
             )
         num_rows = len(self)
         counts = np.asarray(_count_values(missing_flags(self._table.columns), num_rows))
-        least = (num_rows if how == "any" else min(1, num_rows)) if thresh is ... else thresh
-        return self._columns_at(np.flatnonzero(counts >= least).tolist())
+        min_present = (num_rows if how == "any" else min(1, num_rows)) if thresh is ... else thresh
+        return self._columns_at(np.flatnonzero(counts >= min_present).tolist())
 
 
 class SeriesMissing(SeriesBase, Missing):
-    """Missing values of a series."""
+    """Missing-value methods of a series."""
 
     def fillna(
         self, value: Any, *, axis: Any = None, inplace: bool = False, limit: Any = None
     ) -> Self:
-        """Puts a value where one is missing; of a series or dict, the one of the row's label."""
+        """Replaces missing values by a scalar, or by label with a series or dict."""
         _check_fill(value, axis, inplace, limit, self)
         return self._with_column(_fill(self._only, value, self._table))
 
@@ -271,14 +273,14 @@ class SeriesMissing(SeriesBase, Missing):
         axis_number(axis or 0, self)
         check_flag(ignore_index, "ignore_index")
         (missing,) = missing_flags([self._only])
-        return self._like(_numbered(filter_rows(self._table, ~missing), ignore_index))
+        return self._like(_with_range_index(filter_rows(self._table, ~missing), ignore_index))
 
 
 def _check_fill(value: Any, axis: Any, inplace: bool, limit: Any, owner: NDFrame) -> None:
     no_inplace("fillna", inplace)
-    only_rows("fillna", axis or 0, owner, "Give a dict of labels of columns.")
+    only_rows("fillna", axis or 0, owner, "Pass a dict by column label.")
     if limit is not None:
-        raise NotImplementedError("fillna: limit= is not built. Use ffill(limit=) or where().")
+        raise NotImplementedError("fillna: limit= is not supported. Use ffill(limit=) or where().")
     if isinstance(value, (list, tuple, set)):
         raise TypeError(
             f'"value" parameter must be a scalar or dict, but you passed a "{type(value).__name__}"'
@@ -286,12 +288,12 @@ def _check_fill(value: Any, axis: Any, inplace: bool, limit: Any, owner: NDFrame
 
 
 def _fill(column: Column, value: Any, table: Table) -> Column:
-    """A column with a value, or another column, where it has none."""
+    """Replaces the missing values of a column by a scalar or another column."""
     is_column = isinstance(value, (SeriesBase, pd.Series, Mapping))
     if not is_column and not isinstance(value, jax.Array) and pd.isna(value):
         return column
     if column.valid is not None and not column.is_bool:
-        # pandas has it as float64 with NaN, and so it stays.
+        # In pandas it is float64 with NaN, and stays float64.
         column = fill_missing(column)
     if not column.can_miss:
         return column
@@ -302,7 +304,7 @@ def _fill(column: Column, value: Any, table: Table) -> Column:
         try:
             return choose_scalar(~missing, column, value, table, "fillna")
         except (TypeError, ValueError, NotImplementedError):
-            # As in pandas, a value that the dtype cannot hold is an error only if it is needed.
+            # As in pandas, a value that does not fit the dtype is an error only if a row needs it.
             if is_traced(missing, table.num_rows) or _has_any(missing, table.num_rows):
                 raise
             return column
@@ -312,16 +314,16 @@ def _fill(column: Column, value: Any, table: Table) -> Column:
     return choose(~missing, column, other, table, "fillna")
 
 
-def _numbered(table: Table, anew: bool) -> Table:
-    return table.replace(index=RANGE) if anew else table
+def _with_range_index(table: Table, ignore_index: bool) -> Table:
+    return table.replace(index=RANGE) if ignore_index else table
 
 
 @jax.jit
-def _has_values(missing: tuple[Array, ...], least: Array) -> Array:
+def _has_values(missing: tuple[Array, ...], min_present: Array) -> Array:
     present = jnp.zeros(missing[0].shape, jnp.int32)
     for flag in missing:
         present = present + (~flag).astype(jnp.int32)
-    return present >= least
+    return present >= min_present
 
 
 @jax.jit

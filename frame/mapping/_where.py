@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Values kept where a condition holds, and others put in their place."""
+"""`where` and `mask`: conditional replacement."""
 
 from collections.abc import Sequence
 from typing import Any, Self
@@ -19,17 +19,17 @@ from ._where_columns import aligned_other, choose, choose_scalar
 
 
 class Where(NDFrame):
-    """Conditions on rows, of frames and series alike."""
+    """`where` and `mask`, shared by frames and series."""
 
     def where(
         self, cond: Any, other: Any = np.nan, *, inplace: bool = False, axis: Any = None,
         level: Any = None,
     ) -> Self:  # fmt: skip
-        """Keeps the values where a condition holds; those of `other` stand elsewhere.
+        """Replaces values by those of `other` where a condition is False.
 
         Differences from pandas:
-            A value that the column's dtype does not hold raises, where pandas makes objects. Inside
-            `jit` integers get the dtype that they have where values are replaced.
+            A value that does not fit the column's dtype raises, where pandas returns objects.
+            Inside `jit` integers get the dtype of a replacement even if no value is replaced.
 
         Example:
             >>> from jaxframes.frame import JaxSeries
@@ -37,22 +37,22 @@ class Where(NDFrame):
             >>> x.where(x > 2, 0).tolist()
             [0, 5, 3]
         """
-        return self._chosen("where", cond, other, inplace, axis, level)
+        return self._select("where", cond, other, inplace, axis, level)
 
     def mask(
         self, cond: Any, other: Any = np.nan, *, inplace: bool = False, axis: Any = None,
         level: Any = None,
     ) -> Self:  # fmt: skip
-        """Replaces the values where a condition holds by those of `other`; see `where`."""
-        return self._chosen("mask", cond, other, inplace, axis, level)
+        """Replaces values by those of `other` where a condition is True; see `where`."""
+        return self._select("mask", cond, other, inplace, axis, level)
 
-    def _chosen(
+    def _select(
         self, method: str, cond: Any, other: Any, inplace: bool, axis: Any, level: Any
     ) -> Self:
         no_inplace(method, inplace)
         axis_number(axis or 0, self)
         if level is not None:
-            raise NotImplementedError(f"{method}: level= is not built. Use reset_index().")
+            raise NotImplementedError(f"{method}: level= is not supported. Use reset_index().")
         cond = cond(self) if callable(cond) else cond
         other = other(self) if callable(other) else other
         keep = self._flags(method, cond)
@@ -73,7 +73,7 @@ class Where(NDFrame):
 
 
 class FrameWhere(FrameBase, Where):
-    """Conditions on the values of a frame."""
+    """`where` and `mask` of a frame."""
 
     def _flags(self, method: str, cond: Any) -> Sequence[Array]:
         table = self._table
@@ -82,17 +82,17 @@ class FrameWhere(FrameBase, Where):
         if isinstance(cond, pd.DataFrame):
             cond = self.frame_class(cond)
         if isinstance(cond, FrameBase):
-            absent = _as_flags(method, np.zeros(table.capacity, np.bool_), table, aligned=True)
+            all_false = _as_flags(method, np.zeros(table.capacity, np.bool_), table, aligned=True)
             return [
                 _as_flags(method, cond._series_at(cond._labels.place(label)), table)
                 if label in cond._labels
-                else absent
+                else all_false
                 for label in self._labels
             ]
         cond = cond if isinstance(cond, jax.Array) else np.asarray(cond)
         if cond.ndim != 2 or cond.shape[1] != len(self._labels):
             raise ValueError("Array conditional must be same shape as self")
-        return [_as_flags(method, cond[:, place], table) for place in range(cond.shape[1])]
+        return [_as_flags(method, cond[:, position], table) for position in range(cond.shape[1])]
 
     def _others(self, method: str, other: Any, axis: Any) -> Sequence[Any]:
         table, num_columns = self._table, len(self._labels)
@@ -115,12 +115,12 @@ class FrameWhere(FrameBase, Where):
         if hasattr(other, "ndim") and other.ndim == 2:
             if other.shape[1] != num_columns:
                 raise ValueError("other must be the same shape as self when an ndarray")
-            return [aligned_other(other[:, place], table) for place in range(num_columns)]
+            return [aligned_other(other[:, position], table) for position in range(num_columns)]
         return [other] * num_columns
 
 
 class SeriesWhere(SeriesBase, Where):
-    """Conditions on the values of a series."""
+    """`where` and `mask` of a series."""
 
     def _flags(self, method: str, cond: Any) -> Sequence[Array]:
         return [_as_flags(method, cond, self._table)]
@@ -133,7 +133,7 @@ class SeriesWhere(SeriesBase, Where):
 
 
 def _as_flags(method: str, cond: Any, table: Table, *, aligned: bool = False) -> Array:
-    """The rows whose values stay: those of the condition, or the others, for `mask`."""
+    """Flags of the rows that keep their values: the condition, negated for `mask`."""
     if isinstance(cond, pd.Series):
         cond = cond.reindex(table.index.to_pandas(table.num_rows_on_host))
         cond = cond.array if cond.dtype == np.bool_ else (cond == (method == "where")).to_numpy()
@@ -150,5 +150,5 @@ def _as_flags(method: str, cond: Any, table: Table, *, aligned: bool = False) ->
     if aligned:
         return column.data
     keep = column.data if method == "where" else ~column.data
-    # Where the condition has no row of that label, the value is replaced.
+    # Rows whose label is absent from the condition are replaced.
     return keep if column.valid is None else keep & column.valid

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Values of one column where a flag says so, and of another where it does not."""
+"""Selects between two columns by flags, with pandas' dtypes."""
 
 from typing import Any
 
@@ -23,17 +23,17 @@ from ..table._tracing import answered_at_once, is_traced
 
 
 def aligned_other(value: Any, table: Table) -> Column:
-    """A series, of pandas too, or an array for the rows of a table."""
+    """Converts a series of ours or pandas', or an array, to a column of a table."""
     if isinstance(value, SeriesBase):
         return aligned_column(value, table)
     return as_column(value, table, "other")
 
 
 def choose_scalar(keep: Array, column: Column, value: Any, table: Table, method: str) -> Column:
-    """The column where `keep` flags a row, and one value elsewhere.
+    """Keeps the values that `keep` flags, and replaces others by a scalar.
 
-    The dtype is the one that pandas gives, which turns integers into floats only where a value is
-    put that is none: found out where the flags have values, taken for granted inside `jit`.
+    The dtype is pandas' dtype: integers become floats only if a value is actually replaced. Inside
+    `jit` every column counts as replaced.
     """
     if isinstance(value, (jax.Array, np.ndarray)) and value.ndim == 0:
         if isinstance(value, jax.Array):
@@ -43,30 +43,32 @@ def choose_scalar(keep: Array, column: Column, value: Any, table: Table, method:
     if _is_missing(value):
         (missing,) = missing_elsewhere([column], keep)
         return settled(missing, table.num_rows)
-    shown = None
+    like = None
     if column.kind != "object":
         no_value = column.type.has_codes and not len(column.type.dictionary or ())
         short: Any = np.full(1, -1 if no_value else 0, column.dtype)
-        shown = to_host(Column(short, None, column.type), 1)
-    changed = None if shown is None else pd.Series(shown).where(np.array([False]), value)
-    if changed is None or changed.dtype == object:
+        like = to_host(Column(short, None, column.type), 1)
+    promoted = None if like is None else pd.Series(like).where(np.array([False]), value)
+    if promoted is None or promoted.dtype == object:
         if not is_traced(keep, table.num_rows) and not bool(_any_changed(keep, table.num_rows)):
             return column
         raise NotImplementedError(
-            f"{method}: a column of {column.dtype_name} must get values of its own dtype, got "
-            f"{value!r}. Cast it first with astype."
+            f"Invalid value {value!r} for dtype {column.dtype_name!r} in {method}. Cast the column "
+            "with astype first."
         )
-    one = column_from(narrowed(changed), 1, ONE_DEVICE, method)
+    replacement = column_from(narrowed(promoted), 1, ONE_DEVICE, method)
     is_known = not is_traced(keep, table.num_rows)
-    is_other_dtype = one.dtype != column.dtype or one.type.unit != column.type.unit
+    is_other_dtype = replacement.dtype != column.dtype or replacement.type.unit != column.type.unit
     if is_other_dtype and is_known and not bool(_any_changed(keep, table.num_rows)):
         return column
-    data = jnp.broadcast_to(one.data, (table.capacity,))
-    return _choose_typed(keep, column, Column(data, None, one.type), one.dtype, method)
+    data = jnp.broadcast_to(replacement.data, (table.capacity,))
+    return _choose_typed(
+        keep, column, Column(data, None, replacement.type), replacement.dtype, method
+    )
 
 
 def choose(keep: Array, column: Column, other: Column, table: Table, method: str) -> Column:
-    """The column where `keep` flags a row, and another elsewhere; see `choose_scalar`."""
+    """Keeps the values that `keep` flags, and takes others from `other`; see `choose_scalar`."""
     dtype = _number_dtype(column, other)
     if dtype is not None and dtype != column.dtype and not is_traced(keep, other, table.num_rows):
         if not bool(_any_changed(keep, table.num_rows)):
@@ -91,8 +93,8 @@ def _choose_typed(keep: Array, column: Column, other: Column, dtype: Any, method
             other = _in_categories(column, other)
         return Column(_select(keep, column.data, other.data), None, column.type)
     raise NotImplementedError(
-        f"{method}: a column of {column.dtype_name} must get values of its own dtype, got "
-        f"{other.dtype_name}. Cast one of them first with astype."
+        f"Invalid values of dtype {other.dtype_name} for dtype {column.dtype_name!r} in {method}. "
+        "Cast one of them with astype first."
     )
 
 
@@ -104,7 +106,7 @@ def _in_categories(column: Column, other: Column) -> Column:
 
 
 def _number_dtype(column: Column, other: Column) -> Any:
-    """The dtype of numbers of two columns together; None where they have none."""
+    """The common dtype of two columns of numbers, or None if there is none."""
     if not (column.is_numeric and other.is_numeric) or column.is_bool != other.is_bool:
         return None
     a, b = column.dtype, fill_missing(other).dtype
@@ -116,8 +118,8 @@ def _number_dtype(column: Column, other: Column) -> Any:
 def _choose_numbers(keep: Array, column: Column, other: Column, dtype: Any) -> Column:
     if dtype is None:
         raise NotImplementedError(
-            f"where: a column of {column.dtype_name} must get values of its own dtype, got "
-            f"{other.dtype_name}. Cast one of them first with astype."
+            f"Invalid values of dtype {other.dtype_name} for dtype {column.dtype_name!r}. "
+            "Cast one of them with astype first."
         )
     other = fill_missing(other)
     data = _select_as(keep, column.data, other.data, dtype)
@@ -163,7 +165,7 @@ def _any_changed(keep: Array, num_rows: Count) -> Array:
 
 
 def _may_fit(column: Column, other: Column) -> bool:
-    """Whether pandas keeps a column's dtype where all values of another are ones of it."""
+    """Whether pandas keeps a column's dtype if it can represent all values of another."""
     if other.valid is not None:
         return False
     kinds = column.dtype.kind + other.dtype.kind
@@ -173,38 +175,38 @@ def _may_fit(column: Column, other: Column) -> bool:
 @answered_at_once
 @jax.jit
 def _fits(other: Array, like: Array, num_rows: Count) -> Array:
-    """Whether all values of an array are ones of another dtype."""
+    """Whether another dtype can represent all values of an array."""
     valid = is_row(other.shape[0], num_rows)
     if jnp.issubdtype(like.dtype, jnp.floating):
-        # In the dtype that NumPy compares them in: integers too are rounded to it.
+        # In NumPy's comparison dtype, which rounds integers, too.
         both = wide(np.result_type(other.dtype, like.dtype))
         return jnp.all(_is_of_float(other.astype(both), like.dtype) | ~valid)
-    there = other.astype(like.dtype)
+    cast_back = other.astype(like.dtype)
     if jnp.issubdtype(other.dtype, jnp.integer):
-        # Signs tell apart what wraps to the same bits.
-        same = (there.astype(other.dtype) == other) & (
-            (there < there.dtype.type(0)) == (other < other.dtype.type(0))
+        # Values of different signs may wrap to the same bits.
+        same = (cast_back.astype(other.dtype) == other) & (
+            (cast_back < cast_back.dtype.type(0)) == (other < other.dtype.type(0))
         )
     else:
-        # The first number too large is cast to the greatest, and rounded back to itself. No float16
-        # is as large as some of them.
+        # The first number too large is clamped to the largest, which rounds back to that number.
+        # Some limits overflow float16.
         with np.errstate(over="ignore"):
             first_too_large = other.dtype.type(float(jnp.iinfo(like.dtype).max) + 1)
-        same = (there.astype(other.dtype) == other) & (other < first_too_large)
+        same = (cast_back.astype(other.dtype) == other) & (other < first_too_large)
     return jnp.all(same | ~valid)
 
 
 def _is_of_float(x: Array, dtype: Any) -> Array:
-    """Which floats are ones of another dtype too, NaN always.
+    """Flags the floats that another dtype can represent; True for NaN.
 
-    Not by a cast there and back: XLA on GPU leaves such pairs out, as if nothing were rounded.
+    A cast and its inverse would not do: XLA on GPU removes such pairs.
     """
     limits = jnp.finfo(dtype)
     is_held = (jax.lax.reduce_precision(x, limits.nexp, limits.nmant) == x) | jnp.isnan(x)
     if limits.bits == 32:
         return is_held
-    # That takes subnormal numbers for zero, as all of XLA on CPU does with those of float32. Of a
-    # narrower dtype they are the multiples of the least one.
+    # reduce_precision flushes subnormals to zero, as XLA on CPU always does for float32. Those of
+    # a narrower dtype are the multiples of its smallest subnormal.
     multiple = x / x.dtype.type(limits.smallest_subnormal)
     is_subnormal = (jnp.abs(x) < x.dtype.type(limits.tiny)) & (multiple == jnp.round(multiple))
     return is_held | is_subnormal
