@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The methods that JaxFrame and JaxSeries inherit from this room."""
+"""The base class of JaxSeries in this room."""
 
 from ._cat import SeriesCategories
 from ._dt import SeriesTimes
@@ -7,4 +7,4 @@ from ._str import SeriesStrings
 
 
 class SeriesAccessorMethods(SeriesCategories, SeriesStrings, SeriesTimes):
-    """Methods of a series: `.str`, `.dt` and `.cat`."""
+    """The accessors `.str`, `.dt` and `.cat` of a series."""

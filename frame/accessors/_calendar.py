@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The parts of dates and times, from counts since 1970 in any unit."""
+"""Calendar fields and rounding of times, given as counts since 1970 in any unit."""
 
 import functools
 
@@ -25,7 +25,7 @@ _FLAGS = (
 
 
 def part_of(data: Array, part: str, unit: str) -> Array:
-    """One part of each time: int32, or bool for a question; anything where it is missing."""
+    """One field of each time: int32, or bool for a flag; unspecified for a missing time."""
     return _part_of(data, part, np.int64(PER_SECOND[unit]))
 
 
@@ -34,17 +34,17 @@ def _part_of(data: Array, part: str, per_second: Array) -> Array:
     per_day = per_second * np.int64(SECONDS_PER_DAY)
     days = jnp.floor_divide(data, per_day)
     if part in _DATE_PARTS or part in _FLAGS:
-        found = _date_part(days, part)
+        result = _date_part(days, part)
     else:
-        found = _time_part(days, data - days * per_day, part, per_second)
+        result = _time_part(days, data - days * per_day, part, per_second)
     if part in _FLAGS:
-        return found & (data != NAT)
-    return found.astype(jnp.int64 if part == "days" else jnp.int32)
+        return result & (data != NAT)
+    return result.astype(jnp.int64 if part == "days" else jnp.int32)
 
 
 def _date_part(days: Array, part: str) -> Array:
     if part == "day_of_week":
-        # The first day of 1970 was a Thursday, and Monday is 0.
+        # 1970-01-01 was a Thursday, and Monday is 0.
         return jnp.mod(days + np.int64(3), np.int64(7))
     year, month, day = _civil(days)
     is_leap = (year % 4 == 0) & ((year % 100 != 0) | (year % 400 == 0))
@@ -82,10 +82,10 @@ def _date_part(days: Array, part: str) -> Array:
 
 
 def _civil(days: Array) -> tuple[Array, Array, Array]:
-    """Year, month and day of a number of days since 1970, in the Gregorian calendar.
+    """Converts days since 1970 to year, month and day of the Gregorian calendar.
 
-    Years begin in March here, so that the day of a leap year is the last one, and 400 of them are
-    an era of 146097 days (Hinnant, "chrono-compatible low-level date algorithms").
+    Years start in March, so that a leap day is the last day, and an era of 400 years has 146097
+    days (Hinnant, "chrono-compatible low-level date algorithms").
     """
     shifted = days + 719_468
     era = shifted // 146_097
@@ -100,10 +100,10 @@ def _civil(days: Array) -> tuple[Array, Array, Array]:
     return year, month, day
 
 
-def _time_part(days: Array, within: Array, part: str, per_second: Array) -> Array:
-    """Of the time within a day, which is at least zero."""
-    seconds, rest = within // per_second, within % per_second
-    nanoseconds = rest * (np.int64(10**9) // per_second)
+def _time_part(days: Array, time_of_day: Array, part: str, per_second: Array) -> Array:
+    """One field of a time of day, or the number of days."""
+    seconds, remainder = time_of_day // per_second, time_of_day % per_second
+    nanoseconds = remainder * (np.int64(10**9) // per_second)
     match part:
         case "days":
             return days
@@ -126,39 +126,39 @@ def _time_part(days: Array, within: Array, part: str, per_second: Array) -> Arra
 
 @functools.partial(jax.jit, static_argnums=1)
 def rounded(data: Array, how: str, step: Array) -> tuple[Array, Array]:
-    """Times as multiples of a step: the one below, above, or the nearest, the even one of two.
+    """Rounds times to multiples of a step: "floor", "ceil", or "round" half to even.
 
-    The second result says which of them 64 bits do not hold; they are missing.
+    The second result flags results that overflow 64 bits; they are NaT.
     """
     quotient = jnp.floor_divide(data, step)
-    rest = data - quotient * step
+    remainder = data - quotient * step
     match how:
         case "floor":
-            found = quotient
+            result = quotient
         case "ceil":
-            found = quotient + (rest > 0).astype(jnp.int64)
+            result = quotient + (remainder > 0).astype(jnp.int64)
         case _:
-            # A rest is compared with what is left to the next: their sum may be odd.
-            left = step - rest
-            is_odd = quotient % 2 != 0
-            found = quotient + ((rest > left) | ((rest == left) & is_odd)).astype(jnp.int64)
-    made = found * step
-    wraps = jnp.where(found == quotient, made > data, made < data) | (made == NAT)
-    wraps = wraps & (data != NAT)
-    return jnp.where(wraps | (data == NAT), NAT, made), wraps
+            # Compared with the distance to the next multiple, since the step may be odd.
+            to_next = step - remainder
+            is_up = (remainder > to_next) | ((remainder == to_next) & (quotient % 2 != 0))
+            result = quotient + is_up.astype(jnp.int64)
+    multiple = result * step
+    overflows = jnp.where(result == quotient, multiple > data, multiple < data) | (multiple == NAT)
+    overflows = overflows & (data != NAT)
+    return jnp.where(overflows | (data == NAT), NAT, multiple), overflows
 
 
 @functools.partial(jax.jit, static_argnums=1)
 def total_seconds(data: Array, unit: str) -> Array:
-    """Spans of time in seconds, NaN where they are missing."""
+    """Timedeltas in seconds as float64, NaN for NaT."""
     per_second = np.int64(PER_SECOND[unit])
     whole = jnp.floor_divide(data, per_second)
-    rest = data - whole * per_second
+    remainder = data - whole * per_second
     floor = whole.astype(jnp.float64)
-    seconds = floor + divided_by_scalar(rest.astype(jnp.float64), float(per_second))
-    # As pandas': a span that is no whole number of seconds is not rounded to one, where float64
-    # has others.
-    is_inside = (rest != 0) & (jnp.abs(whole) < np.int64(2**52))
+    seconds = floor + divided_by_scalar(remainder.astype(jnp.float64), float(per_second))
+    # As in pandas, a fraction of a second is not rounded to a whole one if float64 has a value
+    # between.
+    is_inside = (remainder != 0) & (jnp.abs(whole) < np.int64(2**52))
     seconds = jnp.where(is_inside & (seconds == floor), jnp.nextafter(floor, np.inf), seconds)
     above = floor + 1.0
     seconds = jnp.where(is_inside & (seconds == above), jnp.nextafter(above, -np.inf), seconds)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`series.dt`: the parts of dates, times and spans of time."""
+"""`series.dt`: calendar fields, rounding and formatting of datetimes and timedeltas."""
 
 from typing import Any
 
@@ -26,16 +26,22 @@ _MONTHS = (
 )  # fmt: skip
 
 
+def out_of_bounds(column: Column) -> type[ValueError]:
+    """pandas' error for times that do not fit the unit."""
+    is_datetime = column.kind == "datetime"
+    return pd.errors.OutOfBoundsDatetime if is_datetime else pd.errors.OutOfBoundsTimedelta
+
+
 def _part(part: str, about: str) -> Any:
-    def of(self: "TimeMethods") -> Any:
+    def get_part(self: "TimeMethods") -> Any:
         return self._part(part)
 
-    of.__doc__ = about
-    return property(of)
+    get_part.__doc__ = about
+    return property(get_part)
 
 
 class TimeMethods:
-    """What datetimes and spans of time have in common."""
+    """Methods that datetimes and timedeltas share."""
 
     _pandas: Any
 
@@ -45,19 +51,19 @@ class TimeMethods:
 
     def __getattr__(self, name: str) -> Any:
         if not name.startswith("_") and hasattr(self._pandas.dt, name):
-            raise NotImplementedError(f"dt: {name} is not built. Use to_pandas().")
+            raise NotImplementedError(f"dt: {name} is not supported. Use to_pandas().")
         raise AttributeError(f"'{type(self).__name__}' object has no attribute {name!r}")
 
     @property
     def unit(self) -> str:
-        """What the times are counted in, "s", "ms", "us" or "ns"."""
+        """The unit of the times: "s", "ms", "us" or "ns"."""
         return self._column.type.unit or "ns"
 
     def as_unit(self, unit: str) -> Any:
-        """The times counted in another unit, rounded down where it is coarser.
+        """Converts to another unit, rounding down.
 
         Differences from pandas:
-            Inside `jit` a time that the unit cannot hold wraps around.
+            Inside `jit` a time out of the unit's range wraps around.
         """
         if unit not in PER_SECOND:
             raise ValueError(f"Supported units are 's', 'ms', 'us', 'ns', got {unit!r}")
@@ -66,44 +72,40 @@ class TimeMethods:
         if factor > 1 and not is_traced(self._column.data, num_rows):
             most = int(at_once(_greatest, self._column.data, num_rows))
             if most > np.iinfo(np.int64).max // factor:
-                error = (
-                    pd.errors.OutOfBoundsDatetime
-                    if self._column.kind == "datetime"
-                    else pd.errors.OutOfBoundsTimedelta
-                )
-                raise error(f"as_unit: a time does not fit the unit {unit!r}.")
+                raise out_of_bounds(self._column)(f"as_unit: a time does not fit unit {unit!r}.")
         return self._series._with_column(with_unit(self._column, unit))
 
     def floor(self, freq: Any, ambiguous: Any = "raise", nonexistent: Any = "raise") -> Any:
-        """Rounded down to a multiple of a fixed step, such as "h" or "15min".
+        """Rounds down to a multiple of a fixed frequency, such as "h" or "15min".
 
         Differences from pandas:
-            Inside `jit` a multiple that 64 bits do not hold is missing, where pandas raises.
+            Inside `jit` a result that overflows 64 bits is missing, where pandas raises.
         """
         return self._rounded("floor", freq, ambiguous, nonexistent)
 
     def ceil(self, freq: Any, ambiguous: Any = "raise", nonexistent: Any = "raise") -> Any:
-        """Rounded up to a multiple of a fixed step; see `floor`."""
+        """Rounds up to a multiple of a fixed frequency; see `floor`."""
         return self._rounded("ceil", freq, ambiguous, nonexistent)
 
     def round(self, freq: Any, ambiguous: Any = "raise", nonexistent: Any = "raise") -> Any:
-        """Rounded to the nearest multiple of a fixed step, to the even one of two; see `floor`."""
+        """Rounds to the nearest multiple of a fixed frequency, half to even; see `floor`."""
         return self._rounded("round", freq, ambiguous, nonexistent)
 
     def _rounded(self, how: str, freq: Any, ambiguous: Any, nonexistent: Any) -> Any:
         if ambiguous != "raise" or nonexistent != "raise":
             raise NotImplementedError(
-                f"dt.{how}: ambiguous and nonexistent are of time zones, which no column has."
+                f"dt.{how}: time zones are not supported, so ambiguous and nonexistent must be "
+                "'raise'."
             )
         nanoseconds = int(pd.tseries.frequencies.to_offset(freq).nanos)
-        step, rest = divmod(nanoseconds, 10**9 // PER_SECOND[self.unit])
+        step, remainder = divmod(nanoseconds, 10**9 // PER_SECOND[self.unit])
         if not step:
             return self._series
-        if rest:
-            raise ValueError(f"dt.{how}: {freq!r} is no multiple of the unit {self.unit!r}")
-        data, wraps = rounded(self._column.data, how, np.int64(step))
+        if remainder:
+            raise ValueError(f"dt.{how}: {freq!r} is not a multiple of the unit {self.unit!r}")
+        data, overflows = rounded(self._column.data, how, np.int64(step))
         num_rows = self._series._table.num_rows
-        if not is_traced(wraps, num_rows) and bool(any_missing(~wraps, num_rows)):
+        if not is_traced(overflows, num_rows) and bool(any_missing(~overflows, num_rows)):
             raise OverflowError(f"dt.{how}: a multiple of {freq!r} does not fit {self.unit!r}")
         return self._series._with_column(Column(data, None, self._column.type))
 
@@ -170,18 +172,17 @@ class DatetimeMethods(TimeMethods):
         if locale is not None:
             raise NotImplementedError(f"dt: locale must be left out, got {locale!r}.")
         codes, dictionary = encode_strings(pd.array(list(names), dtype="str"))
-        places = part_of(self._column.data, part, self.unit)
-        places = places - np.int32(1) if part == "month" else places
-        places = jnp.where(self._column.missing(), np.int32(-1), places)
-        data = look_up(places, codes, np.int32(-1))
+        numbers = part_of(self._column.data, part, self.unit) - np.int32(part == "month")
+        numbers = jnp.where(self._column.missing(), np.int32(-1), numbers)
+        data = look_up(numbers, codes, np.int32(-1))
         return self._series._with_column(Column(data, None, ColumnType("string", dictionary)))
 
     def strftime(self, date_format: str) -> Any:
-        """The date as a string.
+        """Formats dates as strings.
 
         Differences from pandas:
-            The format may have parts of the date alone, and no time of day. Not inside `jit`: each
-            distinct day is written on the host.
+            The format may contain fields of the date only. Not supported inside `jit`, because the
+            host formats each distinct day.
         """
         letters = {date_format[at + 1 : at + 2] for at, c in enumerate(date_format) if c == "%"}
         table = self._series._table
@@ -189,7 +190,7 @@ class DatetimeMethods(TimeMethods):
             self._column.data, table.num_rows
         ):
             raise NotImplementedError(
-                "dt.strftime: the format must have parts of the date alone, outside jit, got "
+                "dt.strftime: the format may contain fields of the date only, outside jit, got "
                 f"{date_format!r}. Use to_pandas()."
             )
         step = np.int64(PER_SECOND[self.unit] * SECONDS_PER_DAY)
@@ -199,14 +200,14 @@ class DatetimeMethods(TimeMethods):
         )
         (keys,) = jax.tree.leaves(distinct.unique_keys)
         times = host_array(keys)[: int(distinct.count)].view(f"M8[{self.unit}]")
-        written = pd.Series(times).dt.strftime(date_format)
-        codes, dictionary = encode_strings(written.astype("str").array)
+        strings = pd.Series(times).dt.strftime(date_format)
+        codes, dictionary = encode_strings(strings.astype("str").array)
         data = look_up(distinct.group_ids, codes, np.int32(-1))
         return self._series._with_column(Column(data, None, ColumnType("string", dictionary)))
 
 
 class TimedeltaMethods(TimeMethods):
-    """`series.dt` of spans of time."""
+    """`series.dt` of timedeltas."""
 
     _pandas = pd.Series([], dtype="timedelta64[us]")
 
@@ -216,12 +217,12 @@ class TimedeltaMethods(TimeMethods):
     nanoseconds: Any = _part("nanoseconds", "Nanoseconds beyond the microseconds.")
 
     def total_seconds(self) -> Any:
-        """The span in seconds."""
+        """The timedelta in seconds."""
         return self._series._with_column(Column(total_seconds(self._column.data, self.unit)))
 
     @property
     def components(self) -> Any:
-        """Days, hours and so on down to nanoseconds, a column for each."""
+        """A frame with the fields from days to nanoseconds."""
         parts = {
             "days": "days", "hours": "hours", "minutes": "minutes", "seconds": "second",
             "milliseconds": "milliseconds", "microseconds": "microseconds_of_millisecond",
@@ -245,11 +246,11 @@ def _greatest(data: Array, num_rows: Count) -> Array:
 
 
 class SeriesTimes(SeriesBase):
-    """The accessor of times."""
+    """The accessor `.dt`."""
 
     @property
     def dt(self) -> Any:
-        """The parts of dates, times and spans of time."""
+        """The methods of datetimes or timedeltas."""
         column = as_times(self._only)
         series = self if column is self._only else self._with_column(column)
         if column.kind == "datetime":

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`series.str`: what strings are and contain, worked out once for each distinct one."""
+"""`series.str`: pandas' string methods, called once for each distinct string."""
 
 from collections.abc import Callable
 from typing import Any, TypeAlias
@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from ... import primitives
-from ..table._column import Array, Column, ColumnType, host_array
+from ..table._column import Column, ColumnType, host_array
 from ..table._column_labels import Labels
 from ..table._dictionary import encode_strings
 from ..table._ndframe import SeriesBase
@@ -22,28 +22,28 @@ from ._str_cat import concatenated
 Method: TypeAlias = Callable[..., Any]
 
 
-def of_dictionary(column: Column, made: pd.Series, of_missing: Any) -> Column:
-    """A column with what was made of each string of the dictionary.
+def column_of_results(column: Column, results: pd.Series, missing_result: Any) -> Column:
+    """Looks up the result for each row's string.
 
     Args:
         column: the codes.
-        made: a value for each code.
-        of_missing: what a missing string becomes: missing too, or a bool.
+        results: a value for each code.
+        missing_result: the value for a missing string: missing, or a bool.
 
     Raises:
         NotImplementedError: the values are lists or other objects.
     """
-    if isinstance(made.dtype, pd.StringDtype) or (made.dtype == object and not len(made)):
-        codes, dictionary = encode_strings(made.array)
+    if isinstance(results.dtype, pd.StringDtype) or (results.dtype == object and not len(results)):
+        codes, dictionary = encode_strings(results.array)
         return Column(renumbered(column.data, codes), None, ColumnType("string", dictionary))
-    if made.dtype == object:
+    if results.dtype == object:
         raise NotImplementedError(
-            "str: the values of a method must be strings, numbers or bools, got objects. "
-            "Use to_pandas(), or expand=True for several columns."
+            "str: the results must be strings, numbers or bools, got objects. Use to_pandas(), or "
+            "expand=True for several columns."
         )
-    table = made.to_numpy()
-    if table.dtype == np.bool_ and isinstance(of_missing, (bool, np.bool_)):
-        return Column(look_up(column.data, table, np.bool_(of_missing)))
+    table = results.to_numpy()
+    if table.dtype == np.bool_ and isinstance(missing_result, (bool, np.bool_)):
+        return Column(look_up(column.data, table, np.bool_(missing_result)))
     if table.dtype.kind == "f":
         return Column(look_up(column.data, table, table.dtype.type(np.nan)))
     data = look_up(column.data, table, table.dtype.type(0))
@@ -61,14 +61,13 @@ def _method(name: str, about: str) -> Method:
 
 
 class StringMethods:
-    """`series.str`: pandas' methods of strings, on the dictionary of the column.
+    """`series.str`: pandas' string methods, on the dictionary of the column.
 
-    Each distinct string is looked at once, on the host; the device looks the answers up. So they
-    work inside `jit` too, where the dictionary is known.
+    The host calls a method once for each distinct string; the device looks the results up. Methods
+    work inside `jit`, too.
 
     Differences from pandas:
-        The strings of a category give a string column, by the rules of strings: pandas gives one
-        of objects.
+        A category of strings gives a string column; pandas returns objects.
 
     Example:
         >>> from jaxframes.frame import JaxSeries
@@ -87,62 +86,64 @@ class StringMethods:
 
     def __getattr__(self, name: str) -> Any:
         if not name.startswith("_") and hasattr(pd.Series.str, name):
-            raise NotImplementedError(f"str: {name} is not built. Use to_pandas().")
+            raise NotImplementedError(f"str: {name} is not supported. Use to_pandas().")
         raise AttributeError(f"'StringMethods' object has no attribute {name!r}")
 
     # Lengths and counts.
     len: Method = _method("len", "The number of characters.")
-    count: Method = _method("count", "How often a pattern occurs.")
-    find: Method = _method("find", "Where a substring is first; -1 where it is not.")
-    rfind: Method = _method("rfind", "Where a substring is last; -1 where it is not.")
+    count: Method = _method("count", "The number of occurrences of a pattern.")
+    find: Method = _method("find", "The first position of a substring, or -1.")
+    rfind: Method = _method("rfind", "The last position of a substring, or -1.")
 
-    # Questions, False for what is missing.
+    # Predicates, False for missing values.
     contains: Method = _method("contains", "Whether a pattern, or a literal, occurs.")
-    startswith: Method = _method("startswith", "Whether a string starts so.")
-    endswith: Method = _method("endswith", "Whether a string ends so.")
+    startswith: Method = _method("startswith", "Whether strings start with a prefix.")
+    endswith: Method = _method("endswith", "Whether strings end with a suffix.")
     match: Method = _method("match", "Whether a pattern matches at the start.")
     fullmatch: Method = _method("fullmatch", "Whether a pattern matches as a whole.")
-    isalnum: Method = _method("isalnum", "Whether all are letters or digits.")
-    isalpha: Method = _method("isalpha", "Whether all are letters.")
-    isascii: Method = _method("isascii", "Whether all are ASCII.")
-    isdecimal: Method = _method("isdecimal", "Whether all are decimal digits.")
-    isdigit: Method = _method("isdigit", "Whether all are digits.")
-    islower: Method = _method("islower", "Whether all letters are small.")
-    isnumeric: Method = _method("isnumeric", "Whether all are numeric.")
-    isspace: Method = _method("isspace", "Whether all are white space.")
-    istitle: Method = _method("istitle", "Whether words begin with capitals.")
-    isupper: Method = _method("isupper", "Whether all letters are capitals.")
+    isalnum: Method = _method("isalnum", "Whether all characters are letters or digits.")
+    isalpha: Method = _method("isalpha", "Whether all characters are letters.")
+    isascii: Method = _method("isascii", "Whether all characters are ASCII.")
+    isdecimal: Method = _method("isdecimal", "Whether all characters are decimal digits.")
+    isdigit: Method = _method("isdigit", "Whether all characters are digits.")
+    islower: Method = _method("islower", "Whether all letters are lowercase.")
+    isnumeric: Method = _method("isnumeric", "Whether all characters are numeric.")
+    isspace: Method = _method("isspace", "Whether all characters are whitespace.")
+    istitle: Method = _method("istitle", "Whether all words are in title case.")
+    isupper: Method = _method("isupper", "Whether all letters are uppercase.")
 
-    # Other strings.
-    capitalize: Method = _method("capitalize", "The first letter as a capital, the rest small.")
-    casefold: Method = _method("casefold", "Without case, to be compared.")
-    center: Method = _method("center", "Filled up on both sides.")
-    get: Method = _method("get", "The character at a place; missing where there is none.")
-    ljust: Method = _method("ljust", "Filled up on the right.")
-    lower: Method = _method("lower", "All letters small.")
-    lstrip: Method = _method("lstrip", "Without what stands on the left.")
-    normalize: Method = _method("normalize", "In a normal form of Unicode.")
-    pad: Method = _method("pad", "Filled up on a side.")
-    removeprefix: Method = _method("removeprefix", "Without a prefix.")
-    removesuffix: Method = _method("removesuffix", "Without a suffix.")
-    replace: Method = _method("replace", "With a literal, or a pattern, replaced.")
-    rjust: Method = _method("rjust", "Filled up on the left.")
-    rstrip: Method = _method("rstrip", "Without what stands on the right.")
-    slice: Method = _method("slice", "The characters of a range of places.")
-    slice_replace: Method = _method("slice_replace", "With a range of places replaced.")
-    strip: Method = _method("strip", "Without what stands at both ends.")
-    swapcase: Method = _method("swapcase", "Small letters as capitals and the other way round.")
-    title: Method = _method("title", "Each word with a capital.")
-    translate: Method = _method("translate", "With characters replaced by a table.")
-    upper: Method = _method("upper", "All letters as capitals.")
-    wrap: Method = _method("wrap", "Broken into lines.")
-    zfill: Method = _method("zfill", "Filled up with zeros on the left.")
+    # Transformations.
+    capitalize: Method = _method(
+        "capitalize", "Makes the first letter uppercase and others lowercase."
+    )
+    casefold: Method = _method("casefold", "Folds case for comparisons.")
+    center: Method = _method("center", "Pads on both sides.")
+    get: Method = _method("get", "The character at a position; missing if out of range.")
+    ljust: Method = _method("ljust", "Pads on the right.")
+    lower: Method = _method("lower", "Converts to lowercase.")
+    lstrip: Method = _method("lstrip", "Strips characters on the left.")
+    normalize: Method = _method("normalize", "Converts to a Unicode normal form.")
+    pad: Method = _method("pad", "Pads on one side or both.")
+    removeprefix: Method = _method("removeprefix", "Removes a prefix.")
+    removesuffix: Method = _method("removesuffix", "Removes a suffix.")
+    replace: Method = _method("replace", "Replaces a literal or a pattern.")
+    rjust: Method = _method("rjust", "Pads on the left.")
+    rstrip: Method = _method("rstrip", "Strips characters on the right.")
+    slice: Method = _method("slice", "The substring of a range of positions.")
+    slice_replace: Method = _method("slice_replace", "Replaces a range of positions.")
+    strip: Method = _method("strip", "Strips characters on both sides.")
+    swapcase: Method = _method("swapcase", "Swaps uppercase and lowercase.")
+    title: Method = _method("title", "Converts to title case.")
+    translate: Method = _method("translate", "Replaces characters by a table.")
+    upper: Method = _method("upper", "Converts to uppercase.")
+    wrap: Method = _method("wrap", "Wraps into lines.")
+    zfill: Method = _method("zfill", "Pads with zeros on the left.")
 
-    # As many columns as the pattern has.
+    # Several columns.
     extract: Method = _method("extract", "The groups of a pattern, a column for each.")
 
     def repeat(self, repeats: int) -> Any:
-        """The string several times."""
+        """Repeats each string."""
         if not isinstance(repeats, (int, np.integer)):
             raise NotImplementedError(
                 f"str.repeat: repeats must be one integer for all rows, got {repeats!r}."
@@ -150,11 +151,11 @@ class StringMethods:
         return self._map("repeat", (repeats,), {})
 
     def partition(self, sep: str = " ", expand: bool = True) -> Any:
-        """Three columns: before a separator, it, and behind it."""
+        """Three columns: the part before a separator, the separator, and the part after it."""
         return self._map("partition", (sep, expand), {})
 
     def rpartition(self, sep: str = " ", expand: bool = True) -> Any:
-        """As `partition`, at the last separator."""
+        """Like `partition`, at the last separator."""
         return self._map("rpartition", (sep, expand), {})
 
     def split(
@@ -163,35 +164,37 @@ class StringMethods:
         """The pieces between separators, a column for each.
 
         Differences from pandas:
-            `expand` must be true: no column holds lists. Not inside `jit`, where nobody knows how
-            many pieces there are.
+            `expand` must be True. Not supported inside `jit`, where the number of pieces is not
+            known.
         """
         return self._split("split", expand, {"pat": pat, "n": n, "expand": True, "regex": regex})
 
     def rsplit(self, pat: Any = None, *, n: int = -1, expand: bool = False) -> Any:
-        """As `split`, counted from the right."""
+        """Like `split`, from the right."""
         return self._split("rsplit", expand, {"pat": pat, "n": n, "expand": True})
 
     def _split(self, name: str, expand: bool, kwargs: dict[str, Any]) -> Any:
         if not expand:
-            raise NotImplementedError(f"str.{name}: a column holds no lists. Pass expand=True.")
+            raise NotImplementedError(
+                f"str.{name}: columns of lists are not supported. Pass expand=True."
+            )
         return self._map(name, (), kwargs, used_only=True)
 
     def get_dummies(self, sep: str = "|") -> Any:
-        """A column for each piece between separators: 1 where the string has it; not in `jit`."""
+        """One-hot encodes the pieces between separators; not supported inside `jit`."""
         return self._map("get_dummies", (sep,), {}, used_only=True)
 
     def cat(self, others: Any = None, sep: str | None = None, na_rep: str | None = None) -> Any:
-        """Puts strings of other columns behind these, row by row; without others all into one.
+        """Concatenates with strings of other columns row by row, or all strings into one.
 
         Differences from pandas:
-            `others` must be a series, or a list of them. Not inside `jit`: the distinct pairs, or
-            all strings, are put together on the host.
+            `others` must be a series or a list of series. Not supported inside `jit`, because the
+            host concatenates each distinct pair.
         """
         if others is None:
             if is_traced(self._series._table):
                 raise NotImplementedError(
-                    "str.cat: inside jit there is no string of all. Call it before."
+                    "str.cat: without others it is not supported inside jit. Call it outside jit."
                 )
             return self._series.to_pandas().str.cat(sep=sep, na_rep=na_rep)
         column = self._column
@@ -206,50 +209,43 @@ class StringMethods:
             used = used_codes(column, self._series._table, f"str.{name}")
             strings = strings[used].reset_index(drop=True)
             column = Column(renumbered(column.data, np.cumsum(used) - 1), None, column.type)
-        made = getattr(strings.str, name)(*args, **kwargs)
+        results = getattr(strings.str, name)(*args, **kwargs)
         num_rows = self._series._table.num_rows
-        if isinstance(made, pd.DataFrame):
-            labels = Labels(made.columns)
-            of_none = 0 if name == "get_dummies" else None
+        if isinstance(results, pd.DataFrame):
+            labels = Labels(results.columns)
             columns = [
-                self._settled(of_dictionary(column, made.iloc[:, place], None), num_rows, of_none)
-                for place in range(made.shape[1])
+                column_of_results(column, results.iloc[:, position], None)
+                for position in range(results.shape[1])
             ]
+            if name == "get_dummies":
+                # The look-up gave missing strings a zero.
+                columns = [Column(flags.data) for flags in columns]
+            columns = [settled(one, num_rows) for one in columns]
             return self._series._make_frame(columns, labels)
-        of_missing = getattr(pd.Series([None], dtype="str").str, name)(*args, **kwargs)
-        column = of_dictionary(column, made, of_missing.iloc[0])
-        return self._series._with_column(self._settled(column, num_rows, None))
-
-    def _settled(self, column: Column, num_rows: Any, of_none: Any) -> Column:
-        if of_none is not None and column.valid is not None:
-            # What a missing string has none of: the look-up gave it zero.
-            return Column(column.data)
-        return settled(column, num_rows)
+        missing_result = getattr(pd.Series([None], dtype="str").str, name)(*args, **kwargs)
+        column = column_of_results(column, results, missing_result.iloc[0])
+        return self._series._with_column(settled(column, num_rows))
 
 
 @answered_at_once
 def used_codes(column: Column, table: Table, caller: str) -> np.ndarray:
-    """Whether each string of the dictionary stands in a row: on the host."""
+    """Whether each string of the dictionary occurs in a row, on the host."""
     if is_traced(column.data, table.num_rows):
         raise NotImplementedError(
-            f"{caller}: inside jit nobody knows which strings there are. Call it before."
+            f"{caller}: the strings of the rows are not known inside jit. Call it outside jit."
         )
-    room = table.layout.capacity_for(len(column.dictionary))
-    flags = _used(column.data, table.is_row(), room, table.layout)
-    return host_array(flags)[: len(column.dictionary)]
-
-
-def _used(codes: Array, valid: Array, room: int, layout: Any) -> Array:
-    ids = jnp.where(valid, codes, np.int32(-1))
-    return primitives.segment_count(ids, room, **layout.on_mesh) > 0
+    capacity = table.layout.capacity_for(len(column.dictionary))
+    segment_ids = jnp.where(table.is_row(), column.data, np.int32(-1))
+    counts = primitives.segment_count(segment_ids, capacity, **table.layout.on_mesh)
+    return host_array(counts > 0)[: len(column.dictionary)]
 
 
 class SeriesStrings(SeriesBase):
-    """The accessor of strings."""
+    """The accessor `.str`."""
 
     @property
     def str(self) -> StringMethods:
-        """The methods of strings."""
+        """The string methods."""
         column = self._only
         if column.kind == "string" or (
             column.kind == "category" and holds_strings(column.dictionary.values)

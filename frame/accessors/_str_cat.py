@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Strings of two columns put together, once for each distinct pair."""
+"""Concatenates the strings of two columns, once for each distinct pair."""
 
 from typing import Any
 
@@ -17,31 +17,31 @@ from ..table._tracing import at_once, is_traced
 
 
 def concatenated(column: Column, other: Any, table: Table, sep: str, na_rep: str | None) -> Column:
-    """The strings of a column with those of another behind them.
+    """Appends the strings of `other`, row by row.
 
     Raises:
         NotImplementedError: inside `jit`.
-        TypeError: the other one holds no strings.
+        TypeError: `other` does not contain strings.
     """
-    behind = as_column(other, table, "others")
-    if behind.kind not in ("string", "category"):
+    right = as_column(other, table, "others")
+    if right.kind not in ("string", "category"):
         raise TypeError(
             "Concatenation requires list-likes containing only strings (or missing values). "
-            f"Offending values found in column of {behind.dtype_name}"
+            f"Offending values found in column of {right.dtype_name}"
         )
-    behind = as_string(behind)
-    if is_traced(column.data, behind.data, table.num_rows):
+    right = as_string(right)
+    if is_traced(column.data, right.data, table.num_rows):
         raise NotImplementedError(
-            "str.cat: inside jit nobody knows which pairs of strings there are. Call it before."
+            "str.cat: the pairs of strings are not known inside jit. Call it outside jit."
         )
-    keys = column.data, behind.data
+    keys = column.data, right.data
     pairs = at_once(primitives.factorize, keys, num_valid=table.num_rows, **table.layout.on_mesh)
     count = int(pairs.count)
     sides = [
         pd.Series(one.dictionary.take(host_array(codes)[:count]), dtype="str")
-        for one, codes in zip((column, behind), pairs.unique_keys, strict=True)
+        for one, codes in zip((column, right), pairs.unique_keys, strict=True)
     ]
-    made = sides[0].str.cat(sides[1], sep=sep, na_rep=na_rep)
-    codes, dictionary = encode_strings(made.array)
+    joined = sides[0].str.cat(sides[1], sep=sep, na_rep=na_rep)
+    codes, dictionary = encode_strings(joined.array)
     data = look_up(jnp.asarray(pairs.group_ids), codes.astype(np.int32), np.int32(-1))
     return Column(data, None, ColumnType("string", dictionary))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Strings and integers read as datetimes."""
+"""`to_datetime`: parses strings and converts integers to datetimes."""
 
 import functools
 from typing import Any
@@ -19,7 +19,7 @@ from ..table._take import any_missing, position
 from ..table._tracing import at_once, is_traced
 from ._str import used_codes
 
-# What a count of each unit is in the unit that pandas gives its datetimes.
+# pandas' result unit for each unit, and the factor between them.
 _STEPS = {
     "ns": ("ns", 1),
     "us": ("us", 1),
@@ -44,42 +44,41 @@ def to_datetime(
     origin: Any = "unix",
     cache: bool = True,
 ) -> Any:
-    """Reads a series of strings, or of integers, as datetimes.
+    """Converts strings or integers to datetimes.
 
-    Each distinct string is read once, on the host, by pandas; the device looks the times up. So it
-    works inside `jit` too, where `format` must be given.
+    pandas parses each distinct string once, on the host; the device looks the times up. Inside
+    `jit` strings need `format`.
 
     Args:
-        arg: a series of strings, integers or datetimes; or whatever pandas takes: a series or an
-            index of its own, an array, a list, a single value, or a frame of years, months and
-            days.
-        errors: "raise", or "coerce" to make missing what is no time.
-        dayfirst: whether the day stands before the month where a string leaves it open.
-        yearfirst: whether the year stands first where a string leaves it open.
-        utc: must be False: no column has a time zone.
-        format: how the strings are written, in the words of `strftime`, "ISO8601" or "mixed"; as
-            the first one is, if left out.
+        arg: a series of strings, integers or datetimes; or an argument of pandas' `to_datetime`: a
+            series, an index, an array, a list, a scalar, or a frame of years, months and days.
+        errors: "raise", or "coerce" to return NaT for invalid values.
+        dayfirst: whether ambiguous strings have the day before the month.
+        yearfirst: whether ambiguous strings have the year first.
+        utc: must be False.
+        format: a `strftime` format, "ISO8601" or "mixed"; inferred from the first string if left
+            out.
         exact: whether the format must match the whole string.
-        unit: what integers count, "ns", "us", "ms", "s", "m", "h", "D" or "W"; "ns" if left out.
+        unit: the unit of integers: "ns", "us", "ms", "s", "m", "h", "D" or "W"; "ns" if left out.
         origin: must be "unix": integers count from 1970-01-01.
-        cache: of no effect: no string is read twice.
+        cache: ignored; accepted for compatibility.
 
     Returns:
-        A JaxSeries of datetimes, of microseconds, or of nanoseconds where strings or `unit` need
-        them. Of a single value a Timestamp of pandas.
+        A JaxSeries of datetimes in microseconds, or in nanoseconds if strings or `unit` need them;
+        a Timestamp of pandas for a scalar.
 
     Raises:
-        TypeError: the series holds neither strings, nor integers, nor datetimes.
-        ValueError: a string is no time; pandas' OutOfBoundsDatetime, which is one, if an integer
-            counts more than 64 bits of the result do.
+        TypeError: the series contains neither strings, integers nor datetimes.
+        ValueError: a string is not a time; OutOfBoundsDatetime, a subclass, for an integer out of
+            the result's range.
 
     Cost:
         Work O(rows) on the device, O(distinct strings) on the host. No communication.
 
     Differences from pandas:
-        A JaxFrame of years, months and days is not taken. Numbers on the device must be integers.
-        Bools and spans raise, with `errors="coerce"` too. Inside `jit` every string of the
-        dictionary is read, also one without a row, and integers that are out of bounds are missing.
+        A JaxFrame of years, months and days is not supported. Numbers on the device must be
+        integers. Bools and timedeltas raise even with `errors="coerce"`. Inside `jit` all strings
+        of the dictionary are parsed, even without a row, and integers out of bounds become NaT.
 
     Example:
         >>> from jaxframes.frame import JaxSeries, to_datetime
@@ -90,7 +89,9 @@ def to_datetime(
     if errors not in ("raise", "coerce"):
         raise ValueError(f"to_datetime: errors must be 'raise' or 'coerce', got {errors!r}.")
     if utc:
-        raise NotImplementedError("to_datetime: utc must be False: no column has a time zone.")
+        raise NotImplementedError(
+            "to_datetime: time zones are not supported, so utc must be False."
+        )
     if not isinstance(origin, str) or origin != "unix":
         raise NotImplementedError("to_datetime: origin must be 'unix'. Add the origin afterwards.")
     if isinstance(arg, FrameBase):
@@ -125,7 +126,7 @@ def to_datetime(
         )
     if column.is_float:
         raise NotImplementedError(
-            f"to_datetime: column {arg._name!r} must hold integers, got {column.dtype_name}. "
+            f"to_datetime: column {arg._name!r} must be of integers, got {column.dtype_name}. "
             "Cast it with astype('int64')."
         )
     if format is not None:
@@ -134,65 +135,66 @@ def to_datetime(
 
 
 def _of_host(arg: Any, **options: Any) -> Any:
-    """Reads what the host holds by pandas; a single time stays on the host."""
+    """Converts host data with pandas; a scalar stays on the host."""
     given = {name: option for name, option in options.items() if option is not None}
-    made: Any = pd.to_datetime(arg, **given)
-    return as_series(made) if isinstance(made, (pd.Index, pd.Series)) else made
+    parsed: Any = pd.to_datetime(arg, **given)
+    return as_series(parsed) if isinstance(parsed, (pd.Index, pd.Series)) else parsed
 
 
 def _of_strings(column: Column, table: Table, options: dict[str, Any]) -> Column:
     strings = column.dictionary.values
     if not is_traced(column.data, table.num_rows):
-        places = np.flatnonzero(used_codes(column, table, "to_datetime"))
-        if "format" not in options and len(places):
-            # All are taken to be written as the first one is.
+        codes = np.flatnonzero(used_codes(column, table, "to_datetime"))
+        if "format" not in options and len(codes):
+            # pandas infers the format from the first string.
             first = int(at_once(_first_code, column.data, table.num_rows, table.layout))
-            places = np.concatenate([[first], places[places != first]])
+            codes = np.concatenate([[first], codes[codes != first]])
     elif "format" in options:
-        places = np.arange(len(strings))
+        codes = np.arange(len(strings))
     else:
         raise NotImplementedError(
-            "to_datetime: inside jit nobody knows which string is first. Pass format=."
+            "to_datetime: the format cannot be inferred inside jit. Pass format=."
         )
-    made: Any = pd.to_datetime(pd.Series(strings.take(places), dtype="str"), **options)
-    if not isinstance(made.dtype, np.dtype):
+    parsed: Any = pd.to_datetime(pd.Series(strings.take(codes), dtype="str"), **options)
+    if not isinstance(parsed.dtype, np.dtype):
         raise NotImplementedError(
-            f"to_datetime: no column has a time zone, got {made.dtype}. Cut it off with str.slice."
+            f"to_datetime: time zones are not supported, got {parsed.dtype}. Remove them with "
+            "str.slice."
         )
     times = np.full(len(strings), NAT)
-    times[places] = made.to_numpy().view(np.int64)
-    kind = ColumnType("datetime", unit=made.dt.unit)
+    times[codes] = parsed.to_numpy().view(np.int64)
+    kind = ColumnType("datetime", unit=parsed.dt.unit)
     return Column(look_up(column.data, times, np.int64(NAT)), None, kind)
 
 
 @functools.partial(jax.jit, static_argnums=2)
 def _first_code(codes: Array, num_rows: Count, layout: Layout) -> Array:
-    """The code of the first row that has one."""
-    place = position(codes.shape[0], layout)
+    """The code of the first row that is not missing."""
+    row_ids = position(codes.shape[0], layout)
     has_code = is_row(codes.shape[0], num_rows, layout) & (codes >= 0)
-    first = jnp.min(jnp.where(has_code, place, np.iinfo(np.int32).max))
-    return jnp.sum(jnp.where(place == first, codes, np.int32(0)))
+    first = jnp.min(jnp.where(has_code, row_ids, np.iinfo(np.int32).max))
+    return jnp.sum(jnp.where(row_ids == first, codes, np.int32(0)))
 
 
 def _of_integers(column: Column, table: Table, unit: str, errors: str) -> Column:
     if unit not in _STEPS:
         raise ValueError(f"to_datetime: unit must be one of {list(_STEPS)}, got {unit!r}.")
-    shown, step = _STEPS[unit]
-    times, fits = _counted(column.data, column.valid, np.int64(step))
+    result_unit, step = _STEPS[unit]
+    times, fits = _scaled(column.data, column.valid, np.int64(step))
     must_fit = errors == "raise" and not is_traced(fits, table.num_rows)
     if must_fit and bool(any_missing(fits, table.num_rows)):
         raise pd.errors.OutOfBoundsDatetime(
-            f"to_datetime: 64 bits of {shown!r} do not hold every count of {unit!r}. "
-            "Pass errors='coerce' to make those missing."
+            f"to_datetime: values in unit {unit!r} are out of bounds for 64 bits of unit "
+            f"{result_unit!r}. Pass errors='coerce' to get NaT."
         )
-    return Column(times, None, ColumnType("datetime", unit=shown))
+    return Column(times, None, ColumnType("datetime", unit=result_unit))
 
 
 @jax.jit
-def _counted(data: Array, valid: Array | None, step: Array) -> tuple[Array, Array]:
-    """Integers times a step, NaT where they are missing or too great; and which are not that."""
+def _scaled(data: Array, valid: Array | None, step: Array) -> tuple[Array, Array]:
+    """Multiplies integers by a step; NaT if missing or out of bounds. Also flags those that fit."""
     most = np.iinfo(np.int64).max // step
-    # As int64 numbers of uint64 that it does not hold are negative.
+    # uint64 values out of range are negative as int64.
     counts = data.astype(jnp.int64)
     fits = (counts <= most) & (counts >= -most)
     if data.dtype == jnp.uint64:
