@@ -12,7 +12,7 @@ from .combining._merge import FrameMerge
 from .groupby._groupby import FrameGrouping, SeriesGrouping
 from .indexing._bases import FrameIndexingMethods, SeriesIndexingMethods
 from .io._bases import FrameIOMethods, SeriesIOMethods
-from .io._construction import relaid, table_of_data
+from .io._construction import table_of_data, with_layout
 from .mapping._bases import FrameMappingMethods, SeriesMappingMethods
 from .ops._bases import FrameOperatorMethods, SeriesOperatorMethods
 from .reductions._bases import FrameReductionMethods, SeriesReductionMethods
@@ -109,7 +109,7 @@ class JaxSeries(
         if isinstance(data, SeriesBase):
             if index is not None:
                 raise NotImplementedError("JaxSeries: index= of a JaxSeries would pick by label.")
-            self._table = data._table if sharding is None else relaid(data._table, layout)
+            self._table = data._table if sharding is None else with_layout(data._table, layout)
             self._name = data._name if name is None else name
         elif isinstance(data, jax.Array):
             table, _ = table_of_data({0: data}, index, None, None, sharding)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Frames and series as Arrow has them."""
+"""Conversion of frames and series to Arrow."""
 
 import json
 from collections.abc import Sequence
@@ -17,10 +17,10 @@ from ..table._row_index import RowIndex
 
 
 def arrow_of(column: Column, rows: slice, name: Any) -> pa.Array:
-    """Some rows of a column, with nulls where a value is missing; categories as a dictionary.
+    """Converts rows of a column to Arrow, with nulls for missing values.
 
     Raises:
-        TypeError: an object column whose values Arrow has no type for.
+        TypeError: Arrow has no type for the values.
     """
     data = host_array(column.data)[rows]
     match column.kind:
@@ -42,18 +42,18 @@ def arrow_of(column: Column, rows: slice, name: Any) -> pa.Array:
                 return pa.array(column.type.dictionary.take(data), from_pandas=True)
             except (pa.ArrowInvalid, pa.ArrowTypeError) as error:
                 raise TypeError(
-                    f"to_arrow: column {name!r} must hold objects of one type, got {error}. "
+                    f"to_arrow: column {name!r} must have objects of one type, got {error}. "
                     "Drop the column."
                 ) from None
     if data.dtype.kind == "c":
         raise TypeError(
-            f"to_arrow: column {name!r} must be of a dtype that Arrow has, got {data.dtype}. "
-            "Take its real and imaginary parts."
+            f"to_arrow: column {name!r} must have a dtype of Arrow, got {data.dtype}. "
+            "Convert its real and imaginary parts."
         )
     if column.valid is not None:
         return pa.array(data, mask=~host_array(column.valid)[rows])
     if data.dtype == jnp.bfloat16:
-        # Arrow has no type for it.
+        # Arrow has no bfloat16.
         data = data.astype(np.float32)
     return pa.array(data, from_pandas=True)
 
@@ -69,12 +69,12 @@ def _whole(array: pa.Array | pa.ChunkedArray) -> pa.Array:
 def arrow_table(
     columns: Sequence[Column], labels: Labels, index: RowIndex, rows: slice
 ) -> pa.Table:
-    """Some rows of a frame, with pandas' metadata: labels and index come back as they were."""
+    """Converts rows of a frame to Arrow, with pandas' metadata for labels and index."""
     num_rows = len(range(*rows.indices(columns[0].data.shape[0] if columns else rows.stop)))
     names = [str(label) for label in labels]
     arrays = [arrow_of(column, rows, name) for column, name in zip(columns, names, strict=True)]
     empty = pd.DataFrame(
-        {place: no_rows(column) for place, column in enumerate(columns)},
+        {position: no_rows(column) for position, column in enumerate(columns)},
         index=_empty_index(index),
     )
     empty.columns = labels.index
@@ -97,15 +97,14 @@ def arrow_table(
 def _empty_index(index: RowIndex) -> pd.Index:
     if index.is_range:
         return pd.RangeIndex(0, name=index.names[0])
-    none = RowIndex(tuple(map(without_rows, index.levels)), index.names)
-    return none.to_pandas(0)
+    return RowIndex(tuple(map(without_rows, index.levels)), index.names).to_pandas(0)
 
 
 class FrameArrow(FrameBase):
-    """A frame as a table of Arrow."""
+    """`to_arrow` of a frame."""
 
     def to_arrow(self) -> pa.Table:
-        """The frame as a table of Arrow, as `pyarrow.Table.from_pandas` makes one.
+        """Converts to an Arrow table, as `pyarrow.Table.from_pandas` does.
 
         Example:
             >>> from jaxframes.frame import JaxFrame
@@ -117,8 +116,8 @@ class FrameArrow(FrameBase):
 
 
 class SeriesArrow(SeriesBase):
-    """A series as an array of Arrow."""
+    """`to_arrow` of a series."""
 
     def to_arrow(self) -> pa.Array:
-        """The values as an array of Arrow, categories as a dictionary."""
+        """Converts to an Arrow array; categories become a dictionary array."""
         return arrow_of(self._only, slice(0, len(self)), self._name)

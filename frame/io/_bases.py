@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The methods that JaxFrame and JaxSeries inherit from this room."""
+"""The base classes of JaxFrame and JaxSeries in this room."""
 
 from ._csv import FrameCsv
 from ._parquet import FrameParquet
@@ -9,8 +9,8 @@ from ._to_pandas import FrameConversion, SeriesConversion
 
 
 class FrameIOMethods(FrameDisplay, FrameConversion, FrameCsv, FrameParquet, FrameProtocols):
-    """Methods of a frame: input and output."""
+    """Input and output of a frame."""
 
 
 class SeriesIOMethods(SeriesDisplay, SeriesConversion, SeriesProtocols):
-    """Methods of a series: input and output."""
+    """Input and output of a series."""

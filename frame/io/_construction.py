@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Frames and series made of what a user has."""
+"""Construction of frames and series from users' data."""
 
 from collections.abc import Hashable, Mapping
 from types import MappingProxyType
@@ -28,7 +28,7 @@ NO_CODES: Mapping[int, Dictionary] = MappingProxyType({})
 def table_of_data(
     data: Any, index: Any, columns: Any, dtype: Any, sharding: Any
 ) -> tuple[Table, Labels]:
-    """The table and the labels of what a frame is made of."""
+    """Builds the table and the labels of `JaxFrame(data, ...)`."""
     layout = layout_of(sharding, "JaxFrame")
     if isinstance(data, FrameBase):
         return _of_frame(data, index, columns, dtype, sharding)
@@ -46,13 +46,13 @@ def table_of_data(
 
 
 def _encoded(data: dict[Any, Any]) -> tuple[dict[Any, Any], dict[int, Dictionary]]:
-    """Codes in place of strings, and by the places of those columns the dictionaries."""
+    """Dictionary-encodes columns of strings; returns the dictionaries by position."""
     dictionaries: dict[int, Dictionary] = {}
     columns: dict[Any, Any] = {}
-    for place, (name, values) in enumerate(data.items()):
+    for position, (name, values) in enumerate(data.items()):
         encoded = encode_objects(values)
         if encoded is not None:
-            values, dictionaries[place] = encoded
+            values, dictionaries[position] = encoded
         columns[name] = values
     return columns, dictionaries
 
@@ -60,11 +60,11 @@ def _encoded(data: dict[Any, Any]) -> tuple[dict[Any, Any], dict[int, Dictionary
 def table_of_pandas(
     frame: pd.DataFrame, layout: Layout, dictionaries: Mapping[int, Dictionary] = NO_CODES
 ) -> tuple[Table, Labels]:
-    """The table of a frame of pandas, of which some columns may be codes of strings."""
+    """Builds a table from a pandas frame, some of whose columns may be codes of strings."""
     capacity = layout.capacity_for(len(frame))
     columns = tuple(
-        column_from(frame.iloc[:, place], capacity, layout, label, dictionaries.get(place))
-        for place, label in enumerate(frame.columns)
+        column_from(frame.iloc[:, position], capacity, layout, label, dictionaries.get(position))
+        for position, label in enumerate(frame.columns)
     )
     row_index = index_from(frame.index, capacity, layout)
     table = Table(columns, row_index, as_count(len(frame)), layout=layout)
@@ -72,27 +72,30 @@ def table_of_pandas(
 
 
 def table_of_arrow(table: pa.Table, layout: Layout) -> tuple[Table, Labels]:
-    """The table of one of Arrow, with the index that pandas wrote into its metadata."""
+    """Builds a table from an Arrow table, with the index of pandas' metadata."""
     capacity = layout.capacity_for(table.num_rows)
     metadata = table.schema.pandas_metadata
-    shell = pa.Table.from_batches([], table.schema).to_pandas() if metadata else None
-    if shell is None or isinstance(shell.index, pd.RangeIndex):
+    empty_frame = pa.Table.from_batches([], table.schema).to_pandas() if metadata else None
+    if empty_frame is None or isinstance(empty_frame.index, pd.RangeIndex):
         row_index, names = _range_of(metadata), list(table.column_names)
-        labels = Labels(pd.Index(names, dtype="str")) if shell is None else Labels(shell.columns)
-        names = names if shell is None else [n for n in names if n in set(map(str, shell.columns))]
+        if empty_frame is None:
+            labels = Labels(pd.Index(names, dtype="str"))
+        else:
+            labels = Labels(empty_frame.columns)
+            names = [name for name in names if name in set(map(str, empty_frame.columns))]
     else:
-        stored = [n for n in metadata["index_columns"] if isinstance(n, str)]
+        stored = [name for name in metadata["index_columns"] if isinstance(name, str)]
         levels = tuple(column_from(table[name], capacity, layout, name) for name in stored)
-        row_index = RowIndex(levels, tuple(shell.index.names))
+        row_index = RowIndex(levels, tuple(empty_frame.index.names))
         names = [name for name in table.column_names if name not in stored]
-        labels = Labels(shell.columns)
+        labels = Labels(empty_frame.columns)
     columns = tuple(column_from(table[name], capacity, layout, name) for name in names)
     return Table(columns, row_index, as_count(table.num_rows), layout=layout), labels
 
 
 def as_arrow_table(data: Any) -> pa.Table:
-    """A table of anything with Arrow's `__arrow_c_stream__`."""
-    # A stream without rows would lose its dictionaries.
+    """Converts an object with `__arrow_c_stream__` to an Arrow table."""
+    # An Arrow table is returned as it is: an empty stream would lose its dictionaries.
     return data if isinstance(data, pa.Table) else pa.table(data)
 
 
@@ -118,26 +121,25 @@ def _of_frame(
 ) -> tuple[Table, Labels]:
     if index is not None:
         raise NotImplementedError(
-            "JaxFrame: index= of a JaxFrame would pick rows by label. Use reindex of pandas, or "
-            "set_index."
+            "JaxFrame: index must be None if data is a JaxFrame. Use reindex or set_index."
         )
     result: Any = frame if columns is None else frame[list(columns)]
     result = result if dtype is None else result.astype(dtype)
     table = result._table
     if sharding is not None:
-        table = relaid(table, layout_of(sharding, "JaxFrame"))
+        table = with_layout(table, layout_of(sharding, "JaxFrame"))
     return table, result._labels
 
 
-def relaid(table: Table, layout: Layout) -> Table:
-    """The same table on another layout."""
+def with_layout(table: Table, layout: Layout) -> Table:
+    """Moves a table to another layout."""
     if layout == table.layout:
         return table
     capacity = layout.capacity_for(table.num_rows_on_host)
     columns = (*table.columns, *table.index.levels)
     if columns and columns[0].data.shape[0] != capacity:
         columns = resized(columns, capacity, table.layout)
-    moved = tuple(
+    placed = tuple(
         Column(
             layout.place(column.data),
             None if column.valid is None else layout.place(column.valid),
@@ -148,8 +150,8 @@ def relaid(table: Table, layout: Layout) -> Table:
     num_columns = len(table.columns)
     index = table.index
     if index.levels:
-        index = RowIndex(moved[num_columns:], index.names)
-    return table.replace(columns=moved[:num_columns], index=index, layout=layout)
+        index = RowIndex(placed[num_columns:], index.names)
+    return table.replace(columns=placed[:num_columns], index=index, layout=layout)
 
 
 def _of_columns(
@@ -168,14 +170,14 @@ def _of_columns(
         row_index = RANGE if index is None else index_from(pd.Index(index), capacity, layout)
         table = Table((), row_index, as_count(num_rows), layout=layout)
         if row_index is RANGE:
-            # A table without columns has the capacity of its first one.
+            # `as_column` needs a column to tell the capacity.
             first = next(value for value in data.values() if isinstance(value, jax.Array))
             table = table.with_columns([column_from(first, capacity, layout)])
-    made = tuple(as_column(data[name], table, name) for name in names)
-    table = table.with_columns(made)
+    result = tuple(as_column(data[name], table, name) for name in names)
+    table = table.with_columns(result)
     if dtype is not None:
-        dtypes = [as_dtype(dtype)] * len(made)
-        table = table.with_columns(cast_columns(made, dtypes, table.num_rows, layout))
+        dtypes = [as_dtype(dtype)] * len(result)
+        table = table.with_columns(cast_columns(result, dtypes, table.num_rows, layout))
     return table, Labels.of(names)
 
 
@@ -192,6 +194,10 @@ def _of_matrix(
             f"Shape of passed values is {data.shape}, indices imply {(data.shape[0], len(labels))}"
         )
     table, _ = _of_columns(
-        {place: data[:, place] for place in range(data.shape[1])}, index, None, dtype, layout
+        {position: data[:, position] for position in range(data.shape[1])},
+        index,
+        None,
+        dtype,
+        layout,
     )
     return table, Labels(labels)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Frames from and to files of comma-separated values, through Arrow."""
+"""Reads and writes comma-separated values through Arrow."""
 
 from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
@@ -28,19 +28,19 @@ def read_csv(
     """Reads a file of comma-separated values.
 
     Differences from pandas:
-        Arrow finds out the types: times that are written as ISO 8601 are read as such, and the
-        words that mean a missing value are Arrow's, unless `na_values` are given.
+        Arrow infers the types: it parses ISO 8601 times, and has its own list of strings for
+        missing values unless `na_values` is given.
 
     Args:
-        filepath_or_buffer: a path, or a file of bytes.
-        sep: what stands between two values.
-        names: labels of the columns, for a file without them.
-        usecols: the columns that are read; all if left out.
-        dtype: dtypes of some columns.
-        index_col: the column that holds the labels of rows.
-        skiprows: lines that are left out at the top.
-        na_values: strings that mean a missing value.
-        sharding: where the rows lie; see `JaxFrame`.
+        filepath_or_buffer: a path or a binary file.
+        sep: the separator.
+        names: column labels, for a file without a header.
+        usecols: the columns to read; all if left out.
+        dtype: dtypes by column.
+        index_col: the column to use as the index.
+        skiprows: the number of lines to skip at the top.
+        na_values: strings that denote missing values.
+        sharding: the placement of the rows; see `JaxFrame`.
 
     Example:
         >>> import io
@@ -72,26 +72,26 @@ def _arrow_type(dtype: Any) -> pa.DataType:
     if isinstance(dtype, pd.StringDtype):
         return pa.large_string()
     if isinstance(dtype, pd.CategoricalDtype):
-        raise NotImplementedError("read_csv: dtype must not be a category. Use astype afterwards.")
+        raise NotImplementedError("read_csv: dtype must not be a category. Call astype afterwards.")
     return pa.from_numpy_dtype(dtype)
 
 
 class FrameCsv(FrameBase):
-    """A frame as comma-separated values."""
+    """`to_csv` of a frame."""
 
     def to_csv(
         self, path_or_buf: Any = None, *, sep: str = ",", header: bool = True, index: bool = True
     ) -> str | None:
-        """Writes comma-separated values into a file, or returns them.
+        """Writes comma-separated values to a file, or returns them as a string.
 
         Differences from pandas:
-            Arrow writes: strings that need it stand in quotation marks, bools are true and false,
-            1.0 is 1, and timedeltas are counts of their unit.
+            Arrow formats the values: bools are true and false, 1.0 is 1, timedeltas are counts of
+            their unit, and strings are quoted if necessary.
         """
         frame: Any = self.reset_index() if index else self
         if index and self._table.index.names == (None,):
             frame = frame.rename(columns={frame._labels[0]: ""})
-        table = _plain(frame.to_arrow())
+        table = _decoded(frame.to_arrow())
         options = csv.WriteOptions(delimiter=sep, include_header=header)
         if path_or_buf is not None:
             csv.write_csv(table, path_or_buf, options)
@@ -101,8 +101,8 @@ class FrameCsv(FrameBase):
         return sink.getvalue().to_pybytes().decode()
 
 
-def _plain(table: pa.Table) -> pa.Table:
-    """Dictionaries written out, which the writer of Arrow does not know."""
+def _decoded(table: pa.Table) -> pa.Table:
+    """Decodes dictionary columns, which Arrow's CSV writer does not support."""
     columns = [
         column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column
         for column in table.columns

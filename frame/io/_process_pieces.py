@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One table of the rows that each of several processes has read."""
+"""Combines the rows that several processes have read into one table."""
 
 import functools
 from typing import Any
@@ -22,13 +22,13 @@ from ._construction import table_of_arrow
 
 
 def table_of_pieces(piece: pa.Table, layout: Layout) -> tuple[Table, Labels]:
-    """The rows of all processes, those of process 0 first, as one table over the mesh.
+    """Combines the rows of all processes, in process order, into one table over the mesh.
 
-    Dictionaries are made the same in every process: each tells the others its strings.
+    The processes exchange their strings, so that all have the same dictionaries.
 
     Args:
-        piece: this process's rows; of the same columns in every process.
-        layout: a mesh with devices of all of them.
+        piece: this process's rows, with the same columns in every process.
+        layout: a mesh with devices of all processes.
     """
     own, labels = table_of_arrow(piece, ONE_DEVICE)
     columns = tuple(_with_shared_dictionary(column) for column in (*own.columns, *own.index.levels))
@@ -43,14 +43,14 @@ def table_of_pieces(piece: pa.Table, layout: Layout) -> tuple[Table, Labels]:
     capacity = layout.capacity_for(num_rows)
     is_valid = sharded.layout.is_valid()
     packed = _packed(sharded.rows, is_valid, capacity, layout)
-    made = tuple(
+    combined = tuple(
         Column(data, valid if _keeps_mask(column) else None, column.type)
         for column, (data, valid) in zip(columns, packed, strict=True)
     )
     index = own.index
     if index.levels:
-        index = RowIndex(made[len(own.columns) :], index.names)
-    table = Table(made[: len(own.columns)], index, as_count(num_rows), layout=layout)
+        index = RowIndex(combined[len(own.columns) :], index.names)
+    table = Table(combined[: len(own.columns)], index, as_count(num_rows), layout=layout)
     return table, labels
 
 
@@ -59,7 +59,7 @@ def _keeps_mask(column: Column) -> bool:
 
 
 def _masked(column: Column) -> tuple[Any, Any]:
-    # Whether a value is missing is not known to other processes, so every integer has a mask.
+    # Another process may have missing values, so every column of integers gets a mask.
     if not _keeps_mask(column):
         return column.data, None
     valid = np.ones(column.data.shape, bool) if column.valid is None else column.valid
@@ -74,29 +74,29 @@ def _packed(rows: Any, is_valid: Array, capacity: int, layout: Layout) -> Any:
 def _with_shared_dictionary(column: Column) -> Column:
     if column.kind == "object":
         raise NotImplementedError(
-            "read_parquet: columns of objects cannot be read by several processes. "
-            "Leave them out with columns=."
+            "read_parquet: several processes cannot read columns of objects. "
+            "Exclude them with columns=."
         )
     if column.kind != "string":
         return column
     strings = pa.array(column.dictionary.values, pa.large_string(), from_pandas=True)
-    everyone = union_of_strings(strings)
-    _, dictionary = encode_strings(everyone)
-    place = dictionary.values.get_indexer(column.dictionary.values)
-    return Column(renumbered(column.data, place), None, ColumnType("string", dictionary))
+    strings_of_all = union_of_strings(strings)
+    _, dictionary = encode_strings(strings_of_all)
+    codes = dictionary.values.get_indexer(column.dictionary.values)
+    return Column(renumbered(column.data, codes), None, ColumnType("string", dictionary))
 
 
 def union_of_strings(strings: pa.Array) -> pa.Array:
-    """The strings of all processes: each sends its own as bytes."""
+    """All-gathers the strings of the processes, as bytes."""
     batch = pa.record_batch([strings], names=["strings"])
     sink = pa.BufferOutputStream()
     with pa.ipc.new_stream(sink, batch.schema) as writer:
         writer.write_batch(batch)
     message = np.frombuffer(sink.getvalue(), np.uint8)
     lengths = np.asarray(multihost_utils.process_allgather(np.int32(len(message)))).reshape(-1)
-    room = np.zeros(lengths.max(), np.uint8)
-    room[: len(message)] = message
-    messages = np.asarray(multihost_utils.process_allgather(room)).reshape(len(lengths), -1)
+    padded = np.zeros(lengths.max(), np.uint8)
+    padded[: len(message)] = message
+    messages = np.asarray(multihost_utils.process_allgather(padded)).reshape(len(lengths), -1)
     pieces = [
         pa.ipc.open_stream(messages[process, :length].tobytes()).read_all()["strings"]
         for process, length in enumerate(lengths)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The protocols by which other libraries take a frame or a series as it is."""
+"""Protocols of other libraries: NumPy, Arrow, narwhals, DLPack and dataframe interchange."""
 
 import sys
 from typing import Any
@@ -15,7 +15,7 @@ from ._arrow import FrameArrow, SeriesArrow
 
 
 def _narwhals() -> Any:
-    """The module narwhals, loaded by then: it alone asks for its classes."""
+    """The narwhals module, which is loaded because only narwhals calls these methods."""
     return sys.modules["narwhals"]
 
 
@@ -26,15 +26,18 @@ class AsArray(NDFrame):
         if self._is_traced:
             raise jax.errors.TracerArrayConversionError(jax.tree.leaves(self._table)[0])
         if copy is False:
-            raise ValueError("numpy.asarray: values on a device cannot be had without a copy.")
+            raise ValueError(
+                "Unable to avoid copy while creating an array as requested: the values are on a "
+                "device. Use copy=None."
+            )
         return self.to_pandas().to_numpy(dtype=dtype)
 
 
 class FrameProtocols(FrameArrow, AsArray):
     """Arrow's PyCapsules, narwhals, the dataframe interchange protocol and `numpy.asarray`.
 
-    plotly, altair and scikit-learn look at frames through narwhals, which wants to be asked before
-    the interchange protocol: a plugin of narwhals would come after it in its stable interface.
+    plotly, altair and scikit-learn use narwhals. `__narwhals_dataframe__` takes precedence over
+    the interchange protocol, which a narwhals plugin would not.
     """
 
     def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
@@ -49,7 +52,7 @@ class FrameProtocols(FrameArrow, AsArray):
 
     def __dataframe__(self, nan_as_null: bool = False, allow_copy: bool = True) -> Any:
         if not allow_copy:
-            raise RuntimeError("JaxFrame: values on a device cannot be had without a copy.")
+            raise RuntimeError("JaxFrame: allow_copy must be True for values on a device.")
         table = self._with_range().to_arrow()
         return table.__dataframe__(nan_as_null=nan_as_null)
 
@@ -75,7 +78,7 @@ class SeriesProtocols(SeriesArrow, AsArray):
         column, num_rows = self._only, len(self)
         if not column.is_numeric or (column.valid is not None and pd.isna(self.to_numpy()).any()):
             raise TypeError(
-                f"__dlpack__: the values must be numbers, none of them missing, got "
+                "__dlpack__: the values must be numbers without missing ones, got "
                 f"{column.dtype_name}. Use to_numpy()."
             )
         (column,) = resized([column], column.data.shape[0], self._layout)

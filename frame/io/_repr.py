@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Frames and series shown: few rows, whatever their number, come to the host."""
+"""`repr`, `info` and `memory_usage`; only the visible rows are copied to the host."""
 
 import io
 import sys
@@ -21,17 +21,17 @@ from ..table._tracing import answered_at_once, is_traced
 MOST_ROWS = 60
 
 
-class Shown:
-    """The rows that are shown, on the host, of a table of more."""
+class VisibleRows:
+    """The visible rows of a table, on the host."""
 
     def __init__(self, table: Table):
         self.num_rows = table.num_rows_on_host
-        room = MOST_ROWS - MOST_ROWS % table.layout.num_shards
-        self.size = min(self.num_rows, room)
-        # The first half and the last: pandas shows fewer of them, and "..." between.
-        places = np.arange(room, dtype=np.int32)
-        skipped = max(self.num_rows - room, 0)
-        row_ids = jnp.asarray(np.where(places < room // 2, places, places + skipped), jnp.int32)
+        capacity = MOST_ROWS - MOST_ROWS % table.layout.num_shards
+        self.size = min(self.num_rows, capacity)
+        # The first and the last rows: pandas shows fewer of them, with "..." between.
+        row_ids = np.arange(capacity, dtype=np.int32)
+        skipped = max(self.num_rows - capacity, 0)
+        row_ids = jnp.asarray(row_ids + (row_ids >= capacity // 2) * np.int32(skipped))
         columns = [settled(column, table.num_rows) for column in table.columns]
         self.arrays = self._on_host(columns, row_ids, table)
         index = table.index
@@ -52,32 +52,32 @@ class Shown:
         taken = take_columns(columns, row_ids, table.layout)
         return [to_host(column, self.size) for column in taken]
 
-    def text(self, shown: Any, method: str) -> str:
-        """What pandas prints of the rows, with the number of all rows in place of theirs."""
+    def text(self, visible: Any, method: str) -> str:
+        """pandas' repr of the visible rows, with the full row count."""
         if self.size == self.num_rows:
-            return getattr(shown, method)()
+            return getattr(visible, method)()
         most = min(pd.get_option("display.max_rows") or self.size, self.size - 1)
         with pd.option_context("display.max_rows", most):
-            text = getattr(shown, method)() or ""
-        for before, after in (("[", " rows x"), ("Length: ", ", "), ("<p>", " rows ")):
-            text = text.replace(f"{before}{self.size}{after}", f"{before}{self.num_rows}{after}")
+            text = getattr(visible, method)() or ""
+        for prefix, suffix in (("[", " rows x"), ("Length: ", ", "), ("<p>", " rows ")):
+            text = text.replace(f"{prefix}{self.size}{suffix}", f"{prefix}{self.num_rows}{suffix}")
         return text
 
 
 class Display(NDFrame):
-    """What is printed of frames and series alike."""
+    """Display methods that frames and series share."""
 
     @answered_at_once
     def __repr__(self) -> str:
         if is_traced(self._table):
             return self._repr_in_jit()
-        shown = Shown(self._table)
-        return shown.text(self._as_pandas(shown), "__repr__")
+        visible = VisibleRows(self._table)
+        return visible.text(self._as_pandas(visible), "__repr__")
 
     def _repr_in_jit(self) -> str:
         raise NotImplementedError
 
-    def _as_pandas(self, shown: Shown) -> Any:
+    def _as_pandas(self, visible: VisibleRows) -> Any:
         raise NotImplementedError
 
     def _bytes_of(self, column: Column, deep: bool) -> int:
@@ -90,22 +90,22 @@ class Display(NDFrame):
 
 
 class FrameDisplay(FrameBase, Display):
-    """What is printed of a frame."""
+    """Display methods of a frame."""
 
-    def _as_pandas(self, shown: Shown) -> pd.DataFrame:
+    def _as_pandas(self, visible: VisibleRows) -> pd.DataFrame:
         parts = {
-            place: pd.Series(array, index=shown.index, dtype=array.dtype)
-            for place, array in enumerate(shown.arrays)
+            position: pd.Series(array, index=visible.index, dtype=array.dtype)
+            for position, array in enumerate(visible.arrays)
         }
-        frame = pd.DataFrame(parts, index=shown.index)
+        frame = pd.DataFrame(parts, index=visible.index)
         frame.columns = self._labels.index
         return frame
 
     def _repr_html_(self) -> str:
         if is_traced(self._table):
             return f"<pre>{self!r}</pre>".replace("<Jax", "&lt;Jax")
-        shown = Shown(self._table)
-        return shown.text(self._as_pandas(shown), "_repr_html_")
+        visible = VisibleRows(self._table)
+        return visible.text(self._as_pandas(visible), "_repr_html_")
 
     def _repr_in_jit(self) -> str:
         columns = ", ".join(
@@ -115,10 +115,10 @@ class FrameDisplay(FrameBase, Display):
         return f"<JaxFrame inside jit, capacity {self._table.capacity}, {columns}>"
 
     def memory_usage(self, index: bool = True, deep: bool = False) -> pd.Series:
-        """Bytes that each column takes on each device, padding included.
+        """The bytes of each column on each device, including padding.
 
         Differences from pandas:
-            With `deep=True` the dictionaries of strings and categories, on the host, count too.
+            `deep=True` includes the dictionaries of strings and categories on the host.
         """
         table = self._table
         sizes = [self._bytes_of(column, deep) for column in table.columns]
@@ -130,7 +130,7 @@ class FrameDisplay(FrameBase, Display):
 
     @answered_at_once
     def info(self, verbose: Any = None, buf: Any = None, **ignored: Any) -> None:
-        """Prints the columns, their dtypes, values and bytes, and where the rows lie."""
+        """Prints the columns, their dtypes and valid counts, the sharding and the memory."""
         table, num_rows = self._table, len(self)
         valid = is_row(table.capacity, table.num_rows, table.layout)
         counts = [
@@ -138,7 +138,7 @@ class FrameDisplay(FrameBase, Display):
         ]
         dtypes = [str(shown_dtype(column, table.num_rows)) for column in table.columns]
         out = io.StringIO()
-        out.write(f"<class 'jaxframes.frame.JaxFrame'>\nRows: {num_rows} entries, room for ")
+        out.write(f"<class 'jaxframes.frame.JaxFrame'>\nRows: {num_rows} entries, capacity ")
         out.write(f"{table.capacity}\nData columns (total {len(counts)} columns):\n")
         lines = pd.DataFrame(
             {
@@ -159,17 +159,17 @@ class FrameDisplay(FrameBase, Display):
 
 
 class SeriesDisplay(SeriesBase, Display):
-    """What is printed of a series."""
+    """Display methods of a series."""
 
-    def _as_pandas(self, shown: Shown) -> pd.Series:
-        (array,) = shown.arrays
-        return pd.Series(array, index=shown.index, name=self._name, dtype=array.dtype)
+    def _as_pandas(self, visible: VisibleRows) -> pd.Series:
+        (array,) = visible.arrays
+        return pd.Series(array, index=visible.index, name=self._name, dtype=array.dtype)
 
     def _repr_in_jit(self) -> str:
         column = self._only
         return f"<JaxSeries inside jit, capacity {self._table.capacity}, {column.dtype_name}>"
 
     def memory_usage(self, index: bool = True, deep: bool = False) -> int:
-        """Bytes that the series takes on each device, padding included."""
+        """The bytes of the series on each device, including padding."""
         levels = self._table.index.levels if index else ()
         return sum(self._bytes_of(column, deep) for column in (self._only, *levels))

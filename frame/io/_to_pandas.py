@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Frames and series on the host: pandas, NumPy and Python."""
+"""Conversion to pandas, NumPy, JAX and Python."""
 
 from collections.abc import Hashable
 from typing import Any
@@ -14,13 +14,12 @@ from ..table._tracing import is_traced
 
 
 class FrameConversion(FrameBase):
-    """A frame on the host."""
+    """Conversions of a frame."""
 
     def to_pandas(self) -> pd.DataFrame:
-        """The frame as pandas would have it: values, dtypes, index and names.
+        """Converts to a pandas frame with the same values, dtypes, index and labels.
 
-        Differences from pandas:
-            bfloat16 columns, which pandas does not know, come out as float32.
+        bfloat16 columns become float32, because pandas has no bfloat16.
 
         Example:
             >>> from jaxframes.frame import JaxFrame
@@ -31,57 +30,57 @@ class FrameConversion(FrameBase):
         index = self._table.index.to_pandas(num_rows)
         arrays = [to_host(column, num_rows) for column in self._table.columns]
         parts = {
-            place: pd.Series(array, index=index, dtype=array.dtype)
-            for place, array in enumerate(arrays)
+            position: pd.Series(array, index=index, dtype=array.dtype)
+            for position, array in enumerate(arrays)
         }
         frame = pd.DataFrame(parts, index=index)
         frame.columns = self._labels.index
         return frame
 
     def to_numpy(self, dtype: Any = None) -> np.ndarray:
-        """All values as one array of two dimensions, of their common dtype."""
+        """All values as a two-dimensional array of their common dtype."""
         return self.to_pandas().to_numpy(dtype=dtype)
 
     @property
     def values(self) -> np.ndarray:
-        """All values as one array of two dimensions, of their common dtype."""
+        """All values as a two-dimensional array of their common dtype."""
         return self.to_numpy()
 
     def to_dict(self, orient: Any = "dict") -> Any:
-        """The values as Python's, in dictionaries."""
+        """Converts to dictionaries of Python values."""
         return self.to_pandas().to_dict(orient)
 
 
 class SeriesConversion(SeriesBase):
-    """A series on the host."""
+    """Conversions of a series."""
 
     def to_pandas(self) -> pd.Series:
-        """The series as pandas would have it: values, dtype, index and name."""
+        """Converts to a pandas series with the same values, dtype, index and name."""
         num_rows = len(self)
         array = to_host(self._only, num_rows)
         index = self._table.index.to_pandas(num_rows)
         return pd.Series(array, index=index, name=self._name, dtype=array.dtype)
 
     def to_numpy(self, dtype: Any = None) -> np.ndarray:
-        """The values as an array of NumPy."""
+        """Converts to a NumPy array."""
         return self.to_pandas().to_numpy(dtype=dtype)
 
     @property
     def values(self) -> Any:
-        """The values as pandas gives them, an array of NumPy, or one of pandas' own."""
+        """The values as `pandas.Series.values` returns them."""
         return self.to_pandas().values
 
     @property
     def array(self) -> Any:
-        """The values as an array of pandas."""
+        """The values as a pandas extension array."""
         return self.to_pandas().array
 
     def to_jax(self) -> jax.Array:
-        """The values as an array of JAX, for functions of `jax.numpy`.
+        """Converts to a JAX array.
 
-        Eagerly it has as many values as there are rows. Inside `jit` their number is not known:
-        there it has the whole capacity, and what stands behind the rows is arbitrary. Strings and
-        categories come as codes into their dictionary, times as counts of their unit.
+        Outside `jit` it has one value a row. Inside `jit` it has the full capacity, and the values
+        after the last row are unspecified. Strings and categories become dictionary codes, times
+        become counts of their unit.
 
         Example:
             >>> import jax.numpy as jnp
@@ -95,11 +94,11 @@ class SeriesConversion(SeriesBase):
         return self._layout.trim(column.data, len(self))
 
     def tolist(self) -> list[Any]:
-        """The values as Python's."""
+        """Converts to a list of Python values."""
         return self.to_pandas().tolist()
 
     to_list = tolist
 
     def to_dict(self) -> dict[Hashable, Any]:
-        """The values by their labels."""
+        """Converts to a dict of the values by label."""
         return self.to_pandas().to_dict()

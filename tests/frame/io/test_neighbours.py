@@ -59,7 +59,7 @@ def test_numpy_takes_it_as_an_array(frame):
     np.testing.assert_array_equal(np.asarray(frame[["x", "y"]]), PANDAS[["x", "y"]].to_numpy())
     np.testing.assert_array_equal(np.asarray(frame["s"]), PANDAS["s"].to_numpy())
     assert np.asarray(frame["y"], dtype=np.float32).dtype == np.float32
-    with pytest.raises(ValueError, match="cannot be had without a copy"):
+    with pytest.raises(ValueError, match="Unable to avoid copy"):
         np.asarray(frame, copy=False)
 
 

@@ -50,7 +50,7 @@ def test_folders_of_a_column_and_patterns(tmp_path):
 
 
 def test_a_file_that_is_not_there(tmp_path):
-    with pytest.raises(FileNotFoundError, match="there is no file"):
+    with pytest.raises(FileNotFoundError, match="no such file"):
         read_parquet(tmp_path / "none.parquet")
     with pytest.raises(FileNotFoundError, match="no file matches"):
         read_parquet(str(tmp_path / "*.parquet"))
