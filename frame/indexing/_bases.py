@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The methods that JaxFrame and JaxSeries inherit from this room."""
+"""The base classes of JaxFrame and JaxSeries in this room."""
 
 from ._getitem import FrameSelection, SeriesSelection
 from ._loc import FrameLabelSelection, SeriesLabelSelection
@@ -12,10 +12,10 @@ from ._shape import FrameShape, SeriesShape
 class FrameIndexingMethods(
     FrameAssignment, FrameLabelSelection, FrameIndexMoves, FrameRenaming, FrameSelection, FrameShape
 ):
-    """Methods of a frame: selection, assignment and labels."""
+    """Selection, assignment and labels of a frame."""
 
 
 class SeriesIndexingMethods(
     SeriesLabelSelection, SeriesSelection, SeriesIndexMoves, SeriesRenaming, SeriesShape
 ):
-    """Methods of a series: selection, assignment and labels."""
+    """Selection and labels of a series."""

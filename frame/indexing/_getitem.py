@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Columns and rows picked out."""
+"""`[]`, `iloc`, `head`, `tail` and `take`: selection of columns and rows."""
 
 from collections.abc import Hashable, Sequence
 from typing import Any, Self
@@ -20,24 +20,24 @@ from ..table._tracing import answered_at_once, is_traced
 from ..table._unsupported import lacking
 
 
-def _is_place(end: Any) -> bool:
-    """Whether an end of a slice is an integer, one of JAX too."""
+def _is_position(end: Any) -> bool:
+    """Whether an end of a slice is an integer, including JAX's."""
     return hasattr(end, "__index__") and not isinstance(end, (bool, np.bool_))
 
 
 class RowSelection(NDFrame):
-    """Rows picked out of frames and series alike."""
+    """Row selection by position, shared by frames and series."""
 
     def head(self, n: int = 5) -> Self:
-        """The first `n` rows; all but the last `-n` if it is negative."""
+        """The first `n` rows, or all but the last `-n` if `n` is negative."""
         num_rows = self._table.num_rows
         if n < 0 and is_traced(num_rows):
-            fewer = jax.numpy.maximum(num_rows + np.int32(n), np.int32(0))
-            return self._like(self._table.replace(num_rows=fewer))
+            num_rows = jax.numpy.maximum(num_rows + np.int32(n), np.int32(0))
+            return self._like(self._table.replace(num_rows=num_rows))
         return self._sliced(slice(0, n) if n >= 0 else slice(0, max(self._known_rows() + n, 0)))
 
     def tail(self, n: int = 5) -> Self:
-        """The last `n` rows; all but the first `-n` if it is negative."""
+        """The last `n` rows, or all but the first `-n` if `n` is negative."""
         table = self._table
         if is_traced(table.num_rows):
             return self._sliced(slice(-n, None)) if n < 0 else self._last_in_jit(n)
@@ -45,20 +45,20 @@ class RowSelection(NDFrame):
         return self._sliced(slice(max(num_rows - n, 0) if n >= 0 else min(-n, num_rows), num_rows))
 
     def take(self, indices: Any, axis: int = 0) -> Self:
-        """The rows at places, in their order; negative ones count from the end."""
-        only_rows("take", axis, self, "Select columns by their labels.")
+        """The rows at given positions; negative positions count from the end."""
+        only_rows("take", axis, self, "Select columns by label.")
         return self._taken(indices)
 
     @property
-    def iloc(self) -> "ByPlace":
-        """Rows by their places, an integer, a slice, a list or a mask."""
-        return ByPlace(self)
+    def iloc(self) -> "ILocIndexer":
+        """Selects rows by position: an integer, a slice, a list or a mask."""
+        return ILocIndexer(self)
 
     def _known_rows(self) -> int:
         if is_traced(self._table.num_rows):
             raise NotImplementedError(
-                "rows at single places, or counted from the end, are not known inside jit. "
-                "Use head(), tail(), or a slice counted from the front."
+                "single rows, and positions counted from the end, are not known inside jit. "
+                "Use head(), tail(), or a slice with non-negative bounds."
             )
         return self._table.num_rows_on_host
 
@@ -74,16 +74,16 @@ class RowSelection(NDFrame):
         return self._like(slice_rows(table, np.int32(start), as_count(num_rows), capacity))
 
     def _between(self, rows: slice) -> Self:
-        """Rows between places, or between labels where those are no integers."""
+        """Slices rows by position, or by label if the bounds are not integers."""
         ends = (rows.start, rows.stop, rows.step)
-        if all(end is None or _is_place(end) for end in ends):
+        if all(end is None or _is_position(end) for end in ends):
             return self._sliced(rows)
         levels = self._table.index.levels
         is_integer = not levels or (levels[0].kind == "number" and levels[0].dtype.kind in "iu")
         if is_integer and len(levels) < 2:
             raise TypeError(
-                f"rows of integer labels must be sliced by integers, which are places, got {rows}. "
-                "Use loc for labels."
+                f"cannot do slice indexing on an integer index with positions {rows}. Slice by "
+                "integers, or use loc for labels."
             )
         return self.loc[rows]
 
@@ -94,18 +94,18 @@ class RowSelection(NDFrame):
         return self._like(slice_rows(table, table.num_rows - num_rows, num_rows, capacity))
 
     def _sliced_in_jit(self, rows: slice) -> Self:
-        # Only what is counted from the front is known: at most as many rows as there are.
+        # The number of rows is traced, so only positions from the front are known.
         start, stop, step = rows.start or 0, rows.stop, rows.step or 1
         if step < 1 or start < 0 or (stop is not None and stop < 0):
             raise NotImplementedError(
-                f"iloc: inside jit rows must be counted from the front, got {rows}."
+                f"iloc: slices must have non-negative bounds inside jit, got {rows}."
             )
         table = self._table
         most = table.capacity if stop is None else min(stop, table.capacity)
-        room = -(-max(most - start, 0) // step)
-        capacity = min(table.layout.capacity_for(room), table.capacity)
-        rest = table.num_rows - np.int32(start) + np.int32(step - 1)
-        num_rows = jax.numpy.clip(rest // np.int32(step), 0, np.int32(room))
+        max_rows = -(-max(most - start, 0) // step)
+        capacity = min(table.layout.capacity_for(max_rows), table.capacity)
+        num_rows = (table.num_rows - np.int32(start) + np.int32(step - 1)) // np.int32(step)
+        num_rows = jax.numpy.clip(num_rows, 0, np.int32(max_rows))
         if step > 1:
             row_ids = np.int32(start) + position(capacity, table.layout) * np.int32(step)
             return self._like(take_rows(table, row_ids, num_rows))
@@ -116,27 +116,27 @@ class RowSelection(NDFrame):
         if isinstance(indices, SeriesBase):
             indices = indices.to_numpy()
         if isinstance(indices, jax.Array) and is_traced(indices):
-            places = indices.astype(np.int32)
-            places = jax.numpy.where(places < 0, places + table.num_rows, places)
+            positions = indices.astype(np.int32)
+            positions = jax.numpy.where(positions < 0, positions + table.num_rows, positions)
             capacity = table.layout.capacity_for(len(indices))
-            column = column_from(places, capacity, table.layout)
+            column = column_from(positions, capacity, table.layout)
             return self._like(take_rows(table, column.data, as_count(len(indices))))
         indices = np.asarray(indices if len(indices) else np.empty(0, np.int64))
         if indices.dtype.kind not in "iuf":
-            raise ValueError(f"iloc: places must be integers, got {indices.tolist()}.")
+            raise ValueError(f"iloc: positions must be integers, got {indices.tolist()}.")
         num_rows = self._known_rows()
         if ((indices < -num_rows) | (indices >= num_rows)).any():
             raise IndexError("positional indexers are out-of-bounds")
-        places = np.where(indices < 0, indices + num_rows, indices).astype(np.int32)
-        capacity = table.layout.capacity_for(len(places))
-        row_ids = column_from(places, capacity, table.layout).data
-        return self._like(take_rows(table, row_ids, as_count(len(places))))
+        positions = np.where(indices < 0, indices + num_rows, indices).astype(np.int32)
+        capacity = table.layout.capacity_for(len(positions))
+        row_ids = column_from(positions, capacity, table.layout).data
+        return self._like(take_rows(table, row_ids, as_count(len(positions))))
 
     def _filtered(self, mask: Any, of_length: type[Exception] = IndexError) -> Self:
         return self._like(filter_rows(self._table, as_mask(mask, self._table, of_length)))
 
 
-class ByPlace:
+class ILocIndexer:
     """`frame.iloc[...]`."""
 
     def __init__(self, of: RowSelection):
@@ -148,7 +148,7 @@ class ByPlace:
         if isinstance(key, tuple):
             if len(key) > self._of.ndim:
                 raise pd.errors.IndexingError(
-                    f"iloc: there are {self._of.ndim} axes, got {len(key)} keys."
+                    f"Too many indexers: {self._of.ndim} axes, got {len(key)} keys."
                 )
             return self._of_both(*key) if len(key) == 2 else self[key[0]]
         if isinstance(key, slice):
@@ -165,21 +165,21 @@ class ByPlace:
         frame: Any = self._of
         if isinstance(columns, (int, np.integer)):
             return frame._series_at(range(len(frame._labels))[columns]).iloc[rows]
-        places = np.arange(len(frame._labels))[columns]
-        return frame._columns_at(places).iloc[rows]
+        positions = np.arange(len(frame._labels))[columns]
+        return frame._columns_at(positions).iloc[rows]
 
     @answered_at_once
-    def _one(self, place: int) -> Any:
+    def _one(self, position: int) -> Any:
         num_rows = self._of._known_rows()
-        if not -num_rows <= place < num_rows:
+        if not -num_rows <= position < num_rows:
             raise IndexError("single positional indexer is out-of-bounds")
-        place %= num_rows
-        # One row holds values of several dtypes: it is shown as pandas shows it.
-        return self._of._sliced(slice(place, place + 1)).to_pandas().iloc[0]
+        position %= num_rows
+        # A row has values of several dtypes, so the result is a series of pandas.
+        return self._of._sliced(slice(position, position + 1)).to_pandas().iloc[0]
 
 
 class FrameSelection(FrameBase, RowSelection):
-    """Columns of a frame, and its rows."""
+    """Column and row selection of a frame."""
 
     def __getitem__(self, key: Any) -> Any:
         if callable(key):
@@ -192,20 +192,17 @@ class FrameSelection(FrameBase, RowSelection):
             return self._between(key)
         if isinstance(key, (set, dict)):
             raise TypeError(
-                f"a key must be a label, a list of labels or a mask, got a {type(key).__name__}. "
-                "Make a list of it."
+                f"Passing a {type(key).__name__} as an indexer is not supported. Use a list."
             )
         if isinstance(key, (list, pd.Index, pd.Series, np.ndarray)):
-            return self._columns_at(
-                [place for label in key for place in self._labels.places(label)]
-            )
-        places = self._labels.places(key)
-        if len(places) > 1 or (self._labels.index.nlevels > 1 and not isinstance(key, tuple)):
-            picked = self._columns_at(places)
+            return self._columns_at([p for label in key for p in self._labels.places(label)])
+        positions = self._labels.places(key)
+        if len(positions) > 1 or (self._labels.index.nlevels > 1 and not isinstance(key, tuple)):
+            selected = self._columns_at(positions)
             if self._labels.index.nlevels > 1:
-                picked._labels = Labels(picked._labels.index.droplevel(0))
-            return picked
-        return self._series_at(places[0])
+                selected._labels = Labels(selected._labels.index.droplevel(0))
+            return selected
+        return self._series_at(positions[0])
 
     def __getattr__(self, name: str) -> Any:
         if not name.startswith("_") and name in self._labels:
@@ -221,7 +218,7 @@ class FrameSelection(FrameBase, RowSelection):
         return iter(self._labels)
 
     def get(self, key: Any, default: Any = None) -> Any:
-        """The column of a label, the columns of a list, or `default` where one is not there."""
+        """The column or columns of a key, or `default` if a label is absent."""
         labels = key if isinstance(key, list) else [key]
         return self[key] if all(label in self._labels for label in labels) else default
 
@@ -230,38 +227,38 @@ class FrameSelection(FrameBase, RowSelection):
         return self._labels.index
 
     def items(self) -> Any:
-        """Each label with its column."""
-        return ((label, self._series_at(place)) for place, label in enumerate(self._labels))
+        """Iterates over pairs of label and column."""
+        return ((label, self._series_at(position)) for position, label in enumerate(self._labels))
 
     def pop(self, label: Hashable) -> Any:
-        """Takes a column out of the frame, and returns it."""
-        place = self._labels.place(label)
-        column = self._series_at(place)
-        rest = [other for other in range(len(self._labels)) if other != place]
-        without = self._columns_at(rest)
-        self._table, self._labels = without._table, without._labels
+        """Removes a column and returns it."""
+        position = self._labels.place(label)
+        column = self._series_at(position)
+        other_positions = [other for other in range(len(self._labels)) if other != position]
+        remaining = self._columns_at(other_positions)
+        self._table, self._labels = remaining._table, remaining._labels
         return column
 
     def __delitem__(self, label: Hashable) -> None:
         self.pop(label)
 
-    def _columns_at(self, places: Sequence[int]) -> Self:
-        columns = [self._table.columns[place] for place in places]
-        return self._of(self._table.with_columns(columns), self._labels.take(list(places)))
+    def _columns_at(self, positions: Sequence[int]) -> Self:
+        columns = [self._table.columns[position] for position in positions]
+        return self._of(self._table.with_columns(columns), self._labels.take(list(positions)))
 
     def _pick(self, test: Any) -> list[int]:
-        """The places of the columns that a test lets through."""
-        return [place for place, column in enumerate(self._table.columns) if test(column)]
+        """The positions of the columns that pass a test."""
+        return [position for position, column in enumerate(self._table.columns) if test(column)]
 
 
 class SeriesSelection(SeriesBase, RowSelection):
-    """Rows of a series."""
+    """Row selection of a series."""
 
     def __getattr__(self, name: str) -> Any:
-        own = getattr(type(self), name, None)
-        if isinstance(own, property):
-            # It raised an AttributeError, which says more than that there is no attribute.
-            return own.__get__(self)
+        attribute = getattr(type(self), name, None)
+        if isinstance(attribute, property):
+            # The property raised an AttributeError: raise it again, since it is more specific.
+            return attribute.__get__(self)
         raise lacking("JaxSeries", name) or AttributeError(
             f"{type(self).__name__!r} object has no attribute {name!r}"
         )
@@ -276,7 +273,7 @@ class SeriesSelection(SeriesBase, RowSelection):
         return self.loc[key]
 
     def __iter__(self) -> Any:
-        # Without this, Python would ask for the labels 0, 1, ..., one value at a time.
+        # Otherwise Python would call __getitem__ with 0, 1, ...
         if self._is_traced:
             raise NotImplementedError(
                 "JaxSeries: rows cannot be iterated inside jit. Use methods of the whole series "
@@ -289,14 +286,14 @@ class SeriesSelection(SeriesBase, RowSelection):
         return self.index
 
     def items(self) -> Any:
-        """Each label with its value, on the host; not inside `jit`."""
+        """Iterates over pairs of label and value on the host; not supported inside `jit`."""
         return zip(self.index, self, strict=True)
 
     def __contains__(self, label: object) -> bool:
         return label in self.index
 
     def item(self) -> Any:
-        """The only value."""
+        """The value of a series of length one."""
         if len(self) != 1:
             raise ValueError("can only convert an array of size 1 to a Python scalar")
         return next(iter(self))

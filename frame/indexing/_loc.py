@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rows and columns picked by their labels."""
+"""`loc`, `reindex`, `explode` and dropping of rows: selection by label."""
 
 from typing import Any, Self
 
@@ -17,7 +17,7 @@ from ..table._ndframe import FrameBase, NDFrame, SeriesBase
 from ..table._tracing import answered_at_once, is_traced
 
 
-class ByLabel:
+class LocIndexer:
     """`frame.loc[...]`."""
 
     def __init__(self, of: "LabelSelection"):
@@ -28,34 +28,32 @@ class ByLabel:
             key = key(self._of)
         index = self._of._table.index
         if isinstance(key, tuple) and len(key) > self._of.ndim and index.num_levels == 1:
-            raise pd.errors.IndexingError(f"loc: Too many indexers, got {key!r}.")
+            raise pd.errors.IndexingError(f"Too many indexers, got {key!r}.")
         if not isinstance(self._of, FrameBase):
             return self._of._rows_at(key[0] if isinstance(key, tuple) and len(key) == 1 else key)
         rows, columns = key if isinstance(key, tuple) and len(key) == 2 else (key, slice(None))
         rows = rows(self._of) if callable(rows) else rows
         if isinstance(key, tuple) and index.num_levels > 1:
-            raise NotImplementedError(
-                "loc: several levels of labels are not picked by. Use reset_index() and a mask."
-            )
+            raise _no_multi_index()
         return self._of._columns_of(columns)._rows_at(rows)
 
     def __setitem__(self, key: Any, value: Any) -> None:
         raise NotImplementedError(
             "loc: rows cannot be set in place. Write frame[column] = frame[column].where(~mask, "
-            "value) instead."
+            "value)."
         )
 
 
 class LabelSelection(NDFrame):
-    """Rows of frames and series alike picked by their labels."""
+    """Row selection by label, shared by frames and series."""
 
     @property
-    def loc(self) -> ByLabel:
-        """Rows and columns by a mask, a label, a list of labels or a slice, whose end is included.
+    def loc(self) -> LocIndexer:
+        """Selects rows and columns by a mask, a label, a list of labels or an inclusive slice.
 
         Differences from pandas:
-            Nothing can be set. Inside `jit` rows are picked by masks only. A slice of labels that
-            are no range brings the labels of rows to the host.
+            Assignment is not supported. Inside `jit` rows must be selected by masks. A slice of
+            labels copies the row labels to the host, unless they are a range.
 
         Example:
             >>> from jaxframes.frame import JaxFrame
@@ -65,7 +63,7 @@ class LabelSelection(NDFrame):
             >>> frame.loc[frame.x > 1, "y"].tolist()
             [5, 6]
         """
-        return ByLabel(self)
+        return LocIndexer(self)
 
     at = loc
 
@@ -87,49 +85,48 @@ class LabelSelection(NDFrame):
         of: Any = self
         index = self._table.index
         if is_traced(index, self._table.num_rows):
-            raise NotImplementedError("loc: inside jit rows must be picked by a mask of bools.")
+            raise NotImplementedError("loc: rows must be selected by a boolean mask inside jit.")
         if index.num_levels > 1:
-            raise NotImplementedError(
-                "loc: several levels of labels are not picked by. Use reset_index() and a mask."
-            )
+            raise _no_multi_index()
         on_host = index.is_range or isinstance(rows, slice) or index.levels[0].type.is_time
         if isinstance(rows, (list, np.ndarray, pd.Index, pd.Series, SeriesBase)):
             labels: Any = rows
             return self._of_list(list(rows) if isinstance(rows, list) else labels.tolist())
         if on_host:
             return self._of_host_labels(rows)
-        found = self._like(filter_rows(self._table, self._flags_of([rows])))
-        if not len(found):
+        selected = self._like(filter_rows(self._table, self._flags_of([rows])))
+        if not len(selected):
             raise KeyError(rows)
-        return found if len(found) > 1 else of._one_row(found)
+        return selected if len(selected) > 1 else of._one_row(selected)
 
     def _of_host_labels(self, rows: Any) -> Any:
         of: Any = self
         labels = self.index
         if isinstance(rows, slice):
             return of._sliced(labels.slice_indexer(rows.start, rows.stop, rows.step))
-        place = labels.get_loc(rows)
-        if isinstance(place, slice):
-            return of._sliced(place)
-        if isinstance(place, np.ndarray):
-            return of._filtered(place)
-        return of._one_row(of._taken([place]))
+        position = labels.get_loc(rows)
+        if isinstance(position, slice):
+            return of._sliced(position)
+        if isinstance(position, np.ndarray):
+            return of._filtered(position)
+        return of._one_row(of._taken([position]))
 
     def _of_list(self, labels: list[Any]) -> Self:
         of: Any = self
         if not labels:
             return of._sliced(slice(0, 0))
         if self._table.index.is_range:
-            places = self.index.get_indexer(labels)
-            if (places < 0).any():
-                raise KeyError(_absent([x for x, p in zip(labels, places, strict=True) if p < 0]))
-            return of._taken(places)
-        # Only the rows of the labels come to the host, to be put in the order of the list.
-        found: Any = self._like(filter_rows(self._table, self._flags_of(labels)))
-        places, missing = found.index.get_indexer_non_unique(pd.Index(labels))
+            positions = self.index.get_indexer(labels)
+            if (positions < 0).any():
+                absent = [x for x, p in zip(labels, positions, strict=True) if p < 0]
+                raise KeyError(f"{absent} not in index")
+            return of._taken(positions)
+        # Copies only the labels of matching rows to the host, to order them as the list.
+        selected: Any = self._like(filter_rows(self._table, self._flags_of(labels)))
+        positions, missing = selected.index.get_indexer_non_unique(pd.Index(labels))
         if len(missing):
-            raise KeyError(_absent([labels[place] for place in missing]))
-        return found._taken(places)
+            raise KeyError(f"{[labels[position] for position in missing]} not in index")
+        return selected._taken(positions)
 
     def _flags_of(self, labels: Any, level: int = 0) -> Array:
         return flags_in(self._table.index_columns()[level], labels, self._table, "loc")
@@ -139,31 +136,35 @@ class LabelSelection(NDFrame):
 
     @answered_at_once
     def _without_labels(self, labels: Any, level: Any, errors: str) -> Self:
-        """Drops rows by their labels."""
+        """Drops rows by label."""
         index = self._table.index
         if index.num_levels > 1 and level is None:
-            raise NotImplementedError("drop: labels of several levels need level=. Use a mask.")
+            raise NotImplementedError(
+                "drop: an index with several levels needs level=. Pass it, or use a mask."
+            )
         listed = list(labels) if pd.api.types.is_list_like(labels) else [labels]
-        (place,) = (0,) if level is None else self._levels_at(level)
-        flags = self._flags_of(listed, place)
+        (position,) = (0,) if level is None else self._levels_at(level)
+        flags = self._flags_of(listed, position)
         if errors != "ignore":
             if is_traced(flags, self._table.num_rows):
                 raise NotImplementedError(
-                    'drop: inside jit labels are not known to be there. Pass errors="ignore".'
+                    'drop: the labels are not known inside jit. Pass errors="ignore".'
                 )
-            found = self._like(filter_rows(self._table, flags)).index.get_level_values(place)
-            absent = [label for label in listed if label not in found]
+            present = self._like(filter_rows(self._table, flags)).index.get_level_values(position)
+            absent = [label for label in listed if label not in present]
             if absent:
                 raise KeyError(f"{absent} not found in axis")
         return self._like(filter_rows(self._table, ~flags))
 
 
-def _absent(labels: list[Any]) -> str:
-    return f"{labels} not in index"
+def _no_multi_index() -> NotImplementedError:
+    return NotImplementedError(
+        "loc: an index with several levels is not supported. Use reset_index() and a mask."
+    )
 
 
 class FrameLabelSelection(FrameBase, LabelSelection):
-    """A frame's rows and columns by label."""
+    """Row and column selection of a frame by label."""
 
     def _columns_of(self, columns: Any) -> Any:
         of: Any = self
@@ -173,52 +174,54 @@ class FrameLabelSelection(FrameBase, LabelSelection):
             return of[columns]
         if isinstance(columns, list) and self._are_names(columns):
             return of[columns]
-        shell = pd.DataFrame([range(len(self._labels))], dtype=object)
-        shell.columns = self._labels.index
-        picked = shell.loc[:, columns]
-        if isinstance(picked, pd.Series):
-            return of._series_at(int(picked.iloc[0]))
-        result = of._columns_at([int(place) for place in picked.iloc[0]])
-        result._labels = Labels(picked.columns)
+        numbered = pd.DataFrame([range(len(self._labels))], dtype=object)
+        numbered.columns = self._labels.index
+        selected = numbered.loc[:, columns]
+        if isinstance(selected, pd.Series):
+            return of._series_at(int(selected.iloc[0]))
+        result = of._columns_at([int(position) for position in selected.iloc[0]])
+        result._labels = Labels(selected.columns)
         return result
 
     def _are_names(self, labels: list[Any]) -> bool:
-        """Whether labels can be nothing but names of columns that are there."""
+        """Whether all labels are strings and names of columns."""
         index = self._labels.index
-        # Among times a string would stand for all of a year.
-        holds_names = index.nlevels == 1 and (index.dtype == "str" or index.dtype == object)
-        return holds_names and all(isinstance(label, str) and label in index for label in labels)
+        # In an index of times a string may select a whole year.
+        has_names = index.nlevels == 1 and (index.dtype == "str" or index.dtype == object)
+        return has_names and all(isinstance(label, str) and label in index for label in labels)
 
     def reindex(
         self, labels: Any = None, *, index: Any = None, columns: Any = None, axis: Any = None,
         fill_value: Any = np.nan, **ignored: Any,
     ) -> Any:  # fmt: skip
-        """The columns of given labels, missing where there is no such column.
+        """The columns of given labels; new labels get missing values.
 
         Differences from pandas:
-            Rows are not reindexed: `index=` raises. Use `merge` on a column of labels.
+            Rows cannot be reindexed: `index=` raises. Merge with a column of labels instead.
         """
         if axis_number(axis or 0, self) and labels is not None:
             columns = labels
         elif labels is not None or index is not None:
-            raise NotImplementedError("reindex: rows stay. Merge with a frame of the labels.")
+            raise NotImplementedError(
+                "reindex: rows cannot be reindexed. Merge with a frame of the labels."
+            )
         if ignored:
-            raise NotImplementedError(f"reindex: {next(iter(ignored))}= is not built.")
-        wanted = columns if isinstance(columns, pd.Index) else pd.Index(columns)
-        made = [
+            raise NotImplementedError(f"reindex: {next(iter(ignored))}= is not supported.")
+        new_labels = columns if isinstance(columns, pd.Index) else pd.Index(columns)
+        new_columns = [
             self._column(label)
             if label in self._labels
             else as_column(fill_value, self._table, label)
-            for label in wanted
+            for label in new_labels
         ]
-        name = self._labels.index.name if wanted.name is None else wanted.name
-        return self._make_frame(made, Labels(wanted.rename(name)))
+        name = self._labels.index.name if new_labels.name is None else new_labels.name
+        return self._make_frame(new_columns, Labels(new_labels.rename(name)))
 
     def explode(self, column: Any, ignore_index: bool = False) -> Any:
-        """A row for each member of the lists in a column of objects, or in several at once.
+        """Replicates rows for each element of the lists in one or several columns of objects.
 
         Differences from pandas:
-            Not inside `jit`: the lists are on the host.
+            Not supported inside `jit`, because the lists are on the host.
 
         Example:
             >>> from jaxframes.frame import JaxFrame
@@ -233,44 +236,44 @@ class FrameLabelSelection(FrameBase, LabelSelection):
             raise ValueError("column must be nonempty")
         if len(set(labels)) < len(labels):
             raise ValueError("column must be unique")
-        members = {label: _exploded(of[label], len(labels) > 1) for label in labels}
-        every = [places for _, places in members.values()]
-        if any(not np.array_equal(places, every[0]) for places in every[1:]):
+        elements = {label: _exploded(of[label], len(labels) > 1) for label in labels}
+        first, *others = [positions for _, positions in elements.values()]
+        if any(not np.array_equal(positions, first) for positions in others):
             raise ValueError("columns must have matching element counts")
-        result = of.copy() if every[0] is None else of._taken(every[0])
-        for label, (values, places) in members.items():
-            if places is not None:
+        result = of.copy() if first is None else of._taken(first)
+        for label, (values, positions) in elements.items():
+            if positions is not None:
                 result[label] = values
         return result.reset_index(drop=True) if ignore_index else result
 
     def iterrows(self) -> Any:
-        """Each label with its row, of pandas."""
+        """Iterates over pairs of label and row, a series of pandas."""
         return self.to_pandas().iterrows()
 
     def itertuples(self, index: bool = True, name: str | None = "Pandas") -> Any:
-        """Each row as a named tuple of Python's values."""
+        """Iterates over rows as named tuples of Python values."""
         return self.to_pandas().itertuples(index=index, name=name)
 
 
 class SeriesLabelSelection(SeriesBase, LabelSelection):
-    """A series' rows by label."""
+    """Row selection of a series by label."""
 
     def explode(self, ignore_index: bool = False) -> Any:
-        """A row for each member of the lists in a series of objects."""
+        """Replicates rows for each element of the lists in a series of objects."""
         of: Any = self
-        values, places = _exploded(self)
-        result: Any = self if places is None else of._taken(places)
-        if places is not None:
+        values, positions = _exploded(self)
+        result: Any = self if positions is None else of._taken(positions)
+        if positions is not None:
             result = result._with_column(as_column(values, result._table, self._name))
         return result.reset_index(drop=True) if ignore_index else result
 
 
-def _exploded(series: Any, counted: bool = False) -> tuple[Any, Any]:
-    """The members of lists, and the row that each came from; None where there are no lists.
+def _exploded(series: Any, needs_positions: bool = False) -> tuple[Any, Any]:
+    """The elements of lists with their row positions; None for a series that cannot have lists.
 
-    If their places are counted, every row has one also where there are no lists.
+    With `needs_positions` such a series gives each value with its position.
     """
-    if series._only.kind != "object" and not counted:
+    if series._only.kind != "object" and not needs_positions:
         return None, None
     values = series.reset_index(drop=True).to_pandas().explode()
     return values.array, values.index.to_numpy()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Labels and names changed; columns dropped, inserted and picked by label."""
+"""`rename`, `set_axis`, `filter`, `insert` and `drop`: changes of labels and names."""
 
 from collections.abc import Hashable
 from typing import Any, Self
@@ -13,18 +13,18 @@ from ..table._column_labels import Labels
 from ..table._from_host import index_from
 from ..table._ndframe import FrameBase, NDFrame, SeriesBase
 from ..table._row_index import RowIndex
-from ._shape import places_after, relabelled
+from ._shape import columns_after, relabelled
 
 
 def index_names(index: RowIndex) -> pd.Index:
-    """An index of pandas without rows that has the names of the levels."""
+    """An empty pandas index with the names of the levels."""
     if index.num_levels == 1:
         return pd.Index([], name=index.names[0])
     return pd.MultiIndex.from_arrays([[]] * index.num_levels, names=list(index.names))
 
 
 class Renaming(NDFrame):
-    """Labels of rows changed, of frames and series alike."""
+    """Changes of row labels, shared by frames and series."""
 
     def _with_index(self, index: RowIndex) -> Self:
         return self._like(self._table.replace(index=index))
@@ -42,15 +42,15 @@ class Renaming(NDFrame):
         return index_from(index, self._table.capacity, self._layout)
 
     def _named_index(self, mapper: Any, index: Any) -> RowIndex:
-        shell = pd.Series(np.empty(0), index=index_names(self._table.index))
-        words = {} if mapper is ... else {"mapper": mapper}
+        empty = pd.Series(np.empty(0), index=index_names(self._table.index))
+        arguments = {} if mapper is ... else {"mapper": mapper}
         if index is not ...:
-            words["index"] = index
-        return self._table.index.named(shell.rename_axis(**words).index.names)
+            arguments["index"] = index
+        return self._table.index.named(empty.rename_axis(**arguments).index.names)
 
 
 class FrameRenaming(FrameBase, Renaming):
-    """Labels of a frame changed."""
+    """Changes of a frame's labels."""
 
     def rename(
         self,
@@ -64,10 +64,10 @@ class FrameRenaming(FrameBase, Renaming):
         level: Any = None,
         errors: Any = "ignore",
     ) -> Self:
-        """Changes labels of columns, by a dict or a function.
+        """Renames columns by a dict or a function.
 
         Differences from pandas:
-            Labels of rows are not changed: `index=` raises. Use `reset_index`, change the column,
+            Row labels cannot be renamed: `index=` raises. Use `reset_index`, change the column,
             and `set_index`.
 
         Example:
@@ -82,7 +82,8 @@ class FrameRenaming(FrameBase, Renaming):
             columns = mapper
         elif mapper is not None or index is not None:
             raise NotImplementedError(
-                "rename: labels of rows stay. Use reset_index(), change the column, set_index()."
+                "rename: row labels cannot be renamed. Use reset_index(), change the column, and "
+                "set_index()."
             )
         if columns is None:
             raise TypeError("must pass an index to rename")
@@ -101,33 +102,33 @@ class FrameRenaming(FrameBase, Renaming):
         copy: Any = True,
         inplace: bool = False,
     ) -> Self:
-        """Names the labels of rows, or those of columns."""
+        """Sets the name of the index or of the columns."""
         no_inplace("rename_axis", inplace)
         if mapper is not ... and axis_number(axis, self):
             mapper, columns = ..., mapper
-        labels, index_now = self._labels, self._table.index
+        labels, row_index = self._labels, self._table.index
         if columns is not ...:
             changed = relabelled(labels.index, lambda f: f.rename_axis(columns=columns))
             labels = Labels(changed)
         if mapper is not ... or index is not ...:
-            index_now = self._named_index(mapper, index)
-        return self._of(self._table.replace(index=index_now), labels)
+            row_index = self._named_index(mapper, index)
+        return self._of(self._table.replace(index=row_index), labels)
 
     def set_axis(self, labels: Any, *, axis: Any = 0, copy: Any = True) -> Self:
-        """Puts other labels on rows, or on columns with `axis=1`."""
+        """Replaces the row labels, or the column labels with `axis=1`."""
         if not axis_number(axis, self):
             return self._with_index(self._index_of(labels))
         changed = relabelled(self._labels.index, lambda f: f.set_axis(labels, axis=axis))
         return self._of(self._table, Labels(changed))
 
     def add_prefix(self, prefix: str, axis: Any = None) -> Self:
-        """Puts a text before each label of a column."""
+        """Adds a prefix to the column labels."""
         _only_columns("add_prefix", axis, self)
         changed = relabelled(self._labels.index, lambda f: f.add_prefix(prefix))
         return self._of(self._table, Labels(changed))
 
     def add_suffix(self, suffix: str, axis: Any = None) -> Self:
-        """Puts a text behind each label of a column."""
+        """Adds a suffix to the column labels."""
         _only_columns("add_suffix", axis, self)
         changed = relabelled(self._labels.index, lambda f: f.add_suffix(suffix))
         return self._of(self._table, Labels(changed))
@@ -135,20 +136,22 @@ class FrameRenaming(FrameBase, Renaming):
     def filter(
         self, items: Any = None, like: Any = None, regex: Any = None, axis: Any = None
     ) -> Any:
-        """The columns whose labels are listed, contain a text, or match a pattern."""
+        """Selects columns whose labels are listed, contain a string, or match a pattern."""
         _only_columns("filter", axis, self)
-        places, labels = places_after(self._labels.index, lambda f: f.filter(items, like, regex))
-        return self._picked(places, labels)
+        positions, labels = columns_after(
+            self._labels.index, lambda f: f.filter(items, like, regex)
+        )
+        return self._with_columns_at(positions, labels)
 
     def insert(
         self, loc: int, column: Hashable, value: Any, allow_duplicates: bool = False
     ) -> None:
-        """Puts a column before the one at a place."""
-        shell = pd.DataFrame(columns=self._labels.index)
-        shell.insert(loc, column, np.empty(0), allow_duplicates=allow_duplicates)
+        """Inserts a column at a position."""
+        empty = pd.DataFrame(columns=self._labels.index)
+        empty.insert(loc, column, np.empty(0), allow_duplicates=allow_duplicates)
         columns = list(self._table.columns)
         columns.insert(int(loc), as_column(one_column(value), self._table, column))
-        self._table, self._labels = self._table.with_columns(columns), Labels(shell.columns)
+        self._table, self._labels = self._table.with_columns(columns), Labels(empty.columns)
 
     def drop(
         self,
@@ -161,7 +164,7 @@ class FrameRenaming(FrameBase, Renaming):
         inplace: bool = False,
         errors: Any = "raise",
     ) -> Self:
-        """Drops columns, or rows, by their labels.
+        """Drops rows or columns by label.
 
         Example:
             >>> from jaxframes.frame import JaxFrame
@@ -180,29 +183,29 @@ class FrameRenaming(FrameBase, Renaming):
             raise ValueError("Need to specify at least one of 'labels', 'index' or 'columns'")
         result = self
         if columns is not None:
-            every = self._labels.index
+            all_labels = self._labels.index
             try:
-                places, kept = places_after(
-                    every, lambda f: f.drop(columns=columns, level=level, errors=errors)
+                positions, remaining = columns_after(
+                    all_labels, lambda f: f.drop(columns=columns, level=level, errors=errors)
                 )
             except KeyError as error:
-                raise KeyError(f"{error.args[0]}. The columns are {list(every)}.") from None
-            result = self._picked(places, kept)
+                raise KeyError(f"{error.args[0]}. The columns are {list(all_labels)}.") from None
+            result = self._with_columns_at(positions, remaining)
         if index is not None:
             result = result._without_labels(index, level, errors)
         return result
 
-    def _picked(self, places: list[int], labels: pd.Index) -> Self:
-        columns = [self._table.columns[place] for place in places]
+    def _with_columns_at(self, positions: list[int], labels: pd.Index) -> Self:
+        columns = [self._table.columns[position] for position in positions]
         table = self._table
         if not columns and not table.index.levels and len(table.columns):
-            # No array is left to say how many rows there is room for.
+            # A table needs an array to tell its capacity, so the index gets one.
             table = table.replace(index=RowIndex(table.index_columns(), table.index.names))
         return self._of(table.with_columns(columns), Labels(labels))
 
 
 class SeriesRenaming(SeriesBase, Renaming):
-    """The name of a series changed, and that of its index."""
+    """Changes of a series' name and row labels."""
 
     def rename(
         self,
@@ -214,17 +217,17 @@ class SeriesRenaming(SeriesBase, Renaming):
         level: Any = None,
         errors: Any = "ignore",
     ) -> Self:
-        """Gives the series a name.
+        """Sets the name of the series.
 
         Differences from pandas:
-            Labels of rows are not changed: a dict or a function raises.
+            Row labels cannot be renamed: a dict or a function raises.
         """
         no_inplace("rename", inplace)
         axis_number(axis or 0, self)
         if callable(index) or isinstance(index, (dict, pd.Series, list, np.ndarray)):
             raise NotImplementedError(
-                "rename: labels of rows stay, and the name must be a scalar. Use reset_index(), "
-                "change the column, and set_index()."
+                "rename: row labels cannot be renamed, and the name must be a scalar. Use "
+                "reset_index(), change the column, and set_index()."
             )
         return self._of(self._table, index)
 
@@ -237,13 +240,13 @@ class SeriesRenaming(SeriesBase, Renaming):
         copy: Any = True,
         inplace: bool = False,
     ) -> Self:
-        """Names the labels of rows."""
+        """Sets the name of the index."""
         no_inplace("rename_axis", inplace)
         axis_number(axis, self)
         return self._with_index(self._named_index(mapper, index))
 
     def set_axis(self, labels: Any, *, axis: Any = 0, copy: Any = True) -> Self:
-        """Puts other labels on rows."""
+        """Replaces the row labels."""
         axis_number(axis, self)
         return self._with_index(self._index_of(labels))
 
@@ -258,7 +261,7 @@ class SeriesRenaming(SeriesBase, Renaming):
         inplace: bool = False,
         errors: Any = "raise",
     ) -> Self:
-        """Drops rows by their labels."""
+        """Drops rows by label."""
         no_inplace("drop", inplace)
         axis_number(axis, self)
         labels = index if labels is None else labels
@@ -269,4 +272,4 @@ class SeriesRenaming(SeriesBase, Renaming):
 
 def _only_columns(method: str, axis: Any, owner: NDFrame) -> None:
     if not axis_number(1 if axis is None else axis, owner):
-        raise NotImplementedError(f"{method}: axis must be 1. Labels of rows stay as they are.")
+        raise NotImplementedError(f"{method}: axis must be 1. Row labels cannot be changed.")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Labels of rows made of columns, and columns made of them; rows in the order of their labels."""
+"""`set_index`, `reset_index`, `sort_index`, `swaplevel` and `droplevel`."""
 
 from collections.abc import Hashable, Sequence
 from typing import Any, Self
@@ -18,20 +18,20 @@ from ..table._row_index import RANGE, RowIndex
 from ..table._sort import sort_rows
 from ..table._table import Table
 from ._rename import index_names
-from ._shape import places_after, relabelled
+from ._shape import columns_after, relabelled
 
 
 class IndexMoves(NDFrame):
-    """The labels of rows, of frames and series alike."""
+    """Methods of the index that frames and series share."""
 
     def _levels_at(self, level: Any) -> list[int]:
-        """The places of the levels that `level` names; all of them, if it is None."""
+        """The positions of the levels that `level` names; None names all."""
         index = self._table.index
         if level is None:
             return list(range(index.num_levels))
         levels = level if isinstance(level, (list, tuple)) else [level]
-        shell = index_names(index)
-        return [shell._get_level_number(one) for one in levels]
+        empty = index_names(index)
+        return [empty._get_level_number(one) for one in levels]
 
     def sort_index(
         self,
@@ -46,10 +46,10 @@ class IndexMoves(NDFrame):
         ignore_index: bool = False,
         key: Any = None,
     ) -> Self:
-        """Sorts rows by their labels, or columns by theirs with `axis=1`.
+        """Sorts rows by label, or columns with `axis=1`.
 
         Differences from pandas:
-            Every sort is stable, whatever `kind` says.
+            Every sort is stable; `kind` is ignored.
 
         Example:
             >>> from jaxframes.frame import JaxSeries
@@ -58,24 +58,26 @@ class IndexMoves(NDFrame):
         """
         no_inplace("sort_index", inplace)
         if key is not None:
-            raise NotImplementedError("sort_index: key= is not built. Sort by a column made of it.")
+            raise NotImplementedError(
+                "sort_index: key= is not supported. Sort by a column with the key's values."
+            )
         if axis_number(axis, self):
             return self._with_sorted_columns(level, ascending, na_position, ignore_index)
         index = self._table.index
-        places = self._levels_at(level)
+        positions = self._levels_at(level)
         directions = (
-            ascending if isinstance(ascending, (list, tuple)) else [ascending] * len(places)
+            ascending if isinstance(ascending, (list, tuple)) else [ascending] * len(positions)
         )
-        if len(directions) != len(places):
+        if len(directions) != len(positions):
             raise ValueError("level must have same length as ascending")
         directions = as_directions(directions)
         if sort_remaining and level is not None:
-            rest = [place for place in range(index.num_levels) if place not in places]
-            places, directions = places + rest, [*directions, *([directions[0]] * len(rest))]
+            rest = [p for p in range(index.num_levels) if p not in positions]
+            positions, directions = positions + rest, [*directions, *([directions[0]] * len(rest))]
         if index.is_range and directions[0] == (index.step > 0):
             return self._like(self._table.replace(index=RANGE) if ignore_index else self._table)
         columns = self._table.index_columns()
-        levels = [check_sortable(columns[place], index.names[place]) for place in places]
+        levels = [check_sortable(columns[p], index.names[p]) for p in positions]
         keys = sort_keys(levels, directions, na_position)
         table = sort_rows(self._table, keys)
         return self._like(table.replace(index=RANGE) if ignore_index else table)
@@ -85,7 +87,7 @@ class IndexMoves(NDFrame):
 
 
 class FrameIndexMoves(FrameBase, IndexMoves):
-    """The labels of a frame's rows."""
+    """Methods of the index of a frame."""
 
     def set_index(
         self,
@@ -96,7 +98,7 @@ class FrameIndexMoves(FrameBase, IndexMoves):
         inplace: bool = False,
         verify_integrity: bool = False,
     ) -> Self:
-        """Makes columns, or arrays, the labels of rows.
+        """Sets the index from columns or arrays.
 
         Example:
             >>> from jaxframes.frame import JaxFrame
@@ -108,28 +110,29 @@ class FrameIndexMoves(FrameBase, IndexMoves):
         keys = keys if isinstance(keys, list) else [keys]
         absent = [key for key in keys if _is_label(key) and key not in self._labels]
         if absent:
-            every = list(self._labels)
-            raise KeyError(f"None of {absent} are in the columns. The columns are {every}.")
+            raise KeyError(
+                f"None of {absent} are in the columns. The columns are {list(self._labels)}."
+            )
         levels: list[Column] = list(table.index_columns()) if append else []
         names: list[Hashable] = list(table.index.names) if append else []
         used: set[int] = set()
         for key in keys:
             if _is_label(key):
-                place = self._labels.place(key)
-                used.add(place)
-                levels.append(table.columns[place])
+                position = self._labels.place(key)
+                used.add(position)
+                levels.append(table.columns[position])
                 names.append(key)
                 continue
             for level, name in _levels_of(key, table):
                 levels.append(level)
                 names.append(name)
         index = RowIndex(tuple(levels), tuple(names))
-        kept = [p for p in range(len(self._labels)) if not (drop and p in used)]
-        result = self._columns_at(kept)
+        remaining = [p for p in range(len(self._labels)) if not (drop and p in used)]
+        result = self._columns_at(remaining)
         result._table = result._table.replace(index=index)
         if verify_integrity and not result.index.is_unique:
-            repeated = result.index[result.index.duplicated()].unique()
-            raise ValueError(f"Index has duplicate keys: {repeated}")
+            duplicates = result.index[result.index.duplicated()].unique()
+            raise ValueError(f"Index has duplicate keys: {duplicates}")
         return result
 
     def reset_index(
@@ -143,7 +146,7 @@ class FrameIndexMoves(FrameBase, IndexMoves):
         allow_duplicates: bool = False,
         names: Any = None,
     ) -> Self:
-        """Makes the labels of rows columns, and numbers rows from zero.
+        """Moves index levels to columns; the index becomes a range if no level remains.
 
         Example:
             >>> from jaxframes.frame import JaxFrame
@@ -152,42 +155,42 @@ class FrameIndexMoves(FrameBase, IndexMoves):
         """
         no_inplace("reset_index", inplace)
         table, index = self._table, self._table.index
-        places = self._levels_at(level)
+        positions = self._levels_at(level)
         levels = table.index_columns()
-        kept = [place for place in range(index.num_levels) if place not in places]
-        left = RANGE
-        if kept:
-            left = RowIndex(tuple(levels[p] for p in kept), tuple(index.names[p] for p in kept))
+        remaining = [position for position in range(index.num_levels) if position not in positions]
+        new_index = RANGE
+        if remaining:
+            new_index = _level_subset(table, remaining)
         if drop:
-            return self._of(_relabelled(table, left), self._labels)
-        shell_index = index_names(index)
+            return self._of(_with_row_index(table, new_index), self._labels)
+        empty_index = index_names(index)
         labels = relabelled(
             self._labels.index,
-            lambda f: f.set_index(shell_index).reset_index(
+            lambda f: f.set_index(empty_index).reset_index(
                 level=level, col_level=col_level, col_fill=col_fill,
                 allow_duplicates=allow_duplicates, names=names,
             ),
         )  # fmt: skip
-        columns = (*(levels[place] for place in sorted(places)), *table.columns)
-        return self._of(table.replace(columns=columns, index=left), Labels(labels))
+        columns = (*(levels[position] for position in sorted(positions)), *table.columns)
+        return self._of(table.replace(columns=columns, index=new_index), Labels(labels))
 
     def _with_sorted_columns(self, level: Any, ascending: Any, na_position: Any, new: bool) -> Self:
-        places, labels = places_after(
+        positions, labels = columns_after(
             self._labels.index,
             lambda f: f.sort_index(
                 axis=1, level=level, ascending=ascending, na_position=na_position, kind="stable",
                 ignore_index=new,
             ),
         )  # fmt: skip
-        return self._picked(places, labels)
+        return self._with_columns_at(positions, labels)
 
     def swaplevel(self, i: Any = -2, j: Any = -1, axis: Any = 0) -> Self:
-        """Swaps two levels of the labels of rows."""
+        """Swaps two levels of the index."""
         only_rows("swaplevel", axis, self, "Set columns instead.")
         return self._like(self._table.replace(index=_swapped(self, i, j)))
 
     def droplevel(self, level: Any, axis: Any = 0) -> Self:
-        """Drops a level of the labels of rows, or of columns with `axis=1`."""
+        """Drops levels of the index, or of the columns with `axis=1`."""
         if axis_number(axis, self):
             labels = relabelled(self._labels.index, lambda f: f.droplevel(level, axis=1))
             return self._of(self._table, Labels(labels))
@@ -195,7 +198,7 @@ class FrameIndexMoves(FrameBase, IndexMoves):
 
 
 class SeriesIndexMoves(SeriesBase, IndexMoves):
-    """The labels of a series' rows."""
+    """Methods of the index of a series."""
 
     def reset_index(
         self,
@@ -206,45 +209,51 @@ class SeriesIndexMoves(SeriesBase, IndexMoves):
         inplace: bool = False,
         allow_duplicates: bool = False,
     ) -> Any:
-        """Makes the labels of rows columns of a frame, or drops them."""
+        """Moves index levels to columns of a frame, or drops them."""
         no_inplace("reset_index", inplace)
         frame = self.to_frame(name) if name is not ... else self.to_frame()
         frame = frame.reset_index(level, drop=drop, allow_duplicates=allow_duplicates)
         return self._like(frame._table) if drop else frame
 
     def swaplevel(self, i: Any = -2, j: Any = -1) -> Self:
-        """Swaps two levels of the labels of rows."""
+        """Swaps two levels of the index."""
         return self._like(self._table.replace(index=_swapped(self, i, j)))
 
     def droplevel(self, level: Any, axis: Any = 0) -> Self:
-        """Drops a level of the labels of rows."""
+        """Drops levels of the index."""
         axis_number(axis, self)
         return self._like(self._table.replace(index=_without(self, level)))
+
+
+def _level_subset(table: Table, positions: Sequence[int]) -> RowIndex:
+    """The index with the levels at some positions."""
+    levels, names = table.index_columns(), table.index.names
+    return RowIndex(tuple(levels[p] for p in positions), tuple(names[p] for p in positions))
 
 
 def _swapped(of: IndexMoves, i: Any, j: Any) -> RowIndex:
     index = of._table.index
     if index.num_levels == 1:
-        raise TypeError("swaplevel: labels must have several levels to swap, got one.")
-    places = list(range(index.num_levels))
+        raise TypeError("Can only swap levels on a hierarchical axis, got one level.")
+    positions = list(range(index.num_levels))
     (a,), (b,) = of._levels_at(i), of._levels_at(j)
-    places[a], places[b] = places[b], places[a]
-    return RowIndex(tuple(index.levels[p] for p in places), tuple(index.names[p] for p in places))
+    positions[a], positions[b] = positions[b], positions[a]
+    return _level_subset(of._table, positions)
 
 
 def _without(of: IndexMoves, level: Any) -> RowIndex:
     index = of._table.index
-    gone = of._levels_at(level)
-    kept = [place for place in range(index.num_levels) if place not in gone]
-    if not kept:
+    dropped = of._levels_at(level)
+    remaining = [position for position in range(index.num_levels) if position not in dropped]
+    if not remaining:
         raise ValueError(
-            f"Cannot remove {len(gone)} levels from an index with {index.num_levels} levels: at "
+            f"Cannot remove {len(dropped)} levels from an index with {index.num_levels} levels: at "
             "least one level must be left."
         )
-    return RowIndex(tuple(index.levels[p] for p in kept), tuple(index.names[p] for p in kept))
+    return _level_subset(of._table, remaining)
 
 
-def _relabelled(table: Table, index: RowIndex) -> Table:
+def _with_row_index(table: Table, index: RowIndex) -> Table:
     if index is RANGE and not table.columns and table.index.levels:
         return table.replace(columns=(), index=RANGE)
     return table.replace(index=index)
@@ -261,8 +270,8 @@ def _levels_of(key: Any, table: Table) -> Sequence[tuple[Column, Hashable]]:
         return [(key._only, key._name)]
     if isinstance(key, pd.MultiIndex):
         return [
-            (_level(key.get_level_values(place), table), name)
-            for place, name in enumerate(key.names)
+            (_level(key.get_level_values(position), table), name)
+            for position, name in enumerate(key.names)
         ]
     name = getattr(key, "name", None)
     return [(_level(key, table), name)]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Columns set and added: a name is bound to new values, and no array changes."""
+"""`frame[label] = values` and `assign`. Assignment binds a label to new arrays."""
 
 from collections.abc import Hashable
 from typing import Any, Self
@@ -14,7 +14,7 @@ from ..table._table import either_needed
 
 
 class FrameAssignment(FrameBase):
-    """Columns set and added."""
+    """Assignment of columns."""
 
     def __setitem__(self, label: Hashable, value: Any) -> None:
         if isinstance(label, (list, np.ndarray, pd.Index)) and not is_mask(label):
@@ -41,10 +41,9 @@ class FrameAssignment(FrameBase):
             self._table = self._table.replace(needed=needed)
 
     def assign(self, **values: Any) -> Self:
-        """Sets or adds columns, in a new frame.
+        """Returns a new frame with columns set or added.
 
-        Differences from pandas:
-            None. A value that is a function is given the frame as it is so far.
+        A function is called with the frame built so far, as in pandas.
 
         Example:
             >>> from jaxframes.frame import JaxFrame

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How large a frame is, what its columns are called and of which dtypes they are."""
+"""`shape`, `columns`, `dtypes`, `select_dtypes`, `squeeze` and related attributes."""
 
 from collections.abc import Callable, Hashable
 from typing import Any, Self
@@ -17,13 +17,10 @@ from ..table._take import any_missing
 from ..table._tracing import answered_at_once, is_traced
 
 
-def shown_dtype(column: Column, num_rows: Count) -> Any:
-    """The dtype that pandas has for a column of that many rows.
-
-    Inside `jit` the one it has where nothing is missing.
-    """
-    knows_holes = column.valid is not None and not is_traced(column.valid, num_rows)
-    if knows_holes and bool(any_missing(column.valid, num_rows)):
+def pandas_dtype(column: Column, num_rows: Count) -> Any:
+    """The dtype of a column in pandas; inside `jit` the dtype without missing values."""
+    knows_missing = column.valid is not None and not is_traced(column.valid, num_rows)
+    if knows_missing and bool(any_missing(column.valid, num_rows)):
         return np.dtype(object if column.is_bool else np.float64)
     match column.kind:
         case "category":
@@ -36,7 +33,7 @@ def shown_dtype(column: Column, num_rows: Count) -> Any:
 
 
 class Shape(NDFrame):
-    """What frames and series alike say of themselves."""
+    """Attributes that frames and series share."""
 
     @property
     def _num_rows(self) -> Any:
@@ -45,20 +42,20 @@ class Shape(NDFrame):
 
     @property
     def empty(self) -> Any:
-        """Whether there is no value; inside `jit` an array, where rows are counted there."""
+        """Whether `size` is zero; an array if the number of rows is traced."""
         return self.size == 0
 
     @property
     def size(self) -> Any:
-        """How many values there are; inside `jit` an array."""
+        """The number of values; an array if the number of rows is traced."""
         raise NotImplementedError
 
     def copy(self, deep: bool = True) -> Self:
-        """The same again. Arrays never change, so none is copied, whatever `deep` says."""
+        """Returns a copy that shares the immutable arrays; `deep` is ignored."""
         return self._like(self._table)
 
     def pipe(self, func: Any, *args: Any, **kwargs: Any) -> Any:
-        """What a function makes of it: `func(self, *args, **kwargs)`."""
+        """Calls `func(self, *args, **kwargs)`."""
         if not isinstance(func, tuple):
             return func(self, *args, **kwargs)
         func, keyword = func
@@ -67,26 +64,26 @@ class Shape(NDFrame):
         return func(*args, **{keyword: self}, **kwargs)
 
     def block_until_ready(self) -> Self:
-        """Waits for the arrays, for timings."""
+        """Waits until the arrays are computed."""
         return jax.block_until_ready(self)
 
 
 class FrameShape(FrameBase, Shape):
-    """The size, the labels and the dtypes of a frame."""
+    """Shape, labels and dtypes of a frame."""
 
     @property
     def shape(self) -> tuple[Any, int]:
-        """Rows and columns; the rows are an array inside `jit`, which does not know them."""
+        """The numbers of rows and columns; that of rows is an array if it is traced."""
         return self._num_rows, len(self._labels)
 
     @property
     def size(self) -> Any:
-        """How many values there are; inside `jit` an array."""
+        """The number of values; an array if the number of rows is traced."""
         return self._num_rows * len(self._labels)
 
     @property
     def ndim(self) -> int:
-        """Two."""
+        """The number of axes: 2."""
         return 2
 
     @property
@@ -100,13 +97,13 @@ class FrameShape(FrameBase, Shape):
 
     @property
     def axes(self) -> list[pd.Index]:
-        """The labels of rows and of columns."""
+        """The index and the columns."""
         return [self.index, self.columns]
 
     @property
     def dtypes(self) -> pd.Series:
-        """The dtype of each column, as pandas has it."""
-        dtypes = [shown_dtype(column, self._table.num_rows) for column in self._table.columns]
+        """pandas' dtype of each column."""
+        dtypes = [pandas_dtype(column, self._table.num_rows) for column in self._table.columns]
         return pd.Series(dtypes, index=self._labels.index, dtype=object)
 
     def __setattr__(self, name: str, value: Any) -> None:
@@ -116,25 +113,25 @@ class FrameShape(FrameBase, Shape):
             self[name] = value
         else:
             raise AttributeError(
-                f"JaxFrame: a new column must be set by its label, got attribute {name!r}. "
+                f"JaxFrame: columns cannot be created by attribute, got {name!r}. "
                 f"Write frame[{name!r}] = ..."
             )
 
     def select_dtypes(self, include: Any = None, exclude: Any = None) -> Self:
-        """The columns of some dtypes, or of all but some.
+        """Selects columns by dtype.
 
         Example:
             >>> from jaxframes.frame import JaxFrame
             >>> JaxFrame({"x": [1], "s": ["a"]}).select_dtypes("number").columns.tolist()
             ['x']
         """
-        dtypes = [shown_dtype(column, self._table.num_rows) for column in self._table.columns]
-        parts = {place: pd.Series([], dtype=dtype) for place, dtype in enumerate(dtypes)}
-        chosen = pd.DataFrame(parts).select_dtypes(include, exclude)
-        return self._columns_at(list(chosen.columns))
+        dtypes = [pandas_dtype(column, self._table.num_rows) for column in self._table.columns]
+        parts = {position: pd.Series([], dtype=dtype) for position, dtype in enumerate(dtypes)}
+        selected = pd.DataFrame(parts).select_dtypes(include, exclude)
+        return self._columns_at(list(selected.columns))
 
     def squeeze(self, axis: Any = None) -> Any:
-        """A series where there is one column, and a scalar where there is one row too."""
+        """Converts a single column to a series, and a single value to a scalar."""
         is_rows = len(self._labels) != 1 if axis is None else not axis_number(axis, self)
         if is_rows:
             if len(self) == 1:
@@ -147,38 +144,38 @@ class FrameShape(FrameBase, Shape):
 
 
 class SeriesShape(SeriesBase, Shape):
-    """The size, the name and the dtype of a series."""
+    """Shape, name and dtype of a series."""
 
     @property
     def axes(self) -> list[pd.Index]:
-        """The labels of rows."""
+        """The index."""
         return [self.index]
 
     @property
     def shape(self) -> tuple[Any]:
-        """Rows; an array inside `jit`, which does not know them."""
+        """The number of rows, as an array if it is traced."""
         return (self._num_rows,)
 
     @property
     def size(self) -> Any:
-        """How many values there are; inside `jit` an array."""
+        """The number of values; an array if the number of rows is traced."""
         return self._num_rows
 
     @property
     def ndim(self) -> int:
-        """One."""
+        """The number of axes: 1."""
         return 1
 
     @property
     def dtype(self) -> Any:
-        """The dtype of the values, as pandas has it."""
-        return shown_dtype(self._only, self._table.num_rows)
+        """pandas' dtype of the values."""
+        return pandas_dtype(self._only, self._table.num_rows)
 
     dtypes = dtype
 
     @property
     def name(self) -> Hashable:
-        """The name of the series, which is its label as a column."""
+        """The name of the series, its label as a column."""
         return self._name
 
     @name.setter
@@ -194,13 +191,13 @@ class SeriesShape(SeriesBase, Shape):
         return bool(self.isna().any())
 
     def to_frame(self, name: Hashable = ...) -> Any:
-        """A frame of this one column."""
-        shell = pd.Series([], dtype=np.float64, name=self._name)
-        labels = (shell.to_frame() if name is ... else shell.to_frame(name)).columns
+        """Converts to a frame with one column."""
+        empty = pd.Series([], dtype=np.float64, name=self._name)
+        labels = (empty.to_frame() if name is ... else empty.to_frame(name)).columns
         return self._make_frame([self._only], Labels(labels))
 
     def squeeze(self, axis: Any = None) -> Any:
-        """The value itself where there is one row; the series, inside `jit`."""
+        """The value of a series of length one, else the series; inside `jit` the series."""
         axis_number(axis or 0, self)
         if self._is_traced:
             return self
@@ -208,25 +205,24 @@ class SeriesShape(SeriesBase, Shape):
 
 
 def renamed_axis(index: pd.Index, labels: Any) -> pd.Index:
-    """New labels in place of old ones, as many as those.
+    """Replaces column labels.
 
     Raises:
-        ValueError: they are more or fewer.
+        ValueError: the number of labels differs.
     """
-    shell = pd.DataFrame(columns=index)
-    shell.columns = labels
-    return shell.columns
+    empty = pd.DataFrame(columns=index)
+    empty.columns = labels
+    return empty.columns
 
 
 def relabelled(index: pd.Index, change: Callable[[pd.DataFrame], pd.DataFrame]) -> pd.Index:
-    """The labels of columns after a method of pandas, which is given a frame without rows."""
+    """The column labels after a method of pandas on a frame without rows."""
     return change(pd.DataFrame(columns=index)).columns
 
 
-def places_after(index: pd.Index, change: Callable[[pd.DataFrame], pd.DataFrame]) -> Any:
-    """The labels after a method of pandas, and where each stood before; -1 for a new one."""
-    shell = pd.DataFrame([range(len(index))], dtype=object)
-    shell.columns = index
-    changed = change(shell)
-    places = [-1 if pd.isna(place) else int(place) for place in changed.iloc[0].tolist()]
-    return places, changed.columns
+def columns_after(index: pd.Index, change: Callable[[pd.DataFrame], pd.DataFrame]) -> Any:
+    """The old positions of columns after a method of pandas, -1 for new ones, and the labels."""
+    numbered = pd.DataFrame([range(len(index))], dtype=object)
+    numbered.columns = index
+    changed = change(numbered)
+    return [-1 if pd.isna(p) else int(p) for p in changed.iloc[0].tolist()], changed.columns

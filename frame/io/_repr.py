@@ -9,7 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 import pandas as pd
 
-from ..indexing._shape import shown_dtype
+from ..indexing._shape import pandas_dtype
 from ..mapping._missing import missing_flags
 from ..table._column import Column, to_host
 from ..table._ndframe import FrameBase, NDFrame, SeriesBase
@@ -136,7 +136,7 @@ class FrameDisplay(FrameBase, Display):
         counts = [
             int(jnp.sum(~flag & valid, dtype=jnp.int32)) for flag in missing_flags(table.columns)
         ]
-        dtypes = [str(shown_dtype(column, table.num_rows)) for column in table.columns]
+        dtypes = [str(pandas_dtype(column, table.num_rows)) for column in table.columns]
         out = io.StringIO()
         out.write(f"<class 'jaxframes.frame.JaxFrame'>\nRows: {num_rows} entries, capacity ")
         out.write(f"{table.capacity}\nData columns (total {len(counts)} columns):\n")
