@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Frames made of what other libraries hold, by the name of the library."""
+"""`from_pandas`, `from_arrow` and `from_jax`."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -13,31 +13,34 @@ from .table._layout import layout_of
 
 
 def from_pandas(data: pd.DataFrame | pd.Series, sharding: Any = None) -> JaxFrame | JaxSeries:
-    """A frame or a series of pandas, on the device.
+    """Converts a pandas frame or series.
 
     Args:
         data: the frame or the series.
-        sharding: where the rows lie; see `JaxFrame`.
+        sharding: the placement of the rows; see `JaxFrame`.
 
     Raises:
-        NotImplementedError: a column has a dtype that devices do not hold.
+        NotImplementedError: a column's dtype is not supported on the device.
+        TypeError: `data` is neither a frame nor a series of pandas.
     """
     if isinstance(data, pd.Series):
         return JaxSeries(data, sharding=sharding)
     if not isinstance(data, pd.DataFrame):
-        raise TypeError(f"from_pandas: data must be of pandas, got {type(data).__name__}.")
+        raise TypeError(
+            f"from_pandas: data must be a frame or a series of pandas, got {type(data).__name__}."
+        )
     return JaxFrame(data, sharding=sharding)
 
 
 def from_arrow(data: Any, sharding: Any = None) -> JaxFrame:
-    """A table of Arrow, or anything with Arrow's `__arrow_c_stream__`, on the device.
+    """Converts an Arrow table, or any object with `__arrow_c_stream__`.
 
-    Dictionaries become categories, and the index that pandas wrote into the metadata of the table
-    is an index again, as in `pyarrow.Table.to_pandas`.
+    Dictionary arrays become categories, and pandas' metadata restores the index, as in
+    `pyarrow.Table.to_pandas`.
 
     Args:
         data: the table.
-        sharding: where the rows lie; see `JaxFrame`.
+        sharding: the placement of the rows; see `JaxFrame`.
 
     Example:
         >>> import pyarrow as pa
@@ -54,11 +57,11 @@ def from_arrow(data: Any, sharding: Any = None) -> JaxFrame:
 
 
 def from_jax(data: jax.Array | Mapping[Any, jax.Array], sharding: Any = None) -> JaxFrame:
-    """Arrays of JAX as a frame: a dict of columns, or one array of two dimensions.
+    """Converts JAX arrays: a dict of columns, or one two-dimensional array.
 
     Args:
         data: the arrays.
-        sharding: where the rows lie; see `JaxFrame`.
+        sharding: the placement of the rows; see `JaxFrame`.
 
     Example:
         >>> import jax.numpy as jnp

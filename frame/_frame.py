@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The two classes: what they are made of, and which methods they have."""
+"""The classes `JaxFrame` and `JaxSeries`."""
 
 from collections.abc import Hashable
 from typing import Any
@@ -40,18 +40,18 @@ class JaxFrame(
     """A table of columns on one device or a mesh, with pandas' methods. A pytree.
 
     Args:
-        data: a dict of arrays, lists or series; a frame of pandas or Arrow, or anything with
-            Arrow's `__arrow_c_stream__`; an array of two dimensions; records.
-        index: the labels of the rows; 0, 1, ... if left out.
-        columns: the labels of the columns, or which to take.
+        data: a dict of arrays, lists or series; a frame of pandas; an object with
+            `__arrow_c_stream__`; a two-dimensional array; or records.
+        index: the row labels; 0, 1, ... if left out.
+        columns: the column labels, or those to select.
         dtype: one dtype for all columns.
-        sharding: where the rows lie, `jaxframes.shardings.row_sharded(mesh)`; on one device if
-            left out.
+        sharding: the placement of the rows, `jaxframes.shardings.row_sharded(mesh)`; one device
+            if left out.
 
     Raises:
-        NotImplementedError: a column has a dtype that devices do not hold.
-        TypeError: a column of 64 bits without JAX's x64 mode.
-        ValueError: columns of different lengths.
+        NotImplementedError: a column's dtype is not supported on the device.
+        TypeError: a 64-bit column without JAX's x64 mode.
+        ValueError: the columns have different lengths.
 
     Example:
         >>> from jaxframes.frame import JaxFrame
@@ -82,14 +82,14 @@ class JaxSeries(
     SeriesReductionMethods,
     SeriesOperatorMethods,
 ):
-    """One column with its labels, with pandas' methods. A pytree.
+    """One labelled column, with pandas' methods. A pytree.
 
     Args:
-        data: an array, a list, a series of pandas, or another JaxSeries.
-        index: the labels of the rows; 0, 1, ... if left out.
+        data: an array, a list, a series of pandas, or a JaxSeries.
+        index: the row labels; 0, 1, ... if left out.
         dtype: the dtype of the values.
         name: the name of the series.
-        sharding: where the rows lie; see `JaxFrame`.
+        sharding: the placement of the rows; see `JaxFrame`.
 
     Example:
         >>> from jaxframes.frame import JaxSeries
@@ -108,7 +108,9 @@ class JaxSeries(
         layout = layout_of(sharding, "JaxSeries")
         if isinstance(data, SeriesBase):
             if index is not None:
-                raise NotImplementedError("JaxSeries: index= of a JaxSeries would pick by label.")
+                raise NotImplementedError(
+                    "JaxSeries: index must be None if data is a JaxSeries. Use set_axis()."
+                )
             self._table = data._table if sharding is None else with_layout(data._table, layout)
             self._name = data._name if name is None else name
         elif isinstance(data, jax.Array):

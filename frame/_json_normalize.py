@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Frames of nested records, as JSON has them."""
+"""`json_normalize`: flattens nested records."""
 
 from typing import Any
 
@@ -20,20 +20,20 @@ def json_normalize(
     *,
     sharding: Any = None,
 ) -> JaxFrame:
-    """A frame of nested records: a column for each path to a value.
+    """Flattens nested records into a frame with a column for each path to a value.
 
-    Records are the host's, so pandas itself takes them apart.
+    The records are on the host, so pandas flattens them.
 
     Args:
-        data: a dict, a list of them, or a series of them.
-        record_path: the keys that lead to a list of records in each.
-        meta: what each of those records is told of the ones around it: keys, or paths of them.
-        meta_prefix: what stands before the labels of `meta`.
-        record_prefix: what stands before the labels of records.
-        errors: "raise", or "ignore" for keys of `meta` that are not there.
-        sep: what stands between the keys of a path.
-        max_level: how deep dicts are taken apart; all the way if left out.
-        sharding: where the rows lie; see `JaxFrame`.
+        data: a dict, or a list or series of dicts.
+        record_path: the path of keys to a list of records in each dict.
+        meta: keys, or paths of keys, of the outer dicts to add to each record.
+        meta_prefix: prefix of the labels of `meta`.
+        record_prefix: prefix of the labels of records.
+        errors: "raise", or "ignore" for absent keys of `meta`.
+        sep: separator between the keys of a path.
+        max_level: the number of levels to flatten; all if left out.
+        sharding: the placement of the rows; see `JaxFrame`.
 
     Example:
         >>> from jaxframes.frame import json_normalize

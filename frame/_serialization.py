@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What `jax.export` writes of frames beside the program: types, dictionaries, names and labels.
+"""Serializes the static parts of frames for `jax.export`: types, dictionaries and labels.
 
-Written by pickle, for these hold what an index of pandas can hold: read only files that you trust.
+Labels can be any object of a pandas index, so pickle writes them: read trusted files only.
 """
 
 import pickle
@@ -24,8 +24,8 @@ def _write_table(static: Any) -> bytes:
     (layout,) = static
     if layout.mesh is not None:
         raise NotImplementedError(
-            "jax.export: a frame on a mesh cannot be written, as a mesh is of devices at hand. "
-            "Export a function of arrays, which makes the frame inside."
+            "jax.export: a frame on a mesh cannot be serialized, because a mesh refers to this "
+            "process's devices. Export a function of arrays that builds the frame."
         )
     return b""
 
