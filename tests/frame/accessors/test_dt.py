@@ -144,5 +144,5 @@ def test_wrong_uses_are_pandas_errors():
     assert_same_error(lambda s: s.dt.as_unit("ns"), late)
     with pytest.raises(NotImplementedError, match="isocalendar"):
         on_device(frame).t.dt.isocalendar()
-    with pytest.raises(NotImplementedError, match="date alone"):
+    with pytest.raises(NotImplementedError, match="date only"):
         on_device(frame).t.dt.strftime("%H:%M")

@@ -57,7 +57,7 @@ def test_a_series_is_an_array():
 
 def test_objects_that_arrow_has_no_type_for_are_named():
     frame = JaxFrame({"o": pd.Series([1, "a", {}], dtype=object)})
-    with pytest.raises(TypeError, match="to_arrow: column 'o' must hold objects of one type"):
+    with pytest.raises(TypeError, match="to_arrow: column 'o' must have objects of one type"):
         frame.to_arrow()
 
 
@@ -67,7 +67,7 @@ def test_constructors_by_the_name_of_the_library():
     pd.testing.assert_series_equal(from_pandas(frame["k"]).to_pandas(), frame["k"])
     columns = {"k": JaxFrame(frame)["k"]._only.data[:37]}
     pd.testing.assert_frame_equal(from_jax(columns).to_pandas(), frame[["k"]])
-    with pytest.raises(TypeError, match="from_pandas: data must be of pandas, got list"):
+    with pytest.raises(TypeError, match="from_pandas: data must be a frame or a series of pandas, got list"):
         from_pandas([1])
     with pytest.raises(TypeError, match="from_arrow: data must have __arrow_c_stream__"):
         from_arrow([1])
