@@ -17,6 +17,7 @@ from ..table._row_index import as_pandas_index
 from ..table._table import Table, is_row
 from ..table._take import settled, take_columns
 from ..table._tracing import answered_at_once, is_traced
+from ._to_pandas import frame_of_arrays
 
 MOST_ROWS = 60
 
@@ -93,13 +94,7 @@ class FrameDisplay(FrameBase, Display):
     """Display methods of a frame."""
 
     def _as_pandas(self, visible: VisibleRows) -> pd.DataFrame:
-        parts = {
-            position: pd.Series(array, index=visible.index, dtype=array.dtype)
-            for position, array in enumerate(visible.arrays)
-        }
-        frame = pd.DataFrame(parts, index=visible.index)
-        frame.columns = self._labels.index
-        return frame
+        return frame_of_arrays(visible.arrays, visible.index, self._labels)
 
     def _repr_html_(self) -> str:
         if is_traced(self._table):
@@ -149,11 +144,10 @@ class FrameDisplay(FrameBase, Display):
         )
         with pd.option_context("display.max_rows", None, "display.width", None):
             out.write(f"{lines.to_string()}\n" if counts else "")
-        sharding = self.sharding
-        where = (
-            "one device" if sharding is None else f"{self._layout.num_shards} shards, {sharding}"
-        )
-        out.write(f"sharding: {where}\n")
+        placement = "one device"
+        if self.sharding is not None:
+            placement = f"{self._layout.num_shards} shards, {self.sharding}"
+        out.write(f"sharding: {placement}\n")
         out.write(f"memory usage: {self.memory_usage().sum()} bytes on each device\n")
         (buf or sys.stdout).write(out.getvalue())
 

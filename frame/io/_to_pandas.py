@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Conversion to pandas, NumPy, JAX and Python."""
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from typing import Any
 
 import jax
@@ -9,8 +9,17 @@ import numpy as np
 import pandas as pd
 
 from ..table._column import fill_missing, to_host
+from ..table._column_labels import Labels
 from ..table._ndframe import FrameBase, SeriesBase
 from ..table._tracing import is_traced
+
+
+def frame_of_arrays(arrays: Sequence[Any], index: pd.Index, labels: Labels) -> pd.DataFrame:
+    """A pandas frame of arrays, each with its dtype."""
+    columns = [pd.Series(array, index=index, dtype=array.dtype) for array in arrays]
+    frame = pd.DataFrame(dict(enumerate(columns)), index=index)
+    frame.columns = labels.index
+    return frame
 
 
 class FrameConversion(FrameBase):
@@ -27,15 +36,8 @@ class FrameConversion(FrameBase):
             [1, 2]
         """
         num_rows = len(self)
-        index = self._table.index.to_pandas(num_rows)
         arrays = [to_host(column, num_rows) for column in self._table.columns]
-        parts = {
-            position: pd.Series(array, index=index, dtype=array.dtype)
-            for position, array in enumerate(arrays)
-        }
-        frame = pd.DataFrame(parts, index=index)
-        frame.columns = self._labels.index
-        return frame
+        return frame_of_arrays(arrays, self._table.index.to_pandas(num_rows), self._labels)
 
     def to_numpy(self, dtype: Any = None) -> np.ndarray:
         """All values as a two-dimensional array of their common dtype."""

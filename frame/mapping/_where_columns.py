@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Selects between two columns by flags, with pandas' dtypes."""
 
+import functools
 from typing import Any
 
 import jax
@@ -11,6 +12,7 @@ import pandas as pd
 from ..align._align import aligned_column
 from ..align._as_column import as_column
 from ..align._common_types import finest_unit
+from ..ops._array_ops import common_dtype
 from ..table._column import Array, Column, fill_missing, to_host
 from ..table._dtypes import narrowed, wide
 from ..table._from_host import column_from
@@ -109,10 +111,7 @@ def _number_dtype(column: Column, other: Column) -> Any:
     """The common dtype of two columns of numbers, or None if there is none."""
     if not (column.is_numeric and other.is_numeric) or column.is_bool != other.is_bool:
         return None
-    a, b = column.dtype, fill_missing(other).dtype
-    return (
-        np.dtype(jnp.promote_types(a, b)) if jnp.bfloat16 in (a, b) else wide(np.result_type(a, b))
-    )
+    return common_dtype(column.dtype, fill_missing(other).dtype)
 
 
 def _choose_numbers(keep: Array, column: Column, other: Column, dtype: Any) -> Column:
@@ -149,13 +148,9 @@ def _select(keep: Array, data: Array, other: Any) -> Array:
     return jnp.where(keep, data, other)
 
 
+@functools.partial(jax.jit, static_argnums=3)
 def _select_as(keep: Array, data: Array, other: Array, dtype: np.dtype) -> Array:
-    return _select_cast(keep, data, other, np.zeros((), dtype))
-
-
-@jax.jit
-def _select_cast(keep: Array, data: Array, other: Array, like: Array) -> Array:
-    return jnp.where(keep, data.astype(like.dtype), other.astype(like.dtype))
+    return jnp.where(keep, data.astype(dtype), other.astype(dtype))
 
 
 @answered_at_once

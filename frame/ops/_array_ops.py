@@ -213,15 +213,6 @@ def _compare_signed_with_unsigned(op: str, a: Array, b: Array) -> Array:
     b_negative, b_word = parts(b)
     equal = (a_negative == b_negative) & (a_word == b_word)
     less = (a_negative & ~b_negative) | ((a_negative == b_negative) & (a_word < b_word))
-    match op:
-        case "eq":
-            return equal
-        case "ne":
-            return ~equal
-        case "lt":
-            return less
-        case "le":
-            return less | equal
-        case "gt":
-            return ~(less | equal)
-    return ~less
+    flags = {"eq": equal, "lt": less, "le": less | equal}
+    flags |= {"ne": ~equal, "ge": ~less, "gt": ~(less | equal)}
+    return flags[op]

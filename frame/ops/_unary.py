@@ -13,7 +13,7 @@ import pandas as pd
 
 from ..table._column import NAT, Array, Column
 from ..table._dtypes import wide
-from ..table._ndframe import FrameBase, SeriesBase
+from ..table._ndframe import FrameBase, NDFrame, SeriesBase
 from ..table._tracing import is_traced
 
 
@@ -98,44 +98,8 @@ def _over(x: Array, factor: Array) -> Array:
     return x / jnp.where(x == x, factor, x)
 
 
-class SeriesUnary(SeriesBase):
-    """Unary operations on a series."""
-
-    def __neg__(self) -> Self:
-        return self._with_column(change("neg", self._only))
-
-    def __pos__(self) -> Self:
-        return self._with_column(change("pos", self._only))
-
-    def __invert__(self) -> Self:
-        return self._with_column(change("invert", self._only))
-
-    def __abs__(self) -> Self:
-        return self._with_column(change("abs", self._only))
-
-    def abs(self) -> Self:
-        """The absolute value of each number.
-
-        Example:
-            >>> from jaxframes.frame import JaxSeries
-            >>> JaxSeries([-1, 2]).abs().tolist()
-            [1, 2]
-        """
-        return abs(self)
-
-    def round(self, decimals: int = 0) -> Self:
-        """Rounds each number to `decimals` places, half to even.
-
-        Example:
-            >>> from jaxframes.frame import JaxSeries
-            >>> JaxSeries([0.5, 1.5, 2.25]).round().tolist()
-            [0.0, 2.0, 2.0]
-        """
-        return self._with_column(rounded(self._only, operator.index(decimals)))
-
-
-class FrameUnary(FrameBase):
-    """Unary operations on a frame."""
+class Unary(NDFrame):
+    """Unary operations that frames and series share."""
 
     def _changed(self, op: str) -> Self:
         columns = [change(op, column) for column in self._table.columns]
@@ -154,8 +118,32 @@ class FrameUnary(FrameBase):
         return self._changed("abs")
 
     def abs(self) -> Self:
-        """The absolute value of each number."""
+        """The absolute value of each number.
+
+        Example:
+            >>> from jaxframes.frame import JaxSeries
+            >>> JaxSeries([-1, 2]).abs().tolist()
+            [1, 2]
+        """
         return abs(self)
+
+
+class SeriesUnary(SeriesBase, Unary):
+    """Unary operations on a series."""
+
+    def round(self, decimals: int = 0) -> Self:
+        """Rounds each number to `decimals` places, half to even.
+
+        Example:
+            >>> from jaxframes.frame import JaxSeries
+            >>> JaxSeries([0.5, 1.5, 2.25]).round().tolist()
+            [0.0, 2.0, 2.0]
+        """
+        return self._with_column(rounded(self._only, operator.index(decimals)))
+
+
+class FrameUnary(FrameBase, Unary):
+    """Unary operations on a frame."""
 
     def round(self, decimals: Any = 0) -> Self:
         """Rounds each number half to even.
