@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Frames that a traced function closes over: known to it, and of use after it.
+"""Frames that a traced function closes over: concrete inside it, and usable after it.
 
     weights = frame[frame.x > 0]
     jax.jit(lambda a: weights.x.rank() * a)
 
-What a frame says of its values while a function is traced is what it says outside.
+A captured frame gives the same answers while a function is traced as outside.
 """
 
 from typing import Any
@@ -24,7 +24,7 @@ from operation_parity import answer_of_pandas, is_excused
 
 
 def _kept(frame: Any) -> Any:
-    """Rows picked out of a range: their labels are places in it until somebody asks for them."""
+    """Rows of a range index: their labels are computed on first use."""
     return frame[frame[frame.columns[0]].notna()]
 
 
@@ -176,7 +176,7 @@ def test_a_capacity_gives_known_frames_the_types_of_traced_ones():
         return (~merged["f"]).sum() * a, (merged["n"] & 1).sum() * a
 
     assert jax.jit(lambda a: of_both(right, a))(1) == jax.jit(of_both)(right, 1)
-    # Too small a capacity is told to whoever reads the rows: nobody does.
+    # Only reading the rows reports a capacity that is too small.
     few = jax.jit(lambda a: (left.merge(left, on="k", capacity=1), a)[1])
     assert few(2.0) == 2.0
 
@@ -228,7 +228,7 @@ def test_a_groupby_that_is_known_is_of_use_in_and_after_a_function():
 
 
 def test_what_depends_on_the_platform_stays_so_beside_known_arrays():
-    # Constants that are folded for the platform at hand would stand in the program of another.
+    # Constants folded for one platform would end up in the program of another.
     weights = on_device(FRAME)["x"]
 
     @jax.jit

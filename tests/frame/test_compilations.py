@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Frames of many lengths share few compiled programs: how often each operation compiles."""
+"""Counts compilations: frames of many lengths share few programs."""
 
 import logging
 from collections import Counter
@@ -23,7 +23,7 @@ OPERATIONS = {
 
 
 class Compilations(logging.Handler):
-    """Counts what XLA compiles while it is entered: the name of each program."""
+    """Records the name of each program that XLA compiles while it is entered."""
 
     def __init__(self):
         super().__init__()
@@ -82,7 +82,7 @@ def test_a_hundred_lengths_compile_ten_times_at_most(operation, frames, right):
         programs += seen.programs
     assert 0 < calls_that_compile <= 10
     assert max(programs.values()) <= 10, programs
-    # Every capacity has been seen by now, that of each result too.
+    # By now every capacity has occurred, including those of results.
     with Compilations() as seen:
         for frame in frames[::10]:
             jax.block_until_ready(OPERATIONS[operation](frame, right))

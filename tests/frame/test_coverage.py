@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every public name of pandas is a method of ours, or listed with what to use in its place."""
+"""Every public name of pandas is a method of ours, or listed with an alternative."""
 
 import pandas as pd
 import pytest

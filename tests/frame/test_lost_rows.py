@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whatever is made of rows that did not fit their capacity says so."""
+"""Results computed from rows that did not fit their capacity raise, too."""
 
 import jax
 import jax.numpy as jnp
@@ -66,7 +66,7 @@ def test_what_is_brought_together_with_such_rows_says_so_too():
     @jax.jit
     def combined(frame):
         lost = frame.merge(frame, on="k", capacity=64)
-        # Ranges of one capacity are brought together by their places.
+        # Range indexes of one capacity are aligned by position.
         return frame["x"] + lost["x_x"], lost["x_x"] + frame["x"]
 
     for result in combined(FRAME):

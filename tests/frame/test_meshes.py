@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The registry on meshes: the answers of pandas, in their order, on any number of devices.
+"""The registry on meshes: pandas' results in pandas' order on any number of devices.
 
-Few operations are chosen, which move rows in different ways; the profile "long" runs them all on
-every mesh.
+A few operations that move rows in different ways; the profile "long" runs all of them on every
+mesh.
 """
 
 import jax
@@ -24,12 +24,12 @@ CHOSEN = {
     4: [name for name, operation in OPERATIONS.items() if operation.mesh],
     8: ["group_sum"],
 }
-# They have constants, small tables that are looked up, sums of them all, and products of matrices.
+# They use constants, look-ups in small tables, reductions over all rows, and matrix products.
 EXPLICIT = ["mask", "isin", "compare_strings", "astype_category", "group_sum", "corr"]
 
 
 def cases(sizes):
-    """Numbers of devices, each with operations that share programs."""
+    """Numbers of devices, each with a group of operations that share programs."""
     if not IS_LONG:
         return [pytest.param(size, [name], id=f"{size}-{name}") for size, name in sizes]
     return [
@@ -60,7 +60,7 @@ def test_places_of_rows_need_no_rows_on_a_mesh_of_explicit_axes():
 
 @pytest.mark.parametrize("reduction", ["max", "median"])
 def test_rows_that_groups_take_on_a_mesh_of_explicit_axes(reduction):
-    # As many groups as the mesh divides, so that rows come sharded from where they are taken.
+    # The mesh divides the number of groups, so the gathered rows are sharded.
     frame = pd.DataFrame({"k": np.arange(40) % 8, "x": np.arange(40) * 0.5 % 7})
     expected = getattr(frame.groupby("k"), reduction)()
     sharding = row_sharded(make_mesh(4, axis_type=AxisType.Explicit))
@@ -90,5 +90,5 @@ def compare_on(mesh, names):
         for inputs in uneven_inputs(operation):
             compared.check(inputs)
     if IS_LONG:
-        # The programs of all families at once are more than a process may map.
+        # A process cannot map the programs of all families at once.
         jax.clear_caches()

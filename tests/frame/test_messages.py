@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What operations on a mesh send: rows go from shard to shard, and no device gets them all.
+"""Communication on a mesh: rows move between shards, and no device receives all of them.
 
-Read off the compiled programs: whatever all devices get is smaller than the rows of one shard. The
-profile "long" compiles the rest of the core operations, too.
+Checked in the compiled programs: every broadcast or gather is smaller than a shard's rows. The
+profile "long" compiles the other core operations, too.
 """
 
 import jax
@@ -16,7 +16,7 @@ from operation_parity import IS_LONG
 NUM_SHARDS = 4
 SHARD_ROWS = 2**14
 NUM_ROWS = NUM_SHARDS * SHARD_ROWS
-# Of a group every device has what it came to, so there is to be room for fewer groups than rows.
+# Every device has the result of every group, so the capacity for groups is less than the rows.
 FEW = 256
 
 OPERATIONS = {
@@ -53,9 +53,9 @@ MORE = {
 @pytest.fixture(scope="module")
 def frame():
     rows = special_frame(["k", "x", "y", "s", "i64", "b", "o"], NUM_ROWS).reset_index(drop=True)
-    made = JaxFrame(rows, sharding=row_sharded(make_mesh(NUM_SHARDS)))
-    assert made._table.capacity == NUM_ROWS
-    return made
+    frame_on_mesh = JaxFrame(rows, sharding=row_sharded(make_mesh(NUM_SHARDS)))
+    assert frame_on_mesh._table.capacity == NUM_ROWS
+    return frame_on_mesh
 
 
 @pytest.mark.parametrize("name", [*OPERATIONS, *(MORE if IS_LONG else ())])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What stands behind the rows is read by nobody: `frame_parity` gives all frames such padding."""
+"""No operation reads the padding: `frame_parity` fills it with arbitrary values."""
 
 import jax
 import numpy as np

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every operation of the registry against pandas: on drawn frames, and under `jit`.
+"""Compares every operation of the registry with pandas: on drawn frames, and under `jit`.
 
-What is known to differ stands in `docs/frame_differences.toml`, each with its reason; an operation
-that is excused there has to differ in fact.
+`docs/frame_differences.toml` lists the known differences with their reasons; an operation in the
+list must differ.
 """
 
 from typing import Any
@@ -27,7 +27,7 @@ from operation_parity import (
 )
 
 NUM_DRAWN = 200 if IS_LONG else 4
-# Labels of one type: those of several would make an index of objects.
+# Labels of one type: several would give an index of objects.
 LIKE_INDEXES = [("range", "shifted", "duplicates"), ("strings",), ("datetimes",)]
 
 
@@ -44,7 +44,7 @@ def test_matches_pandas_on_drawn_frames(name):
         compared.check([data.draw(drawn) for _ in range(operation.num_frames)])
 
     check()
-    # Drawn frames may be of few rows; these hold every special value, and none.
+    # Drawn frames may have few rows; these have every special value, or none.
     for num_rows in (61, 0):
         compared.check(_special(operation, num_rows))
     if name in RARE:
@@ -53,20 +53,20 @@ def test_matches_pandas_on_drawn_frames(name):
         for seed in range(30):
             if not compared.num_excused:
                 compared.check(_few(operation, seed))
-        # On GPU no subnormal number is taken for zero.
+        # GPUs do not flush subnormals to zero.
         is_met = name != "subnormal_floats" or jax.default_backend() == "cpu"
         assert compared.num_excused or not is_met, f"{name} is excused, and does not differ"
 
 
 @pytest.mark.parametrize("family", FAMILIES)
 def test_matches_pandas_in_one_program(family):
-    # Two lengths of one capacity: the second call finds the program that the first one made.
+    # Two lengths of one capacity: the second call reuses the first one's program.
     drawn = [[special_frame(num_rows=n, seed=n + k) for k in range(2)] for n in (61, 53)]
     operations = [operation for operation in FAMILIES[family] if operation.jit]
     expected = [
         [answer_of_pandas(op, _columns(op, inputs)) for op in operations] for inputs in drawn
     ]
-    # What pandas refuses for these frames is compared eagerly.
+    # Operations that pandas rejects for these frames are compared eagerly.
     refused = {
         place for all in expected for place, one in enumerate(all) if isinstance(one, Exception)
     }
@@ -117,7 +117,7 @@ def _special(operation: Operation, num_rows: int) -> list[pd.DataFrame]:
 
 
 def _few(operation: Operation, seed: int) -> list[pd.DataFrame]:
-    """Frames of many rows, one or none, half of them labelled by a range."""
+    """Frames of many, one or no rows, half of them with a range index."""
     few = []
     for one in range(seed, seed + operation.num_frames):
         frame = special_frame(operation.columns, (40, 1, 0)[one % 3], one)
@@ -127,7 +127,7 @@ def _few(operation: Operation, seed: int) -> list[pd.DataFrame]:
 
 
 def _columns(operation: Operation, inputs: Any) -> list[Any]:
-    """As many of the frames as an operation is given, with its columns alone."""
+    """The operation's frames, restricted to its columns."""
     return [frame[list(operation.columns)] for frame in inputs[: operation.num_frames]]
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The comparer catches planted faults, and the strategies draw what they promise."""
+"""The comparison catches planted faults, and the strategies draw the promised values."""
 
 import hypothesis
 import numpy as np
@@ -78,7 +78,7 @@ def test_catches_a_planted_fault(fault):
     assert_same(on_device(frame), frame)
     with pytest.raises(AssertionError):
         assert_same(on_device(FAULTS[fault](frame)), frame)
-    # The bound on floats forgives an ulp, and nothing else.
+    # The tolerance for floats allows one ulp and nothing else.
     if fault != "one float off by an ulp":
         with pytest.raises(AssertionError):
             assert_same(on_device(FAULTS[fault](frame)), frame, ulps=4)
@@ -140,7 +140,7 @@ def test_catches_faults_of_operations():
 
 
 def drawn(columns, num_frames):
-    """Some frames that the strategy draws."""
+    """Example frames of the strategy."""
     found = []
 
     @hypothesis.settings(

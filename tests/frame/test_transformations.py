@@ -68,7 +68,7 @@ def counted(run: Any) -> tuple[Any, list[int]]:
 def test_a_pipeline_is_one_program_without_a_word_to_the_host():
     run, traces = counted(functools.partial(pipeline, capacity=256))
     inputs = [(left_frame(n, n), right_frame(m, m)) for n, m in ((50, 12), (64, 1), (3, 40))]
-    # The number of rows, too, lies on the device: nothing goes either way.
+    # The number of rows is on the device, too: nothing is transferred.
     on_devices = [jax.device_put(tuple(map(on_device, pair))) for pair in inputs]
     results = [run(*on_devices[0])]
     with jax.transfer_guard("disallow"):
@@ -94,7 +94,7 @@ def test_what_does_not_fit_inside_jit_says_so_on_the_host():
         joined.to_pandas()
     with pytest.raises(CapacityError, match=str(needed)):
         len(joined)
-    # What is made of a result that lost rows has lost them too.
+    # Results computed from a result that lost rows raise, too.
     run = jax.jit(functools.partial(pipeline, capacity=64))
     needed = len(f[f["x"] > 0].merge(g, on="k"))
     assert needed > 64

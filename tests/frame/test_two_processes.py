@@ -56,7 +56,7 @@ for name in {names}:
     for inputs in uneven_inputs(OPERATIONS[name]):
         compared.check(inputs)
 """
-# Few of them, which move rows in different ways; the profile "long" compares them all.
+# A few that move rows in different ways; the profile "long" compares all.
 CHOSEN = {"few": ["mask", "sort_keys", "group_sum", "cumsum"]}
 ALL = {name: [operation.name for operation in family] for name, family in FAMILIES.items()}
 

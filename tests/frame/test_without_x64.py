@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Frames of 32 bits where JAX has no others, as it is by default."""
+"""32-bit frames without x64 mode, JAX's default."""
 
 import jax
 import jaxframes.frame
@@ -20,7 +20,7 @@ def narrow_frame():
 
 
 def in_32_bits(expected):
-    """What pandas gives, in the 32 bits that the device has for its 64."""
+    """pandas' result, cast to the 32-bit dtypes of the device."""
     if isinstance(expected, tuple):
         return tuple(map(in_32_bits, expected))
     if isinstance(expected, pd.DataFrame):
@@ -56,13 +56,13 @@ def operations(f):
         # Filter and sort.
         f[f.f > 0], f[f.b].reset_index(), f.head(3), f.iloc[2:9], f.set_index("s").sort_index(),
         f.sort_values(["c", "f"], ascending=[False, True]), f.drop_duplicates("s"),
-        # Groups, joins and rows behind each other.
+        # Groups, joins and concatenation.
         f.groupby("k").f.sum(), f.groupby("k")[["i", "f"]].mean(), f.groupby("s").i.sum(),
         f.groupby(["k", "c"]).size(), f.groupby("k").f.transform("max"),
         f[["k", "i"]].merge(few, on="k", how="left", **room),
         f[["s", "i"]].merge(f[["s", "k"]], on="s", **room),
         concat([f, few]), concat([f.i, f.f], ignore_index=True),
-        # So far, and by neighbours.
+        # Cumulative and windowed operations.
         f.i.cumsum(), f.f.cumsum(), f.b.cumsum(), f.f.cummax(), f.i.diff(), f.f.shift(2),
         f.i.rank(), f.f.rolling(3, min_periods=1).max(), f.s.value_counts(),
         # Reductions.
@@ -78,7 +78,7 @@ def test_core_operations_give_what_pandas_gives_in_32_bits(way):
     made = [one.to_pandas() if hasattr(one, "to_pandas") else one for one in made]
     for place, (got, expected) in enumerate(zip(made, operations(frame), strict=True)):
         try:
-            # Floats are added in another order, in single precision.
+            # Float sums use another order, in single precision.
             assert_same(in_32_bits(got), in_32_bits(expected), ulps=64)
         except AssertionError as error:
             raise AssertionError(f"operation {place}: {error}") from None

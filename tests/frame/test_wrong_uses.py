@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Wrong uses raise what pandas raises, and say which column or argument is wrong."""
+"""Wrong uses raise pandas' errors, and name the column or argument."""
 
 import operator
 import re
@@ -29,7 +29,7 @@ def small_frame() -> pd.DataFrame:
     )
 
 
-# What pandas raises too: the use, and what our message names.
+# Uses that raise in pandas, too, with a part of our message.
 WRONG = {
     "a column that is not there": (lambda f: f["bogus"], "bogus"),
     "columns that are not there": (lambda f: f[["k", "bogus"]], "bogus"),
@@ -155,7 +155,7 @@ WRONG = {
     "a divisor of words": (lambda f: f["x"].std(ddof="bogus"), "bogus"),
 }
 
-# Methods that take an axis, with what else they need.
+# Methods with an axis, and their other arguments.
 TAKE_AXIS = {
     "dropna": (), "fillna": (0,), "ffill": (), "squeeze": (), "sort_index": (), "where": (True,),
     "mask": (True,), "set_axis": ([0, 1, 2],), "rename_axis": ("n",), "droplevel": (0,),
@@ -218,7 +218,7 @@ def test_an_unknown_column_lists_those_that_there_are(run):
         run(JaxFrame(small_frame()[["k", "x"]]))
 
 
-# What pandas does and ours does not: the use, and what our message offers.
+# Uses that work in pandas and not here, with the alternative in our message.
 NOT_BUILT = {
     "sort in place": (lambda f: f.sort_values("k", inplace=True), "inplace"),
     "drop in place": (lambda f: f.drop(columns="k", inplace=True), "inplace"),

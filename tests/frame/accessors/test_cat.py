@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`series.cat`: categories renamed, added, removed and put in another order."""
+"""`series.cat`: renames, adds, removes and reorders categories."""
 
 import jax
 import pandas as pd

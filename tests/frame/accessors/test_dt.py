@@ -14,7 +14,7 @@ PARTS = (
     "day_of_week", "day_of_year", "days_in_month", "is_month_start", "is_month_end",
     "is_quarter_start", "is_quarter_end", "is_year_start", "is_year_end", "is_leap_year",
 )  # fmt: skip
-# These have arguments, or tests of their own.
+# Methods with arguments or with tests of their own.
 OTHERS = {
     "as_unit", "ceil", "day_name", "floor", "month_name", "normalize", "round", "strftime",
     "total_seconds", "tz", "unit",
@@ -63,7 +63,7 @@ def test_every_part_is_among_them(methods):
 
 @pytest.mark.parametrize("name", OTHER_NAMES)
 def test_other_names_are_the_same_parts(name):
-    # pandas warns of some of them.
+    # pandas warns about some of them.
     ours = on_device(times("us"))
     assert_same(getattr(ours.dt, name), getattr(times("us").dt, OTHER_NAMES[name]))
 

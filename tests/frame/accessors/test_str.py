@@ -21,7 +21,7 @@ METHODS = {
 }  # fmt: skip
 
 
-# These give several columns, or take several; they have tests of their own.
+# Methods of several columns, with tests of their own.
 OF_COLUMNS = {"cat", "extract", "get_dummies", "partition", "rpartition", "rsplit", "split"}
 
 
@@ -84,8 +84,8 @@ def test_several_columns(strings):
 
     assert_parity(pieces, words.dropna(), ways=["eager"])
     assert_parity(lambda s: s.str.extract("(?P<first>.)(.)"), words)
-    kept = words.dropna()
-    assert_parity(lambda s: s.iloc[4:].str.split(expand=True), kept, ways=["eager"])
+    words_without_nulls = words.dropna()
+    assert_parity(lambda s: s.iloc[4:].str.split(expand=True), words_without_nulls, ways=["eager"])
     assert_parity(lambda s: s.str.get_dummies(" "), words, ways=["eager"])
 
 

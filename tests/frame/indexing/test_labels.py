@@ -116,8 +116,8 @@ def test_columns_that_were_picked_keep_the_names_their_labels_had():
 def test_labels_of_picked_columns_are_of_pandas_types(labels):
     frame = pd.DataFrame(np.eye(3), columns=labels)
     ours = on_device(frame)
-    for place in range(3):
-        expected, got = frame.iloc[:, place].name, ours.iloc[:, place].name
+    for position in range(3):
+        expected, got = frame.iloc[:, position].name, ours.iloc[:, position].name
         assert (got, type(got)) == (expected, type(expected))
     for got, expected in zip(ours, frame, strict=True):
         assert (got, type(got)) == (expected, type(expected))

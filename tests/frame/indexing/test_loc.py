@@ -31,7 +31,7 @@ def test_masks_and_columns():
 
 def test_labels_of_a_range_and_of_strings():
     frame = mixed_frame()
-    named = frame.set_index(pd.Index([f"r{place}" for place in range(37)], name="row"))
+    named = frame.set_index(pd.Index([f"r{position}" for position in range(37)], name="row"))
 
     def of_range(f):
         return f.loc[3:7], f.loc[[5, 2]], f.loc[5, "k"], f.x[4], f.loc[30:, ["k"]], f.loc[[]]

@@ -26,8 +26,12 @@ def test_a_nameless_index_is_called_index_or_level_0():
 
 def test_of_kept_rows_it_counts_anew():
     def reset(f):
-        kept = f[f.k > 2]
-        return kept.reset_index(drop=True), kept.reset_index(), kept.x.reset_index(name="y")
+        filtered = f[f.k > 2]
+        return (
+            filtered.reset_index(drop=True),
+            filtered.reset_index(),
+            filtered.x.reset_index(name="y"),
+        )
 
     for num_rows in (0, 1, 37):
         assert_parity(reset, FRAME[:num_rows], ways=["eager"])

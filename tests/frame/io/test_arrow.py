@@ -67,7 +67,9 @@ def test_constructors_by_the_name_of_the_library():
     pd.testing.assert_series_equal(from_pandas(frame["k"]).to_pandas(), frame["k"])
     columns = {"k": JaxFrame(frame)["k"]._only.data[:37]}
     pd.testing.assert_frame_equal(from_jax(columns).to_pandas(), frame[["k"]])
-    with pytest.raises(TypeError, match="from_pandas: data must be a frame or a series of pandas, got list"):
+    with pytest.raises(
+        TypeError, match="from_pandas: data must be a frame or a series of pandas, got list"
+    ):
         from_pandas([1])
     with pytest.raises(TypeError, match="from_arrow: data must have __arrow_c_stream__"):
         from_arrow([1])

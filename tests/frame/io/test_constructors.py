@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""JaxFrame and JaxSeries of what pandas makes frames and series of."""
+"""JaxFrame and JaxSeries of every kind of data that pandas accepts."""
 
 import datetime
 
@@ -138,5 +138,5 @@ def test_frames_and_series_of_ours():
 
 def test_inside_jit_of_columns_that_are_there():
     frame = mixed_frame()[["k", "x"]]
-    made = jax.jit(lambda f: JaxFrame({"twice": f.k * 2, "x": f.x}))(on_device(frame))
-    assert_same(made, pd.DataFrame({"twice": frame.k * 2, "x": frame.x}))
+    result = jax.jit(lambda f: JaxFrame({"twice": f.k * 2, "x": f.x}))(on_device(frame))
+    assert_same(result, pd.DataFrame({"twice": frame.k * 2, "x": frame.x}))

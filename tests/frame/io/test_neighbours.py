@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Libraries that take a frame as it is, by the protocols that they look for."""
+"""Other libraries take frames by their protocols."""
 
 import altair
 import duckdb
@@ -40,7 +40,7 @@ def test_what_polars_has_becomes_a_frame(frame):
 
 
 def test_duckdb_finds_it_by_its_name(frame):
-    del frame  # found below
+    del frame  # the query finds jax_frame by its name
     jax_frame = JaxFrame(mixed_frame())
     rows = duckdb.sql("select s, count(*) from jax_frame where k > 2 group by s").fetchall()
     expected = mixed_frame().query("k > 2").groupby("s", dropna=False).size()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""tolist, which is to_list too."""
+"""tolist and its alias to_list."""
 
 import jax
 import pandas as pd

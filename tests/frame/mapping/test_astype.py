@@ -98,8 +98,8 @@ def test_only_the_strings_that_rows_have_must_be_numbers():
     frame = pd.DataFrame({"s": ["10", "x", "2", None]})
     assert_parity(lambda f: f[f.index != 1].s.astype("float64"), frame, ways=[])
     ours = on_device(frame)
-    kept = ours.iloc[[0, 2]].s.astype("int64")
-    pd.testing.assert_series_equal(kept.to_pandas(), frame.s.iloc[[0, 2]].astype("int64"))
+    numbers = ours.iloc[[0, 2]].s.astype("int64")
+    pd.testing.assert_series_equal(numbers.to_pandas(), frame.s.iloc[[0, 2]].astype("int64"))
 
 
 @pytest.mark.parametrize("num_rows", [0, 1])
@@ -146,8 +146,8 @@ def test_a_float_without_an_integer_is_missing_inside_jit():
 
 
 def test_a_frame_is_made_with_a_dtype():
-    made = JaxFrame({"x": jnp.arange(3)}, dtype="float32")
-    assert made.to_pandas().dtypes.tolist() == [np.float32]
+    result = JaxFrame({"x": jnp.arange(3)}, dtype="float32")
+    assert result.to_pandas().dtypes.tolist() == [np.float32]
 
 
 def test_gradient_flows_through_a_float_cast():

@@ -77,8 +77,8 @@ def test_dtypes_that_depend_on_values():
 
 @pytest.mark.parametrize("dtype", ["float32", "float16", "int64", "int8", "uint8"])
 def test_floats_that_a_narrower_dtype_holds(dtype):
-    # Each is seen by itself: one that is not held makes the column float64. Subnormal numbers of
-    # float32 are zeros to XLA on CPU.
+    # One number a case, since a number that does not fit makes the column float64. XLA on CPU
+    # flushes float32 subnormals to zero.
     least = float(np.finfo(dtype).smallest_subnormal) if dtype == "float16" else 1.0
     greatest = float(np.finfo(dtype).max if dtype.startswith("float") else np.iinfo(dtype).max)
     for number in (
@@ -93,7 +93,7 @@ def test_floats_that_a_narrower_dtype_holds(dtype):
 @pytest.mark.parametrize("dtype", ["int8", "uint8", "int16", "uint16", "int32", "uint32", "int64"])
 @pytest.mark.parametrize("narrow", ["float16", "float32"])
 def test_integers_that_floats_hold(dtype, narrow):
-    # The ends of a dtype come back from a cast there and back, also where they are rounded.
+    # The limits of a dtype survive a cast and its inverse even if they are rounded.
     info = np.iinfo(dtype)
     for number in {info.min, info.min + 1, 1, info.max // 2 + 1, info.max - 1, info.max}:
         frame = pd.DataFrame({"x": np.zeros(3, narrow), "y": np.array([0, number, 1], dtype)})
@@ -103,7 +103,7 @@ def test_integers_that_floats_hold(dtype, narrow):
 
 @pytest.mark.parametrize("dtype", ["uint16", "int32", "int64", "uint64"])
 def test_float16_in_a_column_of_larger_integers(dtype):
-    # pandas takes no float16 that is none of these integers.
+    # pandas rejects float16 values outside these integer dtypes.
     for number in (3.0, 65504.0):
         frame = pd.DataFrame({"x": np.zeros(3, dtype), "y": np.array([0, number, 1], "float16")})
         with noting((dtype, number)):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every operator for every pair of dtypes: all pairs of an operator are one program."""
+"""Every operator for every pair of dtypes; all pairs of an operator share one program."""
 
 import itertools
 import operator
@@ -45,9 +45,7 @@ def outcome(function, *args):
 
 
 def is_close(op, got, expected):
-    """Powers differ in the last places, complex numbers in the order of roundings, and on GPU
-    quotients of float32.
-    """
+    """Equality, except for rounding of powers, complex numbers and float32 quotients on GPU."""
     if got.dtype != expected.dtype:
         return False
     is_rough = op == "truediv" and jax.default_backend() == "gpu" and expected.dtype == np.float32
@@ -61,13 +59,13 @@ def is_close(op, got, expected):
 
 def is_left_out(op, a, b):
     if op in ("and_", "or_", "xor"):
-        # pandas makes objects of uint64 with signed integers.
+        # pandas returns objects for uint64 with signed integers.
         return "uint64" in (a, b) and {a[0], b[0]} == {"i", "u"}
     return op == "pow" and "complex" in a + b
 
 
 def dtypes_of(op):
-    """All of them where the answer is an arithmetic of dtypes, few of each kind elsewhere."""
+    """All dtypes for `add`, whose result dtypes are the rule; few of each kind for others."""
     return DTYPES if op == "add" else ("bool", "int8", "int64", "uint64", "float32", "float64")
 
 

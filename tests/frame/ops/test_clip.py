@@ -59,7 +59,7 @@ def test_bounds_that_the_dtype_does_not_hold(dtype):
         return s.clip(least - 1, most + 1), s.clip(-1e30, 2**70), s.clip(-(2**70), np.uint64(2**63))
 
     assert_parity(bounding_nothing, integers(dtype), ways=["eager", "jit"])
-    # pandas finds no signed dtype for a bound above int64.
+    # pandas has no signed dtype for a bound above int64.
     beyond = [least - 1, np.int16(-9), 1e4] + [most + 1] * (dtype[0] == "u")
     if "64" not in dtype:
         for series in (integers(dtype), integers(dtype)[:0]):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rows without a value, and padding, leave gradients alone."""
+"""Gradients ignore rows without a value and padding."""
 
 import jax
 import jax.numpy as jnp
@@ -30,10 +30,10 @@ def test_a_missing_row_has_no_part_in_the_gradient_of_what_all_rows_share():
 
 def test_padding_that_divides_by_zero_has_none_either():
     def loss(weight, frame):
-        kept = frame[frame["x"] > 1]
-        return (1.0 / (kept["x"] * weight)).sum()
+        filtered = frame[frame["x"] > 1]
+        return (1.0 / (filtered["x"] * weight)).sum()
 
-    # Of the rows 2 and 4: -(1/2 + 1/4) / weight**2.
+    # From the rows 2 and 4: -(1/2 + 1/4) / weight**2.
     assert jax.jit(jax.grad(loss))(2.0, FRAME) == -0.75 / 4
 
 
@@ -44,8 +44,8 @@ def test_functions_of_numpy():
 
     def plain(weight):
         scaled = weight * X[~np.isnan(X)]
-        made = jnp.log(scaled) + jnp.sqrt(scaled) + jnp.arccosh(scaled + 1.0) + jnp.abs(scaled)
-        return jnp.sum(made)
+        result = jnp.log(scaled) + jnp.sqrt(scaled) + jnp.arccosh(scaled + 1.0) + jnp.abs(scaled)
+        return jnp.sum(result)
 
     got = jax.jit(jax.grad(loss))(0.7, FRAME)
     np.testing.assert_allclose(got, jax.grad(plain)(0.7), rtol=1e-12)
@@ -57,7 +57,7 @@ def test_the_gradient_of_a_column_is_zero_where_it_is_missing():
         return (frame["x"] * frame["y"] / frame["x"].max()).sum()
 
     got = jax.grad(loss)(jnp.asarray(X))
-    # (1 * 2 + 4 * 8) / 4, of which 4 is a value too.
+    # (1 * 2 + 4 * 8) / 4, whose divisor 4 depends on the input, too.
     np.testing.assert_allclose(got, [2 / 4, 0, 0, 8 / 4 - (2 + 32) / 16], rtol=1e-12)
 
 
@@ -71,9 +71,9 @@ def test_a_row_that_is_left_out_has_no_part_where_its_derivative_is_infinite():
         return chosen.sum() + filtered["q"].sum() + f["x"].pct_change().sum()
 
     def plain(x):
-        kept, z, i = x[1:], jnp.array([2.0, 4.0]), jnp.array([1.0, 2.0])
-        made = kept / z + jnp.sqrt(z * kept) + kept**2 / i + kept / x[:-1]
-        return jnp.sum(made)
+        filtered, z, i = x[1:], jnp.array([2.0, 4.0]), jnp.array([1.0, 2.0])
+        result = filtered / z + jnp.sqrt(z * filtered) + filtered**2 / i + filtered / x[:-1]
+        return jnp.sum(result)
 
     x = jnp.array([2.0, 3.0, 4.0])
     for differentiate in (jax.grad, jax.jacfwd, jax.hessian):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The methods that are operators by name: add, radd, ..., eq, ..."""
+"""The operators as methods: add, radd, ..., eq, ..."""
 
 import numpy as np
 import pandas as pd
@@ -14,7 +14,7 @@ COMPARISONS = ("eq", "ne", "lt", "le", "gt", "ge")
 OTHER_NAMES = {
     "div": "truediv", "divide": "truediv", "rdiv": "rtruediv", "multiply": "mul", "subtract": "sub"
 }  # fmt: skip
-# Powers are the compiler's.
+# The compiler computes powers with its own rounding.
 ULPS = {"pow": 8, "rpow": 8}
 
 FRAME = pd.DataFrame(

@@ -42,7 +42,7 @@ def test_named_methods():
         )  # fmt: skip
 
     assert_parity(everything, numbers())
-    # XLA on GPU rounds powers of its own.
+    # XLA on GPU has its own rounding of powers.
     ulps = 0 if jax.default_backend() == "cpu" else 4
     assert_parity(lambda f: f.x.rpow(2), numbers(), ulps=ulps)
 
@@ -166,8 +166,8 @@ def test_gradient():
     frame = on_device(pd.DataFrame({"x": [1.0, 2.0, 4.0], "y": [0.5, -1.0, 3.0]}))
 
     def total(frame):
-        made = frame.x * 2 / frame.y + frame.x**2 - np.sqrt(frame.x).mul(frame.y, fill_value=0)
-        return jnp.sum(jnp.where(made._table.is_row(), made._only.data, 0.0))
+        result = frame.x * 2 / frame.y + frame.x**2 - np.sqrt(frame.x).mul(frame.y, fill_value=0)
+        return jnp.sum(jnp.where(result._table.is_row(), result._only.data, 0.0))
 
     slope = jax.grad(total, allow_int=True)(frame)
     x, y = np.array([1.0, 2.0, 4.0]), np.array([0.5, -1.0, 3.0])
@@ -184,8 +184,8 @@ def test_nothing_is_communicated_and_rows_stay_where_they_are():
     program = chain.lower(frame).compile().as_text() or ""
     for word in ("all-reduce", "all-gather", "all-to-all", "collective-permute"):
         assert word not in program
-    for made in (frame * 2 - frame, frame.x / frame.y, *jax.tree.leaves(chain(frame))[:1]):
-        arrays = [c.data for c in made._table.columns] if hasattr(made, "_table") else [made]
+    for result in (frame * 2 - frame, frame.x / frame.y, *jax.tree.leaves(chain(frame))[:1]):
+        arrays = [c.data for c in result._table.columns] if hasattr(result, "_table") else [result]
         for array in arrays:
             assert array.sharding.is_equivalent_to(frame._table.columns[0].data.sharding, 1)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Operators on strings, categories and times, each with each: what works and what raises."""
+"""Operators on all pairs of strings, categories and times: results and errors."""
 
 import datetime
 import functools
@@ -41,7 +41,7 @@ def columns():
 
 
 def is_left_out(name, x, y):
-    """What differs on purpose: pandas makes objects or time zones of it, or errs."""
+    """Intended differences: pandas returns objects or time zones, or has a bug."""
     kinds = {str(getattr(z, "dtype", type(z).__name__)) for z in (x, y)}
     numbers = {"int64", "float64", "bool"}
     if "str" in kinds:
@@ -73,7 +73,7 @@ def check(name, function, x, y, ours_x, ours_y):
         return []
     want, got = outcome(function, x, y), outcome(function, ours_x, ours_y)
     if "ArrowStringArray requires" in str(want):
-        return []  # pandas stumbles over its own arrays
+        return []  # pandas fails on its own arrays
     if not isinstance(want, pd.Series):
         is_fine = isinstance(got, type(want)) or not isinstance(want, Exception)
         return [] if is_fine or isinstance(got, TypeError) else [(name, x, y, want, got)]
@@ -121,7 +121,7 @@ def test_nat_of_numpy_has_a_unit():
     frame["d"] = frame.t - pd.Timestamp("2000-01-01")
     for unit in ("ps", "ns", "s", "D", "generic"):
         with warnings.catch_warnings():
-            # NumPy 2.5 does not want a NaT that has no unit.
+            # NumPy 2.5 deprecates a NaT without a unit.
             warnings.simplefilter("ignore", DeprecationWarning)
             time, span = np.datetime64("NaT", unit), np.timedelta64("NaT", unit)
         assert_parity(
