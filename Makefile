@@ -118,6 +118,12 @@ lint: $(STAMPS)/lint $(LINKS)
 	  echo 'Only public JAX APIs.' >&2; exit 1; }
 	PYTHONPATH=build/links $(BIN)/lint-imports
 	$(BIN)/pyright --pythonpath $(BIN)/python
+	@for package in primitives shardings frame; do \
+	  PYTHONPATH=build/links:$$($(BIN)/python -c \
+	    'import sysconfig; print(sysconfig.get_path("purelib"))') \
+	    $(BIN)/pyright --pythonpath $(BIN)/python --ignoreexternal \
+	    --verifytypes jaxframes.$$package > build/types.txt || { cat build/types.txt; exit 1; }; \
+	done
 
 docs: $(STAMPS)/docs $(STAMPS)/test
 	$(BIN)/python -m sphinx -W --keep-going -n docs docs/_build/html

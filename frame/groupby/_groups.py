@@ -62,9 +62,14 @@ class Groups:
         may_be_empty: bool,
         layout: Layout,
     ):
-        self._slots, self.kept, self.keys, self.count = slots, kept, keys, count
-        self.num_slots, self.capacity = num_slots, capacity
-        self.may_be_empty, self.layout = may_be_empty, layout
+        self._slots = slots
+        self.kept: Array | None = kept
+        self.keys: tuple[Column, ...] = keys
+        self.count: Count = count
+        self.num_slots: int = num_slots
+        self.capacity: int = capacity
+        self.may_be_empty: bool = may_be_empty
+        self.layout: Layout = layout
 
     @property
     def slots(self) -> Array:
