@@ -36,7 +36,7 @@ def same_labels(a: Table, b: Table) -> bool:
         return _same_range(a.index, b.index)
     if a.index.num_levels != b.index.num_levels:
         return False
-    if a.index.has_places and b.index.has_places and _same_range(a.index, b.index):
+    if a.index.has_positions and b.index.has_positions and _same_range(a.index, b.index):
         (x,), (y,) = a.index.stored, b.index.stored
         return _same_values(x, y, a.num_rows)
     a_levels, b_levels = a.index_columns(), b.index_columns()
@@ -84,12 +84,12 @@ def aligned_column(series: SeriesBase, table: Table) -> Column:
             "alignment: inside jit the labels of two series must be the same array, as for two "
             "columns of a frame. Use merge(), or select rows after calculating."
         )
-    row_ids = at_once(places_of_labels, table, series._table)
+    row_ids = at_once(positions_of_labels, table, series._table)
     (column,) = take_columns([series._only], row_ids, table.layout, holes=True)
     return settled(column, table.num_rows)
 
 
-def places_of_labels(target: Table, table: Table) -> Array:
+def positions_of_labels(target: Table, table: Table) -> Array:
     """Positions in `table` of the labels of `target`; -1 for absent labels.
 
     Raises:

@@ -61,8 +61,8 @@ def _labels(
 
 def _with(left: Table, right: Table, join: str, sort: bool) -> Table:
     if same_labels(left, right):
-        whole = left.replace(needed=either_needed(left.needed, right.needed))
-        return whole.with_columns((*left.columns, *right.columns))
+        columns = (*left.columns, *right.columns)
+        return left.replace(columns=columns, needed=either_needed(left.needed, right.needed))
     left_levels, right_levels = left.index_columns(), right.index_columns()
     if is_in_jit(left.num_rows, right.num_rows, left_levels, right_levels):
         raise NotImplementedError(
@@ -123,7 +123,7 @@ def _outer(
     rows = pack_rows([table.columns for table in tables], tables)
     left_rows, right_rows = (column.data for column in rows.columns)
     sides = [
-        SideRows(row_ids, _found(row_ids, rows.num_rows), layout)
+        SideRows(row_ids, _presence(row_ids, rows.num_rows), layout)
         for row_ids in (left_rows, right_rows)
     ]
     columns = (*sides[0].take(left.columns), *sides[1].take(right.columns))
@@ -137,7 +137,7 @@ def _outer(
     return table
 
 
-def _found(row_ids: Array, num_rows: Count) -> Any:
+def _presence(row_ids: Array, num_rows: Count) -> Any:
     return "some" if bool(_any_hole(row_ids, as_count(int(num_rows)))) else "all"
 
 

@@ -47,14 +47,14 @@ def counted_pairs(
     dropped = pairs.num_unmatched_left if how == "inner" else 0
 
     def side_rows(side: str, row_ids: Array, num_rows: int, num_holes: Any) -> SideRows:
-        found = "all"
+        presence = "all"
         if num_holes := int(num_holes):
-            found = "none" if num_holes == count else "some"
+            presence = "none" if num_holes == count else "some"
         elif count == num_rows:
             # As many pairs as rows, and no row dropped: the identity on the ordered side.
             is_same = not int(dropped) if side == ordered else is_in_place(row_ids)
-            found = "same" if is_same else "all"
-        return SideRows(row_ids, found, layout)
+            presence = "same" if is_same else "all"
+        return SideRows(row_ids, presence, layout)
 
     def is_in_place(row_ids: Array) -> bool:
         return bool(_is_in_place(row_ids, as_count(count), layout))

@@ -178,10 +178,10 @@ def _closest(
                     raise ValueError(f"Merge keys contain null values on {side} side")
                 raise ValueError(f"{side} keys must be sorted")
     rows, any_hole = _join(*times, by, numbers, tolerance, direction, allow_exact, layout)
-    found = "some" if in_jit or bool(any_hole) else "all"
+    presence = "some" if in_jit or bool(any_hole) else "all"
     return RowPairs(
         SideRows(position(left.capacity, layout), "same", layout),
-        SideRows(rows, found, layout),
+        SideRows(rows, presence, layout),
         left.num_rows,
         jnp.maximum(left.needed, right.needed) if in_jit else left.needed,
     )

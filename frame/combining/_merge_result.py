@@ -83,8 +83,8 @@ class Merged:
             self.columns[position] = merged_key(key, self.pairs)
         elif (
             key.left.column.kind == "datetime"
-            and other.found != "none"
-            and not own.found == other.found == "same"
+            and other.presence != "none"
+            and not own.presence == other.presence == "same"
         ):
             unit = finest_unit(key.left.column, key.right.column)
             self.columns[position] = with_unit(self.columns[position], unit)
@@ -123,9 +123,9 @@ class Merged:
 def merged_key(key: Key, pairs: RowPairs) -> Column:
     """The values of a key, from the left side, or from the right if the left row is absent."""
     left, right = key.left.column, key.right.column
-    if pairs.left.found == "none":
+    if pairs.left.presence == "none":
         return pairs.right.take([right])[0]
-    if not pairs.left.has_holes or pairs.right.found == "none":
+    if not pairs.left.has_holes or pairs.right.presence == "none":
         return pairs.left.take([left])[0]
     left, right = common_pair(left, right, key.name)
     left_rows, right_rows = pairs.left.row_ids, pairs.right.row_ids
@@ -177,7 +177,7 @@ def _of_both(plan: MergePlan, pairs: RowPairs, left: Table, right: Table, side: 
 def taken_index(side: SideRows, table: Table) -> RowIndex:
     """The row labels of one side; missing for absent rows."""
     index = table.index
-    if side.found == "same" and index.is_range:
+    if side.presence == "same" and index.is_range:
         return index
     if index.is_range and not side.has_holes:
         return moved_index(index, (), side.row_ids)

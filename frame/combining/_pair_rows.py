@@ -57,11 +57,11 @@ def pair_rows(
         pairs = paired_rows(left_keys, right_keys, numbers, how, sort, limit, layout)
         num_rows = jnp.minimum(pairs.count, np.int32(limit))
         needed = needed_of(left, right, pairs.count, limit)
-        left_found = "some" if how in ("right", "outer") else "all"
-        right_found = "some" if how in ("left", "outer") else "all"
+        left_presence = "some" if how in ("right", "outer") else "all"
+        right_presence = "some" if how in ("left", "outer") else "all"
         return RowPairs(
-            SideRows(pairs.left_rows, left_found, layout),
-            SideRows(pairs.right_rows, right_found, layout),
+            SideRows(pairs.left_rows, left_presence, layout),
+            SideRows(pairs.right_rows, right_presence, layout),
             num_rows,
             needed,
         )

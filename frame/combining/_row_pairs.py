@@ -25,26 +25,26 @@ class SideRows(NamedTuple):
 
     Attributes:
         row_ids: row of this side for each row of the merge; -1 if absent.
-        found: "same" is the identity; "all", no row is absent; "some", rows are or may be absent;
-            "none", all are absent.
+        presence: "same", the identity; "all", no row is absent; "some", rows may be absent; "none",
+            all rows are absent.
         layout: layout of the rows.
     """
 
     row_ids: Array
-    found: Literal["same", "all", "some", "none"]
+    presence: Literal["same", "all", "some", "none"]
     layout: Layout
 
     @property
     def has_holes(self) -> bool:
         """Whether rows may be absent."""
-        return self.found in ("some", "none")
+        return self.presence in ("some", "none")
 
     def take(self, columns: Sequence[Column]) -> tuple[Column, ...]:
         """Takes columns of this side for the rows of the merge, in pandas' dtypes.
 
         Inside `jit` integers and bools keep their dtype and get a mask.
         """
-        if self.found == "same":
+        if self.presence == "same":
             return resized(columns, self.row_ids.shape[0], self.layout)
         taken = take_columns(columns, self.row_ids, self.layout, holes=self.has_holes)
         if not self.has_holes or is_traced(self.row_ids):

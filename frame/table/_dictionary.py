@@ -37,8 +37,8 @@ class Dictionary:
         if self._digest is None:
             # pandas cannot hash every kind of object, so use their repr.
             is_object = self.values.dtype == object
-            words: Any = tuple(map(repr, self.values)) if is_object else _hashes(self.values)
-            self._digest = hash((str(self.values.dtype), words))
+            content = tuple(map(repr, self.values)) if is_object else _hashes(self.values)
+            self._digest = hash((str(self.values.dtype), content))
         return self._digest
 
     def __eq__(self, other: object) -> bool:
@@ -59,8 +59,8 @@ class Dictionary:
 
 
 def _hashes(values: pd.Index) -> bytes:
-    words: Any = pd.util.hash_pandas_object(values, index=False)  # pyright: ignore
-    return words.to_numpy().tobytes()
+    hashes: Any = pd.util.hash_pandas_object(values, index=False)  # pyright: ignore
+    return hashes.to_numpy().tobytes()
 
 
 class HostObjects:
@@ -150,7 +150,7 @@ def _encode_few(strings: np.ndarray) -> tuple[np.ndarray, Dictionary] | None:
     if len(set(sampled)) > len(sampled) // 2:
         return None
     codes, distinct = pd.factorize(strings)
-    if any("\\ud" in word for word in distinct):
+    if any("\\ud" in string for string in distinct):
         # pandas confuses a lone surrogate with its escaped form.
         return None
     new_codes, dictionary = encode_strings(pa.array(distinct, pa.large_string()))

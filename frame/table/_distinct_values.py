@@ -24,12 +24,12 @@ class Distinct(NamedTuple):
     """The distinct values of a column, and the position of each row's value among them.
 
     Attributes:
-        places: positions in `values`, arbitrary for padding; -1 for a missing value that is
+        positions: positions in `values`, arbitrary for padding; -1 for a missing value that is
             absent from `values`.
         values: the distinct values in the column's dtype, which may include a missing one.
     """
 
-    places: Array
+    positions: Array
     values: pd.Series
 
 

@@ -21,18 +21,18 @@ def wide(dtype: Any) -> np.dtype:
 def cast_exactly(data: jax.Array, dtype: Any) -> jax.Array:
     """Casts numbers; float32 to float64 exactly, subnormal numbers included.
 
-    XLA on CPU flushes subnormal operands to zero, those of a conversion too.
+    XLA on CPU flushes subnormal operands to zero, also in conversions.
     """
-    made = data.astype(dtype)
-    if (data.dtype, made.dtype) != (np.float32, np.float64):
-        return made
-    words = jax.lax.bitcast_convert_type(data, jnp.uint32)
-    mantissa = words & np.uint32(0x7FFFFF)
-    is_subnormal = (words & np.uint32(0x7F800000) == 0) & (mantissa != 0)
+    cast = data.astype(dtype)
+    if (data.dtype, cast.dtype) != (np.float32, np.float64):
+        return cast
+    bits = jax.lax.bitcast_convert_type(data, jnp.uint32)
+    mantissa = bits & np.uint32(0x7FFFFF)
+    is_subnormal = (bits & np.uint32(0x7F800000) == 0) & (mantissa != 0)
     size = mantissa.astype(jnp.float64) * np.float64(2.0**-149)
-    exact = jnp.where(words >> np.uint32(31) == 0, size, -size)
-    # The derivative of the conversion is 1 there, too.
-    return jnp.where(is_subnormal, made + jax.lax.stop_gradient(exact - made), made)
+    exact = jnp.where(bits >> np.uint32(31) == 0, size, -size)
+    # The derivative with respect to `data` stays 1.
+    return jnp.where(is_subnormal, cast + jax.lax.stop_gradient(exact - cast), cast)
 
 
 def is_held(value: Any) -> bool:

@@ -27,7 +27,7 @@ class RowIndex:
         names: the name of each level; one name for a range.
         start: the first label of a range.
         step: the difference of adjacent labels of a range.
-        has_places: whether the stored column holds int32 positions in a range instead of labels.
+        has_positions: whether the stored column holds int32 positions in a range instead of labels.
             Rows selected from a range store these: they are half as wide as int64 labels.
     """
 
@@ -35,7 +35,7 @@ class RowIndex:
     names: tuple[Hashable, ...] = dataclasses.field(default=(None,), metadata={"static": True})
     start: int = dataclasses.field(default=0, metadata={"static": True})
     step: int = dataclasses.field(default=1, metadata={"static": True})
-    has_places: bool = dataclasses.field(default=False, metadata={"static": True})
+    has_positions: bool = dataclasses.field(default=False, metadata={"static": True})
 
     @property
     def is_range(self) -> bool:
@@ -45,7 +45,7 @@ class RowIndex:
     @property
     def levels(self) -> tuple[Column, ...]:
         """The labels, one column per level; empty for a range."""
-        if not self.has_places:
+        if not self.has_positions:
             return self.stored
         row_ids = self.stored[0].data
         return self._found.once("levels", lambda: (Column(at_once(self.labels_at, row_ids)),))
@@ -69,7 +69,7 @@ class RowIndex:
 
     def at(self, row_ids: Array) -> "RowIndex":
         """Selects labels of a range by position; invalid positions give arbitrary labels."""
-        return dataclasses.replace(self, stored=(Column(row_ids),), has_places=True)
+        return dataclasses.replace(self, stored=(Column(row_ids),), has_positions=True)
 
     def columns(self, capacity: int, layout: Layout) -> tuple[Column, ...]:
         """The levels as columns; materializes a range."""

@@ -71,7 +71,7 @@ def take_rows(table: Table, row_ids: Array, num_rows: Count, *, holes: bool = Fa
     """
     columns = take_columns(table.columns, row_ids, table.layout, holes=holes)
     index = table.index
-    if holes and index.has_places:
+    if holes and index.has_positions:
         # A label may be missing, a position may not.
         index = RowIndex(index.levels, index.names)
     levels = take_columns(index.stored, row_ids, table.layout, holes=holes)

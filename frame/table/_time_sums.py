@@ -24,16 +24,16 @@ def check_time_sums(
     segment_ids: Array | None = None,
     num_segments: int = 1,
 ) -> None:
-    """Raises if the sum of a column of timedeltas passes the range of int64, as pandas does.
+    """Raises if a sum of timedeltas exceeds the range of int64, as pandas does.
 
-    The sums of the upper and lower halves of the values are exact. Does nothing inside `jit`, or
-    for another kind of column.
+    Sums the upper and lower halves of the values, which is exact. Does nothing inside `jit`, or
+    for other kinds of columns.
 
     Args:
         column: any column.
         num_rows: the number of valid rows.
-        layout: where the rows lie.
-        segment_ids: check one sum for each segment; the ids of other rows are negative.
+        layout: layout of the rows.
+        segment_ids: checks one sum per segment; negative ids are ignored.
         num_segments: the number of segments.
 
     Raises:
@@ -44,11 +44,11 @@ def check_time_sums(
     sums = at_once(_half_sums, column.data, num_rows, segment_ids, num_segments, layout)
     upper, lower = map(host_array, sums)
     upper, lower = upper + (lower >> _LOW_BITS), lower & (2**_LOW_BITS - 1)
-    # The least integer stands for NaT.
+    # The least integer encodes NaT.
     is_nat = (upper == -(2**31)) & (lower == 0)
     if np.any((upper < -(2**31)) | (upper >= 2**31) | is_nat):
         raise pd.errors.OutOfBoundsTimedelta(
-            f"overflow in timedelta operation: a sum of {column.dtype_name} passes the range of "
+            f"overflow in timedelta operation: a sum of {column.dtype_name} exceeds the range of "
             "int64. Convert to a coarser unit first, with astype."
         )
 
