@@ -11,7 +11,7 @@ import numpy as np
 from ... import primitives
 from ...shardings._compat import is_x64_enabled
 from ..table._column import NAT, Array, ColumnType, missing_rows
-from ..table._layout import Layout
+from ..table._layout import ONE_DEVICE, Layout
 from ..table._take import gather
 
 
@@ -80,6 +80,10 @@ class GroupedRows:
     def for_slots(self, rows: Array, places: Array) -> Array:
         """The row at the place of each slot, zero at -1; on every device, as what is reduced."""
         return self.layout.on_every_device(gather(rows, places, self.layout))
+
+    def of_slots(self, values: Array) -> Array:
+        """For each row the value of its slot, zero where it has none."""
+        return gather(values, self.present, ONE_DEVICE)
 
     def without_missing(self, x: Array, identity: Any) -> Array:
         """Values, with one that changes nothing in place of the missing."""

@@ -80,6 +80,21 @@ class GroupByReductions(GroupByBase):
         """Computes the standard error of the mean of each group."""
         return self._reduction(Reduction("sem", ddof=ddof, skipna=skipna), numeric_only)
 
+    def skew(self, skipna: bool = True, numeric_only: bool = False) -> Any:
+        """Computes the unbiased skewness of each group; NaN for fewer than 3 values.
+
+        Example:
+            >>> from jaxframes.frame import JaxFrame
+            >>> frame = JaxFrame({"k": [2, 2, 2, 1], "x": [1.0, 2.0, 3.0, 4.0]})
+            >>> frame.groupby("k").x.skew().tolist()
+            [nan, 0.0]
+        """
+        return self._reduction(Reduction("skew", skipna=skipna), numeric_only)
+
+    def kurt(self, skipna: bool = True, numeric_only: bool = False) -> Any:
+        """Computes the unbiased excess kurtosis of each group; NaN for fewer than 4 values."""
+        return self._reduction(Reduction("kurt", skipna=skipna), numeric_only)
+
     def any(self, skipna: bool = True) -> Any:
         """Says whether a value of each group is true."""
         return self._reduction(Reduction("any", skipna=skipna))

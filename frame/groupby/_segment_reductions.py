@@ -12,6 +12,7 @@ import numpy as np
 from ... import primitives
 from ..table._column import NAT, Array
 from ..table._layout import Layout
+from ..table._moments import kurtosis, skewness
 from ._grouped_column import GroupedRows, Reduction, as_times, float64, quotient, wide
 from ._order_statistics import distinct_values, median, quantile
 
@@ -77,6 +78,35 @@ def _spread(op: str) -> Callable[[GroupedRows, Reduction], Any]:
         return result.astype(rows.data.dtype) if rows.is_float else result, None
 
     return spread
+
+
+def _shape(op: str) -> Callable[[GroupedRows, Reduction], Any]:
+    """Skewness or kurtosis: powers of the distances from the mean, in a second pass."""
+
+    def shape(rows: GroupedRows, spec: Reduction) -> Any:
+        del spec
+        distance = _distances(rows)
+        square = distance * distance
+        terms = {1: distance, 2: square, 3: square * distance}
+        if op == "kurt":
+            terms[4] = square * square
+        powers = {power: rows.reduce("sum", term, rows.present) for power, term in terms.items()}
+        n = rows.counts.astype(distance.dtype)
+        result = skewness(n, powers) if op == "skew" else kurtosis(n, powers)
+        is_defined = (rows.counts >= np.int32(len(terms))) & (powers[2] != 0)
+        result = jnp.where(is_defined, result, result.dtype.type(np.nan))
+        return result.astype(rows.data.dtype) if rows.is_float else result, None
+
+    return shape
+
+
+def _distances(rows: GroupedRows) -> Array:
+    """The distance of each value from the mean of its group, 0 for equal values."""
+    x = rows.data.astype(float64())
+    # About the first value of the group, so that the mean of equal values is exact.
+    first = jax.lax.stop_gradient(rows.reduce("first", x, rows.present))
+    x = x - rows.of_slots(first)
+    return x - rows.of_slots(rows.reduce("mean", x, rows.present))
 
 
 def _count(rows: GroupedRows, spec: Reduction) -> Any:
@@ -148,6 +178,8 @@ REDUCTIONS: dict[str, Callable[[GroupedRows, Reduction], Any]] = {
     "var": _spread("var"),
     "std": _spread("std"),
     "sem": _spread("sem"),
+    "skew": _shape("skew"),
+    "kurt": _shape("kurt"),
     "count": _count,
     "min": _picked("min"),
     "max": _picked("max"),
@@ -165,7 +197,10 @@ REDUCTIONS: dict[str, Callable[[GroupedRows, Reduction], Any]] = {
 
 
 # What has no value where one is missing, and is computed of those that there are.
-_SPOILT = ("sum", "prod", "mean", "var", "std", "sem", "min", "max", "median", "quantile")
+_SPOILT = (
+    *("sum", "prod", "mean", "var", "std", "sem", "skew", "kurt"),
+    *("min", "max", "median", "quantile"),
+)
 
 
 def _reduced(rows: GroupedRows, spec: Reduction) -> tuple[Array, Array | None]:

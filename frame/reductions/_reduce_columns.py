@@ -15,6 +15,7 @@ from ..ops._array_ops import converted
 from ..table._column import NAT, Array, Column
 from ..table._dtypes import wide
 from ..table._layout import Layout
+from ..table._moments import kurtosis, skewness
 from ..table._table import Count
 from ..table._time_sums import check_time_sums
 from ..table._tracing import at_once
@@ -279,23 +280,11 @@ def of_moments(plan: Reduction, count: Array, parts: Parts) -> Array:
     def over(divisor: Array) -> Array:
         return jnp.where(divisor > 0, divisor, dtype.type(1))
 
-    def if_values_differ(shape: Array) -> Array:
+    if plan.op in SHAPES:
         # Equal values are all as far from the mean as it is rounded.
         are_equal = (squares == 0) | (parts["min"] == parts["max"])
+        shape = skewness(n, powers) if plan.op == "skew" else kurtosis(n, powers)
         return jnp.where(are_equal, dtype.type(np.nan), shape)
-
-    if plan.op in SHAPES:
-        # The mean is rounded, which counts where values are close: it is off by so much.
-        off = powers[1] / over(n)
-        spread = over(squares - n * off * off)
-        if plan.op == "skew":
-            cubes = powers[3] - 3 * off * squares + 2 * n * off**3
-            adjusted = n * jnp.sqrt(over(n - 1)) / over(n - 2)
-            return if_values_differ(adjusted * cubes / (spread * jnp.sqrt(spread)))
-        fourths = powers[4] - 4 * off * powers[3] + 6 * off * off * squares - 3 * n * off**4
-        adjusted = over((n - 2) * (n - 3))
-        kurt = n * (n + 1) * (n - 1) * fourths / (adjusted * over(spread * spread))
-        return if_values_differ(kurt - 3 * (n - 1) * (n - 1) / adjusted)
     variance = squares / over(n - plan.ddof)
     if plan.op == "var":
         return variance

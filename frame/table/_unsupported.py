@@ -139,13 +139,11 @@ LACKING: dict[str, dict[str, Lacking]] = {
         "ewm": Lacking("planned", "a segmented scan: primitives.segmented_scan"),
         "expanding": Lacking("planned", "cumsum() and cumcount()"),
         "hist": Lacking("out", _DRAW),
-        "kurt": Lacking("planned", "agg() of powers of a column"),
         "ohlc": Lacking("planned", "agg(['first', 'max', 'min', 'last'])"),
         "plot": Lacking("out", _DRAW),
         "resample": Lacking("planned", "a key of dt.floor()"),
         "rolling": Lacking("planned", "a segmented scan: primitives.segmented_scan"),
         "sample": Lacking("planned", "head() of rows in random order"),
-        "skew": Lacking("planned", "agg() of powers of a column"),
         "take": Lacking("planned", "nth()"),
     },
 }
