@@ -143,6 +143,18 @@ class RowMesh(RowAxes):
         in_specs = (*(self.spec for _ in rows), *(PartitionSpec() for _ in replicated))
         return shard_map(function, self.mesh, in_specs, self.spec)(*rows, *replicated)
 
+    def replicate(self, arrays: Any) -> Any:
+        """Places small arrays on every device."""
+        sharding = NamedSharding(self.mesh, PartitionSpec())
+
+        def replicate_leaf(leaf: Any) -> Any:
+            if not isinstance(leaf, Tracer):
+                return jax.device_put(leaf, sharding)
+            # Under Auto axes shard_map itself decides the sharding.
+            return jax.sharding.reshard(leaf, sharding) if self.is_explicit else leaf
+
+        return jax.tree.map(replicate_leaf, arrays)
+
     def map_to_all(self, function: Callable[..., Any], *rows: Any, replicated: Any = ()) -> Any:
         """Runs a collective with replicated results."""
         in_specs = (*(self.spec for _ in rows), *(PartitionSpec() for _ in replicated))

@@ -25,6 +25,7 @@ def reduce(
     num_valid: int | Integer[ArrayLike, ""] | None = None,
     skip_nan: bool = False,
     transform: Transform | None = None,
+    operands: tuple[PyTree, ...] = (),
     dtype: Any = None,
     ddof: int = 0,
     axis: str | tuple[str, ...] | None = None,
@@ -45,6 +46,8 @@ def reduce(
             with as many rows, and a mask for them as `where`, or None. Those arrays are reduced in
             place of `x`, and are never materialized as a whole. If no rows are excluded, they
             may have fewer rows: a product of matrices has one. Static.
+        operands: further arguments of `transform`, pytrees of arrays, the same for each block. On
+            Explicit axes `transform` cannot close over traced arrays: pass them here.
         dtype: the dtype of sums, products, means and variances, no narrower than that of their
             rows, which are cast as they are read. By default it is that of the rows; int32
             for sums of bools, and a float for means of integers.
@@ -89,6 +92,7 @@ def reduce(
             num_valid=num_valid,
             skip_nan=skip_nan,
             transform=transform,
+            operands=operands,
             dtype=dtype,
             ddof=ddof,
         )
@@ -101,20 +105,24 @@ def reduce(
         rows = jax.tree.map(lambda leaf: jnp.zeros((1, *leaf.shape[1:]), leaf.dtype), rows)
     plan = plan._replace(skip_nan=bool(skip_nan))
     is_padded = num_valid is not None or not num_rows or num_rows % row_mesh.num_shards != 0
-    return _reduce_on_mesh(row_mesh.place(rows), valid, row_mesh, num_rows, is_padded, plan)
+    operands = row_mesh.replicate(operands)
+    placed = row_mesh.place(rows)
+    return _reduce_on_mesh(placed, operands, valid, row_mesh, num_rows, is_padded, plan)
 
 
-@functools.partial(jax.jit, static_argnums=(2, 3, 4, 5))
+@functools.partial(jax.jit, static_argnums=(3, 4, 5, 6))
 def _reduce_on_mesh(
     rows: MaskedRows,
+    operands: tuple[Any, ...],
     valid: ValidRows | None,
     row_mesh: RowMesh,
     num_rows: int,
     is_padded: bool,
     plan: ReducePlan,
 ) -> Reduced:
-    def of_shard(rows: MaskedRows, valid: ValidRows | None) -> Reduced:
+    def of_shard(rows: MaskedRows, operands: tuple[Any, ...], valid: ValidRows | None) -> Reduced:
         num_valid = row_mesh.num_valid(num_rows, valid) if is_padded else None
-        return Reduced(*reduce_shards(rows, num_valid, plan, row_mesh.axes, row_mesh.num_shards))
+        axes, num_shards = row_mesh.axes, row_mesh.num_shards
+        return Reduced(*reduce_shards(rows, operands, num_valid, plan, axes, num_shards))
 
-    return row_mesh.map_to_all(of_shard, rows, replicated=(valid,))
+    return row_mesh.map_to_all(of_shard, rows, replicated=(operands, valid))

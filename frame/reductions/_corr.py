@@ -145,12 +145,14 @@ def _about_own_means(
     # Equal values are at no distance from their mean.
     origins = jax.lax.stop_gradient(jnp.clip(means, least, most))
 
-    def products(rows: Any) -> tuple[Any, None]:
+    def products(rows: Any, origins: Array) -> tuple[Any, None]:
         first, both = pairs(rows)
         distance = jnp.where(both, first - origins[None], 0.0)
         return (distance * jnp.swapaxes(distance, 1, 2), distance * distance), None
 
-    together, spread = reduce("sum", transform=products, **layout.on_mesh).values
+    together, spread = reduce(
+        "sum", transform=products, operands=(origins,), **layout.on_mesh
+    ).values
     return jnp.where(is_far, together, about_means[0]), jnp.where(is_far, spread, about_means[1])
 
 

@@ -237,13 +237,13 @@ def result_dtype(plan: Reduction) -> np.dtype:
 def _moments(plan: Reduction, column: Any, mean: Array, num_rows: Count, layout: Layout) -> Parts:
     """What an operation needs of the distances from the mean, by a second pass."""
 
-    def parts(rows: Any) -> tuple[Parts, None]:
+    def parts(rows: Any, mean: Array) -> tuple[Parts, None]:
         return distances(plan, *_present_rows(plan, rows), mean), None
 
     names = ("sum", *ENDS) if plan.op in SHAPES else ("sum",)
     ops = {name: name for name in names}
     return primitives.reduce(
-        column, ops, transform=parts, num_valid=num_rows, **layout.on_mesh
+        column, ops, transform=parts, operands=(mean,), num_valid=num_rows, **layout.on_mesh
     ).values
 
 

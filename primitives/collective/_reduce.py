@@ -31,6 +31,7 @@ def reduce(
     num_valid: int | Integer[ArrayLike, ""] | None = None,
     skip_nan: bool = False,
     transform: Transform | None = None,
+    operands: tuple[PyTree, ...] = (),
     dtype: Any = None,
     ddof: int = 0,
 ) -> Reduced:
@@ -46,6 +47,7 @@ def reduce(
         num_valid: number of valid rows of this shard, at its front; all rows by default.
         skip_nan: excludes NaNs. Static.
         transform: see `local.reduce`. Static.
+        operands: further arguments of `transform`; see `local.reduce`.
         dtype: see `local.reduce`.
         ddof: delta degrees of freedom; "var" and "std" divide by the number of rows minus `ddof`.
             Static.
@@ -80,13 +82,13 @@ def reduce(
     caller = "reduce"
     num_shards = num_shards_on(axis_name, caller)
     rows, valid, plan = as_rows_to_reduce(caller, x, op, where, num_valid, transform, dtype, ddof)
-    return Reduced(
-        *reduce_shards(rows, valid, plan._replace(skip_nan=bool(skip_nan)), axis_name, num_shards)
-    )
+    plan = plan._replace(skip_nan=bool(skip_nan))
+    return Reduced(*reduce_shards(rows, operands, valid, plan, axis_name, num_shards))
 
 
 def reduce_shards(
     rows: MaskedRows,
+    operands: tuple[Any, ...],
     num_valid: Array | None,
     plan: ReducePlan,
     axis_name: AxisName,
@@ -95,7 +97,7 @@ def reduce_shards(
     """The values and the counts of checked arguments."""
     dtype = row_id_dtype(rows.num_rows * num_shards, plan.caller)
     rows, num_valid = as_shards((rows, num_valid), axis_name)
-    return reduce_in_passes(rows, num_valid, plan, _OverShards(axis_name, dtype))
+    return reduce_in_passes(rows, operands, num_valid, plan, _OverShards(axis_name, dtype))
 
 
 @dataclass(frozen=True)

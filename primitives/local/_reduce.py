@@ -50,6 +50,7 @@ def reduce(
     num_valid: int | Integer[ArrayLike, ""] | None = None,
     skip_nan: bool = False,
     transform: Transform | None = None,
+    operands: tuple[PyTree, ...] = (),
     dtype: Any = None,
     ddof: int = 0,
 ) -> Reduced:
@@ -68,6 +69,7 @@ def reduce(
             with as many rows, and a mask for them as `where`, or None. Those arrays are reduced in
             place of `x`, and are never materialized as a whole. If no rows are excluded, they
             may have fewer rows: a product of matrices has one. Static.
+        operands: further arguments of `transform`, pytrees of arrays, the same for each block.
         dtype: the dtype of sums, products, means and variances, no narrower than that of their
             rows, which are cast as they are read. By default it is that of the rows; int32
             for sums of bools, and a float for means of integers.
@@ -106,7 +108,7 @@ def reduce(
         {'a': Array(1, dtype=int32), 'b': Array(True, dtype=bool)}
     """
     rows, valid, plan = as_rows_to_reduce("reduce", x, op, where, num_valid, transform, dtype, ddof)
-    return _reduce(rows, valid, plan._replace(skip_nan=bool(skip_nan)))
+    return _reduce(rows, operands, valid, plan._replace(skip_nan=bool(skip_nan)))
 
 
 def as_rows_to_reduce(
@@ -184,6 +186,8 @@ def _check_values(values: Any, where: Any, plan: ReducePlan) -> None:
         check_dtype(leaf, op, plan.dtype, plan.caller)
 
 
-@functools.partial(jax.jit, static_argnums=2)
-def _reduce(rows: MaskedRows, num_valid: Array | None, plan: ReducePlan) -> Reduced:
-    return Reduced(*reduce_in_passes(rows, num_valid, plan, OneShard()))
+@functools.partial(jax.jit, static_argnums=3)
+def _reduce(
+    rows: MaskedRows, operands: tuple[Any, ...], num_valid: Array | None, plan: ReducePlan
+) -> Reduced:
+    return Reduced(*reduce_in_passes(rows, operands, num_valid, plan, OneShard()))

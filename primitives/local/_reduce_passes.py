@@ -30,7 +30,7 @@ _AVERAGES = ("mean", "var", "std")
 _SUMMED = ("sum", "prod", *_AVERAGES)
 _NO_ROW = np.int32(np.iinfo(np.int32).max)
 
-Transform = Callable[[Any], tuple[Any, Any]]
+Transform = Callable[..., tuple[Any, Any]]
 
 
 # The part of the first pass that counts the rows; it is added up as "sum" is.
@@ -167,10 +167,14 @@ class _Column(NamedTuple):
 
 
 def reduce_in_passes(
-    rows: MaskedRows, num_valid: Array | None, plan: ReducePlan, over: Any
+    rows: MaskedRows,
+    operands: tuple[Any, ...],
+    num_valid: Array | None,
+    plan: ReducePlan,
+    over: Any,
 ) -> tuple[Any, Any]:
     """The values and the counts of checked arguments; `over` combines the shards."""
-    passes = _Passes(rows, num_valid, plan)
+    passes = _Passes(rows, operands, num_valid, plan)
     parts, counts = passes.first()
     parts, counts = over.combine(parts), over.total(counts)
     firsts = passes.values_of_first(parts)
@@ -190,12 +194,19 @@ def reduce_in_passes(
 class _Passes:
     """The passes over one device's rows. Values are named by the place of their leaf."""
 
-    def __init__(self, rows: MaskedRows, num_valid: Array | None, plan: ReducePlan):
+    def __init__(
+        self,
+        rows: MaskedRows,
+        operands: tuple[Any, ...],
+        num_valid: Array | None,
+        plan: ReducePlan,
+    ):
         if rows.num_rows == 0:
             # XLA has no minimum of no rows: there is one row then, which does not count.
             rows = jax.tree.map(lambda leaf: jnp.zeros((1, *leaf.shape[1:]), leaf.dtype), rows)
             num_valid = jnp.zeros((), jnp.int32)
-        self._rows, self._num_valid, self._plan = rows, num_valid, plan
+        self._rows, self._operands = rows, operands
+        self._num_valid, self._plan = num_valid, plan
         values, masks = jax.eval_shape(self._transformed, rows)
         leaves, self.tree = jax.tree.flatten(values)
         ops = plan.ops_of(values)
@@ -215,7 +226,7 @@ class _Passes:
         caller, transform = self._plan.caller, self._plan.transform
         if transform is None:
             return rows.x, masks_of(rows.where, rows.x, caller)
-        values, where = transform(rows.x)
+        values, where = transform(rows.x, *self._operands)
         masks = masks_of(where, values, caller)
         if rows.where is not None:
             given = rows.where

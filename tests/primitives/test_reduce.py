@@ -8,7 +8,8 @@ import jax.numpy as jnp
 import numpy as np
 import oracles
 import pytest
-from jaxframes import primitives
+from jax.sharding import AxisType
+from jaxframes import primitives, shardings
 from jaxframes.primitives import local
 from jaxframes.primitives.local import _blockwise
 from jaxframes.primitives.local._reduce_passes import REDUCE_OPS
@@ -135,6 +136,26 @@ def test_a_transform_is_reduced_in_place_of_the_rows(mesh_size):
     assert int(result.counts["cube"]) == (counted > 0).sum()
     assert bool(result.values["is_large"]) == (counted > 1).any()
     assert int(result.counts["is_large"]) == len(counted)
+
+
+def squared_distances(rows, mean):
+    return jnp.square(rows - mean), None
+
+
+@pytest.mark.parametrize("axis_type", [AxisType.Auto, AxisType.Explicit])
+def test_a_transform_takes_operands(axis_type):
+    x = np.random.default_rng(0).normal(size=22)
+    mesh = shardings.make_mesh(2, axis_type=axis_type)
+
+    def squares(x, mesh):
+        mean = primitives.reduce(x, "mean", mesh).values
+        distances = functools.partial(primitives.reduce, transform=squared_distances)
+        return distances(x, "sum", mesh, operands=(mean,)).values
+
+    for call in (squares, jax.jit(squares, static_argnums=1)):
+        np.testing.assert_allclose(call(x, None), x.var() * 22)
+        with jax.set_mesh(mesh):
+            np.testing.assert_allclose(call(x, mesh), x.var() * 22)
 
 
 @pytest.mark.parametrize("mesh_size", [None, 2])
