@@ -82,6 +82,9 @@ def as_array(value: Any, caller: str, name: str) -> Array:
             f"{caller}: {name} must have items of whole bytes, got {type_of(value)}. "
             "Cast to 8 bits."
         )
+    if isinstance(value, jax.Array) and not value.weak_type:
+        # `jnp.asarray` would take as long as a small op.
+        return value
     try:
         return jnp.asarray(value)
     except TypeError:

@@ -7,9 +7,18 @@ from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax.core import Tracer
 
-from ..contract._arguments import as_array, as_capacity, as_num_valid, as_rows, num_rows_of, type_of
+from ..contract._arguments import (
+    as_array,
+    as_capacity,
+    as_num_valid,
+    as_rows,
+    as_static_int,
+    num_rows_of,
+    type_of,
+)
 from ..contract._moved import with_tangents
 from ..contract._take import take_rows_or_zeros
 from ..contract._typing import Array, ArrayLike, Bool, Int, Integer, PyTree
@@ -80,12 +89,26 @@ def compact(
         ([10, 30, 0], [0, 2, 0])
     """
     caller = "compact"
-    mask, rows, num_rows = as_masked_rows(mask, rows, caller)
+    if not all(isinstance(leaf, jax.Array) for leaf in jax.tree.leaves((mask, rows))):
+        mask, rows, _ = as_masked_rows(mask, rows, caller)
+    num_rows = np.size(mask)
     capacity = as_capacity(capacity, num_rows, caller)
-    valid = as_num_valid(num_valid, num_rows, caller)
-    is_traced = any(isinstance(array, Tracer) for array in jax.tree.leaves((mask, rows, valid)))
+    if num_valid is not None and not isinstance(num_valid, jax.Array):
+        num_valid = np.int32(as_static_int(num_valid, caller, "num_valid", 0, num_rows))
+    leaves = jax.tree.leaves((mask, rows, num_valid))
+    is_traced = any(isinstance(leaf, Tracer) for leaf in leaves)
+    return _compact(mask, rows, num_valid, capacity, return_index, one_pass=not is_traced)
+
+
+# Compiled with its checks: an eager call of a few rows would take longer to check than to run.
+@functools.partial(jax.jit, static_argnums=(3, 4), static_argnames="one_pass")
+def _compact(
+    mask: Any, rows: Any, num_valid: Any, capacity: int, return_index: bool, *, one_pass: bool
+) -> Compacted:
+    mask, rows, num_rows = as_masked_rows(mask, rows, "compact")
+    valid = as_num_valid(num_valid, num_rows, "compact")
     wants_ids = return_index or rows is None
-    return _select(rows, mask, capacity, valid, wants_ids, one_pass=not is_traced)
+    return _select(rows, mask, capacity, valid, wants_ids, one_pass=one_pass)
 
 
 def select_rows(rows: Any, mask: Array, capacity: int, num_valid: Array) -> tuple[Any, Array]:
