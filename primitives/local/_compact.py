@@ -93,11 +93,12 @@ def compact(
         mask, rows, _ = as_masked_rows(mask, rows, caller)
     num_rows = np.size(mask)
     capacity = as_capacity(capacity, num_rows, caller)
+    valid: Any = num_valid
     if num_valid is not None and not isinstance(num_valid, jax.Array):
-        num_valid = np.int32(as_static_int(num_valid, caller, "num_valid", 0, num_rows))
-    leaves = jax.tree.leaves((mask, rows, num_valid))
+        valid = np.int32(as_static_int(num_valid, caller, "num_valid", 0, num_rows))
+    leaves = jax.tree.leaves((mask, rows, valid))
     is_traced = any(isinstance(leaf, Tracer) for leaf in leaves)
-    return _compact(mask, rows, num_valid, capacity, return_index, one_pass=not is_traced)
+    return _compact(mask, rows, valid, capacity, return_index, one_pass=not is_traced)
 
 
 # Compiled with its checks: an eager call of a few rows would take longer to check than to run.
