@@ -253,7 +253,7 @@ def _with_strings(plan: MergePlan, left: Any, right: Any) -> tuple[MergePlan, An
 def _as_strings(side: KeySide, frame: Any, name: Hashable) -> tuple[KeySide, Any]:
     side = dataclasses.replace(side, column=as_string(side.column))
     if name in frame._labels:
-        position = frame._labels.place(name)
+        position = frame._labels.position(name)
         columns = list(frame._table.columns)
         if columns[position].kind == "category":
             columns[position] = as_string(columns[position])

@@ -124,7 +124,7 @@ def plan_merge(
     pairs = _key_pairs(left, right, on, left_on, right_on, left_index, right_index)
     keys = tuple(_key(left, right, *pair) for pair in pairs)
     dropped = tuple(
-        right._labels.place(key.right.label)
+        right._labels.position(key.right.label)
         for key in keys
         if not (key.left.is_array or key.right.is_array or key.right.is_level)
         and key.right.label is not None

@@ -162,7 +162,7 @@ class GroupByAggregation(GroupByBase):
         is_nested = any(isinstance(func, (list, tuple)) for func in functions.values())
         wanted = []
         for label, func in functions.items():
-            for place in labels.places(label):
+            for place in labels.positions(label):
                 if not is_nested:
                     wanted.append(Aggregation(label, place, self._as_reduction(func)))
                     continue
@@ -208,7 +208,7 @@ class GroupByAggregation(GroupByBase):
                 raise TypeError("Must provide 'func' or tuples of '(column, aggfunc).")
             if pair[0] not in labels:
                 raise KeyError(f"Label(s) {[pair[0]]} do not exist")
-            place = labels.place(pair[0])
+            place = labels.position(pair[0])
             wanted.append(Aggregation(name, place, self._as_reduction(pair[1])))
         made = Labels.of([one.label for one in wanted])
         return self._one_each(self._evaluated(wanted), made)

@@ -34,11 +34,11 @@ class FrameGroupBy(GroupByTransformation, GroupByReductions, GroupByRows, GroupB
         if isinstance(key, list):
             if absent := frame._labels.absent(key):
                 raise absent
-            places = [place for label in key for place in frame._labels.places(label)]
+            places = [place for label in key for place in frame._labels.positions(label)]
             return FrameGroupBy(frame, frame._labels.take(places), places, self._grouped)
         if absent := frame._labels.absent([key]):
             raise absent
-        place = frame._labels.place(key)
+        place = frame._labels.position(key)
         return SeriesGroupBy(frame, frame._labels.take([place]), [place], self._grouped)
 
     def __getattr__(self, name: str) -> Any:

@@ -89,7 +89,7 @@ def _as_grouping(key: Any, table: Table, labels: Labels | None) -> Grouping:
         )
     if labels is not None and key in labels:
         check_unambiguous(key, labels, table.index.names)
-        place = labels.place(key)
+        place = labels.position(key)
         return Grouping(table.columns[place], key, place)
     if key is None:
         raise TypeError("groupby: by must name columns or hold values, got [None].")
@@ -101,9 +101,9 @@ def _as_grouping(key: Any, table: Table, labels: Labels | None) -> Grouping:
 
 def _place_of(column: Column, name: Hashable, table: Table, labels: Labels | None) -> int | None:
     """Where the frame has the very column that a series is."""
-    if labels is None or name not in labels or len(labels.places(name)) > 1:
+    if labels is None or name not in labels or len(labels.positions(name)) > 1:
         return None
-    place = labels.place(name)
+    place = labels.position(name)
     own = table.columns[place]
     return place if own.data is column.data and own.valid is column.valid else None
 

@@ -195,8 +195,8 @@ class FrameSelection(FrameBase, RowSelection):
                 f"Passing a {type(key).__name__} as an indexer is not supported. Use a list."
             )
         if isinstance(key, (list, pd.Index, pd.Series, np.ndarray)):
-            return self._columns_at([p for label in key for p in self._labels.places(label)])
-        positions = self._labels.places(key)
+            return self._columns_at([p for label in key for p in self._labels.positions(label)])
+        positions = self._labels.positions(key)
         if len(positions) > 1 or (self._labels.index.nlevels > 1 and not isinstance(key, tuple)):
             selected = self._columns_at(positions)
             if self._labels.index.nlevels > 1:
@@ -232,7 +232,7 @@ class FrameSelection(FrameBase, RowSelection):
 
     def pop(self, label: Hashable) -> Any:
         """Removes a column and returns it."""
-        position = self._labels.place(label)
+        position = self._labels.position(label)
         column = self._series_at(position)
         other_positions = [other for other in range(len(self._labels)) if other != position]
         remaining = self._columns_at(other_positions)

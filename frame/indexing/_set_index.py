@@ -118,7 +118,7 @@ class FrameIndexMoves(FrameBase, IndexMoves):
         used: set[int] = set()
         for key in keys:
             if _is_label(key):
-                position = self._labels.place(key)
+                position = self._labels.position(key)
                 used.add(position)
                 levels.append(table.columns[position])
                 names.append(key)

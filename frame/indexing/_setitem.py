@@ -31,7 +31,7 @@ class FrameAssignment(FrameBase):
         column = as_column(value, self._table, label)
         columns = list(self._table.columns)
         if label in self._labels:
-            columns[self._labels.place(label)] = column
+            columns[self._labels.position(label)] = column
         else:
             columns.append(column)
             self._labels = self._labels.with_label(label)

@@ -210,7 +210,9 @@ class FrameCast(FrameBase):
                         "Only a column name can be used for the key in a dtype mappings argument. "
                         f"{label!r} not found in columns."
                     )
-                dtypes_by_position.update(dict.fromkeys(self._labels.places(label), as_dtype(one)))
+                dtypes_by_position.update(
+                    dict.fromkeys(self._labels.positions(label), as_dtype(one))
+                )
         else:
             dtypes_by_position = dict.fromkeys(range(len(columns)), as_dtype(dtype))
         positions = list(dtypes_by_position)

@@ -106,7 +106,7 @@ def _positions_to_encode(
         return [
             position for position, column in enumerate(data._table.columns) if column.kind in kinds
         ]
-    return [position for label in columns for position in data._labels.places(label)]
+    return [position for label in columns for position in data._labels.positions(label)]
 
 
 def _for_each(given: Any, names: list[Hashable], default: Any) -> list[Any]:

@@ -173,7 +173,7 @@ class FrameMissing(FrameBase, Missing):
         if isinstance(value, FrameBase):
             for label in value._labels:
                 if label in self._labels:
-                    by_position[self._labels.place(label)] = value[label]
+                    by_position[self._labels.position(label)] = value[label]
         elif isinstance(value, SeriesBase) and value._is_traced:
             raise NotImplementedError(
                 "fillna: the labels of a series are not known inside jit. Pass a dict: "
@@ -184,7 +184,7 @@ class FrameMissing(FrameBase, Missing):
         if isinstance(value, (Mapping, pd.Series)):
             for label, one in value.items():
                 if label in self._labels:
-                    by_position.update(dict.fromkeys(self._labels.places(label), one))
+                    by_position.update(dict.fromkeys(self._labels.positions(label), one))
         elif not by_position:
             by_position = dict.fromkeys(range(len(columns)), value)
         for number, one in by_position.items():
@@ -231,7 +231,7 @@ class FrameMissing(FrameBase, Missing):
             labels = subset if isinstance(subset, (list, tuple, pd.Index, np.ndarray)) else [subset]
             if absent := self._labels.absent(labels, may_be_parts=False):
                 raise absent
-            columns = [columns[p] for label in labels for p in self._labels.places(label)]
+            columns = [columns[p] for label in labels for p in self._labels.positions(label)]
         min_present = np.int32(len(columns) if how == "any" else min(1, len(columns)))
         min_present = min_present if thresh is ... else np.int32(thresh)
         if not columns:

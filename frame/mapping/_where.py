@@ -84,7 +84,7 @@ class FrameWhere(FrameBase, Where):
         if isinstance(cond, FrameBase):
             all_false = _as_flags(method, np.zeros(table.capacity, np.bool_), table, aligned=True)
             return [
-                _as_flags(method, cond._series_at(cond._labels.place(label)), table)
+                _as_flags(method, cond._series_at(cond._labels.position(label)), table)
                 if label in cond._labels
                 else all_false
                 for label in self._labels
@@ -98,7 +98,7 @@ class FrameWhere(FrameBase, Where):
         table, num_columns = self._table, len(self._labels)
         if isinstance(other, FrameBase):
             return [
-                aligned_column(other._series_at(other._labels.place(label)), table)
+                aligned_column(other._series_at(other._labels.position(label)), table)
                 if label in other._labels
                 else np.nan
                 for label in self._labels

@@ -135,7 +135,7 @@ class FrameAggregation(FrameBase):
                     for label, one in func.items()
                 }
             parts = {
-                label: self._series_at(self._labels.place(label)).agg(one, 0, *args, **named)
+                label: self._series_at(self._labels.position(label)).agg(one, 0, *args, **named)
                 for label, one in func.items()
             }
             return self._joined(parts)
@@ -165,7 +165,7 @@ class FrameAggregation(FrameBase):
         for name, (label, one) in named.items():
             if label not in self._labels:
                 raise KeyError(f"Label(s) [{label!r}] do not exist")
-            value = self._series_at(self._labels.place(label)).agg(one)
+            value = self._series_at(self._labels.position(label)).agg(one)
             parts.setdefault(label, {})[name] = value
         columns = {label: pd.Series(values) for label, values in parts.items()}
         frame = pd.concat(columns, axis=1).reindex(list(named))

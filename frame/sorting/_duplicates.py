@@ -68,7 +68,7 @@ class FrameDuplicates(Duplicates, FrameBase):
                 raise ValueError(f"{caller}: subset must name a column, got {subset!r}.")
             if absent := self._labels.absent(labels, may_be_parts=False):
                 raise absent
-            positions = [position for label in labels for position in self._labels.places(label)]
+            positions = [position for label in labels for position in self._labels.positions(label)]
         return [
             check_comparable(self._table.columns[position], self._labels[position], caller)
             for position in positions

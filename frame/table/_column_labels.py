@@ -72,7 +72,7 @@ class Labels:
     def __repr__(self) -> str:
         return f"Labels({list(self.index)!r})"
 
-    def places(self, label: Hashable) -> list[int]:
+    def positions(self, label: Hashable) -> list[int]:
         """Positions of the columns with a label.
 
         Raises:
@@ -99,14 +99,14 @@ class Labels:
             return None
         return KeyError(f"no columns {absent}. The columns are {list(self.index)}.")
 
-    def place(self, label: Hashable) -> int:
+    def position(self, label: Hashable) -> int:
         """Position of the column with a label.
 
         Raises:
             KeyError: no column has the label.
             ValueError: several columns have it.
         """
-        positions = self.places(label)
+        positions = self.positions(label)
         if len(positions) > 1:
             raise ValueError(
                 f"the label {label!r} must name one column, got {len(positions)} of that label. "

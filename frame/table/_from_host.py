@@ -51,8 +51,9 @@ def column_from(
     if dictionary is not None:
         return _placed(np.asarray(values), ColumnType("string", dictionary), capacity, layout, name)
     if isinstance(dtype, pd.CategoricalDtype):
+        categories: Any = values
         kind = ColumnType("category", Dictionary(dtype.categories), ordered=bool(dtype.ordered))
-        return _placed(values.codes.astype(np.int32), kind, capacity, layout, name)
+        return _placed(categories.codes.astype(np.int32), kind, capacity, layout, name)
     if isinstance(dtype, pd.StringDtype):
         if dtype.na_value is not np.nan:
             raise _unsupported(dtype, name, "astype('str')")

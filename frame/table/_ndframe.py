@@ -137,7 +137,7 @@ class FrameBase(NDFrame):
 
     def _column(self, label: Hashable) -> Column:
         """The column with a unique label."""
-        return self._table.columns[self._labels.place(label)]
+        return self._table.columns[self._labels.position(label)]
 
     def _series_at(self, position: int) -> Any:
         return self._make_series(self._table.columns[position], self._labels[position])
