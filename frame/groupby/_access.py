@@ -163,7 +163,7 @@ def _as_truth(answer: Any, is_series: bool) -> bool:
         answer = np.asarray(answer)[()]
     if isinstance(answer, (bool, np.bool_)):
         return bool(answer)
-    if pd.api.types.is_scalar(answer) and pd.isna(answer):
+    if pd.api.types.is_scalar(answer) and bool(pd.isna(answer)):
         return False
     if is_series:
         raise TypeError("the filter must return a boolean result")

@@ -56,9 +56,8 @@ def filled_rows(
     """
     own = position(slots.shape[0], layout)
     nothing = np.int32(-1 if forward else np.iinfo(np.int32).max)
-    positions = (own,)
-    if limit is not None:
-        positions = (own, positions_in_groups(slots, num_slots, True, layout))
+    in_groups = None if limit is None else positions_in_groups(slots, num_slots, True, layout)
+    positions = (own,) if in_groups is None else (own, in_groups)
     known = [
         tuple(jnp.where(is_missing, nothing, place) for place in positions)
         for is_missing in missing
@@ -68,8 +67,8 @@ def filled_rows(
     results = []
     for row_ids, *places in nearest:
         is_near = (row_ids != nothing) & (slots >= 0)
-        if places:
-            is_near = is_near & (jnp.abs(positions[1] - places[0]) <= np.int32(limit))
+        if in_groups is not None and limit is not None:
+            is_near = is_near & (jnp.abs(in_groups - places[0]) <= np.int32(limit))
         results.append(jnp.where(is_near, row_ids, np.int32(-1)))
     return tuple(results)
 
