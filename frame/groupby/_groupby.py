@@ -11,9 +11,16 @@ from ._grouper import Grouping, as_groupings
 from ._reductions import GroupByReductions
 from ._transform import GroupByTransformation
 from ._transformations import GroupByRows
+from ._value_counts import FrameGroupByValueCounts, SeriesGroupByValueCounts
 
 
-class SeriesGroupBy(GroupByTransformation, GroupByReductions, GroupByRows, GroupByAccess):
+class SeriesGroupBy(
+    SeriesGroupByValueCounts,
+    GroupByTransformation,
+    GroupByReductions,
+    GroupByRows,
+    GroupByAccess,
+):
     """A grouped series: what `series.groupby` and `frame.groupby(...)[label]` return."""
 
     _is_series = True
@@ -22,7 +29,13 @@ class SeriesGroupBy(GroupByTransformation, GroupByReductions, GroupByRows, Group
         raise _absent(self, name)
 
 
-class FrameGroupBy(GroupByTransformation, GroupByReductions, GroupByRows, GroupByAccess):
+class FrameGroupBy(
+    FrameGroupByValueCounts,
+    GroupByTransformation,
+    GroupByReductions,
+    GroupByRows,
+    GroupByAccess,
+):
     """A grouped frame: what `frame.groupby` returns."""
 
     def __getitem__(self, key: Any) -> Any:

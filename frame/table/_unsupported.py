@@ -132,7 +132,6 @@ LACKING: dict[str, dict[str, Lacking]] = {
         "apply": Lacking("out", "agg() or transform(), with a name or frame.segment_function"),
         "boxplot": Lacking("out", _DRAW),
         "describe": Lacking("planned", "agg(['count', 'mean', 'std', 'min', 'max'])"),
-        "value_counts": Lacking("planned", "groupby() of both columns, and size()"),
         "corr": Lacking("planned", "agg() of products of columns"),
         "corrwith": Lacking("planned", "agg() of products of columns"),
         "cov": Lacking("planned", "agg() of products of columns"),

@@ -1,0 +1,195 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`value_counts` of grouped frames and series."""
+
+import functools
+from collections.abc import Hashable, Sequence
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from ..table._arguments import check_flag
+from ..table._column import Array, Column, ordered_keys
+from ..table._column_labels import Labels
+from ..table._filter import filter_rows
+from ..table._layout import ONE_DEVICE
+from ..table._row_index import RANGE
+from ..table._sort import sort_rows
+from ..table._table import Table
+from ..table._take import gather
+from ._base import Grouped, label_of
+from ._grouped_column import Reduction
+from ._grouper import Grouping
+from ._groups import Groups, make_groups
+from ._reductions import GroupByReductions
+from ._segment_reductions import reduce_arrays
+
+
+class GroupByValueCounts(GroupByReductions):
+    """Shared implementation of value_counts."""
+
+    def _value_counts(
+        self, positions: Sequence[int], normalize: Any, sort: Any, ascending: Any, dropna: Any
+    ) -> Any:
+        """Counts the distinct rows of columns at positions of the source's table."""
+        keys = self._grouped.keys
+        counted = [
+            Grouping(self._table.columns[at], self._labels[number], at)
+            for number, at in enumerate(self._places)
+            if at in positions and at not in {key.place for key in keys}
+        ]
+        for key in keys:
+            _check_counted(key, self._options.observed)
+        for key in counted:
+            _check_counted(key, False)
+        table = self._distinct_rows([*keys, *counted])
+        has_value = _have_values(table.index.levels[: len(keys)] if self._options.dropna else ())
+        if dropna:
+            has_value += _have_values(table.index.levels[len(keys) :])
+        if has_value:
+            table = filter_rows(table, functools.reduce(jnp.logical_and, has_value))
+        descending = not check_flag(ascending, "ascending", may_be_int=True)
+        if sort:
+            table = sort_rows(table, [(table.columns[0].data, descending)])
+        if self._options.sort:
+            own = table.index.levels[: len(keys)]
+            table = sort_rows(table, [key for level in own for key in ordered_keys(level)])
+        if normalize:
+            table = table.with_columns([_shares(table, len(keys))])
+        return self._counts_shown(table, "proportion" if normalize else "count")
+
+    def _distinct_rows(self, keys: Sequence[Grouping]) -> Table:
+        """A row for each combination of keys, in order of appearance, with its count."""
+        options = self._options._replace(sort=False, dropna=False, as_index=True)
+        combined = Grouped(self._table, keys, options)
+        sizes = GroupByReductions(self._source, label_of(None), [], combined).size()
+        return sizes._table
+
+    def _counts_shown(self, table: Table, name: str) -> Any:
+        if self._options.as_index:
+            return self._source._make_series(table.columns[0], name, table)
+        names = [
+            f"level_{number}" if level is None else level
+            for number, level in enumerate(table.index.names)
+        ]
+        if name in names:
+            raise ValueError(f"Column label '{name}' is duplicate of result column")
+        columns = [*table.index.levels, *table.columns]
+        return self._source._make_frame(
+            columns, Labels.of([*names, name]), table.replace(index=RANGE)
+        )
+
+
+class SeriesGroupByValueCounts(GroupByValueCounts):
+    """Counts of the values of each group of a series."""
+
+    def value_counts(
+        self,
+        normalize: bool = False,
+        sort: bool = True,
+        ascending: bool = False,
+        bins: Any = None,
+        dropna: bool = True,
+    ) -> Any:
+        """Counts each value of each group, in descending order of the count.
+
+        Args:
+            normalize: divide by the counts of the group.
+            sort: order by count within each group; otherwise values appear in order of rows.
+            ascending: order by ascending count.
+            bins: must be None.
+            dropna: omit missing values.
+
+        Differences from pandas:
+            `bins` is not supported. Categories raise NotImplementedError. Equal counts keep the
+            order of rows; pandas leaves some of them in an arbitrary order.
+
+        Example:
+            >>> from jaxframes.frame import JaxFrame
+            >>> frame = JaxFrame({"k": [2, 1, 2, 2], "x": [5, 7, 6, 6]})
+            >>> frame.groupby("k").x.value_counts().to_pandas().to_dict()
+            {(1, 7): 1, (2, 6): 2, (2, 5): 1}
+        """
+        if bins is not None:
+            raise NotImplementedError("value_counts: bins must be None. Call cut() first.")
+        return self._value_counts(self._places, normalize, sort, ascending, dropna)
+
+
+class FrameGroupByValueCounts(GroupByValueCounts):
+    """Counts of the rows of each group of a frame."""
+
+    def value_counts(
+        self,
+        subset: Sequence[Hashable] | None = None,
+        normalize: bool = False,
+        sort: bool = True,
+        ascending: bool = False,
+        dropna: bool = True,
+    ) -> Any:
+        """Counts each distinct row of each group, in descending order of the count.
+
+        Args:
+            subset: columns to compare; all but the keys by default.
+            normalize: divide by the counts of the group.
+            sort: order by count within each group; otherwise rows appear in their order.
+            ascending: order by ascending count.
+            dropna: omit rows with a missing value.
+
+        Differences from pandas:
+            Categories raise NotImplementedError. Equal counts keep the order of rows.
+        """
+        positions = self._places
+        if subset is not None:
+            chosen = set(subset)
+            own = {key.name for key in self._grouped.keys if key.place is not None}
+            if clashing := chosen & own:
+                raise ValueError(f"Keys {clashing} in subset cannot be in the groupby column keys.")
+            if absent := chosen - set(self._labels):
+                raise ValueError(f"Keys {absent} in subset do not exist in the DataFrame.")
+            positions = [
+                at for label, at in zip(self._labels, self._places, strict=True) if label in chosen
+            ]
+        return self._value_counts(positions, normalize, sort, ascending, dropna)
+
+
+def _check_counted(key: Grouping, may_be_category: bool) -> None:
+    """Raises if the values of a key cannot be counted on the device."""
+    if key.column.kind == "object":
+        raise TypeError(f"value_counts: unhashable values in column {key.name!r} of objects.")
+    if key.column.kind == "category" and not may_be_category:
+        raise NotImplementedError(
+            f"value_counts: column {key.name!r} must not be a category, because pandas counts "
+            "absent categories too. Cast it with astype('str')."
+        )
+
+
+def _have_values(columns: Sequence[Column]) -> list[Array]:
+    return [~column.missing() for column in columns if column.can_miss]
+
+
+def _shares(table: Table, num_keys: int) -> Column:
+    """The counts divided by the sum of the group, which the first levels identify."""
+    groups = make_groups(table.index.levels[:num_keys], table, sort=False, dropna=False)
+    return Column(_divided(table.columns[0].data, groups))
+
+
+def _divided(counts: Array, groups: Groups) -> Array:
+    ((totals, _),) = reduce_arrays(
+        ((counts, None),),
+        groups.slots,
+        None,
+        ("number",),
+        ((0, Reduction("sum")),),
+        groups.num_slots,
+        groups.layout,
+        True,
+    )
+    return _quotients(counts, totals, groups.slots)
+
+
+@jax.jit
+def _quotients(counts: Array, totals: Array, segment_ids: Array) -> Array:
+    wide = jax.dtypes.canonicalize_dtype(np.float64)
+    total = jnp.maximum(gather(totals, segment_ids, ONE_DEVICE), 1)
+    return counts.astype(wide) / total.astype(wide)
