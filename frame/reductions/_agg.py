@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Several reductions at once, by name or by function."""
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from ..table._arguments import only_rows
-from ..table._column import Column
+from ..table._column import NUMBER
 from ..table._column_labels import Labels
 from ..table._ndframe import FrameBase, NDFrame, SeriesBase
 from ..table._tracing import is_traced
@@ -16,12 +16,12 @@ from ._results import table_of_frame, table_of_series, traced_table
 
 
 def name_of(func: Any) -> Hashable:
-    """What a reduction is called in the labels of a result."""
+    """Returns the label of a reduction in a result."""
     return func if isinstance(func, str) else getattr(func, "__name__", repr(func))
 
 
 def apply_one(of: NDFrame, func: Any, args: Any, rest: Any) -> Any:
-    """A method by its name or one of NumPy's, or a function of the series or frame."""
+    """Calls a method or a NumPy ufunc by name, or a function of the series or frame."""
     if isinstance(func, str):
         method = getattr(of, func, None) if not func.startswith("_") else None
         ufunc = getattr(np, func, None)
@@ -38,13 +38,22 @@ def apply_one(of: NDFrame, func: Any, args: Any, rest: Any) -> Any:
     return func(of, *args, **rest)
 
 
+def _series_of_scalars(of: NDFrame, values: Sequence[Any], labels: pd.Index, name: Any) -> Any:
+    """A series of scalar results with labels; traced scalars get their common dtype."""
+    if is_traced(values):
+        pairs = [(value, False) for value in values]
+        table = traced_table(pairs, [NUMBER] * len(values), labels, "agg")
+        return of.series_class._of(table.replace(needed=of._table.needed), name)
+    return of.series_class._of(table_of_series(pd.Series(values, index=labels, name=name)), name)
+
+
 class SeriesAggregation(SeriesBase):
     """Several reductions of a series at once."""
 
     def agg(self, func: Any = None, axis: Any = 0, *args: Any, **rest: Any) -> Any:
         """Reduces by a name, a function of the series, a list of them, or a dict by label.
 
-        A function is given the series, so it may use its methods, and is traced inside `jit`.
+        A function receives the series and may call its methods; inside `jit` it is traced.
 
         Example:
             >>> from jaxframes.frame import JaxSeries
@@ -65,35 +74,28 @@ class SeriesAggregation(SeriesBase):
         values = [apply_one(self, one, args, rest) for one in func.values()]
         if any(isinstance(value, NDFrame) for value in values):
             raise NotImplementedError(
-                "agg: a list must be of reductions. Call what keeps all rows on its own."
+                "agg: a list must hold reductions. Call transform() for functions that keep rows."
             )
-        index = pd.Index(list(func))
-        if is_traced(values):
-            types = [Column(value).type for value in values]
-            pairs = [(value, False) for value in values]
-            table = traced_table(pairs, types, index, "agg").replace(needed=self._table.needed)
-            return self.series_class._of(table, self._name)
-        result = pd.Series(values, index=index, name=self._name)
-        return self.series_class._of(table_of_series(result), self._name)
+        return _series_of_scalars(self, values, pd.Index(list(func)), self._name)
 
     aggregate = agg
 
     def transform(self, func: Any, axis: Any = 0, *args: Any, **rest: Any) -> Any:
-        """Applies what keeps all rows: a name, or a function of the series."""
+        """Applies a method, by name, or a function that keeps all rows of the series."""
         only_rows("transform", axis, self, "Use the methods' own axis=1.")
         return transformed(self, func, args, rest)
 
 
 def transformed(of: Any, func: Any, args: Any, rest: Any) -> Any:
-    """What a method or a function makes of all rows.
+    """Calls a method or function and checks that its result has the same rows.
 
     Raises:
-        ValueError: it does not keep them.
+        ValueError: the result has other rows.
     """
     if isinstance(func, (list, tuple)):
-        raise NotImplementedError("transform: func must be one function. Call it for each.")
+        raise NotImplementedError("transform: func must be one function. Call each on its own.")
     if isinstance(func, str) and not hasattr(of, func) and not hasattr(np, func):
-        raise ValueError(f"Transform function failed: there is no {func!r}")
+        raise ValueError(f"Transform function failed: unknown method {func!r}")
     result = apply_one(of, func, args, rest)
     keeps = isinstance(result, NDFrame) and result._table.capacity == of._table.capacity
     if keeps and not is_traced(result._table.num_rows, of._table.num_rows):
@@ -109,10 +111,10 @@ class FrameAggregation(FrameBase):
     def agg(self, func: Any = None, axis: Any = 0, *args: Any, **named: Any) -> Any:
         """Reduces by a name, a function, a list of them, a dict by column, or named pairs.
 
-        A function is given each column as a series.
+        A function receives each column as a series.
 
         Differences from pandas:
-            Inside `jit` all columns have the same reductions: a name, a function, a list of them.
+            Inside `jit` all columns need the same reductions: a name, a function, a list of them.
 
         Example:
             >>> from jaxframes.frame import JaxFrame
@@ -129,7 +131,7 @@ class FrameAggregation(FrameBase):
             if any(isinstance(one, dict) for one in func.values()):
                 raise pd.errors.SpecificationError("nested renamer is not supported")
             if any(isinstance(one, (list, tuple)) for one in func.values()):
-                # One list makes a frame: the others are lists of one.
+                # A single list makes the result a frame, so every entry becomes a list.
                 func = {
                     label: one if isinstance(one, (list, tuple)) else [one]
                     for label, one in func.items()
@@ -139,22 +141,18 @@ class FrameAggregation(FrameBase):
                 for label, one in func.items()
             }
             return self._joined(parts)
-        if isinstance(func, (list, tuple)):
-            parts = {
-                label: self._series_at(place).agg(func, 0, *args, **named)
-                for place, label in enumerate(self._labels)
-            }
-            return self._joined(parts)
-        if isinstance(func, str):
+        is_list = isinstance(func, (list, tuple))
+        if isinstance(func, str) or getattr(np, getattr(func, "__name__", ""), None) is func:
             return apply_one(self, func, args, named)
-        if getattr(np, getattr(func, "__name__", ""), None) is func:
-            return apply_one(self, func, args, named)
-        return self._joined(
-            {
-                label: apply_one(self._series_at(place), func, args, named)
-                for place, label in enumerate(self._labels)
-            }
-        )
+        parts = {}
+        for position, label in enumerate(self._labels):
+            series = self._series_at(position)
+            parts[label] = (
+                series.agg(func, 0, *args, **named)
+                if is_list
+                else apply_one(series, func, args, named)
+            )
+        return self._joined(parts)
 
     aggregate = agg
 
@@ -172,32 +170,24 @@ class FrameAggregation(FrameBase):
         return self.frame_class._of(*table_of_frame(frame))
 
     def _joined(self, parts: dict[Hashable, Any]) -> Any:
-        """Scalars as a series by column, series as a frame."""
+        """Combines scalars into a series by column, and series into a frame."""
         values = list(parts.values())
         if not any(isinstance(value, NDFrame) for value in values):
-            index = self._labels.index if len(parts) == len(self._labels) else None
-            labels = (
-                pd.Index(list(parts)) if index is None else index[:0].append(pd.Index(list(parts)))
-            )
-            if is_traced(values):
-                types = [Column(value).type for value in values]
-                pairs = [(value, False) for value in values]
-                table = traced_table(pairs, types, labels, "agg")
-                return self.series_class._of(table.replace(needed=self._table.needed), None)
-            result = pd.Series(values, index=labels)
-            return self.series_class._of(table_of_series(result), None)
+            labels = pd.Index(list(parts))
+            if len(parts) == len(self._labels):
+                labels = self._labels.index[:0].append(labels)
+            return _series_of_scalars(self, values, labels, None)
         if not all(isinstance(value, NDFrame) for value in values):
             raise ValueError(
                 "cannot perform both aggregation and transformation operations simultaneously"
             )
         if any(is_traced(value._table) for value in values):
             return self._joined_in_jit(parts)
-        shown = {label: value.to_pandas() for label, value in parts.items()}
-        frame = pd.concat(shown, axis=1)
+        frame = pd.concat({label: value.to_pandas() for label, value in parts.items()}, axis=1)
         return self.frame_class._of(*table_of_frame(frame))
 
     def _joined_in_jit(self, parts: dict[Hashable, Any]) -> Any:
-        """Series of results, all of the same labels, as a frame."""
+        """Combines series of results with equal labels into a frame."""
         tables = [value._table for value in parts.values()]
         rows = [None if is_traced(t.index, t.num_rows) else t.num_rows_on_host for t in tables]
         first = None if None in rows else tables[0].index.to_pandas(rows[0])
@@ -205,28 +195,27 @@ class FrameAggregation(FrameBase):
             first.equals(table.index.to_pandas(n)) for table, n in zip(tables, rows, strict=True)
         ):
             raise NotImplementedError(
-                "agg: inside jit all columns must have the same reductions. Give one list."
+                "agg: inside jit all columns must have the same reductions. Pass one list."
             )
         columns = tuple(table.columns[0] for table in tables)
         table = tables[0].replace(columns=columns, needed=self._table.needed)
         return self.frame_class._of(table, Labels(pd.Index(list(parts))))
 
     def transform(self, func: Any, axis: Any = 0, *args: Any, **rest: Any) -> Any:
-        """Applies what keeps all rows to each column: a name, or a function of a series."""
+        """Applies a method, by name, or a function that keeps all rows to each column."""
         only_rows("transform", axis, self, "Use the methods' own axis=1.")
         if isinstance(func, str):
             return transformed(self, func, args, rest)
         of_column: Callable[[Hashable], Any] = (
             func.__getitem__ if isinstance(func, dict) else lambda _: func
         )
-        places = [
-            place
-            for place, label in enumerate(self._labels)
+        positions = [
+            position
+            for position, label in enumerate(self._labels)
             if not isinstance(func, dict) or label in func
         ]
-        made = [
-            transformed(self._series_at(place), of_column(self._labels[place]), args, rest)
-            for place in places
+        results = [
+            transformed(self._series_at(position), of_column(self._labels[position]), args, rest)
+            for position in positions
         ]
-        columns = [series._only for series in made]
-        return self._make_frame(columns, self._labels.take(places))
+        return self._make_frame([one._only for one in results], self._labels.take(positions))

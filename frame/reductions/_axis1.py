@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Each row of a frame reduced over its columns, of which there are a handful."""
+"""Reductions of each row of a frame over its few columns."""
 
 import functools
 from collections.abc import Sequence
@@ -37,11 +37,11 @@ from ._results import result_type
 
 
 def reduce_across(columns: Sequence[Column], op: str, table: Table, **arguments: Any) -> Column:
-    """A column of what each row comes to.
+    """Reduces each row over its columns.
 
     Raises:
-        NotImplementedError: the columns are not all numbers, or all times of one type, and their
-            values are put together.
+        NotImplementedError: the columns are neither all numbers nor all times of one type, and
+            `op` is not `count`, `any` or `all`.
     """
     types = {column.type for column in columns}
     if op in ("any", "all"):
@@ -67,7 +67,7 @@ def reduce_across(columns: Sequence[Column], op: str, table: Table, **arguments:
 
 
 def _truths(column: Column, skipna: bool) -> Column:
-    """Whether each value is true to Python, a missing one too unless it is left out."""
+    """Converts values to Python's truth values; a missing value is True unless `skipna`."""
     if column.is_numeric:
         return column
     missing = column.missing()
@@ -95,22 +95,22 @@ def _reduce_across(columns: Any, plans: tuple[Reduction, ...]) -> Reduced:
 
 
 def of_one_type(op: str, columns: Sequence[Column], *, bools: bool = False) -> tuple[Column, ...]:
-    """Columns cast to the dtype that a row of them has.
+    """Casts columns to their common dtype.
 
     Args:
-        op: what the user called, for errors.
+        op: the name of the calling method, for errors.
         columns: real numbers, or bools.
-        bools: whether bools count as numbers beside others, where pandas takes them for objects.
+        bools: whether bools may be mixed with numbers, which pandas converts to objects.
 
     Raises:
-        NotImplementedError: they are none, or bools beside numbers.
+        NotImplementedError: the columns have other values, or bools are mixed with numbers.
     """
     shown = tuple(map(fill_missing, columns))
     is_real = all(c.is_numeric and c.dtype.kind != "c" and c.valid is None for c in shown)
     if not is_real or (not bools and len({column.is_bool for column in shown}) > 1):
         raise NotImplementedError(
             f"{op}: with axis=1 all columns must be real numbers, or all bools without missing "
-            f"ones, got {_shown_types(shown)}. Select columns first, or cast them with astype."
+            f"values, got {_shown_types(shown)}. Select columns first, or cast them with astype."
         )
     return in_dtype(shown, functools.reduce(common_dtype, (column.dtype for column in shown)))
 
@@ -132,21 +132,21 @@ def _median_across(columns: tuple[Array, ...], skipna: bool) -> Array:
     values = jnp.sort(jnp.stack(columns, axis=1), axis=1)
     dtype = values.dtype
     count = jnp.sum(~jnp.isnan(values), axis=1, dtype=jnp.int32)
-    places = jnp.arange(len(columns), dtype=jnp.int32)
+    positions = jnp.arange(len(columns), dtype=jnp.int32)
 
-    def at(place: Array) -> Array:
-        is_there = places[None, :] == place[:, None]
-        return jnp.max(jnp.where(is_there, values, dtype.type(-np.inf)), axis=1)
+    def at(position: Array) -> Array:
+        is_selected = positions[None, :] == position[:, None]
+        return jnp.max(jnp.where(is_selected, values, dtype.type(-np.inf)), axis=1)
 
     first, second = (count - 1) // 2, count // 2
     low, high = at(first), at(second)
     median = jnp.where(first == second, low, (low + high) / dtype.type(2))
-    is_known = count > 0 if skipna else count == len(columns)
-    return jnp.where(is_known, median, dtype.type(np.nan))
+    is_defined = count > 0 if skipna else count == len(columns)
+    return jnp.where(is_defined, median, dtype.type(np.nan))
 
 
 def nunique_across(columns: Sequence[Column], dropna: bool) -> Column:
-    """How many different values each row has."""
+    """The number of distinct values in each row."""
     columns = of_one_type("nunique", columns, bools=True)
     return Column(_nunique_across(tuple(column.data for column in columns), dropna))
 
@@ -163,33 +163,36 @@ def _nunique_across(columns: tuple[Array, ...], dropna: bool) -> Array:
 def labels_across(
     op: str, columns: Sequence[Column], labels: pd.Index, skipna: bool, table: Table
 ) -> Column:
-    """The label of the column that holds the extreme of each row, the first of equal ones.
+    """The label of the first column that holds the extreme of each row.
 
     Raises:
-        NotImplementedError: labels are of several levels.
-        ValueError: a row has no value, or none that `skipna=False` allows. Inside `jit` it has no
-            label.
+        NotImplementedError: the labels have several levels.
+        ValueError: a row has no value, or a missing one with `skipna=False`. Inside `jit` the
+            label of such a row is missing.
     """
     caller = op.replace("arg", "idx")
     if labels.nlevels > 1:
-        raise NotImplementedError(f"{caller}: with axis=1 column labels must be of one level.")
+        raise NotImplementedError(
+            f"{caller}: with axis=1 column labels must have one level, got {labels.nlevels}."
+        )
     if not columns:
         raise ValueError(f"attempt to get {op} of an empty sequence")
     data = tuple(column.data for column in of_one_type(caller, columns, bools=True))
-    places = _places_across(data, op == "argmax", skipna)
-    if not is_traced(places, table.num_rows) and bool(any_missing(places >= 0, table.num_rows)):
+    positions = _positions_across(data, op == "argmax", skipna)
+    is_concrete = not is_traced(positions, table.num_rows)
+    if is_concrete and bool(any_missing(positions >= 0, table.num_rows)):
         what = "all NA values" if skipna else "an NA value with skipna=False"
         raise ValueError(f"Encountered {what}")
-    return looked_up(column_of_results(pd.Series(labels), caller), places, table.num_rows)
+    return looked_up(column_of_results(pd.Series(labels), caller), positions, table.num_rows)
 
 
 @functools.partial(jax.jit, static_argnums=(1, 2))
-def _places_across(columns: tuple[Array, ...], is_greatest: bool, skipna: bool) -> Array:
-    best, place = columns[0], jnp.full(columns[0].shape, -1, jnp.int32)
-    is_whole = jnp.ones(best.shape, jnp.bool_)
+def _positions_across(columns: tuple[Array, ...], is_greatest: bool, skipna: bool) -> Array:
+    best, position = columns[0], jnp.full(columns[0].shape, -1, jnp.int32)
+    is_complete = jnp.ones(best.shape, jnp.bool_)
     for i, x in enumerate(columns):
         is_missing = missing_rows(x, None, NUMBER)
-        is_better = ~is_missing & ((place < 0) | (x > best if is_greatest else x < best))
-        best, place = jnp.where(is_better, x, best), jnp.where(is_better, np.int32(i), place)
-        is_whole = is_whole & ~is_missing
-    return place if skipna else jnp.where(is_whole, place, np.int32(-1))
+        is_better = ~is_missing & ((position < 0) | (x > best if is_greatest else x < best))
+        best, position = jnp.where(is_better, x, best), jnp.where(is_better, np.int32(i), position)
+        is_complete = is_complete & ~is_missing
+    return position if skipna else jnp.where(is_complete, position, np.int32(-1))

@@ -11,10 +11,10 @@ from ._quantile_methods import FrameQuantiles, SeriesQuantiles
 class FrameReductionMethods(
     FrameAggregation, FrameCorrelation, FrameDescription, FrameQuantiles, FrameReductions
 ):
-    """Methods of a frame: reductions."""
+    """Reduction methods of a frame."""
 
 
 class SeriesReductionMethods(
     SeriesAggregation, SeriesCorrelation, SeriesDescription, SeriesQuantiles, SeriesReductions
 ):
-    """Methods of a series: reductions."""
+    """Reduction methods of a series."""

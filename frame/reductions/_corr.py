@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How columns vary together, by products of matrices."""
+"""Correlations and covariances, computed as matrix products."""
 
 import functools
 from collections.abc import Sequence
@@ -21,8 +21,8 @@ from ..table._ndframe import FrameBase, SeriesBase
 from ..table._table import Count, Table, as_count, is_row
 from ..table._tracing import is_traced
 
-# Where a square about a pair's own mean is a smaller part than this of the square about the
-# column's, products of matrices leave too few of its digits.
+# Matrix products sum squares about the column's mean. If the sum about the pair's own mean is a
+# smaller fraction of it than this, cancellation leaves too few digits.
 FAR_FROM_MEAN = 2.0**-10
 
 
@@ -35,17 +35,17 @@ def covariances(
     ddof: int,
     kind: str,
 ) -> Array:
-    """How columns vary together, each pair over the rows where neither is missing.
+    """Correlation or covariance of each pair of columns, over rows where both have values.
 
     Args:
         columns: numbers.
-        num_rows: the rows that count.
-        layout: where they lie.
-        min_periods: fewer rows than that have no result.
-        ddof: what the divisor is less than the number of rows.
-        kind: "corr", where as in pandas an infinity is missing; "cov", where it is if anything
-            else is missing, and `ddof` counts only if nothing is; or "series corr" and
-            "series cov", where no infinity is missing, and `ddof` always counts.
+        num_rows: the number of valid rows.
+        layout: the layout of the rows.
+        min_periods: the least number of rows; a pair with fewer gives NaN.
+        ddof: subtracted from the number of rows in the divisor.
+        kind: the treatment of infinities and `ddof`, as in pandas. "corr": infinities are
+            missing. "cov": infinities are missing if any other value is, and `ddof` applies only
+            if none is. "series corr", "series cov": infinities are values; `ddof` always applies.
     """
     arrays = tuple(column.arrays for column in columns)
     limits = (np.int32(max(min_periods, 1)), np.int32(ddof))
@@ -74,26 +74,27 @@ def _covariances(columns: Any, num_rows: Count, limits: Any, kind: str, layout: 
         enough = enough & (divisor > 0)
         return jnp.where(enough, together / jnp.where(divisor > 0, divisor, 1.0), jnp.nan)
     scale = spread * spread.T
-    is_there = enough & (scale > 0)
-    result = together / jnp.sqrt(jnp.where(is_there, scale, 1.0))
+    is_defined = enough & (scale > 0)
+    result = together / jnp.sqrt(jnp.where(is_defined, scale, 1.0))
     result = jnp.where(jnp.eye(len(columns), dtype=jnp.bool_), 1.0, jnp.clip(result, -1.0, 1.0))
-    return jnp.where(is_there, result, jnp.where(jnp.isnan(scale), scale, jnp.nan))
+    return jnp.where(is_defined, result, jnp.where(jnp.isnan(scale), scale, jnp.nan))
 
 
 def _pair_sums(
     numbers: Sequence[Array], presents: Sequence[Array], layout: Layout
 ) -> tuple[Array, Array, Array]:
-    """Of each pair of columns, over the rows where both are present: how many there are, and the
-    sums of products of the two and of squares of the first about their means there.
+    """Counts of common rows, sums of products and sums of squares of each pair of columns.
+
+    Products, and squares of the first column, are about the means over the common rows.
     """
-    origins, values, there = [], [], []
+    origins, values, flags = [], [], []
     for x, present in zip(numbers, presents, strict=True):
         count = jnp.maximum(jnp.sum(present, dtype=jnp.int32), np.int32(1)).astype(x.dtype)
         origin = _origin(x, present, jnp.sum(jnp.where(present, x, 0.0), dtype=x.dtype) / count)
         origins.append(origin)
         values.append(jnp.where(present, x - origin, 0.0))
-        there.append(present.astype(x.dtype))
-    x, m = jnp.stack(values, axis=1), jnp.stack(there, axis=1)
+        flags.append(present.astype(x.dtype))
+    x, m = jnp.stack(values, axis=1), jnp.stack(flags, axis=1)
     counts, sums = _product(m, m, layout), _product(x, m, layout)
     products, squares = _product(x, x, layout), _product(x * x, m, layout)
     over = jnp.maximum(counts, 1.0)
@@ -111,7 +112,7 @@ def _pair_sums(
 
 
 def _origin(x: Array, present: Array, mean: Array) -> Array:
-    """The mean, between the values that are present: equal ones are at no distance from it."""
+    """Clips the mean to the range of the values, so that equal values have distance zero."""
     least = jnp.min(jnp.where(present, x, jnp.inf), axis=0)
     most = jnp.max(jnp.where(present, x, -jnp.inf), axis=0)
     return jax.lax.stop_gradient(jnp.clip(mean, least, most))
@@ -125,14 +126,12 @@ def _about_own_means(
     about_means: tuple[Array, Array],
     layout: Layout,
 ) -> tuple[Array, Array]:
-    """Recomputes the sums about the pairwise means, for pairs with a mean that is large compared
-    with their spread.
-    """
+    """Recomputes sums about the pairwise means for pairs whose mean is large beside the spread."""
     size = len(numbers)
     reduce = functools.partial(primitives.reduce, (tuple(numbers), tuple(presents)))
 
     def pairs(rows: Any) -> tuple[Array, Array]:
-        """The first column of each pair, and a flag for each row that both have a value."""
+        """The first column of each pair, and flags for rows where both have values."""
         first, present = (jnp.stack(columns, axis=1) for columns in rows)
         first = jnp.broadcast_to(first[:, :, None], (first.shape[0], size, size))
         return first, present[:, :, None] & present[:, None, :]
@@ -142,7 +141,7 @@ def _about_own_means(
         return (jnp.where(both, first, jnp.inf), jnp.where(both, first, -jnp.inf)), None
 
     least, most = reduce(("min", "max"), transform=ends, **layout.on_mesh).values
-    # Equal values are at no distance from their mean.
+    # Clipped, so that equal values have distance zero.
     origins = jax.lax.stop_gradient(jnp.clip(means, least, most))
 
     def products(rows: Any, origins: Array) -> tuple[Any, None]:
@@ -157,7 +156,7 @@ def _about_own_means(
 
 
 def _product(a: Array, b: Array, layout: Layout) -> Array:
-    """The product of the transposed first matrix and the second."""
+    """Computes `a.T @ b`."""
 
     def of_rows(rows: Any) -> tuple[Array, None]:
         return jnp.einsum("ni,nj->ij", *rows, precision="highest")[None], None
@@ -166,7 +165,7 @@ def _product(a: Array, b: Array, layout: Layout) -> Array:
 
 
 def check_method(method: Any, caller: str) -> None:
-    """Raises for another correlation than that of the values themselves."""
+    """Raises unless the method is "pearson"."""
     if method in ("spearman", "kendall") or callable(method):
         raise NotImplementedError(
             f"{caller}: method must be 'pearson', got {method!r}. Use rank() first for 'spearman'."
@@ -179,19 +178,21 @@ def check_method(method: Any, caller: str) -> None:
 
 
 def check_number(column: Column, label: Any, caller: str) -> Column:
-    """Raises for what is no real number."""
+    """Returns the column; raises unless it holds real numbers."""
     if column.kind in ("string", "category", "object"):
         raise ValueError(
             f"{caller}: could not convert column {label!r} of {column.dtype_name} to float. "
             "Use numeric_only=True."
         )
     if not column.is_numeric or column.dtype.kind == "c":
-        raise TypeError(f"{caller}: column {label!r} of {column.dtype_name} is no real number")
+        raise TypeError(
+            f"{caller}: columns must hold real numbers, got {column.dtype_name} in {label!r}."
+        )
     return column
 
 
 class FrameCorrelation(FrameBase):
-    """How the columns of a frame vary together."""
+    """Correlation and covariance of the columns of a frame."""
 
     def corr(
         self, method: Any = "pearson", min_periods: int = 1, numeric_only: bool = False
@@ -199,16 +200,16 @@ class FrameCorrelation(FrameBase):
         """The correlation of each pair of columns.
 
         Differences from pandas:
-            `method` must be "pearson". Times are no numbers; pandas takes their counts.
+            `method` must be "pearson". Times raise; pandas takes their integer values.
         """
         check_method(method, "corr")
         return self._together("corr", min_periods, 1, numeric_only)
 
     def cov(self, min_periods: int | None = None, ddof: int = 1, numeric_only: bool = False) -> Any:
-        """The covariance of each pair of columns; `ddof` counts where nothing is missing."""
+        """The covariance of each pair of columns; `ddof` applies only if no value is missing."""
         for column, label in zip(self._table.columns, self._labels, strict=True):
             if column.type.is_time:
-                raise TypeError(f"cov: column {label!r} of {column.dtype_name} is no real number")
+                check_number(column, label, "cov")
         return self._together("cov", min_periods, ddof, numeric_only)
 
     def _together(self, caller: str, min_periods: Any, ddof: int, numeric_only: bool) -> Any:
@@ -235,22 +236,22 @@ class FrameCorrelation(FrameBase):
                 columns = [Column(column) for column in jnp.pad(matrix, padding).T]
             else:
                 whole = np.pad(np.asarray(matrix), padding)
-                columns = [Column(jnp.asarray(whole[:, place])) for place in range(size)]
+                columns = [Column(jnp.asarray(column)) for column in whole.T]
         index = index_from(narrowed(labels.index), capacity, ONE_DEVICE)
-        made = Table(tuple(columns), index, as_count(size), table.needed)
-        return self.frame_class._of(made, labels)
+        result = Table(tuple(columns), index, as_count(size), table.needed)
+        return self.frame_class._of(result, labels)
 
 
 class SeriesCorrelation(SeriesBase):
-    """How a series varies with another."""
+    """Correlation and covariance of two series."""
 
     def corr(self, other: Any, method: Any = "pearson", min_periods: int | None = None) -> Any:
-        """The correlation with another series, row by row of the same label."""
+        """The correlation with another series, aligned by label."""
         check_method(method, "corr")
         return self._with_other(other, min_periods, 1, "series corr")
 
     def cov(self, other: Any, min_periods: int | None = None, ddof: int = 1) -> Any:
-        """The covariance with another series, row by row of the same label."""
+        """The covariance with another series, aligned by label."""
         return self._with_other(other, min_periods, ddof, "series cov")
 
     def _with_other(self, other: Any, min_periods: Any, ddof: int, kind: str) -> Any:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The usual statistics of columns in one table."""
+"""`describe`: summary statistics of columns in one table."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -18,7 +18,7 @@ MOMENTS = ("count", "mean", "std", "min", "max")
 
 
 def _percentiles(percentiles: Any) -> tuple[list[str], np.ndarray]:
-    """The names that pandas gives percentiles, and the quantiles; raises for wrong ones."""
+    """pandas' names of percentiles, and the quantiles; raises if they are invalid."""
     shell = pd.Series([0.0]).describe(percentiles=percentiles)
     names = list(shell.index[4:-1])
     if percentiles is None:
@@ -27,13 +27,11 @@ def _percentiles(percentiles: Any) -> tuple[list[str], np.ndarray]:
 
 
 class SeriesDescription(SeriesBase):
-    """The usual statistics of a series."""
+    """`describe` of a series."""
 
     @answered_at_once
     def describe(self, percentiles: Any = None, include: Any = None, exclude: Any = None) -> Any:
-        """Count, mean, deviation, extremes and percentiles; of strings and categories the most
-        frequent one.
-        """
+        """Count, mean, deviation, extremes and percentiles; for strings and categories the mode."""
         del include, exclude
         described = self._described(percentiles)
         return self.series_class._of(table_of_series(described), self._name)
@@ -45,7 +43,6 @@ class SeriesDescription(SeriesBase):
                 "describe: inside jit use the single statistics: count(), mean(), quantile(), ..."
             )
         if column.kind == "object":
-            # Objects are on the host.
             return self.to_pandas().describe()
         if column.kind in ("string", "category") or column.is_bool:
             return self._most_frequent()
@@ -59,19 +56,18 @@ class SeriesDescription(SeriesBase):
             first = counts.head(1).to_pandas()
             top = (first.index[0], first.iloc[0])
         names = ["count", "unique", "top", "freq"]
-        num_unique = self.nunique()
         dtype = None if num_present else object
-        values = [num_present, num_unique, *top]
+        values = [num_present, self.nunique(), *top]
         return pd.Series(values, index=names, name=self._name, dtype=dtype)
 
 
 def describe_numbers(
     columns: Sequence[Column], table: Any, labels: Sequence[Any], percentiles: Any
 ) -> list[pd.Series]:
-    """The statistics of columns of numbers and times, all in two compiled calls."""
+    """The statistics of columns of numbers and times, in two compiled calls."""
     for column, label in zip(columns, labels, strict=True):
         if column.dtype.kind == "c":
-            raise TypeError(f"describe: column {label!r} of complex numbers has no order.")
+            raise TypeError(f"describe: complex numbers have no order, got column {label!r}.")
     names, q = _percentiles(percentiles)
     ops = [(c, op) for c in columns for op in MOMENTS if _has(c, op)]
     reduced = reduce_columns(
@@ -84,18 +80,18 @@ def describe_numbers(
         (id(column), op): host_value(*one, result_type(column.type, op))[0]
         for (column, op), one in zip(ops, reduced, strict=True)
     }
-    found = quantiles_of_columns(columns, q, "linear", table.num_rows, table.layout)
+    quantiles_of = quantiles_of_columns(columns, q, "linear", table.num_rows, table.layout)
     described = []
-    for column, label, quantiles in zip(columns, labels, found, strict=True):
+    for column, label, quantiles in zip(columns, labels, quantiles_of, strict=True):
         middle = [
             host_value(value, quantiles.is_missing, column.type)[0]
             for value in np.asarray(quantiles.values)
         ]
         of_column = {op: values[id(column), op] for op in MOMENTS if (id(column), op) in values}
-        most = of_column.pop("max")
+        greatest = of_column.pop("max")
         index = [*of_column, *names, "max"]
         dtype = np.float64 if column.is_numeric else None
-        row = [*of_column.values(), *middle, most]
+        row = [*of_column.values(), *middle, greatest]
         described.append(pd.Series(row, index=index, name=label, dtype=dtype))
     return described
 
@@ -105,14 +101,14 @@ def _has(column: Column, op: str) -> bool:
 
 
 class FrameDescription(FrameBase):
-    """The usual statistics of the columns of a frame."""
+    """`describe` of a frame."""
 
     @answered_at_once
     def describe(self, percentiles: Any = None, include: Any = None, exclude: Any = None) -> Any:
         """Count, mean, deviation, extremes and percentiles of each column.
 
         Differences from pandas:
-            Not inside `jit`.
+            Raises inside `jit`.
 
         Example:
             >>> from jaxframes.frame import JaxFrame
@@ -125,34 +121,35 @@ class FrameDescription(FrameBase):
             raise NotImplementedError(
                 "describe: inside jit use the single statistics: count(), mean(), quantile(), ..."
             )
-        places = self._described_places(include, exclude)
-        columns = [self._table.columns[place] for place in places]
+        positions = self._described_positions(include, exclude)
+        columns = self._table.columns
         numbers = [
-            place
-            for place, c in zip(places, columns, strict=True)
-            if c.kind in ("datetime", "timedelta") or (c.is_numeric and not c.is_bool)
+            position
+            for position in positions
+            if columns[position].type.is_time
+            or (columns[position].is_numeric and not columns[position].is_bool)
         ]
         parts: dict[int, pd.Series] = {}
         if numbers:
             described = describe_numbers(
-                [self._table.columns[place] for place in numbers],
+                [columns[position] for position in numbers],
                 self._table,
-                [self._labels[place] for place in numbers],
+                [self._labels[position] for position in numbers],
                 percentiles,
             )
             parts = dict(zip(numbers, described, strict=True))
-        for place in places:
-            if place not in parts:
-                parts[place] = self._series_at(place)._described(percentiles)
-        ordered = [parts[place] for place in places]
+        for position in positions:
+            if position not in parts:
+                parts[position] = self._series_at(position)._described(percentiles)
+        ordered = [parts[position] for position in positions]
         names: list[Any] = []
         for part in sorted((part.index for part in ordered), key=len):
             names += [name for name in part if name not in names]
         result = pd.concat([part.reindex(names) for part in ordered], axis=1, sort=False)
-        result.columns = self._labels.index.take(places)
+        result.columns = self._labels.index.take(positions)
         return self.frame_class._of(*table_of_frame(result))
 
-    def _described_places(self, include: Any, exclude: Any) -> list[int]:
+    def _described_positions(self, include: Any, exclude: Any) -> list[int]:
         everything = list(range(len(self._labels)))
         if isinstance(include, str) and include == "all":
             if exclude is not None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How two values are combined, and the identity element of that."""
+"""The operators of reductions and their identity elements."""
 
 from collections.abc import Callable
 from typing import Any

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Frames reduced to a value for each column or row, and series to one."""
+"""Reduction methods of frames and series."""
 
 from collections.abc import Hashable, Sequence
 from typing import Any
@@ -32,15 +32,15 @@ OPS_WITHOUT_COMPLEX = ("min", "max", "argmin", "argmax", "median", "skew", "kurt
 
 
 def check_reducible(column: Column, op: str, label: Hashable) -> None:
-    """Raises where an operation has no meaning for the values of a column."""
+    """Raises unless a column supports a reduction."""
     kind = column.kind
     if op == "count":
         return
     if kind == "number":
         if column.dtype.kind == "c" and op in OPS_WITHOUT_COMPLEX:
             raise NotImplementedError(
-                f"{op}: column {label!r} of complex numbers has no order here. "
-                "Take its real part, with map(jnp.real)."
+                f"{op}: complex numbers have no order, got column {label!r}. "
+                "Take the real part first, with map(jnp.real)."
             )
         return
     if kind == "category" and op in ORDERED:
@@ -57,15 +57,15 @@ def check_reducible(column: Column, op: str, label: Hashable) -> None:
 
 
 def check_rest(op: str, rest: dict[str, Any]) -> None:
-    """Raises for arguments that a method does not have."""
+    """Raises for unknown keyword arguments."""
     if rest:
         raise TypeError(f"{op}() got an unexpected keyword argument {next(iter(rest))!r}")
 
 
 class Reductions(NDFrame):
-    """The methods that reduce, in terms of `_reduced`."""
+    """The reductions, defined by `_reduced`."""
 
-    def _reduced(self, op: str, axis: Any, **arguments: Any) -> Any:
+    def _reduced(self, op: str, axis: Any, rest: dict[str, Any], **arguments: Any) -> Any:
         raise NotImplementedError
 
     def sum(
@@ -77,20 +77,19 @@ class Reductions(NDFrame):
         min_count: int = 0,
         **rest: Any,
     ) -> Any:
-        """The sum of the values; strings are put one behind the other.
+        """The sum of the values; strings are concatenated.
 
         Differences from pandas:
-            float32 is added up in float64, so the last digit may differ. Inside `jit` a sum of
-            integers with fewer than `min_count` values is not missing, and strings have none.
+            float32 is summed in float64, so the last digit may differ. Inside `jit` a sum of
+            integers with fewer than `min_count` values is not missing, and strings raise.
 
         Example:
             >>> from jaxframes.frame import JaxSeries
             >>> int(JaxSeries([1, 2, 3]).sum())
             6
         """
-        check_rest("sum", rest)
         return self._reduced(
-            "sum", axis, skipna=skipna, numeric_only=numeric_only, min_count=min_count
+            "sum", axis, rest, skipna=skipna, numeric_only=numeric_only, min_count=min_count
         )
 
     def prod(
@@ -103,9 +102,8 @@ class Reductions(NDFrame):
         **rest: Any,
     ) -> Any:
         """The product of the values; see `sum`."""
-        check_rest("prod", rest)
         return self._reduced(
-            "prod", axis, skipna=skipna, numeric_only=numeric_only, min_count=min_count
+            "prod", axis, rest, skipna=skipna, numeric_only=numeric_only, min_count=min_count
         )
 
     product = prod
@@ -114,8 +112,7 @@ class Reductions(NDFrame):
         self, *, axis: Any = 0, skipna: bool = True, numeric_only: bool = False, **rest: Any
     ) -> Any:
         """The mean of the values."""
-        check_rest("mean", rest)
-        return self._reduced("mean", axis, skipna=skipna, numeric_only=numeric_only)
+        return self._reduced("mean", axis, rest, skipna=skipna, numeric_only=numeric_only)
 
     def min(
         self, *, axis: Any = 0, skipna: bool = True, numeric_only: bool = False, **rest: Any
@@ -123,17 +120,15 @@ class Reductions(NDFrame):
         """The least value.
 
         Differences from pandas:
-            Inside `jit` the minimum of no integers is the greatest that their dtype holds, not NaN.
+            Inside `jit` the minimum of no integers is the greatest value of their dtype, not NaN.
         """
-        check_rest("min", rest)
-        return self._reduced("min", axis, skipna=skipna, numeric_only=numeric_only)
+        return self._reduced("min", axis, rest, skipna=skipna, numeric_only=numeric_only)
 
     def max(
         self, *, axis: Any = 0, skipna: bool = True, numeric_only: bool = False, **rest: Any
     ) -> Any:
         """The greatest value; see `min`."""
-        check_rest("max", rest)
-        return self._reduced("max", axis, skipna=skipna, numeric_only=numeric_only)
+        return self._reduced("max", axis, rest, skipna=skipna, numeric_only=numeric_only)
 
     def std(
         self,
@@ -148,8 +143,7 @@ class Reductions(NDFrame):
 
         Its derivative is zero where all values are equal.
         """
-        check_rest("std", rest)
-        return self._reduced("std", axis, skipna=skipna, ddof=ddof, numeric_only=numeric_only)
+        return self._reduced("std", axis, rest, skipna=skipna, ddof=ddof, numeric_only=numeric_only)
 
     def var(
         self,
@@ -160,9 +154,8 @@ class Reductions(NDFrame):
         numeric_only: bool = False,
         **rest: Any,
     ) -> Any:
-        """The variance of the values, by their distances from the mean."""
-        check_rest("var", rest)
-        return self._reduced("var", axis, skipna=skipna, ddof=ddof, numeric_only=numeric_only)
+        """The variance of the values, from their distances to the mean."""
+        return self._reduced("var", axis, rest, skipna=skipna, ddof=ddof, numeric_only=numeric_only)
 
     def sem(
         self,
@@ -174,22 +167,19 @@ class Reductions(NDFrame):
         **rest: Any,
     ) -> Any:
         """The standard error of the mean."""
-        check_rest("sem", rest)
-        return self._reduced("sem", axis, skipna=skipna, ddof=ddof, numeric_only=numeric_only)
+        return self._reduced("sem", axis, rest, skipna=skipna, ddof=ddof, numeric_only=numeric_only)
 
     def skew(
         self, *, axis: Any = 0, skipna: bool = True, numeric_only: bool = False, **rest: Any
     ) -> Any:
         """The skewness of the values, unbiased."""
-        check_rest("skew", rest)
-        return self._reduced("skew", axis, skipna=skipna, numeric_only=numeric_only)
+        return self._reduced("skew", axis, rest, skipna=skipna, numeric_only=numeric_only)
 
     def kurt(
         self, *, axis: Any = 0, skipna: bool = True, numeric_only: bool = False, **rest: Any
     ) -> Any:
         """The excess kurtosis of the values, unbiased."""
-        check_rest("kurt", rest)
-        return self._reduced("kurt", axis, skipna=skipna, numeric_only=numeric_only)
+        return self._reduced("kurt", axis, rest, skipna=skipna, numeric_only=numeric_only)
 
     kurtosis = kurt
 
@@ -197,28 +187,27 @@ class Reductions(NDFrame):
         self, *, axis: Any = 0, bool_only: bool = False, skipna: bool = True, **rest: Any
     ) -> Any:
         """Whether any value is true."""
-        check_rest("any", rest)
-        return self._reduced("any", axis, skipna=skipna, numeric_only=bool_only)
+        return self._reduced("any", axis, rest, skipna=skipna, numeric_only=bool_only)
 
     def all(
         self, *, axis: Any = 0, bool_only: bool = False, skipna: bool = True, **rest: Any
     ) -> Any:
         """Whether all values are true."""
-        check_rest("all", rest)
-        return self._reduced("all", axis, skipna=skipna, numeric_only=bool_only)
+        return self._reduced("all", axis, rest, skipna=skipna, numeric_only=bool_only)
 
 
 class SeriesReductions(Reductions, SeriesBase):
-    """A series reduced to one value."""
+    """Reductions of a series to a scalar."""
 
     def count(self) -> Any:
-        """How many values are not missing."""
-        return self._reduced("count", 0)
+        """The number of non-missing values."""
+        return self._reduced("count", 0, {})
 
-    def _reduced(self, op: str, axis: Any, **arguments: Any) -> Any:
+    def _reduced(self, op: str, axis: Any, rest: dict[str, Any], **arguments: Any) -> Any:
+        check_rest(op, rest)
         axis_number(axis or 0, self)
         column = self._only
-        # pandas heeds it for objects only, and those have no reductions here.
+        # pandas uses it only for objects, whose reductions raise here.
         arguments.pop("numeric_only", None)
         check_flag(arguments.get("skipna", True), "skipna")
         check_reducible(column, op, self._name)
@@ -235,22 +224,23 @@ class SeriesReductions(Reductions, SeriesBase):
 
 
 class FrameReductions(Reductions, FrameBase):
-    """A frame reduced to a value for each column or row."""
+    """Reductions of each column or row of a frame."""
 
     def count(self, axis: Any = 0, numeric_only: bool = False) -> Any:
-        """How many values of each column, or row, are not missing."""
-        return self._reduced("count", axis_number(axis, self), numeric_only=numeric_only)
+        """The number of non-missing values of each column, or row."""
+        return self._reduced("count", axis_number(axis, self), {}, numeric_only=numeric_only)
 
-    def _reduced(self, op: str, axis: Any, **arguments: Any) -> Any:
+    def _reduced(self, op: str, axis: Any, rest: dict[str, Any], **arguments: Any) -> Any:
+        check_rest(op, rest)
         only_numbers = check_flag(arguments.pop("numeric_only", False), "numeric_only")
         check_flag(arguments.get("skipna", True), "skipna")
-        places = range(len(self._labels))
+        positions = range(len(self._labels))
         if only_numbers and op in LOGICAL:
-            places = [i for i in places if self._table.columns[i].is_bool]
+            positions = [i for i in positions if self._table.columns[i].is_bool]
         elif only_numbers:
-            places = [i for i in places if self._table.columns[i].is_numeric]
-        columns = [self._table.columns[i] for i in places]
-        labels = self._labels.index.take(list(places))
+            positions = [i for i in positions if self._table.columns[i].is_numeric]
+        columns = [self._table.columns[i] for i in positions]
+        labels = self._labels.index.take(list(positions))
         axis_number(axis or 0, self)
         if not columns:
             return self._of_nothing(op, axis, labels, arguments)
@@ -285,14 +275,10 @@ class FrameReductions(Reductions, FrameBase):
             table = traced_table(list(reduced), types, labels, op)
             return self.series_class._of(table.replace(needed=self._table.needed), None)
         values = [
-            np.array([string_sum(column, self._table, label, **arguments)], object)
+            pd.array(np.array([string_sum(column, self._table, label, **arguments)], object), "str")
             if is_string
             else host_value(*next(reduced), result_type(column.type, op))
             for column, label, is_string in zip(columns, labels, is_sum_of_strings, strict=True)
-        ]
-        values = [
-            pd.array(value, dtype="str") if is_string else value
-            for value, is_string in zip(values, is_sum_of_strings, strict=True)
         ]
         return self.series_class._of(table_of_series(host_series(values, labels)), None)
 
@@ -302,8 +288,8 @@ class FrameReductions(Reductions, FrameBase):
         for column, label in zip(columns, self._labels, strict=False):
             if not column.is_numeric:
                 raise NotImplementedError(
-                    f"{op}: with axis=None all columns must be numbers, got {label!r} of "
-                    f"{column.dtype_name}. Select columns first."
+                    f"{op}: with axis=None all columns must be numbers, got {column.dtype_name} "
+                    f"in column {label!r}. Select columns first."
                 )
         dtype = wide(np.result_type(*(column.dtype for column in columns)))
         if op in LOGICAL:
@@ -311,9 +297,9 @@ class FrameReductions(Reductions, FrameBase):
             groups: list[Any] = [[column] for column in columns]
         else:
             is_bool = any(c.is_bool for c in columns) and op in ("sum", "prod")
-            counted = wide(np.int64) if is_bool and dtype.kind == "b" else dtype
+            sum_dtype = wide(np.int64) if is_bool and dtype.kind == "b" else dtype
             groups = [columns]
-            plans = [reduction_for(columns[0], op, dtype=counted, **arguments)]
+            plans = [reduction_for(columns[0], op, dtype=sum_dtype, **arguments)]
         reduced = reduce_columns(groups, plans, self._table.all_rows, self._layout)
         if op in LOGICAL:
             flags = [one.value for one in reduced]
@@ -329,7 +315,7 @@ class FrameReductions(Reductions, FrameBase):
         return host_value(*reduced[0], result_type(columns[0].type, op))[0]
 
     def _of_nothing(self, op: str, axis: Any, labels: pd.Index, arguments: dict[str, Any]) -> Any:
-        # There is no value in such a frame: pandas says what an operation makes of that.
+        # A frame without columns: pandas computes the result.
         empty = pd.DataFrame(columns=labels)
         if axis in (1, "columns"):
             one = getattr(pd.DataFrame(index=range(1)), op)(axis=1, **arguments)
@@ -341,28 +327,28 @@ class FrameReductions(Reductions, FrameBase):
 
 
 def _is_truth(column: Column, columns: Sequence[Column]) -> bool:
-    """Whether pandas asks Python if a value is true: it takes a row with strings for objects."""
+    """Whether pandas uses Python's truth value: it converts rows with strings to objects."""
     with_strings = any(one.kind in ("string", "category") for one in columns)
     return column.kind == "category" or (column.kind == "datetime" and with_strings)
 
 
 def plan_gives_number(op: str) -> bool:
-    """Whether the result is a number, whatever the values are."""
+    """Whether the result is a number for values of every type."""
     return op in ("count", "any", "all", "argmin", "argmax", "nunique")
 
 
 def in_jit(op: str, label: Hashable, column: Column) -> NotImplementedError:
-    """The error for a result that has no array."""
+    """The error for a result that no array can hold."""
     return NotImplementedError(
-        f"{op}: inside jit column {label!r} of {column.dtype_name} has no such scalar. "
-        f"Return frame[[{label!r}]].{op}(), a series, or call it outside."
+        f"{op}: inside jit a scalar must be a number, got {column.dtype_name} in column "
+        f"{label!r}. Return the series frame[[{label!r}]].{op}(), or call {op} outside jit."
     )
 
 
 def string_sum(
     column: Column, table: Any, label: Hashable, *, skipna: bool = True, min_count: int = 0
 ) -> Any:
-    """All strings of a column, one behind the other."""
+    """Concatenates the strings of a column."""
     if is_traced(column, table.num_rows):
         raise in_jit("sum", label, column)
     codes = host_array(column.data)[: table.num_rows_on_host]

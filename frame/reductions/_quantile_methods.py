@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Medians, quantiles and the places of extremes, as methods."""
+"""Methods for medians, quantiles and the positions and labels of extremes."""
 
 from typing import Any
 
@@ -23,23 +23,25 @@ from ._results import host_series, host_value, table_of_frame, table_of_series, 
 
 
 def check_quantile(column: Column, label: Any) -> Column:
-    """Raises where a column has no quantiles."""
+    """Returns the column; raises unless it has quantiles."""
     check_reducible(column, "median", label)
     if column.is_bool:
-        raise TypeError(f"quantile: column {label!r} of bools cannot be subtracted. Cast it first.")
+        raise TypeError(
+            f"quantile: bools cannot be subtracted, got column {label!r}. Cast it first."
+        )
     return column
 
 
 def check_q(q: Any, interpolation: str) -> np.ndarray | jax.Array:
-    """The quantiles that are asked for, as an array of one dimension."""
+    """Validates the quantiles and returns them as a one-dimensional array."""
     if interpolation not in INTERPOLATIONS:
         raise ValueError(f"{interpolation!r} is not a valid method. Use one of: {INTERPOLATIONS}")
     if isinstance(q, jax.Array) and is_traced(q):
         return q.reshape(-1)
     if np.asarray(q).dtype.kind not in "biuf":
-        raise TypeError(f"quantile: q must be a number of [0, 1] or a list of those, not {q!r}.")
+        raise TypeError(f"quantile: q must be a number in [0, 1] or a list of them, got {q!r}.")
     if np.ndim(q) > 1:
-        raise ValueError(f"quantile: q must be a number or a list, not {np.ndim(q)}-dimensional.")
+        raise ValueError(f"quantile: q must be a number or a list, got {np.ndim(q)} dimensions.")
     array = np.asarray(q, np.float64).reshape(-1)
     if not ((array >= 0) & (array <= 1)).all():
         raise ValueError("percentiles should all be in the interval [0, 1]")
@@ -47,7 +49,7 @@ def check_q(q: Any, interpolation: str) -> np.ndarray | jax.Array:
 
 
 class SeriesQuantiles(SeriesBase):
-    """Quantiles of a series, and where its extremes stand."""
+    """Quantiles of a series, and positions and labels of its extremes."""
 
     def median(
         self, *, axis: Any = 0, skipna: bool = True, numeric_only: bool = False, **rest: Any
@@ -56,15 +58,15 @@ class SeriesQuantiles(SeriesBase):
         check_rest("median", rest)
         axis_number(axis or 0, self)
         check_flag(skipna, "skipna")
-        del numeric_only  # pandas heeds it for objects only, and those have no median here.
+        del numeric_only  # pandas uses it only for objects, whose median raises here.
         check_reducible(self._only, "median", self._name)
         return self._scalar(self._quantiles([0.5], "median", skipna=skipna))
 
     def quantile(self, q: Any = 0.5, interpolation: str = "linear") -> Any:
-        """The value that a part `q` of the values lie below; a series if `q` is a list.
+        """The quantile: a fraction `q` of the values is less; a series if `q` is a list.
 
         Differences from pandas:
-            Beside an infinity it is what the median would be there, where pandas has NaN.
+            Next to an infinity the result is computed as for the median; pandas gives NaN.
 
         Example:
             >>> from jaxframes.frame import JaxSeries
@@ -72,46 +74,42 @@ class SeriesQuantiles(SeriesBase):
             1.75
         """
         check_quantile(self._only, self._name)
-        places = check_q(q, interpolation)
-        found = self._quantiles(places, interpolation)
+        q_array = check_q(q, interpolation)
+        quantiles = self._quantiles(q_array, interpolation)
         if np.ndim(q) == 0:
-            return self._scalar(found)
-        table = _table_of([found], [self._only.type], places)
+            return self._scalar(quantiles)
+        table = _table_of([quantiles], [self._only.type], q_array)
         return self.series_class._of(table.replace(needed=self._table.needed), self._name)
 
     def _quantiles(self, q: Any, how: str, skipna: bool = True) -> Quantiles:
-        table = self._table
-        (found,) = quantiles_of_columns(
-            [self._only], q, how, table.all_rows, table.layout, skipna=skipna
-        )
-        return found
+        return _quantiles_of(self._table, q, how, skipna)[0]
 
-    def _scalar(self, found: Quantiles) -> Any:
-        if is_traced(found):
-            return self._table.unless_lost(found.values[0])
-        return host_value(*found, self._only.type)[0]
+    def _scalar(self, quantiles: Quantiles) -> Any:
+        if is_traced(quantiles):
+            return self._table.unless_lost(quantiles.values[0])
+        return host_value(*quantiles, self._only.type)[0]
 
     def argmin(self, axis: Any = None, skipna: bool = True) -> Any:
-        """The place of the least value, the first of equal ones; -1 inside `jit` if there is none.
+        """The position of the first least value; -1 inside `jit` if there is no value.
 
         Raises:
             ValueError: there is no value.
         """
-        return self._place("argmin", axis, skipna)
+        return self._position("argmin", axis, skipna)
 
     def argmax(self, axis: Any = None, skipna: bool = True) -> Any:
-        """The place of the greatest value; see `argmin`."""
-        return self._place("argmax", axis, skipna)
+        """The position of the first greatest value; see `argmin`."""
+        return self._position("argmax", axis, skipna)
 
     def idxmin(self, axis: Any = 0, skipna: bool = True) -> Any:
-        """The label of the least value, the first of equal ones."""
+        """The label of the first least value."""
         return self._label("argmin", axis, skipna)
 
     def idxmax(self, axis: Any = 0, skipna: bool = True) -> Any:
-        """The label of the greatest value, the first of equal ones."""
+        """The label of the first greatest value."""
         return self._label("argmax", axis, skipna)
 
-    def _place(self, op: str, axis: Any, skipna: bool) -> Any:
+    def _position(self, op: str, axis: Any, skipna: bool) -> Any:
         axis_number(axis or 0, self)
         column, table = self._only, self._table
         check_reducible(column, op, self._name)
@@ -120,27 +118,27 @@ class SeriesQuantiles(SeriesBase):
         if is_traced(reduced):
             return reduced.value
         if bool(reduced.is_missing):
-            raise ValueError(_want_of_values(op, len(self), skipna))
+            raise ValueError(_no_extreme(op, len(self), skipna))
         return np.int64(np.asarray(reduced.value))
 
     @answered_at_once
     def _label(self, op: str, axis: Any, skipna: bool) -> Any:
-        place = self._place(op, axis, skipna)
-        if is_traced(place):
+        position = self._position(op, axis, skipna)
+        if is_traced(position):
             raise NotImplementedError(
                 f"{op.replace('arg', 'idx')}: labels are not known inside jit. Use {op}()."
             )
-        return self._sliced(slice(int(place), int(place) + 1)).index[0]
+        return self._sliced(slice(int(position), int(position) + 1)).index[0]
 
 
-def _want_of_values(op: str, num_rows: int, skipna: bool) -> str:
+def _no_extreme(op: str, num_rows: int, skipna: bool) -> str:
     if not num_rows:
         return f"attempt to get {op} of an empty sequence"
     return "Encountered all NA values" if skipna else "Encountered an NA value with skipna=False"
 
 
 class FrameQuantiles(FrameBase):
-    """Quantiles of the columns of a frame, and where their extremes stand."""
+    """Quantiles of the columns of a frame, and labels of their extremes."""
 
     def median(
         self, *, axis: Any = 0, skipna: bool = True, numeric_only: bool = False, **rest: Any
@@ -161,8 +159,8 @@ class FrameQuantiles(FrameBase):
             return self.series_class._of(table_of_series(empty), None)
         for column, label in zip(columns, labels, strict=True):
             check_reducible(column, "median", label)
-        found = self._found(frame, np.array([0.5]), "median", skipna)
-        return self._value_of_each(found, frame, "median", None)
+        medians = _quantiles_of(frame._table, np.array([0.5]), "median", skipna)
+        return self._value_of_each(medians, frame, "median", None)
 
     def quantile(
         self,
@@ -172,68 +170,63 @@ class FrameQuantiles(FrameBase):
         interpolation: str = "linear",
         method: str = "single",
     ) -> Any:
-        """The quantile of each column: a series; of several `q` a frame with a row for each.
+        """The quantile of each column, as a series; for a list of `q`, a frame with a row for each.
 
         Differences from pandas:
-            Beside an infinity it is what the median would be there, where pandas has NaN. The
-            series is named by `q`, but where a trace does not know it.
+            Next to an infinity the result is computed as for the median; pandas gives NaN. The
+            series has no name if `q` is traced.
         """
         only_rows("quantile", axis, self, "Use apply(axis=1) for rows.")
         if method not in ("single", "table"):
             raise ValueError(f"Invalid method: {method}. Method must be in {{'single', 'table'}}.")
         if method == "table":
-            raise NotImplementedError("quantile: method must be 'single'. Sort the rows instead.")
+            raise NotImplementedError(
+                "quantile: method must be 'single', got 'table'. Sort the rows instead."
+            )
         frame = self._numbers(numeric_only)
         columns, labels = frame._table.columns, frame._labels
         for column, label in zip(columns, labels, strict=True):
             check_quantile(column, label)
-        places = check_q(q, interpolation)
+        q_array = check_q(q, interpolation)
         if not columns:
             empty = pd.DataFrame(columns=labels.index, dtype=np.float64).quantile(q)
             if isinstance(empty, pd.Series):
                 return self.series_class._of(table_of_series(empty), q)
             return self.frame_class._of(*table_of_frame(empty))
-        found = self._found(frame, places, interpolation, True)
+        quantiles = _quantiles_of(frame._table, q_array, interpolation, True)
         if np.ndim(q) == 0:
-            name = None if is_traced(q) else float(places[0])
-            return self._value_of_each(found, frame, "quantile", name)
-        types = [column.type for column in columns]
-        of_places = _table_of(found, types, places).replace(needed=self._table.needed)
-        return self.frame_class._of(of_places, labels)
+            name = None if is_traced(q) else float(q_array[0])
+            return self._value_of_each(quantiles, frame, "quantile", name)
+        table = _table_of(quantiles, [column.type for column in columns], q_array)
+        return self.frame_class._of(table.replace(needed=self._table.needed), labels)
 
     def _numbers(self, numeric_only: bool) -> Any:
         if not check_flag(numeric_only, "numeric_only"):
             return self
         return self._columns_at(self._pick(lambda column: column.is_numeric))
 
-    def _found(self, frame: Any, q: Any, how: str, skipna: bool) -> tuple[Quantiles, ...]:
-        table = frame._table
-        return quantiles_of_columns(
-            table.columns, q, how, table.all_rows, table.layout, skipna=skipna
-        )
-
-    def _value_of_each(self, found: Any, frame: Any, caller: str, name: Any) -> Any:
+    def _value_of_each(self, quantiles: Any, frame: Any, caller: str, name: Any) -> Any:
         types = [column.type for column in frame._table.columns]
         labels = frame._labels.index
-        if is_traced(found):
-            values = [(one.values[0], one.is_missing) for one in found]
+        if is_traced(quantiles):
+            values = [(one.values[0], one.is_missing) for one in quantiles]
             table = traced_table(values, types, labels, caller).replace(needed=frame._table.needed)
             return self.series_class._of(table, name)
         shown = [
             host_value(one.values, one.is_missing, kind)
-            for one, kind in zip(found, types, strict=True)
+            for one, kind in zip(quantiles, types, strict=True)
         ]
         return self.series_class._of(table_of_series(host_series(shown, labels)), name)
 
     def idxmin(self, axis: Any = 0, skipna: bool = True, numeric_only: bool = False) -> Any:
-        """The label of the least value of each column."""
+        """The label of the first least value of each column or row; see `idxmax`."""
         return self._labels_of("argmin", axis, skipna, numeric_only)
 
     def idxmax(self, axis: Any = 0, skipna: bool = True, numeric_only: bool = False) -> Any:
-        """The label of the greatest value of each column, or that of the column for each row.
+        """The row label of each column's greatest value; with `axis=1` each row's column label.
 
         Differences from pandas:
-            Inside `jit` there are labels of columns only, and a row without a value has none.
+            Inside `jit` only `axis=1` is supported, and a row without values has a missing label.
         """
         return self._labels_of("argmax", axis, skipna, numeric_only)
 
@@ -256,18 +249,23 @@ class FrameQuantiles(FrameBase):
                 f"{caller}: labels are not known inside jit. Use {op}() of single columns."
             )
         if any(bool(one.is_missing) for one in reduced):
-            raise ValueError(_want_of_values(op, len(frame), skipna))
-        places = np.array([int(one.value) for one in reduced], np.int64)
-        index = self._taken(places).index
+            raise ValueError(_no_extreme(op, len(frame), skipna))
+        row_ids = np.array([int(one.value) for one in reduced], np.int64)
+        index = self._taken(row_ids).index
         result = index.to_series(index=labels.index).rename(None)
         return self.series_class._of(table_of_series(result), None)
 
 
-def _table_of(found: Any, types: list[ColumnType], q: Any) -> Table:
+def _quantiles_of(table: Table, q: Any, how: str, skipna: bool) -> tuple[Quantiles, ...]:
+    return quantiles_of_columns(table.columns, q, how, table.all_rows, table.layout, skipna=skipna)
+
+
+def _table_of(quantiles: Any, types: list[ColumnType], q: Any) -> Table:
+    """A table with a row for each `q`."""
     num_rows = len(q)
     capacity = ONE_DEVICE.capacity_for(num_rows)
     columns = []
-    for one, kind in zip(found, types, strict=True):
+    for one, kind in zip(quantiles, types, strict=True):
         values = jax.numpy.pad(one.values, (0, capacity - num_rows))
         if not is_traced(one):
             values = np.asarray(one.values)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Medians and quantiles of columns, by exact ranks."""
+"""Medians and quantiles of columns, by exact selection of ranks."""
 
 import functools
 from collections.abc import Sequence
@@ -26,7 +26,7 @@ class Quantiles(NamedTuple):
 
     Attributes:
         values: one for each `q`.
-        is_missing: whether they are missing, for want of values.
+        is_missing: whether the column has no value, or a missing one without `skipna`.
     """
 
     values: Array
@@ -42,13 +42,13 @@ def quantiles_of_columns(
     *,
     skipna: bool = True,
 ) -> tuple[Quantiles, ...]:
-    """Quantiles of columns, all in one compiled call; `how` is an interpolation, or "median"."""
+    """Quantiles of columns, in one compiled call; `how` is an interpolation, or "median"."""
     if not columns:
         return ()
     plans = tuple(reduction_for(column, "quantile", skipna=skipna) for column in columns)
     arrays = tuple(column.arrays for column in columns)
-    places = q if isinstance(q, jax.Array) else np.asarray(q, np.float64)
-    return at_once(_quantiles, arrays, places, num_rows, plans, how, layout)
+    q = q if isinstance(q, jax.Array) else np.asarray(q, np.float64)
+    return at_once(_quantiles, arrays, q, num_rows, plans, how, layout)
 
 
 @functools.partial(jax.jit, static_argnums=(3, 4, 5))
@@ -83,9 +83,9 @@ def _of_column(
         data = data.astype(jnp.float32)
     count = jnp.sum(present, dtype=jnp.int32)
     is_float = jnp.issubdtype(data.dtype, jnp.floating)
-    # What is missing stands behind all values: no rank that is asked for reaches it.
-    behind = data.dtype.type(np.nan) if is_float else identity_of("min", data.dtype)
-    filled = jnp.where(present, data, behind)
+    # Missing values sort last, after every rank that is selected.
+    last_value = data.dtype.type(np.nan) if is_float else identity_of("min", data.dtype)
+    filled = jnp.where(present, data, last_value)
     wide = jnp.float64 if is_x64_enabled() else jnp.float32
     rank = q.astype(wide) * (at_least_one(count) - np.int32(1)).astype(wide)
     low = jnp.floor(rank)
@@ -103,7 +103,7 @@ def _of_column(
         is_missing = is_missing | (count < num_rows)
     if jnp.issubdtype(values.dtype, jnp.floating) and plan.missing != "time":
         values = jnp.where(is_missing, values.dtype.type(np.nan), values)
-        # What lies between two values is float64, as in NumPy.
+        # Interpolated values are float64, as in NumPy.
         if how not in ("linear", "midpoint") and plan.dtype in _NARROW:
             values = values.astype(plan.dtype)
     elif plan.missing == "time":
@@ -135,7 +135,7 @@ def _between(
     if how == "midpoint":
         fraction = jnp.where(fraction > 0, wide.type(0.5), wide.type(0))
     # From the nearer end, as NumPy does, with the distance of floats in their own dtype. Equal rows
-    # share the derivative; equal infinities have no distance.
+    # share the derivative; between equal infinities nothing is interpolated.
     is_between = (fraction > 0) & ((x != y) | jnp.isfinite(x))
     distance = y - x
     if narrow in _NARROW:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Columns reduced to a number each, all of them in one compiled call."""
+"""Reductions of columns to scalars, in one compiled call."""
 
 import functools
 from collections.abc import Sequence
@@ -31,17 +31,17 @@ Parts = dict[str, Any]
 
 
 class Reduction(NamedTuple):
-    """How a column, or several as if they were one, is reduced. Static under `jit`.
+    """The options of a reduction of one column, or of several as one. Static under `jit`.
 
     Attributes:
         op: the name of pandas' method.
-        skipna: whether missing values are left out; else one of them makes the result missing.
-        ddof: what the divisor of a variance is less than the number of values.
-        min_count: fewer values than that sum up to a missing value.
-        missing: which number stands for a missing value: "code" for a negative one, "time" for
-            NaT, "nan", or "" if none does.
+        skipna: whether missing values are skipped; otherwise one makes the result missing.
+        ddof: subtracted from the number of values in the divisor of a variance.
+        min_count: a sum or product of fewer values is missing.
+        missing: the encoding of missing values: "code" for negative numbers, "time" for NaT,
+            "nan", or "" for none.
         zero: the number that is false.
-        dtype: what the columns are cast to.
+        dtype: the dtype that the columns are cast to.
     """
 
     op: str
@@ -54,10 +54,10 @@ class Reduction(NamedTuple):
 
 
 class Reduced(NamedTuple):
-    """What a column came to.
+    """The result of a reduction.
 
     Attributes:
-        value: a scalar; of a float NaN where it is missing.
+        value: a scalar; a missing float is NaN.
         is_missing: whether pandas shows a missing value.
     """
 
@@ -74,17 +74,17 @@ def reduction_for(
     min_count: int = 0,
     dtype: np.dtype | None = None,
 ) -> Reduction:
-    """How a column is reduced by an operation."""
+    """Returns the options of a reduction of a column."""
     missing = "nan" if column.is_float else ""
     zero = 0
     if column.type.has_codes:
         missing = "code"
-        # Of strings the empty one is false; the dictionary is sorted.
+        # The empty string is false; it comes first in the sorted dictionary.
         is_string = column.kind == "string" and len(column.dictionary) > 0
         zero = 0 if is_string and column.dictionary.values[0] == "" else -2
     elif column.type.is_time:
         missing = "time"
-    float(ddof)  # Raises here for what is no number.
+    float(ddof)  # Raises for a ddof that is not a number.
     uses = (ddof if op in MOMENTS else 0, min_count if op in ("sum", "prod") else 0)
     return Reduction(op, skipna, *uses, missing, zero, column.dtype if dtype is None else dtype)
 
@@ -95,7 +95,7 @@ def reduce_columns(
     num_rows: Count,
     layout: Layout,
 ) -> tuple[Reduced, ...]:
-    """Reduces columns, each group of them to one value, in one compiled call."""
+    """Reduces each group of columns to one value, in one compiled call."""
     for group, plan in zip(groups, plans, strict=True):
         if plan.op == "sum":
             for column in group:
@@ -131,7 +131,7 @@ def _reduce_group(plan: Reduction, group: Any, num_rows: Count, layout: Layout) 
 def _first_pass(
     plan: Reduction, column: Any, num_rows: Count, layout: Layout
 ) -> tuple[Array, Array]:
-    """The reduced values of a column, and the number of them that are not missing."""
+    """The reduced value and the number of non-missing values of a column."""
     name = plan.op if plan.op in PLACES else first_reduction(plan)
     reduce = functools.partial(primitives.reduce, num_valid=num_rows, **layout.on_mesh)
     data, valid = column
@@ -150,17 +150,17 @@ def _first_pass(
         return reduce(data, name, skip_nan=True, dtype=dtype)
     name = "count" if plan.op == "count" else name
     present_rows = functools.partial(_present_rows, plan)
-    # No value that is present is NaN, but for the parts of a complex number.
+    # A present value is never NaN, except in the parts of a complex number.
     return reduce(column, name, transform=present_rows, skip_nan=dtype is None, dtype=dtype)
 
 
 def _present_rows(plan: Reduction, column: Any) -> tuple[Array, Array]:
-    """The values of a block of rows, cast, and a flag for each whether it is present."""
+    """The values of a block of rows, cast, and the flags of those that are present."""
     return present_values(plan, column, jnp.ones(column[0].shape, jnp.bool_))
 
 
 def present_values(plan: Reduction, column: Any, is_row: Array) -> tuple[Array, Array]:
-    """The values of a column, cast, and a flag for each whether it is one."""
+    """The values of a column, cast, and the flags of rows whose value is present."""
     data, valid = column
     present = is_row
     if valid is not None:
@@ -170,15 +170,14 @@ def present_values(plan: Reduction, column: Any, is_row: Array) -> tuple[Array, 
     elif plan.missing == "time":
         present = is_row & (data != np.int64(NAT))
     elif plan.dtype.kind == "c" and plan.op == "sum" and not plan.skipna:
-        # A part that is not missing has a sum: that of (nan + 1j) and 2j is nan + 3j.
-        pass
+        pass  # Each part has a sum of its own: that of (nan + 1j) and 2j is nan + 3j.
     elif jnp.issubdtype(data.dtype, jnp.inexact):
         present = is_row & ~jnp.isnan(data)
     return converted(data, plan.dtype), present
 
 
 def joined(name: str, parts: Sequence[Array]) -> Array:
-    """What the columns of a group came to, as one."""
+    """Combines the results of the columns of a group."""
     return functools.reduce(COMBINE[name], parts)
 
 
@@ -190,13 +189,12 @@ def first_reduction(plan: Reduction) -> str:
 
 
 def first_values(plan: Reduction, data: Array, present: Array) -> Array:
-    """What the first pass over the rows adds up."""
+    """The values that the first pass over the rows reduces."""
     name = first_reduction(plan)
     match plan.op:
         case "any":
             is_missing_true = not plan.skipna and plan.missing
-            is_true = jnp.where(present, data != data.dtype.type(plan.zero), bool(is_missing_true))
-            return is_true
+            return jnp.where(present, data != data.dtype.type(plan.zero), bool(is_missing_true))
         case "all":
             return ~present | (data != data.dtype.type(plan.zero))
         case "count":
@@ -208,7 +206,7 @@ def first_values(plan: Reduction, data: Array, present: Array) -> Array:
 
 
 def sum_dtype(plan: Reduction) -> np.dtype:
-    """The dtype in which values are added up."""
+    """The dtype of the accumulator."""
     is_wide, dtype = is_x64_enabled(), plan.dtype
     if dtype.kind == "c":
         return np.dtype(np.complex128 if is_wide else np.complex64)
@@ -218,7 +216,7 @@ def sum_dtype(plan: Reduction) -> np.dtype:
 
 
 def result_dtype(plan: Reduction) -> np.dtype:
-    """The dtype of the result, where nothing is missing."""
+    """The dtype of a result that is not missing."""
     dtype, op = plan.dtype, plan.op
     if op in ("any", "all"):
         return np.dtype(np.bool_)
@@ -235,7 +233,7 @@ def result_dtype(plan: Reduction) -> np.dtype:
 
 
 def _moments(plan: Reduction, column: Any, mean: Array, num_rows: Count, layout: Layout) -> Parts:
-    """What an operation needs of the distances from the mean, by a second pass."""
+    """Reduces the distances from the mean, in a second pass."""
 
     def parts(rows: Any, mean: Array) -> tuple[Parts, None]:
         return distances(plan, *_present_rows(plan, rows), mean), None
@@ -248,7 +246,7 @@ def _moments(plan: Reduction, column: Any, mean: Array, num_rows: Count, layout:
 
 
 def distances(plan: Reduction, data: Array, present: Array, mean: Array) -> Parts:
-    """Powers of the distances from the mean, to be added up, and which are least and greatest."""
+    """Powers of the distances from the mean, to be summed, and distances for their extremes."""
     distance = jnp.where(present, data.astype(mean.dtype) - mean, mean.dtype.type(0))
     square = jnp.real(distance * jnp.conj(distance))
     if plan.op not in SHAPES:
@@ -261,7 +259,7 @@ def distances(plan: Reduction, data: Array, present: Array, mean: Array) -> Part
 
 
 def joined_parts(parts: Sequence[Parts]) -> Parts:
-    """The parts of several columns together."""
+    """Combines the parts of several columns."""
     return {
         name: jax.tree.map(
             lambda *leaves, name=name: joined(name, leaves), *(p[name] for p in parts)
@@ -271,7 +269,7 @@ def joined_parts(parts: Sequence[Parts]) -> Parts:
 
 
 def of_moments(plan: Reduction, count: Array, parts: Parts) -> Array:
-    """A variance or its like of what is known of the distances from the mean."""
+    """Computes a variance, deviation, standard error, skewness or kurtosis from its parts."""
     powers = parts["sum"]
     squares = powers[2]
     dtype = squares.dtype
@@ -281,7 +279,7 @@ def of_moments(plan: Reduction, count: Array, parts: Parts) -> Array:
         return jnp.where(divisor > 0, divisor, dtype.type(1))
 
     if plan.op in SHAPES:
-        # Equal values are all as far from the mean as it is rounded.
+        # Equal values are at one distance from the mean: its rounding error.
         are_equal = (squares == 0) | (parts["min"] == parts["max"])
         shape = skewness(n, powers) if plan.op == "skew" else kurtosis(n, powers)
         return jnp.where(are_equal, dtype.type(np.nan), shape)
@@ -293,23 +291,22 @@ def of_moments(plan: Reduction, count: Array, parts: Parts) -> Array:
 
 
 def root(x: Array) -> Array:
-    """The square root, whose derivative at zero is finite."""
+    """The square root, with a finite derivative at zero."""
     is_positive = x > 0
     return jnp.where(is_positive, jnp.sqrt(jnp.where(is_positive, x, x.dtype.type(1))), x)
 
 
 def at_least_one(count: Array) -> Array:
-    """A divisor that is not zero."""
+    """A divisor that is never zero."""
     return jnp.maximum(count, count.dtype.type(1))
 
 
 def finished(plan: Reduction, value: Array, count: Array, num_rows: Count) -> Reduced:
-    """The result, missing where it is for want of values."""
+    """Casts the result, and marks it missing if too few values are present."""
     op = plan.op
-    least = {"sum": plan.min_count, "prod": plan.min_count, "count": 0, "any": 0, "all": 0}
-    least |= {"skew": 3, "kurt": 4, "var": plan.ddof + 1}
-    least |= {"std": least["var"], "sem": least["var"]}
-    is_missing = count < np.int32(least.get(op, 1))
+    min_counts = {"sum": plan.min_count, "prod": plan.min_count, "count": 0, "any": 0, "all": 0}
+    min_counts |= {"skew": 3, "kurt": 4} | dict.fromkeys(("var", "std", "sem"), plan.ddof + 1)
+    is_missing = count < np.int32(min_counts.get(op, 1))
     if not plan.skipna and op not in ("count", "any", "all"):
         is_missing = is_missing | (count < num_rows)
     if op == "mean":

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What columns were reduced to, as pandas gives it: scalars, and series with a row a column."""
+"""Results of reductions in pandas' form: scalars, and series with a row per column."""
 
 import functools
 from collections.abc import Sequence
@@ -23,7 +23,7 @@ SPREADS = ("std", "sem")
 
 
 def result_type(type: ColumnType, op: str) -> ColumnType:
-    """What the result of an operation on a column of a type means."""
+    """The type of the result of a reduction."""
     if op in ("count", "nunique", "any", "all", "argmin", "argmax"):
         return ColumnType()
     if type.kind == "datetime" and op in SPREADS:
@@ -32,7 +32,7 @@ def result_type(type: ColumnType, op: str) -> ColumnType:
 
 
 def host_value(value: Any, is_missing: Any, type: ColumnType) -> Any:
-    """A result as an array of one element, of the dtype that pandas gives it."""
+    """A result as an array of one element with pandas' dtype."""
     data = host_array(value).reshape(1)
     if type.kind == "number" and data.dtype.kind not in "fc" and bool(host_array(is_missing)):
         return np.array([np.nan])
@@ -41,7 +41,7 @@ def host_value(value: Any, is_missing: Any, type: ColumnType) -> Any:
 
 
 def host_series(values: Sequence[Any], labels: pd.Index) -> pd.Series:
-    """Results of one element each as a series, of the dtype that pandas finds for them all."""
+    """A series of one-element results, with the common dtype that pandas finds."""
     row = pd.DataFrame(dict(enumerate(values))).iloc[0]
     row.index, row.name = labels, None
     return row
@@ -49,7 +49,7 @@ def host_series(values: Sequence[Any], labels: pd.Index) -> pd.Series:
 
 @answered_at_once
 def table_of_series(series: pd.Series) -> Table:
-    """The table of a series of few rows, on one device."""
+    """The table of a short series, on one device."""
     capacity = ONE_DEVICE.capacity_for(len(series))
     column = column_from(narrowed(series), capacity, ONE_DEVICE, series.name)
     index = index_from(narrowed(series.index), capacity, ONE_DEVICE)
@@ -58,11 +58,11 @@ def table_of_series(series: pd.Series) -> Table:
 
 @answered_at_once
 def table_of_frame(frame: pd.DataFrame) -> tuple[Table, Labels]:
-    """The table of a frame of few rows, on one device, and its labels."""
+    """The table of a short frame, on one device, and its column labels."""
     capacity = ONE_DEVICE.capacity_for(len(frame))
     columns = [
-        column_from(narrowed(frame.iloc[:, place]), capacity, ONE_DEVICE, label)
-        for place, label in enumerate(frame.columns)
+        column_from(narrowed(frame.iloc[:, position]), capacity, ONE_DEVICE, label)
+        for position, label in enumerate(frame.columns)
     ]
     index = index_from(narrowed(frame.index), capacity, ONE_DEVICE)
     return small_table(columns, index, len(frame)), Labels(frame.columns)
@@ -71,10 +71,10 @@ def table_of_frame(frame: pd.DataFrame) -> tuple[Table, Labels]:
 def traced_table(
     values: Sequence[tuple[Array, Any]], types: Sequence[ColumnType], labels: pd.Index, caller: str
 ) -> Table:
-    """Results that have no value yet as a table of one column, with a row for each.
+    """A table of one column with a row for each traced result.
 
     Raises:
-        NotImplementedError: they are of types that no column holds together.
+        NotImplementedError: the results have different types.
     """
     if any(type != types[0] for type in types):
         raise NotImplementedError(
@@ -94,6 +94,6 @@ def traced_table(
         else:
             valid = jnp.pad(~is_missing, (0, padding))
     column = Column(jnp.pad(data, (0, padding)), valid, types[0])
-    # The labels are known: `frame - frame.mean()` finds the columns by them, inside jit too.
+    # The labels are concrete, so `frame - frame.mean()` aligns inside jit too.
     index = at_once(index_from, narrowed(labels), data.shape[0] + padding, ONE_DEVICE)
     return Table((column,), index, as_count(num_rows))
