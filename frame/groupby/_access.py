@@ -17,9 +17,9 @@ from ._base import GroupByBase
 
 
 class GroupByAccess(GroupByBase):
-    """The rows of single groups. All but `pipe` know the groups on the host, so not inside `jit`.
+    """Access to single groups. Only `pipe` works inside `jit`: the others need concrete groups.
 
-    Rows are sorted by group once, whatever is asked of them and however often.
+    Rows are sorted by group once and the order is cached.
     """
 
     @property
@@ -79,9 +79,9 @@ class GroupByAccess(GroupByBase):
         """Calls `func(self, *args, **kwargs)`.
 
         Args:
-            func: a function, or a pair of one and the name of the argument that takes the groups.
-            args: passed on.
-            kwargs: passed on.
+            func: a function, or a pair of a function and the name of its groupby argument.
+            args: passed to `func`.
+            kwargs: passed to `func`.
         """
         if not isinstance(func, tuple):
             return func(self, *args, **kwargs)
@@ -96,12 +96,12 @@ class GroupByAccess(GroupByBase):
         Args:
             func: called with each group, a frame or series, on the host; returns a bool.
             dropna: drop the other rows; otherwise their values become missing.
-            args: passed on to `func`.
-            kw: passed on to `func`.
+            args: passed to `func`.
+            kw: passed to `func`.
 
         Differences from pandas:
-            `func` is called once for each group, which takes time for many groups: a mask of
-            `transform` is one program, `frame[frame.groupby("k").x.transform("sum") > 3]`.
+            `func` is called once for each group, which is slow for many groups. A mask made by
+            `transform` is one program: `frame[frame.groupby("k").x.transform("sum") > 3]`.
 
         Example:
             >>> from jaxframes.frame import JaxFrame
@@ -139,15 +139,15 @@ class GroupByAccess(GroupByBase):
         groups, count = self._groups, int(self._groups.count)
         segment_ids = host_array(groups.slots)[: len(self._source)]
         if groups.kept is not None:
-            number_of = np.full(groups.num_slots, -1, np.int32)
-            number_of[host_array(groups.kept)[:count]] = np.arange(count, dtype=np.int32)
-            segment_ids = np.where(segment_ids >= 0, number_of[segment_ids], np.int32(-1))
+            group_of = np.full(groups.num_slots, -1, np.int32)
+            group_of[host_array(groups.kept)[:count]] = np.arange(count, dtype=np.int32)
+            segment_ids = np.where(segment_ids >= 0, group_of[segment_ids], np.int32(-1))
         order = np.argsort(segment_ids, kind="stable")
         bounds = np.searchsorted(segment_ids[order], np.arange(count + 1))
         return [order[start:end] for start, end in itertools.pairwise(bounds)]
 
     def _rows_at(self, row_ids: np.ndarray | None) -> Any:
-        """The selected columns at row positions; at all of them by default."""
+        """The selected columns at row positions, or all rows for None."""
         table = self._table
         if row_ids is not None:
             capacity = table.layout.capacity_for(len(row_ids))
@@ -158,7 +158,7 @@ class GroupByAccess(GroupByBase):
 
 
 def _as_truth(answer: Any, is_series: bool) -> bool:
-    """The answer of a function given to `filter`; a missing one is False."""
+    """Converts the answer of a `filter` function to a bool; a missing answer is False."""
     if isinstance(answer, (jax.Array, np.ndarray)) and answer.ndim == 0:
         answer = np.asarray(answer)[()]
     if isinstance(answer, (bool, np.bool_)):

@@ -22,10 +22,10 @@ ROW_METHODS = (
 
 
 class Aggregation(NamedTuple):
-    """One column of a result: its label, the column that it is made of, and how."""
+    """One column of a result: its label, the position of its source column and the reduction."""
 
     label: Hashable
-    place: int
+    position: int
     how: Reduction | SegmentFunction
 
 
@@ -34,21 +34,21 @@ def _name_of(function: Any) -> Hashable:
 
 
 class GroupByAggregation(GroupByBase):
-    """Reductions by name, by function, and several at once."""
+    """`agg`: reductions by name, by function, and several at once."""
 
     def aggregate(self, func: Any = None, *args: Any, **kwargs: Any) -> Any:
-        """Reduces each group, in one way or in several.
+        """Reduces each group by one or several functions.
 
         Args:
-            func: the name of a reduction; `np.sum` and its like; a function that
-                `segment_function` made; a list of these; or a dict of them by column.
-            args: passed on to the one reduction that `func` names.
-            kwargs: the same; without `func`, the columns of the result by name: each a pair of a
-                column and a reduction.
+            func: the name of a reduction; a NumPy reduction such as `np.sum`; the result of
+                `segment_function`; a list of these; or a dict of them by column.
+            args: passed to the reduction that `func` names.
+            kwargs: passed likewise; without `func`, the columns of the result by name, each a
+                pair of a column and a reduction.
 
         Differences from pandas:
-            Other functions raise NotImplementedError: they would have to be called group by
-            group. `segment_function` makes one of a function that works on all groups at once.
+            Other functions raise NotImplementedError, because they need one call per group.
+            `segment_function` wraps a function that reduces all groups at once.
 
         Example:
             >>> from jaxframes.frame import JaxFrame
@@ -71,8 +71,8 @@ class GroupByAggregation(GroupByBase):
         if isinstance(func, list):
             return self._listed(func)
         how = self._as_reduction(func)
-        wanted = [Aggregation(label, place, how) for label, place in self._own()]
-        return self._result(self._evaluated(wanted), self._labels)
+        plan = [Aggregation(label, position, how) for label, position in self._own()]
+        return self._result(self._evaluated(plan), self._labels)
 
     agg = aggregate
 
@@ -100,56 +100,45 @@ class GroupByAggregation(GroupByBase):
         known = known_reduction(func) if callable(func) else None
         if known is None:
             raise NotImplementedError(
-                f"groupby: agg cannot call {_name_of(func)!r} of each group. Name a reduction, or "
-                "make a function of JAX with jaxframes.frame.segment_function."
+                f"groupby: agg cannot call {_name_of(func)!r} group by group. Name a reduction, or "
+                "wrap a JAX function with jaxframes.frame.segment_function."
             )
         return Reduction(known[0])._replace(**known[1])
 
-    def _evaluated(self, wanted: Sequence[Aggregation]) -> list[Column]:
-        """The columns of aggregations, those by name in one compiled call."""
+    def _evaluated(self, plan: Sequence[Aggregation]) -> list[Column]:
+        """The columns of aggregations; named reductions share one compiled call."""
         everything = GroupByBase(
             self._source, _all_labels(self), range(len(self._table.columns)), self._grouped
         )
-        named = [(one.place, one.how) for one in wanted if isinstance(one.how, Reduction)]
+        named = [(one.position, one.how) for one in plan if isinstance(one.how, Reduction)]
         plain = [pair for pair in named if not pair[1].op.startswith("arg")]
         reduced = iter(everything._reduced(plain))
         results = []
-        for one in wanted:
+        for one in plan:
             if isinstance(one.how, SegmentFunction):
                 results.append(self._by_segments(one, by_slot=False))
             elif one.how.op.startswith("arg"):
-                grouped: Any = self
-                view = grouped._view_of(everything)
-                results += view._labels_of_rows([(one.place, one.how)])
+                view: Any = type(self)(
+                    self._source, everything._labels, everything._places, self._grouped
+                )
+                results += view._labels_of_rows([(one.position, one.how)])
             else:
                 results.append(next(reduced))
         return results
 
-    def _view_of(self, everything: GroupByBase) -> Any:
-        return type(self)(
-            everything._source, everything._labels, everything._places, everything._grouped
-        )
-
-    def _by_segments(self, wanted: Aggregation, *, by_slot: bool) -> Column:
-        column, groups = self._table.columns[wanted.place], self._groups
+    def _by_segments(self, aggregation: Aggregation, *, by_slot: bool) -> Column:
+        label, position, how = aggregation
+        column, groups = self._table.columns[position], self._groups
         if not column.is_numeric:
             raise TypeError(
-                f"dtype '{column.dtype_name}' of column {wanted.label!r} does not support a "
+                f"dtype '{column.dtype_name}' of column {label!r} does not support a "
                 "segment_function"
             )
-        assert isinstance(wanted.how, SegmentFunction)
-        values = settled(column, self._table.num_rows)
-        values = fill_missing(values).data
+        assert isinstance(how, SegmentFunction)
+        values = fill_missing(settled(column, self._table.num_rows)).data
+        slots, kept, num_slots = groups.slots, groups.kept, groups.num_slots
         return Column(
-            reduce_segments(
-                wanted.how.function,
-                values,
-                groups.slots,
-                groups.kept,
-                groups.num_slots,
-                groups.layout,
-                by_slot,
-            )
+            reduce_segments(how.function, values, slots, kept, num_slots, groups.layout, by_slot)
         )
 
     def _by_column(self, functions: Mapping[Hashable, Any]) -> Any:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A frame or series that is grouped: what is grouped, by what, and how results are made."""
+"""Grouped frames and series: the columns, the keys and the construction of results."""
 
 import copy
 from collections.abc import Callable, Hashable, Sequence
@@ -29,7 +29,7 @@ from ._string_sum import joined_strings
 
 
 class Options(NamedTuple):
-    """How rows are grouped, and how results are shown."""
+    """The options of `groupby`."""
 
     sort: bool = True
     dropna: bool = True
@@ -39,7 +39,7 @@ class Options(NamedTuple):
 
 
 class Grouped:
-    """The keys, and the groups once somebody asks for them: shared by all selections."""
+    """The keys, and the groups computed on demand; shared by all selections."""
 
     def __init__(
         self,
@@ -51,17 +51,17 @@ class Grouped:
         self.table: Table = table
         self.keys: tuple[Grouping, ...] = tuple(keys)
         self.options: Options = options
-        # Whether the key of a group is a tuple: `by` or `level` was a list.
+        # Whether group keys are tuples, because `by` or `level` was a list.
         self.has_tuple_keys: bool = has_tuple_keys
         self._found = FoundOnce()
 
-    def once(self, name: Any, find: Callable[[], Any]) -> Any:
-        """What `find` returns, looked for only once."""
+    def once(self, name: Any, compute: Callable[[], Any]) -> Any:
+        """Calls `compute` once per name and caches the result."""
         return self._found.once(
             name,
-            find,
-            is_staged=lambda found: (
-                found.is_traced if isinstance(found, Groups) else is_traced(found)
+            compute,
+            is_staged=lambda result: (
+                result.is_traced if isinstance(result, Groups) else is_traced(result)
             ),
             keeps_staged=is_traced(self.table, [key.column for key in self.keys]),
         )
@@ -85,7 +85,7 @@ class Grouped:
     def sums(self, columns: Sequence[Column], plan: Sequence[tuple[int, Reduction]]) -> Any:
         """The results of a plan of sums of many rows; None for other plans.
 
-        Groups that nobody asked for yet are found together with the sums.
+        Groups that are not cached yet are computed together with the sums.
         """
         options, table = self.options, self.table
         keys = [key.column for key in self.keys]
@@ -112,9 +112,9 @@ class Grouped:
 
 
 class GroupByBase:
-    """What the methods of a grouped frame or series build on.
+    """The base of grouped frames and series.
 
-    A grouped series has one column, of which it makes series.
+    A grouped series has one column, and its results are series.
     """
 
     _is_series = False
@@ -128,9 +128,9 @@ class GroupByBase:
         shown_places: Sequence[int] | None = None,
     ):
         self._source, self._labels, self._grouped = source, labels, grouped
-        # The columns that results are made of, and their labels.
+        # The positions of the columns that methods compute with.
         self._places = tuple(places)
-        # Those of rows that are picked: keys too, unless columns were selected.
+        # The positions of the columns in selected rows: with keys, unless columns were selected.
         self._shown_places = self._places if shown_places is None else tuple(shown_places)
 
     def __repr__(self) -> str:
@@ -149,19 +149,19 @@ class GroupByBase:
     def _options(self) -> Options:
         return self._grouped.options
 
-    def _picked(self, places: Sequence[int]) -> Self:
-        """The same with only the columns at places of its own."""
+    def _picked(self, positions: Sequence[int]) -> Self:
+        """A copy with the columns at some of its positions."""
         picked = copy.copy(self)
-        picked._labels = self._labels.take(list(places))
-        picked._places = tuple(self._places[place] for place in places)
+        picked._labels = self._labels.take(list(positions))
+        picked._places = tuple(self._places[position] for position in positions)
         return picked
 
-    def _chosen(self, numeric_only: Any, what: str) -> Self:
-        """All columns, or those of numbers only; a series has but one.
+    def _chosen(self, numeric_only: Any, caller: str) -> Self:
+        """A view of all columns, or of the numeric columns.
 
         Raises:
-            TypeError: `numeric_only` of a series without numbers; `what` is the method.
-            ValueError: `numeric_only` is no bool.
+            TypeError: `numeric_only` of a series without numbers.
+            ValueError: `numeric_only` is not a bool.
         """
         if not isinstance(numeric_only, (bool, np.bool_)):
             raise ValueError("numeric_only accepts only Boolean values")
@@ -170,75 +170,71 @@ class GroupByBase:
         column = self._table.columns[self._places[0]]
         if not column.is_numeric:
             raise TypeError(
-                f"{what}: with numeric_only=True the series must hold numbers, "
+                f"{caller}: with numeric_only=True the series must hold numbers, "
                 f"got {column.dtype_name}."
             )
         return self
 
     def _numeric(self) -> Self:
-        """The same with only the columns of numbers."""
-        columns = [self._table.columns[place] for place in self._places]
+        """A view of the numeric columns."""
+        columns = [self._table.columns[position] for position in self._places]
         return self._picked([at for at, column in enumerate(columns) if column.is_numeric])
 
     def _pairs(self, spec: Reduction) -> list[tuple[int, Reduction]]:
-        """A reduction of every column."""
-        return [(place, spec) for place in range(len(self._places))]
+        """The plan of one reduction of every column."""
+        return [(position, spec) for position in range(len(self._places))]
 
     def _reduced(
-        self, wanted: Sequence[tuple[int, Reduction]], *, by_slot: bool = False
+        self, pairs: Sequence[tuple[int, Reduction]], *, by_slot: bool = False
     ) -> list[Column]:
-        """Reductions of columns at places of its own: all in one compiled call.
+        """Reduces columns in one compiled call.
 
         Args:
-            wanted: places, and what is computed of the column there.
-            by_slot: for every slot in place of every group.
+            pairs: positions of columns in this view, with their reductions.
+            by_slot: return a value for each segment id, not for each group.
         """
-        is_text = [self._is_sum_of_strings(at, spec) for at, spec in wanted]
+        is_text = [self._is_sum_of_strings(at, spec) for at, spec in pairs]
         if any(is_text):
-            rest = [pair for pair, text in zip(wanted, is_text, strict=True) if not text]
+            rest = [pair for pair, text in zip(pairs, is_text, strict=True) if not text]
             numbers = iter(self._reduced(rest, by_slot=by_slot))
             return [
                 self._strings_joined(*pair, by_slot) if text else next(numbers)
-                for pair, text in zip(wanted, is_text, strict=True)
+                for pair, text in zip(pairs, is_text, strict=True)
             ]
         columns: list[Column] = []
         plan, types = [], []
-        places: dict[tuple[int, bool], int] = {}
-        for at, spec in wanted:
+        # Each column, plain or recoded, is an operand of the program once.
+        operands: dict[tuple[int, bool], int] = {}
+        for at, spec in pairs:
             column = self._table.columns[self._places[at]]
             check_reducible(spec.op, column, self._labels[at])
             is_recoded = _is_recoded(column, spec)
-            if (at, is_recoded) not in places:
-                places[at, is_recoded] = len(columns)
+            if (at, is_recoded) not in operands:
+                operands[at, is_recoded] = len(columns)
                 columns.append(_recoded(column) if is_recoded else column)
-            plan.append((places[at, is_recoded], spec))
+            plan.append((operands[at, is_recoded], spec))
             types.append((reduced_type(spec.op, column), column))
         if not plan:
             return []
         results = None if by_slot else self._grouped.sums(columns, plan)
         groups = self._groups
+        num_rows, slots, num_slots = self._table.num_rows, groups.slots, groups.num_slots
         for at, spec in plan:
             if spec.op == "sum" and columns[at].kind == "timedelta":
-                check_time_sums(
-                    columns[at],
-                    self._table.num_rows,
-                    groups.layout,
-                    groups.slots,
-                    groups.num_slots,
-                )
+                check_time_sums(columns[at], num_rows, groups.layout, slots, num_slots)
         results = results or reduce_arrays(
             tuple(column.arrays for column in columns),
-            groups.slots,
+            slots,
             None if by_slot else groups.kept,
             tuple(array_kind(column.type) for column in columns),
             tuple(plan),
-            groups.num_slots,
+            num_slots,
             groups.layout,
             by_slot,
         )
         shown = []
         for (data, valid), (type, column), (_, spec) in zip(results, types, plan, strict=True):
-            # Where no group is empty and no value missing, every group has a value.
+            # Without empty groups and missing values, every group has a value.
             all_valid = not column.can_miss and not groups.may_be_empty and spec.min_count <= 1
             result = Column(data, None if all_valid else valid, type)
             shown.append(result if by_slot else settled(result, groups.count))
@@ -253,13 +249,13 @@ class GroupByBase:
         if by_slot:
             return column_from(strings, groups.num_slots, ONE_DEVICE)
         count = int(groups.count)
-        kept = np.arange(count) if groups.kept is None else host_array(groups.kept)[:count]
-        return column_from(strings.take(pa.array(kept)), groups.capacity, groups.layout)
+        segments = np.arange(count) if groups.kept is None else host_array(groups.kept)[:count]
+        return column_from(strings.take(pa.array(segments)), groups.capacity, groups.layout)
 
     def _one_each(
         self, columns: Sequence[Column], labels: Labels, *, as_series: bool = False
     ) -> Any:
-        """A result with a row for each group."""
+        """A result with a row for each group, from columns with new labels."""
         groups, keys = self._groups, self._grouped.keys
         index = RowIndex(groups.keys, tuple(key.name for key in keys))
         needed = either_needed(self._source._table.needed, groups.needed)
@@ -291,13 +287,13 @@ class GroupByBase:
         return self._source._make_frame(columns, labels, table)
 
     def _result(self, columns: Sequence[Column], labels: Labels | None = None) -> Any:
-        """A result with a row for each group and the labels that there are."""
+        """A result with a row for each group, by default with this view's labels."""
         labels = self._labels if labels is None else labels
         return self._one_each(columns, labels, as_series=self._is_series)
 
 
 def _is_recoded(column: Column, spec: Reduction) -> bool:
-    """Whether codes do not say what counts: what a string is worth, or which objects are none."""
+    """Whether codes must be translated first: strings to truth values, null objects dropped."""
     if column.kind == "object":
         return spec.skipna
     return spec.op in ("any", "all") and column.type.has_codes

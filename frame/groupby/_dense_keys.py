@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Slots of keys that are few and known: codes, bools, and integers of a small range.
+"""Segment ids of keys with a small known range: codes, bools and integers.
 
-Each key is a digit, and the slot of a row is the number that they make, so that finding it takes
-one pass.
+Each key is a digit of a mixed-radix number, and the number is the segment id, so one pass finds it.
 """
 
 import functools
@@ -24,10 +23,10 @@ from ..table._tracing import at_once, is_traced
 
 
 class Digit(NamedTuple):
-    """What a key's digit is: `size` values from the lowest on, the last for a missing one."""
+    """The digit of a key: `size` values from the lowest; the last is missing if `can_miss`."""
 
     size: int
-    kind: str  # "code", or "integer" of the lowest value that goes with it
+    kind: str  # "code", or "" for integers and bools
     can_miss: bool
 
 
@@ -36,15 +35,15 @@ Digits: TypeAlias = tuple[tuple[Digit, ...], tuple[Any, ...]]
 
 
 def as_digits(keys: Sequence[Column], table: Table, dropna: bool) -> Digits | None:
-    """The digits of keys, and the lowest value of each; None where there would be too many."""
-    most = 2 * max(table.capacity, LEAST_CAPACITY)
+    """The digits of keys and their lowest values; None if the number of segments is too large."""
+    max_segments = 2 * max(table.capacity, LEAST_CAPACITY)
     integers = [
         key.arrays for key in keys if key.is_numeric and np.issubdtype(key.dtype, np.integer)
     ]
-    found = _known_ranges(integers, table)
-    if found is None:
+    known_ranges = _known_ranges(integers, table)
+    if known_ranges is None:
         return None
-    ranges = iter(found)
+    ranges = iter(known_ranges)
     digits, lowest = [], []
     for key in keys:
         can_miss = not dropna and key.can_miss
@@ -61,19 +60,19 @@ def as_digits(keys: Sequence[Column], table: Table, dropna: bool) -> Digits | No
             Digit(in_steps(width + can_miss), "code" if key.type.has_codes else "", can_miss)
         )
         lowest.append(low)
-        if math.prod(digit.size for digit in digits) > most:
+        if math.prod(digit.size for digit in digits) > max_segments:
             return None
     return tuple(digits), tuple(lowest)
 
 
-# The range of an integer array that was once looked at, as long as the array lives.
+# The ranges of integer arrays, cached for the lifetime of each array.
 _RANGES: dict[tuple[int, int], tuple[Any, Any]] = {}
 
 
 def _known_ranges(
     integers: Sequence[tuple[Array, Array | None]], table: Table
 ) -> list[tuple[Any, Any]] | None:
-    """The least and greatest value of integer keys; None where they are not known."""
+    """The least and greatest value of integer keys; None for traced keys."""
     if not integers:
         return []
     if is_traced(integers, table.num_rows):
@@ -81,8 +80,8 @@ def _known_ranges(
     names = [(id(data), int(table.num_rows)) for data, valid in integers if valid is None]
     if len(names) == len(integers) and all(name in _RANGES for name in names):
         return [_RANGES[name] for name in names]
-    found = at_once(_ranges, tuple(integers), table.num_rows, table.layout)
-    ranges = list(zip(*jax.device_get(found), strict=True))
+    lows_and_highs = at_once(_ranges, tuple(integers), table.num_rows, table.layout)
+    ranges = list(zip(*jax.device_get(lows_and_highs), strict=True))
     if len(names) == len(integers):
         for name, (data, _), known in zip(names, integers, ranges, strict=True):
             if name not in _RANGES:
@@ -100,11 +99,11 @@ def _ranges(keys: Any, num_rows: Count, layout: Layout) -> Any:
             lows.append(low)
             highs.append(high)
             continue
-        counts = is_row(data.shape[0], num_rows, layout)
-        counts = counts if valid is None else counts & valid
+        present = is_row(data.shape[0], num_rows, layout)
+        present = present if valid is None else present & valid
         info = jnp.iinfo(data.dtype)
-        lows.append(jnp.min(jnp.where(counts, data, data.dtype.type(info.max))))
-        highs.append(jnp.max(jnp.where(counts, data, data.dtype.type(info.min))))
+        lows.append(jnp.min(jnp.where(present, data, data.dtype.type(info.max))))
+        highs.append(jnp.max(jnp.where(present, data, data.dtype.type(info.min))))
     return lows, highs
 
 
@@ -125,11 +124,11 @@ def dense_slots(
 
 
 def slots_of_digits(keys: Any, lowest: Any, is_member: Array, plan: tuple[Digit, ...]) -> Array:
-    """Inside a compiled function: the slots of rows, -1 where one is no member or has no key."""
+    """The segment ids of rows; -1 for rows that are not members or lack a key. Traced."""
     slots = jnp.zeros(is_member.shape, jnp.int32)
     for (data, valid), low, digit in zip(keys, lowest, plan, strict=True):
         if np.dtype(data.dtype).itemsize < 4:
-            # The distance of narrow integers may be one that their dtype does not hold.
+            # The difference of narrow integers may overflow their dtype.
             data = data.astype(jnp.int32)
         value = (data - low.astype(data.dtype)).astype(jnp.int32)
         missing = (data < 0) if digit.kind == "code" else None if valid is None else ~valid
@@ -142,23 +141,23 @@ def slots_of_digits(keys: Any, lowest: Any, is_member: Array, plan: tuple[Digit,
 
 
 def first_row_of_slots(slots: Array, num_slots: int, layout: Layout) -> Array:
-    """Inside a compiled function: the first row of each slot, the greatest int32 if it has none."""
+    """The first row id of each segment; the greatest int32 for empty segments. Traced."""
     rows = position(slots.shape[0], layout)
     last = np.iinfo(np.int32).max
     return primitives.segment_first(rows, slots, num_slots, fill_value=last, **layout.on_mesh)
 
 
 def with_all_categories(counts: Array, keys: Sequence[Column], plan: tuple[Digit, ...]) -> Array:
-    """Flags of the slots of every combination of a category with values that are seen."""
+    """Flags of the segments of all combinations of categories and observed values."""
     grid = (counts > 0).reshape([digit.size for digit in plan])
-    wanted = jnp.ones(grid.shape, jnp.bool_)
-    for place, (key, digit) in enumerate(zip(keys, plan, strict=True)):
-        others = tuple(axis for axis in range(grid.ndim) if axis != place)
-        seen = jnp.any(grid, axis=others)
+    is_group = jnp.ones(grid.shape, jnp.bool_)
+    for axis, (key, digit) in enumerate(zip(keys, plan, strict=True)):
+        others = tuple(other for other in range(grid.ndim) if other != axis)
+        is_value = jnp.any(grid, axis=others)
         if key.kind == "category":
-            seen = seen | (jnp.arange(digit.size, dtype=jnp.int32) < len(key.dictionary))
-        wanted = wanted & jnp.expand_dims(seen, others)
-    return wanted.reshape(-1)
+            is_value = is_value | (jnp.arange(digit.size, dtype=jnp.int32) < len(key.dictionary))
+        is_group = is_group & jnp.expand_dims(is_value, others)
+    return is_group.reshape(-1)
 
 
 @functools.partial(jax.jit, static_argnums=(3, 4, 5, 6))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rows of groups picked and numbered by their places."""
+"""Selection and numbering of rows by their positions in groups: head, tail, nth, cumcount."""
 
 import functools
 from typing import Any
@@ -20,10 +20,10 @@ from ._segmented_scans import positions_in_groups
 
 
 class GroupByPlaces(GroupByBase):
-    """Rows by their places in their groups, and the numbers of both."""
+    """Methods by position in groups, and the numbers of rows and groups."""
 
     def _numbers(self, numbers: Array) -> Any:
-        """A series without a name of a number for each row; missing in no group."""
+        """An unnamed series of a number per row; missing for rows without a group."""
         numbers, valid = _as_numbers(numbers, self._groups.slots)
         column = Column(numbers, valid if self._grouped.may_drop else None)
         column = settled(column, self._table.num_rows)
@@ -31,12 +31,12 @@ class GroupByPlaces(GroupByBase):
 
     def cumcount(self, ascending: bool = True) -> Any:
         """Numbers the rows of each group, from zero."""
-        return self._numbers(self._place(ascending=bool(ascending)))
+        return self._numbers(self._position(ascending=bool(ascending)))
 
     def ngroup(self, ascending: bool = True) -> Any:
-        """The number of each row's group, from zero, in the order of the groups that have rows.
+        """The number of each row's group, from zero, counting groups with rows.
 
-        Descending, the first of them has the number of the last of all groups, as in pandas.
+        If not `ascending`, numbers count down from the number of all groups, as in pandas.
         """
         groups = self._groups
         numbers = _group_numbers(
@@ -54,50 +54,46 @@ class GroupByPlaces(GroupByBase):
         return self._shown(filter_rows(self._table, mask))
 
     def head(self, n: int = 5) -> Any:
-        """The first `n` rows of each group, in their order; all but the last `-n` if negative."""
+        """The first `n` rows of each group, in row order; all but the last `-n` if negative."""
         return self._kept_rows(self._is_at(slice(0, n)))
 
     def tail(self, n: int = 5) -> Any:
-        """The last `n` rows of each group, in their order; all but the first `-n` if negative."""
+        """The last `n` rows of each group, in row order; all but the first `-n` if negative."""
         return self._kept_rows(self._is_at(slice(-n, None) if n else slice(0, 0)))
 
     def nth(self, n: Any, dropna: Any = None) -> Any:
-        """The `n`-th row of each group, or several, with the labels and the order that they had.
+        """The `n`-th row of each group, or several rows, with their labels, in row order.
 
         Differences from pandas:
-            No `dropna`: drop those rows first. It is called, not subscripted.
+            Use nth(0); subscripting and `dropna` are not supported. Call `dropna()` first.
         """
         if dropna is not None:
-            raise NotImplementedError("groupby: nth without dropna. Use dropna() first.")
-        is_one = _is_place(n)
+            raise NotImplementedError("groupby: nth does not support dropna. Call dropna() first.")
+        is_one = _is_position(n)
         if not is_one and not pd.api.types.is_list_like(n):
             raise TypeError(
                 f"Invalid index {type(n)}. Must be integer, list-like, slice or a tuple of "
                 "integers and slices"
             )
-        wanted = [n] if is_one else list(n)
-        for one in wanted:
-            if not _is_place(one):
+        positions = [n] if is_one else list(n)
+        for one in positions:
+            if not _is_position(one):
                 raise ValueError(f"Invalid argument {type(one)}. Should be int or slice.")
         none = jnp.zeros_like(self._groups.slots, bool)
-        return self._kept_rows(functools.reduce(jnp.logical_or, map(self._is_at, wanted), none))
+        return self._kept_rows(functools.reduce(jnp.logical_or, map(self._is_at, positions), none))
 
     def _is_at(self, at: Any) -> Array:
-        """Which rows stand at a place of their group, or in a slice of it."""
+        """Flags the rows at a position of their group, or in a slice of it."""
         is_member = self._groups.slots >= 0
 
-        def from_end(place: int) -> Array:
-            return self._place(ascending=False) < _as_int32(-place)
-
-        def from_start(place: int) -> Array:
-            return self._place(ascending=True) < _as_int32(place)
-
-        def is_before(place: int) -> Array:
-            return from_start(place) if place >= 0 else ~from_end(place)
+        def is_before(bound: int) -> Array:
+            if bound >= 0:
+                return self._position(ascending=True) < _as_int32(bound)
+            return self._position(ascending=False) >= _as_int32(-bound)
 
         if not isinstance(at, slice):
-            place = self._place(ascending=at >= 0)
-            return is_member & (place == _as_int32(at if at >= 0 else -at - 1))
+            position = self._position(ascending=at >= 0)
+            return is_member & (position == _as_int32(at if at >= 0 else -at - 1))
         if at.step is not None and at.step < 1:
             raise ValueError(f"Invalid step {at.step}. Must be greater than zero")
         if at.stop is not None:
@@ -109,32 +105,32 @@ class GroupByPlaces(GroupByBase):
         return is_member
 
     def _is_step(self, start: int, step: int) -> Array:
-        """Which rows stand a multiple of a step behind the place where a slice starts."""
-        place = self._place(ascending=True)
+        """Flags the rows whose offset from the start of a slice is a multiple of its step."""
+        position = self._position(ascending=True)
         if start >= 0:
-            behind = place - _as_int32(start)
+            offset = position - _as_int32(start)
         else:
-            # A slice of a group with fewer rows starts with its first.
-            behind = jnp.minimum(
-                place, np.int32(-1) - self._place(ascending=False) - _as_int32(start)
-            )
-        return behind % _as_int32(step) == 0
+            # In a group with fewer rows the slice starts with the first row.
+            from_end = self._position(ascending=False)
+            offset = jnp.minimum(position, np.int32(-1) - from_end - _as_int32(start))
+        return offset % _as_int32(step) == 0
 
-    def _place(self, *, ascending: bool) -> Array:
+    def _position(self, *, ascending: bool) -> Array:
+        """The position of each row in its group, from its end if not `ascending`."""
         groups = self._groups
         return self._grouped.once(
-            ("place", ascending),
+            ("positions", ascending),
             lambda: positions_in_groups(groups.slots, groups.num_slots, ascending, groups.layout),
         )
 
 
-def _is_place(n: Any) -> bool:
+def _is_position(n: Any) -> bool:
     return isinstance(n, (int, np.integer, slice)) and not isinstance(n, bool)
 
 
-def _as_int32(place: int) -> np.int32:
-    """No group has more rows than 32 bits count."""
-    return np.int32(min(max(place, -(2**31)), 2**31 - 1))
+def _as_int32(position: int) -> np.int32:
+    """Clips a position to int32, the range of row counts."""
+    return np.int32(min(max(position, -(2**31)), 2**31 - 1))
 
 
 @jax.jit
@@ -154,15 +150,15 @@ def _group_numbers(
 ) -> Array:
     numbers = slots
     if kept is not None:
-        own = jnp.arange(kept.shape[0], dtype=jnp.int32)
-        # Behind the last group `kept` holds anything.
-        target = jnp.where(own < count, kept, np.int32(num_slots))
-        number_of = jnp.zeros(num_slots, jnp.int32).at[target].set(own, mode="drop")
-        numbers = gather(number_of, slots, ONE_DEVICE)
+        group_ids = jnp.arange(kept.shape[0], dtype=jnp.int32)
+        # Entries after the last group are arbitrary.
+        target = jnp.where(group_ids < count, kept, np.int32(num_slots))
+        group_of = jnp.zeros(num_slots, jnp.int32).at[target].set(group_ids, mode="drop")
+        numbers = gather(group_of, slots, ONE_DEVICE)
     if may_be_empty:
         numbers = jnp.where(slots < 0, np.int32(-1), numbers)
         num_groups = num_slots if kept is None else kept.shape[0]
         sizes = primitives.segment_count(numbers, num_groups, **layout.on_mesh)
-        present = jnp.cumsum(sizes > 0, dtype=jnp.int32) - np.int32(1)
-        numbers = gather(present, numbers, ONE_DEVICE)
+        dense = jnp.cumsum(sizes > 0, dtype=jnp.int32) - np.int32(1)
+        numbers = gather(dense, numbers, ONE_DEVICE)
     return numbers if ascending else jnp.asarray(count, jnp.int32) - np.int32(1) - numbers

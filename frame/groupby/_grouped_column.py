@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The rows of one column with their slots, as compiled functions look at them."""
+"""A column with its segment ids, inside compiled functions."""
 
 import functools
 from typing import Any, NamedTuple
@@ -16,7 +16,7 @@ from ..table._take import gather
 
 
 class Reduction(NamedTuple):
-    """What is computed of a column. Static under `jit`; every argument has a value."""
+    """A reduction and its arguments. Static under `jit`."""
 
     op: str
     min_count: int = -1
@@ -27,12 +27,12 @@ class Reduction(NamedTuple):
 
 
 def array_kind(type: ColumnType) -> str:
-    """What the array of a column of some type holds."""
+    """The kind of array of a column: "code", "time" or "number"."""
     return "code" if type.has_codes else "time" if type.is_time else "number"
 
 
 class GroupedRows:
-    """The values of one column, their slots, and what is known of them."""
+    """The values and segment ids of one column, with cached masks and counts."""
 
     def __init__(
         self,
@@ -64,12 +64,12 @@ class GroupedRows:
 
     @functools.cached_property
     def present(self) -> Array:
-        """The slots of rows that have a value, -1 elsewhere."""
+        """The segment ids of rows with a value, -1 elsewhere."""
         return jnp.where(self.missing, np.int32(-1), self.slots) if self.can_miss else self.slots
 
     @functools.cached_property
     def counts(self) -> Array:
-        """The rows of each slot that have a value, int32."""
+        """The number of values in each segment, int32."""
         return primitives.segment_count(self.present, self.num_slots, **self.layout.on_mesh)
 
     def reduce(self, op: str, x: Array | None, ids: Array, **settings: Any) -> Array:
@@ -77,21 +77,21 @@ class GroupedRows:
             x, ids, self.num_slots, op, **settings, **self.layout.on_mesh
         )
 
-    def for_slots(self, rows: Array, places: Array) -> Array:
-        """The row at the place of each slot, zero at -1; on every device, as what is reduced."""
-        return self.layout.on_every_device(gather(rows, places, self.layout))
+    def for_slots(self, rows: Array, row_ids: Array) -> Array:
+        """The row at each segment's row id, zero for -1; replicated like results of reductions."""
+        return self.layout.on_every_device(gather(rows, row_ids, self.layout))
 
     def of_slots(self, values: Array) -> Array:
         """For each row the value of its slot, zero where it has none."""
         return gather(values, self.present, ONE_DEVICE)
 
     def without_missing(self, x: Array, identity: Any) -> Array:
-        """Values, with one that changes nothing in place of the missing."""
+        """Replaces missing values with the identity element."""
         return jnp.where(self.missing, x.dtype.type(identity), x) if self.can_miss else x
 
 
 def wide(dtype: Any) -> Any:
-    """The dtype in which values of a dtype are added up, as pandas shows sums of them."""
+    """pandas' dtype of a sum of values."""
     if jnp.issubdtype(dtype, jnp.inexact):
         return dtype
     is_unsigned = jnp.issubdtype(dtype, jnp.unsignedinteger)
@@ -104,14 +104,14 @@ def float64() -> Any:
 
 
 def quotient(total: Array, counts: Array) -> Array:
-    """What counts divide, NaN where they are not positive; no NaN in the derivative elsewhere."""
-    is_some = counts > 0
-    divisor = jnp.where(is_some, counts, jnp.ones((), counts.dtype)).astype(total.dtype)
-    return jnp.where(is_some, total / divisor, total.dtype.type(np.nan))
+    """Divides by counts; NaN for counts of zero, which add no NaN to the derivative."""
+    is_positive = counts > 0
+    divisor = jnp.where(is_positive, counts, jnp.ones((), counts.dtype)).astype(total.dtype)
+    return jnp.where(is_positive, total / divisor, total.dtype.type(np.nan))
 
 
 def as_times(values: Array) -> Array:
-    """Floats as times: cut to whole numbers, NaT for NaN."""
+    """Truncates floats to integer times; NaN becomes NaT."""
     is_missing = jnp.isnan(values)
     whole = jnp.where(is_missing, np.float64(0), values).astype(jnp.int64)
     return jnp.where(is_missing, np.int64(NAT), whole)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What `groupby` is told to group by, as columns."""
+"""The `by` and `level` arguments of `groupby`, as key columns."""
 
 from collections.abc import Hashable
 from typing import Any, NamedTuple
@@ -17,7 +17,7 @@ from ..table._tracing import is_traced
 
 
 class Grouping(NamedTuple):
-    """One key: its values, its name, and the place of the frame's column that it is, if any."""
+    """One key: its values, its name, and the position of its column in the frame, if it is one."""
 
     column: Column
     name: Hashable
@@ -25,13 +25,13 @@ class Grouping(NamedTuple):
 
 
 def as_groupings(source: NDFrame, labels: Labels | None, by: Any, level: Any) -> list[Grouping]:
-    """The keys that `by` or `level` names, of a frame with labels or a series without.
+    """The keys that `by` or `level` names; `labels` is None for a series.
 
     Raises:
-        KeyError: there is no such column or level.
-        NotImplementedError: `by` is a function or a dict of labels.
-        TypeError: neither `by` nor `level` is given.
-        ValueError: no key is given, or a level that does not exist.
+        KeyError: a column or level does not exist.
+        NotImplementedError: `by` is a function or a dict, or `level` is passed too.
+        TypeError: neither `by` nor `level` is passed.
+        ValueError: `by` is empty, or a level does not exist.
     """
     table = source._table
     if by is None and level is None:
@@ -40,7 +40,7 @@ def as_groupings(source: NDFrame, labels: Labels | None, by: Any, level: Any) ->
         levels = level if isinstance(level, (list, tuple)) else [level]
         return [_of_level(table, one) for one in levels]
     if level is not None:
-        raise NotImplementedError("groupby: by and level together. Give one of them.")
+        raise NotImplementedError("groupby: by and level exclude each other. Pass one of them.")
     if isinstance(by, tuple) and not (labels is not None and by in labels):
         by = list(by)
     elif isinstance(by, list) and _are_values(by, table, labels):
@@ -52,10 +52,9 @@ def as_groupings(source: NDFrame, labels: Labels | None, by: Any, level: Any) ->
 
 
 def _are_values(by: list[Any], table: Table, labels: Labels | None) -> bool:
-    """Whether a list holds a value for each row, as pandas sees it, and not the names of keys.
+    """Whether a list holds a value for each row, not the names of keys, by pandas' rules.
 
-    How many rows there are is not known inside `jit`: a list is one of names there, but for a
-    series, which has none but those of its index.
+    Inside `jit` the number of rows is not known, so a frame's list always holds names.
     """
     if any(_is_key(one) for one in by):
         return False
@@ -68,7 +67,7 @@ def _are_values(by: list[Any], table: Table, labels: Labels | None) -> bool:
 
 
 def _is_key(key: Any) -> bool:
-    """Whether it is a key by itself: an array, or what is called for each label."""
+    """Whether an item of a list is a key by itself: an array or a function, not a label."""
     arrays = (SeriesBase, pd.Series, pd.Index, np.ndarray, jax.Array, list, tuple)
     return isinstance(key, (*arrays, dict, pd.Grouper)) or callable(key)
 
@@ -76,7 +75,7 @@ def _is_key(key: Any) -> bool:
 def _as_grouping(key: Any, table: Table, labels: Labels | None) -> Grouping:
     if isinstance(key, SeriesBase):
         column = as_column(key, table, key._name)
-        return Grouping(column, key._name, _place_of(column, key._name, table, labels))
+        return Grouping(column, key._name, _position_of(column, key._name, table, labels))
     if isinstance(key, (pd.Series, pd.Index, np.ndarray, jax.Array, list)):
         name = getattr(key, "name", None)
         if isinstance(key, pd.Index):
@@ -85,12 +84,12 @@ def _as_grouping(key: Any, table: Table, labels: Labels | None) -> Grouping:
     if isinstance(key, pd.Grouper) or callable(key) or isinstance(key, dict):
         raise NotImplementedError(
             f"groupby: by must name columns or hold values, got {type(key).__name__}. "
-            "Make a column of it and group by that."
+            "Assign a column and group by it."
         )
     if labels is not None and key in labels:
         check_unambiguous(key, labels, table.index.names)
-        place = labels.position(key)
-        return Grouping(table.columns[place], key, place)
+        position = labels.position(key)
+        return Grouping(table.columns[position], key, position)
     if key is None:
         raise TypeError("groupby: by must name columns or hold values, got [None].")
     if key in table.index.names:
@@ -99,21 +98,21 @@ def _as_grouping(key: Any, table: Table, labels: Labels | None) -> Grouping:
     raise KeyError(f"no column {key!r}.{columns}")
 
 
-def _place_of(column: Column, name: Hashable, table: Table, labels: Labels | None) -> int | None:
-    """Where the frame has the very column that a series is."""
+def _position_of(column: Column, name: Hashable, table: Table, labels: Labels | None) -> int | None:
+    """The position of a series' column in the frame; None if the frame does not hold it."""
     if labels is None or name not in labels or len(labels.positions(name)) > 1:
         return None
-    place = labels.position(name)
-    own = table.columns[place]
-    return place if own.data is column.data and own.valid is column.valid else None
+    position = labels.position(name)
+    own = table.columns[position]
+    return position if own.data is column.data and own.valid is column.valid else None
 
 
 def _of_level(table: Table, level: Any) -> Grouping:
     names = list(table.index.names)
     if level in names and not (isinstance(level, int) and level is not True):
-        place = names.index(level)
+        position = names.index(level)
     elif isinstance(level, int) and -len(names) <= level < len(names):
-        place = level % len(names)
+        position = level % len(names)
     elif isinstance(level, int):
         raise (
             IndexError(f"Too many levels: Index has only {len(names)} level, not {level + 1}")
@@ -124,4 +123,4 @@ def _of_level(table: Table, level: Any) -> Grouping:
         raise KeyError(f"Level {level} not found")
     else:
         raise ValueError(f"level name {level} is not the name of the index")
-    return Grouping(table.index_columns()[place], names[place])
+    return Grouping(table.index_columns()[position], names[position])

@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rows with equal keys given equal numbers.
+"""The groups of a table's rows.
 
-Each row gets a slot, an int32, equal where the keys are; -1 where it is in no group. Slots are
-either digits of the keys, one behind the other as in a number of several digits (codes, bools, and
-integers of which the host knows a small range), so that finding them takes one pass; or dense
-numbers that `primitives.factorize` gave. Groups are the slots that rows have, in the order of
-the result.
+Each row gets a segment id, an int32: rows with equal keys share one, and rows without a group have
+-1. Keys of a small known range (codes, bools, integers) are the digits of the segment id, which
+takes one pass. Other keys get dense ids from `primitives.factorize`. The groups are the segments
+with rows, in the order of the result.
 """
 
 import functools
@@ -32,9 +31,8 @@ from ._dense_keys import (
     with_all_categories,
 )
 
-# An eager call has room for the first rows of one group in so many rows, and looks for them again
-# where there are more, which takes 80 ms of 10M rows. Room for all would take longer to fill than
-# few groups take to find.
+# An eager call reserves one first row per so many rows, and searches again if there are more
+# groups, which takes 80 ms for 10M rows. Filling a capacity of all rows takes longer than that.
 ROWS_OF_A_GROUP = 8
 
 
@@ -42,13 +40,13 @@ class Groups:
     """The groups of a table's rows.
 
     Attributes:
-        kept: the slot of each group; None where groups are numbered as slots are.
+        kept: the segment id of each group; None if segment ids number the groups.
         keys: the values of each key, by group.
-        count: how many groups there are.
-        num_slots: slots that there are.
-        capacity: groups that there is room for.
-        may_be_empty: whether a group may have no row.
-        layout: where rows lie.
+        count: the number of groups.
+        num_slots: the number of segment ids.
+        capacity: the capacity of results with a row per group.
+        may_be_empty: whether a group may have no rows.
+        layout: the layout of the rows.
     """
 
     def __init__(
@@ -73,22 +71,22 @@ class Groups:
 
     @property
     def slots(self) -> Array:
-        """The slot of each row, -1 where it is in no group."""
+        """The segment id of each row, -1 for rows without a group; computed on demand."""
         if not callable(self._slots):
             return self._slots
-        found = self._slots()
-        if not is_traced(found):
-            self._slots = found
-        return found
+        slots = self._slots()
+        if not is_traced(slots):
+            self._slots = slots
+        return slots
 
     @property
     def is_traced(self) -> bool:
-        """Whether it was found inside `jit`."""
+        """Whether the groups were computed inside `jit`."""
         return is_traced(self.count, self.kept, self.keys)
 
     @property
     def needed(self) -> Count:
-        """Zero, or the capacity that a traced result would have needed."""
+        """The capacity that a traced result needs if it does not fit; otherwise zero."""
         if not is_traced(self.count):
             return NO_ROWS
         return jnp.where(self.count > self.capacity, self.count, np.int32(0))
@@ -106,12 +104,12 @@ def make_groups(
     """Groups the rows of a table by columns of keys.
 
     Args:
-        keys: the columns, the first one most significant.
-        table: whose rows they are.
-        sort: groups in the order of their keys; else in that of their first rows.
-        dropna: rows of which a key is missing belong to no group.
-        observed: only groups that have rows; else every category, too.
-        capacity: groups that a traced result has room for; as many as rows if left out.
+        keys: the key columns, most significant first.
+        table: the table of the rows.
+        sort: order groups by key; otherwise by first row.
+        dropna: leave out rows with a missing key.
+        observed: only groups with rows; otherwise also unused categories.
+        capacity: the group capacity of a traced result; by default that of the rows.
     """
     for key in keys:
         if key.kind == "object":
@@ -140,52 +138,46 @@ def _dense(
     slots, counts, first_rows, count = dense_slots(
         tuple(key.arrays for key in keys), lowest, table.num_rows, plan, sort, table.layout
     )
-    wanted = counts > 0
+    is_group = counts > 0
     if all_categories:
-        wanted = with_all_categories(counts, keys, plan)
-        count = jnp.sum(wanted, dtype=jnp.int32)
+        is_group = with_all_categories(counts, keys, plan)
+        count = jnp.sum(is_group, dtype=jnp.int32)
     num_slots, layout = counts.shape[0], table.layout
     if is_traced(count):
         limit = num_slots if capacity is None else min(capacity, num_slots)
-        room = layout.capacity_for(limit)
+        capacity = layout.capacity_for(limit)
     else:
         count = as_count(int(count))
-        room = layout.capacity_for(int(count))
-    kept, arrays = kept_slots(wanted, first_rows, lowest, plan, _dtypes(keys), room, layout)
+        capacity = layout.capacity_for(int(count))
+    dtypes = tuple(key.dtype.name for key in keys)
+    kept, arrays = kept_slots(is_group, first_rows, lowest, plan, dtypes, capacity, layout)
     columns = tuple(map(Column.with_arrays, keys, arrays))
-    return Groups(slots, kept, columns, count, num_slots, room, all_categories, layout)
+    return Groups(slots, kept, columns, count, num_slots, capacity, all_categories, layout)
 
 
 def groups_of_keys(
     keys: Sequence[Column], table: Table, unique: Sequence[Column], count: int, dropna: bool
 ) -> Groups:
-    """Groups whose keys are known, in the order of the keys.
+    """Groups from their unique keys, in key order; the group of each row is computed on demand."""
+    layout, capacity = table.layout, unique[0].data.shape[0]
 
-    The group of each row is found once somebody asks for it.
-    """
-    layout, room = table.layout, unique[0].data.shape[0]
-
-    def find() -> Array:
+    def group_ids() -> Array:
         groups = make_groups(keys, table, dropna=dropna)
         if groups.kept is None:
             return groups.slots
         return _group_ids(groups.slots, groups.kept, groups.count, groups.num_slots)
 
     columns = _with_first_zeros(unique, keys, table)
-    return Groups(find, None, columns, as_count(count), room, room, False, layout)
+    return Groups(group_ids, None, columns, as_count(count), capacity, capacity, False, layout)
 
 
 @functools.partial(jax.jit, static_argnums=3)
 def _group_ids(slots: Array, kept: Array, count: Count, num_slots: int) -> Array:
-    """The number of each row's group, -1 where it is in no group."""
-    numbers = jnp.arange(kept.shape[0], dtype=jnp.int32)
-    number_of = jnp.full(num_slots, -1, jnp.int32)
-    number_of = number_of.at[jnp.where(numbers < count, kept, num_slots)].set(numbers, mode="drop")
-    return number_of.at[slots].get(mode="fill", fill_value=-1, wrap_negative_indices=False)
-
-
-def _dtypes(keys: Sequence[Column]) -> tuple[str, ...]:
-    return tuple(key.dtype.name for key in keys)
+    """The number of each row's group, -1 for rows without a group."""
+    group_ids = jnp.arange(kept.shape[0], dtype=jnp.int32)
+    target = jnp.where(group_ids < count, kept, num_slots)
+    group_of = jnp.full(num_slots, -1, jnp.int32).at[target].set(group_ids, mode="drop")
+    return group_of.at[slots].get(mode="fill", fill_value=-1, wrap_negative_indices=False)
 
 
 def _factorized(
@@ -195,32 +187,32 @@ def _factorized(
     missing = [key.missing() for key in keys if dropna and key.can_miss]
     any_missing = functools.reduce(jnp.logical_or, missing) if missing else None
     words = tuple(word for key in keys for word in distinct_keys(key))
-    room = layout.capacity_for(table.capacity if capacity is None else capacity)
+    capacity = layout.capacity_for(table.capacity if capacity is None else capacity)
     if layout.mesh is not None:
-        # Neither keys nor rows of groups are taken: over a mesh they would travel.
-        known_room = LEAST_CAPACITY
+        # Over a mesh, factorize would send keys and first rows to every device.
+        row_capacity = LEAST_CAPACITY
     elif is_traced(table, keys):
-        known_room = room
+        row_capacity = capacity
     else:
-        known_room = layout.capacity_for(table.capacity // ROWS_OF_A_GROUP)
+        row_capacity = layout.capacity_for(table.capacity // ROWS_OF_A_GROUP)
     slots, count, known_rows = _dense_numbers(
-        words, any_missing, table.num_rows, len(keys) > 1, known_room, layout
+        words, any_missing, table.num_rows, len(keys) > 1, row_capacity, layout
     )
     if not is_traced(count):
         count = as_count(int(count))
-        room = layout.capacity_for(int(count))
-    known_rows = known_rows if room <= known_room else None
-    first_rows, kept = _first_rows(slots, known_rows, count, room, sort, layout)
+        capacity = layout.capacity_for(int(count))
+    known_rows = known_rows if capacity <= row_capacity else None
+    first_rows, kept = _first_rows(slots, known_rows, count, capacity, sort, layout)
     columns = _with_first_zeros(take_columns(keys, first_rows, layout), keys, table)
-    return Groups(slots, kept, columns, count, room, room, False, layout)
+    return Groups(slots, kept, columns, count, capacity, capacity, False, layout)
 
 
 def _with_first_zeros(
     unique: Sequence[Column], keys: Sequence[Column], table: Table
 ) -> tuple[Column, ...]:
-    """The unique keys with the zeros of pandas.
+    """The unique keys with pandas' zeros.
 
-    Of several keys pandas numbers each alone: a zero has the sign of the column's first.
+    pandas factorizes several keys one by one, so a zero has the sign of its column's first zero.
     """
     if len(keys) == 1:
         return tuple(unique)
@@ -234,11 +226,11 @@ def _with_first_zeros(
 
 @functools.partial(jax.jit, static_argnums=3)
 def _with_first_zero(unique: Array, data: Array, num_rows: Count, layout: Layout) -> Array:
-    places = position(data.shape[0], layout)
+    row_ids = position(data.shape[0], layout)
     is_zero = (data == 0) & is_row(data.shape[0], num_rows, layout)
     none = np.int32(np.iinfo(np.int32).max)
-    first = jnp.min(jnp.where(is_zero, places, none))
-    first_negative = jnp.min(jnp.where(is_zero & jnp.signbit(data), places, none))
+    first = jnp.min(jnp.where(is_zero, row_ids, none))
+    first_negative = jnp.min(jnp.where(is_zero & jnp.signbit(data), row_ids, none))
     is_negative = (first == first_negative) & (first < none)
     zero = jnp.where(is_negative, unique.dtype.type(-0.0), unique.dtype.type(0.0))
     return jnp.where(unique == 0, zero, unique)
@@ -250,26 +242,26 @@ def _dense_numbers(
     any_missing: Array | None,
     num_rows: Count,
     is_flagged: bool,
-    known_room: int,
+    row_capacity: int,
     layout: Layout,
 ) -> tuple[Array, Array, Array | None]:
-    """The slot of each row, how many groups there are, and the first rows of so many of them."""
+    """The segment id of each row, the number of groups, and the first rows of some of them."""
     if any_missing is not None and is_flagged:
         # Groups with a missing key come last, so that the others are numbered from zero.
         words = (any_missing, *words)
-    found = primitives.factorize(
+    factors = primitives.factorize(
         words,
-        capacity=known_room,
+        capacity=row_capacity,
         return_first=layout.mesh is None,
         num_valid=num_rows,
         **layout.on_mesh,
     )
-    slots = layout.constrain(found.group_ids.astype(jnp.int32))
-    count = found.count.astype(jnp.int32)
+    slots = layout.constrain(factors.group_ids.astype(jnp.int32))
+    count = factors.count.astype(jnp.int32)
     if any_missing is not None:
         slots = jnp.where(any_missing, np.int32(-1), slots)
         count = jnp.max(slots, initial=np.int32(-1)) + np.int32(1)
-    return slots, count, found.row_ids
+    return slots, count, factors.row_ids
 
 
 @functools.partial(jax.jit, static_argnums=(3, 4, 5))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The reductions of grouped frames and series, by name."""
+"""Reduction methods of grouped frames and series."""
 
 from typing import Any
 
@@ -16,7 +16,7 @@ from ._segment_reductions import reduce_arrays
 
 
 class GroupByReductions(GroupByBase):
-    """One row for each group."""
+    """Reductions: a row for each group."""
 
     def _reduction(self, spec: Reduction, numeric_only: bool = False) -> Any:
         grouped = self._chosen(numeric_only, spec.op)
@@ -26,11 +26,11 @@ class GroupByReductions(GroupByBase):
         """Adds up the values of each group.
 
         Differences from pandas:
-            Integers of every width give int64 or uint64; pandas keeps a narrow one where the sums
-            fit. float64 is added up in the order of the rows, without compensation: a sum of `n`
-            values lies within `n` half units in the last place of the sum of magnitudes. float32
-            is added up as float64 and rounded once. Strings, which are put one behind the other,
-            raise NotImplementedError inside `jit`.
+            Integers of every width give int64 or uint64; pandas keeps a narrow dtype if the sums
+            fit. float64 is summed in row order without compensation: the error of a sum of `n`
+            values is at most `n` half units in the last place of the sum of magnitudes. float32
+            is summed as float64 and rounded once. Strings are concatenated; inside `jit` they
+            raise NotImplementedError.
 
         Example:
             >>> from jaxframes.frame import JaxFrame
@@ -41,11 +41,11 @@ class GroupByReductions(GroupByBase):
         return self._reduction(Reduction("sum", min_count, skipna=skipna), numeric_only)
 
     def prod(self, numeric_only: bool = False, min_count: int = 0, skipna: bool = True) -> Any:
-        """Multiplies the values of each group; dtypes as `sum` has them."""
+        """Multiplies the values of each group; the dtypes are those of `sum`."""
         return self._reduction(Reduction("prod", min_count, skipna=skipna), numeric_only)
 
     def mean(self, numeric_only: bool = False, skipna: bool = True) -> Any:
-        """Averages the values of each group; float64 also of float32."""
+        """Averages the values of each group, in float64."""
         return self._reduction(Reduction("mean", skipna=skipna), numeric_only)
 
     def median(self, numeric_only: bool = False, skipna: bool = True) -> Any:
@@ -61,11 +61,11 @@ class GroupByReductions(GroupByBase):
         return self._reduction(Reduction("max", min_count, skipna=skipna), numeric_only)
 
     def first(self, numeric_only: bool = False, min_count: int = -1, skipna: bool = True) -> Any:
-        """Takes the first value of each group that is not missing."""
+        """Takes the first non-missing value of each group."""
         return self._reduction(Reduction("first", min_count, skipna=skipna), numeric_only)
 
     def last(self, numeric_only: bool = False, min_count: int = -1, skipna: bool = True) -> Any:
-        """Takes the last value of each group that is not missing."""
+        """Takes the last non-missing value of each group."""
         return self._reduction(Reduction("last", min_count, skipna=skipna), numeric_only)
 
     def std(self, ddof: int = 1, numeric_only: bool = False, skipna: bool = True) -> Any:
@@ -96,19 +96,19 @@ class GroupByReductions(GroupByBase):
         return self._reduction(Reduction("kurt", skipna=skipna), numeric_only)
 
     def any(self, skipna: bool = True) -> Any:
-        """Says whether a value of each group is true."""
+        """Whether any value of each group is true."""
         return self._reduction(Reduction("any", skipna=skipna))
 
     def all(self, skipna: bool = True) -> Any:
-        """Says whether all values of each group are true."""
+        """Whether all values of each group are true."""
         return self._reduction(Reduction("all", skipna=skipna))
 
     def count(self) -> Any:
-        """Counts the values of each group that are not missing."""
+        """Counts the non-missing values of each group."""
         return self._reduction(Reduction("count"))
 
     def nunique(self, dropna: bool = True) -> Any:
-        """Counts the different values of each group."""
+        """Counts the distinct values of each group."""
         return self._reduction(Reduction("nunique", skipna=dropna))
 
     def quantile(
@@ -117,10 +117,10 @@ class GroupByReductions(GroupByBase):
         """Finds a quantile of each group.
 
         Differences from pandas:
-            One `q`: call it once for each.
+            `q` must be one number.
         """
         if np.ndim(q):
-            raise NotImplementedError("groupby: quantile of one q at a time. Call it for each.")
+            raise NotImplementedError("quantile: q must be one number. Call quantile for each q.")
         if not 0 <= q <= 1:
             raise ValueError(f"Each 'q' must be between 0 and 1. Got '{q}' instead")
         if interpolation not in ("linear", "lower", "higher", "midpoint", "nearest"):
@@ -129,7 +129,7 @@ class GroupByReductions(GroupByBase):
         return self._reduction(spec, numeric_only)
 
     def size(self) -> Any:
-        """Counts the rows of each group, missing values and all."""
+        """Counts the rows of each group, with missing values."""
         (column,) = self._sizes()
         if not self._options.as_index:
             if any(key.name == "size" for key in self._grouped.keys):
@@ -164,27 +164,29 @@ class GroupByReductions(GroupByBase):
         grouped = self._chosen(numeric_only, op.replace("arg", "idx"))
         return grouped._result(grouped._labels_of_rows(grouped._pairs(Reduction(op)), skipna))
 
-    def _labels_of_rows(self, wanted: Any, skipna: bool = True) -> list[Column]:
+    def _labels_of_rows(self, pairs: Any, skipna: bool = True) -> list[Column]:
         groups, index = self._groups, self._table.index
-        rows = self._reduced(wanted)
+        row_ids = self._reduced(pairs)
         if index.num_levels > 1:
             raise NotImplementedError(
-                "groupby: idxmin and idxmax of rows with several labels. Use reset_index()."
+                "groupby: idxmin and idxmax need an index of one level, got "
+                f"{index.num_levels} levels. Call reset_index() first."
             )
-        if not is_traced(rows, groups.count):
-            what = "idxmin" if wanted and wanted[0][1].op == "argmin" else "idxmax"
-            for (at, _), found in zip(wanted, rows, strict=True):
-                self._check_found(found, self._table.columns[self._places[at]], what, skipna)
+        if not is_traced(row_ids, groups.count):
+            caller = "idxmin" if pairs and pairs[0][1].op == "argmin" else "idxmax"
+            for (at, _), rows in zip(pairs, row_ids, strict=True):
+                self._check_extremes(rows, self._table.columns[self._places[at]], caller, skipna)
         if index.is_range:
-            return [Column(index.labels_at(found.data)) for found in rows]
-        return [take_columns(index.levels, found.data, groups.layout)[0] for found in rows]
+            return [Column(index.labels_at(rows.data)) for rows in row_ids]
+        return [take_columns(index.levels, rows.data, groups.layout)[0] for rows in row_ids]
 
-    def _check_found(self, found: Column, column: Column, what: str, skipna: bool) -> None:
-        groups = self._groups
+    def _check_extremes(self, rows: Column, column: Column, caller: str, skipna: bool) -> None:
+        """Raises pandas' errors for groups without an extreme."""
+        groups, caller = self._groups, f"{type(self).__name__}.{caller}"
         is_group = is_row(groups.capacity, groups.count, groups.layout)
-        if bool(jnp.any(is_group & (found.data < 0))):
-            raise ValueError(f"{type(self).__name__}.{what} with all-NA values is not possible")
-        if not skipna and column.can_miss:
-            is_missing = column.missing() & (groups.slots >= 0)
-            if bool(jnp.any(is_missing)):
-                raise ValueError(f"{type(self).__name__}.{what} with skipna=False met an NA value")
+        if bool(jnp.any(is_group & (rows.data < 0))):
+            raise ValueError(f"{caller} with all-NA values is not possible")
+        if skipna or not column.can_miss:
+            return
+        if bool(jnp.any(column.missing() & (groups.slots >= 0))):
+            raise ValueError(f"{caller} with skipna=False met an NA value")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which reductions the values of a type have, and of which type the results are."""
+"""The reductions that each column type supports, and the types of their results."""
 
 from collections.abc import Hashable
 
@@ -22,11 +22,7 @@ _KEEP_TYPE = ("min", "max", "first", "last", "sum", "mean", "median", "quantile"
 
 
 def check_reducible(op: str, column: Column, label: Hashable) -> None:
-    """Raises where a reduction of a column means nothing.
-
-    Raises:
-        TypeError: the values have no such reduction.
-    """
+    """Raises a TypeError unless a column supports a reduction."""
     kind = column.kind
     what = {"argmin": "idxmin", "argmax": "idxmax"}.get(op, op)
     if kind == "category" and op in _EXTREMES and not column.type.ordered:
@@ -40,7 +36,7 @@ def check_reducible(op: str, column: Column, label: Hashable) -> None:
         if column.dtype.kind == "c" and op not in _OF_COMPLEX:
             raise TypeError(
                 f"complex column {label!r} does not support operation {what!r}. "
-                "Use its parts, map(jnp.real) and map(jnp.imag)."
+                "Reduce its parts, map(jnp.real) and map(jnp.imag)."
             )
     elif op not in _OF_TYPE[kind]:
         raise TypeError(
@@ -49,7 +45,7 @@ def check_reducible(op: str, column: Column, label: Hashable) -> None:
 
 
 def reduced_type(op: str, column: Column) -> ColumnType:
-    """The type of what a reduction of a column gives."""
+    """The type of the result of a reduction of a column."""
     if op in _KEEP_TYPE:
         return column.type
     if op in ("std", "sem") and column.type.is_time:

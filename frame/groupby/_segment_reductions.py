@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The values of each group reduced to one."""
+"""Reductions of columns by segment ids."""
 
 import functools
 from collections.abc import Callable, Sequence
@@ -22,7 +22,7 @@ def _as_float(dtype: Any) -> Any:
 
 
 def _enough(values: Array, rows: GroupedRows, spec: Reduction) -> tuple[Array, Array | None]:
-    """A sum or product, missing where fewer than `min_count` values were there."""
+    """Marks sums and products of fewer than `min_count` values as missing."""
     if spec.min_count <= 0:
         return values, None
     is_enough = rows.counts >= np.int32(spec.min_count)
@@ -35,7 +35,7 @@ def _enough(values: Array, rows: GroupedRows, spec: Reduction) -> tuple[Array, A
 
 def _sum(rows: GroupedRows, spec: Reduction) -> Any:
     dtype = wide(rows.data.dtype)
-    # float32 is added up in float64, so that only the result is rounded.
+    # float32 is summed in float64, so that only the result is rounded.
     x = rows.without_missing(rows.data, 0).astype(_as_float(dtype) if rows.is_float else dtype)
     return _enough(rows.reduce("sum", x, rows.slots).astype(dtype), rows, spec)
 
@@ -56,8 +56,8 @@ def _mean(rows: GroupedRows, spec: Reduction) -> Any:
 
 
 def _mean_of_times(rows: GroupedRows) -> Array:
-    # pandas averages times as float64: each is rounded to one. The halves of 32 bits are added
-    # exactly, which is what its compensated sum comes to.
+    # pandas rounds each time to float64 and sums with compensation. Exact sums of the two halves
+    # of 32 bits give the same mean.
     x = rows.without_missing(rows.data, 0).astype(jnp.float64).astype(jnp.int64)
     high = rows.reduce("sum", x >> np.int64(32), rows.slots)
     low = rows.reduce("sum", x & np.int64(2**32 - 1), rows.slots)
@@ -129,17 +129,17 @@ def _fill(rows: GroupedRows) -> Any:
 
 
 def _picked(op: str) -> Callable[[GroupedRows, Reduction], Any]:
-    """One of the values: what "min", "max", "first" and "last" have in common."""
+    """The reduction "min", "max", "first" or "last", which selects one of the values."""
 
     def pick(rows: GroupedRows, spec: Reduction) -> Any:
         data, fill = rows.data, _fill(rows)
         takes_missing = not spec.skipna and op in ("first", "last")
         ids = rows.slots if takes_missing else rows.present
         if rows.is_float and op in ("min", "max"):
-            # By the row that has it: of zeros of both signs pandas takes the first.
-            winners = rows.reduce(f"arg{op}", jax.lax.stop_gradient(data), ids)
-            taken = rows.for_slots(data, winners.astype(jnp.int32))
-            values = jnp.where(winners >= 0, taken, fill)
+            # By row id, because pandas selects the first of zeros with different signs.
+            row_ids = rows.reduce(f"arg{op}", jax.lax.stop_gradient(data), ids)
+            selected = rows.for_slots(data, row_ids.astype(jnp.int32))
+            values = jnp.where(row_ids >= 0, selected, fill)
         elif data.dtype == jnp.bool_:
             values = rows.reduce(op, data.astype(jnp.int8), ids).astype(jnp.bool_)
         else:
@@ -196,7 +196,7 @@ REDUCTIONS: dict[str, Callable[[GroupedRows, Reduction], Any]] = {
 }
 
 
-# What has no value where one is missing, and is computed of those that there are.
+# Reductions that are missing if any value is and `skipna` is False.
 _SPOILT = (
     *("sum", "prod", "mean", "var", "std", "sem", "skew", "kurt"),
     *("min", "max", "median", "quantile"),
@@ -226,19 +226,19 @@ def reduce_arrays(
     layout: Layout,
     by_slot: bool = False,
 ) -> tuple[tuple[Array, Array | None], ...]:
-    """Reduces columns as a plan says: pairs of a column's place and a reduction."""
+    """Reduces columns by a plan: pairs of an operand's position and a reduction."""
     columns = [
         GroupedRows(data, valid, kind, slots, num_slots, layout)
         for (data, valid), kind in zip(arrays, kinds, strict=True)
     ]
-    results = [_reduced(columns[place], spec) for place, spec in plan]
+    results = [_reduced(columns[position], spec) for position, spec in plan]
     if by_slot:
         return tuple(results)
     return tuple(of_groups(result, kept, layout) for result in results)
 
 
 def of_groups(result: Any, kept: Array | None, layout: Layout) -> Any:
-    """Inside a compiled function: what slots have, by group."""
+    """Selects the groups' values from those of all segments. Traced."""
     if kept is not None:
         result = jax.tree.map(lambda leaf: leaf[kept], result)
     return layout.constrain(result)

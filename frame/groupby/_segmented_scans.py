@@ -50,25 +50,24 @@ def filled_rows(
     num_slots: int,
     layout: Layout,
 ) -> tuple[Array, ...]:
-    """For each column, the nearest row of the group up to each row that has a value; -1 if none.
+    """For each column, the row id of the last value in the group up to each row; -1 if none.
 
-    Not `forward`, the nearest from each row on.
+    If not `forward`, of the first value from each row on.
     """
     own = position(slots.shape[0], layout)
-    nothing = np.int32(-1 if forward else np.iinfo(np.int32).max)
+    no_row = np.int32(-1 if forward else np.iinfo(np.int32).max)
     in_groups = None if limit is None else positions_in_groups(slots, num_slots, True, layout)
     positions = (own,) if in_groups is None else (own, in_groups)
     known = [
-        tuple(jnp.where(is_missing, nothing, place) for place in positions)
-        for is_missing in missing
+        tuple(jnp.where(is_missing, no_row, one) for one in positions) for is_missing in missing
     ]
     op = "max" if forward else "min"
     nearest = _scan(known, op, slots, num_slots, layout, reverse=not forward)
     results = []
-    for row_ids, *places in nearest:
-        is_near = (row_ids != nothing) & (slots >= 0)
+    for row_ids, *value_positions in nearest:
+        is_near = (row_ids != no_row) & (slots >= 0)
         if in_groups is not None and limit is not None:
-            is_near = is_near & (jnp.abs(in_groups - places[0]) <= np.int32(limit))
+            is_near = is_near & (jnp.abs(in_groups - value_positions[0]) <= np.int32(limit))
         results.append(jnp.where(is_near, row_ids, np.int32(-1)))
     return tuple(results)
 
@@ -97,16 +96,18 @@ def cumulated(
     )
     # Only NaN propagates through a scan by itself.
     spread = {
-        place: rows.missing.astype(jnp.int8)
-        for place, rows in enumerate(columns)
+        at: rows.missing.astype(jnp.int8)
+        for at, rows in enumerate(columns)
         if not skipna and rows.can_miss and not rows.is_float
     }
     if spread:
         spread = _scan(spread, "max", slots, num_slots, layout)
     results = []
-    for place, (rows, values) in enumerate(zip(columns, scanned, strict=True)):
-        result = values.astype(_shown_dtype(rows.data, op))
-        missing = spread[place].astype(jnp.bool_) if place in spread else rows.missing
+    for at, (rows, values) in enumerate(zip(columns, scanned, strict=True)):
+        result = values.astype(
+            wide(rows.data.dtype) if op in ("cumsum", "cumprod") else rows.data.dtype
+        )
+        missing = spread[at].astype(jnp.bool_) if at in spread else rows.missing
         missing = missing | (slots < 0) if may_drop or rows.can_miss else None
         if missing is None:
             results.append((result, None))
@@ -121,19 +122,15 @@ def cumulated(
 
 def _scanned(rows: GroupedRows, op: str, skipna: bool) -> Array:
     """The values in the dtype of the scan."""
-    x = _neutral(rows, op) if skipna or not rows.is_float else rows.data
+    x = _with_identities(rows, op) if skipna or not rows.is_float else rows.data
     return x.astype(jnp.int8) if x.dtype == jnp.bool_ else x
 
 
-def _shown_dtype(data: Array, op: str) -> Any:
-    return wide(data.dtype) if op in ("cumsum", "cumprod") else data.dtype
-
-
-def _neutral(rows: GroupedRows, op: str) -> Array:
-    """The values as they are scanned, a missing one as what changes nothing."""
+def _with_identities(rows: GroupedRows, op: str) -> Array:
+    """The values, with the identity element of the scan in place of missing ones."""
     x = rows.data
     if op in ("cumsum", "cumprod"):
-        # float32 is added up in float64, so that only the result is rounded.
+        # float32 is summed in float64, so that only the result is rounded.
         dtype = float64() if x.dtype == jnp.float32 and op == "cumsum" else wide(x.dtype)
         return rows.without_missing(x.astype(dtype), op == "cumprod")
     if x.dtype == jnp.bool_:
@@ -145,7 +142,7 @@ def _neutral(rows: GroupedRows, op: str) -> Array:
 
 
 class Ranking(NamedTuple):
-    """How values are ranked. Static under `jit`."""
+    """The options of a ranking. Static under `jit`."""
 
     method: Any = "average"
     ascending: bool = True
@@ -157,7 +154,7 @@ class Ranking(NamedTuple):
 def ranked(
     arrays: Any, slots: Array, kinds: tuple[str, ...], num_slots: int, ranking: Ranking, layout: Any
 ) -> tuple[Array, ...]:
-    """The rank of each value in its group, float64; NaN for rows without one."""
+    """The rank of each value in its group, float64; NaN for rows without a rank."""
     return tuple(
         _ranks(GroupedRows(data, valid, kind, slots, num_slots, layout), ranking)
         for (data, valid), kind in zip(arrays, kinds, strict=True)
@@ -167,7 +164,7 @@ def ranked(
 def _ranks(rows: GroupedRows, ranking: Ranking) -> Array:
     keys, slots = (jax.lax.stop_gradient(rows.data),), rows.present
     if ranking.na_option != "keep" and rows.can_miss:
-        # Missing values are one value before all others, or behind them, in both directions.
+        # Missing values rank as one value before or after all others, in both directions.
         is_first = rows.missing == (ranking.na_option != "top")
         keys, slots = (is_first, rows.without_missing(keys[0], 0)), rows.slots
     ranks = primitives.segment_rank(

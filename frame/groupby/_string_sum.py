@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The strings of each group put one behind the other: new strings, which the host makes."""
+"""`sum` of strings: the concatenation of each group's strings, on the host."""
 
 from collections.abc import Hashable
 
@@ -17,15 +17,15 @@ from ._groups import Groups
 def joined_strings(
     column: Column, label: Hashable, groups: Groups, table: Table, spec: Reduction
 ) -> pa.Array:
-    """The string of each slot, missing where it has too few, or where a missing one spoils it.
+    """Concatenates the strings of each segment; missing by the rules of `min_count` and `skipna`.
 
     Raises:
         NotImplementedError: inside `jit`.
     """
     if is_traced(column.data, table.num_rows) or groups.is_traced:
         raise NotImplementedError(
-            f"groupby: inside jit the strings of column {label!r} are not put together by sum. "
-            'Use "first", "nunique" or "count", or call it outside.'
+            f"groupby: inside jit the strings of column {label!r} are not concatenated. "
+            'Use "first", "nunique" or "count", or call sum outside jit.'
         )
     num_rows, num_slots = table.num_rows_on_host, groups.num_slots
     codes, slots = host_array(column.data)[:num_rows], host_array(groups.slots)[:num_rows]
@@ -34,8 +34,7 @@ def joined_strings(
     order = np.argsort(slots[is_present], kind="stable")
     dictionary = pa.array(column.dictionary.values, pa.large_string(), from_pandas=True)
     words = dictionary.take(pa.array(codes[is_present][order]))
-    # The words of a group stand one behind the other in the buffer: as one they begin where the
-    # first does, and end where the next group's first begins.
+    # The words of a group are adjacent in the buffer, so their concatenation is a slice of it.
     lengths = pc.binary_length(words).to_numpy(zero_copy_only=False)  # pyright: ignore
     ends = np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths, dtype=np.int64)])
     offsets = ends[np.concatenate([np.zeros(1, np.int64), np.cumsum(counts, dtype=np.int64)])]

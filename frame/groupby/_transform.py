@@ -13,19 +13,19 @@ from ._user_functions import SegmentFunction
 
 
 class GroupByTransformation(GroupByAggregation):
-    """What a group is reduced to, for each of its rows."""
+    """`transform`: the reduction of a group for each of its rows."""
 
     def transform(self, func: Any, *args: Any, **kwargs: Any) -> Any:
-        """Gives each row what its group is reduced to, or what a method of rows gives it.
+        """Broadcasts the reduction of each group to its rows, or calls a row-wise method.
 
         Args:
-            func: the name of a reduction, or of a method as "cumsum" or "rank"; `np.sum` and its
-                like; or a function that `segment_function` made.
-            args: passed on to a method of rows.
-            kwargs: the same; settings of a reduction.
+            func: the name of a reduction, or of a row-wise method such as "cumsum" or "rank"; a
+                NumPy reduction such as `np.sum`; or the result of `segment_function`.
+            args: passed to a row-wise method.
+            kwargs: passed to the method or the reduction.
 
         Differences from pandas:
-            As of `agg`.
+            See `agg`.
 
         Example:
             >>> from jaxframes.frame import JaxFrame
@@ -42,19 +42,18 @@ class GroupByTransformation(GroupByAggregation):
         how = self._as_reduction(func)
         if isinstance(how, SegmentFunction):
             columns = [
-                self._by_segments(Aggregation(label, place, how), by_slot=True)
-                for label, place in self._own()
+                self._by_segments(Aggregation(label, position, how), by_slot=True)
+                for label, position in self._own()
             ]
-        else:
-            grouped = self
-            if kwargs.pop("numeric_only", False) and not self._is_series:
-                grouped = self._numeric()
-            how = _with_settings(how, kwargs)
-            if how.op == "size":
-                return self._sizes_of_rows()
-            columns = grouped._reduced(grouped._pairs(how), by_slot=True)
-            return grouped._of_rows(grouped._spread(columns))  # pyright: ignore
-        return self._of_rows(self._spread(columns))  # pyright: ignore
+            return self._of_rows(self._spread(columns))  # pyright: ignore
+        grouped = self
+        if kwargs.pop("numeric_only", False) and not self._is_series:
+            grouped = self._numeric()
+        how = _with_settings(how, kwargs)
+        if how.op == "size":
+            return self._sizes_of_rows()
+        columns = grouped._reduced(grouped._pairs(how), by_slot=True)
+        return grouped._of_rows(grouped._spread(columns))  # pyright: ignore
 
     def _sizes_of_rows(self) -> Any:
         (column,) = self._spread(self._sizes(by_slot=True))  # pyright: ignore
@@ -63,8 +62,8 @@ class GroupByTransformation(GroupByAggregation):
         return self._source._make_series(column, name, self._table)
 
     def _spread(self, columns: Sequence[Column]) -> tuple[Column, ...]:
-        """For each row what its slot has."""
-        # Slots are no rows of the mesh: each device has all of them.
+        """Gathers each row's value from the values of the segments."""
+        # Segment values are replicated, not sharded over the mesh.
         return take_columns(columns, self._groups.slots, ONE_DEVICE, holes=self._grouped.may_drop)
 
 

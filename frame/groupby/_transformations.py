@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What grouped frames and series have that gives a value for each row."""
+"""Row-wise methods of grouped frames and series: cumsum, shift, diff, fills and rank."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -19,13 +19,13 @@ from ._segmented_scans import Ranking, cumulated, filled_rows, ranked, shifted_r
 
 
 class GroupByRows(GroupByPlaces):
-    """A value for each row, under the labels that rows have."""
+    """Methods that return a value for each row, with the rows' labels."""
 
     def _columns(self) -> list[Column]:
-        return [self._table.columns[place] for place in self._places]
+        return [self._table.columns[position] for position in self._places]
 
     def _of_rows(self, columns: Sequence[Column]) -> Any:
-        """A result with a row for each row."""
+        """A result with the rows and labels of the source."""
         num_rows = self._table.num_rows
         columns = [settled(column, num_rows) for column in columns]
         if self._is_series:
@@ -37,12 +37,8 @@ class GroupByRows(GroupByPlaces):
             return self._numeric()._cumulated(op, False, skipna)
         columns = self._columns()
         for column, label in zip(columns, self._labels, strict=True):
-            is_fit = column.is_numeric or (
-                column.type.is_time and (op in ("cummin", "cummax") or op == "cumsum")
-            )
-            if column.kind == "datetime" and op == "cumsum":
-                is_fit = False
-            if not is_fit:
+            time_ops = ("cummin", "cummax", *(("cumsum",) if column.kind == "timedelta" else ()))
+            if not (column.is_numeric or (column.type.is_time and op in time_ops)):
                 raise TypeError(
                     f"dtype '{column.dtype_name}' of column {label!r} does not support "
                     f"operation '{op}'"
@@ -67,38 +63,38 @@ class GroupByRows(GroupByPlaces):
         )
 
     def _extreme_bools(self, column: Column) -> Column:
-        # Where rows are in no group pandas makes floats of the bools so far, not objects.
+        # If some rows have no group, pandas converts cumulative bools to floats, not objects.
         if not column.is_bool or column.valid is None:
             return column
-        found = settled(Column(column.data.astype(jnp.int8), column.valid), self._table.num_rows)
-        return found if found.is_float else Column(found.data != 0, found.valid)
+        bits = settled(Column(column.data.astype(jnp.int8), column.valid), self._table.num_rows)
+        return bits if bits.is_float else Column(bits.data != 0, bits.valid)
 
     def cumsum(self, numeric_only: bool = False, skipna: bool = True) -> Any:
-        """Adds up the values of each group so far.
+        """The cumulative sum of each group.
 
         Differences from pandas:
-            As of `sum`: integers give int64 or uint64, and floats are added up by a scan. Behind
-            an infinity the sum stays infinite; pandas' compensation makes it NaN.
+            As in `sum`, integers give int64 or uint64, and floats are summed by a scan. After an
+            infinity the sum stays infinite; pandas' compensation makes it NaN.
         """
         return self._cumulated("cumsum", numeric_only, skipna)
 
     def cumprod(self, numeric_only: bool = False, skipna: bool = True) -> Any:
-        """Multiplies the values of each group so far."""
+        """The cumulative product of each group."""
         return self._cumulated("cumprod", numeric_only, skipna)
 
     def cummin(self, numeric_only: bool = False, skipna: bool = True) -> Any:
-        """Finds the least value of each group so far."""
+        """The cumulative minimum of each group."""
         return self._cumulated("cummin", numeric_only, skipna)
 
     def cummax(self, numeric_only: bool = False, skipna: bool = True) -> Any:
-        """Finds the greatest value of each group so far."""
+        """The cumulative maximum of each group."""
         return self._cumulated("cummax", numeric_only, skipna)
 
     def _shifted(self, periods: Any, *, in_place: bool = True) -> list[Column]:
-        """The columns moved; by zero rows, rows of no group keep their values if `in_place`."""
+        """The shifted columns; with `in_place`, a shift by zero keeps values of ungrouped rows."""
         if isinstance(periods, (list, tuple)):
             raise NotImplementedError(
-                f"groupby: shift by one number of periods at a time, got {periods!r}."
+                f"shift: periods must be one integer, got {periods!r}. Call shift for each."
             )
         if isinstance(periods, bool) or not isinstance(periods, (int, np.integer)):
             raise TypeError(f"Periods must be integer, but {periods} is {type(periods)}.")
@@ -114,16 +110,16 @@ class GroupByRows(GroupByPlaces):
         """Moves the values of each group down by `periods` rows, up if that is negative.
 
         Differences from pandas:
-            No `fill_value`: fill what is missing with `fillna`.
+            `fill_value` and `freq` are not supported. Call `fillna` on the result.
         """
         if freq is not None or fill_value is not None:
             raise NotImplementedError(
-                "groupby: shift without freq and fill_value. Use fillna() on the result."
+                "groupby: shift does not support freq and fill_value. Call fillna() on the result."
             )
         return self._of_rows(self._shifted(periods))
 
     def diff(self, periods: int = 1) -> Any:
-        """What each value differs by from the one `periods` rows before it in its group."""
+        """The difference of each value from the one `periods` rows before it in its group."""
         pairs, narrow = [], []
         shifted = self._shifted(periods)
         for column, before, label in zip(self._columns(), shifted, self._labels, strict=True):
@@ -134,14 +130,15 @@ class GroupByRows(GroupByPlaces):
                 )
             if column.is_bool:
                 raise NotImplementedError(
-                    f"groupby: diff of bools, column {label!r}. Cast it to an integer first."
+                    f"groupby: diff does not support bools, got column {label!r}. Cast it to an "
+                    "integer first."
                 )
             is_small = column.dtype in (np.int8, np.int16)
             narrow.append(np.float32 if is_small else None)
             if column.type.is_time:
                 pairs.append((Column(column.data), Column(before.data)))
             elif column.is_float or (periods == 0 and not is_small):
-                # In place nothing is missing, and the difference keeps its dtype.
+                # Without a shift nothing is missing, and integers keep their dtype.
                 pairs.append((column, before))
             else:
                 pairs.append((_as_float64(column), _as_float64(before)))
@@ -151,18 +148,18 @@ class GroupByRows(GroupByPlaces):
             combine("sub", pairs, self._table.num_rows), pairs, narrow, own, strict=True
         ):
             if column.type.is_time:
-                data = _known_change(change.data, x.data, before.data)
+                data = _time_change(change.data, x.data, before.data)
                 columns.append(Column(data, None, ColumnType("timedelta", unit=column.type.unit)))
             else:
                 columns.append(change if dtype is None else Column(change.data.astype(dtype)))
         return self._of_rows(columns)
 
     def pct_change(self, periods: int = 1, fill_method: Any = None, freq: Any = None) -> Any:
-        """The change from the value `periods` rows before in its group, as a part of that."""
+        """The relative change from the value `periods` rows before it in its group."""
         if fill_method is not None:
             raise ValueError(f"fill_method must be None; got fill_method={fill_method!r}.")
         if freq is not None:
-            raise NotImplementedError("groupby: pct_change without freq.")
+            raise NotImplementedError("groupby: pct_change does not support freq.")
         pairs = []
         shifted = self._shifted(periods, in_place=False)
         for column, before, label in zip(self._columns(), shifted, self._labels, strict=True):
@@ -182,7 +179,7 @@ class GroupByRows(GroupByPlaces):
         if limit is not None and not isinstance(limit, (int, float, np.number)):
             raise TypeError(f"an integer is required as limit, got {limit!r}")
         if limit is not None:
-            # As in pandas, whose own number for no limit is -1.
+            # -1 means no limit, as in pandas.
             limit = None if int(limit) == -1 else max(int(limit), 0)
         groups = self._groups
         sources = [without_missing(column) for column in self._columns()]
@@ -197,11 +194,11 @@ class GroupByRows(GroupByPlaces):
         return self._of_rows(columns)
 
     def ffill(self, limit: int | None = None) -> Any:
-        """Fills what is missing with the last value before it in its group."""
+        """Fills missing values with the last value before them in their group."""
         return self._filled(limit, True)
 
     def bfill(self, limit: int | None = None) -> Any:
-        """Fills what is missing with the next value behind it in its group."""
+        """Fills missing values with the next value after them in their group."""
         return self._filled(limit, False)
 
     def rank(
@@ -223,7 +220,7 @@ class GroupByRows(GroupByPlaces):
                     f"Cannot perform rank with non-ordered Categorical: column {label!r}"
                 )
             if column.kind == "object" or column.dtype.kind == "c":
-                raise TypeError(f"rank: column {label!r} of {column.dtype_name} has no order.")
+                raise TypeError(f"rank: {column.dtype_name} has no order, got column {label!r}.")
         groups = self._groups
         ranks = ranked(
             tuple(column.arrays for column in columns),
@@ -242,7 +239,7 @@ def _as_float64(column: Column) -> Column:
 
 
 @jax.jit
-def _known_change(change: Array, x: Array, before: Array) -> Array:
+def _time_change(change: Array, x: Array, before: Array) -> Array:
     return jnp.where((x == NAT) | (before == NAT), np.int64(NAT), change)
 
 

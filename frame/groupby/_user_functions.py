@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reductions of groups that users write."""
+"""User-defined reductions of groups."""
 
 import functools
 from collections.abc import Callable
@@ -26,13 +26,13 @@ class SegmentFunction:
 
 
 def segment_function(function: Callable[[Array, Array, int], Array]) -> SegmentFunction:
-    """Makes a function of JAX one that `groupby(...).agg` and `transform` take.
+    """Wraps a JAX function for `groupby(...).agg` and `transform`.
 
     Args:
-        function: `f(values, segment_ids, num_segments)`, which JAX can trace, returns an array of
-            shape `(num_segments,)`: what it makes of the values of each segment. `values` is a
-            column with NaN where a value is missing; rows whose id is -1 are in no segment. The
-            functions `primitives.segment_*` and those of `jax.ops` take just these arguments.
+        function: `f(values, segment_ids, num_segments)`, traceable by JAX, returns an array of
+            shape `(num_segments,)` with one result per segment. In `values` a missing value is
+            NaN; rows with the id -1 belong to no segment. The functions `primitives.segment_*`
+            and those of `jax.ops` take these arguments.
 
     Example:
         >>> from jaxframes import primitives
@@ -57,10 +57,10 @@ def reduce_segments(
     layout: Layout,
     by_slot: bool,
 ) -> Array:
-    """Calls a user's function, and takes the groups from what it returns.
+    """Calls a user's function and selects the groups from its result.
 
     Raises:
-        ValueError: it does not return one value for each segment.
+        ValueError: the function does not return one value for each segment.
     """
     result = jnp.asarray(function(values, slots, num_slots))
     if result.shape != (num_slots,):
@@ -72,7 +72,7 @@ def reduce_segments(
 
 
 def known_reduction(function: Callable[..., Any]) -> tuple[str, dict[str, Any]] | None:
-    """The reduction that a function of NumPy, JAX or Python is, and its arguments."""
+    """The name and arguments of the reduction that a NumPy, JAX or Python function computes."""
     try:
         return _KNOWN.get(function)
     except TypeError:
@@ -92,7 +92,7 @@ def _known_functions() -> dict[Any, tuple[str, dict[str, Any]]]:
     for module in (np, jnp):
         for name in ("sum", "prod", "mean", "median", "min", "max", "any", "all"):
             known[getattr(module, name)] = (name, {})
-        # As NumPy divides, by the number of values.
+        # NumPy divides by the number of values.
         for name in ("std", "var"):
             known[getattr(module, name)] = (name, {"ddof": 0})
     return known

@@ -52,7 +52,7 @@ def test_keys_as_columns_and_categories_that_no_row_has():
 def test_functions_and_dicts_are_no_keys():
     ours = JaxFrame(mixed_frame()[["k", "i"]])
     for by in (lambda label: label % 2, {0: 1}):
-        with pytest.raises(NotImplementedError, match="Make a column of it"):
+        with pytest.raises(NotImplementedError, match="Assign a column and group by it"):
             ours.groupby(by)
     with pytest.raises(NotImplementedError, match="Give one of them"):
         ours.groupby("k", level=0)
