@@ -54,6 +54,6 @@ def test_functions_and_dicts_are_no_keys():
     for by in (lambda label: label % 2, {0: 1}):
         with pytest.raises(NotImplementedError, match="Assign a column and group by it"):
             ours.groupby(by)
-    with pytest.raises(NotImplementedError, match="Give one of them"):
+    with pytest.raises(NotImplementedError, match="Pass one of them"):
         ours.groupby("k", level=0)
     assert_same_error(lambda f: f.groupby("k", as_index=True, bogus=1), mixed_frame()[["k"]])
