@@ -78,7 +78,7 @@ def _is_list_of_keys(by: Any, level: Any, keys: list[Grouping]) -> bool:
 
 
 class FrameGrouping(FrameBase):
-    """A frame's rows in groups."""
+    """The `groupby` method of a frame."""
 
     def groupby(
         self,
@@ -92,21 +92,21 @@ class FrameGrouping(FrameBase):
         dropna: bool = True,
         capacity: int | None = None,
     ) -> FrameGroupBy:
-        """Groups rows by columns: what is then computed, is computed of each group.
+        """Groups rows by columns, for computations on each group.
 
         Args:
-            by: the label of a column, a series of as many rows, or a list of them.
-            level: the levels of the index to group by, in place of `by`.
-            as_index: label the rows of results by the keys; else keys are columns in front.
-            sort: groups in the order of their keys; else in that of their first rows.
-            group_keys: would tell what `apply` labels rows by; nothing else heeds it.
-            observed: leave out categories that no row has.
-            dropna: rows of which a key is missing belong to no group.
-            capacity: groups that a result inside `jit` has room for; as many as rows if left out.
+            by: the label of a column, a series of the same length, or a list of these.
+            level: levels of the index to group by, instead of `by`.
+            as_index: label the rows of results by key; otherwise keys become the first columns.
+            sort: order groups by key; otherwise by first row.
+            group_keys: ignored; accepted for compatibility.
+            observed: leave out categories without rows.
+            dropna: leave out rows with a missing key.
+            capacity: the group capacity of a result inside `jit`; by default that of the rows.
 
         Differences from pandas:
-            `by` is no function and no dict. There is no `apply` of Python's functions: see `agg`
-            and `transform`.
+            `by` must not be a function or a dict. `apply` of Python functions is not supported:
+            see `agg` and `transform`.
 
         Example:
             >>> from jaxframes.frame import JaxFrame
@@ -125,7 +125,7 @@ class FrameGrouping(FrameBase):
 
 
 class SeriesGrouping(SeriesBase):
-    """A series' rows in groups."""
+    """The `groupby` method of a series."""
 
     def groupby(
         self,

@@ -8,4 +8,4 @@ from ._shift import Shifting
 
 
 class WindowMethods(Changes, Cumulative, Shifting, Windowing):
-    """Methods of a frame or a series: windows, cumulative values and shifts."""
+    """Window, cumulative, shift and difference methods of a frame or a series."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Each value combined with those before it: sums, products and extremes so far."""
+"""Cumulative sums, products and extremes."""
 
 import functools
 from collections.abc import Hashable
@@ -25,13 +25,13 @@ _OPERATORS = {"cumsum": "add", "cumprod": "mul", "cummin": "min", "cummax": "max
 
 
 class Accumulation(NamedTuple):
-    """How a column is scanned. Static under `jit`.
+    """The options of a column's scan. Static under `jit`.
 
     Attributes:
         op: the operator of the scan.
-        dtype: in which it is done.
-        kind: of the values, which says what stands for a missing one.
-        skipna: whether a missing value is left out; else all behind it are missing too.
+        dtype: the dtype of the scan.
+        kind: the kind of the values, which determines the encoding of missing ones.
+        skipna: whether missing values are skipped; otherwise all later values are missing too.
     """
 
     op: Any
@@ -43,10 +43,10 @@ class Accumulation(NamedTuple):
 def cumulate(
     name: str, columns: tuple[Column, ...], labels: list[Hashable], skipna: bool, table: Table
 ) -> tuple[Column, ...]:
-    """The columns with each value combined with those before it.
+    """Scans each column over its rows.
 
     Raises:
-        OutOfBoundsTimedelta: a sum of timedeltas passes the range of int64; not inside `jit`.
+        OutOfBoundsTimedelta: a sum of timedeltas exceeds int64; not raised inside `jit`.
         TypeError: the operation does not support the dtype of a column.
     """
     columns = tuple(map(fill_missing, columns))
@@ -57,13 +57,13 @@ def cumulate(
         for column, label, text in zip(columns, labels, is_text, strict=True)
         if not text
     )
-    missing = tuple(_missing(column) for column in scanned)
+    missing = tuple(column.missing() if column.can_miss else None for column in scanned)
     data = tuple(column.data for column in scanned)
     scans, overflows = _accumulate(data, missing, table.num_rows, plans, table.layout)
     if overflows is not None and not is_traced(overflows) and bool(overflows):
         raise pd.errors.OutOfBoundsTimedelta(
-            f"overflow in timedelta operation: {name} passes the range of int64. "
-            "Convert the column to a coarser unit first, with astype."
+            f"overflow in timedelta operation: {name} exceeds the range of int64. "
+            "Cast the column to a coarser unit first, with astype."
         )
     results = iter(scans)
     return tuple(
@@ -90,22 +90,18 @@ def _plan(name: str, column: Column, label: Hashable, skipna: bool) -> Accumulat
     if is_extreme and dtype.kind == "c":
         raise TypeError(
             f"{name}: complex numbers have no order, got column {label!r}. "
-            "Take its real part, with map(jnp.real)."
+            "Take the real part first, with map(jnp.real)."
         )
     if not is_extreme and dtype.kind in "biu":
         dtype = wide(np.uint64 if dtype.kind == "u" else np.int64)
     return Accumulation(op, dtype, column.kind, skipna)
 
 
-def missing_value(kind: Kind, dtype: np.dtype) -> Any:
-    """What stands for a missing value among those of a kind, none of them a plain integer."""
+def _missing_value(kind: Kind, dtype: np.dtype) -> Any:
+    """The encoding of a missing value of a kind."""
     if kind in ("datetime", "timedelta"):
         return np.int64(NAT)
     return dtype.type(np.nan if kind == "number" else -1)
-
-
-def _missing(column: Column) -> Array | None:
-    return column.missing() if column.can_miss else None
 
 
 @functools.partial(jax.jit, static_argnums=(3, 4))
@@ -121,20 +117,20 @@ def _accumulate(
     for x, is_missing, plan in zip(data, missing, plans, strict=True):
         x = x.astype(plan.dtype)
         if plan.op == "mul":
-            # A product's derivative multiplies by padding behind the rows too: NaN spoils it.
-            x = jnp.where(is_row(x.shape[0], num_rows, layout), x, neutral(plan.op, plan.dtype))
+            # The derivative of a product multiplies by the padding, which may hold NaN.
+            x = jnp.where(is_row(x.shape[0], num_rows, layout), x, _identity(plan.op, plan.dtype))
         if is_missing is not None:
-            x = jnp.where(is_missing, neutral(plan.op, plan.dtype), x)
+            x = jnp.where(is_missing, _identity(plan.op, plan.dtype), x)
         result = primitives.inclusive_scan(x, plan.op, **layout.on_mesh)
         if plan.kind == "timedelta" and plan.op == "add":
-            # A sum overflows where its sign differs from that of both terms.
-            changes = ((result - x) ^ result) & (x ^ result)
-            is_bad = (changes < 0) & is_row(x.shape[0], num_rows, layout)
+            # A sum overflows if its sign differs from the signs of both terms.
+            sign_changes = ((result - x) ^ result) & (x ^ result)
+            is_bad = (sign_changes < 0) & is_row(x.shape[0], num_rows, layout)
             overflows = jnp.any(is_bad) if overflows is None else overflows | jnp.any(is_bad)
         if is_missing is not None:
             if not plan.skipna:
                 is_missing = primitives.inclusive_scan(is_missing, "max", **layout.on_mesh)
-            result = jnp.where(is_missing, missing_value(plan.kind, plan.dtype), result)
+            result = jnp.where(is_missing, _missing_value(plan.kind, plan.dtype), result)
         results.append(result)
     return tuple(results), overflows
 
@@ -142,7 +138,7 @@ def _accumulate(
 def cumulate_across(
     name: str, columns: tuple[Column, ...], labels: list[Hashable], skipna: bool
 ) -> tuple[Column, ...]:
-    """The columns with each value combined with those before it in its row."""
+    """Scans each row over its columns."""
     if not columns:
         return ()
     columns = of_one_type(name, columns)
@@ -155,22 +151,22 @@ def cumulate_across(
 def _accumulate_across(data: tuple[Array, ...], plan: Accumulation) -> tuple[Array, ...]:
     combine = {"add": jnp.add, "mul": jnp.multiply, "min": jnp.minimum, "max": jnp.maximum}[plan.op]
     total, results = None, []
-    has_gap = jnp.zeros(data[0].shape, jnp.bool_)
+    is_result_missing = jnp.zeros(data[0].shape, jnp.bool_)
     for x in data:
         x = x.astype(plan.dtype)
         is_missing = missing_rows(x, None, NUMBER)
-        x = jnp.where(is_missing, neutral(plan.op, plan.dtype), x)
+        x = jnp.where(is_missing, _identity(plan.op, plan.dtype), x)
         total = x if total is None else combine(total, x)
-        has_gap = is_missing if plan.skipna else has_gap | is_missing
+        is_result_missing = is_missing if plan.skipna else is_result_missing | is_missing
         if jnp.issubdtype(plan.dtype, jnp.inexact):
-            results.append(jnp.where(has_gap, plan.dtype.type(np.nan), total))
+            results.append(jnp.where(is_result_missing, plan.dtype.type(np.nan), total))
         else:
             results.append(total)
     return tuple(results)
 
 
-def neutral(op: str, dtype: np.dtype) -> Any:
-    """What an operator leaves alone."""
+def _identity(op: str, dtype: np.dtype) -> Any:
+    """The identity element of an operator."""
     if dtype == np.bool_:
         return np.bool_(op == "min")
     if op in ("add", "mul"):
@@ -181,14 +177,14 @@ def neutral(op: str, dtype: np.dtype) -> Any:
 
 
 class Cumulative(NDFrame):
-    """What frames and series accumulate, column by column."""
+    """The cumulative methods of frames and series."""
 
     def cumsum(self, axis: Any = 0, skipna: bool = True, numeric_only: bool = False) -> Self:
-        """The sum of the values up to each row; a missing one is left out, and stays missing.
+        """The sum of the values up to each row; missing values are skipped and stay missing.
 
         Differences from pandas:
-            Sums of floats are taken in blocks: they differ from pandas' by at most `2 * n * eps`
-            of the sum of the absolute values.
+            Floats are summed in blocks. The result differs from pandas' by at most `2 * n * eps`
+            times the sum of the absolute values.
 
         Example:
             >>> from jaxframes.frame import JaxSeries
@@ -211,22 +207,21 @@ class Cumulative(NDFrame):
 
     def _cumulate(self, name: str, axis: Any, skipna: bool, numeric_only: bool) -> Self:
         of = numeric_part(self) if numeric_only else self
-        given = (name, of._table.columns, column_labels(of), check_flag(skipna, "skipna"))
+        arguments = (name, of._table.columns, column_labels(of), check_flag(skipna, "skipna"))
         is_across = axis_number(axis or 0, self)
-        columns = cumulate_across(*given) if is_across else cumulate(*given, self._table)
+        columns = cumulate_across(*arguments) if is_across else cumulate(*arguments, self._table)
         return of._like(of._table.with_columns(columns))
 
 
 def column_labels(of: NDFrame) -> list[Hashable]:
-    """What the columns are called, for errors."""
+    """The labels of the columns, for errors."""
     return list(of._labels) if isinstance(of, FrameBase) else [of._name]  # pyright: ignore
 
 
 def numeric_part(of: Any) -> Any:
-    """A frame's columns of numbers and bools."""
+    """The numeric and bool columns of a frame; raises for a series of other values."""
     if isinstance(of, SeriesBase):
         if of._only.is_numeric:
             return of
-        raise TypeError(f"numeric_only: a series of {of._only.dtype_name} holds no numbers.")
-    places = [place for place, column in enumerate(of._table.columns) if column.is_numeric]
-    return of._columns_at(places)
+        raise TypeError(f"numeric_only: the series must hold numbers, got {of._only.dtype_name}.")
+    return of._columns_at([i for i, column in enumerate(of._table.columns) if column.is_numeric])

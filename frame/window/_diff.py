@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What values change by from one row to a later one."""
+"""`diff` and `pct_change`: changes from one row to a later one."""
 
 import functools
 from typing import Any, NamedTuple, Self
@@ -23,7 +23,7 @@ from ._shift import moved_rows, steps_of, whole_periods
 
 
 class Difference(NamedTuple):
-    """How a column's change is taken. Static under `jit`."""
+    """The kind and dtype of a column's difference. Static under `jit`."""
 
     kind: str
     dtype: np.dtype
@@ -34,7 +34,7 @@ def _difference(column: Column, label: Any) -> tuple[Difference, ColumnType]:
         return Difference("time", column.dtype), ColumnType("timedelta", unit=column.type.unit)
     if column.kind == "category":
         raise TypeError(
-            f"diff: column {label!r} is a category, which has no differences. "
+            f"diff: categories have no differences, got column {label!r}. "
             "Convert it to a suitable dtype first."
         )
     if not column.is_numeric:
@@ -70,7 +70,7 @@ def _diff(
 
 
 def _integer_change(x: Array, before: Array, plan: Difference) -> Array:
-    # As pandas': integers wrap around first, but for int8 and int16.
+    # As in pandas, integers wrap around before the cast, except int8 and int16.
     if plan.dtype == np.float32:
         return x.astype(plan.dtype) - before.astype(plan.dtype)
     return (x - before).astype(plan.dtype)
@@ -92,13 +92,13 @@ def _ratio(x: Array, before: Array) -> Array:
 
 
 class Changes(NDFrame):
-    """What frames and series have of changes, column by column."""
+    """The difference methods of frames and series."""
 
     def diff(self, periods: int = 1, axis: Any = 0) -> Self:
-        """What each value differs by from the one `periods` rows before it.
+        """The difference of each value from the one `periods` rows before it.
 
         Differences from pandas:
-            Bools stay bools in `diff(0)`, and inside `jit` in a frame without rows.
+            Bools stay bools in `diff(0)`, and inside `jit` in frames without rows.
 
         Example:
             >>> from jaxframes.frame import JaxSeries
@@ -111,31 +111,27 @@ class Changes(NDFrame):
         is_across = bool(axis_number(axis, self))
         periods = whole_periods("diff", int(periods), across=is_across)
         if is_across:
-            me: Any = self
-            return me - me.shift(periods, axis=1)
+            frame: Any = self
+            return frame - frame.shift(periods, axis=1)
         table = self._table
         if not table.columns:
             return self
         columns = tuple(map(fill_missing, table.columns))
-        made = [
-            _difference(c, label) for c, label in zip(columns, column_labels(self), strict=True)
-        ]
+        plans, types = zip(*map(_difference, columns, column_labels(self)), strict=True)
         arrays = tuple(column.arrays for column in columns)
-        plans = tuple(plan for plan, _ in made)
         steps = steps_of(periods, columns)
         changes = _diff(arrays, steps, table.num_rows, plans, self._layout)
         results = [
-            Column(data, valid, kind)
-            for (data, valid), (_, kind) in zip(changes, made, strict=True)
+            Column(data, valid, type) for (data, valid), type in zip(changes, types, strict=True)
         ]
         if not is_traced(table.num_rows) and not table.num_rows_on_host:
-            # Without rows no value is missing, yet pandas' result is of objects.
-            none = column_from(pd.Series([], dtype=object), table.capacity, self._layout, "diff")
-            results = [none if column.is_bool else column for column in results]
+            # pandas converts bools to objects even without rows.
+            empty = column_from(pd.Series([], dtype=object), table.capacity, self._layout, "diff")
+            results = [empty if column.is_bool else column for column in results]
         return self._like(table.with_columns(results))
 
     def pct_change(self, periods: int = 1, fill_method: Any = None, freq: Any = None) -> Self:
-        """The change from the value `periods` rows before, as a part of that.
+        """The relative change from the value `periods` rows before.
 
         Differences from pandas:
             Bools raise a TypeError; pandas divides by them row by row.
@@ -143,7 +139,9 @@ class Changes(NDFrame):
         if fill_method is not None:
             raise ValueError(f"fill_method must be None; got fill_method={fill_method!r}.")
         if freq is not None:
-            raise NotImplementedError("pct_change: freq must be left out. Count periods in rows.")
+            raise NotImplementedError(
+                f"pct_change: freq must be None, got {freq!r}. Count periods in rows."
+            )
         periods = whole_periods("pct_change", periods)
         table = self._table
         if not table.columns:

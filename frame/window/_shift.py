@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rows moved up or down, and what changes from one to the next."""
+"""`shift`: values moved over rows or columns."""
 
 import functools
 import warnings
@@ -26,11 +26,11 @@ NO_VALUE = pd.api.extensions.no_default
 
 
 class Filling(NamedTuple):
-    """What stands in the rows that nothing is moved to.
+    """The fill value of rows without a source row.
 
     Attributes:
-        dtype: of the array that is moved.
-        value: a scalar of it; None where a mask says that the row is missing.
+        dtype: the dtype of the shifted array.
+        value: a scalar of the dtype; None if a mask marks the rows as missing.
     """
 
     dtype: np.dtype
@@ -40,7 +40,7 @@ class Filling(NamedTuple):
 def shift_columns(
     columns: Sequence[Column], periods: int, num_rows: Count, layout: Layout, fill_value: Any
 ) -> tuple[Column, ...]:
-    """Every column moved down by `periods` rows, up if that is negative."""
+    """Shifts columns down by `periods` rows, up if negative."""
     if not periods or not columns:
         return tuple(columns)
     prepared = [_filling(fill_missing(column), fill_value) for column in columns]
@@ -55,12 +55,12 @@ def shift_columns(
 
 
 def whole_periods(caller: str, periods: Any, *, across: bool = False) -> int:
-    """How many rows, or columns, something moves by.
+    """Validates `periods`: a number of rows, or with `across` of columns.
 
     Raises:
-        OverflowError: 64 bits do not hold a number of rows.
-        TypeError: it is no integer.
-        ValueError: nor can one be made of it, which pandas tries of a number of rows.
+        OverflowError: the number of rows exceeds int64.
+        TypeError: `periods` is not an integer.
+        ValueError: `int(periods)` fails, which pandas calls for a number of rows.
     """
     message = f"{caller}: periods must be an integer, got {periods!r}."
     if isinstance(periods, (int, np.integer)):
@@ -78,17 +78,17 @@ def whole_periods(caller: str, periods: Any, *, across: bool = False) -> int:
 
 
 def steps_of(periods: int, columns: Sequence[Column]) -> np.int32:
-    """As many rows as there is room for are as good as more."""
+    """Clips `periods` to the capacity; a longer shift has the same result."""
     capacity = columns[0].data.shape[0]
     return np.int32(max(min(periods, capacity), -capacity))
 
 
 def _filling(column: Column, fill_value: Any) -> tuple[Column, Filling]:
-    """What pandas does with a value: it is asked on the host, with one row of the dtype.
+    """Determines the filling as pandas does, by a shift of one row of the dtype on the host.
 
     Raises:
-        NotImplementedError: pandas would make a column of objects.
-        TypeError: the dtype does not hold the value.
+        NotImplementedError: pandas would return objects.
+        TypeError: the dtype cannot hold the value.
     """
     if column.kind == "string":
         return _filling_of_strings(column, fill_value)
@@ -147,7 +147,7 @@ def _shift(
 
 
 def moved_rows(rows: Any, periods: Count, num_rows: Count, layout: Layout) -> tuple[Any, Array]:
-    """Inside a compiled function: each row's value `periods` before it, and where there is none."""
+    """The rows `periods` before each row, and flags of rows without one. Traced."""
     capacity = jax.tree.leaves(rows)[0].shape[0]
     source = position(capacity, layout) - periods
     if layout.mesh is None:
@@ -158,10 +158,10 @@ def moved_rows(rows: Any, periods: Count, num_rows: Count, layout: Layout) -> tu
 
 
 def _shifted_across(table: Table, periods: int, fill_value: Any) -> Sequence[Column]:
-    """Every column in the place of another, and missing values where there is none."""
+    """Shifts columns to the right; the columns at the edge become missing."""
     if fill_value is not NO_VALUE:
         raise NotImplementedError(
-            "shift: fill_value must be left out with axis=1. Use fillna of the columns at the edge."
+            "shift: with axis=1 fill_value is not supported. Call fillna() on the edge columns."
         )
     columns, steps = table.columns, min(abs(periods), len(table.columns))
     if not steps:
@@ -173,7 +173,7 @@ def _shifted_across(table: Table, periods: int, fill_value: Any) -> Sequence[Col
 
 
 class Shifting(NDFrame):
-    """What frames and series have of moved rows, column by column."""
+    """The shift of frames and series."""
 
     def shift(
         self,
@@ -185,10 +185,11 @@ class Shifting(NDFrame):
     ) -> Self:
         """Moves the values down by `periods` rows, up if negative; the labels stay.
 
-        With `axis=1` they move to the right by as many columns, to the left if negative.
+        With `axis=1` values move to the right by `periods` columns, to the left if negative.
 
         Differences from pandas:
-            A `fill_value` that would make a column of objects raises. Bools of no rows stay bools.
+            A `fill_value` that converts the column to objects raises. Bools without rows stay
+            bools.
 
         Example:
             >>> from jaxframes.frame import JaxSeries
@@ -197,12 +198,12 @@ class Shifting(NDFrame):
         """
         if isinstance(periods, (list, tuple)):
             raise NotImplementedError(
-                f"shift: periods must be one integer, got {periods!r}. Shift once for each."
+                f"shift: periods must be one integer, got {periods!r}. Call shift for each."
             )
         if suffix is not None:
             raise ValueError("Cannot specify `suffix` if `periods` is an int.")
         if freq is not None:
-            raise NotImplementedError("shift: freq must be left out. Shift by rows.")
+            raise NotImplementedError(f"shift: freq must be None, got {freq!r}. Shift by rows.")
         is_across = axis_number(axis, self)
         periods = whole_periods("shift", periods, across=bool(is_across))
         table = self._table

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`cumsum` of strings: the concatenation of the values up to each row, made on the host."""
+"""`cumsum` of strings: the concatenation of the values up to each row, on the host."""
 
 from collections.abc import Hashable
 
@@ -37,7 +37,7 @@ def concatenated_so_far(column: Column, label: Hashable, skipna: bool, table: Ta
     text = "".join(words[codes[is_present]])
     prefix_ends, prefix_codes = np.unique(ends, return_inverse=True)
     prefixes = pa.array([text[:end] for end in prefix_ends], pa.large_string())
-    made = np.full(column.data.shape[0], -1, np.int32)
-    made[: len(codes)][is_present] = prefix_codes
+    result = np.full(column.data.shape[0], -1, np.int32)
+    result[: len(codes)][is_present] = prefix_codes
     type = ColumnType("string", Dictionary(string_index(prefixes)))
-    return Column(table.layout.place(jnp.asarray(made)), None, type)
+    return Column(table.layout.place(jnp.asarray(result)), None, type)
