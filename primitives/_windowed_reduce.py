@@ -10,9 +10,17 @@ from ..shardings._compat import MeshLike
 from . import local
 from ._over_mesh import RowMesh, ValidRows, as_row_mesh
 from .collective._windowed_reduce import window_shards
-from .contract._typing import ArrayLike, Integer, PyTree
+from .contract._typing import ArrayLike, Bool, Integer, PyTree
 from .local import Windowed
-from .local.parts import Reach, Window, WindowPlan, as_reach, as_windows
+from .local.parts import (
+    Reach,
+    SegmentEncoding,
+    Window,
+    WindowPlan,
+    as_reach,
+    as_window_segments,
+    as_windows,
+)
 
 
 def windowed_reduce(
@@ -23,6 +31,8 @@ def windowed_reduce(
     *,
     offset: int | Integer[ArrayLike, ""] = 0,
     where: PyTree | None = None,
+    head_flags: Bool[ArrayLike, " rows"] | None = None,
+    segment_ids: Integer[ArrayLike, " rows"] | None = None,
     num_valid: int | Integer[ArrayLike, ""] | None = None,
     ddof: int = 0,
     axis: str | tuple[str, ...] | None = None,
@@ -39,6 +49,11 @@ def windowed_reduce(
         offset: number of rows from a row to the end of its window; negative before the row.
         where: a flag for each row, bool of shape `(rows,)`: rows without one are excluded from all
             windows. Or a pytree of these, and of None, that is a prefix of `x`.
+        head_flags: True at the first row of each segment, bool of shape `(rows,)`; windows stop at
+            the ends of their row's segment. All rows are one segment by default. The first row
+            always starts a segment.
+        segment_ids: an alternative to `head_flags`, integers of shape `(rows,)`: a segment is a run
+            of equal ids.
         num_valid: number of valid rows, at the front; all rows by default.
         ddof: delta degrees of freedom; "var" and "std" divide by the number of rows minus `ddof`.
             Static.
@@ -46,15 +61,16 @@ def windowed_reduce(
 
     Returns:
         `Windowed(values, counts)`: for each array of `x` one of the same shape, and the number of
-        rows that each window holds. A window reaches no further than the valid rows. If it
-        holds none, its value is the identity element of `op`, or NaN for an average. Zeros fill
-        the rows that do not count.
+        rows that each window holds. A window holds only valid rows of its row's segment. If it
+        holds none, its value is the identity element of `op`, or NaN for an average. Zeros fill the
+        rows that do not count.
 
     Raises:
-        TypeError: `window` or `offset` is no integer, `where` is not bool, a dtype that `op` does
-            not support, or `mesh` is not a mesh.
-        ValueError: lengths differ, `window` is negative, `op` is unknown, or `axis` is not an axis
-            of the mesh.
+        TypeError: `window` or `offset` is not an integer, `where` or `head_flags` is not bool,
+            `segment_ids` are not integers, a dtype that `op` does not support, or `mesh` is not a
+            mesh.
+        ValueError: lengths differ, `window` is negative, `op` is unknown, both `head_flags` and
+            `segment_ids` are given, or `axis` is not an axis of the mesh.
 
     Cost:
         See `collective.windowed_reduce`.
@@ -75,32 +91,44 @@ def windowed_reduce(
     row_mesh = as_row_mesh(mesh, axis, caller)
     if row_mesh is None:
         return local.windowed_reduce(
-            x, window, op, offset=offset, where=where, num_valid=num_valid, ddof=ddof
+            x,
+            window,
+            op,
+            offset=offset,
+            where=where,
+            num_valid=num_valid,
+            ddof=ddof,
+            head_flags=head_flags,
+            segment_ids=segment_ids,
         )
     rows, where, plan = as_windows(caller, x, window, op, offset, where, ddof)
+    encoding = as_window_segments(head_flags, segment_ids, rows, caller)
     num_rows = jax.tree.leaves(rows)[0].shape[0]
     if not num_rows:
         # XLA cannot compile a program over a mesh if all arguments are empty.
         return local.windowed_reduce(rows, window, op, where=where, ddof=ddof)
     reach = as_reach(window, offset, row_mesh.shard_rows(num_rows) * row_mesh.num_shards, caller)
     valid = row_mesh.valid_rows(num_valid, num_rows, caller)
-    placed = row_mesh.place((rows, where))
+    placed = row_mesh.place((rows, where, encoding))
     return _window_on_mesh(*placed, reach, valid, row_mesh, num_rows, plan)
 
 
-@functools.partial(jax.jit, static_argnums=(4, 5, 6))
+@functools.partial(jax.jit, static_argnums=(5, 6, 7))
 def _window_on_mesh(
     rows: Any,
     where: Any,
+    encoding: SegmentEncoding,
     reach: Reach,
     valid: ValidRows | None,
     row_mesh: RowMesh,
     num_rows: int,
     plan: WindowPlan,
 ) -> Windowed:
-    def of_shard(rows: Any, where: Any, reach: Reach, valid: ValidRows | None) -> Windowed:
+    def of_shard(
+        rows: Any, where: Any, encoding: SegmentEncoding, reach: Reach, valid: ValidRows | None
+    ) -> Windowed:
         num_valid = row_mesh.num_valid(num_rows, valid)
-        return window_shards(rows, where, reach, num_valid, plan, row_mesh.axes)
+        return window_shards(rows, where, encoding, reach, num_valid, plan, row_mesh.axes)
 
-    results = row_mesh.map(of_shard, rows, where, replicated=(reach, valid))
+    results = row_mesh.map(of_shard, rows, where, encoding, replicated=(reach, valid))
     return row_mesh.trim(results, num_rows)

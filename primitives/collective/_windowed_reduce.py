@@ -8,19 +8,22 @@ import jax.numpy as jnp
 
 from ..contract._arguments import as_num_valid
 from ..contract._take import take_rows
-from ..contract._typing import Array, ArrayLike, Integer, PyTree
+from ..contract._typing import Array, ArrayLike, Bool, Integer, PyTree
 from ..local import Windowed
 from ..local.parts import (
     Reach,
     RowSequence,
+    SegmentEncoding,
     Window,
     WindowPlan,
     as_reach,
+    as_window_segments,
     as_windowed,
     as_windows,
     masks_of,
     over_short_windows,
     over_windows,
+    segments_of_windows,
 )
 from ._axis import AxisName, as_shards, num_shards_on
 from ._gather_rows import gather_rows
@@ -36,6 +39,8 @@ def windowed_reduce(
     axis_name: AxisName,
     offset: int | Integer[ArrayLike, ""] = 0,
     where: PyTree | None = None,
+    head_flags: Bool[ArrayLike, " rows"] | None = None,
+    segment_ids: Integer[ArrayLike, " rows"] | None = None,
     num_valid: int | Integer[ArrayLike, ""] | None = None,
     ddof: int = 0,
 ) -> Windowed:
@@ -52,6 +57,11 @@ def windowed_reduce(
         offset: number of rows from a row to the end of its window; negative before the row.
         where: a flag for each row, bool of shape `(rows,)`: rows without one are excluded from all
             windows. Or a pytree of these, and of None, that is a prefix of `x`.
+        head_flags: True at the first row of each segment, bool of shape `(rows,)`; windows stop at
+            the ends of their row's segment. All rows are one segment by default. A segment
+            may cross shards: the first row of all starts one, that of a shard does not.
+        segment_ids: an alternative to `head_flags`, integers of shape `(rows,)`: a segment is a run
+            of equal ids, over the ends of shards too.
         num_valid: number of valid rows of this shard, at its front; all rows by default.
         ddof: delta degrees of freedom; "var" and "std" divide by the number of rows minus `ddof`.
             Static.
@@ -60,15 +70,17 @@ def windowed_reduce(
         `Windowed(values, counts)` of this shard's rows; see `local.windowed_reduce`.
 
     Raises:
-        TypeError: `window` or `offset` is no integer, `where` is not bool, or a dtype that `op`
-            does not support.
-        ValueError: lengths differ, `window` is negative, `op` is unknown, or `axis_name` is
-            not an axis of the enclosing `shard_map`.
+        TypeError: `window` or `offset` is not an integer, `where` or `head_flags` is not bool,
+            `segment_ids` are not integers, or a dtype that `op` does not support.
+        ValueError: lengths differ, `window` is negative, `op` is unknown, both `head_flags` and
+            `segment_ids` are given, or `axis_name` is not an axis of the enclosing
+            `shard_map`.
 
     Cost:
         Work as for `local.windowed_reduce`. Communication: a short window takes one `all_gather` of
         the last `window - 1` rows of each shard. Others take that of their scans, and one
         `gather_rows` of those where windows begin, and where they end if `offset` is not zero.
+        Segments take a scan of positions, or two if `offset` is not zero.
 
     Guarantees:
         As for `local.windowed_reduce`; integers and extremes do not depend on the mesh.
@@ -85,17 +97,24 @@ def windowed_reduce(
     caller = "windowed_reduce"
     num_shards = num_shards_on(axis_name, caller)
     rows, where, plan = as_windows(caller, x, window, op, offset, where, ddof)
+    encoding = as_window_segments(head_flags, segment_ids, rows, caller)
     num_rows = jax.tree.leaves(rows)[0].shape[0]
     reach = as_reach(window, offset, num_rows * num_shards, caller)
     valid = as_num_valid(num_valid, num_rows, caller)
-    return window_shards(rows, where, reach, valid, plan, axis_name)
+    return window_shards(rows, where, encoding, reach, valid, plan, axis_name)
 
 
 def window_shards(
-    rows: Any, where: Any, reach: Reach, num_valid: Array, plan: WindowPlan, axis_name: AxisName
+    rows: Any,
+    where: Any,
+    encoding: SegmentEncoding,
+    reach: Reach,
+    num_valid: Array,
+    plan: WindowPlan,
+    axis_name: AxisName,
 ) -> Windowed:
     """The windows of checked arguments."""
-    rows, where, num_valid = as_shards((rows, where, num_valid), axis_name)
+    rows, where, encoding, num_valid = as_shards((rows, where, encoding, num_valid), axis_name)
     leaves, tree = jax.tree.flatten(rows)
     masks = masks_of(where, rows, "windowed_reduce")
     num_rows = leaves[0].shape[0]
@@ -105,17 +124,18 @@ def window_shards(
     shard = jax.lax.axis_index(axis_name)
     first = ends[shard] - num_valid.astype(dtype)
     positions = first + jax.lax.iota(dtype, num_rows)
+
+    def scan(rows: Any, op: Any, encoding: SegmentEncoding, reverse: bool) -> Any:
+        settings = {"axis_name": axis_name, "reverse": reverse, "num_valid": num_valid}
+        if not jax.tree.leaves(encoding):
+            return inclusive_scan(rows, op, **settings)
+        return segmented_scan(rows, op, **encoding._asdict(), **settings)
+
+    segments = segments_of_windows(encoding, positions, scan, plan)
     if plan.width is not None:
         before = _halo(leaves, masks, ends, first, num_valid, plan.width - 1, axis_name)
-        counts = jnp.minimum(positions + 1, plan.width)
-        values, all_counts = over_short_windows(leaves, masks, before, counts, plan)
+        values, all_counts = over_short_windows(leaves, masks, before, positions, segments, plan)
         return as_windowed(values, all_counts, num_valid, tree)
-
-    def scan(rows: Any, op: Any, head_flags: Array | None, reverse: bool) -> Any:
-        settings = {"axis_name": axis_name, "reverse": reverse, "num_valid": num_valid}
-        if head_flags is None:
-            return inclusive_scan(rows, op, **settings)
-        return segmented_scan(rows, op, head_flags=head_flags, **settings)
 
     def take(rows: Any, positions: Array) -> Any:
         wanted = jnp.clip(positions, 0, jnp.maximum(ends[-1] - 1, 0))
@@ -123,7 +143,7 @@ def window_shards(
             rows, _global_ids(wanted, ends, num_rows), axis_name=axis_name, num_valid=num_valid
         )
 
-    sequence = RowSequence(positions, ends[-1], None, scan, take)
+    sequence = RowSequence(positions, ends[-1], segments, None, scan, take)
     values, all_counts = over_windows(leaves, masks, reach, sequence, plan)
     return as_windowed(values, all_counts, num_valid, tree)
 

@@ -17,11 +17,13 @@ from ..contract._arguments import (
     num_rows_of,
     type_of,
 )
-from ..contract._typing import Array, ArrayLike, Integer, PyTree
+from ..contract._take import take_rows
+from ..contract._typing import Array, ArrayLike, Bool, Integer, PyTree
 from ..kernels.scan._segmented_scan import fill_padding, per_row
 from ._reduce import as_masks
 from ._reduce_passes import check_dtype, masks_of
 from ._scan import inclusive_scan
+from ._scan_segments import SegmentEncoding, as_segments
 from ._segmented_scan import segmented_scan
 from ._windows import (
     WINDOW_OPS,
@@ -30,6 +32,7 @@ from ._windows import (
     WindowPlan,
     over_short_windows,
     over_windows,
+    segments_of_windows,
 )
 
 # Windows of so few rows are read row by row: that is one pass, and no scan.
@@ -58,6 +61,8 @@ def windowed_reduce(
     *,
     offset: int | Integer[ArrayLike, ""] = 0,
     where: PyTree | None = None,
+    head_flags: Bool[ArrayLike, " rows"] | None = None,
+    segment_ids: Integer[ArrayLike, " rows"] | None = None,
     num_valid: int | Integer[ArrayLike, ""] | None = None,
     ddof: int = 0,
 ) -> Windowed:
@@ -72,24 +77,31 @@ def windowed_reduce(
         offset: number of rows from a row to the end of its window; negative before the row.
         where: a flag for each row, bool of shape `(rows,)`: rows without one are excluded from all
             windows. Or a pytree of these, and of None, that is a prefix of `x`.
+        head_flags: True at the first row of each segment, bool of shape `(rows,)`; windows stop at
+            the ends of their row's segment. All rows are one segment by default. The first row
+            always starts a segment.
+        segment_ids: an alternative to `head_flags`, integers of shape `(rows,)`: a segment is a run
+            of equal ids.
         num_valid: number of valid rows, at the front; all rows by default.
         ddof: delta degrees of freedom; "var" and "std" divide by the number of rows minus `ddof`.
             Static.
 
     Returns:
         `Windowed(values, counts)`: for each array of `x` one of the same shape, and the number of
-        rows that each window holds. A window reaches no further than the valid rows. If it
-        holds none, its value is the identity element of `op`, or NaN for an average. Zeros fill
-        the rows that do not count.
+        rows that each window holds. A window holds only valid rows of its row's segment. If it
+        holds none, its value is the identity element of `op`, or NaN for an average. Zeros fill the
+        rows that do not count.
 
     Raises:
-        TypeError: `window` or `offset` is no integer, `where` is not bool, or a dtype that `op`
-            does not support.
-        ValueError: lengths differ, `window` is negative, or `op` is unknown.
+        TypeError: `window` or `offset` is not an integer, `where` or `head_flags` is not bool,
+            `segment_ids` are not integers, or a dtype that `op` does not support.
+        ValueError: lengths differ, `window` is negative, `op` is unknown, or both `head_flags` and
+            `segment_ids` are given.
 
     Cost:
         Work O(rows), for any window: two scans for each operator, three more each for "var"
-        and "std". A short window is read row by row, in one pass. No communication.
+        and "std". A short window is read row by row, in one pass. Segments add a scan of positions
+        and a gather of rows; a second scan and gather if `offset` is not zero. No communication.
 
     Guarantees:
         Deterministic; differentiable in `x` if the result is a float. A value has no part in a
@@ -109,13 +121,17 @@ def windowed_reduce(
         ([5, 6, 10, 7, 14], [1, 2, 3, 3, 3])
         >>> local.windowed_reduce(x, 3, "max", offset=1, where=x < 8).values.tolist()
         [5, 5, 4, 4, 2]
+        >>> segment_ids = jnp.array([7, 7, 2, 2, 2])
+        >>> local.windowed_reduce(x, 3, "sum", segment_ids=segment_ids).values.tolist()
+        [5, 6, 4, 6, 14]
     """
     caller = "windowed_reduce"
     rows, masks, plan = as_windows(caller, x, window, op, offset, where, ddof)
+    encoding = as_window_segments(head_flags, segment_ids, rows, caller)
     num_rows = jax.tree.leaves(rows)[0].shape[0]
     reach = as_reach(window, offset, num_rows, caller)
     valid = None if num_valid is None else as_num_valid(num_valid, num_rows, caller)
-    return _windowed_reduce(rows, masks, reach, valid, plan)
+    return _windowed_reduce(rows, masks, encoding, reach, valid, plan)
 
 
 def as_windows(
@@ -141,6 +157,15 @@ def as_windows(
         is_short = 0 < known <= MAX_SHORT_WINDOW and op in _SHORT_OPS and not moves_ends
         width = known if is_short else None
     return x, where, WindowPlan(op, ddof, width, window is None, moves_ends)
+
+
+def as_window_segments(
+    head_flags: Any, segment_ids: Any, rows: Any, caller: str
+) -> SegmentEncoding:
+    """Checks that at most one of the two encodings is given."""
+    if head_flags is None and segment_ids is None:
+        return SegmentEncoding(None, None)
+    return as_segments(head_flags, segment_ids, jax.tree.leaves(rows)[0].shape[0], caller)
 
 
 def as_reach(window: Any, offset: Any, num_total: int, caller: str) -> Reach:
@@ -179,24 +204,31 @@ def _as_steps(steps: Any, least: int, most: int, dtype: Any, caller: str, name: 
     return jnp.clip(wide, max(least, limits.min), min(most, limits.max)).astype(dtype)
 
 
-@functools.partial(jax.jit, static_argnums=4)
+@functools.partial(jax.jit, static_argnums=5)
 def _windowed_reduce(
-    rows: Any, where: Any, reach: Reach, num_valid: Array | None, plan: WindowPlan
+    rows: Any,
+    where: Any,
+    encoding: SegmentEncoding,
+    reach: Reach,
+    num_valid: Array | None,
+    plan: WindowPlan,
 ) -> Windowed:
     leaves, tree = jax.tree.flatten(rows)
     masks = masks_of(where, rows, "windowed_reduce")
     num_rows = leaves[0].shape[0]
     positions = jax.lax.iota(reach.width.dtype, num_rows)
+    segments = segments_of_windows(encoding, positions, _scan, plan)
     if plan.width is not None:
-        counts = jnp.minimum(positions + 1, plan.width)
-        values, all_counts = over_short_windows(leaves, masks, None, counts, plan)
+        values, all_counts = over_short_windows(leaves, masks, None, positions, segments, plan)
     else:
         length = jnp.asarray(num_rows, positions.dtype)
         is_row = None
         if num_valid is not None:
             length = num_valid.astype(positions.dtype)
             is_row = positions < length
-        sequence = RowSequence(positions, length, is_row, _scan, _take)
+        sequence = RowSequence(
+            positions, length, segments, is_row, _scan, _take if segments is None else _take_each
+        )
         values, all_counts = over_windows(leaves, masks, reach, sequence, plan)
     return as_windowed(values, all_counts, num_valid, tree)
 
@@ -211,10 +243,17 @@ def as_windowed(
     return Windowed(*(jax.tree.unflatten(tree, leaves) for leaves in results))
 
 
-def _scan(rows: Any, op: Any, head_flags: Array | None, reverse: bool) -> Any:
-    if head_flags is None:
+def _scan(rows: Any, op: Any, encoding: SegmentEncoding, reverse: bool) -> Any:
+    if not jax.tree.leaves(encoding):
         return inclusive_scan(rows, op, reverse=reverse)
-    return segmented_scan(rows, op, head_flags=head_flags, reverse=reverse)
+    return segmented_scan(rows, op, reverse=reverse, **encoding._asdict())
+
+
+def _take_each(rows: Any, positions: Array) -> Any:
+    num_rows = positions.shape[0]
+    if not num_rows:
+        return rows
+    return take_rows(rows, jnp.clip(positions, 0, num_rows - 1), is_unique=False)
 
 
 def _take(rows: Any, positions: Array) -> Any:

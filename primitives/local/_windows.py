@@ -4,7 +4,8 @@
 Rows are cut into blocks as long as a window. A window then is the end of one block and the front
 of the next, so two scans that restart with each block, one forward and one backward, hold all that
 windows are made of (van Herk, and Gil and Werman). Nothing is ever subtracted, and no value has a
-part in a window that it does not lie in.
+part in a window that it does not lie in. Windows of segments need scans that restart with each
+segment too.
 """
 
 from collections.abc import Callable
@@ -18,6 +19,7 @@ from ..contract._typing import Array
 from ..kernels.scan._segmented_scan import per_row
 from ._blockwise import COMBINE, identity_of_reduction
 from ._reduce_passes import both, reduced_dtypes
+from ._scan_segments import SegmentEncoding
 from ._segment_ops import quotient, root_of
 
 WINDOW_OPS = ("sum", "prod", "min", "max", "count", "mean", "var", "std")
@@ -52,20 +54,44 @@ class Reach(NamedTuple):
     offset: Array
 
 
+class Segments(NamedTuple):
+    """The segments that windows are clamped to.
+
+    Attributes:
+        first: position of the first row of each row's segment.
+        last: position of the last one; None if all windows end with their own row.
+    """
+
+    first: Array
+    last: Array | None
+
+
+def segments_of_windows(
+    encoding: SegmentEncoding, positions: Array, scan: Callable[..., Any], plan: WindowPlan
+) -> Segments | None:
+    """The segments of rows at positions of a sequence; None if the encoding is empty."""
+    if not jax.tree.leaves(encoding):
+        return None
+    first = scan(positions, "min", encoding, False)
+    return Segments(first, scan(positions, "max", encoding, True) if plan.moves_ends else None)
+
+
 class RowSequence(NamedTuple):
     """The rows of all shards as one sequence, seen from one of them.
 
     Attributes:
         positions: of this shard's rows in the sequence.
         num_rows: rows of the sequence.
+        segments: of this shard's rows; None if the sequence is a single segment.
         is_row: which rows of this shard are part of it; None if the others have no effect.
-        scan: scans arrays over the sequence: `scan(rows, op, head_flags, reverse)`. Without
-            flags it never restarts.
+        scan: scans arrays over the sequence: `scan(rows, op, encoding, reverse)`. An empty encoding
+            never restarts it.
         take: rows of the sequence: `take(rows, positions)`.
     """
 
     positions: Array
     num_rows: Array
+    segments: Segments | None
     is_row: Array | None
     scan: Callable[..., Any]
     take: Callable[[Any, Array], Any]
@@ -111,17 +137,28 @@ class _Windows:
         self._plan, self._sequence = plan, sequence
         positions = sequence.positions
         width = jnp.maximum(reach.width, 1)
+        block = positions // width
+        heads = None if plan.is_expanding else block * width == positions
+        start, self._end = jnp.zeros_like(sequence.num_rows), sequence.num_rows - 1
+        if sequence.segments is not None:
+            start = sequence.segments.first
+            heads = positions == start if heads is None else heads | (positions == start)
+            if sequence.segments.last is not None:
+                self._end = jnp.minimum(sequence.segments.last, self._end)
         self._last = positions + reach.offset
-        self._first = self._last - reach.width + 1
-        self._is_empty = reach.width <= 0
-        self._heads = positions % width == 0
-        # If a window is a whole block, or begins before the first row, its front is all of it.
-        self._is_split = (self._first > 0) & (self._first % width != 0) & ~self._is_empty
-        self._has_front = self._last >= 0
+        # All windows start as far from their row, unless they are clamped to their segment.
+        self._unclamped_first = self._last - reach.width + 1
+        first = start if plan.is_expanding else jnp.maximum(self._unclamped_first, start)
+        self._first = jnp.broadcast_to(first, positions.shape)
+        self._num_rows = jnp.maximum(jnp.minimum(self._last, self._end) - first + 1, 0)
+        self._encoding = SegmentEncoding(heads, None)
+        # If a window begins in its last block, the front of that block is all of it.
+        last_block = self._last // width if plan.moves_ends else block
+        self._is_split = (self._first // width < last_block) & (self._num_rows > 0)
+        self._has_front = self._num_rows > 0
         if plan.moves_ends:
-            # A window may end after the last row, and its last block may begin there.
-            in_block = self._last // width <= (sequence.num_rows - 1) // width
-            self._has_front = self._has_front & in_block & ~self._is_empty
+            # A window may end after its segment, and its last block may begin there.
+            self._has_front = self._has_front & (last_block <= self._end // width)
 
     def scans(self, x: Array, mask: Array | None) -> tuple[Scans, Scans]:
         """The scans of a column: those read at the end and at the start of a window."""
@@ -130,7 +167,8 @@ class _Windows:
         if mask is not None:
             present: Array = both(mask, self._sequence.is_row)
             mask, held = present, present.astype(self._last.dtype)
-            so_far = self._sequence.scan(held, "add", None, False)
+            whole = self._encoding if is_expanding else SegmentEncoding(None, None)
+            so_far = self._sequence.scan(held, "add", whole, False)
             fronts["count"], ends["count"] = so_far, so_far - held
         if op == "count":
             return fronts, ends
@@ -167,12 +205,11 @@ class _Windows:
         return {"number": number, "mean": mean, "squares": squares}
 
     def _scan(self, x: Array, op: str, *, reverse: bool = False) -> Array:
-        heads = None if self._plan.is_expanding else self._heads
-        return self._sequence.scan(x, _SCANS[op], heads, reverse)
+        return self._sequence.scan(x, _SCANS[op], self._encoding, reverse)
 
     def result(self, x: Array, mask: Array | None, front: Scans, end: Scans) -> tuple[Array, Array]:
         """The value and the count of each window, from the scans at its end and its start."""
-        counts = self._rows_inside()
+        counts = self._num_rows
         if mask is not None:
             counts = self._count(front["count"], end["count"])
         op = self._plan.op
@@ -190,19 +227,10 @@ class _Windows:
             return None
         return self._join("min", front, end) != self._join("max", front, end)
 
-    def _rows_inside(self) -> Array:
-        end = jnp.minimum(self._last, self._sequence.num_rows - 1) + 1
-        if self._plan.is_expanding:
-            return jnp.maximum(end, 0)
-        return jnp.maximum(end - jnp.maximum(self._first, 0), 0)
-
     def _count(self, upto: Array, before: Array) -> Array:
-        if self._plan.is_expanding:
-            return jnp.where(self._last >= 0, upto, 0)
-        upto = jnp.where(self._last >= 0, upto, 0)
-        before = jnp.where(self._first > 0, before, 0)
-        is_inside = ~self._is_empty & (self._first < self._sequence.num_rows)
-        return jnp.where(is_inside, upto - before, 0)
+        if not self._plan.is_expanding:
+            upto = upto - jnp.where(self._first > 0, before, 0)
+        return jnp.where(self._num_rows > 0, upto, 0)
 
     def _join(self, op: str, front: Scans, end: Scans) -> Array:
         """Combines both parts of each window."""
@@ -231,11 +259,16 @@ class _Windows:
 
     def at_last(self, rows: Any) -> Any:
         """The rows where each window ends."""
-        return self._taken(rows, self._last) if self._plan.moves_ends else rows
+        if not self._plan.moves_ends:
+            return rows
+        if self._sequence.segments is None:
+            return self._taken(rows, self._last)
+        return self._taken(rows, jnp.minimum(self._last, self._end))
 
     def at_first(self, rows: Any) -> Any:
         """The rows where each window begins."""
-        return self._taken(rows, self._first)
+        is_clamped = self._sequence.segments is not None
+        return self._taken(rows, self._first if is_clamped else self._unclamped_first)
 
     def _taken(self, rows: Any, positions: Array) -> Any:
         # Windows whose rows are counted without a mask need no scan.
@@ -267,7 +300,8 @@ def over_short_windows(
     leaves: list[Array],
     masks: list[Array | None],
     before: tuple[list[Array], list[Array | None], Array] | None,
-    counts: Array,
+    positions: Array,
+    segments: Segments | None,
     plan: WindowPlan,
 ) -> tuple[list[Array], list[Array]]:
     """The values and the counts of windows that end with their own row, row by row.
@@ -277,15 +311,21 @@ def over_short_windows(
         masks: flags for them, or None.
         before: the leaves and masks of the `width - 1` rows before them, and a flag for each
             whether there is such a row; None if there is none.
-        counts: rows of each window.
+        positions: of the rows in the sequence.
+        segments: of the rows; None if all are one segment.
         plan: the reductions of the windows.
     """
+    assert plan.width is not None
+    rows_before = positions if segments is None else positions - segments.first
+    counts = jnp.minimum(rows_before + 1, plan.width)
+    # Rows before the first one need no flags: they are the identity element already.
+    rows_inside = None if segments is None else counts
     values, all_counts = [], []
     for place, (leaf, mask) in enumerate(zip(leaves, masks, strict=True)):
         halo = None
         if before is not None:
             halo = before[0][place], before[1][place], before[2]
-        value, count = _over_column(leaf, mask, halo, counts, plan)
+        value, count = _over_column(leaf, mask, halo, counts, rows_inside, plan)
         values.append(value)
         all_counts.append(count)
     return values, all_counts
@@ -296,13 +336,14 @@ def _over_column(
     mask: Array | None,
     halo: tuple[Array, Array | None, Array] | None,
     counts: Array,
+    rows_inside: Array | None,
     plan: WindowPlan,
 ) -> tuple[Array, Array]:
     assert plan.width is not None
     rows_before = None if halo is None else halo[2]
     if mask is not None:
         of_halo = None if halo is None else both(halo[2], halo[1])
-        counts = _rows_back(mask.astype(counts.dtype), of_halo, "sum", plan.width)
+        counts = _rows_back(mask.astype(counts.dtype), of_halo, "sum", plan.width, rows_inside)
         rows_before = of_halo
     if plan.op == "count":
         return counts, counts
@@ -315,12 +356,14 @@ def _over_column(
         return rows if flags is None else jnp.where(per_row(flags, rows.ndim), rows, identity)
 
     of_halo = None if halo is None else filled(halo[0], rows_before)
-    value = _rows_back(filled(x, mask), of_halo, op, plan.width)
+    value = _rows_back(filled(x, mask), of_halo, op, plan.width, rows_inside)
     return finished(value, counts, x, plan), counts
 
 
-def _rows_back(x: Array, before: Array | None, op: str, width: int) -> Array:
-    """Combines each row with the `width - 1` rows before it."""
+def _rows_back(
+    x: Array, before: Array | None, op: str, width: int, rows_inside: Array | None
+) -> Array:
+    """Combines each row with the `width - 1` rows before it, or those inside its window."""
     identity, num_rows = _identity(op, x.dtype), x.shape[0]
     if before is not None:
         before = before.astype(x.dtype)
@@ -332,5 +375,7 @@ def _rows_back(x: Array, before: Array | None, op: str, width: int) -> Array:
             )
         else:
             rows = jnp.concatenate([before[before.shape[0] - back :], x])[:num_rows]
+        if rows_inside is not None:
+            rows = jnp.where(per_row(rows_inside > back, rows.ndim), rows, identity)
         value = COMBINE[op](rows, value)
     return value

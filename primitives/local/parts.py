@@ -18,6 +18,7 @@ Arguments. Each function checks the arguments of one op and returns the operands
 - `as_reach`: window and offset of `windowed_reduce`.
 - `as_reduce_plan`: arguments of `reduce` except the number of valid rows.
 - `as_rows_to_reduce`: all arguments of `reduce`.
+- `as_window_segments`: encoding of the segments of `windowed_reduce`, which may be empty.
 - `as_windows`: rows, masks and op of `windowed_reduce`.
 - `as_pair_capacity`: capacity of the pairs of a join.
 - `as_quantile_arguments`: column and quantiles of `quantile`.
@@ -135,6 +136,7 @@ Windows of one shard:
 - `as_windowed`: results, with zeros in the padding.
 - `over_short_windows`: windows read row by row.
 - `over_windows`: windows combined from two scans.
+- `segments_of_windows`: first and last rows of each row's segment.
 - `rows_of_segments`: entry of a table for the segment of each row.
 - `scatter`: rows reduced by segment id.
 
@@ -219,8 +221,15 @@ from ._select_rank import as_ranks
 from ._sets import SetOp, most_keys
 from ._sides import KeySides, as_key_sides, check_rows_of_sides, stack_columns
 from ._unique import unique_columns_of
-from ._windowed_reduce import Window, as_reach, as_windowed, as_windows
-from ._windows import Reach, RowSequence, WindowPlan, over_short_windows, over_windows
+from ._windowed_reduce import Window, as_reach, as_window_segments, as_windowed, as_windows
+from ._windows import (
+    Reach,
+    RowSequence,
+    WindowPlan,
+    over_short_windows,
+    over_windows,
+    segments_of_windows,
+)
 
 __all__ = [
     "LEAST_INDEXED_ROWS",
@@ -278,6 +287,7 @@ __all__ = [
     "as_shift_arguments",
     "as_sides",
     "as_summed",
+    "as_window_segments",
     "as_windowed",
     "as_windows",
     "can_index",
@@ -333,6 +343,7 @@ __all__ = [
     "scan_sorted",
     "scatter",
     "segments_of",
+    "segments_of_windows",
     "select_rows",
     "shifted_in",
     "split_words",

@@ -15,17 +15,20 @@ NUM_ROWS = 23
 REACHES = ((1, 0), (5, 0), (17, 0), (40, 0), (5, 2), (5, -3), (7, 30), (7, -30), (0, 0), (30, 4))
 
 
-def windows_of(x, window, op, *, offset=0, mask=None, num_valid=None, ddof=0):
+def windows_of(x, window, op, *, offset=0, mask=None, num_valid=None, ddof=0, segment_ids=None):
     """The value and the count of each window; zeros for rows that do not count."""
     num_rows = len(x) if num_valid is None else num_valid
     mask = np.ones(len(x), bool) if mask is None else mask
+    # Numbers the runs of equal ids.
+    ids = np.zeros(len(x)) if segment_ids is None else np.asarray(segment_ids)
+    runs = np.cumsum(np.append(False, ids[1:] != ids[:-1]))[: len(x)]
     values, counts = [], []
     for row in range(len(x)):
         last = row + offset
         first = 0 if window is None else max(last - window + 1, 0)
         rows = np.arange(first, min(last + 1, num_rows))
         is_inside = np.zeros(len(x), bool)
-        is_inside[rows] = mask[rows]
+        is_inside[rows] = mask[rows] & (runs[rows] == runs[row])
         ids = np.where(is_inside, 0, -1)
         value = oracles.segment_reduce(x, ids, 1, op, ddof=ddof)[0]
         values.append(value if row < num_rows else np.zeros_like(value))
@@ -95,6 +98,105 @@ def test_windows_longer_than_a_shard(op):
         actual = call(x, np.int32(window), np.int32(offset))
         with noting((window, offset)):
             assert_windows(actual, x, window, op, offset=offset, mask=mask, num_valid=20)
+
+
+# A segment of one row, one longer than most windows, and an id that comes again.
+SEGMENT_IDS = np.repeat([3, 1, 7, 3, 0], [1, 4, 11, 5, 2])
+
+
+@pytest.mark.parametrize("num_shards", [None, 3])
+@pytest.mark.parametrize("op", WINDOW_OPS)
+def test_windows_stop_at_the_ends_of_segments(op, num_shards):
+    mesh = None if num_shards is None else mesh_of(num_shards)
+    rng = np.random.default_rng(0)
+    x, mask = rng.normal(size=NUM_ROWS), rng.random(NUM_ROWS) < 0.7
+
+    def call(x, window, offset, mask, ids, num_valid):
+        settings = {"offset": offset, "where": mask, "num_valid": num_valid, "ddof": 1}
+        return primitives.windowed_reduce(x, window, op, mesh, segment_ids=ids, **settings)
+
+    call = jax.jit(call)
+    reaches = REACHES if mesh is None else REACHES[1::2]
+    for window, offset in reaches:
+        for flags, num_valid in ((mask, 14), (None, NUM_ROWS)):
+            arguments = (x, np.int32(window), np.int32(offset), flags, SEGMENT_IDS)
+            settings = {"offset": offset, "mask": flags, "segment_ids": SEGMENT_IDS}
+            with noting((window, offset, num_valid)):
+                actual = call(*arguments, np.int32(num_valid))
+                assert_windows(actual, x, window, op, ddof=1, num_valid=num_valid, **settings)
+
+
+@pytest.mark.parametrize("num_shards", [None, 3])
+def test_segments_of_short_and_expanding_windows(num_shards):
+    mesh = None if num_shards is None else mesh_of(num_shards)
+    rng = np.random.default_rng(0)
+    x, mask = rng.integers(-9, 9, NUM_ROWS), rng.random(NUM_ROWS) < 0.7
+    heads = np.append(True, SEGMENT_IDS[1:] != SEGMENT_IDS[:-1])
+    for window, offset in ((1, 0), (2, 0), (5, 0), (16, 0), (20, 0), (None, 0), (None, -2)):
+        for op, flags in (("sum", mask), ("min", None)):
+            settings = {"offset": offset, "num_valid": 20}
+            actual = primitives.windowed_reduce(
+                x, window, op, mesh, where=flags, head_flags=heads, **settings
+            )
+            with noting((window, offset, op)):
+                assert_windows(
+                    actual, x, window, op, mask=flags, segment_ids=SEGMENT_IDS, **settings
+                )
+
+
+def test_segments_of_shards_with_few_rows_or_none():
+    num_shards, num_rows = 3, 4
+    x = np.arange(1, num_shards * num_rows + 1, dtype=np.int32).reshape(num_shards, num_rows)
+    ids = np.array([5, 5, 2, 2, 2, 2, 2, 2, 2, 2, 5, 5]).reshape(x.shape)
+    for window in (3, np.int32(3), None):
+        call = on_shards(
+            lambda x, ids, num_valid, window=window: collective.windowed_reduce(
+                x, window, "sum", axis_name="rows", num_valid=num_valid, segment_ids=ids
+            ),
+            num_shards,
+        )
+        for name, counts in row_counts(num_shards, num_rows).items():
+            sequence = valid_rows(x, counts)
+            if not len(sequence):
+                continue
+            values, in_windows = windows_of(
+                sequence,
+                None if window is None else int(window),
+                "sum",
+                segment_ids=valid_rows(ids, counts),
+            )
+            actual = call(x, ids, counts)
+            with noting((name, window)):
+                assert valid_rows(np.asarray(actual.values), counts).tolist() == values.tolist()
+                assert valid_rows(np.asarray(actual.counts), counts).tolist() == in_windows.tolist()
+
+
+def test_what_is_not_finite_stays_in_its_segment():
+    x = np.array([1, np.nan, 3, np.inf, 5, 6.0])
+    ids = np.array([0, 0, 1, 1, 2, 2])
+    for window in (3, np.int32(3), None):
+        sums = local.windowed_reduce(x, window, "sum", segment_ids=ids).values
+        np.testing.assert_array_equal(sums, [1, np.nan, 3, np.inf, 5, 11])
+
+
+def test_segments_under_vmap_and_grad():
+    x = np.random.default_rng(0).normal(size=(2, NUM_ROWS))
+    ids = np.stack([SEGMENT_IDS, np.zeros(NUM_ROWS, int)])
+
+    def means(x, ids):
+        return local.windowed_reduce(x, np.int32(3), "mean", segment_ids=ids).values
+
+    batch = jax.vmap(means)(x, ids)
+    for row in range(2):
+        values, counts = windows_of(x[row], 3, "mean", segment_ids=ids[row])
+        np.testing.assert_allclose(batch[row], values, rtol=1e-14)
+    # Each row gives its share to each window of its segment that holds it.
+    shares = jax.grad(lambda x: means(x, SEGMENT_IDS).sum())(x[0])
+    _, counts = windows_of(x[0], 3, "mean", segment_ids=SEGMENT_IDS)
+    expected = np.zeros(NUM_ROWS)
+    for row, count in enumerate(counts):
+        expected[row - count + 1 : row + 1] += 1 / count
+    np.testing.assert_allclose(shares, expected, rtol=1e-14)
 
 
 @pytest.mark.parametrize("window", [4, np.int32(4), None])
@@ -205,6 +307,21 @@ def test_without_x64():
             {},
             TypeError,
             "windowed_reduce: window must be an integer scalar, got int32[2].",
+        ),
+        (
+            3,
+            "sum",
+            {"head_flags": np.ones(3, bool), "segment_ids": np.zeros(3, np.int32)},
+            ValueError,
+            "windowed_reduce: segments are given by head_flags or by segment_ids, got both.",
+        ),
+        (
+            3,
+            "sum",
+            {"segment_ids": np.zeros(2, np.int32)},
+            ValueError,
+            "windowed_reduce: segment_ids must have one entry for each of the 3 rows, "
+            "got int32[2].",
         ),
     ],
 )
