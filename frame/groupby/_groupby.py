@@ -12,6 +12,7 @@ from ._reductions import GroupByReductions
 from ._transform import GroupByTransformation
 from ._transformations import GroupByRows
 from ._value_counts import FrameGroupByValueCounts, SeriesGroupByValueCounts
+from ._windows import GroupByWindows
 
 
 class SeriesGroupBy(
@@ -19,6 +20,7 @@ class SeriesGroupBy(
     GroupByTransformation,
     GroupByReductions,
     GroupByRows,
+    GroupByWindows,
     GroupByAccess,
 ):
     """A grouped series: what `series.groupby` and `frame.groupby(...)[label]` return."""
@@ -34,6 +36,7 @@ class FrameGroupBy(
     GroupByTransformation,
     GroupByReductions,
     GroupByRows,
+    GroupByWindows,
     GroupByAccess,
 ):
     """A grouped frame: what `frame.groupby` returns."""

@@ -80,6 +80,13 @@ class Groups:
         return slots
 
     @property
+    def group_ids(self) -> Array:
+        """The number of each row's group, in the order of the groups; -1 if it is in no group."""
+        if self.kept is None:
+            return self.slots
+        return _group_ids(self.slots, self.kept, self.count, self.num_slots)
+
+    @property
     def is_traced(self) -> bool:
         """Whether the groups were computed inside `jit`."""
         return is_traced(self.count, self.kept, self.keys)
@@ -162,10 +169,7 @@ def groups_of_keys(
     layout, capacity = table.layout, unique[0].data.shape[0]
 
     def group_ids() -> Array:
-        groups = make_groups(keys, table, dropna=dropna)
-        if groups.kept is None:
-            return groups.slots
-        return _group_ids(groups.slots, groups.kept, groups.count, groups.num_slots)
+        return make_groups(keys, table, dropna=dropna).group_ids
 
     columns = _with_first_zeros(unique, keys, table)
     return Groups(group_ids, None, columns, as_count(count), capacity, capacity, False, layout)

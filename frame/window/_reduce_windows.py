@@ -47,16 +47,20 @@ class WindowPlan(NamedTuple):
     layout: Layout
 
 
-@functools.partial(jax.jit, static_argnums=5)
+@functools.partial(jax.jit, static_argnums=6)
 def reduce_windows(
     data: tuple[Array, ...],
     missing: tuple[Array | None, ...],
+    segment_ids: Array | None,
     reach: Reach,
     least: Count,
     num_rows: Count,
     plan: WindowPlan,
 ) -> tuple[Array, ...]:
-    """Columns of float64, one value for each row's window; NaN for fewer than `least` values."""
+    """Columns of float64, one value for each row's window; NaN for fewer than `least` values.
+
+    Windows stop at the ends of runs of equal `segment_ids`.
+    """
     dtype = wide(np.float64)
     columns = tuple(x.astype(dtype) for x in data)
     masks = tuple(
@@ -70,6 +74,7 @@ def reduce_windows(
         op=plan.method,
         offset=reach.ahead if plan.moves_ends else 0,
         num_valid=num_rows,
+        segment_ids=segment_ids,
         ddof=plan.ddof,
         **plan.layout.on_mesh,
     )

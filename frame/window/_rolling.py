@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Rolling and expanding windows over rows."""
 
+import copy
 import functools
-from typing import Any
+from typing import Any, NamedTuple, Self
 
 import jax
 import jax.numpy as jnp
@@ -11,7 +12,7 @@ import pandas as pd
 
 from ..table._column import Array, Column
 from ..table._ndframe import FrameBase, NDFrame, SeriesBase
-from ..table._table import Count, is_row
+from ..table._table import Count, Table, is_row
 from ..table._tracing import at_once, is_traced
 from ._cumulative import column_labels
 from ._reduce_windows import SHORT_WINDOW, Reach, WindowPlan, reduce_windows
@@ -19,34 +20,44 @@ from ._reduce_windows import SHORT_WINDOW, Reach, WindowPlan, reduce_windows
 _CLOSED = ("right", "left", "both", "neither")
 
 
+class WindowShape(NamedTuple):
+    """The checked arguments of `rolling` and `expanding`.
+
+    Attributes:
+        window: rows of each window; None for all rows up to each one.
+        min_periods: the least number of values of a window with a result.
+        center: whether a window is centered on its row.
+        closed: which end rows a window includes.
+        step: distance between the rows of the result.
+    """
+
+    window: int | None
+    min_periods: int
+    center: bool = False
+    closed: str = "right"
+    step: int = 1
+
+
 class Windows:
     """`frame.rolling(...)` and `frame.expanding(...)`: the windows, before anything is taken."""
 
-    def __init__(
-        self,
-        of: Any,
-        window: int | None,
-        min_periods: int,
-        center: bool = False,
-        closed: str = "right",
-        step: int = 1,
-    ):
+    def __init__(self, of: Any, shape: WindowShape):
         self._of = of
-        self._window, self._min_periods = window, min_periods
-        self._center, self._closed, self._step = center, closed, step
+        self._window, self._min_periods, self._center, self._closed, self._step = shape
 
     def __repr__(self) -> str:
         if self._window is None:
             return "Expanding [method=single]"
         return f"Rolling [window={self._window},center={self._center},method=single]"
 
-    def __getitem__(self, key: Any) -> "Windows":
+    def __getitem__(self, key: Any) -> Self:
         labels = key if isinstance(key, list) else [key]
         for label in labels:
             if not isinstance(self._of, FrameBase) or label not in self._of._labels:
                 raise KeyError(f"Column not found: {label}")
-        rest = self._window, self._min_periods, self._center, self._closed, self._step
-        return Windows(self._of[key], *rest)
+        selected = copy.copy(self)
+        selected._of = self._of[key]
+        return selected
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):
@@ -113,6 +124,7 @@ class Windows:
 
     def _take(self, method: str, numeric_only: bool, ddof: int = 1) -> Any:
         of = self._numeric(method) if numeric_only else self._of
+        of, segment_ids = self._segmented(of)
         table = of._table
         if not table.columns:
             return of
@@ -134,9 +146,13 @@ class Windows:
         plan = WindowPlan(
             method, int(ddof), self._window is None, width, moves_ends, gaps, table.layout
         )
-        made = reduce_windows(data, missing, reach, least, table.num_rows, plan)
+        made = reduce_windows(data, missing, segment_ids, reach, least, table.num_rows, plan)
         taken = of._like(table.with_columns([Column(one) for one in made]))
         return taken if self._step == 1 else taken.iloc[:: self._step]
+
+    def _segmented(self, of: Any) -> tuple[Any, Array | None]:
+        """The rows in the order of their windows, and the ids of segments where windows stop."""
+        return of, None
 
     def _short_width(self, method: str, moves_ends: bool) -> int | None:
         """Rows of a window that is part of the program; None for windows that share one."""
@@ -211,32 +227,8 @@ class Windowing(NDFrame):
             >>> JaxSeries([1, 2, 6]).rolling(2, min_periods=1).max().tolist()
             [1.0, 2.0, 6.0]
         """
-        given = {"win_type": win_type, "on": on}
-        for name, value in given.items():
-            if value is not None:
-                raise NotImplementedError(f"rolling: {name} must be left out, got {value!r}.")
-        if method != "single":
-            raise NotImplementedError(f"rolling: method must be 'single', got {method!r}.")
-        if isinstance(window, bool) or not isinstance(window, (int, np.integer)):
-            if any(level.is_time for level in (c.type for c in self._table.index.levels)):
-                raise NotImplementedError(
-                    f"rolling: window must be a number of rows, got {window!r}. "
-                    "Resample to rows of even distance first."
-                )
-            raise ValueError(f"window must be an integer 0 or greater, got {window!r}")
-        if window < 0:
-            raise ValueError(f"window must be an integer 0 or greater, got {window}")
-        least = int(window) if min_periods is None else _whole("min_periods", min_periods)
-        if least > window:
-            raise ValueError(f"min_periods {least} must be <= window {window}")
-        if not isinstance(center, bool):
-            raise ValueError(f"center must be a boolean, got {center!r}")
-        if closed is not None and closed not in _CLOSED:
-            raise ValueError(f"closed must be 'right', 'left', 'both' or 'neither', got {closed!r}")
-        step = 1 if step is None else _whole("step", step)
-        if not step:
-            raise ValueError("step must be 1 or greater, got 0")
-        return Windows(self, int(window), least, center, closed or "right", step)
+        arguments = (window, min_periods, center, win_type, on, closed, step, method)
+        return Windows(self, as_rolling(self._table, *arguments))
 
     def expanding(self, min_periods: int = 1, method: str = "single") -> Windows:
         """For each row the window of all rows up to it.
@@ -249,9 +241,54 @@ class Windowing(NDFrame):
             >>> JaxSeries([1, 2, 6]).expanding().mean().tolist()
             [1.0, 1.5, 3.0]
         """
-        if method != "single":
-            raise NotImplementedError(f"expanding: method must be 'single', got {method!r}.")
-        return Windows(self, None, _whole("min_periods", min_periods))
+        return Windows(self, as_expanding(min_periods, method))
+
+
+def as_rolling(
+    table: Table,
+    window: Any,
+    min_periods: Any,
+    center: Any,
+    win_type: Any,
+    on: Any,
+    closed: Any,
+    step: Any,
+    method: str,
+) -> WindowShape:
+    """Checks the arguments of `rolling` over the rows of a table."""
+    given = {"win_type": win_type, "on": on}
+    for name, value in given.items():
+        if value is not None:
+            raise NotImplementedError(f"rolling: {name} must be left out, got {value!r}.")
+    if method != "single":
+        raise NotImplementedError(f"rolling: method must be 'single', got {method!r}.")
+    if isinstance(window, bool) or not isinstance(window, (int, np.integer)):
+        if any(level.is_time for level in (c.type for c in table.index.levels)):
+            raise NotImplementedError(
+                f"rolling: window must be a number of rows, got {window!r}. "
+                "Resample to rows of even distance first."
+            )
+        raise ValueError(f"window must be an integer 0 or greater, got {window!r}")
+    if window < 0:
+        raise ValueError(f"window must be an integer 0 or greater, got {window}")
+    least = int(window) if min_periods is None else _whole("min_periods", min_periods)
+    if least > window:
+        raise ValueError(f"min_periods {least} must be <= window {window}")
+    if not isinstance(center, bool):
+        raise ValueError(f"center must be a boolean, got {center!r}")
+    if closed is not None and closed not in _CLOSED:
+        raise ValueError(f"closed must be 'right', 'left', 'both' or 'neither', got {closed!r}")
+    step = 1 if step is None else _whole("step", step)
+    if not step:
+        raise ValueError("step must be 1 or greater, got 0")
+    return WindowShape(int(window), least, center, closed or "right", step)
+
+
+def as_expanding(min_periods: Any, method: str) -> WindowShape:
+    """Checks the arguments of `expanding`."""
+    if method != "single":
+        raise NotImplementedError(f"expanding: method must be 'single', got {method!r}.")
+    return WindowShape(None, _whole("min_periods", min_periods))
 
 
 def _whole(name: str, value: Any) -> int:

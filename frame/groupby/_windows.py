@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Rolling and expanding windows that stop at the ends of groups."""
+
+import functools
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from ..table._column import Array, Column
+from ..table._layout import Layout
+from ..table._row_index import RowIndex
+from ..table._sort import sort_rows
+from ..table._table import Count, as_count, either_needed, is_row
+from ..table._take import take_columns
+from ..table._tracing import is_traced
+from ..window._rolling import Windows, WindowShape, as_expanding, as_rolling
+from ._base import GroupByBase, Grouped
+
+# Sorts rows without a group after all others.
+_NO_GROUP = np.int32(np.iinfo(np.int32).max)
+
+
+class GroupWindows(Windows):
+    """`groups.rolling(...)` and `groups.expanding(...)`: windows of the rows of each group."""
+
+    def __init__(self, of: Any, shape: WindowShape, grouped: Grouped):
+        super().__init__(of, shape)
+        self._grouped = grouped
+
+    def __repr__(self) -> str:
+        if self._window is None:
+            return f"ExpandingGroupBy [min_periods={self._min_periods},method=single]"
+        return f"RollingGroupBy [window={self._window},center={self._center},method=single]"
+
+    def _segmented(self, of: Any) -> tuple[Any, Array | None]:
+        """The rows sorted by group and labelled by the keys too; the group of each row."""
+        table, groups, keys = of._table, self._grouped.groups, self._grouped.keys
+        num_rows, group_ids = table.num_rows, groups.group_ids
+        if self._grouped.may_drop:
+            group_ids, num_rows = _with_groups(group_ids, num_rows, table.layout)
+            num_rows = num_rows if is_traced(num_rows) else as_count(int(num_rows))
+        table = table.with_columns([*table.columns, Column(group_ids)])
+        table = sort_rows(table, [(group_ids, False)])
+        *columns, sorted_ids = table.columns
+        levels = take_columns(groups.keys, sorted_ids.data, table.layout)
+        index = RowIndex(
+            (*levels, *table.index_columns()), (*(key.name for key in keys), *table.index.names)
+        )
+        table = table.replace(
+            columns=tuple(columns),
+            index=index,
+            num_rows=num_rows,
+            needed=either_needed(table.needed, groups.needed),
+        )
+        return of._like(table), sorted_ids.data
+
+    def _take(self, method: str, numeric_only: bool, ddof: int = 1) -> Any:
+        taken = super()._take(method, numeric_only, ddof)
+        # In pandas, expanding windows ignore as_index=False.
+        if self._grouped.options.as_index or self._window is None:
+            return taken
+        return taken.reset_index(level=list(range(len(self._grouped.keys))))
+
+
+@functools.partial(jax.jit, static_argnums=2)
+def _with_groups(group_ids: Array, num_rows: Count, layout: Layout) -> tuple[Array, Array]:
+    """Ids that sort rows without a group last, and the number of rows with a group."""
+    is_member = (group_ids >= 0) & is_row(group_ids.shape[0], num_rows, layout)
+    return jnp.where(is_member, group_ids, _NO_GROUP), jnp.sum(is_member, dtype=jnp.int32)
+
+
+class GroupByWindows(GroupByBase):
+    """Windows over the rows of each group."""
+
+    def rolling(
+        self,
+        window: Any,
+        min_periods: int | None = None,
+        center: bool = False,
+        win_type: Any = None,
+        on: Any = None,
+        closed: Any = None,
+        method: str = "single",
+    ) -> GroupWindows:
+        """Windows of so many rows of each row's group; see `JaxFrame.rolling`.
+
+        The rows of the result are sorted by group. The keys are the first levels of their labels.
+
+        Example:
+            >>> from jaxframes.frame import JaxFrame
+            >>> frame = JaxFrame({"k": [2, 1, 2], "x": [1.0, 2.0, 4.0]})
+            >>> frame.groupby("k").rolling(2, min_periods=1).sum().to_pandas().x.to_dict()
+            {(1, 1): 2.0, (2, 0): 1.0, (2, 2): 5.0}
+        """
+        arguments = (window, min_periods, center, win_type, on, closed, None, method)
+        return self._windows(as_rolling(self._table, *arguments))
+
+    def expanding(self, min_periods: int = 1, method: str = "single") -> GroupWindows:
+        """For each row the window of all rows of its group up to it; see `rolling`.
+
+        Keys are always labels: as in pandas, `as_index=False` is ignored.
+
+        Example:
+            >>> from jaxframes.frame import JaxSeries
+            >>> JaxSeries([1, 2, 6]).groupby(JaxSeries([5, 5, 0])).expanding().sum().tolist()
+            [6.0, 1.0, 3.0]
+        """
+        return self._windows(as_expanding(min_periods, method))
+
+    def _windows(self, shape: WindowShape) -> GroupWindows:
+        if self._is_series:
+            of = self._source._make_series(
+                self._table.columns[self._places[0]], self._labels[0], self._table
+            )
+            return GroupWindows(of, shape, self._grouped)
+        # The keys become labels, and pandas drops selected keys too.
+        names = {key.name for key in self._grouped.keys}
+        values = self._picked([at for at, label in enumerate(self._labels) if label not in names])
+        columns = [self._table.columns[position] for position in values._places]
+        of = self._source._make_frame(columns, values._labels, self._table)
+        return GroupWindows(of, shape, self._grouped)
