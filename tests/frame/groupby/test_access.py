@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Groups one by one: groups, indices, ngroups, get_group, iteration, pipe and filter."""
+"""Access to single groups: groups, indices, ngroups, get_group, iteration, pipe and filter."""
 
 import jax
 import numpy as np
@@ -65,7 +65,7 @@ def test_groups_and_their_rows(by, ours):
     for name in ("groups", "indices"):
         got, expected = getattr(mine, name), getattr(theirs, name)
         assert len(got) == len(expected)
-        # pandas lists some of these in another order: a dict has none.
+        # pandas lists some keys in another order, which dicts ignore.
         for key, rows in expected.items():
             (own,) = (value for label, value in got.items() if same_key(label, key))
             np.testing.assert_array_equal(own, rows)

@@ -9,7 +9,7 @@ from jaxframes.frame import JaxFrame
 def test_head_and_tail_make_up_the_rows_of_groups():
     grouped = JaxFrame(mixed_frame()[["k", "i"]]).groupby("k")
     for n in (0, 2, 100):
-        # All but the first n are the last ones from there.
+        # tail(-n) holds all rows of a group but the first n.
         labels = [*grouped.head(n).index.tolist(), *grouped.tail(-n if n else 100).index.tolist()]
         assert sorted(labels) == list(range(37))
 

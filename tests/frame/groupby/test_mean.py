@@ -9,7 +9,7 @@ from jaxframes.frame import JaxFrame
 
 
 def quarters():
-    # Their sums are exact in every order, so each mean is rounded once.
+    # The sums are exact in every order, so each mean is rounded once.
     frame = mixed_frame()
     return frame.assign(x=(frame.i / 4).where(frame.x.notna()))
 

@@ -11,14 +11,14 @@ from jaxframes.frame import JaxFrame
 def test_places_slices_and_both_together():
     def rows(f):
         grouped = f.groupby("k")
-        # No group has 50 rows, and a place named twice gives its row once.
+        # No group has 50 rows; a repeated position selects its row once.
         wanted = (50, -50, [], [0, 0], (1, slice(4, None)), slice(None, -5), np.int64(2))
         return tuple(grouped.nth(n) for n in wanted)
 
     assert_parity(rows, mixed_frame()[["k", "x"]], ways=["eager"])
 
 
-def test_any_collection_names_places():
+def test_positions_in_any_collection():
     def rows(f):
         grouped = f.groupby("k")
         wanted = (np.array([0, -1]), range(2), {0, 2}, pd.Series([1]), 2**70, slice(-(2**40), None))

@@ -42,7 +42,7 @@ def test_nan_is_found_in_the_sums():
             pd.testing.assert_series_equal(actual, getattr(frame.groupby("k").x, op)())
 
 
-def test_slots_are_found_when_they_are_asked_for():
+def test_segment_ids_are_computed_on_demand():
     grouped = JaxFrame(mixed_frame()[["k", "i"]]).groupby("k")
     grouped.sum()
     frame = mixed_frame()[["k", "i"]]
@@ -52,7 +52,7 @@ def test_slots_are_found_when_they_are_asked_for():
 
 
 def test_the_range_of_a_key_is_that_of_its_rows():
-    # Arrays of one buffer and other lengths have other ranges.
+    # Arrays that share a buffer but differ in length have their own ranges.
     frame = JaxFrame({"k": np.array([5, 6, 7, 100]), "x": np.arange(4)})
     assert frame[:3].groupby("k").x.sum().tolist() == [0, 1, 2]
     assert frame.groupby("k").x.sum().tolist() == [0, 1, 2, 3]
@@ -77,7 +77,7 @@ def test_one_pass_by_numbers_of_keys(how):
 
 
 def spread_keys(num_rows=4096, num_keys=50, dtype=np.int64):
-    """Few keys all over the range of 64 bits, in no order."""
+    """Few distinct keys over the range of int64, in random order."""
     rng = np.random.default_rng(2)
     info = np.iinfo(dtype)
     values = rng.integers(info.min, info.max, num_keys, dtype=dtype, endpoint=True)
@@ -85,7 +85,7 @@ def spread_keys(num_rows=4096, num_keys=50, dtype=np.int64):
 
 
 def numbers(num_rows, dtype):
-    """Numbers whose sum depends on their order."""
+    """Numbers whose sum depends on the order of summation."""
     rng = np.random.default_rng(3)
     if np.dtype(dtype).kind == "f":
         return (rng.standard_normal(num_rows) * 2.0 ** rng.integers(-9, 10, num_rows)).astype(dtype)
@@ -94,7 +94,7 @@ def numbers(num_rows, dtype):
 
 @pytest.fixture
 def found_together(monkeypatch):
-    """Whether groups and sums were found together, for each time that it was tried."""
+    """Records for each call whether groups and sums were computed together."""
     tries = []
     sums_by_key = _base.sums_by_key
 
@@ -122,7 +122,7 @@ def test_groups_and_sums_are_found_together(key_dtype, dtype, found_together, mo
     one_after_the_other(monkeypatch)
     apart = jax_frame.groupby("k").x.sum().to_pandas()
     pd.testing.assert_series_equal(together, apart, check_exact=True)
-    # pandas adds with a compensation of its own, and gives narrow integers their dtype back.
+    # pandas sums with compensation, and returns narrow integers in their own dtype.
     expected = frame.groupby("k").x.sum()
     pd.testing.assert_series_equal(together, expected, rtol=1e-5, check_dtype=dtype != "int8")
 
@@ -180,7 +180,7 @@ def test_groups_are_found_with_sums_of_any_keys(ask, found_together):
     frame = pd.DataFrame({"k": keys, "x": numbers(len(keys), float), "i": np.arange(len(keys)) % 7})
     frame.loc[5:9, "x"] = np.nan
     frame["zero"] = np.where(frame.i % 2, -0.0, 0.0)
-    # Hardly a key comes twice.
+    # Almost all keys are distinct.
     frame["far"] = spread_keys(num_keys=100_000)
     assert_parity(ask, frame, ways=["eager"], ulps=ULPS)
     assert all(found_together)

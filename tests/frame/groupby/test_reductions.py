@@ -10,7 +10,7 @@ from jaxframes.frame import JaxFrame
 NUMBERS = ["k", "i", "x", "b"]
 EXACT = ("min", "max", "count", "size", "first", "last", "nunique", "any", "all")
 ROUNDED = ("sum", "mean", "std", "var", "sem", "prod", "median")
-# A sum of 37 floats in another order, and float32 by as much.
+# The rounding of a sum of 37 floats in another order; the same for float32.
 ULPS = 256
 FLOAT32_ULPS = 2**31
 
@@ -171,7 +171,7 @@ def test_derivatives_are_finite_and_right():
         "mean": [0.5, 1, 0.5, 0, 1, 0],
         "max": [0, 0, 1, 0, 2, 0],
         "median": [0.5, 1, 0.5, 0, 1, 0],
-        # The standard deviation of two values is half their distance times the root of two.
+        # The standard deviation of two values is their distance over the square root of two.
         "std": [-(0.5**0.5), -(2**0.5), 0.5**0.5, 0, 2**0.5, 0],
     }
     for name, derivative in expected.items():

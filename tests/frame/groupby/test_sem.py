@@ -16,7 +16,7 @@ def test_it_is_the_deviation_over_the_root_of_the_count():
 
 def test_ddof_changes_the_deviation_and_not_the_count():
     frame = pd.DataFrame({"k": [1, 1, 1, 1, 2], "x": [0.0, 0.0, 4.0, 4.0, 1.0]})
-    # A deviation of two, by the root of four.
+    # A deviation of two over the square root of four.
     assert JaxFrame(frame).groupby("k").x.sem(ddof=0).tolist() == [1.0, 0.0]
     assert_parity(
         lambda f: tuple(f.groupby("k").x.sem(ddof=ddof) for ddof in (1, 4)),

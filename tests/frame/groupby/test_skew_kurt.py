@@ -90,7 +90,7 @@ def test_a_mean_far_from_zero_costs_no_digits(op):
     far = JaxFrame({"k": keys, "x": x + 2.0**40}).groupby("k").x
     expected = getattr(pd.Series(x).groupby(keys), op)()
     np.testing.assert_allclose(getattr(near, op)().to_numpy(), expected, rtol=1e-12)
-    # The values are exact, so that a shift changes nothing.
+    # The values are exact, so the results are invariant under a shift.
     np.testing.assert_allclose(getattr(far, op)().to_numpy(), expected, rtol=1e-12)
 
 

@@ -7,7 +7,7 @@ from frame_examples import mixed_frame
 from frame_parity import assert_parity, assert_same_error
 from jaxframes.frame import JaxFrame
 
-# A root, and the sum of squares under it in another order.
+# The rounding of a square root and of a sum of squares in another order.
 ULPS = 64
 
 

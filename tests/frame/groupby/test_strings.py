@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Sums of strings by group: one string behind the other."""
+"""Sums of strings by group: concatenations."""
 
 import jax
 import numpy as np
@@ -12,7 +12,7 @@ from jaxframes.frame import JaxFrame
 
 def words_frame():
     frame = mixed_frame()[["k", "s", "i"]]
-    # A key of floats is no digit, one that is missing no group, and one group has no string.
+    # Float keys are factorized, a missing key has no group, and one group has no string.
     return frame.assign(x=np.where(frame.k == 3, np.nan, frame.k / 2), s=frame.s.mask(frame.k == 4))
 
 

@@ -10,7 +10,7 @@ from jaxframes.frame import JaxFrame
 
 
 def quarters():
-    # Their sums are exact in every order.
+    # The sums are exact in every order.
     frame = mixed_frame()
     return frame.assign(x=(frame.i / 4).where(frame.x.notna()))[["k", "i", "x", "d"]]
 
@@ -31,7 +31,7 @@ def test_min_count_is_of_values_and_not_of_rows():
         ways=["jit"],
     )
     got = JaxFrame(frame.assign(i=range(5))).groupby("k").sum(min_count=2).to_pandas()
-    # A group without a sum makes floats of integers.
+    # A group without a sum converts integers to floats.
     assert got["i"].dtype == np.float64
     assert got["i"].isna().tolist() == [False, True, False]
 

@@ -8,7 +8,7 @@ from frame_examples import mixed_frame
 from frame_parity import assert_parity, assert_same_error
 from jaxframes.frame import JaxFrame
 
-# A sum of 37 floats in another order.
+# The rounding of a sum of 37 floats in another order.
 ULPS = 256
 
 

@@ -9,7 +9,7 @@ from jaxframes.frame import JaxFrame
 
 
 def test_a_shift_changes_nothing_and_a_factor_is_squared():
-    # The means are whole numbers, and so is all that is added up.
+    # The means and all terms of the sums are whole numbers.
     x = np.array([1.0, 2, 6, 7, 7, 10])
     frame = pd.DataFrame({"k": [1, 1, 1, 2, 2, 2], "x": x, "y": x + 2.0**30, "z": x * 8})
     found = JaxFrame(frame).groupby("k").var().to_pandas()

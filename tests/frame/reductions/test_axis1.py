@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Methods with axis=1: each row's values, one beside the other."""
+"""Methods with axis=1, over the columns of each row."""
 
 import jax
 import jax.numpy as jnp
@@ -13,7 +13,7 @@ from jaxframes.frame import JaxFrame
 
 def numbers() -> pd.DataFrame:
     frame = mixed_frame()[["k", "x", "y", "i"]]
-    # A zero without a sign: pandas' median has none, and its extremes either.
+    # No negative zeros: pandas' median and extremes may drop the sign.
     return frame.assign(k=frame.k.astype("int8"), x=frame.x.round(0) + 0.0, y=frame.y + 0.0)
 
 
@@ -108,7 +108,7 @@ def test_derivatives():
         )
 
     x = jnp.array([0.5, 2.0, 3.0])
-    # The median is x where x * x is not between the others; the product is x**3 * sin(x).
+    # The median is x unless x * x is between the other two; the product is x**3 * sin(x).
     middle = jnp.cos(x).at[0].set(jnp.cos(x[0])).at[1:].set(1.0)
     product = 3 * x**2 * jnp.sin(x) + x**3 * jnp.cos(x)
     np.testing.assert_allclose(jax.grad(total)(x), middle + product + 2 * x - 1, rtol=1e-12)

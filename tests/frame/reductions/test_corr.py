@@ -60,7 +60,7 @@ def test_far_from_zero():
 
 
 def test_a_pair_far_from_the_means_of_its_columns():
-    # `y` is there for few rows, in which one column is constant and one nearly so.
+    # `y` has values in few rows; there one column is constant and one nearly constant.
     rng = np.random.default_rng(6)
     few = np.arange(37) < 7
     y = np.where(few, rng.normal(size=37), np.nan)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""prod and product, its other name."""
+"""prod and its alias product."""
 
 import numpy as np
 import pandas as pd

@@ -15,7 +15,7 @@ from jaxframes.shardings import make_mesh, row_sharded
 
 NUMBERS = ["k", "i", "x", "f", "b"]
 OPS = ["sum", "prod", "mean", "min", "max", "std", "var", "sem", "skew", "kurt", "any", "all"]
-# Sums may be added up in another order, which moves the last digits of what is left of them.
+# The order of summation may differ, which changes the last digits after cancellation.
 ULPS = 64
 FLOAT32_ULPS = 1 << 31
 
@@ -202,7 +202,7 @@ def test_many_rows_in_blocks():
 
 
 def test_blocks_of_rows_are_for_the_platform():
-    # As many rows go through the cache of a core in several steps, and elsewhere in one.
+    # The kernels reduce this many rows in several blocks, the portable version in one.
     x = np.random.default_rng(7).normal(size=100_000)
     greatest = jax.jit(lambda x: JaxFrame({"x": x})["x"].max())
 
@@ -231,7 +231,7 @@ def test_a_missing_value_among_many_rows_is_found(dtype, num_shards):
 
 
 def test_one_value_of_many_rows_of_several_dtypes():
-    # The first column has no missing value, another one has.
+    # The first column has no missing value; another column has one.
     frame = pd.DataFrame({"k": np.arange(1 << 18) % 100, "x": np.linspace(-2.5, 7.5, 1 << 18)})
     frame.loc[5, "x"] = np.nan
     ops = ("sum", "mean", "min", "max", "std")
@@ -258,7 +258,7 @@ def test_a_missing_value_among_many_rows_has_no_gradient(op):
 
 @pytest.mark.parametrize("value", [0.1, 0.7])
 def test_a_sum_of_many_equal_values_does_not_drift(value):
-    # It would if it went from row to row, or from block to block.
+    # A sequential sum over rows or blocks would drift.
     x = np.full(10_000_000, value)
     x[123] = np.nan
     ours, total = JaxSeries(x), math.fsum(x[~np.isnan(x)])

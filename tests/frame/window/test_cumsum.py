@@ -17,7 +17,7 @@ def all_of(f, **arguments):
 
 
 def without_signs_of_zero(f, **arguments):
-    """Sums and products of zeros have their sign with the kernels in C++ alone."""
+    """Drops the sign of zero sums and products, which only the C++ kernels keep."""
     sums, products, *extremes = all_of(f, **arguments)
     return sums + 0.0, products + 0.0, *extremes
 

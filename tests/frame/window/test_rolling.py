@@ -15,7 +15,7 @@ NAMES = ("sum", "mean", "min", "max", "var", "std", "count")
 
 
 def quarters(num_rows=37):
-    """Values whose sums are exact, with holes, an infinity, and a run of equal ones."""
+    """Values with exact sums, with missing values, an infinity and a run of equal values."""
     rng = np.random.default_rng(0)
     values = rng.integers(-200, 200, num_rows) / 4
     values[rng.random(num_rows) < 0.25] = np.nan
@@ -56,7 +56,7 @@ def test_frames_in_jit_and_on_a_mesh():
 
     assert_parity(lambda f: f.x.rolling(20, 2, center=True).mean(), frame, ways=["mesh"], ulps=64)
     assert_parity(windows, frame, ways=["jit"], ulps=2**33)
-    # Where nothing is missing, rows are counted by their places alone.
+    # Without missing values, counts follow from row positions.
     assert_parity(lambda f: f.k.rolling(3).count(), frame, ways=["mesh"])
 
 
