@@ -51,15 +51,12 @@ class GroupByTransformation(GroupByAggregation):
             grouped = self._numeric()
         how = _with_settings(how, kwargs)
         if how.op == "size":
-            return self._sizes_of_rows()
+            (column,) = self._spread(self._sizes(by_slot=True))  # pyright: ignore
+            name = self._labels[0] if self._is_series else None
+            column = settled(column, self._table.num_rows)
+            return self._source._make_series(column, name, self._table)
         columns = grouped._reduced(grouped._pairs(how), by_slot=True)
         return grouped._of_rows(grouped._spread(columns))  # pyright: ignore
-
-    def _sizes_of_rows(self) -> Any:
-        (column,) = self._spread(self._sizes(by_slot=True))  # pyright: ignore
-        name = self._labels[0] if self._is_series else None
-        column = settled(column, self._table.num_rows)
-        return self._source._make_series(column, name, self._table)
 
     def _spread(self, columns: Sequence[Column]) -> tuple[Column, ...]:
         """Gathers each row's value from the values of the segments."""

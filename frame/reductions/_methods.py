@@ -15,7 +15,7 @@ from ..table._ndframe import FrameBase, NDFrame, SeriesBase
 from ..table._recode import without_missing
 from ..table._tracing import is_traced
 from ._axis1 import reduce_across
-from ._reduce_columns import reduce_columns, reduction_for
+from ._reduce_columns import joined, reduce_columns, reduction_for
 from ._results import host_series, host_value, result_type, table_of_series, traced_table
 
 ORDERED = ("min", "max")
@@ -303,13 +303,10 @@ class FrameReductions(Reductions, FrameBase):
         reduced = reduce_columns(groups, plans, self._table.all_rows, self._layout)
         if op in LOGICAL:
             flags = [one.value for one in reduced]
+            if is_traced(flags):
+                return joined(op, flags)
             join = np.logical_or if op == "any" else np.logical_and
-            if not is_traced(flags):
-                return join.reduce([np.asarray(flag) for flag in flags])
-            result = flags[0]
-            for flag in flags[1:]:
-                result = result | flag if op == "any" else result & flag
-            return result
+            return join.reduce([np.asarray(flag) for flag in flags])
         if is_traced(reduced):
             return self._table.unless_lost(reduced[0].value)
         return host_value(*reduced[0], result_type(columns[0].type, op))[0]

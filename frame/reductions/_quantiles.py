@@ -10,8 +10,8 @@ import jax.numpy as jnp
 import numpy as np
 
 from ... import primitives
-from ...shardings._compat import is_x64_enabled
 from ..table._column import NAT, Array, Column
+from ..table._dtypes import wide
 from ..table._layout import Layout
 from ..table._table import Count, is_row
 from ..table._tracing import at_once
@@ -86,12 +86,11 @@ def _of_column(
     # Missing values sort last, after every rank that is selected.
     last_value = data.dtype.type(np.nan) if is_float else identity_of("min", data.dtype)
     filled = jnp.where(present, data, last_value)
-    wide = jnp.float64 if is_x64_enabled() else jnp.float32
-    rank = q.astype(wide) * (at_least_one(count) - np.int32(1)).astype(wide)
-    low = jnp.floor(rank)
-    fraction = (rank - low).astype(wide)
-    below = low.astype(jnp.int32)
     last = at_least_one(count) - np.int32(1)
+    rank = q.astype(wide(np.float64)) * last.astype(wide(np.float64))
+    low = jnp.floor(rank)
+    fraction = rank - low
+    below = low.astype(jnp.int32)
     above = jnp.minimum(below + np.int32(1), last)
     ranks = jnp.concatenate([below, above])
     selected = primitives.select_rank(filled, ranks, **layout.on_mesh)
@@ -126,21 +125,21 @@ def _between(
             is_odd = (below & np.int32(1)) != 0
             is_above = (fraction > 0.5) | ((fraction == 0.5) & is_odd)
             return jnp.where(is_above, b, a)
-    wide = fraction.dtype
+    dtype = fraction.dtype
     if how == "median" and a.dtype == jnp.float32:
-        wide = np.dtype(np.float32)
-    x, y = a.astype(wide), b.astype(wide)
+        dtype = np.dtype(np.float32)
+    x, y = a.astype(dtype), b.astype(dtype)
     if how == "median":
-        return jnp.where(fraction > 0, (x + y) / wide.type(2), x)
+        return jnp.where(fraction > 0, (x + y) / dtype.type(2), x)
     if how == "midpoint":
-        fraction = jnp.where(fraction > 0, wide.type(0.5), wide.type(0))
+        fraction = jnp.where(fraction > 0, dtype.type(0.5), dtype.type(0))
     # From the nearer end, as NumPy does, with the distance of floats in their own dtype. Equal rows
     # share the derivative; between equal infinities nothing is interpolated.
     is_between = (fraction > 0) & ((x != y) | jnp.isfinite(x))
     distance = y - x
     if narrow in _NARROW:
-        distance = (b.astype(narrow) - a.astype(narrow)).astype(wide)
-    distance = jnp.where(is_between, distance, wide.type(0))
+        distance = (b.astype(narrow) - a.astype(narrow)).astype(dtype)
+    distance = jnp.where(is_between, distance, dtype.type(0))
     from_below = x + distance * fraction
     from_above = y - distance * (1 - fraction)
     is_nearer = ((fraction >= 0.5) & jnp.isfinite(y)) | ~jnp.isfinite(x)

@@ -12,6 +12,7 @@ import pandas as pd
 
 from ... import primitives
 from ..reductions._axis1 import of_one_type
+from ..reductions._identities import COMBINE, identity_of
 from ..table._arguments import axis_number, check_flag
 from ..table._column import NAT, NUMBER, Array, Column, Kind, fill_missing, missing_rows
 from ..table._dtypes import wide
@@ -21,20 +22,20 @@ from ..table._table import Count, Table, is_row
 from ..table._tracing import is_traced
 from ._string_cumsum import concatenated_so_far
 
-_OPERATORS = {"cumsum": "add", "cumprod": "mul", "cummin": "min", "cummax": "max"}
+_OPERATORS: dict[str, Any] = {"sum": "add", "prod": "mul", "min": "min", "max": "max"}
 
 
 class Accumulation(NamedTuple):
     """The options of a column's scan. Static under `jit`.
 
     Attributes:
-        op: the operator of the scan.
+        op: the reduction whose partial results the scan returns, such as "sum".
         dtype: the dtype of the scan.
         kind: the kind of the values, which determines the encoding of missing ones.
         skipna: whether missing values are skipped; otherwise all later values are missing too.
     """
 
-    op: Any
+    op: str
     dtype: np.dtype
     kind: Kind
     skipna: bool
@@ -75,7 +76,7 @@ def cumulate(
 
 
 def _plan(name: str, column: Column, label: Hashable, skipna: bool) -> Accumulation:
-    op, dtype = _OPERATORS[name], column.dtype
+    op, dtype = name.removeprefix("cum"), column.dtype
     is_extreme = op in ("min", "max")
     if column.valid is not None:
         raise NotImplementedError(
@@ -84,7 +85,7 @@ def _plan(name: str, column: Column, label: Hashable, skipna: bool) -> Accumulat
     if not (
         column.is_numeric
         or (is_extreme and (column.kind == "string" or column.type.is_time or column.type.ordered))
-        or (column.kind == "timedelta" and op == "add")
+        or (column.kind == "timedelta" and op == "sum")
     ):
         raise TypeError(f"{name}: column {label!r} must hold numbers, got {column.dtype_name}.")
     if is_extreme and dtype.kind == "c":
@@ -116,13 +117,14 @@ def _accumulate(
     results, overflows = [], None
     for x, is_missing, plan in zip(data, missing, plans, strict=True):
         x = x.astype(plan.dtype)
-        if plan.op == "mul":
+        identity = identity_of(plan.op, plan.dtype)
+        if plan.op == "prod":
             # The derivative of a product multiplies by the padding, which may hold NaN.
-            x = jnp.where(is_row(x.shape[0], num_rows, layout), x, _identity(plan.op, plan.dtype))
+            x = jnp.where(is_row(x.shape[0], num_rows, layout), x, identity)
         if is_missing is not None:
-            x = jnp.where(is_missing, _identity(plan.op, plan.dtype), x)
-        result = primitives.inclusive_scan(x, plan.op, **layout.on_mesh)
-        if plan.kind == "timedelta" and plan.op == "add":
+            x = jnp.where(is_missing, identity, x)
+        result = primitives.inclusive_scan(x, _OPERATORS[plan.op], **layout.on_mesh)
+        if plan.kind == "timedelta" and plan.op == "sum":
             # A sum overflows if its sign differs from the signs of both terms.
             sign_changes = ((result - x) ^ result) & (x ^ result)
             is_bad = (sign_changes < 0) & is_row(x.shape[0], num_rows, layout)
@@ -149,31 +151,19 @@ def cumulate_across(
 
 @functools.partial(jax.jit, static_argnums=1)
 def _accumulate_across(data: tuple[Array, ...], plan: Accumulation) -> tuple[Array, ...]:
-    combine = {"add": jnp.add, "mul": jnp.multiply, "min": jnp.minimum, "max": jnp.maximum}[plan.op]
     total, results = None, []
     is_result_missing = jnp.zeros(data[0].shape, jnp.bool_)
     for x in data:
         x = x.astype(plan.dtype)
         is_missing = missing_rows(x, None, NUMBER)
-        x = jnp.where(is_missing, _identity(plan.op, plan.dtype), x)
-        total = x if total is None else combine(total, x)
+        x = jnp.where(is_missing, identity_of(plan.op, plan.dtype), x)
+        total = x if total is None else COMBINE[plan.op](total, x)
         is_result_missing = is_missing if plan.skipna else is_result_missing | is_missing
         if jnp.issubdtype(plan.dtype, jnp.inexact):
             results.append(jnp.where(is_result_missing, plan.dtype.type(np.nan), total))
         else:
             results.append(total)
     return tuple(results)
-
-
-def _identity(op: str, dtype: np.dtype) -> Any:
-    """The identity element of an operator."""
-    if dtype == np.bool_:
-        return np.bool_(op == "min")
-    if op in ("add", "mul"):
-        return dtype.type(op == "mul")
-    if dtype.kind in "iu":
-        return dtype.type(np.iinfo(dtype).max if op == "min" else np.iinfo(dtype).min)
-    return dtype.type(np.inf if op == "min" else -np.inf)
 
 
 class Cumulative(NDFrame):
