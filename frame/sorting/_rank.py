@@ -104,12 +104,39 @@ def _groups(keys: tuple[Array, ...], num_rows: Count, layout: Layout) -> tuple[A
 
 
 @functools.partial(jax.jit, static_argnums=3)
-def _rank_first(order: Array, missing: Array | None, num_rows: Count, plan: RankPlan) -> Array:
-    # Sorting a permutation gives its inverse: the rank of each row.
-    ranks = primitives.radix_argsort(order, **plan.layout.on_mesh)
+def _rank_first(row_ids: Array, missing: Array | None, num_rows: Count, plan: RankPlan) -> Array:
+    own = jnp.arange(row_ids.shape[0], dtype=jnp.int32)
+    positions = jnp.zeros_like(own).at[row_ids].set(own, unique_indices=True)
+    return _finished_first(positions + np.int32(1), missing, num_rows, plan)
+
+
+@functools.partial(jax.jit, static_argnums=3)
+def _rank_first_on_mesh(
+    key: Array, missing: Array | None, num_rows: Count, plan: RankPlan
+) -> Array:
+    segment_ids, is_last = jnp.zeros(key.shape, jnp.int32), ()
+    if missing is not None and plan.na_option == "keep":
+        segment_ids = jnp.where(missing, np.int32(-1), segment_ids)
+    elif missing is not None:
+        # Missing values come before all others, or after them, in both directions.
+        key = jnp.where(missing, jnp.zeros((), key.dtype), key)
+        is_last = (missing == (plan.na_option != "top"),)
+    ranks = primitives.segment_rank(
+        (*is_last, key),
+        plan.layout.constrain(segment_ids),
+        1,
+        method="first",
+        descending=(*(False for _ in is_last), not plan.ascending),
+        num_valid=num_rows,
+        **plan.layout.on_mesh,
+    )
+    return _finished_first(ranks, missing, num_rows, plan)
+
+
+def _finished_first(ranks: Array, missing: Array | None, num_rows: Count, plan: RankPlan) -> Array:
     num_missing = _count_missing(missing, num_rows, plan.layout)
     total = num_rows - num_missing if plan.na_option == "keep" else num_rows
-    return _finished(ranks.astype(wide(np.float64)) + 1.0, missing, total, plan)
+    return _finished(ranks.astype(wide(np.float64)), missing, total, plan)
 
 
 def _count_missing(missing: Array | None, num_rows: Count, layout: Layout) -> Array:
@@ -131,11 +158,14 @@ def ranked(column: Column, label: Any, num_rows: Count, plan: RankPlan) -> Colum
     column = _rankable(column, label)
     missing = column.missing() if column.can_miss else None
     if plan.method == "first":
+        if plan.layout.mesh is not None:
+            key, _ = ordered_keys(column)[-1]
+            return Column(_rank_first_on_mesh(key, missing, num_rows, plan))
         keys = ordered_keys(
             column, descending=not plan.ascending, missing_first=plan.na_option == "top"
         )
-        order = argsort_rows(keys, num_rows, plan.layout)
-        return Column(_rank_first(order, missing, num_rows, plan))
+        row_ids = argsort_rows(keys, num_rows, plan.layout)
+        return Column(_rank_first(row_ids, missing, num_rows, plan))
     keys = tuple(key for key, _ in ordered_keys(column))
     return Column(_rank(keys, missing, num_rows, plan))
 

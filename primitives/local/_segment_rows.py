@@ -169,14 +169,16 @@ def sort_segments(
     num_rows = jnp.asarray(ids.shape[0], jnp.int32)
     columns = (ids, *map(jax.lax.stop_gradient, keys))
     words = ordered_words(columns, (False, *descending), (bits, *(None for _ in keys)))
-    if len(words) == 1:
-        sorted_word, row_ids = sort_words_with_row_ids(words[0], num_rows)
-        words = (words[0]._replace(word=sorted_word),)
-    else:
-        row_ids = argsort_columns(words, num_rows)
-        words = take_words(words, row_ids)
-    is_id_alone = len(words) == 1 + len(keys)
-    sorted_ids = words[0].ordered() if is_id_alone else take_rows(ids, row_ids)
+    first, others = words[0], words[1:]
+    row_ids = argsort_columns(others, num_rows) if others else None
+    if row_ids is not None:
+        (first,) = take_words((first,), row_ids)
+    sorted_word, row_ids = sort_words_with_row_ids(first, num_rows, row_ids)
+    first = first._replace(word=sorted_word)
+    # Keys that are packed with the ids lie in the lower bits.
+    sorted_word = first.ordered()
+    sorted_ids = sorted_word >> sorted_word.dtype.type(first.bits - bits)
+    words = (first, *take_words(others, row_ids))
     keys, values = take_rows((keys, values), row_ids)
     num_members = jnp.sum(segments.ids >= 0, dtype=jnp.int32)
     return SortedSegments(
