@@ -81,7 +81,7 @@ class Groups:
 
     @property
     def group_ids(self) -> Array:
-        """The number of each row's group, in the order of the groups; -1 if it is in no group."""
+        """The number of each row's group, in the order of the groups; -1 for rows without one."""
         if self.kept is None:
             return self.slots
         return _group_ids(self.slots, self.kept, self.count, self.num_slots)

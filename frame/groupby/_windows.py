@@ -35,7 +35,7 @@ class GroupWindows(Windows):
         return f"RollingGroupBy [window={self._window},center={self._center},method=single]"
 
     def _segmented(self, of: Any) -> tuple[Any, Array | None]:
-        """The rows sorted by group and labelled by the keys too; the group of each row."""
+        """Sorts the rows by group and adds the keys to the index; also the group of each row."""
         table, groups, keys = of._table, self._grouped.groups, self._grouped.keys
         num_rows, group_ids = table.num_rows, groups.group_ids
         if self._grouped.may_drop:
@@ -57,11 +57,11 @@ class GroupWindows(Windows):
         return of._like(table), sorted_ids.data
 
     def _take(self, method: str, numeric_only: bool, ddof: int = 1) -> Any:
-        taken = super()._take(method, numeric_only, ddof)
+        result = super()._take(method, numeric_only, ddof)
         # In pandas, expanding windows ignore as_index=False.
         if self._grouped.options.as_index or self._window is None:
-            return taken
-        return taken.reset_index(level=list(range(len(self._grouped.keys))))
+            return result
+        return result.reset_index(level=list(range(len(self._grouped.keys))))
 
 
 @functools.partial(jax.jit, static_argnums=2)
@@ -84,9 +84,9 @@ class GroupByWindows(GroupByBase):
         closed: Any = None,
         method: str = "single",
     ) -> GroupWindows:
-        """Windows of so many rows of each row's group; see `JaxFrame.rolling`.
+        """A window of rows of each row's group; see `JaxFrame.rolling`.
 
-        The rows of the result are sorted by group. The keys are the first levels of their labels.
+        The rows of the result are sorted by group, and the keys are the first levels of the index.
 
         Example:
             >>> from jaxframes.frame import JaxFrame
@@ -98,7 +98,7 @@ class GroupByWindows(GroupByBase):
         return self._windows(as_rolling(self._table, *arguments))
 
     def expanding(self, min_periods: int = 1, method: str = "single") -> GroupWindows:
-        """For each row the window of all rows of its group up to it; see `rolling`.
+        """A window of all rows of its group up to each row; see `rolling`.
 
         Keys are always labels: as in pandas, `as_index=False` is ignored.
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Columns reduced over the window of each row, all of them in one compiled call."""
+"""Reductions of columns over the window of each row, in one compiled call."""
 
 import functools
 from typing import Any, NamedTuple
@@ -14,28 +14,28 @@ from ..table._dtypes import wide
 from ..table._layout import Layout
 from ..table._table import Count
 
-# A program of its own for each window of so few rows reads them row by row.
+# Windows of at most this many rows have a program for each length, which reads them row by row.
 SHORT_WINDOW = 16
 
 
 class Reach(NamedTuple):
-    """The rows of each window: `width` of them, the last one `ahead` rows after its own row."""
+    """The rows of each window: `width` rows that end `ahead` rows after the window's own row."""
 
     width: Count
     ahead: Count
 
 
 class WindowPlan(NamedTuple):
-    """How windows are reduced. Static under `jit`.
+    """The options of a reduction over windows. Static under `jit`.
 
     Attributes:
         method: "sum", "mean", "min", "max", "var", "std" or "count".
-        ddof: what the divisor of a variance is less than the number of values.
+        ddof: subtracted from the number of values in the divisor of a variance.
         is_expanding: whether every window starts with the first row.
-        short_width: rows of a window that is part of the program; None for windows that share one.
-        moves_ends: whether windows may end elsewhere than with their own row.
-        has_gaps: whether some value may be missing or infinite.
-        layout: where the rows lie.
+        short_width: the static length of short windows; None for windows that share a program.
+        moves_ends: whether windows may end before or after their own row.
+        has_gaps: whether a value may be missing or infinite.
+        layout: the layout of the rows.
     """
 
     method: str
@@ -80,7 +80,7 @@ def reduce_windows(
     )
     values, counts = reduce(columns, where=masks)
     if plan.method == "count":
-        # Missing values make a window no shorter.
+        # Missing values count towards the length of a window.
         (all_rows,) = reduce(columns[:1]).counts
         return tuple(jnp.where(all_rows >= least, n.astype(dtype), np.nan) for n in counts)
     least = least if plan.method == "sum" else jnp.maximum(least, np.int32(1))
@@ -91,7 +91,7 @@ def reduce_windows(
 
 
 def _values_of(x: Array, missing: Array | None, plan: WindowPlan) -> Array | None:
-    """A flag for each value that counts; None if all do."""
+    """Flags of the values to reduce; None for all values."""
     is_finite = None
     if plan.method != "count" and jnp.issubdtype(x.dtype, jnp.floating):
         is_finite = jnp.isfinite(x)

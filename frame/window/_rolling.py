@@ -39,7 +39,7 @@ class WindowShape(NamedTuple):
 
 
 class Windows:
-    """`frame.rolling(...)` and `frame.expanding(...)`: the windows, before anything is taken."""
+    """The result of `rolling` and `expanding`; its methods reduce each row's window."""
 
     def __init__(self, of: Any, shape: WindowShape):
         self._of = of
@@ -67,23 +67,23 @@ class Windows:
         kind = "rolling" if self._window is not None else "expanding"
         if hasattr(pd.api.typing.Rolling, name):
             raise NotImplementedError(
-                f"{kind}: {name} is not built. There are sum, mean, min, max, var, std and count."
+                f"{kind}: {name} is not supported. Use sum, mean, min, max, var, std or count."
             )
         raise AttributeError(f"{kind} windows have no attribute {name!r}")
 
     def sum(self, numeric_only: bool = False) -> Any:
-        """The sum of each window's values; a window of too few is missing.
+        """The sum of each window; missing for fewer than `min_periods` values.
 
-        Windows of few rows are a program for each length; longer ones share one.
+        Each short window length compiles its own program; longer windows share one.
 
         Differences from pandas:
-            A sum is off by at most `window * eps` of the sum of its absolute values, whatever has
-            passed before; pandas' sum keeps a rest of all values that have left the window.
+            The error of a sum is at most `window * eps` times the sum of absolute values in the
+            window. pandas' sums carry rounding errors of values that have left the window.
         """
         return self._take("sum", numeric_only)
 
     def mean(self, numeric_only: bool = False) -> Any:
-        """The mean of each window's values; see `sum`.
+        """The mean of each window; see `sum`.
 
         Example:
             >>> from jaxframes.frame import JaxSeries
@@ -101,22 +101,22 @@ class Windows:
         return self._take("max", numeric_only)
 
     def var(self, ddof: int = 1, numeric_only: bool = False) -> Any:
-        """The variance of each window's values; see `sum`."""
+        """The variance of each window; see `sum`."""
         return self._take("var", numeric_only, ddof)
 
     def std(self, ddof: int = 1, numeric_only: bool = False) -> Any:
-        """The standard deviation of each window's values; see `sum`."""
+        """The standard deviation of each window; see `sum`."""
         return self._take("std", numeric_only, ddof)
 
     def count(self, numeric_only: bool = False) -> Any:
-        """The values of each window that are not missing."""
+        """The number of non-missing values in each window."""
         return self._take("count", numeric_only)
 
     def agg(self, func: Any) -> Any:
-        """What the method of a name takes of the windows."""
+        """Calls a method by name."""
         if not isinstance(func, str):
             raise NotImplementedError(
-                f"agg: func must be the name of a method, got {func!r}. Call once for each."
+                f"agg: func must be the name of a method, got {func!r}. Call each method by itself."
             )
         return getattr(self, func)()
 
@@ -133,29 +133,27 @@ class Windows:
                 _check(column, label, of)
         reach, moves_ends = self._reach(table.capacity)
         missing = tuple(
-            c.missing() if method == "count" or not c.is_float else None for c in table.columns
-        )
-        missing = tuple(
-            m if c.can_miss else None for m, c in zip(missing, table.columns, strict=True)
+            c.missing() if c.can_miss and (method == "count" or not c.is_float) else None
+            for c in table.columns
         )
         least = np.int32(min(self._min_periods, 2**31 - 1))
         data = tuple(column.data for column in table.columns)
         width = self._short_width(method, moves_ends)
-        # Short windows are read with their flags anyway.
+        # Short windows read the flags of values in any case.
         gaps = width is not None or has_gaps(data, missing, table.num_rows)
         plan = WindowPlan(
             method, int(ddof), self._window is None, width, moves_ends, gaps, table.layout
         )
-        made = reduce_windows(data, missing, segment_ids, reach, least, table.num_rows, plan)
-        taken = of._like(table.with_columns([Column(one) for one in made]))
-        return taken if self._step == 1 else taken.iloc[:: self._step]
+        reduced = reduce_windows(data, missing, segment_ids, reach, least, table.num_rows, plan)
+        result = of._like(table.with_columns([Column(one) for one in reduced]))
+        return result if self._step == 1 else result.iloc[:: self._step]
 
     def _segmented(self, of: Any) -> tuple[Any, Array | None]:
         """The rows in the order of their windows, and the ids of segments where windows stop."""
         return of, None
 
     def _short_width(self, method: str, moves_ends: bool) -> int | None:
-        """Rows of a window that is part of the program; None for windows that share one."""
+        """The length of a window with a program of its own; None for windows that share one."""
         if self._window is None or moves_ends:
             return None
         width = self._window + (self._closed == "both")
@@ -168,8 +166,9 @@ class Windows:
                 return self._of
             raise NotImplementedError(f"Rolling.{method} does not implement numeric_only")
         columns = self._of._table.columns
-        places = [place for place, c in enumerate(columns) if c.is_numeric and not c.is_bool]
-        return self._of._columns_at(places)
+        return self._of._columns_at(
+            [i for i, column in enumerate(columns) if column.is_numeric and not column.is_bool]
+        )
 
     def _reach(self, capacity: int) -> tuple[Reach, bool]:
         if self._window is None:
@@ -182,7 +181,7 @@ class Windows:
             width += 1
         if self._closed in ("left", "neither"):
             width -= 1
-        # As many rows as there are on both sides of each are as good as more.
+        # Longer windows hold the same rows.
         ahead = min(ahead, capacity)
         width = min(width, 2 * capacity)
         return Reach(np.int32(width), np.int32(ahead)), ahead != 0
@@ -197,8 +196,8 @@ def _check(column: Column, label: Any, of: Any) -> None:
         )
     if column.dtype.kind == "c":
         raise NotImplementedError(
-            f"rolling: column {label!r} must be real, got {column.dtype_name}. "
-            "Take the real and imaginary parts."
+            f"rolling: columns must be real, got {column.dtype_name} in column {label!r}. "
+            "Take the real and imaginary parts first."
         )
 
 
@@ -216,11 +215,11 @@ class Windowing(NDFrame):
         step: Any = None,
         method: str = "single",
     ) -> Windows:
-        """Windows of so many rows, one for each row, or each `step` rows; infinities are missing.
+        """A window of `window` rows for each row, or every `step` rows; infinities are missing.
 
         Differences from pandas:
-            There are sum, mean, min, max, var, std and count. Windows of time and weights are not
-            built.
+            Only sum, mean, min, max, var, std and count are supported, without time offsets and
+            weights.
 
         Example:
             >>> from jaxframes.frame import JaxSeries
@@ -231,10 +230,10 @@ class Windowing(NDFrame):
         return Windows(self, as_rolling(self._table, *arguments))
 
     def expanding(self, min_periods: int = 1, method: str = "single") -> Windows:
-        """For each row the window of all rows up to it.
+        """A window of all rows up to each row.
 
         Differences from pandas:
-            There are sum, mean, min, max, var, std and count.
+            Only sum, mean, min, max, var, std and count are supported.
 
         Example:
             >>> from jaxframes.frame import JaxSeries
@@ -256,17 +255,16 @@ def as_rolling(
     method: str,
 ) -> WindowShape:
     """Checks the arguments of `rolling` over the rows of a table."""
-    given = {"win_type": win_type, "on": on}
-    for name, value in given.items():
+    for name, value in {"win_type": win_type, "on": on}.items():
         if value is not None:
-            raise NotImplementedError(f"rolling: {name} must be left out, got {value!r}.")
+            raise NotImplementedError(f"rolling: {name} must be None, got {value!r}.")
     if method != "single":
         raise NotImplementedError(f"rolling: method must be 'single', got {method!r}.")
     if isinstance(window, bool) or not isinstance(window, (int, np.integer)):
         if any(level.is_time for level in (c.type for c in table.index.levels)):
             raise NotImplementedError(
                 f"rolling: window must be a number of rows, got {window!r}. "
-                "Resample to rows of even distance first."
+                "Resample to a regular frequency first."
             )
         raise ValueError(f"window must be an integer 0 or greater, got {window!r}")
     if window < 0:
@@ -300,7 +298,7 @@ def _whole(name: str, value: Any) -> int:
 
 
 def has_gaps(data: tuple[Array, ...], missing: tuple[Array | None, ...], num_rows: Count) -> bool:
-    """Whether some value is missing or infinite: looked up where that can be."""
+    """Whether a value may be missing or infinite; checked only for concrete values."""
     floats = tuple(x for x in data if jnp.issubdtype(x.dtype, jnp.floating))
     flags = tuple(gaps for gaps in missing if gaps is not None)
     if not floats and not flags:
