@@ -26,6 +26,8 @@ def _filtered_bytes(num_columns: int) -> int:
 def bytes_moved(operation: str, num_rows: int, key_bytes: int) -> int:
     """Bytes that the passes of an operation read and write, for all rows."""
     pair = key_bytes + ROW_ID_BYTES
+    # A sort of row ids by segment ids and keys.
+    by_segment_bytes = 4 + key_bytes + 2 * (4 + pair) + (4 + pair + ROW_ID_BYTES)
     row_bytes = {
         # Read the keys to count, read them to scatter pairs, read the pairs to write row ids.
         "radix_argsort": key_bytes + (key_bytes + pair) + (pair + ROW_ID_BYTES),
@@ -75,7 +77,20 @@ def bytes_moved(operation: str, num_rows: int, key_bytes: int) -> int:
         # Read once.
         "digit_histogram": key_bytes,
         # A sort by ids and keys.
-        "segmented_sort": 4 + key_bytes + 2 * (4 + pair) + (4 + pair + ROW_ID_BYTES) + key_bytes,
+        "segmented_sort": by_segment_bytes + key_bytes,
+        # A sort by ids and keys, and a fetch of the keys; the quantiles are few.
+        "segment_quantile": by_segment_bytes + 2 * key_bytes,
+        # The same, and one read of ids and keys to compare neighbours.
+        "segment_nunique": by_segment_bytes + 2 * key_bytes + 4 + key_bytes,
+        # The same, three scans of counts with flags, and a scatter of the ranks.
+        "segment_rank": by_segment_bytes + 2 * key_bytes + 3 * (4 + 4 + 1) + 2 * ROW_ID_BYTES + 8,
+        # A sort by ids; rows are fetched in its order, shifted and scattered.
+        "segment_shift": 4 + 2 * (4 + ROW_ID_BYTES) + 3 * (ROW_ID_BYTES + 2 * key_bytes),
+        # The same with a scan in place of the shift.
+        "segmented_scan of unsorted ids": 4
+        + 2 * (4 + ROW_ID_BYTES)
+        + 2 * (ROW_ID_BYTES + 2 * key_bytes)
+        + (2 * key_bytes + 1),
         # Read the queries, write their places; the sorted keys are a tenth as many.
         "searchsorted": key_bytes + key_bytes // 10 + ROW_ID_BYTES,
         # A sort of row ids.

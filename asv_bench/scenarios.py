@@ -51,6 +51,13 @@ KEY_OPERATIONS = (
     "reduce_by_key",
     "set_intersection",
 )
+SEGMENT_OPERATIONS = (
+    "segment_quantile",
+    "segment_nunique",
+    "segment_rank",
+    "segment_shift",
+    "segmented_scan of unsorted ids",
+)
 SKEWED = ("zipf", "constant", "sorted", "reversed")
 SCENARIOS: tuple[Scenario, ...] = (
     *(
@@ -82,6 +89,7 @@ SCENARIOS: tuple[Scenario, ...] = (
     ("reduce with a mask", "float64", "uniform"),
     ("windowed_reduce", "float64", "uniform"),
     ("concatenate", "int64", "uniform"),
+    *((operation, "float64", "uniform") for operation in SEGMENT_OPERATIONS),
     ("segment_sum", "int32", "uniform"),
     ("segment_sum", "int32", "zipf"),
     ("segment_sum of many", "int32", "uniform"),

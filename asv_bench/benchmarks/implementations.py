@@ -34,6 +34,7 @@ from .frame_implementations import FRAME_IMPLEMENTATIONS, frame_columns
 from .key_distributions import make_keys
 from .key_implementations import KEY_IMPLEMENTATIONS
 from .measuring import use_devices, waiting_call
+from .segment_implementations import SEGMENT_IMPLEMENTATIONS, segment_columns
 
 TOP = 100
 NUM_BUCKETS = 64
@@ -59,6 +60,8 @@ def columns_of(operation: str, num_rows: int, dtype: str, distribution: str) -> 
     if operation == "segmented_scan":
         is_head = np.random.default_rng(0).random(num_rows) < 1 / MEAN_SEGMENT_ROWS
         return keys, is_head
+    if operation in SEGMENT_IMPLEMENTATIONS:
+        return segment_columns(keys)
     if operation == "segment_sum":
         return np.arange(num_rows, dtype=np.float64), (keys % NUM_SEGMENTS).astype(np.int32)
     if operation == "segment_sum of many":
@@ -434,5 +437,6 @@ IMPLEMENTATIONS: dict[str, dict[str, Callable[..., Call]]] = {
         "numpy": with_numpy(lambda keys: np.bincount(keys, minlength=2**8)),
     },
     **KEY_IMPLEMENTATIONS,
+    **SEGMENT_IMPLEMENTATIONS,
     **FRAME_IMPLEMENTATIONS,
 }
