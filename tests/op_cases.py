@@ -197,13 +197,14 @@ def square_of_positive(x: Any) -> Any:
     return x * x, x > 0
 
 
-def windowed_reduce(f: Any, x: Any, rows: Any, flags: Any, **at: Any) -> Any:
+def windowed_reduce(f: Any, x: Any, rows: Any, flags: Any, to: Any, **at: Any) -> Any:
     # No average is one of an empty window: those are NaN.
     return (
         f((x, rows), 3, "sum", where=(flags, None), **at),
         f(rows, np.array(5), "mean", offset=1, **at),
         f(x, np.array(2), "prod", where=flags, **at),
         f(x, None, "var", **at),
+        f(x, np.array(3), "sum", segment_ids=to, **at),
     )
 
 
@@ -351,5 +352,5 @@ CASES = (
     ),
     OpCase("top_k", (keys,), lambda f, x, **at: f(x, 4, largest=False, **at)),
     OpCase("unique", (few_keys,), unique, fixed=(0,)),
-    OpCase("windowed_reduce", (keys, pairs, mask), windowed_reduce, tolerance=64),
+    OpCase("windowed_reduce", (keys, pairs, mask, ids), windowed_reduce, tolerance=64),
 )

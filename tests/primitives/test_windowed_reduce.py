@@ -281,6 +281,9 @@ def test_without_x64():
     result = primitives.windowed_reduce(x, 4, "mean", mesh_of(2))
     assert result.values.dtype == np.float32
     assert_windows(result, x, 4, "mean")
+    in_segments = primitives.windowed_reduce(x, np.int32(4), "sum", mesh_of(2), segment_ids=x // 5)
+    assert in_segments.values.dtype == np.int32
+    assert_windows(in_segments, x, 4, "sum", segment_ids=x // 5)
 
 
 @pytest.mark.parametrize(
