@@ -7,6 +7,8 @@ from ..table._ndframe import FrameBase, SeriesBase
 from ..table._unsupported import lacking
 from ._access import GroupByAccess
 from ._base import Grouped, Options, label_of
+from ._correlation import FrameGroupByCorrelation, SeriesGroupByCorrelation
+from ._describe import GroupByDescription
 from ._grouper import Grouping, as_groupings
 from ._reductions import GroupByReductions
 from ._transform import GroupByTransformation
@@ -17,8 +19,10 @@ from ._windows import GroupByWindows
 
 class SeriesGroupBy(
     SeriesGroupByValueCounts,
+    SeriesGroupByCorrelation,
     GroupByTransformation,
     GroupByReductions,
+    GroupByDescription,
     GroupByRows,
     GroupByWindows,
     GroupByAccess,
@@ -33,8 +37,10 @@ class SeriesGroupBy(
 
 class FrameGroupBy(
     FrameGroupByValueCounts,
+    FrameGroupByCorrelation,
     GroupByTransformation,
     GroupByReductions,
+    GroupByDescription,
     GroupByRows,
     GroupByWindows,
     GroupByAccess,

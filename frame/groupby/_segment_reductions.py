@@ -85,7 +85,7 @@ def _shape(op: str) -> Callable[[GroupedRows, Reduction], Any]:
 
     def shape(rows: GroupedRows, spec: Reduction) -> Any:
         del spec
-        distance = _distances(rows)
+        distance = distances(rows)
         square = distance * distance
         terms = {1: distance, 2: square, 3: square * distance}
         if op == "kurt":
@@ -100,7 +100,7 @@ def _shape(op: str) -> Callable[[GroupedRows, Reduction], Any]:
     return shape
 
 
-def _distances(rows: GroupedRows) -> Array:
+def distances(rows: GroupedRows) -> Array:
     """The distance of each value from the mean of its group, 0 for equal values."""
     x = rows.data.astype(float64())
     # About the first value of the group, so that the mean of equal values is exact.

@@ -14,6 +14,7 @@ from ...shardings._compat import is_x64_enabled
 from ..align._align import aligned_column
 from ..table._arguments import check_flag
 from ..table._column import Array, Column
+from ..table._correlation_checks import check_method, check_number
 from ..table._dtypes import narrowed
 from ..table._from_host import index_from
 from ..table._layout import ONE_DEVICE, Layout
@@ -162,33 +163,6 @@ def _product(a: Array, b: Array, layout: Layout) -> Array:
         return jnp.einsum("ni,nj->ij", *rows, precision="highest")[None], None
 
     return primitives.reduce((a, b), "sum", transform=of_rows, **layout.on_mesh).values
-
-
-def check_method(method: Any, caller: str) -> None:
-    """Raises unless the method is "pearson"."""
-    if method in ("spearman", "kendall") or callable(method):
-        raise NotImplementedError(
-            f"{caller}: method must be 'pearson', got {method!r}. Use rank() first for 'spearman'."
-        )
-    if method != "pearson":
-        raise ValueError(
-            f"Unknown method '{method}', expected one of 'kendall', 'spearman', 'pearson', "
-            "or callable"
-        )
-
-
-def check_number(column: Column, label: Any, caller: str) -> Column:
-    """Returns the column; raises unless it holds real numbers."""
-    if column.kind in ("string", "category", "object"):
-        raise ValueError(
-            f"{caller}: could not convert column {label!r} of {column.dtype_name} to float. "
-            "Use numeric_only=True."
-        )
-    if not column.is_numeric or column.dtype.kind == "c":
-        raise TypeError(
-            f"{caller}: columns must hold real numbers, got {column.dtype_name} in {label!r}."
-        )
-    return column
 
 
 class FrameCorrelation(FrameBase):

@@ -9,21 +9,13 @@ import pandas as pd
 
 from ..table._column import Column
 from ..table._ndframe import FrameBase, SeriesBase
+from ..table._percentiles import named_percentiles
 from ..table._tracing import answered_at_once, is_traced
 from ._quantiles import quantiles_of_columns
 from ._reduce_columns import reduce_columns, reduction_for
 from ._results import host_value, result_type, table_of_frame, table_of_series
 
 MOMENTS = ("count", "mean", "std", "min", "max")
-
-
-def _percentiles(percentiles: Any) -> tuple[list[str], np.ndarray]:
-    """pandas' names of percentiles, and the quantiles; raises if they are invalid."""
-    shell = pd.Series([0.0]).describe(percentiles=percentiles)
-    names = list(shell.index[4:-1])
-    if percentiles is None:
-        return names, np.array([0.25, 0.5, 0.75])
-    return names, np.unique(np.asarray(list(percentiles), np.float64))
 
 
 class SeriesDescription(SeriesBase):
@@ -68,7 +60,7 @@ def describe_numbers(
     for column, label in zip(columns, labels, strict=True):
         if column.dtype.kind == "c":
             raise TypeError(f"describe: complex numbers have no order, got column {label!r}.")
-    names, q = _percentiles(percentiles)
+    names, q = named_percentiles(percentiles)
     ops = [(c, op) for c in columns for op in MOMENTS if _has(c, op)]
     reduced = reduce_columns(
         [[column] for column, _ in ops],

@@ -131,10 +131,7 @@ LACKING: dict[str, dict[str, Lacking]] = {
     "JaxGroupBy": {
         "apply": Lacking("out", "agg() or transform(), with a name or frame.segment_function"),
         "boxplot": Lacking("out", _DRAW),
-        "describe": Lacking("planned", "agg(['count', 'mean', 'std', 'min', 'max'])"),
-        "corr": Lacking("planned", "agg() of products of columns"),
         "corrwith": Lacking("planned", "agg() of products of columns"),
-        "cov": Lacking("planned", "agg() of products of columns"),
         "ewm": Lacking("planned", "a segmented scan: primitives.segmented_scan"),
         "hist": Lacking("out", _DRAW),
         "ohlc": Lacking("planned", "agg(['first', 'max', 'min', 'last'])"),

@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: Apache-2.0
+"""groupby.corr and groupby.cov."""
+
+import jax
+import numpy as np
+import pandas as pd
+import pytest
+from frame_parity import Bound, assert_same, assert_same_error, on_device
+from jaxframes import shardings
+from jaxframes.frame import JaxFrame, from_pandas
+
+OPS = ["corr", "cov"]
+BYS = {
+    "name": lambda f: f.groupby("k"),
+    "several": lambda f: f.groupby(["k", "j"]),
+    "unsorted": lambda f: f.groupby("k", sort=False),
+    "missing key": lambda f: f.groupby("k", dropna=False),
+    "as columns": lambda f: f.groupby("k", as_index=False),
+    "one row": lambda f: f[:1].groupby("j"),
+}
+COLUMNS = {
+    "integers": ["i", "u", "b"],
+    "missing": ["x", "y", "i"],
+    "infinite": ["z", "i", "x"],
+    "infinite, nothing missing": ["z", "i"],
+    "float32": ["f", "x"],
+    "one": ["x"],
+}
+# pandas warns where NumPy divides by zero.
+pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
+BOUND = Bound(2**10, 1.0)
+
+
+def table():
+    rng = np.random.default_rng(9)
+    frame = pd.DataFrame(
+        {
+            "k": rng.choice(np.array(["b", "a", "d", None], object), 48),
+            "j": rng.integers(-2, 2, 48),
+            "x": np.where(rng.random(48) < 0.2, np.nan, rng.integers(0, 99, 48) / 4),
+            "y": np.where(rng.random(48) < 0.2, np.nan, rng.integers(0, 99, 48) / 4),
+            "z": rng.integers(0, 99, 48) / 4,
+            "i": rng.integers(-9, 9, 48).astype("int8"),
+            "u": rng.integers(0, 2**40, 48).astype("uint64"),
+            "b": rng.random(48) < 0.3,
+            "s": rng.choice(np.array(["u", "v", None], object), 48),
+        }
+    )
+    frame["f"] = frame.y.astype("float32")
+    frame.loc[frame.k == "d", "x"] = 3.0
+    frame.loc[[4, 9], "z"] = [np.inf, -np.inf]
+    return frame
+
+
+@pytest.mark.parametrize("op", OPS)
+@pytest.mark.parametrize("by", BYS)
+@pytest.mark.parametrize("columns", COLUMNS)
+def test_of_a_frame(op, by, columns):
+    def matrices(f):
+        return getattr(BYS[by](f)[COLUMNS[columns]], op)()
+
+    bound = Bound(2**10, 2.0**80) if columns == "integers" and op == "cov" else BOUND
+    assert_same(matrices(on_device(table())), matrices(table()), bound)
+
+
+@pytest.mark.parametrize("op", OPS)
+@pytest.mark.parametrize("options", [{"min_periods": 5}, {"min_periods": 1}, {"ddof": 0}])
+def test_options(op, options):
+    if op == "corr" and "ddof" in options:
+        options = {"min_periods": 12}
+
+    def matrices(f):
+        columns = ["x", "y", "i"]
+        return (
+            getattr(f.groupby(["k", "j"])[columns], op)(**options),
+            getattr(f.groupby("k")[["i", "j"]], op)(**options),
+            getattr(f.groupby("k").x, op)(f.y, **options),
+        )
+
+    assert_same(matrices(on_device(table())), matrices(table()), BOUND)
+
+
+@pytest.mark.parametrize("op", OPS)
+@pytest.mark.parametrize("by", BYS)
+@pytest.mark.parametrize("columns", ["x y", "x i", "z i", "i j"])
+def test_of_a_series_with_another(op, by, columns):
+    first, second = columns.split()
+
+    def statistics(f):
+        return getattr(BYS[by](f)[first], op)(f[second])
+
+    assert_same(statistics(on_device(table())), statistics(table()), BOUND)
+
+
+@pytest.mark.parametrize("op", OPS)
+def test_numeric_only_and_errors(op):
+    frame = table().drop(columns=["u", "z"])
+    got = getattr(on_device(frame).groupby("k"), op)(numeric_only=True)
+    assert_same(got, getattr(frame.groupby("k"), op)(numeric_only=True), BOUND)
+    assert_same_error(lambda f: getattr(f.groupby("k"), op)(), frame)
+    with pytest.raises(TypeError, match="unsupported type"):
+        getattr(JaxFrame(frame).groupby("k").x, op)(3)
+
+
+def test_methods():
+    for method in ("spearman", "kendall"):
+        with pytest.raises(NotImplementedError, match="method must be 'pearson'"):
+            JaxFrame(table()).groupby("k")[["x", "y"]].corr(method)
+    assert_same_error(lambda f: f.groupby("k")[["x", "y"]].corr("bogus"), table())
+
+
+@pytest.mark.parametrize("op", OPS)
+def test_inside_jit_and_on_a_mesh(op):
+    def matrices(f):
+        return (
+            getattr(f.groupby("k")[["x", "y", "i"]], op)(),
+            getattr(f.groupby("k").x, op)(f.y),
+        )
+
+    frame = table()[["k", "x", "y", "i"]]
+    assert_same(jax.jit(matrices)(on_device(frame)), matrices(frame), BOUND)
+    sharding = shardings.row_sharded(shardings.make_mesh(3))
+    assert_same(matrices(from_pandas(frame, sharding=sharding)), matrices(frame), BOUND)
+
+
+@pytest.mark.parametrize("op", OPS)
+def test_labels_of_columns(op):
+    frame = table()[["k", "z", "i"]].set_axis([7, 0, 3], axis=1).rename_axis(columns="n")
+    assert_same(getattr(on_device(frame).groupby(7), op)(), getattr(frame.groupby(7), op)(), BOUND)
+
+
+@pytest.mark.parametrize("op", OPS)
+def test_without_rows_or_columns(op):
+    frame = table()[:0]
+    got = getattr(on_device(frame).groupby("k")[["x", "y"]], op)().to_pandas()
+    expected = getattr(frame.groupby("k")[["x", "y"]], op)()
+    pd.testing.assert_frame_equal(got.reset_index(drop=True), expected.reset_index(drop=True))
+    assert got.index.names == ["k", None]
+    assert getattr(on_device(table()).groupby("k")[[]], op)().shape == (0, 0)
+
+
+@pytest.mark.parametrize("op", OPS)
+def test_a_mean_far_from_zero_costs_no_digits(op):
+    frame = table()[["j", "i", "z"]].replace([np.inf, -np.inf], 0.0)
+    far = frame.assign(z=frame.z + 2.0**40)
+    got = getattr(JaxFrame(far).groupby("j"), op)().to_pandas()
+    pd.testing.assert_frame_equal(got, getattr(frame.groupby("j"), op)(), rtol=1e-12)
