@@ -116,7 +116,7 @@ class GroupByAggregation(GroupByBase):
         results = []
         for one in plan:
             if isinstance(one.how, SegmentFunction):
-                results.append(self._by_segments(one, by_slot=False))
+                results.append(self._by_segments(one, by_segment=False))
             elif one.how.op.startswith("arg"):
                 view: Any = type(self)(
                     self._source, everything._labels, everything._places, self._grouped
@@ -126,7 +126,7 @@ class GroupByAggregation(GroupByBase):
                 results.append(next(reduced))
         return results
 
-    def _by_segments(self, aggregation: Aggregation, *, by_slot: bool) -> Column:
+    def _by_segments(self, aggregation: Aggregation, *, by_segment: bool) -> Column:
         label, position, how = aggregation
         column, groups = self._table.columns[position], self._groups
         if not column.is_numeric:
@@ -136,9 +136,11 @@ class GroupByAggregation(GroupByBase):
             )
         assert isinstance(how, SegmentFunction)
         values = fill_missing(settled(column, self._table.num_rows)).data
-        slots, kept, num_slots = groups.slots, groups.kept, groups.num_slots
+        segment_ids, segments, num_segments = groups.slots, groups.kept, groups.num_slots
         return Column(
-            reduce_segments(how.function, values, slots, kept, num_slots, groups.layout, by_slot)
+            reduce_segments(
+                how.function, values, segment_ids, segments, num_segments, groups.layout, by_segment
+            )
         )
 
     def _by_column(self, functions: Mapping[Hashable, Any]) -> Any:

@@ -22,7 +22,7 @@ from ..table._tracing import FoundOnce, is_traced
 from ._grouped_column import Reduction, array_kind
 from ._grouper import Grouping
 from ._groups import Groups, groups_of_keys, make_groups
-from ._one_pass_sums import are_sums, finished_sums, sums_by_key, sums_by_slot
+from ._one_pass_sums import are_sums, finished_sums, sums_by_key, sums_by_segment
 from ._result_types import check_reducible, reduced_type
 from ._segment_reductions import reduce_arrays
 from ._string_sum import joined_strings
@@ -102,7 +102,7 @@ class Grouped:
         groups = self.groups
         if groups.is_traced or groups.may_be_empty:
             return None
-        sizes, parts = sums_by_slot(groups.slots, groups.num_slots, table, columns, plan)
+        sizes, parts = sums_by_segment(groups.slots, groups.num_slots, table, columns, plan)
         return finished_sums(plan, columns, parts, sizes, groups.kept)
 
     @property
@@ -185,20 +185,20 @@ class GroupByBase:
         return [(position, spec) for position in range(len(self._places))]
 
     def _reduced(
-        self, pairs: Sequence[tuple[int, Reduction]], *, by_slot: bool = False
+        self, pairs: Sequence[tuple[int, Reduction]], *, by_segment: bool = False
     ) -> list[Column]:
         """Reduces columns in one compiled call.
 
         Args:
             pairs: positions of columns in this view, with their reductions.
-            by_slot: return a value for each segment id, not for each group.
+            by_segment: return a value for each segment id, not for each group.
         """
         is_text = [self._is_sum_of_strings(at, spec) for at, spec in pairs]
         if any(is_text):
             rest = [pair for pair, text in zip(pairs, is_text, strict=True) if not text]
-            numbers = iter(self._reduced(rest, by_slot=by_slot))
+            numbers = iter(self._reduced(rest, by_segment=by_segment))
             return [
-                self._strings_joined(*pair, by_slot) if text else next(numbers)
+                self._strings_joined(*pair, by_segment) if text else next(numbers)
                 for pair, text in zip(pairs, is_text, strict=True)
             ]
         columns: list[Column] = []
@@ -216,37 +216,37 @@ class GroupByBase:
             types.append((reduced_type(spec.op, column), column))
         if not plan:
             return []
-        results = None if by_slot else self._grouped.sums(columns, plan)
+        results = None if by_segment else self._grouped.sums(columns, plan)
         groups = self._groups
-        num_rows, slots, num_slots = self._table.num_rows, groups.slots, groups.num_slots
+        num_rows, segment_ids, num_segments = self._table.num_rows, groups.slots, groups.num_slots
         for at, spec in plan:
             if spec.op == "sum" and columns[at].kind == "timedelta":
-                check_time_sums(columns[at], num_rows, groups.layout, slots, num_slots)
+                check_time_sums(columns[at], num_rows, groups.layout, segment_ids, num_segments)
         results = results or reduce_arrays(
             tuple(column.arrays for column in columns),
-            slots,
-            None if by_slot else groups.kept,
+            segment_ids,
+            None if by_segment else groups.kept,
             tuple(array_kind(column.type) for column in columns),
             tuple(plan),
-            num_slots,
+            num_segments,
             groups.layout,
-            by_slot,
+            by_segment,
         )
         shown = []
         for (data, valid), (type, column), (_, spec) in zip(results, types, plan, strict=True):
             # Without empty groups and missing values, every group has a value.
             all_valid = not column.can_miss and not groups.may_be_empty and spec.min_count <= 1
             result = Column(data, None if all_valid else valid, type)
-            shown.append(result if by_slot else settled(result, groups.count))
+            shown.append(result if by_segment else settled(result, groups.count))
         return shown
 
     def _is_sum_of_strings(self, at: int, spec: Reduction) -> bool:
         return spec.op == "sum" and self._table.columns[self._places[at]].kind == "string"
 
-    def _strings_joined(self, at: int, spec: Reduction, by_slot: bool) -> Column:
+    def _strings_joined(self, at: int, spec: Reduction, by_segment: bool) -> Column:
         column, groups = self._table.columns[self._places[at]], self._groups
         strings = joined_strings(column, self._labels[at], groups, self._table, spec)
-        if by_slot:
+        if by_segment:
             return column_from(strings, groups.num_slots, ONE_DEVICE)
         count = int(groups.count)
         segments = np.arange(count) if groups.kept is None else host_array(groups.kept)[:count]

@@ -108,24 +108,24 @@ def _ranges(keys: Any, num_rows: Count, layout: Layout) -> Any:
 
 
 @functools.partial(jax.jit, static_argnums=(3, 4, 5))
-def dense_slots(
+def dense_segment_ids(
     keys: Any, lowest: Any, num_rows: Count, plan: tuple[Digit, ...], sort: bool, layout: Layout
 ) -> Any:
-    """The slots of rows; of each slot its rows, and the first one unless groups are sorted; and
-    how many slots have rows.
-    """
+    """Segment ids of rows, sizes and (unless `sort`) first rows of segments, and a group count."""
     is_member = is_row(keys[0][0].shape[0], num_rows, layout)
-    slots = layout.constrain(slots_of_digits(keys, lowest, is_member, plan))
-    num_slots = math.prod(digit.size for digit in plan)
-    counts = primitives.segment_count(slots, num_slots, **layout.on_mesh)
+    segment_ids = layout.constrain(segment_ids_of_digits(keys, lowest, is_member, plan))
+    num_segments = math.prod(digit.size for digit in plan)
+    counts = primitives.segment_count(segment_ids, num_segments, **layout.on_mesh)
     count = jnp.sum(counts > 0, dtype=jnp.int32)
-    first_rows = None if sort else first_row_of_slots(slots, num_slots, layout)
-    return slots, counts, first_rows, count
+    first_rows = None if sort else first_rows_of_segments(segment_ids, num_segments, layout)
+    return segment_ids, counts, first_rows, count
 
 
-def slots_of_digits(keys: Any, lowest: Any, is_member: Array, plan: tuple[Digit, ...]) -> Array:
+def segment_ids_of_digits(
+    keys: Any, lowest: Any, is_member: Array, plan: tuple[Digit, ...]
+) -> Array:
     """The segment ids of rows; -1 for rows that are not members or lack a key. Traced."""
-    slots = jnp.zeros(is_member.shape, jnp.int32)
+    segment_ids = jnp.zeros(is_member.shape, jnp.int32)
     for (data, valid), low, digit in zip(keys, lowest, plan, strict=True):
         if np.dtype(data.dtype).itemsize < 4:
             # The difference of narrow integers may overflow their dtype.
@@ -136,15 +136,17 @@ def slots_of_digits(keys: Any, lowest: Any, is_member: Array, plan: tuple[Digit,
             value = jnp.where(missing, np.int32(digit.size - 1), value)
         elif missing is not None:
             is_member = is_member & ~missing
-        slots = slots * np.int32(digit.size) + value
-    return jnp.where(is_member, slots, np.int32(-1))
+        segment_ids = segment_ids * np.int32(digit.size) + value
+    return jnp.where(is_member, segment_ids, np.int32(-1))
 
 
-def first_row_of_slots(slots: Array, num_slots: int, layout: Layout) -> Array:
+def first_rows_of_segments(segment_ids: Array, num_segments: int, layout: Layout) -> Array:
     """The first row id of each segment; the greatest int32 for empty segments. Traced."""
-    rows = position(slots.shape[0], layout)
+    rows = position(segment_ids.shape[0], layout)
     last = np.iinfo(np.int32).max
-    return primitives.segment_first(rows, slots, num_slots, fill_value=last, **layout.on_mesh)
+    return primitives.segment_first(
+        rows, segment_ids, num_segments, fill_value=last, **layout.on_mesh
+    )
 
 
 def with_all_categories(counts: Array, keys: Sequence[Column], plan: tuple[Digit, ...]) -> Array:
@@ -161,8 +163,8 @@ def with_all_categories(counts: Array, keys: Sequence[Column], plan: tuple[Digit
 
 
 @functools.partial(jax.jit, static_argnums=(3, 4, 5, 6))
-def kept_slots(
-    wanted: Array,
+def group_segments(
+    is_group: Array,
     first_rows: Array | None,
     lowest: Any,
     plan: tuple[Digit, ...],
@@ -170,16 +172,16 @@ def kept_slots(
     capacity: int,
     layout: Layout,
 ) -> Any:
-    """The wanted slots in the order of groups, and the values of the keys that they are made of."""
+    """The segments that are groups, in the order of the groups, and the values of their keys."""
     if first_rows is None and layout.mesh is None:
-        kept = primitives.local.compact(wanted, None, capacity=capacity).row_ids
-        assert kept is not None
+        segments = primitives.local.compact(is_group, None, capacity=capacity).row_ids
+        assert segments is not None
     elif first_rows is None:
-        (kept,) = jnp.nonzero(wanted, size=capacity, fill_value=0)
-        kept = kept.astype(jnp.int32)
+        (segments,) = jnp.nonzero(is_group, size=capacity, fill_value=0)
+        segments = segments.astype(jnp.int32)
     else:
-        kept = in_order_of(first_rows, wanted, capacity)
-    rest, arrays = kept, []
+        segments = in_order_of(first_rows, is_group, capacity)
+    rest, arrays = segments, []
     for low, digit, dtype in zip(lowest[::-1], plan[::-1], dtypes[::-1], strict=True):
         value = rest % np.int32(digit.size)
         rest = rest // np.int32(digit.size)
@@ -191,14 +193,14 @@ def kept_slots(
         elif is_missing is not None:
             valid = layout.constrain(~is_missing)
         arrays.append((layout.constrain(data), valid))
-    return kept, tuple(arrays[::-1])
+    return segments, tuple(arrays[::-1])
 
 
-def in_order_of(first_rows: Array, wanted: Array, capacity: int) -> Array:
-    """The wanted slots by their first rows, those without rows last."""
+def in_order_of(first_rows: Array, is_group: Array, capacity: int) -> Array:
+    """Orders the segments that are groups by first row; the others come last."""
     last = np.int32(np.iinfo(np.int32).max)
-    kept = primitives.radix_argsort((~wanted, jnp.where(wanted, first_rows, last)))
-    kept = kept.astype(jnp.int32)
-    if kept.shape[0] >= capacity:
-        return kept[:capacity]
-    return jnp.concatenate([kept, jnp.zeros(capacity - kept.shape[0], jnp.int32)])
+    segments = primitives.radix_argsort((~is_group, jnp.where(is_group, first_rows, last)))
+    segments = segments.astype(jnp.int32)
+    if segments.shape[0] >= capacity:
+        return segments[:capacity]
+    return jnp.concatenate([segments, jnp.zeros(capacity - segments.shape[0], jnp.int32)])

@@ -134,30 +134,30 @@ def _as_int32(position: int) -> np.int32:
 
 
 @jax.jit
-def _as_numbers(numbers: Array, slots: Array) -> tuple[Array, Array]:
-    return numbers.astype(jax.dtypes.canonicalize_dtype(np.int64)), slots >= 0
+def _as_numbers(numbers: Array, segment_ids: Array) -> tuple[Array, Array]:
+    return numbers.astype(jax.dtypes.canonicalize_dtype(np.int64)), segment_ids >= 0
 
 
 @functools.partial(jax.jit, static_argnums=(3, 4, 5, 6))
 def _group_numbers(
-    slots: Array,
-    kept: Array | None,
+    segment_ids: Array,
+    segments: Array | None,
     count: Count,
-    num_slots: int,
+    num_segments: int,
     may_be_empty: bool,
     ascending: bool,
     layout: Layout,
 ) -> Array:
-    numbers = slots
-    if kept is not None:
-        group_ids = jnp.arange(kept.shape[0], dtype=jnp.int32)
+    numbers = segment_ids
+    if segments is not None:
+        group_ids = jnp.arange(segments.shape[0], dtype=jnp.int32)
         # Entries after the last group are arbitrary.
-        target = jnp.where(group_ids < count, kept, np.int32(num_slots))
-        group_of = jnp.zeros(num_slots, jnp.int32).at[target].set(group_ids, mode="drop")
-        numbers = gather(group_of, slots, ONE_DEVICE)
+        target = jnp.where(group_ids < count, segments, np.int32(num_segments))
+        group_of = jnp.zeros(num_segments, jnp.int32).at[target].set(group_ids, mode="drop")
+        numbers = gather(group_of, segment_ids, ONE_DEVICE)
     if may_be_empty:
-        numbers = jnp.where(slots < 0, np.int32(-1), numbers)
-        num_groups = num_slots if kept is None else kept.shape[0]
+        numbers = jnp.where(segment_ids < 0, np.int32(-1), numbers)
+        num_groups = num_segments if segments is None else segments.shape[0]
         sizes = primitives.segment_count(numbers, num_groups, **layout.on_mesh)
         dense = jnp.cumsum(sizes > 0, dtype=jnp.int32) - np.int32(1)
         numbers = gather(dense, numbers, ONE_DEVICE)

@@ -39,12 +39,12 @@ class GroupedRows:
         data: Array,
         valid: Array | None,
         kind: str,
-        slots: Array,
-        num_slots: int,
+        segment_ids: Array,
+        num_segments: int,
         layout: Layout,
     ):
         self.data, self.valid, self.kind = data, valid, kind
-        self.slots, self.num_slots, self.layout = slots, num_slots, layout
+        self.slots, self.num_slots, self.layout = segment_ids, num_segments, layout
 
     @property
     def is_float(self) -> bool:
@@ -77,12 +77,12 @@ class GroupedRows:
             x, ids, self.num_slots, op, **settings, **self.layout.on_mesh
         )
 
-    def for_slots(self, rows: Array, row_ids: Array) -> Array:
+    def for_segments(self, rows: Array, row_ids: Array) -> Array:
         """The row at each segment's row id, zero for -1; replicated like results of reductions."""
         return self.layout.on_every_device(gather(rows, row_ids, self.layout))
 
-    def of_slots(self, values: Array) -> Array:
-        """For each row the value of its slot, zero where it has none."""
+    def for_rows(self, values: Array) -> Array:
+        """Gathers each row's value from the values of the segments; zero for missing rows."""
         return gather(values, self.present, ONE_DEVICE)
 
     def without_missing(self, x: Array, identity: Any) -> Array:

@@ -24,10 +24,10 @@ from ..table._tracing import is_traced
 from ._dense_keys import (
     Digits,
     as_digits,
-    dense_slots,
-    first_row_of_slots,
+    dense_segment_ids,
+    first_rows_of_segments,
+    group_segments,
     in_order_of,
-    kept_slots,
     with_all_categories,
 )
 
@@ -51,20 +51,20 @@ class Groups:
 
     def __init__(
         self,
-        slots: Array | Callable[[], Array],
-        kept: Array | None,
+        segment_ids: Array | Callable[[], Array],
+        segments: Array | None,
         keys: tuple[Column, ...],
         count: Count,
-        num_slots: int,
+        num_segments: int,
         capacity: int,
         may_be_empty: bool,
         layout: Layout,
     ):
-        self._slots = slots
-        self.kept: Array | None = kept
+        self._segment_ids = segment_ids
+        self.kept: Array | None = segments
         self.keys: tuple[Column, ...] = keys
         self.count: Count = count
-        self.num_slots: int = num_slots
+        self.num_slots: int = num_segments
         self.capacity: int = capacity
         self.may_be_empty: bool = may_be_empty
         self.layout: Layout = layout
@@ -72,12 +72,12 @@ class Groups:
     @property
     def slots(self) -> Array:
         """The segment id of each row, -1 for rows without a group; computed on demand."""
-        if not callable(self._slots):
-            return self._slots
-        slots = self._slots()
-        if not is_traced(slots):
-            self._slots = slots
-        return slots
+        if not callable(self._segment_ids):
+            return self._segment_ids
+        segment_ids = self._segment_ids()
+        if not is_traced(segment_ids):
+            self._segment_ids = segment_ids
+        return segment_ids
 
     @property
     def group_ids(self) -> Array:
@@ -142,24 +142,26 @@ def _dense(
     capacity: int | None,
 ) -> Groups:
     plan, lowest = digits
-    slots, counts, first_rows, count = dense_slots(
+    segment_ids, counts, first_rows, count = dense_segment_ids(
         tuple(key.arrays for key in keys), lowest, table.num_rows, plan, sort, table.layout
     )
     is_group = counts > 0
     if all_categories:
         is_group = with_all_categories(counts, keys, plan)
         count = jnp.sum(is_group, dtype=jnp.int32)
-    num_slots, layout = counts.shape[0], table.layout
+    num_segments, layout = counts.shape[0], table.layout
     if is_traced(count):
-        limit = num_slots if capacity is None else min(capacity, num_slots)
+        limit = num_segments if capacity is None else min(capacity, num_segments)
         capacity = layout.capacity_for(limit)
     else:
         count = as_count(int(count))
         capacity = layout.capacity_for(int(count))
     dtypes = tuple(key.dtype.name for key in keys)
-    kept, arrays = kept_slots(is_group, first_rows, lowest, plan, dtypes, capacity, layout)
+    segments, arrays = group_segments(is_group, first_rows, lowest, plan, dtypes, capacity, layout)
     columns = tuple(map(Column.with_arrays, keys, arrays))
-    return Groups(slots, kept, columns, count, num_slots, capacity, all_categories, layout)
+    return Groups(
+        segment_ids, segments, columns, count, num_segments, capacity, all_categories, layout
+    )
 
 
 def groups_of_keys(
@@ -176,12 +178,12 @@ def groups_of_keys(
 
 
 @functools.partial(jax.jit, static_argnums=3)
-def _group_ids(slots: Array, kept: Array, count: Count, num_slots: int) -> Array:
+def _group_ids(segment_ids: Array, segments: Array, count: Count, num_segments: int) -> Array:
     """The number of each row's group, -1 for rows without a group."""
-    group_ids = jnp.arange(kept.shape[0], dtype=jnp.int32)
-    target = jnp.where(group_ids < count, kept, num_slots)
-    group_of = jnp.full(num_slots, -1, jnp.int32).at[target].set(group_ids, mode="drop")
-    return group_of.at[slots].get(mode="fill", fill_value=-1, wrap_negative_indices=False)
+    group_ids = jnp.arange(segments.shape[0], dtype=jnp.int32)
+    target = jnp.where(group_ids < count, segments, num_segments)
+    group_of = jnp.full(num_segments, -1, jnp.int32).at[target].set(group_ids, mode="drop")
+    return group_of.at[segment_ids].get(mode="fill", fill_value=-1, wrap_negative_indices=False)
 
 
 def _factorized(
@@ -199,16 +201,16 @@ def _factorized(
         row_capacity = capacity
     else:
         row_capacity = layout.capacity_for(table.capacity // ROWS_OF_A_GROUP)
-    slots, count, known_rows = _dense_numbers(
+    segment_ids, count, known_rows = _dense_numbers(
         words, any_missing, table.num_rows, len(keys) > 1, row_capacity, layout
     )
     if not is_traced(count):
         count = as_count(int(count))
         capacity = layout.capacity_for(int(count))
     known_rows = known_rows if capacity <= row_capacity else None
-    first_rows, kept = _first_rows(slots, known_rows, count, capacity, sort, layout)
+    first_rows, segments = _first_rows(segment_ids, known_rows, count, capacity, sort, layout)
     columns = _with_first_zeros(take_columns(keys, first_rows, layout), keys, table)
-    return Groups(slots, kept, columns, count, capacity, capacity, False, layout)
+    return Groups(segment_ids, segments, columns, count, capacity, capacity, False, layout)
 
 
 def _with_first_zeros(
@@ -260,27 +262,32 @@ def _dense_numbers(
         num_valid=num_rows,
         **layout.on_mesh,
     )
-    slots = layout.constrain(factors.group_ids.astype(jnp.int32))
+    segment_ids = layout.constrain(factors.group_ids.astype(jnp.int32))
     count = factors.count.astype(jnp.int32)
     if any_missing is not None:
-        slots = jnp.where(any_missing, np.int32(-1), slots)
-        count = jnp.max(slots, initial=np.int32(-1)) + np.int32(1)
-    return slots, count, factors.row_ids
+        segment_ids = jnp.where(any_missing, np.int32(-1), segment_ids)
+        count = jnp.max(segment_ids, initial=np.int32(-1)) + np.int32(1)
+    return segment_ids, count, factors.row_ids
 
 
 @functools.partial(jax.jit, static_argnums=(3, 4, 5))
 def _first_rows(
-    slots: Array, known_rows: Array | None, count: Count, capacity: int, sort: bool, layout: Layout
+    segment_ids: Array,
+    known_rows: Array | None,
+    count: Count,
+    capacity: int,
+    sort: bool,
+    layout: Layout,
 ) -> Any:
     none = np.int32(np.iinfo(np.int32).max)
     count = jnp.minimum(jnp.asarray(count, jnp.int32), np.int32(capacity))
     if known_rows is None:
-        first_rows = first_row_of_slots(slots, capacity, layout)
+        first_rows = first_rows_of_segments(segment_ids, capacity, layout)
     else:
         is_group = jax.lax.iota(jnp.int32, capacity) < count
         first_rows = jnp.where(is_group, known_rows[:capacity], none)
-    kept = None
+    segments = None
     if not sort:
-        kept = in_order_of(first_rows, first_rows < none, capacity)
-        first_rows = first_rows[kept]
-    return layout.constrain(first_rows), kept
+        segments = in_order_of(first_rows, first_rows < none, capacity)
+        first_rows = first_rows[segments]
+    return layout.constrain(first_rows), segments

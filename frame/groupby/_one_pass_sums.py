@@ -171,9 +171,9 @@ def _groups_with_keys(missing: Sequence[Array], count: Any) -> tuple[Array, Arra
 
 
 @answered_at_once
-def sums_by_slot(
-    slots: Array,
-    num_slots: int,
+def sums_by_segment(
+    segment_ids: Array,
+    num_segments: int,
     table: Table,
     columns: Sequence[Column],
     plan: Sequence[tuple[int, Reduction]],
@@ -182,7 +182,9 @@ def sums_by_slot(
 
     def reduce(leaves: list[Array], ops: list[str]) -> Sequence[Array]:
         return [
-            primitives.local.segment_reduce(leaf, slots, num_slots, op, num_valid=table.num_rows)
+            primitives.local.segment_reduce(
+                leaf, segment_ids, num_segments, op, num_valid=table.num_rows
+            )
             for leaf, op in zip(leaves, ops, strict=True)
         ]
 
@@ -256,9 +258,9 @@ def finished_sums(
     columns: Sequence[Column],
     parts: dict[Part, Array],
     sizes: Array | None,
-    kept: Array | None,
+    segments: Array | None,
 ) -> tuple[tuple[Array, Array | None], ...]:
-    """The results of a plan for each group; `kept` are the segments of groups, None for all."""
+    """The results of a plan by group; `segments` is None if every segment is a group."""
     accumulators = tuple(
         (
             spec.op,
@@ -272,16 +274,16 @@ def finished_sums(
     )
     settings = tuple((op, dtype) for op, dtype, _, _ in accumulators)
     tables = tuple((total, count) for _, _, total, count in accumulators)
-    return _finished(tables, sizes, kept, settings)
+    return _finished(tables, sizes, segments, settings)
 
 
 @functools.partial(jax.jit, static_argnums=3)
-def _finished(tables: Any, sizes: Array | None, kept: Array | None, settings: Any) -> Any:
+def _finished(tables: Any, sizes: Array | None, segments: Array | None, settings: Any) -> Any:
     integer = jax.dtypes.canonicalize_dtype(np.int64)
     results = []
     for (total, count), (op, dtype) in zip(tables, settings, strict=True):
-        by_slot = (total, sizes if count is None or op == "size" else count)
-        total, count = of_groups(by_slot, kept, ONE_DEVICE)
+        by_segment = (total, sizes if count is None or op == "size" else count)
+        total, count = of_groups(by_segment, segments, ONE_DEVICE)
         if op == "sum":
             results.append((total.astype(wide(np.dtype(dtype))), None))
         elif op == "mean":

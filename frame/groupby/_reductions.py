@@ -138,17 +138,17 @@ class GroupByReductions(GroupByBase):
         name = self._labels[0] if self._is_series else None
         return self._one_each([column], label_of(name), as_series=True)
 
-    def _sizes(self, *, by_slot: bool = False) -> list[Column]:
+    def _sizes(self, *, by_segment: bool = False) -> list[Column]:
         groups = self._groups
         ((data, _),) = reduce_arrays(
             ((groups.slots, None),),
             groups.slots,
-            None if by_slot else groups.kept,
+            None if by_segment else groups.kept,
             ("number",),
             ((0, Reduction("size")),),
             groups.num_slots,
             groups.layout,
-            by_slot,
+            by_segment,
         )
         return [Column(data)]
 

@@ -105,8 +105,8 @@ def distances(rows: GroupedRows) -> Array:
     x = rows.data.astype(float64())
     # About the first value of the group, so that the mean of equal values is exact.
     first = jax.lax.stop_gradient(rows.reduce("first", x, rows.present))
-    x = x - rows.of_slots(first)
-    return x - rows.of_slots(rows.reduce("mean", x, rows.present))
+    x = x - rows.for_rows(first)
+    return x - rows.for_rows(rows.reduce("mean", x, rows.present))
 
 
 def _count(rows: GroupedRows, spec: Reduction) -> Any:
@@ -138,7 +138,7 @@ def _picked(op: str) -> Callable[[GroupedRows, Reduction], Any]:
         if rows.is_float and op in ("min", "max"):
             # By row id, because pandas selects the first of zeros with different signs.
             row_ids = rows.reduce(f"arg{op}", jax.lax.stop_gradient(data), ids)
-            selected = rows.for_slots(data, row_ids.astype(jnp.int32))
+            selected = rows.for_segments(data, row_ids.astype(jnp.int32))
             values = jnp.where(row_ids >= 0, selected, fill)
         elif data.dtype == jnp.bool_:
             values = rows.reduce(op, data.astype(jnp.int8), ids).astype(jnp.bool_)
@@ -218,27 +218,27 @@ def _reduced(rows: GroupedRows, spec: Reduction) -> tuple[Array, Array | None]:
 @functools.partial(jax.jit, static_argnums=(3, 4, 5, 6, 7))
 def reduce_arrays(
     arrays: Sequence[tuple[Array, Array | None]],
-    slots: Array,
-    kept: Array | None,
+    segment_ids: Array,
+    segments: Array | None,
     kinds: tuple[str, ...],
     plan: tuple[tuple[int, Reduction], ...],
-    num_slots: int,
+    num_segments: int,
     layout: Layout,
-    by_slot: bool = False,
+    by_segment: bool = False,
 ) -> tuple[tuple[Array, Array | None], ...]:
     """Reduces columns by a plan: pairs of an operand's position and a reduction."""
     columns = [
-        GroupedRows(data, valid, kind, slots, num_slots, layout)
+        GroupedRows(data, valid, kind, segment_ids, num_segments, layout)
         for (data, valid), kind in zip(arrays, kinds, strict=True)
     ]
     results = [_reduced(columns[position], spec) for position, spec in plan]
-    if by_slot:
+    if by_segment:
         return tuple(results)
-    return tuple(of_groups(result, kept, layout) for result in results)
+    return tuple(of_groups(result, segments, layout) for result in results)
 
 
-def of_groups(result: Any, kept: Array | None, layout: Layout) -> Any:
+def of_groups(result: Any, segments: Array | None, layout: Layout) -> Any:
     """Selects the groups' values from those of all segments. Traced."""
-    if kept is not None:
-        result = jax.tree.map(lambda leaf: leaf[kept], result)
+    if segments is not None:
+        result = jax.tree.map(lambda leaf: leaf[segments], result)
     return layout.constrain(result)

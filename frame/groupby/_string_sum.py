@@ -27,11 +27,11 @@ def joined_strings(
             f"groupby: inside jit the strings of column {label!r} are not concatenated. "
             'Use "first", "nunique" or "count", or call sum outside jit.'
         )
-    num_rows, num_slots = table.num_rows_on_host, groups.num_slots
-    codes, slots = host_array(column.data)[:num_rows], host_array(groups.slots)[:num_rows]
-    is_present = (slots >= 0) & (codes >= 0)
-    counts = np.bincount(slots[is_present], minlength=num_slots)
-    order = np.argsort(slots[is_present], kind="stable")
+    num_rows, num_segments = table.num_rows_on_host, groups.num_slots
+    codes, segment_ids = host_array(column.data)[:num_rows], host_array(groups.slots)[:num_rows]
+    is_present = (segment_ids >= 0) & (codes >= 0)
+    counts = np.bincount(segment_ids[is_present], minlength=num_segments)
+    order = np.argsort(segment_ids[is_present], kind="stable")
     dictionary = pa.array(column.dictionary.values, pa.large_string(), from_pandas=True)
     words = dictionary.take(pa.array(codes[is_present][order]))
     # The words of a group are adjacent in the buffer, so their concatenation is a slice of it.
@@ -39,8 +39,8 @@ def joined_strings(
     ends = np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths, dtype=np.int64)])
     offsets = ends[np.concatenate([np.zeros(1, np.int64), np.cumsum(counts, dtype=np.int64)])]
     text = words.buffers()[2] or pa.py_buffer(b"")
-    strings = pa.LargeStringArray.from_buffers(num_slots, pa.py_buffer(offsets), text)
+    strings = pa.LargeStringArray.from_buffers(num_segments, pa.py_buffer(offsets), text)
     is_missing = counts < spec.min_count
     if not spec.skipna:
-        is_missing |= counts < np.bincount(slots[slots >= 0], minlength=num_slots)
+        is_missing |= counts < np.bincount(segment_ids[segment_ids >= 0], minlength=num_segments)
     return pc.if_else(pa.array(is_missing), None, strings)  # pyright: ignore

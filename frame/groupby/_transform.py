@@ -42,7 +42,7 @@ class GroupByTransformation(GroupByAggregation):
         how = self._as_reduction(func)
         if isinstance(how, SegmentFunction):
             columns = [
-                self._by_segments(Aggregation(label, position, how), by_slot=True)
+                self._by_segments(Aggregation(label, position, how), by_segment=True)
                 for label, position in self._own()
             ]
             return self._of_rows(self._spread(columns))  # pyright: ignore
@@ -51,11 +51,11 @@ class GroupByTransformation(GroupByAggregation):
             grouped = self._numeric()
         how = _with_settings(how, kwargs)
         if how.op == "size":
-            (column,) = self._spread(self._sizes(by_slot=True))  # pyright: ignore
+            (column,) = self._spread(self._sizes(by_segment=True))  # pyright: ignore
             name = self._labels[0] if self._is_series else None
             column = settled(column, self._table.num_rows)
             return self._source._make_series(column, name, self._table)
-        columns = grouped._reduced(grouped._pairs(how), by_slot=True)
+        columns = grouped._reduced(grouped._pairs(how), by_segment=True)
         return grouped._of_rows(grouped._spread(columns))  # pyright: ignore
 
     def _spread(self, columns: Sequence[Column]) -> tuple[Column, ...]:

@@ -51,24 +51,24 @@ def segment_function(function: Callable[[Array, Array, int], Array]) -> SegmentF
 def reduce_segments(
     function: Callable[[Array, Array, int], Array],
     values: Array,
-    slots: Array,
-    kept: Array | None,
-    num_slots: int,
+    segment_ids: Array,
+    segments: Array | None,
+    num_segments: int,
     layout: Layout,
-    by_slot: bool,
+    by_segment: bool,
 ) -> Array:
     """Calls a user's function and selects the groups from its result.
 
     Raises:
         ValueError: the function does not return one value for each segment.
     """
-    result = jnp.asarray(function(values, slots, num_slots))
-    if result.shape != (num_slots,):
+    result = jnp.asarray(function(values, segment_ids, num_segments))
+    if result.shape != (num_segments,):
         raise ValueError(
-            f"segment_function: the result must have the shape ({num_slots},), got "
+            f"segment_function: the result must have the shape ({num_segments},), got "
             f"{result.shape}. Return one value for each segment."
         )
-    return result if by_slot else of_groups(result, kept, layout)
+    return result if by_segment else of_groups(result, segments, layout)
 
 
 def known_reduction(function: Callable[..., Any]) -> tuple[str, dict[str, Any]] | None:
