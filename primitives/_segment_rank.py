@@ -107,8 +107,10 @@ def _rank_on_mesh(
     transport: Transport,
 ) -> Array:
     def of_shard(rows: Any, valid: ValidRows | None) -> Array:
+        columns, segment_ids = rows
         return collective.segment_rank(
-            *rows,
+            columns,
+            segment_ids,
             num_segments,
             axis_name=row_mesh.axes,
             method=method,
