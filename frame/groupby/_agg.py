@@ -151,17 +151,19 @@ class GroupByAggregation(GroupByBase):
         if absent:
             raise KeyError(f"Label(s) {absent} do not exist")
         is_nested = any(isinstance(func, (list, tuple)) for func in functions.values())
-        wanted = []
-        for label, func in functions.items():
-            for place in labels.positions(label):
-                if not is_nested:
-                    wanted.append(Aggregation(label, place, self._as_reduction(func)))
-                    continue
-                for name, one in _as_list(func):
-                    wanted.append(Aggregation(_nested(label, name), place, self._as_reduction(one)))
-        names = [*labels.index.names, None] if is_nested else labels.index.names
-        made = Labels.of([one.label for one in wanted], names)
-        return self._one_each(self._evaluated(wanted), made)
+        plan = [
+            Aggregation(
+                _nested(label, name) if is_nested else label, position, self._as_reduction(one)
+            )
+            for label, func in functions.items()
+            for position in labels.positions(label)
+            for name, one in (_as_list(func) if is_nested else [(None, func)])
+        ]
+        return self._planned(plan, [*labels.index.names, *([None] if is_nested else [])])
+
+    def _planned(self, plan: list[Aggregation], names: Sequence[Hashable]) -> Any:
+        """The result of a plan, with its labels under some names."""
+        return self._one_each(self._evaluated(plan), Labels.of([one.label for one in plan], names))
 
     def _listed(self, functions: list[Any]) -> Any:
         if not functions:
@@ -171,27 +173,25 @@ class GroupByAggregation(GroupByBase):
             raise pd.errors.SpecificationError(
                 "Function names must be unique if there is no new column names assigned"
             )
-        own, names = self._own(), [None]
-        if not self._is_series:
-            names = [*self._labels.index.names, None]
-        wanted = [
+        plan = [
             Aggregation(
-                name if self._is_series else _nested(label, name), place, self._as_reduction(func)
+                name if self._is_series else _nested(label, name),
+                position,
+                self._as_reduction(func),
             )
-            for label, place in own
+            for label, position in self._own()
             for name, func in pairs
         ]
-        made = Labels.of([one.label for one in wanted], names)
-        return self._one_each(self._evaluated(wanted), made)
+        return self._planned(plan, [*([] if self._is_series else self._labels.index.names), None])
 
     def _named(self, functions: dict[str, Any]) -> Any:
         if not functions:
             raise TypeError("Must provide 'func' or tuples of '(column, aggfunc).")
         labels = _all_labels(self)
-        wanted = []
+        plan = []
         for name, pair in functions.items():
             if self._is_series:
-                wanted.append(Aggregation(name, self._places[0], self._as_reduction(pair)))
+                plan.append(Aggregation(name, self._places[0], self._as_reduction(pair)))
                 continue
             if isinstance(pair, pd.NamedAgg):
                 pair = (pair.column, pair.aggfunc)
@@ -199,10 +199,9 @@ class GroupByAggregation(GroupByBase):
                 raise TypeError("Must provide 'func' or tuples of '(column, aggfunc).")
             if pair[0] not in labels:
                 raise KeyError(f"Label(s) {[pair[0]]} do not exist")
-            place = labels.position(pair[0])
-            wanted.append(Aggregation(name, place, self._as_reduction(pair[1])))
-        made = Labels.of([one.label for one in wanted])
-        return self._one_each(self._evaluated(wanted), made)
+            position = labels.position(pair[0])
+            plan.append(Aggregation(name, position, self._as_reduction(pair[1])))
+        return self._planned(plan, [None])
 
 
 def _all_labels(grouped: GroupByBase) -> Labels:
