@@ -137,10 +137,10 @@ class GroupByAccess(GroupByBase):
 
     def _sorted_rows(self) -> list[np.ndarray]:
         groups, count = self._groups, int(self._groups.count)
-        segment_ids = host_array(groups.slots)[: len(self._source)]
-        if groups.kept is not None:
-            group_of = np.full(groups.num_slots, -1, np.int32)
-            group_of[host_array(groups.kept)[:count]] = np.arange(count, dtype=np.int32)
+        segment_ids = host_array(groups.segment_ids)[: len(self._source)]
+        if groups.segments is not None:
+            group_of = np.full(groups.num_segments, -1, np.int32)
+            group_of[host_array(groups.segments)[:count]] = np.arange(count, dtype=np.int32)
             segment_ids = np.where(segment_ids >= 0, group_of[segment_ids], np.int32(-1))
         order = np.argsort(segment_ids, kind="stable")
         bounds = np.searchsorted(segment_ids[order], np.arange(count + 1))

@@ -77,7 +77,7 @@ class GroupByAggregation(GroupByBase):
     agg = aggregate
 
     def _own(self) -> list[tuple[Hashable, int]]:
-        return list(zip(self._labels, self._places, strict=True))
+        return list(zip(self._labels, self._positions, strict=True))
 
     def _by_name(self, name: str, args: Any, kwargs: Any) -> Any:
         if (name in NAMES and name not in ("argmin", "argmax")) or name in (
@@ -119,7 +119,7 @@ class GroupByAggregation(GroupByBase):
                 results.append(self._by_segments(one, by_segment=False))
             elif one.how.op.startswith("arg"):
                 view: Any = type(self)(
-                    self._source, everything._labels, everything._places, self._grouped
+                    self._source, everything._labels, everything._positions, self._grouped
                 )
                 results += view._labels_of_rows([(one.position, one.how)])
             else:
@@ -136,7 +136,11 @@ class GroupByAggregation(GroupByBase):
             )
         assert isinstance(how, SegmentFunction)
         values = fill_missing(settled(column, self._table.num_rows)).data
-        segment_ids, segments, num_segments = groups.slots, groups.kept, groups.num_slots
+        segment_ids, segments, num_segments = (
+            groups.segment_ids,
+            groups.segments,
+            groups.num_segments,
+        )
         return Column(
             reduce_segments(
                 how.function, values, segment_ids, segments, num_segments, groups.layout, by_segment
@@ -191,7 +195,7 @@ class GroupByAggregation(GroupByBase):
         plan = []
         for name, pair in functions.items():
             if self._is_series:
-                plan.append(Aggregation(name, self._places[0], self._as_reduction(pair)))
+                plan.append(Aggregation(name, self._positions[0], self._as_reduction(pair)))
                 continue
             if isinstance(pair, pd.NamedAgg):
                 pair = (pair.column, pair.aggfunc)

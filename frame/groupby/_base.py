@@ -102,8 +102,10 @@ class Grouped:
         groups = self.groups
         if groups.is_traced or groups.may_be_empty:
             return None
-        sizes, parts = sums_by_segment(groups.slots, groups.num_slots, table, columns, plan)
-        return finished_sums(plan, columns, parts, sizes, groups.kept)
+        sizes, parts = sums_by_segment(
+            groups.segment_ids, groups.num_segments, table, columns, plan
+        )
+        return finished_sums(plan, columns, parts, sizes, groups.segments)
 
     @property
     def may_drop(self) -> bool:
@@ -123,15 +125,17 @@ class GroupByBase:
         self,
         source: NDFrame,
         labels: Labels,
-        places: Sequence[int],
+        positions: Sequence[int],
         grouped: Grouped,
-        shown_places: Sequence[int] | None = None,
+        shown_positions: Sequence[int] | None = None,
     ):
         self._source, self._labels, self._grouped = source, labels, grouped
         # The positions of the columns that methods compute with.
-        self._places = tuple(places)
+        self._positions = tuple(positions)
         # The positions of the columns in selected rows: with keys, unless columns were selected.
-        self._shown_places = self._places if shown_places is None else tuple(shown_places)
+        self._shown_positions = (
+            self._positions if shown_positions is None else tuple(shown_positions)
+        )
 
     def __repr__(self) -> str:
         names = [key.name for key in self._grouped.keys]
@@ -153,7 +157,7 @@ class GroupByBase:
         """A copy with the columns at some of its positions."""
         picked = copy.copy(self)
         picked._labels = self._labels.take(list(positions))
-        picked._places = tuple(self._places[position] for position in positions)
+        picked._positions = tuple(self._positions[position] for position in positions)
         return picked
 
     def _chosen(self, numeric_only: Any, caller: str) -> Self:
@@ -167,7 +171,7 @@ class GroupByBase:
             raise ValueError("numeric_only accepts only Boolean values")
         if not (numeric_only and self._is_series):
             return self._numeric() if numeric_only else self
-        column = self._table.columns[self._places[0]]
+        column = self._table.columns[self._positions[0]]
         if not column.is_numeric:
             raise TypeError(
                 f"{caller}: with numeric_only=True the series must hold numbers, "
@@ -177,12 +181,12 @@ class GroupByBase:
 
     def _numeric(self) -> Self:
         """A view of the numeric columns."""
-        columns = [self._table.columns[position] for position in self._places]
+        columns = [self._table.columns[position] for position in self._positions]
         return self._picked([at for at, column in enumerate(columns) if column.is_numeric])
 
     def _pairs(self, spec: Reduction) -> list[tuple[int, Reduction]]:
         """The plan of one reduction of every column."""
-        return [(position, spec) for position in range(len(self._places))]
+        return [(position, spec) for position in range(len(self._positions))]
 
     def _reduced(
         self, pairs: Sequence[tuple[int, Reduction]], *, by_segment: bool = False
@@ -206,7 +210,7 @@ class GroupByBase:
         # Each column, plain or recoded, is an operand of the program once.
         operands: dict[tuple[int, bool], int] = {}
         for at, spec in pairs:
-            column = self._table.columns[self._places[at]]
+            column = self._table.columns[self._positions[at]]
             check_reducible(spec.op, column, self._labels[at])
             is_recoded = _is_recoded(column, spec)
             if (at, is_recoded) not in operands:
@@ -218,14 +222,18 @@ class GroupByBase:
             return []
         results = None if by_segment else self._grouped.sums(columns, plan)
         groups = self._groups
-        num_rows, segment_ids, num_segments = self._table.num_rows, groups.slots, groups.num_slots
+        num_rows, segment_ids, num_segments = (
+            self._table.num_rows,
+            groups.segment_ids,
+            groups.num_segments,
+        )
         for at, spec in plan:
             if spec.op == "sum" and columns[at].kind == "timedelta":
                 check_time_sums(columns[at], num_rows, groups.layout, segment_ids, num_segments)
         results = results or reduce_arrays(
             tuple(column.arrays for column in columns),
             segment_ids,
-            None if by_segment else groups.kept,
+            None if by_segment else groups.segments,
             tuple(array_kind(column.type) for column in columns),
             tuple(plan),
             num_segments,
@@ -241,15 +249,17 @@ class GroupByBase:
         return shown
 
     def _is_sum_of_strings(self, at: int, spec: Reduction) -> bool:
-        return spec.op == "sum" and self._table.columns[self._places[at]].kind == "string"
+        return spec.op == "sum" and self._table.columns[self._positions[at]].kind == "string"
 
     def _strings_joined(self, at: int, spec: Reduction, by_segment: bool) -> Column:
-        column, groups = self._table.columns[self._places[at]], self._groups
+        column, groups = self._table.columns[self._positions[at]], self._groups
         strings = joined_strings(column, self._labels[at], groups, self._table, spec)
         if by_segment:
-            return column_from(strings, groups.num_slots, ONE_DEVICE)
+            return column_from(strings, groups.num_segments, ONE_DEVICE)
         count = int(groups.count)
-        segments = np.arange(count) if groups.kept is None else host_array(groups.kept)[:count]
+        segments = (
+            np.arange(count) if groups.segments is None else host_array(groups.segments)[:count]
+        )
         return column_from(strings.take(pa.array(segments)), groups.capacity, groups.layout)
 
     def _one_each(
@@ -280,10 +290,10 @@ class GroupByBase:
 
     def _shown(self, table: Table) -> Any:
         """Rows of the source with the selected columns; keys too, unless columns were selected."""
-        columns = [table.columns[position] for position in self._shown_places]
+        columns = [table.columns[position] for position in self._shown_positions]
         if self._is_series:
             return self._source._make_series(columns[0], self._labels[0], table)
-        labels = self._source._labels.take(list(self._shown_places))  # pyright: ignore
+        labels = self._source._labels.take(list(self._shown_positions))  # pyright: ignore
         return self._source._make_frame(columns, labels, table)
 
     def _result(self, columns: Sequence[Column], labels: Labels | None = None) -> Any:

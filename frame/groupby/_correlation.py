@@ -57,12 +57,13 @@ class _Pairs:
     def __init__(
         self,
         arrays: Sequence[tuple[Array, Array | None]],
-        slots: Array,
-        num_slots: int,
+        segment_ids: Array,
+        num_segments: int,
         layout: Layout,
     ):
         self.columns = [
-            GroupedRows(data, valid, "number", slots, num_slots, layout) for data, valid in arrays
+            GroupedRows(data, valid, "number", segment_ids, num_segments, layout)
+            for data, valid in arrays
         ]
         self._distances: dict[tuple[int, frozenset[int]], tuple[GroupedRows, Array]] = {}
 
@@ -71,11 +72,16 @@ class _Pairs:
         masking = frozenset(n for n in (at, other) if self.columns[n].can_miss)
         if (at, masking) not in self._distances:
             column = self.columns[at]
-            present = jnp.ones(column.slots.shape, jnp.bool_)
+            present = jnp.ones(column.segment_ids.shape, jnp.bool_)
             for number in masking:
                 present = present & self._is_present(number, finite)
             rows = GroupedRows(
-                column.data, present, "number", column.slots, column.num_slots, column.layout
+                column.data,
+                present,
+                "number",
+                column.segment_ids,
+                column.num_segments,
+                column.layout,
             )
             self._distances[at, masking] = rows, distances(rows)
         return self._distances[at, masking]
@@ -98,18 +104,18 @@ class _Pairs:
 @functools.partial(jax.jit, static_argnums=(3, 4, 5, 6))
 def _of_pairs(
     arrays: Sequence[tuple[Array, Array | None]],
-    slots: Array,
-    kept: Array | None,
+    segment_ids: Array,
+    segments: Array | None,
     pairs: tuple[tuple[int, int], ...],
     statistic: Statistic,
-    num_slots: int,
+    num_segments: int,
     layout: Layout,
 ) -> list[Array]:
     """The statistic of each pair of columns, by group."""
-    columns = _Pairs(arrays, slots, num_slots, layout)
+    columns = _Pairs(arrays, segment_ids, num_segments, layout)
     whole = None
     if statistic.is_of_frame and statistic.op == "cov":
-        sizes = columns.columns[0].reduce("count", None, slots)
+        sizes = columns.columns[0].reduce("count", None, segment_ids)
         whole = (
             sizes,
             functools.reduce(
@@ -123,7 +129,7 @@ def _of_pairs(
             result = _covariance(sums, statistic, whole)
         else:
             result = _correlation(sums, statistic, at == other)
-        results.append(of_groups(result, kept, layout))
+        results.append(of_groups(result, segments, layout))
     return results
 
 
@@ -164,11 +170,11 @@ class GroupByPairs(GroupByBase):
             raise NotImplementedError(f"{statistic.op}: groupby(observed=False). Use True.")
         return _of_pairs(
             tuple(column.arrays for column in columns),
-            groups.slots,
-            groups.kept,
+            groups.segment_ids,
+            groups.segments,
             pairs,
             statistic,
-            groups.num_slots,
+            groups.num_segments,
             groups.layout,
         )
 
@@ -216,7 +222,7 @@ class FrameGroupByCorrelation(GroupByPairs):
         grouped = self._numeric() if check_flag(numeric_only, "numeric_only") else self
         columns = [
             check_number(self._table.columns[at], label, op)
-            for at, label in zip(grouped._places, grouped._labels, strict=True)
+            for at, label in zip(grouped._positions, grouped._labels, strict=True)
         ]
         size = len(columns)
         if not size:
@@ -286,7 +292,7 @@ class SeriesGroupByCorrelation(GroupByPairs):
     def _with_other(self, op: str, other: Any, min_periods: Any, ddof: int) -> Any:
         if not isinstance(other, SeriesBase):
             raise TypeError(f"unsupported type: {type(other)}")
-        own = check_number(self._table.columns[self._places[0]], self._labels[0], op)
+        own = check_number(self._table.columns[self._positions[0]], self._labels[0], op)
         second = check_number(aligned_column(other, self._table), other._name, op)
         statistic = Statistic(op, max(min_periods or 1, 1), ddof, False)
         (found,) = self._statistics([own, second], ((0, 1),), statistic)

@@ -49,7 +49,7 @@ class GroupByDescription(GroupByBase):
         }
         specs["max"] = Reduction("max")
         grouped = self._picked(self._described())
-        plan = [(at, spec) for at in range(len(grouped._places)) for spec in specs.values()]
+        plan = [(at, spec) for at in range(len(grouped._positions)) for spec in specs.values()]
         # On a mesh, quantiles in one program could wait for the collectives of each other: XLA
         # orders independent collectives differently on each CPU device.
         is_on_mesh = self._table.layout.mesh is not None
@@ -67,7 +67,7 @@ class GroupByDescription(GroupByBase):
 
     def _described(self) -> list[int]:
         """Positions of the columns that pandas describes by default."""
-        own = [self._table.columns[place] for place in self._places]
+        own = [self._table.columns[position] for position in self._positions]
         numbers = [at for at, column in enumerate(own) if _is_number(column)]
         times = [at for at, column in enumerate(own) if column.type.is_time]
         unfit = times or ([] if numbers else range(len(own)))

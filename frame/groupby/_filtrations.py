@@ -19,12 +19,12 @@ from ._base import GroupByBase
 from ._segmented_scans import positions_in_groups
 
 
-class GroupByPlaces(GroupByBase):
+class GroupByPositions(GroupByBase):
     """Methods by position in groups, and the numbers of rows and groups."""
 
     def _numbers(self, numbers: Array) -> Any:
         """An unnamed series of a number per row; missing for rows without a group."""
-        numbers, valid = _as_numbers(numbers, self._groups.slots)
+        numbers, valid = _as_numbers(numbers, self._groups.segment_ids)
         column = Column(numbers, valid if self._grouped.may_drop else None)
         column = settled(column, self._table.num_rows)
         return self._source._make_series(column, None, self._table)
@@ -40,10 +40,10 @@ class GroupByPlaces(GroupByBase):
         """
         groups = self._groups
         numbers = _group_numbers(
-            groups.slots,
-            groups.kept,
+            groups.segment_ids,
+            groups.segments,
             groups.count,
-            groups.num_slots,
+            groups.num_segments,
             groups.may_be_empty,
             bool(ascending),
             groups.layout,
@@ -79,12 +79,12 @@ class GroupByPlaces(GroupByBase):
         for one in positions:
             if not _is_position(one):
                 raise ValueError(f"Invalid argument {type(one)}. Should be int or slice.")
-        none = jnp.zeros_like(self._groups.slots, bool)
+        none = jnp.zeros_like(self._groups.segment_ids, bool)
         return self._kept_rows(functools.reduce(jnp.logical_or, map(self._is_at, positions), none))
 
     def _is_at(self, at: Any) -> Array:
         """Flags the rows at a position of their group, or in a slice of it."""
-        is_member = self._groups.slots >= 0
+        is_member = self._groups.segment_ids >= 0
 
         def is_before(bound: int) -> Array:
             if bound >= 0:
@@ -120,7 +120,9 @@ class GroupByPlaces(GroupByBase):
         groups = self._groups
         return self._grouped.once(
             ("positions", ascending),
-            lambda: positions_in_groups(groups.slots, groups.num_slots, ascending, groups.layout),
+            lambda: positions_in_groups(
+                groups.segment_ids, groups.num_segments, ascending, groups.layout
+            ),
         )
 
 

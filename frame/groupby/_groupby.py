@@ -56,12 +56,12 @@ class FrameGroupBy(
         if isinstance(key, list):
             if absent := frame._labels.absent(key):
                 raise absent
-            places = [place for label in key for place in frame._labels.positions(label)]
-            return FrameGroupBy(frame, frame._labels.take(places), places, self._grouped)
+            positions = [position for label in key for position in frame._labels.positions(label)]
+            return FrameGroupBy(frame, frame._labels.take(positions), positions, self._grouped)
         if absent := frame._labels.absent([key]):
             raise absent
-        place = frame._labels.position(key)
-        return SeriesGroupBy(frame, frame._labels.take([place]), [place], self._grouped)
+        position = frame._labels.position(key)
+        return SeriesGroupBy(frame, frame._labels.take([position]), [position], self._grouped)
 
     def __getattr__(self, name: str) -> Any:
         if not name.startswith("_") and name in self._source._labels:  # pyright: ignore
@@ -126,11 +126,11 @@ class FrameGrouping(FrameBase):
         del group_keys
         options = _as_options(sort, dropna, as_index, observed, capacity)
         keys = as_groupings(self, self._labels, by, level)
-        taken = {key.place for key in keys}
-        places = [place for place in range(len(self._labels)) if place not in taken]
+        taken = {key.position for key in keys}
+        positions = [position for position in range(len(self._labels)) if position not in taken]
         grouped = Grouped(self._table, keys, options, _is_list_of_keys(by, level, keys))
         shown = range(len(self._labels))
-        return FrameGroupBy(self, self._labels.take(places), places, grouped, shown)
+        return FrameGroupBy(self, self._labels.take(positions), positions, grouped, shown)
 
 
 class SeriesGrouping(SeriesBase):

@@ -44,7 +44,7 @@ class GroupedRows:
         layout: Layout,
     ):
         self.data, self.valid, self.kind = data, valid, kind
-        self.slots, self.num_slots, self.layout = segment_ids, num_segments, layout
+        self.segment_ids, self.num_segments, self.layout = segment_ids, num_segments, layout
 
     @property
     def is_float(self) -> bool:
@@ -65,16 +65,20 @@ class GroupedRows:
     @functools.cached_property
     def present(self) -> Array:
         """The segment ids of rows with a value, -1 elsewhere."""
-        return jnp.where(self.missing, np.int32(-1), self.slots) if self.can_miss else self.slots
+        return (
+            jnp.where(self.missing, np.int32(-1), self.segment_ids)
+            if self.can_miss
+            else self.segment_ids
+        )
 
     @functools.cached_property
     def counts(self) -> Array:
         """The number of values in each segment, int32."""
-        return primitives.segment_count(self.present, self.num_slots, **self.layout.on_mesh)
+        return primitives.segment_count(self.present, self.num_segments, **self.layout.on_mesh)
 
     def reduce(self, op: str, x: Array | None, ids: Array, **settings: Any) -> Array:
         return primitives.segment_reduce(
-            x, ids, self.num_slots, op, **settings, **self.layout.on_mesh
+            x, ids, self.num_segments, op, **settings, **self.layout.on_mesh
         )
 
     def for_segments(self, rows: Array, row_ids: Array) -> Array:

@@ -21,7 +21,7 @@ class Grouping(NamedTuple):
 
     column: Column
     name: Hashable
-    place: int | None = None
+    position: int | None = None
 
 
 def as_groupings(source: NDFrame, labels: Labels | None, by: Any, level: Any) -> list[Grouping]:

@@ -40,10 +40,10 @@ class Groups:
     """The groups of a table's rows.
 
     Attributes:
-        kept: the segment id of each group; None if segment ids number the groups.
+        segments: the segment id of each group; None if segment ids number the groups.
         keys: the values of each key, by group.
         count: the number of groups.
-        num_slots: the number of segment ids.
+        num_segments: the number of segment ids.
         capacity: the capacity of results with a row per group.
         may_be_empty: whether a group may have no rows.
         layout: the layout of the rows.
@@ -61,16 +61,16 @@ class Groups:
         layout: Layout,
     ):
         self._segment_ids = segment_ids
-        self.kept: Array | None = segments
+        self.segments: Array | None = segments
         self.keys: tuple[Column, ...] = keys
         self.count: Count = count
-        self.num_slots: int = num_segments
+        self.num_segments: int = num_segments
         self.capacity: int = capacity
         self.may_be_empty: bool = may_be_empty
         self.layout: Layout = layout
 
     @property
-    def slots(self) -> Array:
+    def segment_ids(self) -> Array:
         """The segment id of each row, -1 for rows without a group; computed on demand."""
         if not callable(self._segment_ids):
             return self._segment_ids
@@ -82,14 +82,14 @@ class Groups:
     @property
     def group_ids(self) -> Array:
         """The number of each row's group, in the order of the groups; -1 for rows without one."""
-        if self.kept is None:
-            return self.slots
-        return _group_ids(self.slots, self.kept, self.count, self.num_slots)
+        if self.segments is None:
+            return self.segment_ids
+        return _group_ids(self.segment_ids, self.segments, self.count, self.num_segments)
 
     @property
     def is_traced(self) -> bool:
         """Whether the groups were computed inside `jit`."""
-        return is_traced(self.count, self.kept, self.keys)
+        return is_traced(self.count, self.segments, self.keys)
 
     @property
     def needed(self) -> Count:

@@ -116,12 +116,12 @@ def sums_by_key(
         _column_of(key, [next(unique_words) for _ in some])
         for key, some in zip(keys, words, strict=True)
     )
-    found = KeySums(unique, int(runs.num_runs), sizes, parts)
+    sums = KeySums(unique, int(runs.num_runs), sizes, parts)
     if dropna and any(key.can_miss for key in keys):
-        return _without_missing_keys(found, table)
+        return _without_missing_keys(sums, table)
     if any(key.can_miss and not key.is_numeric for key in keys):
-        return _with_missing_keys_last(found)
-    return found
+        return _with_missing_keys_last(sums)
+    return sums
 
 
 def _column_of(key: Column, words: list[Array]) -> Column:
@@ -132,35 +132,35 @@ def _column_of(key: Column, words: list[Array]) -> Column:
     return key.with_arrays((words[0], None))
 
 
-def _without_missing_keys(found: KeySums, table: Table) -> KeySums:
+def _without_missing_keys(sums: KeySums, table: Table) -> KeySums:
     """The groups without a missing key."""
-    has_keys, num_kept = _groups_with_keys(
-        [key.missing() for key in found.keys], np.int32(found.count)
+    has_keys, num_groups = _groups_with_keys(
+        [key.missing() for key in sums.keys], np.int32(sums.count)
     )
-    data = [key.data for key in found.keys]
-    if int(num_kept) < found.count:
-        capacity = table.layout.capacity_for(int(num_kept))
-        rows = (data, found.sizes, list(found.parts.values()))
+    data = [key.data for key in sums.keys]
+    if int(num_groups) < sums.count:
+        capacity = table.layout.capacity_for(int(num_groups))
+        rows = (data, sums.sizes, list(sums.parts.values()))
         data, sizes, totals = primitives.local.compact(has_keys, rows, capacity=capacity).rows
-        parts = dict(zip(found.parts, totals, strict=True))
-        found = KeySums(found.keys, int(num_kept), sizes, parts)
-    columns = [key.with_arrays((own, None)) for key, own in zip(found.keys, data, strict=True)]
-    return found._replace(keys=tuple(columns))
+        parts = dict(zip(sums.parts, totals, strict=True))
+        sums = KeySums(sums.keys, int(num_groups), sizes, parts)
+    columns = [key.with_arrays((own, None)) for key, own in zip(sums.keys, data, strict=True)]
+    return sums._replace(keys=tuple(columns))
 
 
-def _with_missing_keys_last(found: KeySums) -> KeySums:
+def _with_missing_keys_last(sums: KeySums) -> KeySums:
     """The groups in pandas' order: missing codes and times last."""
-    missing = [key.missing() for key in found.keys if not key.is_numeric]
-    _, num_whole = _groups_with_keys(missing, np.int32(found.count))
-    if int(num_whole) == found.count:
-        return found
-    words = tuple(word for key in found.keys for word in group_keys(key))
-    order = primitives.local.radix_argsort(words, num_valid=found.count)
-    arrays = [key.arrays for key in found.keys]
-    rows = (arrays, found.sizes, list(found.parts.values()))
+    missing = [key.missing() for key in sums.keys if not key.is_numeric]
+    _, num_whole = _groups_with_keys(missing, np.int32(sums.count))
+    if int(num_whole) == sums.count:
+        return sums
+    words = tuple(word for key in sums.keys for word in group_keys(key))
+    order = primitives.local.radix_argsort(words, num_valid=sums.count)
+    arrays = [key.arrays for key in sums.keys]
+    rows = (arrays, sums.sizes, list(sums.parts.values()))
     arrays, sizes, totals = jax.tree.map(lambda leaf: leaf[order], rows)
-    keys = tuple(map(Column.with_arrays, found.keys, arrays))
-    return KeySums(keys, found.count, sizes, dict(zip(found.parts, totals, strict=True)))
+    keys = tuple(map(Column.with_arrays, sums.keys, arrays))
+    return KeySums(keys, sums.count, sizes, dict(zip(sums.parts, totals, strict=True)))
 
 
 @jax.jit

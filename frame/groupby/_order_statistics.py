@@ -39,7 +39,7 @@ def _quantiles(rows: GroupedRows, q: float, interpolation: Any) -> Array:
     return primitives.segment_quantile(
         rows.data,
         rows.present,
-        rows.num_slots,
+        rows.num_segments,
         q,
         interpolation=interpolation,
         dtype=float64(),
@@ -51,7 +51,7 @@ def _shown(values: Array, rows: GroupedRows, spec: Reduction) -> Array:
     """The values, NaN for groups with missing ones unless those are skipped."""
     if spec.skipna:
         return values
-    is_whole = rows.counts == rows.reduce("count", None, rows.slots)
+    is_whole = rows.counts == rows.reduce("count", None, rows.segment_ids)
     return jnp.where(is_whole, values, values.dtype.type(np.nan))
 
 
@@ -59,8 +59,10 @@ def distinct_values(rows: GroupedRows, spec: Reduction) -> Any:
     """The number of distinct values of each group; missing ones are one value if not skipped."""
     is_complex = jnp.issubdtype(rows.data.dtype, jnp.complexfloating)
     keys = (rows.data.real, rows.data.imag) if is_complex else rows.data
-    counts = primitives.segment_nunique(keys, rows.present, rows.num_slots, **rows.layout.on_mesh)
+    counts = primitives.segment_nunique(
+        keys, rows.present, rows.num_segments, **rows.layout.on_mesh
+    )
     if not spec.skipna and rows.can_miss:
-        total = rows.reduce("count", None, rows.slots)
+        total = rows.reduce("count", None, rows.segment_ids)
         counts = counts + (total > rows.counts).astype(counts.dtype)
     return counts.astype(jax.dtypes.canonicalize_dtype(np.int64)), None

@@ -141,12 +141,12 @@ class GroupByReductions(GroupByBase):
     def _sizes(self, *, by_segment: bool = False) -> list[Column]:
         groups = self._groups
         ((data, _),) = reduce_arrays(
-            ((groups.slots, None),),
-            groups.slots,
-            None if by_segment else groups.kept,
+            ((groups.segment_ids, None),),
+            groups.segment_ids,
+            None if by_segment else groups.segments,
             ("number",),
             ((0, Reduction("size")),),
-            groups.num_slots,
+            groups.num_segments,
             groups.layout,
             by_segment,
         )
@@ -175,7 +175,7 @@ class GroupByReductions(GroupByBase):
         if not is_traced(row_ids, groups.count):
             caller = "idxmin" if pairs and pairs[0][1].op == "argmin" else "idxmax"
             for (at, _), rows in zip(pairs, row_ids, strict=True):
-                self._check_extremes(rows, self._table.columns[self._places[at]], caller, skipna)
+                self._check_extremes(rows, self._table.columns[self._positions[at]], caller, skipna)
         if index.is_range:
             return [Column(index.labels_at(rows.data)) for rows in row_ids]
         return [take_columns(index.levels, rows.data, groups.layout)[0] for rows in row_ids]
@@ -188,5 +188,5 @@ class GroupByReductions(GroupByBase):
             raise ValueError(f"{caller} with all-NA values is not possible")
         if skipna or not column.can_miss:
             return
-        if bool(jnp.any(column.missing() & (groups.slots >= 0))):
+        if bool(jnp.any(column.missing() & (groups.segment_ids >= 0))):
             raise ValueError(f"{caller} with skipna=False met an NA value")

@@ -37,12 +37,12 @@ def _sum(rows: GroupedRows, spec: Reduction) -> Any:
     dtype = wide(rows.data.dtype)
     # float32 is summed in float64, so that only the result is rounded.
     x = rows.without_missing(rows.data, 0).astype(_as_float(dtype) if rows.is_float else dtype)
-    return _enough(rows.reduce("sum", x, rows.slots).astype(dtype), rows, spec)
+    return _enough(rows.reduce("sum", x, rows.segment_ids).astype(dtype), rows, spec)
 
 
 def _prod(rows: GroupedRows, spec: Reduction) -> Any:
     x = rows.without_missing(rows.data, 1).astype(wide(rows.data.dtype))
-    return _enough(rows.reduce("prod", x, rows.slots), rows, spec)
+    return _enough(rows.reduce("prod", x, rows.segment_ids), rows, spec)
 
 
 def _mean(rows: GroupedRows, spec: Reduction) -> Any:
@@ -50,7 +50,7 @@ def _mean(rows: GroupedRows, spec: Reduction) -> Any:
         return _mean_of_times(rows), None
     dtype = _as_float(rows.data.dtype)
     x = rows.data.astype(dtype)
-    total = rows.reduce("sum", rows.without_missing(x, 0), rows.slots)
+    total = rows.reduce("sum", rows.without_missing(x, 0), rows.segment_ids)
     mean = quotient(total, rows.counts.astype(total.real.dtype))
     return mean.astype(rows.data.dtype) if rows.is_float else mean, None
 
@@ -59,8 +59,8 @@ def _mean_of_times(rows: GroupedRows) -> Array:
     # pandas rounds each time to float64 and sums with compensation. Exact sums of the two halves
     # of 32 bits give the same mean.
     x = rows.without_missing(rows.data, 0).astype(jnp.float64).astype(jnp.int64)
-    high = rows.reduce("sum", x >> np.int64(32), rows.slots)
-    low = rows.reduce("sum", x & np.int64(2**32 - 1), rows.slots)
+    high = rows.reduce("sum", x >> np.int64(32), rows.segment_ids)
+    low = rows.reduce("sum", x & np.int64(2**32 - 1), rows.segment_ids)
     total = high.astype(jnp.float64) * np.float64(2.0**32) + low.astype(jnp.float64)
     mean = quotient(total, rows.counts.astype(jnp.float64))
     return as_times(mean)
@@ -116,7 +116,7 @@ def _count(rows: GroupedRows, spec: Reduction) -> Any:
 
 def _size(rows: GroupedRows, spec: Reduction) -> Any:
     del spec
-    counts = primitives.segment_count(rows.slots, rows.num_slots, **rows.layout.on_mesh)
+    counts = primitives.segment_count(rows.segment_ids, rows.num_segments, **rows.layout.on_mesh)
     return counts.astype(jax.dtypes.canonicalize_dtype(np.int64)), None
 
 
@@ -134,7 +134,7 @@ def _picked(op: str) -> Callable[[GroupedRows, Reduction], Any]:
     def pick(rows: GroupedRows, spec: Reduction) -> Any:
         data, fill = rows.data, _fill(rows)
         takes_missing = not spec.skipna and op in ("first", "last")
-        ids = rows.slots if takes_missing else rows.present
+        ids = rows.segment_ids if takes_missing else rows.present
         if rows.is_float and op in ("min", "max"):
             # By row id, because pandas selects the first of zeros with different signs.
             row_ids = rows.reduce(f"arg{op}", jax.lax.stop_gradient(data), ids)
@@ -156,7 +156,7 @@ def _picked(op: str) -> Callable[[GroupedRows, Reduction], Any]:
 
 def _truth(op: str) -> Callable[[GroupedRows, Reduction], Any]:
     def truth(rows: GroupedRows, spec: Reduction) -> Any:
-        ids = rows.present if spec.skipna else rows.slots
+        ids = rows.present if spec.skipna else rows.segment_ids
         return rows.reduce(op, rows.data != rows.data.dtype.type(0), ids), None
 
     return truth
@@ -207,7 +207,7 @@ def _reduced(rows: GroupedRows, spec: Reduction) -> tuple[Array, Array | None]:
     values, valid = REDUCTIONS[spec.op](rows, spec)
     if spec.skipna or spec.op not in _SPOILT or not rows.can_miss:
         return values, valid
-    is_whole = rows.counts == rows.reduce("count", None, rows.slots)
+    is_whole = rows.counts == rows.reduce("count", None, rows.segment_ids)
     if jnp.issubdtype(values.dtype, jnp.inexact):
         return jnp.where(is_whole, values, values.dtype.type(np.nan)), valid
     if rows.kind != "number":

@@ -185,11 +185,11 @@ def _ranks(rows: GroupedRows, ranking: Ranking) -> Array:
     if ranking.na_option != "keep" and rows.can_miss:
         # Missing values rank as one value before or after all others, in both directions.
         is_first = rows.missing == (ranking.na_option != "top")
-        keys, segment_ids = (is_first, rows.without_missing(keys[0], 0)), rows.slots
+        keys, segment_ids = (is_first, rows.without_missing(keys[0], 0)), rows.segment_ids
     ranks = primitives.segment_rank(
         keys,
         segment_ids,
-        rows.num_slots,
+        rows.num_segments,
         method=ranking.method,
         descending=(*(False for _ in keys[1:]), not ranking.ascending),
         **rows.layout.on_mesh,

@@ -27,8 +27,11 @@ def joined_strings(
             f"groupby: inside jit the strings of column {label!r} are not concatenated. "
             'Use "first", "nunique" or "count", or call sum outside jit.'
         )
-    num_rows, num_segments = table.num_rows_on_host, groups.num_slots
-    codes, segment_ids = host_array(column.data)[:num_rows], host_array(groups.slots)[:num_rows]
+    num_rows, num_segments = table.num_rows_on_host, groups.num_segments
+    codes, segment_ids = (
+        host_array(column.data)[:num_rows],
+        host_array(groups.segment_ids)[:num_rows],
+    )
     is_present = (segment_ids >= 0) & (codes >= 0)
     counts = np.bincount(segment_ids[is_present], minlength=num_segments)
     order = np.argsort(segment_ids[is_present], kind="stable")

@@ -61,7 +61,9 @@ class GroupByTransformation(GroupByAggregation):
     def _spread(self, columns: Sequence[Column]) -> tuple[Column, ...]:
         """Gathers each row's value from the values of the segments."""
         # Segment values are replicated, not sharded over the mesh.
-        return take_columns(columns, self._groups.slots, ONE_DEVICE, holes=self._grouped.may_drop)
+        return take_columns(
+            columns, self._groups.segment_ids, ONE_DEVICE, holes=self._grouped.may_drop
+        )
 
 
 def _with_settings(how: Reduction, settings: dict[str, Any]) -> Reduction:

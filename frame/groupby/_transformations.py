@@ -13,16 +13,16 @@ from ..table._column import NAT, NUMBER, Array, Column, ColumnType, fill_missing
 from ..table._dtypes import wide
 from ..table._recode import without_missing
 from ..table._take import settled, take_columns
-from ._filtrations import GroupByPlaces
+from ._filtrations import GroupByPositions
 from ._grouped_column import array_kind
 from ._segmented_scans import Ranking, cumulated, filled_rows, ranked, shifted_rows
 
 
-class GroupByRows(GroupByPlaces):
+class GroupByRows(GroupByPositions):
     """Methods that return a value for each row, with the rows' labels."""
 
     def _columns(self) -> list[Column]:
-        return [self._table.columns[position] for position in self._places]
+        return [self._table.columns[position] for position in self._positions]
 
     def _of_rows(self, columns: Sequence[Column]) -> Any:
         """A result with the rows and labels of the source."""
@@ -45,12 +45,12 @@ class GroupByRows(GroupByPlaces):
                 )
         results = cumulated(
             tuple(column.arrays for column in columns),
-            self._groups.slots,
+            self._groups.segment_ids,
             tuple(array_kind(column.type) for column in columns),
             op,
             bool(skipna),
             self._grouped.may_drop,
-            self._groups.num_slots,
+            self._groups.num_segments,
             self._groups.layout,
         )
         return self._of_rows(
@@ -102,7 +102,7 @@ class GroupByRows(GroupByPlaces):
         if periods == 0 and in_place:
             return self._columns()
         periods = np.int32(np.clip(periods, -(2**30), 2**30))
-        row_ids = shifted_rows(groups.slots, periods, groups.num_slots, groups.layout)
+        row_ids = shifted_rows(groups.segment_ids, periods, groups.num_segments, groups.layout)
         columns = [fill_missing(column) for column in self._columns()]
         return list(take_columns(columns, row_ids, groups.layout, holes=True))
 
@@ -185,7 +185,7 @@ class GroupByRows(GroupByPlaces):
         sources = [without_missing(column) for column in self._columns()]
         missing = tuple(column.missing() for column in sources)
         row_ids_of = filled_rows(
-            missing, groups.slots, limit, forward, groups.num_slots, groups.layout
+            missing, groups.segment_ids, limit, forward, groups.num_segments, groups.layout
         )
         columns = []
         for column, row_ids in zip(sources, row_ids_of, strict=True):
@@ -224,9 +224,9 @@ class GroupByRows(GroupByPlaces):
         groups = self._groups
         ranks = ranked(
             tuple(column.arrays for column in columns),
-            groups.slots,
+            groups.segment_ids,
             tuple(array_kind(column.type) for column in columns),
-            groups.num_slots,
+            groups.num_segments,
             Ranking(method, bool(ascending), na_option, bool(pct)),
             groups.layout,
         )

@@ -36,8 +36,8 @@ class GroupByValueCounts(GroupByReductions):
         keys = self._grouped.keys
         counted = [
             Grouping(self._table.columns[at], self._labels[number], at)
-            for number, at in enumerate(self._places)
-            if at in positions and at not in {key.place for key in keys}
+            for number, at in enumerate(self._positions)
+            if at in positions and at not in {key.position for key in keys}
         ]
         for key in keys:
             _check_counted(key, self._options.observed)
@@ -113,7 +113,7 @@ class SeriesGroupByValueCounts(GroupByValueCounts):
         """
         if bins is not None:
             raise NotImplementedError("value_counts: bins must be None. Call cut() first.")
-        return self._value_counts(self._places, normalize, sort, ascending, dropna)
+        return self._value_counts(self._positions, normalize, sort, ascending, dropna)
 
 
 class FrameGroupByValueCounts(GroupByValueCounts):
@@ -139,16 +139,18 @@ class FrameGroupByValueCounts(GroupByValueCounts):
         Differences from pandas:
             Categories raise NotImplementedError. Equal counts keep the order of rows.
         """
-        positions = self._places
+        positions = self._positions
         if subset is not None:
             chosen = set(subset)
-            own = {key.name for key in self._grouped.keys if key.place is not None}
+            own = {key.name for key in self._grouped.keys if key.position is not None}
             if clashing := chosen & own:
                 raise ValueError(f"Keys {clashing} in subset cannot be in the groupby column keys.")
             if absent := chosen - set(self._labels):
                 raise ValueError(f"Keys {absent} in subset do not exist in the DataFrame.")
             positions = [
-                at for label, at in zip(self._labels, self._places, strict=True) if label in chosen
+                at
+                for label, at in zip(self._labels, self._positions, strict=True)
+                if label in chosen
             ]
         return self._value_counts(positions, normalize, sort, ascending, dropna)
 
@@ -177,15 +179,15 @@ def _shares(table: Table, num_keys: int) -> Column:
 def _divided(counts: Array, groups: Groups) -> Array:
     ((totals, _),) = reduce_arrays(
         ((counts, None),),
-        groups.slots,
+        groups.segment_ids,
         None,
         ("number",),
         ((0, Reduction("sum")),),
-        groups.num_slots,
+        groups.num_segments,
         groups.layout,
         True,
     )
-    return _quotients(counts, totals, groups.slots)
+    return _quotients(counts, totals, groups.segment_ids)
 
 
 @jax.jit

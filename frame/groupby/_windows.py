@@ -112,12 +112,12 @@ class GroupByWindows(GroupByBase):
     def _windows(self, shape: WindowShape) -> GroupWindows:
         if self._is_series:
             of = self._source._make_series(
-                self._table.columns[self._places[0]], self._labels[0], self._table
+                self._table.columns[self._positions[0]], self._labels[0], self._table
             )
             return GroupWindows(of, shape, self._grouped)
         # The keys become labels, and pandas drops selected keys too.
         names = {key.name for key in self._grouped.keys}
         values = self._picked([at for at, label in enumerate(self._labels) if label not in names])
-        columns = [self._table.columns[position] for position in values._places]
+        columns = [self._table.columns[position] for position in values._positions]
         of = self._source._make_frame(columns, values._labels, self._table)
         return GroupWindows(of, shape, self._grouped)
