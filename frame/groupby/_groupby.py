@@ -70,9 +70,8 @@ class FrameGroupBy(
 
 
 def _absent(groups: Any, name: str) -> AttributeError | NotImplementedError:
-    return lacking("JaxGroupBy", name) or AttributeError(
-        f"{type(groups).__name__!r} object has no attribute {name!r}"
-    )
+    kind = type(groups).__name__
+    return lacking(kind, name) or AttributeError(f"{kind!r} object has no attribute {name!r}")
 
 
 def _as_options(sort: Any, dropna: Any, as_index: Any, observed: Any, capacity: Any) -> Options:

@@ -106,6 +106,19 @@ _SHARED = {
     **_OBJECTS,
 }  # fmt: skip
 
+_GROUPS = {
+    "apply": Lacking("out", "agg() or transform(), with a name or frame.segment_function"),
+    "boxplot": Lacking("out", _DRAW),
+    "corrwith": Lacking("planned", "agg() of products of columns"),
+    "ewm": Lacking("planned", "a segmented scan: primitives.segmented_scan"),
+    "hist": Lacking("out", _DRAW),
+    "ohlc": Lacking("planned", "agg(['first', 'max', 'min', 'last'])"),
+    "plot": Lacking("out", _DRAW),
+    "resample": Lacking("planned", "a key of dt.floor()"),
+    "sample": Lacking("planned", "head() of rows in random order"),
+    "take": Lacking("planned", "nth()"),
+}
+
 LACKING: dict[str, dict[str, Lacking]] = {
     "JaxFrame": _SHARED,
     "JaxSeries": {
@@ -128,16 +141,14 @@ LACKING: dict[str, dict[str, Lacking]] = {
         "repeat": Lacking("planned", "take() of repeated positions"),
         "to_parquet": Lacking("out", "to_frame().to_parquet()"),
     },
-    "JaxGroupBy": {
-        "apply": Lacking("out", "agg() or transform(), with a name or frame.segment_function"),
-        "boxplot": Lacking("out", _DRAW),
-        "corrwith": Lacking("planned", "agg() of products of columns"),
-        "ewm": Lacking("planned", "a segmented scan: primitives.segmented_scan"),
-        "hist": Lacking("out", _DRAW),
-        "ohlc": Lacking("planned", "agg(['first', 'max', 'min', 'last'])"),
-        "plot": Lacking("out", _DRAW),
-        "resample": Lacking("planned", "a key of dt.floor()"),
-        "sample": Lacking("planned", "head() of rows in random order"),
-        "take": Lacking("planned", "nth()"),
+    "FrameGroupBy": _GROUPS,
+    "SeriesGroupBy": {
+        **_GROUPS,
+        "dtype": Lacking("planned", "the dtype of the series"),
+        "is_monotonic_decreasing": Lacking("planned", "diff() and a comparison, then all()"),
+        "is_monotonic_increasing": Lacking("planned", "diff() and a comparison, then all()"),
+        "nlargest": Lacking("planned", "sort_values(ascending=False), then groupby().head()"),
+        "nsmallest": Lacking("planned", "sort_values(), then groupby().head()"),
+        "unique": Lacking("planned", "drop_duplicates() of the keys and the column"),
     },
 }

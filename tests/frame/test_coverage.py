@@ -10,7 +10,8 @@ FRAME = pd.DataFrame({"k": [1, 2], "x": [1.0, 2.0]})
 PAIRS = {
     "JaxFrame": (FRAME, JaxFrame),
     "JaxSeries": (FRAME["x"], JaxSeries),
-    "JaxGroupBy": (FRAME.groupby("k"), lambda _: JaxFrame(FRAME).groupby("k")),
+    "FrameGroupBy": (FRAME.groupby("k"), lambda _: JaxFrame(FRAME).groupby("k")),
+    "SeriesGroupBy": (FRAME.groupby("k").x, lambda _: JaxFrame(FRAME).groupby("k").x),
 }
 
 
