@@ -11,7 +11,7 @@ import pyarrow as pa
 from ..table._column import Column, host_array
 from ..table._column_labels import Labels
 from ..table._from_host import column_from
-from ..table._layout import ONE_DEVICE
+from ..table._layout import ONE_DEVICE, Layout
 from ..table._ndframe import NDFrame
 from ..table._recode import as_truths, without_missing
 from ..table._row_index import RANGE, RowIndex
@@ -222,24 +222,31 @@ class GroupByBase:
             return []
         results = None if by_segment else self._grouped.sums(columns, plan)
         groups = self._groups
-        num_rows, segment_ids, num_segments = (
-            self._table.num_rows,
-            groups.segment_ids,
-            groups.num_segments,
-        )
         for at, spec in plan:
             if spec.op == "sum" and columns[at].kind == "timedelta":
-                check_time_sums(columns[at], num_rows, groups.layout, segment_ids, num_segments)
-        results = results or reduce_arrays(
-            tuple(column.arrays for column in columns),
-            segment_ids,
-            None if by_segment else groups.segments,
-            tuple(array_kind(column.type) for column in columns),
-            tuple(plan),
-            num_segments,
-            groups.layout,
-            by_segment,
-        )
+                check_time_sums(
+                    columns[at],
+                    self._table.num_rows,
+                    groups.layout,
+                    groups.segment_ids,
+                    groups.num_segments,
+                )
+        # The ids are found when they are first asked for: sums by key do without them.
+        if results is None:
+            results = [
+                result
+                for program in _programs(plan, groups.layout)
+                for result in reduce_arrays(
+                    tuple(column.arrays for column in columns),
+                    groups.segment_ids,
+                    None if by_segment else groups.segments,
+                    tuple(array_kind(column.type) for column in columns),
+                    program,
+                    groups.num_segments,
+                    groups.layout,
+                    by_segment,
+                )
+            ]
         shown = []
         for (data, valid), (type, column), (_, spec) in zip(results, types, plan, strict=True):
             # Without empty groups and missing values, every group has a value.
@@ -311,6 +318,20 @@ def _is_recoded(column: Column, spec: Reduction) -> bool:
 
 def _recoded(column: Column) -> Column:
     return without_missing(column) if column.kind == "object" else as_truths(column)
+
+
+def _programs(
+    plan: Sequence[tuple[int, Reduction]], layout: Layout
+) -> list[tuple[tuple[int, Reduction], ...]]:
+    """Divides a plan into compiled programs: one, or one a reduction for sorts over a mesh.
+
+    XLA orders independent collectives differently on each CPU device, so two sorts in one program
+    could wait for each other forever.
+    """
+    num_sorts = sum(spec.op in ("median", "quantile", "nunique") for _, spec in plan)
+    if layout.mesh is None or num_sorts < 2:
+        return [tuple(plan)]
+    return [(one,) for one in plan]
 
 
 def label_of(name: Hashable) -> Labels:

@@ -50,12 +50,7 @@ class GroupByDescription(GroupByBase):
         specs["max"] = Reduction("max")
         grouped = self._picked(self._described())
         plan = [(at, spec) for at in range(len(grouped._positions)) for spec in specs.values()]
-        # On a mesh, quantiles in one program could wait for the collectives of each other: XLA
-        # orders independent collectives differently on each CPU device.
-        is_on_mesh = self._table.layout.mesh is not None
-        steps = [[one] for one in plan] if is_on_mesh else [plan]
-        reduced = [column for step in steps for column in grouped._reduced(step)]
-        columns = [_as_float64(column) for column in reduced]
+        columns = [_as_float64(column) for column in grouped._reduced(plan)]
         if self._is_series:
             return self._one_each(columns, Labels.of(list(specs)))
         labels = [
