@@ -179,6 +179,8 @@ def segmented_scan_by_id(f: Any, x: Any, rows: Any, segment_ids: Any, **at: Any)
 
 def segment_rank(f: Any, x: Any, segment_ids: Any, **at: Any) -> Any:
     ranks = {method: f(x, segment_ids, 3, method=method, **at) for method in RANK_METHODS}
+    # Rows of no segment have no rank; NaN would hide the derivatives of the others.
+    ranks["average"] = jax.numpy.nan_to_num(ranks["average"], nan=-1.0)
     return ranks, f((segment_ids % 2, x), segment_ids // 2, 2, descending=(True, False), **at)
 
 
