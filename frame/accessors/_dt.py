@@ -56,7 +56,7 @@ class TimeMethods:
 
     @property
     def unit(self) -> str:
-        """The unit of the times: "s", "ms", "us" or "ns"."""
+        """Time unit, one of "s", "ms", "us" and "ns"."""
         return self._column.type.unit or "ns"
 
     def as_unit(self, unit: str) -> Any:

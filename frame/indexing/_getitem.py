@@ -51,7 +51,7 @@ class RowSelection(NDFrame):
 
     @property
     def iloc(self) -> "ILocIndexer":
-        """Selects rows by position: an integer, a slice, a list or a mask."""
+        """Selects rows by position, with an integer, a slice, a list or a mask."""
         return ILocIndexer(self)
 
     def _known_rows(self) -> int:

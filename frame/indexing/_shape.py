@@ -83,7 +83,7 @@ class FrameShape(FrameBase, Shape):
 
     @property
     def ndim(self) -> int:
-        """The number of axes: 2."""
+        """The number of axes, 2."""
         return 2
 
     @property
@@ -163,7 +163,7 @@ class SeriesShape(SeriesBase, Shape):
 
     @property
     def ndim(self) -> int:
-        """The number of axes: 1."""
+        """The number of axes, 1."""
         return 1
 
     @property
