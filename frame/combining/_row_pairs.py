@@ -88,7 +88,7 @@ def rounded(capacity: Any, layout: Layout) -> int:
 
 
 def needed_of(left: Table, right: Table, count: Count, capacity: int) -> Count:
-    """`Table.needed` of a result with `count` rows, of which `capacity` fit."""
+    """`Table.needed` of a result with `count` rows if `capacity` rows fit."""
     lost = jnp.where(count > np.int32(capacity), count, np.int32(0))
     return jnp.maximum(lost, jnp.maximum(left.needed, right.needed))
 

@@ -109,25 +109,28 @@ class GroupByAccess(GroupByBase):
             >>> frame.groupby("k").filter(lambda group: group.x.sum() > 3).x.tolist()
             [1.0, 4.0]
         """
-        keys, groups = self._keys_on_host("filter"), self._rows_by_group()
+        self._check_known("filter")
         is_selected = np.zeros(len(self._source), np.bool_)
-        for _, row_ids in zip(keys, groups, strict=True):
+        for row_ids in self._rows_by_group():
             if len(row_ids):
                 answer = func(self._rows_at(row_ids), *args, **kw)
                 is_selected[row_ids] = _as_truth(answer, self._is_series)
         if dropna:
             return self._rows_at(np.flatnonzero(is_selected))
-        shape = self._rows_at(None).shape
-        is_selected = is_selected.reshape(-1, *(1,) * (len(shape) - 1))
-        return self._rows_at(None).where(np.broadcast_to(is_selected, shape))
+        shown = self._shown(self._table)
+        is_selected = is_selected.reshape(-1, *(1,) * (len(shown.shape) - 1))
+        return shown.where(np.broadcast_to(is_selected, shown.shape))
 
-    def _keys_on_host(self, caller: str) -> pd.Index:
-        groups = self._groups
-        if groups.is_traced or self._source._is_traced:
+    def _check_known(self, caller: str) -> None:
+        if self._groups.is_traced or self._source._is_traced:
             raise NotImplementedError(
                 f"groupby: inside jit the groups are not known, so {caller} is not supported. "
                 "Use agg() and transform()."
             )
+
+    def _keys_on_host(self, caller: str) -> pd.Index:
+        self._check_known(caller)
+        groups = self._groups
         names = tuple(key.name for key in self._grouped.keys)
         return RowIndex(groups.keys, names).to_pandas(int(groups.count))
 
@@ -146,15 +149,12 @@ class GroupByAccess(GroupByBase):
         bounds = np.searchsorted(segment_ids[order], np.arange(count + 1))
         return [order[start:end] for start, end in itertools.pairwise(bounds)]
 
-    def _rows_at(self, row_ids: np.ndarray | None) -> Any:
-        """The selected columns at row positions, or all rows for None."""
-        table = self._table
-        if row_ids is not None:
-            capacity = table.layout.capacity_for(len(row_ids))
-            padded = np.zeros(capacity, np.int32)
-            padded[: len(row_ids)] = row_ids
-            table = take_rows(table, table.layout.place(padded), as_count(len(row_ids)))
-        return self._shown(table)
+    def _rows_at(self, row_ids: np.ndarray) -> Any:
+        """The selected columns at row positions."""
+        layout = self._table.layout
+        padded = np.zeros(layout.capacity_for(len(row_ids)), np.int32)
+        padded[: len(row_ids)] = row_ids
+        return self._shown(take_rows(self._table, layout.place(padded), as_count(len(row_ids))))
 
 
 def _as_truth(answer: Any, is_series: bool) -> bool:

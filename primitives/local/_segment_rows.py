@@ -130,7 +130,7 @@ class SortedSegments(NamedTuple):
         return jnp.concatenate([jnp.zeros_like(counts[:1]), jnp.cumsum(counts, dtype=jnp.int32)])
 
     def at(self, rows: Array, positions: Array) -> Array:
-        """Sorted rows at positions, all of which exist."""
+        """Sorted rows at positions in range."""
         return take_rows(rows, positions, is_unique=False)
 
 

@@ -189,7 +189,7 @@ def test_a_key_that_comes_twice_early_or_late(repeat):
 
 @pytest.mark.parametrize("num_missing", [0, 1, 3])
 def test_rows_that_many_left_rows_do_not_match(num_missing):
-    # Left rows in several blocks, the last of which is short.
+    # Left rows in several blocks; the last one is short.
     right = np.random.default_rng(0).permutation(SAMPLE_ROWS // 2)
     left = np.random.default_rng(1).permutation(np.resize(right[num_missing:], 9 * SAMPLE_ROWS + 5))
     left[::7] = -1

@@ -26,7 +26,7 @@ Q = np.array([0.0, 0.25, 0.3, 0.5, 0.9, 1.0])
 
 
 def segment_ids(num_rows=NUM_ROWS, dtype=np.int32, first=-1):
-    """Ids of which some lie on either side of the segments; the last segment has no row."""
+    """Ids, some out of range on either side; the last segment has no row."""
     ids = np.random.default_rng(3).integers(first, NUM_SEGMENTS + 1, num_rows)
     return np.where(ids == NUM_SEGMENTS - 1, 0, ids).astype(dtype)
 
