@@ -68,7 +68,8 @@ def reduce(
         transform: a function that takes a block of the rows of `x`, and returns a pytree of arrays
             with as many rows, and a mask for them as `where`, or None. Those arrays are reduced in
             place of `x`, and are never materialized as a whole. If no rows are excluded, they
-            may have fewer rows: a product of matrices has one. Static.
+            may have fewer rows: a product of matrices has one. It never sees the padding behind
+            `num_valid` rows: the first row, or ones, are in its place. Static.
         operands: further arguments of `transform`, pytrees of arrays, the same for each block.
         dtype: the dtype of sums, products, means and variances, no narrower than that of their
             rows, which are cast as they are read. By default it is that of the rows; int32

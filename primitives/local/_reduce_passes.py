@@ -239,9 +239,9 @@ class _Passes:
         """Reduces the parts of leaves, and of flags for their rows, by blocks."""
 
         def of_block(rows: MaskedRows, row_ids: Array) -> BlockParts:
-            values, masks = self._transformed(rows)
-            leaves = jax.tree.leaves(values)
             valid = None if self._num_valid is None else row_ids < self._num_valid
+            values, masks = self._transformed(self._without_padding(rows, valid))
+            leaves = jax.tree.leaves(values)
             parts: BlockParts = {}
             for place in places:
                 leaf = leaves[place]
@@ -260,6 +260,18 @@ class _Passes:
             return parts
 
         return reduce_blocks(of_block, self._rows) if places else {}
+
+    def _without_padding(self, rows: MaskedRows, valid: Any) -> MaskedRows:
+        """The first row, or ones, in place of the padding: derivatives there may be NaN."""
+        num_valid = self._num_valid
+        if num_valid is None or self._plan.transform is None:
+            return rows
+
+        def replaced(leaf: Array, whole: Array) -> Array:
+            first = jnp.where(num_valid > 0, whole[:1], jnp.ones((), whole.dtype))
+            return jnp.where(per_row(valid, leaf.ndim), leaf, first)
+
+        return rows._replace(x=jax.tree.map(replaced, rows.x, self._rows.x))
 
     def first(self) -> tuple[BlockParts, list[Array]]:
         """The partial values of the first pass, and the number of rows of each leaf."""

@@ -177,6 +177,27 @@ def test_a_transform_may_close_over_traced_values(mesh_size):
     np.testing.assert_allclose(gradient, 2 * (x - x.mean()), atol=1e-12)
 
 
+@pytest.mark.parametrize("mesh_size", [None, 3])
+@pytest.mark.parametrize("padding", [np.inf, np.nan, 0.0])
+def test_the_derivatives_of_a_transform_at_the_padding_are_not_read(mesh_size, padding):
+    mesh = None if mesh_size is None else mesh_of(mesh_size)
+    x = np.random.default_rng(0).uniform(1, 2, 22)
+    x[5:] = padding
+
+    def logarithms(rows, scale):
+        return jnp.log(rows) * scale / rows, None
+
+    def total(x, scale):
+        return primitives.reduce(
+            x, "sum", mesh, num_valid=5, transform=logarithms, operands=(scale,)
+        ).values
+
+    of_x, of_scale = jax.jit(jax.grad(total, (0, 1)))(x, 3.0)
+    np.testing.assert_allclose(of_x[:5], 3 * (1 - np.log(x[:5])) / x[:5] ** 2)
+    assert not of_x[5:].any()
+    np.testing.assert_allclose(of_scale, (np.log(x[:5]) / x[:5]).sum())
+
+
 # So many rows are reduced in blocks on every platform, and by lanes where nothing is left out.
 MANY = 2 * _blockwise.BLOCK_ROWS + _blockwise.LANES_ROWS
 
