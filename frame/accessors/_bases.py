@@ -1,10 +1,48 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The base class of JaxSeries in this room."""
+"""The accessors `.str`, `.dt` and `.cat` of a series."""
 
-from ._cat import SeriesCategories
-from ._dt import SeriesTimes
-from ._str import SeriesStrings
+from typing import Any
+
+from ..table._ndframe import SeriesBase
+from ..table._recode import as_times
+from ._cat import CategoryMethods
+from ._dt import DatetimeMethods, TimedeltaMethods
+from ._str import STRING_KINDS, StringMethods, kind_of_strings
 
 
-class SeriesAccessorMethods(SeriesCategories, SeriesStrings, SeriesTimes):
+class SeriesAccessorMethods(SeriesBase):
     """The accessors `.str`, `.dt` and `.cat` of a series."""
+
+    @property
+    def str(self) -> StringMethods:
+        """The string methods."""
+        kind = kind_of_strings(self._only)
+        if kind in STRING_KINDS:
+            return StringMethods(self)
+        raise AttributeError(
+            f"Can only use .str accessor with string values, not {kind}, in series {self._name!r}"
+        )
+
+    @property
+    def dt(self) -> Any:
+        """The methods of datetimes or timedeltas."""
+        column = as_times(self._only)
+        series = self if column is self._only else self._with_column(column)
+        if column.kind == "datetime":
+            return DatetimeMethods(series)
+        if column.kind == "timedelta":
+            return TimedeltaMethods(series)
+        raise AttributeError(
+            "Can only use .dt accessor with datetimelike values, got "
+            f"{self._only.dtype_name} in series {self._name!r}"
+        )
+
+    @property
+    def cat(self) -> CategoryMethods:
+        """The methods of categories."""
+        if self._only.kind != "category":
+            raise AttributeError(
+                "Can only use .cat accessor with a 'category' dtype, got "
+                f"{self._only.dtype_name} in series {self._name!r}"
+            )
+        return CategoryMethods(self)

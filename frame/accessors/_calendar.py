@@ -15,14 +15,6 @@ from ..table._take import gather
 PER_SECOND = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
 SECONDS_PER_DAY = 86_400
 
-_DATE_PARTS = (
-    "year", "month", "day", "quarter", "day_of_week", "day_of_year", "days_in_month",
-)  # fmt: skip
-_FLAGS = (
-    "is_month_start", "is_month_end", "is_quarter_start", "is_quarter_end", "is_year_start",
-    "is_year_end", "is_leap_year",
-)  # fmt: skip
-
 
 def part_of(data: Array, part: str, unit: str) -> Array:
     """One field of each time: int32, or bool for a flag; unspecified for a missing time."""
@@ -33,52 +25,41 @@ def part_of(data: Array, part: str, unit: str) -> Array:
 def _part_of(data: Array, part: str, per_second: Array) -> Array:
     per_day = per_second * np.int64(SECONDS_PER_DAY)
     days = jnp.floor_divide(data, per_day)
-    if part in _DATE_PARTS or part in _FLAGS:
-        result = _date_part(days, part)
-    else:
-        result = _time_part(days, data - days * per_day, part, per_second)
-    if part in _FLAGS:
+    parts = _time_parts(days, data - days * per_day, per_second)
+    result = (parts if part in parts else _date_parts(days))[part]
+    if result.dtype == jnp.bool_:
         return result & (data != NAT)
     return result.astype(jnp.int64 if part == "days" else jnp.int32)
 
 
-def _date_part(days: Array, part: str) -> Array:
-    if part == "day_of_week":
-        # 1970-01-01 was a Thursday, and Monday is 0.
-        return jnp.mod(days + np.int64(3), np.int64(7))
+def _date_parts(days: Array) -> dict[str, Array]:
+    """The fields of dates, given as days since 1970."""
     year, month, day = _civil(days)
     is_leap = (year % 4 == 0) & ((year % 100 != 0) | (year % 400 == 0))
-    lengths = jnp.asarray(np.array([31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]))
-    in_month = gather(lengths, month - 1, ONE_DEVICE)
-    in_month = in_month + (is_leap & (month == 2)).astype(jnp.int64)
-    match part:
-        case "year":
-            return year
-        case "month":
-            return month
-        case "day":
-            return day
-        case "quarter":
-            return (month - 1) // 3 + 1
-        case "days_in_month":
-            return in_month
-        case "day_of_year":
-            before = jnp.asarray(np.cumsum([0, 31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30]))
-            so_far = gather(before, month - 1, ONE_DEVICE) + day
-            return so_far + (is_leap & (month > 2)).astype(jnp.int64)
-        case "is_leap_year":
-            return is_leap
-        case "is_month_start":
-            return day == 1
-        case "is_month_end":
-            return day == in_month
-        case "is_quarter_start":
-            return (day == 1) & (month % 3 == 1)
-        case "is_quarter_end":
-            return (day == in_month) & (month % 3 == 0)
-        case "is_year_start":
-            return (day == 1) & (month == 1)
-    return (day == 31) & (month == 12)
+    lengths = np.array([31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31])
+    num_days, before = (
+        gather(jnp.asarray(table), month - 1, ONE_DEVICE)
+        for table in (lengths, np.cumsum(lengths) - lengths)
+    )
+    num_days = num_days + (is_leap & (month == 2)).astype(jnp.int64)
+    is_first, is_last = day == 1, day == num_days
+    return {
+        "year": year,
+        "month": month,
+        "day": day,
+        "quarter": (month - 1) // 3 + 1,
+        # 1970-01-01 was a Thursday, and Monday is 0.
+        "day_of_week": jnp.mod(days + np.int64(3), np.int64(7)),
+        "day_of_year": before + day + (is_leap & (month > 2)).astype(jnp.int64),
+        "days_in_month": num_days,
+        "is_leap_year": is_leap,
+        "is_month_start": is_first,
+        "is_month_end": is_last,
+        "is_quarter_start": is_first & (month % 3 == 1),
+        "is_quarter_end": is_last & (month % 3 == 0),
+        "is_year_start": is_first & (month == 1),
+        "is_year_end": is_last & (month == 12),
+    }
 
 
 def _civil(days: Array) -> tuple[Array, Array, Array]:
@@ -100,28 +81,21 @@ def _civil(days: Array) -> tuple[Array, Array, Array]:
     return year, month, day
 
 
-def _time_part(days: Array, time_of_day: Array, part: str, per_second: Array) -> Array:
-    """One field of a time of day, or the number of days."""
+def _time_parts(days: Array, time_of_day: Array, per_second: Array) -> dict[str, Array]:
+    """The fields of times of day, and the number of days."""
     seconds, remainder = time_of_day // per_second, time_of_day % per_second
     nanoseconds = remainder * (np.int64(10**9) // per_second)
-    match part:
-        case "days":
-            return days
-        case "hour" | "hours":
-            return seconds // 3600
-        case "minute" | "minutes":
-            return seconds // 60 % 60
-        case "second":
-            return seconds % 60
-        case "seconds":
-            return seconds
-        case "milliseconds":
-            return nanoseconds // 10**6
-        case "microsecond" | "microseconds":
-            return nanoseconds // 1000
-        case "microseconds_of_millisecond":
-            return nanoseconds // 1000 % 1000
-    return nanoseconds % 1000
+    return {
+        "days": days,
+        "hour": seconds // 3600,
+        "minute": seconds // 60 % 60,
+        "second": seconds % 60,
+        "seconds": seconds,
+        "milliseconds": nanoseconds // 10**6,
+        "microsecond": nanoseconds // 1000,
+        "microseconds_of_millisecond": nanoseconds // 1000 % 1000,
+        "nanosecond": nanoseconds % 1000,
+    }
 
 
 @functools.partial(jax.jit, static_argnums=1)

@@ -8,7 +8,6 @@ import pandas as pd
 
 from ..table._column import Column, ColumnType
 from ..table._dictionary import Dictionary
-from ..table._ndframe import SeriesBase
 from ..table._recode import renumbered
 from ._str import used_codes
 
@@ -111,17 +110,3 @@ class CategoryMethods:
         if not name.startswith("_") and hasattr(pd.Series.cat, name):
             raise NotImplementedError(f"cat: {name} is not supported. Use to_pandas().")
         raise AttributeError(f"'CategoricalAccessor' object has no attribute {name!r}")
-
-
-class SeriesCategories(SeriesBase):
-    """The accessor `.cat`."""
-
-    @property
-    def cat(self) -> CategoryMethods:
-        """The methods of categories."""
-        if self._only.kind != "category":
-            raise AttributeError(
-                "Can only use .cat accessor with a 'category' dtype, got "
-                f"{self._only.dtype_name} in series {self._name!r}"
-            )
-        return CategoryMethods(self)

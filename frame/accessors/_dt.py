@@ -9,21 +9,16 @@ import numpy as np
 import pandas as pd
 
 from ... import primitives
-from ..table._column import NAT, Array, Column, ColumnType, host_array
+from ..table._column import NAT, Array, Column, host_array
 from ..table._column_labels import Labels
-from ..table._dictionary import encode_strings
-from ..table._ndframe import SeriesBase
-from ..table._recode import as_times, look_up, with_unit
+from ..table._recode import strings_at, with_unit
 from ..table._table import Count, is_row
 from ..table._take import any_missing, settled
 from ..table._tracing import at_once, is_traced
 from ._calendar import PER_SECOND, SECONDS_PER_DAY, part_of, rounded, total_seconds
 
-_DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
-_MONTHS = (
-    "January", "February", "March", "April", "May", "June", "July", "August", "September",
-    "October", "November", "December",
-)  # fmt: skip
+_DAYS = pd.date_range("2001-01-01", periods=7).day_name()
+_MONTHS = pd.date_range("2001-01-01", periods=12, freq="MS").month_name()
 
 
 def out_of_bounds(column: Column) -> type[ValueError]:
@@ -34,7 +29,7 @@ def out_of_bounds(column: Column) -> type[ValueError]:
 
 def _part(part: str, about: str) -> Any:
     def get_part(self: "TimeMethods") -> Any:
-        return self._part(part)
+        return self._series._with_column(self._part_column(part))
 
     get_part.__doc__ = about
     return property(get_part)
@@ -109,13 +104,11 @@ class TimeMethods:
             raise OverflowError(f"dt.{how}: a multiple of {freq!r} does not fit {self.unit!r}")
         return self._series._with_column(Column(data, None, self._column.type))
 
-    def _part(self, part: str) -> Any:
-        return self._series._with_column(self._part_column(part))
-
-    def _part_column(self, part: str) -> Column:
+    def _part_column(self, part: str, dtype: Any = None) -> Column:
         data = part_of(self._column.data, part, self.unit)
         if data.dtype == jnp.bool_:
             return Column(data)
+        data = data if dtype is None else data.astype(dtype)
         return settled(Column(data, ~self._column.missing()), self._series._table.num_rows)
 
 
@@ -168,14 +161,12 @@ class DatetimeMethods(TimeMethods):
         """The English name of the month."""
         return self._named("month", _MONTHS, locale)
 
-    def _named(self, part: str, names: tuple[str, ...], locale: Any) -> Any:
+    def _named(self, part: str, names: pd.Index, locale: Any) -> Any:
         if locale is not None:
             raise NotImplementedError(f"dt: locale must be left out, got {locale!r}.")
-        codes, dictionary = encode_strings(pd.array(list(names), dtype="str"))
         numbers = part_of(self._column.data, part, self.unit) - np.int32(part == "month")
         numbers = jnp.where(self._column.missing(), np.int32(-1), numbers)
-        data = look_up(numbers, codes, np.int32(-1))
-        return self._series._with_column(Column(data, None, ColumnType("string", dictionary)))
+        return self._series._with_column(strings_at(numbers, names))
 
     def strftime(self, date_format: str) -> Any:
         """Formats dates as strings.
@@ -201,9 +192,7 @@ class DatetimeMethods(TimeMethods):
         (keys,) = jax.tree.leaves(distinct.unique_keys)
         times = host_array(keys)[: int(distinct.count)].view(f"M8[{self.unit}]")
         strings = pd.Series(times).dt.strftime(date_format)
-        codes, dictionary = encode_strings(strings.astype("str").array)
-        data = look_up(distinct.group_ids, codes, np.int32(-1))
-        return self._series._with_column(Column(data, None, ColumnType("string", dictionary)))
+        return self._series._with_column(strings_at(distinct.group_ids, strings))
 
 
 class TimedeltaMethods(TimeMethods):
@@ -213,8 +202,8 @@ class TimedeltaMethods(TimeMethods):
 
     days: Any = _part("days", "Whole days, rounded down.")
     seconds: Any = _part("seconds", "Seconds beyond the days.")
-    microseconds: Any = _part("microseconds", "Microseconds beyond the seconds.")
-    nanoseconds: Any = _part("nanoseconds", "Nanoseconds beyond the microseconds.")
+    microseconds: Any = _part("microsecond", "Microseconds beyond the seconds.")
+    nanoseconds: Any = _part("nanosecond", "Nanoseconds beyond the microseconds.")
 
     def total_seconds(self) -> Any:
         """The timedelta in seconds."""
@@ -224,18 +213,11 @@ class TimedeltaMethods(TimeMethods):
     def components(self) -> Any:
         """A frame with the fields from days to nanoseconds."""
         parts = {
-            "days": "days", "hours": "hours", "minutes": "minutes", "seconds": "second",
+            "days": "days", "hours": "hour", "minutes": "minute", "seconds": "second",
             "milliseconds": "milliseconds", "microseconds": "microseconds_of_millisecond",
-            "nanoseconds": "nanoseconds",
+            "nanoseconds": "nanosecond",
         }  # fmt: skip
-        missing, num_rows = self._column.missing(), self._series._table.num_rows
-        columns = [
-            settled(
-                Column(part_of(self._column.data, part, self.unit).astype(jnp.int64), ~missing),
-                num_rows,
-            )
-            for part in parts.values()
-        ]
+        columns = [self._part_column(part, jnp.int64) for part in parts.values()]
         return self._series._make_frame(columns, Labels.of(parts))
 
 
@@ -243,21 +225,3 @@ class TimedeltaMethods(TimeMethods):
 def _greatest(data: Array, num_rows: Count) -> Array:
     counts = is_row(data.shape[0], num_rows) & (data != NAT)
     return jnp.max(jnp.where(counts, jnp.abs(data), np.int64(0)), initial=np.int64(0))
-
-
-class SeriesTimes(SeriesBase):
-    """The accessor `.dt`."""
-
-    @property
-    def dt(self) -> Any:
-        """The methods of datetimes or timedeltas."""
-        column = as_times(self._only)
-        series = self if column is self._only else self._with_column(column)
-        if column.kind == "datetime":
-            return DatetimeMethods(series)
-        if column.kind == "timedelta":
-            return TimedeltaMethods(series)
-        raise AttributeError(
-            "Can only use .dt accessor with datetimelike values, got "
-            f"{self._only.dtype_name} in series {self._name!r}"
-        )

@@ -9,17 +9,27 @@ import numpy as np
 import pandas as pd
 
 from ... import primitives
-from ..table._column import Column, ColumnType, host_array
+from ..align._as_column import as_column
+from ..table._column import Column, host_array
 from ..table._column_labels import Labels
-from ..table._dictionary import encode_strings
-from ..table._ndframe import SeriesBase
-from ..table._recode import as_string, holds_strings, look_up, renumbered
+from ..table._recode import as_string, holds_strings, look_up, renumbered, strings_at
 from ..table._table import Table
 from ..table._take import settled
-from ..table._tracing import answered_at_once, is_traced
-from ._str_cat import concatenated
+from ..table._tracing import answered_at_once, at_once, is_traced
 
 Method: TypeAlias = Callable[..., Any]
+# Kinds of values with string methods, as pandas infers them. Mixed values include strings.
+STRING_KINDS = ("string", "mixed", "mixed-integer", "empty")
+
+
+def kind_of_strings(column: Column) -> str:
+    """The kind of the values, or of the categories that pandas' string methods accept."""
+    if column.kind == "number":
+        return {"b": "boolean", "f": "floating", "c": "complex"}.get(column.dtype.kind, "integer")
+    if column.kind == "category":
+        kind = pd.api.types.infer_dtype(column.dictionary.values, skipna=True)
+        return kind if kind in STRING_KINDS else column.kind
+    return column.kind
 
 
 def column_of_results(column: Column, results: pd.Series, missing_result: Any) -> Column:
@@ -27,20 +37,25 @@ def column_of_results(column: Column, results: pd.Series, missing_result: Any) -
 
     Args:
         column: the codes.
-        results: a value for each code.
+        results: a value for each code; missing for a category that is not a string.
         missing_result: the value for a missing string: missing, or a bool.
 
     Raises:
         NotImplementedError: the values are lists or other objects.
     """
-    if isinstance(results.dtype, pd.StringDtype) or (results.dtype == object and not len(results)):
-        codes, dictionary = encode_strings(results.array)
-        return Column(renumbered(column.data, codes), None, ColumnType("string", dictionary))
     if results.dtype == object:
-        raise NotImplementedError(
-            "str: the results must be strings, numbers or bools, got objects. Use to_pandas(), or "
-            "expand=True for several columns."
-        )
+        kind = pd.api.types.infer_dtype(results, skipna=True)
+        if kind == "boolean":
+            is_true, has_result = results.eq(True).to_numpy(), results.notna().to_numpy()
+            flags = look_up(column.data, is_true, np.bool_(False))
+            return Column(flags, look_up(column.data, has_result, np.bool_(False)))
+        if kind not in ("string", "empty"):
+            raise NotImplementedError(
+                "str: the results must be strings, numbers or bools, got objects. Use to_pandas(), "
+                "or expand=True for several columns."
+            )
+    if results.dtype == object or isinstance(results.dtype, pd.StringDtype):
+        return strings_at(column.data, results)
     table = results.to_numpy()
     if table.dtype == np.bool_ and isinstance(missing_result, (bool, np.bool_)):
         return Column(look_up(column.data, table, np.bool_(missing_result)))
@@ -77,7 +92,8 @@ class StringMethods:
 
     def __init__(self, series: Any):
         self._series = series
-        self._column: Column = as_string(series._only)
+        column: Column = series._only
+        self._column = as_string(column) if holds_strings(column.dictionary.values) else column
 
     def __getitem__(self, key: Any) -> Any:
         if isinstance(key, slice):
@@ -199,16 +215,18 @@ class StringMethods:
             return self._series.to_pandas().str.cat(sep=sep, na_rep=na_rep)
         column = self._column
         for other in others if isinstance(others, (list, tuple)) else [others]:
-            column = concatenated(column, other, self._series._table, sep or "", na_rep)
+            column = _concatenated(column, other, self._series._table, sep or "", na_rep)
         return self._series._with_column(column)
 
     def _map(self, name: str, args: Any, kwargs: Any, *, used_only: bool = False) -> Any:
-        strings: Any = pd.Series(self._column.dictionary.values, dtype="str")
-        column = self._column
+        column, values = self._column, self._column.dictionary.values
+        # Categories that are not strings give missing results, as pandas' objects do.
+        dtype = "str" if column.kind == "string" else object
+        strings: Any = pd.Series(values, dtype=dtype)
         if used_only:
             used = used_codes(column, self._series._table, f"str.{name}")
             strings = strings[used].reset_index(drop=True)
-            column = Column(renumbered(column.data, np.cumsum(used) - 1), None, column.type)
+            column = column.with_arrays((renumbered(column.data, np.cumsum(used) - 1), None))
         results = getattr(strings.str, name)(*args, **kwargs)
         num_rows = self._series._table.num_rows
         if isinstance(results, pd.DataFrame):
@@ -222,7 +240,7 @@ class StringMethods:
                 columns = [Column(flags.data) for flags in columns]
             columns = [settled(one, num_rows) for one in columns]
             return self._series._make_frame(columns, labels)
-        missing_result = getattr(pd.Series([None], dtype="str").str, name)(*args, **kwargs)
+        missing_result = getattr(pd.Series([None], dtype=dtype).str, name)(*args, **kwargs)
         column = column_of_results(column, results, missing_result.iloc[0])
         return self._series._with_column(settled(column, num_rows))
 
@@ -240,24 +258,30 @@ def used_codes(column: Column, table: Table, caller: str) -> np.ndarray:
     return host_array(counts > 0)[: len(column.dictionary)]
 
 
-class SeriesStrings(SeriesBase):
-    """The accessor `.str`."""
+def _concatenated(column: Column, other: Any, table: Table, sep: str, na_rep: str | None) -> Column:
+    """Appends the strings of `other`, row by row.
 
-    @property
-    def str(self) -> StringMethods:
-        """The string methods."""
-        column = self._only
-        if column.kind == "string" or (
-            column.kind == "category" and holds_strings(column.dictionary.values)
-        ):
-            return StringMethods(self)
-        kind = _inferred(column)
-        raise AttributeError(
-            f"Can only use .str accessor with string values, not {kind}, in series {self._name!r}"
+    Raises:
+        NotImplementedError: inside `jit`.
+        TypeError: `other` does not contain strings.
+    """
+    right = as_column(other, table, "others")
+    if right.kind not in ("string", "category"):
+        raise TypeError(
+            "Concatenation requires list-likes containing only strings (or missing values). "
+            f"Offending values found in column of {right.dtype_name}"
         )
-
-
-def _inferred(column: Column) -> Any:
-    if column.kind == "number":
-        return {"b": "boolean", "f": "floating", "c": "complex"}.get(column.dtype.kind, "integer")
-    return column.kind
+    right = as_string(right)
+    if is_traced(column.data, right.data, table.num_rows):
+        raise NotImplementedError(
+            "str.cat: the pairs of strings are not known inside jit. Call it outside jit."
+        )
+    keys = column.data, right.data
+    pairs = at_once(primitives.factorize, keys, num_valid=table.num_rows, **table.layout.on_mesh)
+    count = int(pairs.count)
+    sides = [
+        pd.Series(one.dictionary.take(host_array(codes)[:count]), dtype="str")
+        for one, codes in zip((column, right), pairs.unique_keys, strict=True)
+    ]
+    joined = sides[0].str.cat(sides[1], sep=sep, na_rep=na_rep)
+    return strings_at(jnp.asarray(pairs.group_ids), joined)

@@ -40,8 +40,7 @@ def as_string(column: Column) -> Column:
             f"categories must be strings to be compared with strings, got {values.dtype}. "
             "Cast the column to its categories' dtype first, with astype."
         )
-    codes, dictionary = sorted_dictionary(values)
-    return Column(renumbered(column.data, codes), None, ColumnType("string", dictionary))
+    return strings_at(column.data, values)
 
 
 def holds_strings(values: pd.Index) -> bool:
@@ -59,6 +58,12 @@ def as_times(column: Column) -> Column:
     kind = "datetime" if values.dtype.kind == "M" else "timedelta"
     data = look_up(column.data, values.view(np.int64), NAT)
     return Column(data, None, ColumnType(kind, unit=np.datetime_data(values.dtype)[0]))
+
+
+def strings_at(positions: Array, strings: Any) -> Column:
+    """The string at each position of a host array; missing for -1."""
+    codes, dictionary = sorted_dictionary(strings)
+    return Column(renumbered(positions, codes), None, ColumnType("string", dictionary))
 
 
 def renumbered(codes: Array, new_codes: np.ndarray) -> Array:

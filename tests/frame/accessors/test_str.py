@@ -119,6 +119,20 @@ def test_categories_that_are_strings_as_objects(strings):
     assert_same_error(lambda s: s.str, pd.Series(pd.Categorical([1.5, 2.5])))
 
 
+@pytest.mark.parametrize("categories", [["a1", 2, "b"], ["a", 1.5, "b"], ["b", (1,), "a"]])
+def test_categories_that_are_only_partly_strings(categories):
+    rows = pd.Categorical([categories[i] for i in (0, 1, 2, 0)] + [None], categories)
+    category = pd.Series(rows, name="c")
+    assert_parity(lambda s: (s.str.contains("a"), s.str.isalpha(), s.str.find("b")), category)
+    for upper in (category.str.upper, on_device(category).str.upper):
+        made = upper()
+        assert [made[0], made[2]] == [categories[0].upper(), categories[2].upper()]
+        assert np.isnan([made[1], made[4]]).all()
+    # Also if no row has a string.
+    assert on_device(category)[1:2].str.upper().isna().tolist() == [True]
+    assert_parity(lambda s: s[:0].str.find("b"), category, ways=["eager"])
+
+
 def test_strings_that_python_stores():
     words = ["b", None, "a", "b"]
     series = pd.Series(words, dtype=pd.StringDtype("python", na_value=np.nan), name="s")
