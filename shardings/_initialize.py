@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Sets a program of several processes up, on one host or many."""
 
+import os
 import socket
 import time
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import jax
 
@@ -15,6 +16,11 @@ class _Arguments(NamedTuple):
     num_processes: int | None
     process_id: int | None
 
+
+# The variables that replace omitted arguments, in their order.
+VARIABLES = ("JAX_COORDINATOR_ADDRESS", "JAX_NUM_PROCESSES", "JAX_PROCESS_ID")
+# JAX reads variables with these prefixes if it finds a cluster.
+_CLUSTER_PREFIXES = ("SLURM_", "OMPI_")
 
 # The arguments of the first call; None before it.
 _given: _Arguments | None = None
@@ -32,9 +38,13 @@ def initialize(
 
     Every process runs the same program and calls this first, before JAX creates devices. Afterwards
     `jax.devices()` lists the devices of all processes, and a mesh spans them. Under Slurm, Open
-    MPI, Kubernetes and Cloud TPU omit the arguments: JAX detects the cluster. On CPU the
-    collectives use Gloo, unless another implementation was chosen. A second call with the same
-    arguments does nothing.
+    MPI, Kubernetes and Cloud TPU omit the arguments: JAX detects the cluster. Elsewhere the
+    variables `JAX_COORDINATOR_ADDRESS`, `JAX_NUM_PROCESSES` and `JAX_PROCESS_ID` replace omitted
+    arguments; `python -m jaxframes.shardings.launch` sets them. On CPU the collectives use Gloo,
+    unless another implementation was chosen.
+
+    Without arguments, variables and cluster the program has one process, and the call does nothing.
+    So does a second call with the same arguments.
 
     Args:
         coordinator_address: `host:port` of process 0, reachable from every process.
@@ -45,7 +55,7 @@ def initialize(
             the others exit with an error instead of waiting.
 
     Raises:
-        ValueError: an argument is out of range, or missing outside a known cluster.
+        ValueError: an argument or a variable is out of range, or some are missing.
         RuntimeError: JAX is in use already, this process was set up with other arguments, or the
             coordinator does not answer.
 
@@ -69,7 +79,8 @@ def initialize(
             _check_port_is_free(given.coordinator_address)
         else:
             _wait_for_coordinator(given.coordinator_address, initialization_timeout_seconds)
-    if getattr(jax.config, "jax_cpu_collectives_implementation", None) in (None, "none"):
+    chosen = getattr(jax.config, "jax_cpu_collectives_implementation", None)
+    if chosen in (None, "none"):
         jax.config.update("jax_cpu_collectives_implementation", "gloo")
     try:
         jax.distributed.initialize(
@@ -79,39 +90,98 @@ def initialize(
         )
     except jax.errors.JaxRuntimeError:
         raise
-    except RuntimeError as error:
-        raise RuntimeError(
-            "initialize: it must come before JAX is used, got a process in which JAX has its "
-            "devices already. Call it first, before jax.devices(), any array and any computation."
-        ) from error
-    except ValueError as error:
-        raise ValueError(
-            f"initialize: without a cluster that JAX can find (Slurm, Open MPI, Kubernetes, "
-            f"Cloud TPU), all of coordinator_address, num_processes and process_id must be given, "
-            f"got {_named(given)}. A program of one process leaves the call out."
-        ) from error
+    except (RuntimeError, ValueError, KeyError) as error:
+        if chosen in (None, "none"):
+            # Gloo needs other processes.
+            jax.config.update("jax_cpu_collectives_implementation", chosen)
+        is_alone = given.coordinator_address is None and given.num_processes in (None, 1)
+        if is_alone and given.process_id in (None, 0) and _is_without_cluster(error):
+            return
+        raise _explained(error, given) from error
     _given = given
 
 
 def _checked(
     coordinator_address: str | None, num_processes: int | None, process_id: int | None
 ) -> _Arguments:
-    if coordinator_address is not None:
-        host, _, port = str(coordinator_address).rpartition(":")
+    """Validates the arguments, and the variables in place of those that are left out."""
+    arguments = _Arguments(coordinator_address, num_processes, process_id)
+    values: list[Any] = []
+    labels: list[str] = []
+    for name, variable, value in zip(_Arguments._fields, VARIABLES, arguments, strict=True):
+        is_set = value is None and os.environ.get(variable, "") != ""
+        values.append(os.environ[variable] if is_set else value)
+        labels.append(variable if is_set else name)
+        if is_set and name != "coordinator_address":
+            values[-1] = _integer_in(variable)
+    address, count, own_id = values
+    if address is not None:
+        host, _, port = str(address).rpartition(":")
         if not host or not port.isdigit():
+            raise ValueError(f"initialize: {labels[0]} must be 'host:port', got {address!r}.")
+    if count is not None:
+        count = as_static_int(count, "initialize", labels[1], lowest=1)
+    if own_id is not None:
+        own_id = as_static_int(own_id, "initialize", labels[2])
+        if count is not None and own_id >= count:
             raise ValueError(
-                f"initialize: coordinator_address must be 'host:port', got {coordinator_address!r}."
+                f"initialize: {labels[2]} must lie in [0, {count}), the processes of the "
+                f"program, got {own_id}."
             )
-    if num_processes is not None:
-        num_processes = as_static_int(num_processes, "initialize", "num_processes", lowest=1)
-    if process_id is not None:
-        process_id = as_static_int(process_id, "initialize", "process_id")
-        if num_processes is not None and process_id >= num_processes:
-            raise ValueError(
-                f"initialize: process_id must lie in [0, {num_processes}), the processes of the "
-                f"program, got {process_id}."
-            )
-    return _Arguments(coordinator_address, num_processes, process_id)
+    return _Arguments(address, count, own_id)
+
+
+def _integer_in(variable: str) -> int:
+    try:
+        return int(os.environ[variable])
+    except ValueError:
+        raise ValueError(
+            f"initialize: {variable} must be an integer, got {os.environ[variable]!r}. "
+            "Correct the variable, or unset it."
+        ) from None
+
+
+def _is_without_cluster(error: Exception) -> bool:
+    """Whether JAX found no cluster, so that it lacks an argument."""
+    return isinstance(error, ValueError) and "be defined" in str(error)
+
+
+def _explained(error: Exception, given: _Arguments) -> Exception:
+    """The error of `jax.distributed.initialize`, with the setting to correct."""
+    if isinstance(error, RuntimeError):
+        if "must be called before" not in str(error):
+            return RuntimeError(f"initialize: JAX could not join the cluster, got {error}")
+        return RuntimeError(
+            "initialize: it must come before JAX is used, got a process in which JAX has its "
+            "devices already. Call it first, before jax.devices(), any array and any computation."
+        )
+    if isinstance(error, KeyError):
+        return ValueError(
+            f"initialize: the cluster that JAX found must set {error.args[0]}, got none. Start the "
+            "program with the cluster's own launcher, or pass all arguments."
+        )
+    if _is_without_cluster(error):
+        missing = [
+            f"{name} or set {variable}"
+            for name, variable, value in zip(_Arguments._fields, VARIABLES, given, strict=True)
+            if value is None
+        ]
+        return ValueError(
+            f"initialize: without a cluster that JAX can find (Slurm, Open MPI, Kubernetes, "
+            f"Cloud TPU), all of coordinator_address, num_processes and process_id must be given, "
+            f"got {_named(given)}. Pass {', and '.join(missing)}. A program of one process leaves "
+            "the call out."
+        )
+    # The message ends with the literal that is not an integer.
+    found = [
+        f"{name}={value!r}"
+        for name, value in sorted(os.environ.items())
+        if name.startswith(_CLUSTER_PREFIXES) and repr(value) in str(error)
+    ]
+    return ValueError(
+        f"initialize: the cluster that JAX found must have valid settings, got "
+        f"{', '.join(found) or error}. Correct them, or pass all arguments."
+    )
 
 
 def _named(arguments: _Arguments | None) -> str:

@@ -1,29 +1,25 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs a script in processes of a few CPU devices each, over `jax.distributed` on loopback."""
+"""Runs a script in processes of a few CPU devices each, by the launcher of the package."""
 
 import os
-import socket
+import re
+import signal
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 TIMEOUT_SECONDS = 180
 
 PROLOGUE = """
-import sys
-
 import jax
 import numpy as np
 
-jax.config.update("jax_num_cpu_devices", NUM_DEVICES)
 jax.config.update("jax_enable_x64", True)
 
 from jaxframes import primitives, shardings
 
-process_id = int(sys.argv[1])
-# A second call has no effect.
-for _ in range(2 if NUM_PROCESSES > 1 else 0):
-    shardings.initialize(sys.argv[2], process_id=process_id, **OPTIONS)
+process_id = jax.process_index()
 mesh = shardings.make_mesh()
 
 
@@ -32,44 +28,41 @@ def whole(array):
 """
 
 
-def start(process_id, port, script, num_processes=2, num_devices=2, **options):
-    options = {"num_processes": num_processes, **options}
-    prologue = PROLOGUE.replace("**OPTIONS", f"**{options!r}")
-    prologue = prologue.replace("NUM_DEVICES", str(num_devices))
-    prologue = prologue.replace("NUM_PROCESSES", str(num_processes))
+def launch(script, *options, timeout_seconds=TIMEOUT_SECONDS):
+    """Runs a script by the launcher, which does not outlive the test; returns the process."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "script.py"
+        path.write_text(script)
+        process = start_launcher(path, *options)
+        try:
+            stdout, stderr = process.communicate(timeout=timeout_seconds)
+        finally:
+            # It ends its ranks before it ends.
+            process.send_signal(signal.SIGTERM)
+            process.wait()
+    return subprocess.CompletedProcess(process.args, process.returncode, stdout, stderr)
+
+
+def start_launcher(path, *options):
     paths = [str(Path(__file__).parent), *filter(None, [os.environ.get("PYTHONPATH")])]
     return subprocess.Popen(
-        [sys.executable, "-c", prologue + script, str(process_id), f"127.0.0.1:{port}"],
-        env={**os.environ, "JAX_PLATFORMS": "cpu", "PYTHONPATH": os.pathsep.join(paths)},
+        [sys.executable, "-m", "jaxframes.shardings.launch", *options, str(path)],
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(paths)},
         stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
+        stderr=subprocess.PIPE,
         text=True,
     )
 
 
-def free_port():
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        return listener.getsockname()[1]
-
-
 def run_both(script, timeout_seconds=TIMEOUT_SECONDS):
-    """Runs the script in two processes of two devices; neither outlives the test."""
+    """Runs the script in two processes of two devices."""
     run_all(script, 2, 2, timeout_seconds)
 
 
 def run_all(script, num_processes, num_devices, timeout_seconds=TIMEOUT_SECONDS):
     """Runs it in processes with `num_devices` devices each; returns their outputs."""
-    port = free_port()
-    processes = [
-        start(process_id, port, script, num_processes, num_devices)
-        for process_id in range(num_processes)
-    ]
-    try:
-        said = [process.communicate(timeout=timeout_seconds)[0] for process in processes]
-    finally:
-        for process in processes:
-            process.kill()
-    for process, output in zip(processes, said, strict=True):
-        assert process.returncode == 0, output
-    return said
+    options = ["-n", str(num_processes), "--devices", str(num_devices)]
+    finished = launch(PROLOGUE + script, *options, timeout_seconds=timeout_seconds)
+    assert finished.returncode == 0, finished.stdout + finished.stderr
+    lines = re.findall(r"^\[(\d+)\] (.*\n)", finished.stdout, re.MULTILINE)
+    return ["".join(line for rank, line in lines if rank == str(i)) for i in range(num_processes)]

@@ -9,24 +9,19 @@ import sys
 
 import pytest
 from jaxframes import shardings
+from jaxframes.shardings.launch import free_port
 
 # A launcher of these tests may have set these.
 CLUSTER_VARIABLES = ("SLURM_", "OMPI_", "JAX_COORDINATOR", "JAX_PROCESS", "TPU_", "KUBERNETES_")
 
 
-def free_port():
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        return listener.getsockname()[1]
-
-
-def run(script):
+def run(script, **variables):
     environment = {
         name: value for name, value in os.environ.items() if not name.startswith(CLUSTER_VARIABLES)
     }
     return subprocess.run(
         [sys.executable, "-c", script],
-        env={**environment, "JAX_PLATFORMS": "cpu"},
+        env={**environment, "JAX_PLATFORMS": "cpu", **variables},
         capture_output=True,
         text=True,
         timeout=120,
@@ -62,7 +57,83 @@ except RuntimeError as error:
     )
 
 
+def test_without_arguments_and_cluster_it_does_nothing():
+    finished = run(
+        """
+import jax
+from jaxframes import shardings
+
+before = jax.config.jax_cpu_collectives_implementation
+shardings.initialize()
+shardings.initialize(num_processes=1)
+assert not jax.distributed.is_initialized()
+assert jax.config.jax_cpu_collectives_implementation == before
+assert jax.device_count() == jax.local_device_count()
+"""
+    )
+    assert finished.returncode == 0, finished.stderr
+
+
 # Errors
+
+
+def last_line(finished):
+    assert finished.returncode == 1
+    return finished.stderr.strip().splitlines()[-1]
+
+
+INITIALIZE = "from jaxframes import shardings; shardings.initialize()"
+SLURM = {
+    "SLURM_JOB_ID": "7",
+    "SLURM_STEP_NODELIST": "127.0.0.1",
+    "SLURM_NTASKS": "2",
+    "SLURM_PROCID": "0",
+    "SLURM_LOCALID": "0",
+}
+
+
+@pytest.mark.parametrize(
+    ("variables", "message"),
+    [
+        (
+            {"JAX_COORDINATOR_ADDRESS": "localhost"},
+            "initialize: JAX_COORDINATOR_ADDRESS must be 'host:port', got 'localhost'.",
+        ),
+        (
+            {"JAX_NUM_PROCESSES": "two"},
+            "initialize: JAX_NUM_PROCESSES must be an integer, got 'two'. Correct the variable, or "
+            "unset it.",
+        ),
+        (
+            {"JAX_NUM_PROCESSES": "0"},
+            "initialize: JAX_NUM_PROCESSES must be at least 1, got 0.",
+        ),
+        (
+            {"JAX_NUM_PROCESSES": "2", "JAX_PROCESS_ID": "2"},
+            "initialize: JAX_PROCESS_ID must lie in [0, 2), the processes of the program, got 2.",
+        ),
+        (
+            {"JAX_COORDINATOR_ADDRESS": "127.0.0.1:1", "JAX_NUM_PROCESSES": "2"},
+            "initialize: without a cluster that JAX can find (Slurm, Open MPI, Kubernetes, Cloud "
+            "TPU), all of coordinator_address, num_processes and process_id must be given, got "
+            "coordinator_address='127.0.0.1:1', num_processes=2, process_id=None. Pass process_id "
+            "or set JAX_PROCESS_ID. A program of one process leaves the call out.",
+        ),
+        (
+            SLURM | {"SLURM_NTASKS": "2(x2)"},
+            "initialize: the cluster that JAX found must have valid settings, got "
+            "SLURM_NTASKS='2(x2)'. Correct them, or pass all arguments.",
+        ),
+        (
+            {"OMPI_MCA_orte_hnp_uri": "1531576320.0;tcp://127.0.0.1:34911"},
+            "initialize: the cluster that JAX found must set OMPI_COMM_WORLD_SIZE, got none. Start "
+            "the program with the cluster's own launcher, or pass all arguments.",
+        ),
+    ],
+)
+def test_a_wrong_or_missing_setting_is_named(variables, message):
+    said = last_line(run(INITIALIZE, **variables))
+    assert said.partition(": ")[2] == message
 
 
 def test_it_comes_before_jax_is_used():
@@ -94,8 +165,9 @@ shardings.initialize(num_processes=2)
     assert finished.stderr.strip().splitlines()[-1] == (
         "ValueError: initialize: without a cluster that JAX can find (Slurm, Open MPI, Kubernetes, "
         "Cloud TPU), all of coordinator_address, num_processes and process_id must be given, got "
-        "coordinator_address=None, num_processes=2, process_id=None. A program of one process "
-        "leaves the call out."
+        "coordinator_address=None, num_processes=2, process_id=None. Pass coordinator_address "
+        "or set JAX_COORDINATOR_ADDRESS, and process_id or set JAX_PROCESS_ID. A program of one "
+        "process leaves the call out."
     )
 
 

@@ -1,8 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Two processes of two CPU devices each, over `jax.distributed` on loopback."""
 
+import os
+import subprocess
+import sys
+
 import pytest
-from two_processes import TIMEOUT_SECONDS, free_port, run_both, start
+from jaxframes.shardings.launch import free_port
+from two_processes import PROLOGUE, TIMEOUT_SECONDS, run_both
 
 
 def test_each_process_sees_the_devices_of_both():
@@ -112,22 +117,47 @@ np.testing.assert_array_equal(whole(primitives.radix_argsort(rows["key"], mesh=m
     )
 
 
-@pytest.mark.parametrize("dying", [0, 1])
-def test_the_death_of_one_process_ends_the_other(dying):
-    """The survivor does not wait forever in a collective."""
-    script = """
-import os
+def test_a_second_set_up_does_nothing():
+    run_both(
+        """
+shardings.initialize()
+assert (jax.process_count(), mesh.size) == (2, 4)
+assert jax.config.jax_cpu_collectives_implementation == "gloo"
+"""
+    )
 
+
+DYING = """
+import os
+import sys
+
+import jax
+from jaxframes import shardings
+
+shardings.initialize(sys.argv[2], 2, int(sys.argv[1]), heartbeat_timeout_seconds=5)
+PROLOGUE
 assert shardings.host_rows(np.arange(4), mesh).layout.num_rows == 8
-if process_id == DYING:
+if process_id == int(sys.argv[3]):
     os._exit(17)
 while True:
     shardings.host_rows(np.arange(4), mesh)
 """
-    script = script.replace("DYING", str(dying))
-    port = free_port()
+
+
+@pytest.mark.parametrize("dying", [0, 1])
+def test_the_death_of_one_process_ends_the_other(dying):
+    """The survivor does not wait forever in a collective, with no launcher to end it."""
+    script = DYING.replace("PROLOGUE", PROLOGUE)
+    address = f"127.0.0.1:{free_port()}"
     processes = [
-        start(process_id, port, script, heartbeat_timeout_seconds=5) for process_id in range(2)
+        subprocess.Popen(
+            [sys.executable, "-c", script, str(process_id), address, str(dying)],
+            env={**os.environ, "JAX_PLATFORMS": "cpu", "JAX_NUM_CPU_DEVICES": "2"},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+        for process_id in range(2)
     ]
     try:
         said = [process.communicate(timeout=TIMEOUT_SECONDS)[0] for process in processes]
