@@ -13,6 +13,7 @@ PACKAGES = [
     "jaxframes.primitives",
     "jaxframes.primitives.local",
     "jaxframes.primitives.collective",
+    "jaxframes.primitives.staging",
     "jaxframes.shardings",
 ]
 # The order of the sections is fixed; each level requires some of them, as listed below.

@@ -17,6 +17,7 @@ PACKAGES = [
     "jaxframes.primitives",
     "jaxframes.primitives.local",
     "jaxframes.primitives.collective",
+    "jaxframes.primitives.staging",
     "jaxframes.shardings",
 ]
 # Attributes and methods are documented with their class.
