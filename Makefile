@@ -9,7 +9,8 @@
 #   make lint          style, types, import floors
 #   make docs          the documentation, into docs/_build/html
 #   make bench         one table next to jnp, NumPy, pandas and Polars, and a chart
-#   make bench-smoke   the table on small inputs, and each asv benchmark once
+#   make bench-calls   15 common calls next to pandas, Polars and DuckDB: first call and warm
+#   make bench-smoke   the table and the workloads on small inputs, and each asv benchmark once
 #
 # PYTHON chooses the interpreter: make test PYTHON=python3.12
 
@@ -54,7 +55,10 @@ PYTEST := $(BIN)/python -m pytest -n $(PYTEST_WORKERS) --dist loadfile
 KERNEL_SOURCES := $(wildcard primitives/kernels/*/*.h primitives/kernels/*/*.cc) \
 	primitives/kernels/CMakeLists.txt
 
-.PHONY: help install demo test test-all sanitize lint docs bench bench-smoke clean
+WORKLOADS := calls
+
+.PHONY: help install demo test test-all sanitize lint docs bench $(WORKLOADS:%=bench-%) bench-smoke \
+  clean
 
 help:
 	@sed -n 's/^#   make/make/p' Makefile
@@ -132,9 +136,14 @@ docs: $(STAMPS)/docs $(STAMPS)/test
 bench: $(STAMPS)/bench
 	$(BIN)/python asv_bench/table.py $(BENCH_ARGS)
 
+$(WORKLOADS:%=bench-%): bench-%: $(STAMPS)/bench
+	$(BIN)/python asv_bench/run_workload.py $* $(BENCH_ARGS)
+
 bench-smoke: $(STAMPS)/bench
 	mkdir -p build/asv
 	$(BIN)/python asv_bench/table.py --quick
+	for workload in $(WORKLOADS); do \
+	  $(BIN)/python asv_bench/run_workload.py $$workload --quick; done
 	cd asv_bench && $(ASV) machine --yes > /dev/null && \
 	  JAXFRAMES_BENCH=smoke $(ASV) run --quick --show-stderr --environment existing:$(CURDIR)/$(BIN)/python
 

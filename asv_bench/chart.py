@@ -9,10 +9,10 @@ implementation has the full width.
 
 import argparse
 import json
-from collections.abc import Iterator
+from collections.abc import Mapping
 from html import escape
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 # Operation, dtype and distribution of each group of bars, with its title.
 GROUPS = {
@@ -52,38 +52,40 @@ STYLE = """
 """
 
 
-def groups_of(report: dict[str, Any]) -> Iterator[tuple[str, list[dict[str, Any]]]]:
-    """The titles of the measured groups, each with its timings from fast to slow."""
+class Bar(NamedTuple):
+    """The time of one implementation."""
+
+    name: str
+    milliseconds: float
+
+
+def chart_of_table(report: dict[str, Any]) -> str:
+    """Draws a report of `table.py`: a group of bars for each scenario of `GROUPS` in it."""
+    groups: dict[str, list[Bar]] = {}
+    num_rows = 0
     for scenario, title in GROUPS.items():
-        timings = [
-            timing
-            for timing in report["timings"]
-            if (timing["operation"], timing["dtype"], timing["distribution"]) == scenario
-        ]
-        if timings:
-            yield title, sorted(timings, key=lambda timing: timing["median_ms"])
+        for timing in report["timings"]:
+            if (timing["operation"], timing["dtype"], timing["distribution"]) == scenario:
+                bar = Bar(timing["implementation"].replace("_", " "), timing["median_ms"])
+                groups.setdefault(title, []).append(bar)
+                num_rows = max(num_rows, timing["rows"])
+    return chart(groups, f"Median time of a call for {num_rows:,} rows", report["machine"])
 
 
-def chart(report: dict[str, Any]) -> str:
-    """Draws a report of `table.py`."""
+def chart(groups: Mapping[str, list[Bar]], subject: str, machine: dict[str, Any]) -> str:
+    """Draws groups of bars by title, each group from fast to slow."""
     parts: list[str] = []
     scale = WIDTH - 2 * MARGIN - LABEL_WIDTH - VALUE_WIDTH
     y = MARGIN
-    num_rows = 0
-    for title, timings in groups_of(report):
-        num_rows = max(num_rows, timings[0]["rows"])
-        slowest = timings[-1]["median_ms"]
+    for title, bars in groups.items():
+        slowest = max(bar.milliseconds for bar in bars)
         y += TITLE_STEP
         parts.append(f'<text class="title" x="{MARGIN}" y="{y - 8}">{escape(title)}</text>')
-        for timing in timings:
-            parts += _bar(timing, y, scale * timing["median_ms"] / slowest)
+        for bar in sorted(bars, key=lambda bar: bar.milliseconds):
+            parts += _drawn(bar, y, scale * bar.milliseconds / slowest)
             y += BAR_STEP
         y += GROUP_GAP
-    machine = report["machine"]
-    note = (
-        f"Median time of a call for {num_rows:,} rows on {machine['cores']} CPU cores "
-        f"({machine['processor']}); shorter is better."
-    )
+    note = f"{subject} on {machine['cores']} CPU cores ({machine['processor']}); shorter is better."
     y += MARGIN
     parts.append(f'<text class="note" x="{MARGIN}" y="{y - 8}">{escape(note)}</text>')
     return (
@@ -95,16 +97,15 @@ def chart(report: dict[str, Any]) -> str:
     )
 
 
-def _bar(timing: dict[str, Any], y: float, width: float) -> list[str]:
-    name, left = timing["implementation"], MARGIN + LABEL_WIDTH
-    kind = "ours" if name == OURS else "other"
+def _drawn(bar: Bar, y: float, width: float) -> list[str]:
+    left = MARGIN + LABEL_WIDTH
+    kind = "ours" if bar.name == OURS else "other"
     baseline = y + BAR_HEIGHT - 3
-    label = escape(name.replace("_", " "))
     return [
-        f'<text x="{left - 8}" y="{baseline}" text-anchor="end">{label}</text>',
+        f'<text x="{left - 8}" y="{baseline}" text-anchor="end">{escape(bar.name)}</text>',
         f'<rect class="{kind}" x="{left}" y="{y}" width="{max(width, 1):.1f}" '
         f'height="{BAR_HEIGHT}" rx="2"/>',
-        f'<text x="{left + max(width, 1) + 6:.1f}" y="{baseline}">{_shown(timing["median_ms"])}'
+        f'<text x="{left + max(width, 1) + 6:.1f}" y="{baseline}">{_shown(bar.milliseconds)}'
         "</text>",
     ]
 
@@ -120,7 +121,7 @@ def main() -> None:
     parser.add_argument("report", type=Path, help="the JSON of table.py")
     parser.add_argument("svg", type=Path, help="where the chart is written")
     arguments = parser.parse_args()
-    arguments.svg.write_text(chart(json.loads(arguments.report.read_text())))
+    arguments.svg.write_text(chart_of_table(json.loads(arguments.report.read_text())))
 
 
 if __name__ == "__main__":

@@ -20,17 +20,15 @@ an SVG file beside it.
 import argparse
 import json
 import multiprocessing
-import os
-import platform
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from chart import GROUPS, chart
+from chart import GROUPS, chart_of_table
 from claims import CLAIM_ROWS, CLAIMS
+from machine import machine
 from memory_traffic import bytes_moved, copy_bytes_per_second
 from scenarios import (
     MESH_SCENARIOS,
@@ -44,7 +42,6 @@ from scenarios import (
 MESH_SHARE = 0.4
 QUICK_ROWS = 50_000
 DEFAULT_JSON = Path(__file__).parents[1] / "build" / "bench.json"
-PACKAGES = ("jaxframes", "jax", "jaxlib", "numpy", "pandas", "polars")
 HEADER = (
     f"{'op':<30}{'dtype':<9}{'distribution':<14}{'rows':>10}  {'implementation':<14}"
     f"{'median ms':>10}{'best ms':>10}{'ratio':>9}{'MB':>9}{'of copy':>9}"
@@ -113,19 +110,6 @@ def record_of(timing: Timing) -> dict[str, Any]:
     }
 
 
-def machine() -> dict[str, Any]:
-    """The machine and the versions of the run."""
-    from jaxframes import primitives
-
-    return {
-        "kernels": primitives.backend().cpu,
-        "processor": platform.machine(),
-        "cores": os.cpu_count(),
-        "python": platform.python_version(),
-        **{package: version(package) for package in PACKAGES},
-    }
-
-
 def parse_arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -188,7 +172,7 @@ def main() -> None:
     arguments.json.parent.mkdir(parents=True, exist_ok=True)
     arguments.json.write_text(json.dumps(report, indent=2) + "\n")
     picture = arguments.json.with_suffix(".svg")
-    picture.write_text(chart(report))
+    picture.write_text(chart_of_table(report))
     print(f"\nwritten to {arguments.json} and {picture}")
 
 

@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: Apache-2.0
+"""This library, eagerly, on one device with all threads."""
+
+from collections.abc import Callable, Collection, Mapping
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import jax
+from benchmarks.measuring import use_devices
+from jaxframes import frame
+
+use_devices(1)
+
+
+def questions(package: str) -> Mapping[str, Any]:
+    return import_module(f"workloads.{package}.pandas_style").QUESTIONS
+
+
+def load(paths: Mapping[str, Path], categories: Collection[str]) -> Any:
+    return jax.block_until_ready({name: frame.read_parquet(path) for name, path in paths.items()})
+
+
+def prepare(question: Callable[..., Any], tables: Any) -> Callable[[], Any]:
+    return lambda: jax.block_until_ready(question(frame, tables))
+
+
+def to_pandas(answer: Any) -> Any:
+    return answer.to_pandas() if hasattr(answer, "to_pandas") else answer

@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Prints, stores and draws the measurements of a workload."""
+
+from collections.abc import Iterator
+from statistics import median
+from typing import Any, NamedTuple
+
+from chart import Bar
+
+from .engines import ENGINES
+from .process import Answered, Measurement
+
+OURS, *PEERS = ENGINES
+
+
+class Run(NamedTuple):
+    """The measurement of one engine on one workload at one size."""
+
+    workload: str
+    size: float
+    size_unit: str
+    engine: str
+    with_categories: bool
+    measurement: Measurement
+
+    @property
+    def title(self) -> str:
+        amount = f"{self.size:,} rows" if self.size_unit == "rows" else f"scale {self.size:g}"
+        return f"{self.workload}, {amount}"
+
+
+def faster(runs: list[Run]) -> dict[str, dict[str, Answered]]:
+    """By engine and question the faster of its runs, with strings or with categories."""
+    best: dict[str, dict[str, Answered]] = {}
+    for run in runs:
+        questions = best.setdefault(run.engine, {})
+        for name, answered in run.measurement.questions.items():
+            known = questions.get(name)
+            if known is None or median(answered.warm_seconds) < median(known.warm_seconds):
+                questions[name] = answered
+    return best
+
+
+def ratios_of(runs: list[Run]) -> dict[str, float]:
+    """The time of the fastest other engine divided by ours, by question, warm and first."""
+    best = faster(runs)
+    ours = best.pop(OURS, {})
+    if not best:
+        return {}
+    ratios = {}
+    for name, answered in ours.items():
+        peers = [questions[name] for questions in best.values()]
+        subject = f"{runs[0].title}, {name}"
+        ratios[f"{subject}, warm"] = min(median(peer.warm_seconds) for peer in peers) / median(
+            answered.warm_seconds
+        )
+        ratios[f"{subject}, first"] = (
+            min(peer.first_seconds for peer in peers) / answered.first_seconds
+        )
+    return ratios
+
+
+def time_lines(runs: list[Run]) -> Iterator[str]:
+    """A table of first and warm times of a workload at one size."""
+    best = faster(runs)
+    engines = [engine for engine in ENGINES if engine in best]
+    ratios = ratios_of(runs)
+    yield f"{runs[0].title}: milliseconds of the first call and of a warm one"
+    yield f"{'':<22}" + "".join(f"{engine:>20}" for engine in engines) + f"{'ratio':>10}"
+    sums = {engine: [0.0, 0.0] for engine in engines}
+    for name in best[engines[0]]:
+        line = f"{name:<22}"
+        for engine in engines:
+            answered = best[engine][name]
+            times = [answered.first_seconds, median(answered.warm_seconds)]
+            sums[engine] = [total + time for total, time in zip(sums[engine], times, strict=True)]
+            line += _pair(*times)
+        ratio = ratios.get(f"{runs[0].title}, {name}, warm")
+        yield line + (f"{ratio:>10.2f}" if ratio else "")
+    yield f"{'sum':<22}" + "".join(_pair(*sums[engine]) for engine in engines)
+    for run in runs:
+        kind = f"{run.engine} with categories" if run.with_categories else run.engine
+        yield (
+            f"{kind}: loading took {run.measurement.load_seconds:.2f} s, "
+            f"peak memory was {run.measurement.peak_bytes / 1e6:,.0f} MB"
+        )
+
+
+def _pair(first: float, warm: float) -> str:
+    return f"{first * 1e3:>10.1f}{warm * 1e3:>10.2f}"
+
+
+def compile_lines(runs: list[Run]) -> Iterator[str]:
+    """A table of the programs that first calls compile, with the milliseconds of each phase."""
+    (ours,) = (run for run in runs if run.engine == OURS)
+    yield f"{ours.title}: first calls of {OURS}"
+    yield (
+        f"{'':<22}{'ms':>10}{'programs':>10}{'traces':>10}{'trace ms':>10}{'lower ms':>10}"
+        f"{'compile ms':>12}"
+    )
+    total = [0.0] * 6
+    for name, answered in ours.measurement.questions.items():
+        costs = answered.compile_costs or {}
+        cells = [
+            answered.first_seconds * 1e3,
+            costs["programs"],
+            costs["traces"],
+            *(costs[f"{phase}_seconds"] * 1e3 for phase in ("trace", "lower", "compile")),
+        ]
+        total = [sum(pair) for pair in zip(total, cells, strict=True)]
+        yield _cells(name, cells)
+    yield _cells("sum", total)
+
+
+def _cells(name: str, cells: list[float]) -> str:
+    widths = (10, 10, 10, 10, 10, 12)
+    return f"{name:<22}" + "".join(
+        f"{cell:>{width}.0f}" for cell, width in zip(cells, widths, strict=True)
+    )
+
+
+def record_of(run: Run) -> dict[str, Any]:
+    """A run for the JSON report."""
+    return {
+        "workload": run.workload,
+        run.size_unit: run.size,
+        "engine": run.engine,
+        "strings": "categories" if run.with_categories else "plain",
+        "load_seconds": run.measurement.load_seconds,
+        "peak_bytes": run.measurement.peak_bytes,
+        "questions": {
+            name: answered._asdict() for name, answered in run.measurement.questions.items()
+        },
+    }
+
+
+def bars_of(runs: list[Run]) -> dict[str, list[Bar]]:
+    """Groups of bars: loading, the sum of first calls and the sum of warm calls."""
+    title = runs[0].title
+    best = faster(runs)
+    groups = {
+        f"{title}: loading": {
+            engine: min(run.measurement.load_seconds for run in runs if run.engine == engine)
+            for engine in best
+        },
+        f"{title}: first calls": {
+            engine: sum(answered.first_seconds for answered in questions.values())
+            for engine, questions in best.items()
+        },
+        f"{title}: the same calls, warm": {
+            engine: sum(median(answered.warm_seconds) for answered in questions.values())
+            for engine, questions in best.items()
+        },
+    }
+    return {
+        title: [Bar(engine, seconds * 1e3) for engine, seconds in times.items()]
+        for title, times in groups.items()
+    }
