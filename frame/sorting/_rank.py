@@ -21,7 +21,6 @@ from ..table._ndframe import NDFrame, SeriesBase
 from ..table._recode import renumbered
 from ..table._sort import argsort_rows
 from ..table._table import Count, is_row
-from ..table._take import gather
 from ..window._cumulative import column_labels, numeric_part
 from ._sort_values import check_sortable
 
@@ -31,7 +30,7 @@ _METHODS = ("average", "min", "max", "first", "dense")
 class RankPlan(NamedTuple):
     """The options of a ranking. Static under `jit`."""
 
-    method: str
+    method: Any
     ascending: bool
     na_option: str
     pct: bool
@@ -52,122 +51,37 @@ def _rankable(column: Column, label: Any) -> Column:
     return Column(renumbered(column.data, new_codes), None, column.type)
 
 
-@functools.partial(jax.jit, static_argnums=3)
-def _rank(keys: tuple[Array, ...], missing: Array | None, num_rows: Count, plan: RankPlan) -> Array:
-    layout = plan.layout
-    group_ids, sizes, count = _groups(keys, num_rows, layout)
-    before = primitives.exclusive_scan(sizes, "add", **layout.on_mesh)
-    size, below = gather((sizes, before), group_ids, layout)
-    # Missing values are the last group, whatever the direction.
-    num_missing = _count_missing(missing, num_rows, layout)
-    num_values = num_rows - num_missing
-    num_groups = count - (num_missing > 0).astype(jnp.int32)
-    dense_rank = group_ids
-    if not plan.ascending:
-        dense_rank, below = num_groups - 1 - dense_rank, num_values - below - size
-    if missing is not None:
-        is_top = plan.na_option == "top"
-        if is_top:
-            below = below + num_missing
-            dense_rank = dense_rank + (num_missing > 0).astype(jnp.int32)
-        below = jnp.where(missing, np.int32(0) if is_top else num_values, below)
-        dense_rank = jnp.where(missing, np.int32(0) if is_top else num_groups, dense_rank)
-    below, size = below.astype(wide(np.float64)), size.astype(wide(np.float64))
-    match plan.method:
-        case "average":
-            ranks = below + (size + 1.0) / 2.0
-        case "min":
-            ranks = below + 1.0
-        case "max":
-            ranks = below + size
-        case _:
-            ranks = dense_rank.astype(wide(np.float64)) + 1.0
-    total = num_values if plan.na_option == "keep" else num_rows
-    if plan.method == "dense":
-        total = num_groups if plan.na_option == "keep" else count
-    return _finished(ranks, missing, total, plan)
-
-
-def _groups(keys: tuple[Array, ...], num_rows: Count, layout: Layout) -> tuple[Array, Array, Array]:
-    """Group ids in the order of the values, the size of each group, and the group count."""
-    if layout.mesh is None:
-        groups = primitives.factorize(keys, num_valid=num_rows)
-        sizes = primitives.segment_count(groups.group_ids, keys[0].shape[0])
-        return groups.group_ids, sizes, groups.count
-    # The sort spreads the groups over the shards, so no shard counts them all.
-    distinct = primitives.unique(
-        keys, num_valid=num_rows, return_inverse=True, return_counts=True, **layout.on_mesh
-    )
-    assert distinct.inverse is not None
-    assert distinct.counts is not None
-    return distinct.inverse, distinct.counts, distinct.count
-
-
-@functools.partial(jax.jit, static_argnums=3)
-def _rank_first(row_ids: Array, missing: Array | None, num_rows: Count, plan: RankPlan) -> Array:
-    own = jnp.arange(row_ids.shape[0], dtype=jnp.int32)
-    positions = jnp.zeros_like(own).at[row_ids].set(own, unique_indices=True)
-    return _finished_first(positions + np.int32(1), missing, num_rows, plan)
-
-
-@functools.partial(jax.jit, static_argnums=3)
-def _rank_first_on_mesh(
-    key: Array, missing: Array | None, num_rows: Count, plan: RankPlan
-) -> Array:
-    segment_ids, is_last = jnp.zeros(key.shape, jnp.int32), ()
-    if missing is not None and plan.na_option == "keep":
-        segment_ids = jnp.where(missing, np.int32(-1), segment_ids)
-    elif missing is not None:
-        # Missing values come before all others, or after them, in both directions.
-        key = jnp.where(missing, jnp.zeros((), key.dtype), key)
-        is_last = (missing == (plan.na_option != "top"),)
-    ranks = primitives.segment_rank(
-        (*is_last, key),
-        plan.layout.constrain(segment_ids),
-        1,
-        method="first",
-        descending=(*(False for _ in is_last), not plan.ascending),
-        num_valid=num_rows,
-        **plan.layout.on_mesh,
-    )
-    return _finished_first(ranks, missing, num_rows, plan)
-
-
-def _finished_first(ranks: Array, missing: Array | None, num_rows: Count, plan: RankPlan) -> Array:
-    num_missing = _count_missing(missing, num_rows, plan.layout)
-    total = num_rows - num_missing if plan.na_option == "keep" else num_rows
-    return _finished(ranks.astype(wide(np.float64)), missing, total, plan)
-
-
-def _count_missing(missing: Array | None, num_rows: Count, layout: Layout) -> Array:
-    if missing is None:
-        return jnp.int32(0)
-    return jnp.sum(missing & is_row(missing.shape[0], num_rows, layout), dtype=jnp.int32)
-
-
-def _finished(ranks: Array, missing: Array | None, total: Any, plan: RankPlan) -> Array:
-    if plan.pct:
-        ranks = divided_by_scalar(ranks, total)
-    if missing is not None and plan.na_option == "keep":
-        ranks = jnp.where(missing, np.nan, ranks)
-    return ranks
-
-
 def ranked(column: Column, label: Any, num_rows: Count, plan: RankPlan) -> Column:
     """Ranks the values of a column, as float64."""
     column = _rankable(column, label)
-    missing = column.missing() if column.can_miss else None
-    if plan.method == "first":
-        if plan.layout.mesh is not None:
-            key, _ = ordered_keys(column)[-1]
-            return Column(_rank_first_on_mesh(key, missing, num_rows, plan))
-        keys = ordered_keys(
-            column, descending=not plan.ascending, missing_first=plan.na_option == "top"
-        )
-        row_ids = argsort_rows(keys, num_rows, plan.layout)
-        return Column(_rank_first(row_ids, missing, num_rows, plan))
-    keys = tuple(key for key, _ in ordered_keys(column))
-    return Column(_rank(keys, missing, num_rows, plan))
+    key, _ = ordered_keys(column)[-1]
+    return Column(_rank(key, column.missing() if column.can_miss else None, num_rows, plan))
+
+
+@functools.partial(jax.jit, static_argnums=3)
+def _rank(key: Array, missing: Array | None, num_rows: Count, plan: RankPlan) -> Array:
+    layout, segment_ids, total = plan.layout, jnp.zeros(key.shape, jnp.int32), num_rows
+    keys, descending = (key,), (not plan.ascending,)
+    if missing is not None and plan.na_option == "keep":
+        segment_ids = jnp.where(missing, np.int32(-1), segment_ids)
+        is_missing_row = missing & is_row(key.shape[0], num_rows, layout)
+        total = num_rows - jnp.sum(is_missing_row, dtype=jnp.int32)
+    elif missing is not None:
+        # Missing values are ties, before all others or after them, in both directions.
+        key = jnp.where(missing, jnp.zeros((), key.dtype), key)
+        keys, descending = (missing == (plan.na_option != "top"), key), (False, *descending)
+    ranks = primitives.segment_rank(
+        keys,
+        layout.constrain(segment_ids),
+        1,
+        method=plan.method,
+        descending=descending,
+        num_valid=num_rows,
+        **layout.on_mesh,
+    ).astype(wide(np.float64))
+    if plan.pct:
+        ranks = divided_by_scalar(ranks, jnp.max(ranks) if plan.method == "dense" else total)
+    return jnp.where(segment_ids < 0, np.nan, ranks)
 
 
 def ranked_across(columns: Sequence[Column], plan: RankPlan) -> tuple[Column, ...]:
