@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """`rename`, `set_axis`, `filter`, `insert` and `drop`: changes of labels and names."""
 
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from typing import Any, Self
 
 import numpy as np
@@ -29,24 +29,64 @@ class Renaming(NDFrame):
     def _with_index(self, index: RowIndex) -> Self:
         return self._like(self._table.replace(index=index))
 
-    def _index_of(self, labels: Any) -> RowIndex:
+    def _named_index(self, mapper: Any, index: Any) -> RowIndex:
+        empty = pd.Series(np.empty(0), index=index_names(self._table.index))
+        given = {"mapper": mapper, "index": index}
+        renamed = empty.rename_axis(**{key: one for key, one in given.items() if one is not ...})
+        return self._table.index.named(renamed.index.names)
+
+    def _relabelled(self, change: Callable[[pd.DataFrame], pd.DataFrame]) -> Self:
+        """The frame with the column labels after a method of pandas on a frame without rows."""
+        frame: Any = self
+        return frame._of(self._table, Labels(relabelled(frame._labels.index, change)))
+
+    def set_axis(self, labels: Any, *, axis: Any = 0, copy: Any = True) -> Self:
+        """Replaces the row labels, or the column labels of a frame with `axis=1`."""
+        if axis_number(axis, self):
+            return self._relabelled(lambda f: f.set_axis(labels, axis=1))
         index = labels.index if isinstance(labels, pd.Series) and labels.name == "" else labels
         if isinstance(index, SeriesBase):
-            return RowIndex((index._only,), (index._name,))
+            return self._with_index(RowIndex((index._only,), (index._name,)))
         index = pd.Index(index) if not isinstance(index, pd.Index) else index
         if len(index) != len(self):
             raise ValueError(
                 f"Length mismatch: Expected axis has {len(self)} elements, new values have "
                 f"{len(index)} elements"
             )
-        return index_from(index, self._table.capacity, self._layout)
+        return self._with_index(index_from(index, self._table.capacity, self._layout))
 
-    def _named_index(self, mapper: Any, index: Any) -> RowIndex:
-        empty = pd.Series(np.empty(0), index=index_names(self._table.index))
-        arguments = {} if mapper is ... else {"mapper": mapper}
-        if index is not ...:
-            arguments["index"] = index
-        return self._table.index.named(empty.rename_axis(**arguments).index.names)
+    def drop(
+        self,
+        labels: Any = None,
+        *,
+        axis: Any = 0,
+        index: Any = None,
+        columns: Any = None,
+        level: Any = None,
+        inplace: bool = False,
+        errors: Any = "raise",
+    ) -> Self:
+        """Drops rows, or columns of a frame, by label.
+
+        Example:
+            >>> from jaxframes.frame import JaxFrame
+            >>> JaxFrame({"x": [1], "y": [2]}).drop(columns="x").columns.tolist()
+            ['y']
+        """
+        no_inplace("drop", inplace)
+        if labels is not None:
+            if index is not None or columns is not None:
+                raise ValueError("Cannot specify both 'labels' and 'index'/'columns'")
+            index, columns = (None, labels) if axis_number(axis, self) else (labels, None)
+        elif index is None and columns is None:
+            raise ValueError("Need to specify at least one of 'labels', 'index' or 'columns'")
+        result = self if columns is None else self._without_columns(columns, level, errors)
+        return result if index is None else result._without_labels(index, level, errors)
+
+    def _without_columns(self, columns: Any, level: Any, errors: Any) -> Self:
+        """The frame without columns; a series has none to drop."""
+        del columns, level, errors
+        return self
 
 
 class FrameRenaming(FrameBase, Renaming):
@@ -87,10 +127,7 @@ class FrameRenaming(FrameBase, Renaming):
             )
         if columns is None:
             raise TypeError("must pass an index to rename")
-        changed = relabelled(
-            self._labels.index, lambda f: f.rename(columns=columns, level=level, errors=errors)
-        )
-        return self._of(self._table, Labels(changed))
+        return self._relabelled(lambda f: f.rename(columns=columns, level=level, errors=errors))
 
     def rename_axis(
         self,
@@ -106,32 +143,20 @@ class FrameRenaming(FrameBase, Renaming):
         no_inplace("rename_axis", inplace)
         if mapper is not ... and axis_number(axis, self):
             mapper, columns = ..., mapper
-        labels, row_index = self._labels, self._table.index
-        if columns is not ...:
-            changed = relabelled(labels.index, lambda f: f.rename_axis(columns=columns))
-            labels = Labels(changed)
-        if mapper is not ... or index is not ...:
-            row_index = self._named_index(mapper, index)
-        return self._of(self._table.replace(index=row_index), labels)
-
-    def set_axis(self, labels: Any, *, axis: Any = 0, copy: Any = True) -> Self:
-        """Replaces the row labels, or the column labels with `axis=1`."""
-        if not axis_number(axis, self):
-            return self._with_index(self._index_of(labels))
-        changed = relabelled(self._labels.index, lambda f: f.set_axis(labels, axis=axis))
-        return self._of(self._table, Labels(changed))
+        named = self._with_index(self._named_index(mapper, index))
+        if columns is ...:
+            return named
+        return named._relabelled(lambda f: f.rename_axis(columns=columns))
 
     def add_prefix(self, prefix: str, axis: Any = None) -> Self:
         """Adds a prefix to the column labels."""
         _only_columns("add_prefix", axis, self)
-        changed = relabelled(self._labels.index, lambda f: f.add_prefix(prefix))
-        return self._of(self._table, Labels(changed))
+        return self._relabelled(lambda f: f.add_prefix(prefix))
 
     def add_suffix(self, suffix: str, axis: Any = None) -> Self:
         """Adds a suffix to the column labels."""
         _only_columns("add_suffix", axis, self)
-        changed = relabelled(self._labels.index, lambda f: f.add_suffix(suffix))
-        return self._of(self._table, Labels(changed))
+        return self._relabelled(lambda f: f.add_suffix(suffix))
 
     def filter(
         self, items: Any = None, like: Any = None, regex: Any = None, axis: Any = None
@@ -153,47 +178,15 @@ class FrameRenaming(FrameBase, Renaming):
         columns.insert(int(loc), as_column(one_column(value), self._table, column))
         self._table, self._labels = self._table.with_columns(columns), Labels(empty.columns)
 
-    def drop(
-        self,
-        labels: Any = None,
-        *,
-        axis: Any = 0,
-        index: Any = None,
-        columns: Any = None,
-        level: Any = None,
-        inplace: bool = False,
-        errors: Any = "raise",
-    ) -> Self:
-        """Drops rows or columns by label.
-
-        Example:
-            >>> from jaxframes.frame import JaxFrame
-            >>> JaxFrame({"x": [1], "y": [2]}).drop(columns="x").columns.tolist()
-            ['y']
-        """
-        no_inplace("drop", inplace)
-        if labels is not None:
-            if index is not None or columns is not None:
-                raise ValueError("Cannot specify both 'labels' and 'index'/'columns'")
-            if axis_number(axis, self):
-                columns = labels
-            else:
-                index = labels
-        elif index is None and columns is None:
-            raise ValueError("Need to specify at least one of 'labels', 'index' or 'columns'")
-        result = self
-        if columns is not None:
-            all_labels = self._labels.index
-            try:
-                positions, remaining = columns_after(
-                    all_labels, lambda f: f.drop(columns=columns, level=level, errors=errors)
-                )
-            except KeyError as error:
-                raise KeyError(f"{error.args[0]}. The columns are {list(all_labels)}.") from None
-            result = self._with_columns_at(positions, remaining)
-        if index is not None:
-            result = result._without_labels(index, level, errors)
-        return result
+    def _without_columns(self, columns: Any, level: Any, errors: Any) -> Self:
+        index = self._labels.index
+        try:
+            positions, labels = columns_after(
+                index, lambda f: f.drop(columns=columns, level=level, errors=errors)
+            )
+        except KeyError as error:
+            raise KeyError(f"{error.args[0]}. The columns are {list(index)}.") from None
+        return self._with_columns_at(positions, labels)
 
     def _with_columns_at(self, positions: list[int], labels: pd.Index) -> Self:
         columns = [self._table.columns[position] for position in positions]
@@ -244,30 +237,6 @@ class SeriesRenaming(SeriesBase, Renaming):
         no_inplace("rename_axis", inplace)
         axis_number(axis, self)
         return self._with_index(self._named_index(mapper, index))
-
-    def set_axis(self, labels: Any, *, axis: Any = 0, copy: Any = True) -> Self:
-        """Replaces the row labels."""
-        axis_number(axis, self)
-        return self._with_index(self._index_of(labels))
-
-    def drop(
-        self,
-        labels: Any = None,
-        *,
-        axis: Any = 0,
-        index: Any = None,
-        columns: Any = None,
-        level: Any = None,
-        inplace: bool = False,
-        errors: Any = "raise",
-    ) -> Self:
-        """Drops rows by label."""
-        no_inplace("drop", inplace)
-        axis_number(axis, self)
-        labels = index if labels is None else labels
-        if labels is None and columns is None:
-            raise ValueError("Need to specify at least one of 'labels', 'index' or 'columns'")
-        return self if labels is None else self._without_labels(labels, level, errors)
 
 
 def _only_columns(method: str, axis: Any, owner: NDFrame) -> None:

@@ -13,15 +13,15 @@ from ..table._arguments import axis_number, no_inplace, only_rows
 from ..table._column import Column
 from ..table._column_labels import Labels
 from ..table._from_host import column_from
-from ..table._ndframe import FrameBase, NDFrame, SeriesBase
+from ..table._ndframe import FrameBase, SeriesBase
 from ..table._row_index import RANGE, RowIndex
 from ..table._sort import sort_rows
 from ..table._table import Table
-from ._rename import index_names
+from ._rename import Renaming, index_names
 from ._shape import columns_after, relabelled
 
 
-class IndexMoves(NDFrame):
+class IndexMoves(Renaming):
     """Methods of the index that frames and series share."""
 
     def _levels_at(self, level: Any) -> list[int]:
@@ -85,6 +85,29 @@ class IndexMoves(NDFrame):
     def _with_sorted_columns(self, level: Any, ascending: Any, na_position: Any, new: bool) -> Self:
         raise NotImplementedError
 
+    def swaplevel(self, i: Any = -2, j: Any = -1, axis: Any = 0) -> Self:
+        """Swaps two levels of the index."""
+        only_rows("swaplevel", axis, self, "Set columns instead.")
+        positions = self._levels_at(None)
+        if len(positions) == 1:
+            raise TypeError("Can only swap levels on a hierarchical axis, got one level.")
+        (a,), (b,) = self._levels_at(i), self._levels_at(j)
+        positions[a], positions[b] = positions[b], positions[a]
+        return self._with_index(_level_subset(self._table, positions))
+
+    def droplevel(self, level: Any, axis: Any = 0) -> Self:
+        """Drops levels of the index, or of the columns of a frame with `axis=1`."""
+        if axis_number(axis, self):
+            return self._relabelled(lambda f: f.droplevel(level, axis=1))
+        dropped, positions = self._levels_at(level), self._levels_at(None)
+        remaining = [position for position in positions if position not in dropped]
+        if not remaining:
+            raise ValueError(
+                f"Cannot remove {len(dropped)} levels from an index with {len(positions)} levels: "
+                "at least one level must be left."
+            )
+        return self._with_index(_level_subset(self._table, remaining))
+
 
 class FrameIndexMoves(FrameBase, IndexMoves):
     """Methods of the index of a frame."""
@@ -113,20 +136,16 @@ class FrameIndexMoves(FrameBase, IndexMoves):
             raise KeyError(
                 f"None of {absent} are in the columns. The columns are {list(self._labels)}."
             )
-        levels: list[Column] = list(table.index_columns()) if append else []
-        names: list[Hashable] = list(table.index.names) if append else []
-        used: set[int] = set()
+        levels = zip(table.index_columns(), table.index.names, strict=True) if append else ()
+        named, used = list(levels), set[int]()
         for key in keys:
             if _is_label(key):
                 position = self._labels.position(key)
                 used.add(position)
-                levels.append(table.columns[position])
-                names.append(key)
-                continue
-            for level, name in _levels_of(key, table):
-                levels.append(level)
-                names.append(name)
-        index = RowIndex(tuple(levels), tuple(names))
+                named.append((table.columns[position], key))
+            else:
+                named += _levels_of(key, table)
+        index = RowIndex(tuple(level for level, _ in named), tuple(name for _, name in named))
         remaining = [p for p in range(len(self._labels)) if not (drop and p in used)]
         result = self._columns_at(remaining)
         result._table = result._table.replace(index=index)
@@ -156,13 +175,10 @@ class FrameIndexMoves(FrameBase, IndexMoves):
         no_inplace("reset_index", inplace)
         table, index = self._table, self._table.index
         positions = self._levels_at(level)
-        levels = table.index_columns()
         remaining = [position for position in range(index.num_levels) if position not in positions]
-        new_index = RANGE
-        if remaining:
-            new_index = _level_subset(table, remaining)
+        new_index = _level_subset(table, remaining) if remaining else RANGE
         if drop:
-            return self._of(_with_row_index(table, new_index), self._labels)
+            return self._with_index(new_index)
         empty_index = index_names(index)
         labels = relabelled(
             self._labels.index,
@@ -171,6 +187,7 @@ class FrameIndexMoves(FrameBase, IndexMoves):
                 allow_duplicates=allow_duplicates, names=names,
             ),
         )  # fmt: skip
+        levels = table.index_columns()
         columns = (*(levels[position] for position in sorted(positions)), *table.columns)
         return self._of(table.replace(columns=columns, index=new_index), Labels(labels))
 
@@ -183,18 +200,6 @@ class FrameIndexMoves(FrameBase, IndexMoves):
             ),
         )  # fmt: skip
         return self._with_columns_at(positions, labels)
-
-    def swaplevel(self, i: Any = -2, j: Any = -1, axis: Any = 0) -> Self:
-        """Swaps two levels of the index."""
-        only_rows("swaplevel", axis, self, "Set columns instead.")
-        return self._like(self._table.replace(index=_swapped(self, i, j)))
-
-    def droplevel(self, level: Any, axis: Any = 0) -> Self:
-        """Drops levels of the index, or of the columns with `axis=1`."""
-        if axis_number(axis, self):
-            labels = relabelled(self._labels.index, lambda f: f.droplevel(level, axis=1))
-            return self._of(self._table, Labels(labels))
-        return self._like(self._table.replace(index=_without(self, level)))
 
 
 class SeriesIndexMoves(SeriesBase, IndexMoves):
@@ -215,48 +220,11 @@ class SeriesIndexMoves(SeriesBase, IndexMoves):
         frame = frame.reset_index(level, drop=drop, allow_duplicates=allow_duplicates)
         return self._like(frame._table) if drop else frame
 
-    def swaplevel(self, i: Any = -2, j: Any = -1) -> Self:
-        """Swaps two levels of the index."""
-        return self._like(self._table.replace(index=_swapped(self, i, j)))
-
-    def droplevel(self, level: Any, axis: Any = 0) -> Self:
-        """Drops levels of the index."""
-        axis_number(axis, self)
-        return self._like(self._table.replace(index=_without(self, level)))
-
 
 def _level_subset(table: Table, positions: Sequence[int]) -> RowIndex:
     """The index with the levels at some positions."""
     levels, names = table.index_columns(), table.index.names
     return RowIndex(tuple(levels[p] for p in positions), tuple(names[p] for p in positions))
-
-
-def _swapped(of: IndexMoves, i: Any, j: Any) -> RowIndex:
-    index = of._table.index
-    if index.num_levels == 1:
-        raise TypeError("Can only swap levels on a hierarchical axis, got one level.")
-    positions = list(range(index.num_levels))
-    (a,), (b,) = of._levels_at(i), of._levels_at(j)
-    positions[a], positions[b] = positions[b], positions[a]
-    return _level_subset(of._table, positions)
-
-
-def _without(of: IndexMoves, level: Any) -> RowIndex:
-    index = of._table.index
-    dropped = of._levels_at(level)
-    remaining = [position for position in range(index.num_levels) if position not in dropped]
-    if not remaining:
-        raise ValueError(
-            f"Cannot remove {len(dropped)} levels from an index with {index.num_levels} levels: at "
-            "least one level must be left."
-        )
-    return _level_subset(of._table, remaining)
-
-
-def _with_row_index(table: Table, index: RowIndex) -> Table:
-    if index is RANGE and not table.columns and table.index.levels:
-        return table.replace(columns=(), index=RANGE)
-    return table.replace(index=index)
 
 
 def _is_label(key: Any) -> bool:
@@ -273,8 +241,7 @@ def _levels_of(key: Any, table: Table) -> Sequence[tuple[Column, Hashable]]:
             (_level(key.get_level_values(position), table), name)
             for position, name in enumerate(key.names)
         ]
-    name = getattr(key, "name", None)
-    return [(_level(key, table), name)]
+    return [(_level(key, table), getattr(key, "name", None))]
 
 
 def _level(values: Any, table: Table) -> Column:

@@ -93,7 +93,7 @@ class FrameShape(FrameBase, Shape):
 
     @columns.setter
     def columns(self, labels: Any) -> None:
-        self._labels = Labels(renamed_axis(self._labels.index, labels))
+        self._labels = self.set_axis(labels, axis=1)._labels
 
     @property
     def axes(self) -> list[pd.Index]:
@@ -202,17 +202,6 @@ class SeriesShape(SeriesBase, Shape):
         if self._is_traced:
             return self
         return self.to_pandas().squeeze() if len(self) == 1 else self
-
-
-def renamed_axis(index: pd.Index, labels: Any) -> pd.Index:
-    """Replaces column labels.
-
-    Raises:
-        ValueError: the number of labels differs.
-    """
-    empty = pd.DataFrame(columns=index)
-    empty.columns = labels
-    return empty.columns
 
 
 def relabelled(index: pd.Index, change: Callable[[pd.DataFrame], pd.DataFrame]) -> pd.Index:
