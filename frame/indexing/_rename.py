@@ -80,10 +80,10 @@ class Renaming(NDFrame):
             index, columns = (None, labels) if axis_number(axis, self) else (labels, None)
         elif index is None and columns is None:
             raise ValueError("Need to specify at least one of 'labels', 'index' or 'columns'")
-        result = self if columns is None else self._without_columns(columns, level, errors)
+        result = self if columns is None else self._drop_columns(columns, level, errors)
         return result if index is None else result._without_labels(index, level, errors)
 
-    def _without_columns(self, columns: Any, level: Any, errors: Any) -> Self:
+    def _drop_columns(self, columns: Any, level: Any, errors: Any) -> Self:
         """The frame without columns; a series has none to drop."""
         del columns, level, errors
         return self
@@ -178,7 +178,7 @@ class FrameRenaming(FrameBase, Renaming):
         columns.insert(int(loc), as_column(one_column(value), self._table, column))
         self._table, self._labels = self._table.with_columns(columns), Labels(empty.columns)
 
-    def _without_columns(self, columns: Any, level: Any, errors: Any) -> Self:
+    def _drop_columns(self, columns: Any, level: Any, errors: Any) -> Self:
         index = self._labels.index
         try:
             positions, labels = columns_after(
