@@ -10,6 +10,7 @@
 #   make docs          the documentation, into docs/_build/html
 #   make bench         one table next to jnp, NumPy, pandas and Polars, and a chart
 #   make bench-calls   15 common calls next to pandas, Polars and DuckDB: first call and warm
+#   make bench-dbbench groupby, joins and sorts of db-benchmark, likewise
 #   make bench-smoke   the table and the workloads on small inputs, and each asv benchmark once
 #
 # PYTHON chooses the interpreter: make test PYTHON=python3.12
@@ -55,7 +56,7 @@ PYTEST := $(BIN)/python -m pytest -n $(PYTEST_WORKERS) --dist loadfile
 KERNEL_SOURCES := $(wildcard primitives/kernels/*/*.h primitives/kernels/*/*.cc) \
 	primitives/kernels/CMakeLists.txt
 
-WORKLOADS := calls
+WORKLOADS := calls dbbench
 
 .PHONY: help install demo test test-all sanitize lint docs bench $(WORKLOADS:%=bench-%) bench-smoke \
   clean

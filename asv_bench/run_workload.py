@@ -31,7 +31,7 @@ from workloads.report import OURS, Run, bars_of, compile_lines, ratios_of, recor
 from workloads.workload import Workload
 
 BUILD = Path(__file__).parents[1] / "build"
-PACKAGES = ("calls",)
+PACKAGES = ("calls", "dbbench")
 
 
 def runs_of(workload: Workload, size: float, engines: list[str], num_rounds: int) -> list[Run]:

@@ -66,7 +66,11 @@ def time_lines(runs: list[Run]) -> Iterator[str]:
     engines = [engine for engine in ENGINES if engine in best]
     ratios = ratios_of(runs)
     yield f"{runs[0].title}: milliseconds of the first call and of a warm one"
-    yield f"{'':<22}" + "".join(f"{engine:>20}" for engine in engines) + f"{'ratio':>10}"
+    yield (
+        f"{'':<22}"
+        + "".join(f"{engine:>20}" for engine in engines)
+        + (f"{'ratio':>10}" if ratios else "")
+    )
     sums = {engine: [0.0, 0.0] for engine in engines}
     for name in best[engines[0]]:
         line = f"{name:<22}"
