@@ -20,8 +20,13 @@ from jaxframes.primitives.local._reduce_passes import REDUCE_OPS
 
 NUM_ROWS = 12
 PACKAGES = {"local": local, "collective": collective, "global": primitives}
+# Collectives on trees or layers: they take no rows.
+TREE_COLLECTIVES = {
+    "all_gather", "broadcast", "column_linear", "pmax", "pmean", "pmin", "ppermute", "psum",
+    "psum_scatter", "row_linear", "shift",
+}  # fmt: skip
 # Public functions that take no rows.
-NOT_OPS = {"backend", "even_share"}
+NOT_OPS = {"backend", "even_share"} | TREE_COLLECTIVES
 # Other names of `segment_reduce`, with the same code and documentation.
 NAMED_FORMS = {f"segment_{op}" for op in SEGMENT_OPS}
 

@@ -9,8 +9,10 @@ from ._histogram import Histogram, digit_histogram, histogram
 from ._isin import isin
 from ._join import Joined, join, join_size
 from ._join_asof import join_asof
+from ._linear import column_linear, row_linear
 from ._merge import merge
 from ._partition import Partitioned, partition
+from ._permute import ppermute, shift
 from ._quantile import quantile
 from ._radix_sort import even_share, radix_argsort, radix_sort
 from ._rebalance import rebalance
@@ -45,6 +47,15 @@ from ._segmented_sort import segmented_sort
 from ._select_rank import select_rank
 from ._sets import KeySet, set_difference, set_intersection, set_union
 from ._top_k import TopK, top_k
+from ._tree_collectives import (
+    all_gather,
+    broadcast,
+    pmax,
+    pmean,
+    pmin,
+    psum,
+    psum_scatter,
+)
 from ._unique import Unique, unique
 from ._windowed_reduce import Windowed, windowed_reduce
 
@@ -62,6 +73,9 @@ __all__ = [
     "TopK",
     "Unique",
     "Windowed",
+    "all_gather",
+    "broadcast",
+    "column_linear",
     "compact",
     "concatenate",
     "digit_histogram",
@@ -77,12 +91,19 @@ __all__ = [
     "join_size",
     "merge",
     "partition",
+    "pmax",
+    "pmean",
+    "pmin",
+    "ppermute",
+    "psum",
+    "psum_scatter",
     "quantile",
     "radix_argsort",
     "radix_sort",
     "rebalance",
     "reduce",
     "reduce_by_key",
+    "row_linear",
     "run_length_encode",
     "searchsorted",
     "segment_all",
@@ -110,6 +131,7 @@ __all__ = [
     "set_difference",
     "set_intersection",
     "set_union",
+    "shift",
     "top_k",
     "unique",
     "windowed_reduce",

@@ -93,6 +93,13 @@ def as_array(value: Any, caller: str, name: str) -> Array:
         ) from None
 
 
+def as_tree(tree: Any, caller: str, name: str = "tree") -> PyTreeOfArrays:
+    """Checks that the leaves of a pytree are arrays of numbers; an error names the path."""
+    paths, structure = jax.tree_util.tree_flatten_with_path(tree)
+    leaves = [as_array(leaf, caller, name + jax.tree_util.keystr(path)) for path, leaf in paths]
+    return jax.tree.unflatten(structure, leaves)
+
+
 def as_keys(
     keys: Any, caller: str, name: str = "keys", num_shards: int = 1
 ) -> tuple[tuple[Array, ...], bool]:
