@@ -10,6 +10,10 @@ from jax.sharding import AbstractMesh, AxisType, Mesh, NamedSharding, PartitionS
 
 MeshLike = Mesh | AbstractMesh
 
+# Names of JAX's events for one trace of a function and one compilation of a program.
+TRACE_EVENT = "/jax/core/compile/jaxpr_trace_duration"
+COMPILE_EVENT = "/jax/core/compile/backend_compile_duration"
+
 
 def varying_axes(*arrays: Any) -> frozenset[str]:
     """The mesh axes of the enclosing `shard_map` that any of the arrays varies over."""

@@ -6,18 +6,29 @@ libraries that you choose.
 """
 
 from ._accumulate import accumulate
+from ._choose import Chosen, choose
+from ._collectives import Collectives
 from ._compiled_step import CompiledStep, compiled_step
 from ._fold_axis import fold_axis
 from ._frozen import Frozen, freeze, thaw
+from ._measure import Measured, measure
+from ._no_retrace import RetraceError, no_retrace
 from ._to_host import to_host
 
 __all__ = [
+    "Chosen",
+    "Collectives",
     "CompiledStep",
     "Frozen",
+    "Measured",
+    "RetraceError",
     "accumulate",
+    "choose",
     "compiled_step",
     "fold_axis",
     "freeze",
+    "measure",
+    "no_retrace",
     "thaw",
     "to_host",
 ]

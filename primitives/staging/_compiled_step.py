@@ -13,6 +13,7 @@ import jax
 from ..contract._arguments import type_of
 from ._differences import largest_difference
 from ._frozen import UnhashableError, frozen_argument, thaw
+from ._measure import copied
 
 Params = ParamSpec("Params")
 Result = TypeVar("Result")
@@ -115,7 +116,7 @@ class CompiledStep(Generic[Params, Result]):
                 must be equal. The message names the first one that differs.
         """
         eager = self._function(*args, **kwargs)
-        args, kwargs = jax.tree.map(_copied, (args, kwargs))
+        args, kwargs = copied((args, kwargs))
         return largest_difference(self(*args, **kwargs), eager, "CompiledStep.check")
 
     def lower(self, *args: Params.args, **kwargs: Params.kwargs) -> jax.stages.Lowered:
@@ -279,7 +280,3 @@ def _positions(fn: Callable[..., Any]) -> dict[str, int]:
 
 def _name_of(fn: Callable[..., Any]) -> str:
     return getattr(fn, "__name__", type(fn).__name__)
-
-
-def _copied(leaf: Any) -> Any:
-    return leaf.copy() if isinstance(leaf, jax.Array) else leaf
