@@ -20,9 +20,7 @@ from ..table._table import Count, Table, as_count, either_needed, is_row
 from ..table._take import coalesced
 from ..table._tracing import is_in_jit
 from ._concat_rows import pack_rows
-from ._pair_rows import pair_rows
-from ._row_pairs import SideRows
-from ._validate import are_distinct
+from ._row_pairs import SideRows, are_distinct, pair_rows
 
 
 def along_columns(
@@ -74,67 +72,47 @@ def _with(left: Table, right: Table, join: str, sort: bool) -> Table:
             "concat: row labels must have equally many levels in each part. Use reset_index()."
         )
     pairs = [common_pair(a, b, "index") for a, b in zip(left_levels, right_levels, strict=True)]
-    left_keys = tuple(key for a, _ in pairs for key in join_keys(a))
-    right_keys = tuple(key for _, b in pairs for key in join_keys(b))
+    keys = (
+        tuple(key for a, _ in pairs for key in join_keys(a)),
+        tuple(key for _, b in pairs for key in join_keys(b)),
+    )
     same_name = left.index.names == right.index.names
     names = left.index.names if same_name else (None,) * len(pairs)
-    _check_distinct(left, left_keys)
-    _check_distinct(right, right_keys)
-    how = "inner" if join == "inner" else "left"
-    in_order = sort and how == "inner"
-    matched = pair_rows(left, right, left_keys, right_keys, how, sort=in_order)
-    if join == "inner":
-        columns = (*matched.left.take(left.columns), *matched.right.take(right.columns))
-        index = RowIndex(matched.left.take([a for a, _ in pairs]), names)
-        return Table(columns, index, matched.num_rows, layout=left.layout)
-    return _outer(left, right, pairs, (left_keys, right_keys), matched, names, sort)
-
-
-def _check_distinct(table: Table, keys: Any) -> None:
-    if not are_distinct(keys, table):
+    if not (are_distinct(keys[0], left) and are_distinct(keys[1], right)):
         raise pd.errors.InvalidIndexError(
             "Reindexing only valid with uniquely valued Index objects"
         )
-
-
-def _outer(
-    left: Table,
-    right: Table,
-    pairs: Sequence[tuple[Column, Column]],
-    keys: tuple[Any, Any],
-    matched: Any,
-    names: tuple[Hashable, ...],
-    sort: bool,
-) -> Table:
-    """The left rows, followed by the right rows without a match."""
-    unmatched = pair_rows(left, right, *keys, "right_anti")
-    layout = left.layout
-    of_left = Table(
-        (Column(matched.left.row_ids), Column(matched.right.row_ids)),
-        num_rows=matched.num_rows,
-        layout=layout,
-    )
-    of_right = Table(
-        (Column(jnp.full_like(unmatched.right.row_ids, -1)), Column(unmatched.right.row_ids)),
-        num_rows=unmatched.num_rows,
-        layout=layout,
-    )
-    tables = (of_left, of_right)
-    rows = pack_rows([table.columns for table in tables], tables)
-    left_rows, right_rows = (column.data for column in rows.columns)
+    if join == "inner":
+        matched = pair_rows(left, right, keys, "inner", sort=sort)
+        columns = (*matched.left.take(left.columns), *matched.right.take(right.columns))
+        index = RowIndex(matched.left.take([a for a, _ in pairs]), names)
+        return Table(columns, index, matched.num_rows, layout=left.layout)
+    row_ids = _outer(left, right, keys)
     sides = [
-        SideRows(row_ids, _presence(row_ids, rows.num_rows), layout)
-        for row_ids in (left_rows, right_rows)
+        SideRows(column.data, _presence(column.data, row_ids.num_rows), left.layout)
+        for column in row_ids.columns
     ]
     columns = (*sides[0].take(left.columns), *sides[1].take(right.columns))
     lefts, rights = zip(*pairs, strict=True)
-    levels = coalesced(lefts, rights, left_rows, right_rows, layout)
-    table = Table(columns, RowIndex(levels, names), rows.num_rows, layout=layout)
+    levels = coalesced(lefts, rights, sides[0].row_ids, sides[1].row_ids, left.layout)
+    table = Table(columns, RowIndex(levels, names), row_ids.num_rows, layout=left.layout)
     are_ranges = left.index.is_range and right.index.is_range
-    if sort or are_ranges:
-        order = [(key, False) for level in levels for key in join_keys(level)]
-        return sort_rows(table, order)
-    return table
+    if not sort and not are_ranges:
+        return table
+    return sort_rows(table, [(key, False) for level in levels for key in join_keys(level)])
+
+
+def _outer(left: Table, right: Table, keys: Any) -> Table:
+    """Row ids of both sides: the left rows, followed by the right rows without a match."""
+    tables = [
+        Table(
+            (Column(pairs.left.row_ids), Column(pairs.right.row_ids)),
+            num_rows=pairs.num_rows,
+            layout=left.layout,
+        )
+        for pairs in (pair_rows(left, right, keys, how) for how in ("left", "right_anti"))
+    ]
+    return pack_rows([table.columns for table in tables], tables)
 
 
 def _presence(row_ids: Array, num_rows: Count) -> Any:

@@ -13,70 +13,66 @@ from ..table._ndframe import FrameBase, SeriesBase
 from ..table._recode import as_string
 from ..table._table import Table, check_same_layout
 from ..table._take import resized, reversed_rows
-from ..table._tracing import at_once, is_traced
-from ._cross_join import all_pairs
-from ._merge_plan import KeySide, MergePlan, as_operand, check_how, plan_merge, suffixed_labels
-from ._merge_result import Merged, merged_index
-from ._pair_rows import pair_rows
-from ._row_pairs import Keys, RowPairs
-from ._validate import check_distinct
+from ..table._tracing import at_once, is_in_jit, is_traced
+from ._merge_plan import (
+    KeyArguments,
+    KeySide,
+    MergePlan,
+    as_operand,
+    check_how,
+    plan_merge,
+    suffixed_labels,
+)
+from ._merge_result import Merged
+from ._row_pairs import Keys, are_distinct, pair_rows
+
+
+def merge(
+    left: Any,
+    right: Any,
+    how: str = "inner",
+    on: Any = None,
+    left_on: Any = None,
+    right_on: Any = None,
+    left_index: bool = False,
+    right_index: bool = False,
+    sort: bool = False,
+    suffixes: Sequence[str | None] = ("_x", "_y"),
+    copy: Any = None,
+    indicator: bool | str = False,
+    validate: str | None = None,
+    *,
+    capacity: int | None = None,
+) -> Any:
+    """Joins rows of two frames with equal keys, as a database does.
+
+    Inside `jit`, `capacity` is the maximum number of result rows. It is optional for `how="cross"`,
+    `"left_anti"` and `"right_anti"`, and for frames with concrete values. If rows do not fit,
+    reading the result on the host raises a `CapacityError` that names a sufficient capacity.
+
+    Differences from pandas:
+        `capacity` is new. Boolean keys do not match numbers, and keys must not be objects. Merging
+        strings with categories, or different categories, gives strings. Inside `jit` keys of two
+        dtypes get their common dtype if rows of the right side may be unmatched.
+
+    Example:
+        >>> from jaxframes.frame import JaxFrame
+        >>> left = JaxFrame({"k": [1, 2, 2], "x": [0.5, 1.5, 2.5]})
+        >>> right = JaxFrame({"k": [2, 3], "y": [10, 20]})
+        >>> left.merge(right, on="k").to_pandas().to_numpy().tolist()
+        [[2.0, 1.5, 10.0], [2.0, 2.5, 10.0]]
+    """
+    del copy
+    keys = KeyArguments(on, left_on, right_on, left_index, right_index)
+    arguments = left, right, how, keys, sort, suffixes, indicator, validate, capacity
+    # Concrete frames are merged eagerly even inside jit, so that the result needs no capacity.
+    return at_once(_merged, *arguments) if capacity is None else _merged(*arguments)
 
 
 class FrameMerge(FrameBase):
     """Merges of frames."""
 
-    def merge(
-        self,
-        right: Any,
-        how: str = "inner",
-        on: Any = None,
-        left_on: Any = None,
-        right_on: Any = None,
-        left_index: bool = False,
-        right_index: bool = False,
-        sort: bool = False,
-        suffixes: Sequence[str | None] = ("_x", "_y"),
-        copy: Any = None,
-        indicator: bool | str = False,
-        validate: str | None = None,
-        *,
-        capacity: int | None = None,
-    ) -> Any:
-        """Joins rows with equal keys, as a database does.
-
-        Inside `jit`, `capacity` is the maximum number of result rows. It is optional for
-        `how="cross"`, `"left_anti"` and `"right_anti"`, and for frames with concrete values. If
-        rows do not fit, reading the result on the host raises a `CapacityError` that names a
-        sufficient capacity.
-
-        Differences from pandas:
-            `capacity` is new. Boolean keys do not match numbers, and keys must not be objects.
-            Merging strings with categories, or different categories, gives strings. Inside `jit`
-            keys of two dtypes get their common dtype if rows of the right side may be unmatched.
-
-        Example:
-            >>> from jaxframes.frame import JaxFrame
-            >>> left = JaxFrame({"k": [1, 2, 2], "x": [0.5, 1.5, 2.5]})
-            >>> right = JaxFrame({"k": [2, 3], "y": [10, 20]})
-            >>> left.merge(right, on="k").to_pandas().to_numpy().tolist()
-            [[2.0, 1.5, 10.0], [2.0, 2.5, 10.0]]
-        """
-        del copy
-        return merge(
-            self,
-            right,
-            how,
-            on,
-            left_on,
-            right_on,
-            left_index,
-            right_index,
-            sort,
-            suffixes,
-            indicator=indicator,
-            validate=validate,
-            capacity=capacity,
-        )
+    merge = merge
 
     def join(
         self,
@@ -114,52 +110,16 @@ class FrameMerge(FrameBase):
                 "join: other must be one frame or series. Join them one by one, or use concat."
             )
         on_labels = how != "cross"
-        return merge(
-            self,
-            other,
-            how,
-            left_on=on,
-            left_index=on_labels and on is None,
-            right_index=on_labels,
-            suffixes=("", "") if suffixes is None else suffixes,
-            sort=sort,
-            validate=validate,
-            capacity=capacity,
-        )
+        keys = None, on, None, on_labels and on is None, on_labels
+        suffixes = ("", "") if suffixes is None else suffixes
+        return merge(self, other, how, *keys, sort, suffixes, validate=validate, capacity=capacity)
 
 
-def merge(
-    left: Any,
-    right: Any,
-    how: str = "inner",
-    on: Any = None,
-    left_on: Any = None,
-    right_on: Any = None,
-    left_index: bool = False,
-    right_index: bool = False,
-    sort: bool = False,
-    suffixes: Sequence[str | None] = ("_x", "_y"),
-    copy: Any = None,
-    indicator: bool | str = False,
-    validate: str | None = None,
-    *,
-    capacity: int | None = None,
-) -> Any:
-    """Joins rows of two frames with equal keys; see `JaxFrame.merge`."""
-    del copy
-    keys = on, left_on, right_on, left_index, right_index
-    arguments = how, keys, sort, suffixes, indicator, validate, capacity
-    if capacity is None:
-        # Concrete frames are merged eagerly even inside jit, so the result needs no capacity.
-        return at_once(_joined, left, right, *arguments)
-    return _joined(left, right, *arguments)
-
-
-def _joined(
+def _merged(
     left: Any,
     right: Any,
     how: str,
-    keys: tuple[Any, Any, Any, bool, bool],
+    named: KeyArguments,
     sort: bool,
     suffixes: Sequence[str | None],
     indicator: bool | str,
@@ -167,57 +127,31 @@ def _joined(
     capacity: int | None,
 ) -> Any:
     left, right = as_operand(left), as_operand(right)
-    on, left_on, right_on, left_index, right_index = keys
     check_how(how)
     check_same_layout("merge", left._table, right._table)
     if how == "cross":
-        if left_index or right_index or any(key is not None for key in (on, left_on, right_on)):
+        if named.left_index or named.right_index or named.are_labels:
             raise MergeError(
                 "Can not pass on, right_on, left_on or set right_index=True or left_index=True"
             )
-        plan, left_keys, right_keys = MergePlan((), False, ()), (), ()
+        plan, keys = MergePlan((), False, ()), ((), ())
     else:
-        if how == "inner" and left_index and right_index:
+        if how == "inner" and named.are_indexes:
             left = _ascending_beside(left, right)
-        plan = plan_merge(left, right, on, left_on, right_on, left_index, right_index)
+        plan = plan_merge(left, right, named)
         one_is_empty = _is_one_empty(left._table, right._table)
         if not one_is_empty:
             plan, left, right = _with_strings(plan, left, right)
-        left_keys, right_keys = _keys_of(plan, left._table, right._table, one_is_empty)
+        keys = _keys_of(plan, left._table, right._table, one_is_empty)
         if validate is not None:
-            check_distinct(validate, left_keys, right_keys, left._table, right._table)
+            _check_distinct(validate, keys, (left._table, right._table))
     indicator_label = _indicator_label(indicator, left, right)
-    labels = suffixed_labels(
-        left._labels.index, right._labels.index.take(plan.kept(right)), suffixes
-    )
-    pairs = _pairs_of(left._table, right._table, left_keys, right_keys, how, sort, capacity)
+    labels = suffixed_labels(plan, left, right, suffixes)
+    pairs = pair_rows(left._table, right._table, keys, how, sort=sort, capacity=capacity)
     merged = Merged(plan, pairs, left, right, labels)
     if indicator_label is not None:
         merged.add_indicator(indicator_label)
-    index = merged_index(
-        plan,
-        pairs,
-        left._table,
-        right._table,
-        how,
-        left_index=left_index,
-        right_index=right_index,
-    )
-    return merged.frame(merged.fill_keys(index))
-
-
-def _pairs_of(
-    left: Table,
-    right: Table,
-    left_keys: Keys,
-    right_keys: Keys,
-    how: str,
-    sort: bool,
-    capacity: int | None,
-) -> RowPairs:
-    if how == "cross":
-        return all_pairs(left, right, capacity=capacity)
-    return pair_rows(left, right, left_keys, right_keys, how, sort=sort, capacity=capacity)
+    return merged.frame(merged.fill_keys(merged.index(how, named)))
 
 
 def _ascending_beside(left: Any, right: Any) -> Any:
@@ -291,3 +225,38 @@ def _indicator_label(indicator: Any, left: FrameBase, right: FrameBase) -> Hasha
     if label in labels:
         raise ValueError("Cannot use name of an existing column for indicator column")
     return label
+
+
+VALIDATIONS = {
+    "one_to_one": "1:1",
+    "one_to_many": "1:m",
+    "many_to_one": "m:1",
+    "many_to_many": "m:m",
+}
+
+
+def _check_distinct(validate: str, keys: tuple[Keys, Keys], tables: tuple[Table, Table]) -> None:
+    """Checks that keys are unique on the sides that `validate` names."""
+    relation = VALIDATIONS.get(validate, validate)
+    if relation not in VALIDATIONS.values():
+        known = [*VALIDATIONS.values(), *VALIDATIONS]
+        raise ValueError(f'"{validate}" is not a valid argument. Valid arguments are: {known}')
+    if is_in_jit(keys, [table.num_rows for table in tables]):
+        raise NotImplementedError(
+            "merge: validate= cannot raise inside jit. Check the keys before, with is_unique."
+        )
+    duplicated = [
+        side
+        for side, letter, *rows in zip(
+            ("left", "right"), relation.split(":"), keys, tables, strict=True
+        )
+        if letter == "1" and not are_distinct(*rows)
+    ]
+    if duplicated:
+        name = next(name for name, short in VALIDATIONS.items() if short == relation)
+        where = f"{duplicated[0]} dataset"
+        if len(duplicated) > 1:
+            where = "either left or right dataset"
+        raise MergeError(
+            f"Merge keys are not unique in {where}; not a {name.replace('_', '-')} merge"
+        )

@@ -20,7 +20,7 @@ from ..table._row_index import RANGE
 from ..table._table import Count, Table, is_row
 from ..table._take import gather, position
 from ..table._tracing import is_in_jit
-from ._merge_plan import Key, as_operand, plan_merge, suffixed_labels
+from ._merge_plan import Key, KeyArguments, as_operand, on_of_sides, plan_merge, suffixed_labels
 from ._merge_result import Merged
 from ._row_pairs import RowPairs, SideRows
 
@@ -64,47 +64,35 @@ def merge_asof(
         raise MergeError(f"allow_exact_matches must be boolean, passed {allow_exact_matches}")
     if direction not in ("backward", "forward", "nearest"):
         raise MergeError(f"direction invalid: {direction}")
-    keys = _with_by(_single_key(on, left_on, right_on), by, left_by, right_by)
-    plan = plan_merge(left, right, None, *keys, False, False)
+    keys = _keys_of_sides(on, left_on, right_on, by, left_by, right_by)
+    plan = plan_merge(left, right, KeyArguments(None, *keys))
     *by_keys, time = plan.keys
-    check_dtypes(plan.keys)
+    _check_dtypes(plan.keys)
     limit = _as_tolerance(tolerance, time.left.column)
     pairs = [common_pair(k.left.column, k.right.column, k.name) for k in by_keys]
     times = fill_missing(time.left.column).data, fill_missing(time.right.column).data
-    groups = None
-    if pairs:
-        groups = (
-            tuple(key for a, _ in pairs for key in join_keys(a)),
-            tuple(key for _, b in pairs for key in join_keys(b)),
-        )
+    groups = tuple(
+        tuple(key for column in side for key in join_keys(column))
+        for side in zip(*pairs, strict=True)
+    )
     rows = _closest(
-        left._table, right._table, times, groups, limit, direction, bool(allow_exact_matches)
+        left._table, right._table, times, groups or None, limit, direction, allow_exact_matches
     )
-    labels = suffixed_labels(
-        left._labels.index, right._labels.index.take(plan.kept(right)), suffixes
-    )
-    merged = Merged(plan, rows, left, right, labels)
+    merged = Merged(plan, rows, left, right, suffixed_labels(plan, left, right, suffixes))
     return merged.frame(merged.fill_keys(RANGE))
 
 
-def _single_key(on: Any, left_on: Any, right_on: Any) -> tuple[Any, Any]:
-    if on is not None:
-        if left_on is not None or right_on is not None:
-            raise MergeError(
-                'Can only pass argument "on" OR "left_on" and "right_on", not a combination of '
-                "both."
-            )
-        left_on = right_on = on
+def _keys_of_sides(
+    on: Any, left_on: Any, right_on: Any, by: Any, left_by: Any, right_by: Any
+) -> tuple[list[Any], list[Any]]:
+    """The key arguments of each side: those of `by`, then the one to compare."""
+    left_on, right_on = on_of_sides(on, left_on, right_on)
     if left_on is None or right_on is None:
         raise MergeError('Must pass "on", or "left_on" and "right_on".')
     left_keys, right_keys = (k if isinstance(k, list) else [k] for k in (left_on, right_on))
     for keys, name in ((left_keys, "left"), (right_keys, "right")):
         if len(keys) != 1:
             raise MergeError(f"can only asof on a key for {name}")
-    return left_keys, right_keys
-
-
-def _with_by(keys: tuple[Any, Any], by: Any, left_by: Any, right_by: Any) -> tuple[Any, Any]:
     if by is not None:
         if left_by is not None or right_by is not None:
             raise MergeError("Can only pass by OR left_by and right_by")
@@ -112,14 +100,16 @@ def _with_by(keys: tuple[Any, Any], by: Any, left_by: Any, right_by: Any) -> tup
     if (left_by is None) != (right_by is None):
         raise MergeError(f"missing {'left_by' if left_by is None else 'right_by'}")
     if left_by is None:
-        return keys
-    sides = [list(s) if isinstance(s, (list, tuple)) else [s] for s in (left_by, right_by)]
-    if len(sides[0]) != len(sides[1]):
+        return left_keys, right_keys
+    left_by, right_by = (
+        list(s) if isinstance(s, (list, tuple)) else [s] for s in (left_by, right_by)
+    )
+    if len(left_by) != len(right_by):
         raise MergeError("left_by and right_by must be the same length")
-    return sides[0] + keys[0], sides[1] + keys[1]
+    return left_by + left_keys, right_by + right_keys
 
 
-def check_dtypes(keys: Sequence[Key]) -> None:
+def _check_dtypes(keys: Sequence[Key]) -> None:
     """Raises if the dtypes of a key differ, or if the last key is not numeric or a time."""
     for number, key in enumerate(keys):
         a, b = key.left.column, key.right.column
@@ -165,7 +155,7 @@ def _closest(
     by: Any,
     tolerance: Any,
     direction: Any,
-    allow_exact: bool,
+    allow_exact: Any,
 ) -> RowPairs:
     layout = left.layout
     in_jit = is_in_jit(times, left.num_rows, right.num_rows, left.needed, right.needed)
@@ -177,7 +167,7 @@ def _closest(
                 if has_null:
                     raise ValueError(f"Merge keys contain null values on {side} side")
                 raise ValueError(f"{side} keys must be sorted")
-    rows, any_hole = _join(*times, by, numbers, tolerance, direction, allow_exact, layout)
+    rows, any_hole = _join(*times, by, numbers, tolerance, direction, bool(allow_exact), layout)
     presence = "some" if in_jit or bool(any_hole) else "all"
     return RowPairs(
         SideRows(position(left.capacity, layout), "same", layout),
@@ -190,11 +180,8 @@ def _closest(
 @functools.partial(jax.jit, static_argnums=2)
 def _order_of(values: Array, num_rows: Count, layout: Layout) -> tuple[Array, Array]:
     capacity = values.shape[0]
-    following = gather(
-        values,
-        jnp.minimum(position(capacity, layout) + np.int32(1), np.int32(capacity - 1)),
-        layout,
-    )
+    next_row = jnp.minimum(position(capacity, layout) + np.int32(1), np.int32(capacity - 1))
+    following = gather(values, next_row, layout)
     has_next = is_row(capacity, num_rows - np.int32(1), layout)
     null = is_row(capacity, num_rows, layout) & (values != values)
     return jnp.any(null), jnp.all((values <= following) | ~has_next) & ~jnp.any(null)
@@ -212,13 +199,7 @@ def _join(
     layout: Layout,
 ) -> tuple[Array, Array]:
     rows = primitives.join_asof(
-        left,
-        right,
-        by=by,
-        direction=direction,
-        tolerance=tolerance,
-        allow_exact=allow_exact,
-        num_valid=numbers,
-        **layout.on_mesh,
-    )
+        left, right, by=by, direction=direction, tolerance=tolerance, allow_exact=allow_exact,
+        num_valid=numbers, **layout.on_mesh,
+    )  # fmt: skip
     return rows, jnp.any((rows < 0) & is_row(left.shape[0], numbers[0], layout))

@@ -3,8 +3,7 @@
 
 import dataclasses
 from collections.abc import Hashable, Sequence
-from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import jax
 import numpy as np
@@ -17,6 +16,26 @@ from ..table._column_labels import Labels, check_unambiguous
 from ..table._ndframe import FrameBase, SeriesBase
 
 HOWS = ("left", "right", "inner", "outer", "left_anti", "right_anti", "cross", "asof")
+
+
+class KeyArguments(NamedTuple):
+    """The arguments of a merge that name its keys."""
+
+    on: Any = None
+    left_on: Any = None
+    right_on: Any = None
+    left_index: Any = False
+    right_index: Any = False
+
+    @property
+    def are_labels(self) -> bool:
+        """Whether an argument names keys by label or gives them."""
+        return any(on is not None for on in (self.on, self.left_on, self.right_on))
+
+    @property
+    def are_indexes(self) -> bool:
+        """Whether rows are matched by the indexes of both sides."""
+        return bool(self.left_index and self.right_index and not self.are_labels)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -94,15 +113,7 @@ def check_how(how: Any) -> None:
         raise NotImplementedError("merge: how must not be 'asof'. Use merge_asof.")
 
 
-def plan_merge(
-    left: FrameBase,
-    right: FrameBase,
-    on: Any,
-    left_on: Any,
-    right_on: Any,
-    left_index: bool,
-    right_index: bool,
-) -> MergePlan:
+def plan_merge(left: FrameBase, right: FrameBase, named: KeyArguments) -> MergePlan:
     """Resolves the arguments of a merge to keys.
 
     Raises:
@@ -110,7 +121,8 @@ def plan_merge(
         MergeError: the arguments contradict each other or are incomplete.
         ValueError: the sides have different numbers of keys.
     """
-    for name, flag in (("left_index", left_index), ("right_index", right_index)):
+    for name in ("left_index", "right_index"):
+        flag = getattr(named, name)
         if not isinstance(flag, (bool, np.bool_)):
             raise ValueError(f"{name} parameter must be of type bool, not {type(flag)}")
     levels = left._labels.index.nlevels, right._labels.index.nlevels
@@ -119,10 +131,9 @@ def plan_merge(
             f"Not allowed to merge between different levels. ({levels[0]} levels on the left, "
             f"{levels[1]} on the right)"
         )
-    if left_index and right_index and on is None and left_on is None and right_on is None:
+    if named.are_indexes:
         return MergePlan(_index_keys(left, right), True, ())
-    pairs = _key_pairs(left, right, on, left_on, right_on, left_index, right_index)
-    keys = tuple(_key(left, right, *pair) for pair in pairs)
+    keys = tuple(_key(left, right, *pair) for pair in _key_pairs(left, right, named))
     dropped = tuple(
         right._labels.position(key.right.label)
         for key in keys
@@ -148,81 +159,61 @@ def _index_keys(left: FrameBase, right: FrameBase) -> tuple[Key, ...]:
     )
 
 
-class _Level:
-    """An index level that `left_index` or `right_index` selects."""
-
-    def __init__(self, position: int):
-        self.position = position
-
-
-def _key_pairs(
-    left: FrameBase,
-    right: FrameBase,
-    on: Any,
-    left_on: Any,
-    right_on: Any,
-    left_index: bool,
-    right_index: bool,
-) -> list[tuple[Any, Any]]:
+def _key_pairs(left: FrameBase, right: FrameBase, named: KeyArguments) -> list[tuple[Any, Any]]:
     """The arguments for each key, as pairs of left and right."""
-    left_on, right_on = _as_list(left_on), _as_list(right_on)
-    if on is not None:
-        if left_on is not None or right_on is not None:
-            raise MergeError(
-                'Can only pass argument "on" OR "left_on" and "right_on", not a combination of '
-                "both."
-            )
-        if left_index or right_index:
-            raise MergeError(
-                'Can only pass argument "on" OR "left_index" and "right_index", not a combination '
-                "of both."
-            )
-        left_on = right_on = _as_list(on)
-    elif left_on is None and right_on is None:
+    left_index, right_index = named.left_index, named.right_index
+    left_on, right_on = map(_as_list, on_of_sides(named.on, named.left_on, named.right_on))
+    if named.on is not None and (left_index or right_index):
+        raise MergeError(
+            'Can only pass argument "on" OR "left_index" and "right_index", not a combination of '
+            "both."
+        )
+    if left_on is None and right_on is None:
         if left_index:
             raise MergeError("Must pass right_on or right_index=True")
         if right_index:
             raise MergeError("Must pass left_on or left_index=True")
         left_on = right_on = _common_labels(left, right)
-    elif left_on is not None:
-        if left_index:
-            raise MergeError('Can only pass argument "left_on" OR "left_index" not both.')
-        if not right_index and right_on is None:
-            raise MergeError('Must pass "right_on" OR "right_index".')
-        if right_index and right_on is not None:
-            raise MergeError('Can only pass argument "right_on" OR "right_index" not both.')
-        if right_index:
-            right_on = _levels_for(left_on, right, "left_on", "right")
-    else:
-        if right_index:
-            raise MergeError('Can only pass argument "right_on" OR "right_index" not both.')
-        if not left_index:
-            raise MergeError('Must pass "left_on" OR "left_index".')
+    sides = (("left", left_on, left_index), ("right", right_on, right_index))
+    for side, on, by_index in sides:
+        if on is not None and by_index:
+            raise MergeError(f'Can only pass argument "{side}_on" OR "{side}_index" not both.')
+    for side, on, by_index in sides:
+        if on is None and not by_index:
+            raise MergeError(f'Must pass "{side}_on" OR "{side}_index".')
+    if right_index:
+        right_on = _levels_for(left_on, right, "left_on", "right")
+    elif left_index:
         left_on = _levels_for(right_on, left, "right_on", "left")
-    assert left_on is not None
-    assert right_on is not None
     if len(left_on) != len(right_on):
         raise ValueError("len(right_on) must equal len(left_on)")
     return list(zip(left_on, right_on, strict=True))
 
 
+def on_of_sides(on: Any, left_on: Any, right_on: Any) -> tuple[Any, Any]:
+    """`left_on` and `right_on`, for which `on` may be given."""
+    if on is None:
+        return left_on, right_on
+    if left_on is not None or right_on is not None:
+        raise MergeError(
+            'Can only pass argument "on" OR "left_on" and "right_on", not a combination of both.'
+        )
+    return on, on
+
+
 def _as_list(value: Any) -> Any:
     if value is None or isinstance(value, list):
         return value
-    if isinstance(value, tuple):
-        return list(value)
-    if isinstance(value, pd.Index):
-        return list(value)
-    return [value]
+    return list(value) if isinstance(value, (tuple, pd.Index)) else [value]
 
 
-def _levels_for(other_keys: Any, frame: FrameBase, argument: str, side: str) -> list[Any]:
-    num_levels = frame._table.index.num_levels
-    if len(other_keys) != num_levels:
+def _levels_for(other_keys: Any, frame: FrameBase, argument: str, side: str) -> list[KeySide]:
+    levels = frame._table.index_columns()
+    if len(other_keys) != len(levels):
         raise ValueError(
             f'len({argument}) must equal the number of levels in the index of "{side}"'
         )
-    return [_Level(position) for position in range(num_levels)]
+    return [KeySide(level) for level in levels]
 
 
 def _common_labels(left: FrameBase, right: FrameBase) -> list[Hashable]:
@@ -241,14 +232,14 @@ def _common_labels(left: FrameBase, right: FrameBase) -> list[Hashable]:
 def _key(left: FrameBase, right: FrameBase, left_key: Any, right_key: Any) -> Key:
     a, b = _key_side(left, left_key), _key_side(right, right_key)
     name = None if a.is_array and b.is_array else b.label if a.is_array else a.label
-    if isinstance(left_key, _Level):
+    if isinstance(left_key, KeySide):
         name = b.label
     return Key(name, a, b)
 
 
 def _key_side(frame: FrameBase, key: Any) -> KeySide:
-    if isinstance(key, _Level):
-        return KeySide(frame._table.index_columns()[key.position])
+    if isinstance(key, KeySide):
+        return key
     if isinstance(key, (SeriesBase, np.ndarray, jax.Array, pd.Series, pd.Index)):
         values = key._only if isinstance(key, SeriesBase) else as_column(key, frame._table, "on")
         return KeySide(values, is_array=True)
@@ -260,41 +251,41 @@ def _key_side(frame: FrameBase, key: Any) -> KeySide:
     return KeySide(frame._column(key), key)
 
 
-def suffixed_labels(left: pd.Index, right: pd.Index, suffixes: Any) -> tuple[pd.Index, pd.Index]:
+def suffixed_labels(
+    plan: MergePlan, left: FrameBase, right: FrameBase, suffixes: Any
+) -> tuple[pd.Index, pd.Index]:
     """The column labels of both sides, with suffixes for overlapping ones."""
     if isinstance(suffixes, (str, set, dict)) or not isinstance(suffixes, Sequence):
         raise TypeError(
             f"Passing 'suffixes' as a {type(suffixes)}, is not supported. "
             "Provide 'suffixes' as a tuple instead."
         )
-    overlap = left.intersection(right)
+    sides = left._labels.index, right._labels.index.take(plan.kept(right))
+    overlap = sides[0].intersection(sides[1])
     if not len(overlap):
-        return left, right
+        return sides
     left_suffix, right_suffix = suffixes
     if not left_suffix and not right_suffix:
         raise ValueError(f"columns overlap but no suffix specified: {overlap}")
-
-    def renamed(label: Any, suffix: str | None) -> Any:
-        return f"{label}{suffix}" if label in overlap and suffix is not None else label
-
-    left_labels = _mapped(left, partial(renamed, suffix=left_suffix))
-    right_labels = _mapped(right, partial(renamed, suffix=right_suffix))
-    duplicates = [
-        *left_labels[left_labels.duplicated() & ~left.duplicated()],
-        *right_labels[right_labels.duplicated() & ~right.duplicated()],
-        *left_labels.intersection(right.difference(overlap)),
-        *right_labels.intersection(left.difference(overlap)),
+    renamed = [
+        _suffixed(labels, suffix, overlap) for labels, suffix in zip(sides, suffixes, strict=True)
     ]
+    duplicates: set[Hashable] = set()
+    for own, new, other in zip(sides, renamed, sides[::-1], strict=True):
+        duplicates.update(new[new.duplicated() & ~own.duplicated()])
+        duplicates.update(new.intersection(other.difference(overlap)))
     if duplicates:
         raise MergeError(
-            f"Passing 'suffixes' which cause duplicate columns {set(duplicates)} is not allowed."
+            f"Passing 'suffixes' which cause duplicate columns {duplicates} is not allowed."
         )
-    return left_labels, right_labels
+    return renamed[0], renamed[1]
 
 
-def _mapped(labels: pd.Index, rename: Any) -> pd.Index:
+def _suffixed(labels: pd.Index, suffix: str | None, overlap: pd.Index) -> pd.Index:
+    def rename(label: Any) -> Any:
+        return f"{label}{suffix}" if label in overlap and suffix is not None else label
+
     if labels.nlevels > 1:
-        return pd.MultiIndex.from_tuples(
-            [tuple(map(rename, label)) for label in labels], names=labels.names
-        )
+        renamed = [tuple(map(rename, label)) for label in labels]
+        return pd.MultiIndex.from_tuples(renamed, names=labels.names)
     return pd.Index([rename(label) for label in labels], name=labels.name, tupleize_cols=False)

@@ -19,7 +19,7 @@ from ..table._row_index import RANGE, RowIndex, label_dtype
 from ..table._table import Table
 from ..table._take import coalesced, moved_index
 from ..table._tracing import is_traced
-from ._merge_plan import Key, MergePlan
+from ._merge_plan import Key, KeyArguments, MergePlan
 from ._row_pairs import RowPairs, SideRows
 
 INDICATOR = ColumnType("category", Dictionary(pd.Index(["left_only", "right_only", "both"])))
@@ -111,6 +111,28 @@ class Merged:
         self.labels = self.labels.take(kept)
         return RowIndex(levels, tuple(names))
 
+    def index(self, how: str, named: KeyArguments) -> RowIndex:
+        """pandas' row labels for a merge."""
+        pairs, left, right = self.pairs, self.left._table, self.right._table
+        side = how.removesuffix("_anti")
+        if self.plan.on_both_indexes:
+            if side == "right":
+                return taken_index(pairs.right, right)
+            if side == "left" or not pairs.left.has_holes:
+                return taken_index(pairs.left, left)
+            levels = tuple(merged_key(key, pairs) for key in self.plan.keys)
+            return RowIndex(levels, left.index.names)
+        if named.left_index or named.right_index:
+            # The side that is joined on its columns keeps its labels, if it has rows.
+            of_left, kept = (True, "right") if named.right_index else (False, "left")
+            num_rows = (left if of_left else right).num_rows
+            if side in (kept, "outer") and not is_traced(num_rows) and not num_rows:
+                of_left = not of_left
+            return taken_index(pairs.left, left) if of_left else taken_index(pairs.right, right)
+        if pairs.labels is None:
+            return RANGE
+        return RowIndex((Column(pairs.labels.astype(label_dtype())),))
+
     def frame(self, index: RowIndex) -> Any:
         """Builds the frame."""
         pairs = self.pairs
@@ -136,42 +158,6 @@ def merged_key(key: Key, pairs: RowPairs) -> Column:
 def _origin(left_rows: Array, right_rows: Array) -> Array:
     codes = jnp.where(right_rows < 0, np.int32(0), np.int32(2))
     return jnp.where(left_rows < 0, np.int32(1), codes)
-
-
-def merged_index(
-    plan: MergePlan,
-    pairs: RowPairs,
-    left: Table,
-    right: Table,
-    how: str,
-    *,
-    left_index: bool,
-    right_index: bool,
-) -> RowIndex:
-    """pandas' row labels for a merge."""
-    side = how.removesuffix("_anti")
-    if plan.on_both_indexes:
-        return _of_both(plan, pairs, left, right, side)
-    if right_index:
-        if side in ("right", "outer") and not is_traced(left.num_rows) and not left.num_rows:
-            return taken_index(pairs.right, right)
-        return taken_index(pairs.left, left)
-    if left_index:
-        if side in ("left", "outer") and not is_traced(right.num_rows) and not right.num_rows:
-            return taken_index(pairs.left, left)
-        return taken_index(pairs.right, right)
-    if pairs.labels is None:
-        return RANGE
-    return RowIndex((Column(pairs.labels.astype(label_dtype())),))
-
-
-def _of_both(plan: MergePlan, pairs: RowPairs, left: Table, right: Table, side: str) -> RowIndex:
-    if side == "right":
-        return taken_index(pairs.right, right)
-    if side == "left" or not pairs.left.has_holes:
-        return taken_index(pairs.left, left)
-    levels = tuple(merged_key(key, pairs) for key in plan.keys)
-    return RowIndex(levels, left.index.names)
 
 
 def taken_index(side: SideRows, table: Table) -> RowIndex:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The pairs of rows that make up a join."""
+"""The pairs of rows that make up a join, eager and inside `jit`."""
 
 import functools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Literal, NamedTuple
 
 import jax
@@ -12,9 +12,9 @@ import numpy as np
 from ... import primitives
 from ..table._column import Array, Column, show_holes
 from ..table._layout import Layout
-from ..table._table import Count, Table
-from ..table._take import gather, resized, take_columns
-from ..table._tracing import is_traced
+from ..table._table import NO_ROWS, Count, Table, as_count, is_row
+from ..table._take import gather, position, resized, take_columns
+from ..table._tracing import is_in_jit, is_traced
 
 Keys = tuple[Array, ...]
 MOST_ROWS = 2**31 - 1
@@ -73,12 +73,136 @@ class RowPairs(NamedTuple):
     labels: Array | None = None
 
 
-def numbers_of(left: Table, right: Table) -> tuple[Count, ...]:
-    """The counts of two tables that are traced inside `jit`."""
-    return left.num_rows, right.num_rows, left.needed, right.needed
+def pair_rows(
+    left: Table,
+    right: Table,
+    keys: tuple[Keys, Keys],
+    how: str,
+    *,
+    sort: bool = False,
+    capacity: int | None = None,
+) -> RowPairs:
+    """Pairs rows with equal keys, in pandas' order.
+
+    Args:
+        left: the left side.
+        right: the right side.
+        keys: the keys of both sides, of the same dtypes; not read by a cross join.
+        how: "inner", "left", "right", "outer", "left_anti", "right_anti" or "cross".
+        sort: whether the pairs come in the order of the keys.
+        capacity: maximum number of pairs; required inside `jit`, except for anti and cross joins.
+
+    Raises:
+        CapacityError: `capacity` is too small for an eager call.
+        ValueError: `capacity` is missing inside `jit`, or there are 2^31 - 1 pairs or more.
+    """
+    if how == "right_anti":
+        pairs = pair_rows(right, left, keys[::-1], "left_anti", sort=sort, capacity=capacity)
+        return pairs._replace(left=pairs.right, right=pairs.left)
+    if how == "cross":
+        # Placeholders, of which the primitive reads the lengths alone.
+        keys = (left.is_row(),), (right.is_row(),)
+    traced = is_in_jit(keys, left.num_rows, right.num_rows, left.needed, right.needed)
+    return (_traced if traced else _eager)(left, right, keys, how, sort, capacity)
 
 
-def rounded(capacity: Any, layout: Layout) -> int:
+def _traced(
+    left: Table, right: Table, keys: tuple[Keys, Keys], how: str, sort: bool, capacity: int | None
+) -> RowPairs:
+    layout, numbers = left.layout, (left.num_rows, right.num_rows)
+    if capacity is None:
+        capacity = _most_pairs(left.capacity, right.capacity, how)
+    limit = _rounded(capacity, layout)
+    joined, labels = _join_in_jit(keys, numbers, how, sort, limit, layout)
+    lost = jnp.where(joined.count > np.int32(limit), joined.count, NO_ROWS)
+    presence = "some" if how in ("left", "outer") else "none" if how == "left_anti" else "all"
+    return RowPairs(
+        SideRows(joined.left_rows, "some" if how in ("right", "outer") else "all", layout),
+        SideRows(joined.right_rows, presence, layout),
+        jnp.minimum(joined.count, np.int32(limit)),
+        jnp.maximum(lost, jnp.maximum(left.needed, right.needed)),
+        labels,
+    )
+
+
+def _most_pairs(num_left: int, num_right: int, how: str) -> int:
+    """The capacity of a traced join that needs no `capacity=`; raises for others."""
+    if how == "left_anti":
+        return num_left
+    if how != "cross":
+        raise ValueError(
+            "merge: inside jit capacity must be the maximum number of result rows, got None. "
+            "Pass capacity= (the left side's, if the right keys are unique), or merge outside jit."
+        )
+    if num_left * num_right >= MOST_ROWS:
+        raise ValueError(
+            "merge: a cross merge must have fewer than 2**31 - 1 rows, got a capacity of "
+            f"{num_left:,} times {num_right:,}. Pass capacity=."
+        )
+    return num_left * num_right
+
+
+def _eager(
+    left: Table, right: Table, keys: tuple[Keys, Keys], how: str, sort: bool, capacity: int | None
+) -> RowPairs:
+    """Sizes the result exactly and records which sides contain nulls."""
+    layout = left.layout
+    num_left, num_right = left.num_rows_on_host, right.num_rows_on_host
+    numbers = as_count(num_left), as_count(num_right)
+    fit = functools.partial(_capacity_for, capacity=capacity, layout=layout)
+    if layout.mesh is None and how not in ("cross", "left_anti"):
+        joined, labels = _join(keys, numbers, how, sort, fit, layout)
+        count = int(joined.count)
+    else:
+        # On a mesh, counting first would send as much as pairing. Guess the capacity instead: if
+        # the keys of one side are unique, the pairs are at most as many as the rows of the other.
+        guesses = {"right": num_right, "outer": num_left + num_right, "cross": num_left * num_right}
+        guess = guesses.get(how, num_left)
+        if how == "cross" and guess >= MOST_ROWS:
+            raise ValueError(
+                f"merge: a cross merge must have fewer than 2**31 - 1 rows, got {guess:,}. "
+                "Merge the left side in parts."
+            )
+        limit = layout.capacity_for(guess) if capacity is None else _rounded(capacity, layout)
+        joined, labels = _join_in_jit(keys, numbers, how, sort, limit, layout)
+        count = int(joined.count)
+        if count > limit:
+            joined, labels = _join_in_jit(keys, numbers, how, sort, fit(count), layout)
+        elif capacity is None and layout.capacity_for(count) < limit:
+            rows = (*joined[:2], labels)
+            *rows, labels = _first_rows(rows, layout.capacity_for(count), layout)
+            joined = joined._replace(left_rows=rows[0], right_rows=rows[1])
+    # Null rows of each side: unmatched rows of the other side that the join keeps.
+    left_holes = int(joined.num_unmatched_right) if how in ("right", "outer") else 0
+    right_holes = int(joined.num_unmatched_left) if how in ("left", "outer") else 0
+    # The side that determines the order of the pairs, and its dropped rows.
+    ordered = None if sort or how == "outer" else "right" if how == "right" else "left"
+    dropped = joined.num_unmatched_left if how == "inner" else 0
+
+    def presence(side: str, row_ids: Array, num_rows: int, num_holes: int) -> Any:
+        if how == "left_anti":
+            # pandas keeps the dtypes of the right side if the result is empty.
+            return "none" if count and side == "right" else "all"
+        if num_holes:
+            return "none" if num_holes == count else "some"
+        if count != num_rows or how == "cross":
+            return "all"
+        # As many pairs as rows, and no row dropped: the identity on the ordered side.
+        is_in_place = not int(dropped) if side == ordered else _is_in_place(row_ids, count, layout)
+        return "same" if is_in_place else "all"
+
+    left_presence = presence("left", joined.left_rows, num_left, left_holes)
+    right_presence = presence("right", joined.right_rows, num_right, right_holes)
+    return RowPairs(
+        SideRows(joined.left_rows, left_presence, layout),
+        SideRows(joined.right_rows, right_presence, layout),
+        as_count(count),
+        NO_ROWS,
+        labels,
+    )
+
+
+def _rounded(capacity: Any, layout: Layout) -> int:
     """Validates a user's capacity and rounds it up to a multiple of the shards."""
     if not isinstance(capacity, (int, np.integer)) or isinstance(capacity, bool):
         raise TypeError(f"merge: capacity must be a static int, got {type(capacity).__name__}.")
@@ -87,54 +211,110 @@ def rounded(capacity: Any, layout: Layout) -> int:
     return -(-max(int(capacity), 1) // layout.num_shards) * layout.num_shards
 
 
-def needed_of(left: Table, right: Table, count: Count, capacity: int) -> Count:
-    """`Table.needed` of a result with `count` rows if `capacity` rows fit."""
-    lost = jnp.where(count > np.int32(capacity), count, np.int32(0))
-    return jnp.maximum(lost, jnp.maximum(left.needed, right.needed))
+def _capacity_for(count: int, capacity: int | None, layout: Layout) -> int:
+    """The capacity for `count` pairs, checked against the user's."""
+    if count >= MOST_ROWS:
+        raise ValueError(
+            "merge: the result must have fewer than 2**31 - 1 rows, got more. Drop keys that are "
+            "frequent on both sides, or merge the left side in parts."
+        )
+    if capacity is None:
+        return layout.capacity_for(count)
+    limit = _rounded(capacity, layout)
+    if count > limit:
+        raise primitives.CapacityError("merge", count, limit)
+    return limit
 
 
-@functools.partial(jax.jit, static_argnums=(3, 4, 5, 6))
-def paired_rows(
-    left_keys: Keys,
-    right_keys: Keys,
+def _join(
+    keys: tuple[Keys, Keys],
     numbers: tuple[Count, Count],
     how: Any,
     sort: bool,
-    capacity: int,
+    capacity: int | Callable[[int], int],
     layout: Layout,
-) -> primitives.Joined:
-    """Joins keys inside a compiled function, with row ids padded to the capacity."""
-    order = None
+) -> tuple[primitives.Joined, Array | None]:
+    """Joins keys; an anti join also gives row labels."""
+    left_keys, right_keys = keys
+    order, labels = None, None
     if sort and how == "right":
-        order, right_keys = in_order(right_keys, numbers[1], layout)
-    elif sort and how != "outer":
-        order, left_keys = in_order(left_keys, numbers[0], layout)
-    joined = primitives.join(
-        left_keys, right_keys, how=how, capacity=capacity, num_valid=numbers, **layout.on_mesh
-    )
-    left_rows, right_rows = (
-        rows if rows.shape[0] == capacity else jnp.pad(rows, (0, capacity - rows.shape[0]))
-        for rows in joined[:2]
-    )
+        order, right_keys = _in_order(right_keys, numbers[1], layout)
+    elif sort and how not in ("outer", "cross"):
+        order, left_keys = _in_order(left_keys, numbers[0], layout)
+    if how == "left_anti":
+        joined, labels = _without_match(left_keys, right_keys, numbers, capacity, layout)
+    else:
+        joined = primitives.join(
+            left_keys, right_keys, how=how, capacity=capacity, num_valid=numbers, **layout.on_mesh
+        )
     if order is not None and how == "right":
-        right_rows = through(order, right_rows, layout)
+        joined = joined._replace(right_rows=_through(order, joined.right_rows, layout))
     elif order is not None:
-        left_rows = through(order, left_rows, layout)
-    return joined._replace(left_rows=left_rows, right_rows=right_rows)
+        joined = joined._replace(left_rows=_through(order, joined.left_rows, layout))
+    return joined, labels
 
 
-def in_order(keys: Keys, num_rows: Count, layout: Layout) -> tuple[Array, Keys]:
-    """Sorts keys inside a compiled function; returns their order and the sorted keys."""
+_join_in_jit = jax.jit(_join, static_argnums=(2, 3, 4, 5))
+
+
+def _without_match(
+    left_keys: Keys, right_keys: Keys, numbers: tuple[Count, Count], capacity: Any, layout: Layout
+) -> tuple[primitives.Joined, Array]:
+    """Left rows without a match, and their positions in the left join.
+
+    The positions become row labels. A left row has one position per match, and at least one.
+    """
+    num_left, num_right = left_keys[0].shape[0], right_keys[0].shape[0]
+    ones = jnp.ones_like(right_keys[0], dtype=jnp.int32)
+    distinct = primitives.reduce_by_key(
+        right_keys, ones, "sum", capacity=num_right, num_valid=numbers[1], **layout.on_mesh
+    )
+    joined = primitives.join(
+        left_keys,
+        distinct.unique_keys,
+        how="left",
+        capacity=num_left,
+        num_valid=(numbers[0], distinct.num_runs),
+        **layout.on_mesh,
+    )
+    is_unmatched = (joined.right_rows < 0) & is_row(num_left, numbers[0], layout)
+    matches = gather(distinct.values, joined.right_rows, layout)
+    labels = primitives.exclusive_scan(jnp.maximum(matches, np.int32(1)), "add", **layout.on_mesh)
+    rows = position(num_left, layout), labels
+    unmatched = primitives.compact(is_unmatched, rows, capacity=capacity, **layout.on_mesh)
+    row_ids, labels = unmatched.rows
+    absent = layout.constrain(jnp.full(row_ids.shape, -1, row_ids.dtype))
+    return joined._replace(left_rows=row_ids, right_rows=absent, count=unmatched.count), labels
+
+
+@functools.partial(jax.jit, static_argnums=2)
+def _in_order(keys: Keys, num_rows: Count, layout: Layout) -> tuple[Array, Keys]:
+    """The order of the keys, and the sorted keys."""
     order = primitives.radix_argsort(keys, num_valid=num_rows, **layout.on_mesh)
     return order, gather(keys, order, layout)
 
 
-def through(order: Array, row_ids: Array, layout: Layout) -> Array:
-    """Maps sorted positions back to row ids, inside a compiled function."""
+@functools.partial(jax.jit, static_argnums=2)
+def _through(order: Array, row_ids: Array, layout: Layout) -> Array:
+    """Maps sorted positions back to row ids."""
     return jnp.where(row_ids < 0, np.int32(-1), gather(order, row_ids, layout))
 
 
 @functools.partial(jax.jit, static_argnums=(1, 2))
-def first_rows(rows: tuple[Array, ...], capacity: int, layout: Layout) -> tuple[Array, ...]:
-    """Truncates arrays of rows to `capacity`."""
-    return layout.constrain(tuple(row_ids[:capacity] for row_ids in rows))
+def _first_rows(rows: Any, capacity: int, layout: Layout) -> Any:
+    return layout.constrain(jax.tree.map(lambda row_ids: row_ids[:capacity], rows))
+
+
+@functools.partial(jax.jit, static_argnums=2)
+def _is_in_place(row_ids: Array, num_rows: Count, layout: Layout) -> Array:
+    is_padding = ~is_row(row_ids.shape[0], num_rows, layout)
+    return jnp.all(is_padding | (row_ids == position(row_ids.shape[0], layout)))
+
+
+def are_distinct(keys: Keys, table: Table) -> bool:
+    """Whether the keys of a table are unique."""
+    num_rows = table.num_rows_on_host
+    groups = primitives.factorize(
+        keys, capacity=table.capacity, num_valid=num_rows, **table.layout.on_mesh
+    )
+    return int(groups.count) == num_rows
