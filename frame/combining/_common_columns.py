@@ -5,7 +5,6 @@ from collections.abc import Hashable, Sequence
 
 import jax.numpy as jnp
 import numpy as np
-import pandas as pd
 
 from ...shardings._compat import is_x64_enabled
 from ..align._common_types import common_pair, finest_unit, same_categories
@@ -96,9 +95,3 @@ def missing_like(column: Column, capacity: int, layout: Layout) -> Column:
     fill = np.asarray(missing).astype(column.dtype)
     data = jnp.full(capacity, fill, column.dtype)
     return Column(layout.constrain(data), None, column.type)
-
-
-def labels_together(indexes: Sequence[pd.Index], join: str, sort: bool) -> pd.Index:
-    """Combines the column labels of a concat by pandas itself."""
-    shells = [pd.DataFrame(columns=index) for index in indexes]
-    return pd.concat(shells, join=join, sort=sort).columns

@@ -10,14 +10,14 @@ import pandas as pd
 from ..table._column import Column, show_holes
 from ..table._column_labels import Labels
 from ..table._from_host import column_from
-from ..table._layout import ONE_DEVICE, Layout
+from ..table._layout import ONE_DEVICE
 from ..table._ndframe import FrameBase, NDFrame, SeriesBase
 from ..table._row_index import RANGE, RowIndex
 from ..table._table import Table
 from ..table._take import take_columns
 from ..table._tracing import is_traced
-from ._common_columns import common_columns, labels_together, missing_like
-from ._concat_columns import along_columns
+from ._common_columns import common_columns, missing_like
+from ._concat_columns import Options, along_columns
 from ._concat_rows import pack_rows, piece_of_rows
 
 
@@ -65,12 +65,13 @@ def concat(
             "concat: frames must lie on the same devices. Make them with the same sharding=."
         )
     key_index = None if keys is None or ignore_index else _key_index(keys, names)
+    options = Options(join, sort, ignore_index, key_index, names)
     if axis in (1, "columns"):
-        result = along_columns(parts, join, sort, ignore_index, key_index, names)
-    else:
-        result = _along_rows(parts, join, sort, ignore_index, key_index, names)
-    if verify_integrity and axis in (0, "index", "rows"):
-        _check_integrity(result)
+        return along_columns(parts, options)
+    result = _along_rows(parts, options)
+    if verify_integrity and result.index.has_duplicates:
+        overlap = result.index[result.index.duplicated()].unique()
+        raise ValueError(f"Indexes have overlapping values: {overlap}")
     return result
 
 
@@ -107,16 +108,12 @@ def _parts(
             )
     # Objects of pandas are placed on the devices of the first part of ours.
     layout = next((part._layout for part in parts if isinstance(part, NDFrame)), ONE_DEVICE)
-    return [_placed(part, layout) for part in parts], keys
-
-
-def _placed(part: Any, layout: Layout) -> Any:
-    """Converts a frame or series of pandas."""
-    if isinstance(part, NDFrame):
-        return part
-    is_frame = isinstance(part, pd.DataFrame)
-    make = NDFrame.frame_class if is_frame else NDFrame.series_class
-    return make(part, sharding=layout)
+    for number, part in enumerate(parts):
+        if not isinstance(part, NDFrame):
+            is_frame = isinstance(part, pd.DataFrame)
+            make = NDFrame.frame_class if is_frame else NDFrame.series_class
+            parts[number] = make(part, sharding=layout)
+    return parts, keys
 
 
 def _key_index(keys: Sequence[Hashable], names: Sequence[Hashable] | None) -> pd.Index:
@@ -126,30 +123,20 @@ def _key_index(keys: Sequence[Hashable], names: Sequence[Hashable] | None) -> pd
     return index.rename(names[0]) if names else index
 
 
-def _along_rows(
-    parts: list[Any],
-    join: str,
-    sort: bool,
-    ignore_index: bool,
-    key_index: pd.Index | None,
-    names: Sequence[Hashable] | None,
-) -> Any:
+def _along_rows(parts: list[Any], options: Options) -> Any:
     tables = [part._table for part in parts]
     if all(isinstance(part, SeriesBase) for part in parts):
         name = parts[0]._name
         name = name if all(part._name == name for part in parts) else None
         columns = common_columns([part._only for part in parts], name, of_frames=False)
-        rows, index = _stacked(
-            [(column,) for column in columns], tables, ignore_index, key_index, names
-        )
-        return parts[0]._make_series(rows.columns[0], name, rows.replace(index=index))
+        rows = _stacked([(column,) for column in columns], tables, options)
+        return parts[0]._make_series(rows.columns[0], name, rows)
     frames = _as_frames(parts)
-    labels = [frame._labels.index for frame in frames]
-    all_labels = Labels(labels_together(labels, join, sort))
-    pieces = _columns_under(frames, all_labels)
-    rows, index = _stacked(pieces, tables, ignore_index, key_index, names)
-    table = rows.replace(index=index)
-    return frames[0]._make_frame(rows.columns, all_labels, table)
+    # Let pandas combine the labels, using parts without rows.
+    shells = [pd.DataFrame(columns=frame._labels.index) for frame in frames]
+    labels = Labels(pd.concat(shells, join=options.join, sort=options.sort).columns)
+    rows = _stacked(_columns_under(frames, labels), tables, options)
+    return frames[0]._make_frame(rows.columns, labels, rows)
 
 
 def _as_frames(parts: Sequence[Any]) -> list[Any]:
@@ -178,7 +165,12 @@ def _columns_under(frames: Sequence[Any], labels: Labels) -> list[tuple[Column, 
     for label, columns in zip(labels, by_label, strict=True):
         present = [column for column in columns if column is not None]
         if len(present) < len(frames):
-            present = [show_holes(_with_mask(column)) for column in present]
+            present = [
+                show_holes(column.with_arrays((column.data, column.mask())))
+                if not column.can_miss
+                else show_holes(column)
+                for column in present
+            ]
         present = list(common_columns(present, label))
         first, remaining = present[0], iter(present)
         aligned.append(
@@ -192,43 +184,35 @@ def _columns_under(frames: Sequence[Any], labels: Labels) -> list[tuple[Column, 
     return [tuple(columns[part] for columns in aligned) for part in range(len(frames))]
 
 
-def _with_mask(column: Column) -> Column:
-    return column if column.can_miss else Column(column.data, column.mask(), column.type)
-
-
 def _stacked(
-    pieces: Sequence[tuple[Column, ...]],
-    tables: Sequence[Table],
-    ignore_index: bool,
-    key_index: pd.Index | None,
-    names: Sequence[Hashable] | None,
-) -> tuple[Table, RowIndex]:
+    pieces: Sequence[tuple[Column, ...]], tables: Sequence[Table], options: Options
+) -> Table:
     """Concatenates the rows of all tables and their labels."""
+    keys, names = options.keys, options.names
     num_columns = len(pieces[0])
     index_names, levels = (None,), None
-    if not ignore_index:
+    if not options.ignore_index:
         index_names = _common_names([table.index for table in tables])
-        levels = _levels(tables, is_kept=key_index is not None or not num_columns)
-        if key_index is None and _keeps_name(tables, levels):
+        levels = _levels(tables, is_kept=keys is not None or not num_columns)
+        if keys is None and _keeps_name(tables, levels):
             index_names = tables[0].index.names
     if levels is None:
-        rows = pack_rows(pieces, tables)
-        index = RANGE if ignore_index else tables[0].index.named(index_names)
-        return rows, index
+        index = RANGE if options.ignore_index else tables[0].index.named(index_names)
+        return pack_rows(pieces, tables).replace(index=index)
     rows = pack_rows(
         [(*columns, *level) for columns, level in zip(pieces, levels, strict=True)], tables
     )
     columns, level_columns = rows.columns[:num_columns], rows.columns[num_columns:]
-    if key_index is not None:
-        piece_ids = piece_of_rows(tables, rows.capacity)
+    if keys is not None:
         layout = rows.layout
-        capacity = -(-max(len(key_index), 1) // layout.num_shards) * layout.num_shards
-        (key,) = take_columns([column_from(key_index, capacity, layout)], piece_ids, layout)
+        piece_ids = piece_of_rows(tuple(t.num_rows for t in tables), rows.capacity, layout)
+        capacity = -(-max(len(keys), 1) // layout.num_shards) * layout.num_shards
+        (key,) = take_columns([column_from(keys, capacity, layout)], piece_ids, layout)
         level_columns = (key, *level_columns)
-        index_names = (key_index.name, *index_names)
+        index_names = (keys.name, *index_names)
         if names is not None and len(names) > 1:
             index_names = tuple(names)
-    return rows.with_columns(columns), RowIndex(level_columns, tuple(index_names))
+    return rows.replace(columns=columns, index=RowIndex(level_columns, tuple(index_names)))
 
 
 def _keeps_name(tables: Sequence[Table], levels: list[tuple[Column, ...]] | None) -> bool:
@@ -280,10 +264,3 @@ def _is_one_range(tables: Sequence[Table]) -> bool:
             return False
         stop += table.num_rows_on_host * table.index.step
     return True
-
-
-def _check_integrity(result: Any) -> None:
-    index = result.index
-    if index.has_duplicates:
-        overlap = index[index.duplicated()].unique()
-        raise ValueError(f"Indexes have overlapping values: {overlap}")

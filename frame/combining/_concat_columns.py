@@ -2,7 +2,7 @@
 """Concatenation along columns, aligned by row labels."""
 
 from collections.abc import Hashable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -23,28 +23,27 @@ from ._concat_rows import pack_rows
 from ._row_pairs import SideRows, are_distinct, pair_rows
 
 
-def along_columns(
-    parts: Sequence[Any],
-    join: str,
-    sort: bool,
-    ignore_index: bool,
-    key_index: pd.Index | None,
-    names: Sequence[Hashable] | None,
-) -> Any:
+class Options(NamedTuple):
+    """The arguments of `concat` for the labels of the result.
+
+    Attributes:
+        join: "inner" or "outer".
+        sort: whether to sort the labels of the other axis.
+        ignore_index: whether to label the result 0, 1, ...
+        keys: labels of the parts, which become the first level.
+        names: names of the levels.
+    """
+
+    join: str
+    sort: bool
+    ignore_index: bool
+    keys: pd.Index | None
+    names: Sequence[Hashable] | None
+
+
+def along_columns(parts: Sequence[Any], options: Options) -> Any:
     """Combines the columns of all parts in one frame, aligned by label."""
-    labels = _labels(parts, ignore_index, key_index, names)
-    table = parts[0]._table
-    for part in parts[1:]:
-        table = _with(table, part._table, join, sort)
-    return parts[0]._make_frame(table.columns, labels, table)
-
-
-def _labels(
-    parts: Sequence[Any],
-    ignore_index: bool,
-    key_index: pd.Index | None,
-    names: Sequence[Hashable] | None,
-) -> Labels:
+    join, sort, ignore_index, keys, names = options
     # Let pandas combine the labels, using parts without rows.
     shells: list[Any] = [
         pd.DataFrame(columns=part._labels.index)
@@ -52,9 +51,12 @@ def _labels(
         else pd.Series([], name=part._name, dtype=np.float64)
         for part in parts
     ]
-    keys = None if key_index is None else list(key_index)
+    keys = None if keys is None else list(keys)
     shell = pd.concat(shells, axis=1, ignore_index=ignore_index, keys=keys, names=names)  # pyright: ignore
-    return Labels(shell.columns)
+    table = parts[0]._table
+    for part in parts[1:]:
+        table = _with(table, part._table, join, sort)
+    return parts[0]._make_frame(table.columns, Labels(shell.columns), table)
 
 
 def _with(left: Table, right: Table, join: str, sort: bool) -> Table:

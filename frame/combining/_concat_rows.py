@@ -46,14 +46,9 @@ def _pack(pieces: list[Any], counts: tuple[Count, ...], capacity: int, layout: L
     return primitives.concatenate(pieces, counts, capacity=capacity, **layout.on_mesh).rows
 
 
-def piece_of_rows(tables: Sequence[Table], capacity: int) -> Array:
-    """For each concatenated row, the position of its table."""
-    counts = tuple(table.num_rows for table in tables)
-    return _piece_of_rows(counts, capacity, tables[0].layout)
-
-
 @functools.partial(jax.jit, static_argnums=(1, 2))
-def _piece_of_rows(counts: tuple[Count, ...], capacity: int, layout: Layout) -> Array:
+def piece_of_rows(counts: tuple[Count, ...], capacity: int, layout: Layout) -> Array:
+    """For each concatenated row, the position of its table."""
     row_ids = position(capacity, layout)
     piece, stop = layout.constrain(jnp.zeros(capacity, jnp.int32)), NO_ROWS
     for count in counts[:-1]:
