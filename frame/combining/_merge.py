@@ -245,12 +245,11 @@ def _check_distinct(validate: str, keys: tuple[Keys, Keys], tables: tuple[Table,
         raise NotImplementedError(
             "merge: validate= cannot raise inside jit. Check the keys before, with is_unique."
         )
+    sides = zip(("left", "right"), relation.split(":"), keys, tables, strict=True)
     duplicated = [
         side
-        for side, letter, *rows in zip(
-            ("left", "right"), relation.split(":"), keys, tables, strict=True
-        )
-        if letter == "1" and not are_distinct(*rows)
+        for side, letter, side_keys, table in sides
+        if letter == "1" and not are_distinct(side_keys, table)
     ]
     if duplicated:
         name = next(name for name, short in VALIDATIONS.items() if short == relation)

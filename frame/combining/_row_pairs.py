@@ -97,7 +97,8 @@ def pair_rows(
         ValueError: `capacity` is missing inside `jit`, or there are 2^31 - 1 pairs or more.
     """
     if how == "right_anti":
-        pairs = pair_rows(right, left, keys[::-1], "left_anti", sort=sort, capacity=capacity)
+        swapped = keys[1], keys[0]
+        pairs = pair_rows(right, left, swapped, "left_anti", sort=sort, capacity=capacity)
         return pairs._replace(left=pairs.right, right=pairs.left)
     if how == "cross":
         # Placeholders, of which the primitive reads the lengths alone.

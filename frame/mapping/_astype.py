@@ -16,10 +16,10 @@ from ..table._column import NAT, UNITS, Array, Column, ColumnType
 from ..table._distinct_values import through_values
 from ..table._dtypes import cast_exactly, wide
 from ..table._from_host import check_width
-from ..table._layout import ONE_DEVICE, Layout
-from ..table._ndframe import FrameBase, SeriesBase
+from ..table._layout import Layout
+from ..table._ndframe import FrameBase, NDFrame
 from ..table._recode import with_unit
-from ..table._table import Count, Table, is_row
+from ..table._table import Count, is_row
 from ..table._take import settled
 from ..table._tracing import at_once, is_traced
 
@@ -45,11 +45,6 @@ def as_dtype(dtype: Any) -> Any:
             f"astype: dtype must be supported on the device, got {known}. Use to_pandas().astype()."
         )
     return known
-
-
-def cast(column: Column, dtype: Any, num_rows: Count, layout: Layout = ONE_DEVICE) -> Column:
-    """Casts a column; see `JaxFrame.astype`."""
-    return cast_columns([column], [as_dtype(dtype)], num_rows, layout)[0]
 
 
 def cast_columns(
@@ -185,8 +180,8 @@ def _nat_if_out_of_range(data: Array, most: Array) -> Array:
     return jnp.where((data > most) | (data < -most), NAT, data)
 
 
-class FrameCast(FrameBase):
-    """`astype` of a frame."""
+class Cast(NDFrame):
+    """`astype` of a frame or a series."""
 
     def astype(self, dtype: Any, copy: Any = True, errors: str = "raise") -> Self:
         """Casts all columns to one dtype, or each to its own with a dict.
@@ -201,63 +196,42 @@ class FrameCast(FrameBase):
             >>> JaxFrame({"x": [1.5, 2.0]}).astype({"x": "int32"}).x.tolist()
             [1, 2]
         """
-        check_errors(errors)
-        columns, dtypes_by_position = list(self._table.columns), {}
-        if isinstance(dtype, (Mapping, pd.Series)):
-            for label, one in dtype.items():
-                if label not in self._labels:
-                    raise KeyError(
-                        "Only a column name can be used for the key in a dtype mappings argument. "
-                        f"{label!r} not found in columns."
-                    )
-                dtypes_by_position.update(
-                    dict.fromkeys(self._labels.positions(label), as_dtype(one))
-                )
-        else:
-            dtypes_by_position = dict.fromkeys(range(len(columns)), as_dtype(dtype))
-        positions = list(dtypes_by_position)
-        results = _cast_named(
-            self._table, positions, list(dtypes_by_position.values()), self._labels, errors
-        )
-        for position, column in zip(positions, results, strict=True):
+        if errors not in ("raise", "ignore"):
+            raise ValueError(
+                f"Expected value of kwarg 'errors' to be one of ['raise', 'ignore']. Got {errors!r}"
+            )
+        table, columns = self._table, list(self._table.columns)
+        wanted = self._dtypes_by_position(dtype)
+        try:
+            results = cast_columns(
+                [columns[p] for p in wanted], list(wanted.values()), table.num_rows, table.layout
+            )
+        except (ValueError, TypeError) as error:
+            if errors == "ignore":
+                return self._like(table)
+            names = [self._names[position] for position in wanted]
+            named = f"column {names[0]!r}" if len(names) == 1 else f"columns {names}"
+            error.add_note(f"astype: while casting {named}")
+            raise
+        for position, column in zip(wanted, results, strict=True):
             columns[position] = column
-        return self._like(self._table.with_columns(columns))
+        return self._with_columns(columns)
 
-
-class SeriesCast(SeriesBase):
-    """`astype` of a series."""
-
-    def astype(self, dtype: Any, copy: Any = True, errors: str = "raise") -> Self:
-        """Casts the values to a dtype; see `JaxFrame.astype`."""
-        check_errors(errors)
-        if isinstance(dtype, (Mapping, pd.Series)):
-            if len(dtype) > 1 or self._name not in dtype:
+    def _dtypes_by_position(self, dtype: Any) -> dict[int, Any]:
+        if not isinstance(dtype, (Mapping, pd.Series)):
+            return dict.fromkeys(range(len(self._names)), as_dtype(dtype))
+        if not isinstance(self, FrameBase):
+            if len(dtype) > 1 or self._names[0] not in dtype:
                 raise KeyError(
                     "Only the Series name can be used for the key in Series dtype mappings."
                 )
-            dtype = dtype[self._name]
-        results = _cast_named(self._table, [0], [as_dtype(dtype)], [self._name], errors)
-        return self._with_column(results[0])
-
-
-def check_errors(errors: str) -> None:
-    """Raises pandas' error unless `errors` is "raise" or "ignore"."""
-    if errors not in ("raise", "ignore"):
-        raise ValueError(
-            f"Expected value of kwarg 'errors' to be one of ['raise', 'ignore']. Got {errors!r}"
-        )
-
-
-def _cast_named(
-    table: Table, positions: list[int], dtypes: list[Any], labels: Any, errors: str
-) -> list[Column]:
-    columns = [table.columns[position] for position in positions]
-    try:
-        return cast_columns(columns, dtypes, table.num_rows, table.layout)
-    except (ValueError, TypeError) as error:
-        if errors == "ignore":
-            return columns
-        names = [labels[position] for position in positions]
-        named = f"column {names[0]!r}" if len(names) == 1 else f"columns {names}"
-        error.add_note(f"astype: while casting {named}")
-        raise
+            return {0: as_dtype(dtype[self._names[0]])}
+        wanted: dict[int, Any] = {}
+        for label, one in dtype.items():
+            if label not in self._labels:
+                raise KeyError(
+                    "Only a column name can be used for the key in a dtype mappings argument. "
+                    f"{label!r} not found in columns."
+                )
+            wanted.update(dict.fromkeys(self._labels.positions(label), as_dtype(one)))
+        return wanted

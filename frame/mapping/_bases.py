@@ -2,15 +2,15 @@
 """The base classes of JaxFrame and JaxSeries in this room."""
 
 from ._apply import FrameApply
-from ._astype import FrameCast, SeriesCast
+from ._astype import Cast
 from ._map import FrameMap, SeriesMap
 from ._missing import FrameMissing, SeriesMissing
 from ._where import FrameWhere, SeriesWhere
 
 
-class FrameMappingMethods(FrameCast, FrameApply, FrameMap, FrameMissing, FrameWhere):
+class FrameMappingMethods(Cast, FrameApply, FrameMap, FrameMissing, FrameWhere):
     """Value transformations of a frame."""
 
 
-class SeriesMappingMethods(SeriesCast, SeriesMap, SeriesMissing, SeriesWhere):
+class SeriesMappingMethods(Cast, SeriesMap, SeriesMissing, SeriesWhere):
     """Value transformations of a series."""

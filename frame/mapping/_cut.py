@@ -35,31 +35,10 @@ def cut(
     duplicates: str = "raise",
     ordered: bool = True,
 ) -> Any:
-    """Bins the numbers of a series by edges.
+    """Bins the numbers of a series, an array or a list by edges; the result is a series.
 
-    Inside `jit` the edges must be given as concrete values.
-
-    Args:
-        x: real numbers: a series, a series of pandas, an array, an index or a list.
-        bins: ascending edges, or the number of bins of equal width over the range of `x`.
-        right: whether bins include the right edge, else the left edge.
-        labels: category names, one a bin; intervals if left out. False for bin numbers.
-        retbins: whether to return the edges too.
-        precision: digits of the edges in interval names.
-        include_lowest: whether the first bin includes its left edge too.
-        duplicates: "raise" or "drop" for duplicate edges.
-        ordered: whether the categories are ordered; labels must then be unique.
-
-    Returns:
-        A JaxSeries of categories, or of integers with `labels=False`; missing for missing values
-        and values outside all bins. With `retbins` also the edges, a NumPy array.
-
-    Raises:
-        TypeError: `x` is not of real numbers.
-        ValueError: the edges do not ascend, or the number of labels differs from that of bins.
-
-    Cost:
-        Work O(rows x log bins). No communication, except for the range if `bins` is a number.
+    Inside `jit` the edges must be given as concrete values. Only a number of bins needs
+    communication, for the range of the values.
 
     Differences from pandas:
         An IntervalIndex as `bins` and times as `x` are not supported.
@@ -95,9 +74,8 @@ def cut(
     pandas_bins, edges = _pandas.cut(
         sample, bins, right, labels, True, precision, include_lowest, duplicates, ordered
     )
-    edges = np.asarray(edges)
-    result = _in_bins(x, column, edges, pandas_bins, labels, right, include_lowest)
-    return (result, edges) if retbins else result
+    result = _in_bins(x, column, np.asarray(edges), pandas_bins, labels, right, include_lowest)
+    return (result, np.asarray(edges)) if retbins else result
 
 
 @answered_at_once
@@ -109,30 +87,11 @@ def qcut(
     precision: int = 3,
     duplicates: str = "raise",
 ) -> Any:
-    """Bins the numbers of a series by quantiles.
-
-    Args:
-        x: real numbers: a series, a series of pandas, an array, an index or a list.
-        q: the number of bins, or the quantiles at their edges, such as [0, 0.25, 0.5, 0.75, 1].
-        labels: category names, one a bin; intervals if left out. False for bin numbers.
-        retbins: whether to return the edges too.
-        precision: digits of the edges in interval names.
-        duplicates: "raise" or "drop" for duplicate edges.
-
-    Returns:
-        As `cut`.
-
-    Raises:
-        TypeError: `x` is not of real numbers.
-        ValueError: edges are duplicated, or the number of labels differs from that of bins.
-        NotImplementedError: inside `jit`, where the quantiles are not known.
-
-    Cost:
-        That of `quantile` plus `cut`.
+    """Bins the numbers of a series, an array or a list by quantiles; see `cut`.
 
     Differences from pandas:
         Next to an infinity the quantiles are those of `JaxSeries.quantile`. Without x64 mode they
-        are float32.
+        are float32. Not supported inside `jit`, where the quantiles are not known.
 
     Example:
         >>> from jaxframes.frame import JaxSeries, qcut
@@ -151,22 +110,18 @@ def qcut(
     if not int(values.count()):
         pandas_bins, edges = _pandas.qcut(sample, q, labels, True, precision, duplicates)
     else:
-        bins = values.quantile(_quantiles(q)).to_numpy()
+        if isinstance(q, (int, np.integer)) and q >= 1:
+            q = np.linspace(0, 1, int(q) + 1)
+        elif not pd.api.types.is_list_like(q):
+            raise ValueError(
+                f"`q` should be a positive integer or list-like of quantiles, got {q!r}."
+            )
+        bins = values.quantile(q).to_numpy()
         pandas_bins, edges = _pandas.cut(
             sample, bins, True, labels, True, precision, True, duplicates
         )
-    edges = np.asarray(edges)
-    result = _in_bins(x, column, edges, pandas_bins, labels, True, True)
-    return (result, edges) if retbins else result
-
-
-def _quantiles(q: Any) -> Any:
-    """Converts a number of bins to quantiles; returns a list of quantiles as it is."""
-    if isinstance(q, (int, np.integer)) and q >= 1:
-        return np.linspace(0, 1, int(q) + 1)
-    if not pd.api.types.is_list_like(q):
-        raise ValueError(f"`q` should be a positive integer or list-like of quantiles, got {q!r}.")
-    return q
+    result = _in_bins(x, column, np.asarray(edges), pandas_bins, labels, True, True)
+    return (result, np.asarray(edges)) if retbins else result
 
 
 def _numbers(x: Any, caller: str) -> Column:

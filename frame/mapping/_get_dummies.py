@@ -32,31 +32,8 @@ def get_dummies(
 ) -> Any:
     """One-hot encodes columns: replaces each by a column of flags for each distinct value.
 
-    The values are the distinct values of the rows, sorted; all categories of a category. Inside
-    `jit` they are all strings of the dictionary.
-
-    Args:
-        data: a frame or a series, also of pandas; an array, an index or a list.
-        prefix: prefix of the new labels: a string, a list with one for each column, or a dict. If
-            left out, the column's label for a frame, and none for a series.
-        prefix_sep: separator after the prefix; given as `prefix` is.
-        dummy_na: whether missing values get a column too.
-        columns: labels of the columns to encode; those of strings, objects and categories if left
-            out.
-        sparse: must be False.
-        drop_first: whether to drop the first value's column, which the others imply.
-        dtype: dtype of the flags; bool if left out.
-
-    Returns:
-        A frame: the other columns, followed by the columns of flags.
-
-    Raises:
-        TypeError: `columns` is not a list.
-        ValueError: the number of prefixes differs from that of columns, or `dtype` is object.
-
-    Cost:
-        Work O(rows x values); the distinct values are copied to the host. Communication only to
-        find the distinct values.
+    `data` may also be an object of pandas, an array or a list. The distinct values are copied to
+    the host; inside `jit` they are all strings of the dictionary, or all categories.
 
     Differences from pandas:
         Columns of objects are not supported, nor columns of numbers and times inside `jit`.

@@ -20,7 +20,46 @@ from ._missing import missing_flags
 from ._where_columns import choose_scalar
 
 
-class FrameMap(FrameBase):
+class Replace(NDFrame):
+    """`replace` of a frame or a series."""
+
+    def replace(
+        self,
+        to_replace: Any = None,
+        value: Any = ...,
+        *,
+        inplace: bool = False,
+        regex: Any = False,
+    ) -> Self:
+        """Replaces values, given as scalars, lists or a dict.
+
+        Differences from pandas:
+            Values must be numbers or strings. Regular expressions are not supported; use
+            `str.replace`.
+
+        Example:
+            >>> from jaxframes.frame import JaxSeries
+            >>> JaxSeries(["a", "b"]).replace({"a": "c"}).tolist()
+            ['c', 'b']
+        """
+        per_column = (
+            isinstance(self, FrameBase)
+            and isinstance(to_replace, Mapping)
+            and (value is not ... or all(isinstance(one, Mapping) for one in to_replace.values()))
+        )
+        columns = []
+        for label, column in zip(self._names, self._table.columns, strict=True):
+            old, new = to_replace, value
+            if per_column and label in to_replace:
+                old = to_replace[label]
+                new = value[label] if isinstance(value, Mapping) else value
+            if not per_column or label in to_replace:
+                column = _replaced(column, old, new, inplace, regex, self._table)
+            columns.append(column)
+        return self._with_columns(columns)
+
+
+class FrameMap(FrameBase, Replace):
     """`map`, `replace` and `isin` of a frame."""
 
     def isin(self, values: Any) -> Self:
@@ -50,37 +89,7 @@ class FrameMap(FrameBase):
                     f"DataFrame.isin(), you passed a '{type(values).__name__}'"
                 )
             flags = [flags_in(column, values, table) for column in columns]
-        return self._like(table.with_columns([Column(flag) for flag in flags]))
-
-    def replace(
-        self,
-        to_replace: Any = None,
-        value: Any = ...,
-        *,
-        inplace: bool = False,
-        regex: Any = False,
-    ) -> Self:
-        """Replaces values, given as scalars, lists or a dict; see `JaxSeries.replace`.
-
-        Example:
-            >>> from jaxframes.frame import JaxFrame
-            >>> JaxFrame({"x": [1, 2]}).replace(1, 5).x.tolist()
-            [5, 2]
-        """
-        columns = []
-        per_column = isinstance(to_replace, Mapping) and (
-            value is not ... or all(isinstance(one, Mapping) for one in to_replace.values())
-        )
-        for label, column in zip(self._labels, self._table.columns, strict=True):
-            old, new = to_replace, value
-            if per_column:
-                if label not in to_replace:
-                    columns.append(column)
-                    continue
-                old = to_replace[label]
-                new = value[label] if isinstance(value, Mapping) else value
-            columns.append(_replaced(column, old, new, inplace, regex, self._table))
-        return self._like(self._table.with_columns(columns))
+        return self._with_columns([Column(flag) for flag in flags])
 
     def map(self, func: Callable[..., Any], na_action: Any = None, **kwargs: Any) -> Self:
         """Applies a JAX-traceable function to each value; see `JaxSeries.map`."""
@@ -88,10 +97,10 @@ class FrameMap(FrameBase):
             raise ValueError(f"na_action must be 'ignore' or None. Got {na_action!r}")
         table = self._table
         columns = [_mapped(column, func, na_action, kwargs, table) for column in table.columns]
-        return self._like(table.with_columns(columns))
+        return self._with_columns(columns)
 
 
-class SeriesMap(SeriesBase, NDFrame):
+class SeriesMap(SeriesBase, Replace):
     """`map`, `apply`, `replace` and `isin` of a series."""
 
     def isin(self, values: Any) -> Self:
@@ -125,28 +134,6 @@ class SeriesMap(SeriesBase, NDFrame):
         if args:
             return self.map(lambda value: func(value, *args, **kwargs))
         return self.map(func, **kwargs)
-
-    def replace(
-        self,
-        to_replace: Any = None,
-        value: Any = ...,
-        *,
-        inplace: bool = False,
-        regex: Any = False,
-    ) -> Self:
-        """Replaces values, given as scalars, lists or a dict.
-
-        Differences from pandas:
-            Values must be numbers or strings. Regular expressions are not supported; use
-            `str.replace`.
-
-        Example:
-            >>> from jaxframes.frame import JaxSeries
-            >>> JaxSeries(["a", "b"]).replace({"a": "c"}).tolist()
-            ['c', 'b']
-        """
-        column = _replaced(self._only, to_replace, value, inplace, regex, self._table)
-        return self._with_column(column)
 
 
 def _mapped(column: Column, func: Any, na_action: Any, kwargs: Any, table: Table) -> Column:
@@ -190,25 +177,17 @@ def _replaced(
         raise NotImplementedError("replace: regex= is not supported. Use str.replace(regex=True).")
     old, new = host_values(old), host_values(new)
     keys, values = _as_pairs(old, new)
-    if column.kind == "string" or (column.is_numeric and not column.is_bool):
-        accepted = str if column.kind == "string" else (int, float, complex, np.number)
+    is_string = column.kind == "string"
+    if is_string or (column.is_numeric and not column.is_bool):
+        accepted = str if is_string else (int, float, complex, np.number)
         # A key of another type matches nothing.
         pairs = [
             (key, value)
             for key, value in zip(keys, values, strict=True)
             if (isinstance(key, accepted) and not isinstance(key, (bool, np.bool_))) or pd.isna(key)
         ]
-        if not pairs:
-            return column
-        if column.kind == "string" and not all(
-            isinstance(value, str) or pd.isna(value) for _, value in pairs
-        ):
-            return _replaced_on_host(column, old, new, table)
-        return _replace_each(column, pairs, table)
-    return _replaced_on_host(column, old, new, table)
-
-
-def _replaced_on_host(column: Column, old: Any, new: Any, table: Table) -> Column:
+        if not is_string or all(isinstance(value, str) or pd.isna(value) for _, value in pairs):
+            return _replace_each(column, pairs, table) if pairs else column
     words = {} if new is ... else {"value": new}
     return through_values(
         column, table.num_rows, table.layout, lambda shown: shown.replace(old, **words), "replace"

@@ -11,17 +11,17 @@ import numpy as np
 import pandas as pd
 
 from ... import primitives
+from ..align._as_column import as_column
 from ..table._arguments import axis_number, check_flag, no_inplace, only_rows
 from ..table._column import NUMBER, Array, Column, ColumnType, fill_missing, missing_rows
 from ..table._filter import filter_rows
 from ..table._layout import Layout
 from ..table._ndframe import FrameBase, NDFrame, SeriesBase
 from ..table._recode import without_missing
-from ..table._row_index import RANGE
 from ..table._table import Count, Table, is_row
-from ..table._take import gather, position
+from ..table._take import any_missing, gather, hole_kind, position
 from ..table._tracing import is_traced
-from ._where_columns import aligned_other, choose, choose_scalar
+from ._where_columns import choose, choose_scalar
 
 _TIME = ColumnType("datetime", unit="ns")
 
@@ -29,13 +29,7 @@ _TIME = ColumnType("datetime", unit="ns")
 def missing_flags(columns: Sequence[Column]) -> tuple[Array, ...]:
     """Flags of missing values, one array for each column."""
     columns = [without_missing(column) for column in columns]
-    return _missing(tuple(c.arrays for c in columns), tuple(_how_missing(c) for c in columns))
-
-
-def _how_missing(column: Column) -> str:
-    if column.type.has_codes:
-        return "code"
-    return "time" if column.type.is_time else "number"
+    return _missing(tuple(c.arrays for c in columns), tuple(hole_kind(c) for c in columns))
 
 
 @functools.partial(jax.jit, static_argnums=1)
@@ -51,9 +45,6 @@ def _missing(columns: Any, kinds: tuple[str, ...]) -> tuple[Array, ...]:
 class Missing(NDFrame):
     """Missing-value methods that frames and series share."""
 
-    def _with_columns(self, columns: Sequence[Column]) -> Self:
-        return self._like(self._table.with_columns(columns))
-
     def isna(self) -> Self:
         """Detects missing values: NaN, NaT or a null string."""
         return self._with_columns([Column(flag) for flag in missing_flags(self._table.columns)])
@@ -62,13 +53,8 @@ class Missing(NDFrame):
         """Detects values that are not missing."""
         return self._with_columns([Column(~flag) for flag in missing_flags(self._table.columns)])
 
-    def isnull(self) -> Self:
-        """Alias of `isna`."""
-        return self.isna()
-
-    def notnull(self) -> Self:
-        """Alias of `notna`."""
-        return self.notna()
+    isnull = isna
+    notnull = notna
 
     def ffill(
         self,
@@ -203,13 +189,8 @@ class FrameMissing(FrameBase, Missing):
     ) -> Self:
         """Drops rows with missing values, or columns with `axis=1`.
 
-        Args:
-            axis: 0 to drop rows, 1 to drop columns.
-            how: "any" or "all".
-            thresh: the number of valid values to keep a row, instead of `how`.
-            subset: labels of the columns to consider; not supported with `axis=1`.
-            inplace: must be False.
-            ignore_index: whether to label the result 0, 1, ...
+        Differences from pandas:
+            `subset` is not supported with `axis=1`.
 
         Example:
             >>> from jaxframes.frame import JaxFrame
@@ -236,8 +217,10 @@ class FrameMissing(FrameBase, Missing):
         min_present = min_present if thresh is ... else np.int32(thresh)
         if not columns:
             return self._like(self._table)
-        table = filter_rows(self._table, _has_values(missing_flags(columns), min_present))
-        return self._like(_with_range_index(table, ignore_index))
+        kept = self._like(
+            filter_rows(self._table, _has_values(missing_flags(columns), min_present))
+        )
+        return kept._with_range() if ignore_index else kept
 
     def _without_columns(self, how: str, thresh: Any, subset: Any) -> Self:
         if subset is not None:
@@ -273,7 +256,8 @@ class SeriesMissing(SeriesBase, Missing):
         axis_number(axis or 0, self)
         check_flag(ignore_index, "ignore_index")
         (missing,) = missing_flags([self._only])
-        return self._like(_with_range_index(filter_rows(self._table, ~missing), ignore_index))
+        kept = self._like(filter_rows(self._table, ~missing))
+        return kept._with_range() if ignore_index else kept
 
 
 def _check_fill(value: Any, axis: Any, inplace: bool, limit: Any, owner: NDFrame) -> None:
@@ -305,30 +289,18 @@ def _fill(column: Column, value: Any, table: Table) -> Column:
             return choose_scalar(~missing, column, value, table, "fillna")
         except (TypeError, ValueError, NotImplementedError):
             # As in pandas, a value that does not fit the dtype is an error only if a row needs it.
-            if is_traced(missing, table.num_rows) or _has_any(missing, table.num_rows):
+            if is_traced(missing, table.num_rows) or any_missing(~missing, table.num_rows):
                 raise
             return column
     if isinstance(value, Mapping):
         value = pd.Series(value)
-    other = aligned_other(value, table)
-    return choose(~missing, column, other, table, "fillna")
-
-
-def _with_range_index(table: Table, ignore_index: bool) -> Table:
-    return table.replace(index=RANGE) if ignore_index else table
+    return choose(~missing, column, as_column(value, table, "other"), table, "fillna")
 
 
 @jax.jit
 def _has_values(missing: tuple[Array, ...], min_present: Array) -> Array:
-    present = jnp.zeros(missing[0].shape, jnp.int32)
-    for flag in missing:
-        present = present + (~flag).astype(jnp.int32)
+    present: Any = sum((~flag).astype(jnp.int32) for flag in missing)
     return present >= min_present
-
-
-@jax.jit
-def _has_any(missing: Array, num_rows: Count) -> Array:
-    return jnp.any(missing & is_row(missing.shape[0], num_rows))
 
 
 @jax.jit

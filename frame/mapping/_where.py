@@ -9,13 +9,14 @@ import numpy as np
 import pandas as pd
 
 from ..align._align import aligned_column
+from ..align._as_column import as_column
 from ..table._arguments import axis_number, no_inplace
 from ..table._column import Array, Column
 from ..table._from_host import column_from
 from ..table._ndframe import FrameBase, NDFrame, SeriesBase
 from ..table._table import Table
 from ..table._tracing import is_traced
-from ._where_columns import aligned_other, choose, choose_scalar
+from ._where_columns import choose, choose_scalar
 
 
 class Where(NDFrame):
@@ -47,8 +48,8 @@ class Where(NDFrame):
         return self._select("mask", cond, other, inplace, axis, level)
 
     def _select(
-        self, method: str, cond: Any, other: Any, inplace: bool, axis: Any, level: Any
-    ) -> Self:
+        self: Any, method: str, cond: Any, other: Any, inplace: bool, axis: Any, level: Any
+    ) -> Any:
         no_inplace(method, inplace)
         axis_number(axis or 0, self)
         if level is not None:
@@ -63,13 +64,7 @@ class Where(NDFrame):
             else choose_scalar(flags, column, one, self._table, method)
             for flags, column, one in zip(keep, self._table.columns, others, strict=True)
         ]
-        return self._like(self._table.with_columns(columns))
-
-    def _flags(self, method: str, cond: Any) -> Sequence[Array]:
-        raise NotImplementedError
-
-    def _others(self, method: str, other: Any, axis: Any) -> Sequence[Any]:
-        raise NotImplementedError
+        return self._with_columns(columns)
 
 
 class FrameWhere(FrameBase, Where):
@@ -84,9 +79,7 @@ class FrameWhere(FrameBase, Where):
         if isinstance(cond, FrameBase):
             all_false = _as_flags(method, np.zeros(table.capacity, np.bool_), table, aligned=True)
             return [
-                _as_flags(method, cond._series_at(cond._labels.position(label)), table)
-                if label in cond._labels
-                else all_false
+                _as_flags(method, cond[label], table) if label in cond._labels else all_false
                 for label in self._labels
             ]
         cond = cond if isinstance(cond, jax.Array) else np.asarray(cond)
@@ -98,16 +91,14 @@ class FrameWhere(FrameBase, Where):
         table, num_columns = self._table, len(self._labels)
         if isinstance(other, FrameBase):
             return [
-                aligned_column(other._series_at(other._labels.position(label)), table)
-                if label in other._labels
-                else np.nan
+                aligned_column(other[label], table) if label in other._labels else np.nan
                 for label in self._labels
             ]
         if isinstance(other, (SeriesBase, pd.Series)):
             if axis is None:
                 raise ValueError("Must specify axis=0 or 1")
             if axis in (0, "index"):
-                return [aligned_other(other, table)] * num_columns
+                return [as_column(other, table, "other")] * num_columns
             by_label: Any = other if isinstance(other, pd.Series) else other.to_pandas()
             return [by_label.get(label, np.nan) for label in self._labels]
         if isinstance(other, pd.DataFrame):
@@ -115,7 +106,9 @@ class FrameWhere(FrameBase, Where):
         if hasattr(other, "ndim") and other.ndim == 2:
             if other.shape[1] != num_columns:
                 raise ValueError("other must be the same shape as self when an ndarray")
-            return [aligned_other(other[:, position], table) for position in range(num_columns)]
+            return [
+                as_column(other[:, position], table, "other") for position in range(num_columns)
+            ]
         return [other] * num_columns
 
 
@@ -129,7 +122,7 @@ class SeriesWhere(SeriesBase, Where):
         if isinstance(other, FrameBase):
             raise NotImplementedError(f"{method}: other must be a series or a scalar, got a frame.")
         is_column = isinstance(other, (SeriesBase, pd.Series, list)) or getattr(other, "ndim", 0)
-        return [aligned_other(other, self._table) if is_column else other]
+        return [as_column(other, self._table, "other") if is_column else other]
 
 
 def _as_flags(method: str, cond: Any, table: Table, *, aligned: bool = False) -> Array:

@@ -9,26 +9,16 @@ import jax.numpy as jnp
 import numpy as np
 import pandas as pd
 
-from ..align._align import aligned_column
-from ..align._as_column import as_column
 from ..align._common_types import finest_unit
 from ..ops._array_ops import common_dtype
 from ..table._column import Array, Column, fill_missing, to_host
 from ..table._dtypes import narrowed, wide
 from ..table._from_host import column_from
 from ..table._layout import ONE_DEVICE
-from ..table._ndframe import SeriesBase
 from ..table._recode import recoded, renumbered, with_unit
 from ..table._table import Count, Table, is_row
-from ..table._take import missing_elsewhere, settled
+from ..table._take import any_missing, missing_elsewhere, settled
 from ..table._tracing import answered_at_once, is_traced
-
-
-def aligned_other(value: Any, table: Table) -> Column:
-    """Converts a series of ours or pandas', or an array, to a column of a table."""
-    if isinstance(value, SeriesBase):
-        return aligned_column(value, table)
-    return as_column(value, table, "other")
 
 
 def choose_scalar(keep: Array, column: Column, value: Any, table: Table, method: str) -> Column:
@@ -51,29 +41,30 @@ def choose_scalar(keep: Array, column: Column, value: Any, table: Table, method:
         short: Any = np.full(1, -1 if no_value else 0, column.dtype)
         like = to_host(Column(short, None, column.type), 1)
     promoted = None if like is None else pd.Series(like).where(np.array([False]), value)
-    if promoted is None or promoted.dtype == object:
-        if not is_traced(keep, table.num_rows) and not bool(_any_changed(keep, table.num_rows)):
+    replacement = None
+    if promoted is not None and promoted.dtype != object:
+        replacement = column_from(narrowed(promoted), 1, ONE_DEVICE, method)
+    if replacement is None or (replacement.dtype, replacement.type.unit) != (
+        column.dtype, column.type.unit
+    ):  # fmt: skip
+        # The dtype changes only if a value does.
+        if not is_traced(keep, table.num_rows) and not any_missing(keep, table.num_rows):
             return column
+    if replacement is None:
         raise NotImplementedError(
             f"Invalid value {value!r} for dtype {column.dtype_name!r} in {method}. Cast the column "
             "with astype first."
         )
-    replacement = column_from(narrowed(promoted), 1, ONE_DEVICE, method)
-    is_known = not is_traced(keep, table.num_rows)
-    is_other_dtype = replacement.dtype != column.dtype or replacement.type.unit != column.type.unit
-    if is_other_dtype and is_known and not bool(_any_changed(keep, table.num_rows)):
-        return column
     data = jnp.broadcast_to(replacement.data, (table.capacity,))
-    return _choose_typed(
-        keep, column, Column(data, None, replacement.type), replacement.dtype, method
-    )
+    other = Column(data, None, replacement.type)
+    return _choose_typed(keep, column, other, other.dtype, method)
 
 
 def choose(keep: Array, column: Column, other: Column, table: Table, method: str) -> Column:
     """Keeps the values that `keep` flags, and takes others from `other`; see `choose_scalar`."""
     dtype = _number_dtype(column, other)
     if dtype is not None and dtype != column.dtype and not is_traced(keep, other, table.num_rows):
-        if not bool(_any_changed(keep, table.num_rows)):
+        if not any_missing(keep, table.num_rows):
             return column
         if _may_fit(column, other) and bool(_fits(other.data, column.data, table.num_rows)):
             dtype = column.dtype
@@ -126,13 +117,8 @@ def _choose_numbers(keep: Array, column: Column, other: Column, dtype: Any) -> C
         return Column(data)
     valid = _select(keep, column.mask(), other.mask())
     if dtype.kind in "fc":
-        return Column(_filled(data, valid))
+        return Column(_select(valid, data, data.dtype.type(np.nan)))
     return Column(data, valid)
-
-
-@jax.jit
-def _filled(data: Array, valid: Array) -> Array:
-    return jnp.where(valid, data, data.dtype.type(np.nan))
 
 
 def _is_missing(value: Any) -> bool:
@@ -151,12 +137,6 @@ def _select(keep: Array, data: Array, other: Any) -> Array:
 @functools.partial(jax.jit, static_argnums=3)
 def _select_as(keep: Array, data: Array, other: Array, dtype: np.dtype) -> Array:
     return jnp.where(keep, data.astype(dtype), other.astype(dtype))
-
-
-@answered_at_once
-@jax.jit
-def _any_changed(keep: Array, num_rows: Count) -> Array:
-    return jnp.any(~keep & is_row(keep.shape[0], num_rows))
 
 
 def _may_fit(column: Column, other: Column) -> bool:

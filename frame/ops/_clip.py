@@ -65,15 +65,19 @@ def _is_out_of_range(bound: Any, column: Column) -> bool:
         return isinstance(bound, (int, float, np.number)) and not isinstance(bound, bool)
     if column.dtype.kind not in "iu" or not isinstance(bound, (int, np.integer)):
         return False
-    least, most = _extremes(column)
-    return not least <= int(bound) <= most
+    info = np.iinfo(column.dtype)
+    return not info.min <= int(bound) <= info.max
 
 
 def _clipped_to_wider(
     op: str, column: Column, original: Column, bound: Any, label: Hashable, num_rows: Count
 ) -> Column:
     """Clips to a bound out of the dtype's range, in a wider dtype if a value changes."""
-    least, most = (0, 1) if column.is_bool else _extremes(original)
+    info: Any = jnp.iinfo(original.dtype) if not column.is_bool else None
+    least, most = 0, 1
+    if not column.is_bool:
+        info = np.iinfo(original.dtype)
+        least, most = int(info.min), int(info.max)
     if bound <= least if op == "np.maximum" else bound >= most:
         return column
     if not is_traced(column, num_rows):
@@ -103,11 +107,6 @@ def _wider_dtype(dtype: np.dtype, bound: int | np.integer) -> np.dtype:
     return np.dtype(np.result_type(dtype, like).name)
 
 
-def _extremes(column: Column) -> tuple[int, int]:
-    info = np.iinfo(column.dtype)
-    return int(info.min), int(info.max)
-
-
 @answered_at_once
 def _is_inside(op: str, column: Column, operand: Column | Scalar, num_rows: Count) -> Any:
     """Whether each value is on the inner side of a bound."""
@@ -115,12 +114,41 @@ def _is_inside(op: str, column: Column, operand: Column | Scalar, num_rows: Coun
     return flags.data
 
 
-def _check(axis: Any, inplace: bool, owner: NDFrame) -> None:
-    no_inplace("clip", inplace)
-    only_rows("clip", axis or 0, owner, "Clip single columns: frame[name].clip().")
+class Clip(NDFrame):
+    """`clip` of a frame or a series."""
+
+    def clip(
+        self, lower: Any = None, upper: Any = None, *, axis: Any = None, inplace: bool = False
+    ) -> Self:
+        """Limits numbers to the range from `lower` to `upper`; a missing bound has no effect.
+
+        Differences from pandas:
+            Values must be numbers, and bounds of a frame scalars. Inside `jit`, integers with a
+            float bound become floats.
+
+        Example:
+            >>> from jaxframes.frame import JaxSeries
+            >>> JaxSeries([1, 5, 9]).clip(2, 6).tolist()
+            [2, 5, 6]
+        """
+        no_inplace("clip", inplace)
+        only_rows("clip", axis or 0, self, "Clip single columns: frame[name].clip().")
+        lower, upper = (self._bound(bound) for bound in _ordered(lower, upper))
+        columns = zip(self._table.columns, self._names, strict=True)
+        num_rows = self._table.num_rows
+        return self._with_columns([clipped(x, lower, upper, name, num_rows) for x, name in columns])
+
+    def _bound(self, bound: Any) -> Any:
+        if bound is None or np.isscalar(bound) or getattr(bound, "ndim", 1) == 0:
+            return bound
+        if isinstance(self, FrameBase):
+            raise NotImplementedError(
+                "clip: bounds of a frame must be scalars. Clip single columns: frame[name].clip()."
+            )
+        return as_column(bound, self._table, "bound")
 
 
-class SeriesBounds(SeriesBase):
+class SeriesClip(SeriesBase, Clip):
     """`clip` and `between` of a series."""
 
     def between(self, left: Any, right: Any, inclusive: str = "both") -> Self:
@@ -139,59 +167,6 @@ class SeriesBounds(SeriesBase):
         above = me >= left if inclusive in ("both", "left") else me > left
         below = me <= right if inclusive in ("both", "right") else me < right
         return above & below
-
-    def clip(
-        self, lower: Any = None, upper: Any = None, *, axis: Any = None, inplace: bool = False
-    ) -> Self:
-        """Limits numbers to the range from `lower` to `upper`.
-
-        A bound is a scalar or a series with the same labels; a missing bound has no effect.
-
-        Differences from pandas:
-            Values must be numbers. Inside `jit`, integers with a float bound become floats.
-
-        Example:
-            >>> from jaxframes.frame import JaxSeries
-            >>> JaxSeries([1, 5, 9]).clip(2, 6).tolist()
-            [2, 5, 6]
-        """
-        _check(axis, inplace, self)
-        lower, upper = _ordered(lower, upper)
-        lower, upper = self._bound(lower), self._bound(upper)
-        return self._with_column(
-            clipped(self._only, lower, upper, self._name, self._table.num_rows)
-        )
-
-    def _bound(self, bound: Any) -> Any:
-        if bound is None or np.isscalar(bound) or getattr(bound, "ndim", 1) == 0:
-            return bound
-        return as_column(bound, self._table, "bound")
-
-
-class FrameBounds(FrameBase):
-    """`clip` of a frame."""
-
-    def clip(
-        self, lower: Any = None, upper: Any = None, *, axis: Any = None, inplace: bool = False
-    ) -> Self:
-        """Limits numbers to the range from `lower` to `upper`; see `JaxSeries.clip`.
-
-        Differences from pandas:
-            Bounds must be scalars.
-        """
-        _check(axis, inplace, self)
-        lower, upper = _ordered(lower, upper)
-        for bound in (lower, upper):
-            if bound is not None and not np.isscalar(bound) and getattr(bound, "ndim", 1):
-                raise NotImplementedError(
-                    "clip: bounds of a frame must be scalars. Clip single columns: "
-                    "frame[name].clip()."
-                )
-        columns = [
-            clipped(column, lower, upper, label, self._table.num_rows)
-            for column, label in zip(self._table.columns, self._labels, strict=True)
-        ]
-        return self._like(self._table.with_columns(columns))
 
 
 def _ordered(lower: Any, upper: Any) -> tuple[Any, Any]:

@@ -5,8 +5,7 @@ from typing import Any
 
 from ..align._align import same_labels
 from ..table._column import Column
-from ..table._column_labels import Labels
-from ..table._ndframe import NDFrame
+from ..table._ndframe import FrameBase, NDFrame
 from ..table._table import Count, is_row
 from ..table._tracing import answered_at_once, is_traced
 from ._dispatch import combine
@@ -16,7 +15,7 @@ class Equality(NDFrame):
     """Comparison of whole frames and series."""
 
     @answered_at_once
-    def equals(self, other: Any) -> bool:
+    def equals(self: Any, other: Any) -> bool:
         """Whether `other` has the same labels, dtypes and values; missing values are equal.
 
         Example:
@@ -33,8 +32,7 @@ class Equality(NDFrame):
             )
         if a.num_rows_on_host != b.num_rows_on_host or len(a.columns) != len(b.columns):
             return False
-        labels: Labels | None = getattr(self, "_labels", None)
-        if labels is not None and not labels.index.equals(getattr(other, "_labels", labels).index):
+        if isinstance(self, FrameBase) and not self._labels.index.equals(other._labels.index):
             return False
         if a.layout != b.layout or a.capacity != b.capacity:
             raise ValueError(

@@ -42,9 +42,18 @@ class NDFrame(RoomMethods):
     def _table(self, table: Table) -> None:
         self._stored, self._seen = table, None
 
+    @property
+    def _names(self) -> Sequence[Hashable]:
+        """The labels of a frame's columns; the name of a series."""
+        raise NotImplementedError
+
     def _like(self, table: Table) -> Self:
         """Same labels or name, for another table with equally many columns."""
         raise NotImplementedError
+
+    def _with_columns(self, columns: Sequence[Column]) -> Self:
+        """The same rows with equally many other columns."""
+        return self._like(self._table.with_columns(columns))
 
     def _make_series(self, column: Column, name: Hashable, table: Table | None = None) -> Any:
         """A series of one column, with the rows of `table` (default: of this object)."""
@@ -132,6 +141,10 @@ class FrameBase(NDFrame):
         frame._table, frame._labels = table, labels
         return frame
 
+    @property
+    def _names(self) -> Sequence[Hashable]:
+        return list(self._labels)
+
     def _like(self, table: Table) -> Self:
         return self._of(table, self._labels)
 
@@ -153,6 +166,10 @@ class SeriesBase(NDFrame):
         series = object.__new__(cls)
         series._table, series._name = table, name
         return series
+
+    @property
+    def _names(self) -> Sequence[Hashable]:
+        return [self._name]
 
     def _like(self, table: Table) -> Self:
         return self._of(table, self._name)

@@ -1,0 +1,173 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Python's operators, and the same as methods: `add`, `sub`, ... with `axis` and `fill_value`."""
+
+from collections.abc import Callable
+from typing import Any, ClassVar, NamedTuple, TypeAlias
+
+from ..table._ndframe import NDFrame
+from ._array_ops import SYMBOLS
+
+Method: TypeAlias = Callable[..., Any]
+
+
+class Operation(NamedTuple):
+    """An operator with its options.
+
+    Attributes:
+        op: the name of the operator.
+        is_reflected: whether the operands are swapped.
+        fill_value: replaces one of two values if it is missing.
+        is_flex: whether a method was called, which compares unaligned operands too.
+    """
+
+    op: str
+    is_reflected: bool = False
+    fill_value: Any = None
+    is_flex: bool = True
+
+
+def _operator(op: str, *, reflected: bool = False) -> Method:
+    def operator(self: Any, other: Any) -> Any:
+        return self._operate(op, other, reflected=reflected)
+
+    return operator
+
+
+class Operators(NDFrame):
+    """Python's operators, in terms of `_apply`."""
+
+    __hash__: ClassVar[None] = None
+
+    def _operate(self, op: str, other: Any, *, reflected: bool = False) -> Any:
+        return self._apply(Operation(op, reflected, is_flex=False), other)
+
+    def _apply(self, operation: Operation, other: Any, by_row: bool = False) -> Any:
+        raise NotImplementedError
+
+    def __bool__(self) -> bool:
+        raise ValueError(
+            f"The truth value of a {type(self).__name__} is ambiguous. "
+            "Use a.empty, a.bool(), a.item(), a.any() or a.all()."
+        )
+
+    def __matmul__(self, other: Any) -> Any:
+        return self.dot(other)
+
+    __add__: Method = _operator("add")
+    __radd__: Method = _operator("add", reflected=True)
+    __sub__: Method = _operator("sub")
+    __rsub__: Method = _operator("sub", reflected=True)
+    __mul__: Method = _operator("mul")
+    __rmul__: Method = _operator("mul", reflected=True)
+    __truediv__: Method = _operator("truediv")
+    __rtruediv__: Method = _operator("truediv", reflected=True)
+    __floordiv__: Method = _operator("floordiv")
+    __rfloordiv__: Method = _operator("floordiv", reflected=True)
+    __mod__: Method = _operator("mod")
+    __rmod__: Method = _operator("mod", reflected=True)
+    __pow__: Method = _operator("pow")
+    __rpow__: Method = _operator("pow", reflected=True)
+    __and__: Method = _operator("and")
+    __rand__: Method = __and__
+    __or__: Method = _operator("or")
+    __ror__: Method = __or__
+    __xor__: Method = _operator("xor")
+    __rxor__: Method = __xor__
+    __eq__: Method = _operator("eq")
+    __ne__: Method = _operator("ne")
+    __lt__: Method = _operator("lt")
+    __le__: Method = _operator("le")
+    __gt__: Method = _operator("gt")
+    __ge__: Method = _operator("ge")
+
+
+class FlexMethods(NDFrame):
+    """The operators as methods, which `define_flex_methods` makes."""
+
+    add: Method
+    sub: Method
+    mul: Method
+    truediv: Method
+    floordiv: Method
+    mod: Method
+    pow: Method
+    radd: Method
+    rsub: Method
+    rmul: Method
+    rtruediv: Method
+    rfloordiv: Method
+    rmod: Method
+    rpow: Method
+    div: Method
+    divide: Method
+    rdiv: Method
+    multiply: Method
+    subtract: Method
+    eq: Method
+    ne: Method
+    lt: Method
+    le: Method
+    gt: Method
+    ge: Method
+
+
+_ALIASES = {
+    "div": "truediv", "divide": "truediv", "rdiv": "rtruediv", "multiply": "mul", "subtract": "sub"
+}  # fmt: skip
+_DOCSTRING = """`{} {} {}`, with an axis and a fill value.
+
+        Rows and columns are aligned by label. If one of two values is missing, `fill_value`
+        replaces it.
+
+        Differences from pandas:
+            `level=` raises NotImplementedError. A `fill_value` must be a number.
+        """
+
+
+def define_flex_methods(kind: type[FlexMethods], make: Callable[..., Method]) -> None:
+    """Gives a class the operators as methods; `make` is `of_series` or `of_frame`."""
+    for name in FlexMethods.__annotations__:
+        if name in _ALIASES:
+            setattr(kind, name, getattr(kind, _ALIASES[name]))
+            continue
+        is_reflected = name.removeprefix("r") in SYMBOLS and name not in SYMBOLS
+        op = name.removeprefix("r") if is_reflected else name
+        method = make(name, op, is_reflected)
+        method.__name__ = name
+        left, right = ("other", "self") if is_reflected else ("self", "other")
+        method.__doc__ = _DOCSTRING.format(left, SYMBOLS[op], right)
+        setattr(kind, name, method)
+
+
+def of_series(name: str, op: str, is_reflected: bool) -> Method:
+    """Makes a method of series."""
+
+    def method(
+        self: Any, other: Any, level: Any = None, fill_value: Any = None, axis: Any = 0
+    ) -> Any:
+        _check(name, level, axis, (0, "index", None), "Series")
+        return self._apply(Operation(op, is_reflected, fill_value), other)
+
+    return method
+
+
+def of_frame(name: str, op: str, is_reflected: bool) -> Method:
+    """Makes a method of frames."""
+
+    def method(
+        self: Any, other: Any, axis: Any = "columns", level: Any = None, fill_value: Any = None
+    ) -> Any:
+        _check(name, level, axis, (0, 1, "index", "rows", "columns", None), "DataFrame")
+        by_row = axis in (0, "index", "rows")
+        return self._apply(Operation(op, is_reflected, fill_value), other, by_row)
+
+    return method
+
+
+def _check(name: str, level: Any, axis: Any, axes: tuple[Any, ...], kind: str) -> None:
+    if level is not None:
+        raise NotImplementedError(
+            f"{name}: level must be None. Align the labels with merge() or join() first."
+        )
+    if axis not in axes:
+        raise ValueError(f"No axis named {axis} for object type {kind}")
