@@ -16,11 +16,7 @@ def common_pair(
 ) -> tuple[Column, Column]:
     """Converts two key columns to one type, dictionary and dtype.
 
-    Args:
-        left: the key of the left side.
-        right: the key of the right side.
-        name: name of the key, for errors.
-        one_is_empty: whether exactly one side has no rows: pandas then joins any types.
+    `one_is_empty` tells whether exactly one side has no rows: pandas then joins any types.
 
     Raises:
         NotImplementedError: pandas would compare the values as objects.

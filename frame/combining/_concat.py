@@ -16,9 +16,8 @@ from ..table._row_index import RANGE, RowIndex
 from ..table._table import Table
 from ..table._take import take_columns
 from ..table._tracing import is_traced
-from ._common_columns import common_columns, missing_like
 from ._concat_columns import Options, along_columns
-from ._concat_rows import pack_rows, piece_of_rows
+from ._concat_rows import common_columns, missing_like, pack_rows, piece_of_rows
 
 
 def concat(

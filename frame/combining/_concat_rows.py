@@ -1,28 +1,107 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Concatenation along rows."""
+"""Concatenates rows: converts columns to common types, and packs the valid rows."""
 
 import functools
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from typing import Any
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 from ... import primitives
-from ..table._column import Array, Column
+from ...shardings._compat import is_x64_enabled
+from ..align._common_types import common_pair, finest_unit, same_categories
+from ..table._column import NAT, Array, Column, ColumnType, in_dtype
+from ..table._dictionary import HostObjects
+from ..table._dtypes import wide
+from ..table._from_host import check_width
 from ..table._layout import Layout
+from ..table._recode import recoded, with_unit
 from ..table._table import NO_ROWS, Count, Table, as_count
 from ..table._take import position
 from ..table._tracing import is_in_jit
 
 
-def pack_rows(pieces: Sequence[tuple[Column, ...]], tables: Sequence[Table]) -> Table:
-    """Concatenates the rows of several tables, without labels.
+def common_columns(
+    columns: Sequence[Column], name: Hashable, *, of_frames: bool = True
+) -> tuple[Column, ...]:
+    """Converts columns to pandas' common type, with one dictionary and dtype.
 
-    Args:
-        pieces: the columns of each table, of common types and dtypes.
-        tables: the tables, which give the row counts and the layout.
+    In frames bools mix with integers, and unordered categories in another order differ.
+
+    Raises:
+        NotImplementedError: pandas would convert the values to objects.
     """
+    first = columns[0]
+    kinds = {column.kind for column in columns}
+    if kinds == {"number"}:
+        return _common_numbers(columns, name, of_frames)
+    if kinds == {"category"} and all(
+        column.type == first.type or (not of_frames and same_categories(first, column))
+        for column in columns
+    ):
+        return (first, *(common_pair(first, column, name)[1] for column in columns[1:]))
+    if kinds <= {"string", "category"}:
+        return recoded(columns)
+    if kinds == {"object"}:
+        return _common_objects(columns)
+    if len(kinds) == 1 and first.type.is_time:
+        unit = finest_unit(*columns)
+        return tuple(with_unit(column, unit) for column in columns)
+    raise _objects(columns, name)
+
+
+def _objects(columns: Sequence[Column], name: Hashable) -> NotImplementedError:
+    dtypes = sorted({column.dtype_name for column in columns})
+    return NotImplementedError(
+        f"concat: column {name!r} would hold objects of several types, got {dtypes}. "
+        "Convert with astype first."
+    )
+
+
+def _common_numbers(
+    columns: Sequence[Column], name: Hashable, of_frames: bool
+) -> tuple[Column, ...]:
+    are_bools = {column.is_bool for column in columns}
+    only_integers = all(column.dtype.kind in "biu" for column in columns)
+    if len(are_bools) > 1 and not (of_frames and only_integers):
+        raise _objects(columns, name)
+    dtype = np.result_type(*(column.dtype for column in columns))
+    dtype = wide(dtype) if jnp.issubdtype(dtype, jnp.inexact) else dtype
+    if any(column.dtype != dtype for column in columns):
+        check_width(dtype, name)
+    return in_dtype(columns, dtype)
+
+
+def _common_objects(columns: Sequence[Column]) -> tuple[Column, ...]:
+    dictionaries = [column.type.dictionary for column in columns]
+    if all(dictionary is dictionaries[0] for dictionary in dictionaries):
+        return tuple(columns)
+    values = [np.asarray(d.values, object) for d in dictionaries if d is not None]
+    common = ColumnType("object", HostObjects(np.concatenate(values)))
+    starts = np.cumsum([0, *map(len, values[:-1])]).astype(np.int32)
+    return tuple(
+        Column(jnp.where(column.data < 0, np.int32(-1), column.data + start), None, common)
+        for column, start in zip(columns, starts, strict=True)
+    )
+
+
+def missing_like(column: Column, capacity: int, layout: Layout) -> Column:
+    """A column of the same type with only missing values."""
+    if column.is_numeric and not column.is_float:
+        if column.is_bool or not is_x64_enabled():
+            valid = layout.constrain(jnp.zeros(capacity, jnp.bool_))
+            return Column(valid.astype(column.dtype), valid)
+        column = Column(jnp.zeros(0, jnp.float64))
+    missing = np.nan if column.is_numeric else NAT if column.type.is_time else -1
+    fill = np.asarray(missing).astype(column.dtype)
+    data = jnp.full(capacity, fill, column.dtype)
+    return Column(layout.constrain(data), None, column.type)
+
+
+def pack_rows(pieces: Sequence[tuple[Column, ...]], tables: Sequence[Table]) -> Table:
+    """Concatenates the rows of tables, without labels; `pieces` are columns of common types."""
     layout = tables[0].layout
     capacities = tuple(table.capacity for table in tables)
     limit = -(-sum(capacities) // layout.num_shards) * layout.num_shards

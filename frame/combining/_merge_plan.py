@@ -162,15 +162,13 @@ def _index_keys(left: FrameBase, right: FrameBase) -> tuple[Key, ...]:
 def _key_pairs(left: FrameBase, right: FrameBase, named: KeyArguments) -> list[tuple[Any, Any]]:
     """The arguments for each key, as pairs of left and right."""
     left_index, right_index = named.left_index, named.right_index
-    left_on: Any
-    right_on: Any
     left_on, right_on = map(_as_list, on_of_sides(named.on, named.left_on, named.right_on))
     if named.on is not None and (left_index or right_index):
         raise MergeError(
             'Can only pass argument "on" OR "left_index" and "right_index", not a combination of '
             "both."
         )
-    if left_on is None and right_on is None:
+    if not named.are_labels:
         if left_index:
             raise MergeError("Must pass right_on or right_index=True")
         if right_index:

@@ -84,13 +84,8 @@ def pair_rows(
 ) -> RowPairs:
     """Pairs rows with equal keys, in pandas' order.
 
-    Args:
-        left: the left side.
-        right: the right side.
-        keys: the keys of both sides, of the same dtypes; not read by a cross join.
-        how: "inner", "left", "right", "outer", "left_anti", "right_anti" or "cross".
-        sort: whether the pairs come in the order of the keys.
-        capacity: maximum number of pairs; required inside `jit`, except for anti and cross joins.
+    The keys of both sides have the same dtypes; a cross join does not read them. `sort` orders the
+    pairs by key. Inside `jit`, `capacity` is required except for anti and cross joins.
 
     Raises:
         CapacityError: `capacity` is too small for an eager call.

@@ -3,7 +3,7 @@
 
 import functools
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -94,8 +94,14 @@ def _python_dtype(dtype: np.dtype) -> np.dtype:
     return np.dtype(wide.get(dtype.kind, np.float64 if dtype == jnp.bfloat16 else dtype))
 
 
-def _as_result(value: Any) -> Array:
-    """Casts a function's result to the dtype of pandas' result column."""
+def _as_result(value: Any, method: str) -> Array:
+    """Casts a function's result, a number, to the dtype of pandas' result column."""
+    numbers = (jax.Array, np.ndarray, np.generic, bool, int, float, complex)
+    if not isinstance(value, numbers) or jnp.ndim(value):
+        raise NotImplementedError(
+            f"{method}: the function must return a number for each value, got "
+            f"{type(value).__name__}. Use where(), or map() with a dict, for strings."
+        )
     array = jnp.asarray(value)
     if not is_x64_enabled() or array.dtype == np.bool_:
         return array
@@ -103,46 +109,72 @@ def _as_result(value: Any) -> Array:
     return array.astype(kinds.get(np.dtype(array.dtype).kind, np.float64))
 
 
-def _with_advice(func: Callable[..., Any], method: str) -> Any:
-    """Wraps a function so that tracing errors become a NotImplementedError with advice."""
-
-    @functools.wraps(func, updated=())
-    def call(*args: Any, **kwargs: Any) -> Any:
-        try:
-            with jax.numpy_dtype_promotion("standard"):
-                return func(*args, **kwargs)
-        except UNTRACEABLE as error:
-            raise NotImplementedError(
-                f"{method}: the function must be JAX-traceable. Use jnp.where instead of if, and "
-                "jax.numpy instead of math; or apply it to the result of to_pandas()."
-            ) from error
-
-    return call
+def _call(func: Callable[..., Any], method: str, args: Sequence[Any], kwargs: Any) -> Any:
+    """Calls a user function; tracing errors become a NotImplementedError with advice."""
+    try:
+        with jax.numpy_dtype_promotion("standard"):
+            return func(*args, **dict(kwargs))
+    except UNTRACEABLE as error:
+        raise NotImplementedError(
+            f"{method}: the function must be JAX-traceable. Use jnp.where instead of if, and "
+            "jax.numpy instead of math; or apply it to the result of to_pandas()."
+        ) from error
 
 
 def map_traceable(column: Column, func: Any, na_action: Any, kwargs: Any, table: Table) -> Column:
     """Applies a JAX-traceable function to each number of a column."""
     column = fill_missing(column)
-    static = tuple(sorted(kwargs.items()))
-    data = _map_values(column.data, table.num_rows, func, static, table.layout)
-    if data is None:
-        raise NotImplementedError("map: the function must return a number.")
+    call = ValueFunction(func, tuple(sorted(kwargs.items())))
+    dtype = _python_dtype(column.dtype)
+    data = _map_rows((column.data,), table.num_rows, call, dtype, table.layout)
     if na_action == "ignore" and column.is_float and jnp.issubdtype(data.dtype, jnp.floating):
         data = jnp.where(jnp.isnan(column.data), data.dtype.type(np.nan), data)
     return Column(data)
 
 
+class ValueFunction(NamedTuple):
+    """A user function of one value. Static under `jit`."""
+
+    func: Callable[..., Any]
+    kwargs: tuple[tuple[str, Any], ...]
+
+    def __call__(self, values: tuple[Array, ...]) -> Array:
+        """Calls the function."""
+        return _as_result(_call(self.func, "map", values, self.kwargs), "map")
+
+
+class RowFunction(NamedTuple):
+    """A user function of a row. Static under `jit`."""
+
+    func: Callable[..., Any]
+    labels: tuple[Hashable, ...]
+    others: tuple[tuple[Hashable, str], ...]
+    is_raw: bool
+    args: tuple[Any, ...]
+    kwargs: tuple[tuple[str, Any], ...]
+
+    def __call__(self, values: tuple[Array, ...]) -> Any:
+        """Calls the function; the result is a number, or a tuple or dict of numbers."""
+        row: Any = Row(dict(zip(self.labels, values, strict=True)), dict(self.others))
+        row = row.to_array() if self.is_raw else row
+        result = _call(self.func, "apply", (row, *self.args), self.kwargs)
+        if isinstance(result, Row):
+            result = result._values
+        if isinstance(result, Mapping):
+            return {label: _as_result(one, "apply") for label, one in result.items()}
+        if isinstance(result, (tuple, list)):
+            return tuple(_as_result(one, "apply") for one in result)
+        return _as_result(result, "apply")
+
+
 @functools.partial(jax.jit, static_argnums=(2, 3, 4))
-def _map_values(
-    data: Array, num_rows: Count, func: Any, kwargs: tuple[tuple[str, Any], ...], layout: Layout
+def _map_rows(
+    columns: tuple[Array, ...], num_rows: Count, call: Any, dtype: np.dtype | None, layout: Layout
 ) -> Any:
-    (data,) = _with_safe_padding((data,), num_rows, layout)
-    call = _with_advice(func, "map")
-
-    def map_value(value: Array) -> Any:
-        return _as_result(_check_number(call(value, **dict(kwargs)), "map"))
-
-    return jax.vmap(map_value)(data.astype(_python_dtype(np.dtype(data.dtype))))
+    """Calls a function for each row, of values of one dtype, or of Python's if None."""
+    padded = _with_safe_padding(columns, num_rows, layout)
+    cast = tuple(x.astype(_python_dtype(x.dtype) if dtype is None else dtype) for x in padded)
+    return jax.vmap(call)(cast)
 
 
 def _with_safe_padding(
@@ -158,16 +190,6 @@ def _with_safe_padding(
         first = x[:1] if layout.mesh is None else jnp.ones(1, x.dtype)
         padded.append(jnp.where(is_row(x.shape[0], num_rows, layout), x, first))
     return tuple(padded)
-
-
-def _check_number(value: Any, method: str) -> Any:
-    numbers = (jax.Array, np.ndarray, np.generic, bool, int, float, complex)
-    if isinstance(value, numbers) and not jnp.ndim(value):
-        return value
-    raise NotImplementedError(
-        f"{method}: the function must return a number for each value, got {type(value).__name__}. "
-        "Use where(), or map() with a dict, for strings."
-    )
 
 
 class FrameApply(FrameBase):
@@ -228,22 +250,13 @@ class FrameApply(FrameBase):
     ) -> Any:
         if result_type == "broadcast":
             raise NotImplementedError("apply: result_type must be None, 'reduce' or 'expand'.")
-        numeric = {
-            label: fill_missing(column)
-            for label, column in zip(self._labels, self._table.columns, strict=True)
-            if column.is_numeric
-        }
-        others = tuple(
-            (label, column.dtype_name)
-            for label, column in zip(self._labels, self._table.columns, strict=True)
-            if not column.is_numeric
-        )
+        named = list(zip(self._labels, self._table.columns, strict=True))
+        numeric = {label: fill_missing(column) for label, column in named if column.is_numeric}
+        others = tuple((label, x.dtype_name) for label, x in named if not x.is_numeric)
         dtype = _row_dtype([column.dtype for column in numeric.values()], bool(others))
-        result = _apply_rows(
-            tuple(column.data for column in numeric.values()),
-            self._table.num_rows, self._table.layout, func, tuple(numeric), others, dtype, raw,
-            args, tuple(sorted(kwargs.items())),
-        )  # fmt: skip
+        call = RowFunction(func, tuple(numeric), others, raw, args, tuple(sorted(kwargs.items())))
+        columns, table = tuple(column.data for column in numeric.values()), self._table
+        result = _map_rows(columns, table.num_rows, call, dtype, table.layout)
         if isinstance(result, jax.Array):
             return self._make_series(Column(result), None)
         if result_type != "expand":
@@ -265,36 +278,3 @@ def _row_dtype(dtypes: list[np.dtype], has_others: bool) -> np.dtype | None:
     if jnp.bfloat16 in dtypes:
         return np.dtype(functools.reduce(jnp.promote_types, dtypes))
     return wide(np.result_type(*dtypes))
-
-
-@functools.partial(jax.jit, static_argnums=(2, 3, 4, 5, 6, 7, 8, 9))
-def _apply_rows(
-    columns: tuple[Array, ...],
-    num_rows: Count,
-    layout: Layout,
-    func: Any,
-    labels: tuple[Hashable, ...],
-    others: tuple[tuple[Hashable, str], ...],
-    dtype: np.dtype | None,
-    raw: bool,
-    args: tuple[Any, ...],
-    kwargs: tuple[tuple[str, Any], ...],
-) -> Any:
-    call = _with_advice(func, "apply")
-
-    def of_row(values: tuple[Array, ...]) -> Any:
-        row: Any = Row(dict(zip(labels, values, strict=True)), dict(others))
-        result = call(row.to_array() if raw else row, *args, **dict(kwargs))
-        if isinstance(result, Row):
-            result = dict(result._values)
-        if isinstance(result, Mapping):
-            return {label: _as_result(_check_number(one, "apply")) for label, one in result.items()}
-        if isinstance(result, (tuple, list)):
-            return tuple(_as_result(_check_number(one, "apply")) for one in result)
-        return _as_result(_check_number(result, "apply"))
-
-    cast = tuple(
-        column.astype(_python_dtype(np.dtype(column.dtype)) if dtype is None else dtype)
-        for column in _with_safe_padding(columns, num_rows, layout)
-    )
-    return jax.vmap(of_row)(cast)

@@ -6,18 +6,16 @@ from collections.abc import Hashable
 from typing import Any
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 import pandas as pd
 
-from ..accessors._str import used_codes
 from ..table._column import Array, Column, no_rows
 from ..table._column_labels import Labels
+from ..table._distinct_values import distinct_values
 from ..table._from_host import check_width
 from ..table._ndframe import FrameBase, NDFrame, as_series
 from ..table._recode import renumbered
-from ..table._tracing import is_traced
-from ._isin import positions_in
+from ..table._tracing import at_once, is_traced
 
 
 def get_dummies(
@@ -121,33 +119,17 @@ def _codes_and_values(series: Any) -> tuple[Array, Any]:
     if column.kind == "category":
         categories = column.dictionary.values
         return column.data, pd.Series(pd.Categorical(categories, categories, column.type.ordered))
-    if column.kind == "string":
-        strings = column.dictionary.values
-        if is_traced(column.data, table.num_rows):
-            return column.data, pd.Series(strings)
-        used = used_codes(column, table, "get_dummies")
-        return renumbered(column.data, np.where(used, np.cumsum(used) - 1, -1)), pd.Series(
-            strings[used]
-        )
     if column.kind == "object" or column.dtype.kind == "c":
         raise NotImplementedError(
             f"get_dummies: column {series._name!r} of dtype {column.dtype_name} cannot be sorted. "
             "Use to_pandas() and pandas' get_dummies."
         )
-    if is_traced(column.data, table.num_rows):
+    if column.kind != "string" and is_traced(column.data, table.num_rows):
         raise NotImplementedError(
             f"get_dummies: the values of column {series._name!r} are not known inside jit. Convert "
             "it to a category first."
         )
-    values = pd.Index(series.unique()).dropna().sort_values()
-    if column.type.is_time:
-        looked_up = positions_in(Column(column.data), pd.Index(values.to_numpy().view(np.int64)))
-    elif column.is_bool:
-        values = values.astype(bool)
-        looked_up = positions_in(
-            Column(column.data.astype(jnp.int8), column.valid), values.astype(np.int8)
-        )
-    else:
-        looked_up = positions_in(column, values)
-    assert looked_up is not None
-    return looked_up[0], pd.Series(values)
+    found = at_once(distinct_values, column, table.num_rows, table.layout, "get_dummies")
+    numbers, values = pd.factorize(found.values, sort=True)
+    values = values.astype(bool) if column.is_bool else values
+    return renumbered(found.positions, numbers.astype(np.int32)), pd.Series(values)

@@ -41,15 +41,14 @@ def choose_scalar(keep: Array, column: Column, value: Any, table: Table, method:
         short: Any = np.full(1, -1 if no_value else 0, column.dtype)
         like = to_host(Column(short, None, column.type), 1)
     promoted = None if like is None else pd.Series(like).where(np.array([False]), value)
-    replacement = None
+    replacement, keeps_dtype = None, False
     if promoted is not None and promoted.dtype != object:
         replacement = column_from(narrowed(promoted), 1, ONE_DEVICE, method)
-    if replacement is None or (replacement.dtype, replacement.type.unit) != (
-        column.dtype, column.type.unit
-    ):  # fmt: skip
-        # The dtype changes only if a value does.
-        if not is_traced(keep, table.num_rows) and not any_missing(keep, table.num_rows):
-            return column
+        is_same_unit = replacement.type.unit == column.type.unit
+        keeps_dtype = is_same_unit and replacement.dtype == column.dtype
+    # The dtype changes only if a value does.
+    if not (keeps_dtype or is_traced(keep, table.num_rows) or any_missing(keep, table.num_rows)):
+        return column
     if replacement is None:
         raise NotImplementedError(
             f"Invalid value {value!r} for dtype {column.dtype_name!r} in {method}. Cast the column "

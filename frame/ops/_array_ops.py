@@ -56,13 +56,9 @@ def common_dtype(a: np.dtype, b: np.dtype) -> np.dtype:
 
 
 def plan_numbers(op: str, a: np.dtype, b: np.dtype, *, has_zeros: bool) -> NumberPlan:
-    """Chooses the dtypes of an operation on two columns.
+    """Chooses the dtypes of an operation on two columns, by theirs.
 
-    Args:
-        op: the operation.
-        a: the dtype of the left side.
-        b: the dtype of the right side.
-        has_zeros: whether the right side may contain a zero.
+    `has_zeros` tells whether the right side may contain a zero.
 
     Raises:
         NotImplementedError: a division or a power of bools, as in pandas.

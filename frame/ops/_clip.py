@@ -73,7 +73,6 @@ def _clipped_to_wider(
     op: str, column: Column, original: Column, bound: Any, label: Hashable, num_rows: Count
 ) -> Column:
     """Clips to a bound out of the dtype's range, in a wider dtype if a value changes."""
-    info: Any = jnp.iinfo(original.dtype) if not column.is_bool else None
     least, most = 0, 1
     if not column.is_bool:
         info = np.iinfo(original.dtype)

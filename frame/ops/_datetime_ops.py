@@ -16,7 +16,7 @@ from ..table._scalar import Scalar
 from ..table._table import Count
 from ..table._take import settled
 from ._array_ops import COMPARISONS, compare
-from ._string_ops import constant, invalid
+from ._code_ops import constant, invalid
 
 
 class Time(NamedTuple):

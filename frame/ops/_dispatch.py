@@ -8,10 +8,9 @@ from ..table._column import Column
 from ..table._scalar import Scalar
 from ..table._table import Count
 from ._array_ops import SYMBOLS
-from ._category_ops import combine_categories, decode_pair
+from ._code_ops import combine_categories, combine_strings, constant, decode_pair, invalid
 from ._column_ops import combine_number_pairs
 from ._datetime_ops import as_time, combine_times
-from ._string_ops import combine_strings, constant, invalid
 
 
 def combine(
@@ -19,11 +18,7 @@ def combine(
 ) -> tuple[Column, ...]:
     """Applies an operation to pairs of operands; all pairs of numbers share one compiled call.
 
-    Args:
-        op: the operation.
-        pairs: left and right operands, each a Column or a Scalar.
-        num_rows: the number of valid rows.
-        names: the column names, for errors.
+    An operand is a Column or a Scalar. `names` are those of the columns, for errors.
 
     Raises:
         TypeError: the operation is not defined for the types of a pair.

@@ -1,7 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Operations on strings: on their dictionaries, and on their codes, which sort as the strings."""
+"""Operations on strings and categories: on their dictionaries, and on their codes.
+
+The codes of strings sort as the strings.
+"""
 
 import bisect
+import contextlib
 import functools
 from typing import Any
 
@@ -13,7 +17,7 @@ import pandas as pd
 from ... import primitives
 from ..table._column import Array, Column, ColumnType
 from ..table._dictionary import sorted_dictionary
-from ..table._recode import recoded, renumbered
+from ..table._recode import as_string, look_up, recoded, renumbered
 from ..table._scalar import Scalar
 from ..table._table import Count
 from ..table._tracing import at_once, is_traced
@@ -72,7 +76,7 @@ def _compare(op: str, a: Any, b: Any) -> Column:
         a, b, op = b, a, REFLECTED[op]
     if isinstance(b, Column):
         x, y = recoded([a, b])
-        return Column(compare_codes(op, x.data, y.data))
+        return Column(_compare_codes(op, x.data, y.data))
     values = a.dictionary.values
     code = bisect.bisect_left(values, b)
     # A string outside the dictionary compares like the boundary before the next greater string.
@@ -80,11 +84,11 @@ def _compare(op: str, a: Any, b: Any) -> Column:
         if op in ("eq", "ne"):
             return constant(a, op == "ne")
         op = {"le": "lt", "gt": "ge"}.get(op, op)
-    return Column(compare_codes(op, a.data, np.int32(code)))
+    return Column(_compare_codes(op, a.data, np.int32(code)))
 
 
 @functools.partial(jax.jit, static_argnums=0)
-def compare_codes(op: str, a: Array, b: Array) -> Array:
+def _compare_codes(op: str, a: Array, b: Array) -> Array:
     """Compares codes; a missing (negative) code is unequal to every code."""
     return compare(op, a, b, (a < 0) | (b < 0))
 
@@ -111,3 +115,74 @@ def _concatenated(a: Any, b: Any, num_rows: Count) -> Column:
     joined = pd.Series(a.dictionary.take(left)) + pd.Series(b.dictionary.take(right))
     codes, dictionary = sorted_dictionary(joined.array)
     return Column(renumbered(groups.group_ids, codes), None, ColumnType("string", dictionary))
+
+
+def decode_pair(op: str, a: Any, b: Any) -> tuple[Any, Any]:
+    """Decodes a category that is compared with a column of another type.
+
+    Raises:
+        TypeError: an order comparison of an unordered category.
+    """
+    if op not in COMPARISONS or not (isinstance(a, Column) and isinstance(b, Column)):
+        return a, b
+    kinds = {a.kind, b.kind}
+    if "category" not in kinds or "object" in kinds or a.kind == b.kind:
+        return a, b
+    _check_order(op, a, b)
+    if a.kind == "category" and op not in ("eq", "ne"):
+        raise TypeError(
+            f"Cannot compare a Categorical for op __{op}__ with type {b.dtype_name}.\n"
+            "If you want to compare values, use 'np.asarray(cat) <op> other'."
+        )
+    return (_values(a), b) if a.kind == "category" else (a, _values(b))
+
+
+def combine_categories(op: str, a: Any, b: Any) -> Column:
+    """Compares a category with a category or a scalar; other operations raise."""
+    if op not in COMPARISONS:
+        raise invalid(op, a, b)
+    if isinstance(a, Scalar):
+        a, b, op = b, a, REFLECTED[op]
+    _check_order(op, a, b)
+    if isinstance(b, Scalar):
+        return _compare_with_scalar(op, a, b)
+    x, y = a.dictionary.values, b.dictionary.values
+    is_ordered = a.type.ordered
+    is_same = x.equals(y) if is_ordered else len(x) == len(y) and x.isin(y).all()
+    if is_ordered != b.type.ordered or not is_same:
+        raise TypeError("Categoricals can only be compared if 'categories' are the same.")
+    codes = b.data if x.equals(y) else renumbered(b.data, x.get_indexer(y))
+    return Column(_compare_codes(op, a.data, codes))
+
+
+def _check_order(op: str, a: Any, b: Any) -> None:
+    categories = [x for x in (a, b) if isinstance(x, Column) and x.kind == "category"]
+    is_order = op not in ("eq", "ne")
+    # Strings on the left compare by value, whatever the order of the categories.
+    if is_order and a.kind != "string" and not all(x.type.ordered for x in categories):
+        raise TypeError("Unordered Categoricals can only compare equality or not")
+
+
+def _compare_with_scalar(op: str, a: Column, b: Scalar) -> Column:
+    categories = a.dictionary.values
+    code: Any = -1
+    # An unhashable value is not a category.
+    with contextlib.suppress(TypeError):
+        code = categories.get_loc(b.value) if b.value in categories else -1
+    if code >= 0:
+        return Column(_compare_codes(op, a.data, np.int32(code)))
+    if op in ("eq", "ne"):
+        return constant(a, op == "ne")
+    raise invalid(op, a, b)
+
+
+def _values(column: Column) -> Column:
+    categories = column.dictionary.values
+    if isinstance(categories.dtype, pd.StringDtype):
+        return as_string(column)
+    if categories.dtype.kind not in "iuf":
+        raise NotImplementedError(
+            f"categories of dtype {categories.dtype} can only be compared with one of the "
+            "categories. Call astype with their dtype first."
+        )
+    return Column(look_up(column.data, categories.to_numpy(np.float64), np.float64(np.nan)))
