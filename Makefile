@@ -11,6 +11,7 @@
 #   make bench         one table next to jnp, NumPy, pandas and Polars, and a chart
 #   make bench-calls   15 common calls next to pandas, Polars and DuckDB: first call and warm
 #   make bench-dbbench groupby, joins and sorts of db-benchmark, likewise
+#   make bench-tpch    the 22 queries of TPC-H, likewise
 #   make bench-smoke   the table and the workloads on small inputs, and each asv benchmark once
 #
 # PYTHON chooses the interpreter: make test PYTHON=python3.12
@@ -56,7 +57,7 @@ PYTEST := $(BIN)/python -m pytest -n $(PYTEST_WORKERS) --dist loadfile
 KERNEL_SOURCES := $(wildcard primitives/kernels/*/*.h primitives/kernels/*/*.cc) \
 	primitives/kernels/CMakeLists.txt
 
-WORKLOADS := calls dbbench
+WORKLOADS := calls dbbench tpch
 
 .PHONY: help install demo test test-all sanitize lint docs bench $(WORKLOADS:%=bench-%) bench-smoke \
   clean
@@ -144,7 +145,7 @@ bench-smoke: $(STAMPS)/bench
 	mkdir -p build/asv
 	$(BIN)/python asv_bench/table.py --quick
 	for workload in $(WORKLOADS); do \
-	  $(BIN)/python asv_bench/run_workload.py $$workload --quick; done
+	  $(BIN)/python asv_bench/run_workload.py $$workload --quick --cache $(COMPILED); done
 	cd asv_bench && $(ASV) machine --yes > /dev/null && \
 	  JAXFRAMES_BENCH=smoke $(ASV) run --quick --show-stderr --environment existing:$(CURDIR)/$(BIN)/python
 

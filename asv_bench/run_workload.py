@@ -31,7 +31,7 @@ from workloads.report import OURS, Run, bars_of, compile_lines, ratios_of, recor
 from workloads.workload import Workload
 
 BUILD = Path(__file__).parents[1] / "build"
-PACKAGES = ("calls", "dbbench")
+PACKAGES = ("calls", "dbbench", "tpch")
 
 
 def runs_of(workload: Workload, size: float, engines: list[str], num_rounds: int) -> list[Run]:
@@ -70,14 +70,13 @@ def parse_arguments() -> argparse.Namespace:
     )
     parser.add_argument("workload", choices=PACKAGES)
     parser.add_argument("--sizes", type=float, nargs="+", help="numbers of rows, or TPC-H scales")
-    parser.add_argument("--quick", action="store_true", help="small sizes, one warm call each")
-    parser.add_argument("--rounds", type=int, help="warm calls of each question (default 5)")
+    parser.add_argument("--quick", action="store_true", help="small sizes")
+    parser.add_argument("--rounds", type=int, default=5, help="warm calls of each question")
     parser.add_argument("--engines", nargs="+", choices=ENGINES, default=list(ENGINES))
     parser.add_argument("--cache", type=Path, metavar="FOLDER", help="JAX's cache of programs")
     parser.add_argument("--json", type=Path, metavar="PATH", help="default build/WORKLOAD.json")
     parser.add_argument("--store-baseline", action="store_true", help="store the ratios")
     arguments = parser.parse_args()
-    arguments.rounds = arguments.rounds or (1 if arguments.quick else 5)
     arguments.json = arguments.json or BUILD / f"{arguments.workload}.json"
     return arguments
 
@@ -99,7 +98,7 @@ def main() -> None:
             if OURS in arguments.engines:
                 print("", *compile_lines(runs), sep="\n", flush=True)
             report["runs"] += map(record_of, runs)
-            ratios |= ratios_of(runs)
+            ratios |= ratios_of(runs, with_first=arguments.cache is None)
         groups |= bars_of(runs)
 
     print("", *baseline.warnings(ratios, baseline.read()), sep="\n")

@@ -41,7 +41,7 @@ def faster(runs: list[Run]) -> dict[str, dict[str, Answered]]:
     return best
 
 
-def ratios_of(runs: list[Run]) -> dict[str, float]:
+def ratios_of(runs: list[Run], *, with_first: bool) -> dict[str, float]:
     """The time of the fastest other engine divided by ours, by question, warm and first."""
     best = faster(runs)
     ours = best.pop(OURS, {})
@@ -54,9 +54,9 @@ def ratios_of(runs: list[Run]) -> dict[str, float]:
         ratios[f"{subject}, warm"] = min(median(peer.warm_seconds) for peer in peers) / median(
             answered.warm_seconds
         )
-        ratios[f"{subject}, first"] = (
-            min(peer.first_seconds for peer in peers) / answered.first_seconds
-        )
+        if with_first:
+            fastest = min(peer.first_seconds for peer in peers)
+            ratios[f"{subject}, first"] = fastest / answered.first_seconds
     return ratios
 
 
@@ -64,7 +64,7 @@ def time_lines(runs: list[Run]) -> Iterator[str]:
     """A table of first and warm times of a workload at one size."""
     best = faster(runs)
     engines = [engine for engine in ENGINES if engine in best]
-    ratios = ratios_of(runs)
+    ratios = ratios_of(runs, with_first=False)
     yield f"{runs[0].title}: milliseconds of the first call and of a warm one"
     yield (
         f"{'':<22}"
