@@ -5,10 +5,10 @@
     python asv_bench/run_workload.py calls --sizes 1000 --engines jaxframes
     python asv_bench/run_workload.py calls --cache build/cache  with JAX's cache of programs on disk
 
-Prints, for each question, the first call in a fresh process and the median of the warm calls. The
-ratio is the fastest other engine's warm time divided by this library's: above 1 the library is
-faster. pandas and Polars run with strings and with categories, and for each question the faster run
-counts. The second table shows the programs that this library compiles in its first calls.
+Prints, for each question, the first call in a fresh process and the median of five or more warm
+calls. The ratio is the fastest other engine's warm time divided by this library's: above 1 the
+library is faster. pandas and Polars run with strings and with categories, and for each question the
+faster run counts. A second table shows the programs that this library compiles in its first calls.
 
 Each answer is compared with that of a reference engine; a wrong answer ends the run with an error.
 The numbers go to a JSON file, and a chart of the largest size to an SVG file beside it. A ratio
