@@ -20,10 +20,11 @@ from jaxframes.primitives.local._reduce_passes import REDUCE_OPS
 
 NUM_ROWS = 12
 PACKAGES = {"local": local, "collective": collective, "global": primitives}
-# Collectives on trees or layers: they take no rows.
+# Collectives on trees, layers or stages: they take no rows.
 TREE_COLLECTIVES = {
-    "all_gather", "broadcast", "column_linear", "pmax", "pmean", "pmin", "ppermute", "psum",
-    "psum_scatter", "row_linear", "shift",
+    "all_gather", "broadcast", "column_linear", "pipeline_1f1b", "pipeline_gpipe", "pmax", "pmean",
+    "pmin", "ppermute", "psum", "psum_scatter", "row_linear", "schedule_1f1b", "shift",
+    "stack_stages",
 }  # fmt: skip
 # Public functions that take no rows.
 NOT_OPS = {"backend", "even_share"} | TREE_COLLECTIVES

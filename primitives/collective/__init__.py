@@ -13,6 +13,8 @@ from ._linear import column_linear, row_linear
 from ._merge import merge
 from ._partition import Partitioned, partition
 from ._permute import ppermute, shift
+from ._pipeline_1f1b import pipeline_1f1b
+from ._pipeline_gpipe import pipeline_gpipe
 from ._quantile import quantile
 from ._radix_sort import even_share, radix_argsort, radix_sort
 from ._rebalance import rebalance
@@ -20,6 +22,7 @@ from ._reduce import Reduced, reduce
 from ._reduce_by_key import ReducedRuns, reduce_by_key
 from ._run_length_encode import RunLengths, run_length_encode
 from ._scan import exclusive_scan, inclusive_scan
+from ._schedule import Pass, Schedule, schedule_1f1b
 from ._searchsorted import searchsorted
 from ._segment_nunique import segment_nunique
 from ._segment_quantile import segment_quantile
@@ -46,6 +49,7 @@ from ._segmented_scan import segmented_scan
 from ._segmented_sort import segmented_sort
 from ._select_rank import select_rank
 from ._sets import KeySet, set_difference, set_intersection, set_union
+from ._stages import Pipelined, stack_stages
 from ._top_k import TopK, top_k
 from ._tree_collectives import (
     all_gather,
@@ -67,9 +71,12 @@ __all__ = [
     "Joined",
     "KeySet",
     "Partitioned",
+    "Pass",
+    "Pipelined",
     "Reduced",
     "ReducedRuns",
     "RunLengths",
+    "Schedule",
     "TopK",
     "Unique",
     "Windowed",
@@ -91,6 +98,8 @@ __all__ = [
     "join_size",
     "merge",
     "partition",
+    "pipeline_1f1b",
+    "pipeline_gpipe",
     "pmax",
     "pmean",
     "pmin",
@@ -105,6 +114,7 @@ __all__ = [
     "reduce_by_key",
     "row_linear",
     "run_length_encode",
+    "schedule_1f1b",
     "searchsorted",
     "segment_all",
     "segment_any",
@@ -132,6 +142,7 @@ __all__ = [
     "set_intersection",
     "set_union",
     "shift",
+    "stack_stages",
     "top_k",
     "unique",
     "windowed_reduce",
