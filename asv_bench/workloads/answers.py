@@ -96,11 +96,17 @@ def compared(
     for name, answer in answers:
         digests[name] = {}
         for view, table in _views(workload, engine, name, table_of(answer)).items():
-            reference = expected and expected[name][view]
-            kinds = reference and reference.kinds
-            digests[name][view] = digest(table, kinds=kinds, is_ordered=view != "rows")
-            if reference:
-                check(digests[name][view], reference, f"{name} of {engine}, {view}")
+            subject, is_ordered = f"{name} of {engine}, {view}", view != "rows"
+            if not expected:
+                digests[name][view] = digest(table, is_ordered=is_ordered)
+                continue
+            kinds = expected[name][view].kinds
+            if len(kinds) != table.shape[1]:
+                raise WrongAnswer(
+                    f"{subject}: expected {len(kinds)} columns, got {table.shape[1]}."
+                )
+            digests[name][view] = digest(table, kinds=kinds, is_ordered=is_ordered)
+            check(digests[name][view], expected[name][view], subject)
     return digests
 
 

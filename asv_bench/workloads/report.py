@@ -10,7 +10,7 @@ from chart import Bar
 from .engines import ENGINES
 from .process import Answered, Measurement
 
-OURS, *PEERS = ENGINES
+OURS = ENGINES[0]
 
 
 class Run(NamedTuple):
@@ -42,18 +42,18 @@ def faster(runs: list[Run]) -> dict[str, dict[str, Answered]]:
 
 
 def ratios_of(runs: list[Run], *, with_first: bool) -> dict[str, float]:
-    """The time of the fastest other engine divided by ours, by question, warm and first."""
+    """Ratios for the baseline: the time of the fastest other engine divided by ours.
+
+    Warm times are the best ones, because other work on the machine only adds to a time.
+    """
     best = faster(runs)
     ours = best.pop(OURS, {})
-    if not best:
-        return {}
-    ratios = {}
-    for name, answered in ours.items():
+    ratios: dict[str, float] = {}
+    for name, answered in ours.items() if best else ():
         peers = [questions[name] for questions in best.values()]
         subject = f"{runs[0].title}, {name}"
-        ratios[f"{subject}, warm"] = min(median(peer.warm_seconds) for peer in peers) / median(
-            answered.warm_seconds
-        )
+        fastest = min(min(peer.warm_seconds) for peer in peers)
+        ratios[f"{subject}, warm"] = fastest / min(answered.warm_seconds)
         if with_first:
             fastest = min(peer.first_seconds for peer in peers)
             ratios[f"{subject}, first"] = fastest / answered.first_seconds
@@ -64,12 +64,13 @@ def time_lines(runs: list[Run]) -> Iterator[str]:
     """A table of first and warm times of a workload at one size."""
     best = faster(runs)
     engines = [engine for engine in ENGINES if engine in best]
-    ratios = ratios_of(runs, with_first=False)
+    peers = [engine for engine in engines if engine != OURS]
+    has_ratio = OURS in engines and peers
     yield f"{runs[0].title}: milliseconds of the first call and of a warm one"
     yield (
         f"{'':<22}"
         + "".join(f"{engine:>20}" for engine in engines)
-        + (f"{'ratio':>10}" if ratios else "")
+        + (f"{'ratio':>10}" if has_ratio else "")
     )
     sums = {engine: [0.0, 0.0] for engine in engines}
     for name in best[engines[0]]:
@@ -79,8 +80,10 @@ def time_lines(runs: list[Run]) -> Iterator[str]:
             times = [answered.first_seconds, median(answered.warm_seconds)]
             sums[engine] = [total + time for total, time in zip(sums[engine], times, strict=True)]
             line += _pair(*times)
-        ratio = ratios.get(f"{runs[0].title}, {name}, warm")
-        yield line + (f"{ratio:>10.2f}" if ratio else "")
+        if has_ratio:
+            fastest = min(median(best[peer][name].warm_seconds) for peer in peers)
+            line += f"{fastest / median(best[OURS][name].warm_seconds):>10.2f}"
+        yield line
     yield f"{'sum':<22}" + "".join(_pair(*sums[engine]) for engine in engines)
     for run in runs:
         kind = f"{run.engine} with categories" if run.with_categories else run.engine

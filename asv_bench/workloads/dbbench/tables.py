@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 NUM_GROUPS = 100
@@ -30,9 +31,9 @@ def grouped(num_rows: int, rng: np.random.Generator) -> pa.Table:
 
     return pa.table(
         {
-            "id1": _strings(numbers(NUM_GROUPS), "id{:03}", NUM_GROUPS),
-            "id2": _strings(numbers(NUM_GROUPS), "id{:03}", NUM_GROUPS),
-            "id3": _strings(numbers(num_small), "id{:010}", num_small),
+            "id1": _strings(numbers(NUM_GROUPS), 3),
+            "id2": _strings(numbers(NUM_GROUPS), 3),
+            "id3": _strings(numbers(num_small), 10),
             "id4": numbers(NUM_GROUPS),
             "id5": numbers(NUM_GROUPS),
             "id6": numbers(num_small),
@@ -76,13 +77,11 @@ def _with_all(keys: np.ndarray, num_rows: int, rng: np.random.Generator) -> np.n
 def _side(ids: list[np.ndarray], value: str, rng: np.random.Generator) -> pa.Table:
     """A table of ids as integers and, three columns later, as strings, and a column of values."""
     numbers = {f"id{place}": column for place, column in enumerate(ids, 1)}
-    strings = {
-        f"id{place}": _strings(column, "id{}", int(column.max()))
-        for place, column in enumerate(ids, 4)
-    }
+    strings = {f"id{place}": _strings(column) for place, column in enumerate(ids, 4)}
     return pa.table({**numbers, **strings, value: rng.uniform(0, 100, len(ids[0])).round(6)})
 
 
-def _strings(numbers: np.ndarray, template: str, most: int) -> pa.Array:
-    names = pa.array([template.format(number) for number in range(most + 1)])
-    return names.take(pa.array(numbers))
+def _strings(numbers: np.ndarray, width: int = 0) -> pa.Array:
+    """Names such as "id007", with zeros up to a width."""
+    digits = pc.utf8_lpad(pa.array(numbers).cast(pa.string()), width, "0")
+    return pc.binary_join_element_wise("id", digits, "")
