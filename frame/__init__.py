@@ -2,9 +2,8 @@
 """The pandas-compatible layer over `jaxframes.primitives`."""
 
 from . import _serialization as _serialization
-from ._constructors import from_arrow, from_jax, from_pandas
+from ._constructors import from_arrow, from_jax, from_pandas, json_normalize
 from ._frame import JaxFrame, JaxSeries
-from ._json_normalize import json_normalize
 from .accessors._cat import CategoryMethods
 from .accessors._dt import DatetimeMethods, TimedeltaMethods
 from .accessors._str import StringMethods

@@ -17,7 +17,6 @@ from .mapping._bases import FrameMappingMethods, SeriesMappingMethods
 from .ops._bases import FrameOperatorMethods, SeriesOperatorMethods
 from .reductions._bases import FrameReductionMethods, SeriesReductionMethods
 from .sorting._bases import FrameSortingMethods, SeriesSortingMethods
-from .table._column_labels import Labels
 from .table._dictionary import encode_objects
 from .table._from_host import column_from, index_from
 from .table._layout import layout_of
@@ -133,21 +132,13 @@ NDFrame.frame_class = JaxFrame
 NDFrame.series_class = JaxSeries
 
 
-def _flatten_frame(frame: JaxFrame) -> tuple[tuple[Table], Labels]:
-    return (frame._stored,), frame._labels
-
-
-def _unflatten_frame(labels: Labels, children: tuple[Table]) -> JaxFrame:
-    return JaxFrame._of(children[0], labels)
-
-
-def _flatten_series(series: JaxSeries) -> tuple[tuple[Table], Hashable]:
-    return (series._stored,), series._name
-
-
-def _unflatten_series(name: Hashable, children: tuple[Table]) -> JaxSeries:
-    return JaxSeries._of(children[0], name)
-
-
-jax.tree_util.register_pytree_node(JaxFrame, _flatten_frame, _unflatten_frame)
-jax.tree_util.register_pytree_node(JaxSeries, _flatten_series, _unflatten_series)
+jax.tree_util.register_pytree_node(
+    JaxFrame,
+    lambda frame: ((frame._stored,), frame._labels),
+    lambda labels, children: JaxFrame._of(children[0], labels),
+)
+jax.tree_util.register_pytree_node(
+    JaxSeries,
+    lambda series: ((series._stored,), series._name),
+    lambda name, children: JaxSeries._of(children[0], name),
+)

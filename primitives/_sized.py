@@ -126,9 +126,14 @@ def map_front_packed(
     return row_mesh.trim(results, capacity), count, *rest
 
 
-def in_steps(size: int) -> int:
-    """Rounds a size up to a capacity that nearby sizes share, and with it a compiled program."""
-    step = 1 << max(size.bit_length() - 4, 0)
+def in_steps(size: int, steps_per_doubling: int = 8) -> int:
+    """Rounds a size up to a capacity that nearby sizes share, and with it a compiled program.
+
+    Args:
+        size: the size to round.
+        steps_per_doubling: number of capacities between powers of two, itself a power of two.
+    """
+    step = 1 << max(size.bit_length() - steps_per_doubling.bit_length(), 0)
     return -(-size // step) * step
 
 

@@ -15,8 +15,9 @@ import jax.numpy as jnp
 import numpy as np
 
 from ... import primitives
+from ...primitives._sized import in_steps
 from ..table._column import Array, Column
-from ..table._layout import LEAST_CAPACITY, Layout, in_steps
+from ..table._layout import LEAST_CAPACITY, Layout
 from ..table._table import Count, Table, is_row
 from ..table._take import position
 from ..table._tracing import at_once, is_traced
@@ -57,7 +58,7 @@ def as_digits(keys: Sequence[Column], table: Table, dropna: bool) -> Digits | No
         else:
             return None
         digits.append(
-            Digit(in_steps(width + can_miss), "code" if key.type.has_codes else "", can_miss)
+            Digit(in_steps(width + can_miss, 4), "code" if key.type.has_codes else "", can_miss)
         )
         lowest.append(low)
         if math.prod(digit.size for digit in digits) > max_segments:

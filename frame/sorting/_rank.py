@@ -21,7 +21,7 @@ from ..table._ndframe import NDFrame, SeriesBase
 from ..table._recode import renumbered
 from ..table._sort import argsort_rows
 from ..table._table import Count, is_row
-from ..window._cumulative import column_labels, numeric_part
+from ..window._cumulative import numeric_part
 from ._sort_values import check_sortable
 
 _METHODS = ("average", "min", "max", "first", "dense")
@@ -164,7 +164,7 @@ class Ranking(NDFrame):
         of = numeric_part(self) if numeric_only else self
         table = of._table
         plan = RankPlan(method, bool(ascending), na_option, bool(pct), table.layout)
-        labels = column_labels(of)
+        labels = of._names
         if axis_number(axis or 0, self):
             return of._like(table.with_columns(ranked_across(table.columns, plan)))
         columns = [

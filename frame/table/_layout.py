@@ -7,15 +7,10 @@ import jax
 import numpy as np
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
+from ...primitives._sized import in_steps
 from ...shardings._row_axes import RowAxes
 
 LEAST_CAPACITY = 64
-
-
-def in_steps(size: int) -> int:
-    """Rounds `size` up to one of four steps per power of two."""
-    step = 1 << max((size - 1).bit_length() - 3, 0)
-    return max(-(-size // step) * step, 1)
 
 
 class Layout(RowAxes):
@@ -33,7 +28,7 @@ class Layout(RowAxes):
 
         Frames of similar lengths have equal capacities and share compiled programs.
         """
-        capacity = max(in_steps(num_rows), LEAST_CAPACITY)
+        capacity = max(in_steps(num_rows, 4), LEAST_CAPACITY)
         return -(-capacity // self.num_shards) * self.num_shards
 
     def place(self, rows: Any) -> jax.Array:

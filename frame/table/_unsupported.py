@@ -1,13 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Unsupported pandas methods: their status, and alternatives.
+"""Unsupported pandas methods: the coverage page and a test compare this list with pandas."""
 
-The documentation's coverage page is generated from this list and the existing methods; a test
-compares both with pandas.
-"""
-
-from typing import Literal, NamedTuple
-
-Status = Literal["planned", "out"]
+import itertools
+from typing import NamedTuple
 
 
 class Lacking(NamedTuple):
@@ -18,7 +13,7 @@ class Lacking(NamedTuple):
         instead: the alternative.
     """
 
-    status: Status
+    status: str
     instead: str
 
 
@@ -35,120 +30,95 @@ def lacking(kind: str, name: str) -> LackingError | None:
     return LackingError(f"{kind}.{name} {planned}. Use {entry.instead}.")
 
 
-_HOST = "to_pandas() and pandas'"
-_DRAW = "a library that accepts the frame itself (plotly, altair, seaborn), or to_pandas()"
+# Names and their alternative, in which {} is the name, for classes and a status.
+_TABLE = """
+[JaxFrame JaxSeries, out]
+attrs: a variable beside the frame
+combine: where(), or arithmetic on both
+convert_dtypes infer_objects: astype()
+flags set_flags: duplicated() of the labels
+iat: iloc to read, where() and assign() to make new values
+isetitem: frame[label] = values
+plot hist boxplot: a library that accepts the frame itself (plotly, altair, seaborn), or to_pandas()
+sparse: jax.experimental.sparse
+style: to_pandas().style
+to_clipboard to_excel to_feather to_hdf: to_pandas() and pandas' {}
+to_html to_iceberg to_json to_latex: to_pandas() and pandas' {}
+to_markdown to_orc to_pickle to_records: to_pandas() and pandas' {}
+to_sql to_stata to_string to_xarray to_xml: to_pandas() and pandas' {}
+update: where() or merge(), which make new values
+[JaxFrame JaxSeries, planned]
+align: merge() on the index
+asfreq asof at_time between_time resample to_period to_timestamp: to_pandas() and pandas' {}
+combine_first: fillna() with the other's column
+compare: a mask: frame[frame.x != other.x]
+corrwith: corr() of both columns in one frame
+dot: to_numpy(), or jax.numpy on to_jax()
+eval: arithmetic on columns
+ewm: primitives.inclusive_scan of an affine function
+first_valid_index: dropna().head(1).index
+from_arrow: jaxframes.frame.from_arrow()
+from_dict from_records: JaxFrame(data)
+interpolate: ffill(), or bfill()
+last_valid_index: dropna().tail(1).index
+melt stack: concat() of one frame for each column
+pivot pivot_table: groupby() of both keys, and to_pandas().unstack()
+query: a mask: frame[frame.x > 1]
+reindex_like: merge() with the other frame
+reorder_levels: reset_index() and set_index()
+sample: take() of rows drawn with jax.random
+select: frame[labels]
+transpose T: to_pandas().T, or to_numpy().T of a frame of numbers
+truncate tz_convert tz_localize: to_pandas() and pandas' {}
+unstack: to_pandas().unstack() of a result of groupby()
+xs: reset_index() and a mask
+[JaxSeries, out]
+list: explode(), for a column of lists
+pop: drop() of a label
+struct: one column for each field
+to_parquet: to_frame().to_parquet()
+[JaxSeries, planned]
+add_prefix add_suffix: rename() of the name; labels of rows by set_axis()
+autocorr: corr() with shift()
+case_when: where(), once per condition
+divmod rdivmod: // and %
+filter: a mask, or loc[labels]
+get: loc[label]
+info: to_frame().info()
+nbytes: memory_usage()
+reindex: merge() with a frame of the labels
+repeat: take() of repeated positions
+to_csv: to_frame().to_csv()
+[FrameGroupBy SeriesGroupBy, out]
+apply: agg() or transform(), with a name or frame.segment_function
+boxplot hist plot: a library that accepts the frame itself (plotly, altair, seaborn), or to_pandas()
+[FrameGroupBy SeriesGroupBy, planned]
+corrwith: agg() of products of columns
+ewm: a segmented scan: primitives.segmented_scan
+ohlc: agg(['first', 'max', 'min', 'last'])
+resample: a key of dt.floor()
+sample: head() of rows in random order
+take: nth()
+[SeriesGroupBy, planned]
+dtype: the dtype of the series
+is_monotonic_decreasing is_monotonic_increasing: diff() and a comparison, then all()
+nlargest: sort_values(ascending=False), then groupby().head()
+nsmallest: sort_values(), then groupby().head()
+unique: drop_duplicates() of the keys and the column
+"""
 
 
-def _host(*names: str, status: Status = "out") -> dict[str, Lacking]:
-    """Entries whose alternative is pandas itself, on the host."""
-    return {name: Lacking(status, f"{_HOST} {name}") for name in names}
+def _parsed(table: str) -> dict[str, dict[str, Lacking]]:
+    entries: dict[str, dict[str, Lacking]] = {}
+    kinds = status = ""
+    for line in table.strip().splitlines():
+        if line.startswith("["):
+            kinds, status = line.strip("[]").split(", ")
+            continue
+        names, instead = line.split(": ", 1)
+        for kind, name in itertools.product(kinds.split(), names.split()):
+            entries.setdefault(kind, {})[name] = Lacking(status, instead.format(name))
+    return entries
 
 
-_MUTATION = {
-    "iat": Lacking("out", "iloc to read, where() and assign() to make new values"),
-    "isetitem": Lacking("out", "frame[label] = values"),
-    "update": Lacking("out", "where() or merge(), which make new values"),
-}
-_DRAWING = {name: Lacking("out", _DRAW) for name in ("plot", "hist", "boxplot")}
-_FILES = _host(
-    "to_clipboard", "to_excel", "to_feather", "to_hdf", "to_html", "to_iceberg", "to_json",
-    "to_latex", "to_markdown", "to_orc", "to_pickle", "to_records", "to_sql", "to_stata",
-    "to_string", "to_xarray", "to_xml",
-)  # fmt: skip
-_TIME_INDEX = _host(
-    "asfreq", "asof", "at_time", "between_time", "resample", "to_period", "to_timestamp",
-    "truncate", "tz_convert", "tz_localize", status="planned",
-)  # fmt: skip
-_RESHAPING = {
-    "melt": Lacking("planned", "concat() of one frame for each column"),
-    "pivot": Lacking("planned", "groupby() of both keys, and to_pandas().unstack()"),
-    "pivot_table": Lacking("planned", "groupby() of both keys, and to_pandas().unstack()"),
-    "stack": Lacking("planned", "concat() of one frame for each column"),
-    "transpose": Lacking("planned", "to_pandas().T, or to_numpy().T of a frame of numbers"),
-    "T": Lacking("planned", "to_pandas().T, or to_numpy().T of a frame of numbers"),
-    "unstack": Lacking("planned", "to_pandas().unstack() of a result of groupby()"),
-    "reorder_levels": Lacking("planned", "reset_index() and set_index()"),
-    "xs": Lacking("planned", "reset_index() and a mask"),
-}
-_LANGUAGE = {
-    "eval": Lacking("planned", "arithmetic on columns"),
-    "query": Lacking("planned", "a mask: frame[frame.x > 1]"),
-}
-_STATISTICS = {
-    "ewm": Lacking("planned", "primitives.inclusive_scan of an affine function"),
-    "interpolate": Lacking("planned", "ffill(), or bfill()"),
-    "sample": Lacking("planned", "take() of rows drawn with jax.random"),
-    "corrwith": Lacking("planned", "corr() of both columns in one frame"),
-    "compare": Lacking("planned", "a mask: frame[frame.x != other.x]"),
-    "combine": Lacking("out", "where(), or arithmetic on both"),
-    "combine_first": Lacking("planned", "fillna() with the other's column"),
-    "align": Lacking("planned", "merge() on the index"),
-    "reindex_like": Lacking("planned", "merge() with the other frame"),
-    "first_valid_index": Lacking("planned", "dropna().head(1).index"),
-    "last_valid_index": Lacking("planned", "dropna().tail(1).index"),
-}
-_OBJECTS = {
-    "style": Lacking("out", "to_pandas().style"),
-    "sparse": Lacking("out", "jax.experimental.sparse"),
-    "attrs": Lacking("out", "a variable beside the frame"),
-    "dot": Lacking("planned", "to_numpy(), or jax.numpy on to_jax()"),
-    "flags": Lacking("out", "duplicated() of the labels"),
-    "set_flags": Lacking("out", "duplicated() of the labels"),
-    "convert_dtypes": Lacking("out", "astype()"),
-    "infer_objects": Lacking("out", "astype()"),
-    "from_dict": Lacking("planned", "JaxFrame(data)"),
-    "from_records": Lacking("planned", "JaxFrame(data)"),
-    "from_arrow": Lacking("planned", "jaxframes.frame.from_arrow()"),
-    "select": Lacking("planned", "frame[labels]"),
-}
-_SHARED = {
-    **_MUTATION, **_DRAWING, **_FILES, **_TIME_INDEX, **_RESHAPING, **_LANGUAGE, **_STATISTICS,
-    **_OBJECTS,
-}  # fmt: skip
-
-_GROUPS = {
-    "apply": Lacking("out", "agg() or transform(), with a name or frame.segment_function"),
-    "boxplot": Lacking("out", _DRAW),
-    "corrwith": Lacking("planned", "agg() of products of columns"),
-    "ewm": Lacking("planned", "a segmented scan: primitives.segmented_scan"),
-    "hist": Lacking("out", _DRAW),
-    "ohlc": Lacking("planned", "agg(['first', 'max', 'min', 'last'])"),
-    "plot": Lacking("out", _DRAW),
-    "resample": Lacking("planned", "a key of dt.floor()"),
-    "sample": Lacking("planned", "head() of rows in random order"),
-    "take": Lacking("planned", "nth()"),
-}
-
-LACKING: dict[str, dict[str, Lacking]] = {
-    "JaxFrame": _SHARED,
-    "JaxSeries": {
-        **_SHARED,
-        "add_prefix": Lacking("planned", "rename() of the name; labels of rows by set_axis()"),
-        "add_suffix": Lacking("planned", "rename() of the name; labels of rows by set_axis()"),
-        "filter": Lacking("planned", "a mask, or loc[labels]"),
-        "get": Lacking("planned", "loc[label]"),
-        "info": Lacking("planned", "to_frame().info()"),
-        "nbytes": Lacking("planned", "memory_usage()"),
-        "reindex": Lacking("planned", "merge() with a frame of the labels"),
-        "pop": Lacking("out", "drop() of a label"),
-        "to_csv": Lacking("planned", "to_frame().to_csv()"),
-        "autocorr": Lacking("planned", "corr() with shift()"),
-        "case_when": Lacking("planned", "where(), once per condition"),
-        "divmod": Lacking("planned", "// and %"),
-        "rdivmod": Lacking("planned", "// and %"),
-        "list": Lacking("out", "explode(), for a column of lists"),
-        "struct": Lacking("out", "one column for each field"),
-        "repeat": Lacking("planned", "take() of repeated positions"),
-        "to_parquet": Lacking("out", "to_frame().to_parquet()"),
-    },
-    "FrameGroupBy": _GROUPS,
-    "SeriesGroupBy": {
-        **_GROUPS,
-        "dtype": Lacking("planned", "the dtype of the series"),
-        "is_monotonic_decreasing": Lacking("planned", "diff() and a comparison, then all()"),
-        "is_monotonic_increasing": Lacking("planned", "diff() and a comparison, then all()"),
-        "nlargest": Lacking("planned", "sort_values(ascending=False), then groupby().head()"),
-        "nsmallest": Lacking("planned", "sort_values(), then groupby().head()"),
-        "unique": Lacking("planned", "drop_duplicates() of the keys and the column"),
-    },
-}
+LACKING = _parsed(_TABLE)

@@ -17,7 +17,7 @@ from ..table._arguments import axis_number, check_flag
 from ..table._column import NAT, NUMBER, Array, Column, Kind, fill_missing, missing_rows
 from ..table._dtypes import wide
 from ..table._layout import Layout
-from ..table._ndframe import FrameBase, NDFrame, SeriesBase
+from ..table._ndframe import NDFrame, SeriesBase
 from ..table._table import Count, Table, is_row
 from ..table._tracing import is_traced
 from ._string_cumsum import concatenated_so_far
@@ -197,15 +197,10 @@ class Cumulative(NDFrame):
 
     def _cumulate(self, name: str, axis: Any, skipna: bool, numeric_only: bool) -> Self:
         of = numeric_part(self) if numeric_only else self
-        arguments = (name, of._table.columns, column_labels(of), check_flag(skipna, "skipna"))
+        arguments = (name, of._table.columns, of._names, check_flag(skipna, "skipna"))
         is_across = axis_number(axis or 0, self)
         columns = cumulate_across(*arguments) if is_across else cumulate(*arguments, self._table)
         return of._like(of._table.with_columns(columns))
-
-
-def column_labels(of: NDFrame) -> list[Hashable]:
-    """The labels of the columns, for errors."""
-    return list(of._labels) if isinstance(of, FrameBase) else [of._name]  # pyright: ignore
 
 
 def numeric_part(of: Any) -> Any:

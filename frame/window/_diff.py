@@ -18,7 +18,6 @@ from ..table._layout import Layout
 from ..table._ndframe import NDFrame
 from ..table._table import Count
 from ..table._tracing import is_traced
-from ._cumulative import column_labels
 from ._shift import moved_rows, steps_of, whole_periods
 
 
@@ -117,7 +116,7 @@ class Changes(NDFrame):
         if not table.columns:
             return self
         columns = tuple(map(fill_missing, table.columns))
-        plans, types = zip(*map(_difference, columns, column_labels(self)), strict=True)
+        plans, types = zip(*map(_difference, columns, self._names), strict=True)
         arrays = tuple(column.arrays for column in columns)
         steps = steps_of(periods, columns)
         changes = _diff(arrays, steps, table.num_rows, plans, self._layout)
@@ -148,7 +147,7 @@ class Changes(NDFrame):
             return self
         data = tuple(
             _as_floats(column, label)
-            for column, label in zip(table.columns, column_labels(self), strict=True)
+            for column, label in zip(table.columns, self._names, strict=True)
         )
         steps = steps_of(periods, table.columns)
         changes = _relative_change(data, steps, table.num_rows, self._layout)

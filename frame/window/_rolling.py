@@ -14,7 +14,6 @@ from ..table._column import Array, Column
 from ..table._ndframe import FrameBase, NDFrame, SeriesBase
 from ..table._table import Count, Table, is_row
 from ..table._tracing import at_once, is_traced
-from ._cumulative import column_labels
 from ._reduce_windows import SHORT_WINDOW, Reach, WindowPlan, reduce_windows
 
 _CLOSED = ("right", "left", "both", "neither")
@@ -129,7 +128,7 @@ class Windows:
         if not table.columns:
             return of
         if method != "count":
-            for column, label in zip(table.columns, column_labels(of), strict=True):
+            for column, label in zip(table.columns, of._names, strict=True):
                 _check(column, label, of)
         reach, moves_ends = self._reach(table.capacity)
         missing = tuple(
