@@ -49,7 +49,7 @@ def as_digits(keys: Sequence[Column], table: Table, dropna: bool) -> Digits | No
     for key in keys:
         can_miss = not dropna and key.can_miss
         if key.type.has_codes:
-            low, width = np.int32(0), len(key.dictionary)
+            low, width = np.int32(0), max(len(key.dictionary), 1)
         elif key.is_bool:
             low, width = np.int32(0), 2
         elif key.is_numeric and not key.is_float:

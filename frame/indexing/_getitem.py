@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from ..align._mask import as_mask, is_mask
-from ..table._arguments import only_rows
+from ..table._arguments import as_scalar, only_rows
 from ..table._column_labels import Labels
 from ..table._filter import filter_rows
 from ..table._from_host import column_from
@@ -30,7 +30,7 @@ class RowSelection(NDFrame):
 
     def head(self, n: int = 5) -> Self:
         """The first `n` rows, or all but the last `-n` if `n` is negative."""
-        num_rows = self._table.num_rows
+        n, num_rows = as_scalar(n, "n"), self._table.num_rows
         if n < 0 and is_traced(num_rows):
             num_rows = jax.numpy.maximum(num_rows + np.int32(n), np.int32(0))
             return self._like(self._table.replace(num_rows=num_rows))
@@ -38,7 +38,7 @@ class RowSelection(NDFrame):
 
     def tail(self, n: int = 5) -> Self:
         """The last `n` rows, or all but the first `-n` if `n` is negative."""
-        table = self._table
+        n, table = as_scalar(n, "n"), self._table
         if is_traced(table.num_rows):
             return self._sliced(slice(-n, None)) if n < 0 else self._last_in_jit(n)
         num_rows = self._known_rows()
@@ -153,6 +153,8 @@ class ILocIndexer:
             return self._of_both(*key) if len(key) == 2 else self[key[0]]
         if isinstance(key, slice):
             return self._of._sliced(key)
+        if getattr(key, "ndim", None) == 0:
+            key = as_scalar(key, "the position")
         if pd.api.types.is_integer(key):
             return self._one(int(key))
         if is_mask(key):

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from ... import primitives
+from ..table._arguments import as_scalar
 from ..table._column import Array, Column, host_array, ordered_keys
 from ..table._dtypes import wide
 from ..table._from_host import column_from
@@ -37,7 +38,7 @@ class RankedRows(NDFrame):
                 shown = "" if label is ... else f"Column {label!r} has dtype {column.dtype_name}, "
                 raise TypeError(f"{shown}cannot use method {caller!r} with this dtype")
             keys += ordered_keys(column, descending=largest)
-        count = max(int(n), 0)
+        count = max(int(as_scalar(n, "n")), 0)
         if keep != "all" or not count:
             return self._like(sort_rows(table, keys)).head(count)
         order = argsort_rows(keys, table.num_rows, table.layout)

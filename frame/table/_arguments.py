@@ -3,9 +3,31 @@
 
 from typing import Any
 
+import jax
 import numpy as np
 
 from ._ndframe import FrameBase, NDFrame
+from ._tracing import is_traced
+
+
+def as_scalar(value: Any, name: str | None = None) -> Any:
+    """Converts a concrete array of one integer without dimensions to an int.
+
+    Other values are returned as they are.
+
+    Raises:
+        TypeError: another array, if `name` says for which argument.
+    """
+    if not isinstance(value, (np.ndarray, jax.Array)) or is_traced(value):
+        return value
+    if value.ndim == 0 and value.dtype.kind in "iu":
+        return int(value)
+    if name is None:
+        return value
+    raise TypeError(
+        "only integer scalar arrays can be converted to a scalar index, got "
+        f"{value.dtype}{list(value.shape)} for {name}. Pass one integer."
+    )
 
 
 def axis_number(axis: Any, owner: NDFrame) -> int:
@@ -14,6 +36,7 @@ def axis_number(axis: Any, owner: NDFrame) -> int:
     Raises:
         ValueError: the axis is unknown.
     """
+    axis = as_scalar(axis, "axis")
     if axis in (0, "index", "rows"):
         return 0
     if isinstance(owner, FrameBase) and axis in (1, "columns"):

@@ -9,18 +9,29 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 
 from ... import primitives
 from ..reductions._axis1 import of_one_type
 from ..reductions._identities import COMBINE, identity_of
 from ..table._arguments import axis_number, check_flag
-from ..table._column import NAT, NUMBER, Array, Column, Kind, fill_missing, missing_rows
+from ..table._column import (
+    NAT,
+    NUMBER,
+    Array,
+    Column,
+    ColumnType,
+    Kind,
+    fill_missing,
+    host_array,
+    missing_rows,
+)
+from ..table._dictionary import Dictionary, string_index
 from ..table._dtypes import wide
 from ..table._layout import Layout
 from ..table._ndframe import NDFrame, SeriesBase
 from ..table._table import Count, Table, is_row
 from ..table._tracing import is_traced
-from ._string_cumsum import concatenated_so_far
 
 _OPERATORS: dict[str, Any] = {"sum": "add", "prod": "mul", "min": "min", "max": "max"}
 
@@ -51,28 +62,58 @@ def cumulate(
         TypeError: the operation does not support the dtype of a column.
     """
     columns = tuple(map(fill_missing, columns))
-    is_text = [name == "cumsum" and column.kind == "string" for column in columns]
-    scanned = [column for column, text in zip(columns, is_text, strict=True) if not text]
-    plans = tuple(
-        _plan(name, column, label, skipna)
-        for column, label, text in zip(columns, labels, is_text, strict=True)
-        if not text
-    )
-    missing = tuple(column.missing() if column.can_miss else None for column in scanned)
-    data = tuple(column.data for column in scanned)
+    # Strings are concatenated on the host; all other columns are scanned in one compiled call.
+    scanned = {
+        position: column
+        for position, column in enumerate(columns)
+        if not (name == "cumsum" and column.kind == "string")
+    }
+    plans = tuple(_plan(name, scanned[at], labels[at], skipna) for at in scanned)
+    missing = tuple(column.missing() if column.can_miss else None for column in scanned.values())
+    data = tuple(column.data for column in scanned.values())
     scans, overflows = _accumulate(data, missing, table.num_rows, plans, table.layout)
     if overflows is not None and not is_traced(overflows) and bool(overflows):
         raise pd.errors.OutOfBoundsTimedelta(
             f"overflow in timedelta operation: {name} exceeds the range of int64. "
             "Cast the column to a coarser unit first, with astype."
         )
-    results = iter(scans)
+    results = dict(zip(scanned, scans, strict=True))
     return tuple(
-        concatenated_so_far(column, label, skipna, table)
-        if text
-        else Column(next(results), None, column.type)
-        for column, label, text in zip(columns, labels, is_text, strict=True)
+        Column(results[at], None, column.type)
+        if at in results
+        else _concatenated_so_far(column, labels[at], skipna, table)
+        for at, column in enumerate(columns)
     )
+
+
+def _concatenated_so_far(column: Column, label: Hashable, skipna: bool, table: Table) -> Column:
+    """Concatenates the strings up to each row.
+
+    The dictionary of the result holds every prefix, so its size is quadratic in the number of rows.
+
+    Raises:
+        NotImplementedError: inside `jit`.
+    """
+    if is_traced(column.data, table.num_rows):
+        raise NotImplementedError(
+            f"cumsum: inside jit the strings of column {label!r} are not concatenated. "
+            "Call cumsum outside jit."
+        )
+    codes = host_array(column.data)[: table.num_rows_on_host]
+    is_present = codes >= 0
+    if not skipna:
+        is_present = np.logical_and.accumulate(is_present)
+    words = column.dictionary.values.to_numpy(object)
+    lengths = np.array([len(word) for word in words], np.int64)
+    ends = np.cumsum(lengths[codes[is_present]])
+    # All results are prefixes of one string, and prefixes sort by their lengths.
+    text = "".join(words[codes[is_present]])
+    prefix_ends, prefix_codes = np.unique(ends, return_inverse=True)
+    prefixes = pa.array([text[:end] for end in prefix_ends], pa.large_string())
+    result = np.full(column.data.shape[0], -1, np.int32)
+    result[: len(codes)][is_present] = prefix_codes
+    type = ColumnType("string", Dictionary(string_index(prefixes)))
+    return Column(table.layout.place(jnp.asarray(result)), None, type)
 
 
 def _plan(name: str, column: Column, label: Hashable, skipna: bool) -> Accumulation:

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from ..ops._safe_gradient import by_row
-from ..table._arguments import axis_number
+from ..table._arguments import as_scalar, axis_number
 from ..table._column import NAT, NUMBER, Array, Column, ColumnType, fill_missing
 from ..table._dtypes import wide
 from ..table._from_host import column_from
@@ -104,6 +104,7 @@ class Changes(NDFrame):
             >>> JaxSeries([3, 1, 2]).diff().tolist()
             [nan, -2.0, 1.0]
         """
+        periods = as_scalar(periods)
         is_whole = isinstance(periods, (int, np.integer)) and not isinstance(periods, bool)
         if not is_whole and not (isinstance(periods, float) and periods.is_integer()):
             raise ValueError(f"diff: periods must be an integer, got {periods!r}.")

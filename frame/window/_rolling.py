@@ -10,6 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 import pandas as pd
 
+from ..table._arguments import as_scalar
 from ..table._column import Array, Column
 from ..table._ndframe import FrameBase, NDFrame, SeriesBase
 from ..table._table import Count, Table, is_row
@@ -101,11 +102,11 @@ class Windows:
 
     def var(self, ddof: int = 1, numeric_only: bool = False) -> Any:
         """The variance of each window; see `sum`."""
-        return self._take("var", numeric_only, ddof)
+        return self._take("var", numeric_only, as_scalar(ddof, "ddof"))
 
     def std(self, ddof: int = 1, numeric_only: bool = False) -> Any:
         """The standard deviation of each window; see `sum`."""
-        return self._take("std", numeric_only, ddof)
+        return self._take("std", numeric_only, as_scalar(ddof, "ddof"))
 
     def count(self, numeric_only: bool = False) -> Any:
         """The number of non-missing values in each window."""
@@ -259,6 +260,7 @@ def as_rolling(
             raise NotImplementedError(f"rolling: {name} must be None, got {value!r}.")
     if method != "single":
         raise NotImplementedError(f"rolling: method must be 'single', got {method!r}.")
+    window = as_scalar(window)
     if isinstance(window, bool) or not isinstance(window, (int, np.integer)):
         if any(level.is_time for level in (c.type for c in table.index.levels)):
             raise NotImplementedError(
@@ -289,6 +291,7 @@ def as_expanding(min_periods: Any, method: str) -> WindowShape:
 
 
 def _whole(name: str, value: Any) -> int:
+    value = as_scalar(value)
     if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
         raise ValueError(f"{name} must be an integer, got {value!r}")
     if value < 0:

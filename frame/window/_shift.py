@@ -11,7 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 import pandas as pd
 
-from ..table._arguments import axis_number
+from ..table._arguments import as_scalar, axis_number
 from ..table._column import Array, Column, ColumnType, fill_missing
 from ..table._dictionary import Dictionary, unify
 from ..table._dtypes import narrowed
@@ -55,13 +55,14 @@ def shift_columns(
 
 
 def whole_periods(caller: str, periods: Any, *, across: bool = False) -> int:
-    """Validates `periods`: a number of rows, or with `across` of columns.
+    """Converts `periods`: a number of rows, or with `across` of columns.
 
     Raises:
         OverflowError: the number of rows exceeds int64.
         TypeError: `periods` is not an integer.
         ValueError: `int(periods)` fails, which pandas calls for a number of rows.
     """
+    periods = as_scalar(periods)
     message = f"{caller}: periods must be an integer, got {periods!r}."
     if isinstance(periods, (int, np.integer)):
         if not across and not -(2**63) <= periods < 2**63:
@@ -196,7 +197,7 @@ class Shifting(NDFrame):
             >>> JaxSeries([3, 1, 2]).shift(1, fill_value=0).tolist()
             [0, 3, 1]
         """
-        if isinstance(periods, (list, tuple)):
+        if isinstance(periods, (list, tuple)) or getattr(periods, "ndim", 0):
             raise NotImplementedError(
                 f"shift: periods must be one integer, got {periods!r}. Call shift for each."
             )

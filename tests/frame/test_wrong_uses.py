@@ -308,3 +308,43 @@ def test_what_needs_the_host_says_so_inside_jit(use):
     frame = JaxFrame(small_frame()[["k", "x"]])
     with pytest.raises(NotImplementedError, match=r"inside jit|to_pandas"):
         jax.jit(JITTED[use])(frame)
+
+
+# Calls with an argument that may be an array of one integer without dimensions.
+ONE_INTEGER = {
+    "head": lambda s, n: s.head(n),
+    "tail": lambda s, n: s.tail(n),
+    "nlargest": lambda s, n: s.nlargest(n),
+    "iloc": lambda s, n: s.iloc[n],
+    "shift": lambda s, n: s.shift(n),
+    "diff": lambda s, n: s.diff(n),
+    "pct_change": lambda s, n: s.pct_change(n),
+    "rolling": lambda s, n: s.rolling(n).sum(),
+    "min_periods": lambda s, n: s.rolling(3, min_periods=n).sum(),
+    "step": lambda s, n: s.rolling(3, step=n).sum(),
+    "ddof": lambda s, n: s.rolling(3).var(ddof=n),
+    "expanding": lambda s, n: s.expanding(n).sum(),
+    "axis": lambda s, n: s.to_frame("x").sum(axis=n - 1 if np.ndim(n) == 0 else n),
+}
+
+
+@pytest.mark.parametrize("use", ONE_INTEGER.values(), ids=list(ONE_INTEGER))
+def test_an_array_of_one_integer_is_that_integer(use):
+    series = on_device(pd.Series([3.0, 1.0, 2.0, 5.0]))
+    expected = use(series, 2)
+    for n in (np.array(2), jnp.array(2), np.array(2, np.uint8)):
+        made = use(series, n)
+        if isinstance(expected, JaxSeries):
+            made, expected_values = made.to_numpy(), expected.to_numpy()
+            np.testing.assert_array_equal(made, expected_values)
+        else:
+            assert made == expected
+
+
+@pytest.mark.parametrize("n", [np.array([2]), np.array([2, 1]), jnp.array([2, 1]), np.array(1.5)])
+@pytest.mark.parametrize("use", [x for x in ONE_INTEGER if x != "iloc"])
+def test_an_array_in_place_of_an_integer_is_a_wrong_use(use, n):
+    errors = TypeError, ValueError, NotImplementedError
+    with pytest.raises(errors, match=r"integer|scalar|axis") as caught:
+        ONE_INTEGER[use](on_device(pd.Series([3.0, 1.0, 2.0, 5.0])), n)
+    assert "ambiguous" not in str(caught.value)
