@@ -2,7 +2,7 @@
 """Cumulative sums, products and extremes."""
 
 import functools
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from typing import Any, NamedTuple, Self
 
 import jax
@@ -53,7 +53,7 @@ class Accumulation(NamedTuple):
 
 
 def cumulate(
-    name: str, columns: tuple[Column, ...], labels: list[Hashable], skipna: bool, table: Table
+    name: str, columns: tuple[Column, ...], labels: Sequence[Hashable], skipna: bool, table: Table
 ) -> tuple[Column, ...]:
     """Scans each column over its rows.
 
@@ -179,7 +179,7 @@ def _accumulate(
 
 
 def cumulate_across(
-    name: str, columns: tuple[Column, ...], labels: list[Hashable], skipna: bool
+    name: str, columns: tuple[Column, ...], labels: Sequence[Hashable], skipna: bool
 ) -> tuple[Column, ...]:
     """Scans each row over its columns."""
     if not columns:
