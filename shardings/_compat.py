@@ -2,13 +2,15 @@
 """Differences between JAX versions, and names that recent versions made public."""
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 import jax
 import numpy as np
 from jax.sharding import AbstractMesh, AxisType, Mesh, NamedSharding, PartitionSpec
 
 MeshLike = Mesh | AbstractMesh
+# `jax.Device` is a class, but JAX types it as a variable.
+Device: TypeAlias = Any
 
 # Names of JAX's events for one trace of a function and one compilation of a program.
 TRACE_EVENT = "/jax/core/compile/jaxpr_trace_duration"
