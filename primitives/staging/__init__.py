@@ -11,9 +11,11 @@ from ._collectives import Collectives
 from ._compiled_step import CompiledStep, compiled_step
 from ._fold_axis import fold_axis
 from ._frozen import Frozen, freeze, thaw
+from ._host_map import host_map
 from ._measure import Measured, measure
 from ._no_retrace import RetraceError, no_retrace
 from ._to_host import to_host
+from ._work_store import WorkStore
 
 __all__ = [
     "Chosen",
@@ -22,11 +24,13 @@ __all__ = [
     "Frozen",
     "Measured",
     "RetraceError",
+    "WorkStore",
     "accumulate",
     "choose",
     "compiled_step",
     "fold_axis",
     "freeze",
+    "host_map",
     "measure",
     "no_retrace",
     "thaw",

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """A jitted function with nested static arguments that compiles once."""
 
-import difflib
 import functools
 import inspect
 import warnings
@@ -14,6 +13,7 @@ from ..contract._arguments import type_of
 from ._differences import largest_difference
 from ._frozen import UnhashableError, frozen_argument, thaw
 from ._measure import copied
+from ._similar_names import did_you_mean
 
 Params = ParamSpec("Params")
 Result = TypeVar("Result")
@@ -242,12 +242,6 @@ def compiled_step(
             "Static values have no buffers: remove it from donate."
         )
     return CompiledStep(fn, static, donate, on_unsupported)
-
-
-def did_you_mean(name: Any, choices: Sequence[str]) -> str:
-    """A hint at the choice that a name resembles, or an empty string."""
-    close = difflib.get_close_matches(str(name), choices, n=1)
-    return f" Did you mean {close[0]!r}?" if close else ""
 
 
 def _names(fn: Callable[..., Any], names: str | Sequence[str], argument: str) -> tuple[str, ...]:
