@@ -12,5 +12,6 @@ Run them from `asv_bench`:
     asv continuous main HEAD                   what a branch changes
     JAXFRAMES_BENCH=smoke asv run --quick ...  the first value of each axis alone
 
-`python asv_bench/table.py` asks the most important of these questions side by side in one run.
+`python asv_bench/table.py` asks the most important of these questions side by side in one run,
+and `python asv_bench/run_workload.py` runs whole workloads beside pandas, Polars and DuckDB.
 """
