@@ -9,7 +9,11 @@ import pandas as pd
 from ..table._column import Column, ColumnType
 from ..table._dictionary import Dictionary
 from ..table._recode import renumbered
-from ._str import used_codes
+from ._str import Method, pandas_method, used_codes
+
+
+def _method(name: str, about: str) -> Any:
+    return pandas_method(name, about, "CategoryMethods", "cat")
 
 
 class CategoryMethods:
@@ -46,28 +50,17 @@ class CategoryMethods:
         dtype = next(dtype for dtype in dtypes if num_categories <= np.iinfo(dtype).max)
         return self._series._with_column(Column(self._series._only.data.astype(dtype)), None)
 
-    def rename_categories(self, new_categories: Any) -> Any:
-        """Renames the categories by a list, a dict or a function."""
-        return self._changed("rename_categories", new_categories)
-
-    def reorder_categories(self, new_categories: Any, ordered: Any = None) -> Any:
-        """Reorders the categories."""
-        return self._changed("reorder_categories", new_categories, ordered=ordered)
-
-    def add_categories(self, new_categories: Any) -> Any:
-        """Appends categories."""
-        return self._changed("add_categories", new_categories)
-
-    def remove_categories(self, removals: Any) -> Any:
-        """Removes categories; their values become missing."""
-        return self._changed("remove_categories", removals)
-
-    def set_categories(self, new_categories: Any, ordered: Any = None, rename: bool = False) -> Any:
-        """Replaces the categories; values outside the new ones become missing.
-
-        With `rename=True` the categories are renamed by position.
-        """
-        return self._changed("set_categories", new_categories, ordered=ordered, rename=rename)
+    rename_categories: Method = _method("rename_categories", "Renames the categories.")
+    reorder_categories: Method = _method("reorder_categories", "Reorders the categories.")
+    add_categories: Method = _method("add_categories", "Appends categories.")
+    remove_categories: Method = _method(
+        "remove_categories", "Removes categories; their values become missing."
+    )
+    set_categories: Method = _method(
+        "set_categories", "Replaces the categories; values outside the new ones become missing."
+    )
+    as_ordered: Method = _method("as_ordered", "Makes the categories ordered.")
+    as_unordered: Method = _method("as_unordered", "Makes the categories unordered.")
 
     def remove_unused_categories(self) -> Any:
         """Removes categories without rows; not supported inside `jit`.
@@ -81,19 +74,9 @@ class CategoryMethods:
         """
         column, table = self._series._only, self._series._table
         used = used_codes(column, table, "cat.remove_unused_categories")
-        return self._changed("remove_unused_categories", used=np.flatnonzero(used))
+        return self._map("remove_unused_categories", (), {}, np.flatnonzero(used))
 
-    def as_ordered(self) -> Any:
-        """Makes the categories ordered."""
-        return self._changed("as_ordered")
-
-    def as_unordered(self) -> Any:
-        """Makes the categories unordered."""
-        return self._changed("as_unordered")
-
-    def _changed(
-        self, method: str, *args: Any, used: np.ndarray | None = None, **kwargs: Any
-    ) -> Any:
+    def _map(self, method: str, args: Any, kwargs: Any, used: np.ndarray | None = None) -> Any:
         """Applies a method of pandas to a categorical with one row for each category."""
         column: Column = self._series._only
         old_codes = np.arange(len(self.categories), dtype=np.int32) if used is None else used

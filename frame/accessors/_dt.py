@@ -8,9 +8,9 @@ import jax.numpy as jnp
 import numpy as np
 import pandas as pd
 
-from ... import primitives
-from ..table._column import NAT, Array, Column, host_array
+from ..table._column import NAT, Array, Column
 from ..table._column_labels import Labels
+from ..table._distinct_values import through_values
 from ..table._recode import strings_at, with_unit
 from ..table._table import Count, is_row
 from ..table._take import any_missing, settled
@@ -186,13 +186,14 @@ class DatetimeMethods(TimeMethods):
             )
         step = np.int64(PER_SECOND[self.unit] * SECONDS_PER_DAY)
         days, _ = at_once(rounded, self._column.data, "floor", step)
-        distinct = at_once(
-            primitives.factorize, days, num_valid=table.num_rows, **table.layout.on_mesh
+        strings = through_values(
+            self._column.with_arrays((days, None)),
+            table.num_rows,
+            table.layout,
+            lambda times: times.dt.strftime(date_format).astype("str"),
+            "dt.strftime",
         )
-        (keys,) = jax.tree.leaves(distinct.unique_keys)
-        times = host_array(keys)[: int(distinct.count)].view(f"M8[{self.unit}]")
-        strings = pd.Series(times).dt.strftime(date_format)
-        return self._series._with_column(strings_at(distinct.group_ids, strings))
+        return self._series._with_column(strings)
 
 
 class TimedeltaMethods(TimeMethods):

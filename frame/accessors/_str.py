@@ -12,9 +12,9 @@ from ... import primitives
 from ..align._as_column import as_column
 from ..table._column import Column, host_array
 from ..table._column_labels import Labels
+from ..table._distinct_values import column_of_results, looked_up
 from ..table._recode import as_string, holds_strings, look_up, renumbered, strings_at
-from ..table._table import Table
-from ..table._take import settled
+from ..table._table import Count, Table
 from ..table._tracing import answered_at_once, at_once, is_traced
 
 Method: TypeAlias = Callable[..., Any]
@@ -32,47 +32,46 @@ def kind_of_strings(column: Column) -> str:
     return column.kind
 
 
-def column_of_results(column: Column, results: pd.Series, missing_result: Any) -> Column:
+def _column_of(column: Column, results: pd.Series, missing_result: Any, num_rows: Count) -> Column:
     """Looks up the result for each row's string.
 
     Args:
         column: the codes.
         results: a value for each code; missing for a category that is not a string.
         missing_result: the value for a missing string: missing, or a bool.
+        num_rows: the number of valid rows.
 
     Raises:
         NotImplementedError: the values are lists or other objects.
     """
+    if results.dtype == np.bool_ and isinstance(missing_result, (bool, np.bool_)):
+        return Column(look_up(column.data, results.to_numpy(), np.bool_(missing_result)))
     if results.dtype == object:
         kind = pd.api.types.infer_dtype(results, skipna=True)
-        if kind == "boolean":
-            is_true, has_result = results.eq(True).to_numpy(), results.notna().to_numpy()
-            flags = look_up(column.data, is_true, np.bool_(False))
-            return Column(flags, look_up(column.data, has_result, np.bool_(False)))
-        if kind not in ("string", "empty"):
+        if kind not in ("boolean", "string", "empty"):
             raise NotImplementedError(
                 "str: the results must be strings, numbers or bools, got objects. Use to_pandas(), "
                 "or expand=True for several columns."
             )
-    if results.dtype == object or isinstance(results.dtype, pd.StringDtype):
-        return strings_at(column.data, results)
-    table = results.to_numpy()
-    if table.dtype == np.bool_ and isinstance(missing_result, (bool, np.bool_)):
-        return Column(look_up(column.data, table, np.bool_(missing_result)))
-    if table.dtype.kind == "f":
-        return Column(look_up(column.data, table, table.dtype.type(np.nan)))
-    data = look_up(column.data, table, table.dtype.type(0))
-    return Column(data, column.data >= 0)
+        results = results if kind == "boolean" else results.astype("str")
+    return looked_up(column_of_results(results, "str"), column.data, num_rows)
 
 
-def _method(name: str, about: str) -> Method:
-    def method(self: "StringMethods", *args: Any, **kwargs: Any) -> Any:
+def pandas_method(
+    name: str, about: str, owner: str = "StringMethods", accessor: str = "str"
+) -> Any:
+    """A method with the arguments of pandas' method, which the host calls."""
+
+    def method(self: Any, *args: Any, **kwargs: Any) -> Any:
         return self._map(name, args, kwargs)
 
     method.__name__ = name
-    method.__qualname__ = f"StringMethods.{name}"
-    method.__doc__ = f"{about} As pandas' `Series.str.{name}`."
+    method.__qualname__ = f"{owner}.{name}"
+    method.__doc__ = f"{about} As pandas' `Series.{accessor}.{name}`."
     return method
+
+
+_method = pandas_method
 
 
 class StringMethods:
@@ -230,19 +229,18 @@ class StringMethods:
         results = getattr(strings.str, name)(*args, **kwargs)
         num_rows = self._series._table.num_rows
         if isinstance(results, pd.DataFrame):
-            labels = Labels(results.columns)
+            is_flags = name == "get_dummies"
             columns = [
-                column_of_results(column, results.iloc[:, position], None)
-                for position in range(results.shape[1])
+                # A missing string has no piece.
+                Column(look_up(column.data, one.to_numpy(), one.dtype.type(0)))
+                if is_flags
+                else _column_of(column, one, None, num_rows)
+                for _, one in results.items()
             ]
-            if name == "get_dummies":
-                # The look-up gave missing strings a zero.
-                columns = [Column(flags.data) for flags in columns]
-            columns = [settled(one, num_rows) for one in columns]
-            return self._series._make_frame(columns, labels)
+            return self._series._make_frame(columns, Labels(results.columns))
         missing_result = getattr(pd.Series([None], dtype=dtype).str, name)(*args, **kwargs)
-        column = column_of_results(column, results, missing_result.iloc[0])
-        return self._series._with_column(settled(column, num_rows))
+        column = _column_of(column, results, missing_result.iloc[0], num_rows)
+        return self._series._with_column(column)
 
 
 @answered_at_once
