@@ -12,7 +12,6 @@ import pyarrow as pa
 
 from ..table._column import NAT, Column, host_array, no_rows, without_rows
 from ..table._column_labels import Labels
-from ..table._ndframe import FrameBase, SeriesBase
 from ..table._row_index import RowIndex
 
 
@@ -98,26 +97,3 @@ def _empty_index(index: RowIndex) -> pd.Index:
     if index.is_range:
         return pd.RangeIndex(0, name=index.names[0])
     return RowIndex(tuple(map(without_rows, index.levels)), index.names).to_pandas(0)
-
-
-class FrameArrow(FrameBase):
-    """`to_arrow` of a frame."""
-
-    def to_arrow(self) -> pa.Table:
-        """Converts to an Arrow table, as `pyarrow.Table.from_pandas` does.
-
-        Example:
-            >>> from jaxframes.frame import JaxFrame
-            >>> JaxFrame({"x": [1, 2]}).to_arrow()["x"].to_pylist()
-            [1, 2]
-        """
-        table = self._table
-        return arrow_table(table.columns, self._labels, table.index, slice(0, len(self)))
-
-
-class SeriesArrow(SeriesBase):
-    """`to_arrow` of a series."""
-
-    def to_arrow(self) -> pa.Array:
-        """Converts to an Arrow array; categories become a dictionary array."""
-        return arrow_of(self._only, slice(0, len(self)), self._name)

@@ -17,7 +17,7 @@ from ..table._row_index import as_pandas_index
 from ..table._table import Table, is_row
 from ..table._take import settled, take_columns
 from ..table._tracing import answered_at_once, is_traced
-from ._to_pandas import frame_of_arrays
+from ._conversion import frame_of_arrays
 
 MOST_ROWS = 60
 

@@ -1,0 +1,179 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Conversion to pandas, NumPy, JAX, Arrow and Python, and the protocols of other libraries."""
+
+import sys
+from collections.abc import Hashable, Sequence
+from typing import Any
+
+import jax
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+
+from ..table._column import fill_missing, to_host
+from ..table._column_labels import Labels
+from ..table._ndframe import FrameBase, NDFrame, SeriesBase
+from ..table._take import resized
+from ..table._tracing import is_traced
+from ._arrow import arrow_of, arrow_table
+
+
+def frame_of_arrays(arrays: Sequence[Any], index: pd.Index, labels: Labels) -> pd.DataFrame:
+    """A pandas frame of arrays, each with its dtype."""
+    columns = [pd.Series(array, index=index, dtype=array.dtype) for array in arrays]
+    frame = pd.DataFrame(dict(enumerate(columns)), index=index)
+    frame.columns = labels.index
+    return frame
+
+
+def _narwhals() -> Any:
+    """The narwhals module, which is loaded because only narwhals calls these methods."""
+    return sys.modules["narwhals"]
+
+
+class Conversion(NDFrame):
+    """Conversions that frames and series share."""
+
+    def to_numpy(self, dtype: Any = None) -> np.ndarray:
+        """The values in their common dtype: one dimension for a series, two for a frame."""
+        return self.to_pandas().to_numpy(dtype=dtype)
+
+    @property
+    def values(self) -> Any:
+        """The values as pandas' `values` returns them."""
+        return self.to_pandas().values
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        if self._is_traced:
+            raise jax.errors.TracerArrayConversionError(jax.tree.leaves(self._table)[0])
+        if copy is False:
+            raise ValueError(
+                "Unable to avoid copy while creating an array as requested: the values are on a "
+                "device. Use copy=None."
+            )
+        return self.to_pandas().to_numpy(dtype=dtype)
+
+
+class FrameConversion(FrameBase, Conversion):
+    """Conversions of a frame, with Arrow's PyCapsules, narwhals and dataframe interchange.
+
+    plotly, altair and scikit-learn use narwhals. `__narwhals_dataframe__` takes precedence over
+    the interchange protocol, which a narwhals plugin would not.
+    """
+
+    def to_pandas(self) -> pd.DataFrame:
+        """Converts to a pandas frame with the same values, dtypes, index and labels.
+
+        bfloat16 columns become float32, because pandas has no bfloat16.
+
+        Example:
+            >>> from jaxframes.frame import JaxFrame
+            >>> JaxFrame({"x": [1, 2]}).to_pandas()["x"].tolist()
+            [1, 2]
+        """
+        num_rows = len(self)
+        arrays = [to_host(column, num_rows) for column in self._table.columns]
+        return frame_of_arrays(arrays, self._table.index.to_pandas(num_rows), self._labels)
+
+    def to_dict(self, orient: Any = "dict") -> Any:
+        """Converts to dictionaries of Python values."""
+        return self.to_pandas().to_dict(orient)
+
+    def to_arrow(self) -> pa.Table:
+        """Converts to an Arrow table, as `pyarrow.Table.from_pandas` does.
+
+        Example:
+            >>> from jaxframes.frame import JaxFrame
+            >>> JaxFrame({"x": [1, 2]}).to_arrow()["x"].to_pylist()
+            [1, 2]
+        """
+        table = self._table
+        return arrow_table(table.columns, self._labels, table.index, slice(0, len(self)))
+
+    def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
+        return self.to_arrow().__arrow_c_stream__(requested_schema)
+
+    def __arrow_c_schema__(self) -> Any:
+        return self.to_arrow().schema.__arrow_c_schema__()
+
+    def __narwhals_dataframe__(self) -> Any:
+        table = self._with_range().to_arrow()
+        return _narwhals().from_native(table, eager_only=True)._compliant_frame
+
+    def __dataframe__(self, nan_as_null: bool = False, allow_copy: bool = True) -> Any:
+        if not allow_copy:
+            raise RuntimeError("JaxFrame: allow_copy must be True for values on a device.")
+        table = self._with_range().to_arrow()
+        return table.__dataframe__(nan_as_null=nan_as_null)
+
+
+class SeriesConversion(SeriesBase, Conversion):
+    """Conversions of a series, with Arrow's PyCapsules and DLPack."""
+
+    def to_pandas(self) -> pd.Series:
+        """Converts to a pandas series with the same values, dtype, index and name."""
+        num_rows = len(self)
+        array = to_host(self._only, num_rows)
+        index = self._table.index.to_pandas(num_rows)
+        return pd.Series(array, index=index, name=self._name, dtype=array.dtype)
+
+    @property
+    def array(self) -> Any:
+        """The values as a pandas extension array."""
+        return self.to_pandas().array
+
+    def to_jax(self) -> jax.Array:
+        """Converts to a JAX array.
+
+        Outside `jit` it has one value a row. Inside `jit` it has the full capacity, and the values
+        after the last row are unspecified. Strings and categories become dictionary codes, times
+        become counts of their unit.
+
+        Example:
+            >>> import jax.numpy as jnp
+            >>> from jaxframes.frame import JaxSeries
+            >>> frame = JaxSeries([0.0, 1.0]).to_frame("x")
+            >>> frame["y"] = jnp.sinc(frame.x.to_jax())
+        """
+        column = fill_missing(self._only)
+        if is_traced(column.data, self._table.num_rows):
+            return column.data
+        return self._layout.trim(column.data, len(self))
+
+    def tolist(self) -> list[Any]:
+        """Converts to a list of Python values."""
+        return self.to_pandas().tolist()
+
+    to_list = tolist
+
+    def to_dict(self) -> dict[Hashable, Any]:
+        """Converts to a dict of the values by label."""
+        return self.to_pandas().to_dict()
+
+    def to_arrow(self) -> pa.Array:
+        """Converts to an Arrow array; categories become a dictionary array."""
+        return arrow_of(self._only, slice(0, len(self)), self._name)
+
+    def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
+        return pa.chunked_array([self.to_arrow()]).__arrow_c_stream__(requested_schema)
+
+    def __narwhals_series__(self) -> Any:
+        values = _narwhals().from_native(pa.chunked_array([self.to_arrow()]), series_only=True)
+        return values.alias(str(self._name or ""))._compliant_series
+
+    def __dlpack__(self, **options: Any) -> Any:
+        return self._dense().__dlpack__(**options)
+
+    def __dlpack_device__(self) -> tuple[Any, int]:
+        data: Any = self._only.data
+        return data.__dlpack_device__()
+
+    def _dense(self) -> jax.Array:
+        column, num_rows = self._only, len(self)
+        if not column.is_numeric or (column.valid is not None and pd.isna(self.to_numpy()).any()):
+            raise TypeError(
+                "__dlpack__: the values must be numbers without missing ones, got "
+                f"{column.dtype_name}. Use to_numpy()."
+            )
+        (column,) = resized([column], column.data.shape[0], self._layout)
+        return self._layout.trim(column.data, num_rows)
