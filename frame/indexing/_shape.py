@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """`shape`, `columns`, `dtypes`, `select_dtypes`, `squeeze` and related attributes."""
 
+import math
 from collections.abc import Callable, Hashable
 from typing import Any, Self
 
@@ -46,9 +47,14 @@ class Shape(NDFrame):
         return self.size == 0
 
     @property
+    def shape(self) -> tuple[Any, ...]:
+        """The numbers of rows and columns; that of rows is an array if it is traced."""
+        raise NotImplementedError
+
+    @property
     def size(self) -> Any:
         """The number of values; an array if the number of rows is traced."""
-        raise NotImplementedError
+        return math.prod(self.shape)
 
     def copy(self, deep: bool = True) -> Self:
         """Returns a copy that shares the immutable arrays; `deep` is ignored."""
@@ -75,11 +81,6 @@ class FrameShape(FrameBase, Shape):
     def shape(self) -> tuple[Any, int]:
         """The numbers of rows and columns; that of rows is an array if it is traced."""
         return self._num_rows, len(self._labels)
-
-    @property
-    def size(self) -> Any:
-        """The number of values; an array if the number of rows is traced."""
-        return self._num_rows * len(self._labels)
 
     @property
     def ndim(self) -> int:
@@ -155,11 +156,6 @@ class SeriesShape(SeriesBase, Shape):
     def shape(self) -> tuple[Any]:
         """The number of rows, as an array if it is traced."""
         return (self._num_rows,)
-
-    @property
-    def size(self) -> Any:
-        """The number of values; an array if the number of rows is traced."""
-        return self._num_rows
 
     @property
     def ndim(self) -> int:

@@ -1,22 +1,27 @@
 # SPDX-License-Identifier: Apache-2.0
 """duplicated, drop_duplicates, nunique, unique and factorize."""
 
+import functools
 from collections.abc import Hashable, Iterator, Sequence
 from typing import Any, Self
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 import pandas as pd
 
+from ... import primitives
 from ..reductions._axis1 import nunique_across
 from ..reductions._results import host_series, table_of_series, traced_table
 from ..table._arguments import axis_number, check_flag, no_inplace
-from ..table._column import Column, host_array, to_host
+from ..table._column import Array, Column, distinct_keys, group_keys, host_array, to_host
 from ..table._filter import filter_rows
+from ..table._layout import Layout
 from ..table._ndframe import FrameBase, NDFrame, SeriesBase
 from ..table._row_index import RANGE, as_pandas_index
+from ..table._table import Count, is_row
+from ..table._take import gather, position
 from ..table._tracing import answered_at_once, at_once, is_traced
-from ._first_occurrence import count_distinct, is_repeated, numbered_rows
 
 
 def check_comparable(column: Column, label: Hashable, caller: str) -> Column:
@@ -27,6 +32,75 @@ def check_comparable(column: Column, label: Hashable, caller: str) -> Column:
             "Drop it, or convert it to strings first."
         )
     return column
+
+
+def numbered_rows(
+    columns: Sequence[Column], num_rows: Count, layout: Layout
+) -> tuple[Array, Array, Array]:
+    """Group ids of equal rows in order of appearance, flags of first rows, and the group count."""
+    keys = tuple(key for column in columns for key in distinct_keys(column))
+    return _numbered(keys, num_rows, layout)
+
+
+def _is_repeated(columns: Sequence[Column], num_rows: Count, layout: Layout, keep: Any) -> Array:
+    """Flags rows that `keep` drops from each group of equal rows.
+
+    Raises:
+        ValueError: `keep` is neither "first" nor "last" nor False.
+    """
+    if not (keep is False or keep in ("first", "last")):
+        raise ValueError('keep must be either "first", "last" or False')
+    as_keys = distinct_keys if len(columns) == 1 else group_keys
+    keys = tuple(key for column in columns for key in as_keys(column))
+    return _repeated(keys, num_rows, layout, keep)
+
+
+def _distinct_counts(
+    columns: Sequence[Column], num_rows: Count, layout: Layout, *, dropna: bool
+) -> tuple[Array, ...]:
+    """Counts the distinct values of each column, in one compiled call."""
+    keys = tuple((group_keys if dropna else distinct_keys)(column) for column in columns)
+    missing = tuple(column.missing() if column.can_miss else None for column in columns)
+    return _count_distinct(keys, missing if dropna else (None,) * len(keys), num_rows, layout)
+
+
+@functools.partial(jax.jit, static_argnums=2)
+def _numbered(keys: Any, num_rows: Count, layout: Layout) -> tuple[Array, Array, Array]:
+    groups = primitives.factorize(
+        keys, capacity=layout.num_shards, sort=False, num_valid=num_rows, **layout.on_mesh
+    )
+    # Ids ascend by first appearance, so a new id is greater than all ids before it.
+    before = primitives.exclusive_scan(groups.group_ids, "max", **layout.on_mesh)
+    rows = is_row(keys[0].shape[0], num_rows, layout)
+    return groups.group_ids, rows & (groups.group_ids > before), groups.count
+
+
+@functools.partial(jax.jit, static_argnums=(2, 3))
+def _repeated(keys: Any, num_rows: Count, layout: Layout, keep: Any) -> Array:
+    rows = is_row(keys[0].shape[0], num_rows, layout)
+    is_kept = rows
+    if keep in ("first", False):
+        is_kept = is_kept & _numbered(keys, num_rows, layout)[1]
+    if keep in ("last", False):
+        reverse = jnp.asarray(num_rows, jnp.int32) - 1 - position(keys[0].shape[0], layout)
+        _, is_first, _ = _numbered(gather(keys, reverse, layout), num_rows, layout)
+        is_kept = is_kept & gather(is_first, reverse, layout)
+    return rows & ~is_kept
+
+
+@functools.partial(jax.jit, static_argnums=3)
+def _count_distinct(keys: Any, missing: Any, num_rows: Count, layout: Layout) -> tuple[Array, ...]:
+    counts = []
+    for key, is_missing in zip(keys, missing, strict=True):
+        groups = primitives.factorize(
+            key, capacity=layout.num_shards, num_valid=num_rows, **layout.on_mesh
+        )
+        count = groups.count
+        if is_missing is not None:
+            rows = is_row(is_missing.shape[0], num_rows, layout)
+            count = count - jnp.any(rows & is_missing).astype(count.dtype)
+        counts.append(count.astype(jax.dtypes.canonicalize_dtype(np.int64)))
+    return tuple(counts)
 
 
 class Duplicates(NDFrame):
@@ -41,7 +115,7 @@ class Duplicates(NDFrame):
         columns = self._compared(subset, "duplicated")
         if not columns:
             return Column(table.layout.constrain(jnp.zeros(table.capacity, jnp.bool_)))
-        return Column(is_repeated(columns, table.num_rows, table.layout, keep))
+        return Column(_is_repeated(columns, table.num_rows, table.layout, keep))
 
     def _without_duplicates(self, subset: Any, keep: Any, inplace: Any, ignore_index: bool) -> Self:
         no_inplace("drop_duplicates", check_flag(inplace, "inplace"))
@@ -105,7 +179,9 @@ class FrameDuplicates(Duplicates, FrameBase):
             return self._make_series(nunique_across(columns, bool(dropna)), None)
         if not columns:
             return self.series_class._of(table_of_series(pd.DataFrame().nunique()), None)
-        counts = at_once(count_distinct, columns, table.all_rows, table.layout, dropna=bool(dropna))
+        counts = at_once(
+            _distinct_counts, columns, table.all_rows, table.layout, dropna=bool(dropna)
+        )
         if is_traced(counts):
             values = [(count, False) for count in counts]
             types = [Column(count).type for count in counts]
@@ -137,7 +213,7 @@ class SeriesDuplicates(Duplicates, SeriesBase):
         table = self._table
         columns = self._compared(None, "nunique")
         (count,) = at_once(
-            count_distinct, columns, table.all_rows, table.layout, dropna=bool(dropna)
+            _distinct_counts, columns, table.all_rows, table.layout, dropna=bool(dropna)
         )
         return count if is_traced(count) else int(count)
 

@@ -23,8 +23,7 @@ from ..table._row_index import RANGE, RowIndex
 from ..table._sort import sort_rows
 from ..table._table import Count, Table, as_count, is_row
 from ..table._tracing import is_traced
-from ._duplicates import check_comparable
-from ._first_occurrence import numbered_rows
+from ._duplicates import check_comparable, numbered_rows
 
 
 def counted(columns: Sequence[Column], table: Table) -> tuple[Table, Column]:
@@ -74,28 +73,33 @@ def _counts_of_codes(
 class ValueCounts(NDFrame):
     """Shared implementation of value_counts."""
 
-    def _value_counts(
+    def _count_values(
         self,
-        distinct: Table,
-        counts: Column,
-        names: Sequence[Any],
+        columns: Sequence[Column],
+        labels: Sequence[Any],
         normalize: bool,
         sort: bool,
         ascending: bool,
-        keeps: Array | None,
+        dropna: bool,
     ) -> Any:
-        index = RowIndex(distinct.columns, tuple(names))
+        """Counts the distinct rows of columns, or all categories of one column."""
+        if any(column.kind == "category" for column in columns):
+            distinct, counts = counted_categories(columns[0], self._table)
+            is_missing = distinct.columns[0].missing()
+            keeps = ~is_missing if dropna else ~is_missing | (counts.data > 0)
+        else:
+            distinct, counts = counted(columns, self._table)
+            has_value = [~c.missing() for c in distinct.columns if dropna and c.can_miss]
+            keeps = functools.reduce(jnp.logical_and, has_value) if has_value else None
+        index = RowIndex(distinct.columns, tuple(labels))
         table = distinct.replace(columns=(counts,), index=index)
         if keeps is not None:
             table = filter_rows(table, keeps)
         if sort:
-            table = sort_rows(
-                table,
-                [(table.columns[0].data, not check_flag(ascending, "ascending", may_be_int=True))],
-            )
+            descending = not check_flag(ascending, "ascending", may_be_int=True)
+            table = sort_rows(table, [(table.columns[0].data, descending)])
         if normalize:
-            shares = _shares(table.columns[0].data, table.num_rows)
-            table = table.with_columns([Column(shares)])
+            table = table.with_columns([Column(_shares(table.columns[0].data, table.num_rows))])
         return self.series_class._of(table, "proportion" if normalize else "count")
 
 
@@ -131,15 +135,7 @@ class SeriesValueCounts(ValueCounts, SeriesBase):
         if bins is not None:
             raise NotImplementedError("value_counts: bins must be None. Call cut() first.")
         column = check_comparable(self._only, self._name, "value_counts")
-        if column.kind == "category":
-            distinct, counts = counted_categories(column, self._table)
-            is_missing = distinct.columns[0].missing()
-            keeps = ~is_missing if dropna else ~is_missing | (counts.data > 0)
-        else:
-            distinct, counts = counted([column], self._table)
-            is_dropping = dropna and column.can_miss
-            keeps = ~distinct.columns[0].missing() if is_dropping else None
-        return self._value_counts(distinct, counts, [self._name], normalize, sort, ascending, keeps)
+        return self._count_values([column], [self._name], normalize, sort, ascending, dropna)
 
     def mode(self, dropna: bool = True) -> Any:
         """The most frequent values, sorted."""
@@ -177,25 +173,15 @@ class FrameValueCounts(ValueCounts, FrameBase):
             because pandas also counts combinations that do not occur.
         """
         columns = self._compared(subset, "value_counts")
-        labels = self._labels if subset is None else self._labels_in(subset)
+        is_one = isinstance(subset, (str, tuple)) or not np.iterable(subset)
+        labels = self._labels if subset is None else [subset] if is_one else list(subset)
         for column, label in zip(columns, labels, strict=True):
             if column.kind == "category":
                 raise NotImplementedError(
                     f"value_counts: column {label!r} must not be a category, because pandas counts "
                     "absent categories too. Cast it with astype('str'), or count the series alone."
                 )
-        distinct, counts = counted(columns, self._table)
-        keeps = None
-        if dropna:
-            for column in distinct.columns:
-                if column.can_miss:
-                    has_value = ~column.missing()
-                    keeps = has_value if keeps is None else keeps & has_value
-        return self._value_counts(distinct, counts, list(labels), normalize, sort, ascending, keeps)
-
-    def _labels_in(self, subset: Any) -> list[Any]:
-        is_one = isinstance(subset, (str, tuple)) or not np.iterable(subset)
-        return [subset] if is_one else list(subset)
+        return self._count_values(columns, list(labels), normalize, sort, ascending, dropna)
 
     def mode(self, axis: Any = 0, numeric_only: bool = False, dropna: bool = True) -> Any:
         """The most frequent values of each column, sorted."""
