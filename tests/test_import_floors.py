@@ -264,6 +264,13 @@ def test_a_private_name_is_found(planted):
     assert private_names(planted)
 
 
+def test_staging_is_loaded_by_those_who_import_it():
+    script = (
+        "import sys, jaxframes.primitives;assert 'jaxframes.primitives.staging' not in sys.modules"
+    )
+    subprocess.run([sys.executable, "-c", script], check=True)
+
+
 def test_importing_changes_no_setting_of_jax():
     script = (
         "import jax; before = dict(jax.config.values);"

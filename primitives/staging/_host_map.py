@@ -51,7 +51,8 @@ def host_map(
         fn: a function of one item: NumPy arrays, in the structure of `xs`, without the axis of
             rows. It returns NumPy arrays or Python numbers. It must not call JAX.
         xs: any pytree of arrays with the same leading axis, one row for each item.
-        out: the structure of a result, as `jax.ShapeDtypeStruct`s without the axis of rows.
+        out: the structure of a result, with a `jax.ShapeDtypeStruct` for each array. Their shapes
+            have no axis of rows.
         strategy: `"sequential"` calls one item after the other; `"threads"` calls from several
             threads; `"mesh"` spreads the rows over devices, each of which calls for its own.
             `"auto"` is mesh if `mesh` is given, threads if `workers` is above 1, else sequential.
@@ -71,7 +72,7 @@ def host_map(
         ValueError: an unknown strategy, or options that do not fit it; too few devices; a
             derivative without `jvp`.
         TypeError: `xs` are not arrays, or `out` does not describe arrays.
-        jax.errors.JaxRuntimeError: `fn` raised, or returned another type than `out` promises; the
+        RuntimeError: `fn` raised, or returned another type than `out` promises; the
             message names the item. Raised when the program runs; with the strategy mesh, on all
             devices together.
 

@@ -12,6 +12,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from host_errors import fails
 from jax.sharding import AxisType, NamedSharding, PartitionSpec
 from jax.test_util import check_grads
 from jaxframes import shardings
@@ -22,11 +23,6 @@ PATIENCE = 60
 
 def raises(error, message):
     return pytest.raises(error, match=f"(?m)^{re.escape(message)}$")
-
-
-def fails(message):
-    """An error of the running program, with our message inside of JAX's."""
-    return pytest.raises(jax.errors.JaxRuntimeError, match=re.escape(message))
 
 
 class Recorded:
