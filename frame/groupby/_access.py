@@ -11,8 +11,6 @@ import pandas as pd
 
 from ..table._column import host_array
 from ..table._row_index import RowIndex
-from ..table._table import as_count
-from ..table._take import take_rows
 from ._base import GroupByBase
 
 
@@ -45,22 +43,12 @@ class GroupByAccess(GroupByBase):
         return dict(zip(keys, self._rows_by_group(), strict=True))
 
     def get_group(self, name: Any) -> Any:
-        """Selects the rows of one group.
-
-        Args:
-            name: the key; a tuple of keys if `by` was a list.
-
-        Example:
-            >>> from jaxframes.frame import JaxFrame
-            >>> frame = JaxFrame({"k": [2, 1, 2], "x": [1.0, 2.0, 4.0]})
-            >>> frame.groupby("k").get_group(2).x.tolist()
-            [1.0, 4.0]
-        """
+        """Selects the rows of the group of a key, which is a tuple if `by` was a list."""
         keys = self._keys_on_host("get_group")
         if keys.nlevels > 1 and not isinstance(name, tuple):
             raise ValueError("must supply a tuple to get_group with multiple grouping keys")
         key = name
-        if self._grouped.has_tuple_keys and keys.nlevels == 1:
+        if self._has_wrapped_keys:
             if not isinstance(name, tuple) or len(name) != 1:
                 raise KeyError(name)
             (key,) = name
@@ -72,17 +60,15 @@ class GroupByAccess(GroupByBase):
     def __iter__(self) -> Iterator[tuple[Hashable, Any]]:
         keys = self._keys_on_host("iteration")
         for key, row_ids in zip(keys, self._rows_by_group(), strict=True):
-            is_wrapped = self._grouped.has_tuple_keys and keys.nlevels == 1
-            yield ((key,) if is_wrapped else key), self._rows_at(row_ids)
+            yield ((key,) if self._has_wrapped_keys else key), self._rows_at(row_ids)
+
+    @property
+    def _has_wrapped_keys(self) -> bool:
+        """Whether keys are tuples of one, because `by` was a list of one."""
+        return self._grouped.has_tuple_keys and len(self._grouped.keys) == 1
 
     def pipe(self, func: Any, *args: Any, **kwargs: Any) -> Any:
-        """Calls `func(self, *args, **kwargs)`.
-
-        Args:
-            func: a function, or a pair of a function and the name of its groupby argument.
-            args: passed to `func`.
-            kwargs: passed to `func`.
-        """
+        """Calls a function of the groups, or a pair of one and the name of its groups argument."""
         if not isinstance(func, tuple):
             return func(self, *args, **kwargs)
         function, keyword = func
@@ -91,13 +77,9 @@ class GroupByAccess(GroupByBase):
         return function(*args, **{**kwargs, keyword: self})
 
     def filter(self, func: Callable[..., Any], dropna: bool = True, *args: Any, **kw: Any) -> Any:
-        """Keeps the rows of the groups for which `func` returns True.
+        """Keeps the rows of the groups for which `func`, called with each group, returns True.
 
-        Args:
-            func: called with each group, a frame or series, on the host; returns a bool.
-            dropna: drop the other rows; otherwise their values become missing.
-            args: passed to `func`.
-            kw: passed to `func`.
+        With `dropna=False` the values of the other rows become missing.
 
         Differences from pandas:
             `func` is called once for each group, which is slow for many groups. A mask made by
@@ -131,30 +113,21 @@ class GroupByAccess(GroupByBase):
     def _keys_on_host(self, caller: str) -> pd.Index:
         self._check_known(caller)
         groups = self._groups
-        names = tuple(key.name for key in self._grouped.keys)
-        return RowIndex(groups.keys, names).to_pandas(int(groups.count))
+        return RowIndex(groups.keys, self._grouped.key_names).to_pandas(int(groups.count))
 
     def _rows_by_group(self) -> list[np.ndarray]:
         """The row positions of each group, in the order of the groups."""
         return self._grouped.once("rows of groups", self._sorted_rows)
 
     def _sorted_rows(self) -> list[np.ndarray]:
-        groups, count = self._groups, int(self._groups.count)
-        segment_ids = host_array(groups.segment_ids)[: len(self._source)]
-        if groups.segments is not None:
-            group_of = np.full(groups.num_segments, -1, np.int32)
-            group_of[host_array(groups.segments)[:count]] = np.arange(count, dtype=np.int32)
-            segment_ids = np.where(segment_ids >= 0, group_of[segment_ids], np.int32(-1))
-        order = np.argsort(segment_ids, kind="stable")
-        bounds = np.searchsorted(segment_ids[order], np.arange(count + 1))
+        group_ids = host_array(self._groups.group_ids)[: len(self._source)]
+        order = np.argsort(group_ids, kind="stable")
+        bounds = np.searchsorted(group_ids[order], np.arange(int(self._groups.count) + 1))
         return [order[start:end] for start, end in itertools.pairwise(bounds)]
 
     def _rows_at(self, row_ids: np.ndarray) -> Any:
         """The selected columns at row positions."""
-        layout = self._table.layout
-        padded = np.zeros(layout.capacity_for(len(row_ids)), np.int32)
-        padded[: len(row_ids)] = row_ids
-        return self._shown(take_rows(self._table, layout.place(padded), as_count(len(row_ids))))
+        return self._shown(self._source._taken(row_ids)._table)
 
 
 def _as_truth(answer: Any, is_series: bool) -> bool:

@@ -1,20 +1,24 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`agg` of grouped frames and series."""
+"""`agg` and `transform` of grouped frames and series."""
 
 from collections.abc import Hashable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import pandas as pd
 
+from ..reductions._agg import name_of
 from ..table._column import Column, fill_missing
 from ..table._column_labels import Labels
-from ..table._take import settled
+from ..table._layout import ONE_DEVICE
+from ..table._take import settled, take_columns
 from ._base import GroupByBase
 from ._grouped_column import Reduction
+from ._reductions import GroupByReductions
 from ._segment_reductions import REDUCTIONS
+from ._transformations import GroupByRows
 from ._user_functions import SegmentFunction, known_reduction, reduce_segments
 
-NAMES = {name: name for name in REDUCTIONS} | {"idxmin": "argmin", "idxmax": "argmax"}
+NAMES = {op.replace("arg", "idx"): op for op in REDUCTIONS}
 ROW_METHODS = (
     *("cumsum", "cumprod", "cummin", "cummax", "shift", "diff", "pct_change", "rank"),
     *("ffill", "bfill", "cumcount", "ngroup"),
@@ -29,22 +33,15 @@ class Aggregation(NamedTuple):
     how: Reduction | SegmentFunction
 
 
-def _name_of(function: Any) -> Hashable:
-    return function if isinstance(function, str) else getattr(function, "__name__", repr(function))
-
-
-class GroupByAggregation(GroupByBase):
-    """`agg`: reductions by name, by function, and several at once."""
+class GroupByAggregation(GroupByReductions, GroupByRows):
+    """Reductions by name, by function, and several at once, for groups or for their rows."""
 
     def aggregate(self, func: Any = None, *args: Any, **kwargs: Any) -> Any:
         """Reduces each group by one or several functions.
 
-        Args:
-            func: the name of a reduction; a NumPy reduction such as `np.sum`; the result of
-                `segment_function`; a list of these; or a dict of them by column.
-            args: passed to the reduction that `func` names.
-            kwargs: passed likewise; without `func`, the columns of the result by name, each a
-                pair of a column and a reduction.
+        `func` is the name of a reduction; a NumPy reduction such as `np.sum`; the result of
+        `segment_function`; a list of these; or a dict of them by column. Without it, the keywords
+        name the columns of the result, each a pair of a column and a reduction.
 
         Differences from pandas:
             Other functions raise NotImplementedError, because they need one call per group.
@@ -59,7 +56,9 @@ class GroupByAggregation(GroupByBase):
         if func is None:
             return self._named(kwargs)
         if isinstance(func, str):
-            return self._by_name(func, args, kwargs)
+            if func not in NAMES and func not in ROW_METHODS:
+                raise self._unknown(func)
+            return getattr(self, func)(*args, **kwargs)
         if args or kwargs:
             if isinstance(func, (list, Mapping, SegmentFunction)):
                 raise NotImplementedError("groupby: agg of several functions takes no arguments.")
@@ -72,44 +71,36 @@ class GroupByAggregation(GroupByBase):
             return self._listed(func)
         how = self._as_reduction(func)
         plan = [Aggregation(label, position, how) for label, position in self._own()]
-        return self._result(self._evaluated(plan), self._labels)
+        return self._result(self._evaluated(plan))
 
     agg = aggregate
 
     def _own(self) -> list[tuple[Hashable, int]]:
         return list(zip(self._labels, self._positions, strict=True))
 
-    def _by_name(self, name: str, args: Any, kwargs: Any) -> Any:
-        if (name in NAMES and name not in ("argmin", "argmax")) or name in (
-            *ROW_METHODS,
-            "idxmin",
-            "idxmax",
-        ):
-            return getattr(self, name)(*args, **kwargs)
-        raise AttributeError(f"{name!r} is not a valid function for '{type(self).__name__}' object")
+    def _unknown(self, name: str) -> AttributeError:
+        kind = type(self).__name__
+        return AttributeError(f"{name!r} is not a valid function for '{kind}' object")
 
     def _as_reduction(self, func: Any) -> Reduction | SegmentFunction:
         if isinstance(func, SegmentFunction):
             return func
         if isinstance(func, str):
-            if func not in NAMES or func in ("argmin", "argmax"):
-                raise AttributeError(
-                    f"{func!r} is not a valid function for '{type(self).__name__}' object"
-                )
+            if func not in NAMES:
+                raise self._unknown(func)
             return Reduction(NAMES[func], min_count=0 if func in ("sum", "prod") else -1)
         known = known_reduction(func) if callable(func) else None
         if known is None:
             raise NotImplementedError(
-                f"groupby: agg cannot call {_name_of(func)!r} group by group. Name a reduction, or "
+                f"groupby: agg cannot call {name_of(func)!r} group by group. Name a reduction, or "
                 "wrap a JAX function with jaxframes.frame.segment_function."
             )
         return Reduction(known[0])._replace(**known[1])
 
     def _evaluated(self, plan: Sequence[Aggregation]) -> list[Column]:
         """The columns of aggregations; named reductions share one compiled call."""
-        everything = GroupByBase(
-            self._source, _all_labels(self), range(len(self._table.columns)), self._grouped
-        )
+        positions = range(len(self._table.columns))
+        everything: Any = type(self)(self._source, _all_labels(self), positions, self._grouped)
         named = [(one.position, one.how) for one in plan if isinstance(one.how, Reduction)]
         plain = [pair for pair in named if not pair[1].op.startswith("arg")]
         reduced = iter(everything._reduced(plain))
@@ -118,17 +109,14 @@ class GroupByAggregation(GroupByBase):
             if isinstance(one.how, SegmentFunction):
                 results.append(self._by_segments(one, by_segment=False))
             elif one.how.op.startswith("arg"):
-                view: Any = type(self)(
-                    self._source, everything._labels, everything._positions, self._grouped
-                )
-                results += view._labels_of_rows([(one.position, one.how)])
+                results += everything._labels_of_rows([(one.position, one.how)])
             else:
                 results.append(next(reduced))
         return results
 
     def _by_segments(self, aggregation: Aggregation, *, by_segment: bool) -> Column:
         label, position, how = aggregation
-        column, groups = self._table.columns[position], self._groups
+        column = self._table.columns[position]
         if not column.is_numeric:
             raise TypeError(
                 f"dtype '{column.dtype_name}' of column {label!r} does not support a "
@@ -136,16 +124,8 @@ class GroupByAggregation(GroupByBase):
             )
         assert isinstance(how, SegmentFunction)
         values = fill_missing(settled(column, self._table.num_rows)).data
-        segment_ids, segments, num_segments = (
-            groups.segment_ids,
-            groups.segments,
-            groups.num_segments,
-        )
-        return Column(
-            reduce_segments(
-                how.function, values, segment_ids, segments, num_segments, groups.layout, by_segment
-            )
-        )
+        segments = self._groups.segments
+        return Column(reduce_segments(how.function, values, segments, by_segment))
 
     def _by_column(self, functions: Mapping[Hashable, Any]) -> Any:
         if self._is_series or any(isinstance(func, Mapping) for func in functions.values()):
@@ -156,18 +136,17 @@ class GroupByAggregation(GroupByBase):
             raise KeyError(f"Label(s) {absent} do not exist")
         is_nested = any(isinstance(func, (list, tuple)) for func in functions.values())
         plan = [
-            Aggregation(
-                _nested(label, name) if is_nested else label, position, self._as_reduction(one)
-            )
+            (nested(label, name) if is_nested else label, position, one)
             for label, func in functions.items()
             for position in labels.positions(label)
             for name, one in (_as_list(func) if is_nested else [(None, func)])
         ]
         return self._planned(plan, [*labels.index.names, *([None] if is_nested else [])])
 
-    def _planned(self, plan: list[Aggregation], names: Sequence[Hashable]) -> Any:
-        """The result of a plan, with its labels under some names."""
-        return self._one_each(self._evaluated(plan), Labels.of([one.label for one in plan], names))
+    def _planned(self, plan: Sequence[tuple[Hashable, int, Any]], names: Sequence[Hashable]) -> Any:
+        """The result of labels with positions and functions; the names are those of labels."""
+        hows = [Aggregation(label, at, self._as_reduction(func)) for label, at, func in plan]
+        return self._one_each(self._evaluated(hows), Labels.of([one.label for one in hows], names))
 
     def _listed(self, functions: list[Any]) -> Any:
         if not functions:
@@ -178,11 +157,7 @@ class GroupByAggregation(GroupByBase):
                 "Function names must be unique if there is no new column names assigned"
             )
         plan = [
-            Aggregation(
-                name if self._is_series else _nested(label, name),
-                position,
-                self._as_reduction(func),
-            )
+            (name if self._is_series else nested(label, name), position, func)
             for label, position in self._own()
             for name, func in pairs
         ]
@@ -191,11 +166,10 @@ class GroupByAggregation(GroupByBase):
     def _named(self, functions: dict[str, Any]) -> Any:
         if not functions:
             raise TypeError("Must provide 'func' or tuples of '(column, aggfunc).")
-        labels = _all_labels(self)
-        plan = []
+        labels, plan = _all_labels(self), []
         for name, pair in functions.items():
             if self._is_series:
-                plan.append(Aggregation(name, self._positions[0], self._as_reduction(pair)))
+                plan.append((name, self._positions[0], pair))
                 continue
             if isinstance(pair, pd.NamedAgg):
                 pair = (pair.column, pair.aggfunc)
@@ -203,9 +177,57 @@ class GroupByAggregation(GroupByBase):
                 raise TypeError("Must provide 'func' or tuples of '(column, aggfunc).")
             if pair[0] not in labels:
                 raise KeyError(f"Label(s) {[pair[0]]} do not exist")
-            position = labels.position(pair[0])
-            plan.append(Aggregation(name, position, self._as_reduction(pair[1])))
+            plan.append((name, labels.position(pair[0]), pair[1]))
         return self._planned(plan, [None])
+
+    def transform(self, func: Any, *args: Any, **kwargs: Any) -> Any:
+        """Broadcasts the reduction of each group to its rows, or calls a row-wise method.
+
+        `func` is the name of a reduction, or of a row-wise method such as "cumsum" or "rank"; a
+        NumPy reduction such as `np.sum`; or the result of `segment_function`.
+
+        Differences from pandas:
+            See `agg`.
+
+        Example:
+            >>> from jaxframes.frame import JaxFrame
+            >>> frame = JaxFrame({"k": [2, 1, 2], "x": [1.0, 2.0, 4.0]})
+            >>> frame.groupby("k").x.transform("mean").tolist()
+            [2.5, 2.0, 2.5]
+        """
+        if isinstance(func, str) and func in ROW_METHODS:
+            return getattr(self, func)(*args, **kwargs)
+        if isinstance(func, str) and func not in NAMES:
+            raise ValueError(f"{func!r} is not a valid function name for transform(name)")
+        if args or (isinstance(func, str) and func.startswith("idx")):
+            raise NotImplementedError(f"groupby: transform of {func!r} with these arguments.")
+        how = self._as_reduction(func)
+        if isinstance(how, SegmentFunction):
+            columns = [
+                self._by_segments(Aggregation(label, position, how), by_segment=True)
+                for label, position in self._own()
+            ]
+            return self._of_rows(self._spread(columns))
+        grouped = self
+        if kwargs.pop("numeric_only", False) and not self._is_series:
+            grouped = self._numeric()
+        if unknown := set(kwargs) - set(Reduction._fields[1:]):
+            first = min(unknown)
+            raise TypeError(f"transform({how.op!r}) got an unexpected argument {first!r}")
+        how = how._replace(**kwargs)
+        if how.op == "size":
+            (column,) = self._spread([self._sizes(by_segment=True)])
+            name = self._labels[0] if self._is_series else None
+            column = settled(column, self._table.num_rows)
+            return self._source._make_series(column, name, self._table)
+        columns = grouped._reduced(grouped._pairs(how), by_segment=True)
+        return grouped._of_rows(grouped._spread(columns))
+
+    def _spread(self, columns: Sequence[Column]) -> tuple[Column, ...]:
+        """Gathers each row's value from the values of the segments."""
+        # Segment values are replicated, not sharded over the mesh.
+        ids = self._groups.segments.ids
+        return take_columns(columns, ids, ONE_DEVICE, holes=self._grouped.may_drop)
 
 
 def _all_labels(grouped: GroupByBase) -> Labels:
@@ -217,9 +239,9 @@ def _as_list(functions: Any) -> list[tuple[Hashable, Any]]:
     """Functions with the labels of their columns."""
     functions = functions if isinstance(functions, list) else [functions]
     return [
-        (one[0], one[1]) if isinstance(one, tuple) else (_name_of(one), one) for one in functions
+        (one[0], one[1]) if isinstance(one, tuple) else (name_of(one), one) for one in functions
     ]
 
 
-def _nested(label: Hashable, name: Hashable) -> tuple[Hashable, ...]:
+def nested(label: Hashable, name: Hashable) -> tuple[Hashable, ...]:
     return (*label, name) if isinstance(label, tuple) else (label, name)

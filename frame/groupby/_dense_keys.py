@@ -6,7 +6,6 @@ Each key is a digit of a mixed-radix number, and the number is the segment id, s
 
 import functools
 import math
-import weakref
 from collections.abc import Sequence
 from typing import Any, NamedTuple, TypeAlias
 
@@ -27,7 +26,8 @@ class Digit(NamedTuple):
     """The digit of a key: `size` values from the lowest; the last is missing if `can_miss`."""
 
     size: int
-    kind: str  # "code", or "" for integers and bools
+    dtype: str
+    is_code: bool
     can_miss: bool
 
 
@@ -38,107 +38,70 @@ Digits: TypeAlias = tuple[tuple[Digit, ...], tuple[Any, ...]]
 def as_digits(keys: Sequence[Column], table: Table, dropna: bool) -> Digits | None:
     """The digits of keys and their lowest values; None if the number of segments is too large."""
     max_segments = 2 * max(table.capacity, LEAST_CAPACITY)
-    integers = [
-        key.arrays for key in keys if key.is_numeric and np.issubdtype(key.dtype, np.integer)
-    ]
-    known_ranges = _known_ranges(integers, table)
-    if known_ranges is None:
+    integers = [key.arrays for key in keys if key.dtype.kind in "iu" and key.is_numeric]
+    if integers and is_traced(integers, table.num_rows):
         return None
-    ranges = iter(known_ranges)
-    digits, lowest = [], []
+    ranges = iter(at_once(_ranges, integers, table.num_rows, table.layout) if integers else ())
+    digits, lowest, num_segments = [], [], 1
     for key in keys:
         can_miss = not dropna and key.can_miss
-        if key.type.has_codes:
-            low, width = np.int32(0), max(len(key.dictionary), 1)
-        elif key.is_bool:
-            low, width = np.int32(0), 2
+        if key.type.has_codes or key.is_bool:
+            low, width = np.int32(0), 2 if key.is_bool else max(len(key.dictionary), 1)
         elif key.is_numeric and not key.is_float:
-            low, high = next(ranges)
+            low, high = jax.device_get(next(ranges))
             width = max(int(high) - int(low) + 1, 1)
         else:
             return None
-        digits.append(
-            Digit(in_steps(width + can_miss, 4), "code" if key.type.has_codes else "", can_miss)
-        )
+        size = in_steps(width + can_miss, 4)
+        digits.append(Digit(size, key.dtype.name, not key.is_numeric, can_miss))
         lowest.append(low)
-        if math.prod(digit.size for digit in digits) > max_segments:
+        num_segments *= size
+        if num_segments > max_segments:
             return None
     return tuple(digits), tuple(lowest)
 
 
-# The ranges of integer arrays, cached for the lifetime of each array.
-_RANGES: dict[tuple[int, int], tuple[Any, Any]] = {}
-
-
-def _known_ranges(
-    integers: Sequence[tuple[Array, Array | None]], table: Table
-) -> list[tuple[Any, Any]] | None:
-    """The least and greatest value of integer keys; None for traced keys."""
-    if not integers:
-        return []
-    if is_traced(integers, table.num_rows):
-        return None
-    names = [(id(data), int(table.num_rows)) for data, valid in integers if valid is None]
-    if len(names) == len(integers) and all(name in _RANGES for name in names):
-        return [_RANGES[name] for name in names]
-    lows_and_highs = at_once(_ranges, tuple(integers), table.num_rows, table.layout)
-    ranges = list(zip(*jax.device_get(lows_and_highs), strict=True))
-    if len(names) == len(integers):
-        for name, (data, _), known in zip(names, integers, ranges, strict=True):
-            if name not in _RANGES:
-                weakref.finalize(data, _RANGES.pop, name, None)
-            _RANGES[name] = known
-    return ranges
-
-
 @functools.partial(jax.jit, static_argnums=2)
 def _ranges(keys: Any, num_rows: Count, layout: Layout) -> Any:
-    lows, highs = [], []
-    for data, valid in keys:
-        if valid is None and layout.mesh is None:
-            low, high = primitives.local.integer_range(data, num_valid=num_rows)
-            lows.append(low)
-            highs.append(high)
-            continue
-        present = is_row(data.shape[0], num_rows, layout)
-        present = present if valid is None else present & valid
-        info = jnp.iinfo(data.dtype)
-        lows.append(jnp.min(jnp.where(present, data, data.dtype.type(info.max))))
-        highs.append(jnp.max(jnp.where(present, data, data.dtype.type(info.min))))
-    return lows, highs
+    """The least and the greatest value of each key."""
+    return [
+        primitives.reduce(
+            (data, data), ("min", "max"), where=valid, num_valid=num_rows, **layout.on_mesh
+        ).values
+        for data, valid in keys
+    ]
 
 
 @functools.partial(jax.jit, static_argnums=(3, 4, 5))
 def dense_segment_ids(
-    keys: Any, lowest: Any, num_rows: Count, plan: tuple[Digit, ...], sort: bool, layout: Layout
+    keys: Sequence[Column],
+    lowest: Any,
+    num_rows: Count,
+    plan: tuple[Digit, ...],
+    sort: bool,
+    layout: Layout,
 ) -> Any:
-    """Segment ids of rows, sizes and (unless `sort`) first rows of segments, and a group count."""
-    is_member = is_row(keys[0][0].shape[0], num_rows, layout)
-    segment_ids = layout.constrain(segment_ids_of_digits(keys, lowest, is_member, plan))
+    """Segment ids of rows, sizes and (unless `sort`) first rows of segments, and a group count.
+
+    Rows without a key have the id -1. Keys are bare columns.
+    """
+    is_member = is_row(keys[0].data.shape[0], num_rows, layout)
+    segment_ids = jnp.zeros(is_member.shape, jnp.int32)
+    for key, low, digit in zip(keys, lowest, plan, strict=True):
+        # The difference of narrow integers may overflow their dtype.
+        data = key.data.astype(jnp.int32) if key.dtype.itemsize < 4 else key.data
+        value = (data - low.astype(data.dtype)).astype(jnp.int32)
+        if digit.can_miss:
+            value = jnp.where(key.missing(), np.int32(digit.size - 1), value)
+        elif key.can_miss:
+            is_member = is_member & ~key.missing()
+        segment_ids = segment_ids * np.int32(digit.size) + value
+    segment_ids = layout.constrain(jnp.where(is_member, segment_ids, np.int32(-1)))
     num_segments = math.prod(digit.size for digit in plan)
     counts = primitives.segment_count(segment_ids, num_segments, **layout.on_mesh)
     count = jnp.sum(counts > 0, dtype=jnp.int32)
     first_rows = None if sort else first_rows_of_segments(segment_ids, num_segments, layout)
     return segment_ids, counts, first_rows, count
-
-
-def segment_ids_of_digits(
-    keys: Any, lowest: Any, is_member: Array, plan: tuple[Digit, ...]
-) -> Array:
-    """The segment ids of rows; -1 for rows that are not members or lack a key. Traced."""
-    segment_ids = jnp.zeros(is_member.shape, jnp.int32)
-    for (data, valid), low, digit in zip(keys, lowest, plan, strict=True):
-        if np.dtype(data.dtype).itemsize < 4:
-            # The difference of narrow integers may overflow their dtype.
-            data = data.astype(jnp.int32)
-        value = (data - low.astype(data.dtype)).astype(jnp.int32)
-        missing = (data < 0) if digit.kind == "code" else None if valid is None else ~valid
-        if missing is not None and digit.can_miss:
-            value = jnp.where(missing, np.int32(digit.size - 1), value)
-        elif missing is not None:
-            is_member = is_member & ~missing
-        segment_ids = segment_ids * np.int32(digit.size) + value
-    return jnp.where(is_member, segment_ids, np.int32(-1))
 
 
 def first_rows_of_segments(segment_ids: Array, num_segments: int, layout: Layout) -> Array:
@@ -163,36 +126,35 @@ def with_all_categories(counts: Array, keys: Sequence[Column], plan: tuple[Digit
     return is_group.reshape(-1)
 
 
-@functools.partial(jax.jit, static_argnums=(3, 4, 5, 6))
+@functools.partial(jax.jit, static_argnums=(3, 4, 5))
 def group_segments(
     is_group: Array,
     first_rows: Array | None,
     lowest: Any,
     plan: tuple[Digit, ...],
-    dtypes: tuple[str, ...],
     capacity: int,
     layout: Layout,
 ) -> Any:
     """The segments that are groups, in the order of the groups, and the values of their keys."""
-    if first_rows is None and layout.mesh is None:
+    if first_rows is not None:
+        segments = in_order_of(first_rows, is_group, capacity)
+    elif layout.mesh is None:
         segments = primitives.local.compact(is_group, None, capacity=capacity).row_ids
         assert segments is not None
-    elif first_rows is None:
+    else:
         (segments,) = jnp.nonzero(is_group, size=capacity, fill_value=0)
         segments = segments.astype(jnp.int32)
-    else:
-        segments = in_order_of(first_rows, is_group, capacity)
     rest, arrays = segments, []
-    for low, digit, dtype in zip(lowest[::-1], plan[::-1], dtypes[::-1], strict=True):
-        value = rest % np.int32(digit.size)
-        rest = rest // np.int32(digit.size)
-        is_missing = value == digit.size - 1 if digit.can_miss else None
-        data = value.astype(dtype) if dtype == "bool" else value.astype(dtype) + low.astype(dtype)
+    for low, digit in zip(lowest[::-1], plan[::-1], strict=True):
+        value, rest = rest % np.int32(digit.size), rest // np.int32(digit.size)
+        data = value.astype(digit.dtype)
+        if digit.dtype != "bool":
+            data = data + low.astype(digit.dtype)
         valid = None
-        if is_missing is not None and digit.kind == "code":
-            data = jnp.where(is_missing, np.int32(-1), data)
-        elif is_missing is not None:
-            valid = layout.constrain(~is_missing)
+        if digit.can_miss and digit.is_code:
+            data = jnp.where(value == digit.size - 1, np.int32(-1), data)
+        elif digit.can_miss:
+            valid = layout.constrain(value != digit.size - 1)
         arrays.append((layout.constrain(data), valid))
     return segments, tuple(arrays[::-1])
 
@@ -201,7 +163,5 @@ def in_order_of(first_rows: Array, is_group: Array, capacity: int) -> Array:
     """Orders the segments that are groups by first row; the others come last."""
     last = np.int32(np.iinfo(np.int32).max)
     segments = primitives.radix_argsort((~is_group, jnp.where(is_group, first_rows, last)))
-    segments = segments.astype(jnp.int32)
-    if segments.shape[0] >= capacity:
-        return segments[:capacity]
-    return jnp.concatenate([segments, jnp.zeros(capacity - segments.shape[0], jnp.int32)])
+    segments = segments.astype(jnp.int32)[:capacity]
+    return jnp.pad(segments, (0, capacity - segments.shape[0]))

@@ -5,35 +5,25 @@ from typing import Any
 
 import numpy as np
 
+from ..reductions._describe import named_percentiles
 from ..table._column import Column, fill_missing
 from ..table._column_labels import Labels
 from ..table._dtypes import wide
-from ..table._percentiles import named_percentiles
+from ._agg import nested
 from ._base import GroupByBase
 from ._grouped_column import Reduction
 
 
 class GroupByDescription(GroupByBase):
-    """The usual statistics of each group."""
+    """Summary statistics of each group."""
 
     def describe(self, percentiles: Any = None, include: Any = None, exclude: Any = None) -> Any:
         """Count, mean, deviation, extremes and percentiles of the numeric columns of each group.
 
-        Args:
-            percentiles: numbers between 0 and 1; the quartiles by default.
-            include: must be None.
-            exclude: must be None.
-
         Differences from pandas:
-            Numbers only: bools, strings, categories and times raise NotImplementedError, unless
-            they are columns of a frame that pandas leaves out. Without rows the index keeps the
-            names of the keys.
-
-        Example:
-            >>> from jaxframes.frame import JaxFrame
-            >>> frame = JaxFrame({"k": [2, 1, 2], "x": [1.0, 7.0, 3.0]})
-            >>> frame.groupby("k").x.describe([])["mean"].tolist()
-            [7.0, 2.0]
+            `include` and `exclude` must be None. Columns of bools, strings, categories and times
+            raise NotImplementedError, unless pandas omits them because the frame has numbers. The
+            index of an empty result keeps the names of the keys.
         """
         if include is not None or exclude is not None:
             raise NotImplementedError(
@@ -42,28 +32,24 @@ class GroupByDescription(GroupByBase):
         if not len(self._labels):
             raise ValueError("Cannot describe a DataFrame without columns")
         names, quantiles = named_percentiles(percentiles)
+        middle = [Reduction("quantile", q=float(q)) for q in quantiles]
         specs = {name: Reduction(name) for name in ("count", "mean", "std", "min")}
-        specs |= {
-            name: Reduction("quantile", q=float(q))
-            for name, q in zip(names, quantiles, strict=True)
-        }
-        specs["max"] = Reduction("max")
+        specs |= {**dict(zip(names, middle, strict=True)), "max": Reduction("max")}
         grouped = self._picked(self._described())
         plan = [(at, spec) for at in range(len(grouped._positions)) for spec in specs.values()]
-        columns = [_as_float64(column) for column in grouped._reduced(plan)]
+        columns = [
+            Column(fill_missing(column).data.astype(wide(np.float64)))
+            for column in grouped._reduced(plan)
+        ]
         if self._is_series:
             return self._one_each(columns, Labels.of(list(specs)))
-        labels = [
-            (*(label if isinstance(label, tuple) else (label,)), name)
-            for label in grouped._labels
-            for name in specs
-        ]
+        labels = [nested(label, name) for label in grouped._labels for name in specs]
         return self._one_each(columns, Labels.of(labels, [*self._labels.index.names, None]))
 
     def _described(self) -> list[int]:
         """Positions of the columns that pandas describes by default."""
-        own = [self._table.columns[position] for position in self._positions]
-        numbers = [at for at, column in enumerate(own) if _is_number(column)]
+        own = self._columns
+        numbers = [at for at, one in enumerate(own) if one.is_numeric and not one.is_bool]
         times = [at for at, column in enumerate(own) if column.type.is_time]
         unfit = times or ([] if numbers else range(len(own)))
         for at in unfit:
@@ -72,11 +58,3 @@ class GroupByDescription(GroupByBase):
                 "Select the numeric columns, or use agg(['count', 'nunique', 'first'])."
             )
         return numbers
-
-
-def _is_number(column: Column) -> bool:
-    return column.is_numeric and not column.is_bool
-
-
-def _as_float64(column: Column) -> Column:
-    return Column(fill_missing(column).data.astype(wide(np.float64)))

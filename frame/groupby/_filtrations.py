@@ -11,9 +11,9 @@ import pandas as pd
 
 from ... import primitives
 from ..table._column import Array, Column
+from ..table._dtypes import wide
 from ..table._filter import filter_rows
 from ..table._layout import ONE_DEVICE, Layout
-from ..table._table import Count
 from ..table._take import gather, settled
 from ._base import GroupByBase
 from ._segmented_scans import positions_in_groups
@@ -24,9 +24,8 @@ class GroupByPositions(GroupByBase):
 
     def _numbers(self, numbers: Array) -> Any:
         """An unnamed series of a number per row; missing for rows without a group."""
-        numbers, valid = _as_numbers(numbers, self._groups.segment_ids)
-        column = Column(numbers, valid if self._grouped.may_drop else None)
-        column = settled(column, self._table.num_rows)
+        valid = self._groups.segments.ids >= 0 if self._grouped.may_drop else None
+        column = settled(Column(numbers.astype(wide(np.int64)), valid), self._table.num_rows)
         return self._source._make_series(column, None, self._table)
 
     def cumcount(self, ascending: bool = True) -> Any:
@@ -39,16 +38,10 @@ class GroupByPositions(GroupByBase):
         If not `ascending`, numbers count down from the number of all groups, as in pandas.
         """
         groups = self._groups
-        numbers = _group_numbers(
-            groups.segment_ids,
-            groups.segments,
-            groups.count,
-            groups.num_segments,
-            groups.may_be_empty,
-            bool(ascending),
-            groups.layout,
-        )
-        return self._numbers(numbers)
+        numbers = groups.group_ids
+        if groups.may_be_empty:
+            numbers = _without_empty(numbers, groups.capacity, groups.layout)
+        return self._numbers(numbers if ascending else groups.count - np.int32(1) - numbers)
 
     def _kept_rows(self, mask: Array) -> Any:
         return self._shown(filter_rows(self._table, mask))
@@ -79,12 +72,12 @@ class GroupByPositions(GroupByBase):
         for one in positions:
             if not _is_position(one):
                 raise ValueError(f"Invalid argument {type(one)}. Should be int or slice.")
-        none = jnp.zeros_like(self._groups.segment_ids, bool)
+        none = jnp.zeros_like(self._groups.segments.ids, bool)
         return self._kept_rows(functools.reduce(jnp.logical_or, map(self._is_at, positions), none))
 
     def _is_at(self, at: Any) -> Array:
         """Flags the rows at a position of their group, or in a slice of it."""
-        is_member = self._groups.segment_ids >= 0
+        is_member = self._groups.segments.ids >= 0
 
         def is_before(bound: int) -> Array:
             if bound >= 0:
@@ -117,12 +110,9 @@ class GroupByPositions(GroupByBase):
 
     def _position(self, *, ascending: bool) -> Array:
         """The position of each row in its group, from its end if not `ascending`."""
-        groups = self._groups
+        segments = self._groups.segments
         return self._grouped.once(
-            ("positions", ascending),
-            lambda: positions_in_groups(
-                groups.segment_ids, groups.num_segments, ascending, groups.layout
-            ),
+            ("positions", ascending), lambda: positions_in_groups(segments, ascending)
         )
 
 
@@ -135,32 +125,8 @@ def _as_int32(position: int) -> np.int32:
     return np.int32(min(max(position, -(2**31)), 2**31 - 1))
 
 
-@jax.jit
-def _as_numbers(numbers: Array, segment_ids: Array) -> tuple[Array, Array]:
-    return numbers.astype(jax.dtypes.canonicalize_dtype(np.int64)), segment_ids >= 0
-
-
-@functools.partial(jax.jit, static_argnums=(3, 4, 5, 6))
-def _group_numbers(
-    segment_ids: Array,
-    segments: Array | None,
-    count: Count,
-    num_segments: int,
-    may_be_empty: bool,
-    ascending: bool,
-    layout: Layout,
-) -> Array:
-    numbers = segment_ids
-    if segments is not None:
-        group_ids = jnp.arange(segments.shape[0], dtype=jnp.int32)
-        # Entries after the last group are arbitrary.
-        target = jnp.where(group_ids < count, segments, np.int32(num_segments))
-        group_of = jnp.zeros(num_segments, jnp.int32).at[target].set(group_ids, mode="drop")
-        numbers = gather(group_of, segment_ids, ONE_DEVICE)
-    if may_be_empty:
-        numbers = jnp.where(segment_ids < 0, np.int32(-1), numbers)
-        num_groups = num_segments if segments is None else segments.shape[0]
-        sizes = primitives.segment_count(numbers, num_groups, **layout.on_mesh)
-        dense = jnp.cumsum(sizes > 0, dtype=jnp.int32) - np.int32(1)
-        numbers = gather(dense, numbers, ONE_DEVICE)
-    return numbers if ascending else jnp.asarray(count, jnp.int32) - np.int32(1) - numbers
+@functools.partial(jax.jit, static_argnums=(1, 2))
+def _without_empty(group_ids: Array, num_groups: int, layout: Layout) -> Array:
+    """Numbers the groups with rows alone."""
+    sizes = primitives.segment_count(group_ids, num_groups, **layout.on_mesh)
+    return gather(jnp.cumsum(sizes > 0, dtype=jnp.int32) - np.int32(1), group_ids, ONE_DEVICE)

@@ -3,30 +3,25 @@
 
 from typing import Any
 
-from ..table._ndframe import FrameBase, SeriesBase
+from ..table._column_labels import Labels
+from ..table._ndframe import FrameBase, NDFrame, SeriesBase
 from ..table._unsupported import lacking
 from ._access import GroupByAccess
-from ._base import Grouped, Options, label_of
+from ._agg import GroupByAggregation
+from ._base import Grouped
 from ._correlation import FrameGroupByCorrelation, SeriesGroupByCorrelation
 from ._describe import GroupByDescription
-from ._grouper import Grouping, as_groupings
-from ._reductions import GroupByReductions
-from ._transform import GroupByTransformation
-from ._transformations import GroupByRows
+from ._grouper import as_groupings
+from ._groups import Options
 from ._value_counts import FrameGroupByValueCounts, SeriesGroupByValueCounts
 from ._windows import GroupByWindows
 
 
-class SeriesGroupBy(
-    SeriesGroupByValueCounts,
-    SeriesGroupByCorrelation,
-    GroupByTransformation,
-    GroupByReductions,
-    GroupByDescription,
-    GroupByRows,
-    GroupByWindows,
-    GroupByAccess,
-):
+class _GroupBy(GroupByAggregation, GroupByDescription, GroupByWindows, GroupByAccess):
+    """The methods that grouped frames and series share."""
+
+
+class SeriesGroupBy(SeriesGroupByValueCounts, SeriesGroupByCorrelation, _GroupBy):
     """A grouped series: what `series.groupby` and `frame.groupby(...)[label]` return."""
 
     _is_series = True
@@ -35,16 +30,7 @@ class SeriesGroupBy(
         raise _absent(self, name)
 
 
-class FrameGroupBy(
-    FrameGroupByValueCounts,
-    FrameGroupByCorrelation,
-    GroupByTransformation,
-    GroupByReductions,
-    GroupByDescription,
-    GroupByRows,
-    GroupByWindows,
-    GroupByAccess,
-):
+class FrameGroupBy(FrameGroupByValueCounts, FrameGroupByCorrelation, _GroupBy):
     """A grouped frame: what `frame.groupby` returns."""
 
     def __getitem__(self, key: Any) -> Any:
@@ -53,13 +39,11 @@ class FrameGroupBy(
                 "Cannot subset columns with a tuple with more than one element. Use a list instead."
             )
         frame: Any = self._source
+        if absent := frame._labels.absent(key if isinstance(key, list) else [key]):
+            raise absent
         if isinstance(key, list):
-            if absent := frame._labels.absent(key):
-                raise absent
             positions = [position for label in key for position in frame._labels.positions(label)]
             return FrameGroupBy(frame, frame._labels.take(positions), positions, self._grouped)
-        if absent := frame._labels.absent([key]):
-            raise absent
         position = frame._labels.position(key)
         return SeriesGroupBy(frame, frame._labels.take([position]), [position], self._grouped)
 
@@ -74,15 +58,14 @@ def _absent(groups: Any, name: str) -> AttributeError | NotImplementedError:
     return lacking(kind, name) or AttributeError(f"{kind!r} object has no attribute {name!r}")
 
 
-def _as_options(sort: Any, dropna: Any, as_index: Any, observed: Any, capacity: Any) -> Options:
+def _grouped(of: NDFrame, labels: Labels | None, by: Any, level: Any, options: Options) -> Grouped:
+    capacity = options.capacity
     if capacity is not None and (not isinstance(capacity, int) or capacity < 1):
         raise ValueError(f"groupby: capacity must be a positive integer, got {capacity!r}.")
-    return Options(bool(sort), bool(dropna), bool(as_index), bool(observed), capacity)
-
-
-def _is_list_of_keys(by: Any, level: Any, keys: list[Grouping]) -> bool:
+    keys = as_groupings(of, labels, by, level)
     given = level if by is None else by
-    return isinstance(given, (list, tuple)) and len(given) == len(keys)
+    is_list = isinstance(given, (list, tuple)) and len(given) == len(keys)
+    return Grouped(of._table, keys, options, is_list)
 
 
 class FrameGrouping(FrameBase):
@@ -123,12 +106,10 @@ class FrameGrouping(FrameBase):
             {1: 2.0, 2: 2.5}
         """
         del group_keys
-        options = _as_options(sort, dropna, as_index, observed, capacity)
-        keys = as_groupings(self, self._labels, by, level)
-        taken = {key.position for key in keys}
-        positions = [position for position in range(len(self._labels)) if position not in taken]
-        grouped = Grouped(self._table, keys, options, _is_list_of_keys(by, level, keys))
-        shown = range(len(self._labels))
+        options = Options(bool(sort), bool(dropna), bool(as_index), bool(observed), capacity)
+        grouped = _grouped(self, self._labels, by, level, options)
+        taken, shown = {key.position for key in grouped.keys}, range(len(self._labels))
+        positions = [position for position in shown if position not in taken]
         return FrameGroupBy(self, self._labels.take(positions), positions, grouped, shown)
 
 
@@ -154,7 +135,6 @@ class SeriesGrouping(SeriesBase):
         del group_keys
         if not as_index:
             raise TypeError("as_index=False only valid with DataFrame")
-        options = _as_options(sort, dropna, as_index, observed, capacity)
-        keys = as_groupings(self, None, by, level)
-        grouped = Grouped(self._table, keys, options, _is_list_of_keys(by, level, keys))
-        return SeriesGroupBy(self, label_of(self._name), [0], grouped)
+        options = Options(bool(sort), bool(dropna), True, bool(observed), capacity)
+        grouped = _grouped(self, None, by, level, options)
+        return SeriesGroupBy(self, Labels.of([self._name]), [0], grouped)

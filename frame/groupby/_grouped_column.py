@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A column with its segment ids, inside compiled functions."""
+"""Segments of rows, and columns with their segments, inside compiled functions."""
 
+import dataclasses
 import functools
 from typing import Any, NamedTuple
 
@@ -9,8 +10,10 @@ import jax.numpy as jnp
 import numpy as np
 
 from ... import primitives
-from ...shardings._compat import is_x64_enabled
-from ..table._column import NAT, Array, ColumnType, missing_rows
+from ..reductions._moments import positive
+from ..table._column import Array, Column, ColumnType
+from ..table._dictionary import HostObjects
+from ..table._dtypes import wide
 from ..table._layout import ONE_DEVICE, Layout
 from ..table._take import gather
 
@@ -26,64 +29,88 @@ class Reduction(NamedTuple):
     interpolation: str = "linear"
 
 
-def array_kind(type: ColumnType) -> str:
-    """The kind of array of a column: "code", "time" or "number"."""
-    return "code" if type.has_codes else "time" if type.is_time else "number"
+@functools.partial(
+    jax.tree_util.register_dataclass,
+    data_fields=("ids", "of_groups"),
+    meta_fields=("num_segments", "layout"),
+)
+@dataclasses.dataclass(frozen=True)
+class Segments:
+    """The segment of each row, and the segments that are groups. A pytree.
+
+    Attributes:
+        ids: the segment id of each row, -1 for rows without a group.
+        of_groups: the segment id of each group; None if segment ids number the groups.
+        num_segments: the number of segment ids. Static.
+        layout: the layout of the rows. Static.
+    """
+
+    ids: Array
+    of_groups: Array | None
+    num_segments: int
+    layout: Layout
+
+    def reduce(self, op: str, x: Any, ids: Array | None = None, **settings: Any) -> Any:
+        """Reduces the rows of each segment, by default of all rows with a group."""
+        settings |= self.layout.on_mesh
+        ids = self.ids if ids is None else ids
+        return primitives.segment_reduce(x, ids, self.num_segments, op, **settings)
+
+    def scan(self, x: Any, op: Any, **settings: Any) -> Any:
+        """Scans the rows of each segment."""
+        settings |= {"is_sorted": False, "num_segments": self.num_segments, **self.layout.on_mesh}
+        return primitives.segmented_scan(x, op, segment_ids=self.ids, **settings)
+
+    def select_groups(self, values: Any) -> Any:
+        """Selects the groups' values from those of all segments. Traced."""
+        if self.of_groups is not None:
+            values = jax.tree.map(lambda leaf: leaf[self.of_groups], values)
+        return self.layout.constrain(values)
+
+
+_CODES = ColumnType("object", HostObjects(np.empty(0, object)))
+_TIMES = ColumnType("timedelta", unit="ns")
+
+
+def bare(column: Column) -> Column:
+    """A column without its dictionary or unit: such columns share compiled programs."""
+    if column.is_numeric:
+        return column
+    type = _CODES if column.type.has_codes else _TIMES
+    return dataclasses.replace(column, type=type)
 
 
 class GroupedRows:
-    """The values and segment ids of one column, with cached masks and counts."""
+    """A column (see `bare`) with its segments, and cached masks and counts."""
 
-    def __init__(
-        self,
-        data: Array,
-        valid: Array | None,
-        kind: str,
-        segment_ids: Array,
-        num_segments: int,
-        layout: Layout,
-    ):
-        self.data, self.valid, self.kind = data, valid, kind
-        self.segment_ids, self.num_segments, self.layout = segment_ids, num_segments, layout
-
-    @property
-    def is_float(self) -> bool:
-        return self.kind == "number" and jnp.issubdtype(self.data.dtype, jnp.inexact)
-
-    @property
-    def can_miss(self) -> bool:
-        return self.valid is not None or self.kind != "number" or self.is_float
+    def __init__(self, column: Column, segments: Segments):
+        self.column, self.segments, self.data = column, segments, column.data
+        self.is_float: bool = column.is_float
+        self.can_miss: bool = column.can_miss
 
     @functools.cached_property
     def missing(self) -> Array:
-        if self.valid is None and self.kind == "code":
-            return self.data < 0
-        if self.valid is None and self.kind == "time":
-            return self.data == NAT
-        return missing_rows(self.data, self.valid, ColumnType())
+        return self.column.missing()
 
     @functools.cached_property
     def present(self) -> Array:
         """The segment ids of rows with a value, -1 elsewhere."""
-        return (
-            jnp.where(self.missing, np.int32(-1), self.segment_ids)
-            if self.can_miss
-            else self.segment_ids
-        )
+        ids = self.segments.ids
+        return jnp.where(self.missing, np.int32(-1), ids) if self.can_miss else ids
 
     @functools.cached_property
     def counts(self) -> Array:
         """The number of values in each segment, int32."""
-        return primitives.segment_count(self.present, self.num_segments, **self.layout.on_mesh)
+        return self.segments.reduce("count", None, self.present)
 
-    def reduce(self, op: str, x: Array | None, ids: Array, **settings: Any) -> Array:
-        return primitives.segment_reduce(
-            x, ids, self.num_segments, op, **settings, **self.layout.on_mesh
-        )
+    @functools.cached_property
+    def is_whole(self) -> Array:
+        """Whether no value of a segment is missing."""
+        return self.counts == self.segments.reduce("count", None)
 
-    def for_segments(self, rows: Array, row_ids: Array) -> Array:
-        """The row at each segment's row id, zero for -1; replicated like results of reductions."""
-        return self.layout.on_every_device(gather(rows, row_ids, self.layout))
+    def reduce(self, op: str, x: Any, **settings: Any) -> Any:
+        """Reduces an array over the rows with a value."""
+        return self.segments.reduce(op, x, self.present, **settings)
 
     def for_rows(self, values: Array) -> Array:
         """Gathers each row's value from the values of the segments; zero for missing rows."""
@@ -94,28 +121,14 @@ class GroupedRows:
         return jnp.where(self.missing, x.dtype.type(identity), x) if self.can_miss else x
 
 
-def wide(dtype: Any) -> Any:
+def sum_dtype(dtype: Any) -> Any:
     """pandas' dtype of a sum of values."""
     if jnp.issubdtype(dtype, jnp.inexact):
         return dtype
-    is_unsigned = jnp.issubdtype(dtype, jnp.unsignedinteger)
-    return jax.dtypes.canonicalize_dtype(np.uint64 if is_unsigned else np.int64)
-
-
-def float64() -> Any:
-    """float64, or float32 without x64 mode."""
-    return np.float64 if is_x64_enabled() else np.float32
+    return wide(np.uint64 if jnp.issubdtype(dtype, jnp.unsignedinteger) else np.int64)
 
 
 def quotient(total: Array, counts: Array) -> Array:
     """Divides by counts; NaN for counts of zero, which add no NaN to the derivative."""
-    is_positive = counts > 0
-    divisor = jnp.where(is_positive, counts, jnp.ones((), counts.dtype)).astype(total.dtype)
-    return jnp.where(is_positive, total / divisor, total.dtype.type(np.nan))
-
-
-def as_times(values: Array) -> Array:
-    """Truncates floats to integer times; NaN becomes NaT."""
-    is_missing = jnp.isnan(values)
-    whole = jnp.where(is_missing, np.float64(0), values).astype(jnp.int64)
-    return jnp.where(is_missing, np.int64(NAT), whole)
+    mean = total / positive(counts).astype(total.dtype)
+    return jnp.where(counts > 0, mean, total.dtype.type(np.nan))

@@ -6,11 +6,13 @@ from typing import Any
 import jax.numpy as jnp
 import numpy as np
 
+from ..reductions._quantiles import INTERPOLATIONS
 from ..table._column import Column
+from ..table._column_labels import Labels
 from ..table._table import is_row
 from ..table._take import take_columns
 from ..table._tracing import is_traced
-from ._base import GroupByBase, label_of
+from ._base import GroupByBase
 from ._grouped_column import Reduction
 from ._segment_reductions import reduce_arrays
 
@@ -81,14 +83,7 @@ class GroupByReductions(GroupByBase):
         return self._reduction(Reduction("sem", ddof=ddof, skipna=skipna), numeric_only)
 
     def skew(self, skipna: bool = True, numeric_only: bool = False) -> Any:
-        """Computes the unbiased skewness of each group; NaN for fewer than 3 values.
-
-        Example:
-            >>> from jaxframes.frame import JaxFrame
-            >>> frame = JaxFrame({"k": [2, 2, 2, 1], "x": [1.0, 2.0, 3.0, 4.0]})
-            >>> frame.groupby("k").x.skew().tolist()
-            [nan, 0.0]
-        """
+        """Computes the unbiased skewness of each group; NaN for fewer than 3 values."""
         return self._reduction(Reduction("skew", skipna=skipna), numeric_only)
 
     def kurt(self, skipna: bool = True, numeric_only: bool = False) -> Any:
@@ -123,34 +118,25 @@ class GroupByReductions(GroupByBase):
             raise NotImplementedError("quantile: q must be one number. Call quantile for each q.")
         if not 0 <= q <= 1:
             raise ValueError(f"Each 'q' must be between 0 and 1. Got '{q}' instead")
-        if interpolation not in ("linear", "lower", "higher", "midpoint", "nearest"):
+        if interpolation not in INTERPOLATIONS:
             raise KeyError(f"{interpolation!r} is not a valid interpolation of quantile")
         spec = Reduction("quantile", q=float(q), interpolation=interpolation)
         return self._reduction(spec, numeric_only)
 
     def size(self) -> Any:
         """Counts the rows of each group, with missing values."""
-        (column,) = self._sizes()
+        column = self._sizes()
         if not self._options.as_index:
-            if any(key.name == "size" for key in self._grouped.keys):
+            if "size" in self._grouped.key_names:
                 raise ValueError("cannot insert size, already exists")
-            return self._one_each([column], label_of("size"))
+            return self._one_each([column], Labels.of(["size"]))
         name = self._labels[0] if self._is_series else None
-        return self._one_each([column], label_of(name), as_series=True)
+        return self._one_each([column], Labels.of([name]), as_series=True)
 
-    def _sizes(self, *, by_segment: bool = False) -> list[Column]:
-        groups = self._groups
-        ((data, _),) = reduce_arrays(
-            ((groups.segment_ids, None),),
-            groups.segment_ids,
-            None if by_segment else groups.segments,
-            ("number",),
-            ((0, Reduction("size")),),
-            groups.num_segments,
-            groups.layout,
-            by_segment,
-        )
-        return [Column(data)]
+    def _sizes(self, *, by_segment: bool = False) -> Column:
+        segments, plan = self._groups.segments, ((0, Reduction("size")),)
+        ((data, _),) = reduce_arrays((Column(segments.ids),), segments, plan, by_segment)
+        return Column(data)
 
     def idxmin(self, skipna: bool = True, numeric_only: bool = False) -> Any:
         """Finds the label of the row with the least value of each group."""
@@ -175,7 +161,7 @@ class GroupByReductions(GroupByBase):
         if not is_traced(row_ids, groups.count):
             caller = "idxmin" if pairs and pairs[0][1].op == "argmin" else "idxmax"
             for (at, _), rows in zip(pairs, row_ids, strict=True):
-                self._check_extremes(rows, self._table.columns[self._positions[at]], caller, skipna)
+                self._check_extremes(rows, self._columns[at], caller, skipna)
         if index.is_range:
             return [Column(index.labels_at(rows.data)) for rows in row_ids]
         return [take_columns(index.levels, rows.data, groups.layout)[0] for rows in row_ids]
@@ -188,5 +174,5 @@ class GroupByReductions(GroupByBase):
             raise ValueError(f"{caller} with all-NA values is not possible")
         if skipna or not column.can_miss:
             return
-        if bool(jnp.any(column.missing() & (groups.segment_ids >= 0))):
+        if bool(jnp.any(column.missing() & (groups.segments.ids >= 0))):
             raise ValueError(f"{caller} with skipna=False met an NA value")

@@ -2,7 +2,7 @@
 """Reductions of columns by segment ids."""
 
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable
 from typing import Any
 
 import jax
@@ -10,235 +10,238 @@ import jax.numpy as jnp
 import numpy as np
 
 from ... import primitives
-from ..table._column import NAT, Array
-from ..table._layout import Layout
-from ..table._moments import kurtosis, skewness
-from ._grouped_column import GroupedRows, Reduction, as_times, float64, quotient, wide
-from ._order_statistics import distinct_values, median, quantile
+from ..reductions._moments import kurtosis, powers_of, skewness
+from ..table._column import NAT, Array, Column
+from ..table._dtypes import wide
+from ..table._take import gather
+from ._grouped_column import GroupedRows, Reduction, Segments, quotient, sum_dtype
+
+# The values of all segments, and flags of those that have one; None if all have.
+Reduced = tuple[Array, Array | None]
 
 
 def _as_float(dtype: Any) -> Any:
-    return dtype if jnp.issubdtype(dtype, jnp.complexfloating) else float64()
+    return dtype if jnp.issubdtype(dtype, jnp.complexfloating) else wide(np.float64)
 
 
-def _enough(values: Array, rows: GroupedRows, spec: Reduction) -> tuple[Array, Array | None]:
-    """Marks sums and products of fewer than `min_count` values as missing."""
+def _shown(values: Array, rows: GroupedRows) -> Reduced:
+    """Casts a computed float to the dtype of the result: that of floats, or times."""
+    if not rows.column.type.is_time:
+        return values.astype(rows.data.dtype) if rows.is_float else values, None
+    is_missing = jnp.isnan(values)
+    whole = jnp.where(is_missing, np.float64(0), values).astype(jnp.int64)
+    return jnp.where(is_missing, np.int64(NAT), whole), None
+
+
+def _unless(is_missing: Array, values: Array, valid: Array | None, rows: GroupedRows) -> Reduced:
+    """Marks results as missing."""
+    if jnp.issubdtype(values.dtype, jnp.inexact):
+        return jnp.where(is_missing, values.dtype.type(np.nan), values), valid
+    if not rows.column.is_numeric:
+        return jnp.where(is_missing, _fill(rows), values), valid
+    return values, ~is_missing if valid is None else valid & ~is_missing
+
+
+def _sum(rows: GroupedRows, spec: Reduction) -> Reduced:
+    dtype = sum_dtype(rows.data.dtype)
+    # float32 is summed in float64, so that only the result is rounded.
+    accumulator = _as_float(dtype) if spec.op == "sum" and rows.is_float else dtype
+    x = rows.without_missing(rows.data, spec.op == "prod").astype(accumulator)
+    values = rows.segments.reduce(spec.op, x).astype(dtype)
     if spec.min_count <= 0:
         return values, None
-    is_enough = rows.counts >= np.int32(spec.min_count)
-    if rows.kind == "time":
-        return jnp.where(is_enough, values, np.int64(NAT)), None
-    if jnp.issubdtype(values.dtype, jnp.inexact):
-        return jnp.where(is_enough, values, values.dtype.type(np.nan)), None
-    return values, is_enough
+    return _unless(rows.counts < np.int32(spec.min_count), values, None, rows)
 
 
-def _sum(rows: GroupedRows, spec: Reduction) -> Any:
-    dtype = wide(rows.data.dtype)
-    # float32 is summed in float64, so that only the result is rounded.
-    x = rows.without_missing(rows.data, 0).astype(_as_float(dtype) if rows.is_float else dtype)
-    return _enough(rows.reduce("sum", x, rows.segment_ids).astype(dtype), rows, spec)
+def _mean(rows: GroupedRows, spec: Reduction) -> Reduced:
+    del spec
+    if rows.column.type.is_time:
+        # pandas rounds each time to float64 and sums with compensation. Exact sums of the two
+        # halves of 32 bits give the same mean.
+        x = rows.without_missing(rows.data, 0).astype(jnp.float64).astype(jnp.int64)
+        high = rows.segments.reduce("sum", x >> np.int64(32)).astype(jnp.float64)
+        low = rows.segments.reduce("sum", x & np.int64(2**32 - 1)).astype(jnp.float64)
+        total = high * np.float64(2.0**32) + low
+    else:
+        x = rows.data.astype(_as_float(rows.data.dtype))
+        total = rows.segments.reduce("sum", rows.without_missing(x, 0))
+    return _shown(quotient(total, rows.counts.astype(total.real.dtype)), rows)
 
 
-def _prod(rows: GroupedRows, spec: Reduction) -> Any:
-    x = rows.without_missing(rows.data, 1).astype(wide(rows.data.dtype))
-    return _enough(rows.reduce("prod", x, rows.segment_ids), rows, spec)
+def _spread(rows: GroupedRows, spec: Reduction) -> Reduced:
+    x = rows.data.astype(wide(np.float64))
+    result = rows.reduce("std" if spec.op == "sem" else spec.op, x, ddof=spec.ddof)
+    if spec.op == "sem":
+        result = result / jnp.sqrt(jnp.maximum(rows.counts, 1).astype(result.dtype))
+    return _shown(result, rows)
 
 
-def _mean(rows: GroupedRows, spec: Reduction) -> Any:
-    if rows.kind == "time":
-        return _mean_of_times(rows), None
-    dtype = _as_float(rows.data.dtype)
-    x = rows.data.astype(dtype)
-    total = rows.reduce("sum", rows.without_missing(x, 0), rows.segment_ids)
-    mean = quotient(total, rows.counts.astype(total.real.dtype))
-    return mean.astype(rows.data.dtype) if rows.is_float else mean, None
-
-
-def _mean_of_times(rows: GroupedRows) -> Array:
-    # pandas rounds each time to float64 and sums with compensation. Exact sums of the two halves
-    # of 32 bits give the same mean.
-    x = rows.without_missing(rows.data, 0).astype(jnp.float64).astype(jnp.int64)
-    high = rows.reduce("sum", x >> np.int64(32), rows.segment_ids)
-    low = rows.reduce("sum", x & np.int64(2**32 - 1), rows.segment_ids)
-    total = high.astype(jnp.float64) * np.float64(2.0**32) + low.astype(jnp.float64)
-    mean = quotient(total, rows.counts.astype(jnp.float64))
-    return as_times(mean)
-
-
-def _spread(op: str) -> Callable[[GroupedRows, Reduction], Any]:
-    def spread(rows: GroupedRows, spec: Reduction) -> Any:
-        x = rows.data.astype(float64())
-        name = "std" if op == "sem" else op
-        result = rows.reduce(name, x, rows.present, ddof=spec.ddof)
-        if op == "sem":
-            result = result / jnp.sqrt(jnp.maximum(rows.counts, 1).astype(result.dtype))
-        if rows.kind == "time":
-            return as_times(result), None
-        return result.astype(rows.data.dtype) if rows.is_float else result, None
-
-    return spread
-
-
-def _shape(op: str) -> Callable[[GroupedRows, Reduction], Any]:
+def _shape(rows: GroupedRows, spec: Reduction) -> Reduced:
     """Skewness or kurtosis: powers of the distances from the mean, in a second pass."""
-
-    def shape(rows: GroupedRows, spec: Reduction) -> Any:
-        del spec
-        distance = distances(rows)
-        square = distance * distance
-        terms = {1: distance, 2: square, 3: square * distance}
-        if op == "kurt":
-            terms[4] = square * square
-        powers = {power: rows.reduce("sum", term, rows.present) for power, term in terms.items()}
-        n = rows.counts.astype(distance.dtype)
-        result = skewness(n, powers) if op == "skew" else kurtosis(n, powers)
-        is_defined = (rows.counts >= np.int32(len(terms))) & (powers[2] != 0)
-        result = jnp.where(is_defined, result, result.dtype.type(np.nan))
-        return result.astype(rows.data.dtype) if rows.is_float else result, None
-
-    return shape
+    distance = distances(rows)
+    terms = powers_of(distance, distance * distance, spec.op)
+    powers = {power: rows.reduce("sum", term) for power, term in terms.items()}
+    n = rows.counts.astype(distance.dtype)
+    result = skewness(n, powers) if spec.op == "skew" else kurtosis(n, powers)
+    is_defined = (rows.counts >= np.int32(len(terms))) & (powers[2] != 0)
+    return _shown(jnp.where(is_defined, result, result.dtype.type(np.nan)), rows)
 
 
 def distances(rows: GroupedRows) -> Array:
     """The distance of each value from the mean of its group, 0 for equal values."""
-    x = rows.data.astype(float64())
+    x = rows.data.astype(wide(np.float64))
     # About the first value of the group, so that the mean of equal values is exact.
-    first = jax.lax.stop_gradient(rows.reduce("first", x, rows.present))
-    x = x - rows.for_rows(first)
-    return x - rows.for_rows(rows.reduce("mean", x, rows.present))
+    x = x - rows.for_rows(jax.lax.stop_gradient(rows.reduce("first", x)))
+    return x - rows.for_rows(rows.reduce("mean", x))
 
 
-def _count(rows: GroupedRows, spec: Reduction) -> Any:
-    del spec
-    return rows.counts.astype(jax.dtypes.canonicalize_dtype(np.int64)), None
-
-
-def _size(rows: GroupedRows, spec: Reduction) -> Any:
-    del spec
-    counts = primitives.segment_count(rows.segment_ids, rows.num_segments, **rows.layout.on_mesh)
-    return counts.astype(jax.dtypes.canonicalize_dtype(np.int64)), None
+def _count(rows: GroupedRows, spec: Reduction) -> Reduced:
+    counts = rows.segments.reduce("count", None) if spec.op == "size" else rows.counts
+    return counts.astype(wide(np.int64)), None
 
 
 def _fill(rows: GroupedRows) -> Any:
-    if rows.kind == "code":
-        return np.int32(-1)
-    if rows.kind == "time":
-        return np.int64(NAT)
-    return rows.data.dtype.type(np.nan) if rows.is_float else None
+    if rows.column.is_numeric:
+        return rows.data.dtype.type(np.nan) if rows.is_float else None
+    return np.int64(NAT) if rows.column.type.is_time else np.int32(-1)
 
 
-def _picked(op: str) -> Callable[[GroupedRows, Reduction], Any]:
+def _picked(rows: GroupedRows, spec: Reduction) -> Reduced:
     """The reduction "min", "max", "first" or "last", which selects one of the values."""
-
-    def pick(rows: GroupedRows, spec: Reduction) -> Any:
-        data, fill = rows.data, _fill(rows)
-        takes_missing = not spec.skipna and op in ("first", "last")
-        ids = rows.segment_ids if takes_missing else rows.present
-        if rows.is_float and op in ("min", "max"):
-            # By row id, because pandas selects the first of zeros with different signs.
-            row_ids = rows.reduce(f"arg{op}", jax.lax.stop_gradient(data), ids)
-            selected = rows.for_segments(data, row_ids.astype(jnp.int32))
-            values = jnp.where(row_ids >= 0, selected, fill)
-        elif data.dtype == jnp.bool_:
-            values = rows.reduce(op, data.astype(jnp.int8), ids).astype(jnp.bool_)
-        else:
-            values = rows.reduce(op, data, ids, fill_value=fill)
-        valid = rows.counts >= max(spec.min_count, 1)
-        if takes_missing and rows.valid is not None:
-            valid = rows.reduce(op, rows.valid.astype(jnp.int8), ids) > 0
-        if fill is None:
-            return values, valid
-        return (jnp.where(valid, values, fill) if spec.min_count > 1 else values), None
-
-    return pick
+    op, data, fill, segments = spec.op, rows.data, _fill(rows), rows.segments
+    takes_missing = not spec.skipna and op in ("first", "last")
+    ids = segments.ids if takes_missing else rows.present
+    if rows.is_float and op in ("min", "max"):
+        # By row id, because pandas selects the first of zeros with different signs.
+        row_ids = segments.reduce(f"arg{op}", jax.lax.stop_gradient(data), ids)
+        selected = gather(data, row_ids.astype(jnp.int32), segments.layout)
+        # Replicated, like the results of reductions.
+        values = jnp.where(row_ids >= 0, segments.layout.on_every_device(selected), fill)
+    elif data.dtype == jnp.bool_:
+        values = segments.reduce(op, data.astype(jnp.int8), ids).astype(jnp.bool_)
+    else:
+        values = segments.reduce(op, data, ids, fill_value=fill)
+    valid = rows.counts >= max(spec.min_count, 1)
+    if takes_missing and rows.column.valid is not None:
+        valid = segments.reduce(op, rows.column.valid.astype(jnp.int8), ids) > 0
+    if fill is None:
+        return values, valid
+    return (jnp.where(valid, values, fill) if spec.min_count > 1 else values), None
 
 
-def _truth(op: str) -> Callable[[GroupedRows, Reduction], Any]:
-    def truth(rows: GroupedRows, spec: Reduction) -> Any:
-        ids = rows.present if spec.skipna else rows.segment_ids
-        return rows.reduce(op, rows.data != rows.data.dtype.type(0), ids), None
-
-    return truth
+def _truth(rows: GroupedRows, spec: Reduction) -> Reduced:
+    ids = rows.present if spec.skipna else rows.segments.ids
+    return rows.segments.reduce(spec.op, rows.data != rows.data.dtype.type(0), ids), None
 
 
-def _row_of(op: str) -> Callable[[GroupedRows, Reduction], Any]:
-    def row_of(rows: GroupedRows, spec: Reduction) -> Any:
-        del spec
-        data = rows.data.astype(jnp.int8) if rows.data.dtype == jnp.bool_ else rows.data
-        return rows.reduce(op, data, rows.present).astype(jnp.int32), None
-
-    return row_of
+def _row_of(rows: GroupedRows, spec: Reduction) -> Reduced:
+    data = rows.data.astype(jnp.int8) if rows.data.dtype == jnp.bool_ else rows.data
+    return rows.reduce(spec.op, data).astype(jnp.int32), None
 
 
-REDUCTIONS: dict[str, Callable[[GroupedRows, Reduction], Any]] = {
-    "sum": _sum,
-    "prod": _prod,
+def _quantile(rows: GroupedRows, spec: Reduction) -> Reduced:
+    """The median or a quantile, as floats unless an integer is picked."""
+    q, how = (0.5, "midpoint") if spec.op == "median" else (spec.q, spec.interpolation)
+    segments = rows.segments
+    values = primitives.segment_quantile(
+        rows.data,
+        rows.present,
+        segments.num_segments,
+        q,
+        interpolation=how,  # pyright: ignore
+        dtype=wide(np.float64),
+        **segments.layout.on_mesh,
+    )
+    if rows.column.type.is_time or (rows.is_float and spec.op == "median"):
+        return _shown(values, rows)
+    if rows.is_float or how not in ("lower", "higher", "nearest"):
+        return values, None
+    dtype = rows.data.dtype if rows.data.dtype == jnp.uint64 else wide(np.int64)
+    return values.astype(dtype), rows.counts > 0
+
+
+def _nunique(rows: GroupedRows, spec: Reduction) -> Reduced:
+    """The number of distinct values; missing ones are one value if not skipped."""
+    is_complex = jnp.issubdtype(rows.data.dtype, jnp.complexfloating)
+    keys = (rows.data.real, rows.data.imag) if is_complex else rows.data
+    segments = rows.segments
+    counts = primitives.segment_nunique(
+        keys, rows.present, segments.num_segments, **segments.layout.on_mesh
+    )
+    if not spec.skipna and rows.can_miss:
+        counts = counts + (~rows.is_whole).astype(counts.dtype)
+    return counts.astype(wide(np.int64)), None
+
+
+REDUCTIONS: dict[str, Callable[[GroupedRows, Reduction], Reduced]] = {
+    **dict.fromkeys(("sum", "prod"), _sum),
     "mean": _mean,
-    "var": _spread("var"),
-    "std": _spread("std"),
-    "sem": _spread("sem"),
-    "skew": _shape("skew"),
-    "kurt": _shape("kurt"),
-    "count": _count,
-    "min": _picked("min"),
-    "max": _picked("max"),
-    "first": _picked("first"),
-    "last": _picked("last"),
-    "any": _truth("any"),
-    "all": _truth("all"),
-    "argmin": _row_of("argmin"),
-    "argmax": _row_of("argmax"),
-    "size": _size,
-    "median": median,
-    "quantile": quantile,
-    "nunique": distinct_values,
+    **dict.fromkeys(("var", "std", "sem"), _spread),
+    **dict.fromkeys(("skew", "kurt"), _shape),
+    **dict.fromkeys(("count", "size"), _count),
+    **dict.fromkeys(("min", "max", "first", "last"), _picked),
+    **dict.fromkeys(("any", "all"), _truth),
+    **dict.fromkeys(("argmin", "argmax"), _row_of),
+    **dict.fromkeys(("median", "quantile"), _quantile),
+    "nunique": _nunique,
+}
+_ANY = ("count", "size", "nunique", "first", "last")
+_EXTREMES = ("min", "max", "argmin", "argmax")
+_OF_COMPLEX = (*_ANY, "sum", "prod", "mean", "any", "all")
+_OF_TYPE = {
+    "string": (*_ANY, *_EXTREMES, "any", "all", "sum"),
+    "category": (*_ANY, *_EXTREMES, "any", "all"),
+    "datetime": (*_ANY, *_EXTREMES, "mean", "median", "quantile", "std", "sem"),
+    "timedelta": (
+        *(*_ANY, *_EXTREMES, "mean", "median", "quantile", "std", "sem"),
+        *("sum", "any", "all"),
+    ),
+    "object": ("count", "size", "first", "last"),
 }
 
 
-# Reductions that are missing if any value is and `skipna` is False.
-_SPOILT = (
-    *("sum", "prod", "mean", "var", "std", "sem", "skew", "kurt"),
-    *("min", "max", "median", "quantile"),
-)
+def check_reducible(op: str, column: Column, label: Hashable) -> None:
+    """Raises a TypeError unless a column supports a reduction."""
+    kind = column.kind
+    what = {"argmin": "idxmin", "argmax": "idxmax"}.get(op, op)
+    if kind == "category" and op in _EXTREMES and not column.type.ordered:
+        raise TypeError(
+            f"Cannot perform {what} with non-ordered Categorical: column {label!r}. "
+            "Use ordered categories."
+        )
+    if kind == "number":
+        if column.is_bool and op == "quantile":
+            raise TypeError(f"Cannot use quantile with bool dtype: column {label!r}")
+        if column.dtype.kind == "c" and op not in _OF_COMPLEX:
+            raise TypeError(
+                f"complex column {label!r} does not support operation {what!r}. "
+                "Reduce its parts, map(jnp.real) and map(jnp.imag)."
+            )
+    elif op not in _OF_TYPE[kind]:
+        raise TypeError(
+            f"dtype '{column.dtype_name}' of column {label!r} does not support operation '{what}'"
+        )
 
 
-def _reduced(rows: GroupedRows, spec: Reduction) -> tuple[Array, Array | None]:
+# Reductions whose own functions treat missing values if `skipna` is False.
+_KNOW_MISSING = ("count", "size", "first", "last", "any", "all", "argmin", "argmax", "nunique")
+
+
+def _reduced(rows: GroupedRows, spec: Reduction) -> Reduced:
     values, valid = REDUCTIONS[spec.op](rows, spec)
-    if spec.skipna or spec.op not in _SPOILT or not rows.can_miss:
+    if spec.skipna or spec.op in _KNOW_MISSING or not rows.can_miss:
         return values, valid
-    is_whole = rows.counts == rows.reduce("count", None, rows.segment_ids)
-    if jnp.issubdtype(values.dtype, jnp.inexact):
-        return jnp.where(is_whole, values, values.dtype.type(np.nan)), valid
-    if rows.kind != "number":
-        return jnp.where(is_whole, values, _fill(rows)), valid
-    return values, is_whole if valid is None else valid & is_whole
+    return _unless(~rows.is_whole, values, valid, rows)
 
 
-@functools.partial(jax.jit, static_argnums=(3, 4, 5, 6, 7))
+@functools.partial(jax.jit, static_argnums=(2, 3))
 def reduce_arrays(
-    arrays: Sequence[tuple[Array, Array | None]],
-    segment_ids: Array,
-    segments: Array | None,
-    kinds: tuple[str, ...],
+    columns: tuple[Column, ...],
+    segments: Segments,
     plan: tuple[tuple[int, Reduction], ...],
-    num_segments: int,
-    layout: Layout,
     by_segment: bool = False,
-) -> tuple[tuple[Array, Array | None], ...]:
-    """Reduces columns by a plan: pairs of an operand's position and a reduction."""
-    columns = [
-        GroupedRows(data, valid, kind, segment_ids, num_segments, layout)
-        for (data, valid), kind in zip(arrays, kinds, strict=True)
-    ]
-    results = [_reduced(columns[position], spec) for position, spec in plan]
-    if by_segment:
-        return tuple(results)
-    return tuple(of_groups(result, segments, layout) for result in results)
-
-
-def of_groups(result: Any, segments: Array | None, layout: Layout) -> Any:
-    """Selects the groups' values from those of all segments. Traced."""
-    if segments is not None:
-        result = jax.tree.map(lambda leaf: leaf[segments], result)
-    return layout.constrain(result)
+) -> tuple[Reduced, ...]:
+    """Reduces columns (see `bare`) by a plan: pairs of a column's position and a reduction."""
+    rows = [GroupedRows(column, segments) for column in columns]
+    results = tuple(_reduced(rows[position], spec) for position, spec in plan)
+    return results if by_segment else tuple(map(segments.select_groups, results))

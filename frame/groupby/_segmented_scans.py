@@ -9,154 +9,101 @@ import jax.numpy as jnp
 import numpy as np
 
 from ... import primitives
-from ..table._column import NAT, Array
-from ..table._layout import ONE_DEVICE, Layout
-from ..table._take import gather, position
-from ._grouped_column import GroupedRows, float64, wide
+from ..reductions._identities import identity_of
+from ..table._column import Array, Column
+from ..table._dtypes import wide
+from ..table._layout import ONE_DEVICE
+from ..table._take import gather, hole_kind, position, with_holes
+from ._grouped_column import GroupedRows, Segments, sum_dtype
 
 
-def _scan(
-    x: Any, op: Any, segment_ids: Array, num_segments: int, layout: Layout, **settings: Any
-) -> Any:
-    return primitives.segmented_scan(
-        x,
-        op,
-        segment_ids=segment_ids,
-        is_sorted=False,
-        num_segments=num_segments,
-        **settings,
-        **layout.on_mesh,
-    )
-
-
-@functools.partial(jax.jit, static_argnums=(1, 2, 3))
-def positions_in_groups(
-    segment_ids: Array, num_segments: int, ascending: bool, layout: Layout
-) -> Array:
+@functools.partial(jax.jit, static_argnums=1)
+def positions_in_groups(segments: Segments, ascending: bool) -> Array:
     """The position of each row in its group, from zero; from the end if not `ascending`."""
-    ones = jnp.ones(segment_ids.shape, jnp.int32)
-    return _scan(
-        ones, "add", segment_ids, num_segments, layout, exclusive=True, reverse=not ascending
+    ones = jnp.ones(segments.ids.shape, jnp.int32)
+    return segments.scan(ones, "add", exclusive=True, reverse=not ascending)
+
+
+@jax.jit
+def shifted_rows(segments: Segments, periods: Any) -> Array:
+    """The row id `periods` rows before each row in its group; -1 if there is none."""
+    ids, layout = segments.ids, segments.layout
+    own = position(ids.shape[0], layout)
+    return primitives.segment_shift(
+        own, ids, segments.num_segments, periods, fill_value=-1, **layout.on_mesh
     )
 
 
 @functools.partial(jax.jit, static_argnums=(2, 3))
-def shifted_rows(segment_ids: Array, periods: Any, num_segments: int, layout: Layout) -> Array:
-    """The row id `periods` rows before each row in its group; -1 if there is none."""
-    own = position(segment_ids.shape[0], layout)
-    return primitives.segment_shift(
-        own, segment_ids, num_segments, periods, fill_value=-1, **layout.on_mesh
-    )
-
-
-@functools.partial(jax.jit, static_argnums=(2, 3, 4, 5))
 def filled_rows(
-    missing: tuple[Array, ...],
-    segment_ids: Array,
-    limit: int | None,
-    forward: bool,
-    num_segments: int,
-    layout: Layout,
+    missing: tuple[Array, ...], segments: Segments, limit: int | None, forward: bool
 ) -> tuple[Array, ...]:
     """For each column, the row id of the last value in the group up to each row; -1 if none.
 
     If not `forward`, of the first value from each row on.
     """
-    own = position(segment_ids.shape[0], layout)
+    own = position(segments.ids.shape[0], segments.layout)
     no_row = np.int32(-1 if forward else np.iinfo(np.int32).max)
-    in_groups = (
-        None if limit is None else positions_in_groups(segment_ids, num_segments, True, layout)
-    )
-    positions = (own,) if in_groups is None else (own, in_groups)
+    positions = [own, *([] if limit is None else [positions_in_groups(segments, True)])]
     known = [
         tuple(jnp.where(is_missing, no_row, one) for one in positions) for is_missing in missing
     ]
-    op = "max" if forward else "min"
-    nearest = _scan(known, op, segment_ids, num_segments, layout, reverse=not forward)
+    nearest = segments.scan(known, "max" if forward else "min", reverse=not forward)
     results = []
-    for row_ids, *value_positions in nearest:
-        is_near = (row_ids != no_row) & (segment_ids >= 0)
-        if in_groups is not None and limit is not None:
-            is_near = is_near & (jnp.abs(in_groups - value_positions[0]) <= np.int32(limit))
+    for row_ids, *in_group in nearest:
+        is_near = (row_ids != no_row) & (segments.ids >= 0)
+        if limit is not None:
+            is_near = is_near & (jnp.abs(positions[1] - in_group[0]) <= np.int32(limit))
         results.append(jnp.where(is_near, row_ids, np.int32(-1)))
     return tuple(results)
 
 
-_OPERATORS = {"cumsum": "add", "cumprod": "mul", "cummin": "min", "cummax": "max"}
+_OPERATORS = {"sum": "add", "prod": "mul", "min": "min", "max": "max"}
 
 
-@functools.partial(jax.jit, static_argnums=(2, 3, 4, 5, 6, 7))
+@functools.partial(jax.jit, static_argnums=(2, 3, 4))
 def cumulated(
-    arrays: Any,
-    segment_ids: Array,
-    kinds: tuple[str, ...],
-    op: str,
-    skipna: bool,
-    may_drop: bool,
-    num_segments: int,
-    layout: Layout,
+    columns: tuple[Column, ...], segments: Segments, op: str, skipna: bool, may_drop: bool
 ) -> Any:
     """Combines each value of each column with those before it in its group."""
-    columns = [
-        GroupedRows(data, valid, kind, segment_ids, num_segments, layout)
-        for (data, valid), kind in zip(arrays, kinds, strict=True)
-    ]
-    scanned = _scan(
-        [_scanned(rows, op, skipna) for rows in columns],
-        _OPERATORS[op],
-        segment_ids,
-        num_segments,
-        layout,
-    )
+    rows_of = [GroupedRows(column, segments) for column in columns]
+    scanned = segments.scan([_scanned(rows, op, skipna) for rows in rows_of], _OPERATORS[op])
     # Only NaN propagates through a scan by itself.
     spread = {
         at: rows.missing.astype(jnp.int8)
-        for at, rows in enumerate(columns)
+        for at, rows in enumerate(rows_of)
         if not skipna and rows.can_miss and not rows.is_float
     }
     if spread:
-        spread = _scan(spread, "max", segment_ids, num_segments, layout)
+        spread = segments.scan(spread, "max")
     results = []
-    for at, (rows, values) in enumerate(zip(columns, scanned, strict=True)):
-        result = values.astype(
-            wide(rows.data.dtype) if op in ("cumsum", "cumprod") else rows.data.dtype
-        )
-        missing = spread[at].astype(jnp.bool_) if at in spread else rows.missing
-        missing = missing | (segment_ids < 0) if may_drop or rows.can_miss else None
-        if missing is None:
-            results.append((result, None))
-        elif rows.kind == "time":
-            results.append((jnp.where(missing, np.int64(NAT), result), None))
-        elif rows.is_float:
-            results.append((jnp.where(missing, result.dtype.type(np.nan), result), None))
+    for at, (rows, values) in enumerate(zip(rows_of, scanned, strict=True)):
+        dtype = rows.data.dtype
+        result = values.astype(sum_dtype(dtype) if op in ("sum", "prod") else dtype)
+        if may_drop or rows.can_miss:
+            missing = spread[at].astype(jnp.bool_) if at in spread else rows.missing
+            missing = missing | (segments.ids < 0)
+            results.append(with_holes(result, None, missing, hole_kind(rows.column)))
         else:
-            results.append((result, ~missing))
+            results.append((result, None))
     return tuple(results)
 
 
 def _scanned(rows: GroupedRows, op: str, skipna: bool) -> Array:
-    """The values in the dtype of the scan."""
-    x = _with_identities(rows, op) if skipna or not rows.is_float else rows.data
+    """The values in the dtype of the scan, with its identity element in place of missing ones."""
+    x = rows.data
+    if rows.is_float and not skipna:
+        return x
+    if op in ("sum", "prod"):
+        # float32 is summed in float64, so that only the result is rounded.
+        is_widened = x.dtype == jnp.float32 and op == "sum"
+        x = x.astype(wide(np.float64) if is_widened else sum_dtype(x.dtype))
+    x = rows.without_missing(x, identity_of(op, x.dtype))
     return x.astype(jnp.int8) if x.dtype == jnp.bool_ else x
 
 
-def _with_identities(rows: GroupedRows, op: str) -> Array:
-    """The values, with the identity element of the scan in place of missing ones."""
-    x = rows.data
-    if op in ("cumsum", "cumprod"):
-        # float32 is summed in float64, so that only the result is rounded.
-        dtype = float64() if x.dtype == jnp.float32 and op == "cumsum" else wide(x.dtype)
-        return rows.without_missing(x.astype(dtype), op == "cumprod")
-    if x.dtype == jnp.bool_:
-        return rows.without_missing(x, op == "cummin")
-    if rows.is_float:
-        return rows.without_missing(x, np.inf if op == "cummin" else -np.inf)
-    info = jnp.iinfo(x.dtype)
-    return rows.without_missing(x, info.max if op == "cummin" else info.min)
-
-
-class Ranking(NamedTuple):
-    """The options of a ranking. Static under `jit`."""
+class RankPlan(NamedTuple):
+    """The options of a plan. Static under `jit`."""
 
     method: Any = "average"
     ascending: bool = True
@@ -164,42 +111,32 @@ class Ranking(NamedTuple):
     pct: bool = False
 
 
-@functools.partial(jax.jit, static_argnums=(2, 3, 4, 5))
-def ranked(
-    arrays: Any,
-    segment_ids: Array,
-    kinds: tuple[str, ...],
-    num_segments: int,
-    ranking: Ranking,
-    layout: Any,
-) -> tuple[Array, ...]:
+@functools.partial(jax.jit, static_argnums=2)
+def ranked(columns: tuple[Column, ...], segments: Segments, plan: RankPlan) -> tuple[Array, ...]:
     """The rank of each value in its group, float64; NaN for rows without a rank."""
-    return tuple(
-        _ranks(GroupedRows(data, valid, kind, segment_ids, num_segments, layout), ranking)
-        for (data, valid), kind in zip(arrays, kinds, strict=True)
-    )
+    return tuple(_ranks(GroupedRows(column, segments), plan) for column in columns)
 
 
-def _ranks(rows: GroupedRows, ranking: Ranking) -> Array:
+def _ranks(rows: GroupedRows, plan: RankPlan) -> Array:
+    segments = rows.segments
     keys, segment_ids = (jax.lax.stop_gradient(rows.data),), rows.present
-    if ranking.na_option != "keep" and rows.can_miss:
+    if plan.na_option != "keep" and rows.can_miss:
         # Missing values rank as one value before or after all others, in both directions.
-        is_first = rows.missing == (ranking.na_option != "top")
-        keys, segment_ids = (is_first, rows.without_missing(keys[0], 0)), rows.segment_ids
+        is_first = rows.missing == (plan.na_option != "top")
+        keys, segment_ids = (is_first, rows.without_missing(keys[0], 0)), segments.ids
     ranks = primitives.segment_rank(
         keys,
         segment_ids,
-        rows.num_segments,
-        method=ranking.method,
-        descending=(*(False for _ in keys[1:]), not ranking.ascending),
-        **rows.layout.on_mesh,
+        segments.num_segments,
+        method=plan.method,
+        descending=(*(False for _ in keys[1:]), not plan.ascending),
+        **segments.layout.on_mesh,
     )
-    is_ranked = segment_ids >= 0
-    if ranking.pct and ranking.method == "dense":
-        totals = rows.reduce("max", ranks, segment_ids, fill_value=0)
+    result = ranks.astype(wide(np.float64))
+    if plan.pct and plan.method == "dense":
+        totals = segments.reduce("max", ranks, segment_ids, fill_value=0)
     else:
-        totals = rows.reduce("count", None, segment_ids)
-    ranks = ranks.astype(float64())
-    if ranking.pct:
-        ranks = ranks / gather(totals, segment_ids, ONE_DEVICE).astype(ranks.dtype)
-    return jnp.where(is_ranked, ranks, ranks.dtype.type(np.nan))
+        totals = segments.reduce("count", None, segment_ids)
+    if plan.pct:
+        result = result / gather(totals, segment_ids, ONE_DEVICE).astype(result.dtype)
+    return jnp.where(segment_ids >= 0, result, result.dtype.type(np.nan))

@@ -8,6 +8,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ..table._column import Column, host_array
+from ..table._from_host import column_from
+from ..table._layout import ONE_DEVICE
 from ..table._table import Table
 from ..table._tracing import is_traced
 from ._grouped_column import Reduction
@@ -15,9 +17,14 @@ from ._groups import Groups
 
 
 def joined_strings(
-    column: Column, label: Hashable, groups: Groups, table: Table, spec: Reduction
-) -> pa.Array:
-    """Concatenates the strings of each segment; missing by the rules of `min_count` and `skipna`.
+    column: Column,
+    label: Hashable,
+    groups: Groups,
+    table: Table,
+    spec: Reduction,
+    by_segment: bool,
+) -> Column:
+    """Concatenates the strings of each group; missing by the rules of `min_count` and `skipna`.
 
     Raises:
         NotImplementedError: inside `jit`.
@@ -27,23 +34,26 @@ def joined_strings(
             f"groupby: inside jit the strings of column {label!r} are not concatenated. "
             'Use "first", "nunique" or "count", or call sum outside jit.'
         )
-    num_rows, num_segments = table.num_rows_on_host, groups.num_segments
-    codes, segment_ids = (
-        host_array(column.data)[:num_rows],
-        host_array(groups.segment_ids)[:num_rows],
-    )
-    is_present = (segment_ids >= 0) & (codes >= 0)
-    counts = np.bincount(segment_ids[is_present], minlength=num_segments)
-    order = np.argsort(segment_ids[is_present], kind="stable")
+    num_rows = table.num_rows_on_host
+    codes = host_array(column.data)[:num_rows]
+    num_groups = groups.num_segments if by_segment else int(groups.count)
+    group_ids = groups.segments.ids if by_segment else groups.group_ids
+    group_ids = host_array(group_ids)[:num_rows]
+    is_present = (group_ids >= 0) & (codes >= 0)
+    counts = np.bincount(group_ids[is_present], minlength=num_groups)
+    order = np.argsort(group_ids[is_present], kind="stable")
     dictionary = pa.array(column.dictionary.values, pa.large_string(), from_pandas=True)
     words = dictionary.take(pa.array(codes[is_present][order]))
     # The words of a group are adjacent in the buffer, so their concatenation is a slice of it.
     lengths = pc.binary_length(words).to_numpy(zero_copy_only=False)  # pyright: ignore
-    ends = np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths, dtype=np.int64)])
-    offsets = ends[np.concatenate([np.zeros(1, np.int64), np.cumsum(counts, dtype=np.int64)])]
+    ends = np.append(0, np.cumsum(lengths, dtype=np.int64))
+    offsets = ends[np.append(0, np.cumsum(counts))]
     text = words.buffers()[2] or pa.py_buffer(b"")
-    strings = pa.LargeStringArray.from_buffers(num_segments, pa.py_buffer(offsets), text)
+    strings = pa.LargeStringArray.from_buffers(num_groups, pa.py_buffer(offsets), text)
     is_missing = counts < spec.min_count
     if not spec.skipna:
-        is_missing |= counts < np.bincount(segment_ids[segment_ids >= 0], minlength=num_segments)
-    return pc.if_else(pa.array(is_missing), None, strings)  # pyright: ignore
+        is_missing |= counts < np.bincount(group_ids[group_ids >= 0], minlength=num_groups)
+    strings = pc.if_else(pa.array(is_missing), None, strings)  # pyright: ignore
+    if by_segment:
+        return column_from(strings, num_groups, ONE_DEVICE)
+    return column_from(strings, groups.capacity, groups.layout)

@@ -9,58 +9,46 @@ import jax.numpy as jnp
 import numpy as np
 
 from ..ops._dispatch import combine
-from ..table._column import NAT, NUMBER, Array, Column, ColumnType, fill_missing
+from ..table._column import NAT, Array, Column, ColumnType, fill_missing
 from ..table._dtypes import wide
 from ..table._recode import without_missing
 from ..table._take import settled, take_columns
 from ._filtrations import GroupByPositions
-from ._grouped_column import array_kind
-from ._segmented_scans import Ranking, cumulated, filled_rows, ranked, shifted_rows
+from ._grouped_column import bare
+from ._segmented_scans import RankPlan, cumulated, filled_rows, ranked, shifted_rows
+
+# Integers whose differences are float32 in pandas.
+_SMALL = (np.int8, np.int16)
 
 
 class GroupByRows(GroupByPositions):
     """Methods that return a value for each row, with the rows' labels."""
 
-    def _columns(self) -> list[Column]:
-        return [self._table.columns[position] for position in self._positions]
-
     def _of_rows(self, columns: Sequence[Column]) -> Any:
         """A result with the rows and labels of the source."""
         num_rows = self._table.num_rows
-        columns = [settled(column, num_rows) for column in columns]
-        if self._is_series:
-            return self._source._make_series(columns[0], self._labels[0], self._table)
-        return self._source._make_frame(columns, self._labels, self._table)
+        return self._made([settled(column, num_rows) for column in columns], self._table)
 
-    def _cumulated(self, op: str, numeric_only: bool, skipna: bool) -> Any:
+    def _cumulated(self, name: str, numeric_only: bool, skipna: bool) -> Any:
         if numeric_only and not self._is_series:
-            return self._numeric()._cumulated(op, False, skipna)
-        columns = self._columns()
+            return self._numeric()._cumulated(name, False, skipna)
+        columns = self._columns
         for column, label in zip(columns, self._labels, strict=True):
             time_ops = ("cummin", "cummax", *(("cumsum",) if column.kind == "timedelta" else ()))
-            if not (column.is_numeric or (column.type.is_time and op in time_ops)):
+            if not (column.is_numeric or (column.type.is_time and name in time_ops)):
                 raise TypeError(
                     f"dtype '{column.dtype_name}' of column {label!r} does not support "
-                    f"operation '{op}'"
+                    f"operation '{name}'"
                 )
         results = cumulated(
-            tuple(column.arrays for column in columns),
-            self._groups.segment_ids,
-            tuple(array_kind(column.type) for column in columns),
-            op,
+            tuple(map(bare, columns)),
+            self._groups.segments,
+            name.removeprefix("cum"),
             bool(skipna),
             self._grouped.may_drop,
-            self._groups.num_segments,
-            self._groups.layout,
         )
-        return self._of_rows(
-            [
-                self._extreme_bools(Column(*arrays))
-                if column.is_bool
-                else column.with_arrays(arrays)
-                for column, arrays in zip(columns, results, strict=True)
-            ]
-        )
+        results = map(Column.with_arrays, columns, results)
+        return self._of_rows([self._extreme_bools(column) for column in results])
 
     def _extreme_bools(self, column: Column) -> Column:
         # If some rows have no group, pandas converts cumulative bools to floats, not objects.
@@ -98,13 +86,12 @@ class GroupByRows(GroupByPositions):
             )
         if isinstance(periods, bool) or not isinstance(periods, (int, np.integer)):
             raise TypeError(f"Periods must be integer, but {periods} is {type(periods)}.")
-        groups = self._groups
         if periods == 0 and in_place:
-            return self._columns()
-        periods = np.int32(np.clip(periods, -(2**30), 2**30))
-        row_ids = shifted_rows(groups.segment_ids, periods, groups.num_segments, groups.layout)
-        columns = [fill_missing(column) for column in self._columns()]
-        return list(take_columns(columns, row_ids, groups.layout, holes=True))
+            return self._columns
+        segments = self._groups.segments
+        row_ids = shifted_rows(segments, np.int32(np.clip(periods, -(2**30), 2**30)))
+        columns = [fill_missing(column) for column in self._columns]
+        return list(take_columns(columns, row_ids, segments.layout, holes=True))
 
     def shift(self, periods: int = 1, freq: Any = None, fill_value: Any = None) -> Any:
         """Moves the values of each group down by `periods` rows, up if that is negative.
@@ -120,9 +107,8 @@ class GroupByRows(GroupByPositions):
 
     def diff(self, periods: int = 1) -> Any:
         """The difference of each value from the one `periods` rows before it in its group."""
-        pairs, narrow = [], []
-        shifted = self._shifted(periods)
-        for column, before, label in zip(self._columns(), shifted, self._labels, strict=True):
+        own, pairs = self._columns, []
+        for column, before, label in zip(own, self._shifted(periods), self._labels, strict=True):
             if not (column.is_numeric or column.type.is_time):
                 raise TypeError(
                     f"operation 'sub' not supported for dtype '{column.dtype_name}' "
@@ -133,26 +119,15 @@ class GroupByRows(GroupByPositions):
                     f"groupby: diff does not support bools, got column {label!r}. Cast it to an "
                     "integer first."
                 )
-            is_small = column.dtype in (np.int8, np.int16)
-            narrow.append(np.float32 if is_small else None)
             if column.type.is_time:
                 pairs.append((Column(column.data), Column(before.data)))
-            elif column.is_float or (periods == 0 and not is_small):
+            elif periods == 0 and column.dtype not in _SMALL:
                 # Without a shift nothing is missing, and integers keep their dtype.
                 pairs.append((column, before))
             else:
-                pairs.append((_as_float64(column), _as_float64(before)))
-        columns = []
-        own = self._columns()
-        for change, (x, before), dtype, column in zip(
-            combine("sub", pairs, self._table.num_rows), pairs, narrow, own, strict=True
-        ):
-            if column.type.is_time:
-                data = _time_change(change.data, x.data, before.data)
-                columns.append(Column(data, None, ColumnType("timedelta", unit=column.type.unit)))
-            else:
-                columns.append(change if dtype is None else Column(change.data.astype(dtype)))
-        return self._of_rows(columns)
+                pairs.append((_as_float(column), _as_float(before)))
+        changes = combine("sub", pairs, self._table.num_rows)
+        return self._of_rows(list(map(_change, own, pairs, changes)))
 
     def pct_change(self, periods: int = 1, fill_method: Any = None, freq: Any = None) -> Any:
         """The relative change from the value `periods` rows before it in its group."""
@@ -162,16 +137,13 @@ class GroupByRows(GroupByPositions):
             raise NotImplementedError("groupby: pct_change does not support freq.")
         pairs = []
         shifted = self._shifted(periods, in_place=False)
-        for column, before, label in zip(self._columns(), shifted, self._labels, strict=True):
+        for column, before, label in zip(self._columns, shifted, self._labels, strict=True):
             if not column.is_numeric or column.is_bool:
                 raise TypeError(
                     f"operation 'truediv' not supported for dtype '{column.dtype_name}' "
                     f"of column {label!r}"
                 )
-            if column.is_float:
-                pairs.append((column, before))
-            else:
-                pairs.append(tuple(_as_float64(one) for one in (column, before)))
+            pairs.append((_as_float(column), _as_float(before)))
         ratios = combine("truediv", pairs, self._table.num_rows)
         return self._of_rows([Column(_less_one(ratio.data)) for ratio in ratios])
 
@@ -181,16 +153,15 @@ class GroupByRows(GroupByPositions):
         if limit is not None:
             # -1 means no limit, as in pandas.
             limit = None if int(limit) == -1 else max(int(limit), 0)
-        groups = self._groups
-        sources = [without_missing(column) for column in self._columns()]
+        segments = self._groups.segments
+        sources = [without_missing(column) for column in self._columns]
         missing = tuple(column.missing() for column in sources)
-        row_ids_of = filled_rows(
-            missing, groups.segment_ids, limit, forward, groups.num_segments, groups.layout
-        )
         columns = []
-        for column, row_ids in zip(sources, row_ids_of, strict=True):
+        for column, row_ids in zip(
+            sources, filled_rows(missing, segments, limit, forward), strict=True
+        ):
             holes = column.can_miss or self._grouped.may_drop
-            columns += take_columns([column], row_ids, groups.layout, holes=holes)
+            columns += take_columns([column], row_ids, segments.layout, holes=holes)
         return self._of_rows(columns)
 
     def ffill(self, limit: int | None = None) -> Any:
@@ -213,7 +184,7 @@ class GroupByRows(GroupByPositions):
             raise ValueError("na_option must be one of 'keep', 'top', or 'bottom'")
         if method not in ("average", "min", "max", "first", "dense"):
             raise KeyError(method)
-        columns = self._columns()
+        columns = self._columns
         for column, label in zip(columns, self._labels, strict=True):
             if column.kind == "category" and not column.type.ordered:
                 raise TypeError(
@@ -221,21 +192,23 @@ class GroupByRows(GroupByPositions):
                 )
             if column.kind == "object" or column.dtype.kind == "c":
                 raise TypeError(f"rank: {column.dtype_name} has no order, got column {label!r}.")
-        groups = self._groups
-        ranks = ranked(
-            tuple(column.arrays for column in columns),
-            groups.segment_ids,
-            tuple(array_kind(column.type) for column in columns),
-            groups.num_segments,
-            Ranking(method, bool(ascending), na_option, bool(pct)),
-            groups.layout,
-        )
+        plan = RankPlan(method, bool(ascending), na_option, bool(pct))
+        ranks = ranked(tuple(map(bare, columns)), self._groups.segments, plan)
         return self._of_rows([Column(rank) for rank in ranks])
 
 
-def _as_float64(column: Column) -> Column:
+def _as_float(column: Column) -> Column:
+    """The column, in float64 unless it holds floats."""
     column = fill_missing(column)
-    return column if column.is_float else Column(column.data.astype(wide(np.float64)), None, NUMBER)
+    return column if column.is_float else Column(column.data.astype(wide(np.float64)))
+
+
+def _change(column: Column, pair: tuple[Column, Column], change: Column) -> Column:
+    """The difference of a pair, in pandas' type for a column."""
+    if column.type.is_time:
+        data = _time_change(change.data, pair[0].data, pair[1].data)
+        return Column(data, None, ColumnType("timedelta", unit=column.type.unit))
+    return Column(change.data.astype(np.float32)) if column.dtype in _SMALL else change
 
 
 @jax.jit

@@ -10,8 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from ..table._column import Array
-from ..table._layout import Layout
-from ._segment_reductions import of_groups
+from ._grouped_column import Segments
 
 
 class SegmentFunction:
@@ -47,14 +46,11 @@ def segment_function(function: Callable[[Array, Array, int], Array]) -> SegmentF
     return SegmentFunction(function)
 
 
-@functools.partial(jax.jit, static_argnums=(0, 4, 5, 6))
+@functools.partial(jax.jit, static_argnums=(0, 3))
 def reduce_segments(
     function: Callable[[Array, Array, int], Array],
     values: Array,
-    segment_ids: Array,
-    segments: Array | None,
-    num_segments: int,
-    layout: Layout,
+    segments: Segments,
     by_segment: bool,
 ) -> Array:
     """Calls a user's function and selects the groups from its result.
@@ -62,13 +58,14 @@ def reduce_segments(
     Raises:
         ValueError: the function does not return one value for each segment.
     """
-    result = jnp.asarray(function(values, segment_ids, num_segments))
+    num_segments = segments.num_segments
+    result = jnp.asarray(function(values, segments.ids, num_segments))
     if result.shape != (num_segments,):
         raise ValueError(
             f"segment_function: the result must have the shape ({num_segments},), got "
             f"{result.shape}. Return one value for each segment."
         )
-    return result if by_segment else of_groups(result, segments, layout)
+    return result if by_segment else segments.select_groups(result)
 
 
 def known_reduction(function: Callable[..., Any]) -> tuple[str, dict[str, Any]] | None:
@@ -79,23 +76,14 @@ def known_reduction(function: Callable[..., Any]) -> tuple[str, dict[str, Any]] 
         return None
 
 
-def _known_functions() -> dict[Any, tuple[str, dict[str, Any]]]:
-    known: dict[Any, tuple[str, dict[str, Any]]] = {
-        len: ("size", {}),
-        sum: ("sum", {"skipna": False}),
-        min: ("min", {}),
-        max: ("max", {}),
-        any: ("any", {"skipna": False}),
-        all: ("all", {"skipna": False}),
-        np.size: ("size", {}),
-    }
-    for module in (np, jnp):
-        for name in ("sum", "prod", "mean", "median", "min", "max", "any", "all"):
-            known[getattr(module, name)] = (name, {})
-        # NumPy divides by the number of values.
-        for name in ("std", "var"):
-            known[getattr(module, name)] = (name, {"ddof": 0})
-    return known
-
-
-_KNOWN = _known_functions()
+_KNOWN: dict[Any, tuple[str, dict[str, Any]]] = {
+    **{len: ("size", {}), np.size: ("size", {}), min: ("min", {}), max: ("max", {})},
+    **{function: (function.__name__, {"skipna": False}) for function in (sum, any, all)},
+    **{
+        getattr(module, name): (name, {})
+        for module in (np, jnp)
+        for name in ("sum", "prod", "mean", "median", "min", "max", "any", "all")
+    },
+    # NumPy divides by the number of values.
+    **{getattr(module, op): (op, {"ddof": 0}) for module in (np, jnp) for op in ("std", "var")},
+}

@@ -12,18 +12,18 @@ import numpy as np
 from ..table._arguments import check_flag
 from ..table._column import Array, Column, ordered_keys
 from ..table._column_labels import Labels
+from ..table._dtypes import wide
 from ..table._filter import filter_rows
 from ..table._layout import ONE_DEVICE
 from ..table._row_index import RANGE
 from ..table._sort import sort_rows
 from ..table._table import Table
 from ..table._take import gather
-from ._base import Grouped, label_of
-from ._grouped_column import Reduction
+from ._base import Grouped
+from ._grouped_column import Segments
 from ._grouper import Grouping
-from ._groups import Groups, make_groups
+from ._groups import Options, make_groups
 from ._reductions import GroupByReductions
-from ._segment_reductions import reduce_arrays
 
 
 class GroupByValueCounts(GroupByReductions):
@@ -35,36 +35,35 @@ class GroupByValueCounts(GroupByReductions):
         """Counts the distinct rows of columns at positions of the source's table."""
         keys = self._grouped.keys
         counted = [
-            Grouping(self._table.columns[at], self._labels[number], at)
-            for number, at in enumerate(self._positions)
+            Grouping(self._table.columns[at], label, at)
+            for label, at in zip(self._labels, self._positions, strict=True)
             if at in positions and at not in {key.position for key in keys}
         ]
         for key in keys:
             _check_counted(key, self._options.observed)
         for key in counted:
             _check_counted(key, False)
-        table = self._distinct_rows([*keys, *counted])
-        has_value = _have_values(table.index.levels[: len(keys)] if self._options.dropna else ())
-        if dropna:
-            has_value += _have_values(table.index.levels[len(keys) :])
+        # A row for each combination of keys, in order of appearance, with its count.
+        options = self._options._replace(sort=False, dropna=False, as_index=True)
+        combined = Grouped(self._table, [*keys, *counted], options)
+        table = GroupByReductions(self._source, Labels.of([None]), [], combined).size()._table
+        own, others = table.index.levels[: len(keys)], table.index.levels[len(keys) :]
+        without_missing = [*(own if self._options.dropna else ()), *(others if dropna else ())]
+        has_value = [~level.missing() for level in without_missing if level.can_miss]
         if has_value:
             table = filter_rows(table, functools.reduce(jnp.logical_and, has_value))
+        own = table.index.levels[: len(keys)]
         descending = not check_flag(ascending, "ascending", may_be_int=True)
+        order = [key for level in own for key in ordered_keys(level)] if self._options.sort else []
         if sort:
-            table = sort_rows(table, [(table.columns[0].data, descending)])
-        if self._options.sort:
-            own = table.index.levels[: len(keys)]
-            table = sort_rows(table, [key for level in own for key in ordered_keys(level)])
+            order.append((table.columns[0].data, descending))
+        if order:
+            table = sort_rows(table, order)
         if normalize:
-            table = table.with_columns([_shares(table, len(keys))])
+            own, options = table.index.levels[: len(keys)], Options(sort=False, dropna=False)
+            segments = make_groups(own, table, options).segments
+            table = table.with_columns([Column(_shares(table.columns[0].data, segments))])
         return self._counts_shown(table, "proportion" if normalize else "count")
-
-    def _distinct_rows(self, keys: Sequence[Grouping]) -> Table:
-        """A row for each combination of keys, in order of appearance, with its count."""
-        options = self._options._replace(sort=False, dropna=False, as_index=True)
-        combined = Grouped(self._table, keys, options)
-        sizes = GroupByReductions(self._source, label_of(None), [], combined).size()
-        return sizes._table
 
     def _counts_shown(self, table: Table, name: str) -> Any:
         if self._options.as_index:
@@ -94,13 +93,6 @@ class SeriesGroupByValueCounts(GroupByValueCounts):
     ) -> Any:
         """Counts each value of each group, in descending order of the count.
 
-        Args:
-            normalize: divide by the counts of the group.
-            sort: order by count within each group; otherwise values appear in order of rows.
-            ascending: order by ascending count.
-            bins: must be None.
-            dropna: omit missing values.
-
         Differences from pandas:
             `bins` is not supported. Categories raise NotImplementedError. Equal counts keep the
             order of rows; pandas leaves some of them in an arbitrary order.
@@ -128,13 +120,6 @@ class FrameGroupByValueCounts(GroupByValueCounts):
         dropna: bool = True,
     ) -> Any:
         """Counts each distinct row of each group, in descending order of the count.
-
-        Args:
-            subset: columns to compare; all but the keys by default.
-            normalize: divide by the counts of the group.
-            sort: order by count within each group; otherwise rows appear in their order.
-            ascending: order by ascending count.
-            dropna: omit rows with a missing value.
 
         Differences from pandas:
             Categories raise NotImplementedError. Equal counts keep the order of rows.
@@ -166,32 +151,9 @@ def _check_counted(key: Grouping, may_be_category: bool) -> None:
         )
 
 
-def _have_values(columns: Sequence[Column]) -> list[Array]:
-    return [~column.missing() for column in columns if column.can_miss]
-
-
-def _shares(table: Table, num_keys: int) -> Column:
-    """The counts divided by the sum of the group, which the first levels identify."""
-    groups = make_groups(table.index.levels[:num_keys], table, sort=False, dropna=False)
-    return Column(_divided(table.columns[0].data, groups))
-
-
-def _divided(counts: Array, groups: Groups) -> Array:
-    ((totals, _),) = reduce_arrays(
-        ((counts, None),),
-        groups.segment_ids,
-        None,
-        ("number",),
-        ((0, Reduction("sum")),),
-        groups.num_segments,
-        groups.layout,
-        True,
-    )
-    return _quotients(counts, totals, groups.segment_ids)
-
-
 @jax.jit
-def _quotients(counts: Array, totals: Array, segment_ids: Array) -> Array:
-    wide = jax.dtypes.canonicalize_dtype(np.float64)
-    total = jnp.maximum(gather(totals, segment_ids, ONE_DEVICE), 1)
-    return counts.astype(wide) / total.astype(wide)
+def _shares(counts: Array, segments: Segments) -> Array:
+    """Divides counts by the sums of their segments."""
+    dtype = wide(np.float64)
+    totals = gather(segments.reduce("sum", counts), segments.ids, ONE_DEVICE)
+    return counts.astype(dtype) / jnp.maximum(totals, 1).astype(dtype)

@@ -1,25 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """Rolling and expanding windows that stop at the ends of groups."""
 
-import functools
 from typing import Any
 
-import jax
-import jax.numpy as jnp
-import numpy as np
-
 from ..table._column import Array, Column
-from ..table._layout import Layout
+from ..table._filter import filter_rows
 from ..table._row_index import RowIndex
 from ..table._sort import sort_rows
-from ..table._table import Count, as_count, either_needed, is_row
+from ..table._table import either_needed
 from ..table._take import take_columns
-from ..table._tracing import is_traced
 from ..window._rolling import Windows, WindowShape, as_expanding, as_rolling
 from ._base import GroupByBase, Grouped
-
-# Sorts rows without a group after all others.
-_NO_GROUP = np.int32(np.iinfo(np.int32).max)
 
 
 class GroupWindows(Windows):
@@ -36,24 +27,17 @@ class GroupWindows(Windows):
 
     def _segmented(self, of: Any) -> tuple[Any, Array | None]:
         """Sorts the rows by group and adds the keys to the index; also the group of each row."""
-        table, groups, keys = of._table, self._grouped.groups, self._grouped.keys
-        num_rows, group_ids = table.num_rows, groups.group_ids
+        groups, keys = self._grouped.groups, self._grouped.key_names
+        group_ids = groups.group_ids
+        table = of._table.with_columns([*of._table.columns, Column(group_ids)])
         if self._grouped.may_drop:
-            group_ids, num_rows = _with_groups(group_ids, num_rows, table.layout)
-            num_rows = num_rows if is_traced(num_rows) else as_count(int(num_rows))
-        table = table.with_columns([*table.columns, Column(group_ids)])
-        table = sort_rows(table, [(group_ids, False)])
+            table = filter_rows(table, group_ids >= 0)
+        table = sort_rows(table, [(table.columns[-1].data, False)])
         *columns, sorted_ids = table.columns
         levels = take_columns(groups.keys, sorted_ids.data, table.layout)
-        index = RowIndex(
-            (*levels, *table.index_columns()), (*(key.name for key in keys), *table.index.names)
-        )
-        table = table.replace(
-            columns=tuple(columns),
-            index=index,
-            num_rows=num_rows,
-            needed=either_needed(table.needed, groups.needed),
-        )
+        index = RowIndex((*levels, *table.index_columns()), (*keys, *table.index.names))
+        needed = either_needed(table.needed, groups.needed)
+        table = table.replace(columns=tuple(columns), index=index, needed=needed)
         return of._like(table), sorted_ids.data
 
     def _take(self, method: str, numeric_only: bool, ddof: int = 1) -> Any:
@@ -62,13 +46,6 @@ class GroupWindows(Windows):
         if self._grouped.options.as_index or self._window is None:
             return result
         return result.reset_index(level=list(range(len(self._grouped.keys))))
-
-
-@functools.partial(jax.jit, static_argnums=2)
-def _with_groups(group_ids: Array, num_rows: Count, layout: Layout) -> tuple[Array, Array]:
-    """Ids that sort rows without a group last, and the number of rows with a group."""
-    is_member = (group_ids >= 0) & is_row(group_ids.shape[0], num_rows, layout)
-    return jnp.where(is_member, group_ids, _NO_GROUP), jnp.sum(is_member, dtype=jnp.int32)
 
 
 class GroupByWindows(GroupByBase):
@@ -110,14 +87,11 @@ class GroupByWindows(GroupByBase):
         return self._windows(as_expanding(min_periods, method))
 
     def _windows(self, shape: WindowShape) -> GroupWindows:
-        if self._is_series:
-            of = self._source._make_series(
-                self._table.columns[self._positions[0]], self._labels[0], self._table
+        values = self
+        if not self._is_series:
+            # The keys become labels, and pandas drops selected keys too.
+            names = set(self._grouped.key_names)
+            values = self._picked(
+                [at for at, label in enumerate(self._labels) if label not in names]
             )
-            return GroupWindows(of, shape, self._grouped)
-        # The keys become labels, and pandas drops selected keys too.
-        names = {key.name for key in self._grouped.keys}
-        values = self._picked([at for at, label in enumerate(self._labels) if label not in names])
-        columns = [self._table.columns[position] for position in values._positions]
-        of = self._source._make_frame(columns, values._labels, self._table)
-        return GroupWindows(of, shape, self._grouped)
+        return GroupWindows(values._made(values._columns, self._table), shape, self._grouped)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Several reductions at once, by name or by function."""
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Hashable, Sequence
 from typing import Any
 
 import numpy as np
@@ -47,7 +47,47 @@ def _series_of_scalars(of: NDFrame, values: Sequence[Any], labels: pd.Index, nam
     return of.series_class._of(table_of_series(pd.Series(values, index=labels, name=name)), name)
 
 
-class SeriesAggregation(SeriesBase):
+def transformed(of: Any, func: Any, args: Any, rest: Any) -> Any:
+    """Calls a method or function and checks that its result has the same rows.
+
+    Raises:
+        ValueError: the result has other rows.
+    """
+    if isinstance(func, (list, tuple)):
+        raise NotImplementedError("transform: func must be one function. Call each on its own.")
+    if isinstance(func, str) and not hasattr(of, func) and not hasattr(np, func):
+        raise ValueError(f"Transform function failed: unknown method {func!r}")
+    result = apply_one(of, func, args, rest)
+    keeps = isinstance(result, NDFrame) and result._table.capacity == of._table.capacity
+    if keeps and not is_traced(result._table.num_rows, of._table.num_rows):
+        keeps = len(result) == len(of)
+    if not keeps:
+        raise ValueError("Function did not transform")
+    return result
+
+
+class Transformation(NDFrame):
+    """`transform` of frames and series."""
+
+    def transform(self, func: Any, axis: Any = 0, *args: Any, **rest: Any) -> Any:
+        """Applies a method, by name, or a function that keeps all rows; to each column of a frame.
+
+        A dict names the columns of the result, and the function of each.
+        """
+        only_rows("transform", axis, self, "Use the methods' own axis=1.")
+        if isinstance(self, SeriesBase) or isinstance(func, str):
+            return transformed(self, func, args, rest)
+        frame: Any = self
+        positions, columns = [], []
+        for position, label in enumerate(frame._labels):
+            if not isinstance(func, dict) or label in func:
+                one = func[label] if isinstance(func, dict) else func
+                positions.append(position)
+                columns.append(transformed(frame._series_at(position), one, args, rest)._only)
+        return self._make_frame(columns, frame._labels.take(positions))
+
+
+class SeriesAggregation(Transformation, SeriesBase):
     """Several reductions of a series at once."""
 
     def agg(self, func: Any = None, axis: Any = 0, *args: Any, **rest: Any) -> Any:
@@ -80,32 +120,8 @@ class SeriesAggregation(SeriesBase):
 
     aggregate = agg
 
-    def transform(self, func: Any, axis: Any = 0, *args: Any, **rest: Any) -> Any:
-        """Applies a method, by name, or a function that keeps all rows of the series."""
-        only_rows("transform", axis, self, "Use the methods' own axis=1.")
-        return transformed(self, func, args, rest)
 
-
-def transformed(of: Any, func: Any, args: Any, rest: Any) -> Any:
-    """Calls a method or function and checks that its result has the same rows.
-
-    Raises:
-        ValueError: the result has other rows.
-    """
-    if isinstance(func, (list, tuple)):
-        raise NotImplementedError("transform: func must be one function. Call each on its own.")
-    if isinstance(func, str) and not hasattr(of, func) and not hasattr(np, func):
-        raise ValueError(f"Transform function failed: unknown method {func!r}")
-    result = apply_one(of, func, args, rest)
-    keeps = isinstance(result, NDFrame) and result._table.capacity == of._table.capacity
-    if keeps and not is_traced(result._table.num_rows, of._table.num_rows):
-        keeps = len(result) == len(of)
-    if not keeps:
-        raise ValueError("Function did not transform")
-    return result
-
-
-class FrameAggregation(FrameBase):
+class FrameAggregation(Transformation, FrameBase):
     """Several reductions of the columns of a frame at once."""
 
     def agg(self, func: Any = None, axis: Any = 0, *args: Any, **named: Any) -> Any:
@@ -141,17 +157,12 @@ class FrameAggregation(FrameBase):
                 for label, one in func.items()
             }
             return self._joined(parts)
-        is_list = isinstance(func, (list, tuple))
         if isinstance(func, str) or getattr(np, getattr(func, "__name__", ""), None) is func:
             return apply_one(self, func, args, named)
-        parts = {}
-        for position, label in enumerate(self._labels):
-            series = self._series_at(position)
-            parts[label] = (
-                series.agg(func, 0, *args, **named)
-                if is_list
-                else apply_one(series, func, args, named)
-            )
+        parts = {
+            label: self._series_at(position).agg(func, 0, *args, **named)
+            for position, label in enumerate(self._labels)
+        }
         return self._joined(parts)
 
     aggregate = agg
@@ -200,22 +211,3 @@ class FrameAggregation(FrameBase):
         columns = tuple(table.columns[0] for table in tables)
         table = tables[0].replace(columns=columns, needed=self._table.needed)
         return self.frame_class._of(table, Labels(pd.Index(list(parts))))
-
-    def transform(self, func: Any, axis: Any = 0, *args: Any, **rest: Any) -> Any:
-        """Applies a method, by name, or a function that keeps all rows to each column."""
-        only_rows("transform", axis, self, "Use the methods' own axis=1.")
-        if isinstance(func, str):
-            return transformed(self, func, args, rest)
-        of_column: Callable[[Hashable], Any] = (
-            func.__getitem__ if isinstance(func, dict) else lambda _: func
-        )
-        positions = [
-            position
-            for position, label in enumerate(self._labels)
-            if not isinstance(func, dict) or label in func
-        ]
-        results = [
-            transformed(self._series_at(position), of_column(self._labels[position]), args, rest)
-            for position in positions
-        ]
-        return self._make_frame([one._only for one in results], self._labels.take(positions))

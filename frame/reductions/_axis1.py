@@ -18,21 +18,7 @@ from ..table._recode import as_truths
 from ..table._table import Table
 from ..table._take import any_missing, settled
 from ..table._tracing import is_traced
-from ._reduce_columns import (
-    MOMENTS,
-    Reduced,
-    Reduction,
-    at_least_one,
-    distances,
-    finished,
-    first_reduction,
-    first_values,
-    joined,
-    joined_parts,
-    of_moments,
-    present_values,
-    reduction_for,
-)
+from ._reduce_columns import reduce_rows, reduction_for
 from ._results import result_type
 
 
@@ -57,7 +43,7 @@ def reduce_across(columns: Sequence[Column], op: str, table: Table, **arguments:
     if not is_count:
         dtype = functools.reduce(common_dtype, (column.dtype for column in columns))
     plans = tuple(reduction_for(c, op, dtype=dtype, **arguments) for c in columns)
-    reduced = _reduce_across(tuple(column.arrays for column in columns), plans)
+    reduced = reduce_rows(tuple(column.arrays for column in columns), plans)
     kind = result_type(columns[0].type, op)
     if kind.is_time or jnp.issubdtype(reduced.value.dtype, jnp.inexact):
         return Column(reduced.value, None, kind)
@@ -80,30 +66,12 @@ def _truths(column: Column, skipna: bool) -> Column:
     return Column(is_true, ~missing) if skipna else Column(is_true | missing)
 
 
-@functools.partial(jax.jit, static_argnums=1)
-def _reduce_across(columns: Any, plans: tuple[Reduction, ...]) -> Reduced:
-    plan = plans[0]
-    is_row = jnp.ones(columns[0][0].shape, jnp.bool_)
-    values = [present_values(*one, is_row) for one in zip(plans, columns, strict=True)]
-    count: Array = joined("sum", [present.astype(jnp.int32) for _, present in values])
-    value = joined(first_reduction(plan), [first_values(plan, *one) for one in values])
-    if plan.op in MOMENTS:
-        mean = value / at_least_one(count).astype(value.dtype)
-        parts = joined_parts([distances(plan, *one, mean) for one in values])
-        value = of_moments(plan, count, parts)
-    return finished(plan, value, count, np.int32(len(values)))
-
-
 def of_one_type(op: str, columns: Sequence[Column], *, bools: bool = False) -> tuple[Column, ...]:
-    """Casts columns to their common dtype.
-
-    Args:
-        op: the name of the calling method, for errors.
-        columns: real numbers, or bools.
-        bools: whether bools may be mixed with numbers, which pandas converts to objects.
+    """Casts columns of real numbers, or of bools, to their common dtype.
 
     Raises:
-        NotImplementedError: the columns have other values, or bools are mixed with numbers.
+        NotImplementedError: the columns have other values, or bools are mixed with numbers, which
+            pandas converts to objects, and `bools` is False.
     """
     shown = tuple(map(fill_missing, columns))
     is_real = all(c.is_numeric and c.dtype.kind != "c" and c.valid is None for c in shown)

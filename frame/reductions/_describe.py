@@ -8,14 +8,22 @@ import numpy as np
 import pandas as pd
 
 from ..table._column import Column
-from ..table._ndframe import FrameBase, SeriesBase
-from ..table._percentiles import named_percentiles
-from ..table._tracing import answered_at_once, is_traced
+from ..table._ndframe import FrameBase, NDFrame, SeriesBase
+from ..table._tracing import answered_at_once
 from ._quantiles import quantiles_of_columns
 from ._reduce_columns import reduce_columns, reduction_for
 from ._results import host_value, result_type, table_of_frame, table_of_series
 
 MOMENTS = ("count", "mean", "std", "min", "max")
+
+
+def named_percentiles(percentiles: Any) -> tuple[list[str], np.ndarray]:
+    """pandas' names of percentiles, and the quantiles; raises if they are invalid."""
+    shell = pd.Series([0.0]).describe(percentiles=percentiles)
+    names = list(shell.index[4:-1])
+    if percentiles is None:
+        return names, np.array([0.25, 0.5, 0.75])
+    return names, np.unique(np.asarray(list(percentiles), np.float64))
 
 
 class SeriesDescription(SeriesBase):
@@ -30,10 +38,7 @@ class SeriesDescription(SeriesBase):
 
     def _described(self, percentiles: Any) -> pd.Series:
         column, table = self._only, self._table
-        if is_traced(column, table.num_rows):
-            raise NotImplementedError(
-                "describe: inside jit use the single statistics: count(), mean(), quantile(), ..."
-            )
+        _check_known(self)
         if column.kind == "object":
             return self.to_pandas().describe()
         if column.kind in ("string", "category") or column.is_bool:
@@ -60,36 +65,38 @@ def describe_numbers(
     for column, label in zip(columns, labels, strict=True):
         if column.dtype.kind == "c":
             raise TypeError(f"describe: complex numbers have no order, got column {label!r}.")
+    if not columns:
+        return []
     names, q = named_percentiles(percentiles)
-    ops = [(c, op) for c in columns for op in MOMENTS if _has(c, op)]
-    reduced = reduce_columns(
-        [[column] for column, _ in ops],
-        [reduction_for(column, op) for column, op in ops],
-        table.num_rows,
-        table.layout,
+    ops = [[op for op in MOMENTS if (c.kind, op) != ("datetime", "std")] for c in columns]
+    plans = [(column, op) for column, own in zip(columns, ops, strict=True) for op in own]
+    reduced = iter(
+        reduce_columns(
+            [[column] for column, _ in plans],
+            [reduction_for(column, op) for column, op in plans],
+            table.num_rows,
+            table.layout,
+        )
     )
-    values = {
-        (id(column), op): host_value(*one, result_type(column.type, op))[0]
-        for (column, op), one in zip(ops, reduced, strict=True)
-    }
-    quantiles_of = quantiles_of_columns(columns, q, "linear", table.num_rows, table.layout)
+    quantiles = quantiles_of_columns(columns, q, "linear", table.num_rows, table.layout)
     described = []
-    for column, label, quantiles in zip(columns, labels, quantiles_of, strict=True):
-        middle = [
-            host_value(value, quantiles.is_missing, column.type)[0]
-            for value in np.asarray(quantiles.values)
-        ]
-        of_column = {op: values[id(column), op] for op in MOMENTS if (id(column), op) in values}
-        greatest = of_column.pop("max")
-        index = [*of_column, *names, "max"]
+    for column, label, own, (values, is_missing) in zip(
+        columns, labels, ops, quantiles, strict=True
+    ):
+        row = {op: host_value(*next(reduced), result_type(column.type, op))[0] for op in own}
+        middle = [host_value(value, is_missing, column.type)[0] for value in np.asarray(values)]
+        *first, greatest = row.values()
+        index = [*list(row)[:-1], *names, "max"]
         dtype = np.float64 if column.is_numeric else None
-        row = [*of_column.values(), *middle, greatest]
-        described.append(pd.Series(row, index=index, name=label, dtype=dtype))
+        described.append(pd.Series([*first, *middle, greatest], index, dtype, label))
     return described
 
 
-def _has(column: Column, op: str) -> bool:
-    return not (column.kind == "datetime" and op == "std")
+def _check_known(of: NDFrame) -> None:
+    if of._is_traced:
+        raise NotImplementedError(
+            "describe: inside jit use the single statistics: count(), mean(), quantile(), ..."
+        )
 
 
 class FrameDescription(FrameBase):
@@ -109,27 +116,21 @@ class FrameDescription(FrameBase):
         """
         if not len(self._labels):
             raise ValueError("Cannot describe a DataFrame without columns")
-        if self._is_traced:
-            raise NotImplementedError(
-                "describe: inside jit use the single statistics: count(), mean(), quantile(), ..."
-            )
-        positions = self._described_positions(include, exclude)
-        columns = self._table.columns
+        _check_known(self)
+        positions, columns = self._described_positions(include, exclude), self._table.columns
         numbers = [
             position
             for position in positions
             if columns[position].type.is_time
             or (columns[position].is_numeric and not columns[position].is_bool)
         ]
-        parts: dict[int, pd.Series] = {}
-        if numbers:
-            described = describe_numbers(
-                [columns[position] for position in numbers],
-                self._table,
-                [self._labels[position] for position in numbers],
-                percentiles,
-            )
-            parts = dict(zip(numbers, described, strict=True))
+        described = describe_numbers(
+            [columns[position] for position in numbers],
+            self._table,
+            [self._labels[position] for position in numbers],
+            percentiles,
+        )
+        parts = dict(zip(numbers, described, strict=True))
         for position in positions:
             if position not in parts:
                 parts[position] = self._series_at(position)._described(percentiles)

@@ -1,21 +1,24 @@
 # SPDX-License-Identifier: Apache-2.0
 """Reduction methods of frames and series."""
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from ..align._as_column import as_column
+from ..ops._operators import Method
 from ..table._arguments import axis_number, check_flag
 from ..table._column import Column, host_array
 from ..table._dtypes import wide
 from ..table._ndframe import FrameBase, NDFrame, SeriesBase
 from ..table._recode import without_missing
+from ..table._table import Table
 from ..table._tracing import is_traced
-from ._axis1 import reduce_across
-from ._reduce_columns import joined, reduce_columns, reduction_for
+from ._axis1 import median_across, reduce_across
+from ._quantiles import quantiles_of_columns
+from ._reduce_columns import Reduced, reduce_columns, reduction_for
 from ._results import host_series, host_value, result_type, table_of_series, traced_table
 
 ORDERED = ("min", "max")
@@ -34,23 +37,20 @@ OPS_WITHOUT_COMPLEX = ("min", "max", "argmin", "argmax", "median", "skew", "kurt
 def check_reducible(column: Column, op: str, label: Hashable) -> None:
     """Raises unless a column supports a reduction."""
     kind = column.kind
-    if op == "count":
-        return
-    if kind == "number":
-        if column.dtype.kind == "c" and op in OPS_WITHOUT_COMPLEX:
-            raise NotImplementedError(
-                f"{op}: complex numbers have no order, got column {label!r}. "
-                "Take the real part first, with map(jnp.real)."
-            )
+    if kind == "number" and column.dtype.kind == "c" and op in OPS_WITHOUT_COMPLEX:
+        raise NotImplementedError(
+            f"{op}: complex numbers have no order, got column {label!r}. "
+            "Take the real part first, with map(jnp.real)."
+        )
+    if kind == "number" or op == "count":
         return
     if kind == "category" and op in ORDERED:
-        if column.type.ordered:
-            return
-        raise TypeError(
-            f"column {label!r}: Categorical is not ordered for operation {op}\n"
-            "you can use .as_ordered() to change the Categorical to an ordered one\n"
-        )
-    if op not in OPS_OF_KIND[kind]:
+        if not column.type.ordered:
+            raise TypeError(
+                f"column {label!r}: Categorical is not ordered for operation {op}\n"
+                "you can use .as_ordered() to change the Categorical to an ordered one\n"
+            )
+    elif op not in OPS_OF_KIND[kind]:
         raise TypeError(
             f"column {label!r} with dtype {column.dtype_name} does not support operation {op!r}"
         )
@@ -62,14 +62,23 @@ def check_rest(op: str, rest: dict[str, Any]) -> None:
         raise TypeError(f"{op}() got an unexpected keyword argument {next(iter(rest))!r}")
 
 
-class Reductions(NDFrame):
-    """The reductions, defined by `_reduced`."""
+def _named(op: str, method: Any, docstring: str) -> Method:
+    method.__name__, method.__qualname__, method.__doc__ = op, f"Reductions.{op}", docstring
+    return method
 
-    def _reduced(self, op: str, axis: Any, rest: dict[str, Any], **arguments: Any) -> Any:
-        raise NotImplementedError
 
-    def sum(
-        self,
+def _plain(op: str, docstring: str) -> Method:
+    def method(
+        self: Any, *, axis: Any = 0, skipna: bool = True, numeric_only: bool = False, **rest: Any
+    ) -> Any:
+        return self._reduced(op, axis, rest, skipna=skipna, numeric_only=numeric_only)
+
+    return _named(op, method, docstring)
+
+
+def _total(op: str, docstring: str) -> Method:
+    def method(
+        self: Any,
         *,
         axis: Any = 0,
         skipna: bool = True,
@@ -77,6 +86,41 @@ class Reductions(NDFrame):
         min_count: int = 0,
         **rest: Any,
     ) -> Any:
+        arguments = {"skipna": skipna, "numeric_only": numeric_only, "min_count": min_count}
+        return self._reduced(op, axis, rest, **arguments)
+
+    return _named(op, method, docstring)
+
+
+def _spread(op: str, docstring: str) -> Method:
+    def method(
+        self: Any,
+        *,
+        axis: Any = 0,
+        skipna: bool = True,
+        ddof: int = 1,
+        numeric_only: bool = False,
+        **rest: Any,
+    ) -> Any:
+        return self._reduced(op, axis, rest, skipna=skipna, ddof=ddof, numeric_only=numeric_only)
+
+    return _named(op, method, docstring)
+
+
+def _logical(op: str, docstring: str) -> Method:
+    def method(
+        self: Any, *, axis: Any = 0, bool_only: bool = False, skipna: bool = True, **rest: Any
+    ) -> Any:
+        return self._reduced(op, axis, rest, skipna=skipna, numeric_only=bool_only)
+
+    return _named(op, method, docstring)
+
+
+class Reductions(NDFrame):
+    """The reductions, in terms of `_reduced`."""
+
+    sum: Method = _total(
+        "sum",
         """The sum of the values; strings are concatenated.
 
         Differences from pandas:
@@ -87,113 +131,34 @@ class Reductions(NDFrame):
             >>> from jaxframes.frame import JaxSeries
             >>> int(JaxSeries([1, 2, 3]).sum())
             6
-        """
-        return self._reduced(
-            "sum", axis, rest, skipna=skipna, numeric_only=numeric_only, min_count=min_count
-        )
-
-    def prod(
-        self,
-        *,
-        axis: Any = 0,
-        skipna: bool = True,
-        numeric_only: bool = False,
-        min_count: int = 0,
-        **rest: Any,
-    ) -> Any:
-        """The product of the values; see `sum`."""
-        return self._reduced(
-            "prod", axis, rest, skipna=skipna, numeric_only=numeric_only, min_count=min_count
-        )
-
-    product = prod
-
-    def mean(
-        self, *, axis: Any = 0, skipna: bool = True, numeric_only: bool = False, **rest: Any
-    ) -> Any:
-        """The mean of the values."""
-        return self._reduced("mean", axis, rest, skipna=skipna, numeric_only=numeric_only)
-
-    def min(
-        self, *, axis: Any = 0, skipna: bool = True, numeric_only: bool = False, **rest: Any
-    ) -> Any:
+        """,
+    )
+    prod: Method = _total("prod", "The product of the values; see `sum`.")
+    product: Method = prod
+    mean: Method = _plain("mean", "The mean of the values.")
+    median: Method = _plain("median", "The middle value, or the mean of the two in the middle.")
+    min: Method = _plain(
+        "min",
         """The least value.
 
         Differences from pandas:
             Inside `jit` the minimum of no integers is the greatest value of their dtype, not NaN.
-        """
-        return self._reduced("min", axis, rest, skipna=skipna, numeric_only=numeric_only)
+        """,
+    )
+    max: Method = _plain("max", "The greatest value; see `min`.")
+    std: Method = _spread(
+        "std", "The standard deviation. Its derivative is zero where all values are equal."
+    )
+    var: Method = _spread("var", "The variance of the values, from their distances to the mean.")
+    sem: Method = _spread("sem", "The standard error of the mean.")
+    skew: Method = _plain("skew", "The skewness of the values, unbiased.")
+    kurt: Method = _plain("kurt", "The excess kurtosis of the values, unbiased.")
+    kurtosis: Method = kurt
+    any: Method = _logical("any", "Whether any value is true.")
+    all: Method = _logical("all", "Whether all values are true.")
 
-    def max(
-        self, *, axis: Any = 0, skipna: bool = True, numeric_only: bool = False, **rest: Any
-    ) -> Any:
-        """The greatest value; see `min`."""
-        return self._reduced("max", axis, rest, skipna=skipna, numeric_only=numeric_only)
-
-    def std(
-        self,
-        *,
-        axis: Any = 0,
-        skipna: bool = True,
-        ddof: int = 1,
-        numeric_only: bool = False,
-        **rest: Any,
-    ) -> Any:
-        """The standard deviation of the values.
-
-        Its derivative is zero where all values are equal.
-        """
-        return self._reduced("std", axis, rest, skipna=skipna, ddof=ddof, numeric_only=numeric_only)
-
-    def var(
-        self,
-        *,
-        axis: Any = 0,
-        skipna: bool = True,
-        ddof: int = 1,
-        numeric_only: bool = False,
-        **rest: Any,
-    ) -> Any:
-        """The variance of the values, from their distances to the mean."""
-        return self._reduced("var", axis, rest, skipna=skipna, ddof=ddof, numeric_only=numeric_only)
-
-    def sem(
-        self,
-        *,
-        axis: Any = 0,
-        skipna: bool = True,
-        ddof: int = 1,
-        numeric_only: bool = False,
-        **rest: Any,
-    ) -> Any:
-        """The standard error of the mean."""
-        return self._reduced("sem", axis, rest, skipna=skipna, ddof=ddof, numeric_only=numeric_only)
-
-    def skew(
-        self, *, axis: Any = 0, skipna: bool = True, numeric_only: bool = False, **rest: Any
-    ) -> Any:
-        """The skewness of the values, unbiased."""
-        return self._reduced("skew", axis, rest, skipna=skipna, numeric_only=numeric_only)
-
-    def kurt(
-        self, *, axis: Any = 0, skipna: bool = True, numeric_only: bool = False, **rest: Any
-    ) -> Any:
-        """The excess kurtosis of the values, unbiased."""
-        return self._reduced("kurt", axis, rest, skipna=skipna, numeric_only=numeric_only)
-
-    kurtosis = kurt
-
-    def any(
-        self, *, axis: Any = 0, bool_only: bool = False, skipna: bool = True, **rest: Any
-    ) -> Any:
-        """Whether any value is true."""
-        return self._reduced("any", axis, rest, skipna=skipna, numeric_only=bool_only)
-
-    def all(
-        self, *, axis: Any = 0, bool_only: bool = False, skipna: bool = True, **rest: Any
-    ) -> Any:
-        """Whether all values are true."""
-        return self._reduced("all", axis, rest, skipna=skipna, numeric_only=bool_only)
+    def _reduced(self, op: str, axis: Any, rest: dict[str, Any], **arguments: Any) -> Any:
+        raise NotImplementedError
 
 
 class SeriesReductions(Reductions, SeriesBase):
@@ -206,21 +171,12 @@ class SeriesReductions(Reductions, SeriesBase):
     def _reduced(self, op: str, axis: Any, rest: dict[str, Any], **arguments: Any) -> Any:
         check_rest(op, rest)
         axis_number(axis or 0, self)
-        column = self._only
         # pandas uses it only for objects, whose reductions raise here.
         arguments.pop("numeric_only", None)
         check_flag(arguments.get("skipna", True), "skipna")
-        check_reducible(column, op, self._name)
-        if op == "sum" and column.kind == "string":
-            return string_sum(column, self._table, self._name, **arguments)
-        column = without_missing(column) if op == "count" else column
-        plan = reduction_for(column, op, **arguments)
-        (reduced,) = reduce_columns([[column]], [plan], self._table.all_rows, self._layout)
-        if is_traced(reduced):
-            if column.kind != "number" and not plan_gives_number(op):
-                raise in_jit(op, self._name, column)
-            return self._table.unless_lost(reduced.value)
-        return host_value(*reduced, result_type(column.type, op))[0]
+        check_reducible(self._only, op, self._name)
+        (result,) = _results([self._only], [self._name], op, self._table, arguments)
+        return shown(self, result, op) if isinstance(result, Reduced) else result
 
 
 class FrameReductions(Reductions, FrameBase):
@@ -233,54 +189,32 @@ class FrameReductions(Reductions, FrameBase):
     def _reduced(self, op: str, axis: Any, rest: dict[str, Any], **arguments: Any) -> Any:
         check_rest(op, rest)
         only_numbers = check_flag(arguments.pop("numeric_only", False), "numeric_only")
-        check_flag(arguments.get("skipna", True), "skipna")
-        positions = range(len(self._labels))
-        if only_numbers and op in LOGICAL:
-            positions = [i for i in positions if self._table.columns[i].is_bool]
-        elif only_numbers:
-            positions = [i for i in positions if self._table.columns[i].is_numeric]
+        skipna = check_flag(arguments.get("skipna", True), "skipna")
+        positions = list(range(len(self._labels)))
+        if only_numbers:
+            positions = self._pick(
+                lambda column: column.is_bool if op in LOGICAL else column.is_numeric
+            )
         columns = [self._table.columns[i] for i in positions]
-        labels = self._labels.index.take(list(positions))
-        axis_number(axis or 0, self)
+        labels = self._labels.index.take(positions)
+        if op == "median" and axis is None:
+            raise NotImplementedError("median: axis must be 0 or 1. Use stack() for all values.")
+        is_across = axis_number(axis or 0, self) == 1
         if not columns:
             return self._of_nothing(op, axis, labels, arguments)
+        if op == "median" and is_across:
+            return self._make_series(median_across(columns, skipna), None)
         for column, label in zip(columns, labels, strict=True):
-            if not (axis in (1, "columns") and op in LOGICAL and _is_truth(column, columns)):
+            if not (is_across and op in LOGICAL and _is_truth(column, columns)):
                 check_reducible(column, op, label)
-        if op == "count":
-            columns = [without_missing(column) for column in columns]
-        if axis in (1, "columns"):
-            column = reduce_across(columns, op, self._table, **arguments)
-            return self._make_series(column, None)
+        if is_across:
+            if op == "count":
+                columns = [without_missing(column) for column in columns]
+            return self._make_series(reduce_across(columns, op, self._table, **arguments), None)
         if axis is None:
             return self._reduced_together(columns, op, arguments)
-        return self._reduced_each(columns, labels, op, arguments)
-
-    def _reduced_each(
-        self, columns: Sequence[Column], labels: pd.Index, op: str, arguments: dict[str, Any]
-    ) -> Any:
-        is_sum_of_strings = [op == "sum" and column.kind == "string" for column in columns]
-        rest = [c for c, is_string in zip(columns, is_sum_of_strings, strict=True) if not is_string]
-        plans = [reduction_for(column, op, **arguments) for column in rest]
-        reduced = iter(
-            reduce_columns([[c] for c in rest], plans, self._table.all_rows, self._layout)
-            if rest
-            else ()
-        )
-        if is_traced([c.arrays for c in columns], self._table.num_rows):
-            for column, label, is_string in zip(columns, labels, is_sum_of_strings, strict=True):
-                if is_string:
-                    raise in_jit(op, label, column)
-            types = [result_type(column.type, op) for column in columns]
-            table = traced_table(list(reduced), types, labels, op)
-            return self.series_class._of(table.replace(needed=self._table.needed), None)
-        values = [
-            pd.array(np.array([string_sum(column, self._table, label, **arguments)], object), "str")
-            if is_string
-            else host_value(*next(reduced), result_type(column.type, op))
-            for column, label, is_string in zip(columns, labels, is_sum_of_strings, strict=True)
-        ]
-        return self.series_class._of(table_of_series(host_series(values, labels)), None)
+        results = _results(columns, labels, op, self._table, arguments)
+        return one_each(self, results, columns, labels, op)
 
     def _reduced_together(
         self, columns: Sequence[Column], op: str, arguments: dict[str, Any]
@@ -292,24 +226,15 @@ class FrameReductions(Reductions, FrameBase):
                     f"in column {label!r}. Select columns first."
                 )
         dtype = wide(np.result_type(*(column.dtype for column in columns)))
-        if op in LOGICAL:
-            plans = [reduction_for(column, op, **arguments) for column in columns]
-            groups: list[Any] = [[column] for column in columns]
-        else:
-            is_bool = any(c.is_bool for c in columns) and op in ("sum", "prod")
-            sum_dtype = wide(np.int64) if is_bool and dtype.kind == "b" else dtype
-            groups = [columns]
-            plans = [reduction_for(columns[0], op, dtype=sum_dtype, **arguments)]
-        reduced = reduce_columns(groups, plans, self._table.all_rows, self._layout)
-        if op in LOGICAL:
-            flags = [one.value for one in reduced]
-            if is_traced(flags):
-                return joined(op, flags)
-            join = np.logical_or if op == "any" else np.logical_and
-            return join.reduce([np.asarray(flag) for flag in flags])
+        if op in ("sum", "prod") and dtype.kind == "b":
+            dtype = wide(np.int64)
+        # The missing values of floats need a rule of their own; others have masks.
+        column = next((column for column in columns if column.is_float), columns[0])
+        plan = reduction_for(column, op, dtype=dtype, **arguments)
+        (reduced,) = reduce_columns([columns], [plan], self._table.all_rows, self._layout)
         if is_traced(reduced):
-            return self._table.unless_lost(reduced[0].value)
-        return host_value(*reduced[0], result_type(columns[0].type, op))[0]
+            return self._table.unless_lost(reduced.value)
+        return host_value(*reduced, result_type(column.type, op))[0]
 
     def _of_nothing(self, op: str, axis: Any, labels: pd.Index, arguments: dict[str, Any]) -> Any:
         # A frame without columns: pandas computes the result.
@@ -329,9 +254,63 @@ def _is_truth(column: Column, columns: Sequence[Column]) -> bool:
     return column.kind == "category" or (column.kind == "datetime" and with_strings)
 
 
-def plan_gives_number(op: str) -> bool:
-    """Whether the result is a number for values of every type."""
-    return op in ("count", "any", "all", "argmin", "argmax", "nunique")
+def _results(
+    columns: Sequence[Column],
+    labels: Iterable[Hashable],
+    op: str,
+    table: Table,
+    arguments: dict[str, Any],
+) -> list[Any]:
+    """A `Reduced` for each column; for the sum of strings a string."""
+    if op == "median":
+        own = table.all_rows, table.layout
+        return list(quantiles_of_columns(columns, [0.5], op, *own, **arguments))
+    columns = [without_missing(column) if op == "count" else column for column in columns]
+    is_text = [op == "sum" and column.kind == "string" for column in columns]
+    rest = [column for column, text in zip(columns, is_text, strict=True) if not text]
+    plans = [reduction_for(column, op, **arguments) for column in rest]
+    reduced = iter(
+        reduce_columns([[c] for c in rest], plans, table.all_rows, table.layout) if rest else ()
+    )
+    return [
+        string_sum(column, table, label, **arguments) if text else next(reduced)
+        for column, label, text in zip(columns, labels, is_text, strict=True)
+    ]
+
+
+def shown(series: SeriesBase, result: Reduced, op: str) -> Any:
+    """The result for a series: a scalar of the host, or of the device inside `jit`."""
+    column = series._only
+    if not is_traced(result):
+        return host_value(*result, result_type(column.type, op))[0]
+    if column.kind != "number" and op not in ("count", "any", "all", "median", "quantile"):
+        raise in_jit(op, series._name, column)
+    return series._table.unless_lost(result.value.reshape(()))
+
+
+def one_each(
+    frame: FrameBase,
+    results: Sequence[Any],
+    columns: Sequence[Column],
+    labels: pd.Index,
+    op: str,
+    name: Hashable = None,
+) -> Any:
+    """A series of the results of columns."""
+    types = [result_type(column.type, op) for column in columns]
+    if is_traced(results):
+        for column, label, result in zip(columns, labels, results, strict=True):
+            if not isinstance(result, Reduced):
+                raise in_jit(op, label, column)
+        table = traced_table(results, types, labels, op).replace(needed=frame._table.needed)
+        return frame.series_class._of(table, name)
+    values = [
+        host_value(*result, type)
+        if isinstance(result, Reduced)
+        else pd.array(np.array([result], object), "str")
+        for result, type in zip(results, types, strict=True)
+    ]
+    return frame.series_class._of(table_of_series(host_series(values, labels)), name)
 
 
 def in_jit(op: str, label: Hashable, column: Column) -> NotImplementedError:

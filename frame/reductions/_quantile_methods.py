@@ -1,25 +1,27 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Methods for medians, quantiles and the positions and labels of extremes."""
+"""Methods for quantiles and the positions and labels of extremes."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 import pandas as pd
 
 from ..table._arguments import axis_number, check_flag, only_rows
-from ..table._column import Column, ColumnType
+from ..table._column import Column
 from ..table._dtypes import narrowed
 from ..table._from_host import index_from
 from ..table._layout import ONE_DEVICE
 from ..table._ndframe import FrameBase, SeriesBase
 from ..table._table import Table, as_count
 from ..table._tracing import answered_at_once, is_traced
-from ._axis1 import labels_across, median_across
-from ._methods import check_reducible, check_rest
-from ._quantiles import INTERPOLATIONS, Quantiles, quantiles_of_columns
-from ._reduce_columns import reduce_columns, reduction_for
-from ._results import host_series, host_value, table_of_frame, table_of_series, traced_table
+from ._axis1 import labels_across
+from ._methods import check_reducible, one_each, shown
+from ._quantiles import INTERPOLATIONS, quantiles_of_columns
+from ._reduce_columns import Reduced, reduce_columns, reduction_for
+from ._results import table_of_frame, table_of_series
 
 
 def check_quantile(column: Column, label: Any) -> Column:
@@ -51,17 +53,6 @@ def check_q(q: Any, interpolation: str) -> np.ndarray | jax.Array:
 class SeriesQuantiles(SeriesBase):
     """Quantiles of a series, and positions and labels of its extremes."""
 
-    def median(
-        self, *, axis: Any = 0, skipna: bool = True, numeric_only: bool = False, **rest: Any
-    ) -> Any:
-        """The median: the middle value, or the mean of the two in the middle."""
-        check_rest("median", rest)
-        axis_number(axis or 0, self)
-        check_flag(skipna, "skipna")
-        del numeric_only  # pandas uses it only for objects, whose median raises here.
-        check_reducible(self._only, "median", self._name)
-        return self._scalar(self._quantiles([0.5], "median", skipna=skipna))
-
     def quantile(self, q: Any = 0.5, interpolation: str = "linear") -> Any:
         """The quantile: a fraction `q` of the values is less; a series if `q` is a list.
 
@@ -75,19 +66,10 @@ class SeriesQuantiles(SeriesBase):
         """
         check_quantile(self._only, self._name)
         q_array = check_q(q, interpolation)
-        quantiles = self._quantiles(q_array, interpolation)
+        quantiles = _quantiles_of(self._table, q_array, interpolation)
         if np.ndim(q) == 0:
-            return self._scalar(quantiles)
-        table = _table_of([quantiles], [self._only.type], q_array)
-        return self.series_class._of(table.replace(needed=self._table.needed), self._name)
-
-    def _quantiles(self, q: Any, how: str, skipna: bool = True) -> Quantiles:
-        return _quantiles_of(self._table, q, how, skipna)[0]
-
-    def _scalar(self, quantiles: Quantiles) -> Any:
-        if is_traced(quantiles):
-            return self._table.unless_lost(quantiles.values[0])
-        return host_value(*quantiles, self._only.type)[0]
+            return shown(self, quantiles[0], "quantile")
+        return self._like(_table_of(quantiles, self._table, q_array))
 
     def argmin(self, axis: Any = None, skipna: bool = True) -> Any:
         """The position of the first least value; -1 inside `jit` if there is no value.
@@ -111,15 +93,11 @@ class SeriesQuantiles(SeriesBase):
 
     def _position(self, op: str, axis: Any, skipna: bool) -> Any:
         axis_number(axis or 0, self)
-        column, table = self._only, self._table
-        check_reducible(column, op, self._name)
-        plan = reduction_for(column, op, skipna=check_flag(skipna, "skipna"))
-        (reduced,) = reduce_columns([[column]], [plan], table.all_rows, table.layout)
+        check_reducible(self._only, op, self._name)
+        (reduced,) = _positions(self._table, op, check_flag(skipna, "skipna"))
         if is_traced(reduced):
             return reduced.value
-        if bool(reduced.is_missing):
-            raise ValueError(_no_extreme(op, len(self), skipna))
-        return np.int64(np.asarray(reduced.value))
+        return np.int64(_known_position(reduced, op, len(self), skipna))
 
     @answered_at_once
     def _label(self, op: str, axis: Any, skipna: bool) -> Any:
@@ -131,36 +109,24 @@ class SeriesQuantiles(SeriesBase):
         return self._sliced(slice(int(position), int(position) + 1)).index[0]
 
 
-def _no_extreme(op: str, num_rows: int, skipna: bool) -> str:
+def _positions(table: Table, op: str, skipna: bool) -> tuple[Reduced, ...]:
+    """The position of the extreme of each column."""
+    plans = [reduction_for(column, op, skipna=skipna) for column in table.columns]
+    return reduce_columns([[c] for c in table.columns], plans, table.all_rows, table.layout)
+
+
+def _known_position(reduced: Reduced, op: str, num_rows: int, skipna: bool) -> int:
+    """The position of an extreme on the host; raises pandas' error if there is none."""
+    if not bool(reduced.is_missing):
+        return int(reduced.value)
     if not num_rows:
-        return f"attempt to get {op} of an empty sequence"
-    return "Encountered all NA values" if skipna else "Encountered an NA value with skipna=False"
+        raise ValueError(f"attempt to get {op} of an empty sequence")
+    what = "all NA values" if skipna else "an NA value with skipna=False"
+    raise ValueError(f"Encountered {what}")
 
 
 class FrameQuantiles(FrameBase):
     """Quantiles of the columns of a frame, and labels of their extremes."""
-
-    def median(
-        self, *, axis: Any = 0, skipna: bool = True, numeric_only: bool = False, **rest: Any
-    ) -> Any:
-        """The median of each column, or row."""
-        check_rest("median", rest)
-        check_flag(skipna, "skipna")
-        frame = self._numbers(numeric_only)
-        columns, labels = frame._table.columns, frame._labels
-        if axis is None:
-            raise NotImplementedError("median: axis must be 0 or 1. Use stack() for all values.")
-        if axis_number(axis or 0, self):
-            if not columns:
-                return self._of_nothing("median", axis, labels.index, {})
-            return self._make_series(median_across(columns, skipna), None)
-        if not columns:
-            empty = pd.DataFrame(columns=labels.index).median()
-            return self.series_class._of(table_of_series(empty), None)
-        for column, label in zip(columns, labels, strict=True):
-            check_reducible(column, "median", label)
-        medians = _quantiles_of(frame._table, np.array([0.5]), "median", skipna)
-        return self._value_of_each(medians, frame, "median", None)
 
     def quantile(
         self,
@@ -184,39 +150,25 @@ class FrameQuantiles(FrameBase):
                 "quantile: method must be 'single', got 'table'. Sort the rows instead."
             )
         frame = self._numbers(numeric_only)
-        columns, labels = frame._table.columns, frame._labels
-        for column, label in zip(columns, labels, strict=True):
+        table, labels = frame._table, frame._labels
+        for column, label in zip(table.columns, labels, strict=True):
             check_quantile(column, label)
         q_array = check_q(q, interpolation)
-        if not columns:
+        if not table.columns:
             empty = pd.DataFrame(columns=labels.index, dtype=np.float64).quantile(q)
             if isinstance(empty, pd.Series):
                 return self.series_class._of(table_of_series(empty), q)
             return self.frame_class._of(*table_of_frame(empty))
-        quantiles = _quantiles_of(frame._table, q_array, interpolation, True)
+        quantiles = _quantiles_of(table, q_array, interpolation)
         if np.ndim(q) == 0:
             name = None if is_traced(q) else float(q_array[0])
-            return self._value_of_each(quantiles, frame, "quantile", name)
-        table = _table_of(quantiles, [column.type for column in columns], q_array)
-        return self.frame_class._of(table.replace(needed=self._table.needed), labels)
+            return one_each(frame, quantiles, table.columns, labels.index, "quantile", name)
+        return frame._like(_table_of(quantiles, table, q_array))
 
     def _numbers(self, numeric_only: bool) -> Any:
         if not check_flag(numeric_only, "numeric_only"):
             return self
         return self._columns_at(self._pick(lambda column: column.is_numeric))
-
-    def _value_of_each(self, quantiles: Any, frame: Any, caller: str, name: Any) -> Any:
-        types = [column.type for column in frame._table.columns]
-        labels = frame._labels.index
-        if is_traced(quantiles):
-            values = [(one.values[0], one.is_missing) for one in quantiles]
-            table = traced_table(values, types, labels, caller).replace(needed=frame._table.needed)
-            return self.series_class._of(table, name)
-        shown = [
-            host_value(one.values, one.is_missing, kind)
-            for one, kind in zip(quantiles, types, strict=True)
-        ]
-        return self.series_class._of(table_of_series(host_series(shown, labels)), name)
 
     def idxmin(self, axis: Any = 0, skipna: bool = True, numeric_only: bool = False) -> Any:
         """The label of the first least value of each column or row; see `idxmax`."""
@@ -232,7 +184,6 @@ class FrameQuantiles(FrameBase):
 
     @answered_at_once
     def _labels_of(self, op: str, axis: Any, skipna: bool, numeric_only: bool) -> Any:
-        caller = op.replace("arg", "idx")
         frame = self._numbers(numeric_only)
         table, labels = frame._table, frame._labels
         if axis_number(axis, self):
@@ -241,37 +192,35 @@ class FrameQuantiles(FrameBase):
             return self._make_series(column, None)
         for column, label in zip(table.columns, labels, strict=True):
             check_reducible(column, op, label)
-        plans = [reduction_for(column, op, skipna=skipna) for column in table.columns]
-        groups = [[column] for column in table.columns]
-        reduced = reduce_columns(groups, plans, table.all_rows, table.layout)
+        reduced = _positions(table, op, skipna)
         if is_traced(reduced):
             raise NotImplementedError(
-                f"{caller}: labels are not known inside jit. Use {op}() of single columns."
+                f"{op.replace('arg', 'idx')}: labels are not known inside jit. "
+                f"Use {op}() of single columns."
             )
-        if any(bool(one.is_missing) for one in reduced):
-            raise ValueError(_no_extreme(op, len(frame), skipna))
-        row_ids = np.array([int(one.value) for one in reduced], np.int64)
-        index = self._taken(row_ids).index
+        row_ids = [_known_position(one, op, len(frame), skipna) for one in reduced]
+        index = self._taken(np.array(row_ids, np.int64)).index
         result = index.to_series(index=labels.index).rename(None)
         return self.series_class._of(table_of_series(result), None)
 
 
-def _quantiles_of(table: Table, q: Any, how: str, skipna: bool) -> tuple[Quantiles, ...]:
-    return quantiles_of_columns(table.columns, q, how, table.all_rows, table.layout, skipna=skipna)
+def _quantiles_of(table: Table, q: Any, how: str) -> tuple[Reduced, ...]:
+    return quantiles_of_columns(table.columns, q, how, table.all_rows, table.layout)
 
 
-def _table_of(quantiles: Any, types: list[ColumnType], q: Any) -> Table:
-    """A table with a row for each `q`."""
+def _table_of(quantiles: Sequence[Reduced], source: Table, q: Any) -> Table:
+    """A table with a row for each `q`, and the columns of a source."""
     num_rows = len(q)
     capacity = ONE_DEVICE.capacity_for(num_rows)
     columns = []
-    for one, kind in zip(quantiles, types, strict=True):
-        values = jax.numpy.pad(one.values, (0, capacity - num_rows))
+    for one, column in zip(quantiles, source.columns, strict=True):
+        values = jnp.pad(one.value, (0, capacity - num_rows))
         if not is_traced(one):
-            values = np.asarray(one.values)
-            if values.dtype.kind == "i" and kind.kind == "number" and bool(one.is_missing):
+            values = np.asarray(one.value)
+            if values.dtype.kind == "i" and column.is_numeric and bool(one.is_missing):
                 values = np.full(num_rows, np.nan)
-            values = jax.numpy.asarray(np.pad(values, (0, capacity - num_rows)))
-        columns.append(Column(values, None, kind))
+            values = jnp.asarray(np.pad(values, (0, capacity - num_rows)))
+        columns.append(Column(values, None, column.type))
     labels = narrowed(pd.Index(np.asarray(q, np.float64)))
-    return Table(tuple(columns), index_from(labels, capacity, ONE_DEVICE), as_count(num_rows))
+    index = index_from(labels, capacity, ONE_DEVICE)
+    return Table(tuple(columns), index, as_count(num_rows), source.needed)

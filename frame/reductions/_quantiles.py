@@ -3,7 +3,7 @@
 
 import functools
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -16,21 +16,10 @@ from ..table._layout import Layout
 from ..table._table import Count, is_row
 from ..table._tracing import at_once
 from ._identities import identity_of
-from ._reduce_columns import Reduction, at_least_one, present_values, reduction_for
+from ._moments import positive
+from ._reduce_columns import Reduced, Reduction, present_values, reduction_for
 
 INTERPOLATIONS = ("linear", "lower", "higher", "midpoint", "nearest")
-
-
-class Quantiles(NamedTuple):
-    """The quantiles of a column.
-
-    Attributes:
-        values: one for each `q`.
-        is_missing: whether the column has no value, or a missing one without `skipna`.
-    """
-
-    values: Array
-    is_missing: Array
 
 
 def quantiles_of_columns(
@@ -41,8 +30,11 @@ def quantiles_of_columns(
     layout: Layout,
     *,
     skipna: bool = True,
-) -> tuple[Quantiles, ...]:
-    """Quantiles of columns, in one compiled call; `how` is an interpolation, or "median"."""
+) -> tuple[Reduced, ...]:
+    """Quantiles of columns, one for each `q`, in one compiled call.
+
+    `how` is an interpolation, or "median".
+    """
     if not columns:
         return ()
     plans = tuple(reduction_for(column, "quantile", skipna=skipna) for column in columns)
@@ -59,7 +51,7 @@ def _quantiles(
     plans: tuple[Reduction, ...],
     how: str,
     layout: Layout,
-) -> tuple[Quantiles, ...]:
+) -> tuple[Reduced, ...]:
     rows = is_row(columns[0][0].shape[0], num_rows, layout)
     return tuple(
         _of_column(column, q, rows, num_rows, plan, how, layout)
@@ -75,8 +67,9 @@ def _of_column(
     plan: Reduction,
     how: str,
     layout: Layout,
-) -> Quantiles:
-    data, present = present_values(plan, column, rows)
+) -> Reduced:
+    data, present = present_values(plan, column)
+    present = present & rows
     if data.dtype == np.bool_:
         data = data.astype(jnp.int8)
     if data.dtype in (jnp.float16, jnp.bfloat16):
@@ -86,7 +79,7 @@ def _of_column(
     # Missing values sort last, after every rank that is selected.
     last_value = data.dtype.type(np.nan) if is_float else identity_of("min", data.dtype)
     filled = jnp.where(present, data, last_value)
-    last = at_least_one(count) - np.int32(1)
+    last = positive(count) - np.int32(1)
     rank = q.astype(wide(np.float64)) * last.astype(wide(np.float64))
     low = jnp.floor(rank)
     fraction = rank - low
@@ -107,7 +100,7 @@ def _of_column(
             values = values.astype(plan.dtype)
     elif plan.missing == "time":
         values = jnp.where(is_missing, np.int64(NAT), values.astype(jnp.int64))
-    return Quantiles(values, is_missing)
+    return Reduced(values, is_missing)
 
 
 _NARROW = (np.float16, np.float32, jnp.bfloat16)

@@ -2,7 +2,7 @@
 """Reductions of columns to scalars, in one compiled call."""
 
 import functools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import jax
@@ -15,11 +15,11 @@ from ..ops._array_ops import converted
 from ..table._column import NAT, Array, Column
 from ..table._dtypes import wide
 from ..table._layout import Layout
-from ..table._moments import kurtosis, skewness
 from ..table._table import Count
 from ..table._time_sums import check_time_sums
 from ..table._tracing import at_once
 from ._identities import COMBINE, identity_of
+from ._moments import kurtosis, positive, powers_of, skewness
 
 ENDS = ("min", "max")
 MOMENTS = ("var", "std", "sem", "skew", "kurt")
@@ -116,96 +116,100 @@ def _reduce(
 
 def _reduce_group(plan: Reduction, group: Any, num_rows: Count, layout: Layout) -> Reduced:
     totals = [_first_pass(plan, column, num_rows, layout) for column in group]
-    count = joined("sum", [count for _, count in totals])
-    if plan.op in PLACES:
-        value = totals[0][0]
-    else:
-        value = joined(first_reduction(plan), [value for value, _ in totals])
+
+    def moments(mean: Array) -> list[Parts]:
+        return [_moments(plan, column, mean, num_rows, layout) for column in group]
+
+    return _combined(plan, totals, moments, num_rows * np.int32(len(group)))
+
+
+@functools.partial(jax.jit, static_argnums=1)
+def reduce_rows(columns: Any, plans: tuple[Reduction, ...]) -> Reduced:
+    """Reduces each row over its columns."""
+    plan = plans[0]
+    rows = [present_values(*one) for one in zip(plans, columns, strict=True)]
+    totals = [(_first_values(plan, *one), one[1].astype(jnp.int32)) for one in rows]
+
+    def moments(mean: Array) -> list[Parts]:
+        return [_distances(plan, *one, mean) for one in rows]
+
+    return _combined(plan, totals, moments, np.int32(len(rows)))
+
+
+def _combined(
+    plan: Reduction,
+    totals: Sequence[tuple[Array, Array]],
+    moments: Callable[[Array], list[Parts]],
+    num_rows: Count,
+) -> Reduced:
+    """Combines the values and counts of several columns; `moments` is the second pass."""
+    count: Array = _joined("sum", [count for _, count in totals])
+    value = _joined(_first_reduction(plan), [value for value, _ in totals])
     if plan.op in MOMENTS:
-        mean = value / at_least_one(count).astype(value.dtype)
-        of_each = [_moments(plan, column, mean, num_rows, layout) for column in group]
-        value = of_moments(plan, count, joined_parts(of_each))
-    return finished(plan, value, count, num_rows * np.int32(len(group)))
+        parts = moments(value / positive(count).astype(value.dtype))
+        value = _of_moments(
+            plan, count, {name: _joined(name, [one[name] for one in parts]) for name in parts[0]}
+        )
+    return _finished(plan, value, count, num_rows)
 
 
 def _first_pass(
     plan: Reduction, column: Any, num_rows: Count, layout: Layout
 ) -> tuple[Array, Array]:
     """The reduced value and the number of non-missing values of a column."""
-    name = plan.op if plan.op in PLACES else first_reduction(plan)
+    name = plan.op if plan.op in (*PLACES, "count") else _first_reduction(plan)
     reduce = functools.partial(primitives.reduce, num_valid=num_rows, **layout.on_mesh)
     data, valid = column
-    if plan.op in ("any", "all"):
-
-        def truths(rows: Any) -> tuple[Any, None]:
-            values, present = _present_rows(plan, rows)
-            return {"truth": first_values(plan, values, present), "present": present}, None
-
-        ops = {"truth": name, "present": "sum"}
-        values, _ = reduce(column, ops, transform=truths)
-        return values["truth"], values["present"]
-    dtype = sum_dtype(plan) if name in ("sum", "prod") else None
+    dtype = _sum_dtype(plan) if name in ("sum", "prod") else None
     is_whole = valid is None and plan.missing in ("", "nan") and plan.dtype == data.dtype
-    if is_whole and plan.op != "count" and name != "prod" and np.dtype(data.dtype).kind in "iuf":
+    if is_whole and name in ("sum", *ENDS, *PLACES) and np.dtype(data.dtype).kind in "iuf":
         return reduce(data, name, skip_nan=True, dtype=dtype)
-    name = "count" if plan.op == "count" else name
-    present_rows = functools.partial(_present_rows, plan)
+    present = functools.partial(present_values, plan)
     # A present value is never NaN, except in the parts of a complex number.
-    return reduce(column, name, transform=present_rows, skip_nan=dtype is None, dtype=dtype)
+    return reduce(column, name, transform=present, skip_nan=dtype is None, dtype=dtype)
 
 
-def _present_rows(plan: Reduction, column: Any) -> tuple[Array, Array]:
-    """The values of a block of rows, cast, and the flags of those that are present."""
-    return present_values(plan, column, jnp.ones(column[0].shape, jnp.bool_))
-
-
-def present_values(plan: Reduction, column: Any, is_row: Array) -> tuple[Array, Array]:
-    """The values of a column, cast, and the flags of rows whose value is present."""
+def present_values(plan: Reduction, column: Any) -> tuple[Array, Array]:
+    """The values of a column, cast, or their truth; and the flags of those that are present."""
     data, valid = column
-    present = is_row
-    if valid is not None:
-        present = is_row & valid
-    elif plan.missing == "code":
-        present = is_row & (data >= 0)
-    elif plan.missing == "time":
-        present = is_row & (data != np.int64(NAT))
+    present = jnp.ones(data.shape, jnp.bool_) if valid is None else valid
+    if plan.op in ("any", "all") and plan.missing and not plan.skipna:
+        pass  # A missing value is true.
+    elif valid is None and plan.missing == "code":
+        present = data >= 0
+    elif valid is None and plan.missing == "time":
+        present = data != np.int64(NAT)
     elif plan.dtype.kind == "c" and plan.op == "sum" and not plan.skipna:
         pass  # Each part has a sum of its own: that of (nan + 1j) and 2j is nan + 3j.
-    elif jnp.issubdtype(data.dtype, jnp.inexact):
-        present = is_row & ~jnp.isnan(data)
+    elif valid is None and jnp.issubdtype(data.dtype, jnp.inexact):
+        present = ~jnp.isnan(data)
+    if plan.op in ("any", "all"):
+        return data != data.dtype.type(plan.zero), present
     return converted(data, plan.dtype), present
 
 
-def joined(name: str, parts: Sequence[Array]) -> Array:
-    """Combines the results of the columns of a group."""
-    return functools.reduce(COMBINE[name], parts)
+def _joined(name: str, parts: Sequence[Any]) -> Any:
+    """Combines the results of the columns of a group, leaf by leaf."""
+    return functools.reduce(functools.partial(jax.tree.map, COMBINE[name]), parts)
 
 
-def first_reduction(plan: Reduction) -> str:
+def _first_reduction(plan: Reduction) -> str:
     """The reduction of the first pass over the rows."""
     if plan.op in PLACES:
         return plan.op.removeprefix("arg")
     return plan.op if plan.op in ("min", "max", "prod", "any", "all") else "sum"
 
 
-def first_values(plan: Reduction, data: Array, present: Array) -> Array:
+def _first_values(plan: Reduction, data: Array, present: Array) -> Array:
     """The values that the first pass over the rows reduces."""
-    name = first_reduction(plan)
-    match plan.op:
-        case "any":
-            is_missing_true = not plan.skipna and plan.missing
-            return jnp.where(present, data != data.dtype.type(plan.zero), bool(is_missing_true))
-        case "all":
-            return ~present | (data != data.dtype.type(plan.zero))
-        case "count":
-            return present.astype(jnp.int32)
-        case "min" | "max" | "argmin" | "argmax":
-            return jnp.where(present, data, identity_of(name, data.dtype))
-    summed = data.astype(sum_dtype(plan))
-    return jnp.where(present, summed, identity_of(name, summed.dtype))
+    if plan.op == "count":
+        return present.astype(jnp.int32)
+    name = _first_reduction(plan)
+    values = data.astype(_sum_dtype(plan)) if name in ("sum", "prod") else data
+    return jnp.where(present, values, identity_of(name, values.dtype))
 
 
-def sum_dtype(plan: Reduction) -> np.dtype:
+def _sum_dtype(plan: Reduction) -> np.dtype:
     """The dtype of the accumulator."""
     is_wide, dtype = is_x64_enabled(), plan.dtype
     if dtype.kind == "c":
@@ -215,7 +219,7 @@ def sum_dtype(plan: Reduction) -> np.dtype:
     return jax.dtypes.canonicalize_dtype(np.uint64 if dtype.kind == "u" else np.int64)
 
 
-def result_dtype(plan: Reduction) -> np.dtype:
+def _result_dtype(plan: Reduction) -> np.dtype:
     """The dtype of a result that is not missing."""
     dtype, op = plan.dtype, plan.op
     if op in ("any", "all"):
@@ -229,14 +233,14 @@ def result_dtype(plan: Reduction) -> np.dtype:
     if dtype == jnp.bfloat16:
         return np.dtype(np.float32)
     is_wider = (op in ("sum", "mean") and dtype == np.float16) or (op, dtype.kind) == ("mean", "c")
-    return dtype if dtype.kind in "fc" and not is_wider else sum_dtype(plan)
+    return dtype if dtype.kind in "fc" and not is_wider else _sum_dtype(plan)
 
 
 def _moments(plan: Reduction, column: Any, mean: Array, num_rows: Count, layout: Layout) -> Parts:
     """Reduces the distances from the mean, in a second pass."""
 
     def parts(rows: Any, mean: Array) -> tuple[Parts, None]:
-        return distances(plan, *_present_rows(plan, rows), mean), None
+        return _distances(plan, *present_values(plan, rows), mean), None
 
     names = ("sum", *ENDS) if plan.op in SHAPES else ("sum",)
     ops = {name: name for name in names}
@@ -245,49 +249,31 @@ def _moments(plan: Reduction, column: Any, mean: Array, num_rows: Count, layout:
     ).values
 
 
-def distances(plan: Reduction, data: Array, present: Array, mean: Array) -> Parts:
+def _distances(plan: Reduction, data: Array, present: Array, mean: Array) -> Parts:
     """Powers of the distances from the mean, to be summed, and distances for their extremes."""
     distance = jnp.where(present, data.astype(mean.dtype) - mean, mean.dtype.type(0))
     square = jnp.real(distance * jnp.conj(distance))
     if plan.op not in SHAPES:
         return {"sum": {2: square}}
-    powers = {1: distance, 2: square, 3: square * distance}
-    if plan.op == "kurt":
-        powers[4] = square * square
     ends = {name: jnp.where(present, distance, identity_of(name, distance.dtype)) for name in ENDS}
-    return {"sum": powers, **ends}
+    return {"sum": powers_of(distance, square, plan.op), **ends}
 
 
-def joined_parts(parts: Sequence[Parts]) -> Parts:
-    """Combines the parts of several columns."""
-    return {
-        name: jax.tree.map(
-            lambda *leaves, name=name: joined(name, leaves), *(p[name] for p in parts)
-        )
-        for name in parts[0]
-    }
-
-
-def of_moments(plan: Reduction, count: Array, parts: Parts) -> Array:
+def _of_moments(plan: Reduction, count: Array, parts: Parts) -> Array:
     """Computes a variance, deviation, standard error, skewness or kurtosis from its parts."""
     powers = parts["sum"]
     squares = powers[2]
-    dtype = squares.dtype
-    n = count.astype(dtype)
-
-    def over(divisor: Array) -> Array:
-        return jnp.where(divisor > 0, divisor, dtype.type(1))
-
+    n = count.astype(squares.dtype)
     if plan.op in SHAPES:
         # Equal values are at one distance from the mean: its rounding error.
         are_equal = (squares == 0) | (parts["min"] == parts["max"])
         shape = skewness(n, powers) if plan.op == "skew" else kurtosis(n, powers)
-        return jnp.where(are_equal, dtype.type(np.nan), shape)
-    variance = squares / over(n - plan.ddof)
+        return jnp.where(are_equal, squares.dtype.type(np.nan), shape)
+    variance = squares / positive(n - plan.ddof)
     if plan.op == "var":
         return variance
     deviation = root(variance)
-    return deviation if plan.op == "std" else deviation / jnp.sqrt(over(n))
+    return deviation if plan.op == "std" else deviation / jnp.sqrt(positive(n))
 
 
 def root(x: Array) -> Array:
@@ -296,12 +282,7 @@ def root(x: Array) -> Array:
     return jnp.where(is_positive, jnp.sqrt(jnp.where(is_positive, x, x.dtype.type(1))), x)
 
 
-def at_least_one(count: Array) -> Array:
-    """A divisor that is never zero."""
-    return jnp.maximum(count, count.dtype.type(1))
-
-
-def finished(plan: Reduction, value: Array, count: Array, num_rows: Count) -> Reduced:
+def _finished(plan: Reduction, value: Array, count: Array, num_rows: Count) -> Reduced:
     """Casts the result, and marks it missing if too few values are present."""
     op = plan.op
     min_counts = {"sum": plan.min_count, "prod": plan.min_count, "count": 0, "any": 0, "all": 0}
@@ -310,8 +291,8 @@ def finished(plan: Reduction, value: Array, count: Array, num_rows: Count) -> Re
     if not plan.skipna and op not in ("count", "any", "all"):
         is_missing = is_missing | (count < num_rows)
     if op == "mean":
-        value = value / at_least_one(count).astype(value.dtype)
-    dtype = result_dtype(plan)
+        value = value / positive(count).astype(value.dtype)
+    dtype = _result_dtype(plan)
     if plan.missing == "time" and op not in ("count", "any", "all", *PLACES):
         value = jnp.where(is_missing, value.dtype.type(0), value).astype(dtype)
         return Reduced(jnp.where(is_missing, np.int64(NAT), value), is_missing)

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from ..ops._array_ops import common_dtype
-from ..table._column import Array, Column, ColumnType, host_array, to_host
+from ..table._column import NUMBER, Array, Column, ColumnType, host_array, to_host
 from ..table._column_labels import Labels
 from ..table._dtypes import narrowed
 from ..table._from_host import column_from, index_from
@@ -19,14 +19,12 @@ from ..table._ndframe import small_table
 from ..table._table import Table, as_count
 from ..table._tracing import answered_at_once, at_once
 
-SPREADS = ("std", "sem")
-
 
 def result_type(type: ColumnType, op: str) -> ColumnType:
     """The type of the result of a reduction."""
-    if op in ("count", "nunique", "any", "all", "argmin", "argmax"):
-        return ColumnType()
-    if type.kind == "datetime" and op in SPREADS:
+    if op in ("count", "size", "nunique", "any", "all", "argmin", "argmax"):
+        return NUMBER
+    if type.kind == "datetime" and op in ("std", "sem"):
         return ColumnType("timedelta", unit=type.unit)
     return type
 
@@ -85,7 +83,7 @@ def traced_table(
     dtype = functools.reduce(common_dtype, (np.dtype(value.dtype) for value, _ in values))
     num_rows = len(values)
     padding = ONE_DEVICE.capacity_for(num_rows) - num_rows
-    data = jnp.stack([value.astype(dtype) for value, _ in values])
+    data = jnp.stack([value.astype(dtype).reshape(()) for value, _ in values])
     valid = None
     if types[0].kind == "number":
         is_missing = jnp.stack([jnp.asarray(flag, jnp.bool_) for _, flag in values])

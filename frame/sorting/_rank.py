@@ -3,14 +3,15 @@
 
 import functools
 from collections.abc import Sequence
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pandas as pd
 
-from ... import primitives
+from ..groupby._grouped_column import Segments, bare
+from ..groupby._segmented_scans import RankPlan, ranked
 from ..ops._division import divided_by_scalar
 from ..reductions._axis1 import of_one_type
 from ..table._arguments import axis_number
@@ -27,16 +28,6 @@ from ._sort_values import check_sortable
 _METHODS = ("average", "min", "max", "first", "dense")
 
 
-class RankPlan(NamedTuple):
-    """The options of a ranking. Static under `jit`."""
-
-    method: Any
-    ascending: bool
-    na_option: str
-    pct: bool
-    layout: Layout
-
-
 def _rankable(column: Column, label: Any) -> Column:
     """Converts a column so that its keys are in the order of its values."""
     if column.dtype.kind == "c":
@@ -51,37 +42,12 @@ def _rankable(column: Column, label: Any) -> Column:
     return Column(renumbered(column.data, new_codes), None, column.type)
 
 
-def ranked(column: Column, label: Any, num_rows: Count, plan: RankPlan) -> Column:
-    """Ranks the values of a column, as float64."""
-    column = _rankable(column, label)
-    key, _ = ordered_keys(column)[-1]
-    return Column(_rank(key, column.missing() if column.can_miss else None, num_rows, plan))
-
-
-@functools.partial(jax.jit, static_argnums=3)
-def _rank(key: Array, missing: Array | None, num_rows: Count, plan: RankPlan) -> Array:
-    layout, segment_ids, total = plan.layout, jnp.zeros(key.shape, jnp.int32), num_rows
-    keys, descending = (key,), (not plan.ascending,)
-    if missing is not None and plan.na_option == "keep":
-        segment_ids = jnp.where(missing, np.int32(-1), segment_ids)
-        is_missing_row = missing & is_row(key.shape[0], num_rows, layout)
-        total = num_rows - jnp.sum(is_missing_row, dtype=jnp.int32)
-    elif missing is not None:
-        # Missing values are ties, before all others or after them, in both directions.
-        key = jnp.where(missing, jnp.zeros((), key.dtype), key)
-        keys, descending = (missing == (plan.na_option != "top"), key), (False, *descending)
-    ranks = primitives.segment_rank(
-        keys,
-        layout.constrain(segment_ids),
-        1,
-        method=plan.method,
-        descending=descending,
-        num_valid=num_rows,
-        **layout.on_mesh,
-    ).astype(wide(np.float64))
-    if plan.pct:
-        ranks = divided_by_scalar(ranks, jnp.max(ranks) if plan.method == "dense" else total)
-    return jnp.where(segment_ids < 0, np.nan, ranks)
+@functools.partial(jax.jit, static_argnums=(2, 3))
+def _rank(column: Column, num_rows: Count, plan: RankPlan, layout: Layout) -> Array:
+    """The ranks of all rows, which are one group."""
+    ids = jnp.where(is_row(column.data.shape[0], num_rows, layout), np.int32(0), np.int32(-1))
+    (ranks,) = ranked((column,), Segments(ids, None, 1, layout), plan)
+    return ranks
 
 
 def ranked_across(columns: Sequence[Column], plan: RankPlan) -> tuple[Column, ...]:
@@ -163,12 +129,12 @@ class Ranking(NDFrame):
             )
         of = numeric_part(self) if numeric_only else self
         table = of._table
-        plan = RankPlan(method, bool(ascending), na_option, bool(pct), table.layout)
+        plan = RankPlan(method, bool(ascending), na_option, bool(pct))
         labels = of._names
         if axis_number(axis or 0, self):
             return of._like(table.with_columns(ranked_across(table.columns, plan)))
         columns = [
-            ranked(column, label, table.num_rows, plan)
+            Column(_rank(bare(_rankable(column, label)), table.num_rows, plan, table.layout))
             for column, label in zip(table.columns, labels, strict=True)
         ]
         return of._like(table.with_columns(columns))
