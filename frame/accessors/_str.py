@@ -33,17 +33,7 @@ def kind_of_strings(column: Column) -> str:
 
 
 def _column_of(column: Column, results: pd.Series, missing_result: Any, num_rows: Count) -> Column:
-    """Looks up the result for each row's string.
-
-    Args:
-        column: the codes.
-        results: a value for each code; missing for a category that is not a string.
-        missing_result: the value for a missing string: missing, or a bool.
-        num_rows: the number of valid rows.
-
-    Raises:
-        NotImplementedError: the values are lists or other objects.
-    """
+    """Looks up the result for each row's code; `missing_result` if it is a bool, for no code."""
     if results.dtype == np.bool_ and isinstance(missing_result, (bool, np.bool_)):
         return Column(look_up(column.data, results.to_numpy(), np.bool_(missing_result)))
     if results.dtype == object:
@@ -257,12 +247,7 @@ def used_codes(column: Column, table: Table, caller: str) -> np.ndarray:
 
 
 def _concatenated(column: Column, other: Any, table: Table, sep: str, na_rep: str | None) -> Column:
-    """Appends the strings of `other`, row by row.
-
-    Raises:
-        NotImplementedError: inside `jit`.
-        TypeError: `other` does not contain strings.
-    """
+    """Appends the strings of `other`, row by row."""
     right = as_column(other, table, "others")
     if right.kind not in ("string", "category"):
         raise TypeError(

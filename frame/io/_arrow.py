@@ -16,11 +16,7 @@ from ..table._row_index import RowIndex
 
 
 def arrow_of(column: Column, rows: slice, name: Any) -> pa.Array:
-    """Converts rows of a column to Arrow, with nulls for missing values.
-
-    Raises:
-        TypeError: Arrow has no type for the values.
-    """
+    """Converts rows of a column to Arrow, with nulls for missing values."""
     data = host_array(column.data)[rows]
     match column.kind:
         case "string":

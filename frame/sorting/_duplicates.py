@@ -43,11 +43,7 @@ def numbered_rows(
 
 
 def _is_repeated(columns: Sequence[Column], num_rows: Count, layout: Layout, keep: Any) -> Array:
-    """Flags rows that `keep` drops from each group of equal rows.
-
-    Raises:
-        ValueError: `keep` is neither "first" nor "last" nor False.
-    """
+    """Flags rows that `keep` drops from each group of equal rows."""
     if not (keep is False or keep in ("first", "last")):
         raise ValueError('keep must be either "first", "last" or False')
     as_keys = distinct_keys if len(columns) == 1 else group_keys

@@ -31,11 +31,7 @@ def as_scalar(value: Any, name: str | None = None) -> Any:
 
 
 def axis_number(axis: Any, owner: NDFrame) -> int:
-    """Converts an axis to 0 (rows) or 1 (columns of a frame).
-
-    Raises:
-        ValueError: the axis is unknown.
-    """
+    """Converts an axis to 0 (rows) or 1 (columns of a frame)."""
     axis = as_scalar(axis, "axis")
     if axis in (0, "index", "rows"):
         return 0

@@ -73,11 +73,7 @@ class Labels:
         return f"Labels({list(self.index)!r})"
 
     def positions(self, label: Hashable) -> list[int]:
-        """Positions of the columns with a label.
-
-        Raises:
-            KeyError: no column has the label.
-        """
+        """Positions of the columns with a label."""
         try:
             location = self.index.get_loc(label)
         except (KeyError, TypeError, pd.errors.InvalidIndexError):
@@ -89,9 +85,7 @@ class Labels:
     def absent(self, labels: Iterable[Hashable], *, may_be_parts: bool = True) -> KeyError | None:
         """Returns a KeyError that lists the absent labels, or None if all are present.
 
-        Args:
-            labels: the requested labels.
-            may_be_parts: whether a label of the first level selects all columns below it.
+        With `may_be_parts` a label of the first level selects all columns below it.
         """
         present = self if may_be_parts or self.index.nlevels == 1 else set(self.index)
         absent = [label for label in labels if label not in present]
@@ -100,12 +94,7 @@ class Labels:
         return KeyError(f"no columns {absent}. The columns are {list(self.index)}.")
 
     def position(self, label: Hashable) -> int:
-        """Position of the column with a label.
-
-        Raises:
-            KeyError: no column has the label.
-            ValueError: several columns have it.
-        """
+        """Position of the column with a label."""
         positions = self.positions(label)
         if len(positions) > 1:
             raise ValueError(

@@ -34,11 +34,7 @@ class Distinct(NamedTuple):
 
 
 def distinct_values(column: Column, num_rows: Count, layout: Layout, method: str) -> Distinct:
-    """Finds the distinct values of a column, on the host.
-
-    Raises:
-        NotImplementedError: the values are traced.
-    """
+    """Finds the distinct values of a column, on the host."""
     if column.type.has_codes:
         return _of_codes(column, num_rows, layout)
     if column.is_bool and is_traced(column, num_rows):
@@ -109,14 +105,9 @@ def through_values(
     convert: Callable[[pd.Series], pd.Series],
     method: str,
 ) -> Column:
-    """Applies a pandas function to a column, once per distinct value.
+    """Applies a function of a pandas series to the distinct values of a column.
 
-    Args:
-        column: any column; inside `jit` one of strings or categories.
-        num_rows: the number of valid rows.
-        layout: their layout.
-        convert: function of a pandas series of the distinct values.
-        method: the public method, for errors.
+    Inside `jit` the column must have strings or categories. `method` is for errors.
     """
     positions, values = at_once(distinct_values, column, num_rows, layout, method)
     return looked_up(column_of_results(convert(values), method), positions, num_rows)

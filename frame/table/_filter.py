@@ -49,26 +49,10 @@ def _keep(
 ) -> tuple[Rows, Array | None, Array]:
     has_rows = bool(jax.tree.leaves(rows))
     moved = rows if has_rows else None
-    if layout.mesh is None:
-        # Not jitted here: an eager call of the primitive moves all columns in one pass.
-        select = functools.partial(primitives.local.compact, num_valid=num_rows)
-        selected = select(mask, moved, capacity=capacity, return_index=wants_ids)
-    else:
-        selected = _keep_on_mesh(moved, mask, num_rows, capacity, layout, wants_ids)
+    # Not jitted here: an eager call moves all columns in one pass.
+    compact = primitives.local.compact
+    if layout.mesh is not None:
+        compact = functools.partial(primitives.compact, **layout.on_mesh)
+    selected = compact(mask, moved, num_valid=num_rows, capacity=capacity, return_index=wants_ids)
     row_ids = selected.row_ids if wants_ids else None
     return selected.rows if has_rows else rows, row_ids, selected.count
-
-
-@functools.partial(jax.jit, static_argnums=(3, 4, 5))
-def _keep_on_mesh(
-    rows: Rows | None,
-    mask: Array,
-    num_rows: Count,
-    capacity: int,
-    layout: Layout,
-    wants_ids: bool,
-) -> primitives.Compacted:
-    mask = mask & is_row(mask.shape[0], num_rows, layout)
-    return primitives.compact(
-        mask, rows, capacity=capacity, return_index=wants_ids, **layout.on_mesh
-    )

@@ -27,16 +27,7 @@ def column_from(
 ) -> Column:
     """Converts a one-dimensional array of JAX, pandas, NumPy or Arrow to a column.
 
-    Args:
-        values: an array of at most `capacity` values, or a Series.
-        capacity: rows of the column.
-        layout: layout of its rows.
-        name: the column's name, for errors.
-        dictionary: the strings that `values` index, if they are codes.
-
-    Raises:
-        NotImplementedError: the dtype of pandas is not supported.
-        TypeError: 64-bit values without JAX's x64 mode.
+    `name` is for errors; `dictionary` has the strings that `values` index, if they are codes.
     """
     if isinstance(values, jax.Array):
         return Column(_placed_on_device(values, capacity, layout, name))
@@ -158,13 +149,7 @@ def _placed_on_device(
 
 
 def check_width(dtype: Any, name: Hashable, shown: str | None = None) -> None:
-    """Raises if JAX would narrow the dtype without its x64 mode.
-
-    Args:
-        dtype: dtype of the array.
-        name: name of the column or of the method, for errors.
-        shown: pandas' name of the dtype, if different.
-    """
+    """Raises if JAX would narrow the dtype, which errors call `shown`, without its x64 mode."""
     dtype = np.dtype(dtype)
     wide = dtype.itemsize > 8 if dtype.kind == "c" else dtype.itemsize == 8
     if wide and not is_x64_enabled():

@@ -143,14 +143,7 @@ class NDFrame:
 
 
 def as_series(values: Any) -> Any:
-    """A series of ours as it is; values of the host or the device as one, on one device.
-
-    Args:
-        values: a series or an index of pandas, an array of one dimension, or a list.
-
-    Raises:
-        ValueError: the values have another number of dimensions.
-    """
+    """A series as it is; an index, an array or a list of the host as one, on one device."""
     if isinstance(values, SeriesBase):
         return values
     if isinstance(values, pd.Index):

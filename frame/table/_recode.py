@@ -27,11 +27,7 @@ def recoded(columns: Sequence[Column]) -> tuple[Column, ...]:
 
 
 def as_string(column: Column) -> Column:
-    """Converts a category to strings with a sorted dictionary.
-
-    Raises:
-        NotImplementedError: the categories are not strings.
-    """
+    """Converts a category to strings with a sorted dictionary."""
     if column.kind == "string":
         return column
     values = column.dictionary.values

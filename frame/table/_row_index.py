@@ -75,7 +75,7 @@ class RowIndex:
         """The levels as columns; materializes a range."""
         if self.stored:
             return self.levels
-        return (Column(range_labels(self.start, self.step, capacity, layout)),)
+        return (Column(_range_labels(*_as_labels(self.start, self.step), capacity, layout)),)
 
     def labels_at(self, row_ids: Array) -> Array:
         """Labels of a range by position; invalid positions give arbitrary labels."""
@@ -104,11 +104,6 @@ def as_pandas_index(values: Any, name: Hashable) -> pd.Index:
 def label_dtype() -> type[np.integer]:
     """The dtype of a materialized range."""
     return np.int64 if is_x64_enabled() else np.int32
-
-
-def range_labels(start: int, step: int, capacity: int, layout: Layout) -> Array:
-    """Materializes the labels of a range."""
-    return _range_labels(*_as_labels(start, step), capacity, layout)
 
 
 def _as_labels(*values: int) -> tuple[Any, ...]:

@@ -62,12 +62,8 @@ def position(capacity: int, layout: Layout) -> Array:
 def take_rows(table: Table, row_ids: Array, num_rows: Count, *, holes: bool = False) -> Table:
     """Takes `num_rows` rows of a table, in the order of `row_ids`.
 
-    Args:
-        table: the source.
-        row_ids: int32 positions, of any capacity; arbitrary beyond `num_rows`.
-        num_rows: number of valid rows.
-        holes: whether -1 gives a row of missing values. Columns without a missing value of their
-            own then get a mask. See `settled`.
+    With `holes` the position -1 gives a row of missing values, and columns without a missing
+    value of their own get a mask; see `settled`.
     """
     columns = take_columns(table.columns, row_ids, table.layout, holes=holes)
     index = table.index
@@ -199,7 +195,7 @@ def slice_rows(table: Table, start: Count, num_rows: Count, capacity: int) -> Ta
 
     A range index stays a range only if `start` is concrete.
     """
-    row_ids = _positions_from(start, capacity, table.layout)
+    row_ids = _positions(start, np.int32(1), capacity, table.layout)
     if is_traced(start) or not table.index.is_range:
         return take_rows(table, row_ids, num_rows)
     columns = take_columns(table.columns, row_ids, table.layout)
@@ -208,27 +204,22 @@ def slice_rows(table: Table, start: Count, num_rows: Count, capacity: int) -> Ta
     return table.replace(columns=columns, index=index, num_rows=num_rows)
 
 
-@functools.partial(jax.jit, static_argnums=(1, 2))
-def _positions_from(start: Count, capacity: int, layout: Layout) -> Array:
-    return start + position(capacity, layout)
+@functools.partial(jax.jit, static_argnums=(2, 3))
+def _positions(start: Count, step: Count, capacity: int, layout: Layout) -> Array:
+    return start + step * position(capacity, layout)
 
 
 def reversed_rows(table: Table) -> Table:
     """Reverses the rows."""
-    row_ids = _positions_from_end(table.num_rows, table.capacity, table.layout)
+    row_ids = _positions(table.num_rows - np.int32(1), np.int32(-1), table.capacity, table.layout)
     return take_rows(table, row_ids, table.num_rows)
-
-
-@functools.partial(jax.jit, static_argnums=(1, 2))
-def _positions_from_end(num_rows: Count, capacity: int, layout: Layout) -> Array:
-    return num_rows - np.int32(1) - position(capacity, layout)
 
 
 def resized(columns: Sequence[Column], capacity: int, layout: Layout) -> tuple[Column, ...]:
     """Pads or truncates columns to another capacity."""
     if not columns or columns[0].data.shape[0] == capacity:
         return tuple(columns)
-    return take_columns(columns, _positions_from(np.int32(0), capacity, layout), layout)
+    return take_columns(columns, _positions(np.int32(0), np.int32(1), capacity, layout), layout)
 
 
 def before(rows: Array) -> Array:

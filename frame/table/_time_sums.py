@@ -29,15 +29,7 @@ def check_time_sums(
     Sums the upper and lower halves of the values, which is exact. Does nothing inside `jit`, or
     for other kinds of columns.
 
-    Args:
-        column: any column.
-        num_rows: the number of valid rows.
-        layout: layout of the rows.
-        segment_ids: checks one sum per segment; negative ids are ignored.
-        num_segments: the number of segments.
-
-    Raises:
-        OutOfBoundsTimedelta: a sum does not fit.
+    With `segment_ids` it checks one sum per segment; negative ids are ignored.
     """
     if column.kind != "timedelta" or is_traced(column.data, num_rows, segment_ids):
         return

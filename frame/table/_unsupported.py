@@ -6,12 +6,7 @@ from typing import NamedTuple
 
 
 class Lacking(NamedTuple):
-    """An unsupported name of pandas.
-
-    Attributes:
-        status: "planned", or "out" if it does not suit arrays on devices.
-        instead: the alternative.
-    """
+    """An unsupported name: "planned", or "out" if it does not suit arrays on devices."""
 
     status: str
     instead: str

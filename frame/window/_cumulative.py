@@ -90,9 +90,6 @@ def _concatenated_so_far(column: Column, label: Hashable, skipna: bool, table: T
     """Concatenates the strings up to each row.
 
     The dictionary of the result holds every prefix, so its size is quadratic in the number of rows.
-
-    Raises:
-        NotImplementedError: inside `jit`.
     """
     if is_traced(column.data, table.num_rows):
         raise NotImplementedError(

@@ -55,13 +55,7 @@ def shift_columns(
 
 
 def whole_periods(caller: str, periods: Any, *, across: bool = False) -> int:
-    """Converts `periods`: a number of rows, or with `across` of columns.
-
-    Raises:
-        OverflowError: the number of rows exceeds int64.
-        TypeError: `periods` is not an integer.
-        ValueError: `int(periods)` fails, which pandas calls for a number of rows.
-    """
+    """Converts `periods`: a number of rows, or with `across` of columns."""
     periods = as_scalar(periods)
     message = f"{caller}: periods must be an integer, got {periods!r}."
     if isinstance(periods, (int, np.integer)):
@@ -85,12 +79,7 @@ def steps_of(periods: int, columns: Sequence[Column]) -> np.int32:
 
 
 def _filling(column: Column, fill_value: Any) -> tuple[Column, Filling]:
-    """Determines the filling as pandas does, by a shift of one row of the dtype on the host.
-
-    Raises:
-        NotImplementedError: pandas would return objects.
-        TypeError: the dtype cannot hold the value.
-    """
+    """Determines the filling as pandas does, by a shift of one row of the dtype on the host."""
     if column.kind == "string":
         return _filling_of_strings(column, fill_value)
     if column.dtype == jnp.bfloat16 or (column.kind == "object" and fill_value is NO_VALUE):
