@@ -63,7 +63,12 @@ def concat(
         raise ValueError(
             "concat: frames must lie on the same devices. Make them with the same sharding=."
         )
-    key_index = None if keys is None or ignore_index else _key_index(keys, names)
+    key_index = None
+    if keys is not None and not ignore_index:
+        key_index = keys if isinstance(keys, pd.Index) else pd.Index(list(keys))
+        if key_index.nlevels > 1:
+            raise NotImplementedError("concat: keys must not be tuples. Use one level of keys.")
+        key_index = key_index.rename(names[0]) if names else key_index
     options = Options(join, sort, ignore_index, key_index, names)
     if axis in (1, "columns"):
         return along_columns(parts, options)
@@ -113,13 +118,6 @@ def _parts(
             make = NDFrame.frame_class if is_frame else NDFrame.series_class
             parts[number] = make(part, sharding=layout)
     return parts, keys
-
-
-def _key_index(keys: Sequence[Hashable], names: Sequence[Hashable] | None) -> pd.Index:
-    index = keys if isinstance(keys, pd.Index) else pd.Index(list(keys))
-    if index.nlevels > 1:
-        raise NotImplementedError("concat: keys must not be tuples. Use one level of keys.")
-    return index.rename(names[0]) if names else index
 
 
 def _along_rows(parts: list[Any], options: Options) -> Any:
@@ -226,12 +224,10 @@ def _keeps_name(tables: Sequence[Table], levels: list[tuple[Column, ...]] | None
 
 
 def _common_names(indexes: Sequence[RowIndex]) -> tuple[Hashable, ...]:
-    first = indexes[0].names
-    return tuple(
-        name if all(index.names[level] == name for index in indexes) else None
-        for level, name in enumerate(first)
-        if all(index.num_levels == len(first) for index in indexes)
-    ) or (None,)
+    if len({index.num_levels for index in indexes}) > 1:
+        return (None,)
+    by_level = zip(*(index.names for index in indexes), strict=True)
+    return tuple(names[0] if len(set(names)) == 1 else None for names in by_level)
 
 
 def _levels(tables: Sequence[Table], *, is_kept: bool) -> list[tuple[Column, ...]] | None:

@@ -4,35 +4,25 @@
 from collections.abc import Hashable, Sequence
 from typing import Any, NamedTuple
 
-import jax
-import jax.numpy as jnp
 import numpy as np
 import pandas as pd
 
 from ..align._align import same_labels
 from ..align._common_types import common_pair, join_keys
-from ..table._column import Array, Column
+from ..table._column import Column
 from ..table._column_labels import Labels
 from ..table._ndframe import FrameBase
 from ..table._row_index import RowIndex
 from ..table._sort import sort_rows
-from ..table._table import Count, Table, as_count, either_needed, is_row
-from ..table._take import coalesced
+from ..table._table import Table, either_needed
+from ..table._take import any_missing, coalesced
 from ..table._tracing import is_in_jit
 from ._concat_rows import pack_rows
 from ._row_pairs import SideRows, are_distinct, pair_rows
 
 
 class Options(NamedTuple):
-    """The arguments of `concat` for the labels of the result.
-
-    Attributes:
-        join: "inner" or "outer".
-        sort: whether to sort the labels of the other axis.
-        ignore_index: whether to label the result 0, 1, ...
-        keys: labels of the parts, which become the first level.
-        names: names of the levels.
-    """
+    """The arguments of `concat` for the labels of the result; `keys` as an index."""
 
     join: str
     sort: bool
@@ -90,10 +80,10 @@ def _with(left: Table, right: Table, join: str, sort: bool) -> Table:
         index = RowIndex(matched.left.take([a for a, _ in pairs]), names)
         return Table(columns, index, matched.num_rows, layout=left.layout)
     row_ids = _outer(left, right, keys)
-    sides = [
-        SideRows(column.data, _presence(column.data, row_ids.num_rows), left.layout)
-        for column in row_ids.columns
-    ]
+    sides = []
+    for column in row_ids.columns:
+        presence = "some" if any_missing(column.data >= 0, row_ids.num_rows) else "all"
+        sides.append(SideRows(column.data, presence, left.layout))
     columns = (*sides[0].take(left.columns), *sides[1].take(right.columns))
     lefts, rights = zip(*pairs, strict=True)
     levels = coalesced(lefts, rights, sides[0].row_ids, sides[1].row_ids, left.layout)
@@ -115,12 +105,3 @@ def _outer(left: Table, right: Table, keys: Any) -> Table:
         for pairs in (pair_rows(left, right, keys, how) for how in ("left", "right_anti"))
     ]
     return pack_rows([table.columns for table in tables], tables)
-
-
-def _presence(row_ids: Array, num_rows: Count) -> Any:
-    return "some" if bool(_any_hole(row_ids, as_count(int(num_rows)))) else "all"
-
-
-@jax.jit
-def _any_hole(row_ids: Array, num_rows: Count) -> Array:
-    return jnp.any((row_ids < 0) & is_row(row_ids.shape[0], num_rows))

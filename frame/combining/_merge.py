@@ -15,16 +15,23 @@ from ..table._table import Table, check_same_layout
 from ..table._take import resized, reversed_rows
 from ..table._tracing import at_once, is_in_jit, is_traced
 from ._merge_plan import (
+    Key,
     KeyArguments,
-    KeySide,
     MergePlan,
     as_operand,
-    check_how,
     plan_merge,
     suffixed_labels,
 )
 from ._merge_result import Merged
 from ._row_pairs import Keys, are_distinct, pair_rows
+
+HOWS = ("left", "right", "inner", "outer", "left_anti", "right_anti", "cross", "asof")
+VALIDATIONS = {
+    "one_to_one": "1:1",
+    "one_to_many": "1:m",
+    "many_to_one": "m:1",
+    "many_to_many": "m:m",
+}
 
 
 def merge(
@@ -127,7 +134,10 @@ def _merged(
     capacity: int | None,
 ) -> Any:
     left, right = as_operand(left), as_operand(right)
-    check_how(how)
+    if how not in HOWS:
+        raise ValueError(f"'{how}' is not a valid Merge type: {', '.join(HOWS)}")
+    if how == "asof":
+        raise NotImplementedError("merge: how must not be 'asof'. Use merge_asof.")
     check_same_layout("merge", left._table, right._table)
     if how == "cross":
         if named.left_index or named.right_index or named.are_labels:
@@ -177,22 +187,23 @@ def _with_strings(plan: MergePlan, left: Any, right: Any) -> tuple[MergePlan, An
     keys = []
     for key in plan.keys:
         if become_strings(key.left.column, key.right.column):
-            left_side, left = _as_strings(key.left, left, key.name)
-            right_side, right = _as_strings(key.right, right, key.name)
-            key = dataclasses.replace(key, left=left_side, right=right_side)
+            sides = (
+                dataclasses.replace(side, column=as_string(side.column))
+                for side in (key.left, key.right)
+            )
+            key = Key(key.name, *sides)
+            left, right = (_with_string_column(frame, key.name) for frame in (left, right))
         keys.append(key)
     return dataclasses.replace(plan, keys=tuple(keys)), left, right
 
 
-def _as_strings(side: KeySide, frame: Any, name: Hashable) -> tuple[KeySide, Any]:
-    side = dataclasses.replace(side, column=as_string(side.column))
-    if name in frame._labels:
-        position = frame._labels.position(name)
-        columns = list(frame._table.columns)
+def _with_string_column(frame: Any, label: Hashable) -> Any:
+    columns = list(frame._table.columns)
+    if label in frame._labels:
+        position = frame._labels.position(label)
         if columns[position].kind == "category":
             columns[position] = as_string(columns[position])
-        frame = frame._like(frame._table.with_columns(columns))
-    return side, frame
+    return frame._with_columns(columns)
 
 
 def _keys_of(plan: MergePlan, left: Table, right: Table, one_is_empty: bool) -> tuple[Keys, Keys]:
@@ -225,14 +236,6 @@ def _indicator_label(indicator: Any, left: FrameBase, right: FrameBase) -> Hasha
     if label in labels:
         raise ValueError("Cannot use name of an existing column for indicator column")
     return label
-
-
-VALIDATIONS = {
-    "one_to_one": "1:1",
-    "one_to_many": "1:m",
-    "many_to_one": "m:1",
-    "many_to_many": "m:m",
-}
 
 
 def _check_distinct(validate: str, keys: tuple[Keys, Keys], tables: tuple[Table, Table]) -> None:

@@ -18,7 +18,7 @@ from ..table._column import Array, Column, fill_missing
 from ..table._layout import Layout
 from ..table._row_index import RANGE
 from ..table._table import Count, Table, is_row
-from ..table._take import gather, position
+from ..table._take import any_missing, gather, position
 from ..table._tracing import is_in_jit
 from ._merge_plan import Key, KeyArguments, as_operand, on_of_sides, plan_merge, suffixed_labels
 from ._merge_result import Merged
@@ -167,8 +167,11 @@ def _closest(
                 if has_null:
                     raise ValueError(f"Merge keys contain null values on {side} side")
                 raise ValueError(f"{side} keys must be sorted")
-    rows, any_hole = _join(*times, by, numbers, tolerance, direction, bool(allow_exact), layout)
-    presence = "some" if in_jit or bool(any_hole) else "all"
+    rows = primitives.join_asof(
+        *times, by=by, direction=direction, tolerance=tolerance, allow_exact=bool(allow_exact),
+        num_valid=numbers, **layout.on_mesh,
+    )  # fmt: skip
+    presence = "some" if in_jit or any_missing(rows >= 0, left.num_rows) else "all"
     return RowPairs(
         SideRows(position(left.capacity, layout), "same", layout),
         SideRows(rows, presence, layout),
@@ -185,21 +188,3 @@ def _order_of(values: Array, num_rows: Count, layout: Layout) -> tuple[Array, Ar
     has_next = is_row(capacity, num_rows - np.int32(1), layout)
     null = is_row(capacity, num_rows, layout) & (values != values)
     return jnp.any(null), jnp.all((values <= following) | ~has_next) & ~jnp.any(null)
-
-
-@functools.partial(jax.jit, static_argnums=(5, 6, 7))
-def _join(
-    left: Array,
-    right: Array,
-    by: Any,
-    numbers: tuple[Count, Count],
-    tolerance: Any,
-    direction: Any,
-    allow_exact: bool,
-    layout: Layout,
-) -> tuple[Array, Array]:
-    rows = primitives.join_asof(
-        left, right, by=by, direction=direction, tolerance=tolerance, allow_exact=allow_exact,
-        num_valid=numbers, **layout.on_mesh,
-    )  # fmt: skip
-    return rows, jnp.any((rows < 0) & is_row(left.shape[0], numbers[0], layout))

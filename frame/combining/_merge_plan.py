@@ -15,8 +15,6 @@ from ..table._column import Column
 from ..table._column_labels import Labels, check_unambiguous
 from ..table._ndframe import FrameBase, SeriesBase
 
-HOWS = ("left", "right", "inner", "outer", "left_anti", "right_anti", "cross", "asof")
-
 
 class KeyArguments(NamedTuple):
     """The arguments of a merge that name its keys."""
@@ -67,9 +65,7 @@ class Key:
     def is_filled(self) -> bool:
         """Whether the result has one column for both sides."""
         left, right = self.left.label, self.right.label
-        if not isinstance(left, str) or not isinstance(right, str):
-            return True
-        return left == right
+        return not (isinstance(left, str) and isinstance(right, str)) or left == right
 
 
 @dataclasses.dataclass(frozen=True)
@@ -103,14 +99,6 @@ def as_operand(value: Any) -> FrameBase:
         f"Can only merge Series or DataFrame objects, a {type(value)} was passed. "
         "Convert it to a JaxFrame first."
     )
-
-
-def check_how(how: Any) -> None:
-    """Raises pandas' error for an unknown `how`."""
-    if how not in HOWS:
-        raise ValueError(f"'{how}' is not a valid Merge type: {', '.join(HOWS)}")
-    if how == "asof":
-        raise NotImplementedError("merge: how must not be 'asof'. Use merge_asof.")
 
 
 def plan_merge(left: FrameBase, right: FrameBase, named: KeyArguments) -> MergePlan:

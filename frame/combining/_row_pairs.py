@@ -91,10 +91,13 @@ def pair_rows(
         CapacityError: `capacity` is too small for an eager call.
         ValueError: `capacity` is missing inside `jit`, or there are 2^31 - 1 pairs or more.
     """
-    if how == "right_anti":
-        swapped = keys[1], keys[0]
-        pairs = pair_rows(right, left, swapped, "left_anti", sort=sort, capacity=capacity)
-        return pairs._replace(left=pairs.right, right=pairs.left)
+    if how in ("right", "right_anti"):
+        # The left join of the swapped sides, which has pandas' order.
+        swapped = pair_rows(
+            right, left, (keys[1], keys[0]), how.replace("right", "left"), sort=sort,
+            capacity=capacity,
+        )  # fmt: skip
+        return swapped._replace(left=swapped.right, right=swapped.left)
     if how == "cross":
         # Placeholders, of which the primitive reads the lengths alone.
         keys = (left.is_row(),), (right.is_row(),)
@@ -111,9 +114,9 @@ def _traced(
     limit = _rounded(capacity, layout)
     joined, labels = _join_in_jit(keys, numbers, how, sort, limit, layout)
     lost = jnp.where(joined.count > np.int32(limit), joined.count, NO_ROWS)
-    presence = "some" if how in ("left", "outer") else "none" if how == "left_anti" else "all"
+    presence: Any = {"left": "some", "outer": "some", "left_anti": "none"}.get(how, "all")
     return RowPairs(
-        SideRows(joined.left_rows, "some" if how in ("right", "outer") else "all", layout),
+        SideRows(joined.left_rows, "some" if how == "outer" else "all", layout),
         SideRows(joined.right_rows, presence, layout),
         jnp.minimum(joined.count, np.int32(limit)),
         jnp.maximum(lost, jnp.maximum(left.needed, right.needed)),
@@ -151,8 +154,8 @@ def _eager(
         count = int(joined.count)
     else:
         # On a mesh, counting first would send as much as pairing. Guess the capacity instead: if
-        # the keys of one side are unique, the pairs are at most as many as the rows of the other.
-        guesses = {"right": num_right, "outer": num_left + num_right, "cross": num_left * num_right}
+        # the right keys are unique, the pairs are at most as many as the left rows.
+        guesses = {"outer": num_left + num_right, "cross": num_left * num_right}
         guess = guesses.get(how, num_left)
         if how == "cross" and guess >= MOST_ROWS:
             raise ValueError(
@@ -166,29 +169,29 @@ def _eager(
             joined, labels = _join_in_jit(keys, numbers, how, sort, fit(count), layout)
         elif capacity is None and layout.capacity_for(count) < limit:
             rows = (*joined[:2], labels)
-            *rows, labels = _first_rows(rows, layout.capacity_for(count), layout)
-            joined = joined._replace(left_rows=rows[0], right_rows=rows[1])
+            left_rows, right_rows, labels = _first_rows(rows, layout.capacity_for(count), layout)
+            joined = joined._replace(left_rows=left_rows, right_rows=right_rows)
     # Null rows of each side: unmatched rows of the other side that the join keeps.
-    left_holes = int(joined.num_unmatched_right) if how in ("right", "outer") else 0
+    left_holes = int(joined.num_unmatched_right) if how == "outer" else 0
     right_holes = int(joined.num_unmatched_left) if how in ("left", "outer") else 0
-    # The side that determines the order of the pairs, and its dropped rows.
-    ordered = None if sort or how == "outer" else "right" if how == "right" else "left"
-    dropped = joined.num_unmatched_left if how == "inner" else 0
 
-    def presence(side: str, row_ids: Array, num_rows: int, num_holes: int) -> Any:
-        if how == "left_anti":
-            # pandas keeps the dtypes of the right side if the result is empty.
-            return "none" if count and side == "right" else "all"
+    def presence(row_ids: Array, num_rows: int, num_holes: int, is_ordered: bool) -> Any:
         if num_holes:
             return "none" if num_holes == count else "some"
         if count != num_rows or how == "cross":
             return "all"
         # As many pairs as rows, and no row dropped: the identity on the ordered side.
-        is_in_place = not int(dropped) if side == ordered else _is_in_place(row_ids, count, layout)
-        return "same" if is_in_place else "all"
+        if is_ordered:
+            return "all" if how == "inner" and int(joined.num_unmatched_left) else "same"
+        return "same" if _is_in_place(row_ids, as_count(count), layout) else "all"
 
-    left_presence = presence("left", joined.left_rows, num_left, left_holes)
-    right_presence = presence("right", joined.right_rows, num_right, right_holes)
+    if how == "left_anti":
+        # pandas keeps the dtypes of the right side if the result is empty.
+        left_presence, right_presence = "all", "none" if count else "all"
+    else:
+        is_ordered = not sort and how != "outer"
+        left_presence = presence(joined.left_rows, num_left, left_holes, is_ordered)
+        right_presence = presence(joined.right_rows, num_right, right_holes, False)
     return RowPairs(
         SideRows(joined.left_rows, left_presence, layout),
         SideRows(joined.right_rows, right_presence, layout),
@@ -233,9 +236,7 @@ def _join(
     """Joins keys; an anti join also gives row labels."""
     left_keys, right_keys = keys
     order, labels = None, None
-    if sort and how == "right":
-        order, right_keys = _in_order(right_keys, numbers[1], layout)
-    elif sort and how not in ("outer", "cross"):
+    if sort and how not in ("outer", "cross"):
         order, left_keys = _in_order(left_keys, numbers[0], layout)
     if how == "left_anti":
         joined, labels = _without_match(left_keys, right_keys, numbers, capacity, layout)
@@ -243,9 +244,7 @@ def _join(
         joined = primitives.join(
             left_keys, right_keys, how=how, capacity=capacity, num_valid=numbers, **layout.on_mesh
         )
-    if order is not None and how == "right":
-        joined = joined._replace(right_rows=_through(order, joined.right_rows, layout))
-    elif order is not None:
+    if order is not None:
         joined = joined._replace(left_rows=_through(order, joined.left_rows, layout))
     return joined, labels
 

@@ -8,7 +8,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from ..ops._dispatch import combine
+from ..ops._column_ops import combine
 from ..table._column import NAT, Array, Column, ColumnType, fill_missing
 from ..table._dtypes import wide
 from ..table._recode import without_missing

@@ -8,7 +8,7 @@ import jax
 import numpy as np
 import pandas as pd
 
-from ..align._mask import as_mask, is_mask
+from ..align._as_column import as_mask, is_mask
 from ..table._arguments import as_scalar, only_rows
 from ..table._column_labels import Labels
 from ..table._filter import filter_rows

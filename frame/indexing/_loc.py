@@ -6,8 +6,7 @@ from typing import Any, Self
 import numpy as np
 import pandas as pd
 
-from ..align._as_column import as_column
-from ..align._mask import is_mask
+from ..align._as_column import as_column, is_mask
 from ..mapping._isin import flags_in
 from ..table._arguments import axis_number
 from ..table._column import Array

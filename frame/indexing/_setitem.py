@@ -7,8 +7,7 @@ from typing import Any, Self
 import numpy as np
 import pandas as pd
 
-from ..align._as_column import as_column, one_column, parts_of
-from ..align._mask import is_mask
+from ..align._as_column import as_column, is_mask, one_column, parts_of
 from ..table._ndframe import FrameBase, SeriesBase
 from ..table._table import either_needed
 

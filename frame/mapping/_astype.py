@@ -160,7 +160,9 @@ def _with_unit(column: Column, unit: str, num_rows: Count) -> Column:
     is_out_of_range = _any_out_of_range(column.data, np.int64(most), num_rows)
     if is_traced(is_out_of_range):
         # Inside jit nothing can raise: times out of the unit's range become NaT.
-        bounded = Column(_nat_if_out_of_range(column.data, np.int64(most)), None, column.type)
+        bounded = Column(
+            jnp.where(jnp.abs(column.data) > most, NAT, column.data), None, column.type
+        )
         return with_unit(bounded, unit)
     if bool(is_out_of_range):
         raise out_of_bounds(column)(
@@ -173,11 +175,6 @@ def _with_unit(column: Column, unit: str, num_rows: Count) -> Column:
 def _any_out_of_range(data: Array, most: Array, num_rows: Count) -> Array:
     is_out_of_range = (data != NAT) & ((data > most) | (data < -most))
     return jnp.any(is_out_of_range & is_row(data.shape[0], num_rows))
-
-
-@jax.jit
-def _nat_if_out_of_range(data: Array, most: Array) -> Array:
-    return jnp.where((data > most) | (data < -most), NAT, data)
 
 
 class Cast(NDFrame):

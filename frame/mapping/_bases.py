@@ -5,12 +5,12 @@ from ._apply import FrameApply
 from ._astype import Cast
 from ._map import FrameMap, SeriesMap
 from ._missing import FrameMissing, SeriesMissing
-from ._where import FrameWhere, SeriesWhere
+from ._where import Where
 
 
-class FrameMappingMethods(Cast, FrameApply, FrameMap, FrameMissing, FrameWhere):
+class FrameMappingMethods(Cast, FrameApply, FrameMap, FrameMissing, Where):
     """Value transformations of a frame."""
 
 
-class SeriesMappingMethods(Cast, SeriesMap, SeriesMissing, SeriesWhere):
+class SeriesMappingMethods(Cast, SeriesMap, SeriesMissing, Where):
     """Value transformations of a series."""

@@ -9,7 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 import pandas as pd
 
-from ...shardings._compat import explicit_sharding, is_x64_enabled
+from ...shardings._compat import is_x64_enabled
 from ..ops._array_ops import common_dtype
 from ..table._column import Array, Column, ColumnType, no_rows
 from ..table._dictionary import Dictionary
@@ -18,6 +18,7 @@ from ..table._ndframe import SeriesBase, as_series
 from ..table._recode import renumbered
 from ..table._take import settled
 from ..table._tracing import answered_at_once, is_traced
+from ._isin import search_rows
 
 # Untyped: the overloads of pandas' stubs are too narrow for our arguments.
 _pandas: Any = pd
@@ -216,14 +217,11 @@ def _bins(
     """The bin of each row, or -1; `num_passed` further edges are below all values."""
     values = data.astype(edges.dtype)
     # For few edges the unrolled search is one fusion, ten times as fast as a loop.
-    search: Any = functools.partial(
+    search = functools.partial(
         jnp.searchsorted, side="left" if right else "right", method="scan_unrolled"
     )
-    sharding = explicit_sharding(data)
-    if sharding is not None:
-        search = jax.sharding.auto_axes(search, out_sharding=sharding)
     # NaN is after all edges.
-    position = search(edges, values).astype(jnp.int32) + num_passed
+    position = search_rows(edges, values, search) + num_passed
     if has_lowest:
         position = jnp.where(values == lowest[0], np.int32(1), position)
     is_in_bin = position < num_edges

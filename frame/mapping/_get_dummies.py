@@ -1,11 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """`get_dummies`: one-hot encodes columns of strings and categories."""
 
-import functools
 from collections.abc import Hashable
 from typing import Any
 
-import jax
 import numpy as np
 import pandas as pd
 
@@ -104,13 +102,8 @@ def _flags_of(
         del numbers[:1]
     dtype = np.dtype(np.bool_ if options["dtype"] is None else options["dtype"])
     check_width(dtype, "get_dummies")
-    flags = [Column(_flag(codes, np.int32(number), dtype)) for number in numbers]
+    flags = [Column((codes == np.int32(number)).astype(dtype)) for number in numbers]
     return flags, shown.columns
-
-
-@functools.partial(jax.jit, static_argnums=2)
-def _flag(codes: Array, number: Array, dtype: np.dtype) -> Array:
-    return (codes == number).astype(dtype)
 
 
 def _codes_and_values(series: Any) -> tuple[Array, Any]:

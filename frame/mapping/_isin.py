@@ -57,13 +57,17 @@ def positions_in(column: Column, keys: pd.Index) -> tuple[Array, np.ndarray] | N
     return _search(column.data, valid, jnp.asarray(padded_keys), np.int32(len(order))), order
 
 
-@jax.jit
-def _search(data: Array, valid: Array | None, keys: Array, count: Array) -> Array:
-    search: Any = jnp.searchsorted
-    sharding = explicit_sharding(data)
+def search_rows(keys: Array, rows: Array, search: Any) -> Array:
+    """Inside a compiled function: searches for each row among sorted keys."""
+    sharding = explicit_sharding(rows)
     if sharding is not None:
         search = jax.sharding.auto_axes(search, out_sharding=sharding)
-    positions = search(keys, data).astype(jnp.int32)
+    return search(keys, rows).astype(jnp.int32)
+
+
+@jax.jit
+def _search(data: Array, valid: Array | None, keys: Array, count: Array) -> Array:
+    positions = search_rows(keys, data, jnp.searchsorted)
     positions = jnp.minimum(positions, np.int32(keys.shape[0] - 1))
     nearest = gather(keys, positions, ONE_DEVICE)
     same = nearest == data

@@ -17,7 +17,7 @@ from ..table._table import Table
 from ._apply import map_traceable
 from ._isin import flags_in, host_values, positions_in
 from ._missing import missing_flags
-from ._where_columns import choose_scalar
+from ._where import choose_scalar
 
 
 class Replace(NDFrame):

@@ -21,7 +21,7 @@ from ..table._recode import without_missing
 from ..table._table import Count, Table, is_row
 from ..table._take import any_missing, gather, hole_kind, position
 from ..table._tracing import is_traced
-from ._where_columns import choose, choose_scalar
+from ._where import choose, choose_scalar
 
 _TIME = ColumnType("datetime", unit="ns")
 

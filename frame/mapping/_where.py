@@ -1,22 +1,29 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`where` and `mask`: conditional replacement."""
+"""`where` and `mask`, and the choice between two columns by flags, with pandas' dtypes."""
 
+import functools
 from collections.abc import Sequence
 from typing import Any, Self
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 import pandas as pd
 
 from ..align._align import aligned_column
 from ..align._as_column import as_column
+from ..align._common_types import finest_unit
+from ..ops._array_ops import common_dtype
 from ..table._arguments import axis_number, no_inplace
-from ..table._column import Array, Column
+from ..table._column import Array, Column, fill_missing, to_host
+from ..table._dtypes import narrowed, wide
 from ..table._from_host import column_from
+from ..table._layout import ONE_DEVICE
 from ..table._ndframe import FrameBase, NDFrame, SeriesBase
-from ..table._table import Table
-from ..table._tracing import is_traced
-from ._where_columns import choose, choose_scalar
+from ..table._recode import recoded, renumbered, with_unit
+from ..table._table import Count, Table, is_row
+from ..table._take import any_missing, missing_elsewhere, settled
+from ..table._tracing import answered_at_once, is_traced
 
 
 class Where(NDFrame):
@@ -48,8 +55,8 @@ class Where(NDFrame):
         return self._select("mask", cond, other, inplace, axis, level)
 
     def _select(
-        self: Any, method: str, cond: Any, other: Any, inplace: bool, axis: Any, level: Any
-    ) -> Any:
+        self, method: str, cond: Any, other: Any, inplace: bool, axis: Any, level: Any
+    ) -> Self:
         no_inplace(method, inplace)
         axis_number(axis or 0, self)
         if level is not None:
@@ -66,66 +73,61 @@ class Where(NDFrame):
         ]
         return self._with_columns(columns)
 
-
-class FrameWhere(FrameBase, Where):
-    """`where` and `mask` of a frame."""
-
     def _flags(self, method: str, cond: Any) -> Sequence[Array]:
-        table = self._table
-        if isinstance(cond, SeriesBase):
-            return [_as_flags(method, cond, table)] * len(self._labels)
+        """Flags of the rows that keep their values, for each column."""
+        table, num_columns = self._table, len(self._names)
+        if isinstance(cond, SeriesBase) or not isinstance(self, FrameBase):
+            return [_as_flags(method, cond, table)] * num_columns
         if isinstance(cond, pd.DataFrame):
             cond = self.frame_class(cond)
         if isinstance(cond, FrameBase):
-            all_false = _as_flags(method, np.zeros(table.capacity, np.bool_), table, aligned=True)
-            return [
-                _as_flags(method, cond[label], table) if label in cond._labels else all_false
+            all_false = table.layout.place(np.zeros(table.capacity, np.bool_))
+            flags = {
+                label: _as_flags(method, cond._series_at(cond._labels.position(label)), table)
                 for label in self._labels
-            ]
+                if label in cond._labels
+            }
+            return [flags.get(label, all_false) for label in self._labels]
         cond = cond if isinstance(cond, jax.Array) else np.asarray(cond)
-        if cond.ndim != 2 or cond.shape[1] != len(self._labels):
+        if cond.ndim != 2 or cond.shape[1] != num_columns:
             raise ValueError("Array conditional must be same shape as self")
-        return [_as_flags(method, cond[:, position], table) for position in range(cond.shape[1])]
+        return [_as_flags(method, cond[:, position], table) for position in range(num_columns)]
 
     def _others(self, method: str, other: Any, axis: Any) -> Sequence[Any]:
-        table, num_columns = self._table, len(self._labels)
+        """A column or a scalar for each column."""
+        table, num_columns = self._table, len(self._names)
+        if isinstance(other, pd.DataFrame):
+            other = self.frame_class(other)
+        is_series = isinstance(other, (SeriesBase, pd.Series))
+        if not isinstance(self, FrameBase):
+            if isinstance(other, FrameBase):
+                raise NotImplementedError(
+                    f"{method}: other must be a series or a scalar, got a frame."
+                )
+            is_column = is_series or isinstance(other, list) or getattr(other, "ndim", 0)
+            return [as_column(other, table, "other") if is_column else other]
         if isinstance(other, FrameBase):
-            return [
-                aligned_column(other[label], table) if label in other._labels else np.nan
+            by_label: Any = {
+                label: aligned_column(other._series_at(other._labels.position(label)), table)
                 for label in self._labels
-            ]
-        if isinstance(other, (SeriesBase, pd.Series)):
+                if label in other._labels
+            }
+            return [by_label.get(label, np.nan) for label in self._labels]
+        if is_series:
             if axis is None:
                 raise ValueError("Must specify axis=0 or 1")
             if axis in (0, "index"):
                 return [as_column(other, table, "other")] * num_columns
-            by_label: Any = other if isinstance(other, pd.Series) else other.to_pandas()
+            by_label = other if isinstance(other, pd.Series) else other.to_pandas()
             return [by_label.get(label, np.nan) for label in self._labels]
-        if isinstance(other, pd.DataFrame):
-            return self._others(method, self.frame_class(other), axis)
         if hasattr(other, "ndim") and other.ndim == 2:
             if other.shape[1] != num_columns:
                 raise ValueError("other must be the same shape as self when an ndarray")
-            return [
-                as_column(other[:, position], table, "other") for position in range(num_columns)
-            ]
+            return [as_column(other[:, p], table, "other") for p in range(num_columns)]
         return [other] * num_columns
 
 
-class SeriesWhere(SeriesBase, Where):
-    """`where` and `mask` of a series."""
-
-    def _flags(self, method: str, cond: Any) -> Sequence[Array]:
-        return [_as_flags(method, cond, self._table)]
-
-    def _others(self, method: str, other: Any, axis: Any) -> Sequence[Any]:
-        if isinstance(other, FrameBase):
-            raise NotImplementedError(f"{method}: other must be a series or a scalar, got a frame.")
-        is_column = isinstance(other, (SeriesBase, pd.Series, list)) or getattr(other, "ndim", 0)
-        return [as_column(other, self._table, "other") if is_column else other]
-
-
-def _as_flags(method: str, cond: Any, table: Table, *, aligned: bool = False) -> Array:
+def _as_flags(method: str, cond: Any, table: Table) -> Array:
     """Flags of the rows that keep their values: the condition, negated for `mask`."""
     if isinstance(cond, pd.Series):
         cond = cond.reindex(table.index.to_pandas(table.num_rows_on_host))
@@ -140,8 +142,166 @@ def _as_flags(method: str, cond: Any, table: Table, *, aligned: bool = False) ->
         column = column_from(flags, table.capacity, table.layout, "cond")
     if not column.is_bool:
         raise TypeError(f"Boolean array expected for the condition, not {column.dtype_name}")
-    if aligned:
-        return column.data
     keep = column.data if method == "where" else ~column.data
     # Rows whose label is absent from the condition are replaced.
     return keep if column.valid is None else keep & column.valid
+
+
+def choose_scalar(keep: Array, column: Column, value: Any, table: Table, method: str) -> Column:
+    """Keeps the values that `keep` flags, and replaces others by a scalar.
+
+    The dtype is pandas' dtype: integers become floats only if a value is actually replaced. Inside
+    `jit` every column counts as replaced.
+    """
+    if isinstance(value, (jax.Array, np.ndarray)) and value.ndim == 0:
+        if isinstance(value, jax.Array):
+            other = Column(jnp.broadcast_to(value, (table.capacity,)))
+            return _choose_numbers(keep, column, other, _number_dtype(column, other))
+        value = value[()]
+    if _is_missing(value):
+        (missing,) = missing_elsewhere([column], keep)
+        return settled(missing, table.num_rows)
+    like = None
+    if column.kind != "object":
+        no_value = column.type.has_codes and not len(column.type.dictionary or ())
+        short: Any = np.full(1, -1 if no_value else 0, column.dtype)
+        like = to_host(Column(short, None, column.type), 1)
+    promoted = None if like is None else pd.Series(like).where(np.array([False]), value)
+    replacement, keeps_dtype = None, False
+    if promoted is not None and promoted.dtype != object:
+        replacement = column_from(narrowed(promoted), 1, ONE_DEVICE, method)
+        is_same_unit = replacement.type.unit == column.type.unit
+        keeps_dtype = is_same_unit and replacement.dtype == column.dtype
+    # The dtype changes only if a value does.
+    if not (keeps_dtype or is_traced(keep, table.num_rows) or any_missing(keep, table.num_rows)):
+        return column
+    if replacement is None:
+        raise NotImplementedError(
+            f"Invalid value {value!r} for dtype {column.dtype_name!r} in {method}. Cast the column "
+            "with astype first."
+        )
+    data = jnp.broadcast_to(replacement.data, (table.capacity,))
+    other = Column(data, None, replacement.type)
+    return _choose_typed(keep, column, other, other.dtype, method)
+
+
+def choose(keep: Array, column: Column, other: Column, table: Table, method: str) -> Column:
+    """Keeps the values that `keep` flags, and takes others from `other`; see `choose_scalar`."""
+    dtype = _number_dtype(column, other)
+    if dtype is not None and dtype != column.dtype and not is_traced(keep, other, table.num_rows):
+        if not any_missing(keep, table.num_rows):
+            return column
+        if _may_fit(column, other) and bool(_fits(other.data, column.data, table.num_rows)):
+            dtype = column.dtype
+    elif dtype is not None and column.is_float and other.dtype.kind in "iu":
+        dtype = column.dtype
+    return _choose_typed(keep, column, other, dtype, method)
+
+
+def _choose_typed(keep: Array, column: Column, other: Column, dtype: Any, method: str) -> Column:
+    if column.is_numeric and other.is_numeric and dtype is not None:
+        return _choose_numbers(keep, column, other, dtype)
+    if column.kind == other.kind:
+        if column.kind == "string":
+            column, other = recoded([column, other])
+        elif column.type.is_time:
+            unit = finest_unit(column, other)
+            column, other = with_unit(column, unit), with_unit(other, unit)
+        elif column.kind == "category" and column.type != other.type:
+            other = _in_categories(column, other)
+        return Column(jnp.where(keep, column.data, other.data), None, column.type)
+    raise NotImplementedError(
+        f"Invalid values of dtype {other.dtype_name} for dtype {column.dtype_name!r} in {method}. "
+        "Cast one of them with astype first."
+    )
+
+
+def _in_categories(column: Column, other: Column) -> Column:
+    a, b = column.dictionary.values, other.dictionary.values
+    if column.type.ordered != other.type.ordered or set(a) != set(b):
+        raise TypeError("Cannot set a Categorical with another, without identical categories")
+    return Column(renumbered(other.data, a.get_indexer(b)), None, column.type)
+
+
+def _number_dtype(column: Column, other: Column) -> Any:
+    """The common dtype of two columns of numbers, or None if there is none."""
+    if not (column.is_numeric and other.is_numeric) or column.is_bool != other.is_bool:
+        return None
+    return common_dtype(column.dtype, fill_missing(other).dtype)
+
+
+def _choose_numbers(keep: Array, column: Column, other: Column, dtype: Any) -> Column:
+    if dtype is None:
+        raise NotImplementedError(
+            f"Invalid values of dtype {other.dtype_name} for dtype {column.dtype_name!r}. "
+            "Cast one of them with astype first."
+        )
+    other = fill_missing(other)
+    data = _select_as(keep, column.data, other.data, dtype)
+    if column.valid is None and other.valid is None:
+        return Column(data)
+    valid = jnp.where(keep, column.mask(), other.mask())
+    if dtype.kind in "fc":
+        return Column(jnp.where(valid, data, data.dtype.type(np.nan)))
+    return Column(data, valid)
+
+
+def _is_missing(value: Any) -> bool:
+    return (
+        value is None
+        or (np.isscalar(value) and bool(pd.isna(value)))
+        or (value is pd.NaT or value is pd.NA)
+    )
+
+
+@functools.partial(jax.jit, static_argnums=3)
+def _select_as(keep: Array, data: Array, other: Array, dtype: np.dtype) -> Array:
+    return jnp.where(keep, data.astype(dtype), other.astype(dtype))
+
+
+def _may_fit(column: Column, other: Column) -> bool:
+    """Whether pandas keeps a column's dtype if it can represent all values of another."""
+    if other.valid is not None:
+        return False
+    kinds = column.dtype.kind + other.dtype.kind
+    return kinds in ("if", "uf", "ui", "fi", "fu", "ff")
+
+
+@answered_at_once
+@jax.jit
+def _fits(other: Array, like: Array, num_rows: Count) -> Array:
+    """Whether another dtype can represent all values of an array."""
+    valid = is_row(other.shape[0], num_rows)
+    if jnp.issubdtype(like.dtype, jnp.floating):
+        # In NumPy's comparison dtype, which rounds integers, too.
+        both = wide(np.result_type(other.dtype, like.dtype))
+        return jnp.all(_is_of_float(other.astype(both), like.dtype) | ~valid)
+    cast_back = other.astype(like.dtype)
+    if jnp.issubdtype(other.dtype, jnp.integer):
+        # Values of different signs may wrap to the same bits.
+        same = (cast_back.astype(other.dtype) == other) & (
+            (cast_back < cast_back.dtype.type(0)) == (other < other.dtype.type(0))
+        )
+    else:
+        # The first number too large is clamped to the largest, which rounds back to that number.
+        # Some limits overflow float16.
+        with np.errstate(over="ignore"):
+            first_too_large = other.dtype.type(float(jnp.iinfo(like.dtype).max) + 1)
+        same = (cast_back.astype(other.dtype) == other) & (other < first_too_large)
+    return jnp.all(same | ~valid)
+
+
+def _is_of_float(x: Array, dtype: Any) -> Array:
+    """Flags the floats that another dtype can represent; True for NaN.
+
+    A cast and its inverse would not do: XLA on GPU removes such pairs.
+    """
+    limits = jnp.finfo(dtype)
+    is_held = (jax.lax.reduce_precision(x, limits.nexp, limits.nmant) == x) | jnp.isnan(x)
+    if limits.bits == 32:
+        return is_held
+    # reduce_precision flushes subnormals to zero, as XLA on CPU always does for float32. Those of
+    # a narrower dtype are the multiples of its smallest subnormal.
+    multiple = x / x.dtype.type(limits.smallest_subnormal)
+    is_subnormal = (jnp.abs(x) < x.dtype.type(limits.tiny)) & (multiple == jnp.round(multiple))
+    return is_held | is_subnormal

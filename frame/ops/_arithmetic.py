@@ -17,10 +17,8 @@ from ..table._scalar import Scalar
 from ..table._table import Table, either_needed
 from ..table._tracing import is_traced
 from ._array_ops import COMPARISONS, LOGIC
-from ._column_ops import filled_pair
-from ._dispatch import combine
+from ._column_ops import combine, filled_pair
 from ._operators import FlexMethods, Operation, Operators, define_flex_methods, of_frame, of_series
-from ._ufuncs import NumpyFunctions
 
 
 def _is_scalar(value: Any) -> bool:
@@ -43,7 +41,7 @@ def _needs_same_labels(operation: Operation) -> bool:
     return operation.op in COMPARISONS and not operation.is_flex
 
 
-class SeriesArithmetic(Operators, FlexMethods, NumpyFunctions, SeriesBase):
+class SeriesArithmetic(Operators, FlexMethods, SeriesBase):
     """Operators on a series."""
 
     def _apply(self, operation: Operation, other: Any, by_row: bool = False) -> Any:
@@ -65,7 +63,7 @@ class SeriesArithmetic(Operators, FlexMethods, NumpyFunctions, SeriesBase):
         return self._of(_combined(operation, table, [operand], [self._name]), name)
 
 
-class FrameArithmetic(Operators, FlexMethods, NumpyFunctions, FrameBase):
+class FrameArithmetic(Operators, FlexMethods, FrameBase):
     """Operators on a frame."""
 
     def _apply(self, operation: Operation, other: Any, by_row: bool = False) -> Self:

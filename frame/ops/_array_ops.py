@@ -8,7 +8,6 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from ...shardings._compat import is_x64_enabled
 from ..table._column import Array
 from ..table._dtypes import wide
 from ._division import (
@@ -55,7 +54,8 @@ def common_dtype(a: np.dtype, b: np.dtype) -> np.dtype:
     return wide(np.result_type(a, b))
 
 
-def plan_numbers(op: str, a: np.dtype, b: np.dtype, *, has_zeros: bool) -> NumberPlan:
+@functools.lru_cache(maxsize=4096)
+def plan_numbers(op: str, a: np.dtype, b: np.dtype, has_zeros: bool, x64: bool) -> NumberPlan:
     """Chooses the dtypes of an operation on two columns, by theirs.
 
     `has_zeros` tells whether the right side may contain a zero.
@@ -64,11 +64,6 @@ def plan_numbers(op: str, a: np.dtype, b: np.dtype, *, has_zeros: bool) -> Numbe
         NotImplementedError: a division or a power of bools, as in pandas.
         TypeError: the operation is not defined for these dtypes.
     """
-    return _plan(op, a, b, has_zeros, is_x64_enabled())
-
-
-@functools.lru_cache(maxsize=4096)
-def _plan(op: str, a: np.dtype, b: np.dtype, has_zeros: bool, x64: bool) -> NumberPlan:
     del x64  # part of the cache key: dtypes depend on it
     dtype = common_dtype(a, b)
     if op == "square" and a == np.bool_ and b.kind in "iu":

@@ -3,13 +3,12 @@
 
 from ._arithmetic import FrameArithmetic, SeriesArithmetic
 from ._clip import Clip, SeriesClip
-from ._equals import Equality
-from ._unary import FrameUnary, SeriesUnary
+from ._unary import Unary
 
 
-class FrameOperatorMethods(FrameArithmetic, FrameUnary, Clip, Equality):
+class FrameOperatorMethods(FrameArithmetic, Unary, Clip):
     """Operators of a frame."""
 
 
-class SeriesOperatorMethods(SeriesArithmetic, SeriesUnary, SeriesClip, Equality):
+class SeriesOperatorMethods(SeriesArithmetic, Unary, SeriesClip):
     """Operators of a series."""

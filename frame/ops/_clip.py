@@ -17,7 +17,7 @@ from ..table._scalar import Scalar
 from ..table._table import Count
 from ..table._take import any_missing
 from ..table._tracing import answered_at_once, is_traced
-from ._dispatch import combine
+from ._column_ops import combine
 
 
 def clipped(column: Column, lower: Any, upper: Any, label: Hashable, num_rows: Count) -> Column:

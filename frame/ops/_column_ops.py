@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Element-wise operations on two numeric columns, or on a column and a scalar."""
+"""Operations on two columns, or a column and a scalar: dispatch by type, and numbers."""
 
 import functools
 from collections.abc import Sequence
@@ -9,13 +9,69 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from ...shardings._compat import is_x64_enabled
 from ..table._column import NUMBER, Array, Column, fill_missing, missing_rows
 from ..table._dtypes import is_held, wide
 from ..table._scalar import Scalar
 from ..table._table import Count, is_row
+from ..table._take import any_missing
 from ..table._tracing import at_once, is_traced
-from ._array_ops import COMPARISONS, LOGIC, NumberPlan, combine_numbers, plan_numbers
+from ._array_ops import COMPARISONS, LOGIC, SYMBOLS, NumberPlan, combine_numbers, plan_numbers
+from ._code_ops import combine_categories, combine_strings, constant, decode_pair, invalid
+from ._datetime_ops import as_time, combine_times
 from ._safe_gradient import by_row
+
+
+def combine(
+    op: str, pairs: Sequence[tuple[Any, Any]], num_rows: Count, names: Sequence[Any] = ()
+) -> tuple[Column, ...]:
+    """Applies an operation to pairs of operands; all pairs of numbers share one compiled call.
+
+    An operand is a Column or a Scalar. `names` are those of the columns, for errors.
+
+    Raises:
+        TypeError: the operation is not defined for the types of a pair.
+    """
+    results: dict[int, Column] = {}
+    numbers: dict[int, tuple[Any, Any]] = {}
+    for position, pair in enumerate(pairs):
+        a, b = decode_pair(op, *pair)
+        if _is_number(a) and _is_number(b):
+            numbers[position] = a, b
+        else:
+            name = names[position] if position < len(names) else None
+            results[position] = _combine_typed(op, a, b, name, num_rows)
+    if numbers:
+        combined = _combine_number_pairs(op, tuple(numbers.values()), num_rows)
+        results.update(zip(numbers, combined, strict=True))
+    return tuple(results[position] for position in range(len(pairs)))
+
+
+def _is_number(side: Any) -> bool:
+    return side.is_number if isinstance(side, Scalar) else side.is_numeric
+
+
+def _combine_typed(op: str, a: Any, b: Any, name: Any, num_rows: Count) -> Column:
+    """Applies an operation to a pair that is not all numeric."""
+    columns = [side for side in (a, b) if isinstance(side, Column)]
+    kinds = {column.kind for column in columns}
+    if "object" in kinds:
+        raise TypeError(
+            f"unsupported operand type(s) for {SYMBOLS.get(op, op)}: column {name!r} has dtype "
+            "object. Use to_pandas(), or convert it to columns of numbers or strings first."
+        )
+    if "category" in kinds:
+        return combine_categories(op, a, b)
+    if "string" in kinds:
+        return combine_strings(op, a, b, num_rows)
+    times = [as_time(side, other, op) for side, other in ((a, b), (b, a))]
+    if any(times):
+        return combine_times(op, a, b, times, num_rows)
+    # Numbers and a non-number are never equal, and None has no order.
+    other = a if isinstance(a, Scalar) else b
+    if op in ("eq", "ne") or (other.value is None and op in ("lt", "le", "gt", "ge")):
+        return constant(columns[0], op == "ne")
+    raise invalid(op, a, b)
 
 
 class Operand(NamedTuple):
@@ -25,7 +81,7 @@ class Operand(NamedTuple):
     valid: Array | None = None
 
 
-def combine_number_pairs(
+def _combine_number_pairs(
     op: str, pairs: Sequence[tuple[Any, Any]], num_rows: Count
 ) -> tuple[Column, ...]:
     """Combines pairs of numbers, each a Column or a Scalar, in one compiled call."""
@@ -106,12 +162,10 @@ def scalar_like(value: Any, dtype: np.dtype, op: str = "add") -> Any:
 
 def _plan(op: str, x: Operand, y: Operand, num_rows: Count) -> NumberPlan:
     a, b = np.dtype(x.data.dtype), np.dtype(y.data.dtype)
-    has_zeros = False
-    if op in ("floordiv", "mod"):
-        has_zeros = _has_zeros(op, x.data, y.data, num_rows)
-    plan = plan_numbers(op, a, b, has_zeros=has_zeros)
+    has_zeros = op in ("floordiv", "mod") and _has_zeros(op, x.data, y.data, num_rows)
+    plan = plan_numbers(op, a, b, has_zeros, is_x64_enabled())
     if op == "pow" and plan.dtype.kind == "i" and b.kind == "i" and not is_traced(y.data, num_rows):
-        negative = at_once(_any_negative, y.data, num_rows) if y.data.ndim else y.data < 0
+        negative = any_missing(y.data >= 0, num_rows) if y.data.ndim else y.data < 0
         if bool(negative):
             raise ValueError("Integers to negative integer powers are not allowed.")
     return plan
@@ -148,11 +202,6 @@ def _divides_by_zero(a: Array, b: Array, num_rows: Count) -> Array:
     is_zero = ~b if b.dtype == jnp.bool_ else b == b.dtype.type(0)
     is_division_by_zero = jnp.broadcast_to(is_zero & (a == a), shape)
     return jnp.any(is_division_by_zero & is_row(shape[0], num_rows))
-
-
-@jax.jit
-def _any_negative(b: Array, num_rows: Count) -> Array:
-    return jnp.any((b < 0) & is_row(b.shape[0], num_rows))
 
 
 @functools.partial(jax.jit, static_argnums=2)
@@ -201,36 +250,33 @@ def filled_pair(a: Any, b: Any, value: Any) -> tuple[Any, Any]:
             )
     if isinstance(value, np.integer) and not is_held(value):
         value = int(value)
-    sides = [_with_nan_for_nulls(side, value) for side in sides]
+    sides = [
+        fill_missing(side) if isinstance(side, Column) and not isinstance(value, int) else side
+        for side in sides
+    ]
     if all(isinstance(side, Scalar) or not side.can_miss for side in sides):
         return sides[0], sides[1]
-    operands = [Operand(*side.arrays) if isinstance(side, Column) else None for side in sides]
+    x, y = (side.arrays if isinstance(side, Column) else None for side in sides)
     left, right = (
-        side if isinstance(side, Scalar) else Column(*arrays)
-        for side, arrays in zip(sides, _filled(*operands, value), strict=True)
+        side if isinstance(side, Scalar) else Column(*filled)
+        for side, filled in zip(sides, _filled(x, y, value), strict=True)
     )
     return left, right
 
 
-def _with_nan_for_nulls(side: Any, value: Any) -> Any:
-    if isinstance(side, Column) and side.valid is not None and not isinstance(value, int):
-        return fill_missing(side)
-    return side
-
-
 @jax.jit
-def _filled(x: Operand | None, y: Operand | None, value: Any) -> tuple[Any, Any]:
+def _filled(x: Any, y: Any, value: Any) -> tuple[Any, Any]:
     x_missing, y_missing = (
-        np.bool_(False) if side is None else missing_rows(side.data, side.valid, NUMBER)
+        np.bool_(False) if side is None else missing_rows(side[0], side[1], NUMBER)
         for side in (x, y)
     )
     either = x_missing ^ y_missing
 
-    def fill(side: Operand | None, is_missing: Any) -> Any:
+    def fill(side: Any, is_missing: Any) -> Any:
         if side is None:
             return None
-        is_filled = is_missing & either
-        data = jnp.where(is_filled, jnp.asarray(value).astype(side.data.dtype), side.data)
-        return data, None if side.valid is None else side.valid | is_filled
+        (data, valid), is_filled = side, is_missing & either
+        data = jnp.where(is_filled, jnp.asarray(value).astype(data.dtype), data)
+        return data, None if valid is None else valid | is_filled
 
     return fill(x, x_missing), fill(y, y_missing)

@@ -42,13 +42,12 @@ def as_time(side: Any, other: Any, op: str) -> Time | None:
     """Converts an operand to a `Time`, or returns None."""
     if isinstance(side, Column):
         return Time(side.kind, side.type.unit, side.data) if side.type.unit else None
-    value = side.value
+    value: Any = side.value
     other_kind = other.kind if isinstance(other, Column) else ""
+    is_with_time = other_kind in ("datetime", "timedelta")
     try:
-        if isinstance(value, pd.offsets.BaseOffset):
-            value = pd.Timedelta(value)
         if isinstance(value, str):
-            if op not in COMPARISONS or other_kind not in ("datetime", "timedelta"):
+            if op not in COMPARISONS or not is_with_time:
                 return None
             value = pd.Timestamp(value) if other_kind == "datetime" else pd.Timedelta(value)
         elif isinstance(value, (np.datetime64, np.timedelta64)) and np.isnat(value):
@@ -56,22 +55,22 @@ def as_time(side: Any, other: Any, op: str) -> Time | None:
             unit = np.datetime_data(value.dtype)[0]
             nearest = "ns" if unit in ("ps", "fs", "as") else "s"
             return Time(kind, unit if unit in UNITS else nearest, np.int64(NAT))
-        elif isinstance(value, (datetime.datetime, np.datetime64)) and value is not pd.NaT:
+        elif isinstance(value, (datetime.datetime, np.datetime64)):
             value = pd.Timestamp(value)
-        elif isinstance(value, (datetime.timedelta, np.timedelta64)) and value is not pd.NaT:
+        elif isinstance(value, (datetime.timedelta, np.timedelta64, pd.offsets.BaseOffset)):
             value = pd.Timedelta(value)
     except ValueError:
         return None
-    if value is pd.NaT and other_kind in ("datetime", "timedelta"):
-        if op in ("truediv", "floordiv", "mod"):
+    if value is pd.NaT:
+        if not is_with_time or op in ("truediv", "floordiv", "mod"):
             return None
-        kind = "timedelta" if op == "add" else other_kind
-        return Time(kind, "s", np.int64(NAT))
-    if isinstance(value, pd.Timestamp) and value.tz is None:
-        return Time("datetime", value.unit, value.asm8.view(np.int64))
-    if isinstance(value, pd.Timedelta):
-        return Time("timedelta", value.unit, value.asm8.view(np.int64))
-    return None
+        return Time("timedelta" if op == "add" else other_kind, "s", np.int64(NAT))
+    is_timestamp = isinstance(value, pd.Timestamp) and value.tz is None
+    if not (is_timestamp or isinstance(value, pd.Timedelta)):
+        return None
+    kind = "datetime" if is_timestamp else "timedelta"
+    time: Any = value
+    return Time(kind, time.unit, time.asm8.view(np.int64))
 
 
 def combine_times(op: str, a: Any, b: Any, times: list[Time | None], num_rows: Count) -> Column:

@@ -1,11 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Python's operators, and the same as methods: `add`, `sub`, ... with `axis` and `fill_value`."""
+"""Python's operators, as methods too (`add`, ...), and NumPy's universal functions."""
 
 from collections.abc import Callable
 from typing import Any, ClassVar, NamedTuple, TypeAlias
 
-from ..table._ndframe import NDFrame
-from ._array_ops import SYMBOLS
+import jax.numpy as jnp
+import numpy as np
+
+from ..align._align import same_labels
+from ..table._column import Column
+from ..table._ndframe import FrameBase, NDFrame, SeriesBase
+from ..table._table import Count, is_row
+from ..table._tracing import answered_at_once, is_traced
+from ._array_ops import LOGIC, REFLECTED, SYMBOLS
+from ._column_ops import combine
+from ._unary import apply_function
 
 Method: TypeAlias = Callable[..., Any]
 
@@ -33,8 +42,18 @@ def _operator(op: str, *, reflected: bool = False) -> Method:
     return operator
 
 
+# Universal functions with an operator; pandas dispatches them to it.
+_OPERATORS = {
+    "add": "add", "subtract": "sub", "multiply": "mul", "divide": "truediv",
+    "floor_divide": "floordiv", "remainder": "mod", "power": "pow",
+    "equal": "eq", "not_equal": "ne", "less": "lt", "less_equal": "le",
+    "greater": "gt", "greater_equal": "ge",
+    "bitwise_and": "and", "bitwise_or": "or", "bitwise_xor": "xor",
+}  # fmt: skip
+
+
 class Operators(NDFrame):
-    """Python's operators, in terms of `_apply`."""
+    """Python's operators and NumPy's universal functions, in terms of `_apply`."""
 
     __hash__: ClassVar[None] = None
 
@@ -52,6 +71,59 @@ class Operators(NDFrame):
 
     def __matmul__(self, other: Any) -> Any:
         return self.dot(other)
+
+    def __array_ufunc__(self: Any, ufunc: np.ufunc, method: str, *inputs: Any, **how: Any) -> Any:
+        if method != "__call__" or how or not hasattr(jnp, ufunc.__name__) or ufunc.nout > 1:
+            raise NotImplementedError(
+                f"np.{ufunc.__name__}: frames and series only support plain calls of functions "
+                "that jax.numpy has. Convert with to_numpy() first."
+            )
+        if len(inputs) == 1:
+            num_rows = self._table.num_rows
+            columns = [apply_function(ufunc, one, num_rows) for one in self._table.columns]
+            return self._with_columns(columns)
+        left: Any
+        right: Any
+        left, right = (x[()] if isinstance(x, np.ndarray) and not x.ndim else x for x in inputs)
+        is_reflected = not isinstance(left, NDFrame)
+        if isinstance(left, SeriesBase) and isinstance(right, FrameBase):
+            left, right, is_reflected = right, left, True
+        mine: Any
+        mine, other = (right, left) if is_reflected else (left, right)
+        op = _OPERATORS.get(ufunc.__name__, f"np.{ufunc.__name__}")
+        if is_reflected and op in REFLECTED:
+            return mine._operate(REFLECTED[op], other)
+        return mine._operate(op, other, reflected=is_reflected and op not in LOGIC)
+
+    @answered_at_once
+    def equals(self: Any, other: Any) -> bool:
+        """Whether `other` has the same labels, dtypes and values; missing values are equal.
+
+        Example:
+            >>> from jaxframes.frame import JaxSeries
+            >>> JaxSeries([1.0, None]).equals(JaxSeries([1.0, None]))
+            True
+        """
+        if type(other) is not type(self):
+            return False
+        a, b = self._table, other._table
+        if is_traced(a, b):
+            raise NotImplementedError(
+                "equals: the result is not known inside jit. Use (a == b).all()."
+            )
+        if a.num_rows_on_host != b.num_rows_on_host or len(a.columns) != len(b.columns):
+            return False
+        if isinstance(self, FrameBase) and not self._labels.index.equals(other._labels.index):
+            return False
+        if a.layout != b.layout or a.capacity != b.capacity:
+            raise ValueError(
+                "equals: both must be on the same devices, got "
+                f"{a.layout} and {b.layout}. Construct one with the sharding of the other."
+            )
+        if not same_labels(a, b):
+            return False
+        pairs = zip(a.columns, b.columns, strict=True)
+        return all(_same_values(x, y, a.num_rows) for x, y in pairs)
 
     __add__: Method = _operator("add")
     __radd__: Method = _operator("add", reflected=True)
@@ -171,3 +243,17 @@ def _check(name: str, level: Any, axis: Any, axes: tuple[Any, ...], kind: str) -
         )
     if axis not in axes:
         raise ValueError(f"No axis named {axis} for object type {kind}")
+
+
+def _same_values(a: Column, b: Column, num_rows: Count) -> bool:
+    if a.kind == "object" or b.kind == "object":
+        raise NotImplementedError(
+            "equals: columns of objects are not supported. Compare the results of to_pandas()."
+        )
+    if a.dtype_name != b.dtype_name or (a.valid is None) != (b.valid is None):
+        return False
+    if a.kind == "category" and a.type != b.type:
+        return False
+    (equal,) = combine("eq", [(a, b)], num_rows)
+    same = equal.data | (a.missing() & b.missing())
+    return bool((same | ~is_row(same.shape[0], num_rows)).all())

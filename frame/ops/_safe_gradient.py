@@ -26,11 +26,7 @@ def by_row(function: RowFunction, safe: float | None, num_rows: Count, *operands
     Padding, missing results and unused results contribute zero to the gradient, even if the
     derivative is infinite there.
 
-    Args:
-        function: a row-wise function of arrays with a floating-point result.
-        safe: a number with a finite derivative; None if the derivative is finite everywhere.
-        num_rows: the number of valid rows.
-        operands: arrays of the same rows.
+    `safe` is a number with a finite derivative; None if the derivative is finite everywhere.
     """
     del safe, num_rows
     return function(*operands)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Unary operations: sign, absolute value, complement and rounding."""
+"""Unary operations: sign, absolute value, complement, rounding, functions of NumPy."""
 
 import functools
 import operator
@@ -11,10 +11,12 @@ import jax.numpy as jnp
 import numpy as np
 import pandas as pd
 
-from ..table._column import NAT, Array, Column
+from ..table._column import NAT, Array, Column, fill_missing
 from ..table._dtypes import wide
 from ..table._ndframe import FrameBase, NDFrame, SeriesBase
+from ..table._table import Count
 from ..table._tracing import is_traced
+from ._safe_gradient import by_row
 
 
 def change(op: str, column: Column) -> Column:
@@ -35,6 +37,7 @@ def change(op: str, column: Column) -> Column:
     return Column(_change(op, column.data), column.valid)
 
 
+_SIGNS = {"negative": "neg", "positive": "pos", "absolute": "abs", "invert": "invert"}
 _SYMBOLS = {"neg": "-", "pos": "+", "abs": "abs()", "invert": "~"}
 
 
@@ -98,12 +101,40 @@ def _over(x: Array, factor: Array) -> Array:
     return x / jnp.where(x == x, factor, x)
 
 
+def apply_function(ufunc: np.ufunc, column: Column, num_rows: Count) -> Column:
+    """Applies a universal function to a numeric column, with NumPy's result dtype."""
+    name = ufunc.__name__
+    if name in _SIGNS:
+        return change(_SIGNS[name], column)
+    if not column.is_numeric:
+        raise TypeError(f"np.{name}: values must be numbers, got {column.dtype_name}")
+    if column.dtype == jnp.bfloat16:
+        return Column(_apply(name, column.data, num_rows, column.dtype, column.dtype))
+    column = fill_missing(column)
+    dtype, result = ufunc.resolve_dtypes((column.dtype, None))
+    return Column(_apply(name, column.data, num_rows, dtype, result))
+
+
+@functools.partial(jax.jit, static_argnums=(0, 3, 4))
+def _apply(name: str, x: Array, num_rows: Count, dtype: np.dtype, result: np.dtype) -> Array:
+    x = x.astype(jax.dtypes.canonicalize_dtype(dtype))
+    function = getattr(jnp, name)
+    if jnp.issubdtype(jax.eval_shape(function, x).dtype, jnp.inexact):
+        result_data = by_row(function, _WITH_DERIVATIVE.get(name, 0.5), num_rows, x)
+    else:
+        result_data = function(x)
+    return result_data.astype(jax.dtypes.canonicalize_dtype(result))
+
+
+# A point with a finite derivative for functions without one at 0.5.
+_WITH_DERIVATIVE = {"arccosh": 2.0}
+
+
 class Unary(NDFrame):
-    """Unary operations that frames and series share."""
+    """Unary operations of frames and series."""
 
     def _changed(self, op: str) -> Self:
-        columns = [change(op, column) for column in self._table.columns]
-        return self._like(self._table.with_columns(columns))
+        return self._with_columns([change(op, column) for column in self._table.columns])
 
     def __neg__(self) -> Self:
         return self._changed("neg")
@@ -127,46 +158,33 @@ class Unary(NDFrame):
         """
         return abs(self)
 
-
-class SeriesUnary(SeriesBase, Unary):
-    """Unary operations on a series."""
-
-    def round(self, decimals: int = 0) -> Self:
-        """Rounds each number to `decimals` places, half to even.
-
-        Example:
-            >>> from jaxframes.frame import JaxSeries
-            >>> JaxSeries([0.5, 1.5, 2.25]).round().tolist()
-            [0.0, 2.0, 2.0]
-        """
-        return self._with_column(rounded(self._only, operator.index(decimals)))
-
-
-class FrameUnary(FrameBase, Unary):
-    """Unary operations on a frame."""
-
     def round(self, decimals: Any = 0) -> Self:
         """Rounds each number half to even.
 
-        `decimals` is one number, or a dict or series by column label. Other columns are unchanged.
+        `decimals` is one number or, for a frame, a dict or series by column label. Other columns
+        are unchanged.
 
         Example:
             >>> from jaxframes.frame import JaxFrame
             >>> JaxFrame({"x": [0.25, 1.75]}).round({"x": 1}).x.tolist()
             [0.2, 1.8]
         """
+        columns = self._table.columns
+        if not isinstance(self, FrameBase):
+            return self._with_columns([rounded(columns[0], operator.index(decimals))])
         if isinstance(decimals, SeriesBase):
             decimals = decimals.to_pandas()
         if isinstance(decimals, (Mapping, pd.Series)):
-            if not all(isinstance(one, (int, np.integer)) for one in dict(decimals).values()):
-                raise TypeError("Values in decimals must be integers")
             by_label: dict[Any, Any] = dict(decimals)
-            columns = [
-                rounded(column, int(by_label[label])) if label in by_label else column
-                for label, column in zip(self._labels, self._table.columns, strict=True)
-            ]
+            if not all(isinstance(one, (int, np.integer)) for one in by_label.values()):
+                raise TypeError("Values in decimals must be integers")
         elif isinstance(decimals, (int, np.integer)):
-            columns = [rounded(column, int(decimals)) for column in self._table.columns]
+            by_label = dict.fromkeys(self._labels, decimals)
         else:
             raise TypeError("decimals must be an integer, a dict-like or a Series")
-        return self._like(self._table.with_columns(columns))
+        return self._with_columns(
+            [
+                rounded(column, int(by_label[label])) if label in by_label else column
+                for label, column in zip(self._labels, columns, strict=True)
+            ]
+        )
