@@ -17,6 +17,8 @@ def fails(message: str) -> Iterator[None]:
     with pytest.raises(jax.errors.JaxRuntimeError, match=re.escape(message)):
         yield
     # JAX keeps the state of the last program with a callback on each device, and would raise the
-    # error again at the end of the process: this program takes its place.
+    # error again at the end of the process: a new program takes its place.
     xs = np.arange(jax.device_count(), dtype=np.int32)
-    jax.block_until_ready(host_map(int, xs, jax.ShapeDtypeStruct((), np.int32), strategy="mesh"))
+    jax.block_until_ready(
+        host_map(lambda x: x, xs, jax.ShapeDtypeStruct((), np.int32), strategy="mesh")
+    )

@@ -249,7 +249,7 @@ def _names(fn: Callable[..., Any], names: str | Sequence[str], argument: str) ->
     names = (names,) if isinstance(names, str) else tuple(names)
     if not names:
         return names
-    parameters = inspect.signature(fn).parameters.values()
+    parameters = _parameters(fn)
     if any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters):
         return names
     known = [p.name for p in parameters if p.kind is not p.VAR_POSITIONAL]
@@ -264,12 +264,19 @@ def _names(fn: Callable[..., Any], names: str | Sequence[str], argument: str) ->
 
 def _positions(fn: Callable[..., Any]) -> dict[str, int]:
     """Positions of the arguments that can be passed by position."""
-    parameters = inspect.signature(fn).parameters.values()
     by_position = (
         inspect.Parameter.POSITIONAL_ONLY,
         inspect.Parameter.POSITIONAL_OR_KEYWORD,
     )
-    return {p.name: i for i, p in enumerate(parameters) if p.kind in by_position}
+    return {p.name: i for i, p in enumerate(_parameters(fn)) if p.kind in by_position}
+
+
+def _parameters(fn: Callable[..., Any]) -> list[inspect.Parameter]:
+    """The parameters of a function; none where Python does not know them."""
+    try:
+        return list(inspect.signature(fn).parameters.values())
+    except ValueError:
+        return []
 
 
 def _name_of(fn: Callable[..., Any]) -> str:
