@@ -11,6 +11,7 @@ Environment:
         parameters: every value occurs. `all` runs it with every combination.
 """
 
+import gc
 import os
 import re
 from collections.abc import Generator, Iterator
@@ -79,6 +80,13 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     for item in items:
         if item.get_closest_marker("checks_arguments"):
             item.add_marker(pytest.mark.skip(reason=reason))
+
+
+def pytest_collection_finish() -> None:
+    # The collector need not visit thousands of tests, nor every module, again and again.
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(20_000, 20, 50)
 
 
 @pytest.hookimpl(wrapper=True)

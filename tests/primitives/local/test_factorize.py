@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """`local.factorize` against an oracle that numbers keys with a dictionary."""
 
-import jax
 import jax.numpy as jnp
 import numpy as np
 import oracles
@@ -10,8 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from jaxframes.primitives import local
 from key_distributions import FLOAT_DTYPES, INTEGER_DTYPES, distributions_for, make_keys
+from on_shards import compiled
 
-factorize = jax.jit(local.factorize, static_argnames=("capacity", "sort", "return_first"))
+factorize = compiled(local.factorize, static_argnames=("capacity", "sort", "return_first"))
 
 NUM_ROWS = 300
 

@@ -9,8 +9,9 @@ import pytest
 from jax.sharding import AxisType, PartitionSpec
 from jaxframes.primitives import kernels, local
 from key_distributions import KEY_DTYPES, distributions_for, make_keys
+from on_shards import compiled
 
-merge = jax.jit(local.merge, static_argnames="descending")
+merge = compiled(local.merge, static_argnames="descending")
 
 
 def sorted_keys(distribution, num_rows, dtype, seed=0, **settings):

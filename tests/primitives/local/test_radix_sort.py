@@ -5,7 +5,6 @@ How they are transformed is in `test_radix_sort_transformed.py`, what they refus
 `test_key_errors.py`.
 """
 
-import jax
 import jax.numpy as jnp
 import numpy as np
 import oracles
@@ -18,9 +17,10 @@ from key_distributions import (
     distributions_for,
     make_keys,
 )
+from on_shards import compiled
 
-argsort = jax.jit(local.radix_argsort, static_argnames=("descending", "bits"))
-sort = jax.jit(local.radix_sort, static_argnames=("descending", "bits"))
+argsort = compiled(local.radix_argsort, static_argnames=("descending", "bits"))
+sort = compiled(local.radix_sort, static_argnames=("descending", "bits"))
 
 NUM_ROWS = 1000
 SETTINGS = [

@@ -14,7 +14,7 @@ from jaxframes.primitives.kernels.base._library import TARGETS
 from jaxframes.primitives.local import _reduce_by_key
 from jaxframes.primitives.local._reduce_by_key import REDUCE_OPS
 from key_distributions import FLOAT_DTYPES, KEY_DTYPES, distributions_for, make_keys
-from on_shards import noting
+from on_shards import compiled, noting
 
 NUM_ROWS = 300
 EXACT_OPS = ("sum", "prod", "min", "max", "count", "first", "last", "any", "all")
@@ -35,7 +35,7 @@ def encoder(capacity=None):
             "reduced": local.reduce_by_key(keys, [values] * len(ops), ops, **at) if ops else None,
         }
 
-    return jax.jit(encode)
+    return compiled(encode)
 
 
 def takes(op, dtype):

@@ -8,13 +8,13 @@ import jax.numpy as jnp
 import numpy as np
 import oracles
 import pytest
-from jax.test_util import check_grads
+from derivatives import check_derivatives
 from jaxframes import shardings
 from jaxframes.primitives import local
 from jaxframes.primitives.contract._segment_forms import HAVE_DDOF, SEGMENT_OPS
 from jaxframes.primitives.local import _segments
 from key_distributions import INTEGER_DTYPES, KEY_DTYPES, distributions_for, make_keys
-from on_shards import noting
+from on_shards import compiled, noting
 from reduced_rows import ROUNDED, assert_is_reduced
 
 NUM_ROWS, NUM_SEGMENTS = 300, 9
@@ -24,7 +24,7 @@ NUM_ROWS, NUM_SEGMENTS = 300, 9
 def reducer(num_segments=NUM_SEGMENTS, ops=SEGMENT_OPS):
     """One program that makes every reduction."""
 
-    @jax.jit
+    @compiled
     def reduce(x, segment_ids, num_valid):
         return {
             op: local.segment_reduce(x, segment_ids, num_segments, op, num_valid=num_valid)
@@ -347,7 +347,7 @@ def test_derivatives(op):
         reduced = local.segment_reduce(padded, ids, 3, op, num_valid=7, fill_value=1)
         return jnp.vdot(jnp.arange(1.0, 4.0), reduced**2)
 
-    check_grads(weighted, (x,), order=2, modes=("fwd", "rev"))
+    check_derivatives(weighted, x)
     assert np.isfinite(jax.grad(weighted)(x)).all()
 
 

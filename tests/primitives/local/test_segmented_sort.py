@@ -8,9 +8,10 @@ import oracles
 import pytest
 from jaxframes.primitives import kernels, local
 from key_distributions import KEY_DTYPES, distributions_for, make_keys
+from on_shards import compiled
 
 STATIC = ("descending", "bits", "num_segments")
-segmented_sort = jax.jit(local.segmented_sort, static_argnames=STATIC)
+segmented_sort = compiled(local.segmented_sort, static_argnames=STATIC)
 
 NUM_ROWS = 777
 NUM_SEGMENTS = 21

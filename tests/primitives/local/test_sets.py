@@ -3,20 +3,19 @@
 
 import functools
 
-import jax
 import jax.numpy as jnp
 import numpy as np
 import oracles
 import pytest
 from jaxframes.primitives import local
 from key_distributions import KEY_DTYPES, distributions_for, make_keys
-from on_shards import noting
+from on_shards import compiled, noting
 
 OPS = ("union", "intersection", "difference")
 NUM_A, NUM_B = 50, 35
 
 
-@functools.partial(jax.jit, static_argnames="capacity")
+@functools.partial(compiled, static_argnames="capacity")
 def look_up_all_ways(a, b, num_a, num_b, capacity):
     """Both flags and every set, compiled as one program."""
     sides = {"num_valid": (num_a, num_b)}
