@@ -7,7 +7,12 @@ from pathlib import Path
 import pytest
 
 HOW_TO = Path(__file__).resolve().parents[1] / "docs/how-to"
-GUIDES = ["deduplicate_embedding_gradients", "dispatch_to_experts", "normalise_within_groups"]
+GUIDES = [
+    "call_a_simulator_in_a_step",
+    "deduplicate_embedding_gradients",
+    "dispatch_to_experts",
+    "normalise_within_groups",
+]
 
 
 @pytest.mark.parametrize("guide", GUIDES)
