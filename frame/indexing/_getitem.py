@@ -139,7 +139,7 @@ class RowSelection(NDFrame):
 class ILocIndexer:
     """`frame.iloc[...]`."""
 
-    def __init__(self, of: RowSelection):
+    def __init__(self, of: Any):
         self._of = of
 
     def __getitem__(self, key: Any) -> Any:
@@ -164,11 +164,10 @@ class ILocIndexer:
         return self._of._taken(key)
 
     def _of_both(self, rows: Any, columns: Any) -> Any:
-        frame: Any = self._of
+        positions = np.arange(len(self._of._labels))[columns]
         if isinstance(columns, (int, np.integer)):
-            return frame._series_at(range(len(frame._labels))[columns]).iloc[rows]
-        positions = np.arange(len(frame._labels))[columns]
-        return frame._columns_at(positions).iloc[rows]
+            return self._of._series_at(int(positions)).iloc[rows]
+        return self._of._columns_at(positions).iloc[rows]
 
     @answered_at_once
     def _one(self, position: int) -> Any:

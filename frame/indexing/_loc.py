@@ -12,14 +12,15 @@ from ..table._arguments import axis_number
 from ..table._column import Array
 from ..table._column_labels import Labels
 from ..table._filter import filter_rows
-from ..table._ndframe import FrameBase, NDFrame, SeriesBase
+from ..table._ndframe import FrameBase, SeriesBase
 from ..table._tracing import answered_at_once, is_traced
+from ._getitem import RowSelection
 
 
 class LocIndexer:
     """`frame.loc[...]`."""
 
-    def __init__(self, of: "LabelSelection"):
+    def __init__(self, of: Any):
         self._of = of
 
     def __getitem__(self, key: Any) -> Any:
@@ -28,7 +29,7 @@ class LocIndexer:
         index = self._of._table.index
         if isinstance(key, tuple) and len(key) > self._of.ndim and index.num_levels == 1:
             raise pd.errors.IndexingError(f"Too many indexers, got {key!r}.")
-        if not isinstance(self._of, FrameBase):
+        if self._of.ndim == 1:
             return self._of._rows_at(key[0] if isinstance(key, tuple) and len(key) == 1 else key)
         rows, columns = key if isinstance(key, tuple) and len(key) == 2 else (key, slice(None))
         rows = rows(self._of) if callable(rows) else rows
@@ -43,7 +44,7 @@ class LocIndexer:
         )
 
 
-class LabelSelection(NDFrame):
+class LabelSelection(RowSelection):
     """Row selection by label, shared by frames and series."""
 
     @property
@@ -66,22 +67,17 @@ class LabelSelection(NDFrame):
 
     at = loc
 
-    def _columns_of(self, columns: Any) -> Any:
-        raise NotImplementedError
-
     def _rows_at(self, rows: Any) -> Any:
-        of: Any = self
         if callable(rows):
             rows = rows(self)
         if isinstance(rows, slice) and rows == slice(None):
             return self._like(self._table)
         if is_mask(rows):
-            return of._filtered(rows)
+            return self._filtered(rows)
         return self._labelled(rows)
 
     @answered_at_once
     def _labelled(self, rows: Any) -> Any:
-        of: Any = self
         index = self._table.index
         if is_traced(index, self._table.num_rows):
             raise NotImplementedError("loc: rows must be selected by a boolean mask inside jit.")
@@ -96,32 +92,30 @@ class LabelSelection(NDFrame):
         selected = self._like(filter_rows(self._table, self._flags_of([rows])))
         if not len(selected):
             raise KeyError(rows)
-        return selected if len(selected) > 1 else of._one_row(selected)
+        return selected if len(selected) > 1 else selected.to_pandas().iloc[0]
 
     def _of_host_labels(self, rows: Any) -> Any:
-        of: Any = self
         labels = self.index
         if isinstance(rows, slice):
-            return of._sliced(labels.slice_indexer(rows.start, rows.stop, rows.step))
+            return self._sliced(labels.slice_indexer(rows.start, rows.stop, rows.step))
         position = labels.get_loc(rows)
         if isinstance(position, slice):
-            return of._sliced(position)
+            return self._sliced(position)
         if isinstance(position, np.ndarray):
-            return of._filtered(position)
-        return of._one_row(of._taken([position]))
+            return self._filtered(position)
+        return self._taken([position]).to_pandas().iloc[0]
 
     def _of_list(self, labels: list[Any]) -> Self:
-        of: Any = self
         if not labels:
-            return of._sliced(slice(0, 0))
+            return self._sliced(slice(0, 0))
         if self._table.index.is_range:
             positions = self.index.get_indexer(labels)
             if (positions < 0).any():
                 absent = [x for x, p in zip(labels, positions, strict=True) if p < 0]
                 raise KeyError(f"{absent} not in index")
-            return of._taken(positions)
+            return self._taken(positions)
         # Copies only the labels of matching rows to the host, to order them as the list.
-        selected: Any = self._like(filter_rows(self._table, self._flags_of(labels)))
+        selected = self._like(filter_rows(self._table, self._flags_of(labels)))
         positions, missing = selected.index.get_indexer_non_unique(pd.Index(labels))
         if len(missing):
             raise KeyError(f"{[labels[position] for position in missing]} not in index")
@@ -129,9 +123,6 @@ class LabelSelection(NDFrame):
 
     def _flags_of(self, labels: Any, level: int = 0) -> Array:
         return flags_in(self._table.index_columns()[level], labels, self._table, "loc")
-
-    def _one_row(self, row: Any) -> Any:
-        return row.to_pandas().iloc[0]
 
     @answered_at_once
     def _without_labels(self, labels: Any, level: Any, errors: str) -> Self:
@@ -166,19 +157,17 @@ class FrameLabelSelection(FrameBase, LabelSelection):
     """Row and column selection of a frame by label."""
 
     def _columns_of(self, columns: Any) -> Any:
-        of: Any = self
         if isinstance(columns, slice) and columns == slice(None):
             return self
-        if not isinstance(columns, (list, slice)) and columns in self._labels:
-            return of[columns]
-        if isinstance(columns, list) and self._are_names(columns):
-            return of[columns]
+        is_one = not isinstance(columns, (list, slice)) and columns in self._labels
+        if is_one or (isinstance(columns, list) and self._are_names(columns)):
+            return self[columns]
         numbered = pd.DataFrame([range(len(self._labels))], dtype=object)
         numbered.columns = self._labels.index
         selected = numbered.loc[:, columns]
         if isinstance(selected, pd.Series):
-            return of._series_at(int(selected.iloc[0]))
-        result = of._columns_at([int(position) for position in selected.iloc[0]])
+            return self._series_at(int(selected.iloc[0]))
+        result = self._columns_at([int(position) for position in selected.iloc[0]])
         result._labels = Labels(selected.columns)
         return result
 
@@ -227,7 +216,6 @@ class FrameLabelSelection(FrameBase, LabelSelection):
             >>> JaxFrame({"x": [1, 2], "l": [["a", "b"], []]}).explode("l").x.tolist()
             [1, 1, 2]
         """
-        of: Any = self
         if not self._labels.index.is_unique:
             raise ValueError("DataFrame columns must be unique.")
         labels = column if isinstance(column, list) else [column]
@@ -235,15 +223,15 @@ class FrameLabelSelection(FrameBase, LabelSelection):
             raise ValueError("column must be nonempty")
         if len(set(labels)) < len(labels):
             raise ValueError("column must be unique")
-        elements = {label: _exploded(of[label], len(labels) > 1) for label in labels}
+        elements = {label: _exploded(self[label], len(labels) > 1) for label in labels}
         first, *others = [positions for _, positions in elements.values()]
         if any(not np.array_equal(positions, first) for positions in others):
             raise ValueError("columns must have matching element counts")
-        result = of.copy() if first is None else of._taken(first)
+        result = self._like(self._table) if first is None else self._taken(first)
         for label, (values, positions) in elements.items():
             if positions is not None:
                 result[label] = values
-        return result.reset_index(drop=True) if ignore_index else result
+        return result._with_range() if ignore_index else result
 
     def iterrows(self) -> Any:
         """Iterates over pairs of label and row, a series of pandas."""
@@ -259,12 +247,11 @@ class SeriesLabelSelection(SeriesBase, LabelSelection):
 
     def explode(self, ignore_index: bool = False) -> Any:
         """Replicates rows for each element of the lists in a series of objects."""
-        of: Any = self
         values, positions = _exploded(self)
-        result: Any = self if positions is None else of._taken(positions)
+        result = self if positions is None else self._taken(positions)
         if positions is not None:
             result = result._with_column(as_column(values, result._table, self._name))
-        return result.reset_index(drop=True) if ignore_index else result
+        return result._with_range() if ignore_index else result
 
 
 def _exploded(series: Any, needs_positions: bool = False) -> tuple[Any, Any]:

@@ -2,6 +2,7 @@
 """nlargest, nsmallest, searchsorted and is_monotonic."""
 
 import functools
+from collections.abc import Sequence
 from typing import Any, Self
 
 import jax
@@ -16,6 +17,7 @@ from ..table._dtypes import wide
 from ..table._from_host import column_from
 from ..table._layout import ONE_DEVICE, Layout
 from ..table._ndframe import FrameBase, NDFrame, SeriesBase
+from ..table._recode import recoded
 from ..table._sort import argsort_rows, sort_rows
 from ..table._table import Count, is_row
 from ..table._take import before, gather, position, reversed_rows, take_rows
@@ -25,17 +27,17 @@ from ..table._tracing import answered_at_once, at_once, is_traced
 class RankedRows(NDFrame):
     """Largest and smallest rows of frames and series."""
 
-    def _first_of(self, labels: list[Any], n: int, keep: str, *, largest: bool) -> Self:
+    def _first_of(self, positions: Sequence[int], n: int, keep: str, *, largest: bool) -> Self:
         caller = "nlargest" if largest else "nsmallest"
         if keep not in ("first", "last", "all"):
             raise ValueError('keep must be either "first", "last" or "all"')
         table = reversed_rows(self._table) if keep == "last" else self._table
-        rows: Any = self._like(table)
         keys = []
-        for label in labels:
-            column = rows._only if label is ... else rows._column(label)
+        for at in positions:
+            column = table.columns[at]
             if not (column.is_numeric or column.type.is_time) or column.dtype.kind == "c":
-                shown = "" if label is ... else f"Column {label!r} has dtype {column.dtype_name}, "
+                label = f"Column {self._names[at]!r} has dtype {column.dtype_name}, "
+                shown = "" if isinstance(self, SeriesBase) else label
                 raise TypeError(f"{shown}cannot use method {caller!r} with this dtype")
             keys += ordered_keys(column, descending=largest)
         count = max(int(as_scalar(n, "n")), 0)
@@ -45,7 +47,7 @@ class RankedRows(NDFrame):
         bare_keys = tuple(key for key, _ in keys)
         count = min(count, table.capacity)
         num_kept = _with_ties(bare_keys, order, table.num_rows, count, table.layout)
-        ordered: Any = self._like(take_rows(table, order, table.num_rows))
+        ordered = self._like(take_rows(table, order, table.num_rows))
         if is_traced(num_kept):
             return self._like(ordered._table.replace(num_rows=num_kept))
         return ordered.head(int(num_kept))
@@ -69,11 +71,11 @@ class SeriesRankedRows(RankedRows, SeriesBase):
 
     def nlargest(self, n: int = 5, keep: str = "first") -> Self:
         """The `n` largest values, in descending order; `keep="all"` includes ties with the last."""
-        return self._first_of([...], n, keep, largest=True)
+        return self._first_of([0], n, keep, largest=True)
 
     def nsmallest(self, n: int = 5, keep: str = "first") -> Self:
         """The `n` smallest values, in ascending order."""
-        return self._first_of([...], n, keep, largest=False)
+        return self._first_of([0], n, keep, largest=False)
 
     @property
     def is_monotonic_increasing(self) -> Any:
@@ -130,13 +132,10 @@ def _queries(column: Column, value: Any) -> tuple[Array, Array]:
             raise TypeError(
                 f"searchsorted: values for a series of str must be strings, got {value!r}."
             )
-        strings = pd.Index(strings, dtype="str")
-        dictionary = column.dictionary.values
-        # A string that is absent from the dictionary lies between two codes.
-        low = dictionary.searchsorted(strings, side="left")
-        high = dictionary.searchsorted(strings, side="right")
-        codes = low.astype(np.float64) - np.where(low == high, 0.5, 0.0)
-        return _placed(codes), column.data.astype(wide(np.float64))
+        queries = column_from(pd.array(strings, dtype="str"), len(strings), ONE_DEVICE)
+        # Codes into one dictionary sort as the strings do.
+        queries, keys = recoded([queries, column])
+        return _placed(host_array(queries.data)), keys.data
     values = pd.Series([value] if np.ndim(value) == 0 else value)
     if column.type.is_time:
         if values.dtype.kind in "biufc":
@@ -182,11 +181,12 @@ class FrameRankedRows(RankedRows, FrameBase):
 
     def nlargest(self, n: int, columns: Any, keep: str = "first") -> Self:
         """The `n` rows with the largest values, in descending order; `keep` as for a series."""
-        return self._first_of(self._listed(columns), n, keep, largest=True)
+        return self._first_of(self._positions_of(columns), n, keep, largest=True)
 
     def nsmallest(self, n: int, columns: Any, keep: str = "first") -> Self:
         """The `n` rows with the smallest values, in ascending order."""
-        return self._first_of(self._listed(columns), n, keep, largest=False)
+        return self._first_of(self._positions_of(columns), n, keep, largest=False)
 
-    def _listed(self, columns: Any) -> list[Any]:
-        return list(columns) if isinstance(columns, list) else [columns]
+    def _positions_of(self, columns: Any) -> list[int]:
+        labels = columns if isinstance(columns, list) else [columns]
+        return [self._labels.position(label) for label in labels]
