@@ -12,7 +12,6 @@ import pyarrow as pa
 
 from ..align._as_column import as_column
 from ..mapping._astype import as_dtype, cast_columns
-from ..table._column import Column
 from ..table._column_labels import Labels
 from ..table._dictionary import Dictionary, encode_objects
 from ..table._from_host import column_from, index_from
@@ -75,20 +74,18 @@ def table_of_arrow(table: pa.Table, layout: Layout) -> tuple[Table, Labels]:
     """Builds a table from an Arrow table, with the index of pandas' metadata."""
     capacity = layout.capacity_for(table.num_rows)
     metadata = table.schema.pandas_metadata
-    empty_frame = pa.Table.from_batches([], table.schema).to_pandas() if metadata else None
-    if empty_frame is None or isinstance(empty_frame.index, pd.RangeIndex):
-        row_index, names = _range_of(metadata), list(table.column_names)
-        if empty_frame is None:
-            labels = Labels(pd.Index(names, dtype="str"))
-        else:
-            labels = Labels(empty_frame.columns)
-            names = [name for name in names if name in set(map(str, empty_frame.columns))]
+    stored, level_names = [], ()
+    if metadata is None:
+        labels = Labels(pd.Index(table.column_names, dtype="str"))
     else:
-        stored = [name for name in metadata["index_columns"] if isinstance(name, str)]
-        levels = tuple(column_from(table[name], capacity, layout, name) for name in stored)
-        row_index = RowIndex(levels, tuple(empty_frame.index.names))
-        names = [name for name in table.column_names if name not in stored]
+        empty_frame = pa.Table.from_batches([], table.schema).to_pandas()
         labels = Labels(empty_frame.columns)
+        if not isinstance(empty_frame.index, pd.RangeIndex):
+            stored = [name for name in metadata["index_columns"] if isinstance(name, str)]
+            level_names = tuple(empty_frame.index.names)
+    levels = tuple(column_from(table[name], capacity, layout, name) for name in stored)
+    row_index = RowIndex(levels, level_names) if levels else _range_of(metadata)
+    names = [name for name in table.column_names if name not in stored]
     columns = tuple(column_from(table[name], capacity, layout, name) for name in names)
     return Table(columns, row_index, as_count(table.num_rows), layout=layout), labels
 
@@ -139,14 +136,7 @@ def with_layout(table: Table, layout: Layout) -> Table:
     columns = (*table.columns, *table.index.levels)
     if columns and columns[0].data.shape[0] != capacity:
         columns = resized(columns, capacity, table.layout)
-    placed = tuple(
-        Column(
-            layout.place(column.data),
-            None if column.valid is None else layout.place(column.valid),
-            column.type,
-        )
-        for column in columns
-    )
+    placed = jax.tree.map(layout.place, columns)
     num_columns = len(table.columns)
     index = table.index
     if index.levels:

@@ -13,9 +13,8 @@ from ..indexing._shape import pandas_dtype
 from ..mapping._missing import missing_flags
 from ..table._column import Column, to_host
 from ..table._ndframe import FrameBase, NDFrame, SeriesBase
-from ..table._row_index import as_pandas_index
-from ..table._table import Table, is_row
-from ..table._take import settled, take_columns
+from ..table._table import Table, as_count, is_row
+from ..table._take import settled, take_rows
 from ..table._tracing import answered_at_once, is_traced
 from ._conversion import frame_of_arrays
 
@@ -34,24 +33,9 @@ class VisibleRows:
         skipped = max(self.num_rows - capacity, 0)
         row_ids = jnp.asarray(row_ids + (row_ids >= capacity // 2) * np.int32(skipped))
         columns = [settled(column, table.num_rows) for column in table.columns]
-        self.arrays = self._on_host(columns, row_ids, table)
-        index = table.index
-        if index.is_range and not skipped:
-            self.index: pd.Index = index.to_pandas(self.num_rows)
-        elif index.is_range:
-            labels = index.start + index.step * np.asarray(row_ids, np.int64)
-            self.index = pd.Index(labels, name=index.names[0])
-        else:
-            levels = [as_pandas_index(x, None) for x in self._on_host(index.levels, row_ids, table)]
-            self.index = (
-                levels[0].rename(index.names[0])
-                if len(levels) == 1
-                else pd.MultiIndex.from_arrays(levels, names=list(index.names))
-            )
-
-    def _on_host(self, columns: Any, row_ids: Any, table: Table) -> list[Any]:
-        taken = take_columns(columns, row_ids, table.layout)
-        return [to_host(column, self.size) for column in taken]
+        visible = take_rows(table.with_columns(columns), row_ids, as_count(self.size))
+        self.arrays = [to_host(column, self.size) for column in visible.columns]
+        self.index = visible.index.to_pandas(self.size)
 
     def text(self, visible: Any, method: str) -> str:
         """pandas' repr of the visible rows, with the full row count."""

@@ -132,12 +132,12 @@ class Ranking(NDFrame):
         plan = RankPlan(method, bool(ascending), na_option, bool(pct))
         labels = of._names
         if axis_number(axis or 0, self):
-            return of._like(table.with_columns(ranked_across(table.columns, plan)))
+            return of._with_columns(ranked_across(table.columns, plan))
         columns = [
             Column(_rank(bare(_rankable(column, label)), table.num_rows, plan, table.layout))
             for column, label in zip(table.columns, labels, strict=True)
         ]
-        return of._like(table.with_columns(columns))
+        return of._with_columns(columns)
 
 
 class SeriesOrder(SeriesBase):

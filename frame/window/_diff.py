@@ -128,7 +128,7 @@ class Changes(NDFrame):
             # pandas converts bools to objects even without rows.
             empty = column_from(pd.Series([], dtype=object), table.capacity, self._layout, "diff")
             results = [empty if column.is_bool else column for column in results]
-        return self._like(table.with_columns(results))
+        return self._with_columns(results)
 
     def pct_change(self, periods: int = 1, fill_method: Any = None, freq: Any = None) -> Self:
         """The relative change from the value `periods` rows before.
@@ -152,7 +152,7 @@ class Changes(NDFrame):
         )
         steps = steps_of(periods, table.columns)
         changes = _relative_change(data, steps, table.num_rows, self._layout)
-        return self._like(table.with_columns([Column(change) for change in changes]))
+        return self._with_columns([Column(change) for change in changes])
 
 
 def _as_floats(column: Column, label: Any) -> Array:

@@ -145,7 +145,7 @@ class Windows:
             method, int(ddof), self._window is None, width, moves_ends, gaps, table.layout
         )
         reduced = reduce_windows(data, missing, segment_ids, reach, least, table.num_rows, plan)
-        result = of._like(table.with_columns([Column(one) for one in reduced]))
+        result = of._with_columns([Column(one) for one in reduced])
         return result if self._step == 1 else result.iloc[:: self._step]
 
     def _segmented(self, of: Any) -> tuple[Any, Array | None]:
@@ -173,14 +173,10 @@ class Windows:
     def _reach(self, capacity: int) -> tuple[Reach, bool]:
         if self._window is None:
             return Reach(np.int32(capacity), np.int32(0)), False
-        width = self._window
-        ahead = (width - 1) // 2 if self._center or not width else 0
-        if self._closed in ("left", "neither"):
-            ahead -= 1
-        if self._closed in ("left", "both"):
-            width += 1
-        if self._closed in ("left", "neither"):
-            width -= 1
+        ends_before = self._closed in ("left", "neither")
+        ahead = (self._window - 1) // 2 if self._center or not self._window else 0
+        ahead -= ends_before
+        width = self._window + (self._closed in ("left", "both")) - ends_before
         # Longer windows hold the same rows.
         ahead = min(ahead, capacity)
         width = min(width, 2 * capacity)

@@ -203,4 +203,4 @@ class Shifting(NDFrame):
             columns = shift_columns(
                 table.columns, periods, table.num_rows, self._layout, fill_value
             )
-        return self._like(table.with_columns(columns))
+        return self._with_columns(columns)
