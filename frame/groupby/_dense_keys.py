@@ -14,6 +14,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from ... import primitives
+from ...primitives._eager_reduction import known_ranges
 from ...primitives._sized import in_steps
 from ..table._column import Array, Column
 from ..table._layout import LEAST_CAPACITY, Layout
@@ -38,17 +39,16 @@ Digits: TypeAlias = tuple[tuple[Digit, ...], tuple[Any, ...]]
 def as_digits(keys: Sequence[Column], table: Table, dropna: bool) -> Digits | None:
     """The digits of keys and their lowest values; None if the number of segments is too large."""
     max_segments = 2 * max(table.capacity, LEAST_CAPACITY)
-    integers = [key.arrays for key in keys if key.dtype.kind in "iu" and key.is_numeric]
+    integers = [key for key in keys if key.dtype.kind in "iu" and key.is_numeric]
     if integers and is_traced(integers, table.num_rows):
         return None
-    ranges = iter(at_once(_ranges, integers, table.num_rows, table.layout) if integers else ())
     digits, lowest, num_segments = [], [], 1
     for key in keys:
         can_miss = not dropna and key.can_miss
         if key.type.has_codes or key.is_bool:
             low, width = np.int32(0), 2 if key.is_bool else max(len(key.dictionary), 1)
         elif key.is_numeric and not key.is_float:
-            low, high = jax.device_get(next(ranges))
+            low, high = at_once(_range_of, key, table.num_rows, table.layout)
             width = max(int(high) - int(low) + 1, 1)
         else:
             return None
@@ -61,15 +61,13 @@ def as_digits(keys: Sequence[Column], table: Table, dropna: bool) -> Digits | No
     return tuple(digits), tuple(lowest)
 
 
-@functools.partial(jax.jit, static_argnums=2)
-def _ranges(keys: Any, num_rows: Count, layout: Layout) -> Any:
-    """The least and the greatest value of each key."""
-    return [
-        primitives.reduce(
-            (data, data), ("min", "max"), where=valid, num_valid=num_rows, **layout.on_mesh
-        ).values
-        for data, valid in keys
-    ]
+def _range_of(key: Column, num_rows: Count, layout: Layout) -> tuple[Any, Any]:
+    """The least and the greatest value of an integer key, on the host."""
+    if key.valid is None and layout.mesh is None:
+        return known_ranges((key.data,), num_rows)[0]
+    keys, settings = (key.data, key.data), {"where": key.valid, **layout.on_mesh}
+    ends = primitives.reduce(keys, ("min", "max"), num_valid=num_rows, **settings)
+    return jax.device_get(ends.values)
 
 
 @functools.partial(jax.jit, static_argnums=(3, 4, 5))

@@ -3,12 +3,15 @@
 
 from typing import Any
 
+import jax
+import jax.numpy as jnp
+
 from ..table._column import Array, Column
-from ..table._filter import filter_rows
 from ..table._row_index import RowIndex
 from ..table._sort import sort_rows
-from ..table._table import either_needed
+from ..table._table import as_count, either_needed
 from ..table._take import take_columns
+from ..table._tracing import is_traced
 from ..window._rolling import Windows, WindowShape, as_expanding, as_rolling
 from ._base import GroupByBase, Grouped
 
@@ -28,17 +31,19 @@ class GroupWindows(Windows):
     def _segmented(self, of: Any) -> tuple[Any, Array | None]:
         """Sorts the rows by group and adds the keys to the index; also the group of each row."""
         groups, keys = self._grouped.groups, self._grouped.key_names
-        group_ids = groups.group_ids
+        group_ids, num_rows = groups.group_ids, of._table.num_rows
         table = of._table.with_columns([*of._table.columns, Column(group_ids)])
+        key = group_ids
         if self._grouped.may_drop:
-            table = filter_rows(table, group_ids >= 0)
-        table = sort_rows(table, [(table.columns[-1].data, False)])
+            key, num_rows = _without_groups_last(group_ids)
+            num_rows = num_rows if is_traced(num_rows) else as_count(int(num_rows))
+        table = sort_rows(table, [(key, False)])
         *columns, sorted_ids = table.columns
         levels = take_columns(groups.keys, sorted_ids.data, table.layout)
         index = RowIndex((*levels, *table.index_columns()), (*keys, *table.index.names))
         needed = either_needed(table.needed, groups.needed)
-        table = table.replace(columns=tuple(columns), index=index, needed=needed)
-        return of._like(table), sorted_ids.data
+        changes = {"columns": tuple(columns), "index": index, "needed": needed}
+        return of._like(table.replace(num_rows=num_rows, **changes)), sorted_ids.data
 
     def _take(self, method: str, numeric_only: bool, ddof: int = 1) -> Any:
         result = super()._take(method, numeric_only, ddof)
@@ -46,6 +51,12 @@ class GroupWindows(Windows):
         if self._grouped.options.as_index or self._window is None:
             return result
         return result.reset_index(level=list(range(len(self._grouped.keys))))
+
+
+@jax.jit
+def _without_groups_last(group_ids: Array) -> tuple[Array, Array]:
+    """Unsigned ids, in which -1 becomes the greatest, and the number of rows with a group."""
+    return group_ids.astype(jnp.uint32), jnp.sum(group_ids >= 0, dtype=jnp.int32)
 
 
 class GroupByWindows(GroupByBase):

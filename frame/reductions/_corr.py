@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 import numpy as np
-import pandas as pd
 
 from ... import primitives
 from ..align._align import aligned_column
@@ -20,7 +19,6 @@ from ..table._layout import ONE_DEVICE, Layout
 from ..table._ndframe import FrameBase, SeriesBase
 from ..table._table import Count, Table, as_count, is_row
 from ..table._tracing import is_traced
-from ._results import table_of_frame
 
 # Matrix products sum squares about the column's mean. If the sum about the pair's own mean is a
 # smaller fraction of it than this, cancellation leaves too few digits.
@@ -242,17 +240,16 @@ class FrameCorrelation(FramePairs, FrameBase):
             check_number(column, label, op)
         size = len(labels)
         capacity = ONE_DEVICE.capacity_for(size)
-        matrix: Any = np.zeros((0, 0))
+        columns: Any = ()
         if size:
             statistic = Statistic(op, max(min_periods or 1, 1), ddof, True)
             arrays = tuple(column.arrays for column in table.columns)
             matrix = _covariances(arrays, table.all_rows, statistic, table.layout)
-        if not is_traced(matrix):
-            result = pd.DataFrame(np.asarray(matrix), labels.index, labels.index)
-            return self.frame_class._of(*table_of_frame(result))
-        columns = map(Column, jnp.pad(matrix, ((0, capacity - size), (0, 0))).T)
+            xp = jnp if is_traced(matrix) else np
+            columns = xp.pad(xp.asarray(matrix), ((0, capacity - size), (0, 0))).T
         index = index_from(narrowed(labels.index), capacity, ONE_DEVICE)
-        result = Table(tuple(columns), index, as_count(size), table.needed)
+        columns = tuple(Column(jnp.asarray(column)) for column in columns)
+        result = Table(columns, index, as_count(size), table.needed)
         return self.frame_class._of(result, labels)
 
 
