@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Argument checks of the calls that place rows."""
 
+import difflib
 import operator
+from collections.abc import Sequence
 from typing import Any
 
 import jax
@@ -21,6 +23,12 @@ def type_of(value: Any) -> str:
     if isinstance(value, np.ndarray):
         return f"{value.dtype}[{','.join(map(str, value.shape))}]"
     return type(value).__name__
+
+
+def did_you_mean(name: Any, known: Sequence[str]) -> str:
+    """A hint at the known name that a name resembles, for the end of a message, or nothing."""
+    nearest = difflib.get_close_matches(str(name), known, n=1)
+    return f" Did you mean {nearest[0]!r}?" if nearest else ""
 
 
 def as_static_int(

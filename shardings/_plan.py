@@ -2,13 +2,12 @@
 """A plan of the parallelism of a program: which mesh axis serves for what."""
 
 import dataclasses
-import difflib
 from collections.abc import Mapping
 from typing import Any
 
 from jax.sharding import PartitionSpec
 
-from ._arguments import as_static_int, type_of
+from ._arguments import as_static_int, did_you_mean, type_of
 from ._compat import MeshLike
 from ._rules import Rules
 from ._specs import check_axes
@@ -100,8 +99,7 @@ class Plan:
             if axis not in mesh.axis_names:
                 raise ValueError(
                     f"Plan: the axis of {role} must be an axis of the mesh, "
-                    f"{tuple(mesh.axis_names)}, got {axis!r}."
-                    + _did_you_mean(axis, mesh.axis_names)
+                    f"{tuple(mesh.axis_names)}, got {axis!r}." + did_you_mean(axis, mesh.axis_names)
                 )
         for pattern, spec in self.rules.items():
             check_axes(spec, mesh, "Plan", f"the rule {pattern!r}")
@@ -193,15 +191,10 @@ def _check_keys(
         if key not in known:
             raise ValueError(
                 f"Plan.from_dict: the keys of {what} must be among {known}, got {key!r}."
-                + _did_you_mean(str(key), known)
+                + did_you_mean(str(key), known)
             )
     missing = [key for key in known if key not in described]
     if are_needed and missing:
         raise ValueError(
             f"Plan.from_dict: {what} must have the keys {known}, got no {missing[0]!r}."
         )
-
-
-def _did_you_mean(name: str, known: tuple[str, ...]) -> str:
-    nearest = difflib.get_close_matches(name, known, n=1)
-    return f" Did you mean {nearest[0]!r}?" if nearest else ""

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Partition specs that are checked against shapes and meshes."""
 
-import difflib
 import math
 from typing import Any
 
 import jax
 from jax.sharding import NamedSharding, PartitionSpec
 
+from ._arguments import did_you_mean
 from ._compat import MeshLike, has_explicit_axes
 
 SpecEntry = str | tuple[str, ...] | None
@@ -98,11 +98,9 @@ def check_axes(spec: PartitionSpec, mesh: MeshLike, caller: str, name: str) -> N
     axes = axes_of(spec)
     for axis in axes:
         if axis not in mesh.axis_names:
-            nearest = difflib.get_close_matches(str(axis), mesh.axis_names, n=1)
-            remedy = f" Did you mean {nearest[0]!r}?" if nearest else ""
             raise ValueError(
                 f"{caller}: {name} must name axes of the mesh, {tuple(mesh.axis_names)}, got "
-                f"{axis!r} in {shown(spec)}.{remedy}"
+                f"{axis!r} in {shown(spec)}.{did_you_mean(axis, mesh.axis_names)}"
             )
         if axes.count(axis) > 1:
             raise ValueError(f"{caller}: {name} must name each mesh axis once, got {shown(spec)}.")

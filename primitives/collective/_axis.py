@@ -1,15 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """The mesh axis of the rows, inside `shard_map`."""
 
-import difflib
-from typing import TypeAlias
-
 import jax
 
 from ...shardings._compat import as_varying
 from ..contract._arguments import PyTreeOfArrays, type_of
-
-AxisName: TypeAlias = str | tuple[str, ...]
+from ..contract._axis_scope import AxisName
 
 
 def num_shards_on(axis_name: AxisName, caller: str) -> int:
@@ -27,33 +23,6 @@ def num_shards_on(axis_name: AxisName, caller: str) -> int:
             f"got {axis_name!r}. Call it inside shard_map over that axis, or use the function of "
             "the same name in jaxframes.primitives, which takes a mesh."
         ) from None
-
-
-def size_of_axis(axis_name: AxisName, caller: str) -> int:
-    """The number of shards along the axis; an error lists the axes in scope."""
-    names = axis_name if isinstance(axis_name, tuple) else (axis_name,)
-    if not names or not all(isinstance(name, str) for name in names):
-        raise TypeError(
-            f"{caller}: axis_name must be the name of a mesh axis, or a tuple of names, "
-            f"got {axis_name!r}."
-        )
-    try:
-        return jax.lax.axis_size(axis_name)
-    except NameError:
-        pass
-    in_scope = jax.sharding.get_abstract_mesh().manual_axes
-    if not in_scope:
-        raise ValueError(
-            f"{caller}: it must be called inside jax.shard_map, got axis_name={axis_name!r} "
-            "without any axis in scope. Map a function that calls it over a mesh with that axis."
-        )
-    unknown = next(name for name in names if name not in in_scope)
-    nearest = difflib.get_close_matches(unknown, in_scope, n=1)
-    remedy = f"Did you mean {nearest[0]!r}?" if nearest else "Choose one of them."
-    raise ValueError(
-        f"{caller}: axis_name must be among the axes of the enclosing jax.shard_map, "
-        f"{tuple(in_scope)}, got {axis_name!r}. {remedy}"
-    )
 
 
 def check_mesh_order(axis_name: AxisName, caller: str) -> None:

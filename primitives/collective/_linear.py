@@ -7,8 +7,9 @@ import jax
 
 from ...shardings._compat import varying_axes
 from ..contract._arguments import as_array, as_static_int, type_of
+from ..contract._axis_scope import size_of_axis
 from ..contract._typing import Array, ArrayLike, Shaped
-from ._axis import AxisName, as_shards, size_of_axis
+from ._axis import AxisName, as_shards
 
 
 def column_linear(

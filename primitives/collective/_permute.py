@@ -8,8 +8,9 @@ import jax
 import jax.numpy as jnp
 
 from ..contract._arguments import as_static_int, as_tree, type_of
+from ..contract._axis_scope import size_of_axis
 from ..contract._typing import PyTree
-from ._axis import AxisName, check_mesh_order, size_of_axis
+from ._axis import AxisName, check_mesh_order
 
 
 def ppermute(tree: PyTree, perm: Sequence[tuple[int, int]], *, axis_name: AxisName) -> PyTree:

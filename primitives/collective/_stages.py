@@ -10,8 +10,9 @@ import numpy as np
 
 from ...shardings._compat import as_varying, varying_axes
 from ..contract._arguments import as_tree, type_of
+from ..contract._axis_scope import size_of_axis
 from ..contract._typing import Array, Float, PyTree
-from ._axis import AxisName, check_mesh_order, size_of_axis
+from ._axis import AxisName, check_mesh_order
 
 StageFunction = Callable[[Any, Any], Any]
 LossFunction = Callable[[Any, Any, Any], Any]

@@ -7,9 +7,10 @@ import jax
 import jax.numpy as jnp
 
 from ..contract._arguments import as_static_int, as_tree, type_of
+from ..contract._axis_scope import size_of_axis
 from ..contract._moved import with_tangents
 from ..contract._typing import Array, PyTree
-from ._axis import AxisName, as_shards, size_of_axis
+from ._axis import AxisName, as_shards
 from ._packing import pack_rows, unpack_rows
 
 

@@ -9,11 +9,11 @@ from typing import Any, Generic, Literal, ParamSpec, TypeVar
 
 import jax
 
+from ...shardings._arguments import did_you_mean
 from ..contract._arguments import type_of
 from ._differences import largest_difference
 from ._frozen import UnhashableError, frozen_argument, thaw
 from ._measure import copied
-from ._similar_names import did_you_mean
 
 Params = ParamSpec("Params")
 Result = TypeVar("Result")

@@ -5,10 +5,11 @@ import jax
 import jax.numpy as jnp
 
 from ..contract._arguments import type_of
+from ..contract._axis_scope import AxisName, size_of_axis
 from ..contract._typing import Array
 
 
-def fold_axis(key: Array, axis_name: str | tuple[str, ...]) -> Array:
+def fold_axis(key: Array, axis_name: AxisName) -> Array:
     """Derives another random key on each shard of a mesh axis.
 
     Args:
@@ -35,30 +36,13 @@ def fold_axis(key: Array, axis_name: str | tuple[str, ...]) -> Array:
             shard 0   key k    ->   fold_in(k, 0)
             shard 1   key k    ->   fold_in(k, 1)
     """
-    if not isinstance(axis_name, (str, tuple)):
-        raise TypeError(
-            "fold_axis: axis_name must be the name of a mesh axis, or a tuple of names, "
-            f"got {type_of(axis_name)}. Pass a name such as 'data'."
-        )
     if not _is_one_key(key):
         raise TypeError(
             f"fold_axis: key must be one random key, got {type_of(key)}. "
             "Make it with jax.random.key."
         )
-    try:
-        shard_index = jax.lax.axis_index(axis_name)
-    except NameError:
-        axes = jax.sharding.get_abstract_mesh().manual_axes
-        remedy = (
-            f"Its axes are {', '.join(axes)}."
-            if axes
-            else "There is none around this call: call it inside shard_map."
-        )
-        raise ValueError(
-            "fold_axis: axis_name must name an axis of the enclosing jax.shard_map, "
-            f"got {axis_name!r}. {remedy}"
-        ) from None
-    return jax.random.fold_in(key, shard_index)
+    size_of_axis(axis_name, "fold_axis")
+    return jax.random.fold_in(key, jax.lax.axis_index(axis_name))
 
 
 def _is_one_key(key: object) -> bool:

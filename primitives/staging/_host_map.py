@@ -12,6 +12,7 @@ import numpy as np
 from jax.core import Tracer
 from jax.sharding import AxisType, Mesh, NamedSharding, PartitionSpec
 
+from ...shardings._arguments import did_you_mean
 from ...shardings._compat import (
     as_varying,
     has_explicit_axes,
@@ -23,7 +24,6 @@ from ..contract._arguments import as_rows, as_static_int, num_rows_of, type_of
 from ..contract._typing import Array, PyTree
 from ._host_call import NO_ERROR, HostCall
 from ._result_cache import ResultCache
-from ._similar_names import did_you_mean
 
 STRATEGIES = ("auto", "sequential", "threads", "mesh")
 

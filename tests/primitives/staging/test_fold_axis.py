@@ -68,8 +68,8 @@ def test_under_vmap_with_an_axis_name():
 
 def test_the_axes_that_there_are():
     message = (
-        "fold_axis: axis_name must name an axis of the enclosing jax.shard_map, got 'rows'. "
-        "Its axes are data, model."
+        "fold_axis: axis_name must be among the axes of the enclosing jax.shard_map, "
+        "('data', 'model'), got 'rows'. Choose one of them."
     )
     with raises(ValueError, message):
         on_each(lambda key: jax.random.bits(fold_axis(key, "rows")), jax.random.key(0))
@@ -77,8 +77,8 @@ def test_the_axes_that_there_are():
 
 def test_outside_shard_map():
     message = (
-        "fold_axis: axis_name must name an axis of the enclosing jax.shard_map, got 'data'. "
-        "There is none around this call: call it inside shard_map."
+        "fold_axis: it must be called inside jax.shard_map, got axis_name='data' without any axis "
+        "in scope. Map a function that calls it over a mesh with that axis."
     )
     with raises(ValueError, message):
         fold_axis(jax.random.key(0), "data")
@@ -96,9 +96,6 @@ def test_one_random_key(key, got):
 
 @pytest.mark.checks_arguments
 def test_a_name():
-    message = (
-        "fold_axis: axis_name must be the name of a mesh axis, or a tuple of names, got int. "
-        "Pass a name such as 'data'."
-    )
+    message = "fold_axis: axis_name must be the name of a mesh axis, or a tuple of names, got 0."
     with raises(TypeError, message):
         fold_axis(jax.random.key(0), 0)
