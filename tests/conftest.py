@@ -20,7 +20,7 @@ from typing import Any
 import hypothesis
 import jax
 import pytest
-from covering import covering_items
+from covering import RUNS_ALL, covering_items
 
 TYPECHECK = os.environ.get("JAXFRAMES_TYPECHECK") == "1"
 
@@ -70,7 +70,7 @@ def pytest_report_header() -> str:
 # Last, so that what -k deselects is not counted as covered.
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    if os.environ.get("JAXFRAMES_TESTS", "covering") != "all":
+    if not RUNS_ALL:
         chosen = covering_items(items)
         config.hook.pytest_deselected(items=list(set(items).difference(chosen)))
         items[:] = chosen

@@ -5,11 +5,15 @@ Kuhn, Kacker, Lei (2010), "Practical combinatorial testing": most faults show wi
 parameter, whatever the others. The product of all of them runs the same fault many times.
 """
 
+import os
 from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import Any
 
 import pytest
+
+# Whether each test runs with every combination of its parameters.
+RUNS_ALL = os.environ.get("JAXFRAMES_TESTS", "covering") == "all"
 
 
 def covering(cases: Sequence[Mapping[str, Hashable]]) -> list[int]:
