@@ -22,7 +22,7 @@ from .table._from_host import column_from, index_from
 from .table._layout import layout_of
 from .table._ndframe import NDFrame, SeriesBase
 from .table._table import Table, as_count
-from .window._bases import WindowMethods
+from .window._rolling import WindowMethods
 
 
 class JaxFrame(

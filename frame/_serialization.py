@@ -16,10 +16,6 @@ from .table._row_index import RowIndex
 from .table._table import Table
 
 
-def _write(static: Any) -> bytes:
-    return pickle.dumps(static)
-
-
 def _write_table(static: Any) -> bytes:
     (layout,) = static
     if layout.mesh is not None:
@@ -30,20 +26,16 @@ def _write_table(static: Any) -> bytes:
     return b""
 
 
-def _read_table(_: bytes) -> tuple[Layout]:
-    return (Layout(),)
-
-
 for _node in (Column, RowIndex, JaxFrame, JaxSeries):
     jax.export.register_pytree_node_serialization(
         _node,
         serialized_name=f"jaxframes.{_node.__name__}",
-        serialize_auxdata=_write,
+        serialize_auxdata=pickle.dumps,
         deserialize_auxdata=pickle.loads,
     )
 jax.export.register_pytree_node_serialization(
     Table,
     serialized_name="jaxframes.Table",
     serialize_auxdata=_write_table,
-    deserialize_auxdata=_read_table,
+    deserialize_auxdata=lambda _: (Layout(),),
 )

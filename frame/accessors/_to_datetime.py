@@ -98,11 +98,15 @@ def to_datetime(
         raise NotImplementedError(
             "to_datetime: arg must not be a JaxFrame. Use to_pandas(), and pandas' to_datetime."
         )
+    options: dict[str, Any] = {"errors": errors, "dayfirst": dayfirst, "yearfirst": yearfirst}
+    if format is not None:
+        options["format"] = format
+    if not exact:
+        options["exact"] = exact
     if not isinstance(arg, (SeriesBase, jax.Array)):
-        return _of_host(
-            arg, errors=errors, dayfirst=dayfirst, yearfirst=yearfirst, format=format, exact=exact,
-            unit=unit,
-        )  # fmt: skip
+        parsed: Any = pd.to_datetime(arg, unit=unit, **options)
+        # A scalar stays on the host.
+        return as_series(parsed) if isinstance(parsed, (pd.Index, pd.Series)) else parsed
     arg = as_series(arg)
     column, table = arg._only, arg._table
     if column.kind == "datetime":
@@ -113,11 +117,6 @@ def to_datetime(
             raise NotImplementedError(
                 "to_datetime: unit is for integers. Cast the strings with astype('int64')."
             )
-        options: dict[str, Any] = {"errors": errors, "dayfirst": dayfirst, "yearfirst": yearfirst}
-        if format is not None:
-            options["format"] = format
-        if not exact:
-            options["exact"] = exact
         return arg._with_column(_of_strings(as_string(column), table, options))
     if column.kind != "number" or column.dtype.kind not in "iuf":
         raise TypeError(
@@ -132,13 +131,6 @@ def to_datetime(
     if format is not None:
         raise NotImplementedError("to_datetime: format is for strings. Cast with astype('str').")
     return arg._with_column(_of_integers(column, table, unit or "ns", errors))
-
-
-def _of_host(arg: Any, **options: Any) -> Any:
-    """Converts host data with pandas; a scalar stays on the host."""
-    given = {name: option for name, option in options.items() if option is not None}
-    parsed: Any = pd.to_datetime(arg, **given)
-    return as_series(parsed) if isinstance(parsed, (pd.Index, pd.Series)) else parsed
 
 
 def _of_strings(column: Column, table: Table, options: dict[str, Any]) -> Column:

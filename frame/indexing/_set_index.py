@@ -65,12 +65,8 @@ class IndexMoves(Renaming):
             return self._with_sorted_columns(level, ascending, na_position, ignore_index)
         index = self._table.index
         positions = self._levels_at(level)
-        directions = (
-            ascending if isinstance(ascending, (list, tuple)) else [ascending] * len(positions)
-        )
-        if len(directions) != len(positions):
-            raise ValueError("level must have same length as ascending")
-        directions = as_directions(directions)
+        mismatch = "level must have same length as ascending"
+        directions = as_directions(ascending, len(positions), mismatch)
         if sort_remaining and level is not None:
             rest = [p for p in range(index.num_levels) if p not in positions]
             positions, directions = positions + rest, [*directions, *([directions[0]] * len(rest))]

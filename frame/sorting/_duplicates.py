@@ -253,12 +253,5 @@ class SeriesDuplicates(Duplicates, SeriesBase):
         values = to_host(distinct.columns[0], distinct.num_rows_on_host)
         uniques = as_pandas_index(pd.array(values) if self._only.type.is_time else values, None)
         codes = host_array(group_ids)[: len(self)].astype(np.int64)
-        order = np.arange(len(uniques))
-        if sort:
-            order = uniques.argsort()
-            order = np.concatenate([order[~uniques[order].isna()], order[uniques[order].isna()]])
-        if use_na_sentinel:
-            order = order[~uniques[order].isna()]
-        new_codes = np.full(len(uniques), -1)
-        new_codes[order] = np.arange(len(order))
-        return new_codes[codes] if len(uniques) else codes, uniques[order]
+        new_codes, uniques = uniques.factorize(sort=sort, use_na_sentinel=use_na_sentinel)
+        return new_codes[codes] if len(new_codes) else codes, uniques

@@ -28,9 +28,12 @@ def sort_keys(
     ]
 
 
-def as_directions(ascending: Sequence[Any]) -> list[bool]:
-    """Validates the `ascending` flags."""
-    return [check_flag(one, "ascending", may_be_int=True) for one in ascending]
+def as_directions(ascending: Any, num_keys: int, mismatch: str) -> list[bool]:
+    """Validates `ascending`, one flag for all keys or one for each."""
+    flags = list(ascending) if isinstance(ascending, (list, tuple)) else [ascending] * num_keys
+    if len(flags) != num_keys:
+        raise ValueError(mismatch.format(len(flags), num_keys))
+    return [check_flag(one, "ascending", may_be_int=True) for one in flags]
 
 
 def _check(kind: Any, axis: Any, inplace: bool, owner: NDFrame) -> None:
@@ -95,17 +98,12 @@ class FrameSorting(FrameBase):
         """
         _check(kind, axis, inplace, self)
         labels = list(by) if isinstance(by, list) else [by]
-        directions = (
-            ascending if isinstance(ascending, (list, tuple)) else [ascending] * len(labels)
-        )
-        if len(directions) != len(labels):
-            raise ValueError(
-                f"Length of ascending ({len(directions)}) != length of by ({len(labels)})"
-            )
+        mismatch = "Length of ascending ({}) != length of by ({})"
+        directions = as_directions(ascending, len(labels), mismatch)
         columns = [
             _keyed(self._make_series(self._column_or_level(label), label), key) for label in labels
         ]
-        keys = sort_keys(columns, as_directions(directions), na_position)
+        keys = sort_keys(columns, directions, na_position)
         table = sort_rows(self._table, keys)
         return self._like(table.replace(index=RANGE) if ignore_index else table)
 
@@ -133,7 +131,7 @@ class SeriesSorting(SeriesBase):
     ) -> Self:
         """Sorts the values; see `JaxFrame.sort_values`."""
         _check(kind, axis, inplace, self)
-        (one,) = ascending if isinstance(ascending, (list, tuple)) else [ascending]
+        directions = as_directions(ascending, 1, "Length of ascending ({}) must be {} for Series")
         column = _keyed(self, key)
-        table = sort_rows(self._table, sort_keys([column], as_directions([one]), na_position))
+        table = sort_rows(self._table, sort_keys([column], directions, na_position))
         return self._like(table.replace(index=RANGE) if ignore_index else table)

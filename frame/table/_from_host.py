@@ -67,11 +67,7 @@ def index_from(index: pd.Index, capacity: int, layout: Layout) -> RowIndex:
     """Converts a pandas index to row labels."""
     if isinstance(index, pd.RangeIndex):
         return RowIndex((), tuple(index.names), index.start, index.step)
-    levels = (
-        [index.get_level_values(level) for level in range(index.nlevels)]
-        if isinstance(index, pd.MultiIndex)
-        else [index]
-    )
+    levels = [index.get_level_values(level) for level in range(index.nlevels)]
     columns = (
         column_from(level, capacity, layout, "index" if name is None else name)
         for level, name in zip(levels, index.names, strict=True)

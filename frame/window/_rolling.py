@@ -12,10 +12,13 @@ import pandas as pd
 
 from ..table._arguments import as_scalar
 from ..table._column import Array, Column
-from ..table._ndframe import FrameBase, NDFrame, SeriesBase
+from ..table._ndframe import FrameBase, SeriesBase
 from ..table._table import Count, Table, is_row
 from ..table._tracing import at_once, is_traced
+from ._cumulative import Cumulative
+from ._diff import Changes
 from ._reduce_windows import SHORT_WINDOW, Reach, WindowPlan, reduce_windows
+from ._shift import Shifting
 
 _CLOSED = ("right", "left", "both", "neither")
 
@@ -197,8 +200,8 @@ def _check(column: Column, label: Any, of: Any) -> None:
         )
 
 
-class Windowing(NDFrame):
-    """Windows over the rows of frames and series."""
+class WindowMethods(Changes, Cumulative, Shifting):
+    """Window, cumulative, shift and difference methods of a frame or a series."""
 
     def rolling(
         self,
