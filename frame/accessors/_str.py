@@ -155,13 +155,10 @@ class StringMethods:
             )
         return self._map("repeat", (repeats,), {})
 
-    def partition(self, sep: str = " ", expand: bool = True) -> Any:
-        """Three columns: the part before a separator, the separator, and the part after it."""
-        return self._map("partition", (sep, expand), {})
-
-    def rpartition(self, sep: str = " ", expand: bool = True) -> Any:
-        """Like `partition`, at the last separator."""
-        return self._map("rpartition", (sep, expand), {})
+    partition: Method = _method(
+        "partition", "Three columns: before a separator, the separator, and after it."
+    )
+    rpartition: Method = _method("rpartition", "Like `partition`, at the last separator.")
 
     def split(
         self, pat: Any = None, *, n: int = -1, expand: bool = False, regex: Any = None

@@ -13,7 +13,6 @@ import pyarrow as pa
 from ..table._column import fill_missing, to_host
 from ..table._column_labels import Labels
 from ..table._ndframe import FrameBase, NDFrame, SeriesBase
-from ..table._take import resized
 from ..table._tracing import is_traced
 from ._arrow import arrow_of, arrow_table
 
@@ -175,5 +174,4 @@ class SeriesConversion(SeriesBase, Conversion):
                 "__dlpack__: the values must be numbers without missing ones, got "
                 f"{column.dtype_name}. Use to_numpy()."
             )
-        (column,) = resized([column], column.data.shape[0], self._layout)
         return self._layout.trim(column.data, num_rows)

@@ -2,7 +2,7 @@
 """`diff` and `pct_change`: changes from one row to a later one."""
 
 import functools
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 import jax
 import jax.numpy as jnp
@@ -21,16 +21,10 @@ from ..table._tracing import is_traced
 from ._shift import moved_rows, steps_of, whole_periods
 
 
-class Difference(NamedTuple):
-    """The kind and dtype of a column's difference. Static under `jit`."""
-
-    kind: str
-    dtype: np.dtype
-
-
-def _difference(column: Column, label: Any) -> tuple[Difference, ColumnType]:
+def _difference(column: Column, label: Any) -> tuple[np.dtype, ColumnType]:
+    """The dtype of a column's difference, int64 for times alone, and its type."""
     if column.type.is_time:
-        return Difference("time", column.dtype), ColumnType("timedelta", unit=column.type.unit)
+        return column.dtype, ColumnType("timedelta", unit=column.type.unit)
     if column.kind == "category":
         raise TypeError(
             f"diff: categories have no differences, got column {label!r}. "
@@ -40,39 +34,36 @@ def _difference(column: Column, label: Any) -> tuple[Difference, ColumnType]:
         raise TypeError(
             f"diff: operation 'sub' not supported for column {label!r} of {column.dtype_name}"
         )
-    if column.is_bool:
-        return Difference("bool", column.dtype), NUMBER
-    if column.is_float:
-        return Difference("float", column.dtype), NUMBER
+    if column.is_bool or column.is_float:
+        return column.dtype, NUMBER
     is_small = column.dtype in (np.int8, np.int16)
-    return Difference("integer", wide(np.float32 if is_small else np.float64)), NUMBER
+    return wide(np.float32 if is_small else np.float64), NUMBER
 
 
 @functools.partial(jax.jit, static_argnums=(3, 4))
 def _diff(
-    arrays: Any, periods: Count, num_rows: Count, plans: tuple[Difference, ...], layout: Layout
+    arrays: Any,
+    periods: Count,
+    num_rows: Count,
+    dtypes: tuple[np.dtype, ...],
+    layout: Layout,
 ) -> Any:
     moved, is_hole = moved_rows(arrays, periods, num_rows, layout)
     results = []
-    for (x, valid), (before, was_valid), plan in zip(arrays, moved, plans, strict=True):
-        match plan.kind:
-            case "bool":
-                mask = ~is_hole if valid is None else ~is_hole & valid & was_valid
-                results.append((x ^ before, mask))
-            case "time":
-                is_missing = is_hole | (x == NAT) | (before == NAT)
-                results.append((jnp.where(is_missing, np.int64(NAT), x - before), None))
-            case _:
-                change = _integer_change(x, before, plan) if plan.kind == "integer" else x - before
-                results.append((jnp.where(is_hole, plan.dtype.type(np.nan), change), None))
+    for (x, valid), (before, was_valid), dtype in zip(arrays, moved, dtypes, strict=True):
+        if dtype == np.int64:
+            is_missing = is_hole | (x == NAT) | (before == NAT)
+            results.append((jnp.where(is_missing, np.int64(NAT), x - before), None))
+        elif dtype == np.bool_:
+            results.append(
+                (x ^ before, ~is_hole if valid is None else ~is_hole & valid & was_valid)
+            )
+        else:
+            # As in pandas, integers wrap around before the cast, except int8 and int16.
+            if dtype == np.float32:
+                x, before = x.astype(dtype), before.astype(dtype)
+            results.append((jnp.where(is_hole, np.nan, (x - before).astype(dtype)), None))
     return tuple(results)
-
-
-def _integer_change(x: Array, before: Array, plan: Difference) -> Array:
-    # As in pandas, integers wrap around before the cast, except int8 and int16.
-    if plan.dtype == np.float32:
-        return x.astype(plan.dtype) - before.astype(plan.dtype)
-    return (x - before).astype(plan.dtype)
 
 
 @functools.partial(jax.jit, static_argnums=3)
@@ -117,10 +108,10 @@ class Changes(NDFrame):
         if not table.columns:
             return self
         columns = tuple(map(fill_missing, table.columns))
-        plans, types = zip(*map(_difference, columns, self._names), strict=True)
+        dtypes, types = zip(*map(_difference, columns, self._names), strict=True)
         arrays = tuple(column.arrays for column in columns)
         steps = steps_of(periods, columns)
-        changes = _diff(arrays, steps, table.num_rows, plans, self._layout)
+        changes = _diff(arrays, steps, table.num_rows, dtypes, self._layout)
         results = [
             Column(data, valid, type) for (data, valid), type in zip(changes, types, strict=True)
         ]
