@@ -28,6 +28,8 @@ TREE_COLLECTIVES = {
 }  # fmt: skip
 # Public functions that take no rows.
 NOT_OPS = {"backend", "even_share"} | TREE_COLLECTIVES
+# `combine` takes what `dispatch` returns, and is in its case.
+NOT_OPS |= {"combine"}
 # Other names of `segment_reduce`, with the same code and documentation.
 NAMED_FORMS = {f"segment_{op}" for op in SEGMENT_OPS}
 
@@ -214,6 +216,11 @@ def windowed_reduce(f: Any, x: Any, rows: Any, flags: Any, to: Any, **at: Any) -
     )
 
 
+def dispatch(f: Any, rows: Any, to: Any, **at: Any) -> Any:
+    sent = f(rows, to % 3, capacity=ROOM, **at)
+    return sent, collective.combine(sent.rows, sent.routing)
+
+
 def concatenate(f: Any, a: Any, b: Any, **at: Any) -> Any:
     return f([a, b], capacity=2 * NUM_ROWS, **{"num_valid": None, **pair(at)})
 
@@ -244,6 +251,7 @@ CASES = (
     OpCase(
         "bucket", (pairs, ids), lambda f, rows, to, **at: f({"pair": rows, "to": to}, to, 4, **at)
     ),
+    OpCase("bucket_order", (ids,), lambda f, to, **at: f(to, 4, **at)),
     OpCase(
         "compact",
         (mask, pairs),
@@ -255,6 +263,12 @@ CASES = (
         (pairs, pairs),
         concatenate,
         moved=lambda rows, result: (np.concatenate(rows, axis=1), result.rows),
+    ),
+    OpCase(
+        "dispatch",
+        (pairs, ids),
+        dispatch,
+        moved=lambda rows, result: (rows[0], result[0].rows),
     ),
     OpCase("digit_histogram", (ids,), lambda f, key, **at: f(key, 1, 4, **at)),
     OpCase("exclusive_scan", (keys, pairs), exclusive_scan, tolerance=64),

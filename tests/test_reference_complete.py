@@ -72,4 +72,4 @@ def test_the_guarantees_name_every_op_with_its_levels():
         op: " ".join(mark for mark, level in levels_of.items() if op in op_cases.ops_of(level))
         for op in ops
     }
-    assert stated == {**exported, "even_share": "C"}
+    assert stated == {**exported, "even_share": "C", "combine": "C"}

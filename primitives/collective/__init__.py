@@ -3,6 +3,7 @@
 
 from ._compact import Compacted, compact
 from ._concatenate import Concatenated, concatenate
+from ._dispatch import Dispatched, Routing, combine, dispatch
 from ._factorize import Factorized, factorize
 from ._gather_rows import gather_rows
 from ._histogram import Histogram, digit_histogram, histogram
@@ -66,6 +67,7 @@ from ._windowed_reduce import Windowed, windowed_reduce
 __all__ = [
     "Compacted",
     "Concatenated",
+    "Dispatched",
     "Factorized",
     "Histogram",
     "Joined",
@@ -75,6 +77,7 @@ __all__ = [
     "Pipelined",
     "Reduced",
     "ReducedRuns",
+    "Routing",
     "RunLengths",
     "Schedule",
     "TopK",
@@ -83,9 +86,11 @@ __all__ = [
     "all_gather",
     "broadcast",
     "column_linear",
+    "combine",
     "compact",
     "concatenate",
     "digit_histogram",
+    "dispatch",
     "even_share",
     "exclusive_scan",
     "factorize",

@@ -90,6 +90,39 @@ def partition(
     """
     caller = "partition"
     num_shards = num_shards_on(axis_name, caller)
+    sent = send_rows(
+        rows, destination, num_shards, axis_name, capacity, num_valid, transport, caller
+    )
+    return Partitioned(sent.rows, sent.runs.count)
+
+
+class Sent(NamedTuple):
+    """Received rows, and how this shard's own rows went.
+
+    Attributes:
+        rows: the rows that this shard received.
+        order: row ids of its own rows in the order of their destinations.
+        offsets: where the rows for each shard start in that order.
+        runs: how many rows went from each shard to each.
+    """
+
+    rows: PyTree
+    order: Array
+    offsets: Array
+    runs: Runs
+
+
+def send_rows(
+    rows: PyTree,
+    destination: Integer[ArrayLike, " rows"],
+    num_shards: int,
+    axis_name: AxisName,
+    capacity: int | None,
+    num_valid: int | Integer[ArrayLike, ""] | None,
+    transport: Transport,
+    caller: str,
+) -> Sent:
+    """`partition` after the check of the axis, with what the way back needs."""
     num_rows = num_rows_of(rows, caller)
     rows = as_shards(as_rows(rows, num_rows, caller, "rows"), axis_name)
     shard_ids = as_bucket_ids(destination, num_rows, caller, "destination")
@@ -99,12 +132,12 @@ def partition(
     check_transport(transport, caller)
 
     shard_ids = as_shards(shard_ids, axis_name)
-    offsets, row_ids = group_by_bucket(shard_ids, num_shards, valid)
+    offsets, order = group_by_bucket(shard_ids, num_shards, valid)
     runs = plan_runs(jnp.diff(offsets), capacity, axis_name)
     route = functools.partial(_route, capacity=capacity, axis_name=axis_name, transport=transport)
-    plan = (row_ids, runs)
+    plan = (order, runs)
     moved = unpack_rows(route(pack_rows(jax.lax.stop_gradient(rows)), plan), rows)
-    return Partitioned(with_tangents(route, moved, rows, plan), runs.count)
+    return Sent(with_tangents(route, moved, rows, plan), order, offsets, runs)
 
 
 def _route(
@@ -115,5 +148,5 @@ def _route(
     axis_name: AxisName,
     transport: Transport,
 ) -> Array:
-    row_ids, runs = plan
-    return exchange(take_rows(matrix, row_ids), runs, capacity, axis_name, transport)
+    order, runs = plan
+    return exchange(take_rows(matrix, order), runs, capacity, axis_name, transport)

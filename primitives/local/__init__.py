@@ -5,7 +5,7 @@ A batch that is cut over devices belongs in a `shard_map` too: on CPU XLA cannot
 and would gather the whole batch before it.
 """
 
-from ._bucket import Bucketed, bucket
+from ._bucket import Bucketed, BucketOrder, bucket, bucket_order
 from ._compact import Compacted, compact
 from ._concatenate import Concatenated, concatenate
 from ._factorize import Factorized, factorize
@@ -53,6 +53,7 @@ from ._unique import Unique, unique
 from ._windowed_reduce import Windowed, windowed_reduce
 
 __all__ = [
+    "BucketOrder",
     "Bucketed",
     "Compacted",
     "Concatenated",
@@ -68,6 +69,7 @@ __all__ = [
     "Unique",
     "Windowed",
     "bucket",
+    "bucket_order",
     "compact",
     "concatenate",
     "digit_histogram",

@@ -79,6 +79,85 @@ def bucket(
     return Bucketed(take_rows(rows, row_ids), offsets, row_ids)
 
 
+class BucketOrder(NamedTuple):
+    """The order of rows by bucket, its inverse, and where each bucket starts.
+
+    Bucket `b` holds the rows `order[offsets[b]:offsets[b + 1]]`. Row `i` is at position
+    `inverse[i]` of the order.
+    """
+
+    order: Int[Array, " rows"]
+    inverse: Int[Array, " rows"]
+    offsets: Int[Array, " buckets+1"]
+
+
+def bucket_order(
+    bucket_ids: Integer[ArrayLike, " rows"],
+    num_buckets: int,
+    *,
+    num_valid: int | Integer[ArrayLike, ""] | None = None,
+) -> BucketOrder:
+    """Returns the stable order of rows by bucket, its inverse and the counts, in one pass.
+
+    It replaces `argsort(ids, stable=True)`, `argsort(argsort(ids))` and `bincount(ids)`: rows
+    gathered by `order` are grouped by bucket, and gathered by `inverse` they are back in place.
+
+    Args:
+        bucket_ids: bucket of each row, integers of shape `(rows,)`. Rows with an id outside `[0,
+            num_buckets)` come last.
+        num_buckets: number of buckets. Static.
+        num_valid: number of valid rows, at the front; all rows by default.
+
+    Returns:
+        `BucketOrder(order, inverse, offsets)`, int32; `jnp.diff(offsets)` are the counts. Padding
+        rows keep their positions.
+
+    Raises:
+        TypeError: `bucket_ids` are not integers, or `num_buckets` is traced.
+        ValueError: `bucket_ids` are not one-dimensional, or `num_buckets` is less than one.
+
+    Cost:
+        Work O(rows x bytes of a bucket id), and one scatter of row ids for the inverse. On TPU and
+        GPU the bucket id and the row id share one 32-bit operand of the sort, if they fit. No
+        communication.
+
+    Guarantees:
+        Stable; deterministic. The result holds integers, which have no derivative; gathers by both
+        have one.
+
+    Example:
+        >>> import jax.numpy as jnp
+        >>> from jaxframes.primitives import local
+        >>> order, inverse, offsets = local.bucket_order(jnp.array([1, 0, 2, 0]), 3)
+        >>> order.tolist(), inverse.tolist(), offsets.tolist()
+        ([1, 3, 0, 2], [2, 0, 3, 1], [0, 2, 3, 4])
+    """
+    caller = "bucket_order"
+    num_buckets = as_static_int(num_buckets, caller, "num_buckets", 1, 2**31 - 1)
+    bucket_ids = as_array(bucket_ids, caller, "bucket_ids")
+    if bucket_ids.ndim != 1:
+        raise ValueError(
+            f"{caller}: bucket_ids must be one-dimensional, got {type_of(bucket_ids)}. Flatten "
+            "them first, or use jax.vmap for a batch."
+        )
+    num_rows = bucket_ids.shape[0]
+    bucket_ids = as_bucket_ids(bucket_ids, num_rows, caller, "bucket_ids")
+    valid = as_num_valid(num_valid, num_rows, caller)
+    offsets, order = group_by_bucket(bucket_ids, num_buckets, valid)
+    return BucketOrder(order, inverse_of(order), offsets)
+
+
+def inverse_of(order: Array) -> Array:
+    """The inverse of a permutation, by a scatter."""
+    positions = jax.lax.iota(jnp.int32, order.shape[0])
+    # Every position is written, so the zeros are not read.
+    return (
+        jnp.zeros_like(order)
+        .at[order]
+        .set(positions, mode="promise_in_bounds", unique_indices=True)
+    )
+
+
 def as_bucket_ids(ids: Any, num_rows: int, caller: str, name: str) -> Array:
     """Checks for one integer per row."""
     ids = as_array(ids, caller, name)

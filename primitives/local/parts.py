@@ -86,6 +86,7 @@ Rows that move:
 
 - `concatenate_rows`: rows of `a`, then those of `b`.
 - `group_by_bucket`: offsets of the buckets, and row ids in their order.
+- `inverse_of`: inverse of a permutation.
 - `select_rows`: rows that a mask flags, and their number.
 - `stack_columns`: valid rows of `a`, then those of `b`, then padding.
 - `where_rows`: each row from one of two pytrees, by a flag.
@@ -166,7 +167,7 @@ from ._asof_rule import (
     split_words,
 )
 from ._blockwise import BlockParts
-from ._bucket import as_bucket_ids, group_by_bucket
+from ._bucket import as_bucket_ids, group_by_bucket, inverse_of
 from ._compact import as_masked_rows, select_rows
 from ._concatenate import PieceCounts, as_pieces, pack_pieces
 from ._direct_index import can_index, ranges_of, reduce_indexed, take_indexed
@@ -308,6 +309,7 @@ __all__ = [
     "has_sum_kernel",
     "head_flags",
     "interpolated",
+    "inverse_of",
     "is_member",
     "is_nan_word",
     "keys_of_groups",

@@ -187,12 +187,24 @@ def _argsort_xla(column: OrderedWord, num_valid: Array) -> Array:
     ordered = _with_padding_last(column.ordered(), num_valid)
     if ordered.shape[0] == 0:
         return _row_ids(ordered)
+    row_bits = (ordered.shape[0] - 1).bit_length()
+    if ordered.dtype == jnp.uint32 and column.bits + row_bits <= 32:
+        return _argsort_few_bits(ordered, column.bits, row_bits)
     # XLA's sort on CPU is fast for one operand only; on GPU it is CUB's radix sort for two.
     if is_x64_enabled():
         return jax.lax.platform_dependent(
             ordered, cpu=_argsort_one_operand, default=_argsort_two_operands
         )
     return _argsort_two_operands(ordered)
+
+
+def _argsort_few_bits(ordered: Array, bits: int, row_bits: int) -> Array:
+    """Packs key and row id into one word of 32 bits, which any sort orders stably."""
+    # Padding has row ids after those of all valid rows, so the largest key keeps it last.
+    keys = jnp.minimum(ordered, np.uint32(2**bits - 1))
+    packed = keys << np.uint32(row_bits) | _row_ids(ordered).astype(jnp.uint32)
+    row_ids = jax.lax.sort(packed, is_stable=False) & np.uint32(2**row_bits - 1)
+    return row_ids.astype(jnp.int32)
 
 
 def _argsort_two_operands(ordered: Array) -> Array:

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """`local.bucket` against the NumPy oracle."""
 
+import re
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -192,3 +194,97 @@ def test_refuses_a_traced_num_buckets():
         "bucket: num_buckets must be a Python integer, because shapes depend on it, got the "
         "traced int32[]. Mark it static (static_argnames in jax.jit)."
     )
+
+
+# The order alone
+
+
+bucket_order = jax.jit(local.bucket_order, static_argnames="num_buckets")
+
+
+def assert_is_order(actual, bucket_ids, num_buckets, num_valid=None):
+    """Compares with `argsort`, `argsort` of it, and `bincount`, of ids that are made to sort so."""
+    num_valid = len(bucket_ids) if num_valid is None else num_valid
+    wide = bucket_ids.astype(object)
+    is_bucket = [0 <= int(one) < num_buckets for one in wide]
+    clipped = np.where(is_bucket, wide, num_buckets).astype(int)
+    clipped = np.where(np.arange(len(clipped)) < num_valid, clipped, num_buckets + 1)
+    order = np.argsort(clipped, kind="stable")
+    np.testing.assert_array_equal(actual.order, order)
+    np.testing.assert_array_equal(actual.inverse, np.argsort(order))
+    counts = np.bincount(clipped, minlength=num_buckets)[:num_buckets]
+    np.testing.assert_array_equal(np.diff(actual.offsets), counts)
+    assert {leaf.dtype for leaf in actual} == {np.dtype(np.int32)}
+
+
+@pytest.mark.parametrize("dtype", INTEGER_DTYPES, ids=str)
+@pytest.mark.parametrize("num_valid", [None, 0, 1, 650])
+def test_order_inverse_and_counts(dtype, num_valid):
+    for num_buckets in (1, 8, 300):
+        _, bucket_ids = rows_and_ids(min(num_buckets, 128), dtype=dtype)
+        bucket_ids[::9] = np.iinfo(dtype).max
+        bucket_ids[::11] = np.iinfo(dtype).min
+        actual = bucket_order(bucket_ids, num_buckets=num_buckets, num_valid=num_valid)
+        assert_is_order(actual, bucket_ids, num_buckets, num_valid)
+
+
+@pytest.mark.parametrize("num_rows", [0, 1, 2, 255, 256, 257])
+def test_order_of_few_rows(num_rows):
+    bucket_ids = (np.arange(num_rows) * 7 % 5).astype(np.int32)
+    assert_is_order(bucket_order(bucket_ids, num_buckets=5), bucket_ids, 5)
+    assert_is_order(local.bucket_order(bucket_ids, 5), bucket_ids, 5)
+
+
+def test_gathers_by_the_order_have_the_derivative_of_a_dense_choice():
+    _, bucket_ids = rows_and_ids(5, 40)
+    rng = np.random.default_rng(0)
+    x, weights, scale = rng.standard_normal((40, 3)), rng.standard_normal((40, 3)), rng.random(5)
+
+    def by_order(x):
+        order, inverse, offsets = local.bucket_order(bucket_ids, 5)
+        grouped = x[order] * jnp.repeat(scale, jnp.diff(offsets), total_repeat_length=40)[:, None]
+        return (grouped[inverse] ** 2 * weights).sum()
+
+    def dense(x):
+        return ((x * scale[bucket_ids][:, None]) ** 2 * weights).sum()
+
+    np.testing.assert_allclose(jax.grad(by_order)(x), jax.grad(dense)(x), rtol=1e-12)
+
+
+@pytest.mark.parametrize("platform", ["cuda", "tpu"])
+def test_accelerators_sort_one_packed_operand_once(platform):
+    def lowered(num_rows, num_buckets):
+        ids = jax.ShapeDtypeStruct((num_rows,), jnp.int32)
+        order = jax.jit(lambda ids: local.bucket_order(ids, num_buckets))
+        return order.trace(ids).lower(lowering_platforms=(platform,)).as_text()
+
+    sort = r'"stablehlo\.sort"\(([^)]*)\)'
+    # A number of 64, and no bucket, take 7 bits; row ids take 20.
+    text = lowered(2**20, 64)
+    assert [len(found.split(",")) for found in re.findall(sort, text)] == [1]
+    assert "is_stable = false" in text
+    assert text.count('"stablehlo.scatter"') == 1
+    # 13 bits do not fit beside them.
+    text = lowered(2**20, 4096)
+    assert [len(found.split(",")) for found in re.findall(sort, text)] == [2]
+
+
+@pytest.mark.checks_arguments
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((np.ones(3), 2), "bucket_order: bucket_ids must be integers, got float64[3]."),
+        (
+            (np.ones((3, 2), int), 2),
+            "bucket_order: bucket_ids must be one-dimensional, got int64[3,2]. Flatten them first, "
+            "or use jax.vmap for a batch.",
+        ),
+        (
+            (np.ones(3, int), 0),
+            "bucket_order: num_buckets must be in [1, 2147483647], got 0.",
+        ),
+    ],
+)
+def test_errors_of_the_order(arguments, message):
+    with pytest.raises((TypeError, ValueError), match=f"^{re.escape(message)}$"):
+        local.bucket_order(*arguments)
