@@ -2,6 +2,7 @@
 """Placement of arrays: meshes, rows, rules, plans, and the set-up of several processes."""
 
 from ._axes import axis_rank, axis_size
+from ._checkpoint import restore, save
 from ._host_rows import host_rows
 from ._initialize import initialize
 from ._mesh import make_mesh, replicated, row_sharded
@@ -29,7 +30,9 @@ __all__ = [
     "named",
     "place",
     "replicated",
+    "restore",
     "row_sharded",
+    "save",
     "shard_rows",
     "transformer_rules",
 ]

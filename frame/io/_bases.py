@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """The base classes of JaxFrame and JaxSeries in this room."""
 
-from ._conversion import FrameConversion, SeriesConversion
+from ._checkpoint import FrameCheckpoint, SeriesCheckpoint
+from ._conversion import FrameConversion
 from ._csv import FrameCsv
-from ._parquet import FrameParquet
 from ._repr import FrameDisplay, SeriesDisplay
 
 
-class FrameIOMethods(FrameDisplay, FrameConversion, FrameCsv, FrameParquet):
+class FrameIOMethods(FrameDisplay, FrameConversion, FrameCsv, FrameCheckpoint):
     """Input and output of a frame."""
 
 
-class SeriesIOMethods(SeriesDisplay, SeriesConversion):
+class SeriesIOMethods(SeriesDisplay, SeriesCheckpoint):
     """Input and output of a series."""
