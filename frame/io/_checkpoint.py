@@ -4,8 +4,8 @@
 from pathlib import Path
 from typing import Any
 
-from ._parquet import FrameParquet, read_parquet, spans_processes
 from ._conversion import SeriesConversion
+from ._parquet import FrameParquet, read_parquet, spans_processes
 
 
 class FrameCheckpoint(FrameParquet):

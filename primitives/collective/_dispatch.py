@@ -9,11 +9,12 @@ import jax
 import jax.numpy as jnp
 
 from ..contract._arguments import as_rows, num_rows_of
+from ..contract._axis_scope import size_of_axis
 from ..contract._moved import with_tangents
 from ..contract._take import take_rows
 from ..contract._typing import Array, ArrayLike, Int, Integer, PyTree
 from ..local.parts import inverse_of
-from ._axis import AxisName, as_shards, size_of_axis
+from ._axis import AxisName, as_shards
 from ._exchange import Runs, Transport, exchange, returning
 from ._packing import pack_rows, unpack_rows
 from ._partition import send_rows
