@@ -12,7 +12,7 @@ import jax
 from ...shardings._arguments import did_you_mean
 from ..contract._arguments import type_of
 from ._differences import largest_difference
-from ._frozen import UnhashableError, frozen_argument, thaw
+from ._frozen import frozen_argument, thaw
 from ._measure import copied
 
 Params = ParamSpec("Params")
@@ -26,7 +26,6 @@ TRACING_ERRORS = (
     jax.errors.TracerIntegerConversionError,
     jax.errors.NonConcreteBooleanIndexError,
 )
-_UNSUPPORTED = (*TRACING_ERRORS, UnhashableError)
 
 
 class CompiledStep(Generic[Params, Result]):
@@ -88,15 +87,20 @@ class CompiledStep(Generic[Params, Result]):
         if self.mode == "eager":
             return self._function(*args, **kwargs)
         try:
-            return self._jitted(*self._frozen(args), **self._frozen_keywords(kwargs))
-        except _UNSUPPORTED as error:
+            frozen, frozen_keywords = self._frozen(args), self._frozen_keywords(kwargs)
+        except TypeError as error:
             if self._on_unsupported == "eager":
                 return self._run_eagerly(error, *args, **kwargs)
-            if not isinstance(error, UnhashableError):
-                error.add_note(
-                    "compiled_step: name the argument that the program depends on in static, or "
-                    'pass on_unsupported="eager".'
-                )
+            raise
+        try:
+            return self._jitted(*frozen, **frozen_keywords)
+        except TRACING_ERRORS as error:
+            if self._on_unsupported == "eager":
+                return self._run_eagerly(error, *args, **kwargs)
+            error.add_note(
+                "compiled_step: name the argument that the program depends on in static, or pass "
+                'on_unsupported="eager".'
+            )
             raise
         except TypeError as error:
             self._explain(error, args, kwargs)

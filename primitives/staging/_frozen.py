@@ -14,10 +14,6 @@ from ..contract._arguments import type_of
 _UNTAGGED = frozenset({str, int, bytes, type(None)})
 
 
-class UnhashableError(TypeError):
-    """A static value has a part without a hash."""
-
-
 class Frozen:
     """A hashable snapshot of a nested Python object, as `freeze` makes it.
 
@@ -133,7 +129,7 @@ def frozen_argument(obj: Any, caller: str, name: str) -> Frozen:
             try:
                 hash(leaf)
             except TypeError:
-                raise UnhashableError(
+                raise TypeError(
                     f"{caller}: {name} must consist of hashable leaves, got {type_of(leaf)} at "
                     f"{path}. {_remedy(leaf)}"
                 ) from None
