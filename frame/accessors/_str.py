@@ -12,7 +12,7 @@ from ... import primitives
 from ..align._as_column import as_column
 from ..table._column import Column, host_array
 from ..table._column_labels import Labels
-from ..table._distinct_values import column_of_results, looked_up
+from ..table._distinct_values import code_counts, column_of_results, looked_up
 from ..table._recode import as_string, holds_strings, look_up, renumbered, strings_at
 from ..table._table import Count, Table
 from ..table._tracing import answered_at_once, at_once, is_traced
@@ -237,9 +237,7 @@ def used_codes(column: Column, table: Table, caller: str) -> np.ndarray:
         raise NotImplementedError(
             f"{caller}: the strings of the rows are not known inside jit. Call it outside jit."
         )
-    capacity = table.layout.capacity_for(len(column.dictionary))
-    segment_ids = jnp.where(table.is_row(), column.data, np.int32(-1))
-    counts = primitives.segment_count(segment_ids, capacity, **table.layout.on_mesh)
+    counts = code_counts(column, table.num_rows, table.layout)
     return host_array(counts > 0)[: len(column.dictionary)]
 
 

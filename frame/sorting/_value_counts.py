@@ -15,6 +15,8 @@ from ..ops._division import divided_by_scalar
 from ..reductions._results import table_of_frame
 from ..table._arguments import check_flag, only_rows
 from ..table._column import Array, Column, ordered_keys
+from ..table._distinct_values import code_counts
+from ..table._dtypes import wide
 from ..table._filter import filter_rows
 from ..table._from_host import column_from
 from ..table._layout import ONE_DEVICE, Layout
@@ -46,28 +48,17 @@ def _counts(group_ids: Array, num_rows: Count, capacity: int, layout: Layout) ->
             group_ids, num_valid=num_rows, capacity=capacity, return_counts=True, **layout.on_mesh
         ).counts
         assert counts is not None
-    return counts.astype(jax.dtypes.canonicalize_dtype(np.int64))
+    return counts.astype(wide(np.int64))
 
 
 def counted_categories(column: Column, table: Table) -> tuple[Table, Column]:
     """All categories in order, the missing value last, and the count of each."""
     size = len(column.dictionary)
-    capacity = ONE_DEVICE.capacity_for(size + 1)
-    counts = _counts_of_codes(column.data, table.num_rows, np.int32(size), capacity, table.layout)
+    counts = code_counts(column, table.num_rows, table.layout)
     codes = np.append(np.arange(size, dtype=np.int32), np.int32(-1))
-    data = column_from(codes, capacity, ONE_DEVICE).data
+    data = column_from(codes, counts.shape[0], ONE_DEVICE).data
     rows = Table((Column(data, None, column.type),), RANGE, as_count(size + 1))
-    return rows, Column(counts)
-
-
-@functools.partial(jax.jit, static_argnums=(3, 4))
-def _counts_of_codes(
-    codes: Array, num_rows: Count, size: Array, capacity: int, layout: Layout
-) -> Array:
-    rows = is_row(codes.shape[0], num_rows, layout)
-    segments = jnp.where(rows, jnp.where(codes < 0, size, codes), np.int32(-1))
-    counts = primitives.segment_count(segments, num_segments=capacity, **layout.on_mesh)
-    return counts.astype(jax.dtypes.canonicalize_dtype(np.int64))
+    return rows, Column(counts.astype(wide(np.int64)))
 
 
 class ValueCounts(NDFrame):
@@ -106,9 +97,9 @@ class ValueCounts(NDFrame):
 @jax.jit
 def _shares(counts: Array, num_rows: Count) -> Array:
     valid = is_row(counts.shape[0], num_rows)
-    wide = counts.astype(jax.dtypes.canonicalize_dtype(np.float64))
-    total = jnp.sum(jnp.where(valid, wide, wide.dtype.type(0)), dtype=wide.dtype)
-    return divided_by_scalar(wide, total)
+    counts = counts.astype(wide(np.float64))
+    total = jnp.sum(jnp.where(valid, counts, counts.dtype.type(0)), dtype=counts.dtype)
+    return divided_by_scalar(counts, total)
 
 
 class SeriesValueCounts(ValueCounts, SeriesBase):

@@ -61,16 +61,19 @@ def _of_codes(column: Column, num_rows: Count, layout: Layout) -> Distinct:
     if is_traced(column, num_rows):
         # The codes are traced, so any value may occur. Missing values keep the position -1.
         return Distinct(column.data, _series_of_codes(column, np.arange(size)))
-    counts = primitives.segment_count(
-        jnp.where(is_row(column.data.shape[0], num_rows, layout), column.data + 1, np.int32(-1)),
-        num_segments=ONE_DEVICE.capacity_for(size + 1),
-        **layout.on_mesh,
-    )
-    used = np.flatnonzero(host_array(counts)[: size + 1])
+    used = np.flatnonzero(host_array(code_counts(column, num_rows, layout))[: size + 1])
     new_positions = np.full(size + 1, -1, np.int32)
     new_positions[used] = np.arange(len(used), dtype=np.int32)
-    positions = look_up(column.data + np.int32(1), new_positions, np.int32(-1))
-    return Distinct(positions, _series_of_codes(column, used - 1))
+    positions = look_up(column.data, new_positions[:size], new_positions[size])
+    return Distinct(positions, _series_of_codes(column, np.where(used == size, -1, used)))
+
+
+def code_counts(column: Column, num_rows: Count, layout: Layout) -> Array:
+    """The number of rows with each code, then of missing values, padded to a capacity."""
+    size = len(column.type.dictionary or ())
+    codes = jnp.where(column.data < 0, np.int32(size), column.data)
+    codes = jnp.where(is_row(codes.shape[0], num_rows, layout), codes, np.int32(-1))
+    return primitives.segment_count(codes, ONE_DEVICE.capacity_for(size + 1), **layout.on_mesh)
 
 
 def _series_of_codes(column: Column, codes: np.ndarray) -> pd.Series:
