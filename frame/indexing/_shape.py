@@ -126,8 +126,7 @@ class FrameShape(FrameBase, Shape):
             >>> JaxFrame({"x": [1], "s": ["a"]}).select_dtypes("number").columns.tolist()
             ['x']
         """
-        dtypes = [pandas_dtype(column, self._table.num_rows) for column in self._table.columns]
-        parts = {position: pd.Series([], dtype=dtype) for position, dtype in enumerate(dtypes)}
+        parts = {at: pd.Series([], dtype=dtype) for at, dtype in enumerate(self.dtypes)}
         selected = pd.DataFrame(parts).select_dtypes(include, exclude)
         return self._columns_at(list(selected.columns))
 

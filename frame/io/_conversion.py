@@ -2,7 +2,7 @@
 """Conversion to pandas, NumPy, JAX, Arrow and Python, and the protocols of other libraries."""
 
 import sys
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable
 from typing import Any
 
 import jax
@@ -11,18 +11,9 @@ import pandas as pd
 import pyarrow as pa
 
 from ..table._column import fill_missing, to_host
-from ..table._column_labels import Labels
 from ..table._ndframe import FrameBase, NDFrame, SeriesBase
 from ..table._tracing import is_traced
 from ._arrow import arrow_of, arrow_table
-
-
-def frame_of_arrays(arrays: Sequence[Any], index: pd.Index, labels: Labels) -> pd.DataFrame:
-    """A pandas frame of arrays, each with its dtype."""
-    columns = [pd.Series(array, index=index, dtype=array.dtype) for array in arrays]
-    frame = pd.DataFrame(dict(enumerate(columns)), index=index)
-    frame.columns = labels.index
-    return frame
 
 
 def _narwhals() -> Any:
@@ -71,8 +62,12 @@ class FrameConversion(FrameBase, Conversion):
             [1, 2]
         """
         num_rows = len(self)
+        index = self._table.index.to_pandas(num_rows)
         arrays = [to_host(column, num_rows) for column in self._table.columns]
-        return frame_of_arrays(arrays, self._table.index.to_pandas(num_rows), self._labels)
+        columns = [pd.Series(array, index=index, dtype=array.dtype) for array in arrays]
+        frame = pd.DataFrame(dict(enumerate(columns)), index=index)
+        frame.columns = self._labels.index
+        return frame
 
     def to_dict(self, orient: Any = "dict") -> Any:
         """Converts to dictionaries of Python values."""

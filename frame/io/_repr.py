@@ -11,42 +11,13 @@ import pandas as pd
 
 from ..indexing._shape import pandas_dtype
 from ..mapping._missing import missing_flags
-from ..table._column import Column, to_host
+from ..table._column import Column
 from ..table._ndframe import FrameBase, NDFrame, SeriesBase
-from ..table._table import Table, as_count, is_row
+from ..table._table import as_count, is_row
 from ..table._take import settled, take_rows
 from ..table._tracing import answered_at_once, is_traced
-from ._conversion import frame_of_arrays
 
 MOST_ROWS = 60
-
-
-class VisibleRows:
-    """The visible rows of a table, on the host."""
-
-    def __init__(self, table: Table):
-        self.num_rows = table.num_rows_on_host
-        capacity = MOST_ROWS - MOST_ROWS % table.layout.num_shards
-        self.size = min(self.num_rows, capacity)
-        # The first and the last rows: pandas shows fewer of them, with "..." between.
-        row_ids = np.arange(capacity, dtype=np.int32)
-        skipped = max(self.num_rows - capacity, 0)
-        row_ids = jnp.asarray(row_ids + (row_ids >= capacity // 2) * np.int32(skipped))
-        columns = [settled(column, table.num_rows) for column in table.columns]
-        visible = take_rows(table.with_columns(columns), row_ids, as_count(self.size))
-        self.arrays = [to_host(column, self.size) for column in visible.columns]
-        self.index = visible.index.to_pandas(self.size)
-
-    def text(self, visible: Any, method: str) -> str:
-        """pandas' repr of the visible rows, with the full row count."""
-        if self.size == self.num_rows:
-            return getattr(visible, method)()
-        most = min(pd.get_option("display.max_rows") or self.size, self.size - 1)
-        with pd.option_context("display.max_rows", most):
-            text = getattr(visible, method)() or ""
-        for prefix, suffix in (("[", " rows x"), ("Length: ", ", "), ("<p>", " rows ")):
-            text = text.replace(f"{prefix}{self.size}{suffix}", f"{prefix}{self.num_rows}{suffix}")
-        return text
 
 
 class Display(NDFrame):
@@ -54,16 +25,33 @@ class Display(NDFrame):
 
     @answered_at_once
     def __repr__(self) -> str:
-        if is_traced(self._table):
-            return self._repr_in_jit()
-        visible = VisibleRows(self._table)
-        return visible.text(self._as_pandas(visible), "__repr__")
+        if not is_traced(self._table):
+            return self._text("__repr__")
+        dtypes = [column.dtype_name for column in self._table.columns]
+        if isinstance(self, FrameBase):
+            dtypes = [f"{name}: {dtype}" for name, dtype in zip(self._names, dtypes, strict=True)]
+        kind, capacity = type(self).__name__, self._table.capacity
+        return f"<{kind} inside jit, capacity {capacity}, {', '.join(dtypes)}>"
 
-    def _repr_in_jit(self) -> str:
-        raise NotImplementedError
-
-    def _as_pandas(self, visible: VisibleRows) -> Any:
-        raise NotImplementedError
+    def _text(self, method: str) -> str:
+        """pandas' repr of the visible rows, with the full row count."""
+        table, num_rows = self._table, len(self)
+        capacity = MOST_ROWS - MOST_ROWS % table.layout.num_shards
+        size = min(num_rows, capacity)
+        # The first and the last rows: pandas shows fewer of them, with "..." between.
+        row_ids = np.arange(capacity, dtype=np.int32)
+        row_ids += (row_ids >= capacity // 2) * np.int32(num_rows - size)
+        columns = [settled(column, table.num_rows) for column in table.columns]
+        visible = take_rows(table.with_columns(columns), jnp.asarray(row_ids), as_count(size))
+        shown = self._like(visible).to_pandas()
+        if size == num_rows:
+            return getattr(shown, method)()
+        most = min(pd.get_option("display.max_rows") or size, size - 1)
+        with pd.option_context("display.max_rows", most):
+            text = getattr(shown, method)() or ""
+        for prefix, suffix in (("[", " rows x"), ("Length: ", ", "), ("<p>", " rows ")):
+            text = text.replace(f"{prefix}{size}{suffix}", f"{prefix}{num_rows}{suffix}")
+        return text
 
     def _bytes_of(self, column: Column, deep: bool) -> int:
         arrays = [array for array in column.arrays if array is not None]
@@ -77,21 +65,10 @@ class Display(NDFrame):
 class FrameDisplay(FrameBase, Display):
     """Display methods of a frame."""
 
-    def _as_pandas(self, visible: VisibleRows) -> pd.DataFrame:
-        return frame_of_arrays(visible.arrays, visible.index, self._labels)
-
     def _repr_html_(self) -> str:
         if is_traced(self._table):
             return f"<pre>{self!r}</pre>".replace("<Jax", "&lt;Jax")
-        visible = VisibleRows(self._table)
-        return visible.text(self._as_pandas(visible), "_repr_html_")
-
-    def _repr_in_jit(self) -> str:
-        columns = ", ".join(
-            f"{label}: {column.dtype_name}"
-            for label, column in zip(self._labels, self._table.columns, strict=True)
-        )
-        return f"<JaxFrame inside jit, capacity {self._table.capacity}, {columns}>"
+        return self._text("_repr_html_")
 
     def memory_usage(self, index: bool = True, deep: bool = False) -> pd.Series:
         """The bytes of each column on each device, including padding.
@@ -138,14 +115,6 @@ class FrameDisplay(FrameBase, Display):
 
 class SeriesDisplay(SeriesBase, Display):
     """Display methods of a series."""
-
-    def _as_pandas(self, visible: VisibleRows) -> pd.Series:
-        (array,) = visible.arrays
-        return pd.Series(array, index=visible.index, name=self._name, dtype=array.dtype)
-
-    def _repr_in_jit(self) -> str:
-        column = self._only
-        return f"<JaxSeries inside jit, capacity {self._table.capacity}, {column.dtype_name}>"
 
     def memory_usage(self, index: bool = True, deep: bool = False) -> int:
         """The bytes of the series on each device, including padding."""
