@@ -14,7 +14,7 @@ from .indexing._bases import FrameIndexingMethods, SeriesIndexingMethods
 from .io._bases import FrameIOMethods, SeriesIOMethods
 from .io._construction import table_of_data, with_layout
 from .mapping._bases import FrameMappingMethods, SeriesMappingMethods
-from .ops._bases import FrameOperatorMethods, SeriesOperatorMethods
+from .ops._arithmetic import FrameOperatorMethods, SeriesOperatorMethods
 from .reductions._bases import FrameReductionMethods, SeriesReductionMethods
 from .sorting._bases import FrameSortingMethods, SeriesSortingMethods
 from .table._dictionary import encode_objects

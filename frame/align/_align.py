@@ -18,7 +18,7 @@ from ..table._row_index import RowIndex
 from ..table._table import Count, Table, check_same_layout, is_row
 from ..table._take import settled, take_columns
 from ..table._tracing import answered_at_once, at_once, is_traced
-from ._common_types import finest_unit
+from ._common_types import finest_unit, keys_of_sides
 
 
 def same_labels(a: Table, b: Table) -> bool:
@@ -90,12 +90,9 @@ def aligned_column(series: SeriesBase, table: Table) -> Column:
 
 
 def positions_of_labels(target: Table, table: Table) -> Array:
-    """Positions in `table` of the labels of `target`; -1 for absent labels.
-
-    Raises:
-        ValueError: the labels of `table` are not unique.
-    """
-    left, right = common_keys(target.index_columns(), table.index_columns())
+    """Positions in `table` of the labels of `target`; -1 for absent labels."""
+    levels = zip(target.index_columns(), table.index_columns(), strict=True)
+    left, right = keys_of_sides([comparable_pair(a, b) for a, b in levels], group_keys)
     check_same_layout("alignment", target, table)
     row_ids, is_distinct = _positions(left, right, target.num_rows, table.num_rows, target.layout)
     if not bool(is_distinct):
@@ -118,25 +115,8 @@ def _positions(
     return joined.right_rows, groups.count == num_right
 
 
-def common_keys(
-    left: tuple[Column, ...], right: tuple[Column, ...]
-) -> tuple[tuple[Array, ...], tuple[Array, ...]]:
-    """Keys for the columns of two sides, of the same dtypes and equal for equal values."""
-    left_keys: list[Array] = []
-    right_keys: list[Array] = []
-    for a, b in zip(left, right, strict=True):
-        x, y = comparable_pair(a, b)
-        left_keys += group_keys(x)
-        right_keys += group_keys(y)
-    return tuple(left_keys), tuple(right_keys)
-
-
 def comparable_pair(a: Column, b: Column) -> tuple[Column, Column]:
-    """Converts two columns to the same type, dictionary and dtype.
-
-    Raises:
-        ValueError: the kinds have no common type.
-    """
+    """Converts two columns to the same type, dictionary and dtype."""
     if a.kind == "category" and b.kind == "category" and a.type == b.type:
         return a, b
     if {a.kind, b.kind} <= {"string", "category"}:

@@ -24,10 +24,9 @@ def as_column(value: Any, table: Table, name: Hashable) -> Column:
     """Converts an assigned value to a column: aligns a series by label, an array by position."""
     if isinstance(value, SeriesBase):
         return aligned_column(value, table)
-    if isinstance(value, pd.Series):
-        value = value.array if value.index.equals(_host_index(table)) else _by_label(value, table)
-    if isinstance(value, dict):
-        value = _by_label(pd.Series(value), table)
+    if isinstance(value, (dict, pd.Series)):
+        labels, value = _host_index(table), pd.Series(value)
+        value = (value if value.index.equals(labels) else value.reindex(labels)).array
     if isinstance(value, (jax.Array, np.ndarray)) and not value.ndim:
         return _filled(value, table, name)
     if pd.api.types.is_scalar(value):
@@ -60,10 +59,6 @@ def _host_index(table: Table) -> pd.Index:
     return table.index.to_pandas(table.num_rows_on_host)
 
 
-def _by_label(value: pd.Series, table: Table) -> Any:
-    return value.reindex(_host_index(table)).array
-
-
 def _filled(value: Any, table: Table, name: Hashable) -> Column:
     if isinstance(value, np.ndarray):
         value = value[()]
@@ -75,25 +70,18 @@ def _filled(value: Any, table: Table, name: Hashable) -> Column:
         data = jnp.broadcast_to(jnp.asarray(value), (table.capacity,))
         return Column(table.layout.constrain(data) if is_traced(data) else table.layout.place(data))
     # pandas gives a missing time the finest unit.
-    is_span = isinstance(value, np.timedelta64)
-    is_no_time = value is pd.NaT or (
-        isinstance(value, (np.datetime64, np.timedelta64)) and pd.isna(value)
-    )
-    dtype = None if not is_no_time else "m8[ns]" if is_span else "M8[ns]"
+    dtype = None
+    if value is pd.NaT or (isinstance(value, (np.datetime64, np.timedelta64)) and pd.isna(value)):
+        dtype = "m8[ns]" if isinstance(value, np.timedelta64) else "M8[ns]"
     one = column_from(narrowed(pd.Series([value], dtype=dtype)), 1, ONE_DEVICE, name)
     data = jnp.broadcast_to(one.data, (table.capacity,))
-    kind = one.type
-    if kind is NUMBER and is_traced(data):
+    if one.type is NUMBER and is_traced(data):
         return Column(table.layout.constrain(data))
-    return Column(table.layout.place(data), None, kind)
+    return Column(table.layout.place(data), None, one.type)
 
 
 def parts_of(value: Any, num_labels: int) -> list[Any]:
-    """Splits an assigned value into one part per column; a scalar is repeated.
-
-    Raises:
-        ValueError: the number of parts is not `num_labels`.
-    """
+    """Splits an assigned value into one part per column; a scalar is repeated."""
     if not pd.api.types.is_list_like(value):
         return [value] * num_labels
     if isinstance(value, (FrameBase, pd.DataFrame)):
@@ -119,11 +107,7 @@ def parts_of(value: Any, num_labels: int) -> list[Any]:
 
 
 def one_column(value: Any) -> Any:
-    """Extracts the only column of a two-dimensional value; other values are returned as they are.
-
-    Raises:
-        ValueError: the number of columns is not one.
-    """
+    """The only column of a two-dimensional value; other values as they are."""
     return parts_of(value, 1)[0] if getattr(value, "ndim", 1) == 2 else value
 
 

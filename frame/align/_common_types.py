@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Converts the key columns of two sides to common types."""
 
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable, Sequence
 
 import numpy as np
 import pandas as pd
@@ -43,6 +43,16 @@ def common_pair(
     raise ValueError(
         f"You are trying to merge on {left.dtype_name} and {right.dtype_name} columns "
         f"for key '{name}'. If you wish to proceed you should use pd.concat"
+    )
+
+
+def keys_of_sides(
+    pairs: Sequence[tuple[Column, Column]], as_keys: Callable[[Column], tuple[Array, ...]]
+) -> tuple[tuple[Array, ...], tuple[Array, ...]]:
+    """The keys of the left and of the right columns."""
+    return (
+        tuple(key for left, _ in pairs for key in as_keys(left)),
+        tuple(key for _, right in pairs for key in as_keys(right)),
     )
 
 

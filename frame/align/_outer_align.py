@@ -19,6 +19,7 @@ from ..table._table import Count, Table, as_count, check_same_layout, is_row
 from ..table._take import coalesced, missing_elsewhere, settled, take_columns
 from ..table._tracing import at_once, is_traced
 from ._align import comparable_pair
+from ._common_types import keys_of_sides
 
 
 def align_labels(a: Labels, b: Labels) -> tuple[Labels, list[int], list[int]]:
@@ -83,9 +84,7 @@ def _align_known(a: Table, b: Table, is_distinct: bool) -> tuple[Table, Table]:
     pairs = [comparable_pair(x, y) for x, y in zip(left, right, strict=True)]
     num_in = a.num_rows_on_host + b.num_rows_on_host
     max_rows = num_in
-    keys = tuple(
-        tuple(key for x in side for key in group_keys(x)) for side in zip(*pairs, strict=True)
-    )
+    keys = keys_of_sides(pairs, group_keys)
     while True:
         capacity = a.layout.capacity_for(max_rows)
         joined = _outer(*keys, a.num_rows, b.num_rows, capacity, a.layout)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """concat."""
 
+import itertools
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import Any
 
@@ -128,25 +129,21 @@ def _along_rows(parts: list[Any], options: Options) -> Any:
         columns = common_columns([part._only for part in parts], name, of_frames=False)
         rows = _stacked([(column,) for column in columns], tables, options)
         return parts[0]._make_series(rows.columns[0], name, rows)
-    frames = _as_frames(parts)
+    unnamed = itertools.count()
+    frames = [
+        part
+        if isinstance(part, FrameBase)
+        else part._make_frame(
+            part._table.columns,
+            Labels.of([next(unnamed) if part._name is None else part._name]),
+        )
+        for part in parts
+    ]
     # Let pandas combine the labels, using parts without rows.
     shells = [pd.DataFrame(columns=frame._labels.index) for frame in frames]
     labels = Labels(pd.concat(shells, join=options.join, sort=options.sort).columns)
     rows = _stacked(_columns_under(frames, labels), tables, options)
     return frames[0]._make_frame(rows.columns, labels, rows)
-
-
-def _as_frames(parts: Sequence[Any]) -> list[Any]:
-    frames, unnamed = [], 0
-    for part in parts:
-        if isinstance(part, FrameBase):
-            frames.append(part)
-            continue
-        name = part._name
-        if name is None:
-            name, unnamed = unnamed, unnamed + 1
-        frames.append(part._make_frame(part._table.columns, Labels.of([name])))
-    return frames
 
 
 def _columns_under(frames: Sequence[Any], labels: Labels) -> list[tuple[Column, ...]]:
@@ -246,16 +243,13 @@ def _levels(tables: Sequence[Table], *, is_kept: bool) -> list[tuple[Column, ...
 
 
 def _is_one_range(tables: Sequence[Table]) -> bool:
-    indexes = [table.index for table in tables]
-    if len(tables) == 1:
-        return indexes[0].is_range
-    if not all(index.is_range and index.step == indexes[0].step for index in indexes):
+    first = tables[0].index
+    if not all(table.index.is_range and table.index.step == first.step for table in tables):
         return False
+    if len(tables) == 1:
+        return True
     if is_traced([table.num_rows for table in tables]):
         return False
-    stop = indexes[0].start
-    for table in tables:
-        if table.index.start != stop:
-            return False
-        stop += table.num_rows_on_host * table.index.step
-    return True
+    lengths = [table.num_rows_on_host for table in tables]
+    starts = first.start + first.step * np.cumsum([0, *lengths[:-1]])
+    return all(table.index.start == start for table, start in zip(tables, starts, strict=True))

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from ..align._align import same_labels
-from ..align._common_types import common_pair, join_keys
+from ..align._common_types import common_pair, join_keys, keys_of_sides
 from ..table._column import Column
 from ..table._column_labels import Labels
 from ..table._ndframe import FrameBase
@@ -64,10 +64,7 @@ def _with(left: Table, right: Table, join: str, sort: bool) -> Table:
             "concat: row labels must have equally many levels in each part. Use reset_index()."
         )
     pairs = [common_pair(a, b, "index") for a, b in zip(left_levels, right_levels, strict=True)]
-    keys = (
-        tuple(key for a, _ in pairs for key in join_keys(a)),
-        tuple(key for _, b in pairs for key in join_keys(b)),
-    )
+    keys = keys_of_sides(pairs, join_keys)
     same_name = left.index.names == right.index.names
     names = left.index.names if same_name else (None,) * len(pairs)
     if not (are_distinct(keys[0], left) and are_distinct(keys[1], right)):

@@ -7,7 +7,7 @@ from typing import Any
 
 from pandas.errors import MergeError
 
-from ..align._common_types import become_strings, common_pair, join_keys
+from ..align._common_types import become_strings, common_pair, join_keys, keys_of_sides
 from ..table._layout import ONE_DEVICE
 from ..table._ndframe import FrameBase, SeriesBase
 from ..table._recode import as_string
@@ -149,7 +149,11 @@ def _merged(
         if how == "inner" and named.are_indexes:
             left = _ascending_beside(left, right)
         plan = plan_merge(left, right, named)
-        one_is_empty = _is_one_empty(left._table, right._table)
+        sides = left._table, right._table
+        # Whether exactly one side is known to have no rows.
+        one_is_empty = not is_traced([(side.num_rows, side.needed) for side in sides]) and (
+            (sides[0].num_rows_on_host == 0) != (sides[1].num_rows_on_host == 0)
+        )
         if not one_is_empty:
             plan, left, right = _with_strings(plan, left, right)
         keys = _keys_of(plan, left._table, right._table, one_is_empty)
@@ -161,7 +165,7 @@ def _merged(
     merged = Merged(plan, pairs, left, right, labels)
     if indicator_label is not None:
         merged.add_indicator(indicator_label)
-    return merged.frame(merged.fill_keys(merged.index(how, named)))
+    return merged.frame(merged.index(how, named))
 
 
 def _ascending_beside(left: Any, right: Any) -> Any:
@@ -173,13 +177,6 @@ def _ascending_beside(left: Any, right: Any) -> Any:
     if not (index.is_range and other.is_range and index.step < 0 < other.step):
         return left
     return left._like(reversed_rows(left._table))
-
-
-def _is_one_empty(left: Table, right: Table) -> bool:
-    """Whether exactly one side is known to have no rows."""
-    if is_traced(left.num_rows, right.num_rows, left.needed, right.needed):
-        return False
-    return (left.num_rows_on_host == 0) != (right.num_rows_on_host == 0)
 
 
 def _with_strings(plan: MergePlan, left: Any, right: Any) -> tuple[MergePlan, Any, Any]:
@@ -208,7 +205,7 @@ def _with_string_column(frame: Any, label: Hashable) -> Any:
 
 def _keys_of(plan: MergePlan, left: Table, right: Table, one_is_empty: bool) -> tuple[Keys, Keys]:
     """The join keys of both sides, of the same dtypes."""
-    left_keys, right_keys = [], []
+    pairs = []
     for key in plan.keys:
         a, b = common_pair(key.left.column, key.right.column, key.name, one_is_empty=one_is_empty)
         if one_is_empty and (a.kind, a.dtype) != (b.kind, b.dtype):
@@ -216,9 +213,8 @@ def _keys_of(plan: MergePlan, left: Table, right: Table, one_is_empty: bool) -> 
             present = b if left.num_rows_on_host == 0 else a
             (a,) = resized([present], left.capacity, ONE_DEVICE)
             (b,) = resized([present], right.capacity, ONE_DEVICE)
-        left_keys += join_keys(a)
-        right_keys += join_keys(b)
-    return tuple(left_keys), tuple(right_keys)
+        pairs.append((a, b))
+    return keys_of_sides(pairs, join_keys)
 
 
 def _indicator_label(indicator: Any, left: FrameBase, right: FrameBase) -> Hashable:

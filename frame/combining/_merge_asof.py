@@ -13,7 +13,7 @@ import pandas as pd
 from pandas.errors import MergeError
 
 from ... import primitives
-from ..align._common_types import common_pair, join_keys, same_categories
+from ..align._common_types import common_pair, join_keys, keys_of_sides, same_categories
 from ..table._column import Array, Column, fill_missing
 from ..table._layout import Layout
 from ..table._row_index import RANGE
@@ -71,15 +71,10 @@ def merge_asof(
     limit = _as_tolerance(tolerance, time.left.column)
     pairs = [common_pair(k.left.column, k.right.column, k.name) for k in by_keys]
     times = fill_missing(time.left.column).data, fill_missing(time.right.column).data
-    groups = tuple(
-        tuple(key for column in side for key in join_keys(column))
-        for side in zip(*pairs, strict=True)
-    )
-    rows = _closest(
-        left._table, right._table, times, groups or None, limit, direction, allow_exact_matches
-    )
+    groups = keys_of_sides(pairs, join_keys) if pairs else None
+    rows = _closest(left._table, right._table, times, groups, limit, direction, allow_exact_matches)
     merged = Merged(plan, rows, left, right, suffixed_labels(plan, left, right, suffixes))
-    return merged.frame(merged.fill_keys(RANGE))
+    return merged.frame(RANGE)
 
 
 def _keys_of_sides(

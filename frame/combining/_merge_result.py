@@ -49,7 +49,7 @@ class Merged:
         self.columns.append(Column(codes, None, INDICATOR))
         self.labels = self.labels.insert(len(self.labels), label)
 
-    def fill_keys(self, index: RowIndex) -> RowIndex:
+    def _fill_keys(self, index: RowIndex) -> RowIndex:
         """Fills each key from the left side, or from the right if the left row is absent.
 
         Keys without a column become a column or an index level. Returns the index.
@@ -134,8 +134,8 @@ class Merged:
         return RowIndex((Column(pairs.labels.astype(label_dtype())),))
 
     def frame(self, index: RowIndex) -> Any:
-        """Builds the frame."""
-        pairs = self.pairs
+        """Builds the frame; `index` has the row labels, but those of keys."""
+        pairs, index = self.pairs, self._fill_keys(index)
         table = Table((), index, pairs.num_rows, pairs.needed, pairs.left.layout)
         if not self.columns and not index.levels:
             raise NotImplementedError("merge: the result must have a column or row labels.")

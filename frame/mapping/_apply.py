@@ -172,24 +172,15 @@ def _map_rows(
     columns: tuple[Array, ...], num_rows: Count, call: Any, dtype: np.dtype | None, layout: Layout
 ) -> Any:
     """Calls a function for each row, of values of one dtype, or of Python's if None."""
-    padded = _with_safe_padding(columns, num_rows, layout)
-    cast = tuple(x.astype(_python_dtype(x.dtype) if dtype is None else dtype) for x in padded)
-    return jax.vmap(call)(cast)
-
-
-def _with_safe_padding(
-    columns: Sequence[Array], num_rows: Count, layout: Layout
-) -> tuple[Array, ...]:
-    """Inside a compiled function: pads columns with their first row, or with ones over a mesh.
-
-    The derivative at other padding may be infinite, and zero times infinity is NaN in the gradient
-    of shared arguments. Over a mesh not every shard has the first row.
-    """
-    padded = []
+    cast = []
     for x in columns:
+        # Padding gets the first row, or ones over a mesh, where not every shard has that row. Other
+        # padding may have an infinite derivative, and zero times infinity is NaN in the gradient of
+        # shared arguments.
         first = x[:1] if layout.mesh is None else jnp.ones(1, x.dtype)
-        padded.append(jnp.where(is_row(x.shape[0], num_rows, layout), x, first))
-    return tuple(padded)
+        padded = jnp.where(is_row(x.shape[0], num_rows, layout), x, first)
+        cast.append(padded.astype(_python_dtype(x.dtype) if dtype is None else dtype))
+    return jax.vmap(call)(tuple(cast))
 
 
 class FrameApply(FrameBase):

@@ -20,7 +20,7 @@ from ..table._layout import Layout
 from ..table._ndframe import FrameBase, NDFrame
 from ..table._recode import with_unit
 from ..table._table import Count, is_row
-from ..table._take import settled
+from ..table._take import any_missing, settled
 from ..table._tracing import at_once, is_traced
 
 NOT_FINITE = (
@@ -71,11 +71,7 @@ def cast_columns(
 
 
 def _checked(column: Column, dtype: np.dtype, num_rows: Count) -> Column:
-    """Checks that all values can be represented in `dtype`.
-
-    Raises:
-        IntCastingNaNError, ValueError: some cannot.
-    """
+    """Checks that all values can be represented in `dtype`; raises if not."""
     if is_traced(column, num_rows):
         return column
     if column.valid is not None and dtype.kind in "iu":
@@ -157,7 +153,8 @@ def _with_unit(column: Column, unit: str, num_rows: Count) -> Column:
     if steps <= 0:
         return with_unit(column, unit)
     most = np.iinfo(np.int64).max // 1000**steps
-    is_out_of_range = _any_out_of_range(column.data, np.int64(most), num_rows)
+    is_in_range = (column.data == NAT) | (jnp.abs(column.data) <= most)
+    is_out_of_range = any_missing(is_in_range, num_rows)
     if is_traced(is_out_of_range):
         # Inside jit nothing can raise: times out of the unit's range become NaT.
         bounded = Column(
@@ -169,12 +166,6 @@ def _with_unit(column: Column, unit: str, num_rows: Count) -> Column:
             f"astype: values must fit 64 bits in unit {unit!r}. Use a coarser unit."
         )
     return with_unit(column, unit)
-
-
-@jax.jit
-def _any_out_of_range(data: Array, most: Array, num_rows: Count) -> Array:
-    is_out_of_range = (data != NAT) & ((data > most) | (data < -most))
-    return jnp.any(is_out_of_range & is_row(data.shape[0], num_rows))
 
 
 class Cast(NDFrame):

@@ -79,11 +79,7 @@ def _search(data: Array, valid: Array | None, keys: Array, count: Array) -> Arra
 
 
 def flags_in(column: Column, values: Any, table: Table, method: str = "isin") -> Array:
-    """Flags the rows whose value is in a list, as pandas' `isin` does.
-
-    Raises:
-        TypeError: the values are not list-like.
-    """
+    """Flags the rows whose value is in a list, as pandas' `isin` does."""
     values = host_values(values)
     if not pd.api.types.is_list_like(values):
         raise TypeError(

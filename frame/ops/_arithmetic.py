@@ -17,8 +17,10 @@ from ..table._scalar import Scalar
 from ..table._table import Table, either_needed
 from ..table._tracing import is_traced
 from ._array_ops import COMPARISONS, LOGIC
+from ._clip import Clip, SeriesClip
 from ._column_ops import combine, filled_pair
 from ._operators import FlexMethods, Operation, Operators, define_flex_methods, of_frame, of_series
+from ._unary import Unary
 
 
 def _is_scalar(value: Any) -> bool:
@@ -41,7 +43,7 @@ def _needs_same_labels(operation: Operation) -> bool:
     return operation.op in COMPARISONS and not operation.is_flex
 
 
-class SeriesArithmetic(Operators, FlexMethods, SeriesBase):
+class SeriesOperatorMethods(Operators, FlexMethods, Unary, SeriesClip):
     """Operators on a series."""
 
     def _apply(self, operation: Operation, other: Any, by_row: bool = False) -> Any:
@@ -63,7 +65,7 @@ class SeriesArithmetic(Operators, FlexMethods, SeriesBase):
         return self._of(_combined(operation, table, [operand], [self._name]), name)
 
 
-class FrameArithmetic(Operators, FlexMethods, FrameBase):
+class FrameOperatorMethods(Operators, FlexMethods, Unary, Clip, FrameBase):
     """Operators on a frame."""
 
     def _apply(self, operation: Operation, other: Any, by_row: bool = False) -> Self:
@@ -93,7 +95,15 @@ class FrameArithmetic(Operators, FlexMethods, FrameBase):
         if isinstance(other, (FrameBase, SeriesBase)) or _is_scalar(other):
             return other
         if getattr(other, "ndim", 1) == 2:
-            return self._matrix(other)
+            shape = (self._table.capacity if self._is_traced else len(self), len(self._labels))
+            if tuple(other.shape) != shape:
+                raise ValueError(
+                    "Unable to coerce to DataFrame, shape must be "
+                    f"{shape}: given {tuple(other.shape)}"
+                )
+            return self._with_columns(
+                [as_column(other[:, n], self._table, name) for n, name in enumerate(self._labels)]
+            )
         if is_by_row:
             return self._make_series(as_column(other, self._table, "other"), None)
         if len(other) != len(self._labels):
@@ -107,19 +117,6 @@ class FrameArithmetic(Operators, FlexMethods, FrameBase):
             )
             return self._like(self._table.with_columns(columns))
         return self.series_class(pd.Series(other, index=self._labels.index))
-
-    def _matrix(self, values: Any) -> Self:
-        num_rows = self._table.capacity if self._is_traced else len(self)
-        if tuple(values.shape) != (num_rows, len(self._labels)):
-            raise ValueError(
-                "Unable to coerce to DataFrame, shape must be "
-                f"{(num_rows, len(self._labels))}: given {tuple(values.shape)}"
-            )
-        columns = [
-            as_column(values[:, position], self._table, label)
-            for position, label in enumerate(self._labels)
-        ]
-        return self._like(self._table.with_columns(columns))
 
     def _with_each_column(self, operation: Operation, other: SeriesBase) -> Self:
         index = other.index
@@ -183,5 +180,5 @@ def _columns_or_nan(table: Table, positions: Sequence[int]) -> Table:
     return table.with_columns(columns)
 
 
-define_flex_methods(SeriesArithmetic, of_series)
-define_flex_methods(FrameArithmetic, of_frame)
+define_flex_methods(SeriesOperatorMethods, of_series)
+define_flex_methods(FrameOperatorMethods, of_frame)

@@ -118,11 +118,7 @@ def _concatenated(a: Any, b: Any, num_rows: Count) -> Column:
 
 
 def decode_pair(op: str, a: Any, b: Any) -> tuple[Any, Any]:
-    """Decodes a category that is compared with a column of another type.
-
-    Raises:
-        TypeError: an order comparison of an unordered category.
-    """
+    """Decodes a category that is compared with a column of another type."""
     if op not in COMPARISONS or not (isinstance(a, Column) and isinstance(b, Column)):
         return a, b
     kinds = {a.kind, b.kind}

@@ -20,11 +20,7 @@ from ._safe_gradient import by_row
 
 
 def change(op: str, column: Column) -> Column:
-    """Applies `neg`, `pos`, `abs` or `invert` to a column.
-
-    Raises:
-        TypeError: the operation is not defined for the column's type.
-    """
+    """Applies `neg`, `pos`, `abs` or `invert` to a column."""
     if column.kind == "timedelta" and op != "invert":
         return Column(_change_times(op, column.data), None, column.type)
     if not column.is_numeric or (op == "invert" and column.is_float):
