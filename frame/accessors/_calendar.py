@@ -7,7 +7,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from ..ops._division import divided_by_scalar
+from ..ops._array_ops import divided_by_scalar
 from ..table._column import NAT, Array
 from ..table._layout import ONE_DEVICE
 from ..table._take import gather

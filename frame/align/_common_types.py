@@ -31,7 +31,10 @@ def common_pair(
     if left.is_numeric and right.is_numeric:
         return _common_numbers(left, right, name)
     if same_categories(left, right):
-        return left, _with_categories_of(left, right)
+        if left.type != right.type:
+            codes = left.dictionary.values.get_indexer(right.dictionary.values).astype(np.int32)
+            right = Column(renumbered(right.data, codes), None, left.type)
+        return left, right
     if {left.kind, right.kind} <= {"string", "category"}:
         left, right = recoded([left, right])
         return left, right
@@ -97,18 +100,11 @@ def same_categories(left: Column, right: Column) -> bool:
     """Whether both columns have equal category dtypes; unordered ones ignore the order."""
     if left.kind != "category" or right.kind != "category":
         return False
-    return _category_dtype(left) == _category_dtype(right)
-
-
-def _category_dtype(column: Column) -> pd.CategoricalDtype:
-    return pd.CategoricalDtype(column.dictionary.values, ordered=column.type.ordered)
-
-
-def _with_categories_of(column: Column, other: Column) -> Column:
-    if other.type == column.type:
-        return other
-    codes = column.dictionary.values.get_indexer(other.dictionary.values).astype(np.int32)
-    return Column(renumbered(other.data, codes), None, column.type)
+    dtypes = [
+        pd.CategoricalDtype(column.dictionary.values, ordered=column.type.ordered)
+        for column in (left, right)
+    ]
+    return dtypes[0] == dtypes[1]
 
 
 def finest_unit(*columns: Column) -> str:

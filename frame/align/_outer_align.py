@@ -15,7 +15,7 @@ from ..table._column_labels import Labels
 from ..table._layout import Layout
 from ..table._row_index import RowIndex
 from ..table._scalar import Scalar
-from ..table._table import Count, Table, as_count, check_same_layout, is_row
+from ..table._table import Count, Table, as_count, check_same_layout
 from ..table._take import coalesced, missing_elsewhere, settled, take_columns
 from ..table._tracing import at_once, is_traced
 from ._align import comparable_pair
@@ -42,12 +42,7 @@ def spread(table: Table, positions: Sequence[int]) -> list[Scalar]:
     row_ids = jnp.asarray(positions, jnp.int32)
     (column,) = take_columns(table.columns, row_ids, table.layout, holes=-1 in positions)
     column = fill_missing(settled(column, np.int32(len(positions))))
-    return [Scalar(value, is_typed=True) for value in _unstacked(column.data)]
-
-
-@jax.jit
-def _unstacked(values: Array) -> tuple[Array, ...]:
-    return tuple(values[position] for position in range(values.shape[0]))
+    return [Scalar(value, is_typed=True) for value in column.data]
 
 
 def spread_columns(table: Table, positions: Sequence[int], rows: Table) -> tuple[Column, ...]:
@@ -133,11 +128,9 @@ def _align_ranges(a: Table, b: Table) -> tuple[Table, Table]:
         )
     num_rows = jnp.maximum(a.num_rows, b.num_rows)
     index = a.index if a.index.names == b.index.names else a.index.named((None,))
-    return _without_padding(a, index, num_rows), _without_padding(b, index, num_rows)
-
-
-def _without_padding(table: Table, index: RowIndex, num_rows: Count) -> Table:
-    """Marks padding as missing, because the other table may have valid rows there."""
-    is_valid = is_row(table.capacity, table.num_rows, table.layout)
-    columns = missing_elsewhere(table.columns, is_valid)
-    return table.replace(columns=columns, index=index, num_rows=num_rows)
+    aligned = []
+    for table in (a, b):
+        # Padding is missing, because the other table may have valid rows there.
+        columns = missing_elsewhere(table.columns, table.is_row())
+        aligned.append(table.replace(columns=columns, index=index, num_rows=num_rows))
+    return aligned[0], aligned[1]

@@ -76,7 +76,16 @@ def _with(left: Table, right: Table, join: str, sort: bool) -> Table:
         columns = (*matched.left.take(left.columns), *matched.right.take(right.columns))
         index = RowIndex(matched.left.take([a for a, _ in pairs]), names)
         return Table(columns, index, matched.num_rows, layout=left.layout)
-    row_ids = _outer(left, right, keys)
+    # The left rows, followed by the right rows without a match.
+    tables = [
+        Table(
+            (Column(matched.left.row_ids), Column(matched.right.row_ids)),
+            num_rows=matched.num_rows,
+            layout=left.layout,
+        )
+        for matched in (pair_rows(left, right, keys, how) for how in ("left", "right_anti"))
+    ]
+    row_ids = pack_rows([table.columns for table in tables], tables)
     sides = []
     for column in row_ids.columns:
         presence = "some" if any_missing(column.data >= 0, row_ids.num_rows) else "all"
@@ -89,16 +98,3 @@ def _with(left: Table, right: Table, join: str, sort: bool) -> Table:
     if not sort and not are_ranges:
         return table
     return sort_rows(table, [(key, False) for level in levels for key in join_keys(level)])
-
-
-def _outer(left: Table, right: Table, keys: Any) -> Table:
-    """Row ids of both sides: the left rows, followed by the right rows without a match."""
-    tables = [
-        Table(
-            (Column(pairs.left.row_ids), Column(pairs.right.row_ids)),
-            num_rows=pairs.num_rows,
-            layout=left.layout,
-        )
-        for pairs in (pair_rows(left, right, keys, how) for how in ("left", "right_anti"))
-    ]
-    return pack_rows([table.columns for table in tables], tables)

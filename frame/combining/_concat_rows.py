@@ -29,9 +29,6 @@ def common_columns(
     """Converts columns to pandas' common type, with one dictionary and dtype.
 
     In frames bools mix with integers, and unordered categories in another order differ.
-
-    Raises:
-        NotImplementedError: pandas would convert the values to objects.
     """
     first = columns[0]
     kinds = {column.kind for column in columns}

@@ -146,8 +146,11 @@ def _merged(
             )
         plan, keys = MergePlan((), False, ()), ((), ())
     else:
-        if how == "inner" and named.are_indexes:
-            left = _ascending_beside(left, right)
+        a, b = left._table.index, right._table.index
+        are_opposed = a.is_range and b.is_range and a.step < 0 < b.step
+        if how == "inner" and named.are_indexes and are_opposed:
+            # pandas' intersection of a descending and an ascending range ascends.
+            left = left._like(reversed_rows(left._table))
         plan = plan_merge(left, right, named)
         sides = left._table, right._table
         # Whether exactly one side is known to have no rows.
@@ -166,17 +169,6 @@ def _merged(
     if indicator_label is not None:
         merged.add_indicator(indicator_label)
     return merged.frame(merged.index(how, named))
-
-
-def _ascending_beside(left: Any, right: Any) -> Any:
-    """Reverses a descending RangeIndex on the left if the right one ascends.
-
-    pandas' intersection of the two ascends.
-    """
-    index, other = left._table.index, right._table.index
-    if not (index.is_range and other.is_range and index.step < 0 < other.step):
-        return left
-    return left._like(reversed_rows(left._table))
 
 
 def _with_strings(plan: MergePlan, left: Any, right: Any) -> tuple[MergePlan, Any, Any]:

@@ -127,20 +127,19 @@ def _as_tolerance(tolerance: Any, column: Column) -> Any:
     error = MergeError(
         f"incompatible tolerance {tolerance}, must be compat with type {column.dtype_name}"
     )
-    if column.type.is_time:
+    is_time, is_integer = column.type.is_time, isinstance(tolerance, (int, np.integer))
+    if is_time:
         if not isinstance(tolerance, datetime.timedelta):
             raise error
         tolerance = pd.Timedelta(tolerance)
-        if tolerance < pd.Timedelta(0):
-            raise MergeError("tolerance must be non-negative")
-        unit: Any = column.type.unit
-        return np.int64(tolerance.as_unit(unit).to_timedelta64().view(np.int64))
-    is_integer = isinstance(tolerance, (int, np.integer))
-    if not is_integer and (column.dtype.kind in "iu" or not isinstance(tolerance, float)):
+    elif not is_integer and (column.dtype.kind in "iu" or not isinstance(tolerance, float)):
         raise error
-    if tolerance < 0:
+    if tolerance < type(tolerance)(0):
         raise MergeError("tolerance must be non-negative")
-    return column.dtype.type(tolerance)
+    if not is_time:
+        return column.dtype.type(tolerance)
+    span: Any = tolerance
+    return np.int64(span.as_unit(column.type.unit).to_timedelta64().view(np.int64))
 
 
 def _closest(

@@ -219,9 +219,8 @@ def _common_labels(left: FrameBase, right: FrameBase) -> list[Hashable]:
 
 def _key(left: FrameBase, right: FrameBase, left_key: Any, right_key: Any) -> Key:
     a, b = _key_side(left, left_key), _key_side(right, right_key)
-    name = None if a.is_array and b.is_array else b.label if a.is_array else a.label
-    if isinstance(left_key, KeySide):
-        name = b.label
+    # Labels of index levels that left_index selects give no name.
+    name = b.label if a.is_array or isinstance(left_key, KeySide) else a.label
     return Key(name, a, b)
 
 

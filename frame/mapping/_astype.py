@@ -30,12 +30,7 @@ NOT_FINITE = (
 
 
 def as_dtype(dtype: Any) -> Any:
-    """Converts a dtype argument to a dtype of NumPy or pandas that columns support.
-
-    Raises:
-        TypeError: pandas does not know the dtype.
-        NotImplementedError: columns do not support the dtype.
-    """
+    """Converts a dtype argument to a dtype of NumPy or pandas that columns support."""
     known = np.dtype(dtype) if dtype == jnp.bfloat16 else pd.api.types.pandas_dtype(dtype)
     if known == np.dtype(object) or (
         not isinstance(known, (np.dtype, pd.CategoricalDtype))
@@ -132,20 +127,16 @@ def _cast_typed(column: Column, dtype: Any, num_rows: Count, layout: Layout) -> 
     if column.kind == "string" and isinstance(dtype, pd.StringDtype):
         return column
     if isinstance(dtype, np.dtype) and dtype.kind in "mM":
+        is_integer = column.is_numeric and column.dtype.kind in "iu" and column.valid is None
+        is_int64 = is_integer and column.dtype != np.uint64
         kind, unit = ("datetime" if dtype.kind == "M" else "timedelta"), np.datetime_data(dtype)[0]
         if unit in UNITS and column.kind == kind:
             return _with_unit(column, unit, num_rows)
-        if unit in UNITS and _fits_int64(column):
+        if unit in UNITS and is_int64:
             return Column(column.data.astype(jnp.int64), None, ColumnType(kind, unit=unit))
     if column.type.is_time and dtype == np.int64:
         return Column(column.data)
     return through_values(column, num_rows, layout, lambda values: values.astype(dtype), "astype")
-
-
-def _fits_int64(column: Column) -> bool:
-    """Whether the values are integers without missing values that fit int64."""
-    is_integer = column.is_numeric and column.dtype.kind in "iu" and column.valid is None
-    return is_integer and column.dtype != np.uint64
 
 
 def _with_unit(column: Column, unit: str, num_rows: Count) -> Column:

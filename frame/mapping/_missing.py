@@ -111,6 +111,57 @@ class Missing(NDFrame):
             columns[number] = columns[number].with_arrays(arrays)
         return self._with_columns(columns)
 
+    def fillna(
+        self, value: Any, *, axis: Any = None, inplace: bool = False, limit: Any = None
+    ) -> Self:
+        """Replaces missing values by one value, or by those of a dict or series.
+
+        These are labelled by the columns of a frame, or by the rows of a series.
+
+        Differences from pandas:
+            A value that does not fit the column's dtype raises, where pandas returns objects.
+
+        Example:
+            >>> from jaxframes.frame import JaxFrame
+            >>> JaxFrame({"x": [1.0, None]}).fillna(0).x.tolist()
+            [1.0, 0.0]
+        """
+        no_inplace("fillna", inplace)
+        only_rows("fillna", axis or 0, self, "Pass a dict by column label.")
+        if limit is not None:
+            raise NotImplementedError(
+                "fillna: limit= is not supported. Use ffill(limit=) or where()."
+            )
+        if isinstance(value, (list, tuple, set)):
+            raise TypeError(
+                '"value" parameter must be a scalar or dict, but you passed a '
+                f'"{type(value).__name__}"'
+            )
+        if not isinstance(self, FrameBase):
+            return self._with_columns([_fill(self._table.columns[0], value, self._table)])
+        columns = list(self._table.columns)
+        by_position: dict[int, Any] = {}
+        if isinstance(value, FrameBase):
+            for label in value._labels:
+                if label in self._labels:
+                    by_position[self._labels.position(label)] = value[label]
+        elif isinstance(value, SeriesBase) and value._is_traced:
+            raise NotImplementedError(
+                "fillna: the labels of a series are not known inside jit. Pass a dict: "
+                '{"x": frame.x.mean()}.'
+            )
+        elif isinstance(value, SeriesBase):
+            value = value.to_pandas()
+        if isinstance(value, (Mapping, pd.Series)):
+            for label, one in value.items():
+                if label in self._labels:
+                    by_position.update(dict.fromkeys(self._labels.positions(label), one))
+        elif not by_position:
+            by_position = dict.fromkeys(range(len(columns)), value)
+        for number, one in by_position.items():
+            columns[number] = _fill(columns[number], one, self._table)
+        return self._with_columns(columns)
+
 
 @functools.partial(jax.jit, static_argnums=(4, 5))
 def _fill_from(
@@ -139,43 +190,6 @@ def _fill_from(
 
 class FrameMissing(FrameBase, Missing):
     """Missing-value methods of a frame."""
-
-    def fillna(
-        self, value: Any, *, axis: Any = None, inplace: bool = False, limit: Any = None
-    ) -> Self:
-        """Replaces missing values by one value, or by one for each column with a dict.
-
-        Differences from pandas:
-            A value that does not fit the column's dtype raises, where pandas returns objects.
-
-        Example:
-            >>> from jaxframes.frame import JaxFrame
-            >>> JaxFrame({"x": [1.0, None]}).fillna(0).x.tolist()
-            [1.0, 0.0]
-        """
-        _check_fill(value, axis, inplace, limit, self)
-        columns = list(self._table.columns)
-        by_position: dict[int, Any] = {}
-        if isinstance(value, FrameBase):
-            for label in value._labels:
-                if label in self._labels:
-                    by_position[self._labels.position(label)] = value[label]
-        elif isinstance(value, SeriesBase) and value._is_traced:
-            raise NotImplementedError(
-                "fillna: the labels of a series are not known inside jit. Pass a dict: "
-                '{"x": frame.x.mean()}.'
-            )
-        elif isinstance(value, SeriesBase):
-            value = value.to_pandas()
-        if isinstance(value, (Mapping, pd.Series)):
-            for label, one in value.items():
-                if label in self._labels:
-                    by_position.update(dict.fromkeys(self._labels.positions(label), one))
-        elif not by_position:
-            by_position = dict.fromkeys(range(len(columns)), value)
-        for number, one in by_position.items():
-            columns[number] = _fill(columns[number], one, self._table)
-        return self._with_columns(columns)
 
     def dropna(
         self,
@@ -241,13 +255,6 @@ class FrameMissing(FrameBase, Missing):
 class SeriesMissing(SeriesBase, Missing):
     """Missing-value methods of a series."""
 
-    def fillna(
-        self, value: Any, *, axis: Any = None, inplace: bool = False, limit: Any = None
-    ) -> Self:
-        """Replaces missing values by a scalar, or by label with a series or dict."""
-        _check_fill(value, axis, inplace, limit, self)
-        return self._with_column(_fill(self._only, value, self._table))
-
     def dropna(
         self, *, axis: Any = 0, inplace: bool = False, how: Any = None, ignore_index: bool = False
     ) -> Self:
@@ -258,17 +265,6 @@ class SeriesMissing(SeriesBase, Missing):
         (missing,) = missing_flags([self._only])
         kept = self._like(filter_rows(self._table, ~missing))
         return kept._with_range() if ignore_index else kept
-
-
-def _check_fill(value: Any, axis: Any, inplace: bool, limit: Any, owner: NDFrame) -> None:
-    no_inplace("fillna", inplace)
-    only_rows("fillna", axis or 0, owner, "Pass a dict by column label.")
-    if limit is not None:
-        raise NotImplementedError("fillna: limit= is not supported. Use ffill(limit=) or where().")
-    if isinstance(value, (list, tuple, set)):
-        raise TypeError(
-            f'"value" parameter must be a scalar or dict, but you passed a "{type(value).__name__}"'
-        )
 
 
 def _fill(column: Column, value: Any, table: Table) -> Column:

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """`where` and `mask`, and the choice between two columns by flags, with pandas' dtypes."""
 
-import functools
-from collections.abc import Sequence
+from collections.abc import Callable, Hashable, Sequence
 from typing import Any, Self
 
 import jax
@@ -82,16 +81,16 @@ class Where(NDFrame):
             cond = self.frame_class(cond)
         if isinstance(cond, FrameBase):
             all_false = table.layout.place(np.zeros(table.capacity, np.bool_))
-            flags = {
-                label: _as_flags(method, cond._series_at(cond._labels.position(label)), table)
-                for label in self._labels
-                if label in cond._labels
-            }
+            flags = self._by_label(cond, lambda series: _as_flags(method, series, table))
             return [flags.get(label, all_false) for label in self._labels]
         cond = cond if isinstance(cond, jax.Array) else np.asarray(cond)
         if cond.ndim != 2 or cond.shape[1] != num_columns:
             raise ValueError("Array conditional must be same shape as self")
         return [_as_flags(method, cond[:, position], table) for position in range(num_columns)]
+
+    def _by_label(self, frame: FrameBase, convert: Callable[[Any], Any]) -> dict[Hashable, Any]:
+        common = [label for label in self._names if label in frame._labels]
+        return {label: convert(frame._series_at(frame._labels.position(label))) for label in common}
 
     def _others(self, method: str, other: Any, axis: Any) -> Sequence[Any]:
         """A column or a scalar for each column."""
@@ -107,11 +106,7 @@ class Where(NDFrame):
             is_column = is_series or isinstance(other, list) or getattr(other, "ndim", 0)
             return [as_column(other, table, "other") if is_column else other]
         if isinstance(other, FrameBase):
-            by_label: Any = {
-                label: aligned_column(other._series_at(other._labels.position(label)), table)
-                for label in self._labels
-                if label in other._labels
-            }
+            by_label: Any = self._by_label(other, lambda series: aligned_column(series, table))
             return [by_label.get(label, np.nan) for label in self._labels]
         if is_series:
             if axis is None:
@@ -158,7 +153,8 @@ def choose_scalar(keep: Array, column: Column, value: Any, table: Table, method:
             other = Column(jnp.broadcast_to(value, (table.capacity,)))
             return _choose_numbers(keep, column, other, _number_dtype(column, other))
         value = value[()]
-    if _is_missing(value):
+    is_null = value is None or value is pd.NaT or value is pd.NA
+    if is_null or (np.isscalar(value) and bool(pd.isna(value))):
         (missing,) = missing_elsewhere([column], keep)
         return settled(missing, table.num_rows)
     like = None
@@ -191,7 +187,13 @@ def choose(keep: Array, column: Column, other: Column, table: Table, method: str
     if dtype is not None and dtype != column.dtype and not is_traced(keep, other, table.num_rows):
         if not any_missing(keep, table.num_rows):
             return column
-        if _may_fit(column, other) and bool(_fits(other.data, column.data, table.num_rows)):
+        # pandas keeps a dtype that can represent all values of the other column.
+        is_candidate = column.dtype.kind + other.dtype.kind in ("if", "uf", "ui", "fi", "fu", "ff")
+        if (
+            other.valid is None
+            and is_candidate
+            and bool(_fits(other.data, column.data, table.num_rows))
+        ):
             dtype = column.dtype
     elif dtype is not None and column.is_float and other.dtype.kind in "iu":
         dtype = column.dtype
@@ -208,19 +210,17 @@ def _choose_typed(keep: Array, column: Column, other: Column, dtype: Any, method
             unit = finest_unit(column, other)
             column, other = with_unit(column, unit), with_unit(other, unit)
         elif column.kind == "category" and column.type != other.type:
-            other = _in_categories(column, other)
+            a, b = column.dictionary.values, other.dictionary.values
+            if column.type.ordered != other.type.ordered or set(a) != set(b):
+                raise TypeError(
+                    "Cannot set a Categorical with another, without identical categories"
+                )
+            other = Column(renumbered(other.data, a.get_indexer(b)), None, column.type)
         return Column(jnp.where(keep, column.data, other.data), None, column.type)
     raise NotImplementedError(
         f"Invalid values of dtype {other.dtype_name} for dtype {column.dtype_name!r} in {method}. "
         "Cast one of them with astype first."
     )
-
-
-def _in_categories(column: Column, other: Column) -> Column:
-    a, b = column.dictionary.values, other.dictionary.values
-    if column.type.ordered != other.type.ordered or set(a) != set(b):
-        raise TypeError("Cannot set a Categorical with another, without identical categories")
-    return Column(renumbered(other.data, a.get_indexer(b)), None, column.type)
 
 
 def _number_dtype(column: Column, other: Column) -> Any:
@@ -237,34 +237,13 @@ def _choose_numbers(keep: Array, column: Column, other: Column, dtype: Any) -> C
             "Cast one of them with astype first."
         )
     other = fill_missing(other)
-    data = _select_as(keep, column.data, other.data, dtype)
+    data = jnp.where(keep, column.data.astype(dtype), other.data.astype(dtype))
     if column.valid is None and other.valid is None:
         return Column(data)
     valid = jnp.where(keep, column.mask(), other.mask())
     if dtype.kind in "fc":
         return Column(jnp.where(valid, data, data.dtype.type(np.nan)))
     return Column(data, valid)
-
-
-def _is_missing(value: Any) -> bool:
-    return (
-        value is None
-        or (np.isscalar(value) and bool(pd.isna(value)))
-        or (value is pd.NaT or value is pd.NA)
-    )
-
-
-@functools.partial(jax.jit, static_argnums=3)
-def _select_as(keep: Array, data: Array, other: Array, dtype: np.dtype) -> Array:
-    return jnp.where(keep, data.astype(dtype), other.astype(dtype))
-
-
-def _may_fit(column: Column, other: Column) -> bool:
-    """Whether pandas keeps a column's dtype if it can represent all values of another."""
-    if other.valid is not None:
-        return False
-    kinds = column.dtype.kind + other.dtype.kind
-    return kinds in ("if", "uf", "ui", "fi", "fu", "ff")
 
 
 @answered_at_once

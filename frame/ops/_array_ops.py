@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Arithmetic, logic and comparison of numeric arrays, with the dtypes of pandas and NumPy."""
+"""Arithmetic, logic and comparison of numeric arrays, with the dtypes of pandas and NumPy.
+
+Divisions, remainders and powers have the results of NumPy and pandas at zeros.
+"""
 
 import functools
 from typing import Any, NamedTuple
@@ -10,14 +13,6 @@ import numpy as np
 
 from ..table._column import Array
 from ..table._dtypes import wide
-from ._division import (
-    divide_complex,
-    floordiv_floats,
-    floordiv_integers,
-    integer_power,
-    mod_floats,
-    mod_integers,
-)
 
 COMPARISONS = ("eq", "ne", "lt", "le", "gt", "ge")
 # `a op b` is `b REFLECTED[op] a`.
@@ -59,10 +54,6 @@ def plan_numbers(op: str, a: np.dtype, b: np.dtype, has_zeros: bool, x64: bool) 
     """Chooses the dtypes of an operation on two columns, by theirs.
 
     `has_zeros` tells whether the right side may contain a zero.
-
-    Raises:
-        NotImplementedError: a division or a power of bools, as in pandas.
-        TypeError: the operation is not defined for these dtypes.
     """
     del x64  # part of the cache key: dtypes depend on it
     dtype = common_dtype(a, b)
@@ -141,29 +132,38 @@ def converted(x: Array, dtype: np.dtype) -> Array:
     return x.astype(dtype)
 
 
-def _divide(a: Array, b: Array) -> Array:
+def _truediv(plan: NumberPlan, a: Array, b: Array) -> Array:
     # XLA multiplies by the reciprocal of a uniform divisor, which rounds twice. The `where` hides
     # that the divisor is uniform.
-    return a / jnp.where(a == a, b, a)
-
-
-def _truediv(plan: NumberPlan, a: Array, b: Array) -> Array:
-    return divide_complex(a, b) if plan.dtype.kind == "c" else _divide(a, b)
+    return _divide_complex(a, b) if plan.dtype.kind == "c" else a / jnp.where(a == a, b, a)
 
 
 def _floordiv(plan: NumberPlan, a: Array, b: Array) -> Array:
-    if plan.dtype.kind in "iu":
-        return floordiv_integers(a, b, by_zero=plan.by_zero)
+    """The quotient rounded down; of integers, float64 with infinities if zero may divide."""
     if plan.dtype == np.float16:
         # As in NumPy: rounded once, at the end.
-        return floordiv_floats(a.astype(np.float32), b.astype(np.float32)).astype(np.float16)
-    return floordiv_floats(a, b)
+        return _floordiv_floats(a.astype(np.float32), b.astype(np.float32)).astype(np.float16)
+    if plan.dtype.kind not in "iu":
+        return _floordiv_floats(a, b)
+    quotient = jnp.floor_divide(a, jnp.where(b == 0, a.dtype.type(1), b))
+    if not plan.by_zero:
+        return quotient
+    signed_infinity = jnp.where(a > 0, np.inf, jnp.where(a < 0, -np.inf, np.nan))
+    return jnp.where(b == 0, signed_infinity, quotient.astype(wide(np.float64)))
 
 
 def _mod(plan: NumberPlan, a: Array, b: Array) -> Array:
+    """The remainder with the sign of the divisor; of integers, float64 with NaN if by zero."""
     if plan.dtype.kind in "iu":
-        return mod_integers(a, b, by_zero=plan.by_zero)
-    return mod_floats(a, b)
+        remainder = jnp.remainder(a, jnp.where(b == 0, a.dtype.type(1), b))
+        if not plan.by_zero:
+            return remainder
+        return jnp.where(b == 0, np.nan, remainder.astype(wide(np.float64)))
+    remainder = jnp.fmod(a, b)
+    has_other_sign = (remainder != 0) & ((b < 0) != (remainder < 0))
+    shifted = jnp.where(has_other_sign, remainder + b, remainder)
+    zero = jnp.copysign(jnp.zeros((), a.dtype), b)
+    return jnp.where((remainder == 0) & (b != 0), zero, shifted)
 
 
 _OPERATIONS: dict[str, Any] = {
@@ -173,7 +173,7 @@ _OPERATIONS: dict[str, Any] = {
     "truediv": _truediv,
     "floordiv": _floordiv,
     "mod": _mod,
-    "pow": lambda plan, a, b: integer_power(a, b) if plan.dtype.kind in "iu" else jnp.power(a, b),
+    "pow": lambda plan, a, b: _integer_power(a, b) if plan.dtype.kind in "iu" else jnp.power(a, b),
     "square": lambda plan, a, b: a * a,
     "sqrt": lambda plan, a, b: jnp.sqrt(a),
     "and": lambda plan, a, b: a & b,
@@ -207,3 +207,53 @@ def _compare_signed_with_unsigned(op: str, a: Array, b: Array) -> Array:
     flags = {"eq": equal, "lt": less, "le": less | equal}
     flags |= {"ne": ~equal, "ge": ~less, "gt": ~(less | equal)}
     return flags[op]
+
+
+def _floordiv_floats(a: Array, b: Array) -> Array:
+    """The quotient rounded down, exact because it is computed from the remainder."""
+    remainder = jnp.where(b == 0, a.dtype.type(0), jnp.fmod(a, b))
+    has_other_sign = (remainder != 0) & ((b < 0) != (remainder < 0))
+    quotient = (a - remainder) / b - has_other_sign.astype(a.dtype)
+    floor = jnp.floor(quotient)
+    floor = floor + (quotient - floor > 0.5).astype(a.dtype)
+    zero = jnp.copysign(jnp.zeros((), a.dtype), a / b)
+    floor = jnp.where(quotient != 0, floor, zero)
+    # pandas: x // 0 is the infinity of x's sign, and 0 // 0 is NaN.
+    return jnp.where(b == 0, a / b, jnp.where(jnp.isinf(a), a.dtype.type(np.nan), floor))
+
+
+def _divide_complex(a: Array, b: Array) -> Array:
+    """The quotient by Smith's algorithm, with NumPy's results at zeros and infinities."""
+    is_real_larger = jnp.abs(b.real) >= jnp.abs(b.imag)
+    # If the imaginary part is larger, both operands are rotated by 90 degrees.
+    a_real = jnp.where(is_real_larger, a.real, a.imag)
+    a_imag = jnp.where(is_real_larger, a.imag, -a.real)
+    large = jnp.where(is_real_larger, b.real, b.imag)
+    small = jnp.where(is_real_larger, b.imag, -b.real)
+    is_zero = (large == 0) & (small == 0)
+    ratio = jnp.where(is_zero, large.dtype.type(0), small / large)
+    scale = 1 / (large + small * ratio)
+    quotient = jax.lax.complex((a_real + a_imag * ratio) * scale, (a_imag - a_real * ratio) * scale)
+    by_zero = jax.lax.complex(a.real / jnp.abs(large), a.imag / jnp.abs(large))
+    return jnp.where(is_zero, by_zero, quotient)
+
+
+def _integer_power(a: Array, b: Array) -> Array:
+    """Integer powers with wraparound; 0 for a negative exponent."""
+    one = a.dtype.type(1)
+    power, base, exponent = jnp.ones_like(a), a, b
+    # One squaring for each bit of the exponent, which the compiler makes one pass over the rows.
+    for _ in range(np.iinfo(a.dtype).bits):
+        power = jnp.where(exponent & one == one, power * base, power)
+        base, exponent = base * base, exponent >> one
+    return jnp.where(b < 0, a.dtype.type(0), power)
+
+
+def divided_by_scalar(x: Array, divisor: Any) -> Array:
+    """Inside a compiled function: divides rows by one number, rounded as NumPy does.
+
+    XLA multiplies by the rounded reciprocal of a uniform divisor, an error of one unit in the last
+    place for many rows. The barrier hides that the divisor is uniform.
+    """
+    rows = jnp.broadcast_to(jnp.asarray(divisor).astype(x.dtype), x.shape)
+    return x / jax.lax.optimization_barrier(rows)

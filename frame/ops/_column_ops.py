@@ -28,9 +28,6 @@ def combine(
     """Applies an operation to pairs of operands; all pairs of numbers share one compiled call.
 
     An operand is a Column or a Scalar. `names` are those of the columns, for errors.
-
-    Raises:
-        TypeError: the operation is not defined for the types of a pair.
     """
     results: dict[int, Column] = {}
     numbers: dict[int, tuple[Any, Any]] = {}
@@ -120,9 +117,6 @@ def scalar_like(value: Any, dtype: np.dtype, op: str = "add") -> Any:
     """Casts a scalar as pandas does for an operation with an array of `dtype`.
 
     NumPy scalars count as Python numbers in arithmetic, and keep their dtype elsewhere.
-
-    Raises:
-        OverflowError: a Python integer out of the range of the array's dtype.
     """
     if isinstance(value, jax.Array):
         kind = np.dtype(value.dtype).kind
@@ -165,10 +159,14 @@ def _plan(op: str, x: Operand, y: Operand, num_rows: Count) -> NumberPlan:
     has_zeros = op in ("floordiv", "mod") and _has_zeros(op, x.data, y.data, num_rows)
     plan = plan_numbers(op, a, b, has_zeros, is_x64_enabled())
     if op == "pow" and plan.dtype.kind == "i" and b.kind == "i" and not is_traced(y.data, num_rows):
-        negative = any_missing(y.data >= 0, num_rows) if y.data.ndim else y.data < 0
+        negative = at_once(_any_negative, y.data, num_rows)
         if bool(negative):
             raise ValueError("Integers to negative integer powers are not allowed.")
     return plan
+
+
+def _any_negative(values: Any, num_rows: Count) -> Any:
+    return any_missing(values >= 0, num_rows) if values.ndim else values < 0
 
 
 def _power_by(exponent: Any) -> str:

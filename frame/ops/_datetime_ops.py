@@ -154,7 +154,7 @@ def _quotient(op: str, a: Array, b: Array) -> tuple[Array, Array | None]:
         result = jnp.floor_divide(a, jnp.where(by_zero, np.int64(1), b))
         return jnp.where(by_zero, np.int64(0), result), ~is_missing
     x, y = a.astype(jnp.float64), b.astype(jnp.float64)
-    # The `where` hides a uniform divisor from XLA; see `_divide` in _array_ops.
+    # The `where` hides a uniform divisor from XLA; see `_truediv` in _array_ops.
     result = x / jnp.where(is_missing, x, y)
     return jnp.where(is_missing, np.float64(np.nan), result), None
 

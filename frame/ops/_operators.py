@@ -20,14 +20,7 @@ Method: TypeAlias = Callable[..., Any]
 
 
 class Operation(NamedTuple):
-    """An operator with its options.
-
-    Attributes:
-        op: the name of the operator.
-        is_reflected: whether the operands are swapped.
-        fill_value: replaces one of two values if it is missing.
-        is_flex: whether a method was called, which compares unaligned operands too.
-    """
+    """An operator with its options; a flex method compares unaligned operands too."""
 
     op: str
     is_reflected: bool = False

@@ -145,13 +145,7 @@ class Unary(NDFrame):
         return self._changed("abs")
 
     def abs(self) -> Self:
-        """The absolute value of each number.
-
-        Example:
-            >>> from jaxframes.frame import JaxSeries
-            >>> JaxSeries([-1, 2]).abs().tolist()
-            [1, 2]
-        """
+        """The absolute value of each number."""
         return abs(self)
 
     def round(self, decimals: Any = 0) -> Self:

@@ -12,7 +12,7 @@ import pandas as pd
 
 from ..groupby._grouped_column import Segments, bare
 from ..groupby._segmented_scans import RankPlan, ranked
-from ..ops._division import divided_by_scalar
+from ..ops._array_ops import divided_by_scalar
 from ..reductions._axis1 import of_one_type
 from ..table._arguments import axis_number
 from ..table._column import NUMBER, Array, Column, fill_missing, missing_rows, ordered_keys

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from ... import primitives
-from ..ops._division import divided_by_scalar
+from ..ops._array_ops import divided_by_scalar
 from ..reductions._results import table_of_frame
 from ..table._arguments import check_flag, only_rows
 from ..table._column import Array, Column, ordered_keys
