@@ -29,6 +29,15 @@ EXCUSES = {
 # Frames for cases that are too rare among those of special values.
 RARE = {
     "frame_sum_float32": pd.DataFrame({"k": range(3), "f32": np.float32([3e38, 3e38, -3e38])}),
+    "min": pd.DataFrame(
+        {
+            "i8": np.int8([1, 2]),
+            "u64": np.uint64([1, 2]),
+            "f32": np.float32([0.0, -0.0]),
+            "y": [0.0, -0.0],
+            "b": [False, True],
+        }
+    ),
     "qcut_int8": pd.DataFrame({"i8": np.int8([-128, 127])}),
 }
 # The profile "long" draws many frames, and runs every operation on every mesh.

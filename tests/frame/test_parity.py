@@ -31,15 +31,15 @@ NUM_DRAWN = 200 if IS_LONG else 4
 LIKE_INDEXES = [("range", "shifted", "duplicates"), ("strings",), ("datetimes",)]
 
 
+@pytest.mark.parametrize("indexes", LIKE_INDEXES, ids="-".join)
 @pytest.mark.parametrize("name", OPERATIONS)
-def test_matches_pandas_on_drawn_frames(name):
+def test_matches_pandas_on_drawn_frames(name, indexes):
     operation = OPERATIONS[name]
     compared = Compared(operation, lambda inputs: [on_device(frame) for frame in inputs])
 
     @hypothesis.settings(max_examples=NUM_DRAWN)
     @hypothesis.given(st.data())
     def check(data):
-        indexes = data.draw(st.sampled_from(LIKE_INDEXES))
         drawn = frames(operation.columns, indexes=indexes)
         compared.check([data.draw(drawn) for _ in range(operation.num_frames)])
 

@@ -106,10 +106,12 @@ SEGMENT_IDS = np.repeat([3, 1, 7, 3, 0], [1, 4, 11, 5, 2])
 
 @pytest.mark.parametrize("num_shards", [None, 3])
 @pytest.mark.parametrize("op", WINDOW_OPS)
-def test_windows_stop_at_the_ends_of_segments(op, num_shards):
+@pytest.mark.parametrize("has_mask", [True, False])
+def test_windows_stop_at_the_ends_of_segments(op, num_shards, has_mask):
     mesh = None if num_shards is None else mesh_of(num_shards)
     rng = np.random.default_rng(0)
-    x, mask = rng.normal(size=NUM_ROWS), rng.random(NUM_ROWS) < 0.7
+    x = rng.normal(size=NUM_ROWS)
+    mask = rng.random(NUM_ROWS) < 0.7 if has_mask else None
 
     def call(x, window, offset, mask, ids, num_valid):
         settings = {"offset": offset, "where": mask, "num_valid": num_valid, "ddof": 1}
@@ -118,9 +120,9 @@ def test_windows_stop_at_the_ends_of_segments(op, num_shards):
     call = jax.jit(call)
     reaches = REACHES if mesh is None else REACHES[1::2]
     for window, offset in reaches:
-        for flags, num_valid in ((mask, 14), (None, NUM_ROWS)):
-            arguments = (x, np.int32(window), np.int32(offset), flags, SEGMENT_IDS)
-            settings = {"offset": offset, "mask": flags, "segment_ids": SEGMENT_IDS}
+        for num_valid in (14, NUM_ROWS):
+            arguments = (x, np.int32(window), np.int32(offset), mask, SEGMENT_IDS)
+            settings = {"offset": offset, "mask": mask, "segment_ids": SEGMENT_IDS}
             with noting((window, offset, num_valid)):
                 actual = call(*arguments, np.int32(num_valid))
                 assert_windows(actual, x, window, op, ddof=1, num_valid=num_valid, **settings)
