@@ -247,11 +247,8 @@ class SeriesLabelSelection(SeriesBase, LabelSelection):
 
     def explode(self, ignore_index: bool = False) -> Any:
         """Replicates rows for each element of the lists in a series of objects."""
-        values, positions = _exploded(self)
-        result = self if positions is None else self._taken(positions)
-        if positions is not None:
-            result = result._with_column(as_column(values, result._table, self._name))
-        return result._with_range() if ignore_index else result
+        frame = self._make_frame([self._only], Labels.of([self._name]))
+        return self._like(frame.explode(self._name, ignore_index)._table)
 
 
 def _exploded(series: Any, needs_positions: bool = False) -> tuple[Any, Any]:

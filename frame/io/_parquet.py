@@ -113,29 +113,18 @@ def _own_rows(dataset: Any, columns: list[str] | None, condition: Any) -> pa.Tab
 def _table_of_pieces(piece: pa.Table, layout: Layout) -> tuple[Table, Labels]:
     """Combines the rows of all processes, in process order, into one table over the mesh.
 
-    The processes exchange their strings, so that all have the same dictionaries.
-
-    Args:
-        piece: this process's rows, with the same columns in every process.
-        layout: a mesh with devices of all processes.
+    Every process has the same columns, and receives the strings of all.
     """
     own, labels = table_of_arrow(piece, ONE_DEVICE)
-    columns = tuple(_with_shared_dictionary(column) for column in (*own.columns, *own.index.levels))
-    num_own = piece.num_rows
-    rows = [
-        tuple(None if part is None else np.asarray(part)[:num_own] for part in _masked(column))
-        for column in columns
-    ]
+    columns = tuple(map(_as_in_all_processes, (*own.columns, *own.index.levels)))
+    leaves, structure = jax.tree.flatten(columns)
+    rows = [np.asarray(leaf)[: piece.num_rows] for leaf in leaves]
     assert layout.mesh is not None
     sharded = host_rows(rows, layout.mesh, layout.axes)
     num_rows = sharded.layout.num_rows
     capacity = layout.capacity_for(num_rows)
-    is_valid = sharded.layout.is_valid()
-    packed = _packed(sharded.rows, is_valid, capacity, layout)
-    combined = tuple(
-        Column(data, valid if _keeps_mask(column) else None, column.type)
-        for column, (data, valid) in zip(columns, packed, strict=True)
-    )
+    packed = _packed(sharded.rows, sharded.layout.is_valid(), capacity, layout)
+    combined = jax.tree.unflatten(structure, packed)
     index = own.index
     if index.levels:
         index = RowIndex(combined[len(own.columns) :], index.names)
@@ -143,34 +132,25 @@ def _table_of_pieces(piece: pa.Table, layout: Layout) -> tuple[Table, Labels]:
     return table, labels
 
 
-def _keeps_mask(column: Column) -> bool:
-    return column.is_numeric and not column.is_float
-
-
-def _masked(column: Column) -> tuple[Any, Any]:
-    # Another process may have missing values, so every column of integers gets a mask.
-    if not _keeps_mask(column):
-        return column.data, None
-    valid = np.ones(column.data.shape, bool) if column.valid is None else column.valid
-    return column.data, valid
-
-
 @functools.partial(jax.jit, static_argnums=(2, 3))
 def _packed(rows: Any, is_valid: Array, capacity: int, layout: Layout) -> Any:
     return primitives.compact(is_valid, rows, capacity=capacity, **layout.on_mesh).rows
 
 
-def _with_shared_dictionary(column: Column) -> Column:
+def _as_in_all_processes(column: Column) -> Column:
+    """The column in a type that all processes share."""
     if column.kind == "object":
         raise NotImplementedError(
             "read_parquet: several processes cannot read columns of objects. "
             "Exclude them with columns=."
         )
+    if column.is_numeric and not column.is_float:
+        # Another process may have missing values.
+        return Column(column.data, column.mask())
     if column.kind != "string":
         return column
     strings = pa.array(column.dictionary.values, pa.large_string(), from_pandas=True)
-    strings_of_all = union_of_strings(strings)
-    _, dictionary = encode_strings(strings_of_all)
+    _, dictionary = encode_strings(union_of_strings(strings))
     codes = dictionary.values.get_indexer(column.dictionary.values)
     return Column(renumbered(column.data, codes), None, ColumnType("string", dictionary))
 

@@ -92,9 +92,7 @@ def reduce_windows(
 
 def _values_of(x: Array, missing: Array | None, plan: WindowPlan) -> Array | None:
     """Flags of the values to reduce; None for all values."""
-    is_finite = None
+    flags = [] if missing is None else [~missing]
     if plan.method != "count" and jnp.issubdtype(x.dtype, jnp.floating):
-        is_finite = jnp.isfinite(x)
-    if missing is None or is_finite is None:
-        return is_finite if missing is None else ~missing
-    return is_finite & ~missing
+        flags.append(jnp.isfinite(x))
+    return functools.reduce(jnp.logical_and, flags) if flags else None

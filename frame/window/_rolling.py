@@ -168,10 +168,7 @@ class Windows:
             if self._of._only.is_numeric and not self._of._only.is_bool:
                 return self._of
             raise NotImplementedError(f"Rolling.{method} does not implement numeric_only")
-        columns = self._of._table.columns
-        return self._of._columns_at(
-            [i for i, column in enumerate(columns) if column.is_numeric and not column.is_bool]
-        )
+        return self._of._columns_at(self._of._pick(lambda c: c.is_numeric and not c.is_bool))
 
     def _reach(self, capacity: int) -> tuple[Reach, bool]:
         if self._window is None:
