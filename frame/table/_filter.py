@@ -2,6 +2,7 @@
 """Selects the flagged rows of a table."""
 
 import functools
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -11,7 +12,7 @@ from ... import primitives
 from ._column import Array
 from ._layout import Layout
 from ._table import Count, Table, as_count, is_row
-from ._take import Rows, rows_of, with_rows
+from ._take import arrays_of, with_arrays
 from ._tracing import at_once, is_traced
 
 
@@ -25,9 +26,9 @@ def filter_rows(table: Table, mask: Array) -> Table:
     # Arrays on Explicit axes cannot be constants of a program traced off the mesh.
     keep = _keep if table.layout.is_explicit else functools.partial(at_once, _keep)
     rows, row_ids, count = keep(
-        rows_of(table), mask, table.num_rows, capacity, table.layout, wants_ids
+        arrays_of(table), mask, table.num_rows, capacity, table.layout, wants_ids
     )
-    return with_rows(table, rows, row_ids, count if known_count is None else known_count)
+    return with_arrays(table, rows, row_ids, count if known_count is None else known_count)
 
 
 def _known_count(table: Table, mask: Array) -> np.int32 | None:
@@ -45,8 +46,8 @@ def _count(mask: Array, num_rows: Count, layout: Layout) -> Array:
 
 
 def _keep(
-    rows: Rows, mask: Array, num_rows: Count, capacity: int, layout: Layout, wants_ids: bool
-) -> tuple[Rows, Array | None, Array]:
+    rows: Any, mask: Array, num_rows: Count, capacity: int, layout: Layout, wants_ids: bool
+) -> tuple[Any, Array | None, Array]:
     has_rows = bool(jax.tree.leaves(rows))
     moved = rows if has_rows else None
     # Not jitted here: an eager call moves all columns in one pass.

@@ -11,7 +11,7 @@ from ... import primitives
 from ._column import Array
 from ._layout import Layout
 from ._table import Count, Table
-from ._take import position, rows_of, with_rows
+from ._take import arrays_of, position, with_arrays
 
 
 def sort_rows(table: Table, keys: Sequence[tuple[Array, bool]]) -> Table:
@@ -20,7 +20,7 @@ def sort_rows(table: Table, keys: Sequence[tuple[Array, bool]]) -> Table:
         return table
     descending = tuple(is_descending for _, is_descending in keys)
     columns = tuple(key for key, _ in keys)
-    rows, structure = jax.tree.flatten(rows_of(table))
+    rows, structure = jax.tree.flatten(arrays_of(table))
     # A column that is itself the key comes back sorted, so it is not also moved as a value.
     positions = [position for position, leaf in enumerate(rows) if leaf is columns[0]]
     key_position = positions[0] if len(keys) == 1 and positions else None
@@ -38,7 +38,7 @@ def sort_rows(table: Table, keys: Sequence[tuple[Array, bool]]) -> Table:
     rows = list(rows)
     if key_position is not None:
         rows.insert(key_position, sorted_key)
-    return with_rows(table, jax.tree.unflatten(structure, rows), row_ids, table.num_rows)
+    return with_arrays(table, jax.tree.unflatten(structure, rows), row_ids, table.num_rows)
 
 
 @functools.partial(jax.jit, static_argnums=(3, 4, 5, 6))

@@ -3,7 +3,7 @@
 
 import functools
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -18,38 +18,29 @@ from ._table import Count, Table, is_row
 from ._tracing import answered_at_once, is_traced
 
 
-class Rows(NamedTuple):
-    """The arrays of a table's columns and index levels."""
-
-    columns: tuple[tuple[Array, Array | None], ...]
-    levels: tuple[tuple[Array, Array | None], ...]
+def arrays_of(table: Table) -> tuple[Any, ...]:
+    """The arrays of a table's columns, then of its stored index levels."""
+    return tuple(column.arrays for column in (*table.columns, *table.index.stored))
 
 
-def rows_of(table: Table) -> Rows:
-    """Extracts the arrays of a table."""
-    return Rows(
-        tuple(column.arrays for column in table.columns),
-        tuple(level.arrays for level in table.index.stored),
-    )
+def with_arrays(table: Table, arrays: Any, row_ids: Array | None, num_rows: Count) -> Table:
+    """A table of the same types with the arrays of other rows, taken from `row_ids`."""
+    columns = (*table.columns, *table.index.stored)
+    return _with_rows(table, tuple(map(Column.with_arrays, columns, arrays)), row_ids, num_rows)
 
 
-def with_rows(
-    table: Table, rows: Rows, row_ids: Array | None, num_rows: Count, **changes: Any
+def _with_rows(
+    table: Table, columns: Sequence[Column], row_ids: Array | None, num_rows: Count
 ) -> Table:
-    """A table of the same types with other rows, taken from `row_ids`."""
-    columns = tuple(map(Column.with_arrays, table.columns, rows.columns))
-    return table.replace(
-        columns=columns,
-        index=moved_index(table.index, rows.levels, row_ids),
-        num_rows=num_rows,
-        **changes,
-    )
+    num_columns = len(table.columns)
+    index = moved_index(table.index, columns[num_columns:], row_ids)
+    return table.replace(columns=tuple(columns[:num_columns]), index=index, num_rows=num_rows)
 
 
-def moved_index(index: RowIndex, levels: Sequence[Any], row_ids: Array | None) -> RowIndex:
+def moved_index(index: RowIndex, stored: Sequence[Column], row_ids: Array | None) -> RowIndex:
     """The index after moving rows: stored levels, or positions `row_ids` in a range."""
-    if index.stored:
-        return index.with_stored(tuple(map(Column.with_arrays, index.stored, levels)))
+    if stored:
+        return index.with_stored(stored)
     assert row_ids is not None
     return index.at(row_ids)
 
@@ -65,14 +56,12 @@ def take_rows(table: Table, row_ids: Array, num_rows: Count, *, holes: bool = Fa
     With `holes` the position -1 gives a row of missing values, and columns without a missing
     value of their own get a mask; see `settled`.
     """
-    columns = take_columns(table.columns, row_ids, table.layout, holes=holes)
-    index = table.index
-    if holes and index.has_positions:
+    if holes and table.index.has_positions:
         # A label may be missing, a position may not.
-        index = RowIndex(index.levels, index.names)
-    levels = take_columns(index.stored, row_ids, table.layout, holes=holes)
-    index = index.with_stored(levels) if levels else moved_index(index, (), row_ids)
-    return table.replace(columns=columns, index=index, num_rows=num_rows)
+        table = table.replace(index=RowIndex(table.index.levels, table.index.names))
+    columns = (*table.columns, *table.index.stored)
+    taken = take_columns(columns, row_ids, table.layout, holes=holes)
+    return _with_rows(table, taken, row_ids, num_rows)
 
 
 def take_columns(
@@ -117,11 +106,14 @@ def hole_kind(column: Column) -> str:
 
 
 @functools.partial(jax.jit, static_argnums=(2, 3))
-def _take(arrays: Any, row_ids: Array, missing_as: tuple[str, ...], layout: Layout) -> Any:
-    taken = gather(arrays, row_ids, layout)
+def _take(arrays: Any, row_ids: Array, kinds: tuple[str, ...], layout: Layout) -> Any:
+    return _marked(gather(arrays, row_ids, layout), row_ids < 0, kinds)
+
+
+def _marked(arrays: Any, is_hole: Array, kinds: tuple[str, ...]) -> Any:
     return tuple(
-        (data, valid) if not kind else with_holes(data, valid, row_ids < 0, kind)
-        for (data, valid), kind in zip(taken, missing_as, strict=True)
+        with_holes(data, valid, is_hole, kind) if kind else (data, valid)
+        for (data, valid), kind in zip(arrays, kinds, strict=True)
     )
 
 
@@ -146,10 +138,7 @@ def missing_elsewhere(columns: Sequence[Column], has_value: Array) -> tuple[Colu
 
 @functools.partial(jax.jit, static_argnums=2)
 def _missing_elsewhere(arrays: Any, has_value: Array, kinds: tuple[str, ...]) -> Any:
-    return tuple(
-        with_holes(data, valid, ~has_value, kind)
-        for (data, valid), kind in zip(arrays, kinds, strict=True)
-    )
+    return _marked(arrays, ~has_value, kinds)
 
 
 def gather(rows: Any, row_ids: Array, layout: Layout) -> Any:
