@@ -84,12 +84,6 @@ class GroupByAccess(GroupByBase):
         Differences from pandas:
             `func` is called once for each group, which is slow for many groups. A mask made by
             `transform` is one program: `frame[frame.groupby("k").x.transform("sum") > 3]`.
-
-        Example:
-            >>> from jaxframes.frame import JaxFrame
-            >>> frame = JaxFrame({"k": [2, 1, 2], "x": [1.0, 2.0, 4.0]})
-            >>> frame.groupby("k").filter(lambda group: group.x.sum() > 3).x.tolist()
-            [1.0, 4.0]
         """
         self._check_known("filter")
         is_selected = np.zeros(len(self._source), np.bool_)

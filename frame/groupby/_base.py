@@ -18,9 +18,9 @@ from ..table._table import Table, either_needed
 from ..table._take import settled
 from ..table._time_sums import check_time_sums
 from ..table._tracing import FoundOnce, is_traced
-from ._grouped_column import Reduction, bare
+from ._grouped_column import Groups, Options, Reduction, bare
 from ._grouper import Grouping
-from ._groups import Groups, Options, groups_of_keys, make_groups
+from ._groups import groups_of_keys, make_groups
 from ._one_pass_sums import are_sums, finished_sums, sums_by_key, sums_by_segment
 from ._segment_reductions import Reduced, check_reducible, reduce_arrays
 from ._string_sum import joined_strings
@@ -141,12 +141,7 @@ class GroupByBase:
         return picked
 
     def _chosen(self, numeric_only: Any, caller: str) -> Self:
-        """A view of all columns, or of the numeric columns.
-
-        Raises:
-            TypeError: `numeric_only` of a series without numbers.
-            ValueError: `numeric_only` is not a bool.
-        """
+        """A view of all columns, or of the numeric columns."""
         if not isinstance(numeric_only, (bool, np.bool_)):
             raise ValueError("numeric_only accepts only Boolean values")
         if not (numeric_only and self._is_series):

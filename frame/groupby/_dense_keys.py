@@ -7,7 +7,7 @@ Each key is a digit of a mixed-radix number, and the number is the segment id, s
 import functools
 import math
 from collections.abc import Sequence
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -18,9 +18,10 @@ from ...primitives._eager_reduction import known_ranges
 from ...primitives._sized import in_steps
 from ..table._column import Array, Column
 from ..table._layout import LEAST_CAPACITY, Layout
-from ..table._table import Count, Table, is_row
+from ..table._table import Count, Table, as_count, is_row
 from ..table._take import position
 from ..table._tracing import at_once, is_traced
+from ._grouped_column import Groups, Options, bare
 
 
 class Digit(NamedTuple):
@@ -32,11 +33,33 @@ class Digit(NamedTuple):
     can_miss: bool
 
 
-# The digits of several keys, and the lowest value of each.
-Digits: TypeAlias = tuple[tuple[Digit, ...], tuple[Any, ...]]
+def dense_groups(
+    keys: Sequence[Column], table: Table, options: Options, all_categories: bool
+) -> Groups | None:
+    """The groups of keys of a small range; None for other keys."""
+    digits, layout = _as_digits(keys, table, options.dropna), table.layout
+    if digits is None:
+        return None
+    plan, lowest = digits
+    ids, counts, first_rows, count = _dense_segment_ids(
+        tuple(map(bare, keys)), lowest, table.num_rows, plan, options.sort, layout
+    )
+    is_group, num_segments = counts > 0, counts.shape[0]
+    if all_categories:
+        is_group = _with_all_categories(counts, keys, plan)
+        count = jnp.sum(is_group, dtype=jnp.int32)
+    if is_traced(count):
+        capacity = min(options.capacity or num_segments, num_segments)
+    else:
+        count = as_count(int(count))
+        capacity = int(count)
+    capacity = layout.capacity_for(capacity)
+    of_groups, arrays = _group_segments(is_group, first_rows, lowest, plan, capacity, layout)
+    columns = tuple(map(Column.with_arrays, keys, arrays))
+    return Groups(ids, of_groups, columns, count, num_segments, capacity, layout, all_categories)
 
 
-def as_digits(keys: Sequence[Column], table: Table, dropna: bool) -> Digits | None:
+def _as_digits(keys: Sequence[Column], table: Table, dropna: bool) -> Any:
     """The digits of keys and their lowest values; None if the number of segments is too large."""
     max_segments = 2 * max(table.capacity, LEAST_CAPACITY)
     integers = [key for key in keys if key.dtype.kind in "iu" and key.is_numeric]
@@ -71,7 +94,7 @@ def _range_of(key: Column, num_rows: Count, layout: Layout) -> tuple[Any, Any]:
 
 
 @functools.partial(jax.jit, static_argnums=(3, 4, 5))
-def dense_segment_ids(
+def _dense_segment_ids(
     keys: Sequence[Column],
     lowest: Any,
     num_rows: Count,
@@ -111,7 +134,7 @@ def first_rows_of_segments(segment_ids: Array, num_segments: int, layout: Layout
     )
 
 
-def with_all_categories(counts: Array, keys: Sequence[Column], plan: tuple[Digit, ...]) -> Array:
+def _with_all_categories(counts: Array, keys: Sequence[Column], plan: tuple[Digit, ...]) -> Array:
     """Flags of the segments of all combinations of categories and observed values."""
     grid = (counts > 0).reshape([digit.size for digit in plan])
     is_group = jnp.ones(grid.shape, jnp.bool_)
@@ -125,7 +148,7 @@ def with_all_categories(counts: Array, keys: Sequence[Column], plan: tuple[Digit
 
 
 @functools.partial(jax.jit, static_argnums=(3, 4, 5))
-def group_segments(
+def _group_segments(
     is_group: Array,
     first_rows: Array | None,
     lowest: Any,

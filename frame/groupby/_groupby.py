@@ -11,8 +11,8 @@ from ._agg import GroupByAggregation
 from ._base import Grouped
 from ._correlation import FrameGroupByCorrelation, SeriesGroupByCorrelation
 from ._describe import GroupByDescription
+from ._grouped_column import Options
 from ._grouper import as_groupings
-from ._groups import Options
 from ._value_counts import FrameGroupByValueCounts, SeriesGroupByValueCounts
 from ._windows import GroupByWindows
 

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Segments of rows, and columns with their segments, inside compiled functions."""
+"""Groups and segments of rows, and columns with their segments inside compiled functions."""
 
 import dataclasses
 import functools
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import jax
@@ -15,7 +16,9 @@ from ..table._column import Array, Column, ColumnType
 from ..table._dictionary import HostObjects
 from ..table._dtypes import wide
 from ..table._layout import ONE_DEVICE, Layout
+from ..table._table import NO_ROWS, Count
 from ..table._take import gather
+from ..table._tracing import is_traced
 
 
 class Reduction(NamedTuple):
@@ -66,6 +69,77 @@ class Segments:
         if self.of_groups is not None:
             values = jax.tree.map(lambda leaf: leaf[self.of_groups], values)
         return self.layout.constrain(values)
+
+
+class Options(NamedTuple):
+    """The options of `groupby`; see `JaxFrame.groupby`."""
+
+    sort: bool = True
+    dropna: bool = True
+    as_index: bool = True
+    observed: bool = True
+    capacity: int | None = None
+
+
+@dataclasses.dataclass(eq=False)
+class Groups:
+    """The groups of a table's rows.
+
+    Attributes:
+        given_ids: the segment id of each row, or a function that computes them on demand.
+        of_groups: the segment id of each group; None if segment ids number the groups.
+        keys: the values of each key, by group.
+        count: the number of groups.
+        num_segments: the number of segment ids.
+        capacity: the capacity of results with a row per group.
+        layout: the layout of the rows.
+        may_be_empty: whether a group may have no rows.
+    """
+
+    given_ids: Array | Callable[[], Array]
+    of_groups: Array | None
+    keys: tuple[Column, ...]
+    count: Count
+    num_segments: int
+    capacity: int
+    layout: Layout
+    may_be_empty: bool = False
+
+    @property
+    def segments(self) -> Segments:
+        """The segments, with the ids computed on demand."""
+        ids = self.given_ids() if callable(self.given_ids) else self.given_ids
+        if not is_traced(ids):
+            self.given_ids = ids
+        return Segments(ids, self.of_groups, self.num_segments, self.layout)
+
+    @property
+    def group_ids(self) -> Array:
+        """The number of each row's group, in the order of the groups; -1 for rows without one."""
+        segments = self.segments
+        return segments.ids if self.of_groups is None else _group_ids(segments, self.count)
+
+    @property
+    def is_traced(self) -> bool:
+        """Whether the groups were computed inside `jit`."""
+        return is_traced(self.count, self.of_groups, self.keys)
+
+    @property
+    def needed(self) -> Count:
+        """The capacity that a traced result needs if it does not fit; otherwise zero."""
+        if not is_traced(self.count):
+            return NO_ROWS
+        return jnp.where(self.count > self.capacity, self.count, np.int32(0))
+
+
+@jax.jit
+def _group_ids(segments: Segments, count: Count) -> Array:
+    assert segments.of_groups is not None
+    # Counted from one, because rows without a segment gather a zero.
+    numbers = jnp.arange(1, segments.of_groups.shape[0] + 1, dtype=jnp.int32)
+    target = jnp.where(numbers <= count, segments.of_groups, segments.num_segments)
+    number_of = jnp.zeros(segments.num_segments, jnp.int32).at[target].set(numbers, mode="drop")
+    return gather(number_of, segments.ids, ONE_DEVICE) - np.int32(1)
 
 
 _CODES = ColumnType("object", HostObjects(np.empty(0, object)))

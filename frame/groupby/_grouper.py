@@ -25,14 +25,7 @@ class Grouping(NamedTuple):
 
 
 def as_groupings(source: NDFrame, labels: Labels | None, by: Any, level: Any) -> list[Grouping]:
-    """The keys that `by` or `level` names; `labels` is None for a series.
-
-    Raises:
-        KeyError: a column or level does not exist.
-        NotImplementedError: `by` is a function or a dict, or `level` is passed too.
-        TypeError: neither `by` nor `level` is passed.
-        ValueError: `by` is empty, or a level does not exist.
-    """
+    """The keys that `by` or `level` names; `labels` is None for a series."""
     table = source._table
     if by is None and level is None:
         raise TypeError("You have to supply one of 'by' and 'level'")

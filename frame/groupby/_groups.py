@@ -7,10 +7,9 @@ takes one pass. Other keys get dense ids from `primitives.factorize`. The groups
 with rows, in the order of the result.
 """
 
-import dataclasses
 import functools
-from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -18,20 +17,12 @@ import numpy as np
 
 from ... import primitives
 from ..table._column import Array, Column, distinct_keys
-from ..table._layout import LEAST_CAPACITY, ONE_DEVICE, Layout
-from ..table._table import NO_ROWS, Count, Table, as_count, is_row
-from ..table._take import gather, position, take_columns
+from ..table._layout import LEAST_CAPACITY, Layout
+from ..table._table import Count, Table, as_count, is_row
+from ..table._take import position, take_columns
 from ..table._tracing import is_traced
-from ._dense_keys import (
-    Digits,
-    as_digits,
-    dense_segment_ids,
-    first_rows_of_segments,
-    group_segments,
-    in_order_of,
-    with_all_categories,
-)
-from ._grouped_column import Segments, bare
+from ._dense_keys import dense_groups, first_rows_of_segments, in_order_of
+from ._grouped_column import Groups, Options
 
 # An eager call reserves one first row per so many rows, and searches again if there are more
 # groups, which takes 80 ms for 10M rows. Filling a capacity of all rows takes longer than that.
@@ -39,103 +30,18 @@ ROWS_OF_A_GROUP = 8
 _NO_ROW = np.int32(np.iinfo(np.int32).max)
 
 
-class Options(NamedTuple):
-    """The options of `groupby`; see `JaxFrame.groupby`."""
-
-    sort: bool = True
-    dropna: bool = True
-    as_index: bool = True
-    observed: bool = True
-    capacity: int | None = None
-
-
-@dataclasses.dataclass(eq=False)
-class Groups:
-    """The groups of a table's rows.
-
-    Attributes:
-        given_ids: the segment id of each row, or a function that computes them on demand.
-        of_groups: the segment id of each group; None if segment ids number the groups.
-        keys: the values of each key, by group.
-        count: the number of groups.
-        num_segments: the number of segment ids.
-        capacity: the capacity of results with a row per group.
-        layout: the layout of the rows.
-        may_be_empty: whether a group may have no rows.
-    """
-
-    given_ids: Array | Callable[[], Array]
-    of_groups: Array | None
-    keys: tuple[Column, ...]
-    count: Count
-    num_segments: int
-    capacity: int
-    layout: Layout
-    may_be_empty: bool = False
-
-    @property
-    def segments(self) -> Segments:
-        """The segments, with the ids computed on demand."""
-        ids = self.given_ids() if callable(self.given_ids) else self.given_ids
-        if not is_traced(ids):
-            self.given_ids = ids
-        return Segments(ids, self.of_groups, self.num_segments, self.layout)
-
-    @property
-    def group_ids(self) -> Array:
-        """The number of each row's group, in the order of the groups; -1 for rows without one."""
-        segments = self.segments
-        return segments.ids if self.of_groups is None else _group_ids(segments, self.count)
-
-    @property
-    def is_traced(self) -> bool:
-        """Whether the groups were computed inside `jit`."""
-        return is_traced(self.count, self.of_groups, self.keys)
-
-    @property
-    def needed(self) -> Count:
-        """The capacity that a traced result needs if it does not fit; otherwise zero."""
-        if not is_traced(self.count):
-            return NO_ROWS
-        return jnp.where(self.count > self.capacity, self.count, np.int32(0))
-
-
 def make_groups(keys: Sequence[Column], table: Table, options: Options) -> Groups:
     """Groups the rows of a table by columns of keys, the most significant first."""
     if any(key.kind == "object" for key in keys):
         raise TypeError("groupby: keys must be hashable, got a column of objects.")
     all_categories = not options.observed and any(key.kind == "category" for key in keys)
-    digits = as_digits(keys, table, options.dropna)
-    if digits is not None:
-        return _dense(keys, digits, table, options, all_categories)
-    if all_categories:
+    groups = dense_groups(keys, table, options, all_categories)
+    if groups is None and all_categories:
         raise NotImplementedError(
             "groupby: observed=False needs keys that are categories, strings, bools or integers "
             "of a small range. Use observed=True."
         )
-    return _factorized(keys, table, options)
-
-
-def _dense(
-    keys: Sequence[Column], digits: Digits, table: Table, options: Options, all_categories: bool
-) -> Groups:
-    (plan, lowest), layout = digits, table.layout
-    ids, counts, first_rows, count = dense_segment_ids(
-        tuple(map(bare, keys)), lowest, table.num_rows, plan, options.sort, layout
-    )
-    is_group, num_segments = counts > 0, counts.shape[0]
-    if all_categories:
-        is_group = with_all_categories(counts, keys, plan)
-        count = jnp.sum(is_group, dtype=jnp.int32)
-    if is_traced(count):
-        capacity = min(options.capacity or num_segments, num_segments)
-    else:
-        count = as_count(int(count))
-        capacity = int(count)
-    capacity = layout.capacity_for(capacity)
-    of_groups, arrays = group_segments(is_group, first_rows, lowest, plan, capacity, layout)
-    columns = tuple(map(Column.with_arrays, keys, arrays))
-    return Groups(ids, of_groups, columns, count, num_segments, capacity, layout, all_categories)
+    return _factorized(keys, table, options) if groups is None else groups
 
 
 def groups_of_keys(
@@ -149,16 +55,6 @@ def groups_of_keys(
 
     columns = _with_first_zeros(unique, keys, table)
     return Groups(group_ids, None, columns, as_count(count), capacity, capacity, table.layout)
-
-
-@jax.jit
-def _group_ids(segments: Segments, count: Count) -> Array:
-    assert segments.of_groups is not None
-    # Counted from one, because rows without a segment gather a zero.
-    numbers = jnp.arange(1, segments.of_groups.shape[0] + 1, dtype=jnp.int32)
-    target = jnp.where(numbers <= count, segments.of_groups, segments.num_segments)
-    number_of = jnp.zeros(segments.num_segments, jnp.int32).at[target].set(numbers, mode="drop")
-    return gather(number_of, segments.ids, ONE_DEVICE) - np.int32(1)
 
 
 def _factorized(keys: Sequence[Column], table: Table, options: Options) -> Groups:

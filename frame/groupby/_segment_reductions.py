@@ -188,14 +188,12 @@ REDUCTIONS: dict[str, Callable[[GroupedRows, Reduction], Reduced]] = {
 _ANY = ("count", "size", "nunique", "first", "last")
 _EXTREMES = ("min", "max", "argmin", "argmax")
 _OF_COMPLEX = (*_ANY, "sum", "prod", "mean", "any", "all")
+_OF_TIMES = (*_ANY, *_EXTREMES, "mean", "median", "quantile", "std", "sem")
 _OF_TYPE = {
     "string": (*_ANY, *_EXTREMES, "any", "all", "sum"),
     "category": (*_ANY, *_EXTREMES, "any", "all"),
-    "datetime": (*_ANY, *_EXTREMES, "mean", "median", "quantile", "std", "sem"),
-    "timedelta": (
-        *(*_ANY, *_EXTREMES, "mean", "median", "quantile", "std", "sem"),
-        *("sum", "any", "all"),
-    ),
+    "datetime": _OF_TIMES,
+    "timedelta": (*_OF_TIMES, "sum", "any", "all"),
     "object": ("count", "size", "first", "last"),
 }
 

@@ -12,23 +12,13 @@ from ..table._from_host import column_from
 from ..table._layout import ONE_DEVICE
 from ..table._table import Table
 from ..table._tracing import is_traced
-from ._grouped_column import Reduction
-from ._groups import Groups
+from ._grouped_column import Groups, Reduction
 
 
 def joined_strings(
-    column: Column,
-    label: Hashable,
-    groups: Groups,
-    table: Table,
-    spec: Reduction,
-    by_segment: bool,
+    column: Column, label: Hashable, groups: Groups, table: Table, spec: Reduction, by_segment: bool
 ) -> Column:
-    """Concatenates the strings of each group; missing by the rules of `min_count` and `skipna`.
-
-    Raises:
-        NotImplementedError: inside `jit`.
-    """
+    """Concatenates the strings of each group; missing by the rules of `min_count` and `skipna`."""
     if is_traced(column.data, table.num_rows) or groups.is_traced:
         raise NotImplementedError(
             f"groupby: inside jit the strings of column {label!r} are not concatenated. "

@@ -53,11 +53,7 @@ def reduce_segments(
     segments: Segments,
     by_segment: bool,
 ) -> Array:
-    """Calls a user's function and selects the groups from its result.
-
-    Raises:
-        ValueError: the function does not return one value for each segment.
-    """
+    """Calls a user's function and selects the groups from its result."""
     num_segments = segments.num_segments
     result = jnp.asarray(function(values, segments.ids, num_segments))
     if result.shape != (num_segments,):

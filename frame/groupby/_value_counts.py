@@ -20,9 +20,9 @@ from ..table._sort import sort_rows
 from ..table._table import Table
 from ..table._take import gather
 from ._base import Grouped
-from ._grouped_column import Segments
+from ._grouped_column import Options, Segments
 from ._grouper import Grouping
-from ._groups import Options, make_groups
+from ._groups import make_groups
 from ._reductions import GroupByReductions
 
 
@@ -96,12 +96,6 @@ class SeriesGroupByValueCounts(GroupByValueCounts):
         Differences from pandas:
             `bins` is not supported. Categories raise NotImplementedError. Equal counts keep the
             order of rows; pandas leaves some of them in an arbitrary order.
-
-        Example:
-            >>> from jaxframes.frame import JaxFrame
-            >>> frame = JaxFrame({"k": [2, 1, 2, 2], "x": [5, 7, 6, 6]})
-            >>> frame.groupby("k").x.value_counts().to_pandas().to_dict()
-            {(1, 7): 1, (2, 6): 2, (2, 5): 1}
         """
         if bins is not None:
             raise NotImplementedError("value_counts: bins must be None. Call cut() first.")

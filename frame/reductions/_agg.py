@@ -48,11 +48,7 @@ def _series_of_scalars(of: NDFrame, values: Sequence[Any], labels: pd.Index, nam
 
 
 def transformed(of: Any, func: Any, args: Any, rest: Any) -> Any:
-    """Calls a method or function and checks that its result has the same rows.
-
-    Raises:
-        ValueError: the result has other rows.
-    """
+    """Calls a method or function and checks that its result has the same rows."""
     if isinstance(func, (list, tuple)):
         raise NotImplementedError("transform: func must be one function. Call each on its own.")
     if isinstance(func, str) and not hasattr(of, func) and not hasattr(np, func):

@@ -23,12 +23,7 @@ from ._results import result_type
 
 
 def reduce_across(columns: Sequence[Column], op: str, table: Table, **arguments: Any) -> Column:
-    """Reduces each row over its columns.
-
-    Raises:
-        NotImplementedError: the columns are neither all numbers nor all times of one type, and
-            `op` is not `count`, `any` or `all`.
-    """
+    """Reduces each row over its columns."""
     types = {column.type for column in columns}
     if op in ("any", "all"):
         columns = [_truths(column, arguments["skipna"]) for column in columns]
@@ -69,9 +64,7 @@ def _truths(column: Column, skipna: bool) -> Column:
 def of_one_type(op: str, columns: Sequence[Column], *, bools: bool = False) -> tuple[Column, ...]:
     """Casts columns of real numbers, or of bools, to their common dtype.
 
-    Raises:
-        NotImplementedError: the columns have other values, or bools are mixed with numbers, which
-            pandas converts to objects, and `bools` is False.
+    With `bools` both may be mixed, which pandas converts to objects.
     """
     shown = tuple(map(fill_missing, columns))
     is_real = all(c.is_numeric and c.dtype.kind != "c" and c.valid is None for c in shown)
@@ -133,10 +126,7 @@ def labels_across(
 ) -> Column:
     """The label of the first column that holds the extreme of each row.
 
-    Raises:
-        NotImplementedError: the labels have several levels.
-        ValueError: a row has no value, or a missing one with `skipna=False`. Inside `jit` the
-            label of such a row is missing.
+    Inside `jit` the label of a row without an extreme is missing.
     """
     caller = op.replace("arg", "idx")
     if labels.nlevels > 1:

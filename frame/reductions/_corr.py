@@ -56,14 +56,13 @@ class Statistic(NamedTuple):
 
 
 @functools.partial(jax.jit, static_argnums=(2, 3))
-def _covariances(columns: Any, num_rows: Count, statistic: Statistic, layout: Layout) -> Array:
+def _covariances(
+    columns: Sequence[Column], num_rows: Count, statistic: Statistic, layout: Layout
+) -> Array:
     """A statistic of each pair of columns, over rows where both have values."""
-    rows = is_row(columns[0][0].shape[0], num_rows, layout)
-    numbers = [data.astype(wide(np.float64)) for data, _ in columns]
-    presents = [
-        rows & ~jnp.isnan(x) & (True if valid is None else valid)
-        for x, (_, valid) in zip(numbers, columns, strict=True)
-    ]
+    rows = is_row(columns[0].data.shape[0], num_rows, layout)
+    numbers = [column.data.astype(wide(np.float64)) for column in columns]
+    presents = [rows & ~column.missing() for column in columns]
     is_cov = statistic.op == "cov"
     is_whole: Any = True
     if statistic.is_of_frame:
@@ -243,8 +242,7 @@ class FrameCorrelation(FramePairs, FrameBase):
         columns: Any = ()
         if size:
             statistic = Statistic(op, max(min_periods or 1, 1), ddof, True)
-            arrays = tuple(column.arrays for column in table.columns)
-            matrix = _covariances(arrays, table.all_rows, statistic, table.layout)
+            matrix = _covariances(table.columns, table.all_rows, statistic, table.layout)
             xp = jnp if is_traced(matrix) else np
             columns = xp.pad(xp.asarray(matrix), ((0, capacity - size), (0, 0))).T
         index = index_from(narrowed(labels.index), capacity, ONE_DEVICE)
@@ -259,8 +257,7 @@ class SeriesCorrelation(SeriesPairs, SeriesBase):
     def _with_other(self, other: Any, statistic: Statistic) -> Any:
         table = self._table
         pair = paired(self._only, self._name, other, table, statistic.op)
-        arrays = tuple(column.arrays for column in pair)
-        matrix = _covariances(arrays, table.all_rows, statistic, table.layout)
+        matrix = _covariances(pair, table.all_rows, statistic, table.layout)
         if is_traced(matrix):
             return table.unless_lost(matrix[0, 1])
         return np.float64(np.asarray(matrix)[0, 1])

@@ -1,13 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """`describe`: summary statistics of columns in one table."""
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from ..table._column import Column
 from ..table._ndframe import FrameBase, NDFrame, SeriesBase
 from ..table._tracing import answered_at_once
 from ._quantiles import quantiles_of_columns
@@ -37,13 +35,13 @@ class SeriesDescription(SeriesBase):
         return self.series_class._of(table_of_series(described), self._name)
 
     def _described(self, percentiles: Any) -> pd.Series:
-        column, table = self._only, self._table
+        column = self._only
         _check_known(self)
         if column.kind == "object":
             return self.to_pandas().describe()
         if column.kind in ("string", "category") or column.is_bool:
             return self._most_frequent()
-        return describe_numbers([column], table, [self._name], percentiles)[0]
+        return _numbers_described(self, percentiles)[0]
 
     def _most_frequent(self) -> pd.Series:
         counts = self.value_counts()
@@ -58,11 +56,10 @@ class SeriesDescription(SeriesBase):
         return pd.Series(values, index=names, name=self._name, dtype=dtype)
 
 
-def describe_numbers(
-    columns: Sequence[Column], table: Any, labels: Sequence[Any], percentiles: Any
-) -> list[pd.Series]:
+def _numbers_described(of: NDFrame, percentiles: Any) -> list[pd.Series]:
     """The statistics of columns of numbers and times, in two compiled calls."""
-    for column, label in zip(columns, labels, strict=True):
+    table, columns = of._table, of._table.columns
+    for column, label in zip(columns, of._names, strict=True):
         if column.dtype.kind == "c":
             raise TypeError(f"describe: complex numbers have no order, got column {label!r}.")
     if not columns:
@@ -81,7 +78,7 @@ def describe_numbers(
     quantiles = quantiles_of_columns(columns, q, "linear", table.num_rows, table.layout)
     described = []
     for column, label, own, (values, is_missing) in zip(
-        columns, labels, ops, quantiles, strict=True
+        columns, of._names, ops, quantiles, strict=True
     ):
         row = {op: host_value(*next(reduced), result_type(column.type, op))[0] for op in own}
         middle = [host_value(value, is_missing, column.type)[0] for value in np.asarray(values)]
@@ -108,11 +105,6 @@ class FrameDescription(FrameBase):
 
         Differences from pandas:
             Raises inside `jit`.
-
-        Example:
-            >>> from jaxframes.frame import JaxFrame
-            >>> JaxFrame({"x": [1, 3]}).describe().x.tolist()[:2]
-            [2.0, 2.0]
         """
         if not len(self._labels):
             raise ValueError("Cannot describe a DataFrame without columns")
@@ -124,12 +116,7 @@ class FrameDescription(FrameBase):
             if columns[position].type.is_time
             or (columns[position].is_numeric and not columns[position].is_bool)
         ]
-        described = describe_numbers(
-            [columns[position] for position in numbers],
-            self._table,
-            [self._labels[position] for position in numbers],
-            percentiles,
-        )
+        described = _numbers_described(self._columns_at(numbers), percentiles)
         parts = dict(zip(numbers, described, strict=True))
         for position in positions:
             if position not in parts:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Reduction methods of frames and series."""
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,6 @@ from ..table._column import Column, host_array
 from ..table._dtypes import wide
 from ..table._ndframe import FrameBase, NDFrame, SeriesBase
 from ..table._recode import without_missing
-from ..table._table import Table
 from ..table._tracing import is_traced
 from ._axis1 import median_across, reduce_across
 from ._quantiles import quantiles_of_columns
@@ -175,7 +174,7 @@ class SeriesReductions(Reductions, SeriesBase):
         arguments.pop("numeric_only", None)
         check_flag(arguments.get("skipna", True), "skipna")
         check_reducible(self._only, op, self._name)
-        (result,) = _results([self._only], [self._name], op, self._table, arguments)
+        (result,) = _results(self, op, arguments)
         return shown(self, result, op) if isinstance(result, Reduced) else result
 
 
@@ -190,13 +189,12 @@ class FrameReductions(Reductions, FrameBase):
         check_rest(op, rest)
         only_numbers = check_flag(arguments.pop("numeric_only", False), "numeric_only")
         skipna = check_flag(arguments.get("skipna", True), "skipna")
-        positions = list(range(len(self._labels)))
+        frame: Any = self
         if only_numbers:
-            positions = self._pick(
-                lambda column: column.is_bool if op in LOGICAL else column.is_numeric
+            frame = self._columns_at(
+                self._pick(lambda column: column.is_bool if op in LOGICAL else column.is_numeric)
             )
-        columns = [self._table.columns[i] for i in positions]
-        labels = self._labels.index.take(positions)
+        columns, labels = frame._table.columns, frame._labels.index
         if op == "median" and axis is None:
             raise NotImplementedError("median: axis must be 0 or 1. Use stack() for all values.")
         is_across = axis_number(axis or 0, self) == 1
@@ -212,14 +210,12 @@ class FrameReductions(Reductions, FrameBase):
                 columns = [without_missing(column) for column in columns]
             return self._make_series(reduce_across(columns, op, self._table, **arguments), None)
         if axis is None:
-            return self._reduced_together(columns, op, arguments)
-        results = _results(columns, labels, op, self._table, arguments)
-        return one_each(self, results, columns, labels, op)
+            return frame._reduced_together(op, arguments)
+        return one_each(frame, _results(frame, op, arguments), op)
 
-    def _reduced_together(
-        self, columns: Sequence[Column], op: str, arguments: dict[str, Any]
-    ) -> Any:
-        for column, label in zip(columns, self._labels, strict=False):
+    def _reduced_together(self, op: str, arguments: dict[str, Any]) -> Any:
+        columns = self._table.columns
+        for column, label in zip(columns, self._labels, strict=True):
             if not column.is_numeric:
                 raise NotImplementedError(
                     f"{op}: with axis=None all columns must be numbers, got {column.dtype_name} "
@@ -254,27 +250,19 @@ def _is_truth(column: Column, columns: Sequence[Column]) -> bool:
     return column.kind == "category" or (column.kind == "datetime" and with_strings)
 
 
-def _results(
-    columns: Sequence[Column],
-    labels: Iterable[Hashable],
-    op: str,
-    table: Table,
-    arguments: dict[str, Any],
-) -> list[Any]:
+def _results(of: NDFrame, op: str, arguments: dict[str, Any]) -> list[Any]:
     """A `Reduced` for each column; for the sum of strings a string."""
+    table, rows = of._table, (of._table.all_rows, of._layout)
     if op == "median":
-        own = table.all_rows, table.layout
-        return list(quantiles_of_columns(columns, [0.5], op, *own, **arguments))
-    columns = [without_missing(column) if op == "count" else column for column in columns]
+        return list(quantiles_of_columns(table.columns, [0.5], op, *rows, **arguments))
+    columns = [without_missing(column) if op == "count" else column for column in table.columns]
     is_text = [op == "sum" and column.kind == "string" for column in columns]
     rest = [column for column, text in zip(columns, is_text, strict=True) if not text]
     plans = [reduction_for(column, op, **arguments) for column in rest]
-    reduced = iter(
-        reduce_columns([[c] for c in rest], plans, table.all_rows, table.layout) if rest else ()
-    )
+    reduced = iter(reduce_columns([[column] for column in rest], plans, *rows) if rest else ())
     return [
         string_sum(column, table, label, **arguments) if text else next(reduced)
-        for column, label, text in zip(columns, labels, is_text, strict=True)
+        for column, label, text in zip(columns, of._names, is_text, strict=True)
     ]
 
 
@@ -288,15 +276,9 @@ def shown(series: SeriesBase, result: Reduced, op: str) -> Any:
     return series._table.unless_lost(result.value.reshape(()))
 
 
-def one_each(
-    frame: FrameBase,
-    results: Sequence[Any],
-    columns: Sequence[Column],
-    labels: pd.Index,
-    op: str,
-    name: Hashable = None,
-) -> Any:
+def one_each(frame: FrameBase, results: Sequence[Any], op: str, name: Hashable = None) -> Any:
     """A series of the results of columns."""
+    columns, labels = frame._table.columns, frame._labels.index
     types = [result_type(column.type, op) for column in columns]
     if is_traced(results):
         for column, label, result in zip(columns, labels, results, strict=True):

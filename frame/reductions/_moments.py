@@ -28,12 +28,7 @@ def powers_of(distance: Array, square: Array, op: str) -> dict[int, Array]:
 
 
 def skewness(n: Array, powers: Powers) -> Array:
-    """The unbiased skewness of `n` values, at least 3.
-
-    Args:
-        n: the number of values, of the dtype of the sums.
-        powers: sums of the first, second and third powers of the distances.
-    """
+    """The unbiased skewness of `n` values, at least 3, from the sums of three powers."""
     off, spread = _spread(n, powers)
     cubes = powers[3] - 3 * off * powers[2] + 2 * n * off**3
     adjusted = n * jnp.sqrt(positive(n - 1)) / positive(n - 2)
@@ -41,12 +36,7 @@ def skewness(n: Array, powers: Powers) -> Array:
 
 
 def kurtosis(n: Array, powers: Powers) -> Array:
-    """The unbiased excess kurtosis of `n` values, at least 4.
-
-    Args:
-        n: the number of values, of the dtype of the sums.
-        powers: sums of the first to the fourth powers of the distances.
-    """
+    """The unbiased excess kurtosis of `n` values, at least 4, from the sums of four powers."""
     off, spread = _spread(n, powers)
     fourths = powers[4] - 4 * off * powers[3] + 6 * off * off * powers[2] - 3 * n * off**4
     adjusted = positive((n - 2) * (n - 3))

@@ -14,7 +14,7 @@ from ..table._column import Column
 from ..table._dtypes import narrowed
 from ..table._from_host import index_from
 from ..table._layout import ONE_DEVICE
-from ..table._ndframe import FrameBase, SeriesBase
+from ..table._ndframe import FrameBase, NDFrame, SeriesBase
 from ..table._table import Table, as_count
 from ..table._tracing import answered_at_once, is_traced
 from ._axis1 import labels_across
@@ -24,17 +24,7 @@ from ._reduce_columns import Reduced, reduce_columns, reduction_for
 from ._results import table_of_frame, table_of_series
 
 
-def check_quantile(column: Column, label: Any) -> Column:
-    """Returns the column; raises unless it has quantiles."""
-    check_reducible(column, "median", label)
-    if column.is_bool:
-        raise TypeError(
-            f"quantile: bools cannot be subtracted, got column {label!r}. Cast it first."
-        )
-    return column
-
-
-def check_q(q: Any, interpolation: str) -> np.ndarray | jax.Array:
+def _checked_q(q: Any, interpolation: str) -> np.ndarray | jax.Array:
     """Validates the quantiles and returns them as a one-dimensional array."""
     if interpolation not in INTERPOLATIONS:
         raise ValueError(f"{interpolation!r} is not a valid method. Use one of: {INTERPOLATIONS}")
@@ -48,6 +38,19 @@ def check_q(q: Any, interpolation: str) -> np.ndarray | jax.Array:
     if not ((array >= 0) & (array <= 1)).all():
         raise ValueError("percentiles should all be in the interval [0, 1]")
     return array
+
+
+def _quantiles_of(of: NDFrame, q: Any, interpolation: str) -> tuple[tuple[Reduced, ...], Any]:
+    """The quantiles of each column, and `q` as an array."""
+    table = of._table
+    for column, label in zip(table.columns, of._names, strict=True):
+        check_reducible(column, "median", label)
+        if column.is_bool:
+            raise TypeError(
+                f"quantile: bools cannot be subtracted, got column {label!r}. Cast it first."
+            )
+    q, rows = _checked_q(q, interpolation), (table.all_rows, table.layout)
+    return quantiles_of_columns(table.columns, q, interpolation, *rows), q
 
 
 class SeriesQuantiles(SeriesBase):
@@ -64,9 +67,7 @@ class SeriesQuantiles(SeriesBase):
             >>> JaxSeries([1, 2, 3, 4]).quantile(0.25).item()
             1.75
         """
-        check_quantile(self._only, self._name)
-        q_array = check_q(q, interpolation)
-        quantiles = _quantiles_of(self._table, q_array, interpolation)
+        quantiles, q_array = _quantiles_of(self, q, interpolation)
         if np.ndim(q) == 0:
             return shown(self, quantiles[0], "quantile")
         return self._like(_table_of(quantiles, self._table, q_array))
@@ -93,8 +94,7 @@ class SeriesQuantiles(SeriesBase):
 
     def _position(self, op: str, axis: Any, skipna: bool) -> Any:
         axis_number(axis or 0, self)
-        check_reducible(self._only, op, self._name)
-        (reduced,) = _positions(self._table, op, check_flag(skipna, "skipna"))
+        (reduced,) = _positions(self, op, check_flag(skipna, "skipna"))
         if is_traced(reduced):
             return reduced.value
         return np.int64(_known_position(reduced, op, len(self), skipna))
@@ -109,9 +109,12 @@ class SeriesQuantiles(SeriesBase):
         return self._sliced(slice(int(position), int(position) + 1)).index[0]
 
 
-def _positions(table: Table, op: str, skipna: bool) -> tuple[Reduced, ...]:
+def _positions(of: NDFrame, op: str, skipna: bool) -> tuple[Reduced, ...]:
     """The position of the extreme of each column."""
-    plans = [reduction_for(column, op, skipna=skipna) for column in table.columns]
+    table, plans = of._table, []
+    for column, label in zip(table.columns, of._names, strict=True):
+        check_reducible(column, op, label)
+        plans.append(reduction_for(column, op, skipna=skipna))
     return reduce_columns([[c] for c in table.columns], plans, table.all_rows, table.layout)
 
 
@@ -151,18 +154,15 @@ class FrameQuantiles(FrameBase):
             )
         frame = self._numbers(numeric_only)
         table, labels = frame._table, frame._labels
-        for column, label in zip(table.columns, labels, strict=True):
-            check_quantile(column, label)
-        q_array = check_q(q, interpolation)
+        quantiles, q_array = _quantiles_of(frame, q, interpolation)
         if not table.columns:
             empty = pd.DataFrame(columns=labels.index, dtype=np.float64).quantile(q)
             if isinstance(empty, pd.Series):
                 return self.series_class._of(table_of_series(empty), q)
             return self.frame_class._of(*table_of_frame(empty))
-        quantiles = _quantiles_of(table, q_array, interpolation)
         if np.ndim(q) == 0:
             name = None if is_traced(q) else float(q_array[0])
-            return one_each(frame, quantiles, table.columns, labels.index, "quantile", name)
+            return one_each(frame, quantiles, "quantile", name)
         return frame._like(_table_of(quantiles, table, q_array))
 
     def _numbers(self, numeric_only: bool) -> Any:
@@ -190,9 +190,7 @@ class FrameQuantiles(FrameBase):
             skipna = check_flag(skipna, "skipna")
             column = labels_across(op, table.columns, labels.index, skipna, table)
             return self._make_series(column, None)
-        for column, label in zip(table.columns, labels, strict=True):
-            check_reducible(column, op, label)
-        reduced = _positions(table, op, skipna)
+        reduced = _positions(frame, op, skipna)
         if is_traced(reduced):
             raise NotImplementedError(
                 f"{op.replace('arg', 'idx')}: labels are not known inside jit. "
@@ -202,10 +200,6 @@ class FrameQuantiles(FrameBase):
         index = self._taken(np.array(row_ids, np.int64)).index
         result = index.to_series(index=labels.index).rename(None)
         return self.series_class._of(table_of_series(result), None)
-
-
-def _quantiles_of(table: Table, q: Any, how: str) -> tuple[Reduced, ...]:
-    return quantiles_of_columns(table.columns, q, how, table.all_rows, table.layout)
 
 
 def _table_of(quantiles: Sequence[Reduced], source: Table, q: Any) -> Table:

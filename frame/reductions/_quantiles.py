@@ -45,12 +45,7 @@ def quantiles_of_columns(
 
 @functools.partial(jax.jit, static_argnums=(3, 4, 5))
 def _quantiles(
-    columns: Any,
-    q: Array,
-    num_rows: Count,
-    plans: tuple[Reduction, ...],
-    how: str,
-    layout: Layout,
+    columns: Any, q: Array, num_rows: Count, plans: tuple[Reduction, ...], how: str, layout: Layout
 ) -> tuple[Reduced, ...]:
     rows = is_row(columns[0][0].shape[0], num_rows, layout)
     return tuple(
@@ -60,13 +55,7 @@ def _quantiles(
 
 
 def _of_column(
-    column: Any,
-    q: Array,
-    rows: Array,
-    num_rows: Count,
-    plan: Reduction,
-    how: str,
-    layout: Layout,
+    column: Any, q: Array, rows: Array, num_rows: Count, plan: Reduction, how: str, layout: Layout
 ) -> Reduced:
     data, present = present_values(plan, column)
     present = present & rows

@@ -90,10 +90,7 @@ def reduction_for(
 
 
 def reduce_columns(
-    groups: Sequence[Sequence[Column]],
-    plans: Sequence[Reduction],
-    num_rows: Count,
-    layout: Layout,
+    groups: Sequence[Sequence[Column]], plans: Sequence[Reduction], num_rows: Count, layout: Layout
 ) -> tuple[Reduced, ...]:
     """Reduces each group of columns to one value, in one compiled call."""
     for group, plan in zip(groups, plans, strict=True):

@@ -15,7 +15,6 @@ from ..table._column_labels import Labels
 from ..table._dtypes import narrowed
 from ..table._from_host import column_from, index_from
 from ..table._layout import ONE_DEVICE
-from ..table._ndframe import small_table
 from ..table._table import Table, as_count
 from ..table._tracing import answered_at_once, at_once
 
@@ -51,7 +50,7 @@ def table_of_series(series: pd.Series) -> Table:
     capacity = ONE_DEVICE.capacity_for(len(series))
     column = column_from(narrowed(series), capacity, ONE_DEVICE, series.name)
     index = index_from(narrowed(series.index), capacity, ONE_DEVICE)
-    return small_table([column], index, len(series))
+    return Table((column,), index, as_count(len(series)))
 
 
 @answered_at_once
@@ -63,17 +62,13 @@ def table_of_frame(frame: pd.DataFrame) -> tuple[Table, Labels]:
         for position, label in enumerate(frame.columns)
     ]
     index = index_from(narrowed(frame.index), capacity, ONE_DEVICE)
-    return small_table(columns, index, len(frame)), Labels(frame.columns)
+    return Table(tuple(columns), index, as_count(len(frame))), Labels(frame.columns)
 
 
 def traced_table(
     values: Sequence[tuple[Array, Any]], types: Sequence[ColumnType], labels: pd.Index, caller: str
 ) -> Table:
-    """A table of one column with a row for each traced result.
-
-    Raises:
-        NotImplementedError: the results have different types.
-    """
+    """A table of one column with a row for each traced result."""
     if any(type != types[0] for type in types):
         raise NotImplementedError(
             f"{caller}: inside jit the results must be of one type, got "

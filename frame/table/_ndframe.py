@@ -10,7 +10,7 @@ import pandas as pd
 from ._column import Column
 from ._column_labels import Labels
 from ._layout import Layout
-from ._row_index import RANGE, RowIndex
+from ._row_index import RANGE
 from ._table import Table
 from ._tracing import is_traced
 
@@ -210,8 +210,3 @@ class SeriesBase(NDFrame):
     def _with_column(self, column: Column, name: Hashable = ...) -> Self:
         """The same rows with other values."""
         return self._of(self._table.with_columns([column]), self._name if name is ... else name)
-
-
-def small_table(columns: Sequence[Column], index: RowIndex, num_rows: int) -> Table:
-    """A table on one device, for results with one row per column or group."""
-    return Table(tuple(columns), index, np.int32(num_rows))
