@@ -3,7 +3,7 @@
 
 from ._duplicates import FrameDuplicates, SeriesDuplicates
 from ._nlargest import FrameRankedRows, SeriesRankedRows
-from ._rank import Ranking, SeriesOrder
+from ._rank import Ranking
 from ._sort_values import FrameSorting, SeriesSorting
 from ._value_counts import FrameValueCounts, SeriesValueCounts
 
@@ -15,6 +15,6 @@ class FrameSortingMethods(
 
 
 class SeriesSortingMethods(
-    SeriesOrder, Ranking, SeriesSorting, SeriesDuplicates, SeriesRankedRows, SeriesValueCounts
+    Ranking, SeriesSorting, SeriesDuplicates, SeriesRankedRows, SeriesValueCounts
 ):
     """Methods of a series: order, rank and distinct values."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""rank and argsort."""
+"""rank."""
 
 import functools
 from collections.abc import Sequence
@@ -15,12 +15,11 @@ from ..groupby._segmented_scans import RankPlan, ranked
 from ..ops._array_ops import divided_by_scalar
 from ..reductions._axis1 import of_one_type
 from ..table._arguments import axis_number
-from ..table._column import NUMBER, Array, Column, fill_missing, missing_rows, ordered_keys
+from ..table._column import Array, Column, fill_missing
 from ..table._dtypes import wide
 from ..table._layout import Layout
-from ..table._ndframe import NDFrame, SeriesBase
+from ..table._ndframe import NDFrame
 from ..table._recode import renumbered
-from ..table._sort import argsort_rows
 from ..table._table import Count, is_row
 from ..window._cumulative import numeric_part
 from ._sort_values import check_sortable
@@ -64,7 +63,7 @@ def _rank_across(columns: tuple[Array, ...], plan: RankPlan) -> tuple[Array, ...
     values = jnp.stack(columns, axis=1)
     # Compare all pairs of values in a row.
     one, other = values[:, :, None], values[:, None, :]
-    missing = missing_rows(values, None, NUMBER)
+    missing = Column(values).missing()
     one_missing, other_missing = missing[:, :, None], missing[:, None, :]
     is_before = other < one if plan.ascending else other > one
     is_top = plan.na_option == "top"
@@ -138,26 +137,3 @@ class Ranking(NDFrame):
             for column, label in zip(table.columns, labels, strict=True)
         ]
         return of._with_columns(columns)
-
-
-class SeriesOrder(SeriesBase):
-    """The sort order of a series."""
-
-    def argsort(
-        self, axis: Any = 0, kind: Any = "quicksort", order: Any = None, stable: Any = None
-    ) -> Self:
-        """Row positions that sort the values, missing values last.
-
-        Differences from pandas:
-            The sort is always stable, regardless of `kind`.
-        """
-        axis_number(axis or 0, self)
-        del order, stable
-        if kind not in (None, "quicksort", "mergesort", "heapsort", "stable"):
-            raise ValueError(
-                f"sort kind must be one of 'quick', 'heap', or 'stable' (got {kind!r})"
-            )
-        table = self._table
-        column = check_sortable(self._only, self._name)
-        row_ids = argsort_rows(ordered_keys(column), table.num_rows, table.layout)
-        return self._with_column(Column(row_ids.astype(wide(np.int64))))

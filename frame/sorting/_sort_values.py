@@ -1,16 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
-"""sort_values."""
+"""sort_values and argsort."""
 
 from collections.abc import Hashable, Sequence
 from typing import Any, Self
 
+import numpy as np
+
 from ..align._as_column import as_column
-from ..table._arguments import check_flag, no_inplace, only_rows
+from ..table._arguments import axis_number, check_flag, no_inplace, only_rows
 from ..table._column import Array, Column, ordered_keys
 from ..table._column_labels import check_unambiguous
+from ..table._dtypes import wide
 from ..table._ndframe import FrameBase, NDFrame, SeriesBase
 from ..table._row_index import RANGE
-from ..table._sort import sort_rows
+from ..table._sort import argsort_rows, sort_rows
 from ..table._tracing import is_traced
 
 
@@ -135,3 +138,22 @@ class SeriesSorting(SeriesBase):
         column = _keyed(self, key)
         table = sort_rows(self._table, sort_keys([column], directions, na_position))
         return self._like(table.replace(index=RANGE) if ignore_index else table)
+
+    def argsort(
+        self, axis: Any = 0, kind: Any = "quicksort", order: Any = None, stable: Any = None
+    ) -> Self:
+        """Row positions that sort the values, missing values last.
+
+        Differences from pandas:
+            The sort is always stable, regardless of `kind`.
+        """
+        axis_number(axis or 0, self)
+        del order, stable
+        if kind not in (None, "quicksort", "mergesort", "heapsort", "stable"):
+            raise ValueError(
+                f"sort kind must be one of 'quick', 'heap', or 'stable' (got {kind!r})"
+            )
+        table = self._table
+        column = check_sortable(self._only, self._name)
+        row_ids = argsort_rows(ordered_keys(column), table.num_rows, table.layout)
+        return self._with_column(Column(row_ids.astype(wide(np.int64))))

@@ -15,22 +15,13 @@ from ... import primitives
 from ..reductions._axis1 import of_one_type
 from ..reductions._identities import COMBINE, identity_of
 from ..table._arguments import axis_number, check_flag
-from ..table._column import (
-    NAT,
-    NUMBER,
-    Array,
-    Column,
-    ColumnType,
-    Kind,
-    fill_missing,
-    host_array,
-    missing_rows,
-)
+from ..table._column import Array, Column, ColumnType, fill_missing, host_array
 from ..table._dictionary import Dictionary, string_index
 from ..table._dtypes import wide
 from ..table._layout import Layout
 from ..table._ndframe import NDFrame, SeriesBase
 from ..table._table import Count, Table, is_row
+from ..table._take import hole_kind, with_holes
 from ..table._tracing import is_traced
 
 _OPERATORS: dict[str, Any] = {"sum": "add", "prod": "mul", "min": "min", "max": "max"}
@@ -42,13 +33,13 @@ class Accumulation(NamedTuple):
     Attributes:
         op: the reduction whose partial results the scan returns, such as "sum".
         dtype: the dtype of the scan.
-        kind: the kind of the values, which determines the encoding of missing ones.
+        holes: the representation of missing values; see `with_holes`.
         skipna: whether missing values are skipped; otherwise all later values are missing too.
     """
 
     op: str
     dtype: np.dtype
-    kind: Kind
+    holes: str
     skipna: bool
 
 
@@ -133,14 +124,7 @@ def _plan(name: str, column: Column, label: Hashable, skipna: bool) -> Accumulat
         )
     if not is_extreme and dtype.kind in "biu":
         dtype = wide(np.uint64 if dtype.kind == "u" else np.int64)
-    return Accumulation(op, dtype, column.kind, skipna)
-
-
-def _missing_value(kind: Kind, dtype: np.dtype) -> Any:
-    """The encoding of a missing value of a kind."""
-    if kind in ("datetime", "timedelta"):
-        return np.int64(NAT)
-    return dtype.type(np.nan if kind == "number" else -1)
+    return Accumulation(op, dtype, hole_kind(column), skipna)
 
 
 @functools.partial(jax.jit, static_argnums=(3, 4))
@@ -162,7 +146,7 @@ def _accumulate(
         if is_missing is not None:
             x = jnp.where(is_missing, identity, x)
         result = primitives.inclusive_scan(x, _OPERATORS[plan.op], **layout.on_mesh)
-        if plan.kind == "timedelta" and plan.op == "sum":
+        if plan.holes == "time" and plan.op == "sum":
             # A sum overflows if its sign differs from the signs of both terms.
             sign_changes = ((result - x) ^ result) & (x ^ result)
             is_bad = (sign_changes < 0) & is_row(x.shape[0], num_rows, layout)
@@ -170,7 +154,7 @@ def _accumulate(
         if is_missing is not None:
             if not plan.skipna:
                 is_missing = primitives.inclusive_scan(is_missing, "max", **layout.on_mesh)
-            result = jnp.where(is_missing, _missing_value(plan.kind, plan.dtype), result)
+            result, _ = with_holes(result, None, is_missing, plan.holes)
         results.append(result)
     return tuple(results), overflows
 
@@ -193,7 +177,7 @@ def _accumulate_across(data: tuple[Array, ...], plan: Accumulation) -> tuple[Arr
     is_result_missing = jnp.zeros(data[0].shape, jnp.bool_)
     for x in data:
         x = x.astype(plan.dtype)
-        is_missing = missing_rows(x, None, NUMBER)
+        is_missing = Column(x).missing()
         x = jnp.where(is_missing, identity_of(plan.op, plan.dtype), x)
         total = x if total is None else COMBINE[plan.op](total, x)
         is_result_missing = is_missing if plan.skipna else is_result_missing | is_missing
