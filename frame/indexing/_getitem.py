@@ -34,15 +34,17 @@ class RowSelection(NDFrame):
         if n < 0 and is_traced(num_rows):
             num_rows = jax.numpy.maximum(num_rows + np.int32(n), np.int32(0))
             return self._like(self._table.replace(num_rows=num_rows))
-        return self._sliced(slice(0, n) if n >= 0 else slice(0, max(self._known_rows() + n, 0)))
+        return self._sliced(slice(0, n))
 
     def tail(self, n: int = 5) -> Self:
         """The last `n` rows, or all but the first `-n` if `n` is negative."""
         n, table = as_scalar(n, "n"), self._table
-        if is_traced(table.num_rows):
-            return self._sliced(slice(-n, None)) if n < 0 else self._last_in_jit(n)
-        num_rows = self._known_rows()
-        return self._sliced(slice(max(num_rows - n, 0) if n >= 0 else min(-n, num_rows), num_rows))
+        if n <= 0 or not is_traced(table.num_rows):
+            return self._sliced(slice(-n, None) if n else slice(0, 0))
+        most = min(n, table.capacity)
+        capacity = min(table.layout.capacity_for(most), table.capacity)
+        num_rows = jax.numpy.minimum(table.num_rows, np.int32(most))
+        return self._like(slice_rows(table, table.num_rows - num_rows, num_rows, capacity))
 
     def take(self, indices: Any, axis: int = 0) -> Self:
         """The rows at given positions; negative positions count from the end."""
@@ -87,12 +89,6 @@ class RowSelection(NDFrame):
             )
         return self.loc[rows]
 
-    def _last_in_jit(self, n: int) -> Self:
-        table = self._table
-        capacity = min(table.layout.capacity_for(min(n, table.capacity)), table.capacity)
-        num_rows = jax.numpy.minimum(table.num_rows, np.int32(min(n, table.capacity)))
-        return self._like(slice_rows(table, table.num_rows - num_rows, num_rows, capacity))
-
     def _sliced_in_jit(self, rows: slice) -> Self:
         # The number of rows is traced, so only positions from the front are known.
         start, stop, step = rows.start or 0, rows.stop, rows.step or 1
@@ -118,16 +114,14 @@ class RowSelection(NDFrame):
         if isinstance(indices, jax.Array) and is_traced(indices):
             positions = indices.astype(np.int32)
             positions = jax.numpy.where(positions < 0, positions + table.num_rows, positions)
-            capacity = table.layout.capacity_for(len(indices))
-            column = column_from(positions, capacity, table.layout)
-            return self._like(take_rows(table, column.data, as_count(len(indices))))
-        indices = np.asarray(indices if len(indices) else np.empty(0, np.int64))
-        if indices.dtype.kind not in "iuf":
-            raise ValueError(f"iloc: positions must be integers, got {indices.tolist()}.")
-        num_rows = self._known_rows()
-        if ((indices < -num_rows) | (indices >= num_rows)).any():
-            raise IndexError("positional indexers are out-of-bounds")
-        positions = np.where(indices < 0, indices + num_rows, indices).astype(np.int32)
+        else:
+            indices = np.asarray(indices if len(indices) else np.empty(0, np.int64))
+            if indices.dtype.kind not in "iuf":
+                raise ValueError(f"iloc: positions must be integers, got {indices.tolist()}.")
+            num_rows = self._known_rows()
+            if ((indices < -num_rows) | (indices >= num_rows)).any():
+                raise IndexError("positional indexers are out-of-bounds")
+            positions = np.where(indices < 0, indices + num_rows, indices).astype(np.int32)
         capacity = table.layout.capacity_for(len(positions))
         row_ids = column_from(positions, capacity, table.layout).data
         return self._like(take_rows(table, row_ids, as_count(len(positions))))

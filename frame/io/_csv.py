@@ -91,20 +91,14 @@ class FrameCsv(FrameBase):
         frame: Any = self.reset_index() if index else self
         if index and self._table.index.names == (None,):
             frame = frame.rename(columns={frame._labels[0]: ""})
-        table = _decoded(frame.to_arrow())
+        table = frame.to_arrow()
+        # Arrow's writer does not support dictionary columns.
+        columns = [
+            column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column
+            for column in table.columns
+        ]
+        table = pa.Table.from_arrays(columns, names=table.column_names)
         options = csv.WriteOptions(delimiter=sep, include_header=header)
-        if path_or_buf is not None:
-            csv.write_csv(table, path_or_buf, options)
-            return None
-        sink = pa.BufferOutputStream()
+        sink = pa.BufferOutputStream() if path_or_buf is None else path_or_buf
         csv.write_csv(table, sink, options)
-        return sink.getvalue().to_pybytes().decode()
-
-
-def _decoded(table: pa.Table) -> pa.Table:
-    """Decodes dictionary columns, which Arrow's CSV writer does not support."""
-    columns = [
-        column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column
-        for column in table.columns
-    ]
-    return pa.Table.from_arrays(columns, names=table.column_names)
+        return None if path_or_buf is not None else sink.getvalue().to_pybytes().decode()
