@@ -144,7 +144,7 @@ def test_another_mesh_gets_the_same_bits_and_reads_little_more(
     tmp_path, monkeypatch, before, after
 ):
     # As for arrays of gigabytes, which the test is spared.
-    monkeypatch.setattr(shardings._checkpoint, "_LEAST_CHUNK_BYTES", 2**12)
+    monkeypatch.setattr(shardings._save, "_LEAST_CHUNK_BYTES", 2**12)
     sizes, spec = MESHES[before]
     shardings.save(tmp_path, {"w": placed(matrix(), mesh(**sizes), *spec)})
     sizes, spec = MESHES[after]
