@@ -9,7 +9,7 @@ from typing import Any, Self
 import numpy as np
 
 from ..reductions._results import result_type
-from ..table._column import Column
+from ..table._column import Column, bare
 from ..table._column_labels import Labels
 from ..table._ndframe import NDFrame
 from ..table._recode import as_truths, without_missing
@@ -18,7 +18,7 @@ from ..table._table import Table, either_needed
 from ..table._take import settled
 from ..table._time_sums import check_time_sums
 from ..table._tracing import FoundOnce, is_traced
-from ._grouped_column import Groups, Options, Reduction, bare
+from ._grouped_column import Groups, Options, Reduction
 from ._grouper import Grouping
 from ._groups import groups_of_keys, make_groups
 from ._one_pass_sums import are_sums, finished_sums, sums_by_key, sums_by_segment
@@ -163,11 +163,9 @@ class GroupByBase:
         return [(position, spec) for position in range(len(self._positions))]
 
     def _reduced(self, pairs: Pairs, *, by_segment: bool = False) -> list[Column]:
-        """Reduces columns in one compiled call.
+        """Reduces columns, by position in this view, in one compiled call.
 
-        Args:
-            pairs: positions of columns in this view, with their reductions.
-            by_segment: return a value for each segment id, not for each group.
+        With `by_segment` a column has a value for each segment id, not for each group.
         """
         own = self._columns
         operands: list[Column] = []

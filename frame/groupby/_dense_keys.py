@@ -16,12 +16,12 @@ import numpy as np
 from ... import primitives
 from ...primitives._eager_reduction import known_ranges
 from ...primitives._sized import in_steps
-from ..table._column import Array, Column
+from ..table._column import Array, Column, bare
 from ..table._layout import LEAST_CAPACITY, Layout
 from ..table._table import Count, Table, as_count, is_row
 from ..table._take import position
 from ..table._tracing import at_once, is_traced
-from ._grouped_column import Groups, Options, bare
+from ._grouped_column import Groups, Options
 
 
 class Digit(NamedTuple):

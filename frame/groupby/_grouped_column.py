@@ -12,8 +12,7 @@ import numpy as np
 
 from ... import primitives
 from ..reductions._moments import positive
-from ..table._column import Array, Column, ColumnType
-from ..table._dictionary import HostObjects
+from ..table._column import Array, Column
 from ..table._dtypes import wide
 from ..table._layout import ONE_DEVICE, Layout
 from ..table._table import NO_ROWS, Count
@@ -140,18 +139,6 @@ def _group_ids(segments: Segments, count: Count) -> Array:
     target = jnp.where(numbers <= count, segments.of_groups, segments.num_segments)
     number_of = jnp.zeros(segments.num_segments, jnp.int32).at[target].set(numbers, mode="drop")
     return gather(number_of, segments.ids, ONE_DEVICE) - np.int32(1)
-
-
-_CODES = ColumnType("object", HostObjects(np.empty(0, object)))
-_TIMES = ColumnType("timedelta", unit="ns")
-
-
-def bare(column: Column) -> Column:
-    """A column without its dictionary or unit: such columns share compiled programs."""
-    if column.is_numeric:
-        return column
-    type = _CODES if column.type.has_codes else _TIMES
-    return dataclasses.replace(column, type=type)
 
 
 class GroupedRows:

@@ -74,13 +74,7 @@ def _sum_of(position: int, spec: Reduction, column: Column) -> Part:
 
 
 class KeySums(NamedTuple):
-    """Unique keys in order, and their sums.
-
-    Attributes:
-        keys: the key columns, one row for each group.
-        count: the number of groups, on the host.
-        parts: the accumulators of a plan, by group.
-    """
+    """Unique keys in order, their number, and the accumulators of a plan, by group."""
 
     keys: tuple[Column, ...]
     count: int

@@ -9,12 +9,11 @@ import jax.numpy as jnp
 import numpy as np
 
 from ..ops._column_ops import combine
-from ..table._column import NAT, Array, Column, ColumnType, fill_missing
+from ..table._column import NAT, Array, Column, ColumnType, bare, fill_missing
 from ..table._dtypes import wide
 from ..table._recode import without_missing
 from ..table._take import settled, take_columns
 from ._filtrations import GroupByPositions
-from ._grouped_column import bare
 from ._segmented_scans import RankPlan, cumulated, filled_rows, ranked, shifted_rows
 
 # Integers whose differences are float32 in pandas.

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from ..ops._array_ops import common_dtype
-from ..table._column import NUMBER, Array, Column, fill_missing, in_dtype, missing_rows
+from ..table._column import NUMBER, Array, Column, bare, fill_missing, in_dtype, missing_rows
 from ..table._distinct_values import column_of_results, looked_up
 from ..table._dtypes import wide
 from ..table._recode import as_truths
@@ -38,7 +38,7 @@ def reduce_across(columns: Sequence[Column], op: str, table: Table, **arguments:
     if not is_count:
         dtype = functools.reduce(common_dtype, (column.dtype for column in columns))
     plans = tuple(reduction_for(c, op, dtype=dtype, **arguments) for c in columns)
-    reduced = reduce_rows(tuple(column.arrays for column in columns), plans)
+    reduced = reduce_rows(tuple(map(bare, columns)), plans)
     kind = result_type(columns[0].type, op)
     if kind.is_time or jnp.issubdtype(reduced.value.dtype, jnp.inexact):
         return Column(reduced.value, None, kind)
@@ -48,16 +48,11 @@ def reduce_across(columns: Sequence[Column], op: str, table: Table, **arguments:
 
 
 def _truths(column: Column, skipna: bool) -> Column:
-    """Converts values to Python's truth values; a missing value is True unless `skipna`."""
-    if column.is_numeric:
+    """Converts codes and dates to Python's truth values; a missing one is True unless `skipna`."""
+    if column.kind in ("number", "timedelta"):
         return column
     missing = column.missing()
-    if column.kind == "datetime":
-        is_true = jnp.ones(missing.shape, jnp.bool_)
-    elif column.kind == "timedelta":
-        is_true = column.data != np.int64(0)
-    else:
-        is_true = as_truths(column).data
+    is_true = as_truths(column).data if column.type.has_codes else jnp.ones_like(missing)
     return Column(is_true, ~missing) if skipna else Column(is_true | missing)
 
 

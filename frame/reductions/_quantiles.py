@@ -10,7 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from ... import primitives
-from ..table._column import NAT, Array, Column
+from ..table._column import NAT, Array, Column, bare
 from ..table._dtypes import wide
 from ..table._layout import Layout
 from ..table._table import Count, is_row
@@ -38,16 +38,16 @@ def quantiles_of_columns(
     if not columns:
         return ()
     plans = tuple(reduction_for(column, "quantile", skipna=skipna) for column in columns)
-    arrays = tuple(column.arrays for column in columns)
+    bare_columns = tuple(map(bare, columns))
     q = q if isinstance(q, jax.Array) else np.asarray(q, np.float64)
-    return at_once(_quantiles, arrays, q, num_rows, plans, how, layout)
+    return at_once(_quantiles, bare_columns, q, num_rows, plans, how, layout)
 
 
 @functools.partial(jax.jit, static_argnums=(3, 4, 5))
 def _quantiles(
     columns: Any, q: Array, num_rows: Count, plans: tuple[Reduction, ...], how: str, layout: Layout
 ) -> tuple[Reduced, ...]:
-    rows = is_row(columns[0][0].shape[0], num_rows, layout)
+    rows = is_row(columns[0].data.shape[0], num_rows, layout)
     return tuple(
         _of_column(column, q, rows, num_rows, plan, how, layout)
         for column, plan in zip(columns, plans, strict=True)

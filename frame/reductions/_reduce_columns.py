@@ -12,7 +12,7 @@ import numpy as np
 from ... import primitives
 from ...shardings._compat import is_x64_enabled
 from ..ops._array_ops import converted
-from ..table._column import NAT, Array, Column
+from ..table._column import NAT, Array, Column, bare
 from ..table._dtypes import wide
 from ..table._layout import Layout
 from ..table._table import Count
@@ -38,8 +38,7 @@ class Reduction(NamedTuple):
         skipna: whether missing values are skipped; otherwise one makes the result missing.
         ddof: subtracted from the number of values in the divisor of a variance.
         min_count: a sum or product of fewer values is missing.
-        missing: the encoding of missing values: "code" for negative numbers, "time" for NaT,
-            "nan", or "" for none.
+        missing: the encoding of a missing result: "code" for -1, "time" for NaT, or "".
         zero: the number that is false.
         dtype: the dtype that the columns are cast to.
     """
@@ -54,12 +53,7 @@ class Reduction(NamedTuple):
 
 
 class Reduced(NamedTuple):
-    """The result of a reduction.
-
-    Attributes:
-        value: a scalar; a missing float is NaN.
-        is_missing: whether pandas shows a missing value.
-    """
+    """The result of a reduction, and whether pandas shows a missing value."""
 
     value: Array
     is_missing: Array
@@ -75,15 +69,12 @@ def reduction_for(
     dtype: np.dtype | None = None,
 ) -> Reduction:
     """Returns the options of a reduction of a column."""
-    missing = "nan" if column.is_float else ""
-    zero = 0
+    missing, zero = "time" if column.type.is_time else "", 0
     if column.type.has_codes:
         missing = "code"
         # The empty string is false; it comes first in the sorted dictionary.
         is_string = column.kind == "string" and len(column.dictionary) > 0
         zero = 0 if is_string and column.dictionary.values[0] == "" else -2
-    elif column.type.is_time:
-        missing = "time"
     float(ddof)  # Raises for a ddof that is not a number.
     uses = (ddof if op in MOMENTS else 0, min_count if op in ("sum", "prod") else 0)
     return Reduction(op, skipna, *uses, missing, zero, column.dtype if dtype is None else dtype)
@@ -97,7 +88,7 @@ def reduce_columns(
         if plan.op == "sum":
             for column in group:
                 check_time_sums(column, num_rows, layout)
-    arrays = tuple(tuple(column.arrays for column in group) for group in groups)
+    arrays = tuple(tuple(map(bare, group)) for group in groups)
     return at_once(_reduce, arrays, num_rows, tuple(plans), layout)
 
 
@@ -156,33 +147,26 @@ def _first_pass(
     """The reduced value and the number of non-missing values of a column."""
     name = plan.op if plan.op in (*PLACES, "count") else _first_reduction(plan)
     reduce = functools.partial(primitives.reduce, num_valid=num_rows, **layout.on_mesh)
-    data, valid = column
     dtype = _sum_dtype(plan) if name in ("sum", "prod") else None
-    is_whole = valid is None and plan.missing in ("", "nan") and plan.dtype == data.dtype
-    if is_whole and name in ("sum", *ENDS, *PLACES) and np.dtype(data.dtype).kind in "iuf":
-        return reduce(data, name, skip_nan=True, dtype=dtype)
+    is_whole = column.valid is None and column.dtype == plan.dtype and column.dtype.kind in "iuf"
+    if is_whole and column.is_numeric and name in ("sum", *ENDS, *PLACES):
+        return reduce(column.data, name, skip_nan=True, dtype=dtype)
     present = functools.partial(present_values, plan)
     # A present value is never NaN, except in the parts of a complex number.
     return reduce(column, name, transform=present, skip_nan=dtype is None, dtype=dtype)
 
 
-def present_values(plan: Reduction, column: Any) -> tuple[Array, Array]:
+def present_values(plan: Reduction, column: Column) -> tuple[Array, Array]:
     """The values of a column, cast, or their truth; and the flags of those that are present."""
-    data, valid = column
-    present = jnp.ones(data.shape, jnp.bool_) if valid is None else valid
-    if plan.op in ("any", "all") and plan.missing and not plan.skipna:
-        pass  # A missing value is true.
-    elif valid is None and plan.missing == "code":
-        present = data >= 0
-    elif valid is None and plan.missing == "time":
-        present = data != np.int64(NAT)
-    elif plan.dtype.kind == "c" and plan.op == "sum" and not plan.skipna:
-        pass  # Each part has a sum of its own: that of (nan + 1j) and 2j is nan + 3j.
-    elif valid is None and jnp.issubdtype(data.dtype, jnp.inexact):
-        present = ~jnp.isnan(data)
+    all_rows = jnp.ones(column.data.shape, jnp.bool_)
+    present = ~column.missing() if column.can_miss else all_rows
     if plan.op in ("any", "all"):
-        return data != data.dtype.type(plan.zero), present
-    return converted(data, plan.dtype), present
+        # A missing value is true, unless it has a mask.
+        present = present if plan.skipna or column.valid is not None else all_rows
+        return column.data != column.data.dtype.type(plan.zero), present
+    if plan.dtype.kind == "c" and plan.op == "sum" and not plan.skipna and column.is_float:
+        present = all_rows  # Each part has a sum of its own: that of (nan + 1j) and 2j is nan + 3j.
+    return converted(column.data, plan.dtype), present
 
 
 def _joined(name: str, parts: Sequence[Any]) -> Any:

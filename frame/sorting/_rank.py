@@ -10,12 +10,12 @@ import jax.numpy as jnp
 import numpy as np
 import pandas as pd
 
-from ..groupby._grouped_column import Segments, bare
+from ..groupby._grouped_column import Segments
 from ..groupby._segmented_scans import RankPlan, ranked
 from ..ops._array_ops import divided_by_scalar
 from ..reductions._axis1 import of_one_type
 from ..table._arguments import axis_number
-from ..table._column import Array, Column, fill_missing
+from ..table._column import Array, Column, bare, fill_missing
 from ..table._dtypes import wide
 from ..table._layout import Layout
 from ..table._ndframe import NDFrame

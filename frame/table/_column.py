@@ -144,6 +144,18 @@ class Column:
         return Column(data, valid, self.type)
 
 
+_CODES = ColumnType("object", HostObjects(np.empty(0, object)))
+_TIMES = ColumnType("timedelta", unit="ns")
+
+
+def bare(column: Column) -> Column:
+    """A column without its dictionary or unit: such columns share compiled programs."""
+    if column.is_numeric:
+        return column
+    type = _CODES if column.type.has_codes else _TIMES
+    return dataclasses.replace(column, type=type)
+
+
 def missing_rows(data: Array, valid: Array | None, type: ColumnType) -> Array:
     """Detects missing values, one flag per row."""
     if valid is not None:
