@@ -62,10 +62,6 @@ def align_tables(a: Table, b: Table, *, is_distinct: bool = False) -> tuple[Tabl
     """Aligns both tables to the sorted union of their labels, with missing values for absent ones.
 
     Duplicate labels give the product of their rows, unless `is_distinct` forbids them.
-
-    Raises:
-        NotImplementedError: labels are traced, and not ranges.
-        ValueError: the devices differ, or labels are duplicated although `is_distinct`.
     """
     check_same_layout("alignment", a, b)
     if is_traced(a.index, a.num_rows, b.index, b.num_rows):

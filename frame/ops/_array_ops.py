@@ -75,7 +75,14 @@ def plan_numbers(op: str, a: np.dtype, b: np.dtype, has_zeros: bool, x64: bool) 
             return NumberPlan(op, np.dtype(object))
         return NumberPlan(op, dtype)
     if dtype == np.bool_:
-        dtype = _dtype_of_bools(op)
+        if op == "sub":
+            raise TypeError(
+                "numpy boolean subtract, the `-` operator, is not supported, use the bitwise_xor, "
+                "the `^` operator, or the logical_xor function instead."
+            )
+        if op in ("truediv", "floordiv", "pow"):
+            raise NotImplementedError(f"operator '{op}' not implemented for bool dtypes")
+        dtype = np.dtype(np.int8 if op == "mod" else np.bool_)
     if dtype.kind == "c" and op in ("floordiv", "mod"):
         raise TypeError(f"ufunc {op!r} not supported for {a} and {b}: numbers must be real")
     if op == "truediv" and dtype.kind in "iu":
@@ -83,17 +90,6 @@ def plan_numbers(op: str, a: np.dtype, b: np.dtype, has_zeros: bool, x64: bool) 
     by_zero = op in ("floordiv", "mod") and dtype.kind in "iu" and has_zeros
     result = wide(np.float64).name if op == "floordiv" and dtype.kind == "f" and has_zeros else ""
     return NumberPlan(op, dtype, result, by_zero)
-
-
-def _dtype_of_bools(op: str) -> np.dtype:
-    if op == "sub":
-        raise TypeError(
-            "numpy boolean subtract, the `-` operator, is not supported, use the bitwise_xor, "
-            "the `^` operator, or the logical_xor function instead."
-        )
-    if op in ("truediv", "floordiv", "pow"):
-        raise NotImplementedError(f"operator '{op}' not implemented for bool dtypes")
-    return np.dtype(np.int8 if op == "mod" else np.bool_)
 
 
 def _plan_logic(op: str, a: np.dtype, b: np.dtype) -> NumberPlan:

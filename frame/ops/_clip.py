@@ -132,7 +132,11 @@ class Clip(NDFrame):
         """
         no_inplace("clip", inplace)
         only_rows("clip", axis or 0, self, "Clip single columns: frame[name].clip().")
-        lower, upper = (self._bound(bound) for bound in _ordered(lower, upper))
+        is_number = all(isinstance(bound, (int, float, np.number)) for bound in (lower, upper))
+        if is_number and not pd.isna([lower, upper]).any():
+            # As in pandas, bounds in the wrong order are swapped.
+            lower, upper = min(lower, upper), max(lower, upper)
+        lower, upper = self._bound(lower), self._bound(upper)
         columns = zip(self._table.columns, self._names, strict=True)
         num_rows = self._table.num_rows
         return self._with_columns([clipped(x, lower, upper, name, num_rows) for x, name in columns])
@@ -166,11 +170,3 @@ class SeriesClip(SeriesBase, Clip):
         above = me >= left if inclusive in ("both", "left") else me > left
         below = me <= right if inclusive in ("both", "right") else me < right
         return above & below
-
-
-def _ordered(lower: Any, upper: Any) -> tuple[Any, Any]:
-    """Swaps scalar bounds in the wrong order, as pandas does."""
-    is_number = all(isinstance(bound, (int, float, np.number)) for bound in (lower, upper))
-    if is_number and not pd.isna([lower, upper]).any():
-        return min(lower, upper), max(lower, upper)
-    return lower, upper
