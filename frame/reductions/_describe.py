@@ -67,15 +67,9 @@ def _numbers_described(of: NDFrame, percentiles: Any) -> list[pd.Series]:
     names, q = named_percentiles(percentiles)
     ops = [[op for op in MOMENTS if (c.kind, op) != ("datetime", "std")] for c in columns]
     plans = [(column, op) for column, own in zip(columns, ops, strict=True) for op in own]
-    reduced = iter(
-        reduce_columns(
-            [[column] for column, _ in plans],
-            [reduction_for(column, op) for column, op in plans],
-            table.num_rows,
-            table.layout,
-        )
-    )
-    quantiles = quantiles_of_columns(columns, q, "linear", table.num_rows, table.layout)
+    groups, rows = [[column] for column, _ in plans], (table.num_rows, table.layout)
+    reduced = iter(reduce_columns(groups, [reduction_for(*plan) for plan in plans], *rows))
+    quantiles = quantiles_of_columns(columns, q, "linear", *rows)
     described = []
     for column, label, own, (values, is_missing) in zip(
         columns, of._names, ops, quantiles, strict=True

@@ -28,7 +28,6 @@ def quantiles_of_columns(
     how: str,
     num_rows: Count,
     layout: Layout,
-    *,
     skipna: bool = True,
 ) -> tuple[Reduced, ...]:
     """Quantiles of columns, one for each `q`, in one compiled call.
@@ -38,9 +37,8 @@ def quantiles_of_columns(
     if not columns:
         return ()
     plans = tuple(reduction_for(column, "quantile", skipna=skipna) for column in columns)
-    bare_columns = tuple(map(bare, columns))
     q = q if isinstance(q, jax.Array) else np.asarray(q, np.float64)
-    return at_once(_quantiles, bare_columns, q, num_rows, plans, how, layout)
+    return at_once(_quantiles, tuple(map(bare, columns)), q, num_rows, plans, how, layout)
 
 
 @functools.partial(jax.jit, static_argnums=(3, 4, 5))
