@@ -78,9 +78,6 @@ class IndexMoves(Renaming):
         table = sort_rows(self._table, keys)
         return self._like(table.replace(index=RANGE) if ignore_index else table)
 
-    def _with_sorted_columns(self, level: Any, ascending: Any, na_position: Any, new: bool) -> Self:
-        raise NotImplementedError
-
     def swaplevel(self, i: Any = -2, j: Any = -1, axis: Any = 0) -> Self:
         """Swaps two levels of the index."""
         only_rows("swaplevel", axis, self, "Set columns instead.")

@@ -47,11 +47,6 @@ class Shape(NDFrame):
         return self.size == 0
 
     @property
-    def shape(self) -> tuple[Any, ...]:
-        """The numbers of rows and columns; that of rows is an array if it is traced."""
-        raise NotImplementedError
-
-    @property
     def size(self) -> Any:
         """The number of values; an array if the number of rows is traced."""
         return math.prod(self.shape)

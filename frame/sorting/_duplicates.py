@@ -36,8 +36,8 @@ def check_comparable(column: Column, label: Hashable, caller: str) -> Column:
 
 def numbered_rows(
     columns: Sequence[Column], num_rows: Count, layout: Layout
-) -> tuple[Array, Array, Array]:
-    """Group ids of equal rows in order of appearance, flags of first rows, and the group count."""
+) -> tuple[Array, Array]:
+    """Group ids of equal rows in order of appearance, and flags of first rows."""
     keys = tuple(key for column in columns for key in distinct_keys(column))
     return _numbered(keys, num_rows, layout)
 
@@ -61,14 +61,14 @@ def _distinct_counts(
 
 
 @functools.partial(jax.jit, static_argnums=2)
-def _numbered(keys: Any, num_rows: Count, layout: Layout) -> tuple[Array, Array, Array]:
+def _numbered(keys: Any, num_rows: Count, layout: Layout) -> tuple[Array, Array]:
     groups = primitives.factorize(
         keys, capacity=layout.num_shards, sort=False, num_valid=num_rows, **layout.on_mesh
     )
     # Ids ascend by first appearance, so a new id is greater than all ids before it.
     before = primitives.exclusive_scan(groups.group_ids, "max", **layout.on_mesh)
     rows = is_row(keys[0].shape[0], num_rows, layout)
-    return groups.group_ids, rows & (groups.group_ids > before), groups.count
+    return groups.group_ids, rows & (groups.group_ids > before)
 
 
 @functools.partial(jax.jit, static_argnums=(2, 3))
@@ -79,7 +79,7 @@ def _repeated(keys: Any, num_rows: Count, layout: Layout, keep: Any) -> Array:
         is_kept = is_kept & _numbered(keys, num_rows, layout)[1]
     if keep in ("last", False):
         reverse = jnp.asarray(num_rows, jnp.int32) - 1 - position(keys[0].shape[0], layout)
-        _, is_first, _ = _numbered(gather(keys, reverse, layout), num_rows, layout)
+        _, is_first = _numbered(gather(keys, reverse, layout), num_rows, layout)
         is_kept = is_kept & gather(is_first, reverse, layout)
     return rows & ~is_kept
 
@@ -102,10 +102,6 @@ def _count_distinct(keys: Any, missing: Any, num_rows: Count, layout: Layout) ->
 class Duplicates(NDFrame):
     """Duplicate rows of frames and series, based on `_compared`."""
 
-    def _compared(self, subset: Any, caller: str) -> Sequence[Column]:
-        """The columns that decide whether rows are equal."""
-        raise NotImplementedError
-
     def _duplicated(self, subset: Any, keep: Any) -> Column:
         table = self._table
         columns = self._compared(subset, "duplicated")
@@ -124,6 +120,7 @@ class FrameDuplicates(Duplicates, FrameBase):
     """Duplicate rows of a frame."""
 
     def _compared(self, subset: Any, caller: str) -> Sequence[Column]:
+        """The columns that decide whether rows are equal."""
         if subset is None:
             positions = list(range(len(self._labels)))
         else:
@@ -246,7 +243,7 @@ class SeriesDuplicates(Duplicates, SeriesBase):
                 "Use groupby(values).ngroup(), or drop_duplicates()."
             )
         table = self._table
-        group_ids, is_first, _ = numbered_rows(
+        group_ids, is_first = numbered_rows(
             self._compared(None, "factorize"), table.num_rows, table.layout
         )
         distinct = filter_rows(table.replace(index=RANGE), is_first)

@@ -31,7 +31,7 @@ from ._duplicates import check_comparable, numbered_rows
 def counted(columns: Sequence[Column], table: Table) -> tuple[Table, Column]:
     """Distinct rows in order of appearance, and the count of each."""
     layout = table.layout
-    group_ids, is_first, _ = numbered_rows(columns, table.num_rows, layout)
+    group_ids, is_first = numbered_rows(columns, table.num_rows, layout)
     rows = table.replace(columns=tuple(columns), index=RANGE)
     distinct = filter_rows(rows, is_first)
     return distinct, Column(_counts(group_ids, table.num_rows, distinct.capacity, layout))

@@ -13,10 +13,7 @@ from ._tracing import is_traced
 def as_scalar(value: Any, name: str | None = None) -> Any:
     """Converts a concrete array of one integer without dimensions to an int.
 
-    Other values are returned as they are.
-
-    Raises:
-        TypeError: another array, if `name` says for which argument.
+    Other values are returned as they are; other arrays raise a TypeError if `name` is given.
     """
     if not isinstance(value, (np.ndarray, jax.Array)) or is_traced(value):
         return value
