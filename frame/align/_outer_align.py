@@ -10,11 +10,10 @@ import jax.numpy as jnp
 import numpy as np
 
 from ... import primitives
-from ..table._column import Array, Column, fill_missing, group_keys
+from ..table._column import Array, Column, Scalar, fill_missing, group_keys
 from ..table._column_labels import Labels
 from ..table._layout import Layout
 from ..table._row_index import RowIndex
-from ..table._scalar import Scalar
 from ..table._table import Count, Table, as_count, check_same_layout
 from ..table._take import coalesced, missing_elsewhere, settled, take_columns
 from ..table._tracing import at_once, is_traced

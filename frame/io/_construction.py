@@ -159,10 +159,6 @@ def _of_columns(
         capacity = layout.capacity_for(num_rows)
         row_index = RANGE if index is None else index_from(pd.Index(index), capacity, layout)
         table = Table((), row_index, as_count(num_rows), layout=layout)
-        if row_index is RANGE:
-            # `as_column` needs a column to tell the capacity.
-            first = next(value for value in data.values() if isinstance(value, jax.Array))
-            table = table.with_columns([column_from(first, capacity, layout)])
     result = tuple(as_column(data[name], table, name) for name in names)
     table = table.with_columns(result)
     if dtype is not None:
@@ -183,11 +179,6 @@ def _of_matrix(
         raise ValueError(
             f"Shape of passed values is {data.shape}, indices imply {(data.shape[0], len(labels))}"
         )
-    table, _ = _of_columns(
-        {position: data[:, position] for position in range(data.shape[1])},
-        index,
-        None,
-        dtype,
-        layout,
-    )
+    parts: dict[Any, Any] = {position: data[:, position] for position in range(data.shape[1])}
+    table, _ = _of_columns(parts, index, None, dtype, layout)
     return table, Labels(labels)

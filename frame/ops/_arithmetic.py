@@ -11,9 +11,9 @@ import pandas as pd
 from ..align._align import same_labels
 from ..align._as_column import as_column
 from ..align._outer_align import align_labels, align_tables, spread, spread_columns
+from ..table._column import Scalar
 from ..table._column_labels import Labels
 from ..table._ndframe import FrameBase, SeriesBase
-from ..table._scalar import Scalar
 from ..table._table import Table, either_needed
 from ..table._tracing import is_traced
 from ._array_ops import COMPARISONS, LOGIC

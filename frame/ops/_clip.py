@@ -10,10 +10,9 @@ import pandas as pd
 
 from ..align._as_column import as_column
 from ..table._arguments import no_inplace, only_rows
-from ..table._column import Column
+from ..table._column import Column, Scalar
 from ..table._from_host import check_width
 from ..table._ndframe import FrameBase, NDFrame, SeriesBase
-from ..table._scalar import Scalar
 from ..table._table import Count
 from ..table._take import any_missing
 from ..table._tracing import answered_at_once, is_traced

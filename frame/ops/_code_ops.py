@@ -15,10 +15,9 @@ import numpy as np
 import pandas as pd
 
 from ... import primitives
-from ..table._column import Array, Column, ColumnType
+from ..table._column import Array, Column, ColumnType, Scalar
 from ..table._dictionary import sorted_dictionary
 from ..table._recode import as_string, look_up, recoded, renumbered
-from ..table._scalar import Scalar
 from ..table._table import Count
 from ..table._tracing import at_once, is_traced
 from ._array_ops import COMPARISONS, REFLECTED, SYMBOLS, compare

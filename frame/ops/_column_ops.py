@@ -10,9 +10,8 @@ import jax.numpy as jnp
 import numpy as np
 
 from ...shardings._compat import is_x64_enabled
-from ..table._column import NUMBER, Array, Column, fill_missing, missing_rows
+from ..table._column import NUMBER, Array, Column, Scalar, fill_missing, missing_rows
 from ..table._dtypes import is_held, wide
-from ..table._scalar import Scalar
 from ..table._table import Count, is_row
 from ..table._take import any_missing
 from ..table._tracing import at_once, is_traced

@@ -10,9 +10,8 @@ import jax.numpy as jnp
 import numpy as np
 import pandas as pd
 
-from ..table._column import NAT, UNITS, Array, Column, ColumnType, Kind
+from ..table._column import NAT, UNITS, Array, Column, ColumnType, Kind, Scalar
 from ..table._recode import with_unit
-from ..table._scalar import Scalar
 from ..table._table import Count
 from ..table._take import settled
 from ._array_ops import COMPARISONS, compare

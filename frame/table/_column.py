@@ -3,7 +3,7 @@
 
 import dataclasses
 from collections.abc import Sequence
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import jax
 import jax.numpy as jnp
@@ -154,6 +154,26 @@ def bare(column: Column) -> Column:
         return column
     type = _CODES if column.type.has_codes else _TIMES
     return dataclasses.replace(column, type=type)
+
+
+class Scalar(NamedTuple):
+    """A scalar operand that is broadcast to the rows of a column.
+
+    Attributes:
+        value: a number, a string, a time, or None.
+        is_typed: whether its dtype takes part in promotion; otherwise it is weakly typed.
+    """
+
+    value: Any
+    is_typed: bool = False
+
+    @property
+    def is_number(self) -> bool:
+        """Whether the value is a bool or a number of Python, NumPy or JAX."""
+        if isinstance(self.value, (bool, int, float, complex)):
+            return True
+        dtype = getattr(self.value, "dtype", None)
+        return isinstance(dtype, np.dtype) and (dtype.kind in "biufc" or dtype == jnp.bfloat16)
 
 
 def missing_rows(data: Array, valid: Array | None, type: ColumnType) -> Array:
