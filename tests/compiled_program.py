@@ -11,6 +11,10 @@ _CALLED = re.compile(r"(?:calls|to_apply|body|condition)=%?([\w.\-]+)")
 _BRANCHES = re.compile(r"branch_computations=\{([^}]*)\}")
 _TWO_BRANCHES = re.compile(r"(?:true|false)_computation=%?([\w.\-]+)")
 _SHAPE = re.compile(r"(\w+)\[([\d,]*)\]")
+_COLLECTIVES = {
+    "all-gather", "all-reduce", "all-to-all", "collective-broadcast", "collective-permute",
+    "ragged-all-to-all", "reduce-scatter",
+}  # fmt: skip
 
 
 class CompiledProgram:
@@ -41,6 +45,15 @@ class CompiledProgram:
                         elements = math.prod(int(size) for size in shape.split(",") if size)
                         found.append((dtype, elements))
         return sorted(found)
+
+    def collectives_in_control_flow(self) -> list[str]:
+        """The opcodes of collectives outside the entry computation, whose order XLA:CPU keeps."""
+        return sorted(
+            opcode
+            for name, instructions in self.computations.items()
+            for _, opcode, _ in instructions
+            if name != self.entry and opcode in _COLLECTIVES
+        )
 
     def most_executed(self, opcode: str) -> int:
         """How often instructions of this kind run, whichever branches are taken.

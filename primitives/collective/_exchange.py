@@ -9,6 +9,9 @@ Three transports give the same rows at the same positions:
 - two hops: row `u` of the run from shard `s` to shard `d` travels through shard
   `(u + s + d) mod p`. Every shard then carries an equal part of each run, to within one row. So no
   pair of shards sends more than its share of the rows plus half a row for each shard, for any runs.
+
+A conditional selects one hop or two. On CPU it must not contain a collective (see _control_flow),
+so there a second `all_to_all` always runs: it carries zeros if one hop was enough.
 """
 
 from typing import Any, Literal, NamedTuple
@@ -93,6 +96,9 @@ def exchange(
         fits = of_whole_batch(jnp.max(runs.sent) <= one_hop_rows)
         return jax.lax.cond(fits, one_hop, two_hop, rows, runs)
 
+    def dense_on_cpu(rows: Array, runs: Runs) -> Array:
+        return _one_or_two_hops(rows, runs, capacity, axis_name, one_hop_rows)
+
     if num_shards == 1:
         return _resized(rows, runs.sent[0, 0], capacity)
     if num_rows == 0 or capacity == 0 or rows.shape[1] == 0:
@@ -106,9 +112,9 @@ def exchange(
     # it does not compile for every slice. Tangents never use it, because JAX cannot batch the
     # transpose of a ragged exchange.
     if transport == "ragged" and rows.dtype == jnp.uint32:
-        return jax.lax.platform_dependent(rows, runs, cpu=dense, default=ragged)
+        return jax.lax.platform_dependent(rows, runs, cpu=dense_on_cpu, default=ragged)
     # On TPU the operands of a branch are padded to 128 lanes a row, so the program has no branch.
-    return jax.lax.platform_dependent(rows, runs, tpu=two_hop, default=dense)
+    return jax.lax.platform_dependent(rows, runs, cpu=dense_on_cpu, tpu=two_hop, default=dense)
 
 
 @jax.custom_batching.custom_vmap
@@ -136,52 +142,114 @@ def _ragged(rows: Array, runs: Runs, capacity: int, axis_name: AxisName) -> Arra
 
 
 def _one_hop(rows: Array, runs: Runs, capacity: int, axis_name: AxisName, pair_rows: int) -> Array:
-    me = jax.lax.axis_index(axis_name)
+    received = _swap(_runs_by_destination(rows, runs, pair_rows), axis_name)
+    return _collect_runs(received, runs, capacity, axis_name)
+
+
+def _two_hop(rows: Array, runs: Runs, capacity: int, axis_name: AxisName) -> Array:
+    blocks = _stripes_by_way(rows, runs, _stripe_capacity(rows.shape[0], runs), axis_name)
+    blocks, runs = _in_sequence(_swap(blocks, axis_name), runs)
+    blocks = _stripes_by_destination(blocks, runs, _stripe_capacity(capacity, runs), axis_name)
+    blocks, runs = _in_sequence(_swap(blocks, axis_name), runs)
+    return _collect_stripes(blocks, runs, capacity, axis_name)
+
+
+def _one_or_two_hops(
+    rows: Array, runs: Runs, capacity: int, axis_name: AxisName, pair_rows: int
+) -> Array:
+    """One hop or two, with conditionals around the local steps only."""
+    first_rows = max(pair_rows, _stripe_capacity(rows.shape[0], runs))
+    second_rows = _stripe_capacity(capacity, runs)
+    fits = of_whole_batch(jnp.max(runs.sent) <= first_rows)
+    blocks = jax.lax.cond(
+        fits,
+        lambda rows: _runs_by_destination(rows, runs, first_rows),
+        lambda rows: _stripes_by_way(rows, runs, first_rows, axis_name),
+        rows,
+    )
+    first = _swap(blocks, axis_name)
+    nothing = jnp.zeros((runs.starts.shape[0], second_rows, rows.shape[1]), rows.dtype)
+    blocks = jax.lax.cond(
+        fits,
+        lambda first: like_varying(nothing, first, runs),
+        lambda first: _stripes_by_destination(first, runs, second_rows, axis_name),
+        first,
+    )
+    second = _swap(blocks, axis_name)
+    return jax.lax.cond(
+        fits,
+        lambda first, second: _collect_runs(first, runs, capacity, axis_name),
+        lambda first, second: _collect_stripes(second, runs, capacity, axis_name),
+        first,
+        second,
+    )
+
+
+def _runs_by_destination(rows: Array, runs: Runs, pair_rows: int) -> Array:
+    """A block for each destination: the run to it."""
     block_positions = jnp.arange(pair_rows, dtype=jnp.int32)
-    blocks = _take_blocks(rows, runs.starts[:, None] + block_positions[None, :], axis_name)
-    received = runs.sent[:, me]
+    return _take_blocks(rows, runs.starts[:, None] + block_positions[None, :])
+
+
+def _collect_runs(blocks: Array, runs: Runs, capacity: int, axis_name: AxisName) -> Array:
+    received = runs.sent[:, jax.lax.axis_index(axis_name)]
+    num_shards, pair_rows, _ = blocks.shape
     offsets = _exclusive(received)
     positions = jnp.arange(capacity, dtype=jnp.int32)
-    block = pair_rows * jnp.arange(offsets.shape[0], dtype=jnp.int32)
+    block = pair_rows * jnp.arange(num_shards, dtype=jnp.int32)
     block_position = positions + _of_run(offsets, positions, block - offsets)
     return _take_received(blocks, block_position, positions < jnp.sum(received, dtype=jnp.int32))
 
 
-def _two_hop(rows: Array, runs: Runs, capacity: int, axis_name: AxisName) -> Array:
+def _stripe_capacity(num_rows: int, runs: Runs) -> int:
+    # A block holds one stripe of each of p runs. Stripe k is longer than an even share of its run
+    # by at most 1 - (k + 1) / p rows, and each k occurs once: (p - 1) / 2 rows in total.
+    p = runs.starts.shape[0]
+    return (num_rows + p * (p - 1) // 2) // p
+
+
+def _stripes_by_way(rows: Array, runs: Runs, block_rows: int, axis_name: AxisName) -> Array:
+    """First hop: a block for each intermediate shard, its rows ordered by destination."""
     p = runs.starts.shape[0]
     me = jax.lax.axis_index(axis_name)
     shards = jnp.arange(p, dtype=jnp.int32)
-    # A block holds one stripe of each of p runs. Stripe k is longer than an even share of its run
-    # by at most 1 - (k + 1) / p rows, and each k occurs once: (p - 1) / 2 rows in total.
-    first_rows = (rows.shape[0] + p * (p - 1) // 2) // p
-    second_rows = (capacity + p * (p - 1) // 2) // p
-
-    # First hop: a block for each intermediate shard, its rows ordered by destination. It takes
-    # every p-th row of the run that starts at `starts[d]`.
     way, destination = shards[:, None], shards[None, :]
+    # It takes every p-th row of the run that starts at `starts[d]`.
     stripe = way - me - destination
     begins = _exclusive(_stripe_rows(runs.sent[me][None, :], stripe), axis=1)
-    block_positions = jnp.arange(first_rows, dtype=jnp.int32)
+    block_positions = jnp.arange(block_rows, dtype=jnp.int32)
     sources = p * block_positions[None, :] + _of_run(
         begins, block_positions, runs.starts[None, :] + stripe % p - p * begins
     )
-    blocks = _take_blocks(rows, sources, axis_name)
+    return _take_blocks(rows, sources)
 
-    # Second hop: a block for each destination, its rows ordered by source.
-    blocks, sent = _in_sequence(blocks, runs.sent)
-    source = shards[:, None]
-    stripe_rows = _stripe_rows(sent, me - source - destination)
+
+def _stripes_by_destination(
+    blocks: Array, runs: Runs, block_rows: int, axis_name: AxisName
+) -> Array:
+    """Second hop: a block for each destination, its rows ordered by source."""
+    p, first_rows, width = blocks.shape
+    me = jax.lax.axis_index(axis_name)
+    shards = jnp.arange(p, dtype=jnp.int32)
+    source, destination = shards[:, None], shards[None, :]
+    stripe_rows = _stripe_rows(runs.sent, me - source - destination)
     in_block = _exclusive(stripe_rows, axis=1).T
     begins = _exclusive(stripe_rows, axis=0).T
-    block_positions = jnp.arange(second_rows, dtype=jnp.int32)
+    block_positions = jnp.arange(block_rows, dtype=jnp.int32)
     sources = block_positions[None, :] + _of_run(
         begins, block_positions, first_rows * shards[None, :] + in_block - begins
     )
-    blocks = _take_blocks(blocks, sources, axis_name)
+    return _take_blocks(blocks.reshape(p * first_rows, width), sources)
 
+
+def _collect_stripes(blocks: Array, runs: Runs, capacity: int, axis_name: AxisName) -> Array:
     # Row u of a run came through shard (u + source + destination) mod p, as its (u // p)-th row.
-    blocks, received = _in_sequence(blocks, runs.sent[:, me])
-    begins = _exclusive(_stripe_rows(received[:, None], shards[None, :] - source - me), axis=0)
+    p, second_rows, _ = blocks.shape
+    me = jax.lax.axis_index(axis_name)
+    received = runs.sent[:, me]
+    shards = jnp.arange(p, dtype=jnp.int32)
+    stripe = shards[None, :] - shards[:, None] - me
+    begins = _exclusive(_stripe_rows(received[:, None], stripe), axis=0)
     offsets = _exclusive(received)
     positions = jnp.arange(capacity, dtype=jnp.int32)
     run = _of_run(offsets, positions, shards)
@@ -192,12 +260,13 @@ def _two_hop(rows: Array, runs: Runs, capacity: int, axis_name: AxisName) -> Arr
     return _take_received(blocks, block_position, positions < jnp.sum(received, dtype=jnp.int32))
 
 
-def _in_sequence(blocks: Array, counts: Array) -> tuple[Array, Array]:
+def _in_sequence(blocks: Array, runs: Runs) -> tuple[Array, Runs]:
     """Stops XLA from scheduling the next step, and its memory, before `blocks` have arrived."""
     if blocks.dtype != jnp.uint32:
         # Tangents: the counts must not depend on linear values.
-        return blocks, counts
-    return jax.lax.optimization_barrier((blocks, counts))
+        return blocks, runs
+    blocks, sent = jax.lax.optimization_barrier((blocks, runs.sent))
+    return blocks, runs._replace(sent=sent)
 
 
 def _stripe_rows(run_rows: Array, stripe: Array) -> Array:
@@ -206,15 +275,19 @@ def _stripe_rows(run_rows: Array, stripe: Array) -> Array:
     return run_rows // p + (stripe % p < run_rows % p).astype(run_rows.dtype)
 
 
-def _take_blocks(rows: Array, sources: Array, axis_name: AxisName) -> Array:
+def _take_blocks(rows: Array, sources: Array) -> Array:
     # Positions after the last row of a block repeat some row; they are never read.
-    num_blocks, block_rows = sources.shape
-    blocks = rows.at[jnp.clip(sources, 0, rows.shape[0] - 1)].get(mode="promise_in_bounds")
-    received = jax.lax.all_to_all(blocks, axis_name, split_axis=0, concat_axis=0, tiled=True)
-    return received.reshape(num_blocks * block_rows, rows.shape[1])
+    return rows.at[jnp.clip(sources, 0, rows.shape[0] - 1)].get(mode="promise_in_bounds")
+
+
+def _swap(blocks: Array, axis_name: AxisName) -> Array:
+    """Sends block `d` to shard `d`; returns one block from each shard."""
+    return jax.lax.all_to_all(blocks, axis_name, split_axis=0, concat_axis=0, tiled=True)
 
 
 def _take_received(blocks: Array, block_positions: Array, is_row: Array) -> Array:
+    num_blocks, block_rows, width = blocks.shape
+    blocks = blocks.reshape(num_blocks * block_rows, width)
     block_positions = jnp.clip(block_positions, 0, blocks.shape[0] - 1)
     received = blocks.at[block_positions].get(mode="promise_in_bounds")
     return jnp.where(is_row[:, None], received, jnp.zeros((), blocks.dtype))

@@ -26,6 +26,7 @@ from ..kernels.move._compact import flagged_rows
 from ..kernels.sort._lower_bound import lower_bound
 from ..kernels.sort._radix_sort import sort_words_with_row_ids
 from ._axis import AxisName, as_shards, num_shards_on
+from ._control_flow import choose
 from ._exchange import (
     Runs,
     Transport,
@@ -176,8 +177,8 @@ def _plan(
     requests = requests_of(distinct, count)
     # The requests to one shard are the last of its running sums, which only that shard knows.
     is_direct = of_whole_batch(jax.lax.pmax(requests.count, axis_name) <= capacity)
-    requested, requests, dealt, is_dealt, home = jax.lax.cond(
-        is_direct, direct, balanced, distinct, count
+    requested, requests, dealt, is_dealt, home = choose(
+        is_direct, direct, balanced, distinct, jnp.where(is_direct, 0, count)
     )
     local_rows = (requested % num_rows).astype(jnp.uint32)[:, None]
     asked = exchange(local_rows, requests, capacity, axis_name, transport)[:, 0].astype(jnp.int32)
@@ -228,5 +229,5 @@ def _route(matrix: Array, plan: _Plan, *, axis_name: AxisName, transport: Transp
         dealt = take_rows_or_zeros(received, plan.dealt, plan.is_dealt, is_tangent=True)
         return exchange(dealt, plan.home, num_ids, axis_name, transport)
 
-    received = jax.lax.cond(plan.is_direct, at_home, by_home, received, plan)
+    received = choose(plan.is_direct, at_home, by_home, received, plan)
     return take_rows_or_zeros(received, plan.answer_positions, plan.is_row, is_tangent=True)

@@ -12,6 +12,7 @@ from ..contract._key_bits import OrderedWord
 from ..contract._typing import Array
 from ..kernels.sort._lower_bound import lower_bound, upper_bound
 from ._axis import AxisName
+from ._control_flow import repeat
 from ._wide_counts import (
     WideCount,
     add,
@@ -62,6 +63,9 @@ def keys_of_ranks(
     num_ranks = ranks.low.shape[0]
     prefix = tuple(jnp.zeros((num_ranks,), word.dtype) for word in words)
     digit_bits = 8 if num_ranks * 255 <= _MOST_QUERIES else 4
+    # The prefix may vary over mesh axes other than the one that it sums over.
+    own_axes = frozenset((axis_name,) if isinstance(axis_name, str) else axis_name)
+    other_axes = varying_axes(words) - own_axes
 
     for level, (column, word) in enumerate(zip(sorted_columns, words, strict=True)):
         num_digits = -(-column.bits // digit_bits)
@@ -75,7 +79,6 @@ def keys_of_ranks(
             num_digits: int = num_digits,
             digits: Array = digits,
         ) -> tuple[Array, ...]:
-            i = jnp.asarray(i, jnp.int32)  # without jit JAX passes a Python integer
             shift = (digit_bits * (num_digits - 1 - i)).astype(digits.dtype)
             candidates = [jnp.repeat(part, digits.shape[0]) for part in prefix]
             candidates[level] = (prefix[level][:, None] | (digits << shift)[None, :]).reshape(-1)
@@ -90,15 +93,8 @@ def keys_of_ranks(
             settled = prefix[level] | (digit << shift)
             return (*prefix[:level], settled, *prefix[level + 1 :])
 
-        prefix = _invariant_loop(np.int32(num_digits), settle_digit, prefix, words, axis_name)
+        prefix = repeat(num_digits, settle_digit, as_varying(prefix, other_axes))
     return prefix
-
-
-def _invariant_loop(num_rounds, step, prefix, words, axis_name):
-    # The loop's carry may vary over mesh axes other than the one that it sums over.
-    own = frozenset((axis_name,) if isinstance(axis_name, str) else axis_name)
-    prefix = as_varying(prefix, varying_axes(words) - own)
-    return jax.lax.fori_loop(np.int32(0), num_rounds, step, prefix)
 
 
 class _Ties(NamedTuple):
