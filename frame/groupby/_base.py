@@ -213,18 +213,8 @@ class GroupByBase:
         if results is not None:
             return results
         # The ids are found when they are first asked for: sums by key do without them.
-        operands, segments = tuple(map(bare, columns)), groups.segments
-        num_sorts = sum(spec.op in ("median", "quantile", "nunique") for _, spec in plan)
-        programs: list[Pairs] = [plan]
-        if groups.layout.mesh is not None and num_sorts > 1:
-            # XLA orders independent collectives differently on each CPU device, so two sorts in
-            # one program could wait for each other forever.
-            programs = [[pair] for pair in plan]
-        return [
-            result
-            for program in programs
-            for result in reduce_arrays(operands, segments, tuple(program), by_segment)
-        ]
+        operands = tuple(map(bare, columns))
+        return reduce_arrays(operands, groups.segments, tuple(plan), by_segment)
 
     def _made(self, columns: Sequence[Column], table: Table) -> Any:
         """A frame, or a series, of columns with this view's labels and the rows of a table."""
