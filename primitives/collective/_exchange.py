@@ -11,7 +11,7 @@ Three transports give the same rows at the same positions:
   pair of shards sends more than its share of the rows plus half a row for each shard, for any runs.
 
 A conditional selects one hop or two. On CPU it must not contain a collective (see _control_flow),
-so there a second `all_to_all` always runs: it carries zeros if one hop was enough.
+so there a second `all_to_all` always runs, and its result is ignored if one hop was enough.
 """
 
 from typing import Any, Literal, NamedTuple
@@ -157,7 +157,11 @@ def _two_hop(rows: Array, runs: Runs, capacity: int, axis_name: AxisName) -> Arr
 def _one_or_two_hops(
     rows: Array, runs: Runs, capacity: int, axis_name: AxisName, pair_rows: int
 ) -> Array:
-    """One hop or two, with conditionals around the local steps only."""
+    """One hop or two, with conditionals around the local steps only.
+
+    After one hop the second `all_to_all` moves rows that nobody reads.
+    """
+    num_shards = runs.starts.shape[0]
     first_rows = max(pair_rows, _stripe_capacity(rows.shape[0], runs))
     second_rows = _stripe_capacity(capacity, runs)
     fits = of_whole_batch(jnp.max(runs.sent) <= first_rows)
@@ -167,21 +171,27 @@ def _one_or_two_hops(
         lambda rows: _stripes_by_way(rows, runs, first_rows, axis_name),
         rows,
     )
-    first = _swap(blocks, axis_name)
-    nothing = jnp.zeros((runs.starts.shape[0], second_rows, rows.shape[1]), rows.dtype)
+    received = _swap(blocks, axis_name)
+
+    def after_one_hop(received: Array) -> Array:
+        # All rows have arrived. The blocks of the second hop have at least as many rows.
+        final_rows = _collect_runs(received, runs, capacity, axis_name)
+        padding = num_shards * second_rows - capacity
+        return jnp.pad(final_rows, ((0, padding), (0, 0))).reshape(num_shards, second_rows, -1)
+
     blocks = jax.lax.cond(
         fits,
-        lambda first: like_varying(nothing, first, runs),
-        lambda first: _stripes_by_destination(first, runs, second_rows, axis_name),
-        first,
+        after_one_hop,
+        lambda received: _stripes_by_destination(received, runs, second_rows, axis_name),
+        received,
     )
-    second = _swap(blocks, axis_name)
+    received = _swap(blocks, axis_name)
     return jax.lax.cond(
         fits,
-        lambda first, second: _collect_runs(first, runs, capacity, axis_name),
-        lambda first, second: _collect_stripes(second, runs, capacity, axis_name),
-        first,
-        second,
+        lambda blocks, received: blocks.reshape(-1, rows.shape[1])[:capacity],
+        lambda blocks, received: _collect_stripes(received, runs, capacity, axis_name),
+        blocks,
+        received,
     )
 
 

@@ -68,8 +68,8 @@ def partition(
 
     Cost:
         Work O(rows x row bytes). Communication: one all-to-all that moves each row once, or two
-        that move it twice; on CPU `"auto"` always runs two, the second without rows if one is
-        enough. In two hops no pair of shards carries more than `max(rows, capacity) /
+        that move it twice; on CPU `"auto"` always runs two, and ignores the second if one
+        is enough. In two hops no pair of shards carries more than `max(rows, capacity) /
         num_shards + num_shards / 2` rows in a hop, for any destinations. All columns travel as one
         matrix of words.
 
