@@ -85,8 +85,8 @@ def match_directly(sides: KeySides, how: How) -> DirectMatches | None:
     table, num_distinct = _table(right_keys, least, sides.num_b, in_steps(num_slots))
     if int(num_distinct) < num_right:
         return None
-    right_rows, num_matches = _look_up(table, left_keys, least, greatest, sides.num_a)
-    num_unmatched = sides.num_a - num_matches, _num_not_in(right_rows, sides.num_b, len(right_keys))
+    right_rows, num_matches, num_alone = _look_up(table, left_keys, least, greatest, sides.num_a)
+    num_unmatched = num_alone, _num_not_in(right_rows, sides.num_b, len(right_keys))
     num_pairs = num_left if how == "left" else int(num_matches)
     # If every row has a match, an inner join keeps them all.
     how = "left" if num_pairs == num_left else how
@@ -119,13 +119,14 @@ def _table(keys: Array, least: Any, num_valid: Array, num_slots: int) -> tuple[A
 @jax.jit
 def _look_up(
     table: Array, keys: Array, least: Any, greatest: Any, num_valid: Array
-) -> tuple[Array, Array]:
-    """Returns the table's row of each key, -1 if absent or padding, and the number found."""
+) -> tuple[Array, Array, Array]:
+    """Returns the table's row of each key, -1 if absent or padding, and the numbers of both."""
     is_row = jax.lax.iota(jnp.int32, keys.shape[0]) < num_valid
     is_near = is_row & (keys >= least) & (keys <= greatest)
     slots = jnp.where(is_near, _distance(keys, least), 0)
     rows = jnp.where(is_near, table.at[slots].get(mode="promise_in_bounds"), -1)
-    return rows, jnp.sum(rows >= 0, dtype=jnp.int32)
+    num_found = jnp.sum(rows >= 0, dtype=jnp.int32)
+    return rows, num_found, num_valid - num_found
 
 
 @functools.partial(jax.jit, static_argnums=2)

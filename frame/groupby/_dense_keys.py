@@ -41,10 +41,10 @@ def dense_groups(
     if digits is None:
         return None
     plan, lowest = digits
-    ids, counts, first_rows, count = _dense_segment_ids(
+    ids, counts, is_group, first_rows, count = _dense_segment_ids(
         tuple(map(bare, keys)), lowest, table.num_rows, plan, options.sort, layout
     )
-    is_group, num_segments = counts > 0, counts.shape[0]
+    num_segments = counts.shape[0]
     if all_categories:
         is_group = _with_all_categories(counts, keys, plan)
         count = jnp.sum(is_group, dtype=jnp.int32)
@@ -120,9 +120,10 @@ def _dense_segment_ids(
     segment_ids = layout.constrain(jnp.where(is_member, segment_ids, np.int32(-1)))
     num_segments = math.prod(digit.size for digit in plan)
     counts = primitives.segment_count(segment_ids, num_segments, **layout.on_mesh)
-    count = jnp.sum(counts > 0, dtype=jnp.int32)
+    is_group = counts > 0
+    count = jnp.sum(is_group, dtype=jnp.int32)
     first_rows = None if sort else first_rows_of_segments(segment_ids, num_segments, layout)
-    return segment_ids, counts, first_rows, count
+    return segment_ids, counts, is_group, first_rows, count
 
 
 def first_rows_of_segments(segment_ids: Array, num_segments: int, layout: Layout) -> Array:

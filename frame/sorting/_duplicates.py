@@ -42,8 +42,10 @@ def numbered_rows(
     return _numbered(keys, num_rows, layout)
 
 
-def _is_repeated(columns: Sequence[Column], num_rows: Count, layout: Layout, keep: Any) -> Array:
-    """Flags rows that `keep` drops from each group of equal rows."""
+def _is_repeated(
+    columns: Sequence[Column], num_rows: Count, layout: Layout, keep: Any
+) -> tuple[Array, Array]:
+    """Flags rows that `keep` drops from each group of equal rows, and those that stay."""
     if not (keep is False or keep in ("first", "last")):
         raise ValueError('keep must be either "first", "last" or False')
     as_keys = distinct_keys if len(columns) == 1 else group_keys
@@ -72,7 +74,7 @@ def _numbered(keys: Any, num_rows: Count, layout: Layout) -> tuple[Array, Array]
 
 
 @functools.partial(jax.jit, static_argnums=(2, 3))
-def _repeated(keys: Any, num_rows: Count, layout: Layout, keep: Any) -> Array:
+def _repeated(keys: Any, num_rows: Count, layout: Layout, keep: Any) -> tuple[Array, Array]:
     rows = is_row(keys[0].shape[0], num_rows, layout)
     is_kept = rows
     if keep in ("first", False):
@@ -81,7 +83,7 @@ def _repeated(keys: Any, num_rows: Count, layout: Layout, keep: Any) -> Array:
         reverse = jnp.asarray(num_rows, jnp.int32) - 1 - position(keys[0].shape[0], layout)
         _, is_first = _numbered(gather(keys, reverse, layout), num_rows, layout)
         is_kept = is_kept & gather(is_first, reverse, layout)
-    return rows & ~is_kept
+    return rows & ~is_kept, is_kept
 
 
 @functools.partial(jax.jit, static_argnums=3)
@@ -102,17 +104,21 @@ def _count_distinct(keys: Any, missing: Any, num_rows: Count, layout: Layout) ->
 class Duplicates(NDFrame):
     """Duplicate rows of frames and series, based on `_compared`."""
 
-    def _duplicated(self, subset: Any, keep: Any) -> Column:
+    def _repeated(self, subset: Any, keep: Any) -> tuple[Array, Array]:
         table = self._table
         columns = self._compared(subset, "duplicated")
         if not columns:
-            return Column(table.layout.constrain(jnp.zeros(table.capacity, jnp.bool_)))
-        return Column(_is_repeated(columns, table.num_rows, table.layout, keep))
+            flags = jnp.zeros(table.capacity, jnp.bool_), jnp.ones(table.capacity, jnp.bool_)
+            return table.layout.constrain(flags)
+        return _is_repeated(columns, table.num_rows, table.layout, keep)
+
+    def _duplicated(self, subset: Any, keep: Any) -> Column:
+        return Column(self._repeated(subset, keep)[0])
 
     def _without_duplicates(self, subset: Any, keep: Any, inplace: Any, ignore_index: bool) -> Self:
         no_inplace("drop_duplicates", check_flag(inplace, "inplace"))
         check_flag(ignore_index, "ignore_index")
-        distinct = filter_rows(self._table, ~self._duplicated(subset, keep).data)
+        distinct = filter_rows(self._table, self._repeated(subset, keep)[1])
         return self._like(distinct.replace(index=RANGE) if ignore_index else distinct)
 
 

@@ -35,7 +35,7 @@ class Layout(RowAxes):
         """Places an array of a frame's capacity on the devices of its rows."""
         sharding = self.sharding
         if sharding is None:
-            return jax.numpy.asarray(rows)
+            return jax.device_put(rows)
         if isinstance(rows, np.ndarray):
             return jax.make_array_from_callback(rows.shape, sharding, lambda piece: rows[piece])
         return jax.device_put(rows, sharding)

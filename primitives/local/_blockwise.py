@@ -9,7 +9,9 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from ..contract._platform import by_platform
 from ..contract._typing import Array
+from ._pairwise_sum import pairwise_sum
 
 # Blocks are larger where the start of a step takes as long as many rows do.
 BLOCK_ROWS = 1 << 17
@@ -56,9 +58,16 @@ def identity_of_reduction(name: str, dtype: Any) -> Any:
 def _reduce_leading_axis(parts: BlockParts) -> BlockParts:
     """Reduces the leading axis of every array."""
     return {
-        name: {number: REDUCE[name](array) for number, array in arrays.items()}
+        name: {number: _reduced(name, array) for number, array in arrays.items()}
         for name, arrays in parts.items()
     }
+
+
+def _reduced(name: str, x: Array) -> Array:
+    """Reduces the leading axis; a column of floats is summed in the order of `pairwise_sum`."""
+    if name == "sum" and x.ndim == 1 and x.dtype.name in ("float32", "float64"):
+        return pairwise_sum(x)
+    return REDUCE[name](x)
 
 
 def reduce_blocks(parts_of: Callable[[Any, Array], BlockParts], rows: Any) -> BlockParts:
@@ -77,7 +86,7 @@ def reduce_blocks(parts_of: Callable[[Any, Array], BlockParts], rows: Any) -> Bl
     reduce = functools.partial(_reduce_in_blocks, parts_of)
     if on_cpu == elsewhere:
         return reduce(rows, block=on_cpu)
-    return jax.lax.platform_dependent(
+    return by_platform(
         rows,
         cpu=functools.partial(reduce, block=on_cpu),
         default=functools.partial(reduce, block=elsewhere),

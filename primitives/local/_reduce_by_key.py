@@ -19,6 +19,7 @@ from ..contract._arguments import (
 )
 from ..contract._key_bits import ordered_words
 from ..contract._moved import with_tangents
+from ..contract._platform import by_platform
 from ..contract._take import keep_or_zero, take_rows_or_zeros
 from ..contract._typing import Array, ArrayLike, Int, Integer, Keys, PyTree
 from ..kernels.base._library import is_native
@@ -181,7 +182,7 @@ def reduce_columns(
     if is_sorted or not (may_index or _has_group_kernel(columns)):
         unique_columns, reduced, num_runs = by_sort(columns, leaves, num_valid)
     else:
-        unique_columns, reduced, num_runs = jax.lax.platform_dependent(
+        unique_columns, reduced, num_runs = by_platform(
             columns, leaves, num_valid, cpu=on_cpu, default=by_sort
         )
     return unique_columns, structure.unflatten(reduced), num_runs

@@ -13,6 +13,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from ...shardings._compat import like_varying
+from ..contract._platform import by_platform
 from ..contract._typing import Array
 from ._segments import count_rows, rows_of_segments, scatter
 
@@ -106,7 +107,7 @@ def end_rows(ids: Array, num_segments: int, is_last: bool) -> Array:
 
     if 2 * block > ids.shape[0]:
         return at_once(ids)
-    return jax.lax.platform_dependent(ids, cpu=first_in_blocks, default=at_once)
+    return by_platform(ids, cpu=first_in_blocks, default=at_once)
 
 
 def _first_rows(ids: Array, num_segments: int, block: int) -> Array:

@@ -17,6 +17,7 @@ import numpy as np
 
 from ...shardings._compat import like_varying
 from ..contract._associative_scan import associative_scan
+from ..contract._platform import by_platform
 from ..contract._take import take_rows
 from ..contract._typing import Array
 from ..kernels.reduce._segment_sum import can_count, can_sum, native_counts, native_sums
@@ -133,7 +134,7 @@ def add_floats(rows: Array, ids: Array, num_segments: int) -> Array:
     def by_sort(rows: Array, ids: Array) -> Array:
         return reduce_sorted(jax.lax.add, 0, rows, ids, num_segments)
 
-    return jax.lax.platform_dependent(rows, ids, cuda=by_sort, rocm=by_sort, default=by_scatter)
+    return by_platform(rows, ids, cuda=by_sort, rocm=by_sort, default=by_scatter)
 
 
 def add_given(rows: Array, given: GivenIds, ids: Array, num_segments: int) -> Array:
@@ -165,7 +166,7 @@ def _add_natively(rows: Array, given: GivenIds, ids: Array, num_segments: int) -
         del given
         return add(rows, ids, num_segments)
 
-    return jax.lax.platform_dependent(rows, given, ids, cpu=native, default=by_scatter)
+    return by_platform(rows, given, ids, cpu=native, default=by_scatter)
 
 
 def count_given(given: GivenIds, ids: Array, num_segments: int) -> Array:
@@ -181,7 +182,7 @@ def count_given(given: GivenIds, ids: Array, num_segments: int) -> Array:
         del given
         return count_rows(ids, num_segments)
 
-    return jax.lax.platform_dependent(given, ids, cpu=native, default=by_scatter)
+    return by_platform(given, ids, cpu=native, default=by_scatter)
 
 
 def add(rows: Array, ids: Array, num_segments: int) -> Array:
@@ -201,7 +202,7 @@ def multiply_floats(rows: Array, ids: Array, num_segments: int) -> Array:
     def by_sort(rows: Array, ids: Array) -> Array:
         return reduce_sorted(jax.lax.mul, 1, rows, ids, num_segments)
 
-    return jax.lax.platform_dependent(rows, ids, cuda=by_sort, rocm=by_sort, default=by_scatter)
+    return by_platform(rows, ids, cuda=by_sort, rocm=by_sort, default=by_scatter)
 
 
 @multiply_floats.defjvp

@@ -5,6 +5,7 @@ These functions wrap a step of your own. Loops, optimisers and models stay with 
 libraries that you choose.
 """
 
+from ..tiers._tiered import tiered
 from ._accumulate import accumulate
 from ._choose import Chosen, choose
 from ._collectives import Collectives
@@ -34,5 +35,6 @@ __all__ = [
     "measure",
     "no_retrace",
     "thaw",
+    "tiered",
     "to_host",
 ]

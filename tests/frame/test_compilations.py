@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from jaxframes.frame import JaxFrame
+from jaxframes.primitives.tiers import _tiered
 
 MOST_ROWS = 200_000
 OPERATIONS = {
@@ -47,6 +48,12 @@ class Compilations(logging.Handler):
         self._logging.__exit__(*error)
         self._log.propagate = self._was
         self._log.removeHandler(self)
+
+
+@pytest.fixture(autouse=True)
+def only_compiled_programs(monkeypatch):
+    """A first call is compiled, not interpreted."""
+    monkeypatch.setattr(_tiered, "mode", lambda: "compiled")
 
 
 @pytest.fixture(scope="module")

@@ -83,6 +83,9 @@ def load() -> tuple[ctypes.CDLL | None, Backend]:
         library.jaxframes_group_sums_scratch_bytes.argtypes = [ctypes.c_int64, ctypes.c_int32]
         library.jaxframes_join_scratch_bytes.restype = ctypes.c_int64
         library.jaxframes_join_scratch_bytes.argtypes = [ctypes.c_int64, ctypes.c_int32]
+        library.jaxframes_call_handler.restype = ctypes.c_int
+        library.jaxframes_flush_subnormals.restype = ctypes.c_int
+        library.jaxframes_flush_subnormals.argtypes = [ctypes.c_int]
         for target in TARGETS:
             handler = jax.ffi.pycapsule(getattr(library, target))
             jax.ffi.register_ffi_target(target, handler, platform="cpu")

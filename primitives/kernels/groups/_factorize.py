@@ -8,6 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from ...contract._key_bits import OrderedWord
+from ...contract._platform import by_platform
 from ...contract._typing import Array
 from ..base._foreign import call, word_attribute
 from ..base._library import is_native, load
@@ -59,7 +60,7 @@ def factorize_words(
 
     if column.word.shape[0] == 0 or not is_native():
         return xla(column.word, num_valid)
-    return jax.lax.platform_dependent(column.word, num_valid, cpu=native, default=xla)
+    return by_platform(column.word, num_valid, cpu=native, default=xla)
 
 
 def number_groups(

@@ -9,6 +9,7 @@ import numpy as np
 
 from ....shardings._compat import is_x64_enabled
 from ...contract._key_bits import OrderedWord
+from ...contract._platform import by_platform
 from ...contract._typing import Array
 from ..base._foreign import call, word_attribute
 from ..base._library import is_native, load
@@ -136,7 +137,7 @@ def count_pairs(left: Side, right: Side, column: OrderedWord, how: GroupedHow) -
 def _on_cpu(native: Any, xla: Any, *arguments: Any) -> Any:
     if not is_native():
         return xla(*arguments)
-    return jax.lax.platform_dependent(*arguments, cpu=native, default=xla)
+    return by_platform(*arguments, cpu=native, default=xla)
 
 
 def _native_match(left: Side, right: Side, column: OrderedWord, how: GroupedHow) -> Matches:

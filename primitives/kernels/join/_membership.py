@@ -5,6 +5,7 @@ import jax
 import jax.numpy as jnp
 
 from ...contract._key_bits import OrderedWord
+from ...contract._platform import by_platform
 from ...contract._typing import Array
 from ..base._foreign import call, word_attribute
 from ..base._library import is_native
@@ -38,4 +39,4 @@ def flag_matches(left: Side, right: Side, column: OrderedWord) -> Array:
 
     if num_left == 0 or not is_native():
         return xla(left, right)
-    return jax.lax.platform_dependent(left, right, cpu=native, default=xla)
+    return by_platform(left, right, cpu=native, default=xla)

@@ -8,6 +8,7 @@ import jax
 import jax.numpy as jnp
 
 from ....shardings._compat import as_varying, like_varying, varying_axes
+from ...contract._platform import by_platform
 from ...contract._typing import Array
 from ..base._foreign import as_words, call, of_words
 from ..base._library import is_native
@@ -47,7 +48,7 @@ def count_flags(mask: Array, num_valid: Array) -> Flags:
         count = _count_xla(mask, num_valid)
         return like_varying(jnp.zeros((num_chunks,), jnp.int32), count), count
 
-    before, count = jax.lax.platform_dependent(mask, num_valid, cpu=native, default=xla)
+    before, count = by_platform(mask, num_valid, cpu=native, default=xla)
     return Flags(mask, num_valid, count, before)
 
 
@@ -116,7 +117,7 @@ def flagged_words(
         dtypes = [jnp.int32] * with_ids + [array.dtype for array in words]
         return tuple(map(of_words, selected, dtypes))
 
-    return jax.lax.platform_dependent(
+    return by_platform(
         flags, tuple(words), cpu=native, default=lambda *_: as_varying(otherwise(), axes)
     )
 

@@ -10,6 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from ....shardings._compat import like_varying
+from ...contract._platform import by_platform
 from ...contract._typing import Array
 from ..base._foreign import call
 from ..base._library import is_native
@@ -72,4 +73,4 @@ def count_bins(x: Array, edges: Array, num_valid: Array, is_uniform: bool) -> Ar
     can_read = x.dtype.name in READ_DTYPES and edges.dtype.name in READ_DTYPES[2:]
     if not (can_read and is_native()):
         return xla(x, edges, num_valid)
-    return jax.lax.platform_dependent(x, edges, num_valid, cpu=native, default=xla)
+    return by_platform(x, edges, num_valid, cpu=native, default=xla)

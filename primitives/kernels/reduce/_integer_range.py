@@ -4,6 +4,7 @@
 import jax
 import jax.numpy as jnp
 
+from ...contract._platform import by_platform
 from ...contract._typing import Array
 from ..base._foreign import call
 from ..base._library import is_native
@@ -36,4 +37,4 @@ def range_of_integers(x: Array, num_valid: Array) -> tuple[Array, Array]:
 
     if x.dtype.name not in _WORD_DTYPES or x.shape[0] == 0 or not is_native():
         return xla(x, num_valid)
-    return jax.lax.platform_dependent(x, num_valid, cpu=native, default=xla)
+    return by_platform(x, num_valid, cpu=native, default=xla)

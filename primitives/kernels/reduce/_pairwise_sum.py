@@ -7,6 +7,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from ...contract._platform import by_platform
 from ...contract._typing import Array
 from ..base._foreign import call
 from ..base._library import is_native
@@ -33,7 +34,7 @@ def sum_of_rows(x: Array, num_valid: Array, dtype: np.dtype) -> Array:
     has_kernel = x.dtype.name in ("float32", "float64") and dtype.name in ("float32", "float64")
     if not has_kernel or not is_native():
         return xla(x, num_valid)
-    return jax.lax.platform_dependent(x, num_valid, cpu=native, default=xla)
+    return by_platform(x, num_valid, cpu=native, default=xla)
 
 
 def _sum_of_rows_xla(x: Array, num_valid: Array, dtype: np.dtype) -> Array:

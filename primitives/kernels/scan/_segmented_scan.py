@@ -11,6 +11,7 @@ import numpy as np
 
 from ....shardings._compat import like_varying
 from ...contract._associative_scan import associative_scan, nothing_of
+from ...contract._platform import by_platform
 from ...contract._scan_operators import NAMED_OPERATORS, Scan, combine_named, identity_of, is_kept
 from ...contract._typing import Array
 from ..base._foreign import call
@@ -34,7 +35,7 @@ def scan_rows(values: Array, heads: Array | None, num_valid: Array, scan: Scan) 
     def native(values: Array, heads: Array | None, num_valid: Array) -> Array:
         return _scan_rows_native(values, heads, num_valid, scan)
 
-    return jax.lax.platform_dependent(values, heads, num_valid, cpu=native, default=xla)
+    return by_platform(values, heads, num_valid, cpu=native, default=xla)
 
 
 def scan_rows_xla(values: Array, heads: Array | None, num_valid: Array, scan: Scan) -> Array:

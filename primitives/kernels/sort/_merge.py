@@ -5,6 +5,7 @@ import jax
 import jax.numpy as jnp
 
 from ...contract._key_bits import OrderedWord
+from ...contract._platform import by_platform
 from ...contract._typing import Array
 from ..base._foreign import call, word_attribute
 from ..base._library import is_native
@@ -38,7 +39,7 @@ def merge_words(
         )
         return source_positions
 
-    return jax.lax.platform_dependent(
+    return by_platform(
         a_column.word, b_column.word, num_valid_a, num_valid_b, cpu=native, default=xla
     )
 
@@ -70,9 +71,7 @@ def merge_words_with_positions(
 
     if not is_native():
         return xla(a.word, b.word, num_valid_a, num_valid_b)
-    return jax.lax.platform_dependent(
-        a.word, b.word, num_valid_a, num_valid_b, cpu=native, default=xla
-    )
+    return by_platform(a.word, b.word, num_valid_a, num_valid_b, cpu=native, default=xla)
 
 
 def _merge_xla(

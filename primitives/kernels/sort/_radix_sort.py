@@ -10,6 +10,7 @@ import numpy as np
 
 from ....shardings._compat import is_x64_enabled
 from ...contract._key_bits import OrderedWord
+from ...contract._platform import by_platform
 from ...contract._typing import Array
 from ..base._foreign import as_words, call, of_words, word_attribute
 from ..base._library import is_native, load
@@ -135,7 +136,7 @@ def sort_rows(column: OrderedWord, num_valid: Array, rows: tuple[Array, ...]) ->
 def _dispatch(xla, native, word, num_valid, *rest):
     if word.shape[0] == 0 or not is_native():
         return xla(word, num_valid, *rest)
-    return jax.lax.platform_dependent(word, num_valid, *rest, cpu=native, default=xla)
+    return by_platform(word, num_valid, *rest, cpu=native, default=xla)
 
 
 def _attributes(column: OrderedWord) -> dict[str, np.generic]:
@@ -192,9 +193,7 @@ def _argsort_xla(column: OrderedWord, num_valid: Array) -> Array:
         return _argsort_few_bits(ordered, column.bits, row_bits)
     # XLA's sort on CPU is fast for one operand only; on GPU it is CUB's radix sort for two.
     if is_x64_enabled():
-        return jax.lax.platform_dependent(
-            ordered, cpu=_argsort_one_operand, default=_argsort_two_operands
-        )
+        return by_platform(ordered, cpu=_argsort_one_operand, default=_argsort_two_operands)
     return _argsort_two_operands(ordered)
 
 

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """The k first rows in the order of one column of words."""
 
-import jax
 import jax.numpy as jnp
 
 from ...contract._key_bits import OrderedWord
+from ...contract._platform import by_platform
 from ...contract._typing import Array
 from ..base._foreign import call, word_attribute
 from ..base._library import is_native
@@ -28,4 +28,4 @@ def top_k_words(column: OrderedWord, k: int, num_valid: Array) -> Array:
 
     if k == 0 or not is_native():
         return xla(column.word, num_valid)
-    return jax.lax.platform_dependent(column.word, num_valid, cpu=native, default=xla)
+    return by_platform(column.word, num_valid, cpu=native, default=xla)

@@ -1,0 +1,18 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The implementation of each platform; one alone where the platform is known while tracing."""
+
+from collections.abc import Callable
+from typing import Any
+
+import jax
+
+# None, or the platform that all traced code is for. JAX's caches tell its values apart.
+traced_for = jax.make_user_context(None)
+
+
+def by_platform(*args: Any, default: Callable[..., Any], **platforms: Callable[..., Any]) -> Any:
+    """`jax.lax.platform_dependent`, which does not trace what another platform would run."""
+    platform = traced_for.value
+    if platform is None:
+        return jax.lax.platform_dependent(*args, default=default, **platforms)
+    return platforms.get(platform, default)(*args)

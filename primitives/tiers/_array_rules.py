@@ -1,0 +1,274 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Equations that move, reduce, scan or sort elements, in NumPy."""
+
+import math
+from typing import Any
+
+import numpy as np
+
+from ._elementwise_rules import Equation, HostArray, Step, dtype_of, rule
+
+
+@rule("broadcast_in_dim")
+def _broadcast_in_dim(equation: Equation) -> Step | None:
+    shape, axes = equation.params["shape"], equation.params["broadcast_dimensions"]
+    if len(equation.invars) > 1:
+        return None
+    aligned = [1] * len(shape)
+    for axis, size in zip(axes, equation.invars[0].aval.shape, strict=True):
+        aligned[axis] = size
+    return lambda x: np.broadcast_to(x.reshape(aligned), shape)
+
+
+@rule("reshape", "squeeze", "expand_dims")
+def _reshape(equation: Equation) -> Step | None:
+    if equation.params.get("dimensions") is not None and equation.primitive.name == "reshape":
+        return None
+    shape = equation.outvars[0].aval.shape
+    return lambda x: x.reshape(shape)
+
+
+@rule("transpose")
+def _transpose(equation: Equation) -> Step | None:
+    permutation = equation.params["permutation"]
+    return lambda x: x.transpose(permutation)
+
+
+@rule("rev")
+def _rev(equation: Equation) -> Step | None:
+    axes = equation.params["dimensions"]
+    return lambda x: np.flip(x, axes)
+
+
+@rule("slice")
+def _slice(equation: Equation) -> Step | None:
+    params = equation.params
+    strides = params["strides"] or (1,) * len(params["start_indices"])
+    window = tuple(map(slice, params["start_indices"], params["limit_indices"], strides))
+    return lambda x: x[window]
+
+
+def _clamped_starts(shape: tuple[int, ...], sizes: Any, starts: Any) -> list[int]:
+    """Starts of windows, moved inside the array."""
+    return [
+        min(max(int(start), 0), rows - size)
+        for start, rows, size in zip(starts, shape, sizes, strict=True)
+    ]
+
+
+@rule("dynamic_slice")
+def _dynamic_slice(equation: Equation) -> Step | None:
+    sizes = equation.params["slice_sizes"]
+
+    def step(x: HostArray, *starts: Any) -> HostArray:
+        inside = _clamped_starts(x.shape, sizes, starts)
+        return x[tuple(slice(s, s + n) for s, n in zip(inside, sizes, strict=True))]
+
+    return step
+
+
+@rule("dynamic_update_slice")
+def _dynamic_update_slice(equation: Equation) -> Step | None:
+    def step(x: HostArray, update: HostArray, *starts: Any) -> HostArray:
+        inside = _clamped_starts(x.shape, update.shape, starts)
+        result = x.copy()
+        result[tuple(slice(s, s + n) for s, n in zip(inside, update.shape, strict=True))] = update
+        return result
+
+    return step
+
+
+@rule("concatenate")
+def _concatenate(equation: Equation) -> Step | None:
+    axis = equation.params["dimension"]
+    return lambda *arrays: np.concatenate(arrays, axis)
+
+
+@rule("pad")
+def _pad(equation: Equation) -> Step | None:
+    shape = equation.outvars[0].aval.shape
+    config = equation.params["padding_config"]
+    target, source = [], []
+    for size, (low, high, interior) in zip(equation.invars[0].aval.shape, config, strict=True):
+        if interior:
+            if low < 0 or high < 0:
+                return None
+            target.append(slice(low, low + max(size * (interior + 1) - interior, 0), interior + 1))
+            source.append(slice(None))
+            continue
+        source.append(slice(max(-low, 0), size - max(-high, 0)))
+        target.append(slice(max(low, 0), max(low, 0) + max(size + min(low, 0) + min(high, 0), 0)))
+
+    def step(x: HostArray, value: HostArray) -> HostArray:
+        result = np.full(shape, value, x.dtype)
+        result[tuple(target)] = x[tuple(source)]
+        return result
+
+    return step
+
+
+@rule("iota")
+def _iota(equation: Equation) -> Step | None:
+    shape, axis = equation.params["shape"], equation.params["dimension"]
+    row_ids = np.arange(shape[axis]).astype(equation.params["dtype"])
+    row_ids = np.broadcast_to(row_ids.reshape([-1] + [1] * (len(shape) - axis - 1)), shape)
+    return lambda: row_ids
+
+
+_REDUCTIONS: dict[str, Any] = {
+    "reduce_sum": np.add, "reduce_prod": np.multiply, "reduce_min": np.minimum,
+    "reduce_max": np.maximum, "reduce_and": np.bitwise_and, "reduce_or": np.bitwise_or,
+    "reduce_xor": np.bitwise_xor,
+}  # fmt: skip
+
+
+@rule(*_REDUCTIONS)
+def _reduce(equation: Equation) -> Step | None:
+    ufunc, dtype = _REDUCTIONS[equation.primitive.name], dtype_of(equation)
+    axes = tuple(equation.params["axes"])
+    if ufunc in (np.minimum, np.maximum) and 0 in equation.invars[0].aval.shape:
+        return None
+    if dtype.kind == "f" and ufunc is np.maximum:
+        return lambda x: _maximum_of(x, axes)
+    if dtype.kind == "f" and ufunc is np.minimum:
+        return lambda x: -_maximum_of(-x, axes)
+    return lambda x: ufunc.reduce(x, axes, dtype=dtype)
+
+
+def _maximum_of(x: HostArray, axes: tuple[int, ...]) -> HostArray:
+    """The maximum; 0.0 rather than -0.0."""
+    largest = np.max(x, axes)
+    if np.any(largest == 0):
+        has_plus = np.any((x == 0) & ~np.signbit(x), axes)
+        zero = np.where(has_plus, x.dtype.type(0.0), x.dtype.type(-0.0))
+        largest = np.where(largest == 0, zero, largest)
+    return largest
+
+
+@rule("argmin", "argmax")
+def _arg_extreme(equation: Equation) -> Step | None:
+    find = np.argmin if equation.primitive.name == "argmin" else np.argmax
+    (axis,) = equation.params["axes"]
+    dtype = equation.params["index_dtype"]
+    return lambda x: find(x, axis).astype(dtype)
+
+
+_SCANS: dict[str, Any] = {
+    "cumsum": np.add, "cumprod": np.multiply, "cummin": np.minimum, "cummax": np.maximum,
+}  # fmt: skip
+
+
+@rule(*_SCANS)
+def _scan(equation: Equation) -> Step | None:
+    ufunc, dtype = _SCANS[equation.primitive.name], dtype_of(equation)
+    axis, is_reversed = equation.params["axis"], equation.params["reverse"]
+    if dtype.kind == "f":  # Of 0.0 and -0.0 NumPy keeps either.
+        return None
+
+    def step(x: HostArray) -> HostArray:
+        x = np.flip(x, axis) if is_reversed else x
+        result = ufunc.accumulate(x, axis, dtype=dtype)
+        return np.flip(result, axis) if is_reversed else result
+
+    return step
+
+
+@rule("sort")
+def _sort(equation: Equation) -> Step | None:
+    params = equation.params
+    num_keys, axis = params["num_keys"], params["dimension"]
+    if axis != len(equation.invars[0].aval.shape) - 1:
+        return None
+    if len(equation.invars) == 1:
+        return lambda x: np.sort(x, axis, kind="stable")
+
+    def step(*operands: HostArray) -> tuple[HostArray, ...]:
+        if num_keys == 1:
+            order = np.argsort(operands[0], axis, kind="stable")
+        else:
+            order = np.lexsort(operands[:num_keys][::-1], axis)
+        return tuple(np.take_along_axis(operand, order, axis) for operand in operands)
+
+    return step
+
+
+def _takes_rows(numbers: Any) -> bool:
+    """Whether a gather, or a scatter, has one row for each row id."""
+    first = (0,)
+    if hasattr(numbers, "collapsed_slice_dims"):
+        fields = (numbers.collapsed_slice_dims, numbers.start_index_map)
+        batching = (numbers.operand_batching_dims, numbers.start_indices_batching_dims)
+    else:
+        fields = (numbers.inserted_window_dims, numbers.scatter_dims_to_operand_dims)
+        batching = (numbers.operand_batching_dims, numbers.scatter_indices_batching_dims)
+    return tuple(map(tuple, fields)) == (first, first) and not any(batching)
+
+
+@rule("gather")
+def _gather(equation: Equation) -> Step | None:
+    params = equation.params
+    operand, ids = (v.aval for v in equation.invars)
+    num_batch = len(ids.shape) - 1
+    row_axes = tuple(range(num_batch, num_batch + len(operand.shape) - 1))
+    is_whole = tuple(params["slice_sizes"]) == (1, *operand.shape[1:])
+    numbers = params["dimension_numbers"]
+    if not _takes_rows(numbers) or not is_whole or tuple(numbers.offset_dims) != row_axes:
+        return None
+    mode = params["mode"].name
+    num_rows = operand.shape[0]
+    fill: Any = params["fill_value"]
+    if mode not in ("CLIP", "PROMISE_IN_BOUNDS", "FILL_OR_DROP") or num_rows == 0:
+        return None
+    if fill is None:
+        kind = operand.dtype.kind
+        fill = np.nan if kind in "fc" else True if kind == "b" else None
+        if fill is None:
+            fill = np.iinfo(operand.dtype).min if kind == "i" else np.iinfo(operand.dtype).max
+
+    def step(x: HostArray, row_ids: HostArray) -> HostArray:
+        row_ids = row_ids[..., 0]
+        if mode != "FILL_OR_DROP":
+            return x.take(row_ids, 0, mode="clip")
+        result = x.take(row_ids, 0, mode="clip")
+        is_outside = (row_ids < 0) | (row_ids >= num_rows)
+        if is_outside.any():
+            result[is_outside] = fill
+        return result
+
+    return step
+
+
+@rule("scatter", "scatter-add", "scatter-min", "scatter-max")
+def _scatter(equation: Equation) -> Step | None:
+    params, name = equation.params, equation.primitive.name
+    operand, ids, updates = (v.aval for v in equation.invars)
+    numbers = params["dimension_numbers"]
+    mode = params["mode"].name
+    window_axes = tuple(range(len(ids.shape) - 1, len(updates.shape)))
+    if not _takes_rows(numbers) or tuple(numbers.update_window_dims) != window_axes:
+        return None
+    if updates.shape[len(ids.shape) - 1 :] != operand.shape[1:] or operand.shape[0] == 0:
+        return None
+    if mode not in ("CLIP", "PROMISE_IN_BOUNDS", "FILL_OR_DROP"):
+        return None
+    num_rows, num_updates = operand.shape[0], math.prod(ids.shape[:-1])
+    combine: Any = {"scatter-add": np.add, "scatter-min": np.minimum, "scatter-max": np.maximum}
+    combine = combine.get(name)
+
+    def step(x: HostArray, row_ids: HostArray, rows: HostArray) -> HostArray:
+        row_ids = row_ids.reshape(num_updates)
+        rows = rows.reshape(num_updates, *x.shape[1:])
+        if mode == "CLIP":
+            row_ids = row_ids.clip(0, num_rows - 1)
+        else:
+            is_inside = (row_ids >= 0) & (row_ids < num_rows)
+            if not is_inside.all():
+                row_ids, rows = row_ids[is_inside], rows[is_inside]
+        result = x.copy()
+        if combine is None:
+            result[row_ids] = rows
+        else:
+            combine.at(result, row_ids, rows)
+        return result
+
+    return step

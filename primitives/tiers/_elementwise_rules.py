@@ -1,0 +1,210 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Element-wise equations in NumPy, with XLA's results where the two differ."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+HostArray = np.ndarray[Any, Any]
+Equation = Any
+# Takes the operands of an equation and returns its results.
+Step = Callable[..., Any]
+# Makes the step of an equation, or None if there is none for its parameters.
+Rule = Callable[[Equation], Step | None]
+
+RULES: dict[str, Rule] = {}
+
+
+def rule(*names: str) -> Callable[[Rule], Rule]:
+    """Decorator that makes a function the rule of primitives."""
+
+    def register(function: Rule) -> Rule:
+        RULES.update(dict.fromkeys(names, function))
+        return function
+
+    return register
+
+
+def dtype_of(equation: Equation) -> np.dtype:
+    """The dtype of the first operand."""
+    return equation.invars[0].aval.dtype
+
+
+_SAME_IN_NUMPY: dict[str, Step] = {
+    "add": np.add, "sub": np.subtract, "mul": np.multiply, "neg": np.negative, "abs": np.absolute,
+    "eq": np.equal, "ne": np.not_equal, "lt": np.less,
+    "le": np.less_equal, "gt": np.greater, "ge": np.greater_equal, "and": np.bitwise_and,
+    "or": np.bitwise_or, "xor": np.bitwise_xor, "not": np.invert, "floor": np.floor,
+    "ceil": np.ceil, "is_finite": np.isfinite, "sqrt": np.sqrt, "square": np.square,
+}  # fmt: skip
+
+
+@rule(*_SAME_IN_NUMPY)
+def _same_in_numpy(equation: Equation) -> Step | None:
+    return _SAME_IN_NUMPY[equation.primitive.name]
+
+
+def maximum(x: HostArray, y: HostArray) -> HostArray:
+    """The larger one: NaN if one is, and 0.0 rather than -0.0."""
+    larger = np.maximum(x, y)
+    return np.where((x == y) & (x == 0), x + y, larger) if x.dtype.kind == "f" else larger
+
+
+def minimum(x: HostArray, y: HostArray) -> HostArray:
+    """The smaller one: NaN if one is, and -0.0 rather than 0.0."""
+    return -maximum(-x, -y) if x.dtype.kind == "f" else np.minimum(x, y)
+
+
+@rule("max")
+def _max(equation: Equation) -> Step | None:
+    del equation
+    return maximum
+
+
+@rule("min")
+def _min(equation: Equation) -> Step | None:
+    del equation
+    return minimum
+
+
+@rule("population_count")
+def _population_count(equation: Equation) -> Step | None:
+    unsigned = np.dtype(f"u{dtype_of(equation).itemsize}")
+    return lambda x: np.bitwise_count(x.astype(unsigned))
+
+
+@rule("stop_gradient", "copy", "copy_p", "optimization_barrier", "pvary")
+def _same(equation: Equation) -> Step | None:
+    del equation
+    return lambda *arrays: arrays
+
+
+@rule("div")
+def _div(equation: Equation) -> Step | None:
+    dtype = dtype_of(equation)
+    return np.divide if dtype.kind == "f" else _div_integers
+
+
+def _div_integers(x: HostArray, y: HostArray) -> HostArray:
+    """Rounds towards zero; all ones for a division by zero, and x for one of the least by -1."""
+    is_zero = y == 0
+    is_least = (y == -1) & (x == np.iinfo(x.dtype).min) if x.dtype.kind == "i" else False
+    divisor = np.where(is_zero | is_least, x.dtype.type(1), y)
+    quotient = x // divisor
+    if x.dtype.kind == "i":
+        is_inexact = quotient * divisor != x
+        quotient = quotient + (is_inexact & ((x < 0) != (divisor < 0)))
+    return np.where(is_zero, np.invert(x.dtype.type(0)), quotient)
+
+
+@rule("rem")
+def _rem(equation: Equation) -> Step | None:
+    return np.fmod if dtype_of(equation).kind == "f" else _rem_integers
+
+
+def _rem_integers(x: HostArray, y: HostArray) -> HostArray:
+    """Of the sign of x; x for a division by zero, and zero for one by -1."""
+    is_zero = y == 0
+    is_one = is_zero | (y == -1) if x.dtype.kind == "i" else is_zero
+    remainder = np.fmod(x, np.where(is_one, x.dtype.type(1), y))
+    return np.where(is_zero, x, remainder)
+
+
+@rule("sign")
+def _sign(equation: Equation) -> Step | None:
+    if dtype_of(equation).kind != "f":
+        return np.sign
+    zero = dtype_of(equation).type(0)
+    return lambda x: np.where(x == 0, np.copysign(zero, x), np.sign(x))
+
+
+@rule("round")
+def _round(equation: Equation) -> Step | None:
+    return np.rint if int(equation.params["rounding_method"]) == 1 else None
+
+
+@rule("integer_pow")
+def _integer_pow(equation: Equation) -> Step | None:
+    return np.square if equation.params["y"] == 2 else None
+
+
+@rule("clamp")
+def _clamp(equation: Equation) -> Step | None:
+    del equation
+    return lambda least, x, most: minimum(maximum(x, least), most)
+
+
+@rule("shift_left", "shift_right_logical", "shift_right_arithmetic")
+def _shift(equation: Equation) -> Step | None:
+    name, dtype = equation.primitive.name, dtype_of(equation)
+    bits = dtype.itemsize * 8
+    unsigned, signed = np.dtype(f"u{dtype.itemsize}"), np.dtype(f"i{dtype.itemsize}")
+
+    def step(x: HostArray, by: HostArray) -> HostArray:
+        is_past = by.astype(unsigned) >= unsigned.type(bits)
+        by = np.where(is_past, dtype.type(0), by)
+        if name == "shift_left":
+            return np.where(is_past, dtype.type(0), np.left_shift(x, by))
+        if name == "shift_right_logical":
+            shifted = np.right_shift(x.astype(unsigned), by.astype(unsigned)).astype(dtype)
+            return np.where(is_past, dtype.type(0), shifted)
+        shifted = np.right_shift(x.astype(signed), by.astype(signed))
+        return np.where(is_past, x.astype(signed) >> signed.type(bits - 1), shifted).astype(dtype)
+
+    return step
+
+
+@rule("select_n")
+def _select_n(equation: Equation) -> Step | None:
+    if len(equation.invars) == 2:
+        return lambda which, case: case
+    if len(equation.invars) == 3 and dtype_of(equation) == np.bool_:
+        return lambda which, false, true: np.where(which, true, false)
+    return None
+
+
+@rule("convert_element_type")
+def _convert(equation: Equation) -> Step | None:
+    source, target = dtype_of(equation), np.dtype(equation.params["new_dtype"])
+    if target == np.bool_:
+        return lambda x: x != 0
+    if source.kind != "f" or target.kind == "f":
+        return lambda x: x.astype(target)
+    if target.kind != "i" or target.itemsize < 4:
+        return None
+    # XLA saturates, and takes NaN for zero. The largest value is no float of this dtype: 2**31 is.
+    least, most = np.iinfo(target).min, np.iinfo(target).max
+
+    def saturate(x: HostArray) -> HostArray:
+        is_inside = (x >= source.type(least)) & (x < -source.type(least))
+        inside = np.where(is_inside, x, source.type(0)).astype(target)
+        outside = np.where(x > 0, target.type(most), target.type(least))
+        return np.where(is_inside | np.isnan(x), inside, outside)
+
+    return saturate
+
+
+@rule("bitcast_convert_type")
+def _bitcast(equation: Equation) -> Step | None:
+    source, target = dtype_of(equation), np.dtype(equation.params["new_dtype"])
+    if source.itemsize != target.itemsize:
+        return None
+    return lambda x: np.ascontiguousarray(x).view(target).reshape(x.shape)
+
+
+@rule("clz")
+def _clz(equation: Equation) -> Step | None:
+    dtype = dtype_of(equation)
+    bits = dtype.itemsize * 8
+    unsigned = np.dtype(f"u{dtype.itemsize}")
+
+    def step(x: HostArray) -> HostArray:
+        word = x.astype(unsigned)
+        shift = 1
+        while shift < bits:
+            word = word | (word >> unsigned.type(shift))
+            shift *= 2
+        return (bits - np.bitwise_count(word)).astype(dtype)
+
+    return step

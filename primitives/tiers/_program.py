@@ -1,0 +1,316 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Programs for the host: the equations of a jaxpr, as a list of calls of NumPy and the kernels."""
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.extend.core import ClosedJaxpr, Jaxpr, Literal
+
+from . import _array_rules, _kernel_calls  # noqa: F401 (they register their rules)
+from ._elementwise_rules import RULES, Equation, HostArray, Step
+
+# Seconds of one call, and for each byte of its results.
+_CALL_SECONDS = 3e-6
+_BYTE_SECONDS = 0.3e-9
+# Calls that take longer for each byte.
+_SLOWNESS = {
+    "sort": 40, "gather": 6, "scatter": 12, "scatter-add": 60, "scatter-min": 60,
+    "scatter-max": 60, "div": 4, "rem": 8, "cumsum": 4, "cummax": 4, "cummin": 4,
+}  # fmt: skip
+# The trip count of a loop that has none.
+_GUESSED_TRIPS = 32
+# The kernels take the same time in both tiers.
+_FREE = ("ffi_call",)
+
+_CALLS = ("jit", "pjit", "closed_call", "core_call", "custom_jvp_call", "custom_vjp_call",
+          "custom_vmap_call", "remat", "checkpoint", "remat2")  # fmt: skip
+# A product that reaches a sum by these alone may be contracted with it.
+_PASSING = frozenset((
+    "neg", "select_n", "reshape", "squeeze", "expand_dims", "broadcast_in_dim", "transpose", "rev",
+    "slice", "dynamic_slice", "concatenate", "pad", "gather", "convert_element_type", "copy",
+    "copy_p", "stop_gradient", "optimization_barrier", "dynamic_update_slice", "pvary",
+))  # fmt: skip
+_FOLDING = ("broadcast_in_dim", "reshape", "convert_element_type", "squeeze")
+_INEXACT_REDUCTIONS = ("reduce_sum", "reduce_prod", "cumsum", "cumprod")
+_ARITHMETIC = frozenset((
+    "add", "sub", "scatter-add", "mul", "div", "rem", "sqrt", "square", "integer_pow", "neg",
+    *_INEXACT_REDUCTIONS,
+))  # fmt: skip
+
+
+class NotInterpretable(Exception):
+    """An equation has no rule, or its result could differ from XLA's in its last bits.
+
+    A call raises it too: at a branch with such an equation.
+    """
+
+
+class _Call(NamedTuple):
+    """One step of a program: `values[results] = function(values[operands])`.
+
+    The function of an equation that cannot be interpreted is the reason, a string.
+    """
+
+    function: Callable[..., Any] | str
+    operands: tuple[int, ...]
+    results: tuple[int, ...]
+    dtypes: tuple[np.dtype, ...]
+    seconds: float
+
+
+class Program:
+    """A jaxpr for the host.
+
+    Its results are those of XLA, to the last bit: a jaxpr with an operation that may round
+    differently raises `NotInterpretable`. These are sums and products of floats in an unspecified
+    order, products that XLA may contract with a sum, transcendental functions, and arithmetic of
+    complex numbers and of floats of 16 bits.
+
+    Attributes:
+        seconds: an estimate of the time of a call, without that of the kernels.
+        num_steps: the number of calls of NumPy and of kernels.
+        makes_products: whether a product of floats may be among the results.
+    """
+
+    def __init__(self, closed: ClosedJaxpr):
+        self._values: list[Any] = []  # Constants; None for what a call computes.
+        self._calls: list[_Call] = []
+        self._products: set[int] = set()
+        jaxpr = closed.jaxpr
+        if jaxpr.effects:
+            raise NotInterpretable("effects")
+        self._inputs = [self._slot(None) for _ in jaxpr.invars]
+        self._input_dtypes = [_dtype(v.aval) for v in jaxpr.invars]
+        if any(getattr(aval, "weak_type", False) for aval in closed.out_avals):
+            raise NotInterpretable("results of weak type")
+        self._outputs = self._inlined(jaxpr, closed.consts, self._inputs)
+        self._drop_unused()
+        for call in self._calls:
+            if isinstance(call.function, str):
+                raise NotInterpretable(call.function)
+        self.seconds = sum(call.seconds for call in self._calls)
+        self.num_steps = len(self._calls)
+        self.makes_products = not self._products.isdisjoint(self._outputs)
+
+    def __call__(self, arguments: Sequence[Any]) -> list[HostArray]:
+        """Runs the program on the flat arguments."""
+        values = list(self._values)
+        for slot, argument, dtype in zip(self._inputs, arguments, self._input_dtypes, strict=True):
+            values[slot] = np.asarray(argument, dtype)
+        for call, last_used in zip(self._calls, self._last_used, strict=True):
+            assert callable(call.function)
+            results = call.function(*[values[slot] for slot in call.operands])
+            if not isinstance(results, (tuple, list)):
+                results = (results,)
+            for slot, result, dtype in zip(call.results, results, call.dtypes, strict=True):
+                values[slot] = np.asarray(result, dtype)
+            for slot in last_used:
+                values[slot] = None
+        return [values[slot] for slot in self._outputs]
+
+    def _slot(self, value: Any) -> int:
+        self._values.append(value)
+        return len(self._values) - 1
+
+    def _inlined(self, jaxpr: Jaxpr, consts: Sequence[Any], inputs: Sequence[int]) -> list[int]:
+        """Appends the calls of a jaxpr; returns the slots of its results."""
+        slots = dict(zip(jaxpr.invars, inputs, strict=True))
+        for variable, const in zip(jaxpr.constvars, consts, strict=True):
+            slots[variable] = self._slot(np.asarray(const, _dtype(variable.aval)))
+
+        def read(atom: Any) -> int:
+            if isinstance(atom, Literal):
+                return self._slot(np.asarray(atom.val, _dtype(atom.aval)))
+            return slots[atom]
+
+        for equation in jaxpr.eqns:
+            results = self._equation(equation, [read(atom) for atom in equation.invars])
+            slots.update(zip(equation.outvars, results, strict=True))
+        return [read(atom) for atom in jaxpr.outvars]
+
+    def _equation(self, equation: Equation, operands: list[int]) -> list[int]:
+        name, params = equation.primitive.name, equation.params
+        for variable in (*equation.invars, *equation.outvars):
+            _dtype(variable.aval)
+        if equation.effects:
+            raise NotInterpretable(f"effects of {name}")
+        if name in _CALLS:
+            inner = next(params[key] for key in ("jaxpr", "call_jaxpr", "call") if key in params)
+            closed = inner if isinstance(inner, ClosedJaxpr) else ClosedJaxpr(inner, ())
+            return self._inlined(closed.jaxpr, closed.consts, operands)
+        if name == "platform_index":
+            return [self._slot(np.asarray(_cpu_index(params["platforms"]), np.int32))]
+        if name == "cond":
+            return self._cond(equation, operands)
+        if name in ("scan", "while"):
+            step, seconds, makes_products = (_scan if name == "scan" else _while)(equation)
+            results = self._append(step, seconds, equation, operands)
+            self._products.update(results if makes_products else ())
+            return results
+        same = self._simplified(equation, operands)
+        if same is not None:
+            return [same]
+        make = RULES.get(name)
+        step = self._reason(equation, operands) or (None if make is None else make(equation))
+        if step is None:
+            step = f"{name} has no rule for {equation.params}"
+        if isinstance(step, str):
+            return self._append(step, 0.0, equation, operands)
+        if name in _FOLDING and self._values[operands[0]] is not None:
+            value = np.asarray(step(self._values[operands[0]]), _dtype(equation.outvars[0].aval))
+            return [self._slot(value)]
+        num_bytes = sum(v.aval.size * v.aval.dtype.itemsize for v in equation.outvars)
+        seconds = _CALL_SECONDS + num_bytes * _BYTE_SECONDS * _SLOWNESS.get(name, 1)
+        if name.startswith(("reduce", "arg")):
+            operand = equation.invars[0].aval
+            seconds += operand.size * operand.dtype.itemsize * _BYTE_SECONDS
+        return self._append(step, 0.0 if name in _FREE else seconds, equation, operands)
+
+    def _append(
+        self, function: Step | str, seconds: float, equation: Equation, operands: Sequence[int]
+    ) -> list[int]:
+        results = [self._slot(None) for _ in equation.outvars]
+        dtypes = tuple(_dtype(v.aval) for v in equation.outvars)
+        self._calls.append(_Call(function, tuple(operands), tuple(results), dtypes, seconds))
+        name = equation.primitive.name
+        is_product = name in ("mul", "square", "integer_pow") and not self._is_exact(operands)
+        if dtypes and dtypes[0].kind == "f":
+            passes = name in _PASSING and not self._products.isdisjoint(operands)
+            if is_product or passes:
+                self._products.update(results)
+        return results
+
+    def _cond(self, equation: Equation, operands: list[int]) -> list[int]:
+        branches = equation.params["branches"]
+        index, operands = operands[0], operands[1:]
+        known = self._values[index]
+        if known is not None:
+            chosen = branches[min(max(int(known), 0), len(branches) - 1)]
+            return self._inlined(chosen.jaxpr, chosen.consts, operands)
+        programs = [_program_or_reason(branch) for branch in branches]
+
+        def step(index: HostArray, *arrays: HostArray) -> list[HostArray]:
+            program = programs[min(max(int(index), 0), len(programs) - 1)]
+            if isinstance(program, NotInterpretable):
+                raise program
+            return program(arrays)
+
+        possible = [program for program in programs if isinstance(program, Program)]
+        if not possible:
+            return self._append(str(programs[0]), 0.0, equation, [index, *operands])
+        # The usual branch is the cheap one.
+        seconds = min(program.seconds for program in possible)
+        results = self._append(step, seconds, equation, [index, *operands])
+        if any(program.makes_products for program in possible):
+            self._products.update(results)
+        return results
+
+    def _simplified(self, equation: Equation, operands: list[int]) -> int | None:
+        """The operand that is the result, as XLA simplifies: x + 0 is x, even for -0.0."""
+        if equation.primitive.name not in ("add", "sub"):
+            return None
+        for slot, other in ((1, 0), (0, 1)):
+            known = self._values[operands[slot]]
+            is_zero = known is not None and known.dtype.kind == "f" and not known.any()
+            if is_zero and (slot == 1 or equation.primitive.name == "add"):
+                return operands[other]
+        return None
+
+    def _reason(self, equation: Equation, operands: list[int]) -> str | None:
+        """Why the last bits may differ from XLA's, or None."""
+        name = equation.primitive.name
+        dtypes = [_dtype(v.aval) for v in equation.outvars]
+        if name not in _ARITHMETIC or not any(dtype.kind in "fcV" for dtype in dtypes):
+            return None
+        if name in _INEXACT_REDUCTIONS:
+            return f"{name} of {dtypes[0]} in an unspecified order"
+        if dtypes[0].kind != "f" or dtypes[0].itemsize < 4:
+            return f"{name} of {dtypes[0]}"
+        if name in ("add", "sub", "scatter-add") and not self._products.isdisjoint(operands):
+            return f"{name} of a product"
+        # XLA multiplies by the reciprocal of a constant.
+        if name == "div" and self._values[operands[1]] is not None and not self._is_exact(operands):
+            return "division by a constant"
+        return None
+
+    def _is_exact(self, operands: Sequence[int]) -> bool:
+        """Whether a factor, or the divisor, is a power of two."""
+        for slot in operands:
+            known = self._values[slot]
+            if known is not None and known.dtype.kind == "f":
+                mantissas = np.frexp(np.abs(known))[0]
+                if np.all((mantissas == 0.5) | (known == 0)):
+                    return True
+        return False
+
+    def _drop_unused(self) -> None:
+        used = set(self._outputs)
+        calls, last_used = [], []
+        for call in reversed(self._calls):
+            if used.isdisjoint(call.results):
+                continue
+            last = {slot for slot in call.operands if slot not in used}
+            last |= {slot for slot in call.results if slot not in used}
+            used.update(call.operands)
+            calls.append(call)
+            last_used.append(tuple(slot for slot in last if self._values[slot] is None))
+        self._calls, self._last_used = calls[::-1], last_used[::-1]
+
+
+def _program_or_reason(closed: ClosedJaxpr) -> "Program | NotInterpretable":
+    try:
+        return Program(closed)
+    except NotInterpretable as reason:
+        return reason
+
+
+def _dtype(aval: Any) -> np.dtype:
+    if not hasattr(aval, "dtype") or jnp.issubdtype(aval.dtype, jax.dtypes.extended):
+        raise NotInterpretable(f"values of type {aval}")
+    return np.dtype(aval.dtype)
+
+
+def _cpu_index(platforms: Sequence[Any]) -> int:
+    for index, names in enumerate(platforms):
+        if names is None or "cpu" in names:
+            return index
+    raise NotInterpretable("no platform is the CPU")
+
+
+def _scan(equation: Equation) -> tuple[Step, float, bool]:
+    params = equation.params
+    length, is_reversed = params["length"], params["reverse"]
+    num_consts, num_carried = params["num_consts"], params["num_carry"]
+    body = Program(params["jaxpr"])
+    stacked = [v.aval for v in equation.outvars[num_carried:]]
+
+    def step(*arrays: HostArray) -> list[HostArray]:
+        consts, carried = arrays[:num_consts], list(arrays[num_consts:][:num_carried])
+        rows = arrays[num_consts + num_carried :]
+        results = [np.empty(aval.shape, aval.dtype) for aval in stacked]
+        for trip in range(length)[:: -1 if is_reversed else 1]:
+            values = body([*consts, *carried, *(row[trip] for row in rows)])
+            carried = values[:num_carried]
+            for result, value in zip(results, values[num_carried:], strict=True):
+                result[trip] = value
+        return [*carried, *results]
+
+    return step, length * (body.seconds + 10e-6), body.makes_products
+
+
+def _while(equation: Equation) -> tuple[Step, float, bool]:
+    params = equation.params
+    condition, body = Program(params["cond_jaxpr"]), Program(params["body_jaxpr"])
+    num_condition, num_body = params["cond_nconsts"], params["body_nconsts"]
+
+    def step(*arrays: HostArray) -> list[HostArray]:
+        of_condition, rest = arrays[:num_condition], arrays[num_condition:]
+        of_body, carried = rest[:num_body], list(rest[num_body:])
+        while condition([*of_condition, *carried])[0]:
+            carried = body([*of_body, *carried])
+        return carried
+
+    return step, _GUESSED_TRIPS * (condition.seconds + body.seconds), body.makes_products

@@ -1,0 +1,205 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Each equation gives XLA's bits in the interpreter, at the edges of its dtype too."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from jax import lax
+from jaxframes.primitives import backend
+from jaxframes.primitives.tiers._program import NotInterpretable, Program
+from jaxframes.primitives.tiers._tiered import interpret
+
+pytestmark = pytest.mark.skipif(backend().cpu != "native", reason="interpreted with the kernels")
+
+INTEGERS = ["int8", "int32", "int64", "uint8", "uint32", "uint64"]
+FLOATS = ["float32", "float64"]
+INDICES = np.array([3, 0, 7, -1, 30, 3], np.int32)[:, None]
+
+
+def numbers(dtype, seed=0):
+    """Ordinary numbers, and those at the edges of a dtype."""
+    rng = np.random.default_rng(seed)
+    dtype = np.dtype(dtype)
+    if dtype == np.bool_:
+        return rng.integers(0, 2, 40).astype(bool)
+    if dtype.kind == "f":
+        tiny = np.finfo(dtype).smallest_subnormal
+        edges = [0.0, -0.0, np.inf, -np.inf, np.nan, tiny, 1e30, -1e30, 2.5, -2.5, 0.5, 3.0]
+    else:
+        info = np.iinfo(dtype)
+        edges = [0, 1, info.max, info.min, max(info.min, -1), 2, 7, info.max - 1]
+    edges = rng.permutation(np.array(edges, dtype))
+    return np.concatenate([edges, (rng.normal(size=40 - len(edges)) * 9).astype(dtype)])
+
+
+def assert_interprets(function, *operands):
+    expected = jax.tree.leaves(jax.jit(function)(*operands))
+    program = Program(jax.jit(function).trace(*operands).jaxpr)
+    actual = interpret(program, jax.tree.leaves(operands))
+    assert len(actual) == len(expected)
+    for number, (ours, theirs) in enumerate(zip(actual, map(np.asarray, expected), strict=True)):
+        assert (ours.dtype, ours.shape) == (theirs.dtype, theirs.shape)
+        has_same_bits = ours.tobytes() == theirs.tobytes() or same_or_nan(ours, theirs)
+        assert has_same_bits, (number, ours, theirs)
+
+
+def same_or_nan(ours, theirs):
+    is_nan = ours != ours
+    words = f"u{ours.dtype.itemsize}"
+    # The sign of a NaN is unspecified.
+    same = ours.copy().view(words) == theirs.copy().view(words)
+    return ours.dtype.kind == "f" and bool(np.all(same | (is_nan & (theirs != theirs))))
+
+
+BINARY = [
+    lax.add, lax.sub, lax.mul, lax.div, lax.rem, lax.max, lax.min, lax.eq, lax.ne, lax.lt, lax.le,
+    lax.gt, lax.ge,
+]  # fmt: skip
+BITWISE = [
+    lax.bitwise_and, lax.bitwise_or, lax.bitwise_xor, lax.shift_left, lax.shift_right_logical,
+    lax.shift_right_arithmetic,
+]  # fmt: skip
+UNARY = [lax.neg, lax.sign, lax.abs]
+
+
+@pytest.mark.parametrize("dtype", INTEGERS + FLOATS)
+def test_elementwise(dtype):
+    x, y = numbers(dtype), numbers(dtype, 1)
+
+    def all_of_them(x, y):
+        results = [function(x, y) for function in BINARY]
+        results += [function(x) for function in UNARY if x.dtype.kind != "u" or function != lax.abs]
+        if dtype in FLOATS:
+            results += [lax.floor(x), lax.ceil(x), lax.is_finite(x), lax.sqrt(x), lax.square(x)]
+            results += [lax.round(x, lax.RoundingMethod.TO_NEAREST_EVEN)]
+        else:
+            results += [function(x, y) for function in BITWISE]
+            results += [lax.bitwise_not(x), lax.population_count(x), lax.clz(x)]
+        results += [lax.clamp(x[3], x, y[5]), lax.select(x < y, x, y), x + 0, x - x.dtype.type(0)]
+        return results
+
+    assert_interprets(all_of_them, x, y)
+
+
+@pytest.mark.parametrize("source", ["bool", *INTEGERS, *FLOATS])
+def test_conversions(source):
+    x = numbers(source)
+    targets = ["bool", *INTEGERS, *FLOATS]
+    if source in FLOATS:
+        targets = ["bool", "int32", "int64", *FLOATS]
+    assert_interprets(lambda x: [lax.convert_element_type(x, target) for target in targets], x)
+    if source != "bool":
+        word = f"uint{8 * x.dtype.itemsize}"
+        assert_interprets(lambda x: lax.bitcast_convert_type(x, word), x)
+
+
+@pytest.mark.parametrize("dtype", ["bool", "int32", "uint64", "float32", "float64"])
+def test_moves_scans_and_sorts(dtype):
+    x = numbers(dtype)
+
+    def moves(x):
+        square = x.reshape(5, 8)
+        return [
+            x[3:30:4], x[::-1], square.T, jnp.pad(square, ((1, 2), (0, 3))),
+            lax.pad(x, x[0], [(-2, 3, 0)]), lax.pad(x, x[0], [(1, 2, 2)]), x[None], square[:, :1],
+            jnp.concatenate([square, square[1:]], 0), jnp.broadcast_to(x[:, None], (40, 3)),
+            lax.dynamic_slice(x, (np.int32(38),), (5,)), lax.broadcasted_iota(np.int32, (3, 4), 1),
+            lax.dynamic_update_slice(x, x[:5], (np.int32(-3),)), jnp.max(square, 0),
+            jnp.argmax(square, 1), jnp.sort(x), lax.sort((x, x[::-1]), num_keys=1),
+            lax.sort((x, x[::-1], jnp.arange(40)), num_keys=2), jnp.min(square, 1),
+        ]  # fmt: skip
+
+    assert_interprets(moves, x)
+    if dtype in ("int32", "uint64"):
+        assert_interprets(
+            lambda x: [
+                x.sum(),
+                x.prod(),
+                jnp.cumsum(x),
+                lax.cumsum(x, reverse=True),
+                lax.cummax(x),
+            ],
+            x,
+        )
+    if dtype == "bool":
+        assert_interprets(lambda x: [x.any(), x.all(), x.sum()], x)
+
+
+@pytest.mark.parametrize("shape", [(8,), (8, 3)])
+@pytest.mark.parametrize("mode", ["clip", "fill", "promise_in_bounds"])
+def test_gathers_and_scatters(shape, mode):
+    rows = np.arange(np.prod(shape), dtype=np.int32).reshape(shape)
+    ids = INDICES[:, 0].clip(0, 7) if mode == "promise_in_bounds" else INDICES[:, 0]
+    ids = np.where(ids < 0, 99, ids)
+    updates = np.arange(6 * rows[0].size, dtype=np.int32).reshape(6, *shape[1:]) - 4
+    assert_interprets(lambda x, ids: x.at[ids].get(mode=mode), rows, ids)
+    assert_interprets(lambda x, ids: x.astype(np.float64).at[ids].get(mode=mode), rows, ids)
+    mode = {"fill": "drop"}.get(mode, mode)
+    for method in ("set", "add", "min", "max"):
+        if method == "set":
+            ids = np.unique(ids)
+            updates = updates[: len(ids)]
+        assert_interprets(
+            lambda x, ids, new, method=method: getattr(x.at[ids], method)(new, mode=mode),
+            rows,
+            ids,
+            updates,
+        )
+
+
+def test_control_flow():
+    x = numbers("int64")
+    functions = [
+        lambda x: lax.cond(x[0] > 5, lambda x: x + 1, lambda x: x - 1, x),
+        lambda x: lax.while_loop(lambda i: i < 1000, lambda i: i * 2, 1 + x[3] % 7),
+        lambda x: lax.scan(lambda c, r: (c + r, c * r), x[0], x, reverse=True),
+        lambda x: lax.switch(x[1] % 3, [lambda: x[1], lambda: x[2], lambda: x[3]]),
+        lambda x: lax.map(lambda row: row * 2, x),
+        lambda x: jax.jit(lambda y: y + 1)(x) * x,
+    ]
+    for function in functions:
+        assert_interprets(function, x)
+
+
+def double_and_sum(x):
+    return (2 * x) + x
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        jnp.sum, jnp.cumsum, jnp.exp, lambda x: x * x + 1, lambda x: 1 - jnp.where(x > 0, x * x, 0),
+        lambda x: x / 3, lambda x: x.astype(np.float16) + 1, lambda x: lax.complex(x, x) * 2,
+        lambda x: lax.fori_loop(0, 3, lambda i, y: y * x, x) + x, jnp.prod, lambda x: x @ x,
+        lambda x: lax.cond(x[0] > 0, lambda x: x * x, lambda x: x, x) - x,
+    ],
+)  # fmt: skip
+def test_what_may_round_differently_is_refused(function):
+    x = numbers("float64")
+    with pytest.raises(NotInterpretable):
+        Program(jax.jit(function).trace(x).jaxpr)
+
+
+def test_sums_of_exact_products_and_quotients():
+    x = numbers("float64")
+    assert_interprets(lambda x: [double_and_sum(x), x / 4 + 1, x / x[::-1] - x, x * x], x)
+
+
+def test_a_branch_that_is_not_interpretable_raises_only_if_it_is_taken():
+    def root_or_exponential(x):
+        return lax.cond(x[0] > 0, jnp.sqrt, jnp.exp, x)
+
+    x = np.array([4.0, 9.0])
+    assert_interprets(root_or_exponential, x)
+    program = Program(jax.jit(root_or_exponential).trace(x).jaxpr)
+    with pytest.raises(NotInterpretable):
+        interpret(program, [-x])
+
+
+def test_what_is_not_used_is_not_computed():
+    def first(x):
+        return x[0], jnp.exp(x)
+
+    program = Program(jax.jit(lambda x: first(x)[0]).trace(np.ones(3)).jaxpr)
+    assert program.num_steps == 2  # A slice and a reshape.
