@@ -16,6 +16,7 @@ from .collective._radix_sort import row_id_dtype
 from .contract._typing import Array, ArrayLike, Bool, Integer, PyTree
 from .local import Compacted
 from .local.parts import as_masked_rows, select_rows
+from .tiers._tiered import tiered
 
 
 def compact(
@@ -101,7 +102,7 @@ def compact(
     return Compacted(kept, row_ids, count)
 
 
-@functools.partial(jax.jit, static_argnums=(3, 4, 5, 6))
+@functools.partial(tiered, static_argnums=(3, 4, 5, 6))
 def _compact_on_mesh(
     mask: Array,
     rows: PyTree,

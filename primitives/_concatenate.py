@@ -5,7 +5,6 @@ import functools
 from collections.abc import Sequence
 from typing import Any
 
-import jax
 from jax.sharding import PartitionSpec
 
 from ..shardings._compat import MeshLike, shard_map
@@ -20,6 +19,7 @@ from .contract._arguments import num_rows_of
 from .contract._typing import Array, PyTree
 from .local import Concatenated
 from .local.parts import PieceCounts, as_pieces
+from .tiers._tiered import tiered
 
 
 def concatenate(
@@ -95,7 +95,7 @@ def concatenate(
     return Concatenated(*sized(caller, run, capacity, sum(lengths), row_mesh))
 
 
-@functools.partial(jax.jit, static_argnums=(2, 3, 4, 5))
+@functools.partial(tiered, static_argnums=(2, 3, 4, 5))
 def _concatenate_on_mesh(
     pieces: list[Any],
     valid: list[ValidRows | None],

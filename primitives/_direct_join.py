@@ -14,6 +14,7 @@ from .contract._typing import Array
 from .kernels.join._join import Pairs
 from .local import Joined
 from .local.parts import How, KeySides
+from .tiers._tiered import tiered
 
 # Per row of the side in the table: a hash join writes at least as much for it.
 MOST_SLOTS_PER_ROW = 4
@@ -93,7 +94,7 @@ def match_directly(sides: KeySides, how: How) -> DirectMatches | None:
     return DirectMatches(right_rows, sides.num_a, num_pairs, how, is_swapped, *num_unmatched)
 
 
-@functools.partial(jax.jit, static_argnums=3)
+@functools.partial(tiered, static_argnums=3)
 def _table(keys: Array, least: Any, num_valid: Array, num_slots: int) -> tuple[Array, Array]:
     """Builds the direct-address table: row ids by distance from the smallest key, -1 if empty.
 
@@ -116,7 +117,7 @@ def _table(keys: Array, least: Any, num_valid: Array, num_slots: int) -> tuple[A
     return jax.lax.cond(is_distinct, lambda: of_first(num_rows), lambda: (table, num_distinct))
 
 
-@jax.jit
+@tiered
 def _look_up(
     table: Array, keys: Array, least: Any, greatest: Any, num_valid: Array
 ) -> tuple[Array, Array, Array]:
@@ -129,7 +130,7 @@ def _look_up(
     return rows, num_found, num_valid - num_found
 
 
-@functools.partial(jax.jit, static_argnums=2)
+@functools.partial(tiered, static_argnums=2)
 def _num_not_in(row_ids: Array, num_valid: Array, num_rows: int) -> Array:
     """Counts the valid ones of `num_rows` rows that no row id names; -1 names none."""
 
@@ -169,7 +170,7 @@ def _distance(keys: Array, least: Any) -> Array:
     return (keys - least).astype(jnp.int32)
 
 
-@functools.partial(jax.jit, static_argnums=1)
+@functools.partial(tiered, static_argnums=1)
 def _matched(right_rows: Array, capacity: int) -> tuple[Array, Array, Array]:
     """Keeps the pairs of rows with a match."""
     left_rows = jax.lax.iota(jnp.int32, right_rows.shape[0])
@@ -179,7 +180,7 @@ def _matched(right_rows: Array, capacity: int) -> tuple[Array, Array, Array]:
     return matched.rows[0] - 1, matched.rows[1] - 1, matched.count
 
 
-@functools.partial(jax.jit, static_argnums=1)
+@functools.partial(tiered, static_argnums=1)
 def _in_place(num_valid: Array, capacity: int) -> Array:
     """Row ids in order, -1 in padding."""
     row_ids = jax.lax.iota(jnp.int32, capacity)

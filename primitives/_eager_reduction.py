@@ -28,6 +28,7 @@ from .local.parts import (
     reduce_numbered,
     take_indexed,
 )
+from .tiers._tiered import tiered
 
 # Up to this density a table of segments is filled as fast as rows are hashed.
 MOST_SEGMENTS_PER_ROW = 2
@@ -100,7 +101,7 @@ def known_ranges(columns: tuple[Array, ...], num_valid: Array) -> tuple[tuple[An
     return tuple(_RANGES[name] for name in names)
 
 
-_ranges_of = jax.jit(ranges_of)
+_ranges_of = tiered(ranges_of)
 
 
 def _num_segments(columns: tuple[Array, ...], num_valid: Array) -> int | None:
@@ -121,7 +122,7 @@ def _have_few_keys(columns: tuple[Array, ...], leaves: list[Array], num_valid: A
     return bool(4 * num_distinct <= num_sampled)
 
 
-@jax.jit
+@tiered
 def _distinct_of_sample(columns: tuple[Array, ...], num_valid: Array) -> tuple[Array, Array]:
     """The number of distinct keys in evenly spaced rows, and the number of these rows."""
     step = max(columns[0].shape[0] // SAMPLE_ROWS, 1)
@@ -131,6 +132,6 @@ def _distinct_of_sample(columns: tuple[Array, ...], num_valid: Array) -> tuple[A
     return found.count, num_sampled
 
 
-@functools.partial(jax.jit, static_argnums=1)
+@functools.partial(tiered, static_argnums=1)
 def _first(rows: Any, capacity: int) -> Any:
     return jax.tree.map(lambda leaf: leaf[:capacity], rows)

@@ -4,8 +4,6 @@
 import functools
 from typing import Any
 
-import jax
-
 from ..shardings._compat import MeshLike
 from . import collective
 from ._over_mesh import RowMesh, ValidRows, as_row_mesh
@@ -15,6 +13,7 @@ from .contract._arguments import as_keys, as_num_valid
 from .contract._typing import Array, ArrayLike, Integer, Keys
 from .local import Factorized
 from .local.parts import factorize_columns, keys_of_groups
+from .tiers._tiered import tiered
 
 
 def factorize(
@@ -95,7 +94,7 @@ def factorize(
     return Factorized(group_ids, unique_keys, row_ids if return_first else None, count)
 
 
-@functools.partial(jax.jit, static_argnums=(2, 3, 4, 5, 6))
+@functools.partial(tiered, static_argnums=(2, 3, 4, 5, 6))
 def _factorize_on_mesh(
     columns: tuple[Array, ...],
     valid: ValidRows | None,

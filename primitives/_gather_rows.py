@@ -13,6 +13,7 @@ from .collective._exchange import Transport, check_transport
 from .collective._gather_rows import as_global_ids
 from .contract._arguments import as_rows, num_rows_of
 from .contract._typing import Array, ArrayLike, Integer, PyTree
+from .tiers._tiered import tiered
 
 
 def gather_rows(
@@ -67,7 +68,7 @@ def gather_rows(
     return _gather_on_mesh(placed, placed_ids, row_mesh, num_rows, ids.shape[0], transport)
 
 
-@functools.partial(jax.jit, static_argnums=(2, 3, 4, 5))
+@functools.partial(tiered, static_argnums=(2, 3, 4, 5))
 def _gather_on_mesh(
     rows: PyTree,
     ids: Array,

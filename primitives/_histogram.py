@@ -15,6 +15,7 @@ from .collective._over_shards import OverShards
 from .contract._typing import Array, ArrayLike, Int
 from .local import Histogram
 from .local.parts import as_digit_arguments, as_histogram_arguments, count_rows
+from .tiers._tiered import tiered
 
 
 def histogram(
@@ -86,7 +87,7 @@ def _not_empty(rows: Any) -> Any:
     return jax.tree.map(lambda leaf: leaf if leaf.shape[0] else jnp.zeros(1, leaf.dtype), rows)
 
 
-@functools.partial(jax.jit, static_argnums=(2, 3, 4))
+@functools.partial(tiered, static_argnums=(2, 3, 4))
 def _histogram_on_mesh(
     rows: Any, known: Any, row_mesh: RowMesh, num_rows: int, num_bins: int | None
 ) -> Histogram:
@@ -150,7 +151,7 @@ def digit_histogram(
     return _digits_on_mesh(row_mesh.place(_not_empty(column)), row_mesh, num_rows, shift, bits)
 
 
-@functools.partial(jax.jit, static_argnums=(1, 2, 3, 4))
+@functools.partial(tiered, static_argnums=(1, 2, 3, 4))
 def _digits_on_mesh(
     column: Array, row_mesh: RowMesh, num_rows: int, shift: int, bits: int
 ) -> Array:

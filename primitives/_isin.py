@@ -3,14 +3,13 @@
 
 import functools
 
-import jax
-
 from ..shardings._compat import MeshLike
 from . import collective, local
 from ._over_mesh import RowMesh, ValidSides, as_row_mesh
 from .collective._exchange import Transport, check_transport
 from .contract._typing import Array, Bool, Keys, NumValid
 from .local.parts import as_key_sides
+from .tiers._tiered import tiered
 
 
 def isin(
@@ -73,7 +72,7 @@ def isin(
     return _isin_on_mesh(*placed, valid, row_mesh, lengths, bool(invert), transport)
 
 
-@functools.partial(jax.jit, static_argnums=(3, 4, 5, 6))
+@functools.partial(tiered, static_argnums=(3, 4, 5, 6))
 def _isin_on_mesh(
     keys: tuple[Array, ...],
     test_keys: tuple[Array, ...],

@@ -32,6 +32,7 @@ from .local.parts import (
     match_sides,
     pairs_of_sides,
 )
+from .tiers._tiered import tiered
 
 
 def join(
@@ -227,28 +228,28 @@ def join_size(
     return _join_size_on_mesh(*placed, valid, row_mesh, how, lengths, transport)
 
 
-@functools.partial(jax.jit, static_argnums=(1, 2))
+@functools.partial(tiered, static_argnums=(1, 2))
 def _join(sides: KeySides, how: How, capacity: int) -> Joined:
     num_valid = sides.num_a, sides.num_b
     return local.join(sides.a, sides.b, how=how, capacity=capacity, num_valid=num_valid)
 
 
-@functools.partial(jax.jit, static_argnums=1)
+@functools.partial(tiered, static_argnums=1)
 def _match(sides: KeySides, how: KeyedHow) -> Matches:
     return match_sides(sides, how)
 
 
-@functools.partial(jax.jit, static_argnums=(1, 2))
+@functools.partial(tiered, static_argnums=(1, 2))
 def _pairs(matches: Matches, how: KeyedHow, capacity: int) -> Joined:
     return Joined(*pairs_of_sides(matches, how, capacity))
 
 
-@functools.partial(jax.jit, static_argnums=1)
+@functools.partial(tiered, static_argnums=1)
 def _join_size(sides: KeySides, how: How) -> Array:
     return local.join_size(sides.a, sides.b, how=how, num_valid=(sides.num_a, sides.num_b))
 
 
-@functools.partial(jax.jit, static_argnums=(3, 4, 5, 6, 7))
+@functools.partial(tiered, static_argnums=(3, 4, 5, 6, 7))
 def _join_on_mesh(
     left: tuple[Array, ...],
     right: tuple[Array, ...],
@@ -273,7 +274,7 @@ def _join_on_mesh(
     return Joined(left_rows, right_rows, *counts)
 
 
-@functools.partial(jax.jit, static_argnums=(3, 4, 5, 6))
+@functools.partial(tiered, static_argnums=(3, 4, 5, 6))
 def _join_size_on_mesh(
     left: tuple[Array, ...],
     right: tuple[Array, ...],

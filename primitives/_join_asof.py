@@ -4,8 +4,6 @@
 import functools
 from typing import Any
 
-import jax
-
 from ..shardings._compat import MeshLike
 from . import local
 from ._over_mesh import RowMesh, ValidSides, as_row_mesh
@@ -13,6 +11,7 @@ from .collective._exchange import Transport, check_transport
 from .collective._join_asof import join_shards
 from .contract._typing import Array, ArrayLike, Int, Keys, NumValid, Shaped
 from .local.parts import AsofRule, Direction, KeySides, as_asof
+from .tiers._tiered import tiered
 
 _Columns = tuple[Array, ...]
 
@@ -105,7 +104,7 @@ def join_asof(
     return _join_on_mesh(*placed, limit, valid, row_mesh, rule, lengths, transport)
 
 
-@functools.partial(jax.jit, static_argnums=(4, 5, 6, 7))
+@functools.partial(tiered, static_argnums=(4, 5, 6, 7))
 def _join_on_mesh(
     left: _Columns,
     right: _Columns,

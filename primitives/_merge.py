@@ -5,8 +5,6 @@ import functools
 from collections.abc import Sequence
 from typing import Any
 
-import jax
-
 from ..shardings._compat import MeshLike
 from . import local
 from ._over_mesh import RowMesh, as_row_mesh
@@ -16,6 +14,7 @@ from .collective._sorted_runs import Dealing
 from .contract._arguments import as_directions, as_keys, as_pair, as_rows
 from .contract._typing import Keys, PyTree
 from .local.parts import check_merged_rows, check_same_columns
+from .tiers._tiered import tiered
 
 
 def merge(
@@ -85,7 +84,7 @@ def merge(
     return (merged_keys, merged_values) if has_values else merged_keys
 
 
-@functools.partial(jax.jit, static_argnums=(2, 3, 4, 5))
+@functools.partial(tiered, static_argnums=(2, 3, 4, 5))
 def _merge_on_mesh(
     a: Any,
     b: Any,

@@ -3,8 +3,6 @@
 
 import functools
 
-import jax
-
 from ..shardings._compat import MeshLike
 from . import collective, local
 from ._over_mesh import RowMesh, ValidRows, as_row_mesh
@@ -12,6 +10,7 @@ from .contract._arguments import as_key, as_static_int
 from .contract._typing import Array, ArrayLike, Integer, Shaped
 from .local import TopK
 from .local.parts import as_ranks
+from .tiers._tiered import tiered
 
 
 def top_k(
@@ -68,7 +67,7 @@ def top_k(
     return _top_k_on_mesh(row_mesh.place(column), valid, row_mesh, k, num_rows, bool(largest))
 
 
-@functools.partial(jax.jit, static_argnums=(2, 3, 4, 5))
+@functools.partial(tiered, static_argnums=(2, 3, 4, 5))
 def _top_k_on_mesh(
     column: Array,
     valid: ValidRows | None,
@@ -135,7 +134,7 @@ def select_rank(
     return _select_rank_on_mesh(row_mesh.place(column), ranks, valid, row_mesh, num_rows)
 
 
-@functools.partial(jax.jit, static_argnums=(3, 4))
+@functools.partial(tiered, static_argnums=(3, 4))
 def _select_rank_on_mesh(
     column: Array, ranks: Array, valid: ValidRows | None, row_mesh: RowMesh, num_rows: int
 ) -> Array:

@@ -16,6 +16,7 @@ from ..shardings._mesh import row_axes
 from ..shardings._row_axes import RowAxes
 from .contract._arguments import as_pair, as_static_int, check_num_valid, type_of
 from .contract._typing import Array, ArrayLike
+from .tiers._tiered import tiered
 
 
 class ValidRows(NamedTuple):
@@ -173,7 +174,7 @@ def as_row_mesh(mesh: Any, axis: str | tuple[str, ...] | None, caller: str) -> R
     return None
 
 
-@functools.partial(jax.jit, static_argnums=(1, 2))
+@functools.partial(tiered, static_argnums=(1, 2))
 def _in_shards(num_valid: Array, num_rows: int, capacity: int) -> ValidRows:
     if num_valid.dtype.itemsize < 4:
         # A narrow integer cannot hold the limits.

@@ -15,6 +15,7 @@ from .collective._exchange import Transport, check_transport
 from .contract._arguments import CapacityError, as_rows, as_static_int, num_rows_of
 from .contract._typing import Array, ArrayLike, Integer, PyTree
 from .local.parts import as_bucket_ids
+from .tiers._tiered import tiered
 
 
 def partition(
@@ -85,7 +86,7 @@ def partition(
     return _partition_on_mesh(rows, destination, row_mesh, capacity, num_rows, transport)
 
 
-@functools.partial(jax.jit, static_argnums=1)
+@functools.partial(tiered, static_argnums=1)
 def _largest_count(destination: Array, num_shards: int) -> Array:
     # A narrow dtype may not hold the number of shards.
     if destination.dtype.itemsize < 4:
@@ -95,7 +96,7 @@ def _largest_count(destination: Array, num_shards: int) -> Array:
     return jnp.max(jnp.bincount(shards, length=num_shards + 1)[:-1])
 
 
-@functools.partial(jax.jit, static_argnums=(2, 3, 4, 5))
+@functools.partial(tiered, static_argnums=(2, 3, 4, 5))
 def _partition_on_mesh(
     rows: PyTree,
     destination: Array,

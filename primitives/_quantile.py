@@ -4,7 +4,6 @@
 import functools
 from typing import Any
 
-import jax
 import jax.numpy as jnp
 
 from ..shardings._compat import MeshLike
@@ -12,6 +11,7 @@ from . import collective, local
 from ._over_mesh import RowMesh, ValidRows, as_row_mesh
 from .contract._typing import Array, ArrayLike, Integer, Shaped
 from .local.parts import Interpolation, as_quantile_arguments, quantile_dtype
+from .tiers._tiered import tiered
 
 
 def quantile(
@@ -72,7 +72,7 @@ def quantile(
     )
 
 
-@functools.partial(jax.jit, static_argnums=(3, 4, 5))
+@functools.partial(tiered, static_argnums=(3, 4, 5))
 def _quantile_on_mesh(
     column: Array,
     q: Array,

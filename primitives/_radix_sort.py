@@ -18,6 +18,7 @@ from .collective._sorted_runs import Dealing, SortOrder
 from .contract._arguments import as_directions, as_keys, as_rows
 from .contract._key_bits import as_bits
 from .contract._typing import Array, ArrayLike, Int, Integer, Keys, PyTree
+from .tiers._tiered import tiered
 
 
 def radix_sort(
@@ -146,7 +147,7 @@ def radix_argsort(
     return _argsort_on_mesh(columns, valid, row_mesh, order, num_rows, transport)
 
 
-@functools.partial(jax.jit, static_argnums=(3, 4, 5, 6))
+@functools.partial(tiered, static_argnums=(3, 4, 5, 6))
 def _sort_on_mesh(
     columns: tuple[Array, ...],
     values: Any,
@@ -167,7 +168,7 @@ def _sort_on_mesh(
     return row_mesh.trim(rows, num_rows)
 
 
-@functools.partial(jax.jit, static_argnums=(2, 3, 4, 5))
+@functools.partial(tiered, static_argnums=(2, 3, 4, 5))
 def _argsort_on_mesh(
     columns: tuple[Array, ...],
     valid: ValidRows | None,

@@ -3,7 +3,6 @@
 
 import functools
 
-import jax
 import jax.numpy as jnp
 
 from ..shardings._compat import MeshLike
@@ -13,6 +12,7 @@ from .collective import Partitioned
 from .collective._exchange import Transport, check_transport
 from .contract._arguments import as_array, as_rows, num_rows_of, type_of
 from .contract._typing import Array, ArrayLike, Integer, PyTree
+from .tiers._tiered import tiered
 
 
 def rebalance(
@@ -81,7 +81,7 @@ def rebalance(
     return _rebalance_on_mesh(rows, num_valid, row_mesh, transport)
 
 
-@functools.partial(jax.jit, static_argnums=(2, 3))
+@functools.partial(tiered, static_argnums=(2, 3))
 def _rebalance_on_mesh(
     rows: PyTree, num_valid: Array, row_mesh: RowMesh, transport: Transport
 ) -> Partitioned:

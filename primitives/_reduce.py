@@ -14,6 +14,7 @@ from .collective._reduce import reduce_shards
 from .contract._typing import ArrayLike, Integer, PyTree
 from .local import Reduced
 from .local.parts import MaskedRows, ReducePlan, Transform, as_reduce_plan
+from .tiers._tiered import tiered
 
 
 def reduce(
@@ -110,7 +111,7 @@ def reduce(
     return _reduce_on_mesh(placed, operands, valid, row_mesh, num_rows, is_padded, plan)
 
 
-@functools.partial(jax.jit, static_argnums=(3, 4, 5, 6))
+@functools.partial(tiered, static_argnums=(3, 4, 5, 6))
 def _reduce_on_mesh(
     rows: MaskedRows,
     operands: tuple[Any, ...],

@@ -17,6 +17,7 @@ from .contract._arguments import as_keys, as_num_valid
 from .contract._typing import Array, ArrayLike, Integer, Keys, PyTree
 from .local import ReducedRuns
 from .local.parts import LEAST_INDEXED_ROWS, as_reduction
+from .tiers._tiered import tiered
 
 
 def reduce_by_key(
@@ -161,7 +162,7 @@ def _reduce_by(
     return (unique_columns, reduced), num_runs
 
 
-@functools.partial(jax.jit, static_argnums=(3, 4, 5, 6))
+@functools.partial(tiered, static_argnums=(3, 4, 5, 6))
 def _reduce_on_mesh(
     columns: tuple[Array, ...],
     leaves: list[Array],

@@ -4,8 +4,6 @@
 import functools
 from typing import Any
 
-import jax
-
 from ..shardings._compat import MeshLike
 from . import collective, local
 from ._over_mesh import RowMesh, ValidRows, as_row_mesh
@@ -14,6 +12,7 @@ from .collective._exchange import Transport, check_transport
 from .contract._arguments import as_keys
 from .contract._typing import Array, ArrayLike, Integer, Keys
 from .local import RunLengths
+from .tiers._tiered import tiered
 
 
 def run_length_encode(
@@ -86,7 +85,7 @@ def run_length_encode(
     return RunLengths(unique_columns if is_tuple else unique_columns[0], lengths, num_runs)
 
 
-@functools.partial(jax.jit, static_argnums=(2, 3, 4, 5))
+@functools.partial(tiered, static_argnums=(2, 3, 4, 5))
 def _encode_on_mesh(
     columns: tuple[Array, ...],
     valid: ValidRows | None,

@@ -5,14 +5,13 @@ import functools
 from collections.abc import Sequence
 from typing import Literal
 
-import jax
-
 from ..shardings._compat import MeshLike
 from . import collective, local
 from ._over_mesh import RowMesh, ValidRows, as_row_mesh
 from .collective._exchange import Transport, check_transport
 from .contract._typing import Array, ArrayLike, Int, Integer, Keys
 from .local.parts import as_search, check_rows_of_sides
+from .tiers._tiered import tiered
 
 
 def searchsorted(
@@ -90,7 +89,7 @@ def searchsorted(
     )
 
 
-@functools.partial(jax.jit, static_argnums=(3, 4, 5, 6, 7))
+@functools.partial(tiered, static_argnums=(3, 4, 5, 6, 7))
 def _search_on_mesh(
     columns: tuple[Array, ...],
     query_columns: tuple[Array, ...],

@@ -3,14 +3,13 @@
 
 import functools
 
-import jax
-
 from ..shardings._compat import MeshLike
 from . import collective, local
 from ._over_mesh import RowMesh, ValidRows, as_row_mesh
 from .collective._exchange import Transport, check_transport
 from .contract._typing import Array, ArrayLike, Int, Integer, Keys
 from .local.parts import as_nunique_arguments
+from .tiers._tiered import tiered
 
 
 def segment_nunique(
@@ -74,7 +73,7 @@ def segment_nunique(
     return _count_on_mesh(rows, valid, segments.num_segments, row_mesh, num_rows, transport)
 
 
-@functools.partial(jax.jit, static_argnums=(2, 3, 4, 5))
+@functools.partial(tiered, static_argnums=(2, 3, 4, 5))
 def _count_on_mesh(
     rows: tuple[tuple[Array, ...], Array],
     valid: ValidRows | None,

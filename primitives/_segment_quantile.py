@@ -4,7 +4,6 @@
 import functools
 from typing import Any
 
-import jax
 import numpy as np
 
 from ..shardings._compat import MeshLike
@@ -13,6 +12,7 @@ from ._over_mesh import RowMesh, ValidRows, as_row_mesh
 from .collective._exchange import Transport, check_transport
 from .contract._typing import Array, ArrayLike, Integer, Shaped
 from .local.parts import Interpolation, as_segment_quantile_arguments
+from .tiers._tiered import tiered
 
 
 def segment_quantile(
@@ -95,7 +95,7 @@ def segment_quantile(
     return _find_on_mesh(rows, quantiles, valid, *settings)
 
 
-@functools.partial(jax.jit, static_argnums=(3, 4, 5, 6, 7, 8))
+@functools.partial(tiered, static_argnums=(3, 4, 5, 6, 7, 8))
 def _find_on_mesh(
     rows: tuple[Array, Array],
     q: Array,

@@ -5,14 +5,13 @@ import functools
 from collections.abc import Sequence
 from typing import Any
 
-import jax
-
 from ..shardings._compat import MeshLike
 from . import collective, local
 from ._over_mesh import RowMesh, ValidRows, as_row_mesh
 from .collective._exchange import Transport, check_transport
 from .contract._typing import Array, ArrayLike, Integer, Keys, Shaped
 from .local.parts import RankMethod, as_rank_arguments
+from .tiers._tiered import tiered
 
 
 def segment_rank(
@@ -95,7 +94,7 @@ def segment_rank(
     return _rank_on_mesh(rows, valid, *settings)
 
 
-@functools.partial(jax.jit, static_argnums=(2, 3, 4, 5, 6, 7))
+@functools.partial(tiered, static_argnums=(2, 3, 4, 5, 6, 7))
 def _rank_on_mesh(
     rows: Any,
     valid: ValidRows | None,

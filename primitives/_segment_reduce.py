@@ -13,6 +13,7 @@ from ._over_mesh import RowMesh, as_row_mesh
 from .contract._segment_forms import documented
 from .contract._typing import Array, ArrayLike, Integer, PyTree
 from .local.parts import as_segment_arguments, reduce_on_one_device
+from .tiers._tiered import tiered
 
 Axis = str | tuple[str, ...]
 
@@ -101,7 +102,7 @@ def _reduce(
     )
 
 
-@functools.partial(jax.jit, static_argnums=(2, 3, 4, 5, 6))
+@functools.partial(tiered, static_argnums=(2, 3, 4, 5, 6))
 def _reduce_on_mesh(
     rows: Any,
     fill_value: Array | None,

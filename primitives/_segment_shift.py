@@ -4,14 +4,13 @@
 import functools
 from typing import Any
 
-import jax
-
 from ..shardings._compat import MeshLike
 from . import collective, local
 from ._over_mesh import RowMesh, ValidRows, as_row_mesh
 from .collective._exchange import Transport, check_transport
 from .contract._typing import Array, ArrayLike, Integer, PyTree
 from .local.parts import as_shift_arguments
+from .tiers._tiered import tiered
 
 
 def segment_shift(
@@ -80,7 +79,7 @@ def segment_shift(
     return _shift_on_mesh(placed, shared, segments.num_segments, row_mesh, num_rows, transport)
 
 
-@functools.partial(jax.jit, static_argnums=(2, 3, 4, 5))
+@functools.partial(tiered, static_argnums=(2, 3, 4, 5))
 def _shift_on_mesh(
     rows: tuple[Any, Array],
     shared: tuple[Array, Array, ValidRows | None],

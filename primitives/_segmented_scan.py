@@ -4,8 +4,6 @@
 import functools
 from typing import Any
 
-import jax
-
 from ..shardings._compat import MeshLike
 from . import collective, local
 from ._over_mesh import RowMesh, ValidRows, as_row_mesh
@@ -21,6 +19,7 @@ from .local.parts import (
     as_segments,
     check_encoding,
 )
+from .tiers._tiered import tiered
 
 
 def segmented_scan(
@@ -128,7 +127,7 @@ def scan_mesh(
     )
 
 
-@functools.partial(jax.jit, static_argnums=(4, 5, 6))
+@functools.partial(tiered, static_argnums=(4, 5, 6))
 def _scan_on_mesh(
     rows: Any,
     encoding: SegmentEncoding,
@@ -148,7 +147,7 @@ def _scan_on_mesh(
     return row_mesh.trim(results, num_rows)
 
 
-@functools.partial(jax.jit, static_argnums=(3, 4, 5, 6, 7))
+@functools.partial(tiered, static_argnums=(3, 4, 5, 6, 7))
 def _scan_unsorted_on_mesh(
     rows: Any,
     initial: Any,

@@ -4,8 +4,6 @@
 import functools
 from typing import Any
 
-import jax
-
 from ..shardings._compat import MeshLike
 from . import collective, local
 from ._over_mesh import RowMesh, ValidSides, as_row_mesh
@@ -14,6 +12,7 @@ from .collective._exchange import Transport, check_transport
 from .contract._typing import Array, Keys, NumValid
 from .local import KeySet
 from .local.parts import SetOp, as_key_sides, most_keys
+from .tiers._tiered import tiered
 
 
 def set_union(
@@ -204,7 +203,7 @@ def _as_set(
     return KeySet(columns if is_tuple else columns[0], count)
 
 
-@functools.partial(jax.jit, static_argnums=(3, 4, 5, 6, 7))
+@functools.partial(tiered, static_argnums=(3, 4, 5, 6, 7))
 def _set_on_mesh(
     a: tuple[Array, ...],
     b: tuple[Array, ...],

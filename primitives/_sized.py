@@ -36,6 +36,7 @@ from .collective._rebalance import deal_out_rows
 from .collective._sorted_runs import Dealing
 from .collective._wide_counts import psum_wide, saturated
 from .contract._arguments import CapacityError, as_capacity
+from .tiers._tiered import tiered
 
 
 def sized(
@@ -137,7 +138,7 @@ def in_steps(size: int, steps_per_doubling: int = 8) -> int:
     return -(-size // step) * step
 
 
-@functools.partial(jax.jit, static_argnums=(1, 2))
+@functools.partial(tiered, static_argnums=(1, 2))
 def first_rows(rows: Any, num_rows: int, row_mesh: RowMesh | None) -> Any:
     """Keeps the first rows of a result, sharded if the mesh divides their number."""
     if row_mesh is None:

@@ -4,8 +4,6 @@
 import functools
 from typing import Any
 
-import jax
-
 from ..shardings._compat import MeshLike
 from . import collective, local
 from ._over_mesh import RowMesh, ValidRows, as_row_mesh
@@ -14,6 +12,7 @@ from .collective._exchange import Transport, check_transport
 from .contract._arguments import as_keys
 from .contract._typing import Array, ArrayLike, Integer, Keys
 from .local import Unique
+from .tiers._tiered import tiered
 
 
 def unique(
@@ -102,7 +101,7 @@ def _by_rows(found: Unique) -> tuple[Any, Array, Any]:
     return (found.unique_keys, found.row_ids, found.counts), found.count, found.inverse
 
 
-@functools.partial(jax.jit, static_argnums=(2, 3, 4, 5, 6))
+@functools.partial(tiered, static_argnums=(2, 3, 4, 5, 6))
 def _unique_on_mesh(
     columns: tuple[Array, ...],
     valid: ValidRows | None,

@@ -21,6 +21,7 @@ from .local.parts import (
     as_window_segments,
     as_windows,
 )
+from .tiers._tiered import tiered
 
 
 def windowed_reduce(
@@ -113,7 +114,7 @@ def windowed_reduce(
     return _window_on_mesh(*placed, reach, valid, row_mesh, num_rows, plan)
 
 
-@functools.partial(jax.jit, static_argnums=(5, 6, 7))
+@functools.partial(tiered, static_argnums=(5, 6, 7))
 def _window_on_mesh(
     rows: Any,
     where: Any,

@@ -3,10 +3,10 @@
 
 import functools
 
-import jax
 import jax.numpy as jnp
 import numpy as np
 
+from ...primitives.staging import tiered
 from ..ops._array_ops import divided_by_scalar
 from ..table._column import NAT, Array
 from ..table._layout import ONE_DEVICE
@@ -21,7 +21,7 @@ def part_of(data: Array, part: str, unit: str) -> Array:
     return _part_of(data, part, np.int64(PER_SECOND[unit]))
 
 
-@functools.partial(jax.jit, static_argnums=1)
+@functools.partial(tiered, static_argnums=1)
 def _part_of(data: Array, part: str, per_second: Array) -> Array:
     per_day = per_second * np.int64(SECONDS_PER_DAY)
     days = jnp.floor_divide(data, per_day)
@@ -98,7 +98,7 @@ def _time_parts(days: Array, time_of_day: Array, per_second: Array) -> dict[str,
     }
 
 
-@functools.partial(jax.jit, static_argnums=1)
+@functools.partial(tiered, static_argnums=1)
 def rounded(data: Array, how: str, step: Array) -> tuple[Array, Array]:
     """Rounds times to multiples of a step: "floor", "ceil", or "round" half to even.
 
@@ -122,7 +122,7 @@ def rounded(data: Array, how: str, step: Array) -> tuple[Array, Array]:
     return jnp.where(overflows | (data == NAT), NAT, multiple), overflows
 
 
-@functools.partial(jax.jit, static_argnums=1)
+@functools.partial(tiered, static_argnums=1)
 def total_seconds(data: Array, unit: str) -> Array:
     """Timedeltas in seconds as float64, NaN for NaT."""
     per_second = np.int64(PER_SECOND[unit])

@@ -3,11 +3,11 @@
 
 from typing import Any
 
-import jax
 import jax.numpy as jnp
 import numpy as np
 import pandas as pd
 
+from ...primitives.staging import tiered
 from ..table._column import NAT, Array, Column
 from ..table._column_labels import Labels
 from ..table._distinct_values import through_values
@@ -222,7 +222,7 @@ class TimedeltaMethods(TimeMethods):
         return self._series._make_frame(columns, Labels.of(parts))
 
 
-@jax.jit
+@tiered
 def _greatest(data: Array, num_rows: Count) -> Array:
     counts = is_row(data.shape[0], num_rows) & (data != NAT)
     return jnp.max(jnp.where(counts, jnp.abs(data), np.int64(0)), initial=np.int64(0))

@@ -9,6 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 import pandas as pd
 
+from ...primitives.staging import tiered
 from ..table._column import NAT, Array, Column, ColumnType
 from ..table._from_host import check_width
 from ..table._layout import Layout
@@ -159,7 +160,7 @@ def _of_strings(column: Column, table: Table, options: dict[str, Any]) -> Column
     return Column(look_up(column.data, times, np.int64(NAT)), None, kind)
 
 
-@functools.partial(jax.jit, static_argnums=2)
+@functools.partial(tiered, static_argnums=2)
 def _first_code(codes: Array, num_rows: Count, layout: Layout) -> Array:
     """The code of the first row that is not missing."""
     row_ids = position(codes.shape[0], layout)
@@ -182,7 +183,7 @@ def _of_integers(column: Column, table: Table, unit: str, errors: str) -> Column
     return Column(times, None, ColumnType("datetime", unit=result_unit))
 
 
-@jax.jit
+@tiered
 def _scaled(data: Array, valid: Array | None, step: Array) -> tuple[Array, Array]:
     """Multiplies integers by a step; NaT if missing or out of bounds. Also flags those that fit."""
     most = np.iinfo(np.int64).max // step

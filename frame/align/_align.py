@@ -4,11 +4,11 @@
 import functools
 from typing import Any
 
-import jax
 import jax.numpy as jnp
 import numpy as np
 
 from ... import primitives
+from ...primitives.staging import tiered
 from ..table._column import Array, Column, group_keys, in_dtype
 from ..table._from_host import check_width
 from ..table._layout import Layout
@@ -58,7 +58,7 @@ def _same_values(a: Column, b: Column, num_rows: Count) -> bool:
     return bool(_equal(group_keys(a), group_keys(b), num_rows))
 
 
-@jax.jit
+@tiered
 def _equal(a: Any, b: Any, num_rows: Count) -> Array:
     valid = is_row(a[0].shape[0], num_rows)
     equal = jnp.ones((), jnp.bool_)
@@ -100,7 +100,7 @@ def positions_of_labels(target: Table, table: Table) -> Array:
     return row_ids
 
 
-@functools.partial(jax.jit, static_argnums=4)
+@functools.partial(tiered, static_argnums=4)
 def _positions(
     left: Any, right: Any, num_left: Count, num_right: Count, layout: Layout
 ) -> tuple[Array, Array]:

@@ -10,6 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from ... import primitives
+from ...primitives.staging import tiered
 from ..table._column import Array, Column, Scalar, fill_missing, group_keys
 from ..table._column_labels import Labels
 from ..table._layout import Layout
@@ -99,7 +100,7 @@ def _reindexed(table: Table, row_ids: Array, index: RowIndex, num_rows: Count) -
     return table.replace(columns=columns, index=index, num_rows=num_rows)
 
 
-@functools.partial(jax.jit, static_argnums=(4, 5))
+@functools.partial(tiered, static_argnums=(4, 5))
 def _outer(
     left: Any, right: Any, num_left: Count, num_right: Count, capacity: int, layout: Layout
 ) -> primitives.Joined:

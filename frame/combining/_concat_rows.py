@@ -5,11 +5,11 @@ import functools
 from collections.abc import Hashable, Sequence
 from typing import Any
 
-import jax
 import jax.numpy as jnp
 import numpy as np
 
 from ... import primitives
+from ...primitives.staging import tiered
 from ...shardings._compat import is_x64_enabled
 from ..align._common_types import common_pair, finest_unit, same_categories
 from ..table._column import NAT, Array, Column, ColumnType, in_dtype
@@ -117,12 +117,12 @@ def pack_rows(pieces: Sequence[tuple[Column, ...]], tables: Sequence[Table]) -> 
     return Table(columns, num_rows=num_rows, needed=needed, layout=layout)
 
 
-@functools.partial(jax.jit, static_argnums=(2, 3))
+@functools.partial(tiered, static_argnums=(2, 3))
 def _pack(pieces: list[Any], counts: tuple[Count, ...], capacity: int, layout: Layout) -> Any:
     return primitives.concatenate(pieces, counts, capacity=capacity, **layout.on_mesh).rows
 
 
-@functools.partial(jax.jit, static_argnums=(1, 2))
+@functools.partial(tiered, static_argnums=(1, 2))
 def piece_of_rows(counts: tuple[Count, ...], capacity: int, layout: Layout) -> Array:
     """For each concatenated row, the position of its table."""
     row_ids = position(capacity, layout)

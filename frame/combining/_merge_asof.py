@@ -6,13 +6,13 @@ import functools
 from collections.abc import Sequence
 from typing import Any, Literal
 
-import jax
 import jax.numpy as jnp
 import numpy as np
 import pandas as pd
 from pandas.errors import MergeError
 
 from ... import primitives
+from ...primitives.staging import tiered
 from ..align._common_types import common_pair, join_keys, keys_of_sides, same_categories
 from ..table._column import Array, Column, fill_missing
 from ..table._layout import Layout
@@ -174,7 +174,7 @@ def _closest(
     )
 
 
-@functools.partial(jax.jit, static_argnums=2)
+@functools.partial(tiered, static_argnums=2)
 def _order_of(values: Array, num_rows: Count, layout: Layout) -> tuple[Array, Array]:
     capacity = values.shape[0]
     next_row = jnp.minimum(position(capacity, layout) + np.int32(1), np.int32(capacity - 1))

@@ -4,11 +4,11 @@
 from collections.abc import Hashable
 from typing import Any
 
-import jax
 import jax.numpy as jnp
 import numpy as np
 import pandas as pd
 
+from ...primitives.staging import tiered
 from ..align._common_types import common_pair, finest_unit
 from ..table._column import Array, Column, ColumnType
 from ..table._column_labels import Labels
@@ -154,7 +154,7 @@ def merged_key(key: Key, pairs: RowPairs) -> Column:
     return coalesced([left], [right], left_rows, right_rows, pairs.left.layout)[0]
 
 
-@jax.jit
+@tiered
 def _origin(left_rows: Array, right_rows: Array) -> Array:
     codes = jnp.where(right_rows < 0, np.int32(0), np.int32(2))
     return jnp.where(left_rows < 0, np.int32(1), codes)

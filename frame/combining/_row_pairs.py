@@ -10,6 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from ... import primitives
+from ...primitives.staging import tiered
 from ..table._column import Array, Column, show_holes
 from ..table._layout import Layout
 from ..table._table import NO_ROWS, Count, Table, as_count, is_row
@@ -249,7 +250,7 @@ def _join(
     return joined, labels
 
 
-_join_in_jit = jax.jit(_join, static_argnums=(2, 3, 4, 5))
+_join_in_jit = tiered(_join, static_argnums=(2, 3, 4, 5))
 
 
 def _without_match(
@@ -282,25 +283,25 @@ def _without_match(
     return joined._replace(left_rows=row_ids, right_rows=absent, count=unmatched.count), labels
 
 
-@functools.partial(jax.jit, static_argnums=2)
+@functools.partial(tiered, static_argnums=2)
 def _in_order(keys: Keys, num_rows: Count, layout: Layout) -> tuple[Array, Keys]:
     """The order of the keys, and the sorted keys."""
     order = primitives.radix_argsort(keys, num_valid=num_rows, **layout.on_mesh)
     return order, gather(keys, order, layout)
 
 
-@functools.partial(jax.jit, static_argnums=2)
+@functools.partial(tiered, static_argnums=2)
 def _through(order: Array, row_ids: Array, layout: Layout) -> Array:
     """Maps sorted positions back to row ids."""
     return jnp.where(row_ids < 0, np.int32(-1), gather(order, row_ids, layout))
 
 
-@functools.partial(jax.jit, static_argnums=(1, 2))
+@functools.partial(tiered, static_argnums=(1, 2))
 def _first_rows(rows: Any, capacity: int, layout: Layout) -> Any:
     return layout.constrain(jax.tree.map(lambda row_ids: row_ids[:capacity], rows))
 
 
-@functools.partial(jax.jit, static_argnums=2)
+@functools.partial(tiered, static_argnums=2)
 def _is_in_place(row_ids: Array, num_rows: Count, layout: Layout) -> Array:
     is_padding = ~is_row(row_ids.shape[0], num_rows, layout)
     return jnp.all(is_padding | (row_ids == position(row_ids.shape[0], layout)))

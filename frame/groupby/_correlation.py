@@ -5,10 +5,10 @@ import functools
 from collections.abc import Sequence
 from typing import Any
 
-import jax
 import jax.numpy as jnp
 import numpy as np
 
+from ...primitives.staging import tiered
 from ..reductions._corr import FramePairs, SeriesPairs, Statistic, check_number, paired
 from ..table._arguments import check_flag
 from ..table._column import Array, Column
@@ -25,7 +25,7 @@ from ._segment_reductions import distances
 Pairs = tuple[tuple[int, int], ...]
 
 
-@functools.partial(jax.jit, static_argnums=(2, 3))
+@functools.partial(tiered, static_argnums=(2, 3))
 def _of_pairs(
     columns: Sequence[Column], segments: Segments, pairs: Pairs, statistic: Statistic
 ) -> list[Array]:
@@ -117,7 +117,7 @@ class FrameGroupByCorrelation(FramePairs, GroupByPairs):
         return RowIndex(levels, (*names, *labels.names))
 
 
-@functools.partial(jax.jit, static_argnums=(1, 2))
+@functools.partial(tiered, static_argnums=(1, 2))
 def _interleaved(matrix: list[list[Array]], capacity: int, layout: Layout) -> list[Array]:
     """One column for each column of the groups' matrices, in which groups follow each other."""
     columns = [jnp.stack(rows, axis=1).reshape(-1) for rows in matrix]

@@ -16,6 +16,7 @@ import numpy as np
 from ... import primitives
 from ...primitives._eager_reduction import known_ranges
 from ...primitives._sized import in_steps
+from ...primitives.staging import tiered
 from ..table._column import Array, Column, bare
 from ..table._layout import LEAST_CAPACITY, Layout
 from ..table._table import Count, Table, as_count, is_row
@@ -93,7 +94,7 @@ def _range_of(key: Column, num_rows: Count, layout: Layout) -> tuple[Any, Any]:
     return jax.device_get(ends.values)
 
 
-@functools.partial(jax.jit, static_argnums=(3, 4, 5))
+@functools.partial(tiered, static_argnums=(3, 4, 5))
 def _dense_segment_ids(
     keys: Sequence[Column],
     lowest: Any,
@@ -148,7 +149,7 @@ def _with_all_categories(counts: Array, keys: Sequence[Column], plan: tuple[Digi
     return is_group.reshape(-1)
 
 
-@functools.partial(jax.jit, static_argnums=(3, 4, 5))
+@functools.partial(tiered, static_argnums=(3, 4, 5))
 def _group_segments(
     is_group: Array,
     first_rows: Array | None,

@@ -4,12 +4,12 @@
 import functools
 from typing import Any
 
-import jax
 import jax.numpy as jnp
 import numpy as np
 import pandas as pd
 
 from ... import primitives
+from ...primitives.staging import tiered
 from ..table._column import Array, Column
 from ..table._dtypes import wide
 from ..table._filter import filter_rows
@@ -125,7 +125,7 @@ def _as_int32(position: int) -> np.int32:
     return np.int32(min(max(position, -(2**31)), 2**31 - 1))
 
 
-@functools.partial(jax.jit, static_argnums=(1, 2))
+@functools.partial(tiered, static_argnums=(1, 2))
 def _without_empty(group_ids: Array, num_groups: int, layout: Layout) -> Array:
     """Numbers the groups with rows alone."""
     sizes = primitives.segment_count(group_ids, num_groups, **layout.on_mesh)

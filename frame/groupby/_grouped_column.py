@@ -11,6 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from ... import primitives
+from ...primitives.staging import tiered
 from ..reductions._moments import positive
 from ..table._column import Array, Column
 from ..table._dtypes import wide
@@ -131,7 +132,7 @@ class Groups:
         return jnp.where(self.count > self.capacity, self.count, np.int32(0))
 
 
-@jax.jit
+@tiered
 def _group_ids(segments: Segments, count: Count) -> Array:
     assert segments.of_groups is not None
     # Counted from one, because rows without a segment gather a zero.

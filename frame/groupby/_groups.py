@@ -16,6 +16,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from ... import primitives
+from ...primitives.staging import tiered
 from ..table._column import Array, Column, distinct_keys
 from ..table._layout import LEAST_CAPACITY, Layout
 from ..table._table import Count, Table, as_count, is_row
@@ -102,7 +103,7 @@ def _with_first_zeros(
     )
 
 
-@functools.partial(jax.jit, static_argnums=3)
+@functools.partial(tiered, static_argnums=3)
 def _with_first_zero(unique: Array, data: Array, num_rows: Count, layout: Layout) -> Array:
     row_ids = position(data.shape[0], layout)
     is_zero = (data == 0) & is_row(data.shape[0], num_rows, layout)
@@ -113,7 +114,7 @@ def _with_first_zero(unique: Array, data: Array, num_rows: Count, layout: Layout
     return jnp.where(unique == 0, zero, unique)
 
 
-@functools.partial(jax.jit, static_argnums=(3, 4))
+@functools.partial(tiered, static_argnums=(3, 4))
 def _dense_numbers(
     words: Any, any_missing: Array | None, num_rows: Count, row_capacity: int, layout: Layout
 ) -> tuple[Array, Array, Array | None]:
@@ -133,7 +134,7 @@ def _dense_numbers(
     return segment_ids, count, factors.row_ids
 
 
-@functools.partial(jax.jit, static_argnums=(3, 4, 5))
+@functools.partial(tiered, static_argnums=(3, 4, 5))
 def _first_rows(
     segment_ids: Array,
     known_rows: Array | None,

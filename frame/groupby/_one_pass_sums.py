@@ -14,6 +14,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from ... import primitives
+from ...primitives.staging import tiered
 from ..table._column import Array, Column, group_keys
 from ..table._dtypes import wide
 from ..table._layout import ONE_DEVICE
@@ -150,7 +151,7 @@ def _with_missing_keys_last(sums: KeySums) -> KeySums:
     return KeySums(keys, sums.count, parts)
 
 
-@jax.jit
+@tiered
 def _groups_with_keys(missing: Sequence[Array], count: Any) -> tuple[Array, Array]:
     is_group = jnp.arange(missing[0].shape[0], dtype=jnp.int32) < count
     has_keys = is_group & ~functools.reduce(jnp.logical_or, missing)
@@ -219,7 +220,7 @@ def _without_nan(column: Column) -> Column:
     return column.with_arrays((column.data, ~jnp.isnan(column.data) & column.mask()))
 
 
-@jax.jit
+@tiered
 def _have_nan(totals: Sequence[Array]) -> list[Array]:
     return [jnp.any(jnp.isnan(total)) for total in totals]
 
@@ -239,7 +240,7 @@ def finished_sums(
     return _finished(tables, of_groups, settings)
 
 
-@functools.partial(jax.jit, static_argnums=2)
+@functools.partial(tiered, static_argnums=2)
 def _finished(tables: Any, of_groups: Array | None, settings: Any) -> Any:
     if of_groups is not None:
         tables = jax.tree.map(lambda leaf: leaf[of_groups], tables)

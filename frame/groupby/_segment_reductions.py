@@ -10,6 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from ... import primitives
+from ...primitives.staging import tiered
 from ..reductions._moments import kurtosis, powers_of, skewness
 from ..table._column import NAT, Array, Column
 from ..table._dtypes import wide
@@ -232,7 +233,7 @@ def _reduced(rows: GroupedRows, spec: Reduction) -> Reduced:
     return _unless(~rows.is_whole, values, valid, rows)
 
 
-@functools.partial(jax.jit, static_argnums=(2, 3))
+@functools.partial(tiered, static_argnums=(2, 3))
 def reduce_arrays(
     columns: tuple[Column, ...],
     segments: Segments,

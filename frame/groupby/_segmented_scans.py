@@ -9,6 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from ... import primitives
+from ...primitives.staging import tiered
 from ..reductions._identities import identity_of
 from ..table._column import Array, Column
 from ..table._dtypes import wide
@@ -17,14 +18,14 @@ from ..table._take import gather, hole_kind, position, with_holes
 from ._grouped_column import GroupedRows, Segments, sum_dtype
 
 
-@functools.partial(jax.jit, static_argnums=1)
+@functools.partial(tiered, static_argnums=1)
 def positions_in_groups(segments: Segments, ascending: bool) -> Array:
     """The position of each row in its group, from zero; from the end if not `ascending`."""
     ones = jnp.ones(segments.ids.shape, jnp.int32)
     return segments.scan(ones, "add", exclusive=True, reverse=not ascending)
 
 
-@jax.jit
+@tiered
 def shifted_rows(segments: Segments, periods: Any) -> Array:
     """The row id `periods` rows before each row in its group; -1 if there is none."""
     ids, layout = segments.ids, segments.layout
@@ -34,7 +35,7 @@ def shifted_rows(segments: Segments, periods: Any) -> Array:
     )
 
 
-@functools.partial(jax.jit, static_argnums=(2, 3))
+@functools.partial(tiered, static_argnums=(2, 3))
 def filled_rows(
     missing: tuple[Array, ...], segments: Segments, limit: int | None, forward: bool
 ) -> tuple[Array, ...]:
@@ -61,7 +62,7 @@ def filled_rows(
 _OPERATORS = {"sum": "add", "prod": "mul", "min": "min", "max": "max"}
 
 
-@functools.partial(jax.jit, static_argnums=(2, 3, 4))
+@functools.partial(tiered, static_argnums=(2, 3, 4))
 def cumulated(
     columns: tuple[Column, ...], segments: Segments, op: str, skipna: bool, may_drop: bool
 ) -> Any:
@@ -111,7 +112,7 @@ class RankPlan(NamedTuple):
     pct: bool = False
 
 
-@functools.partial(jax.jit, static_argnums=2)
+@functools.partial(tiered, static_argnums=2)
 def ranked(columns: tuple[Column, ...], segments: Segments, plan: RankPlan) -> tuple[Array, ...]:
     """The rank of each value in its group, float64; NaN for rows without a rank."""
     return tuple(_ranks(GroupedRows(column, segments), plan) for column in columns)

@@ -4,10 +4,10 @@
 from collections.abc import Sequence
 from typing import Any
 
-import jax
 import jax.numpy as jnp
 import numpy as np
 
+from ...primitives.staging import tiered
 from ..ops._column_ops import combine
 from ..table._column import NAT, Array, Column, ColumnType, bare, fill_missing
 from ..table._dtypes import wide
@@ -210,11 +210,11 @@ def _change(column: Column, pair: tuple[Column, Column], change: Column) -> Colu
     return Column(change.data.astype(np.float32)) if column.dtype in _SMALL else change
 
 
-@jax.jit
+@tiered
 def _time_change(change: Array, x: Array, before: Array) -> Array:
     return jnp.where((x == NAT) | (before == NAT), np.int64(NAT), change)
 
 
-@jax.jit
+@tiered
 def _less_one(ratio: Array) -> Array:
     return ratio - ratio.dtype.type(1)

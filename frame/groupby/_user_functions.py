@@ -5,10 +5,10 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
-import jax
 import jax.numpy as jnp
 import numpy as np
 
+from ...primitives.staging import tiered
 from ..table._column import Array
 from ._grouped_column import Segments
 
@@ -46,7 +46,7 @@ def segment_function(function: Callable[[Array, Array, int], Array]) -> SegmentF
     return SegmentFunction(function)
 
 
-@functools.partial(jax.jit, static_argnums=(0, 3))
+@functools.partial(tiered, static_argnums=(0, 3))
 def reduce_segments(
     function: Callable[[Array, Array, int], Array],
     values: Array,

@@ -5,10 +5,10 @@ import functools
 from collections.abc import Hashable, Sequence
 from typing import Any
 
-import jax
 import jax.numpy as jnp
 import numpy as np
 
+from ...primitives.staging import tiered
 from ..table._arguments import check_flag
 from ..table._column import Array, Column, ordered_keys
 from ..table._column_labels import Labels
@@ -145,7 +145,7 @@ def _check_counted(key: Grouping, may_be_category: bool) -> None:
         )
 
 
-@jax.jit
+@tiered
 def _shares(counts: Array, segments: Segments) -> Array:
     """Divides counts by the sums of their segments."""
     dtype = wide(np.float64)

@@ -3,9 +3,9 @@
 
 from typing import Any
 
-import jax
 import jax.numpy as jnp
 
+from ...primitives.staging import tiered
 from ..table._column import Array, Column
 from ..table._row_index import RowIndex
 from ..table._sort import sort_rows
@@ -53,7 +53,7 @@ class GroupWindows(Windows):
         return result.reset_index(level=list(range(len(self._grouped.keys))))
 
 
-@jax.jit
+@tiered
 def _without_groups_last(group_ids: Array) -> tuple[Array, Array]:
     """Unsigned ids, in which -1 becomes the greatest, and the number of rows with a group."""
     return group_ids.astype(jnp.uint32), jnp.sum(group_ids >= 0, dtype=jnp.int32)

@@ -15,6 +15,7 @@ import pyarrow.parquet as pq
 from jax.experimental import multihost_utils
 
 from ... import primitives
+from ...primitives.staging import tiered
 from ...shardings import host_rows
 from ..table._column import Array, Column, ColumnType
 from ..table._column_labels import Labels
@@ -132,7 +133,7 @@ def _table_of_pieces(piece: pa.Table, layout: Layout) -> tuple[Table, Labels]:
     return table, labels
 
 
-@functools.partial(jax.jit, static_argnums=(2, 3))
+@functools.partial(tiered, static_argnums=(2, 3))
 def _packed(rows: Any, is_valid: Array, capacity: int, layout: Layout) -> Any:
     return primitives.compact(is_valid, rows, capacity=capacity, **layout.on_mesh).rows
 

@@ -10,6 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 import pandas as pd
 
+from ...primitives.staging import tiered
 from ...shardings._compat import is_x64_enabled
 from ..reductions._agg import apply_one
 from ..table._arguments import axis_number
@@ -167,7 +168,7 @@ class RowFunction(NamedTuple):
         return _as_result(result, "apply")
 
 
-@functools.partial(jax.jit, static_argnums=(2, 3, 4))
+@functools.partial(tiered, static_argnums=(2, 3, 4))
 def _map_rows(
     columns: tuple[Array, ...], num_rows: Count, call: Any, dtype: np.dtype | None, layout: Layout
 ) -> Any:

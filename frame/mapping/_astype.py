@@ -5,11 +5,11 @@ import functools
 from collections.abc import Mapping, Sequence
 from typing import Any, Self
 
-import jax
 import jax.numpy as jnp
 import numpy as np
 import pandas as pd
 
+from ...primitives.staging import tiered
 from ..accessors._dt import out_of_bounds
 from ..ops._array_ops import converted
 from ..table._column import NAT, UNITS, Array, Column, ColumnType
@@ -82,13 +82,13 @@ def _checked(column: Column, dtype: np.dtype, num_rows: Count) -> Column:
     return column
 
 
-@jax.jit
+@tiered
 def _not_integers(data: Array, num_rows: Count) -> tuple[Array, Array]:
     valid = is_row(data.shape[0], num_rows)
     return jnp.any(valid & ~jnp.isfinite(data)), jnp.any(valid & (data < 0))
 
 
-@functools.partial(jax.jit, static_argnums=(1, 2))
+@functools.partial(tiered, static_argnums=(1, 2))
 def _convert(columns: Any, dtypes: tuple[np.dtype, ...], null_if_not_integer: bool) -> Any:
     return tuple(
         _convert_one(data, valid, dtype, null_if_not_integer)

@@ -9,6 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 import pandas as pd
 
+from ...primitives.staging import tiered
 from ...shardings._compat import is_x64_enabled
 from ..ops._array_ops import common_dtype
 from ..table._column import Array, Column, ColumnType, no_rows
@@ -203,7 +204,7 @@ def _as_narrow(edges: np.ndarray, dtype: np.dtype, right: bool) -> tuple[np.ndar
     return whole[~is_passed & (whole <= ends.max)].astype(dtype), int(is_passed.sum())
 
 
-@functools.partial(jax.jit, static_argnums=(6, 7))
+@functools.partial(tiered, static_argnums=(6, 7))
 def _bins(
     data: Array,
     valid: Array | None,

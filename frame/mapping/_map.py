@@ -9,6 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 import pandas as pd
 
+from ...primitives.staging import tiered
 from ...shardings._compat import explicit_sharding
 from ..reductions._agg import apply_one
 from ..table._arguments import no_inplace
@@ -272,7 +273,7 @@ def search_rows(keys: Array, rows: Array, search: Any) -> Array:
     return search(keys, rows).astype(jnp.int32)
 
 
-@jax.jit
+@tiered
 def _search(data: Array, valid: Array | None, keys: Array, count: Array) -> Array:
     positions = search_rows(keys, data, jnp.searchsorted)
     positions = jnp.minimum(positions, np.int32(keys.shape[0] - 1))

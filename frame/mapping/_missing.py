@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from ... import primitives
+from ...primitives.staging import tiered
 from ..align._as_column import as_column
 from ..table._arguments import axis_number, check_flag, no_inplace, only_rows
 from ..table._column import NUMBER, Array, Column, ColumnType, fill_missing, missing_rows
@@ -32,7 +33,7 @@ def missing_flags(columns: Sequence[Column]) -> tuple[Array, ...]:
     return _missing(tuple(c.arrays for c in columns), tuple(hole_kind(c) for c in columns))
 
 
-@functools.partial(jax.jit, static_argnums=1)
+@functools.partial(tiered, static_argnums=1)
 def _missing(columns: Any, kinds: tuple[str, ...]) -> tuple[Array, ...]:
     return tuple(
         data < np.int32(0)
@@ -163,7 +164,7 @@ class Missing(NDFrame):
         return self._with_columns(columns)
 
 
-@functools.partial(jax.jit, static_argnums=(4, 5))
+@functools.partial(tiered, static_argnums=(4, 5))
 def _fill_from(
     columns: Any,
     missing: tuple[Array, ...],
@@ -293,13 +294,13 @@ def _fill(column: Column, value: Any, table: Table) -> Column:
     return choose(~missing, column, as_column(value, table, "other"), table, "fillna")
 
 
-@jax.jit
+@tiered
 def _has_values(missing: tuple[Array, ...], min_present: Array) -> Array:
     present: Any = sum((~flag).astype(jnp.int32) for flag in missing)
     return present >= min_present
 
 
-@jax.jit
+@tiered
 def _count_values(missing: tuple[Array, ...], num_rows: Count) -> Array:
     valid = is_row(missing[0].shape[0], num_rows)
     return jnp.stack([jnp.sum(~flag & valid, dtype=jnp.int32) for flag in missing])

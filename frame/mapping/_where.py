@@ -9,6 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 import pandas as pd
 
+from ...primitives.staging import tiered
 from ..align._align import aligned_column
 from ..align._as_column import as_column
 from ..align._common_types import finest_unit
@@ -247,7 +248,7 @@ def _choose_numbers(keep: Array, column: Column, other: Column, dtype: Any) -> C
 
 
 @answered_at_once
-@jax.jit
+@tiered
 def _fits(other: Array, like: Array, num_rows: Count) -> Array:
     """Whether another dtype can represent all values of an array."""
     valid = is_row(other.shape[0], num_rows)

@@ -9,12 +9,12 @@ import contextlib
 import functools
 from typing import Any
 
-import jax
 import jax.numpy as jnp
 import numpy as np
 import pandas as pd
 
 from ... import primitives
+from ...primitives.staging import tiered
 from ..table._column import Array, Column, ColumnType, Scalar
 from ..table._dictionary import sorted_dictionary
 from ..table._recode import as_string, look_up, recoded, renumbered
@@ -39,7 +39,7 @@ def constant(column: Column, value: bool) -> Column:
 
 
 # The unused `data` tells JAX the devices of the program.
-@functools.partial(jax.jit, keep_unused=True)
+@functools.partial(tiered, keep_unused=True)
 def _constant(data: Array, value: Array) -> Array:
     return jnp.where(jnp.zeros_like(data, jnp.bool_), False, value)
 
@@ -86,7 +86,7 @@ def _compare(op: str, a: Any, b: Any) -> Column:
     return Column(_compare_codes(op, a.data, np.int32(code)))
 
 
-@functools.partial(jax.jit, static_argnums=0)
+@functools.partial(tiered, static_argnums=0)
 def _compare_codes(op: str, a: Array, b: Array) -> Array:
     """Compares codes; a missing (negative) code is unequal to every code."""
     return compare(op, a, b, (a < 0) | (b < 0))

@@ -9,6 +9,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from ...primitives.staging import tiered
 from ...shardings._compat import is_x64_enabled
 from ..table._column import NUMBER, Array, Column, Scalar, fill_missing, missing_rows
 from ..table._dtypes import is_held, wide
@@ -193,7 +194,7 @@ def _has_zeros(op: str, a: Any, b: Any, num_rows: Count) -> bool:
     return bool(at_once(_divides_by_zero, a, b, num_rows))
 
 
-@jax.jit
+@tiered
 def _divides_by_zero(a: Array, b: Array, num_rows: Count) -> Array:
     shape = jnp.broadcast_shapes(a.shape, b.shape)
     is_zero = ~b if b.dtype == jnp.bool_ else b == b.dtype.type(0)
@@ -201,7 +202,7 @@ def _divides_by_zero(a: Array, b: Array, num_rows: Count) -> Array:
     return jnp.any(is_division_by_zero & is_row(shape[0], num_rows))
 
 
-@functools.partial(jax.jit, static_argnums=2)
+@functools.partial(tiered, static_argnums=2)
 def _combine(operands: Any, num_rows: Count, plans: tuple[NumberPlan, ...]) -> tuple[Operand, ...]:
     return tuple(
         _combined(plan, x, y, num_rows) for (x, y), plan in zip(operands, plans, strict=True)
@@ -261,7 +262,7 @@ def filled_pair(a: Any, b: Any, value: Any) -> tuple[Any, Any]:
     return left, right
 
 
-@jax.jit
+@tiered
 def _filled(x: Any, y: Any, value: Any) -> tuple[Any, Any]:
     x_missing, y_missing = (
         np.bool_(False) if side is None else missing_rows(side[0], side[1], NUMBER)

@@ -10,6 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 import pandas as pd
 
+from ...primitives.staging import tiered
 from ..table._column import NAT, UNITS, Array, Column, ColumnType, Kind, Scalar
 from ..table._recode import with_unit
 from ..table._table import Count
@@ -130,12 +131,12 @@ def _with_other(op: str, a: Any, b: Any, x: Time | None, y: Time | None) -> Colu
     return Column(data, None, ColumnType("timedelta", unit=time.unit))
 
 
-@functools.partial(jax.jit, static_argnums=0)
+@functools.partial(tiered, static_argnums=0)
 def _compare(op: str, a: Array, b: Array) -> Array:
     return compare(op, a, b, (a == NAT) | (b == NAT))
 
 
-@functools.partial(jax.jit, static_argnums=0)
+@functools.partial(tiered, static_argnums=0)
 def _combine(op: str, a: Array, b: Array) -> Array:
     is_missing = (a == NAT) | (b == NAT)
     if op == "mod":
@@ -145,7 +146,7 @@ def _combine(op: str, a: Array, b: Array) -> Array:
     return jnp.where(is_missing, np.int64(NAT), result)
 
 
-@functools.partial(jax.jit, static_argnums=0)
+@functools.partial(tiered, static_argnums=0)
 def _quotient(op: str, a: Array, b: Array) -> tuple[Array, Array | None]:
     is_missing = (a == NAT) | (b == NAT)
     if op == "floordiv":
@@ -158,7 +159,7 @@ def _quotient(op: str, a: Array, b: Array) -> tuple[Array, Array | None]:
     return jnp.where(is_missing, np.float64(np.nan), result), None
 
 
-@functools.partial(jax.jit, static_argnums=0)
+@functools.partial(tiered, static_argnums=0)
 def _scaled(op: str, time: Array, factor: Array, valid: Array | None) -> Array:
     time = jnp.asarray(time)
     is_missing = (time == NAT) | (False if valid is None else ~valid)

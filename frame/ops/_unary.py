@@ -11,6 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 import pandas as pd
 
+from ...primitives.staging import tiered
 from ..table._column import NAT, Array, Column, fill_missing
 from ..table._dtypes import wide
 from ..table._ndframe import FrameBase, NDFrame, SeriesBase
@@ -37,7 +38,7 @@ _SIGNS = {"negative": "neg", "positive": "pos", "absolute": "abs", "invert": "in
 _SYMBOLS = {"neg": "-", "pos": "+", "abs": "abs()", "invert": "~"}
 
 
-@functools.partial(jax.jit, static_argnums=0)
+@functools.partial(tiered, static_argnums=0)
 def _change(op: str, x: Array) -> Array:
     if x.dtype == jnp.bool_:
         return x if op in ("pos", "abs") else ~x
@@ -59,7 +60,7 @@ def _magnitude(x: Array) -> Array:
     return jnp.where(is_missing, x, jnp.abs(jnp.where(is_missing, x.dtype.type(1), x)))
 
 
-@functools.partial(jax.jit, static_argnums=0)
+@functools.partial(tiered, static_argnums=0)
 def _change_times(op: str, x: Array) -> Array:
     # NaT is the smallest integer, which is its own negative.
     return x if op == "pos" else -x if op == "neg" else jnp.where(x == NAT, x, jnp.abs(x))
@@ -78,7 +79,7 @@ def rounded(column: Column, decimals: int) -> Column:
     return Column(_rounded(column.data, factor, decimals < 0), column.valid)
 
 
-@functools.partial(jax.jit, static_argnums=2)
+@functools.partial(tiered, static_argnums=2)
 def _rounded(x: Array, factor: Array, is_coarser: bool) -> Array:
     if not jnp.issubdtype(x.dtype, jnp.inexact):
         # As in NumPy: in float64, which is not exact beyond 2**53.
@@ -111,7 +112,7 @@ def apply_function(ufunc: np.ufunc, column: Column, num_rows: Count) -> Column:
     return Column(_apply(name, column.data, num_rows, dtype, result))
 
 
-@functools.partial(jax.jit, static_argnums=(0, 3, 4))
+@functools.partial(tiered, static_argnums=(0, 3, 4))
 def _apply(name: str, x: Array, num_rows: Count, dtype: np.dtype, result: np.dtype) -> Array:
     x = x.astype(jax.dtypes.canonicalize_dtype(dtype))
     function = getattr(jnp, name)

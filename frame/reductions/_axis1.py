@@ -10,6 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 import pandas as pd
 
+from ...primitives.staging import tiered
 from ..ops._array_ops import common_dtype
 from ..table._column import NUMBER, Array, Column, bare, fill_missing, in_dtype, missing_rows
 from ..table._distinct_values import column_of_results, looked_up
@@ -83,7 +84,7 @@ def median_across(columns: Sequence[Column], skipna: bool) -> Column:
     return Column(_median_across(tuple(column.data for column in columns), skipna))
 
 
-@functools.partial(jax.jit, static_argnums=1)
+@functools.partial(tiered, static_argnums=1)
 def _median_across(columns: tuple[Array, ...], skipna: bool) -> Array:
     values = jnp.sort(jnp.stack(columns, axis=1), axis=1)
     dtype = values.dtype
@@ -107,7 +108,7 @@ def nunique_across(columns: Sequence[Column], dropna: bool) -> Column:
     return Column(_nunique_across(tuple(column.data for column in columns), dropna))
 
 
-@functools.partial(jax.jit, static_argnums=1)
+@functools.partial(tiered, static_argnums=1)
 def _nunique_across(columns: tuple[Array, ...], dropna: bool) -> Array:
     values = jnp.sort(jnp.stack(columns, axis=1), axis=1)
     is_new = jnp.pad(values[:, 1:] != values[:, :-1], ((0, 0), (1, 0)), constant_values=True)
@@ -139,7 +140,7 @@ def labels_across(
     return looked_up(column_of_results(pd.Series(labels), caller), positions, table.num_rows)
 
 
-@functools.partial(jax.jit, static_argnums=(1, 2))
+@functools.partial(tiered, static_argnums=(1, 2))
 def _positions_across(columns: tuple[Array, ...], is_greatest: bool, skipna: bool) -> Array:
     best, position = columns[0], jnp.full(columns[0].shape, -1, jnp.int32)
     is_complete = jnp.ones(best.shape, jnp.bool_)

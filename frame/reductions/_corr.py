@@ -10,6 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from ... import primitives
+from ...primitives.staging import tiered
 from ..align._align import aligned_column
 from ..table._arguments import check_flag
 from ..table._column import Array, Column
@@ -55,7 +56,7 @@ class Statistic(NamedTuple):
         return jnp.where(is_defined, result, jnp.where(jnp.isnan(scale), scale, jnp.nan))
 
 
-@functools.partial(jax.jit, static_argnums=(2, 3))
+@functools.partial(tiered, static_argnums=(2, 3))
 def _covariances(
     columns: Sequence[Column], num_rows: Count, statistic: Statistic, layout: Layout
 ) -> Array:

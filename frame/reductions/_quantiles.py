@@ -10,6 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from ... import primitives
+from ...primitives.staging import tiered
 from ..table._column import NAT, Array, Column, bare
 from ..table._dtypes import wide
 from ..table._layout import Layout
@@ -41,7 +42,7 @@ def quantiles_of_columns(
     return at_once(_quantiles, tuple(map(bare, columns)), q, num_rows, plans, how, layout)
 
 
-@functools.partial(jax.jit, static_argnums=(3, 4, 5))
+@functools.partial(tiered, static_argnums=(3, 4, 5))
 def _quantiles(
     columns: Any, q: Array, num_rows: Count, plans: tuple[Reduction, ...], how: str, layout: Layout
 ) -> tuple[Reduced, ...]:

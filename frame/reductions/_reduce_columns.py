@@ -10,6 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from ... import primitives
+from ...primitives.staging import tiered
 from ...shardings._compat import is_x64_enabled
 from ..ops._array_ops import converted
 from ..table._column import NAT, Array, Column, bare
@@ -92,7 +93,7 @@ def reduce_columns(
     return at_once(_reduce, arrays, num_rows, tuple(plans), layout)
 
 
-@functools.partial(jax.jit, static_argnums=(2, 3))
+@functools.partial(tiered, static_argnums=(2, 3))
 def _reduce(
     groups: Any, num_rows: Count, plans: tuple[Reduction, ...], layout: Layout
 ) -> tuple[Reduced, ...]:
@@ -111,7 +112,7 @@ def _reduce_group(plan: Reduction, group: Any, num_rows: Count, layout: Layout) 
     return _combined(plan, totals, moments, num_rows * np.int32(len(group)))
 
 
-@functools.partial(jax.jit, static_argnums=1)
+@functools.partial(tiered, static_argnums=1)
 def reduce_rows(columns: Any, plans: tuple[Reduction, ...]) -> Reduced:
     """Reduces each row over its columns."""
     plan = plans[0]

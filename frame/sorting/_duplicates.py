@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from ... import primitives
+from ...primitives.staging import tiered
 from ..reductions._axis1 import nunique_across
 from ..reductions._results import host_series, table_of_series, traced_table
 from ..table._arguments import axis_number, check_flag, no_inplace
@@ -62,7 +63,7 @@ def _distinct_counts(
     return _count_distinct(keys, missing if dropna else (None,) * len(keys), num_rows, layout)
 
 
-@functools.partial(jax.jit, static_argnums=2)
+@functools.partial(tiered, static_argnums=2)
 def _numbered(keys: Any, num_rows: Count, layout: Layout) -> tuple[Array, Array]:
     groups = primitives.factorize(
         keys, capacity=layout.num_shards, sort=False, num_valid=num_rows, **layout.on_mesh
@@ -73,7 +74,7 @@ def _numbered(keys: Any, num_rows: Count, layout: Layout) -> tuple[Array, Array]
     return groups.group_ids, rows & (groups.group_ids > before)
 
 
-@functools.partial(jax.jit, static_argnums=(2, 3))
+@functools.partial(tiered, static_argnums=(2, 3))
 def _repeated(keys: Any, num_rows: Count, layout: Layout, keep: Any) -> tuple[Array, Array]:
     rows = is_row(keys[0].shape[0], num_rows, layout)
     is_kept = rows
@@ -86,7 +87,7 @@ def _repeated(keys: Any, num_rows: Count, layout: Layout, keep: Any) -> tuple[Ar
     return rows & ~is_kept, is_kept
 
 
-@functools.partial(jax.jit, static_argnums=3)
+@functools.partial(tiered, static_argnums=3)
 def _count_distinct(keys: Any, missing: Any, num_rows: Count, layout: Layout) -> tuple[Array, ...]:
     counts = []
     for key, is_missing in zip(keys, missing, strict=True):

@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from ... import primitives
+from ...primitives.staging import tiered
 from ..table._arguments import as_scalar
 from ..table._column import Array, Column, host_array, ordered_keys
 from ..table._dtypes import wide
@@ -53,7 +54,7 @@ class RankedRows(NDFrame):
         return ordered.head(int(num_kept))
 
 
-@functools.partial(jax.jit, static_argnums=(3, 4))
+@functools.partial(tiered, static_argnums=(3, 4))
 def _with_ties(
     keys: tuple[Array, ...], order: Array, num_rows: Count, n: int, layout: Layout
 ) -> Array:
@@ -160,12 +161,12 @@ def _placed(values: np.ndarray) -> Array:
     return column_from(values, ONE_DEVICE.capacity_for(len(values)), ONE_DEVICE).data
 
 
-@functools.partial(jax.jit, static_argnums=(3, 4))
+@functools.partial(tiered, static_argnums=(3, 4))
 def _search(keys: Array, queries: Array, num_rows: Count, side: Any, layout: Layout) -> Array:
     return primitives.searchsorted(keys, queries, side=side, num_valid=num_rows, **layout.on_mesh)
 
 
-@functools.partial(jax.jit, static_argnums=(3, 4))
+@functools.partial(tiered, static_argnums=(3, 4))
 def _in_order(
     data: Array, missing: Array, num_rows: Count, is_decreasing: bool, layout: Layout
 ) -> Array:

@@ -5,11 +5,11 @@ import functools
 from collections.abc import Sequence
 from typing import Any, Self
 
-import jax
 import jax.numpy as jnp
 import numpy as np
 import pandas as pd
 
+from ...primitives.staging import tiered
 from ..groupby._grouped_column import Segments
 from ..groupby._segmented_scans import RankPlan, ranked
 from ..ops._array_ops import divided_by_scalar
@@ -41,7 +41,7 @@ def _rankable(column: Column, label: Any) -> Column:
     return Column(renumbered(column.data, new_codes), None, column.type)
 
 
-@functools.partial(jax.jit, static_argnums=(2, 3))
+@functools.partial(tiered, static_argnums=(2, 3))
 def _rank(column: Column, num_rows: Count, plan: RankPlan, layout: Layout) -> Array:
     """The ranks of all rows, which are one group."""
     ids = jnp.where(is_row(column.data.shape[0], num_rows, layout), np.int32(0), np.int32(-1))
@@ -58,7 +58,7 @@ def ranked_across(columns: Sequence[Column], plan: RankPlan) -> tuple[Column, ..
     return tuple(map(Column, ranks))
 
 
-@functools.partial(jax.jit, static_argnums=1)
+@functools.partial(tiered, static_argnums=1)
 def _rank_across(columns: tuple[Array, ...], plan: RankPlan) -> tuple[Array, ...]:
     values = jnp.stack(columns, axis=1)
     # Compare all pairs of values in a row.

@@ -5,12 +5,12 @@ import functools
 from collections.abc import Sequence
 from typing import Any
 
-import jax
 import jax.numpy as jnp
 import numpy as np
 import pandas as pd
 
 from ... import primitives
+from ...primitives.staging import tiered
 from ..ops._array_ops import divided_by_scalar
 from ..reductions._results import table_of_frame
 from ..table._arguments import check_flag, only_rows
@@ -37,7 +37,7 @@ def counted(columns: Sequence[Column], table: Table) -> tuple[Table, Column]:
     return distinct, Column(_counts(group_ids, table.num_rows, distinct.capacity, layout))
 
 
-@functools.partial(jax.jit, static_argnums=(2, 3))
+@functools.partial(tiered, static_argnums=(2, 3))
 def _counts(group_ids: Array, num_rows: Count, capacity: int, layout: Layout) -> Array:
     if layout.mesh is None:
         counts = primitives.segment_count(group_ids, num_segments=capacity)
@@ -94,7 +94,7 @@ class ValueCounts(NDFrame):
         return self.series_class._of(table, "proportion" if normalize else "count")
 
 
-@jax.jit
+@tiered
 def _shares(counts: Array, num_rows: Count) -> Array:
     valid = is_row(counts.shape[0], num_rows)
     counts = counts.astype(wide(np.float64))
@@ -141,7 +141,7 @@ class SeriesValueCounts(ValueCounts, SeriesBase):
         return self._of(table.replace(index=RANGE), self._name)
 
 
-@jax.jit
+@tiered
 def _most_frequent(counts: Array, valid: Array) -> Array:
     return valid & (counts == jnp.max(jnp.where(valid, counts, counts.dtype.type(0))))
 

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from ... import primitives
+from ...primitives.staging import tiered
 from ._column import Array, Column, host_array, to_host
 from ._dtypes import narrowed
 from ._from_host import column_from
@@ -82,7 +83,7 @@ def _series_of_codes(column: Column, codes: np.ndarray) -> pd.Series:
     return pd.Series(values, dtype=values.dtype)
 
 
-@jax.jit
+@tiered
 def _bits(data: Array) -> tuple[Array, ...]:
     """Bit patterns as keys: distinguishes -0.0 from 0.0, and maps all NaNs to one key."""
     if jnp.issubdtype(data.dtype, jnp.complexfloating):

@@ -9,6 +9,8 @@ import jax.numpy as jnp
 import numpy as np
 import pandas as pd
 
+from ...primitives.staging import tiered
+
 Labelled = TypeVar("Labelled", pd.Series, pd.Index)
 
 
@@ -17,7 +19,7 @@ def wide(dtype: Any) -> np.dtype:
     return np.dtype(jax.dtypes.canonicalize_dtype(dtype))
 
 
-@functools.partial(jax.jit, static_argnums=1)
+@functools.partial(tiered, static_argnums=1)
 def cast_exactly(data: jax.Array, dtype: Any) -> jax.Array:
     """Casts numbers; float32 to float64 exactly, subnormal numbers included.
 

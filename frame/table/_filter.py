@@ -9,6 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from ... import primitives
+from ...primitives.staging import tiered
 from ._column import Array
 from ._layout import Layout
 from ._table import Count, Table, as_count, is_row
@@ -38,7 +39,7 @@ def _known_count(table: Table, mask: Array) -> np.int32 | None:
     return as_count(int(at_once(_count, mask, table.num_rows, table.layout)))
 
 
-@functools.partial(jax.jit, static_argnums=2)
+@functools.partial(tiered, static_argnums=2)
 def _count(mask: Array, num_rows: Count, layout: Layout) -> Array:
     if layout.mesh is None:
         return primitives.compact(mask, None, capacity=0, num_valid=num_rows).count

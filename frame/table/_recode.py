@@ -4,11 +4,11 @@
 from collections.abc import Sequence
 from typing import Any
 
-import jax
 import jax.numpy as jnp
 import numpy as np
 import pandas as pd
 
+from ...primitives.staging import tiered
 from ._column import NAT, UNITS, Array, Column, ColumnType
 from ._dictionary import Dictionary, sorted_dictionary, unify
 from ._layout import ONE_DEVICE
@@ -87,7 +87,7 @@ def look_up(codes: Array, table: np.ndarray, missing: Any) -> Array:
     return _look_up(codes, jnp.asarray(padded), missing)
 
 
-@jax.jit
+@tiered
 def _look_up(codes: Array, table: Array, missing: Any) -> Array:
     return jnp.where(codes < 0, missing, gather(table, codes, ONE_DEVICE))
 
@@ -105,12 +105,12 @@ def with_unit(column: Column, unit: str) -> Column:
     return Column(data, None, ColumnType(column.kind, unit=unit))
 
 
-@jax.jit
+@tiered
 def _finer(data: Array, factor: Any) -> Array:
     return jnp.where(data == NAT, NAT, data * factor)
 
 
-@jax.jit
+@tiered
 def _coarser(data: Array, factor: Any) -> Array:
     return jnp.where(data == NAT, NAT, data // factor)
 

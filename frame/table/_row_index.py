@@ -11,6 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 import pandas as pd
 
+from ...primitives.staging import tiered
 from ...shardings._compat import is_x64_enabled
 from ._column import Array, Column, to_host
 from ._layout import Layout
@@ -113,11 +114,11 @@ def _as_labels(*values: int) -> tuple[Any, ...]:
     return tuple(dtype(value) for value in values)
 
 
-@functools.partial(jax.jit, static_argnums=(2, 3))
+@functools.partial(tiered, static_argnums=(2, 3))
 def _range_labels(start: Array, step: Array, capacity: int, layout: Layout) -> Array:
     return layout.constrain(start + step * jnp.arange(capacity, dtype=start.dtype))
 
 
-@jax.jit
+@tiered
 def _labels_at(row_ids: Array, start: Array, step: Array) -> Array:
     return start + step * row_ids.astype(start.dtype)

@@ -8,6 +8,7 @@ from typing import Any
 import jax
 
 from ... import primitives
+from ...primitives.staging import tiered
 from ._column import Array
 from ._layout import Layout
 from ._table import Count, Table
@@ -41,7 +42,7 @@ def sort_rows(table: Table, keys: Sequence[tuple[Array, bool]]) -> Table:
     return with_arrays(table, jax.tree.unflatten(structure, rows), row_ids, table.num_rows)
 
 
-@functools.partial(jax.jit, static_argnums=(3, 4, 5, 6))
+@functools.partial(tiered, static_argnums=(3, 4, 5, 6))
 def _sort(
     rows: tuple[Array, ...],
     keys: tuple[Array, ...],
@@ -64,7 +65,7 @@ def argsort_rows(keys: Sequence[tuple[Array, bool]], num_rows: Count, layout: La
     return _argsort(tuple(key for key, _ in keys), num_rows, descending, layout)
 
 
-@functools.partial(jax.jit, static_argnums=(2, 3))
+@functools.partial(tiered, static_argnums=(2, 3))
 def _argsort(
     keys: tuple[Array, ...], num_rows: Count, descending: tuple[bool, ...], layout: Layout
 ) -> Array:

@@ -10,6 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from ... import primitives
+from ...primitives.staging import tiered
 from ...shardings._compat import explicit_sharding
 from ._column import NAT, Array, Column, show_holes
 from ._layout import Layout
@@ -91,7 +92,7 @@ def coalesced(
     )
 
 
-@jax.jit
+@tiered
 def _either(left_rows: Array, left: Any, right: Any) -> Any:
     return jax.tree.map(lambda a, b: jnp.where(left_rows < 0, b, a), left, right)
 
@@ -105,7 +106,7 @@ def hole_kind(column: Column) -> str:
     return "float" if column.is_float else "mask"
 
 
-@functools.partial(jax.jit, static_argnums=(2, 3))
+@functools.partial(tiered, static_argnums=(2, 3))
 def _take(arrays: Any, row_ids: Array, kinds: tuple[str, ...], layout: Layout) -> Any:
     return _marked(gather(arrays, row_ids, layout), row_ids < 0, kinds)
 
@@ -136,7 +137,7 @@ def missing_elsewhere(columns: Sequence[Column], has_value: Array) -> tuple[Colu
     return tuple(map(Column.with_arrays, columns, arrays))
 
 
-@functools.partial(jax.jit, static_argnums=2)
+@functools.partial(tiered, static_argnums=2)
 def _missing_elsewhere(arrays: Any, has_value: Array, kinds: tuple[str, ...]) -> Any:
     return _marked(arrays, ~has_value, kinds)
 
@@ -173,7 +174,7 @@ def settled(column: Column, num_rows: Count) -> Column:
 
 
 @answered_at_once
-@jax.jit
+@tiered
 def any_missing(valid: Array, num_rows: Count) -> Array:
     """Whether any valid row has a missing value."""
     return jnp.any(~valid & is_row(valid.shape[0], num_rows))
@@ -193,7 +194,7 @@ def slice_rows(table: Table, start: Count, num_rows: Count, capacity: int) -> Ta
     return table.replace(columns=columns, index=index, num_rows=num_rows)
 
 
-@functools.partial(jax.jit, static_argnums=(2, 3))
+@functools.partial(tiered, static_argnums=(2, 3))
 def _positions(start: Count, step: Count, capacity: int, layout: Layout) -> Array:
     return start + step * position(capacity, layout)
 

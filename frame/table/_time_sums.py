@@ -3,12 +3,12 @@
 
 import functools
 
-import jax
 import jax.numpy as jnp
 import numpy as np
 import pandas as pd
 
 from ... import primitives
+from ...primitives.staging import tiered
 from ._column import NAT, Array, Column, host_array
 from ._layout import Layout
 from ._table import Count, is_row
@@ -45,7 +45,7 @@ def check_time_sums(
         )
 
 
-@functools.partial(jax.jit, static_argnums=(3, 4))
+@functools.partial(tiered, static_argnums=(3, 4))
 def _half_sums(
     data: Array, num_rows: Count, segment_ids: Array | None, num_segments: int, layout: Layout
 ) -> tuple[Array, Array]:

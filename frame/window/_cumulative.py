@@ -5,13 +5,13 @@ import functools
 from collections.abc import Hashable, Sequence
 from typing import Any, NamedTuple, Self
 
-import jax
 import jax.numpy as jnp
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 
 from ... import primitives
+from ...primitives.staging import tiered
 from ..reductions._axis1 import of_one_type
 from ..reductions._identities import COMBINE, identity_of
 from ..table._arguments import axis_number, check_flag
@@ -127,7 +127,7 @@ def _plan(name: str, column: Column, label: Hashable, skipna: bool) -> Accumulat
     return Accumulation(op, dtype, hole_kind(column), skipna)
 
 
-@functools.partial(jax.jit, static_argnums=(3, 4))
+@functools.partial(tiered, static_argnums=(3, 4))
 def _accumulate(
     data: tuple[Array, ...],
     missing: tuple[Array | None, ...],
@@ -171,7 +171,7 @@ def cumulate_across(
     return tuple(map(Column, data))
 
 
-@functools.partial(jax.jit, static_argnums=1)
+@functools.partial(tiered, static_argnums=1)
 def _accumulate_across(data: tuple[Array, ...], plan: Accumulation) -> tuple[Array, ...]:
     total, results = None, []
     is_result_missing = jnp.zeros(data[0].shape, jnp.bool_)

@@ -4,11 +4,11 @@
 import functools
 from typing import Any, Self
 
-import jax
 import jax.numpy as jnp
 import numpy as np
 import pandas as pd
 
+from ...primitives.staging import tiered
 from ..ops._safe_gradient import by_row
 from ..table._arguments import as_scalar, axis_number
 from ..table._column import NAT, NUMBER, Array, Column, ColumnType, fill_missing
@@ -40,7 +40,7 @@ def _difference(column: Column, label: Any) -> tuple[np.dtype, ColumnType]:
     return wide(np.float32 if is_small else np.float64), NUMBER
 
 
-@functools.partial(jax.jit, static_argnums=(3, 4))
+@functools.partial(tiered, static_argnums=(3, 4))
 def _diff(
     arrays: Any,
     periods: Count,
@@ -66,7 +66,7 @@ def _diff(
     return tuple(results)
 
 
-@functools.partial(jax.jit, static_argnums=3)
+@functools.partial(tiered, static_argnums=3)
 def _relative_change(
     data: tuple[Array, ...], periods: Count, num_rows: Count, layout: Layout
 ) -> tuple[Array, ...]:

@@ -4,11 +4,11 @@
 import functools
 from typing import Any, NamedTuple
 
-import jax
 import jax.numpy as jnp
 import numpy as np
 
 from ... import primitives
+from ...primitives.staging import tiered
 from ..table._column import Array
 from ..table._dtypes import wide
 from ..table._layout import Layout
@@ -47,7 +47,7 @@ class WindowPlan(NamedTuple):
     layout: Layout
 
 
-@functools.partial(jax.jit, static_argnums=6)
+@functools.partial(tiered, static_argnums=6)
 def reduce_windows(
     data: tuple[Array, ...],
     missing: tuple[Array | None, ...],

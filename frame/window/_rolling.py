@@ -5,11 +5,11 @@ import copy
 import functools
 from typing import Any, NamedTuple, Self
 
-import jax
 import jax.numpy as jnp
 import numpy as np
 import pandas as pd
 
+from ...primitives.staging import tiered
 from ..table._arguments import as_scalar
 from ..table._column import Array, Column
 from ..table._ndframe import FrameBase, SeriesBase
@@ -306,7 +306,7 @@ def has_gaps(data: tuple[Array, ...], missing: tuple[Array | None, ...], num_row
     return bool(at_once(_any_gap, floats, flags, num_rows))
 
 
-@jax.jit
+@tiered
 def _any_gap(floats: tuple[Array, ...], flags: tuple[Array, ...], num_rows: Count) -> Array:
     gaps = [~jnp.isfinite(x) for x in floats] + list(flags)
     valid = is_row(gaps[0].shape[0], num_rows)

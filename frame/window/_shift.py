@@ -11,6 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 import pandas as pd
 
+from ...primitives.staging import tiered
 from ..table._arguments import as_scalar, axis_number
 from ..table._column import Array, Column, ColumnType, fill_missing
 from ..table._dictionary import Dictionary, unify
@@ -121,7 +122,7 @@ def _filling_of_strings(column: Column, fill_value: Any) -> tuple[Column, Fillin
     return filled, Filling(column.dtype, np.int32(0 if code is None else code[0]))
 
 
-@functools.partial(jax.jit, static_argnums=4)
+@functools.partial(tiered, static_argnums=4)
 def _shift(
     arrays: Any, values: tuple[Any, ...], periods: Count, num_rows: Count, layout: Layout
 ) -> Any:

@@ -24,6 +24,7 @@ from ..contract._take import take_rows_or_zeros
 from ..contract._typing import Array, ArrayLike, Bool, Int, Integer, PyTree
 from ..kernels.base._foreign import is_words
 from ..kernels.move._compact import count_flags, flagged_ids, flagged_words
+from ..tiers._tiered import tiered
 
 
 class Compacted(NamedTuple):
@@ -102,7 +103,7 @@ def compact(
 
 
 # Compiled with its checks: an eager call of a few rows would take longer to check than to run.
-@functools.partial(jax.jit, static_argnums=(3, 4), static_argnames="one_pass")
+@functools.partial(tiered, static_argnums=(3, 4), static_argnames="one_pass")
 def _compact(
     mask: Any, rows: Any, num_valid: Any, capacity: int, return_index: bool, *, one_pass: bool
 ) -> Compacted:
@@ -118,7 +119,7 @@ def select_rows(rows: Any, mask: Array, capacity: int, num_valid: Array) -> tupl
     return selected.rows, selected.count
 
 
-@functools.partial(jax.jit, static_argnums=(2, 4), static_argnames="one_pass")
+@functools.partial(tiered, static_argnums=(2, 4), static_argnames="one_pass")
 def _select(
     rows: Any, mask: Array, capacity: int, num_valid: Array, wants_ids: bool, *, one_pass: bool
 ) -> Compacted:

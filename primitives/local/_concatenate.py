@@ -12,6 +12,7 @@ import numpy as np
 from ..contract._arguments import as_capacity, as_num_valid, as_rows, num_rows_of, type_of
 from ..contract._typing import Array, ArrayLike, Int, Integer, PyTree
 from ..kernels.scan._segmented_scan import fill_padding
+from ..tiers._tiered import tiered
 
 PieceCounts = Sequence[int | Integer[ArrayLike, ""] | None]
 
@@ -109,7 +110,7 @@ def as_pieces(pieces: Any, num_valid: Any, caller: str) -> tuple[list[Any], list
     return checked, list(num_valid)
 
 
-@functools.partial(jax.jit, static_argnums=2)
+@functools.partial(tiered, static_argnums=2)
 def _concatenate_full(pieces: list[Any], counts: list[Array], capacity: int) -> Concatenated:
     """Concatenates pieces without padding: one copy."""
 
@@ -121,7 +122,7 @@ def _concatenate_full(pieces: list[Any], counts: list[Array], capacity: int) -> 
     return Concatenated(jax.tree.map(join, *pieces), sum(counts[1:], start=counts[0]))
 
 
-@functools.partial(jax.jit, static_argnums=2)
+@functools.partial(tiered, static_argnums=2)
 def _concatenate(pieces: list[Any], counts: list[Array], capacity: int) -> Concatenated:
     return pack_pieces(pieces, counts, capacity)
 

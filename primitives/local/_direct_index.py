@@ -17,6 +17,7 @@ from ..contract._take import take_rows_or_zeros
 from ..contract._typing import Array
 from ..kernels.move._compact import flagged_rows
 from ..kernels.reduce._integer_range import range_of_integers
+from ..tiers._tiered import tiered
 from ._one_device import OneDevice
 from ._segment_ops import REDUCTIONS, Segments
 from ._segments import as_given_ids, place_segment_ids
@@ -123,7 +124,7 @@ def take_segments(
     return keys, take_rows_or_zeros(tables, segment_ids, is_shown), count
 
 
-@functools.partial(jax.jit, static_argnums=(4, 5, 6))
+@functools.partial(tiered, static_argnums=(4, 5, 6))
 def reduce_indexed(
     columns: tuple[Array, ...],
     leaves: list[Array],
@@ -139,7 +140,7 @@ def reduce_indexed(
     return segments.counts, tables, jnp.sum(segments.counts > 0, dtype=jnp.int32)
 
 
-@functools.partial(jax.jit, static_argnums=(3, 4))
+@functools.partial(tiered, static_argnums=(3, 4))
 def take_indexed(
     counts: Array,
     tables: list[Array],

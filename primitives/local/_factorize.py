@@ -12,6 +12,7 @@ from ..contract._key_bits import ordered_words
 from ..contract._take import take_rows_or_zeros
 from ..contract._typing import Array, ArrayLike, Int, Integer, Keys, PyTree
 from ..kernels.groups._factorize import WordGroups, factorize_words, number_groups
+from ..tiers._tiered import tiered
 from ._radix_sort import argsort_columns
 
 
@@ -92,7 +93,7 @@ def factorize(
 
 
 # Compiled as one program: an eager call would copy the kernel's results and its scratch memory.
-@functools.partial(jax.jit, static_argnums=(2, 3))
+@functools.partial(tiered, static_argnums=(2, 3))
 def factorize_columns(
     columns: tuple[Any, ...], num_valid: Array, capacity: int, in_key_order: bool
 ) -> WordGroups:
@@ -104,7 +105,7 @@ def factorize_columns(
     return number_groups(words, row_ids, num_valid, capacity, in_key_order=in_key_order)
 
 
-@jax.jit
+@tiered
 def keys_of_groups(
     columns: tuple[Array, ...], first_row_ids: Array, count: Array
 ) -> tuple[Array, ...]:

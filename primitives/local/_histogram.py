@@ -14,6 +14,7 @@ from ..contract._arguments import as_array, as_key, as_num_valid, as_static_int,
 from ..contract._key_bits import ordered_word
 from ..contract._typing import Array, ArrayLike, Int, Integer, Shaped
 from ..kernels.reduce._histogram import READ_DTYPES, bin_ids, count_bins
+from ..tiers._tiered import tiered
 from ._one_device import OneDevice
 from ._segment_ops import Segments, reduce_sum
 
@@ -157,7 +158,7 @@ def edge_dtype(dtype: Any) -> Any:
     return dtype if is_float else jax.dtypes.canonicalize_dtype(float)
 
 
-@functools.partial(jax.jit, static_argnums=(1, 6))
+@functools.partial(tiered, static_argnums=(1, 6))
 def count_rows(
     column: Array,
     num_bins: int | None,
@@ -317,7 +318,7 @@ def as_digit_arguments(
     return column, shift, as_static_int(bits, caller, "bits", 1, min(24, width - shift))
 
 
-@functools.partial(jax.jit, static_argnums=(2, 3))
+@functools.partial(tiered, static_argnums=(2, 3))
 def count_digits(column: Array, num_valid: Array, shift: int, bits: int) -> Array:
     """Counts checked arguments, a block at a time.
 

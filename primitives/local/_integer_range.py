@@ -3,12 +3,12 @@
 
 from typing import NamedTuple
 
-import jax
 import jax.numpy as jnp
 
 from ..contract._arguments import as_key, as_num_valid, type_of
 from ..contract._typing import Array, ArrayLike, Integer
 from ..kernels.reduce._integer_range import range_of_integers
+from ..tiers._tiered import tiered
 
 
 class IntegerRange(NamedTuple):
@@ -60,6 +60,6 @@ def integer_range(
     return _range_of(column, as_num_valid(num_valid, column.shape[0], caller))
 
 
-@jax.jit
+@tiered
 def _range_of(column: Array, num_valid: Array) -> IntegerRange:
     return IntegerRange(*range_of_integers(column, num_valid))

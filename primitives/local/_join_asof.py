@@ -13,6 +13,7 @@ from ..contract._scan_operators import Scan
 from ..contract._take import take_rows, take_rows_or_zeros, take_words
 from ..contract._typing import Array, ArrayLike, Int, Keys, NumValid, Shaped
 from ..kernels.sort._radix_sort import sort_words_with_row_ids
+from ..tiers._tiered import tiered
 from ._asof_rule import (
     AsofRule,
     Candidate,
@@ -97,7 +98,7 @@ def join_asof(
     return _join_sides(sides, limit, rule)
 
 
-@functools.partial(jax.jit, static_argnums=2)
+@functools.partial(tiered, static_argnums=2)
 def _join_sides(sides: KeySides, tolerance: Array | None, rule: AsofRule) -> Array:
     sides = jax.lax.stop_gradient(sides)
     left_times, right_times = sides.a[-1], sides.b[-1]

@@ -23,9 +23,10 @@ from ..kernels.scan._segmented_scan import (
     shift_rows,
     start_flags,
 )
+from ..tiers._tiered import tiered
 
 
-@functools.partial(jax.jit, static_argnums=3)
+@functools.partial(tiered, static_argnums=3)
 def scan_named(rows: Any, heads: Array | None, num_valid: Array, scan: Scan) -> Any:
     """Scans every leaf of a pytree; see `scan_rows`."""
 
@@ -54,7 +55,7 @@ def _scan_jvp(scan: Scan, primals: Any, tangents: Any) -> tuple[Array, Array]:
     return _scan(values, heads, num_valid, scan), fill_padding(tangent, num_valid)
 
 
-@functools.partial(jax.jit, static_argnums=4)
+@functools.partial(tiered, static_argnums=4)
 def _tangent_of_sum(
     values: Array, tangent: Array, heads: Array | None, num_valid: Array, scan: Scan
 ) -> Array:
@@ -62,7 +63,7 @@ def _tangent_of_sum(
     return scan_rows_xla(tangent, heads, num_valid, scan)
 
 
-@functools.partial(jax.jit, static_argnums=4)
+@functools.partial(tiered, static_argnums=4)
 def _tangent_of_product(
     values: Array, tangent: Array, heads: Array | None, num_valid: Array, scan: Scan
 ) -> Array:
@@ -89,7 +90,7 @@ def _tangent_of_product(
     return result
 
 
-@functools.partial(jax.jit, static_argnums=4)
+@functools.partial(tiered, static_argnums=4)
 def _tangent_of_extreme(
     values: Array, tangent: Array, heads: Array | None, num_valid: Array, scan: Scan
 ) -> Array:

@@ -12,9 +12,10 @@ from ..contract._associative_scan import associative_scan
 from ..contract._scan_operators import Scan
 from ..contract._typing import Array
 from ..kernels.scan._segmented_scan import fill_padding, per_row, shift_rows, start_flags
+from ..tiers._tiered import tiered
 
 
-@functools.partial(jax.jit, static_argnums=4)
+@functools.partial(tiered, static_argnums=4)
 def scan_by_operator(
     rows: Any, heads: Array | None, num_valid: Array, initial: Any, scan: Scan
 ) -> Any:

@@ -12,6 +12,7 @@ from ...shardings._compat import is_x64_enabled
 from ..contract._arguments import as_key, as_num_valid, type_of
 from ..contract._typing import Array, ArrayLike, Float, Integer
 from ..kernels.reduce._pairwise_sum import sum_of_rows
+from ..tiers._tiered import tiered
 
 _SUMS = ("float32", "float64")
 
@@ -98,4 +99,4 @@ def _sum_jvp(dtype: np.dtype, primals: Any, tangents: Any) -> tuple[Array, Array
     return _sum_with_tangent(x, num_valid, dtype), jnp.sum(moved)
 
 
-_sum = jax.jit(_sum_with_tangent, static_argnums=2)
+_sum = tiered(_sum_with_tangent, static_argnums=2)

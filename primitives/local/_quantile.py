@@ -12,6 +12,7 @@ from ..contract._arguments import as_array, as_key, as_num_valid, type_of
 from ..contract._key_bits import ordered_words
 from ..contract._take import take_rows
 from ..contract._typing import Array, ArrayLike, Integer, Shaped
+from ..tiers._tiered import tiered
 from ._quantile_ranks import RankPosition, quantile_positions
 from ._radix_sort import argsort_columns
 
@@ -64,7 +65,7 @@ def quantile(
     return _find(column, q, valid, interpolation)
 
 
-@functools.partial(jax.jit, static_argnums=3)
+@functools.partial(tiered, static_argnums=3)
 def _find(column: Array, q: Array, valid: Array, interpolation: str) -> Array:
     last = jnp.maximum(valid - 1, 0).astype(jnp.uint32)
     positions = quantile_positions(jnp.zeros_like(last), last, q.reshape(-1))

@@ -23,6 +23,7 @@ from ..contract._typing import Array, ArrayLike, Int, Integer, Keys, PyTree
 from ..kernels.base._foreign import is_words
 from ..kernels.base._library import is_native
 from ..kernels.sort._radix_sort import argsort_words, sort_rows, sort_words, sort_words_with_row_ids
+from ..tiers._tiered import tiered
 
 
 def radix_argsort(
@@ -173,7 +174,7 @@ def _is_moved_by_kernel(values: PyTree, column: OrderedWord, num_valid: Array) -
     )
 
 
-@functools.partial(jax.jit, static_argnums=(2, 3))
+@functools.partial(tiered, static_argnums=(2, 3))
 def _sort_rows(rows: Any, word: Array, flip: int, bits: int, num_valid: Array) -> Any:
     """Sorts rows, keys and values alike, by one word."""
 

@@ -18,6 +18,7 @@ from ..contract._arguments import (
     type_of,
 )
 from ..contract._typing import Array, ArrayLike, Integer, PyTree
+from ..tiers._tiered import tiered
 from ._reduce_passes import (
     REDUCE_OPS,
     MaskedRows,
@@ -187,7 +188,7 @@ def _check_values(values: Any, where: Any, plan: ReducePlan) -> None:
         check_dtype(leaf, op, plan.dtype, plan.caller)
 
 
-@functools.partial(jax.jit, static_argnums=3)
+@functools.partial(tiered, static_argnums=3)
 def _reduce(
     rows: MaskedRows, operands: tuple[Any, ...], num_valid: Array | None, plan: ReducePlan
 ) -> Reduced:

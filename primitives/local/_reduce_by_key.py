@@ -25,6 +25,7 @@ from ..contract._typing import Array, ArrayLike, Int, Integer, Keys, PyTree
 from ..kernels.base._library import is_native
 from ..kernels.groups._factorize import factorize_words
 from ..kernels.groups._group_sums import can_sum_groups, native_group_sums
+from ..tiers._tiered import tiered
 from ._direct_index import can_index, index_of, ranges_of, reduce_segments, take_segments
 from ._one_device import OneDevice
 from ._runs import KeyRuns, find_runs
@@ -155,7 +156,7 @@ def as_reduction(
     return values, names, as_static_int(ddof, caller, "ddof", 0)
 
 
-@functools.partial(jax.jit, static_argnums=(3, 4, 5, 6, 7))
+@functools.partial(tiered, static_argnums=(3, 4, 5, 6, 7))
 def reduce_columns(
     columns: tuple[Array, ...],
     values: Any,
@@ -278,7 +279,7 @@ def _reduce_groups(
     return unique_columns, of_runs(reduced, capacity, groups.count), groups.count
 
 
-@functools.partial(jax.jit, static_argnums=(5, 6, 7))
+@functools.partial(tiered, static_argnums=(5, 6, 7))
 def reduce_numbered(
     columns: tuple[Array, ...],
     leaves: list[Array],

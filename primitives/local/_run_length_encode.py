@@ -4,11 +4,10 @@
 import functools
 from typing import NamedTuple
 
-import jax
-
 from ..contract._arguments import as_capacity, as_keys, as_num_valid
 from ..contract._key_bits import ordered_words
 from ..contract._typing import Array, ArrayLike, Int, Integer, Keys, PyTree
+from ..tiers._tiered import tiered
 from ._runs import runs_of_words
 
 
@@ -69,7 +68,7 @@ def run_length_encode(
     return RunLengths(unique_columns if is_tuple else unique_columns[0], run_lengths, num_runs)
 
 
-@functools.partial(jax.jit, static_argnums=2)
+@functools.partial(tiered, static_argnums=2)
 def _encode(
     columns: tuple[Array, ...], num_valid: Array, capacity: int
 ) -> tuple[tuple[Array, ...], Array, Array]:

@@ -4,10 +4,9 @@
 import functools
 from typing import Any
 
-import jax
-
 from ..contract._arguments import as_keys
 from ..contract._typing import Array, ArrayLike, Int, Integer, Keys
+from ..tiers._tiered import tiered
 from ._segment_rows import SegmentIds, as_segment_ids, is_missing, sort_segments
 
 
@@ -55,7 +54,7 @@ def segment_nunique(
     return _count(segments.ids, columns, segments.num_segments)
 
 
-@functools.partial(jax.jit, static_argnums=2)
+@functools.partial(tiered, static_argnums=2)
 def _count(ids: Array, columns: tuple[Array, ...], num_segments: int) -> Array:
     rows = sort_segments(SegmentIds(ids, num_segments), columns, (False,) * len(columns))
     return rows.counts(rows.tie_heads(), num_segments)

@@ -9,6 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from ..contract._typing import Array, ArrayLike, Integer, Shaped
+from ..tiers._tiered import tiered
 from ._quantile import Interpolation, as_quantile_arguments, quantile_dtype
 from ._quantile_ranks import quantile_positions
 from ._segment_rows import SegmentIds, as_segment_ids, is_missing, sort_segments
@@ -70,7 +71,7 @@ def segment_quantile(
     return _find(segments.ids, column, q, segments.num_segments, interpolation, dtype)
 
 
-@functools.partial(jax.jit, static_argnums=(3, 4, 5))
+@functools.partial(tiered, static_argnums=(3, 4, 5))
 def _find(
     ids: Array,
     column: Array,

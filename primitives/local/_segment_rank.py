@@ -11,6 +11,7 @@ import jax.numpy as jnp
 from ..contract._arguments import as_directions, as_keys
 from ..contract._scan_operators import Scan
 from ..contract._typing import Array, ArrayLike, Integer, Keys, Shaped
+from ..tiers._tiered import tiered
 from ._segment_rows import SegmentIds, as_segment_ids, is_missing, sort_segments
 
 RankMethod = Literal["average", "min", "max", "first", "dense"]
@@ -74,7 +75,7 @@ def segment_rank(
     return _rank(segments.ids, columns, segments.num_segments, directions, method)
 
 
-@functools.partial(jax.jit, static_argnums=(2, 3, 4))
+@functools.partial(tiered, static_argnums=(2, 3, 4))
 def _rank(
     ids: Array,
     columns: tuple[Array, ...],

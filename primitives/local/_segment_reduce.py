@@ -11,6 +11,7 @@ import numpy as np
 from ..contract._arguments import as_array, as_num_valid, as_rows, as_static_int, fits, type_of
 from ..contract._segment_forms import HAVE_DDOF, SEGMENT_OPS, documented
 from ..contract._typing import Array, ArrayLike, Integer, PyTree
+from ..tiers._tiered import tiered
 from ._bucket import as_bucket_ids
 from ._one_device import OneDevice
 from ._segment_ops import REDUCTIONS, Segments
@@ -190,7 +191,7 @@ def reduce_on_one_device(
     )  # fmt: skip
 
 
-@functools.partial(jax.jit, static_argnums=(4, 5, 6, 7, 8))
+@functools.partial(tiered, static_argnums=(4, 5, 6, 7, 8))
 def reduce_rows(
     x: Any,
     segment_ids: Array,

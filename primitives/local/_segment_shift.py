@@ -10,6 +10,7 @@ import numpy as np
 
 from ..contract._arguments import as_array, as_rows, fits, num_rows_of, type_of
 from ..contract._typing import Array, ArrayLike, Integer, PyTree
+from ..tiers._tiered import tiered
 from ._segment_rows import SegmentIds, as_segment_ids, sort_segments
 
 
@@ -63,7 +64,7 @@ def segment_shift(
     return _shift(rows, segments.ids, periods, fill, segments.num_segments)
 
 
-@functools.partial(jax.jit, static_argnums=4)
+@functools.partial(tiered, static_argnums=4)
 def _shift(rows: Any, ids: Array, periods: Array, fill_value: Array, num_segments: int) -> Any:
     segments = SegmentIds(ids, num_segments)
     return shifted_in(sort_segments(segments, values=rows), segments, periods, fill_value)

@@ -4,10 +4,9 @@
 import functools
 from typing import Any, Literal, NamedTuple
 
-import jax
-
 from ..contract._arguments import as_capacity
 from ..contract._typing import Array, Int, Keys, NumValid, PyTree
+from ..tiers._tiered import tiered
 from ._compact import select_rows
 from ._isin import flag_members
 from ._sides import KeySides, as_key_sides
@@ -166,7 +165,7 @@ def _as_set(op: SetOp, a: Any, b: Any, capacity: Any, num_valid: Any) -> KeySet:
     return KeySet(columns if is_tuple else columns[0], count)
 
 
-@functools.partial(jax.jit, static_argnums=(1, 2))
+@functools.partial(tiered, static_argnums=(1, 2))
 def _set_columns(sides: KeySides, op: SetOp, capacity: int) -> tuple[tuple[Array, ...], Array]:
     nothing_else = (False, False, False)
     if op == "union":

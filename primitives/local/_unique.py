@@ -10,6 +10,7 @@ import jax.numpy as jnp
 from ..contract._arguments import as_capacity, as_keys, as_num_valid
 from ..contract._key_bits import ordered_words
 from ..contract._typing import Array, ArrayLike, Int, Integer, Keys, PyTree
+from ..tiers._tiered import tiered
 from ._radix_sort import radix_sort
 from ._runs import find_runs, runs_of_words
 
@@ -78,7 +79,7 @@ def unique(
     return Unique(unique_columns if is_tuple else unique_columns[0], *rest)
 
 
-@functools.partial(jax.jit, static_argnums=(2, 3))
+@functools.partial(tiered, static_argnums=(2, 3))
 def unique_columns_of(
     columns: tuple[Array, ...], num_valid: Array, capacity: int, asked: tuple[bool, bool, bool]
 ) -> tuple[Any, ...]:

@@ -20,6 +20,7 @@ from ..contract._arguments import (
 from ..contract._take import take_rows
 from ..contract._typing import Array, ArrayLike, Bool, Integer, PyTree
 from ..kernels.scan._segmented_scan import fill_padding, per_row
+from ..tiers._tiered import tiered
 from ._reduce import as_masks
 from ._reduce_passes import check_dtype, masks_of
 from ._scan import inclusive_scan
@@ -204,7 +205,7 @@ def _as_steps(steps: Any, least: int, most: int, dtype: Any, caller: str, name: 
     return jnp.clip(wide, max(least, limits.min), min(most, limits.max)).astype(dtype)
 
 
-@functools.partial(jax.jit, static_argnums=5)
+@functools.partial(tiered, static_argnums=5)
 def _windowed_reduce(
     rows: Any,
     where: Any,
