@@ -221,7 +221,7 @@ def _gather(equation: Equation) -> Step | None:
         return None
     if fill is None:
         kind = operand.dtype.kind
-        fill = np.nan if kind in "fc" else True if kind == "b" else None
+        fill = np.nan if kind in "fcV" else True if kind == "b" else None
         if fill is None:
             fill = np.iinfo(operand.dtype).min if kind == "i" else np.iinfo(operand.dtype).max
 

@@ -33,6 +33,12 @@ _PASSING = frozenset((
     "slice", "dynamic_slice", "concatenate", "pad", "gather", "convert_element_type", "copy",
     "copy_p", "stop_gradient", "optimization_barrier", "dynamic_update_slice", "pvary",
 ))  # fmt: skip
+# What moves words of any kind. Other rules are for the dtypes of NumPy itself.
+_MOVES = frozenset((
+    "reshape", "squeeze", "expand_dims", "broadcast_in_dim", "transpose", "rev", "slice",
+    "dynamic_slice", "concatenate", "pad", "select_n", "copy", "copy_p", "stop_gradient",
+    "optimization_barrier", "bitcast_convert_type", "ffi_call",
+))  # fmt: skip
 _FOLDING = ("broadcast_in_dim", "reshape", "convert_element_type", "squeeze")
 _INEXACT_REDUCTIONS = ("reduce_sum", "reduce_prod", "cumsum", "cumprod")
 _ARITHMETIC = frozenset((
@@ -79,6 +85,7 @@ class Program:
         self._values: list[Any] = []  # Constants; None for what a call computes.
         self._calls: list[_Call] = []
         self._products: set[int] = set()
+        self._narrowed: set[int] = set()
         jaxpr = closed.jaxpr
         if jaxpr.effects:
             raise NotInterpretable("effects")
@@ -178,9 +185,10 @@ class Program:
         name = equation.primitive.name
         is_product = name in ("mul", "square", "integer_pow") and not self._is_exact(operands)
         if dtypes and dtypes[0].kind == "f":
-            passes = name in _PASSING and not self._products.isdisjoint(operands)
-            if is_product or passes:
-                self._products.update(results)
+            is_narrowed = name == "convert_element_type" and _is_narrowed(equation)
+            for marked, is_new in ((self._products, is_product), (self._narrowed, is_narrowed)):
+                if is_new or (name in _PASSING and not marked.isdisjoint(operands)):
+                    marked.update(results)
         return results
 
     def _cond(self, equation: Equation, operands: list[int]) -> list[int]:
@@ -223,6 +231,12 @@ class Program:
         """Why the last bits may differ from XLA's, or None."""
         name = equation.primitive.name
         dtypes = [_dtype(v.aval) for v in equation.outvars]
+        every = [*dtypes, *(_dtype(v.aval) for v in equation.invars)]
+        if name not in _MOVES and any(dtype.kind == "V" for dtype in every):
+            return f"{name} of {every[0]}"
+        # XLA may leave out a conversion to a narrower float and back.
+        if name == "convert_element_type" and not self._narrowed.isdisjoint(operands):
+            return "conversion of a narrowed float"
         if name not in _ARITHMETIC or not any(dtype.kind in "fcV" for dtype in dtypes):
             return None
         if name in _INEXACT_REDUCTIONS:
@@ -271,6 +285,12 @@ def _dtype(aval: Any) -> np.dtype:
     if not hasattr(aval, "dtype") or jnp.issubdtype(aval.dtype, jax.dtypes.extended):
         raise NotInterpretable(f"values of type {aval}")
     return np.dtype(aval.dtype)
+
+
+def _is_narrowed(equation: Equation) -> bool:
+    """Whether a conversion is to a narrower float."""
+    source, target = _dtype(equation.invars[0].aval), _dtype(equation.outvars[0].aval)
+    return source.kind == target.kind == "f" and target.itemsize < source.itemsize
 
 
 def _cpu_index(platforms: Sequence[Any]) -> int:

@@ -148,6 +148,14 @@ def test_gathers_and_scatters(shape, mode):
         )
 
 
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "complex64"])
+def test_moves_of_other_dtypes(dtype):
+    x = np.random.default_rng(0).normal(size=40).astype(dtype)
+    assert_interprets(lambda x: [x[3:9], x[::-1], jnp.concatenate([x, x]), x.reshape(5, 8).T], x)
+    with pytest.raises(NotInterpretable):
+        Program(jax.jit(lambda x: x.at[INDICES[:, 0]].get(mode="fill") + x[0]).trace(x).jaxpr)
+
+
 def test_control_flow():
     x = numbers("int64")
     functions = [
@@ -173,6 +181,7 @@ def double_and_sum(x):
         lambda x: x / 3, lambda x: x.astype(np.float16) + 1, lambda x: lax.complex(x, x) * 2,
         lambda x: lax.fori_loop(0, 3, lambda i, y: y * x, x) + x, jnp.prod, lambda x: x @ x,
         lambda x: lax.cond(x[0] > 0, lambda x: x * x, lambda x: x, x) - x,
+        lambda x: x.astype(np.float32)[::2].astype(np.float64), lambda x: x.astype(jnp.bfloat16),
     ],
 )  # fmt: skip
 def test_what_may_round_differently_is_refused(function):
