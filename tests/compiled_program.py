@@ -4,6 +4,7 @@
 import functools
 import math
 import re
+from typing import Any
 
 _COMPUTATION = re.compile(r"^(?:ENTRY )?%?([\w.\-]+) .*\{$")
 _INSTRUCTION = re.compile(r"^\s*(?:ROOT )?%?[\w.\-]+ = (\(.*?\)|\S+) ([\w\-]+)\((.*)$")
@@ -83,3 +84,8 @@ class CompiledProgram:
             return count
 
         return executed(self.entry)
+
+
+def num_signatures(function: Any) -> int:
+    """The number of signatures with which a function of `tiered` was called."""
+    return len(function._entries) + function._jit._cache_size()
