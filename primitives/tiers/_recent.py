@@ -3,13 +3,13 @@
 
 import collections
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import jax
 
 # A compiled program takes 2 MiB, and several memory maps for each device.
-_MOST_INTERPRETED = 4096
+_MOST_INTERPRETED = 1024
 _MOST_COMPILED, _LEAST_COMPILED = 256, 64
 _MOST_PROGRAMS_OF_DEVICES = 1024
 
@@ -23,6 +23,9 @@ class Recent:
 
     def __len__(self) -> int:
         return len(self._entries)
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(tuple(self._entries))
 
     def add(self, entry: Any) -> None:
         """Adds an entry; the owners of those that must go for it forget them."""
@@ -39,6 +42,11 @@ class Recent:
         with self._lock:
             if entry in self._entries:
                 self._entries.move_to_end(entry)
+
+    def remove(self, entry: Any) -> None:
+        """Removes an entry, without a word to its owner."""
+        with self._lock:
+            self._entries.pop(entry, None)
 
 
 def most_compiled() -> int:

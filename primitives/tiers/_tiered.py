@@ -57,7 +57,7 @@ def tiered(function: Callable[..., Any], **options: Any) -> "Tiered":
     contract), calls a transcendental function, computes with complex numbers or with floats of 16
     bits, or has side effects.
 
-    At most 256 compiled programs are kept (fewer with many devices), and 4096 interpreted ones:
+    At most 256 compiled programs are kept (fewer with many devices), and 1024 interpreted ones:
     those used least recently are dropped.
 
     Args:
@@ -137,9 +137,8 @@ class Tiered:
     def forget(self, entry: "Entry") -> None:
         """Drops what is known for one signature, and the program compiled for it."""
         self._entries.pop(entry.key, None)
-        if entry.compiled is not None:
-            entry.compiled = None
-            self._jit.clear_cache()
+        entry.compiled = entry.program = None
+        self._jit.clear_cache()
 
     def _divided(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any]:
         """The static arguments, and the others."""
@@ -207,6 +206,7 @@ class Entry:
             with traced_for(self._platform), jax.enable_x64(self._is_x64):
                 self.compiled = self._traced.lower().compile()
             self.program = None
+            interpreted_entries.remove(self)
             compiled_entries.add(self)
         else:
             compiled_entries.use(self)

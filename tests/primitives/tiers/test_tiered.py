@@ -193,6 +193,7 @@ def test_programs_are_given_back(monkeypatch, mode):
         assert exponential(jnp.zeros(rows)).tolist() == [1.0] * rows
     assert first.compiled is None
     assert len(recent) == len(exponential._entries) == 3
+    assert not [e for e in _recent.interpreted_entries if e.owner is exponential]
     assert exponential(jnp.zeros(1)).tolist() == [1.0]
 
 
