@@ -98,9 +98,9 @@ class Program:
         for call in self._calls:
             if isinstance(call.function, str):
                 raise NotInterpretable(call.function)
-        self.seconds = sum(call.seconds for call in self._calls)
-        self.num_steps = len(self._calls)
-        self.makes_products = not self._products.isdisjoint(self._outputs)
+        self.seconds: float = sum(call.seconds for call in self._calls)
+        self.num_steps: int = len(self._calls)
+        self.makes_products: bool = not self._products.isdisjoint(self._outputs)
 
     def __call__(self, arguments: Sequence[Any]) -> list[HostArray]:
         """Runs the program on the flat arguments."""

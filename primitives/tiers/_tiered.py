@@ -181,10 +181,11 @@ class Entry:
     """
 
     def __init__(self, owner: Tiered, key: Any, traced: Any, platform: str | None):
-        self.owner, self.key = owner, key
+        self.owner: Tiered = owner
+        self.key: Any = key
         self.program: Program | None = None
         self.compiled: Any = None
-        self.has_effects = bool(traced.jaxpr.effects)
+        self.has_effects: bool = bool(traced.jaxpr.effects)
         self._traced, self._platform = traced, platform
         self._is_x64 = bool(_config("jax_enable_x64"))
         self._seconds, self._is_queued = 0.0, False
