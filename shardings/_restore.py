@@ -27,8 +27,8 @@ def restore(
     Args:
         path: folder of the checkpoints.
         like: a pytree of the structure, shapes and dtypes to read, such as a new state; its values
-            are not used. NumPy arrays and numbers are read as such; arrays and
-            `jax.ShapeDtypeStruct`s take the sharding that they have. A frame takes its rows' mesh.
+            are not used. NumPy arrays and numbers are read as such; other arrays, and values of
+            `jax.ShapeDtypeStruct`, take the sharding that they have. A frame takes its rows' mesh.
         specs: partition specs for all arrays, as from `match_specs`, or one for all of them, in
             place of the shardings in `like`; needs `mesh`.
         mesh: the mesh of `specs`.
