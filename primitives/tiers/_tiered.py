@@ -11,7 +11,7 @@ from typing import Any
 
 import jax
 import numpy as np
-from jax.core import eval_context
+from jax.core import Tracer, eval_context
 from jax.extend.core import get_opaque_trace_state
 
 from ..contract._platform import traced_for
@@ -23,7 +23,8 @@ from ._recent import compiled_entries, interpreted_entries
 
 with eval_context():
     _NOTHING_TRACED = get_opaque_trace_state()
-    _ARRAY_TYPE = type(jax.numpy.zeros(()))
+# The classes of concrete arrays that were seen.
+_array_types: set[type] = set()
 
 # What XLA takes to compile a program: in any case, and for each step.
 _COMPILE_SECONDS = 12e-3
@@ -228,7 +229,7 @@ def _interpreted(entry: Entry, program: Program, leaves: list[Any]) -> Any:
     results = interpret(program, leaves)
     entry.spend(time.perf_counter() - start)
     # Uncommitted arguments have uncommitted results, as by `jax.jit`.
-    devices = {leaf.device for leaf in leaves if type(leaf) is _ARRAY_TYPE and leaf.committed}
+    devices = {leaf.device for leaf in leaves if type(leaf) in _array_types and leaf.committed}
     return jax.tree.unflatten(entry.out_tree, jax.device_put(results, *devices))
 
 
@@ -266,7 +267,7 @@ def _signature(leaves: Sequence[Any]) -> tuple[Any, ...] | None:
     parts: list[Any] = [_config("jax_enable_x64")]
     for leaf in leaves:
         kind = type(leaf)
-        if kind is _ARRAY_TYPE:
+        if kind in _array_types or _is_array(leaf):
             parts.append((leaf.aval, leaf.sharding, leaf.committed))
         elif kind is np.ndarray or isinstance(leaf, np.generic):
             parts.append((leaf.shape, leaf.dtype))
@@ -275,6 +276,13 @@ def _signature(leaves: Sequence[Any]) -> tuple[Any, ...] | None:
         else:
             return None
     return tuple(parts)
+
+
+def _is_array(leaf: Any) -> bool:
+    if not isinstance(leaf, jax.Array) or isinstance(leaf, Tracer):
+        return False
+    _array_types.add(type(leaf))
+    return True
 
 
 def _is_on_cpu(signature: tuple[Any, ...]) -> bool:

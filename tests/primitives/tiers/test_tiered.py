@@ -224,6 +224,23 @@ def test_a_process_ends_while_programs_wait_for_the_compiler():
     assert (ended.returncode, ended.stdout) == (0, "done\n"), ended.stderr
 
 
+def test_an_import_leaves_the_number_of_devices_open():
+    script = (
+        "import jax\n"
+        "from jaxframes import frame, primitives, shardings\n"
+        "jax.config.update('jax_num_cpu_devices', 3)\n"
+        "print(jax.device_count())\n"
+    )
+    run = subprocess.run(
+        [sys.executable, "-c", script],
+        env={name: value for name, value in os.environ.items() if name != "XLA_FLAGS"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert run.stdout == "3\n"
+
+
 def test_an_unknown_mode(monkeypatch):
     monkeypatch.undo()
     monkeypatch.setenv("JAXFRAMES_TIERS", "fast")
