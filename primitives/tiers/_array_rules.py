@@ -90,6 +90,8 @@ def _pad(equation: Equation) -> Step | None:
     config = equation.params["padding_config"]
     target, source = [], []
     for size, (low, high, interior) in zip(equation.invars[0].aval.shape, config, strict=True):
+        if -high > size or -low > size:
+            return None
         if interior:
             if low < 0 or high < 0:
                 return None
@@ -126,6 +128,8 @@ _REDUCTIONS: dict[str, Any] = {
 def _reduce(equation: Equation) -> Step | None:
     ufunc, dtype = _REDUCTIONS[equation.primitive.name], dtype_of(equation)
     axes = tuple(equation.params["axes"])
+    if not axes:
+        return lambda x: x
     if ufunc in (np.minimum, np.maximum) and 0 in equation.invars[0].aval.shape:
         return None
     if dtype.kind == "f" and ufunc is np.maximum:
@@ -177,6 +181,8 @@ def _scan(equation: Equation) -> Step | None:
 def _sort(equation: Equation) -> Step | None:
     params = equation.params
     num_keys, axis = params["num_keys"], params["dimension"]
+    if not params["is_stable"] and (len(equation.invars) > 1 or dtype_of(equation).kind == "f"):
+        return None
     if axis != len(equation.invars[0].aval.shape) - 1:
         return None
     if len(equation.invars) == 1:
@@ -227,6 +233,8 @@ def _gather(equation: Equation) -> Step | None:
 
     def step(x: HostArray, row_ids: HostArray) -> HostArray:
         row_ids = row_ids[..., 0]
+        if row_ids.dtype.kind == "u":  # NumPy takes large ones for negative.
+            row_ids = np.minimum(row_ids, np.uint64(num_rows)).astype(np.int64)
         if mode != "FILL_OR_DROP":
             return x.take(row_ids, 0, mode="clip")
         result = x.take(row_ids, 0, mode="clip")
@@ -251,6 +259,8 @@ def _scatter(equation: Equation) -> Step | None:
         return None
     if mode not in ("CLIP", "PROMISE_IN_BOUNDS", "FILL_OR_DROP"):
         return None
+    if name in ("scatter-min", "scatter-max") and operand.dtype.kind == "f":
+        return None  # Of 0.0 and -0.0 NumPy keeps either.
     num_rows, num_updates = operand.shape[0], math.prod(ids.shape[:-1])
     combine: Any = {"scatter-add": np.add, "scatter-min": np.minimum, "scatter-max": np.maximum}
     combine = combine.get(name)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Programs for the host: the equations of a jaxpr, as a list of calls of NumPy and the kernels."""
 
+import itertools
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
@@ -27,12 +28,8 @@ _FREE = ("ffi_call",)
 
 _CALLS = ("jit", "pjit", "closed_call", "core_call", "custom_jvp_call", "custom_vjp_call",
           "custom_vmap_call", "remat", "checkpoint", "remat2")  # fmt: skip
-# A product that reaches a sum by these alone may be contracted with it.
-_PASSING = frozenset((
-    "neg", "select_n", "reshape", "squeeze", "expand_dims", "broadcast_in_dim", "transpose", "rev",
-    "slice", "dynamic_slice", "concatenate", "pad", "gather", "convert_element_type", "copy",
-    "copy_p", "stop_gradient", "optimization_barrier", "dynamic_update_slice", "pvary",
-))  # fmt: skip
+# What writes its results to memory.
+_BOUNDARIES = ("ffi_call",)
 # What moves words of any kind. Other rules are for the dtypes of NumPy itself.
 _MOVES = frozenset((
     "reshape", "squeeze", "expand_dims", "broadcast_in_dim", "transpose", "rev", "slice",
@@ -71,25 +68,35 @@ class Program:
     """A jaxpr for the host.
 
     Its results are those of XLA, to the last bit: a jaxpr with an operation that may round
-    differently raises `NotInterpretable`. These are sums and products of floats in an unspecified
-    order, products that XLA may contract with a sum, transcendental functions, and arithmetic of
-    complex numbers and of floats of 16 bits.
+    differently raises `NotInterpretable`. These are two operations on floats in a row, which XLA
+    may contract or reassociate, sums of floats in an unspecified order, division by a constant,
+    transcendental functions, and arithmetic of complex numbers and of floats of 16 bits.
 
     Attributes:
         seconds: an estimate of the time of a call, without that of the kernels.
         num_steps: the number of calls of NumPy and of kernels.
-        makes_products: whether a product of floats may be among the results.
+        calculated: for each result, whether XLA could join its last operation with another.
     """
 
-    def __init__(self, closed: ClosedJaxpr):
+    def __init__(
+        self,
+        closed: ClosedJaxpr,
+        calculated: Sequence[bool] | None = None,
+        constant: Sequence[bool] | None = None,
+    ):
         self._values: list[Any] = []  # Constants; None for what a call computes.
         self._calls: list[_Call] = []
-        self._products: set[int] = set()
+        # Floats that were calculated since they were last written to memory, those that depend on
+        # constants alone, and those that were converted to a narrower dtype.
+        self._calculated: set[int] = set()
+        self._constant: set[int] = set()
         self._narrowed: set[int] = set()
         jaxpr = closed.jaxpr
         if jaxpr.effects:
             raise NotInterpretable("effects")
         self._inputs = [self._slot(None) for _ in jaxpr.invars]
+        for marked, flags in ((self._calculated, calculated), (self._constant, constant)):
+            marked.update(itertools.compress(self._inputs, flags or ()))
         self._input_dtypes = [_dtype(v.aval) for v in jaxpr.invars]
         if any(getattr(aval, "weak_type", False) for aval in closed.out_avals):
             raise NotInterpretable("results of weak type")
@@ -100,7 +107,7 @@ class Program:
                 raise NotInterpretable(call.function)
         self.seconds: float = sum(call.seconds for call in self._calls)
         self.num_steps: int = len(self._calls)
-        self.makes_products: bool = not self._products.isdisjoint(self._outputs)
+        self.calculated: tuple[bool, ...] = tuple(s in self._calculated for s in self._outputs)
 
     def __call__(self, arguments: Sequence[Any]) -> list[HostArray]:
         """Runs the program on the flat arguments."""
@@ -153,9 +160,9 @@ class Program:
         if name == "cond":
             return self._cond(equation, operands)
         if name in ("scan", "while"):
-            step, seconds, makes_products = (_scan if name == "scan" else _while)(equation)
+            step, seconds = (_scan if name == "scan" else _while)(equation)
             results = self._append(step, seconds, equation, operands)
-            self._products.update(results if makes_products else ())
+            self._calculated.update(results)
             return results
         same = self._simplified(equation, operands)
         if same is not None:
@@ -183,11 +190,14 @@ class Program:
         dtypes = tuple(_dtype(v.aval) for v in equation.outvars)
         self._calls.append(_Call(function, tuple(operands), tuple(results), dtypes, seconds))
         name = equation.primitive.name
-        is_product = name in ("mul", "square", "integer_pow") and not self._is_exact(operands)
-        if dtypes and dtypes[0].kind == "f":
+        if operands or name == "iota":
+            known = (self._values[slot] is not None or slot in self._constant for slot in operands)
+            self._constant.update(results if all(known) else ())
+        if name not in _BOUNDARIES:
             is_narrowed = name == "convert_element_type" and _is_narrowed(equation)
-            for marked, is_new in ((self._products, is_product), (self._narrowed, is_narrowed)):
-                if is_new or (name in _PASSING and not marked.isdisjoint(operands)):
+            is_new = name in _ARITHMETIC and name != "neg"
+            for marked, starts in ((self._calculated, is_new), (self._narrowed, is_narrowed)):
+                if starts or not marked.isdisjoint(operands):
                     marked.update(results)
         return results
 
@@ -198,7 +208,11 @@ class Program:
         if known is not None:
             chosen = branches[min(max(int(known), 0), len(branches) - 1)]
             return self._inlined(chosen.jaxpr, chosen.consts, operands)
-        programs = [_program_or_reason(branch) for branch in branches]
+        marks = [
+            [slot in self._calculated for slot in operands],
+            [self._values[slot] is not None or slot in self._constant for slot in operands],
+        ]
+        programs = [_program_or_reason(branch, *marks) for branch in branches]
 
         def step(index: HostArray, *arrays: HostArray) -> list[HostArray]:
             program = programs[min(max(int(index), 0), len(programs) - 1)]
@@ -212,13 +226,20 @@ class Program:
         # The usual branch is the cheap one.
         seconds = min(program.seconds for program in possible)
         results = self._append(step, seconds, equation, [index, *operands])
-        if any(program.makes_products for program in possible):
-            self._products.update(results)
+        for program in possible:
+            self._calculated.update(itertools.compress(results, program.calculated))
         return results
 
     def _simplified(self, equation: Equation, operands: list[int]) -> int | None:
         """The operand that is the result, as XLA simplifies: x + 0 is x, even for -0.0."""
-        if equation.primitive.name not in ("add", "sub"):
+        name = equation.primitive.name
+        if name in ("mul", "div"):
+            for slot, other in ((1, 0), (0, 1)):
+                known = self._values[operands[slot]]
+                is_one = known is not None and known.dtype.kind == "f" and np.all(known == 1)
+                if is_one and (slot == 1 or name == "mul"):
+                    return operands[other]
+        if name not in ("add", "sub"):
             return None
         for slot, other in ((1, 0), (0, 1)):
             known = self._values[operands[slot]]
@@ -232,7 +253,7 @@ class Program:
         name = equation.primitive.name
         dtypes = [_dtype(v.aval) for v in equation.outvars]
         every = [*dtypes, *(_dtype(v.aval) for v in equation.invars)]
-        if name not in _MOVES and any(dtype.kind == "V" for dtype in every):
+        if name not in _MOVES and any(dtype.kind in "Vc" for dtype in every):
             return f"{name} of {every[0]}"
         # XLA may leave out a conversion to a narrower float and back.
         if name == "convert_element_type" and not self._narrowed.isdisjoint(operands):
@@ -243,22 +264,17 @@ class Program:
             return f"{name} of {dtypes[0]} in an unspecified order"
         if dtypes[0].kind != "f" or dtypes[0].itemsize < 4:
             return f"{name} of {dtypes[0]}"
-        if name in ("add", "sub", "scatter-add") and not self._products.isdisjoint(operands):
-            return f"{name} of a product"
-        # XLA multiplies by the reciprocal of a constant.
-        if name == "div" and self._values[operands[1]] is not None and not self._is_exact(operands):
-            return "division by a constant"
-        return None
-
-    def _is_exact(self, operands: Sequence[int]) -> bool:
-        """Whether a factor, or the divisor, is a power of two."""
-        for slot in operands:
+        if name == "neg":
+            return None
+        if not self._calculated.isdisjoint(operands):
+            return f"{name} of a float that was calculated"
+        if name == "div":
+            slot = operands[1]
             known = self._values[slot]
-            if known is not None and known.dtype.kind == "f":
-                mantissas = np.frexp(np.abs(known))[0]
-                if np.all((mantissas == 0.5) | (known == 0)):
-                    return True
-        return False
+            is_constant = slot in self._constant or known is not None
+            if is_constant and not (known is not None and _is_power_of_two(known)):
+                return "division by a constant"
+        return None
 
     def _drop_unused(self) -> None:
         used = set(self._outputs)
@@ -274,9 +290,11 @@ class Program:
         self._calls, self._last_used = calls[::-1], last_used[::-1]
 
 
-def _program_or_reason(closed: ClosedJaxpr) -> "Program | NotInterpretable":
+def _program_or_reason(
+    closed: ClosedJaxpr, calculated: Sequence[bool], constant: Sequence[bool]
+) -> "Program | NotInterpretable":
     try:
-        return Program(closed)
+        return Program(closed, calculated, constant)
     except NotInterpretable as reason:
         return reason
 
@@ -285,6 +303,16 @@ def _dtype(aval: Any) -> np.dtype:
     if not hasattr(aval, "dtype") or jnp.issubdtype(aval.dtype, jax.dtypes.extended):
         raise NotInterpretable(f"values of type {aval}")
     return np.dtype(aval.dtype)
+
+
+def _body(closed: ClosedJaxpr) -> Program:
+    """The body of a loop: XLA may unroll it, and move constants into it."""
+    every = [True] * len(closed.jaxpr.invars)
+    return Program(closed, every, every)
+
+
+def _is_power_of_two(values: HostArray) -> bool:
+    return values.dtype.kind == "f" and bool(np.all(np.frexp(np.abs(values))[0] == 0.5))
 
 
 def _is_narrowed(equation: Equation) -> bool:
@@ -300,11 +328,11 @@ def _cpu_index(platforms: Sequence[Any]) -> int:
     raise NotInterpretable("no platform is the CPU")
 
 
-def _scan(equation: Equation) -> tuple[Step, float, bool]:
+def _scan(equation: Equation) -> tuple[Step, float]:
     params = equation.params
     length, is_reversed = params["length"], params["reverse"]
     num_consts, num_carried = params["num_consts"], params["num_carry"]
-    body = Program(params["jaxpr"])
+    body = _body(params["jaxpr"])
     stacked = [v.aval for v in equation.outvars[num_carried:]]
 
     def step(*arrays: HostArray) -> list[HostArray]:
@@ -318,12 +346,12 @@ def _scan(equation: Equation) -> tuple[Step, float, bool]:
                 result[trip] = value
         return [*carried, *results]
 
-    return step, length * (body.seconds + 10e-6), body.makes_products
+    return step, length * (body.seconds + 10e-6)
 
 
-def _while(equation: Equation) -> tuple[Step, float, bool]:
+def _while(equation: Equation) -> tuple[Step, float]:
     params = equation.params
-    condition, body = Program(params["cond_jaxpr"]), Program(params["body_jaxpr"])
+    condition, body = _body(params["cond_jaxpr"]), _body(params["body_jaxpr"])
     num_condition, num_body = params["cond_nconsts"], params["body_nconsts"]
 
     def step(*arrays: HostArray) -> list[HostArray]:
@@ -333,4 +361,4 @@ def _while(equation: Equation) -> tuple[Step, float, bool]:
             carried = body([*of_body, *carried])
         return carried
 
-    return step, _GUESSED_TRIPS * (condition.seconds + body.seconds), body.makes_products
+    return step, _GUESSED_TRIPS * (condition.seconds + body.seconds)

@@ -29,6 +29,10 @@ _array_types: set[type] = set()
 # What XLA takes to compile a program: in any case, and for each step.
 _COMPILE_SECONDS = 12e-3
 _COMPILE_SECONDS_OF_STEP = 1e-3
+_TRACING_OPTIONS = (
+    "jax_enable_x64", "jax_default_device", "jax_numpy_dtype_promotion",
+    "jax_numpy_rank_promotion", "jax_default_matmul_precision",
+)  # fmt: skip
 _DEBUG_OPTIONS = ("jax_disable_jit", "jax_debug_nans", "jax_debug_infs")
 
 _log = logging.getLogger(__name__)
@@ -54,9 +58,9 @@ def tiered(function: Callable[..., Any], **options: Any) -> "Tiered":
     devices, on meshes and under a trace are those of `jax.jit`.
 
     A program is interpreted only if its results are XLA's to the last bit. It is compiled at the
-    first call if it sums floats in an unspecified order, adds a product of floats (which XLA may
-    contract), calls a transcendental function, computes with complex numbers or with floats of 16
-    bits, or has side effects.
+    first call if it sums floats in an unspecified order, calculates with a float that it has just
+    calculated (XLA may contract or reassociate the two operations), calls a transcendental
+    function, computes with complex numbers or with floats of 16 bits, or has side effects.
 
     At most 256 compiled programs are kept (fewer with many devices), and 1024 interpreted ones:
     those used least recently are dropped.
@@ -123,7 +127,8 @@ class Tiered:
         if entry.compiled is None and program is not None:
             try:
                 return _interpreted(entry, program, leaves)
-            except NotInterpretable as reason:
+            except Exception as reason:
+                # XLA has the last word, on errors of the kernels too.
                 _log.debug("%s is compiled: %s", self.__qualname__, reason)
         return entry.compile()(*dynamic[0], **dynamic[1])
 
@@ -137,14 +142,15 @@ class Tiered:
 
     def forget(self, entry: "Entry") -> None:
         """Drops what is known for one signature, and the program compiled for it."""
-        self._entries.pop(entry.key, None)
+        if self._entries.get(entry.key) is entry:
+            del self._entries[entry.key]
         entry.compiled = entry.program = None
         self._jit.clear_cache()
 
     def _divided(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any]:
         """The static arguments, and the others."""
         numbers, names = self._static_numbers, self._static_names
-        if not names:
+        if not numbers and not names:
             return (), (args, kwargs)
         static = tuple([(type(arg), arg) for n, arg in enumerate(args) if n in numbers])
         args = tuple([arg for number, arg in enumerate(args) if number not in numbers])
@@ -204,15 +210,16 @@ class Entry:
 
     def compile(self) -> Any:
         """The program of XLA, which is compiled once."""
-        if self.compiled is None:
-            with traced_for(self._platform), jax.enable_x64(self._is_x64):
-                self.compiled = self._traced.lower().compile()
-            self.program = None
-            interpreted_entries.remove(self)
-            compiled_entries.add(self)
-        else:
+        compiled = self.compiled
+        if compiled is not None:
             compiled_entries.use(self)
-        return self.compiled
+            return compiled
+        with traced_for(self._platform), jax.enable_x64(self._is_x64):
+            compiled = self._traced.lower().compile()
+        self.compiled, self.program = compiled, None
+        interpreted_entries.remove(self)
+        compiled_entries.add(self)
+        return compiled
 
     def spend(self, seconds: float) -> None:
         """Adds up the time of interpretation; asks for compilation as soon as that would pay."""
@@ -230,6 +237,12 @@ def _interpreted(entry: Entry, program: Program, leaves: list[Any]) -> Any:
     entry.spend(time.perf_counter() - start)
     # Uncommitted arguments have uncommitted results, as by `jax.jit`.
     devices = {leaf.device for leaf in leaves if type(leaf) in _array_types and leaf.committed}
+    given = [leaf for leaf in leaves if type(leaf) is np.ndarray]
+    # JAX may take over NumPy's memory: that of the caller must be copied.
+    results = [
+        result.copy() if any(np.may_share_memory(result, leaf) for leaf in given) else result
+        for result in results
+    ]
     return jax.tree.unflatten(entry.out_tree, jax.device_put(results, *devices))
 
 
@@ -256,15 +269,20 @@ def _static(
         return frozenset(), frozenset()
     parameters = inspect.signature(function).parameters
     positions = list(parameters)
-    names |= {positions[number] for number in numbers}
     by_keyword = inspect.Parameter.KEYWORD_ONLY
+    names |= {
+        positions[number]
+        for number in numbers
+        if number < len(positions)
+        and parameters[positions[number]].kind != inspect.Parameter.VAR_POSITIONAL
+    }
     numbers |= {positions.index(name) for name in names if parameters[name].kind != by_keyword}
     return frozenset(numbers), frozenset(names)
 
 
 def _signature(leaves: Sequence[Any]) -> tuple[Any, ...] | None:
     """A hashable description of arguments; None if one is traced, or not an array or a number."""
-    parts: list[Any] = [_config("jax_enable_x64")]
+    parts: list[Any] = [_config(name) for name in _TRACING_OPTIONS]
     for leaf in leaves:
         kind = type(leaf)
         if kind in _array_types or _is_array(leaf):

@@ -124,6 +124,25 @@ def test_a_result_outlives_the_donation_of_its_argument():
     assert same(jnp.ones(1 << 16))[2].tolist() == [0, 1, 2, 3]
 
 
+def test_a_result_does_not_share_the_memory_of_a_numpy_array():
+    taken = staging.tiered(lambda x: (x.reshape(8, 8), x[:32], x))
+    for _ in range(4):
+        x = np.ones(64, np.int64)
+        results = taken(x)
+        x[:] = 7
+        assert [int(np.max(result)) for result in results] == [1, 1, 1]
+
+
+def test_options_of_jax_are_part_of_the_signature():
+    add = staging.tiered(lambda x, y: x + y)
+    x = np.arange(3)
+    for device in jax.devices()[:2]:
+        with jax.default_device(device):
+            assert add(x, x).device == device
+    variadic = staging.tiered(lambda *x: x[0] + x[1], static_argnums=1)
+    assert int(variadic(np.int64(1), 2)) == 3
+
+
 def test_an_error_of_the_function_is_raised():
     @staging.tiered
     def wrong(x):
