@@ -162,7 +162,8 @@ class Program:
         if name in ("scan", "while"):
             step, seconds = (_scan if name == "scan" else _while)(equation)
             results = self._append(step, seconds, equation, operands)
-            self._calculated.update(results)
+            is_float = [_dtype(v.aval).kind == "f" for v in equation.outvars]
+            self._calculated.update(itertools.compress(results, is_float))
             return results
         same = self._simplified(equation, operands)
         if same is not None:
@@ -195,7 +196,7 @@ class Program:
             self._constant.update(results if all(known) else ())
         if name not in _BOUNDARIES:
             is_narrowed = name == "convert_element_type" and _is_narrowed(equation)
-            is_new = name in _ARITHMETIC and name != "neg"
+            is_new = name in _ARITHMETIC and name != "neg" and dtypes[0].kind == "f"
             for marked, starts in ((self._calculated, is_new), (self._narrowed, is_narrowed)):
                 if starts or not marked.isdisjoint(operands):
                     marked.update(results)
