@@ -36,6 +36,8 @@ _MOVES = frozenset((
     "dynamic_slice", "concatenate", "pad", "select_n", "copy", "copy_p", "stop_gradient",
     "optimization_barrier", "bitcast_convert_type", "ffi_call",
 ))  # fmt: skip
+# The operand that changes nothing, the second one unless the operation is commutative.
+_NEUTRAL = {"add": (0, True), "sub": (0, False), "mul": (1, True), "div": (1, False)}
 _FOLDING = ("broadcast_in_dim", "reshape", "convert_element_type", "squeeze")
 _INEXACT_REDUCTIONS = ("reduce_sum", "reduce_prod", "cumsum", "cumprod")
 _ARITHMETIC = frozenset((
@@ -233,19 +235,14 @@ class Program:
 
     def _simplified(self, equation: Equation, operands: list[int]) -> int | None:
         """The operand that is the result, as XLA simplifies: x + 0 is x, even for -0.0."""
-        name = equation.primitive.name
-        if name in ("mul", "div"):
-            for slot, other in ((1, 0), (0, 1)):
-                known = self._values[operands[slot]]
-                is_one = known is not None and known.dtype.kind == "f" and np.all(known == 1)
-                if is_one and (slot == 1 or name == "mul"):
-                    return operands[other]
-        if name not in ("add", "sub"):
+        if equation.primitive.name not in _NEUTRAL:
             return None
-        for slot, other in ((1, 0), (0, 1)):
+        neutral, is_commutative = _NEUTRAL[equation.primitive.name]
+        for slot, other in ((1, 0), (0, 1)) if is_commutative else ((1, 0),):
             known = self._values[operands[slot]]
-            is_zero = known is not None and known.dtype.kind == "f" and not known.any()
-            if is_zero and (slot == 1 or equation.primitive.name == "add"):
+            is_neutral = known is not None and known.dtype.kind == "f" and np.all(known == neutral)
+            # A literal has no dimensions, even if the result has.
+            if is_neutral and equation.invars[other].aval.shape == equation.outvars[0].aval.shape:
                 return operands[other]
         return None
 

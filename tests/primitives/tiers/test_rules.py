@@ -201,6 +201,14 @@ def test_single_operations_on_floats():
     assert_interprets(lambda x: [x * 1, x / 1, x + 0, jnp.max(x, ())], x)
 
 
+def test_constants_and_literals_have_the_shape_of_the_result():
+    x = numbers("float64")
+    assert_interprets(
+        lambda x: [jnp.zeros(5) + 2.0, jnp.ones(4) * 3.0, 2.0 + jnp.zeros(3), x[:3] - jnp.zeros(3)],
+        x,
+    )
+
+
 def test_a_branch_that_is_not_interpretable_raises_only_if_it_is_taken():
     def root_or_exponential(x):
         return lax.cond(x[0] > 0, jnp.sqrt, jnp.exp, x)
