@@ -17,7 +17,7 @@ from covering import RUNS_ALL
 from jax.sharding import PartitionSpec
 from jaxframes import shardings
 
-# One shard, a number that divides little, and as many as there are devices.
+# One shard, a number that divides few lengths, and all devices.
 SHARD_COUNTS = (1, 2, 3, 5, 8) if RUNS_ALL else (1, 3, 8)
 UNOPTIMISED = {"xla_backend_optimization_level": 0}
 # XLA's older code generator for fusions compiles in two thirds of the time. It may turn signalling

@@ -100,7 +100,7 @@ def pair_rows(
         )  # fmt: skip
         return swapped._replace(left=swapped.right, right=swapped.left)
     if how == "cross":
-        # Placeholders, of which the primitive reads the lengths alone.
+        # Placeholders: the primitive reads only their lengths.
         keys = (left.is_row(),), (right.is_row(),)
     traced = is_in_jit(keys, left.num_rows, right.num_rows, left.needed, right.needed)
     return (_traced if traced else _eager)(left, right, keys, how, sort, capacity)

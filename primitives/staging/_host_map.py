@@ -54,7 +54,7 @@ def host_map(
         out: the structure of a result, with a `jax.ShapeDtypeStruct` for each array. Their shapes
             have no axis of rows.
         strategy: `"sequential"` calls one item after the other; `"threads"` calls from several
-            threads; `"mesh"` spreads the rows over devices, each of which calls for its own.
+            threads; `"mesh"` spreads the rows over devices, and each calls for its own.
             `"auto"` is mesh if `mesh` is given, threads if `workers` is above 1, else sequential.
         workers: number of threads, by default one for each core; or number of devices, by default
             all.

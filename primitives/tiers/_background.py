@@ -3,6 +3,7 @@
 
 import atexit
 import collections
+import functools
 import logging
 import threading
 from typing import Any
@@ -19,7 +20,7 @@ def compile_later(entry: Any) -> None:
     with _changed:
         _queue.append(entry)
         _changed.notify_all()
-    _start()
+        _start()
 
 
 def wait_until_compiled() -> None:
@@ -28,12 +29,11 @@ def wait_until_compiled() -> None:
         _changed.wait_for(lambda: not _queue)
 
 
-def _start(started: list[threading.Thread] = []) -> None:  # noqa: B006 (one thread for all)
-    with _changed:
-        if not started:
-            started.append(threading.Thread(target=_work, name="jaxframes compiler", daemon=True))
-            started[0].start()
-            atexit.register(_end, started[0])
+@functools.cache
+def _start() -> None:
+    thread = threading.Thread(target=_work, name="jaxframes compiler", daemon=True)
+    thread.start()
+    atexit.register(_end, thread)
 
 
 def _work() -> None:

@@ -23,18 +23,16 @@ _SLOWNESS = {
 }  # fmt: skip
 # The trip count of a loop that has none.
 _GUESSED_TRIPS = 32
-# The kernels take the same time in both tiers.
-_FREE = ("ffi_call",)
+# A kernel takes the same time in both tiers, and writes its results to memory.
+_KERNEL = "ffi_call"
 
 _CALLS = ("jit", "pjit", "closed_call", "core_call", "custom_jvp_call", "custom_vjp_call",
           "custom_vmap_call", "remat", "checkpoint", "remat2")  # fmt: skip
-# What writes its results to memory.
-_BOUNDARIES = ("ffi_call",)
 # What moves words of any kind. Other rules are for the dtypes of NumPy itself.
 _MOVES = frozenset((
     "reshape", "squeeze", "expand_dims", "broadcast_in_dim", "transpose", "rev", "slice",
     "dynamic_slice", "concatenate", "pad", "select_n", "copy", "copy_p", "stop_gradient",
-    "optimization_barrier", "bitcast_convert_type", "ffi_call",
+    "optimization_barrier", "bitcast_convert_type", _KERNEL,
 ))  # fmt: skip
 # The operand that changes nothing, the second one unless the operation is commutative.
 _NEUTRAL = {"add": (0, True), "sub": (0, False), "mul": (1, True), "div": (1, False)}
@@ -184,7 +182,7 @@ class Program:
         if name.startswith(("reduce", "arg")):
             operand = equation.invars[0].aval
             seconds += operand.size * operand.dtype.itemsize * _BYTE_SECONDS
-        return self._append(step, 0.0 if name in _FREE else seconds, equation, operands)
+        return self._append(step, 0.0 if name == _KERNEL else seconds, equation, operands)
 
     def _append(
         self, function: Step | str, seconds: float, equation: Equation, operands: Sequence[int]
@@ -193,10 +191,9 @@ class Program:
         dtypes = tuple(_dtype(v.aval) for v in equation.outvars)
         self._calls.append(_Call(function, tuple(operands), tuple(results), dtypes, seconds))
         name = equation.primitive.name
-        if operands or name == "iota":
-            known = (self._values[slot] is not None or slot in self._constant for slot in operands)
-            self._constant.update(results if all(known) else ())
-        if name not in _BOUNDARIES:
+        if all(map(self._is_constant, operands)):
+            self._constant.update(results)
+        if name != _KERNEL:
             is_narrowed = name == "convert_element_type" and _is_narrowed(equation)
             is_new = name in _ARITHMETIC and name != "neg" and dtypes[0].kind == "f"
             for marked, starts in ((self._calculated, is_new), (self._narrowed, is_narrowed)):
@@ -213,7 +210,7 @@ class Program:
             return self._inlined(chosen.jaxpr, chosen.consts, operands)
         marks = [
             [slot in self._calculated for slot in operands],
-            [self._values[slot] is not None or slot in self._constant for slot in operands],
+            list(map(self._is_constant, operands)),
         ]
         programs = [_program_or_reason(branch, *marks) for branch in branches]
 
@@ -246,6 +243,10 @@ class Program:
                 return operands[other]
         return None
 
+    def _is_constant(self, slot: int) -> bool:
+        """Whether a value depends on constants alone."""
+        return self._values[slot] is not None or slot in self._constant
+
     def _reason(self, equation: Equation, operands: list[int]) -> str | None:
         """Why the last bits may differ from XLA's, or None."""
         name = equation.primitive.name
@@ -256,21 +257,20 @@ class Program:
         # XLA may leave out a conversion to a narrower float and back.
         if name == "convert_element_type" and not self._narrowed.isdisjoint(operands):
             return "conversion of a narrowed float"
-        if name not in _ARITHMETIC or not any(dtype.kind in "fcV" for dtype in dtypes):
+        if name not in _ARITHMETIC or dtypes[0].kind != "f":
             return None
         if name in _INEXACT_REDUCTIONS:
             return f"{name} of {dtypes[0]} in an unspecified order"
-        if dtypes[0].kind != "f" or dtypes[0].itemsize < 4:
+        if dtypes[0].itemsize < 4:
             return f"{name} of {dtypes[0]}"
         if name == "neg":
             return None
         if not self._calculated.isdisjoint(operands):
             return f"{name} of a float that was calculated"
         if name == "div":
-            slot = operands[1]
-            known = self._values[slot]
-            is_constant = slot in self._constant or known is not None
-            if is_constant and not (known is not None and _is_power_of_two(known)):
+            known = self._values[operands[1]]
+            is_exact = known is not None and _is_power_of_two(known)
+            if self._is_constant(operands[1]) and not is_exact:
                 return "division by a constant"
         return None
 

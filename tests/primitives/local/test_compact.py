@@ -30,7 +30,7 @@ def compactor(capacity=None, is_eager=False):
     def select(mask, rows, valid):
         return local.compact(mask, rows, capacity=capacity, num_valid=valid)
 
-    # Without the kernels an eager call is a program, too, of whichever code generator is set.
+    # Without the kernels an eager call is a program too, from the code generator that is set.
     return select if is_eager and backend().cpu == "native" else compiled(select)
 
 
