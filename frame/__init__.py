@@ -17,11 +17,13 @@ from .io._csv import read_csv
 from .io._parquet import read_parquet
 from .mapping._cut import cut, qcut
 from .mapping._get_dummies import get_dummies
+from .plan._expression import Expression, col
 from .window._rolling import Windows
 
 __all__ = [
     "CategoryMethods",
     "DatetimeMethods",
+    "Expression",
     "FrameGroupBy",
     "JaxFrame",
     "JaxSeries",
@@ -30,6 +32,7 @@ __all__ = [
     "StringMethods",
     "TimedeltaMethods",
     "Windows",
+    "col",
     "concat",
     "cut",
     "from_arrow",

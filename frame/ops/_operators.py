@@ -36,7 +36,7 @@ def _operator(op: str, *, reflected: bool = False) -> Method:
 
 
 # Universal functions with an operator; pandas dispatches them to it.
-_OPERATORS = {
+UFUNC_OPERATORS = {
     "add": "add", "subtract": "sub", "multiply": "mul", "divide": "truediv",
     "floor_divide": "floordiv", "remainder": "mod", "power": "pow",
     "equal": "eq", "not_equal": "ne", "less": "lt", "less_equal": "le",
@@ -83,7 +83,7 @@ class Operators(NDFrame):
             left, right, is_reflected = right, left, True
         mine: Any
         mine, other = (right, left) if is_reflected else (left, right)
-        op = _OPERATORS.get(ufunc.__name__, f"np.{ufunc.__name__}")
+        op = UFUNC_OPERATORS.get(ufunc.__name__, f"np.{ufunc.__name__}")
         if is_reflected and op in REFLECTED:
             return mine._operate(REFLECTED[op], other)
         return mine._operate(op, other, reflected=is_reflected and op not in LOGIC)

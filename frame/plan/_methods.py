@@ -1,0 +1,154 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The methods of a series that an expression can record, and which rows each of them reads."""
+
+import operator
+from collections.abc import Callable
+from typing import Any, Literal, NamedTuple, TypeAlias
+
+import numpy as np
+
+from ..table._ndframe import NDFrame, SeriesBase
+
+# The rows that one row of a result depends on: the same row, several rows, or all of them for a
+# result that is one value.
+Reads: TypeAlias = Literal["row", "rows", "column"]
+
+
+class Method(NamedTuple):
+    """A method or an attribute of a series, of an accessor, of windows or of groups."""
+
+    reads: Reads
+    is_attribute: bool = False
+
+
+# Names that give access to further methods: attributes, and methods with arguments.
+ACCESSORS = ("str", "dt", "cat")
+GROUPINGS = ("rolling", "expanding", "groupby")
+
+# Lines "prefix: names"; the methods of a series have no prefix.
+_TABLE = """
+[row]
+: abs add astype between clip div divide eq fillna floordiv ge gt isin isna isnull le lt map mask
+: mod mul multiply ne notna notnull pow radd rdiv replace rfloordiv rmod rmul round rpow rsub
+: rtruediv sub subtract truediv where
+str: capitalize casefold cat center contains count endswith find fullmatch get isalnum isalpha
+str: isascii isdecimal isdigit islower isnumeric isspace istitle isupper len ljust lower lstrip
+str: match normalize pad removeprefix removesuffix repeat replace rfind rjust rsplit rstrip slice
+str: slice_replace split startswith strip swapcase title translate upper wrap zfill
+dt: as_unit ceil day_name floor month_name normalize round strftime total_seconds
+cat: add_categories as_ordered as_unordered remove_categories rename_categories
+cat: reorder_categories set_categories
+
+[row, attribute]
+dt: day day_of_week day_of_year dayofweek dayofyear days days_in_month daysinmonth hour
+dt: is_leap_year is_month_end is_month_start is_quarter_end is_quarter_start is_year_end
+dt: is_year_start microsecond microseconds minute month nanosecond nanoseconds quarter second
+dt: seconds weekday year
+cat: codes
+
+[rows]
+: bfill cummax cummin cumprod cumsum diff duplicated expanding ffill groupby pct_change rank
+: rolling shift
+cat: remove_unused_categories
+rolling expanding: count max mean min std sum var
+groupby: bfill cumcount cummax cummin cumprod cumsum diff ffill ngroup pct_change rank shift
+groupby: transform
+
+[column]
+: all any argmax argmin corr count cov idxmax idxmin kurt kurtosis max mean median min nunique
+: prod product quantile sem skew std sum var
+
+[column, attribute]
+: hasnans is_monotonic_decreasing is_monotonic_increasing is_unique size
+"""
+
+
+def _parsed(table: str) -> dict[str, Method]:
+    methods: dict[str, Method] = {}
+    reads: Any = "row"
+    is_attribute = False
+    for line in filter(None, table.strip().splitlines()):
+        if line.startswith("["):
+            reads, _, kind = line.strip("[]").partition(", ")
+            is_attribute = kind == "attribute"
+            continue
+        prefixes, _, names = line.partition(":")
+        for prefix in prefixes.split() or [""]:
+            for name in names.split():
+                methods[f"{prefix}.{name}".removeprefix(".")] = Method(reads, is_attribute)
+    return methods
+
+
+METHODS = _parsed(_TABLE)
+
+
+class Operator(NamedTuple):
+    """An operator of Python: what it calls, and how tightly it binds in text."""
+
+    call: Callable[..., Any]
+    precedence: int
+
+
+# Python's precedence. What binds tighter than all operators is an atom.
+ATOM = 10
+OPERATORS: dict[str, Operator] = {
+    "<": Operator(operator.lt, 1),
+    "<=": Operator(operator.le, 1),
+    ">": Operator(operator.gt, 1),
+    ">=": Operator(operator.ge, 1),
+    "==": Operator(operator.eq, 1),
+    "!=": Operator(operator.ne, 1),
+    "|": Operator(operator.or_, 2),
+    "^": Operator(operator.xor, 3),
+    "&": Operator(operator.and_, 4),
+    "+": Operator(operator.add, 6),
+    "-": Operator(operator.sub, 6),
+    "*": Operator(operator.mul, 7),
+    "/": Operator(operator.truediv, 7),
+    "//": Operator(operator.floordiv, 7),
+    "%": Operator(operator.mod, 7),
+    "**": Operator(operator.pow, 9),
+}
+UNARY_OPERATORS: dict[str, Operator] = {
+    "~": Operator(operator.invert, 8),
+    "neg": Operator(operator.neg, 8),
+    "pos": Operator(operator.pos, 8),
+}
+
+
+def apply(function: str, operands: list[Any], keywords: dict[str, Any]) -> Any:
+    """Calls a recorded function with evaluated operands."""
+    known = OPERATORS.get(function) or UNARY_OPERATORS.get(function)
+    if known is not None:
+        return known.call(*operands)
+    if function == "list":
+        return operands
+    if function == "alias":
+        series, label = operands
+        return NDFrame.series_class._of(series._table, label) if _is_series(series) else series
+    if function.startswith("np."):
+        return getattr(np, function.removeprefix("np."))(*operands)
+    # The operand of "rolling.mean" is the result of "rolling", but that of "str.len" a series.
+    target, *arguments = operands
+    namespace, _, name = function.rpartition(".")
+    if namespace in ACCESSORS:
+        target = getattr(target, namespace)
+    attribute = getattr(target, name)
+    return attribute if METHODS[function].is_attribute else attribute(*arguments, **keywords)
+
+
+def reads(function: str, operands: tuple[Any, ...], keywords: dict[str, Any]) -> Reads:
+    """The rows that a row of a recorded function's result depends on."""
+    if function == "astype" and "category" in map(str, (*operands[1:], *keywords.values())):
+        # The categories are the distinct values of the column.
+        return "rows"
+    if function == "fillna" and keywords.get("limit") is not None:
+        return "rows"
+    if function == "str.cat" and len(operands) < 2 and "others" not in keywords:
+        return "column"
+    # Columns, operators, lists, names and NumPy's functions are not in the table.
+    return METHODS[function].reads if function in METHODS else "row"
+
+
+def _is_series(value: Any) -> bool:
+    return isinstance(value, SeriesBase)
