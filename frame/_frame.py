@@ -15,6 +15,8 @@ from .io._bases import FrameIOMethods, SeriesIOMethods
 from .io._construction import table_of_data, with_layout
 from .mapping._bases import FrameMappingMethods, SeriesMappingMethods
 from .ops._arithmetic import FrameOperatorMethods, SeriesOperatorMethods
+from .plan._expression import Expression
+from .plan._query import FrameQuery
 from .reductions._bases import FrameReductionMethods, SeriesReductionMethods
 from .sorting._bases import FrameSortingMethods, SeriesSortingMethods
 from .table._dictionary import encode_objects
@@ -26,6 +28,7 @@ from .window._rolling import WindowMethods
 
 
 class JaxFrame(
+    FrameQuery,
     FrameIOMethods,
     FrameIndexingMethods,
     FrameSortingMethods,
@@ -130,6 +133,7 @@ class JaxSeries(
 
 NDFrame.frame_class = JaxFrame
 NDFrame.series_class = JaxSeries
+NDFrame.expression_class = Expression
 
 
 jax.tree_util.register_pytree_node(

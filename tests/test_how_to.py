@@ -12,6 +12,7 @@ GUIDES = [
     "deduplicate_embedding_gradients",
     "dispatch_to_experts",
     "normalise_within_groups",
+    "write_conditions_on_columns",
 ]
 
 

@@ -11,6 +11,7 @@ import pandas as pd
 from ..align._as_column import as_column
 from ..table._column import Column
 from ..table._column_labels import Labels, check_unambiguous
+from ..table._expressions import evaluated
 from ..table._ndframe import NDFrame, SeriesBase
 from ..table._table import Table
 from ..table._tracing import is_traced
@@ -38,7 +39,7 @@ def as_groupings(source: NDFrame, labels: Labels | None, by: Any, level: Any) ->
         by = list(by)
     elif isinstance(by, list) and _are_values(by, table, labels):
         by = [by]
-    keys = by if isinstance(by, list) else [by]
+    keys = [evaluated(key, source) for key in (by if isinstance(by, list) else [by])]
     if not keys:
         raise ValueError("No group keys passed!")
     return [_as_grouping(key, table, labels) for key in keys]

@@ -11,6 +11,7 @@ import pandas as pd
 from ..align._as_column import as_mask, is_mask
 from ..table._arguments import as_scalar, only_rows
 from ..table._column_labels import Labels
+from ..table._expressions import apply_if_callable
 from ..table._filter import filter_rows
 from ..table._from_host import column_from
 from ..table._ndframe import FrameBase, NDFrame, SeriesBase
@@ -137,8 +138,7 @@ class ILocIndexer:
         self._of = of
 
     def __getitem__(self, key: Any) -> Any:
-        if callable(key):
-            key = key(self._of)
+        key = apply_if_callable(key, self._of)
         if isinstance(key, tuple):
             if len(key) > self._of.ndim:
                 raise pd.errors.IndexingError(
@@ -177,8 +177,7 @@ class FrameSelection(FrameBase, RowSelection):
     """Column and row selection of a frame."""
 
     def __getitem__(self, key: Any) -> Any:
-        if callable(key):
-            key = key(self)
+        key = apply_if_callable(key, self)
         if isinstance(key, FrameBase):
             return self.where(key)
         if is_mask(key):
@@ -259,8 +258,7 @@ class SeriesSelection(SeriesBase, RowSelection):
         )
 
     def __getitem__(self, key: Any) -> Any:
-        if callable(key):
-            key = key(self)
+        key = apply_if_callable(key, self)
         if is_mask(key):
             return self._filtered(key)
         if isinstance(key, slice):

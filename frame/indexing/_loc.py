@@ -11,6 +11,7 @@ from ..mapping._map import flags_in
 from ..table._arguments import axis_number
 from ..table._column import Array
 from ..table._column_labels import Labels
+from ..table._expressions import apply_if_callable
 from ..table._filter import filter_rows
 from ..table._ndframe import FrameBase, SeriesBase
 from ..table._tracing import answered_at_once, is_traced
@@ -24,15 +25,14 @@ class LocIndexer:
         self._of = of
 
     def __getitem__(self, key: Any) -> Any:
-        if callable(key):
-            key = key(self._of)
+        key = apply_if_callable(key, self._of)
         index = self._of._table.index
         if isinstance(key, tuple) and len(key) > self._of.ndim and index.num_levels == 1:
             raise pd.errors.IndexingError(f"Too many indexers, got {key!r}.")
         if self._of.ndim == 1:
             return self._of._rows_at(key[0] if isinstance(key, tuple) and len(key) == 1 else key)
         rows, columns = key if isinstance(key, tuple) and len(key) == 2 else (key, slice(None))
-        rows = rows(self._of) if callable(rows) else rows
+        rows = apply_if_callable(rows, self._of)
         if isinstance(key, tuple) and index.num_levels > 1:
             raise _no_multi_index()
         return self._of._columns_of(columns)._rows_at(rows)
@@ -68,8 +68,7 @@ class LabelSelection(RowSelection):
     at = loc
 
     def _rows_at(self, rows: Any) -> Any:
-        if callable(rows):
-            rows = rows(self)
+        rows = apply_if_callable(rows, self)
         if isinstance(rows, slice) and rows == slice(None):
             return self._like(self._table)
         if is_mask(rows):

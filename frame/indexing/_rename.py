@@ -10,6 +10,7 @@ import pandas as pd
 from ..align._as_column import as_column, one_column
 from ..table._arguments import axis_number, no_inplace
 from ..table._column_labels import Labels
+from ..table._expressions import is_expression
 from ..table._from_host import index_from
 from ..table._ndframe import FrameBase, NDFrame, SeriesBase
 from ..table._row_index import RowIndex
@@ -161,7 +162,18 @@ class FrameRenaming(FrameBase, Renaming):
     def filter(
         self, items: Any = None, like: Any = None, regex: Any = None, axis: Any = None
     ) -> Any:
-        """Selects columns whose labels are listed, contain a string, or match a pattern."""
+        """Selects columns whose labels are listed, contain a string, or match a pattern.
+
+        Differences from pandas:
+            An expression of `col` selects the rows where it is True.
+
+        Example:
+            >>> from jaxframes.frame import JaxFrame, col
+            >>> JaxFrame({"x": [1, 2, 3]}).filter(col("x") > 1).x.tolist()
+            [2, 3]
+        """
+        if is_expression(items):
+            return self[items]
         _only_columns("filter", axis, self)
         positions, labels = columns_after(
             self._labels.index, lambda f: f.filter(items, like, regex)

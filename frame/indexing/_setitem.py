@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from ..align._as_column import as_column, is_mask, one_column, parts_of
+from ..table._expressions import apply_if_callable, evaluated
 from ..table._ndframe import FrameBase, SeriesBase
 from ..table._table import either_needed
 
@@ -26,7 +27,7 @@ class FrameAssignment(FrameBase):
                 "JaxFrame: rows cannot be set in place. "
                 "Use where() or mask() and assign the result."
             )
-        value = one_column(value)
+        value = one_column(evaluated(value, self))
         column = as_column(value, self._table, label)
         columns = list(self._table.columns)
         if label in self._labels:
@@ -42,7 +43,7 @@ class FrameAssignment(FrameBase):
     def assign(self, **values: Any) -> Self:
         """Returns a new frame with columns set or added.
 
-        A function is called with the frame built so far, as in pandas.
+        A function or an expression sees the frame built so far, as in pandas.
 
         Example:
             >>> from jaxframes.frame import JaxFrame
@@ -51,5 +52,5 @@ class FrameAssignment(FrameBase):
         """
         result = self._of(self._table, self._labels)
         for name, value in values.items():
-            result[name] = value(result) if callable(value) else value
+            result[name] = apply_if_callable(value, result)
         return result

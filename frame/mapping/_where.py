@@ -17,6 +17,7 @@ from ..ops._array_ops import common_dtype
 from ..table._arguments import axis_number, no_inplace
 from ..table._column import Array, Column, fill_missing, to_host
 from ..table._dtypes import narrowed, wide
+from ..table._expressions import apply_if_callable
 from ..table._from_host import column_from
 from ..table._layout import ONE_DEVICE
 from ..table._ndframe import FrameBase, NDFrame, SeriesBase
@@ -61,8 +62,7 @@ class Where(NDFrame):
         axis_number(axis or 0, self)
         if level is not None:
             raise NotImplementedError(f"{method}: level= is not supported. Use reset_index().")
-        cond = cond(self) if callable(cond) else cond
-        other = other(self) if callable(other) else other
+        cond, other = apply_if_callable(cond, self), apply_if_callable(other, self)
         keep = self._flags(method, cond)
         others = self._others(method, other, axis)
         columns = [

@@ -13,6 +13,7 @@ import pandas as pd
 from ..ops._array_ops import SYMBOLS
 from ..ops._operators import UFUNC_OPERATORS
 from ..table._arguments import no_inplace
+from ..table._expressions import PANDAS_EXPRESSION
 from ..table._ndframe import FrameBase, NDFrame
 from ..table._unsupported import LackingError, lacking
 from ._methods import (
@@ -22,12 +23,10 @@ from ._methods import (
     METHODS,
     OPERATORS,
     UNARY_OPERATORS,
+    Reads,
     apply,
-    reads,
 )
 from ._operands import as_literal, literal_key, literal_text
-
-_PANDAS_EXPRESSION = type(pd.col(""))
 
 
 @dataclass(frozen=True, eq=False, repr=False, slots=True)
@@ -65,6 +64,25 @@ class Expression:
         named = tuple((name, as_operand(value, function)) for name, value in keywords.items())
         return cls(function, converted, named)
 
+    @classmethod
+    def from_pandas(cls, expression: Any) -> "Expression":
+        """Converts an expression of `pandas.col`; returns one of `col` as it is."""
+        if isinstance(expression, cls):
+            return expression
+        if not isinstance(expression, PANDAS_EXPRESSION):
+            raise TypeError(
+                f"expected an expression, got {type(expression).__name__}. Make it with col()."
+            )
+        recording = _Recording()
+        # The public method of pandas that evaluates expressions, on columns that record.
+        pd.DataFrame.assign(recording, result=expression)  # pyright: ignore[reportArgumentType]
+        if not isinstance(recording.result, cls):
+            raise NotImplementedError(
+                f"{expression!r}: the result is not a column, got "
+                f"{type(recording.result).__name__}. Call a method of it."
+            )
+        return recording.result
+
     @property
     def children(self) -> tuple["Expression", ...]:
         """The operands that are expressions, in order."""
@@ -79,7 +97,7 @@ class Expression:
     def name(self) -> Hashable:
         """The label that `alias` gave, or that of the leftmost column."""
         node = self
-        while node.function not in ("col", "alias"):
+        while node.function != "alias" and node.children:
             node = node.children[0]
         return node.operands[-1]
 
@@ -103,10 +121,7 @@ class Expression:
 
     def is_rowwise(self) -> bool:
         """Whether each row of the result depends on the same row of the columns alone."""
-        return all(
-            reads(node.function, node.operands, dict(node.keywords)) == "row"
-            for node in self._bottom_up()
-        )
+        return all(_reads(node) == "row" for node in self._bottom_up())
 
     def evaluate(self, frame: Any) -> Any:
         """Evaluates the expression on a frame: a `JaxSeries`, or a scalar for a reduction.
@@ -121,8 +136,8 @@ class Expression:
             )
         values: dict[int, Any] = {}
         for node in self._bottom_up():
-            if node.function == "col":
-                values[id(node)] = _column_of(frame, node.operands[0])
+            if node.function in _LEAVES:
+                values[id(node)] = _LEAVES[node.function](frame, *node.operands)
             else:
                 values[id(node)] = apply(node.function, *node._filled(values))
         return values[id(self)]
@@ -147,7 +162,7 @@ class Expression:
             return literal_key(value)
 
         for node in self._bottom_up():
-            if node.function in ("col", "alias"):
+            if node.function in (*_LEAVES, "alias"):
                 *target, label = node.operands
                 key: Hashable = (node.function, *map(operand_key, target), type(label), label)
             else:
@@ -162,7 +177,7 @@ class Expression:
     def _bottom_up(self) -> Iterator["Expression"]:
         """Each subexpression once, after its operands."""
         seen: set[int] = set()
-        stack = [(self, False)]
+        stack: list[tuple[Expression, bool]] = [(self, False)]
         while stack:
             node, is_last_visit = stack.pop()
             if is_last_visit:
@@ -368,28 +383,11 @@ def as_operand(value: Any, function: str) -> Any:
     """Converts an operand of a recorded function; lists may hold expressions."""
     if isinstance(value, Expression):
         return value
-    if isinstance(value, _PANDAS_EXPRESSION):
-        return as_expression(value)
+    if isinstance(value, PANDAS_EXPRESSION):
+        return Expression.from_pandas(value)
     if isinstance(value, list) and any(isinstance(one, Expression) for one in value):
         return Expression.of("list", *value)
     return as_literal(value, function)
-
-
-def as_expression(value: Any) -> Expression:
-    """Converts an expression of pandas, `pandas.col`; returns one of ours as it is."""
-    if isinstance(value, Expression):
-        return value
-    if not isinstance(value, _PANDAS_EXPRESSION):
-        raise TypeError(f"expected an expression, got {type(value).__name__}. Make it with col().")
-    recorded = _Recording()
-    # The public method of pandas that evaluates an expression, on an object that records.
-    pd.DataFrame.assign(recorded, result=value)  # pyright: ignore[reportArgumentType]
-    if not isinstance(recorded.result, Expression):
-        raise NotImplementedError(
-            f"{value!r}: the result is not a column, got {type(recorded.result).__name__}. Call a "
-            "method of it."
-        )
-    return recorded.result
 
 
 class _AnyLabel:
@@ -423,7 +421,40 @@ def _column_of(frame: Any, label: Hashable) -> Any:
             f"Column '{label}' not found in given DataFrame.\n\nHint: did you mean one of "
             f"{listed} instead?"
         )
-    return frame[label]
+    column = frame[label]
+    if isinstance(column, FrameBase):
+        raise ValueError(f"The column label {label!r} is not unique. Rename the columns.")
+    return column
+
+
+def _index_of(frame: Any, level: Any) -> Any:
+    names = list(frame._table.index.names)
+    position = names.index(level) if level in names else level
+    return frame._make_series(frame._table.index_columns()[position], names[position])
+
+
+# Expressions without operands: columns by label, and index levels by name or position.
+_LEAVES = {"col": _column_of, "index": _index_of}
+
+
+def _reads(node: Expression) -> Reads:
+    """The rows that one row of the result depends on, given the rows of the operands."""
+    operands, keywords = node.operands, dict(node.keywords)
+    match node.function:
+        case "astype" if "category" in map(str, (*operands[1:], *keywords.values())):
+            # The categories are the distinct values of the column.
+            return "rows"
+        case "isin" | "map" | "replace" if len(node.children) > 1:
+            # The values of other rows are looked up.
+            return "rows"
+        case "str.cat" if len(operands) < 2 and "others" not in keywords:
+            return "column"
+        case "index":
+            # A filter changes the labels of a range.
+            return "rows"
+        case function:
+            # Columns, operators, lists, names and NumPy's functions are not in the table.
+            return METHODS[function].reads if function in METHODS else "row"
 
 
 def _recorder(target: Expression, function: str) -> Any:
@@ -503,7 +534,7 @@ def _text_of(node: Expression, texts: Mapping[int, _Text]) -> _Text:
     arguments = ", ".join([*(text_of(operand).text for operand in node.operands), *keywords])
     if function == "list":
         return _Text(f"[{arguments}]")
-    if function == "col" or function.startswith("np."):
+    if function in _LEAVES or function.startswith("np."):
         return _Text(f"{function}({arguments})")
     target, *others = node.operands
     arguments = ", ".join([*(text_of(operand).text for operand in others), *keywords])

@@ -7,7 +7,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
-from ..table._ndframe import NDFrame, SeriesBase
+from ..table._ndframe import SeriesBase
 
 # The rows that one row of a result depends on: the same row, several rows, or all of them for a
 # result that is one value.
@@ -124,8 +124,8 @@ def apply(function: str, operands: list[Any], keywords: dict[str, Any]) -> Any:
     if function == "list":
         return operands
     if function == "alias":
-        series, label = operands
-        return NDFrame.series_class._of(series._table, label) if _is_series(series) else series
+        value, label = operands
+        return value._of(value._table, label) if isinstance(value, SeriesBase) else value
     if function.startswith("np."):
         return getattr(np, function.removeprefix("np."))(*operands)
     # The operand of "rolling.mean" is the result of "rolling", but that of "str.len" a series.
@@ -135,20 +135,3 @@ def apply(function: str, operands: list[Any], keywords: dict[str, Any]) -> Any:
         target = getattr(target, namespace)
     attribute = getattr(target, name)
     return attribute if METHODS[function].is_attribute else attribute(*arguments, **keywords)
-
-
-def reads(function: str, operands: tuple[Any, ...], keywords: dict[str, Any]) -> Reads:
-    """The rows that a row of a recorded function's result depends on."""
-    if function == "astype" and "category" in map(str, (*operands[1:], *keywords.values())):
-        # The categories are the distinct values of the column.
-        return "rows"
-    if function == "fillna" and keywords.get("limit") is not None:
-        return "rows"
-    if function == "str.cat" and len(operands) < 2 and "others" not in keywords:
-        return "column"
-    # Columns, operators, lists, names and NumPy's functions are not in the table.
-    return METHODS[function].reads if function in METHODS else "row"
-
-
-def _is_series(value: Any) -> bool:
-    return isinstance(value, SeriesBase)

@@ -13,6 +13,8 @@ from ..table._tracing import is_traced
 
 # Methods with an argument that is a set of values, or a mapping between values.
 _OF_VALUES = ("isin", "map", "replace")
+# Methods of others with an argument that is a list; elsewhere a list has one element per row.
+_OF_LISTS = ("str", "cat", "groupby", "list")
 _COLLECTIONS = (list, tuple, set, frozenset, range)
 
 
@@ -30,11 +32,13 @@ def as_literal(value: Any, function: str) -> Any:
         return value
     if isinstance(value, pd.api.extensions.ExtensionDtype):
         return value
-    if isinstance(value, dict):
-        return {label: as_literal(one, function) for label, one in value.items()}
-    if function in _OF_VALUES and isinstance(value, (np.ndarray, pd.Index)) and value.ndim == 1:
+    is_of_values = function in _OF_VALUES
+    if is_of_values and isinstance(value, (np.ndarray, pd.Index)) and value.ndim == 1:
         return pd.Index(value).tolist()
-    if isinstance(value, _COLLECTIONS):
+    is_of_lists = is_of_values or function.partition(".")[0] in _OF_LISTS
+    if is_of_lists and isinstance(value, dict):
+        return dict(value)
+    if is_of_lists and isinstance(value, _COLLECTIONS):
         return type(value)(value) if not isinstance(value, range) else value
     if callable(value) and not isinstance(value, (NDFrame, jax.Array)):
         return value

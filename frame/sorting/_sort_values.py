@@ -11,6 +11,7 @@ from ..table._arguments import axis_number, check_flag, no_inplace, only_rows
 from ..table._column import Array, Column, ordered_keys
 from ..table._column_labels import check_unambiguous
 from ..table._dtypes import wide
+from ..table._expressions import evaluated, is_expression
 from ..table._ndframe import FrameBase, NDFrame, SeriesBase
 from ..table._row_index import RANGE
 from ..table._sort import argsort_rows, sort_rows
@@ -91,6 +92,7 @@ class FrameSorting(FrameBase):
         """Sorts rows by columns or index levels; `key` transforms the series of each first.
 
         Differences from pandas:
+            `by` may hold expressions of `col`.
             The sort is always stable, regardless of `kind`. With `na_position="first"` missing
             values come strictly first, also before infinities. Inside `jit` `key` is traced.
 
@@ -103,12 +105,19 @@ class FrameSorting(FrameBase):
         labels = list(by) if isinstance(by, list) else [by]
         mismatch = "Length of ascending ({}) != length of by ({})"
         directions = as_directions(ascending, len(labels), mismatch)
-        columns = [
-            _keyed(self._make_series(self._column_or_level(label), label), key) for label in labels
-        ]
+        columns = [_keyed(self._series_by(label), key) for label in labels]
         keys = sort_keys(columns, directions, na_position)
         table = sort_rows(self._table, keys)
         return self._like(table.replace(index=RANGE) if ignore_index else table)
+
+    def _series_by(self, by: Any) -> Any:
+        """The series that a label names or an expression calculates."""
+        if not is_expression(by):
+            return self._make_series(self._column_or_level(by), by)
+        series = evaluated(by, self)
+        if not isinstance(series, SeriesBase):
+            raise ValueError(f"sort_values: {by!r} must have a value for each row, got {series!r}.")
+        return series
 
     def _column_or_level(self, label: Hashable) -> Column:
         levels = self._table.index.names

@@ -26,6 +26,7 @@ class NDFrame:
     _seen: Table | None
     frame_class: ClassVar[type]
     series_class: ClassVar[type]
+    expression_class: ClassVar[Any]
 
     # For type checkers: methods that a room uses of its objects and a higher room defines.
     if TYPE_CHECKING:

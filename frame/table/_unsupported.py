@@ -49,7 +49,6 @@ combine_first: fillna() with the other's column
 compare: a mask: frame[frame.x != other.x]
 corrwith: corr() of both columns in one frame
 dot: to_numpy(), or jax.numpy on to_jax()
-eval: arithmetic on columns
 ewm: primitives.inclusive_scan of an affine function
 first_valid_index: dropna().head(1).index
 from_arrow: jaxframes.frame.from_arrow()
@@ -58,7 +57,6 @@ interpolate: ffill(), or bfill()
 last_valid_index: dropna().tail(1).index
 melt stack: concat() of one frame for each column
 pivot pivot_table: groupby() of both keys, and to_pandas().unstack()
-query: a mask: frame[frame.x > 1]
 reindex_like: merge() with the other frame
 reorder_levels: reset_index() and set_index()
 sample: take() of rows drawn with jax.random
