@@ -35,6 +35,9 @@ nb_execution_show_tb = True
 nb_execution_timeout = 600
 nb_output_stderr = "remove"
 os.environ.setdefault("JAX_PLATFORMS", "cpu")
+# Pages import the models and the charts that several of them show.
+folders = [str(Path(__file__).with_name(name)) for name in ("examples", "drawings")]
+os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [*folders, os.getenv("PYTHONPATH")]))
 
 # Reference, from the docstrings. They describe types and shapes in words, because evaluated
 # annotations cannot.

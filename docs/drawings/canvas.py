@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A canvas for the drawings of the documentation: boxes, text and arrows, written as SVG."""
 
+from collections.abc import Sequence
 from html import escape
 from typing import Literal
 
@@ -76,6 +77,14 @@ class Canvas:
         """Draws a straight arrow."""
         self._parts.append(
             f'<path class="arrow" d="M{x0:g} {y0:g}L{x1:g} {y1:g}" marker-end="url(#head)"/>'
+        )
+
+    def line(self, points: Sequence[tuple[float, float]], color: str, width: float) -> None:
+        """Draws straight lines from point to point."""
+        listed = " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
+        self._parts.append(
+            f'<polyline points="{listed}" fill="none" stroke="{color}" stroke-width="{width:g}" '
+            'stroke-linejoin="round"/>'
         )
 
     def svg(self) -> str:

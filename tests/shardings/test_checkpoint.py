@@ -365,8 +365,8 @@ def test_without_orbax_the_extra_is_named(monkeypatch, tmp_path):
 def test_nothing_optional_is_imported_before_it_is_needed():
     script = (
         "import sys; from jaxframes import primitives, shardings; from jaxframes.primitives import "
-        "collective; print(sorted({'optax', 'flax', 'orbax'} & {name.split('.')[0] for name in "
-        "sys.modules}))"
+        "collective, staging; optional = {'optax', 'flax', 'orbax', 'chex'}; "
+        "print(sorted(optional & {name.split('.')[0] for name in sys.modules}))"
     )
     said = subprocess.run(
         [sys.executable, "-c", script], capture_output=True, text=True, check=True
