@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from ..align._as_column import as_column, is_mask, one_column, parts_of
-from ..table._expressions import apply_if_callable, evaluated
+from ..table._expressions import apply_if_callable, evaluated, is_expression
 from ..table._ndframe import FrameBase, SeriesBase
 from ..table._table import either_needed
 
@@ -22,7 +22,8 @@ class FrameAssignment(FrameBase):
                 self[one] = part
             return
         # From Python 3.12 on a slice is hashable.
-        if not isinstance(label, Hashable) or isinstance(label, slice):
+        names_rows = isinstance(label, slice) or is_expression(label)
+        if names_rows or not isinstance(label, Hashable):
             raise NotImplementedError(
                 "JaxFrame: rows cannot be set in place. "
                 "Use where() or mask() and assign the result."

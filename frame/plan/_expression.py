@@ -2,6 +2,7 @@
 """Expressions: recorded methods of series over named columns."""
 
 import inspect
+from collections import Counter
 from collections.abc import Callable, Hashable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, NoReturn
@@ -134,12 +135,19 @@ class Expression:
                 f"Expression: must be evaluated on a JaxFrame, got {type(frame).__name__}. Pass "
                 "it to a method of a frame."
             )
+        nodes = list(self._bottom_up())
+        uses = Counter(id(child) for node in nodes for child in node.children)
         values: dict[int, Any] = {}
-        for node in self._bottom_up():
+        for node in nodes:
             if node.function in _LEAVES:
                 values[id(node)] = _LEAVES[node.function](frame, *node.operands)
             else:
                 values[id(node)] = apply(node.function, *node._filled(values))
+            for child in node.children:
+                uses[id(child)] -= 1
+                if not uses[id(child)]:
+                    # Frees the array as soon as a series calculated step by step would.
+                    del values[id(child)]
         return values[id(self)]
 
     __call__ = evaluate
@@ -326,6 +334,10 @@ class Expression:
 
     def __abs__(self) -> "Expression":
         return Expression.of("abs", self)
+
+
+# For modules that take an expression of either library.
+as_expression = Expression.from_pandas
 
 
 def col(label: Hashable) -> Expression:
