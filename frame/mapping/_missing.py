@@ -248,8 +248,10 @@ class FrameMissing(FrameBase, Missing):
                 "are not known. Select columns by label."
             )
         num_rows = len(self)
+        if not self._table.columns:
+            return self._like(self._table)
         counts = np.asarray(_count_values(missing_flags(self._table.columns), num_rows))
-        min_present = (num_rows if how == "any" else min(1, num_rows)) if thresh is ... else thresh
+        min_present = (num_rows if how == "any" else 1) if thresh is ... else thresh
         return self._columns_at(np.flatnonzero(counts >= min_present).tolist())
 
 

@@ -49,3 +49,15 @@ def test_wrong_arguments():
     assert_same_error(lambda f: f.dropna(axis=(0, 1)), FRAME)
     assert_same_error(lambda f: f.dropna(subset=["x", "q"], how="all"), FRAME)
     assert_same_error(lambda s: s.dropna(axis=1), FRAME["x"])
+
+
+def test_columns_of_a_frame_without_rows_or_columns():
+    assert_parity(
+        lambda f: (
+            f[:0].dropna(axis=1, how="all"),
+            f[:0].dropna(axis=1),
+            f[[]].reset_index(drop=True).dropna(axis=1),
+        ),
+        FRAME,
+        ways=["eager"],
+    )
