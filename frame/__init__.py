@@ -18,6 +18,7 @@ from .io._parquet import read_parquet
 from .mapping._cut import cut, qcut
 from .mapping._get_dummies import get_dummies
 from .plan._expression import Expression, col
+from .reshaping._pivot_table import crosstab
 from .window._rolling import Windows
 
 __all__ = [
@@ -34,6 +35,7 @@ __all__ = [
     "Windows",
     "col",
     "concat",
+    "crosstab",
     "cut",
     "from_arrow",
     "from_jax",

@@ -18,6 +18,7 @@ from .ops._arithmetic import FrameOperatorMethods, SeriesOperatorMethods
 from .plan._expression import Expression
 from .plan._query import FrameQuery
 from .reductions._bases import FrameReductionMethods, SeriesReductionMethods
+from .reshaping._bases import FrameReshapingMethods, SeriesReshapingMethods
 from .sorting._bases import FrameSortingMethods, SeriesSortingMethods
 from .table._dictionary import encode_objects
 from .table._from_host import column_from, index_from
@@ -30,6 +31,7 @@ from .window._rolling import WindowMethods
 class JaxFrame(
     FrameQuery,
     FrameIOMethods,
+    FrameReshapingMethods,
     FrameIndexingMethods,
     FrameSortingMethods,
     WindowMethods,
@@ -75,6 +77,7 @@ class JaxFrame(
 
 class JaxSeries(
     SeriesIOMethods,
+    SeriesReshapingMethods,
     SeriesIndexingMethods,
     SeriesSortingMethods,
     WindowMethods,

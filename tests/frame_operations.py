@@ -562,3 +562,19 @@ family(
        lambda f: f.apply(lambda row: row["x"] * 2 + row["w"], axis=1), mesh=True),
     op("pipe", "k x", lambda f: f.pipe(lambda g, n: g.head(n), 2)),
 )
+
+family(
+    "reshaping",
+    op("transpose", "x w", lambda f: f.head(3).reset_index(drop=True).T, jit=False),
+    op("stack", "k x i8 u8", lambda f: (f[["k", "x"]].stack(), f[["i8", "u8"]].stack()), mesh=True),
+    op("melt", "k x s t",
+       lambda f: (f.melt(["s", "t"]), f[["k", "x"]].melt(ignore_index=False)), mesh=True),
+    op("pivot_table", "k b i64 u8",
+       lambda f: (f.pivot_table("i64", "k", "b", "max"),
+           f.pivot_table(["u8", "i64"], "b", "k", "count", fill_value=0)), jit=False),
+    op("unstack", "k b i64",
+       lambda f: f.groupby(["k", "b"])["i64"].min().unstack(fill_value=0), jit=False),
+    op("crosstab", "k s b",
+       lambda f: functions_for(f).crosstab(f["k"], [f["s"], f["b"]]), jit=False),
+    op("dot", "x w", lambda f: (f.fillna(0.0) @ np.array([1.0, 2.0]), f["x"].dot(f["w"]))),
+)

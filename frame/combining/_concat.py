@@ -8,17 +8,21 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ..table._column import Column, show_holes
+from ..table._column import Column
 from ..table._column_labels import Labels
-from ..table._from_host import column_from
 from ..table._layout import ONE_DEVICE
 from ..table._ndframe import FrameBase, NDFrame, SeriesBase
 from ..table._row_index import RANGE, RowIndex
 from ..table._table import Table
-from ..table._take import take_columns
 from ..table._tracing import is_traced
 from ._concat_columns import Options, along_columns
-from ._concat_rows import common_columns, missing_like, pack_rows, piece_of_rows
+from ._concat_rows import (
+    common_columns,
+    common_or_missing,
+    labels_at,
+    pack_rows,
+    piece_of_rows,
+)
 
 
 def concat(
@@ -157,24 +161,7 @@ def _columns_under(frames: Sequence[Any], labels: Labels) -> list[tuple[Column, 
         ]
     aligned: list[tuple[Column, ...]] = []
     for label, columns in zip(labels, by_label, strict=True):
-        present = [column for column in columns if column is not None]
-        if len(present) < len(frames):
-            present = [
-                show_holes(column.with_arrays((column.data, column.mask())))
-                if not column.can_miss
-                else show_holes(column)
-                for column in present
-            ]
-        present = list(common_columns(present, label))
-        first, remaining = present[0], iter(present)
-        aligned.append(
-            tuple(
-                missing_like(first, frame._table.capacity, frame._layout)
-                if column is None
-                else next(remaining)
-                for frame, column in zip(frames, columns, strict=True)
-            )
-        )
+        aligned.append(common_or_missing(columns, label, [frame._table for frame in frames]))
     return [tuple(columns[part] for columns in aligned) for part in range(len(frames))]
 
 
@@ -198,10 +185,8 @@ def _stacked(
     )
     columns, level_columns = rows.columns[:num_columns], rows.columns[num_columns:]
     if keys is not None:
-        layout = rows.layout
-        piece_ids = piece_of_rows(tuple(t.num_rows for t in tables), rows.capacity, layout)
-        capacity = -(-max(len(keys), 1) // layout.num_shards) * layout.num_shards
-        (key,) = take_columns([column_from(keys, capacity, layout)], piece_ids, layout)
+        piece_ids = piece_of_rows(tuple(t.num_rows for t in tables), rows.capacity, rows.layout)
+        key = labels_at(keys, piece_ids, rows.layout)
         level_columns = (key, *level_columns)
         index_names = (keys.name, *index_names)
         if names is not None and len(names) > 1:

@@ -7,19 +7,20 @@ from typing import Any
 
 import jax.numpy as jnp
 import numpy as np
+import pandas as pd
 
 from ... import primitives
 from ...primitives.staging import tiered
 from ...shardings._compat import is_x64_enabled
 from ..align._common_types import common_pair, finest_unit, same_categories
-from ..table._column import NAT, Array, Column, ColumnType, in_dtype
+from ..table._column import NAT, Array, Column, ColumnType, in_dtype, show_holes
 from ..table._dictionary import HostObjects
 from ..table._dtypes import wide
-from ..table._from_host import check_width
+from ..table._from_host import check_width, column_from
 from ..table._layout import Layout
 from ..table._recode import recoded, with_unit
 from ..table._table import NO_ROWS, Count, Table, as_count
-from ..table._take import position
+from ..table._take import position, take_columns
 from ..table._tracing import is_in_jit
 
 
@@ -95,6 +96,39 @@ def missing_like(column: Column, capacity: int, layout: Layout) -> Column:
     fill = np.asarray(missing).astype(column.dtype)
     data = jnp.full(capacity, fill, column.dtype)
     return Column(layout.constrain(data), None, column.type)
+
+
+def common_or_missing(
+    columns: Sequence[Column | None],
+    name: Hashable,
+    tables: Sequence[Table],
+    *,
+    of_frames: bool = True,
+) -> tuple[Column, ...]:
+    """`common_columns` of the columns, with missing values in the tables that have none."""
+    present = [column for column in columns if column is not None]
+    if len(present) < len(columns):
+        present = [
+            show_holes(column)
+            if column.can_miss
+            else show_holes(column.with_arrays((column.data, column.mask())))
+            for column in present
+        ]
+    present = common_columns(present, name, of_frames=of_frames)
+    remaining = iter(present)
+    return tuple(
+        missing_like(present[0], table.capacity, table.layout)
+        if column is None
+        else next(remaining)
+        for table, column in zip(tables, columns, strict=True)
+    )
+
+
+def labels_at(labels: pd.Index, positions: Array, layout: Layout) -> Column:
+    """Takes labels of the host by position."""
+    capacity = -(-max(len(labels), 1) // layout.num_shards) * layout.num_shards
+    (column,) = take_columns([column_from(labels, capacity, layout)], positions, layout)
+    return column
 
 
 def pack_rows(pieces: Sequence[tuple[Column, ...]], tables: Sequence[Table]) -> Table:

@@ -4,18 +4,30 @@
 from ._getitem import FrameSelection, SeriesSelection
 from ._loc import FrameLabelSelection, SeriesLabelSelection
 from ._rename import FrameRenaming, SeriesRenaming
+from ._sample import Sampling
 from ._set_index import FrameIndexMoves, SeriesIndexMoves
 from ._setitem import FrameAssignment
 from ._shape import FrameShape, SeriesShape
 
 
 class FrameIndexingMethods(
-    FrameAssignment, FrameLabelSelection, FrameIndexMoves, FrameRenaming, FrameSelection, FrameShape
+    FrameAssignment,
+    FrameLabelSelection,
+    FrameIndexMoves,
+    FrameRenaming,
+    FrameSelection,
+    FrameShape,
+    Sampling,
 ):
     """Selection, assignment and labels of a frame."""
 
 
 class SeriesIndexingMethods(
-    SeriesLabelSelection, SeriesSelection, SeriesIndexMoves, SeriesRenaming, SeriesShape
+    SeriesLabelSelection,
+    SeriesSelection,
+    SeriesIndexMoves,
+    SeriesRenaming,
+    SeriesShape,
+    Sampling,
 ):
     """Selection and labels of a series."""

@@ -86,7 +86,7 @@ class IndexMoves(Renaming):
             raise TypeError("Can only swap levels on a hierarchical axis, got one level.")
         (a,), (b,) = self._levels_at(i), self._levels_at(j)
         positions[a], positions[b] = positions[b], positions[a]
-        return self._with_index(_level_subset(self._table, positions))
+        return self._with_index(level_subset(self._table, positions))
 
     def droplevel(self, level: Any, axis: Any = 0) -> Self:
         """Drops levels of the index, or of the columns of a frame with `axis=1`."""
@@ -99,7 +99,7 @@ class IndexMoves(Renaming):
                 f"Cannot remove {len(dropped)} levels from an index with {len(positions)} levels: "
                 "at least one level must be left."
             )
-        return self._with_index(_level_subset(self._table, remaining))
+        return self._with_index(level_subset(self._table, remaining))
 
 
 class FrameIndexMoves(FrameBase, IndexMoves):
@@ -169,7 +169,7 @@ class FrameIndexMoves(FrameBase, IndexMoves):
         table, index = self._table, self._table.index
         positions = self._levels_at(level)
         remaining = [position for position in range(index.num_levels) if position not in positions]
-        new_index = _level_subset(table, remaining) if remaining else RANGE
+        new_index = level_subset(table, remaining) if remaining else RANGE
         if drop:
             return self._with_index(new_index)
         empty_index = index_names(index)
@@ -214,7 +214,7 @@ class SeriesIndexMoves(SeriesBase, IndexMoves):
         return self._like(frame._table) if drop else frame
 
 
-def _level_subset(table: Table, positions: Sequence[int]) -> RowIndex:
+def level_subset(table: Table, positions: Sequence[int]) -> RowIndex:
     """The index with the levels at some positions."""
     levels, names = table.index_columns(), table.index.names
     return RowIndex(tuple(levels[p] for p in positions), tuple(names[p] for p in positions))

@@ -4,17 +4,28 @@
 from ._agg import FrameAggregation, SeriesAggregation
 from ._corr import FrameCorrelation, SeriesCorrelation
 from ._describe import FrameDescription, SeriesDescription
+from ._dot import FrameDot, SeriesDot
 from ._methods import FrameReductions, SeriesReductions
 from ._quantile_methods import FrameQuantiles, SeriesQuantiles
 
 
 class FrameReductionMethods(
-    FrameAggregation, FrameCorrelation, FrameDescription, FrameQuantiles, FrameReductions
+    FrameAggregation,
+    FrameCorrelation,
+    FrameDescription,
+    FrameDot,
+    FrameQuantiles,
+    FrameReductions,
 ):
     """Reduction methods of a frame."""
 
 
 class SeriesReductionMethods(
-    SeriesAggregation, SeriesCorrelation, SeriesDescription, SeriesQuantiles, SeriesReductions
+    SeriesAggregation,
+    SeriesCorrelation,
+    SeriesDescription,
+    SeriesDot,
+    SeriesQuantiles,
+    SeriesReductions,
 ):
     """Reduction methods of a series."""

@@ -48,22 +48,16 @@ asfreq asof at_time between_time resample to_period to_timestamp: to_pandas() an
 combine_first: fillna() with the other's column
 compare: a mask: frame[frame.x != other.x]
 corrwith: corr() of both columns in one frame
-dot: to_numpy(), or jax.numpy on to_jax()
 ewm: primitives.inclusive_scan of an affine function
 first_valid_index: dropna().head(1).index
 from_arrow: jaxframes.frame.from_arrow()
 from_dict from_records: JaxFrame(data)
 interpolate: ffill(), or bfill()
 last_valid_index: dropna().tail(1).index
-melt stack: concat() of one frame for each column
-pivot pivot_table: groupby() of both keys, and to_pandas().unstack()
 reindex_like: merge() with the other frame
 reorder_levels: reset_index() and set_index()
-sample: take() of rows drawn with jax.random
 select: frame[labels]
-transpose T: to_pandas().T, or to_numpy().T of a frame of numbers
 truncate tz_convert tz_localize: to_pandas() and pandas' {}
-unstack: to_pandas().unstack() of a result of groupby()
 xs: reset_index() and a mask
 [JaxSeries, out]
 list: explode(), for a column of lists

@@ -1,0 +1,172 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`dot`: matrix products."""
+
+import functools
+from collections.abc import Sequence
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pandas as pd
+
+from ...primitives.staging import tiered
+from ..align._align import positions_of_labels, same_labels
+from ..ops._array_ops import common_dtype
+from ..table._column import NUMBER, Array, Column, fill_missing, host_array
+from ..table._column_labels import Labels
+from ..table._layout import Layout
+from ..table._ndframe import FrameBase, NDFrame, SeriesBase
+from ..table._table import Count, Table, is_row
+from ..table._take import take_columns
+from ..table._tracing import at_once, is_traced
+from ._results import table_of_series, traced_table
+
+_NOT_ALIGNED = "matrices are not aligned"
+
+
+class FrameDot(FrameBase):
+    """Matrix products of a frame."""
+
+    def dot(self, other: Any) -> Any:
+        """The matrix product with a frame, a series or an array; also `frame @ other`.
+
+        The rows of `other` align with the columns by label; the rows of an array by position.
+
+        Differences from pandas:
+            Products of floats may differ by rounding. Inside `jit`, `other` must be an array.
+
+        Example:
+            >>> import jax.numpy as jnp
+            >>> from jaxframes.frame import JaxFrame
+            >>> frame = JaxFrame({"x": [1.0, 2.0], "y": [3.0, 4.0]})
+            >>> (frame @ jnp.array([1.0, 10.0])).tolist()
+            [31.0, 42.0]
+        """
+        other = _on_device(other)
+        left = _numbers(self._table.columns)
+        if isinstance(other, NDFrame):
+            if is_traced(other._table.index, other._table.num_rows):
+                raise NotImplementedError(
+                    "dot: the labels of other are not known inside jit. Pass an array."
+                )
+            positions = other.index.get_indexer(self._labels.index)
+            if len(positions) != len(other) or (positions < 0).any():
+                raise ValueError(_NOT_ALIGNED)
+            columns = _numbers(other._table.columns)
+            right = jnp.stack([column[positions] for column in columns], axis=1)
+        else:
+            right = jnp.asarray(other)
+            if right.shape[0] != len(left):
+                raise ValueError(f"Dot product shape mismatch, {self.shape} vs {right.shape}")
+            right = right[:, None] if right.ndim == 1 else right
+        products = _products(left, right, self._table.num_rows, self._layout)
+        columns = [Column(product) for product in products]
+        if getattr(other, "ndim", 1) == 1:
+            return self._make_series(columns[0], None)
+        is_frame = isinstance(other, FrameBase)
+        labels = other._labels if is_frame else Labels(pd.RangeIndex(len(columns)))
+        return self._make_frame(columns, labels)
+
+
+class SeriesDot(SeriesBase):
+    """Dot products of a series."""
+
+    def dot(self, other: Any) -> Any:
+        """The dot product with a series or an array, or with each column of a frame.
+
+        Rows align by label; the rows of an array by position. Also `series @ other`.
+
+        Differences from pandas:
+            Products of floats may differ by rounding. Inside `jit` labels must be the same array.
+
+        Example:
+            >>> from jaxframes.frame import JaxSeries
+            >>> float(JaxSeries([1.0, 2.0]).dot(JaxSeries([3.0, 4.0])))
+            11.0
+        """
+        other, table = _on_device(other), self._table
+        if isinstance(other, NDFrame):
+            columns = _aligned(other._table, table)
+        else:
+            array = jnp.asarray(other)
+            num_rows = table.capacity if is_traced(table.num_rows) else len(self)
+            if array.shape[0] != num_rows:
+                raise ValueError(f"Dot product shape mismatch, ({num_rows},) vs {array.shape}")
+            array = array[:, None] if array.ndim == 1 else array
+            array = jnp.pad(array, [(0, table.capacity - num_rows), (0, 0)])
+            columns = [Column(array[:, at]) for at in range(array.shape[1])]
+        (left, *right) = _numbers([self._only, *columns])
+        values = _dot_products(left, tuple(right), table.all_rows, self._layout)
+        values = [table.unless_lost(value) for value in values]
+        is_in_jit = is_traced(values)
+        if getattr(other, "ndim", 1) == 1:
+            return values[0] if is_in_jit else host_array(values[0])[()]
+        if not isinstance(other, FrameBase):
+            return jnp.stack(values) if is_in_jit else np.stack([host_array(v) for v in values])
+        labels = other._labels.index
+        if is_in_jit:
+            pairs = [(value, False) for value in values]
+            found = traced_table(pairs, [NUMBER] * len(pairs), labels, "dot")
+        else:
+            found = table_of_series(pd.Series([host_array(v)[()] for v in values], labels))
+        return self._make_series(found.columns[0], self._name, found)
+
+
+def _on_device(other: Any) -> Any:
+    if isinstance(other, pd.DataFrame):
+        return NDFrame.frame_class(other)
+    if isinstance(other, pd.Series):
+        return NDFrame.series_class(other)
+    if isinstance(other, (NDFrame, jax.Array, np.ndarray, list)):
+        return other
+    raise TypeError(f"unsupported type: {type(other)}")
+
+
+def _numbers(columns: Sequence[Column]) -> tuple[Array, ...]:
+    """Columns of numbers in their common dtype; NaN for missing values."""
+    if other := [column.dtype_name for column in columns if not column.is_numeric]:
+        raise TypeError(f"dot: columns must be numbers, got {other}. Select numeric columns first.")
+    arrays = [fill_missing(column).data for column in columns]
+    dtype = functools.reduce(common_dtype, (np.dtype(array.dtype) for array in arrays))
+    return tuple(array.astype(dtype) for array in arrays)
+
+
+def _aligned(other: Table, table: Table) -> Sequence[Column]:
+    """The columns of another table in the order of the rows of a table, with equal labels."""
+    if same_labels(other, table):
+        return other.columns
+    if is_traced(other.index, other.num_rows, table.index, table.num_rows):
+        raise NotImplementedError("dot: inside jit the labels must be the same array.")
+    row_ids = at_once(positions_of_labels, table, other)
+    num_rows = table.num_rows_on_host
+    if other.num_rows_on_host != num_rows or (host_array(row_ids)[:num_rows] < 0).any():
+        raise ValueError(_NOT_ALIGNED)
+    return take_columns(other.columns, row_ids, table.layout)
+
+
+@functools.partial(tiered, static_argnums=3)
+def _products(
+    left: tuple[Array, ...], right: Array, num_rows: Count, layout: Layout
+) -> tuple[Array, ...]:
+    """The columns of a matrix product."""
+    # Padding adds nothing to the derivative.
+    rows = is_row(left[0].shape[0], num_rows, layout)
+    product = _matmul(jnp.stack([jnp.where(rows, x, x.dtype.type(0)) for x in left], 1), right)
+    return tuple(layout.constrain(product[:, at]) for at in range(product.shape[1]))
+
+
+@functools.partial(tiered, static_argnums=3)
+def _dot_products(
+    left: Array, right: tuple[Array, ...], num_rows: Count, layout: Layout
+) -> tuple[Array, ...]:
+    """The dot product of a column with each of several others."""
+    rows = is_row(left.shape[0], num_rows, layout)
+    none = left.dtype.type(0)
+    left = jnp.where(rows, left, none)
+    return tuple(_matmul(left, jnp.where(rows, one, none)) for one in right)
+
+
+def _matmul(left: Array, right: Array) -> Array:
+    dtype = common_dtype(np.dtype(left.dtype), np.dtype(right.dtype))
+    return jnp.matmul(left.astype(dtype), right.astype(dtype), precision=jax.lax.Precision.HIGHEST)

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Reshaping: columns to rows and rows to columns."""

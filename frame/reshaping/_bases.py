@@ -1,0 +1,15 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The base classes of JaxFrame and JaxSeries in this room."""
+
+from ._pivot_table import FramePivotTable
+from ._stack import FrameStack
+from ._transpose import FrameTranspose, SeriesTranspose
+from ._unstack import FrameUnstack, SeriesUnstack
+
+
+class FrameReshapingMethods(FramePivotTable, FrameStack, FrameTranspose, FrameUnstack):
+    """Reshaping of a frame."""
+
+
+class SeriesReshapingMethods(SeriesTranspose, SeriesUnstack):
+    """Reshaping of a series."""

@@ -1,0 +1,163 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`stack` and `melt`: columns become rows."""
+
+import functools
+from collections.abc import Hashable, Sequence
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pandas as pd
+
+from ...primitives.staging import tiered
+from ..combining._concat_rows import (
+    common_columns,
+    common_or_missing,
+    labels_at,
+    pack_rows,
+    piece_of_rows,
+)
+from ..table._column import Array, Column
+from ..table._column_labels import Labels
+from ..table._layout import Layout
+from ..table._ndframe import FrameBase
+from ..table._row_index import RANGE, RowIndex
+from ..table._table import as_count
+from ..table._take import position, resized
+from ..table._tracing import is_traced
+
+
+class FrameStack(FrameBase):
+    """Columns to rows."""
+
+    def stack(self, level: Any = -1, future_stack: bool = True) -> Any:
+        """Moves levels of the column labels to the row labels: each row becomes several.
+
+        Works inside `jit`.
+
+        Differences from pandas:
+            Columns of several types raise, where pandas returns objects. `future_stack` must be
+            True, which is pandas' default.
+
+        Example:
+            >>> from jaxframes.frame import JaxFrame
+            >>> JaxFrame({"x": [1, 2], "y": [3, 4]}).stack().tolist()
+            [1, 3, 2, 4]
+        """
+        if not future_stack:
+            raise NotImplementedError("stack: future_stack must be True. Use dropna() afterwards.")
+        table, layout = self._table, self._layout
+        # Let pandas stack one row of column positions.
+        stacked: Any = _numbered(self._labels).stack(level, future_stack=True)
+        num_pieces = len(stacked)
+        if not num_pieces:
+            raise NotImplementedError("stack: the frame must have columns, got none.")
+        is_series = isinstance(stacked, pd.Series)
+        sources = [stacked] if is_series else [stacked.iloc[:, j] for j in range(stacked.shape[1])]
+        pieces = [
+            common_or_missing(
+                [None if pd.isna(at) else table.columns[int(at)] for at in source],
+                None if is_series else source.name,
+                [table] * num_pieces,
+                of_frames=False,
+            )
+            for source in sources
+        ]
+        levels = table.index_columns()
+        pieces += [(row_level,) * num_pieces for row_level in levels]
+        arrays = _interleaved([[c.arrays for c in columns] for columns in pieces], layout)
+        columns = list(map(Column.with_arrays, [first for first, *_ in pieces], arrays))
+        capacity, num_rows = table.capacity * num_pieces, table.num_rows * np.int32(num_pieces)
+        if not is_traced(num_rows):
+            num_rows = as_count(int(num_rows))
+            capacity = layout.capacity_for(int(num_rows))
+        columns = resized(columns, capacity, layout)
+        numbers = _piece_ids(np.int32(num_pieces), capacity, layout)
+        labels = stacked.index.droplevel(0)
+        of_columns = [labels.get_level_values(number) for number in range(labels.nlevels)]
+        index = RowIndex(
+            (*columns[len(sources) :], *(labels_at(one, numbers, layout) for one in of_columns)),
+            (*table.index.names, *labels.names),
+        )
+        rows = table.replace(columns=columns[: len(sources)], index=index, num_rows=num_rows)
+        if is_series:
+            return self._make_series(rows.columns[0], None, rows)
+        return self._make_frame(rows.columns, Labels(stacked.columns), rows)
+
+    def melt(
+        self,
+        id_vars: Any = None,
+        value_vars: Any = None,
+        var_name: Any = None,
+        value_name: Hashable = "value",
+        col_level: Any = None,
+        ignore_index: bool = True,
+    ) -> Any:
+        """Puts value columns below each other, beside their labels and the repeated id columns.
+
+        Works inside `jit`.
+
+        Differences from pandas:
+            Value columns of several types raise, where pandas returns objects.
+
+        Example:
+            >>> from jaxframes.frame import JaxFrame
+            >>> JaxFrame({"k": ["a", "b"], "x": [1, 2], "y": [3, 4]}).melt("k").to_pandas()
+               k variable  value
+            0  a        x      1
+            1  b        x      2
+            2  a        y      3
+            3  b        y      4
+        """
+        table = self._table
+        # Let pandas melt one row of column positions, and check the arguments.
+        melted: Any = _numbered(self._labels).melt(
+            id_vars, value_vars, var_name, value_name, col_level
+        )
+        if not len(melted):
+            empty = self._sliced(slice(0, 0)).to_pandas()
+            arguments = (id_vars, value_vars, var_name, value_name, col_level)
+            return self.frame_class(empty.melt(*arguments), sharding=self._layout)
+        *shown, values = (melted.iloc[:, number] for number in range(melted.shape[1]))
+        num_levels = 1 if col_level is not None else self._labels.index.nlevels
+        names = shown[len(shown) - num_levels :]
+        ids = [table.columns[int(one.iloc[0])] for one in shown[: len(shown) - num_levels]]
+        levels = () if ignore_index else table.index_columns()
+        melted_columns = common_columns(
+            [table.columns[int(at)] for at in values], value_name, of_frames=False
+        )
+        tables = [table] * len(melted)
+        rows = pack_rows([(*ids, column, *levels) for column in melted_columns], tables)
+        piece_ids = piece_of_rows(tuple(t.num_rows for t in tables), rows.capacity, rows.layout)
+        columns = (
+            *rows.columns[: len(ids)],
+            *(labels_at(pd.Index(name), piece_ids, rows.layout) for name in names),
+            rows.columns[len(ids)],
+        )
+        level_columns = rows.columns[len(ids) + 1 :]
+        index = RowIndex(level_columns, table.index.names) if level_columns else RANGE
+        return self._make_frame(columns, Labels(melted.columns), rows.replace(index=index))
+
+
+def _numbered(labels: Labels) -> pd.DataFrame:
+    """A frame of pandas with one row, the positions of the columns."""
+    numbered = pd.DataFrame([range(len(labels))], dtype=object)
+    numbered.columns = labels.index
+    return numbered
+
+
+@functools.partial(tiered, static_argnums=1)
+def _interleaved(columns: Sequence[Sequence[Any]], layout: Layout) -> Any:
+    """Columns whose rows alternate between those of several pieces."""
+
+    def interleave(*rows: Array) -> Array:
+        return layout.constrain(jnp.stack(rows, axis=1).reshape(-1))
+
+    return tuple(jax.tree.map(interleave, *pieces) for pieces in columns)
+
+
+@functools.partial(tiered, static_argnums=(1, 2))
+def _piece_ids(num_pieces: Array, capacity: int, layout: Layout) -> Array:
+    """For each interleaved row, the number of its piece."""
+    return position(capacity, layout) % num_pieces

@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: Apache-2.0
+"""dot and @."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pandas as pd
+import pytest
+from frame_examples import mixed_frame
+from frame_parity import EVERYWHERE, assert_parity, assert_same_error, on_device
+
+
+def numbers():
+    return mixed_frame()[["x", "f", "i"]].fillna(0).set_axis(["a", "b", "c"], axis=1)
+
+
+def test_arrays():
+    assert_parity(
+        lambda f: (
+            f[["a", "b"]] @ np.ones((2, 3)),
+            f[["a", "c"]] @ np.ones(2),
+            f["a"] @ f["b"],
+            f["a"].dot(f),
+        ),
+        numbers(),
+        ways=EVERYWHERE,
+        ulps=256,
+    )
+    assert_parity(
+        lambda f: (f["a"] @ np.arange(37.0), f["c"] @ np.ones((37, 2), np.int64)),
+        numbers(),
+        ways=["eager"],
+        ulps=256,
+    )
+
+
+def test_labels_align():
+    weights = pd.DataFrame({"p": [1.0, 2, 3], "q": [4.0, 5, 6]}, index=["c", "a", "b"])
+    assert_parity(
+        lambda f, w: (f.dot(w), f @ w["p"], f["a"] @ f["b"][::-1]),
+        numbers(),
+        weights,
+        ways=["eager"],
+        ulps=256,
+    )
+    frame = numbers()
+    got = on_device(frame).dot(weights)
+    np.testing.assert_allclose(got.to_numpy(), frame.dot(weights).to_numpy(), rtol=1e-14)
+
+
+def test_types_and_missing_values():
+    frame = mixed_frame()[["i", "x", "b"]]
+    assert_parity(
+        lambda f: (f[["i"]] @ np.array([2]), f[["x"]] @ np.ones(1), f[["b"]] @ np.array([True])),
+        frame,
+        ways=["eager"],
+    )
+    assert_parity(lambda f: f[:0][["x"]] @ np.ones(1), frame, ways=["eager"])
+
+
+def test_gradients():
+    ours = on_device(numbers())
+    gradient = jax.grad(lambda w: (ours[["a", "b"]] @ w).sum())(jnp.ones(2))
+    expected = numbers()[["a", "b"]].astype("float64").sum()
+    np.testing.assert_allclose(gradient, expected, rtol=1e-6)
+
+
+def test_wrong_uses_are_pandas_errors():
+    frame = numbers()
+    assert_same_error(lambda f: f @ np.ones(2), frame)
+    assert_same_error(lambda f: f.a @ np.ones(2), frame)
+    assert_same_error(lambda f: f.dot(f), frame)
+    assert_same_error(lambda f: f.a.dot(f.a[:3]), frame)
+    with pytest.raises(TypeError, match="must be numbers"):
+        on_device(mixed_frame())[["s"]].dot(np.ones(1))

@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: Apache-2.0
+"""unstack."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from frame_examples import mixed_frame
+from frame_parity import assert_parity, assert_same_error, on_device
+
+
+def test_levels_of_results_of_groupby():
+    assert_parity(
+        lambda f: (
+            f.groupby(["k", "c"]).i.sum().unstack(),
+            f.groupby(["k", "c"]).i.sum().unstack("k", fill_value=0),
+            f.groupby(["k", "c"]).i.agg(["min", "count"]).unstack(),
+            f.groupby(["k", "s"]).size().unstack(fill_value=0),
+        ),
+        mixed_frame()[["k", "c", "i", "s"]],
+        ways=["eager", "mesh"],
+    )
+
+
+def test_several_levels():
+    assert_parity(
+        lambda f: (
+            f.groupby(["k", "s", "b"])[["i", "x"]].max().unstack([1, 2]),
+            f.groupby(["k", "s", "b"]).i.max().unstack([2, 1]),
+            f.groupby(["k", "s", "b"]).i.max().unstack("s").unstack(),
+        ),
+        mixed_frame()[["k", "s", "b", "i", "x"]],
+        ways=["eager"],
+    )
+
+
+def test_missing_labels_come_first():
+    levels = [["b", "a", "b", None], [np.nan, 1.0, 2.0, 2.0]]
+    index = pd.MultiIndex.from_arrays(levels, names=["r", "c"])
+    assert_parity(
+        lambda s: (s.unstack(), s.unstack(0), s.unstack(fill_value=-1), s.unstack(sort=False)),
+        pd.Series([1, 2, 3, 4], index),
+        ways=["eager"],
+    )
+
+
+def test_one_level_gives_a_series():
+    assert_parity(lambda f: f.unstack(), mixed_frame()[["x", "f"]], ways=["eager"])
+    labelled = mixed_frame()[["s", "k"]].dropna().drop_duplicates("s").set_index("s")
+    assert_parity(lambda f: f.unstack(), labelled, ways=["eager"])
+
+
+def test_wrong_uses():
+    frame = mixed_frame()[["k", "b", "x"]]
+    assert_same_error(lambda f: f.set_index(["k", "b"]).unstack(), frame)
+    assert_same_error(lambda f: f.x.unstack(), frame)
+    assert_same_error(lambda f: f.set_index(["k", "b"]).unstack("none"), frame)
+    with pytest.raises(NotImplementedError, match="a level of the index must be left"):
+        on_device(frame).set_index(["k", "b"]).unstack([0, 1])
