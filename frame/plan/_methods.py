@@ -25,7 +25,8 @@ class Method(NamedTuple):
 ACCESSORS = ("str", "dt", "cat")
 GROUPINGS = ("rolling", "expanding", "groupby")
 
-# Lines "prefix: names"; the methods of a series have no prefix.
+# Lines "prefix: names"; the methods of a series have no prefix. Categories belong to the whole
+# column.
 _TABLE = """
 [row]
 : abs add astype between clip div divide eq fillna floordiv ge gt isin isna isnull le lt map mask
@@ -36,23 +37,24 @@ str: isascii isdecimal isdigit islower isnumeric isspace istitle isupper len lju
 str: match normalize pad removeprefix removesuffix repeat replace rfind rjust rsplit rstrip slice
 str: slice_replace split startswith strip swapcase title translate upper wrap zfill
 dt: as_unit ceil day_name floor month_name normalize round strftime total_seconds
-cat: add_categories as_ordered as_unordered remove_categories rename_categories
-cat: reorder_categories set_categories
 
 [row, attribute]
 dt: day day_of_week day_of_year dayofweek dayofyear days days_in_month daysinmonth hour
 dt: is_leap_year is_month_end is_month_start is_quarter_end is_quarter_start is_year_end
 dt: is_year_start microsecond microseconds minute month nanosecond nanoseconds quarter second
 dt: seconds weekday year
-cat: codes
 
 [rows]
 : bfill cummax cummin cumprod cumsum diff duplicated expanding ffill groupby pct_change rank
 : rolling shift
-cat: remove_unused_categories
+cat: add_categories as_ordered as_unordered remove_categories remove_unused_categories
+cat: rename_categories reorder_categories set_categories
 rolling expanding: count max mean min std sum var
 groupby: bfill cumcount cummax cummin cumprod cumsum diff ffill ngroup pct_change rank shift
 groupby: transform
+
+[rows, attribute]
+cat: codes
 
 [column]
 : all any argmax argmin corr count cov idxmax idxmin kurt kurtosis max mean median min nunique

@@ -188,6 +188,7 @@ def test_columns_names_and_rowwise():
     for make in OF_ROWS.values():
         assert not make(col).is_rowwise()
     assert not col("s").astype("category").is_rowwise()
+    assert not (col("c").cat.codes > 1).is_rowwise()
     assert not col("s").str.cat(sep=",").is_rowwise()
     assert col("s").str.cat(col("s")).is_rowwise()
 

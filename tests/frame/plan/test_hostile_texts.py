@@ -53,7 +53,8 @@ TEXTS = [
     "x.__reduce__()", "x.__getattr__('sum')", "x.sum.__globals__", "x.sum.__self__",
     "x.to_pandas()", "x.to_numpy()", "x.apply(touch)", "x.pipe(touch)", "x.agg('sum')",
     "x.transform('sum')", "s.str.cat.__call__", "x.rolling(2).apply(touch)", "x.rolling(2)._target",
-    "sin.__class__", "sin.at(x)", "index.__class__",
+    "sin.__class__", "sin.at(x)", "x.groupby(s).transform('__class__')",
+    "x.groupby(s).transform('pipe')", "index.__class__",
     # Variables.
     "@os", "@os.system('echo')", "@os.environ", "@sys.modules", "@subprocess.run('echo')",
     "@builtins.eval('1')", "@builtins", "@touch(1)", "@touch", "@trap", "@trap.a", "@trap.a.b",

@@ -35,6 +35,12 @@ QUERIES = [
     "index > 110", "row > 110 and x > 0", "x < inf", "x == x", "x != x", "1 < 2 and x > 0",
     "(x > 0) == b", "k == 1 + 1", "k < 10 ** 2", "s == '@x & y'", "s != '`'",
     "(x > 0) & (y > 0) | (k == 1)", "k in [1, @LIMIT]", "k not in [i, 2]", "x>0and(y>0)",
+    "s.str.contains('a', na=False)", "t > @pd.Timestamp('1990-01-01')", "b & True", "-x > 1",
+    "d > @pd.Timedelta(1, unit='s')", "k.between(1, @LIMIT + 2, inclusive='left')", "k == k",
+    "`a b`.abs() > 20", "1 < k in [2, 3]", "s == s",
+    "i.abs() % 2 == 0 != b", "x > 1 # y > 'x' and (", "0x10 < i", "1_0 < i", "x > .5e-1",
+    "s == 'a' 'b'", "s == r'a'", "s == 'don\\'t'", "s.fillna('a') == 'a'",
+    "s.isna() or not s.notna()",
 ]  # fmt: skip
 EVALS = [
     "x + y", "x", "k * 2 - i", "-x", "+k", "~b", "x > 0", "x.sum()", "k.max() - k.min()", "1 + 1",
