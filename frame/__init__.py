@@ -18,6 +18,8 @@ from .io._parquet import read_parquet
 from .mapping._cut import cut, qcut
 from .mapping._get_dummies import get_dummies
 from .plan._expression import Expression, col
+from .plan._lazy import LazyFrame, LazyGroupBy, LazySeries, LazyValue, LazyWindows
+from .plan._scans import scan_arrow, scan_csv, scan_parquet
 from .reshaping._pivot_table import crosstab
 from .window._rolling import Windows
 
@@ -28,6 +30,11 @@ __all__ = [
     "FrameGroupBy",
     "JaxFrame",
     "JaxSeries",
+    "LazyFrame",
+    "LazyGroupBy",
+    "LazySeries",
+    "LazyValue",
+    "LazyWindows",
     "SegmentFunction",
     "SeriesGroupBy",
     "StringMethods",
@@ -47,6 +54,9 @@ __all__ = [
     "qcut",
     "read_csv",
     "read_parquet",
+    "scan_arrow",
+    "scan_csv",
+    "scan_parquet",
     "segment_function",
     "to_datetime",
 ]

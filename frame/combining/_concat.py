@@ -10,6 +10,7 @@ import pandas as pd
 
 from ..table._column import Column
 from ..table._column_labels import Labels
+from ..table._deferred import Deferred
 from ..table._layout import ONE_DEVICE
 from ..table._ndframe import FrameBase, NDFrame, SeriesBase
 from ..table._row_index import RANGE, RowIndex
@@ -56,6 +57,12 @@ def concat(
         [0, 1, 0, 1]
     """
     del copy
+    plans = [one for one in objs if isinstance(one, Deferred)] if type(objs) is list else []
+    if plans:
+        return plans[0]._concatenated(
+            objs, axis=axis, join=join, ignore_index=ignore_index, keys=keys, levels=levels,
+            names=names, verify_integrity=verify_integrity, sort=sort,
+        )  # fmt: skip
     if levels is not None:
         raise NotImplementedError("concat: levels must be None. Give keys= alone.")
     parts, keys = _parts(objs, keys)

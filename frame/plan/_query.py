@@ -43,8 +43,8 @@ class FrameQuery(FrameBase):
             [45]
         """
         no_inplace("query", check_flag(inplace, "inplace"))
-        variables = _variables(level, local_dict, global_dict)
-        lines = _lines(expr, parser, engine)
+        variables = variables_of_caller(level, local_dict, global_dict)
+        lines = lines_of(expr, parser, engine)
         if len(lines) > 1:
             raise ValueError(
                 "multi-line expressions are only valid in the context of data, use DataFrame.eval"
@@ -86,8 +86,8 @@ class FrameQuery(FrameBase):
             [3, 8]
         """
         no_inplace("eval", check_flag(inplace, "inplace"))
-        variables = _variables(level, local_dict, global_dict)
-        lines = _lines(expr, parser, engine)
+        variables = variables_of_caller(level, local_dict, global_dict)
+        lines = lines_of(expr, parser, engine)
         result = self._of(self._table, self._labels)
         for line in lines:
             value, target = parse(line, names_of(result), variables)
@@ -119,7 +119,7 @@ def names_of(frame: FrameBase) -> dict[str, Expression]:
     return {name: expression for name, expression in names.items() if isinstance(name, str)}
 
 
-def _variables(
+def variables_of_caller(
     level: int,
     local_dict: Mapping[str, Any] | None,
     global_dict: Mapping[str, Any] | None,
@@ -130,7 +130,7 @@ def _variables(
     return ChainMap(dict(local), caller.f_globals if global_dict is None else dict(global_dict))
 
 
-def _lines(expr: Any, parser: str, engine: str | None) -> list[str]:
+def lines_of(expr: Any, parser: str, engine: str | None) -> list[str]:
     """Checks the arguments of `query` or `eval`, and splits the text into its lines."""
     if not isinstance(expr, str):
         raise ValueError(f"expr must be a string to be evaluated, {type(expr)} given")

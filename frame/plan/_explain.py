@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Plans as text, and as a drawing for notebooks."""
+
+import html
+from collections.abc import Iterator
+from typing import Any
+
+from ._node import Call, Scan, Step
+from ._run import in_order
+from ._stage import Fused
+
+
+def plan_text(root: Step) -> str:
+    """A tree of the steps, the last one first. Steps used several times have a number."""
+    numbers = _numbers(root)
+    shown: set[int] = set()
+    lines: list[str] = []
+    stack: list[tuple[Any, str, str]] = [(root, "", "")]
+    while stack:
+        node, first, rest = stack.pop()
+        number = numbers.get(id(node))
+        mark = f" [{number}]" if number else ""
+        if id(node) in shown:
+            lines.append(f"{first}as in [{number}]")
+            continue
+        shown.add(id(node))
+        texts = _texts(node)
+        lines.append(f"{first}{texts[0]}{mark}")
+        lines += [f"{rest}{'│' if node.inputs else ' '}  {text}" for text in texts[1:]]
+        for position, child in reversed(list(enumerate(node.inputs))):
+            is_last = position == len(node.inputs) - 1
+            branch, below = ("└─ ", "   ") if is_last else ("├─ ", "│  ")
+            stack.append((child, rest + branch, rest + below))
+    return "\n".join(lines)
+
+
+def _numbers(root: Step) -> dict[int, int]:
+    """A number for each step that several others use."""
+    uses: dict[int, int] = {}
+    for node in in_order(root):
+        for child in node.inputs:
+            uses[id(child)] = uses.get(id(child), 0) + 1
+    repeated = [node for node in in_order(root) if uses.get(id(node), 0) > 1]
+    return {id(node): number for number, node in enumerate(repeated, 1)}
+
+
+def _texts(node: Any) -> list[str]:
+    """The lines of a step: one, or one for each call of a stage after a title."""
+    if isinstance(node, Fused):
+        return ["stage:", *(_call_text(call) for call in reversed(node.calls))]
+    return [_scan_text(node) if isinstance(node, Scan) else _call_text(node)]
+
+
+def _scan_text(scan: Scan) -> str:
+    text = scan.source.text()
+    details: list[str] = []
+    if scan.columns is not None:
+        details.append(f"columns {_short(list(scan.columns))}")
+    if scan.predicate is not None:
+        details.append(f"row groups with {scan.predicate!r}")
+    if scan.limit is not None:
+        details.append(f"the first {scan.limit} rows")
+    return ": ".join([text, ", ".join(details)]) if details else text
+
+
+def _call_text(call: Call) -> str:
+    arguments = dict(call.arguments)
+    name = call.method
+    if name in ("filter", "column"):
+        return f"{name}({next(iter(arguments.values()))!r})"
+    if name == "assign":
+        return f"assign({_keywords(arguments['values'])})"
+    if name == "select":
+        return f"select({_short(arguments['columns'])})"
+    if name == "groupby":
+        columns = arguments["columns"]
+        selection = "" if columns is None else f"[{columns!r}]"
+        end = f"{arguments['method']}({_keywords(arguments['options'])})"
+        return f"groupby({_keywords(arguments['groups'])}){selection}.{end}"
+    if name == "windows":
+        start = f"{arguments['windows']}({_keywords(arguments['bounds'])})"
+        return f"{start}.{arguments['method']}({_keywords(arguments['options'])})"
+    return f"{name}({_keywords(arguments)})"
+
+
+def _keywords(arguments: dict[Any, Any]) -> str:
+    return ", ".join(f"{name}={value!r}" for name, value in arguments.items())
+
+
+def _short(labels: list[Any]) -> str:
+    text = ", ".join(map(repr, labels[:8]))
+    return f"[{text}]" if len(labels) <= 8 else f"[{text}, ... {len(labels)} in all]"
+
+
+# Sizes of the drawing, in pixels.
+_LINE, _LETTER, _PADDING, _GAP = 16, 7.2, 8, 22
+
+
+def plan_svg(root: Step) -> str:
+    """A drawing of the steps: a box for each, with arrows from its inputs."""
+    boxes = dict(_placed(root))
+    width = max(x + w for x, _, w, _ in (box for box, _ in boxes.values())) + _PADDING
+    height = max(y + h for _, y, _, h in (box for box, _ in boxes.values())) + _PADDING
+    parts = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:.0f}" height="{height:.0f}" '
+        'font-family="monospace" font-size="12">'
+    ]
+    for node in in_order(root):
+        (x, y, w, h), lines = boxes[id(node)]
+        for child in node.inputs:
+            (cx, cy, cw, _), _ = boxes[id(child)]
+            parts.append(
+                f'<line x1="{cx + cw / 2:.0f}" y1="{cy:.0f}" x2="{x + w / 2:.0f}" '
+                f'y2="{y + h:.0f}" stroke="#888"/>'
+            )
+        fill = "#eef4ff" if isinstance(node, Fused) else "#fff"
+        parts.append(
+            f'<rect x="{x:.0f}" y="{y:.0f}" width="{w:.0f}" height="{h:.0f}" rx="4" '
+            f'fill="{fill}" stroke="#444"/>'
+        )
+        for position, line in enumerate(lines):
+            baseline = y + _PADDING / 2 + _LINE * (position + 0.75)
+            parts.append(
+                f'<text x="{x + _PADDING:.0f}" y="{baseline:.0f}" fill="#111">'
+                f"{html.escape(line)}</text>"
+            )
+    return "".join([*parts, "</svg>"])
+
+
+def _placed(root: Step) -> Iterator[tuple[int, Any]]:
+    """The box and the lines of each step: inputs below, those of one depth side by side."""
+    depths: dict[int, int] = {}
+    for node in reversed(in_order(root)):
+        depths.setdefault(id(node), 0)
+        for child in node.inputs:
+            depths[id(child)] = max(depths.get(id(child), 0), depths[id(node)] + 1)
+    rows: dict[int, list[Any]] = {}
+    for node in in_order(root):
+        rows.setdefault(depths[id(node)], []).append(node)
+    y = float(_PADDING)
+    for depth in sorted(rows):
+        x, tallest = float(_PADDING), 0.0
+        for node in rows[depth]:
+            lines = _texts(node)
+            w = max(map(len, lines)) * _LETTER + 2 * _PADDING
+            h = float(len(lines) * _LINE + _PADDING)
+            yield id(node), ((x, y, w, h), lines)
+            x, tallest = x + w + _GAP, max(tallest, h)
+        y += tallest + _GAP

@@ -1,0 +1,234 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The nodes of a plan: scans of sources, and recorded calls of methods."""
+
+import dataclasses
+import functools
+from collections.abc import Callable, Hashable, Iterator, Mapping
+from typing import Any, ClassVar, TypeAlias
+
+import numpy as np
+import pandas as pd
+
+from ...primitives.staging import Frozen, freeze, thaw
+from ..table._ndframe import FrameBase, NDFrame
+from ._expression import Expression
+from ._relations import RELATIONS
+from ._sources import Source
+
+
+class Formula:
+    """An expression in the arguments of a node: compared by structure."""
+
+    __slots__ = ("_key", "expression")
+
+    def __init__(self, expression: Expression):
+        self.expression = expression
+        self._key = expression.key()
+
+    def __hash__(self) -> int:
+        return hash(self._key)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Formula) and self._key == other._key
+
+    def __repr__(self) -> str:
+        return repr(self.expression)
+
+    def __reduce__(self) -> Any:
+        return Formula, (self.expression,)
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Step:
+    """What scans and calls share: cached facts that are no part of the plan."""
+
+    @functools.cached_property
+    def _fields(self) -> tuple[Any, ...]:
+        return (type(self), *(getattr(self, field.name) for field in dataclasses.fields(self)))
+
+    @functools.cached_property
+    def _hash(self) -> int:
+        return hash(self._fields)
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    def __eq__(self, other: object) -> bool:
+        if self is other:
+            return True
+        if not isinstance(other, Step) or self._hash != other._hash:
+            return False
+        return self._fields == other._fields
+
+    def __getstate__(self) -> dict[str, Any]:
+        # Results without rows hold arrays, and hashes of strings differ between processes.
+        return {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
+
+    @property
+    def empty(self) -> Any:
+        """The result for sources without rows. Its labels and dtypes are those of the plan."""
+        raise NotImplementedError
+
+    @functools.cached_property
+    def labels(self) -> tuple[Hashable, ...]:
+        """The column labels of a frame, or the name of a series."""
+        return tuple(self.empty._names) if isinstance(self.empty, NDFrame) else ()
+
+    @property
+    def is_frame(self) -> bool:
+        """Whether the result is a frame."""
+        return isinstance(self.empty, FrameBase)
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Scan(Step):
+    """Reads a source.
+
+    Attributes:
+        source: where the rows are.
+        columns: the labels to read, in the order of the source; all if None.
+        predicate: a condition of all rows that the plan needs. The source may leave out others.
+        limit: the number of rows that the plan needs from the front; all if None.
+        has_labels: whether the plan needs the row labels.
+    """
+
+    source: Source
+    columns: tuple[Hashable, ...] | None = None
+    predicate: Formula | None = None
+    limit: int | None = None
+    has_labels: bool = True
+
+    inputs: ClassVar[tuple[Any, ...]] = ()
+
+    def run(self) -> Any:
+        """Reads the rows."""
+        predicate = None if self.predicate is None else self.predicate.expression
+        return self.source.read(self.columns, predicate, self.limit, self.has_labels)
+
+    def with_inputs(self, inputs: "tuple[Node, ...]") -> "Scan":
+        """The scan itself, which has no inputs."""
+        return self
+
+    @functools.cached_property
+    def empty(self) -> Any:
+        """The source without rows."""
+        frame = self.source.empty
+        return frame if self.columns is None else frame[list(self.columns)]
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Call(Step):
+    """A recorded call of a method.
+
+    Attributes:
+        method: a name in the table of relations.
+        inputs: the plans of the frames that the method takes.
+        frozen: the other arguments by name.
+    """
+
+    method: str
+    inputs: "tuple[Node, ...]"
+    frozen: Frozen
+
+    @classmethod
+    def of(cls, method: str, inputs: "tuple[Node, ...]", arguments: Mapping[str, Any]) -> "Call":
+        """Records a call; raises for arguments that a plan cannot hold."""
+        held = {name: _held(value, method, name) for name, value in arguments.items()}
+        return cls(method, inputs, freeze(held))
+
+    @functools.cached_property
+    def arguments(self) -> dict[str, Any]:
+        """The arguments by name. Not to be changed."""
+        return given(self.frozen)
+
+    def with_inputs(self, inputs: "tuple[Node, ...]") -> "Call":
+        """The same call on other inputs."""
+        if all(new is old for new, old in zip(inputs, self.inputs, strict=True)):
+            return self
+        return Call(self.method, inputs, self.frozen)
+
+    def with_arguments(self, **arguments: Any) -> "Call":
+        """The same call with some arguments replaced."""
+        return Call.of(self.method, self.inputs, {**self.arguments, **arguments})
+
+    def run(self, *frames: Any) -> Any:
+        """Calls the eager method on the results of the inputs."""
+        return RELATIONS[self.method].run(frames, self.arguments)
+
+    @functools.cached_property
+    def empty(self) -> Any:
+        """The result of the eager method for inputs without rows."""
+        return self.run(*(node.empty for node in self.inputs))
+
+
+Node: TypeAlias = Scan | Call
+
+
+def bottom_up(root: Any) -> Iterator[Any]:
+    """Each distinct node once, after its inputs."""
+    seen: set[Step] = set()
+    stack = [(root, False)]
+    while stack:
+        node, is_last_visit = stack.pop()
+        if is_last_visit:
+            yield node
+        elif node not in seen:
+            seen.add(node)
+            stack.append((node, True))
+            stack.extend((child, False) for child in reversed(node.inputs))
+
+
+def rewritten(root: Node, change: Callable[[Node], Node]) -> Node:
+    """Applies a change to each distinct node, after its inputs have changed."""
+    new: dict[Node, Node] = {}
+    for node in bottom_up(root):
+        new[node] = change(node.with_inputs(tuple(new[child] for child in node.inputs)))
+    return new[root]
+
+
+def uses(root: Node) -> dict[Node, int]:
+    """The number of calls that take each node as an input."""
+    counts = {root: 0}
+    for node in bottom_up(root):
+        for child in node.inputs:
+            counts[child] = counts.get(child, 0) + 1
+    return counts
+
+
+# The scalars of a plan, besides labels of columns.
+_SCALARS = (
+    str, bytes, int, float, complex, bool, type(None), np.generic, np.dtype, type,
+    pd.Timestamp, pd.Timedelta, type(pd.NaT), type(pd.NA), type(...),
+    pd.api.extensions.ExtensionDtype,
+)  # fmt: skip
+
+
+def _held(value: Any, method: str, name: str) -> Any:
+    """An argument as a plan holds it."""
+    if isinstance(value, Expression):
+        return Formula(value)
+    if isinstance(value, dict):
+        return {label: _held(one, method, name) for label, one in value.items()}
+    if isinstance(value, (list, tuple)):
+        return type(value)(_held(one, method, name) for one in value)
+    if isinstance(value, _SCALARS):
+        return value
+    raise NotImplementedError(
+        f"{method}: a plan holds scalars, lists and expressions, got {type(value).__name__} as "
+        f"{name}. Call collect() first."
+    )
+
+
+def given(frozen: Frozen) -> dict[str, Any]:
+    """Arguments as the eager method takes them."""
+    return _given(thaw(frozen))
+
+
+def _given(value: Any) -> Any:
+    if isinstance(value, Formula):
+        return value.expression
+    if isinstance(value, dict):
+        return {label: _given(one) for label, one in value.items()}
+    if isinstance(value, (list, tuple)):
+        return type(value)(map(_given, value))
+    return value

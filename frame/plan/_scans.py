@@ -1,0 +1,144 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Plans that start with files or with Arrow data."""
+
+import glob
+import os
+from collections.abc import Sequence
+from typing import Any
+
+import pyarrow.dataset as ds
+
+from ..table._layout import layout_of
+from ._lazy import LazyFrame
+from ._node import Scan
+from ._sources import ArrowRows, CsvFile, ParquetFiles, Source
+
+
+def scan_parquet(
+    path: Any, *, columns: Sequence[str] | None = None, sharding: Any = None
+) -> LazyFrame:
+    """Plans on Parquet files, which are read when the plan runs.
+
+    The plan reads only the columns that it needs, and only the row groups whose statistics do not
+    exclude its filters. The rows keep the labels that `read_parquet` gives them.
+
+    Args:
+        path: a file, a folder, a pattern with `*`, or a list of paths; folders `key=value` become
+            columns.
+        columns: the columns of the plan; all if left out.
+        sharding: the placement of the rows; see `JaxFrame`.
+
+    Returns:
+        A plan of all rows.
+
+    Raises:
+        FileNotFoundError: no such file.
+        KeyError: no file has a column of that name.
+
+    Example:
+        >>> import os, tempfile
+        >>> from jaxframes.frame import JaxFrame, col, scan_parquet
+        >>> folder = tempfile.TemporaryDirectory()
+        >>> path = os.path.join(folder.name, "x.parquet")
+        >>> JaxFrame({"x": [1, 2, 3], "y": [4, 5, 6]}).to_parquet(path)
+        >>> plan = scan_parquet(path).filter(col("x") > 1)[["x"]]
+        >>> print(plan.explain())
+        stage:
+        │  select(['x'])
+        │  filter(col('x') > 1)
+        └─ scan_parquet('x.parquet'): columns ['x'], row groups with col('x') > 1
+        >>> plan.collect().x.tolist()
+        [2, 3]
+        >>> folder.cleanup()
+    """
+    source = ParquetFiles(_paths(path), layout_of(sharding, "scan_parquet"))
+    return _plan_of(source, columns)
+
+
+def scan_csv(
+    path: Any, *, sep: str = ",", columns: Sequence[str] | None = None, sharding: Any = None
+) -> LazyFrame:
+    """Plans on a file of comma-separated values, which is read when the plan runs.
+
+    The plan converts only the columns that it needs. Arrow infers the types from the first block
+    of the file.
+
+    Args:
+        path: the file.
+        sep: the separator.
+        columns: the columns of the plan; all if left out.
+        sharding: the placement of the rows; see `JaxFrame`.
+
+    Returns:
+        A plan of all rows.
+
+    Raises:
+        FileNotFoundError: no such file.
+        KeyError: the file has no column of that name.
+
+    Example:
+        >>> import os, tempfile
+        >>> from jaxframes.frame import JaxFrame, scan_csv
+        >>> folder = tempfile.TemporaryDirectory()
+        >>> path = os.path.join(folder.name, "x.csv")
+        >>> JaxFrame({"x": [1, 2], "y": [4, 5]}).to_csv(path, index=False)
+        >>> scan_csv(path).y.max().collect().item()
+        5
+        >>> folder.cleanup()
+    """
+    path = os.fspath(path)
+    if not os.path.exists(path):
+        raise FileNotFoundError(f"scan_csv: no such file: {path!r}.")
+    return _plan_of(CsvFile(path, sep, layout_of(sharding, "scan_csv")), columns)
+
+
+def scan_arrow(
+    data: Any, *, columns: Sequence[str] | None = None, sharding: Any = None
+) -> LazyFrame:
+    """Plans on Arrow data: a dataset, a table, or a reader of batches.
+
+    A reader is read once, when the plan first runs, and its rows are kept.
+
+    Args:
+        data: a `pyarrow.dataset.Dataset`, or an object with `__arrow_c_stream__`.
+        columns: the columns of the plan; all if left out.
+        sharding: the placement of the rows; see `JaxFrame`.
+
+    Returns:
+        A plan of all rows.
+
+    Raises:
+        KeyError: the data has no column of that name.
+        TypeError: the data is neither a dataset nor a stream.
+
+    Example:
+        >>> import pyarrow as pa
+        >>> from jaxframes.frame import scan_arrow
+        >>> scan_arrow(pa.table({"x": [1, 2]})).x.sum().collect().item()
+        3
+    """
+    if not isinstance(data, ds.Dataset) and not hasattr(data, "__arrow_c_stream__"):
+        raise TypeError(
+            "scan_arrow: data must be a dataset of Arrow or have __arrow_c_stream__, got "
+            f"{type(data).__name__}."
+        )
+    return _plan_of(ArrowRows(data, layout_of(sharding, "scan_arrow")), columns)
+
+
+def _plan_of(source: Source, columns: Sequence[str] | None) -> LazyFrame:
+    plan = LazyFrame._of(Scan(source))
+    return plan if columns is None else plan[list(columns)]
+
+
+def _paths(path: Any) -> tuple[str, ...]:
+    paths = [os.fspath(one) for one in (path if isinstance(path, (list, tuple)) else [path])]
+    found: list[str] = []
+    for one in paths:
+        matches = sorted(glob.glob(one)) if glob.has_magic(one) else [one]
+        if not matches:
+            raise FileNotFoundError(f"scan_parquet: no file matches {one!r}.")
+        found += matches
+    for one in found:
+        if not os.path.exists(one):
+            raise FileNotFoundError(f"scan_parquet: no such file: {one!r}.")
+    return tuple(found)

@@ -1,0 +1,267 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The sources of a plan: frames in memory, and files that are read when the plan runs."""
+
+import abc
+import dataclasses
+import functools
+import os
+from collections.abc import Hashable, Sequence
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.dataset as ds
+from pyarrow import csv
+
+from ..io._construction import table_of_arrow
+from ..io._csv import read_csv
+from ..io._parquet import read_parquet, spans_processes
+from ..table._from_host import column_from
+from ..table._layout import Layout
+from ..table._ndframe import FrameBase
+from ._expression import Expression
+from ._row_groups import as_filter, row_groups
+
+Columns = Sequence[Hashable] | None
+
+
+class Source(abc.ABC):
+    """Rows with fixed labels. Hashable; equal sources give the same rows."""
+
+    def __getstate__(self) -> dict[str, Any]:
+        # Without the schema, which is read again.
+        fields = dataclasses.fields(self)  # pyright: ignore[reportArgumentType]
+        return {field.name: getattr(self, field.name) for field in fields}
+
+    @property
+    @abc.abstractmethod
+    def empty(self) -> Any:
+        """A frame with the labels and dtypes of the source, without rows."""
+
+    @abc.abstractmethod
+    def read(
+        self, columns: Columns, predicate: Expression | None, limit: int | None, has_labels: bool
+    ) -> Any:
+        """Reads a frame.
+
+        Args:
+            columns: the columns to read; all if None.
+            predicate: rows that do not satisfy it may be left out.
+            limit: rows behind the first `limit` may be left out.
+            has_labels: whether the row labels are needed.
+        """
+
+    @abc.abstractmethod
+    def text(self) -> str:
+        """The name of the scan and what it reads, for `explain`."""
+
+    @property
+    def can_skip_rows(self) -> bool:
+        """Whether `read` heeds a predicate or a limit."""
+        return False
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Memory(Source):
+    """A frame in memory. Compared by identity: of its table, because frames can be changed.
+
+    Attributes:
+        frame: a frame that nothing else refers to.
+    """
+
+    frame: Any
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Memory):
+            return False
+        a, b = self.frame, other.frame
+        return a._stored is b._stored and a._labels == b._labels
+
+    def __hash__(self) -> int:
+        return id(self.frame._stored)
+
+    @functools.cached_property
+    def empty(self) -> Any:
+        """The frame without rows."""
+        return self.frame.head(0)
+
+    def read(
+        self, columns: Columns, predicate: Expression | None, limit: int | None, has_labels: bool
+    ) -> Any:
+        """Selects the columns."""
+        return self.frame if columns is None else self.frame[list(columns)]
+
+    def text(self) -> str:
+        """The size of the frame."""
+        num_rows, num_columns = self.frame.shape
+        return f"frame({num_rows} rows, {num_columns} columns)"
+
+    def __reduce__(self) -> Any:
+        raise TypeError(
+            "a plan over a frame in memory cannot be pickled, because it holds no rows. Write the "
+            "frame with to_parquet(), and plan on scan_parquet()."
+        )
+
+
+@dataclasses.dataclass(frozen=True)
+class ParquetFiles(Source):
+    """Parquet files by name.
+
+    Attributes:
+        paths: files, or one folder.
+        layout: the placement of the rows.
+    """
+
+    paths: tuple[str, ...]
+    layout: Layout
+
+    def _dataset(self) -> Any:
+        (path, *others) = self.paths
+        paths = list(self.paths) if others else path
+        return ds.dataset(paths, format="parquet", partitioning="hive")  # pyright: ignore
+
+    @functools.cached_property
+    def empty(self) -> Any:
+        """A frame of the schema."""
+        return _frame_of(self._dataset().schema.empty_table(), self.layout)
+
+    def read(
+        self, columns: Columns, predicate: Expression | None, limit: int | None, has_labels: bool
+    ) -> Any:
+        """Reads the columns of the row groups that the predicate does not exclude."""
+        if spans_processes(self.layout):
+            names: Any = columns
+            return read_parquet(list(self.paths), columns=names, sharding=self.layout)
+        dataset = self._dataset()
+        condition = None if predicate is None else as_filter(predicate, dataset.schema)
+        groups = row_groups(dataset, condition, limit)
+        names = _with_index(dataset.schema, columns)
+        table = _table_of(dataset, groups.fragments, names)
+        frame = _frame_of(table, self.layout)
+        if not has_labels or (groups.are_all or not frame._table.index.is_range):
+            return frame
+        # The labels of a range tell the positions of rows in the whole dataset.
+        capacity, layout = frame._table.capacity, self.layout
+        row_ids = column_from(groups.row_ids(), capacity, layout).data
+        return frame._like(frame._table.replace(index=frame._table.index.at(row_ids)))
+
+    @property
+    def can_skip_rows(self) -> bool:
+        """Whether this process alone reads the files: then it skips row groups."""
+        return not spans_processes(self.layout)
+
+    def text(self) -> str:
+        """The names of the files."""
+        return f"scan_parquet({_listed(self.paths)})"
+
+
+@dataclasses.dataclass(frozen=True)
+class CsvFile(Source):
+    """A file of comma-separated values by name.
+
+    Attributes:
+        path: the file.
+        sep: the separator.
+        layout: the placement of the rows.
+    """
+
+    path: str
+    sep: str
+    layout: Layout
+
+    @functools.cached_property
+    def empty(self) -> Any:
+        """A frame of the types that Arrow infers from the first block."""
+        parse = csv.ParseOptions(delimiter=self.sep)
+        convert = csv.ConvertOptions(strings_can_be_null=True)
+        with csv.open_csv(self.path, parse_options=parse, convert_options=convert) as reader:
+            return _frame_of(reader.schema.empty_table(), self.layout)
+
+    def read(
+        self, columns: Columns, predicate: Expression | None, limit: int | None, has_labels: bool
+    ) -> Any:
+        """Reads the columns."""
+        names: Any = None if columns is None else list(columns)
+        if names == []:
+            # The number of rows is known from a column only.
+            names = [self.empty._labels[0]]
+        return read_csv(self.path, sep=self.sep, usecols=names, sharding=self.layout)
+
+    def text(self) -> str:
+        """The name of the file."""
+        return f"scan_csv({_listed([self.path])})"
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class ArrowRows(Source):
+    """A dataset, table or reader of Arrow, compared by identity.
+
+    Attributes:
+        data: a `pyarrow.dataset.Dataset`, or an object with `__arrow_c_stream__`.
+        layout: the placement of the rows.
+    """
+
+    data: Any
+    layout: Layout
+
+    @functools.cached_property
+    def _dataset(self) -> Any:
+        # A reader can be read once: its rows are kept.
+        return self.data if isinstance(self.data, ds.Dataset) else ds.dataset(_table(self.data))
+
+    @functools.cached_property
+    def empty(self) -> Any:
+        """A frame of the schema."""
+        schema = self.data.schema if hasattr(self.data, "schema") else self._dataset.schema
+        return _frame_of(schema.empty_table(), self.layout)
+
+    def read(
+        self, columns: Columns, predicate: Expression | None, limit: int | None, has_labels: bool
+    ) -> Any:
+        """Reads the columns."""
+        dataset = self._dataset
+        names = _with_index(dataset.schema, columns)
+        return _frame_of(dataset.to_table(columns=names), self.layout)
+
+    def text(self) -> str:
+        """The kind of the data."""
+        return f"scan_arrow({type(self.data).__name__})"
+
+    def __reduce__(self) -> Any:
+        raise TypeError(
+            "a plan over Arrow data in memory cannot be pickled, because it holds no rows. Write "
+            "the data to Parquet, and plan on scan_parquet()."
+        )
+
+
+def _table(data: Any) -> pa.Table:
+    return data if isinstance(data, pa.Table) else pa.RecordBatchReader.from_stream(data).read_all()
+
+
+def _frame_of(table: pa.Table, layout: Layout) -> Any:
+    return FrameBase.frame_class._of(*table_of_arrow(table, layout))
+
+
+def _table_of(dataset: Any, fragments: Sequence[Any], names: list[str] | None) -> pa.Table:
+    if not fragments:
+        table = dataset.schema.empty_table()
+        return table if names is None else table.select(names)
+    pieces = ds.FileSystemDataset(
+        list(fragments), dataset.schema, dataset.format, dataset.filesystem
+    )
+    return pieces.to_table(columns=names)
+
+
+def _with_index(schema: pa.Schema, columns: Columns) -> list[str] | None:
+    """The columns and those of the index."""
+    if columns is None:
+        return None
+    stored = (schema.pandas_metadata or {}).get("index_columns", [])
+    names: list[Any] = list(columns)
+    names += [name for name in stored if isinstance(name, str) and name not in names]
+    # The number of rows is known from a column only.
+    return names or schema.names[:1]
+
+
+def _listed(paths: Sequence[str]) -> str:
+    first = os.path.basename(os.path.normpath(paths[0]))
+    return repr(first) if len(paths) == 1 else f"{first!r} and {len(paths) - 1} more"

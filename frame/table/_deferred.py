@@ -1,0 +1,16 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The base class of plans, for functions that take frames or plans."""
+
+from collections.abc import Sequence
+from typing import Any
+
+
+class Deferred:
+    """A result that is calculated later."""
+
+    def _concatenated(self, parts: Sequence[Any], **options: Any) -> Any:
+        """`concat` of parts of which this is one."""
+        raise TypeError(
+            f"concat: a plan concatenates frames and plans of frames, got {type(self).__name__}. "
+            "Call collect() first."
+        )

@@ -1,0 +1,167 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Random plans give the same rows eagerly, lazily, and with every subset of the rules."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from covering import RUNS_ALL
+from frame_parity import assert_same
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from jaxframes.frame import JaxFrame, col, concat, scan_parquet
+from jaxframes.frame.plan._expression import Expression
+from jaxframes.frame.plan._optimize import RULES
+from jaxframes.shardings import make_mesh, row_sharded
+
+NUM_ROWS = 60
+
+
+def rows(seed):
+    rng = np.random.default_rng(seed)
+    floats = rng.choice([np.nan, np.inf, -np.inf, 0.0, -0.0, 1.5, 2.0, -2.25], NUM_ROWS)
+    return pd.DataFrame(
+        {
+            "k": np.sort(rng.integers(0, 5, NUM_ROWS)),
+            "x": rng.integers(-40, 40, NUM_ROWS) / 8,
+            "y": floats,
+            "n": rng.integers(-9, 9, NUM_ROWS),
+            "s": rng.choice(["a", "b", "é"], NUM_ROWS),
+        }
+    )
+
+
+FRAMES = rows(1), rows(2)
+PREDICATES = [
+    lambda f: f.x > 0,
+    lambda f: f.k >= 3,
+    lambda f: ~(f.y > 1),
+    lambda f: (f.n < 4) & (f.x * 2 != 3),
+    lambda f: (f.s == "a") | (f.k == 2),
+    lambda f: f.n.isin([1, 2, -3]) | f.y.isna(),
+    lambda f: f.x.between(-2, 3) & (f.s <= "b"),
+    lambda f: f.n > f.n.mean(),
+    lambda f: f.x - f.x == 0,
+    lambda f: f.n // 2 > 0,
+]
+# Steps of plans: a function of a frame and of a second source.
+STEPS = {
+    "assign": lambda f, o: f.assign(n=f.n + 1, z=f.x * 2 - f.n),
+    "assign of all rows": lambda f, o: f.assign(x=f.x - f.x.max()),
+    "rename": lambda f, o: f.rename(columns={"x": "w", "n": "x"}).rename(columns={"w": "n"}),
+    "select": lambda f, o: f[["s", "n", "k", "x", "y"]],
+    "astype": lambda f, o: f.astype({"n": "float64", "x": "float32"}),
+    "fillna": lambda f, o: f.fillna({"y": 7.0}),
+    "dropna": lambda f, o: f.dropna(subset=["y"]),
+    "dropna of all": lambda f, o: f.dropna(),
+    "sort_values": lambda f, o: f.sort_values(["s", "x"], ascending=[True, False]),
+    "sort_values anew": lambda f, o: f.sort_values("k", ignore_index=True, kind="stable"),
+    "head": lambda f, o: f.head(31),
+    "tail": lambda f, o: f.tail(23),
+    "nlargest": lambda f, o: f.nlargest(20, "x"),
+    "drop_duplicates": lambda f, o: f.drop_duplicates(["k", "s"]),
+    "merge": lambda f, o: f.merge(few(o), on="k", suffixes=("", "_o")),
+    "merge left": lambda f, o: f.merge(few(o), on="k", how="left", suffixes=("", "_l")),
+    "merge right": lambda f, o: few(o).merge(f, on="k", how="right", suffixes=("_r", "")),
+    "merge outer": lambda f, o: f.merge(few(o), on="k", how="outer", suffixes=("", "_f")),
+    "reset_index": lambda f, o: f.reset_index(drop=True),
+    "groupby": lambda f, o: f.groupby(["k", "s"], as_index=False)[["x", "y", "n"]].max(),
+    "itself": lambda f, o: f.merge(few(f), on="k", suffixes=("", "_i")),
+    **{f"filter {place}": lambda f, o, p=p: f[p(f)] for place, p in enumerate(PREDICATES)},
+}  # fmt: skip
+ENDS = {
+    "all": lambda f: f,
+    "two columns": lambda f: f[["y", "s"]],
+    "groups": lambda f: f.groupby("s")["x"].sum(),
+    "a column": lambda f: f.n,
+    "a reduction": lambda f: f.x.sum(),
+}
+# Joins may multiply rows: at most one of each kind.
+JOINS = ("merge", "merge left", "merge right", "merge outer", "itself")
+
+
+def few(frame):
+    return frame[frame.n > 4][["k", "x", "n"]].drop_duplicates(["k"])
+
+
+@st.composite
+def plans(draw):
+    names = draw(st.lists(st.sampled_from(sorted(STEPS)), max_size=6))
+    seen: set[str] = set()
+    steps = [name for name in names if name not in JOINS or not (name in seen or seen.add(name))]
+    return steps, draw(st.sampled_from(sorted(ENDS)))
+
+
+def result_of(plan, frame, other):
+    steps, end = plan
+    for name in steps:
+        frame = STEPS[name](frame, other)
+    return ENDS[end](frame)
+
+
+@pytest.fixture(scope="module")
+def sources(tmp_path_factory):
+    """Pairs of eager frames and of plans on the same rows: in memory, and in files."""
+    eager = tuple(map(JaxFrame, FRAMES))
+    folder = tmp_path_factory.mktemp("files")
+    scans = []
+    for place, frame in enumerate(FRAMES):
+        frame.to_parquet(folder / f"{place}.parquet", row_group_size=7)
+        scans.append(scan_parquet(folder / f"{place}.parquet"))
+    return eager, (tuple(frame.lazy() for frame in eager), tuple(scans))
+
+
+rules = st.fixed_dictionaries({name: st.booleans() for name in RULES})
+
+
+@settings(max_examples=500 if RUNS_ALL else 25)
+@given(plan=plans(), optimizations=rules, is_scan=st.booleans())
+def test_random_plans_give_the_eager_rows(sources, plan, optimizations, is_scan):
+    eager, lazy = sources
+    expected = as_pandas(result_of(plan, *eager))
+    recorded = result_of(plan, *lazy[is_scan])
+    for chosen in (None, optimizations):
+        assert_same(as_pandas(recorded.collect(optimizations=chosen)), expected)
+
+
+@settings(max_examples=60 if RUNS_ALL else 2)
+@given(plan=plans(), optimizations=rules)
+def test_random_plans_on_a_mesh(plan, optimizations):
+    sharding = row_sharded(make_mesh(4))
+    eager = tuple(map(JaxFrame, FRAMES))
+    sharded = [JaxFrame(frame, sharding=sharding).lazy() for frame in FRAMES]
+    expected = as_pandas(result_of(plan, *eager))
+    for chosen in (None, optimizations):
+        recorded = result_of(plan, *sharded)
+        assert_same(as_pandas(recorded.collect(optimizations=chosen)), expected, ulps=64)
+
+
+def as_pandas(result):
+    return result.to_pandas() if hasattr(result, "to_pandas") else result
+
+
+def test_a_plan_of_the_same_rows_twice_runs_once(sources):
+    _, (memory, _) = sources
+    frame = memory[0]
+    first, second = (frame.sort_values("x")[col("n") > 0] for _ in range(2))
+    assert concat([first, second]).explain().count("sort_values") == 1
+
+
+def test_constants_are_folded_and_nothing_else(sources):
+    _, (memory, _) = sources
+    from_query = Expression("*", (Expression("+", (60, 1)), 2))
+    plan = memory[0][Expression("<", (col("x"), from_query))]
+    assert "col('x') < 122" in plan.explain()
+    assert "60 + 1" in plan.explain(optimizations={"constant_folding": False})
+    for kept in (col("y") - col("y"), col("y") * 0, col("y") + 0, 1 / col("y")):
+        assert repr(kept) in memory[0].assign(z=kept).explain()
+    divided = Expression("/", (1, 0))
+    with pytest.raises(ZeroDivisionError):
+        memory[0].assign(z=Expression("+", (col("x"), divided)))
+
+
+def test_the_scan_of_a_shared_source_is_not_narrowed_for_one_use(sources):
+    _, (_, scans) = sources
+    scan = scans[0]
+    plan = concat([scan[col("k") > 3], scan[col("k") < 1]])
+    expected = pd.concat([FRAMES[0][FRAMES[0].k > 3], FRAMES[0][FRAMES[0].k < 1]])
+    assert_same(plan.collect(), expected)
