@@ -29,6 +29,9 @@ from ._methods import (
 )
 from ._operands import as_literal, literal_key, literal_text
 
+# Comparisons with their operands exchanged.
+_FLIPPED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "==": "==", "!=": "!="}
+
 
 @dataclass(frozen=True, eq=False, repr=False, slots=True)
 class Expression:
@@ -59,9 +62,12 @@ class Expression:
     keywords: tuple[tuple[str, Any], ...] = ()
 
     @classmethod
-    def of(cls, function: str, *operands: Any, **keywords: Any) -> "Expression":
+    def of(cls, function: str, /, *operands: Any, **keywords: Any) -> "Expression":
         """Records a function with operands, which are checked and copied."""
         converted = tuple(as_operand(operand, function) for operand in operands)
+        if function in _FLIPPED and not isinstance(converted[0], Expression):
+            # 1 < x is x > 1, as Python itself has it.
+            function, converted = _FLIPPED[function], converted[::-1]
         named = tuple((name, as_operand(value, function)) for name, value in keywords.items())
         return cls(function, converted, named)
 

@@ -34,8 +34,8 @@ _TABLE = """
 : rtruediv sub subtract truediv where
 str: capitalize casefold cat center contains count endswith find fullmatch get isalnum isalpha
 str: isascii isdecimal isdigit islower isnumeric isspace istitle isupper len ljust lower lstrip
-str: match normalize pad removeprefix removesuffix repeat replace rfind rjust rsplit rstrip slice
-str: slice_replace split startswith strip swapcase title translate upper wrap zfill
+str: match normalize pad removeprefix removesuffix repeat replace rfind rjust rstrip slice
+str: slice_replace startswith strip swapcase title translate upper wrap zfill
 dt: as_unit ceil day_name floor month_name normalize round strftime total_seconds
 
 [row, attribute]

@@ -82,8 +82,9 @@ def literal_key(value: Any) -> Hashable:
 
 def literal_text(value: Any) -> str:
     """The text of an operand, which Python reads with the names of NumPy and pandas in scope."""
-    if isinstance(value, float) and not isinstance(value, np.generic) and not np.isfinite(value):
-        return f"float({str(value)!r})"
+    if isinstance(value, (float, np.floating)) and not np.isfinite(value):
+        kind = f"np.{type(value).__name__}" if isinstance(value, np.generic) else "float"
+        return f"{kind}({str(value)!r})"
     if isinstance(value, type):
         return f"np.{value.__name__}" if issubclass(value, np.generic) else value.__name__
     if isinstance(value, dict):
@@ -94,5 +95,11 @@ def literal_text(value: Any) -> str:
         return f"[{items}]" if isinstance(value, list) else f"{{{items}}}"
     if isinstance(value, np.dtype):
         return f"np.{value!r}"
+    if isinstance(value, (pd.Timestamp, pd.Timedelta)) and value is not pd.NaT:
+        text = f"pd.{type(value).__name__}({str(value)!r})"
+        is_known = type(value)(str(value)).unit == value.unit
+        return text if is_known else f"{text}.as_unit({value.unit!r})"
+    if value is pd.NaT or value is pd.NA:
+        return f"pd.{'NaT' if value is pd.NaT else 'NA'}"
     named = value if isinstance(value, Callable) else None
     return getattr(named, "__qualname__", None) or repr(value)
