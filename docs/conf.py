@@ -34,6 +34,8 @@ nb_execution_raise_on_error = True
 nb_execution_show_tb = True
 nb_execution_timeout = 600
 nb_output_stderr = "remove"
+# A cell that prints in a loop has one output.
+nb_merge_streams = True
 os.environ.setdefault("JAX_PLATFORMS", "cpu")
 # Pages import the models and the charts that several of them show.
 folders = [str(Path(__file__).with_name(name)) for name in ("examples", "drawings")]
