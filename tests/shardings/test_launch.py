@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """The launcher of several processes on one machine."""
 
+import collections
 import os
 import signal
+import subprocess
+import sys
 import time
 
 import pytest
@@ -82,6 +85,15 @@ def test_the_exit_code_is_that_of_the_rank(ending, code):
     finished = launch(f"import os, signal, sys\n{ending}\n", "-n", "1")
     assert finished.returncode == code
     assert ("[0] with words\n" in finished.stderr) == ("words" in ending)
+
+
+def test_of_several_exit_codes_it_is_the_worst():
+    ranks = []
+    for code in (3, 0, 5):
+        process = subprocess.Popen([sys.executable, "-S", "-c", f"raise SystemExit({code})"])
+        process.wait()
+        ranks.append(launcher._Rank(process, [], collections.deque()))
+    assert launcher._wait(ranks) == 5
 
 
 def test_the_script_runs_as_python_runs_it():
