@@ -155,11 +155,17 @@ def test_another_mesh_gets_the_same_bits_and_reads_little_more(
     same_bits(restored, matrix())
 
 
-def test_each_process_writes_its_shards(tmp_path):
+def test_each_process_writes_and_reads_its_shards(tmp_path):
     script = """
 from pathlib import Path
 
-bits = np.arange(4 * 256, dtype=np.uint32).reshape(4, 256)
+
+def bytes_read():
+    path = Path("/proc/self/io")
+    return int(path.read_text().split()[1]) if path.exists() else 0
+
+
+bits = np.random.default_rng(0).integers(0, 2**32, (4, 2**18), np.uint32)
 both = shardings.mesh_spec(data=2, model=2).build()
 sharding = shardings.named(both, "data", "model")
 w = jax.make_array_from_callback(bits.shape, sharding, lambda piece: bits[piece])
@@ -167,18 +173,25 @@ for step in range(3):
     shardings.save({folder!r}, {{"w": w, "n": np.arange(3)}}, step, keep=2)
 like = {{"w": jax.ShapeDtypeStruct(w.shape, w.dtype), "n": np.zeros(3, int)}}
 specs = {{"w": jax.sharding.PartitionSpec(None, "rows"), "n": jax.sharding.PartitionSpec()}}
+start = bytes_read()
 restored = shardings.restore({folder!r}, like, specs, mesh=mesh)
+read = bytes_read() - start
+assert not start or 1 <= read / (bits.nbytes / 2) <= 1.1, read
 for shard in restored["w"].addressable_shards:
     np.testing.assert_array_equal(shard.data, bits[shard.index])
 np.testing.assert_array_equal(whole(restored["n"]), np.arange(3))
-print("restored")
+print("restored", bits.nbytes)
 """
     for said in run_all(script.format(folder=str(tmp_path)), num_processes=2, num_devices=2):
-        assert said.splitlines()[-1] == "restored"
+        *_, said, num_bytes = said.split()
+        assert said == "restored"
     assert sorted(os.listdir(tmp_path)) == ["step_00000001", "step_00000002"]
-    # Each process has files of its own.
+    # Each process has half of the bits in files of its own.
     arrays = tmp_path / "step_00000002" / "arrays"
-    assert {"ocdbt.process_0", "ocdbt.process_1"} <= set(os.listdir(arrays))
+    for process in range(2):
+        files = (arrays / f"ocdbt.process_{process}").rglob("*")
+        written = sum(file.stat().st_size for file in files if file.is_file())
+        assert 0.5 <= written / int(num_bytes) <= 0.55
 
 
 # Deaths
