@@ -3,38 +3,28 @@
 
 import inspect
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, NoReturn
 
-import jax.numpy as jnp
-import numpy as np
 import pandas as pd
 
-from ..ops._array_ops import SYMBOLS
-from ..ops._operators import UFUNC_OPERATORS
 from ..table._arguments import no_inplace
 from ..table._expressions import PANDAS_EXPRESSION
 from ..table._ndframe import FrameBase, NDFrame
 from ..table._unsupported import LackingError, lacking
-from ._methods import (
-    ACCESSORS,
-    ATOM,
-    GROUPINGS,
-    METHODS,
-    OPERATORS,
-    UNARY_OPERATORS,
-    Reads,
-    apply,
-)
-from ._operands import as_literal, literal_key, literal_text
+from ._methods import ACCESSORS, GROUPINGS, METHODS, apply
+from ._operands import as_literal
+from ._recorded_operators import RecordedOperators
+from ._text import text_of
+from ._tree import Tree
 
 # Comparisons with their operands exchanged.
 _FLIPPED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "==": "==", "!=": "!="}
 
 
 @dataclass(frozen=True, eq=False, repr=False, slots=True)
-class Expression:
+class Expression(RecordedOperators, Tree):
     """A recorded calculation on named columns, made by `col`. Immutable.
 
     Operators and the listed methods of `JaxSeries` record themselves and return new expressions.
@@ -56,10 +46,6 @@ class Expression:
         >>> col("x") > col("y") + 1
         col('x') > col('y') + 1
     """
-
-    function: str
-    operands: tuple[Any, ...]
-    keywords: tuple[tuple[str, Any], ...] = ()
 
     @classmethod
     def of(cls, function: str, /, *operands: Any, **keywords: Any) -> "Expression":
@@ -90,24 +76,6 @@ class Expression:
             )
         return recording.result
 
-    @property
-    def children(self) -> tuple["Expression", ...]:
-        """The operands that are expressions, in order."""
-        values = (*self.operands, *(value for _, value in self.keywords))
-        return tuple(value for value in values if isinstance(value, Expression))
-
-    def columns(self) -> frozenset[Hashable]:
-        """The labels of all columns that the expression reads."""
-        return frozenset(node.operands[0] for node in self._bottom_up() if node.function == "col")
-
-    @property
-    def name(self) -> Hashable:
-        """The label that `alias` gave, or that of the leftmost column."""
-        node = self
-        while node.function != "alias" and node.children:
-            node = node.children[0]
-        return node.operands[-1]
-
     def alias(self, label: Hashable) -> "Expression":
         """The same values under another name."""
         return Expression("alias", (self, label))
@@ -126,10 +94,6 @@ class Expression:
                 )
         return renamed[id(self)]
 
-    def is_rowwise(self) -> bool:
-        """Whether each row of the result depends on the same row of the columns alone."""
-        return all(_reads(node) == "row" for node in self._bottom_up())
-
     def evaluate(self, frame: Any) -> Any:
         """Evaluates the expression on a frame: a `JaxSeries`, or a scalar for a reduction.
 
@@ -145,8 +109,8 @@ class Expression:
         uses = Counter(id(child) for node in nodes for child in node.children)
         values: dict[int, Any] = {}
         for node in nodes:
-            if node.function in _LEAVES:
-                values[id(node)] = _LEAVES[node.function](frame, *node.operands)
+            if node.function in _LEAF_VALUES:
+                values[id(node)] = _LEAF_VALUES[node.function](frame, *node.operands)
             else:
                 values[id(node)] = apply(node.function, *node._filled(values))
             for child in node.children:
@@ -158,66 +122,11 @@ class Expression:
 
     __call__ = evaluate
 
-    def key(self) -> Hashable:
-        """A hashable key, equal for expressions that are structurally equal.
-
-        `==` records a comparison, so it does not compare expressions.
-
-        Raises:
-            TypeError: an operand is traced.
-        """
-        # Equal subexpressions have one number, so the key is as short as a graph.
-        numbers: dict[Hashable, int] = {}
-        of_node: dict[int, int] = {}
-
-        def operand_key(value: Any) -> Hashable:
-            if isinstance(value, Expression):
-                return Expression, of_node[id(value)]
-            return literal_key(value)
-
-        for node in self._bottom_up():
-            if node.function in (*_LEAVES, "alias"):
-                *target, label = node.operands
-                key: Hashable = (node.function, *map(operand_key, target), type(label), label)
-            else:
-                key = (
-                    node.function,
-                    *map(operand_key, node.operands),
-                    *((name, operand_key(value)) for name, value in node.keywords),
-                )
-            of_node[id(node)] = numbers.setdefault(key, len(numbers))
-        return tuple(numbers)
-
-    def _bottom_up(self) -> Iterator["Expression"]:
-        """Each subexpression once, after its operands."""
-        seen: set[int] = set()
-        stack: list[tuple[Expression, bool]] = [(self, False)]
-        while stack:
-            node, is_last_visit = stack.pop()
-            if is_last_visit:
-                yield node
-            elif id(node) not in seen:
-                seen.add(id(node))
-                stack.append((node, True))
-                stack.extend((child, False) for child in reversed(node.children))
-
-    def _filled(self, values: Mapping[int, Any]) -> tuple[list[Any], dict[str, Any]]:
-        """Operands and keywords, with values in place of the expressions."""
-
-        def fill(operand: Any) -> Any:
-            return values[id(operand)] if isinstance(operand, Expression) else operand
-
-        keywords = {name: fill(value) for name, value in self.keywords}
-        return [fill(operand) for operand in self.operands], keywords
-
     def __hash__(self) -> int:
         return hash(self.key())
 
     def __repr__(self) -> str:
-        texts: dict[int, _Text] = {}
-        for node in self._bottom_up():
-            texts[id(node)] = _text_of(node, texts)
-        return texts[id(self)].text
+        return text_of(self)
 
     def __bool__(self) -> NoReturn:
         raise TypeError(
@@ -238,112 +147,6 @@ class Expression:
     def __dir__(self) -> list[str]:
         recorded = [name for name in METHODS if "." not in name]
         return sorted([*object.__dir__(self), *ACCESSORS, *recorded])
-
-    def __array_ufunc__(
-        self, ufunc: np.ufunc, method: str, *inputs: Any, **keywords: Any
-    ) -> "Expression":
-        name = ufunc.__name__
-        if method != "__call__" or keywords or not hasattr(jnp, name) or ufunc.nout > 1:
-            raise NotImplementedError(
-                f"np.{name}: expressions only support plain calls of functions that jax.numpy "
-                "has. Evaluate the expression first."
-            )
-        symbol = SYMBOLS[UFUNC_OPERATORS[name]] if name in UFUNC_OPERATORS else f"np.{name}"
-        return Expression.of(symbol, *inputs)
-
-    def __add__(self, other: Any) -> "Expression":
-        return Expression.of("+", self, other)
-
-    def __radd__(self, other: Any) -> "Expression":
-        return Expression.of("+", other, self)
-
-    def __sub__(self, other: Any) -> "Expression":
-        return Expression.of("-", self, other)
-
-    def __rsub__(self, other: Any) -> "Expression":
-        return Expression.of("-", other, self)
-
-    def __mul__(self, other: Any) -> "Expression":
-        return Expression.of("*", self, other)
-
-    def __rmul__(self, other: Any) -> "Expression":
-        return Expression.of("*", other, self)
-
-    def __truediv__(self, other: Any) -> "Expression":
-        return Expression.of("/", self, other)
-
-    def __rtruediv__(self, other: Any) -> "Expression":
-        return Expression.of("/", other, self)
-
-    def __floordiv__(self, other: Any) -> "Expression":
-        return Expression.of("//", self, other)
-
-    def __rfloordiv__(self, other: Any) -> "Expression":
-        return Expression.of("//", other, self)
-
-    def __mod__(self, other: Any) -> "Expression":
-        return Expression.of("%", self, other)
-
-    def __rmod__(self, other: Any) -> "Expression":
-        return Expression.of("%", other, self)
-
-    def __pow__(self, other: Any) -> "Expression":
-        return Expression.of("**", self, other)
-
-    def __rpow__(self, other: Any) -> "Expression":
-        return Expression.of("**", other, self)
-
-    def __and__(self, other: Any) -> "Expression":
-        return Expression.of("&", self, other)
-
-    def __rand__(self, other: Any) -> "Expression":
-        return Expression.of("&", other, self)
-
-    def __or__(self, other: Any) -> "Expression":
-        return Expression.of("|", self, other)
-
-    def __ror__(self, other: Any) -> "Expression":
-        return Expression.of("|", other, self)
-
-    def __xor__(self, other: Any) -> "Expression":
-        return Expression.of("^", self, other)
-
-    def __rxor__(self, other: Any) -> "Expression":
-        return Expression.of("^", other, self)
-
-    def __eq__(self, other: object) -> Any:
-        return Expression.of("==", self, other)
-
-    def __ne__(self, other: object) -> Any:
-        return Expression.of("!=", self, other)
-
-    def __lt__(self, other: Any) -> "Expression":
-        return Expression.of("<", self, other)
-
-    def __le__(self, other: Any) -> "Expression":
-        return Expression.of("<=", self, other)
-
-    def __gt__(self, other: Any) -> "Expression":
-        return Expression.of(">", self, other)
-
-    def __ge__(self, other: Any) -> "Expression":
-        return Expression.of(">=", self, other)
-
-    def __invert__(self) -> "Expression":
-        return Expression.of("~", self)
-
-    def __neg__(self) -> "Expression":
-        return Expression.of("neg", self)
-
-    def __pos__(self) -> "Expression":
-        return Expression.of("pos", self)
-
-    def __abs__(self) -> "Expression":
-        return Expression.of("abs", self)
-
-
-# For modules that take an expression of either library.
-as_expression = Expression.from_pandas
 
 
 def col(label: Hashable) -> Expression:
@@ -451,28 +254,7 @@ def _index_of(frame: Any, level: Any) -> Any:
     return frame._make_series(frame._table.index_columns()[position], names[position])
 
 
-# Expressions without operands: columns by label, and index levels by name or position.
-_LEAVES = {"col": _column_of, "index": _index_of}
-
-
-def _reads(node: Expression) -> Reads:
-    """The rows that one row of the result depends on, given the rows of the operands."""
-    operands, keywords = node.operands, dict(node.keywords)
-    match node.function:
-        case "astype" if "category" in map(str, (*operands[1:], *keywords.values())):
-            # The categories are the distinct values of the column.
-            return "rows"
-        case "isin" | "map" | "replace" if len(node.children) > 1:
-            # The values of other rows are looked up.
-            return "rows"
-        case "str.cat" if len(operands) < 2 and "others" not in keywords:
-            return "column"
-        case "index":
-            # A filter changes the labels of a range.
-            return "rows"
-        case function:
-            # Columns, operators, lists, names and NumPy's functions are not in the table.
-            return METHODS[function].reads if function in METHODS else "row"
+_LEAF_VALUES = {"col": _column_of, "index": _index_of}
 
 
 def _recorder(target: Expression, function: str) -> Any:
@@ -513,51 +295,3 @@ def _no_method(function: str) -> Exception:
             f"row or one value. Select the column first: frame[label].{function}."
         )
     return AttributeError(f"'Expression' object has no attribute {function!r}")
-
-
-@dataclass(frozen=True, slots=True)
-class _Text:
-    """The text of an expression, and how tightly its outermost operator binds."""
-
-    text: str
-    precedence: int = ATOM
-
-    def within(self, precedence: int) -> str:
-        """The text as an operand, in parentheses if it binds less tightly."""
-        return self.text if self.precedence >= precedence else f"({self.text})"
-
-
-def _text_of(node: Expression, texts: Mapping[int, _Text]) -> _Text:
-    def text_of(operand: Any) -> _Text:
-        if isinstance(operand, Expression):
-            return texts[id(operand)]
-        text = literal_text(operand)
-        return _Text(text, UNARY_OPERATORS["neg"].precedence if text.startswith("-") else ATOM)
-
-    function = node.function
-    if function in OPERATORS:
-        precedence = OPERATORS[function].precedence
-        left, right = map(text_of, node.operands)
-        # A power groups from the right, other operators from the left, comparisons not at all.
-        is_comparison = precedence == OPERATORS["=="].precedence
-        left_least = precedence + (function == "**" or is_comparison)
-        right_least = precedence + (function != "**")
-        text = f"{left.within(left_least)} {function} {right.within(right_least)}"
-        return _Text(text, precedence)
-    if function in UNARY_OPERATORS:
-        symbol = {"neg": "-", "pos": "+"}.get(function, function)
-        precedence = UNARY_OPERATORS[function].precedence
-        return _Text(f"{symbol}{text_of(node.operands[0]).within(precedence)}", precedence)
-    keywords = [f"{name}={text_of(value).text}" for name, value in node.keywords]
-    arguments = ", ".join([*(text_of(operand).text for operand in node.operands), *keywords])
-    if function == "list":
-        return _Text(f"[{arguments}]")
-    if function in _LEAVES or function.startswith("np."):
-        return _Text(f"{function}({arguments})")
-    target, *others = node.operands
-    arguments = ", ".join([*(text_of(operand).text for operand in others), *keywords])
-    namespace, _, name = function.rpartition(".")
-    path = f"{namespace}.{name}" if namespace in ACCESSORS else name
-    is_attribute = function in METHODS and METHODS[function].is_attribute
-    called = "" if is_attribute else f"({arguments})"
-    return _Text(f"{text_of(target).within(ATOM)}.{path}{called}")

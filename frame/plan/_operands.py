@@ -97,7 +97,8 @@ def literal_text(value: Any) -> str:
         return f"np.{value!r}"
     if isinstance(value, (pd.Timestamp, pd.Timedelta)) and value is not pd.NaT:
         text = f"pd.{type(value).__name__}({str(value)!r})"
-        is_known = type(value)(str(value)).unit == value.unit
+        parsed: Any = type(value)(str(value))
+        is_known = parsed.unit == value.unit
         return text if is_known else f"{text}.as_unit({value.unit!r})"
     if value is pd.NaT or value is pd.NA:
         return f"pd.{'NaT' if value is pd.NaT else 'NA'}"
