@@ -209,7 +209,12 @@ def mean_loss(config: Config, plan: shardings.Plan, mesh: Mesh) -> Callable[...,
 
 def split_stages(params: Tree, num_stages: int) -> list[Tree]:
     """The parameters of each stage: its blocks, and the other layers, which one stage uses."""
-    per_stage = len(params["blocks"]) // num_stages
+    per_stage, remaining = divmod(len(params["blocks"]), num_stages)
+    if remaining:
+        raise ValueError(
+            f"split_stages: every stage must have the same number of blocks, got "
+            f"{len(params['blocks'])} blocks for {num_stages} stages."
+        )
     return [
         {**params, "blocks": params["blocks"][stage * per_stage :][:per_stage]}
         for stage in range(num_stages)
