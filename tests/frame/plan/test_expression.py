@@ -247,6 +247,63 @@ def test_a_rowwise_expression_may_be_evaluated_before_rows_are_dropped():
         pd.testing.assert_series_equal(make(col).evaluate(few).to_pandas(), before.to_pandas())
 
 
+# Arguments of the methods that need some.
+ARGUMENTS = {
+    "astype": ("float32",), "between": (0, 1), "isin": ([1],), "map": ({1: 2},),
+    "mask": (col("b"),), "where": (col("b"),), "replace": (1, 2), "fillna": (0,),
+    "groupby.transform": ("sum",),
+    "rolling": (3,), "groupby": (col("k"),), "corr": (col("y"),), "cov": (col("y"),),
+    "str.cat": (col("s"),), "str.center": (5,), "str.contains": ("a",), "str.count": ("a",),
+    "str.endswith": ("a",), "str.find": ("a",), "str.fullmatch": ("a",), "str.get": (0,),
+    "str.ljust": (5,), "str.match": ("a",), "str.normalize": ("NFC",), "str.pad": (5,),
+    "str.removeprefix": ("a",), "str.removesuffix": ("a",), "str.repeat": (2,), "str.rfind": ("a",),
+    "str.replace": ("a", "b"), "str.rjust": (5,), "str.startswith": ("a",), "str.wrap": (5,),
+    "str.translate": ({97: "b"},), "str.zfill": (5,), "dt.as_unit": ("us",), "dt.ceil": ("D",),
+    "dt.floor": ("D",), "dt.round": ("D",), "dt.strftime": ("%Y",), "cat.add_categories": (["zz"],),
+    "cat.remove_categories": (["u"],), "cat.rename_categories": (str.upper,),
+}  # fmt: skip
+OF_COLUMNS = {"str": "s", "dt": "t", "cat": "c"}
+OF_SPANS = {"days", "seconds", "microseconds", "nanoseconds", "total_seconds"}
+BINARY = {
+    "add", "div", "divide", "eq", "floordiv", "ge", "gt", "le", "lt", "mod", "mul", "multiply",
+    "ne", "pow", "radd", "rdiv", "rfloordiv", "rmod", "rmul", "rpow", "rsub", "rtruediv", "sub",
+    "subtract", "truediv",
+}  # fmt: skip
+
+
+def recorded(function):
+    """An expression that calls one of the listed methods."""
+    namespace, _, name = function.rpartition(".")
+    label = "d" if namespace == "dt" and name in OF_SPANS else OF_COLUMNS.get(namespace, "x")
+    owner = col("b" if function in ("all", "any") else label)
+    if namespace in GROUPINGS:
+        owner = getattr(owner, namespace)(*ARGUMENTS.get(namespace, ()))
+    elif namespace:
+        owner = getattr(owner, namespace)
+    if METHODS[function].is_attribute:
+        return getattr(owner, name)
+    arguments = (col("y"),) if function in BINARY else ARGUMENTS.get(function, ())
+    return getattr(owner, name)(*arguments)
+
+
+@pytest.mark.parametrize("reads", ["row", "rows", "column"])
+def test_methods_read_the_rows_that_the_table_says(reads):
+    ours = JaxFrame(FRAME)
+    kept = ours.b | (ours.k > 1)
+    few = ours[kept]
+    # These orders and dictionaries are other ones of fewer rows.
+    unordered = ("cat.reorder_categories", "cat.set_categories")
+    for function, method in METHODS.items():
+        if method.reads != reads or function in (*GROUPINGS, *unordered):
+            continue
+        expression = recorded(function)
+        result = expression.evaluate(ours)
+        assert isinstance(result, JaxSeries) == (reads != "column"), function
+        assert expression.is_rowwise() == (reads == "row"), function
+        if reads == "row":
+            assert_same(expression.evaluate(few), result[kept].to_pandas())
+
+
 def test_an_alias_names_the_values():
     frame = JaxFrame(FRAME)
     assert (col("x") + 1).evaluate(frame).name == "x"
