@@ -14,6 +14,7 @@ from .table._column import Column
 from .table._layout import Layout
 from .table._row_index import RowIndex
 from .table._table import Table
+from .table._unencoded import UnencodedColumn
 
 
 def _write_table(static: Any) -> bytes:
@@ -26,7 +27,7 @@ def _write_table(static: Any) -> bytes:
     return b""
 
 
-for _node in (Column, RowIndex, JaxFrame, JaxSeries):
+for _node in (Column, UnencodedColumn, RowIndex, JaxFrame, JaxSeries):
     jax.export.register_pytree_node_serialization(
         _node,
         serialized_name=f"jaxframes.{_node.__name__}",

@@ -1,19 +1,30 @@
 # SPDX-License-Identifier: Apache-2.0
 """`series.str`: pandas' string methods, called once for each distinct string."""
 
+import itertools
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeAlias
 
 import jax.numpy as jnp
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 
 from ... import primitives
 from ..align._as_column import as_column
 from ..table._column import Column, host_array
 from ..table._column_labels import Labels
+from ..table._dictionary import UnencodedStrings
 from ..table._distinct_values import code_counts, column_of_results, looked_up
-from ..table._recode import as_string, holds_strings, look_up, renumbered, strings_at
+from ..table._recode import (
+    as_string,
+    holds_strings,
+    look_up,
+    renumbered,
+    strings_at,
+    unencoded,
+)
 from ..table._table import Count, Table
 from ..table._tracing import answered_at_once, at_once, is_traced
 
@@ -45,6 +56,21 @@ def _column_of(column: Column, results: pd.Series, missing_result: Any, num_rows
             )
         results = results if kind == "boolean" else results.astype("str")
     return looked_up(column_of_results(results, "str"), column.data, num_rows)
+
+
+# Fewer strings take less time than the threads.
+LEAST_BY_THREADS = 1 << 16
+
+
+def _by_threads(strings: pd.Series, method: Callable[[pd.Series], Any]) -> Any:
+    """Applies a method to pieces of many strings at once: Arrow's kernels run in parallel."""
+    num_threads = pa.cpu_count()
+    if len(strings) < LEAST_BY_THREADS or num_threads == 1:
+        return method(strings)
+    bounds = np.linspace(0, len(strings), num_threads + 1).astype(int)
+    pieces = [strings.iloc[start:stop] for start, stop in itertools.pairwise(bounds)]
+    with ThreadPoolExecutor(num_threads) as threads:
+        return pd.concat(list(threads.map(method, pieces)), ignore_index=True)
 
 
 def pandas_method(
@@ -82,7 +108,8 @@ class StringMethods:
     def __init__(self, series: Any):
         self._series = series
         column: Column = series._only
-        self._column = as_string(column) if holds_strings(column.dictionary.values) else column
+        is_text = column.kind == "string" or holds_strings(column.dictionary.values)
+        self._column = as_string(column) if is_text else column
 
     def __getitem__(self, key: Any) -> Any:
         if isinstance(key, slice):
@@ -205,7 +232,11 @@ class StringMethods:
         return self._series._with_column(column)
 
     def _map(self, name: str, args: Any, kwargs: Any, *, used_only: bool = False) -> Any:
-        column, values = self._column, self._column.dictionary.values
+        column = unencoded(self._column)
+        values = column.dictionary.values
+        if isinstance(column.dictionary, UnencodedStrings):
+            # The positions of missing strings are -1, so no row reads their results.
+            values = values.fillna("")
         # Categories that are not strings give missing results, as pandas' objects do.
         dtype = "str" if column.kind == "string" else object
         strings: Any = pd.Series(values, dtype=dtype)
@@ -213,7 +244,7 @@ class StringMethods:
             used = used_codes(column, self._series._table, f"str.{name}")
             strings = strings[used].reset_index(drop=True)
             column = column.with_arrays((renumbered(column.data, np.cumsum(used) - 1), None))
-        results = getattr(strings.str, name)(*args, **kwargs)
+        results = _by_threads(strings, lambda piece: getattr(piece.str, name)(*args, **kwargs))
         num_rows = self._series._table.num_rows
         if isinstance(results, pd.DataFrame):
             is_flags = name == "get_dummies"

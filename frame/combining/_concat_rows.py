@@ -18,10 +18,11 @@ from ..table._dictionary import HostObjects
 from ..table._dtypes import wide
 from ..table._from_host import check_width, column_from
 from ..table._layout import Layout
-from ..table._recode import recoded, with_unit
+from ..table._recode import recoded, shifted, with_unit
 from ..table._table import NO_ROWS, Count, Table, as_count
-from ..table._take import position, take_columns
+from ..table._take import moved_columns, position, stored_arrays, take_columns
 from ..table._tracing import is_in_jit
+from ..table._unencoded import joined_strings
 
 
 def common_columns(
@@ -40,6 +41,8 @@ def common_columns(
         for column in columns
     ):
         return (first, *(common_pair(first, column, name)[1] for column in columns[1:]))
+    if kinds == {"string"} and any(column.stored is not column for column in columns):
+        return joined_strings(columns)
     if kinds <= {"string", "category"}:
         return recoded(columns)
     if kinds == {"object"}:
@@ -78,9 +81,9 @@ def _common_objects(columns: Sequence[Column]) -> tuple[Column, ...]:
         return tuple(columns)
     values = [np.asarray(d.values, object) for d in dictionaries if d is not None]
     common = ColumnType("object", HostObjects(np.concatenate(values)))
-    starts = np.cumsum([0, *map(len, values[:-1])]).astype(np.int32)
+    starts = np.cumsum([0, *map(len, values[:-1])])
     return tuple(
-        Column(jnp.where(column.data < 0, np.int32(-1), column.data + start), None, common)
+        Column(shifted(column.data, start), None, common)
         for column, start in zip(columns, starts, strict=True)
     )
 
@@ -92,10 +95,10 @@ def missing_like(column: Column, capacity: int, layout: Layout) -> Column:
             valid = layout.constrain(jnp.zeros(capacity, jnp.bool_))
             return Column(valid.astype(column.dtype), valid)
         column = Column(jnp.zeros(0, jnp.float64))
-    missing = np.nan if column.is_numeric else NAT if column.type.is_time else -1
+    missing = np.nan if column.is_numeric else NAT if column.stored.type.is_time else -1
     fill = np.asarray(missing).astype(column.dtype)
     data = jnp.full(capacity, fill, column.dtype)
-    return Column(layout.constrain(data), None, column.type)
+    return column.moved((layout.constrain(data), None))
 
 
 def common_or_missing(
@@ -144,10 +147,10 @@ def pack_rows(pieces: Sequence[tuple[Column, ...]], tables: Sequence[Table]) -> 
     else:
         counts = tuple(as_count(table.num_rows_on_host) for table in tables)
         num_rows, needed = as_count(sum(map(int, counts))), NO_ROWS
-    arrays = [tuple(column.arrays for column in columns) for columns in pieces]
+    arrays = [stored_arrays(columns) for columns in pieces]
     capacity = limit if in_jit else min(layout.capacity_for(int(num_rows)), limit)
     packed = _pack(arrays, counts, capacity, layout) if arrays[0] else ()
-    columns = tuple(map(Column.with_arrays, pieces[0], packed))
+    columns = moved_columns(pieces[0], packed)
     return Table(columns, num_rows=num_rows, needed=needed, layout=layout)
 
 

@@ -17,11 +17,12 @@ from ..table._row_index import RowIndex
 
 def arrow_of(column: Column, rows: slice, name: Any) -> pa.Array:
     """Converts rows of a column to Arrow, with nulls for missing values."""
+    column = column.stored
     data = host_array(column.data)[rows]
     match column.kind:
         case "string":
-            strings = pa.array(column.dictionary.values, pa.large_string(), from_pandas=True)
-            return _whole(strings).take(_codes(data))
+            strings = column.dictionary.take(data)
+            return _whole(pa.array(strings, pa.large_string(), from_pandas=True))
         case "category":
             dictionary = pa.array(column.dictionary.values, from_pandas=True)
             return pa.DictionaryArray.from_arrays(
@@ -65,7 +66,7 @@ def arrow_table(
     columns: Sequence[Column], labels: Labels, index: RowIndex, rows: slice
 ) -> pa.Table:
     """Converts rows of a frame to Arrow, with pandas' metadata for labels and index."""
-    num_rows = len(range(*rows.indices(columns[0].data.shape[0] if columns else rows.stop)))
+    num_rows = len(range(*rows.indices(columns[0].stored.data.shape[0] if columns else rows.stop)))
     names = [str(label) for label in labels]
     arrays = [arrow_of(column, rows, name) for column, name in zip(columns, names, strict=True)]
     empty = pd.DataFrame(

@@ -225,7 +225,7 @@ def _pieces(frame: Any) -> Any:
     """Yields the number and the rows of each of this process's shards."""
     table, num_rows = frame._table, len(frame)
     shard_rows = table.capacity // table.layout.num_shards
-    first = (*table.columns, *table.index.levels)[0].data
+    first = (*table.columns, *table.index.levels)[0].stored.data
     for shard in sorted({piece.index[0].start or 0 for piece in first.addressable_shards}):
         stop = min(shard + shard_rows, num_rows)
         if shard < stop or shard == 0:

@@ -54,6 +54,7 @@ class Display(NDFrame):
         return text
 
     def _bytes_of(self, column: Column, deep: bool) -> int:
+        column = column.stored
         arrays = [array for array in column.arrays if array is not None]
         on_devices = sum(array.nbytes for array in arrays) // self._layout.num_shards
         if not deep or column.type.dictionary is None:

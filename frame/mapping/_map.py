@@ -17,6 +17,7 @@ from ..table._column import NAT, Array, Column
 from ..table._distinct_values import column_of_results, looked_up, through_values
 from ..table._layout import ONE_DEVICE
 from ..table._ndframe import FrameBase, NDFrame, SeriesBase
+from ..table._recode import unencoded
 from ..table._table import Table
 from ..table._take import gather
 from ._apply import map_traceable
@@ -318,7 +319,7 @@ def flags_in(column: Column, values: Any, table: Table, method: str = "isin") ->
         if not any(value is pd.NaT for value in listed):
             return jnp.zeros(column.data.shape, jnp.bool_)
     result = through_values(
-        column, table.num_rows, table.layout, lambda shown: shown.isin(listed), method
+        unencoded(column), table.num_rows, table.layout, lambda shown: shown.isin(listed), method
     )
     if result.valid is None:
         return result.data

@@ -20,7 +20,7 @@ from ..table._layout import Layout
 from ..table._ndframe import FrameBase, NDFrame, SeriesBase
 from ..table._recode import without_missing
 from ..table._table import Count, Table, is_row
-from ..table._take import any_missing, gather, hole_kind, position
+from ..table._take import any_missing, gather, hole_kind, position, stored_arrays
 from ..table._tracing import is_traced
 from ._where import choose, choose_scalar
 
@@ -30,7 +30,7 @@ _TIME = ColumnType("datetime", unit="ns")
 def missing_flags(columns: Sequence[Column]) -> tuple[Array, ...]:
     """Flags of missing values, one array for each column."""
     columns = [without_missing(column) for column in columns]
-    return _missing(tuple(c.arrays for c in columns), tuple(hole_kind(c) for c in columns))
+    return _missing(stored_arrays(columns), tuple(hole_kind(column) for column in columns))
 
 
 @functools.partial(tiered, static_argnums=1)

@@ -7,6 +7,7 @@ The codes of strings sort as the strings.
 import bisect
 import contextlib
 import functools
+import operator
 from typing import Any
 
 import jax.numpy as jnp
@@ -16,8 +17,8 @@ import pandas as pd
 from ... import primitives
 from ...primitives.staging import tiered
 from ..table._column import Array, Column, ColumnType, Scalar
-from ..table._dictionary import sorted_dictionary
-from ..table._recode import as_string, look_up, recoded, renumbered
+from ..table._dictionary import UnencodedStrings, sorted_dictionary
+from ..table._recode import as_string, look_up, recoded, renumbered, unencoded
 from ..table._table import Count
 from ..table._tracing import at_once, is_traced
 from ._array_ops import COMPARISONS, REFLECTED, SYMBOLS, compare
@@ -76,6 +77,10 @@ def _compare(op: str, a: Any, b: Any) -> Column:
     if isinstance(b, Column):
         x, y = recoded([a, b])
         return Column(_compare_codes(op, x.data, y.data))
+    strings = unencoded(a)
+    if isinstance(strings.dictionary, UnencodedStrings):
+        flags = getattr(operator, op)(pd.Series(strings.dictionary.values), b)
+        return Column(look_up(strings.data, flags.to_numpy(np.bool_), np.bool_(op == "ne")))
     values = a.dictionary.values
     code = bisect.bisect_left(values, b)
     # A string outside the dictionary compares like the boundary before the next greater string.

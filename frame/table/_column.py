@@ -138,6 +138,15 @@ class Column:
         """The arrays alone, as compiled functions take them."""
         return self.data, self.valid
 
+    @property
+    def stored(self) -> "Column":
+        """The column in the representation in which its rows move; see `UnencodedColumn`."""
+        return self
+
+    def moved(self, arrays: tuple[Array, Array | None]) -> "Column":
+        """The same column with the stored arrays of other rows."""
+        return self.with_arrays(arrays)
+
     def with_arrays(self, arrays: tuple[Array, Array | None]) -> "Column":
         """A column of the same type with other arrays."""
         data, valid = arrays
@@ -153,7 +162,7 @@ def bare(column: Column) -> Column:
     if column.is_numeric:
         return column
     type = _CODES if column.type.has_codes else _TIMES
-    return dataclasses.replace(column, type=type)
+    return Column(column.data, column.valid, type)
 
 
 class Scalar(NamedTuple):
@@ -269,6 +278,7 @@ def show_holes(column: Column) -> Column:
 
 def to_host(column: Column, num_rows: int) -> Any:
     """Converts the first rows to an array of pandas or NumPy, in pandas' dtype."""
+    column = column.stored
     data = host_array(column.data)[:num_rows]
     match column.kind:
         case "category":
@@ -299,7 +309,7 @@ def to_host(column: Column, num_rows: int) -> Any:
 def without_rows(column: Column) -> Column:
     """An empty column of the same type, on the host."""
     empty: Any = np.empty(0, column.dtype)
-    return Column(empty, None, column.type)
+    return column.moved((empty, None))
 
 
 def no_rows(column: Column) -> Any:

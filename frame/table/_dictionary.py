@@ -2,6 +2,7 @@
 """Host-side dictionaries for dictionary-encoded columns."""
 
 import functools
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -9,6 +10,8 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
+
+from ._string_order import ranked
 
 
 class Dictionary:
@@ -35,10 +38,10 @@ class Dictionary:
 
     def __hash__(self) -> int:
         if self._digest is None:
+            sample = self.values[:: max(len(self) // NUM_HASHED, 1)]
             # pandas cannot hash every kind of object, so use their repr.
-            is_object = self.values.dtype == object
-            content = tuple(map(repr, self.values)) if is_object else _hashes(self.values)
-            self._digest = hash((str(self.values.dtype), content))
+            content = tuple(map(repr, sample.to_numpy(object)))
+            self._digest = hash((str(self.values.dtype), len(self), content))
         return self._digest
 
     def __eq__(self, other: object) -> bool:
@@ -46,6 +49,7 @@ class Dictionary:
             return True
         return (
             isinstance(other, Dictionary)
+            and type(self) is type(other)
             and hash(self) == hash(other)
             and self.values.dtype == other.values.dtype
             and self.values.equals(other.values)
@@ -58,9 +62,42 @@ class Dictionary:
         )
 
 
-def _hashes(values: pd.Index) -> bytes:
-    hashes: Any = pd.util.hash_pandas_object(values, index=False)  # pyright: ignore
-    return hashes.to_numpy().tobytes()
+# Values of a dictionary that its hash depends on.
+NUM_HASHED = 1024
+
+
+class UnencodedStrings(Dictionary):
+    """The strings of rows, in any order and possibly repeated, until an operation needs codes.
+
+    Attributes:
+        strings: one Arrow array.
+    """
+
+    __slots__ = ("_encoded", "strings")
+
+    def __init__(self, strings: pa.Array):
+        super().__init__(string_index(strings))
+        self.strings = strings
+        self._encoded: tuple[np.ndarray, Dictionary] | None = None
+
+    def __reduce__(self) -> Any:
+        return UnencodedStrings, (self.strings,)
+
+    @property
+    def encoded(self) -> tuple[np.ndarray, Dictionary]:
+        """The code of each string and the sorted dictionary, found once."""
+        if self._encoded is None:
+            self._encoded = encode_strings(self.strings)
+        return self._encoded
+
+    def take(self, codes: np.ndarray) -> Any:
+        """Decodes positions to a pandas array, without a copy if they are those of all rows."""
+        rows = self.strings[: len(codes)]
+        is_missing = codes < 0
+        are_rows = is_missing | (codes == np.arange(len(codes), dtype=codes.dtype))
+        if are_rows.all() and len(rows) == len(codes) and is_missing.sum() == rows.null_count:
+            return self.values.array[: len(codes)]
+        return super().take(codes)
 
 
 class HostObjects:
@@ -83,23 +120,61 @@ class HostObjects:
 
 def encode_strings(strings: Any) -> tuple[np.ndarray, Dictionary]:
     """Codes and sorted dictionary of a string array of pandas or Arrow; -1 if missing."""
+    arrow = arrow_strings(strings)
+    if is_near_unique(arrow):
+        # The sort finds equal strings, in less time than a large hash table.
+        return _encode_by_rank(arrow)
+    encoded = arrow.dictionary_encode()
+    codes = encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int32)
+    ranks, dictionary = _encode_by_rank(encoded.dictionary)
+    return np.append(ranks, np.int32(-1))[codes], dictionary
+
+
+def _encode_by_rank(strings: pa.Array) -> tuple[np.ndarray, Dictionary]:
+    if strings.null_count:
+        codes = np.full(len(strings), -1, np.int32)
+        is_valid = strings.is_valid().to_numpy(zero_copy_only=False)
+        codes[is_valid], dictionary = _encode_by_rank(strings.drop_null())
+        return codes, dictionary
+    codes, rows = ranked(strings)
+    return codes, Dictionary(string_index(strings.take(pa.array(rows))))
+
+
+def encode_unless_near_unique(strings: Any) -> tuple[np.ndarray, Dictionary]:
+    """Codes and dictionary; for a near-unique column positions and `UnencodedStrings`."""
+    arrow = arrow_strings(strings)
+    if not is_near_unique(arrow):
+        return encode_strings(arrow)
+    positions = np.arange(len(arrow), dtype=np.int32)
+    if arrow.null_count:
+        positions[arrow.is_null().to_numpy(zero_copy_only=False)] = -1
+    return positions, UnencodedStrings(arrow)
+
+
+def arrow_strings(strings: Any) -> pa.Array:
+    """Converts strings of pandas, Arrow or Python to one Arrow array of large strings."""
     arrow = strings if isinstance(strings, (pa.Array, pa.ChunkedArray)) else _as_arrow(strings)
     if pa.types.is_dictionary(arrow.type):
         arrow = arrow.cast(arrow.type.value_type)
-    encoded = arrow.cast(pa.large_string()).dictionary_encode()
-    if isinstance(encoded, pa.ChunkedArray):
-        encoded = encoded.unify_dictionaries().combine_chunks()
-        if isinstance(encoded, pa.ChunkedArray):
-            encoded = pa.DictionaryArray.from_arrays(
-                pa.array([], pa.int32()), pa.array([], pa.large_string())
-            )
-    first_seen = encoded.dictionary
-    codes = encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int32)
-    order = pc.array_sort_indices(first_seen).to_numpy()  # pyright: ignore
-    new_codes = np.empty(len(order) + 1, np.int32)
-    new_codes[order] = np.arange(len(order), dtype=np.int32)
-    new_codes[-1] = -1
-    return new_codes[codes], Dictionary(string_index(first_seen.take(pa.array(order))))
+    arrow = arrow.cast(pa.large_string())
+    return arrow.combine_chunks() if isinstance(arrow, pa.ChunkedArray) else arrow
+
+
+# Columns of fewer rows are encoded in milliseconds.
+LEAST_SAMPLED = 1 << 16
+# With one equal for each row, a sample of `k` of `n` rows has about `k * k / (2 * n)` equals.
+MOST_EQUAL = 32
+
+
+def is_near_unique(strings: pa.Array) -> bool:
+    """Estimates whether a string of a long column has at most one equal, on average."""
+    num_rows = len(strings)
+    if num_rows < LEAST_SAMPLED:
+        return False
+    size = math.isqrt(2 * MOST_EQUAL * num_rows)
+    rows = np.random.default_rng(0).choice(num_rows, size, replace=False, shuffle=False)
+    sample = strings.take(pa.array(rows))
+    return size - pc.count_distinct(sample, mode="all").as_py() <= MOST_EQUAL  # pyright: ignore
 
 
 def encode_objects(values: Any) -> tuple[np.ndarray, Dictionary] | None:
@@ -112,7 +187,7 @@ def encode_objects(values: Any) -> tuple[np.ndarray, Dictionary] | None:
         if not has_all and not _are_strings(objects, skipna=True):
             return None
         encoded = _encode_few(objects) if has_all else None
-        return encode_strings(_as_arrow(objects)) if encoded is None else encoded
+        return encode_unless_near_unique(_as_arrow(objects)) if encoded is None else encoded
     except (TypeError, ValueError):
         # Leave values that Arrow rejects to pandas, which reads them or raises a clear error.
         return None
@@ -185,8 +260,9 @@ def _unify(
 ) -> tuple[Dictionary, tuple[np.ndarray | None, ...]]:
     first = dictionaries[0]
     if all(dictionary == first for dictionary in dictionaries):
-        return first, (None,) * len(dictionaries)
-    strings = np.concatenate([dictionary.values.to_numpy(object) for dictionary in dictionaries])
-    codes, unified = encode_strings(pa.array(strings, pa.large_string()))
+        codes, unified = first.encoded if isinstance(first, UnencodedStrings) else (None, first)
+        return unified, (codes,) * len(dictionaries)
+    strings = [arrow_strings(dictionary.values) for dictionary in dictionaries]
+    codes, unified = _encode_by_rank(pa.concat_arrays(strings))
     pieces = np.split(codes, np.cumsum([len(dictionary) for dictionary in dictionaries])[:-1])
     return unified, tuple(pieces)

@@ -13,9 +13,10 @@ from jax.core import Tracer
 
 from ...shardings._compat import is_x64_enabled
 from ._column import NUMBER, UNITS, Column, ColumnType
-from ._dictionary import Dictionary, HostObjects, encode_strings
+from ._dictionary import Dictionary, HostObjects, UnencodedStrings, encode_unless_near_unique
 from ._layout import Layout
 from ._row_index import RowIndex
+from ._unencoded import UnencodedColumn
 
 
 def column_from(
@@ -40,7 +41,7 @@ def column_from(
         values = values.to_numpy()
         dtype = values.dtype
     if dictionary is not None:
-        return _placed(np.asarray(values), ColumnType("string", dictionary), capacity, layout, name)
+        return _string_column(np.asarray(values), dictionary, capacity, layout, name)
     if isinstance(dtype, pd.CategoricalDtype):
         categories: Any = values
         kind = ColumnType("category", Dictionary(dtype.categories), ordered=bool(dtype.ordered))
@@ -48,8 +49,8 @@ def column_from(
     if isinstance(dtype, pd.StringDtype):
         if dtype.na_value is not np.nan:
             raise _unsupported(dtype, name, "astype('str')")
-        codes, dictionary = encode_strings(values)
-        return _placed(codes, ColumnType("string", dictionary), capacity, layout, name)
+        codes, dictionary = encode_unless_near_unique(values)
+        return _string_column(codes, dictionary, capacity, layout, name)
     if isinstance(dtype, pd.DatetimeTZDtype):
         raise _unsupported(dtype, name, "dt.tz_convert(None)")
     if dtype.kind in "Mm":
@@ -87,19 +88,17 @@ def _from_times(values: np.ndarray, capacity: int, layout: Layout, name: Hashabl
 def _from_arrow(
     values: pa.Array | pa.ChunkedArray, capacity: int, layout: Layout, name: Hashable
 ) -> Column:
-    if isinstance(values, pa.ChunkedArray):
-        # combine_chunks() drops the dictionary of an empty chunk.
-        is_single = values.num_chunks == 1
-        values = values.chunk(0) if is_single else values.unify_dictionaries().combine_chunks()
     kind = values.type
+    if _is_string(kind):
+        codes, dictionary = encode_unless_near_unique(values)
+        return _string_column(codes, dictionary, capacity, layout, name)
+    if isinstance(values, pa.ChunkedArray):
+        values = _combined(values)
     if pa.types.is_dictionary(kind):
         codes = values.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int32)
         categories = Dictionary(pd.Index(values.dictionary.to_pandas()))
         category = ColumnType("category", categories, ordered=kind.ordered)
         return _placed(codes, category, capacity, layout, name)
-    if _is_string(kind):
-        codes, dictionary = encode_strings(values)
-        return _placed(codes, ColumnType("string", dictionary), capacity, layout, name)
     if (pa.types.is_integer(kind) or pa.types.is_boolean(kind)) and values.null_count:
         valid = values.is_valid().to_numpy(zero_copy_only=False)
         filled = values.fill_null(False if pa.types.is_boolean(kind) else 0)
@@ -109,10 +108,29 @@ def _from_arrow(
     return column_from(values.to_pandas(), capacity, layout, name)
 
 
+def _combined(values: pa.ChunkedArray) -> pa.Array:
+    if values.num_chunks == 1:
+        # combine_chunks() drops the dictionary of an empty chunk.
+        return values.chunk(0)
+    if pa.types.is_dictionary(values.type) and values.num_chunks:
+        first, *others = values.chunks
+        # Unifying dictionaries hashes each of them again.
+        if not all(chunk.dictionary.equals(first.dictionary) for chunk in others):
+            values = values.unify_dictionaries()
+    return values.combine_chunks()
+
+
 def _is_string(kind: pa.DataType) -> bool:
     return (
         pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind)
     )
+
+
+def _string_column(
+    codes: np.ndarray, dictionary: Dictionary, capacity: int, layout: Layout, name: Hashable
+) -> Column:
+    column = _placed(codes, ColumnType("string", dictionary), capacity, layout, name)
+    return UnencodedColumn(column) if isinstance(dictionary, UnencodedStrings) else column
 
 
 def _placed(

@@ -17,13 +17,27 @@ from ._take import gather
 
 def recoded(columns: Sequence[Column]) -> tuple[Column, ...]:
     """Converts columns of strings or string categories to one common sorted dictionary."""
-    columns = [as_string(column) for column in columns]
+    columns = [unencoded(as_string(column)) for column in columns]
     dictionary, new_codes = unify([column.dictionary for column in columns])
     kind = ColumnType("string", dictionary)
     return tuple(
         Column(column.data if codes is None else renumbered(column.data, codes), None, kind)
         for column, codes in zip(columns, new_codes, strict=True)
     )
+
+
+def unencoded(column: Column) -> Column:
+    """The column with its strings as they are, encoded or not, unless few of them are left.
+
+    The strings of the dictionary may repeat, be null, and have any order.
+    """
+    stored = column.stored
+    return column if stored is column or has_few_left(stored) else stored
+
+
+def has_few_left(column: Column) -> bool:
+    """Whether most of the strings on the host are those of rows that were dropped."""
+    return 4 * column.data.shape[0] <= len(column.dictionary)
 
 
 def as_string(column: Column) -> Column:
@@ -65,6 +79,11 @@ def strings_at(positions: Array, strings: Any) -> Column:
 def renumbered(codes: Array, new_codes: np.ndarray) -> Array:
     """Maps codes to new codes; -1 stays -1."""
     return look_up(codes, new_codes.astype(np.int32), np.int32(-1))
+
+
+def shifted(codes: Array, start: int) -> Array:
+    """Adds a number to codes; -1 stays -1."""
+    return jnp.where(codes < 0, np.int32(-1), codes + np.int32(start))
 
 
 def without_missing(column: Column) -> Column:

@@ -44,7 +44,7 @@ class Table:
     def capacity(self) -> int:
         """The number of rows, including padding."""
         for column in (*self.columns, *self.index.stored):
-            return column.data.shape[0]
+            return column.stored.data.shape[0]
         return self.layout.capacity_for(0 if is_traced(self.num_rows) else int(self.num_rows))
 
     @property

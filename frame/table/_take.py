@@ -20,14 +20,24 @@ from ._tracing import answered_at_once, is_traced
 
 
 def arrays_of(table: Table) -> tuple[Any, ...]:
-    """The arrays of a table's columns, then of its stored index levels."""
-    return tuple(column.arrays for column in (*table.columns, *table.index.stored))
+    """The stored arrays of a table's columns, then of its stored index levels."""
+    return stored_arrays((*table.columns, *table.index.stored))
+
+
+def stored_arrays(columns: Sequence[Column]) -> tuple[Any, ...]:
+    """The arrays of columns, as rows move."""
+    return tuple(column.stored.arrays for column in columns)
 
 
 def with_arrays(table: Table, arrays: Any, row_ids: Array | None, num_rows: Count) -> Table:
     """A table of the same types with the arrays of other rows, taken from `row_ids`."""
     columns = (*table.columns, *table.index.stored)
-    return _with_rows(table, tuple(map(Column.with_arrays, columns, arrays)), row_ids, num_rows)
+    return _with_rows(table, moved_columns(columns, arrays), row_ids, num_rows)
+
+
+def moved_columns(columns: Sequence[Column], arrays: Any) -> tuple[Column, ...]:
+    """Columns of the same types with the stored arrays of other rows."""
+    return tuple(column.moved(pair) for column, pair in zip(columns, arrays, strict=True))
 
 
 def _with_rows(
@@ -72,8 +82,7 @@ def take_columns(
     if not columns:
         return ()
     kinds = tuple(hole_kind(column) if holes else "" for column in columns)
-    arrays = _take(tuple(column.arrays for column in columns), row_ids, kinds, layout)
-    return tuple(map(Column.with_arrays, columns, arrays))
+    return moved_columns(columns, _take(stored_arrays(columns), row_ids, kinds, layout))
 
 
 def coalesced(
@@ -99,9 +108,9 @@ def _either(left_rows: Array, left: Any, right: Any) -> Any:
 
 def hole_kind(column: Column) -> str:
     """The representation of missing values in a column; see `with_holes`."""
-    if column.type.has_codes:
+    if column.kind in ("string", "category", "object"):
         return "code"
-    if column.type.is_time:
+    if column.kind in ("datetime", "timedelta"):
         return "time"
     return "float" if column.is_float else "mask"
 
@@ -133,8 +142,7 @@ def with_holes(data: Array, valid: Array | None, is_hole: Array, kind: str) -> A
 def missing_elsewhere(columns: Sequence[Column], has_value: Array) -> tuple[Column, ...]:
     """Marks unflagged rows as missing."""
     kinds = tuple(hole_kind(column) for column in columns)
-    arrays = _missing_elsewhere(tuple(column.arrays for column in columns), has_value, kinds)
-    return tuple(map(Column.with_arrays, columns, arrays))
+    return moved_columns(columns, _missing_elsewhere(stored_arrays(columns), has_value, kinds))
 
 
 @functools.partial(tiered, static_argnums=2)
@@ -207,7 +215,7 @@ def reversed_rows(table: Table) -> Table:
 
 def resized(columns: Sequence[Column], capacity: int, layout: Layout) -> tuple[Column, ...]:
     """Pads or truncates columns to another capacity."""
-    if not columns or columns[0].data.shape[0] == capacity:
+    if not columns or columns[0].stored.data.shape[0] == capacity:
         return tuple(columns)
     return take_columns(columns, _positions(np.int32(0), np.int32(1), capacity, layout), layout)
 

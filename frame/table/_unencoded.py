@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Columns of near-unique strings, which are encoded when an operation needs their codes."""
+
+import functools
+from collections.abc import Sequence
+from typing import Any
+
+import jax
+import numpy as np
+import pyarrow as pa
+
+from ._column import Array, Column, ColumnType, Kind, host_array
+from ._dictionary import UnencodedStrings, arrow_strings, encode_strings
+from ._recode import has_few_left, renumbered, shifted, unencoded
+from ._tracing import FoundOnce, at_once, is_traced
+
+
+@jax.tree_util.register_pytree_node_class
+class UnencodedColumn(Column):
+    """A string column with the strings of its rows on the host. A pytree.
+
+    Rows move as positions in the strings. The first read of `data` or `type` encodes the strings,
+    once for all columns that were taken from them, also inside `jit`.
+    """
+
+    _stored: Column
+
+    def __init__(self, stored: Column):
+        object.__setattr__(self, "_stored", stored)
+
+    def tree_flatten(self) -> tuple[tuple[Column], None]:
+        return (self._stored,), None
+
+    @classmethod
+    def tree_unflatten(cls, _: None, children: tuple[Column]) -> "UnencodedColumn":
+        return cls(*children)
+
+    @property
+    def stored(self) -> Column:
+        """The positions, with `UnencodedStrings` for a dictionary."""
+        return self._stored
+
+    def moved(self, arrays: tuple[Array, Array | None]) -> Column:
+        """The strings of other rows."""
+        return UnencodedColumn(self._stored.with_arrays(arrays))
+
+    @property
+    def data(self) -> Array:  # pyright: ignore[reportIncompatibleVariableOverride]
+        """The codes."""
+        return self._encoded.data
+
+    @property
+    def type(self) -> ColumnType:  # pyright: ignore[reportIncompatibleVariableOverride]
+        """The type, with a sorted dictionary."""
+        return self._encoded.type
+
+    @property
+    def kind(self) -> Kind:
+        """The kind of the values."""
+        return "string"
+
+    @property
+    def dtype(self) -> np.dtype:
+        """The dtype of the codes."""
+        return self._stored.dtype
+
+    @property
+    def dtype_name(self) -> str:
+        """pandas' dtype name."""
+        return self._stored.dtype_name
+
+    @property
+    def _encoded(self) -> Column:
+        return self._found.once("encoded", lambda: at_once(_encode, self._stored))
+
+    @functools.cached_property
+    def _found(self) -> FoundOnce:
+        return FoundOnce()
+
+
+def _encode(column: Column) -> Column:
+    strings: Any = column.dictionary
+    assert isinstance(strings, UnencodedStrings)
+    if has_few_left(column) and not is_traced(column):
+        used = np.zeros(len(strings), np.bool_)
+        positions = host_array(column.data)
+        used[positions[(positions >= 0) & (positions < len(strings))]] = True
+        codes = np.full(len(strings), -1, np.int32)
+        codes[used], dictionary = encode_strings(strings.strings.filter(used))
+    else:
+        codes, dictionary = strings.encoded
+    return Column(renumbered(column.data, codes), None, ColumnType("string", dictionary))
+
+
+def joined_strings(columns: Sequence[Column]) -> tuple[Column, ...]:
+    """Gives string columns one array of strings on the host, which joins all of theirs."""
+    columns = [unencoded(column) for column in columns]
+    first = columns[0].dictionary
+    if all(column.dictionary is first for column in columns):
+        return tuple(map(_as_unencoded, columns))
+    strings = [arrow_strings(column.dictionary.values) for column in columns]
+    common = ColumnType("string", UnencodedStrings(pa.concat_arrays(strings)))
+    starts = np.cumsum([0, *map(len, strings[:-1])])
+    return tuple(
+        UnencodedColumn(Column(shifted(column.data, start), None, common))
+        for column, start in zip(columns, starts, strict=True)
+    )
+
+
+def _as_unencoded(column: Column) -> Column:
+    is_encoded = not isinstance(column.dictionary, UnencodedStrings)
+    return column if is_encoded else UnencodedColumn(column)

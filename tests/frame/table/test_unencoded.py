@@ -1,0 +1,234 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Near-unique strings, which are encoded when an operation needs codes; pandas is the oracle."""
+
+import pickle
+
+import jax
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+from frame_examples import STRINGS, mixed_frame
+from jaxframes import frame as jf
+from jaxframes.frame import JaxFrame, JaxSeries
+from jaxframes.frame.table import _dictionary
+from jaxframes.frame.table._unencoded import UnencodedColumn
+from jaxframes.shardings import make_mesh, row_sharded
+
+NUM_ROWS = 37
+
+
+@pytest.fixture
+def always(monkeypatch):
+    """Treats all columns of strings as near-unique."""
+    monkeypatch.setattr(_dictionary, "is_near_unique", lambda strings: len(strings) > 1)
+
+
+def example(seed=0):
+    """Strings that repeat and some missing ones, in two columns."""
+    rng = np.random.default_rng(seed)
+    frame = mixed_frame(NUM_ROWS, seed)[["k", "x", "s"]]
+    words = np.array([*STRINGS, "\uffff", "\U0001f600", "A b", "q-r"], object)
+    return frame.assign(u=pd.array(rng.choice(words, NUM_ROWS), dtype="str"))
+
+
+def near_unique(seed=0):
+    """Distinct strings, one of them missing."""
+    words = [f"w{number:02}" for number in np.random.default_rng(seed).permutation(NUM_ROWS)]
+    words[5] = None
+    return example(seed).assign(s=pd.array(words, dtype="str"))
+
+
+SHARDINGS = {"one device": None, "four devices": row_sharded(make_mesh(4))}
+
+
+def ours(frame, sharding=None):
+    result = JaxFrame(frame, sharding=sharding)
+    assert isinstance(result._column("s"), UnencodedColumn)
+    return result
+
+
+def is_encoded(frame, label="s"):
+    column = frame._column(label)
+    return not isinstance(column, UnencodedColumn) or column.stored.dictionary._encoded is not None
+
+
+def as_pandas(result):
+    return result.to_pandas() if hasattr(result, "to_pandas") else result
+
+
+def assert_same(actual, expected):
+    actual = as_pandas(actual)
+    if isinstance(expected, pd.DataFrame):
+        pd.testing.assert_frame_equal(actual, expected)
+    elif isinstance(expected, pd.Series):
+        pd.testing.assert_series_equal(actual, expected)
+    else:
+        assert actual == expected or (pd.isna(actual) and pd.isna(expected))
+
+
+MOVES = {
+    "nothing": lambda f, o: f,
+    "filter": lambda f, o: f[f.x > 0],
+    "rows": lambda f, o: f.iloc[3:30],
+    "tail": lambda f, o: f.tail(4),
+    "columns": lambda f, o: f[["s", "k"]].rename(columns={"k": "l"}),
+    "sort": lambda f, o: f.sort_values("k", kind="stable", ascending=False),
+    "merge": lambda f, o: f.merge(o[["k", "x"]].drop_duplicates("k"), on="k", how="left"),
+    "dropna": lambda f, o: f.dropna(subset=["s"]),
+    "isna": lambda f, o: f.assign(n=f.s.isna()),
+    "sum": lambda f, o: f.assign(n=f.x.sum()),
+    "drop_duplicates": lambda f, o: f.drop_duplicates("k"),
+    "set_index": lambda f, o: f.set_index("k").reset_index(),
+}
+
+
+@pytest.mark.parametrize("sharding", SHARDINGS)
+@pytest.mark.parametrize("name", MOVES)
+def test_rows_move_without_codes(always, name, sharding):
+    move, frame, other = MOVES[name], near_unique(), example(1)
+    device = SHARDINGS[sharding]
+    moved = move(ours(frame, device), JaxFrame(other, sharding=device))
+    expected = move(frame, other)
+    assert_same(moved, expected)
+    assert_same(moved.to_arrow().to_pandas()["s"], expected["s"])
+    assert len(repr(moved)) > 100 and moved.memory_usage(deep=True).sum() > 0
+    jax.block_until_ready(moved)
+    assert not is_encoded(moved)
+
+
+def test_concatenated_rows_have_no_codes(always):
+    a, b, c = near_unique(), near_unique(1), example(2).drop(columns="s")
+    for parts in ([a, b, a[:3]], [a, c], [a, a]):
+        made = jf.concat([ours(p) if "s" in p else JaxFrame(p) for p in parts], ignore_index=True)
+        assert_same(made, pd.concat(parts, ignore_index=True))
+        assert not is_encoded(made)
+    one = ours(a)
+    assert_same(jf.concat([one, one[one.k > 2]]), pd.concat([a, a[a.k > 2]]))
+
+
+OPERATIONS = {
+    "sort": lambda f, o: f.sort_values(["s", "u"], na_position="first"),
+    "descending": lambda f, o: f.sort_values("u", ascending=False, kind="stable"),
+    "groupby": lambda f, o: f.groupby("s").x.sum(),
+    "groupby two": lambda f, o: f.groupby(["s", "u"], sort=False, dropna=False).k.count(),
+    "extremes by group": lambda f, o: f.groupby("k")[["s", "u"]].agg(["min", "max"]),
+    "min": lambda f, o: f.s.min(),
+    "max": lambda f, o: f.u.max(),
+    "equal to one": lambda f, o: f[f.s == "b"],
+    "unequal": lambda f, o: f[f.s != "b"],
+    "less": lambda f, o: f[f.s < "\u00e9"],
+    "compared": lambda f, o: f.assign(a=f.s == f.u, b=f.s < f.u),
+    "compared with other strings": lambda f, o: f.s >= o.u,
+    "isin": lambda f, o: f.s.isin(["b", "\u65e5\u672c", None, "absent"]),
+    "map": lambda f, o: f.s.map({"b": 1.5, "": 2.0}),
+    "replace": lambda f, o: f.s.replace({"b": "c"}),
+    "merge": lambda f, o: f.merge(o, on="s", how="inner"),
+    "merge outer": lambda f, o: f.merge(o, on="s", how="outer"),
+    "merge of two": lambda f, o: f.merge(o, on=["s", "u"], how="left"),
+    "index": lambda f, o: f.set_index("s").sort_index(),
+    "loc": lambda f, o: f.dropna().drop_duplicates("s").set_index("s").loc[["b", "Z"]],
+    "value_counts": lambda f, o: f.u.value_counts().sort_index(),
+    "nunique": lambda f, o: f.s.nunique(),
+    "unique": lambda f, o: list(f.s.dropna().unique()),
+    "rank": lambda f, o: f.s.rank(),
+    "category": lambda f, o: f.s.astype("category"),
+    "duplicates": lambda f, o: f.drop_duplicates(["s"]),
+    "fillna": lambda f, o: f.s.fillna("new"),
+    "where": lambda f, o: f.s.where(f.x > 0, "other"),
+    "shift": lambda f, o: f.s.shift(2),
+    "cummax": lambda f, o: f.s.dropna().cummax(),
+    "added": lambda f, o: f.s + "x",
+    "of few rows": lambda f, o: f.iloc[10:14].sort_values("s"),
+    "few rows compared": lambda f, o: f.iloc[10:14].s == "b",
+}
+
+
+@pytest.mark.parametrize("sharding", SHARDINGS)
+@pytest.mark.parametrize("name", OPERATIONS)
+def test_operations_find_codes(always, name, sharding):
+    operation, frame, other = OPERATIONS[name], example(), example(1)
+    device = SHARDINGS[sharding]
+    actual = operation(ours(frame, device), JaxFrame(other, sharding=device))
+    assert_same(actual, operation(frame, other))
+
+
+STRING_METHODS = {
+    "upper": lambda s: s.str.upper(),
+    "len": lambda s: s.str.len(),
+    "len of all": lambda s: s.dropna().str.len(),
+    "contains": lambda s: s.str.contains("b|Z"),
+    "slice": lambda s: s.str[1:],
+    "get": lambda s: s.str.get(1),
+    "extract": lambda s: s.str.extract("(b)(c?)"),
+    "split": lambda s: s.str.split("-", expand=True),
+    "chain": lambda s: s.str.lower().str.strip("b").str.startswith("s"),
+    "cat": lambda s: s.str.cat(s, sep="+"),
+    "sorted": lambda s: s.str.lower().sort_values(kind="stable"),
+}
+
+
+@pytest.mark.parametrize("name", STRING_METHODS)
+def test_string_methods(always, monkeypatch, name):
+    monkeypatch.setattr("jaxframes.frame.accessors._str.LEAST_BY_THREADS", 4)
+    method = STRING_METHODS[name]
+    for strings in (example().u, near_unique().s):
+        assert_same(method(JaxSeries(strings)), method(strings))
+
+
+def test_string_methods_need_no_codes(always):
+    series = JaxSeries(near_unique().s)
+    assert series.str.upper().str.len().sum() == near_unique().s.str.len().sum()
+    assert series._only.stored.dictionary._encoded is None
+
+
+def test_operations_inside_jit(always):
+    frame = example()
+    inside = jax.jit(lambda f: (f.sort_values("s"), f.s == f.u, f[f.x > 0]))
+    results = inside(ours(frame))
+    expected = frame.sort_values("s"), frame.s == frame.u, frame[frame.x > 0]
+    for actual, one in zip(results, expected, strict=True):
+        assert_same(actual, one)
+
+
+def test_equal_strings_share_programs_and_pickles(always):
+    one, other = (ours(near_unique()) for _ in range(2))
+    assert jax.tree.structure(one) == jax.tree.structure(other)
+    dictionary = one._column("s").stored.dictionary
+    assert pickle.loads(pickle.dumps(dictionary)) == dictionary
+    assert dictionary != dictionary.encoded[1]
+    assert jax.tree.structure(one) != jax.tree.structure(ours(near_unique(1)))
+
+
+@pytest.mark.parametrize("num_distinct", [5, 20_000, 70_000])
+def test_a_sample_tells_near_unique_columns(num_distinct):
+    strings = np.random.default_rng(0).permutation(70_000) % num_distinct
+    array = pa.array(strings).cast(pa.large_string())
+    assert _dictionary.is_near_unique(array) == (num_distinct == 70_000)
+    assert not _dictionary.is_near_unique(array[:100])
+
+
+ARROW_TYPES = {
+    "string": pa.string(),
+    "large_string": pa.large_string(),
+    "string_view": pa.string_view(),
+    "dictionary": pa.dictionary(pa.int32(), pa.string()),
+}
+
+
+@pytest.mark.parametrize("near", [False, True])
+@pytest.mark.parametrize("kind", ARROW_TYPES)
+def test_chunks_with_dictionaries_of_their_own(monkeypatch, kind, near):
+    monkeypatch.setattr(_dictionary, "is_near_unique", lambda strings: near)
+    pieces = [["b", None, "a"], [], ["c", "b"], ["\u00e9"]]
+    for chunks in (pieces, pieces[:1], [[]], [], pieces[:1] * 2, [[None]]):
+        made = [pa.array(chunk, pa.string()) for chunk in chunks]
+        if kind == "dictionary":
+            made = [chunk.dictionary_encode() for chunk in made]
+        else:
+            made = [chunk.cast(ARROW_TYPES[kind]) for chunk in made]
+        table = pa.table({"s": pa.chunked_array(made, ARROW_TYPES[kind])})
+        assert_same(jf.from_arrow(table).astype("str"), table.to_pandas().astype("str"))
+        expected = sorted(string for chunk in chunks for string in chunk if string)
+        actual = jf.from_arrow(table).astype("str").sort_values("s")["s"]
+        assert actual.dropna().tolist() == expected
