@@ -92,7 +92,8 @@ def test_rows_move_without_codes(always, name, sharding):
     expected = move(frame, other)
     assert_same(moved, expected)
     assert_same(moved.to_arrow().to_pandas()["s"], expected["s"])
-    assert len(repr(moved)) > 100 and moved.memory_usage(deep=True).sum() > 0
+    assert len(repr(moved)) > 100
+    assert moved.memory_usage(deep=True).sum() > 0
     jax.block_until_ready(moved)
     assert not is_encoded(moved)
 
