@@ -7,24 +7,25 @@ from dataclasses import dataclass
 from typing import Any
 
 import jax
+import jax.numpy as jnp
+import numpy as np
 
 from ...primitives.staging import Frozen, tiered
 from ..table._column import Column, bare
 from ..table._layout import Layout
-from ..table._ndframe import SeriesBase
 from ..table._take import resized, settled
+from ..table._tracing import is_traced
 from ._expression import Expression
-from ._methods import OPERATORS, apply
+from ._methods import apply
 from ._node import Call, Node, Step, given
 from ._relations import RELATIONS, needed, origins
 
 _COMPARISONS = frozenset(["==", "!=", "<", "<=", ">", ">=", "eq", "ne", "lt", "le", "gt", "ge"])
 _MISSING = frozenset(["isna", "isnull", "notna", "notnull"])
+_ARITHMETIC = frozenset(["+", "-", "*", "/", "add", "sub", "mul", "div", "truediv"])
 # Their result has the same dtype whatever the values are, and needs no values on the host.
-_STAGED = _COMPARISONS | _MISSING | frozenset([
-    "col", "alias", "+", "-", "*", "/", "&", "|", "^", "~", "neg", "pos", "abs", "between", "isin",
-    "add", "sub", "mul", "div", "truediv",
-])  # fmt: skip
+_STAGED = frozenset(["col", "alias", "&", "|", "^", "~", "neg", "pos", "abs", "between", "isin"])
+_STAGED |= _ARITHMETIC | _COMPARISONS | _MISSING
 
 
 # The kinds of columns that a stage compares with scalars.
@@ -79,6 +80,8 @@ def _is_staged_expression(expression: Expression, node: Node) -> bool:
         columns = [
             frame._column(child.operands[0]) for child in part.children if child.function == "col"
         ]
+        if any(column.dtype.kind == "c" for column in columns):
+            return False
         if all(column.is_numeric for column in columns):
             continue
         # Strings and times: compared with scalars only.
@@ -206,7 +209,9 @@ def _with_used_columns(calls: Sequence[Call], frame: Any) -> Any:
     """The frame without columns that neither the calls nor the result need."""
     wanted = frozenset(calls[-1].labels)
     for call in reversed(calls):
-        (wanted,) = needed(call, wanted)
+        # A call is made whether or not its result is wanted.
+        reads = RELATIONS[call.method].reads(call, frozenset(call.labels))
+        wanted = needed(call, wanted)[0] | reads
     labels = [label for label in frame._labels if label in wanted]
     return frame if len(labels) == len(frame._labels) else frame[labels]
 
@@ -247,26 +252,33 @@ def _step(method: str, arguments: dict[str, Any], frame: Any) -> Any:
 def _evaluated(expression: Expression, frame: Any) -> Any:
     """Evaluates an expression with the roundings of eager calls.
 
-    Without the barriers XLA would contract or reassociate two operations on floats.
+    Each of these is a program of its own. In one program XLA contracts `x * y + z` to one
+    operation with one rounding, and turns `x / y / z` into `x / (y * z)`.
     """
     values: dict[int, Any] = {}
     for part in expression._bottom_up():
         if part.function == "col":
             value = frame[part.operands[0]]
         else:
-            operands = [
-                values[id(one)] if isinstance(one, Expression) else one for one in part.operands
-            ]
+            operands, _ = part._filled(values)
             value = apply(part.function, operands, {})
-            if part.function in OPERATORS and isinstance(value, SeriesBase):
-                value = _rounded(value)
+            if part.function in _ARITHMETIC:
+                value = _opaque(value)
         values[id(part)] = value
     return values[id(expression)]
 
 
-def _rounded(series: SeriesBase) -> SeriesBase:
-    column = series._only
-    if not column.is_float:
+def _opaque(series: Any) -> Any:
+    """The same values, as results that XLA knows nothing of.
+
+    A barrier is not enough: XLA drops it before LLVM contracts operations.
+    """
+    column, num_rows = series._only, series._table.num_rows
+    if not column.is_float or not is_traced(num_rows):
         return series
-    data = jax.lax.optimization_barrier(column.data)
+    words = jnp.dtype(f"uint{column.dtype.itemsize * 8}")
+    # Zero, because a number of rows is not negative: which XLA does not know.
+    zero = jax.lax.shift_right_arithmetic(num_rows, np.int32(31)).astype(words)
+    bits = jax.lax.bitcast_convert_type(column.data, words) ^ zero
+    data = jax.lax.bitcast_convert_type(bits, column.dtype)
     return series._with_column(Column(data, column.valid, column.type))
