@@ -57,10 +57,11 @@ def concat(
         [0, 1, 0, 1]
     """
     del copy
-    plans = [one for one in objs if isinstance(one, Deferred)] if type(objs) is list else []
-    if plans:
-        return plans[0]._concatenated(
-            objs, axis=axis, join=join, ignore_index=ignore_index, keys=keys, levels=levels,
+    given = objs if isinstance(objs, (list, tuple)) else []
+    plan = next((one for one in given if isinstance(one, Deferred)), None)
+    if plan is not None:
+        return plan._concatenated(
+            given, axis=axis, join=join, ignore_index=ignore_index, keys=keys, levels=levels,
             names=names, verify_integrity=verify_integrity, sort=sort,
         )  # fmt: skip
     if levels is not None:

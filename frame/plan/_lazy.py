@@ -111,9 +111,6 @@ def _lazy(plan: Node) -> Any:
 class LazyValue(Lazy):
     """A plan of a value, such as the maximum of a column."""
 
-    __eq__ = object.__eq__
-    __hash__ = Lazy.__hash__
-
 
 class LazyFrame(Lazy):
     """A plan of a frame, which runs when `collect` is called. Immutable and hashable.
@@ -141,7 +138,8 @@ class LazyFrame(Lazy):
         """Whether both are the same plan of the same sources."""
         return isinstance(other, LazyFrame) and self._plan == other._plan
 
-    __hash__ = Lazy.__hash__
+    def __hash__(self) -> int:
+        return super().__hash__()
 
     # Facts that need no rows.
 

@@ -159,6 +159,14 @@ def test_constants_are_folded_and_nothing_else(sources):
         memory[0].assign(z=Expression("+", (col("x"), divided)))
 
 
+@pytest.mark.parametrize("rule", RULES)
+def test_each_rule_may_be_off(sources, rule):
+    eager, (_, scans) = sources
+    plan = (["assign", "filter 0", "merge", "sort_values", "filter 1", "head"], "two columns")
+    expected = as_pandas(result_of(plan, *eager))
+    assert_same(result_of(plan, *scans).collect(optimizations={rule: False}), expected)
+
+
 def test_the_scan_of_a_shared_source_is_not_narrowed_for_one_use(sources):
     _, (_, scans) = sources
     scan = scans[0]
