@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Expressions of columns, and query and eval."""
+"""Expressions of columns, query and eval, and plans."""

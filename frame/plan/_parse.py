@@ -95,7 +95,7 @@ def _as_python(text: str) -> tuple[str, dict[str, str], dict[str, str]]:
     def name_of_column(match: re.Match[str]) -> str:
         if match.group(1) is None:
             return match.group()
-        name = f"{prefix}column{len(columns)}"
+        name = f"{prefix}column{len(columns)}_"
         columns[name] = match.group(1).replace("``", "`")
         return f" {name} "
 
@@ -114,7 +114,7 @@ def _as_python(text: str) -> tuple[str, dict[str, str], dict[str, str]]:
         if is_local:
             if kind != token.NAME or word in columns:
                 raise SyntaxError(f"invalid syntax in {text!r}: @ must precede a name")
-            name = f"{prefix}local{len(local_names)}"
+            name = f"{prefix}local{len(local_names)}_"
             local_names[name] = word
             words.append(name)
             is_local = False
@@ -157,7 +157,7 @@ class _Parser:
         """The expression, constant or list of a node."""
         result = self.visit(node)
         if isinstance(result, Namespace) or _is_function(result):
-            raise SyntaxError(f"{ast.unparse(node)} is not a value. Call one of its methods.")
+            raise SyntaxError(f"{self.written(node)} is not a value. Call one of its methods.")
         return result
 
     def visit(self, node: ast.expr) -> Any:
@@ -190,6 +190,15 @@ class _Parser:
             case ast.Subscript():
                 return self.subscript(node)
         raise _not_implemented(node)
+
+    def written(self, node: ast.expr) -> str:
+        """The text of a node as the caller wrote it, apart from spaces."""
+        text = ast.unparse(node)
+        for name, label in self.columns.items():
+            text = text.replace(name, f"`{label}`")
+        for name, variable in self.local_names.items():
+            text = text.replace(name, f"@{variable}")
+        return text
 
     def name(self, name: str) -> Any:
         if name in self.local_names:
@@ -266,7 +275,7 @@ class _Parser:
             )
         if not is_listed:
             raise AttributeError(
-                f"{ast.unparse(node.value)!r} has no attribute {node.attr!r} in expressions. "
+                f"{self.written(node.value)!r} has no attribute {node.attr!r} in expressions. "
                 "Calculate the value first, and refer to it by @."
             )
         return getattr(target, node.attr)
@@ -286,20 +295,20 @@ class _Parser:
         if isinstance(node, ast.Attribute):
             function = self.attribute(node)
             if not _is_function(function):
-                raise TypeError(f"{ast.unparse(node)!r} is not callable")
+                raise TypeError(f"{self.written(node)!r} is not callable")
             return function
         if not isinstance(node, ast.Name):
             raise TypeError("Only named functions are supported")
         if node.id in self.local_names:
             return self.constructor(node)
-        if node.id in self.names:
-            raise TypeError(f"{node.id!r} is a column and is not callable")
-        if node.id not in _FUNCTIONS:
+        name = self.columns.get(node.id, node.id)
+        if name in self.names:
+            raise TypeError(f"{name!r} is a column and is not callable")
+        if name not in _FUNCTIONS:
             raise ValueError(
-                f'"{node.id}" is not a supported function. The functions are '
-                f"{', '.join(_FUNCTIONS)}."
+                f'"{name}" is not a supported function. The functions are {", ".join(_FUNCTIONS)}.'
             )
-        return _mathematics(node.id)
+        return _mathematics(name)
 
     def constructor(self, node: ast.Name | ast.Attribute) -> Any:
         """`@pd.Timestamp` or a variable that is this class; no other attribute or function."""
@@ -325,7 +334,7 @@ class _Parser:
         target = self.visit(node.value)
         if not isinstance(target, Namespace):
             raise NotImplementedError(
-                f"{ast.unparse(node)}: only .str has subscripts in expressions. Calculate the "
+                f"{self.written(node)}: only .str has subscripts in expressions. Calculate the "
                 "value first."
             )
         if not isinstance(node.slice, ast.Slice):

@@ -227,6 +227,8 @@ def test_errors_that_pandas_raises_too():
             AttributeError,
             "^'x' has no attribute 'value_",
         ),
+        (lambda f: f.query("x > k[@LIMIT]"), NotImplementedError, r"^k\[@LIMIT\]: only .str has"),
+        (lambda f: f.query("`a b`(1) > 1"), TypeError, "^'a b' is a column and is not callable$"),
         (lambda f: f.query("sin(x, y) > 1"), TypeError, r"^sin\(\) takes 1 arguments, got 2$"),
         (lambda f: f.query("s.str > 1"), SyntaxError, "^s.str is not a value. Call one of its"),
     ],
