@@ -21,6 +21,7 @@ from .plan._expression import Expression, col
 from .plan._lazy import LazyFrame, LazyGroupBy, LazySeries, LazyValue, LazyWindows
 from .plan._scans import scan_arrow, scan_csv, scan_parquet
 from .reshaping._pivot_table import crosstab
+from .reshaping._resample import Resampler
 from .window._rolling import Windows
 
 __all__ = [
@@ -35,6 +36,7 @@ __all__ = [
     "LazySeries",
     "LazyValue",
     "LazyWindows",
+    "Resampler",
     "SegmentFunction",
     "SeriesGroupBy",
     "StringMethods",

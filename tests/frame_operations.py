@@ -576,5 +576,13 @@ family(
        lambda f: f.groupby(["k", "b"])["i64"].min().unstack(fill_value=0), jit=False),
     op("crosstab", "k s b",
        lambda f: functions_for(f).crosstab(f["k"], [f["s"], f["b"]]), jit=False),
+    op("reindex", "k x s",
+       lambda f: (f.reset_index(drop=True).reindex([1, 70, 0]),
+           f.reindex(columns=["x", "new", "k"])), jit=False),
+    op("combine_first", "x s t",
+       lambda f, g: f.reset_index(drop=True).combine_first(g.reset_index(drop=True))),
+    op("interpolate", "x w f32",
+       lambda f: (f.interpolate(), f.interpolate(limit=1, limit_direction="both")), ulps=4,
+       greatest=True),
     op("dot", "x w", lambda f: (f.fillna(0.0) @ np.array([1.0, 2.0]), f["x"].dot(f["w"]))),
 )

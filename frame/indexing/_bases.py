@@ -3,6 +3,7 @@
 
 from ._getitem import FrameSelection, SeriesSelection
 from ._loc import FrameLabelSelection, SeriesLabelSelection
+from ._reindex import FrameReindexing, SeriesReindexing
 from ._rename import FrameRenaming, SeriesRenaming
 from ._sample import Sampling
 from ._set_index import FrameIndexMoves, SeriesIndexMoves
@@ -14,6 +15,7 @@ class FrameIndexingMethods(
     FrameAssignment,
     FrameLabelSelection,
     FrameIndexMoves,
+    FrameReindexing,
     FrameRenaming,
     FrameSelection,
     FrameShape,
@@ -26,6 +28,7 @@ class SeriesIndexingMethods(
     SeriesLabelSelection,
     SeriesSelection,
     SeriesIndexMoves,
+    SeriesReindexing,
     SeriesRenaming,
     SeriesShape,
     Sampling,

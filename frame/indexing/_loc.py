@@ -1,14 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`loc`, `reindex`, `explode` and dropping of rows: selection by label."""
+"""`loc`, `explode` and dropping of rows: selection by label."""
 
 from typing import Any, Self
 
 import numpy as np
 import pandas as pd
 
-from ..align._as_column import as_column, is_mask
+from ..align._as_column import is_mask
 from ..mapping._map import flags_in
-from ..table._arguments import axis_number
 from ..table._column import Array
 from ..table._column_labels import Labels
 from ..table._expressions import apply_if_callable
@@ -176,33 +175,6 @@ class FrameLabelSelection(FrameBase, LabelSelection):
         # In an index of times a string may select a whole year.
         has_names = index.nlevels == 1 and (index.dtype == "str" or index.dtype == object)
         return has_names and all(isinstance(label, str) and label in index for label in labels)
-
-    def reindex(
-        self, labels: Any = None, *, index: Any = None, columns: Any = None, axis: Any = None,
-        fill_value: Any = np.nan, **ignored: Any,
-    ) -> Any:  # fmt: skip
-        """The columns of given labels; new labels get missing values.
-
-        Differences from pandas:
-            Rows cannot be reindexed: `index=` raises. Merge with a column of labels instead.
-        """
-        if axis_number(axis or 0, self) and labels is not None:
-            columns = labels
-        elif labels is not None or index is not None:
-            raise NotImplementedError(
-                "reindex: rows cannot be reindexed. Merge with a frame of the labels."
-            )
-        if ignored:
-            raise NotImplementedError(f"reindex: {next(iter(ignored))}= is not supported.")
-        new_labels = columns if isinstance(columns, pd.Index) else pd.Index(columns)
-        new_columns = [
-            self._column(label)
-            if label in self._labels
-            else as_column(fill_value, self._table, label)
-            for label in new_labels
-        ]
-        name = self._labels.index.name if new_labels.name is None else new_labels.name
-        return self._make_frame(new_columns, Labels(new_labels.rename(name)))
 
     def explode(self, column: Any, ignore_index: bool = False) -> Any:
         """Replicates rows for each element of the lists in one or several columns of objects.

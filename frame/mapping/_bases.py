@@ -3,14 +3,15 @@
 
 from ._apply import FrameApply
 from ._astype import Cast
+from ._interpolate import Interpolation
 from ._map import FrameMap, SeriesMap
 from ._missing import FrameMissing, SeriesMissing
 from ._where import Where
 
 
-class FrameMappingMethods(Cast, FrameApply, FrameMap, FrameMissing, Where):
+class FrameMappingMethods(Cast, FrameApply, FrameMap, FrameMissing, Interpolation, Where):
     """Value transformations of a frame."""
 
 
-class SeriesMappingMethods(Cast, SeriesMap, SeriesMissing, Where):
+class SeriesMappingMethods(Cast, SeriesMap, SeriesMissing, Interpolation, Where):
     """Value transformations of a series."""

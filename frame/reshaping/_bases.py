@@ -2,14 +2,17 @@
 """The base classes of JaxFrame and JaxSeries in this room."""
 
 from ._pivot_table import FramePivotTable
+from ._resample import ResampleMethods
 from ._stack import FrameStack
 from ._transpose import FrameTranspose, SeriesTranspose
 from ._unstack import FrameUnstack, SeriesUnstack
 
 
-class FrameReshapingMethods(FramePivotTable, FrameStack, FrameTranspose, FrameUnstack):
+class FrameReshapingMethods(
+    FramePivotTable, FrameStack, FrameTranspose, FrameUnstack, ResampleMethods
+):
     """Reshaping of a frame."""
 
 
-class SeriesReshapingMethods(SeriesTranspose, SeriesUnstack):
+class SeriesReshapingMethods(SeriesTranspose, SeriesUnstack, ResampleMethods):
     """Reshaping of a series."""

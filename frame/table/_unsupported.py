@@ -43,18 +43,14 @@ to_markdown to_orc to_pickle to_records: to_pandas() and pandas' {}
 to_sql to_stata to_string to_xarray to_xml: to_pandas() and pandas' {}
 update: where() or merge(), which make new values
 [JaxFrame JaxSeries, planned]
-align: merge() on the index
-asfreq asof at_time between_time resample to_period to_timestamp: to_pandas() and pandas' {}
-combine_first: fillna() with the other's column
+asfreq asof at_time between_time to_period to_timestamp: to_pandas() and pandas' {}
 compare: a mask: frame[frame.x != other.x]
 corrwith: corr() of both columns in one frame
 ewm: primitives.inclusive_scan of an affine function
 first_valid_index: dropna().head(1).index
 from_arrow: jaxframes.frame.from_arrow()
 from_dict from_records: JaxFrame(data)
-interpolate: ffill(), or bfill()
 last_valid_index: dropna().tail(1).index
-reindex_like: merge() with the other frame
 reorder_levels: reset_index() and set_index()
 select: frame[labels]
 truncate tz_convert tz_localize: to_pandas() and pandas' {}
@@ -73,7 +69,6 @@ filter: a mask, or loc[labels]
 get: loc[label]
 info: to_frame().info()
 nbytes: memory_usage()
-reindex: merge() with a frame of the labels
 repeat: take() of repeated positions
 to_csv: to_frame().to_csv()
 [FrameGroupBy SeriesGroupBy, out]

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""reindex of columns."""
+"""reindex and reindex_like."""
 
+import jax
+import pandas as pd
 import pytest
 from frame_examples import mixed_frame
 from frame_parity import assert_parity, assert_same_error, on_device
@@ -24,8 +26,44 @@ def test_its_own_columns_change_nothing():
         assert_parity(lambda f: f.reindex(columns=["x", "new"]), FRAME[:num_rows], ways=["eager"])
 
 
+def test_rows():
+    assert_parity(
+        lambda f: (
+            f.reindex([5, 1, 99]),
+            f.reindex(index=[5, 99], columns=["x", "new"]),
+            f[["k", "x"]].reindex([5, 99], fill_value=7),
+            f.k.reindex([1, 2]),
+            f.k.reindex(pd.Index([3, 99], name="q")),
+        ),
+        FRAME,
+        ways=["eager", "mesh"],
+    )
+
+
+def test_labels_of_other_types():
+    frame = mixed_frame().drop_duplicates("s")
+    keys = pd.MultiIndex.from_product([[0, 9], [True, False]], names=["k", "b"])
+    assert_parity(
+        lambda f: (
+            f.set_index("s")[["k", "b", "t"]].reindex(["a", "nope", "b"]),
+            f.drop_duplicates("t").set_index("t").k.reindex(pd.to_datetime(["2001-01-01"])),
+            f.drop_duplicates(["k", "b"]).set_index(["k", "b"]).i.reindex(keys),
+            f[["k"]].reindex([]),
+            f[:0][["x"]].reindex([1]),
+            f[["x"]].reindex_like(f[["k", "x"]][:3]),
+            f.k.reindex_like(f[2:4].x),
+        ),
+        frame,
+        ways=["eager"],
+    )
+
+
 def test_wrong_arguments():
     twice = FRAME[["k", "x"]].set_axis(["a", "a"], axis=1)
     assert_same_error(lambda f: f.reindex(columns=["a", "b"]), twice)
-    with pytest.raises(NotImplementedError, match="Merge"):
-        on_device(FRAME).reindex(index=[2, 1])
+    message = assert_same_error(lambda f: f.set_index("k").reindex([0, 1]), FRAME)
+    assert message == "cannot reindex on an axis with duplicate labels"
+    with pytest.raises(NotImplementedError, match="method="):
+        on_device(FRAME).reindex([2, 1], method="ffill")
+    with pytest.raises(NotImplementedError, match="Merge with a frame of the labels"):
+        jax.jit(lambda f: f.reindex([2, 1]))(on_device(FRAME))

@@ -1,0 +1,233 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`reindex`, `reindex_like`, `align` and `combine_first`: rows and columns of given labels."""
+
+from collections.abc import Sequence
+from typing import Any, Self
+
+import numpy as np
+import pandas as pd
+
+from ..align._align import positions_of_labels, same_labels
+from ..align._as_column import as_column
+from ..align._outer_align import align_tables
+from ..mapping._missing import missing_flags
+from ..mapping._where import choose, choose_scalar
+from ..table._arguments import axis_number
+from ..table._column import Column
+from ..table._column_labels import Labels
+from ..table._from_host import index_from
+from ..table._ndframe import FrameBase, NDFrame, SeriesBase
+from ..table._table import Table, as_count
+from ..table._take import settled, take_columns
+from ..table._tracing import answered_at_once, is_traced
+
+
+@answered_at_once
+def with_labels(table: Table, labels: pd.Index, fill_values: Sequence[Any], caller: str) -> Table:
+    """The rows of given labels; absent labels give a fill value for each column.
+
+    Raises:
+        ValueError: labels of the table are not distinct.
+    """
+    if is_traced(table.index, table.num_rows):
+        raise NotImplementedError(
+            f"{caller}: the labels of rows are not known inside jit. Merge with a frame of the "
+            "labels."
+        )
+    layout, num_rows = table.layout, as_count(len(labels))
+    index = index_from(labels, layout.capacity_for(len(labels)), layout)
+    target = Table((), index, num_rows, layout=layout)
+    row_ids = positions_of_labels(target, table)
+    columns = []
+    for column, value in zip(table.columns, fill_values, strict=True):
+        is_filled = not (pd.api.types.is_scalar(value) and pd.isna(value))
+        (one,) = take_columns([column], row_ids, layout, holes=not is_filled)
+        filled = choose_scalar(row_ids >= 0, one, value, target, caller) if is_filled else one
+        columns.append(settled(filled, num_rows))
+    return table.replace(columns=tuple(columns), index=index, num_rows=num_rows)
+
+
+class Reindexing(NDFrame):
+    """Rows and columns of given labels, for frames and series."""
+
+    def _with_row_labels(self, labels: Any, fill_value: Any, rejected: dict[str, Any]) -> Self:
+        for name, value in rejected.items():
+            if value is not None:
+                raise NotImplementedError(f"reindex: {name}= is not supported. Use ffill().")
+        table = self._table
+        if isinstance(labels, SeriesBase):
+            labels = labels.to_pandas()
+        is_named = isinstance(labels, pd.Index)
+        target = labels if is_named else pd.Index(labels)
+        if not len(target) and not is_named:
+            target = table.index.to_pandas(0)
+        elif not is_named and target.nlevels == table.index.num_levels:
+            target = target.set_names(table.index.names)
+        fills = [fill_value] * len(table.columns)
+        return self._like(with_labels(table, target, fills, "reindex"))
+
+    def reindex_like(self, other: Any) -> Any:
+        """The rows and columns with the labels of another frame or series."""
+        frame: Any = self
+        if isinstance(self, FrameBase):
+            return frame.reindex(index=other.index, columns=other.columns)
+        return frame.reindex(other.index)
+
+    def align(
+        self,
+        other: Any,
+        join: str = "outer",
+        axis: Any = None,
+        level: Any = None,
+        fill_value: Any = None,
+    ) -> tuple[Any, Any]:
+        """Both objects with the same labels, those of `join`; absent labels give missing values.
+
+        Not supported inside `jit`, unless both have equal ranges of labels.
+
+        Differences from pandas:
+            Frames align with frames, and series with series.
+        """
+        if type(other) is not type(self):
+            raise NotImplementedError(
+                f"align: other must be a {type(self).__name__}, got {type(other).__name__}."
+            )
+        if level is not None:
+            raise NotImplementedError("align: level= is not supported. Use reset_index().")
+        if join not in ("outer", "inner", "left", "right"):
+            raise ValueError(f"align: join must be outer, inner, left or right, got {join!r}.")
+        mine: Any = self
+        theirs: Any = other
+        axis = None if axis is None else axis_number(axis, self)
+        if isinstance(self, FrameBase) and axis != 0 and not mine.columns.equals(theirs.columns):
+            labels = mine.columns.join(theirs.columns, how=join)
+            mine = mine.reindex(columns=labels, fill_value=fill_value)
+            theirs = theirs.reindex(columns=labels, fill_value=fill_value)
+        if axis == 1 or same_labels(mine._table, theirs._table):
+            return mine, theirs
+        if join == "outer" and fill_value is None:
+            left, right = align_tables(mine._table, theirs._table)
+            return mine._like(left), theirs._like(right)
+        labels = mine.index.join(theirs.index, how=join)
+        if isinstance(self, FrameBase):
+            how: dict[str, Any] = {"index": labels, "fill_value": fill_value}
+            return mine.reindex(**how), theirs.reindex(**how)
+        return mine.reindex(labels, fill_value=fill_value), theirs.reindex(
+            labels, fill_value=fill_value
+        )
+
+
+class FrameReindexing(FrameBase, Reindexing):
+    """Rows and columns of given labels."""
+
+    def reindex(
+        self, labels: Any = None, *, index: Any = None, columns: Any = None, axis: Any = None,
+        method: Any = None, level: Any = None, fill_value: Any = np.nan, limit: Any = None,
+        tolerance: Any = None,
+    ) -> Any:  # fmt: skip
+        """The rows and columns of given labels; new labels get missing values.
+
+        Rows cannot be reindexed inside `jit`.
+
+        Differences from pandas:
+            `method`, `level`, `limit` and `tolerance` must be left out. Labels of rows must be of
+            the type of those of the frame.
+
+        Example:
+            >>> from jaxframes.frame import JaxFrame
+            >>> JaxFrame({"x": [1, 2]}).reindex([1, 2], fill_value=0).x.tolist()
+            [2, 0]
+        """
+        if labels is not None and axis_number(axis or 0, self):
+            columns = labels
+        elif labels is not None:
+            index = labels
+        rejected = {"method": method, "level": level, "limit": limit, "tolerance": tolerance}
+        shown: Any = self
+        if index is not None:
+            shown = self._with_row_labels(index, fill_value, rejected)
+        if columns is None:
+            return shown
+        new_labels = columns if isinstance(columns, pd.Index) else pd.Index(columns)
+        new_columns = [
+            shown._column(label)
+            if label in self._labels
+            else as_column(np.nan if fill_value is None else fill_value, shown._table, label)
+            for label in new_labels
+        ]
+        name = self._labels.index.name if new_labels.name is None else new_labels.name
+        new_labels = new_labels if new_labels.nlevels > 1 else new_labels.rename(name)
+        return shown._make_frame(new_columns, Labels(new_labels))
+
+    def combine_first(self, other: Any) -> Any:
+        """Fills missing values, rows and columns from another frame, by label.
+
+        Not supported inside `jit`, unless both have equal ranges of labels.
+
+        Example:
+            >>> from jaxframes.frame import JaxFrame
+            >>> JaxFrame({"x": [1.0, None]}).combine_first(JaxFrame({"x": [3.0, 4.0]})).x.tolist()
+            [1.0, 4.0]
+        """
+        left, right = self.align(other, axis=0)
+        labels = self._labels.index.append(
+            other._labels.index[~other._labels.index.isin(self._labels.index)]
+        )
+        columns = []
+        for label in labels:
+            sides = [one for one in (left, right) if label in one._labels]
+            column = sides[0]._column(label)
+            if len(sides) == 2:
+                owners = self._column(label), other._column(label)
+                column = _filled(column, right._column(label), owners, left._table)
+            columns.append(column)
+        return self._make_frame(columns, Labels(labels), left._table)
+
+
+class SeriesReindexing(SeriesBase, Reindexing):
+    """Rows of given labels."""
+
+    def reindex(
+        self, index: Any = None, *, axis: Any = None, method: Any = None, level: Any = None,
+        fill_value: Any = np.nan, limit: Any = None, tolerance: Any = None,
+    ) -> Self:  # fmt: skip
+        """The rows of given labels; new labels get missing values. See `JaxFrame.reindex`.
+
+        Example:
+            >>> from jaxframes.frame import JaxSeries
+            >>> JaxSeries([1, 2], index=["a", "b"]).reindex(["b", "c"]).tolist()
+            [2.0, nan]
+        """
+        axis_number(axis or 0, self)
+        if index is None:
+            return self._like(self._table)
+        rejected = {"method": method, "level": level, "limit": limit, "tolerance": tolerance}
+        return self._with_row_labels(index, fill_value, rejected)
+
+    def combine_first(self, other: Any) -> Self:
+        """Fills missing values and rows from another series, by label.
+
+        Not supported inside `jit`, unless both have equal ranges of labels.
+
+        Example:
+            >>> from jaxframes.frame import JaxSeries
+            >>> JaxSeries([1.0, None]).combine_first(JaxSeries([3.0, 4.0])).tolist()
+            [1.0, 4.0]
+        """
+        left, right = self.align(other)
+        owners = self._only, other._only
+        column = _filled(left._only, right._only, owners, left._table)
+        return self._of(left._table.with_columns([column]), self._name)
+
+
+def _filled(column: Column, other: Column, owners: tuple[Column, Column], table: Table) -> Column:
+    """Fills missing values from another column, in the common dtype before rows were aligned."""
+    (missing,) = missing_flags([column])
+    filled = choose(~missing, column, other, table, "combine_first")
+    if not all(owner.is_numeric for owner in owners):
+        return filled
+    dtype = np.result_type(*(owner.dtype for owner in owners))
+    if dtype.kind not in "iu" or any(owner.valid is not None for owner in owners):
+        return filled
+    # A label of the result is one of either side, so that no integer is missing.
+    return Column(filled.data.astype(dtype))

@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: Apache-2.0
+"""align and combine_first."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from frame_examples import mixed_frame
+from frame_parity import assert_parity, on_device
+
+LEFT = pd.DataFrame({"x": [1, 2], "y": [1.0, np.nan]}, index=[2, 1])
+RIGHT = pd.DataFrame({"x": [5, 6], "z": ["a", "b"], "w": [True, False]}, index=[1, 3])
+
+
+@pytest.mark.parametrize("join", ["outer", "inner", "left", "right"])
+def test_labels_of_both_sides(join):
+    assert_parity(
+        lambda f, g: (
+            *f.align(g, join=join),
+            *f.align(g, join=join, axis=0),
+            *f.align(g, join=join, axis=1),
+            *f.x.align(g.x, join=join),
+        ),
+        LEFT,
+        RIGHT,
+        ways=["eager"],
+    )
+    assert_parity(lambda f: f.align(f[["x", "y"]], join=join), LEFT[::-1], ways=["eager"])
+
+
+def test_fill_values_and_meshes():
+    assert_parity(
+        lambda f, g: f[["x"]].align(g[["x"]], fill_value=0), LEFT, RIGHT, ways=["eager", "mesh"]
+    )
+
+
+def test_missing_values_are_those_of_the_other():
+    assert_parity(
+        lambda f, g: (
+            f.combine_first(g),
+            g.combine_first(f),
+            f.x.combine_first(g.x),
+            f.y.combine_first(g.x),
+        ),
+        LEFT,
+        RIGHT,
+        ways=["eager"],
+    )
+    assert_parity(
+        lambda f: (f.combine_first(f[::-1].reset_index(drop=True)), f.x[:3].combine_first(f.y)),
+        mixed_frame()[["x", "y", "s", "t"]],
+        ways=["eager"],
+    )
+
+
+def test_equal_ranges_inside_jit():
+    frame = mixed_frame()[["x", "y", "f"]]
+    assert_parity(lambda f: (f.x.combine_first(f.y), *f.align(f)), frame, ways=["jit"])
+
+
+def test_wrong_uses():
+    ours = on_device(LEFT)
+    with pytest.raises(NotImplementedError, match="other must be a JaxFrame"):
+        ours.align(ours.x)
+    with pytest.raises(ValueError, match="join must be"):
+        ours.align(ours, join="none")
