@@ -9,6 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from . import local
+from ._eager_reduction import known_ranges
 from ._sized import in_steps
 from .contract._typing import Array
 from .kernels.join._join import Pairs
@@ -76,9 +77,8 @@ def match_directly(sides: KeySides, how: How) -> DirectMatches | None:
     left_keys, right_keys = sides.a[0], sides.b[0]
     if not jnp.issubdtype(right_keys.dtype, jnp.integer):
         return None
-    bounds = local.integer_range(right_keys, num_valid=sides.num_b)
-    least, greatest, *counts = jax.device_get((*bounds, sides.num_a, sides.num_b))
-    num_left, num_right = map(int, counts)
+    ((least, greatest),) = known_ranges((right_keys,), sides.num_b)
+    num_left, num_right = map(int, jax.device_get((sides.num_a, sides.num_b)))
     num_slots = int(greatest) - int(least) + 1
     # Fewer slots than rows: some key is repeated. Without rows the bounds are reversed.
     if not 0 < num_right <= num_slots <= min(MOST_SLOTS_PER_ROW * num_right, MOST_SLOTS):

@@ -109,7 +109,7 @@ class TimeMethods:
         if data.dtype == jnp.bool_:
             return Column(data)
         data = data if dtype is None else data.astype(dtype)
-        return settled(Column(data, ~self._column.missing()), self._series._table.num_rows)
+        return settled(Column(data, self._column.present()), self._series._table.num_rows)
 
 
 class DatetimeMethods(TimeMethods):

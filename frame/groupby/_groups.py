@@ -45,6 +45,11 @@ def make_groups(keys: Sequence[Column], table: Table, options: Options) -> Group
     return _factorized(keys, table, options) if groups is None else groups
 
 
+@tiered
+def _any_of(flags: Sequence[Array]) -> Array:
+    return functools.reduce(jnp.logical_or, flags)
+
+
 def groups_of_keys(
     keys: Sequence[Column], table: Table, unique: Sequence[Column], count: int, dropna: bool
 ) -> Groups:
@@ -61,7 +66,7 @@ def groups_of_keys(
 def _factorized(keys: Sequence[Column], table: Table, options: Options) -> Groups:
     layout = table.layout
     missing = [key.missing() for key in keys if options.dropna and key.can_miss]
-    any_missing = functools.reduce(jnp.logical_or, missing) if missing else None
+    any_missing = _any_of(missing) if missing else None
     words = tuple(word for key in keys for word in distinct_keys(key))
     if any_missing is not None and len(keys) > 1:
         # Groups with a missing key come last, so that the others are numbered from zero.

@@ -206,18 +206,29 @@ def _accumulate(reduce: Reduce, columns: Sequence[Column], plan: Plan) -> Parts:
 
 def _leaf(column: Column, part: Part) -> Array:
     """The values to add up for an accumulator, zero where one is missing."""
-    data, valid = column.arrays
-    if not part.dtype:
-        assert valid is not None
-        return valid
+    if part.dtype:
+        if column.valid is None and column.dtype == part.dtype:
+            return column.data
+        return _values_in(column.data, column.valid, part.dtype)
+    assert column.valid is not None
+    return column.valid
+
+
+@functools.partial(tiered, static_argnums=2)
+def _values_in(data: Array, valid: Array | None, dtype: str) -> Array:
     if valid is not None:
         data = jnp.where(valid, data, data.dtype.type(0))
-    return data if data.dtype == part.dtype else data.astype(part.dtype)
+    return data.astype(dtype)
 
 
 def _without_nan(column: Column) -> Column:
     """A column of floats whose NaNs are masked."""
-    return column.with_arrays((column.data, ~jnp.isnan(column.data) & column.mask()))
+    return column.with_arrays((column.data, _is_number(column.data, column.valid)))
+
+
+@tiered
+def _is_number(data: Array, valid: Array | None) -> Array:
+    return ~jnp.isnan(data) if valid is None else ~jnp.isnan(data) & valid
 
 
 @tiered

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """`map`, `replace` and `isin`."""
 
+import functools
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Self
 
@@ -9,13 +10,14 @@ import jax.numpy as jnp
 import numpy as np
 import pandas as pd
 
+from ... import primitives
 from ...primitives.staging import tiered
 from ...shardings._compat import explicit_sharding
 from ..reductions._agg import apply_one
 from ..table._arguments import no_inplace
 from ..table._column import NAT, Array, Column
 from ..table._distinct_values import column_of_results, looked_up, through_values
-from ..table._layout import ONE_DEVICE
+from ..table._layout import ONE_DEVICE, Layout
 from ..table._ndframe import FrameBase, NDFrame, SeriesBase
 from ..table._recode import unencoded
 from ..table._table import Table
@@ -241,6 +243,24 @@ def positions_in(column: Column, keys: pd.Index) -> tuple[Array, np.ndarray] | N
         The position of each row's value in the sorted keys, -1 if absent, and the argsort of the
         keys; None unless keys and column are real numbers.
     """
+    exact = _exact_keys(column, keys)
+    if exact is None:
+        return None
+    padded_keys, order = exact
+    return _search(column.data, column.valid, padded_keys, np.int32(len(order))), order
+
+
+def _flags_among(column: Column, keys: pd.Index, layout: Layout) -> Array | None:
+    """Flags the numbers of a column that are among keys; None as for `positions_in`."""
+    exact = _exact_keys(column, keys)
+    if exact is None:
+        return None
+    padded_keys, order = exact
+    return _is_in(column.data, column.valid, padded_keys, np.int32(len(order)), layout)
+
+
+def _exact_keys(column: Column, keys: pd.Index) -> tuple[Array, np.ndarray] | None:
+    """The sorted keys that the column's dtype represents, padded, and their positions."""
     if keys.dtype == object or not isinstance(keys.dtype, np.dtype) or keys.dtype.kind not in "iuf":
         return None
     if not column.is_numeric or column.dtype.kind not in "iuf":
@@ -262,8 +282,7 @@ def positions_in(column: Column, keys: pd.Index) -> tuple[Array, np.ndarray] | N
     padded_keys[: len(order)] = cast_numbers[order]
     if len(order):
         padded_keys[len(order) :] = cast_numbers[order[-1]]
-    valid = column.valid
-    return _search(column.data, valid, jnp.asarray(padded_keys), np.int32(len(order))), order
+    return jnp.asarray(padded_keys), order
 
 
 def search_rows(keys: Array, rows: Array, search: Any) -> Array:
@@ -272,6 +291,16 @@ def search_rows(keys: Array, rows: Array, search: Any) -> Array:
     if sharding is not None:
         search = jax.sharding.auto_axes(search, out_sharding=sharding)
     return search(keys, rows).astype(jnp.int32)
+
+
+@functools.partial(tiered, static_argnums=4)
+def _is_in(data: Array, valid: Array | None, keys: Array, count: Array, layout: Layout) -> Array:
+    if layout == ONE_DEVICE and explicit_sharding(data) is None:
+        num_rows = np.int32(data.shape[0])
+        flags = primitives.isin(data, keys, num_valid=(num_rows, count))
+        return flags if valid is None else flags & valid
+    # XLA partitions a search over the mesh without moving rows.
+    return _search(data, valid, keys, count) >= 0
 
 
 @tiered
@@ -301,9 +330,9 @@ def flags_in(column: Column, values: Any, table: Table, method: str = "isin") ->
             has_false, has_true = pd.Series([False, True]).isin(listed)
             flags = jnp.where(column.data, np.bool_(has_true), np.bool_(has_false))
             return flags if column.valid is None else flags & column.valid
-        looked_up = positions_in(column, _numbers_of(listed))
-        if looked_up is not None:
-            return looked_up[0] >= 0
+        flags = _flags_among(column, _numbers_of(listed), table.layout)
+        if flags is not None:
+            return flags
     if column.type.is_time:
         among = pd.Series(pd.array([], dtype=column.dtype_name))
         keys = pd.Index(listed)
@@ -312,9 +341,8 @@ def flags_in(column: Column, values: Any, table: Table, method: str = "isin") ->
         ):
             exact = keys.as_unit(column.type.unit)  # pyright: ignore
             exact = exact[exact == keys]
-            looked_up = positions_in(Column(column.data), pd.Index(exact.asi8))
-            assert looked_up is not None
-            flags = looked_up[0] >= 0
+            flags = _flags_among(Column(column.data), pd.Index(exact.asi8), table.layout)
+            assert flags is not None
             return flags | (column.data == NAT) if keys.hasnans else flags
         if not any(value is pd.NaT for value in listed):
             return jnp.zeros(column.data.shape, jnp.bool_)

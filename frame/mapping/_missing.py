@@ -14,7 +14,7 @@ from ... import primitives
 from ...primitives.staging import tiered
 from ..align._as_column import as_column
 from ..table._arguments import axis_number, check_flag, no_inplace, only_rows
-from ..table._column import NUMBER, Array, Column, ColumnType, fill_missing, missing_rows
+from ..table._column import Array, Column, ColumnType, fill_missing, missing_rows
 from ..table._filter import filter_rows
 from ..table._layout import Layout
 from ..table._ndframe import FrameBase, NDFrame, SeriesBase
@@ -38,7 +38,7 @@ def _missing(columns: Any, kinds: tuple[str, ...]) -> tuple[Array, ...]:
     return tuple(
         data < np.int32(0)
         if kind == "code"
-        else missing_rows(data, valid, _TIME if kind == "time" else NUMBER)
+        else missing_rows(data, valid, "time" if kind == "time" else "nan")
         for (data, valid), kind in zip(columns, kinds, strict=True)
     )
 

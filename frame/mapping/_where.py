@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """`where` and `mask`, and the choice between two columns by flags, with pandas' dtypes."""
 
+import functools
 from collections.abc import Callable, Hashable, Sequence
 from typing import Any, Self
 
@@ -177,8 +178,7 @@ def choose_scalar(keep: Array, column: Column, value: Any, table: Table, method:
             f"Invalid value {value!r} for dtype {column.dtype_name!r} in {method}. Cast the column "
             "with astype first."
         )
-    data = jnp.broadcast_to(replacement.data, (table.capacity,))
-    other = Column(data, None, replacement.type)
+    other = Column(replacement.data, None, replacement.type)
     return _choose_typed(keep, column, other, other.dtype, method)
 
 
@@ -217,7 +217,7 @@ def _choose_typed(keep: Array, column: Column, other: Column, dtype: Any, method
                     "Cannot set a Categorical with another, without identical categories"
                 )
             other = Column(renumbered(other.data, a.get_indexer(b)), None, column.type)
-        return Column(jnp.where(keep, column.data, other.data), None, column.type)
+        return Column(_select(keep, column.data, other.data), None, column.type)
     raise NotImplementedError(
         f"Invalid values of dtype {other.dtype_name} for dtype {column.dtype_name!r} in {method}. "
         "Cast one of them with astype first."
@@ -238,13 +238,27 @@ def _choose_numbers(keep: Array, column: Column, other: Column, dtype: Any) -> C
             "Cast one of them with astype first."
         )
     other = fill_missing(other)
-    data = jnp.where(keep, column.data.astype(dtype), other.data.astype(dtype))
-    if column.valid is None and other.valid is None:
-        return Column(data)
-    valid = jnp.where(keep, column.mask(), other.mask())
+    return Column(*_select_numbers(keep, column.arrays, other.arrays, dtype))
+
+
+@tiered
+def _select(keep: Array, data: Array, other: Array) -> Array:
+    return jnp.where(keep, data, other)
+
+
+@functools.partial(tiered, static_argnums=3)
+def _select_numbers(keep: Array, column: Any, other: Any, dtype: np.dtype) -> Any:
+    """The chosen numbers and their mask; missing floats are NaN."""
+    (data, valid), (other_data, other_valid) = column, other
+    data = jnp.where(keep, data.astype(dtype), other_data.astype(dtype))
+    if valid is None and other_valid is None:
+        return data, None
+    is_valid = jnp.where(
+        keep, True if valid is None else valid, True if other_valid is None else other_valid
+    )
     if dtype.kind in "fc":
-        return Column(jnp.where(valid, data, data.dtype.type(np.nan)))
-    return Column(data, valid)
+        return jnp.where(is_valid, data, data.dtype.type(np.nan)), None
+    return data, is_valid
 
 
 @answered_at_once

@@ -11,7 +11,7 @@ import numpy as np
 
 from ...primitives.staging import tiered
 from ...shardings._compat import is_x64_enabled
-from ..table._column import NUMBER, Array, Column, Scalar, fill_missing, missing_rows
+from ..table._column import Array, Column, Scalar, fill_missing, missing_rows
 from ..table._dtypes import is_held, wide
 from ..table._table import Count, is_row
 from ..table._take import any_missing
@@ -265,7 +265,7 @@ def filled_pair(a: Any, b: Any, value: Any) -> tuple[Any, Any]:
 @tiered
 def _filled(x: Any, y: Any, value: Any) -> tuple[Any, Any]:
     x_missing, y_missing = (
-        np.bool_(False) if side is None else missing_rows(side[0], side[1], NUMBER)
+        np.bool_(False) if side is None else missing_rows(side[0], side[1], "nan")
         for side in (x, y)
     )
     either = x_missing ^ y_missing

@@ -112,7 +112,7 @@ def nunique_across(columns: Sequence[Column], dropna: bool) -> Column:
 def _nunique_across(columns: tuple[Array, ...], dropna: bool) -> Array:
     values = jnp.sort(jnp.stack(columns, axis=1), axis=1)
     is_new = jnp.pad(values[:, 1:] != values[:, :-1], ((0, 0), (1, 0)), constant_values=True)
-    is_missing = missing_rows(values, None, NUMBER)
+    is_missing = missing_rows(values, None, "nan")
     count = jnp.sum(is_new & ~is_missing, axis=1, dtype=jax.dtypes.canonicalize_dtype(np.int64))
     return count if dropna else count + jnp.any(is_missing, axis=1).astype(count.dtype)
 
@@ -145,7 +145,7 @@ def _positions_across(columns: tuple[Array, ...], is_greatest: bool, skipna: boo
     best, position = columns[0], jnp.full(columns[0].shape, -1, jnp.int32)
     is_complete = jnp.ones(best.shape, jnp.bool_)
     for i, x in enumerate(columns):
-        is_missing = missing_rows(x, None, NUMBER)
+        is_missing = missing_rows(x, None, "nan")
         is_better = ~is_missing & ((position < 0) | (x > best if is_greatest else x < best))
         best, position = jnp.where(is_better, x, best), jnp.where(is_better, np.int32(i), position)
         is_complete = is_complete & ~is_missing

@@ -31,7 +31,7 @@ def quantiles_of_columns(
     layout: Layout,
     skipna: bool = True,
 ) -> tuple[Reduced, ...]:
-    """Quantiles of columns, one for each `q`, in one compiled call.
+    """Quantiles of columns, one for each `q`.
 
     `how` is an interpolation, or "median".
     """
@@ -42,20 +42,28 @@ def quantiles_of_columns(
     return at_once(_quantiles, tuple(map(bare, columns)), q, num_rows, plans, how, layout)
 
 
-@functools.partial(tiered, static_argnums=(3, 4, 5))
 def _quantiles(
     columns: Any, q: Array, num_rows: Count, plans: tuple[Reduction, ...], how: str, layout: Layout
 ) -> tuple[Reduced, ...]:
-    rows = is_row(columns[0].data.shape[0], num_rows, layout)
+    selected = _selected(columns, q, num_rows, plans, layout)
     return tuple(
-        _of_column(column, q, rows, num_rows, plan, how, layout)
-        for column, plan in zip(columns, plans, strict=True)
+        _interpolated(*neighbours, num_rows, plan, how)
+        for neighbours, plan in zip(selected, plans, strict=True)
     )
 
 
-def _of_column(
-    column: Any, q: Array, rows: Array, num_rows: Count, plan: Reduction, how: str, layout: Layout
-) -> Reduced:
+@functools.partial(tiered, static_argnums=(3, 4))
+def _selected(
+    columns: Any, q: Array, num_rows: Count, plans: tuple[Reduction, ...], layout: Layout
+) -> Any:
+    """For each column the values below and above each quantile, its rank, and a count of values."""
+    rows = is_row(columns[0].data.shape[0], num_rows, layout)
+    return tuple(
+        _select(column, q, rows, plan, layout) for column, plan in zip(columns, plans, strict=True)
+    )
+
+
+def _select(column: Any, q: Array, rows: Array, plan: Reduction, layout: Layout) -> Any:
     data, present = present_values(plan, column)
     present = present & rows
     if data.dtype == np.bool_:
@@ -69,13 +77,27 @@ def _of_column(
     filled = jnp.where(present, data, last_value)
     last = positive(count) - np.int32(1)
     rank = q.astype(wide(np.float64)) * last.astype(wide(np.float64))
-    low = jnp.floor(rank)
-    fraction = rank - low
-    below = low.astype(jnp.int32)
+    below = jnp.floor(rank).astype(jnp.int32)
     above = jnp.minimum(below + np.int32(1), last)
     ranks = jnp.concatenate([below, above])
     selected = primitives.select_rank(filled, ranks, **layout.on_mesh)
-    a, b = selected[: q.shape[0]], selected[q.shape[0] :]
+    return selected[: q.shape[0]], selected[q.shape[0] :], rank, count
+
+
+# Apart from the selection: XLA compiles this, which takes longer the more there is around it.
+@functools.partial(tiered, static_argnums=(5, 6))
+def _interpolated(
+    a: Array,
+    b: Array,
+    rank: Array,
+    count: Array,
+    num_rows: Count,
+    plan: Reduction,
+    how: str,
+) -> Reduced:
+    low = jnp.floor(rank)
+    fraction, below = rank - low, low.astype(jnp.int32)
+    is_float = jnp.issubdtype(a.dtype, jnp.floating)
     narrow = plan.dtype if is_float and plan.missing != "time" else a.dtype
     values = _between(a, b, fraction, below, how, narrow)
     is_missing = count == 0

@@ -104,6 +104,8 @@ def _reduce(
 
 
 def _reduce_group(plan: Reduction, group: Any, num_rows: Count, layout: Layout) -> Reduced:
+    if plan.op in ("var", "std", "sem") and len(group) == 1 and _is_whole(plan, group[0]):
+        return _variance_of(plan, group[0], num_rows, layout)
     totals = [_first_pass(plan, column, num_rows, layout) for column in group]
 
     def moments(mean: Array) -> list[Parts]:
@@ -149,12 +151,28 @@ def _first_pass(
     name = plan.op if plan.op in (*PLACES, "count") else _first_reduction(plan)
     reduce = functools.partial(primitives.reduce, num_valid=num_rows, **layout.on_mesh)
     dtype = _sum_dtype(plan) if name in ("sum", "prod") else None
-    is_whole = column.valid is None and column.dtype == plan.dtype and column.dtype.kind in "iuf"
-    if is_whole and column.is_numeric and name in ("sum", *ENDS, *PLACES):
+    is_whole = _is_whole(plan, column)
+    if is_whole and name in ("sum", *ENDS, *PLACES):
         return reduce(column.data, name, skip_nan=True, dtype=dtype)
     present = functools.partial(present_values, plan)
     # A present value is never NaN, except in the parts of a complex number.
     return reduce(column, name, transform=present, skip_nan=dtype is None, dtype=dtype)
+
+
+def _is_whole(plan: Reduction, column: Any) -> bool:
+    """Whether the numbers of a column are reduced as they are, apart from NaNs."""
+    is_cast = column.dtype != plan.dtype
+    return column.valid is None and not is_cast and column.dtype.kind in "iuf" and column.is_numeric
+
+
+def _variance_of(plan: Reduction, column: Any, num_rows: Count, layout: Layout) -> Reduced:
+    """The variance of a column, or its deviation or standard error."""
+    op = "var" if plan.op == "var" else "std"
+    options = {"num_valid": num_rows, "skip_nan": True, "ddof": plan.ddof, **layout.on_mesh}
+    value, count = primitives.reduce(column.data, op, dtype=_sum_dtype(plan), **options)
+    if plan.op == "sem":
+        value = value / jnp.sqrt(positive(count).astype(value.dtype))
+    return _finished(plan, value, count, num_rows)
 
 
 def present_values(plan: Reduction, column: Column) -> tuple[Array, Array]:

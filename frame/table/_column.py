@@ -2,6 +2,7 @@
 """One column: an array on the device, the type of its values, and a mask of missing ones."""
 
 import dataclasses
+import functools
 from collections.abc import Sequence
 from typing import Any, Literal, NamedTuple, TypeAlias
 
@@ -11,6 +12,7 @@ import numpy as np
 import pandas as pd
 from jax.sharding import NamedSharding, PartitionSpec
 
+from ...primitives.staging import tiered
 from ...shardings._compat import is_x64_enabled
 from ._dictionary import Dictionary, HostObjects
 from ._dtypes import cast_exactly, wide
@@ -127,7 +129,16 @@ class Column:
 
     def missing(self) -> Array:
         """Detects missing values, one flag per row."""
-        return missing_rows(self.data, self.valid, self.type)
+        return missing_rows(self.data, self.valid, self._encoding)
+
+    def present(self) -> Array:
+        """The inverse of `missing`."""
+        return _present_rows(self.data, self.valid, self._encoding)
+
+    @property
+    def _encoding(self) -> str:
+        """The values that encode missing ones, if there is no mask."""
+        return "code" if self.type.has_codes else "time" if self.type.is_time else "nan"
 
     def mask(self) -> Array:
         """`valid` as an array, also if no value is missing."""
@@ -185,17 +196,23 @@ class Scalar(NamedTuple):
         return isinstance(dtype, np.dtype) and (dtype.kind in "biufc" or dtype == jnp.bfloat16)
 
 
-def missing_rows(data: Array, valid: Array | None, type: ColumnType) -> Array:
-    """Detects missing values, one flag per row."""
+@functools.partial(tiered, static_argnums=2)
+def missing_rows(data: Array, valid: Array | None, encoding: str) -> Array:
+    """Detects missing values, which are codes, times or NaNs unless there is a mask."""
     if valid is not None:
         return ~valid
-    if type.has_codes:
+    if encoding == "code":
         return data < 0
-    if type.is_time:
+    if encoding == "time":
         return data == NAT
     if jnp.issubdtype(data.dtype, jnp.inexact):
         return jnp.isnan(data)
     return jnp.zeros(data.shape, jnp.bool_)
+
+
+@functools.partial(tiered, static_argnums=2)
+def _present_rows(data: Array, valid: Array | None, encoding: str) -> Array:
+    return ~missing_rows(data, valid, encoding)
 
 
 def ordered_keys(
@@ -207,19 +224,19 @@ def ordered_keys(
     """
     data, missing = column.data, ()
     if missing_first and column.can_miss:
-        missing = ((~column.missing(), False),)
+        missing = ((column.present(), False),)
     elif column.valid is not None:
-        missing = ((~column.valid, False),)
+        missing = ((column.missing(), False),)
     if column.is_numeric:
-        key = data if column.valid is None else jnp.where(column.valid, data, data.dtype.type(0))
+        key = data if column.valid is None else _zero_unless(column.valid, data)
         keys = _parts(key) if column.dtype.kind == "c" else (key,)
         return (*missing, *((one, descending) for one in keys))
-    key = _unsigned_order(column)
-    if descending:
-        # Reverse all but the greatest key, which encodes a missing value.
-        greatest = key.dtype.type(np.iinfo(key.dtype).max)
-        key = jnp.where(key == greatest, greatest, greatest - key.dtype.type(1) - key)
-    return (*missing, (key, False))
+    return (*missing, (_unsigned_order(data, column.type.has_codes, descending), False))
+
+
+@tiered
+def _zero_unless(valid: Array, data: Array) -> Array:
+    return jnp.where(valid, data, data.dtype.type(0))
 
 
 def group_keys(column: Column) -> tuple[Array, ...]:
@@ -244,20 +261,32 @@ def _parts(data: Array) -> tuple[Array, Array]:
     return jnp.where(is_missing, nan, data.real), jnp.where(is_missing, nan, data.imag)
 
 
-def _unsigned_order(column: Column) -> Array:
-    """Maps codes or times to unsigned keys of the same order, the greatest if missing."""
-    if column.type.has_codes:
-        return jax.lax.bitcast_convert_type(column.data, jnp.uint32)
-    # Flipping the sign bit maps NaT to 0; subtracting 1 wraps it to the greatest key.
-    bits = jax.lax.bitcast_convert_type(column.data, jnp.uint64)
-    return (bits ^ np.uint64(1 << 63)) - np.uint64(1)
+@functools.partial(tiered, static_argnums=(1, 2))
+def _unsigned_order(data: Array, has_codes: bool, descending: bool) -> Array:
+    """Maps codes or times to unsigned keys of their order, the greatest if missing."""
+    if has_codes:
+        key = jax.lax.bitcast_convert_type(data, jnp.uint32)
+    else:
+        # Flipping the sign bit maps NaT to 0; subtracting 1 wraps it to the greatest key.
+        bits = jax.lax.bitcast_convert_type(data, jnp.uint64)
+        key = (bits ^ np.uint64(1 << 63)) - np.uint64(1)
+    if not descending:
+        return key
+    # Reverse all but the greatest key, which encodes a missing value.
+    greatest = key.dtype.type(np.iinfo(key.dtype).max)
+    return jnp.where(key == greatest, greatest, greatest - key.dtype.type(1) - key)
 
 
 def fill_missing(column: Column) -> Column:
     """Converts masked integers to float64 with NaN, as pandas does."""
     if column.valid is None or column.is_bool:
         return column
-    return Column(jnp.where(column.valid, column.data.astype(wide(np.float64)), jnp.nan))
+    return Column(_nan_unless(column.valid, column.data))
+
+
+@tiered
+def _nan_unless(valid: Array, data: Array) -> Array:
+    return jnp.where(valid, data.astype(wide(np.float64)), jnp.nan)
 
 
 def in_dtype(columns: Sequence[Column], dtype: Any) -> tuple[Column, ...]:

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Applies a pandas function to the distinct values of a column and gathers the results."""
 
+import functools
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -72,7 +73,12 @@ def _of_codes(column: Column, num_rows: Count, layout: Layout) -> Distinct:
 def code_counts(column: Column, num_rows: Count, layout: Layout) -> Array:
     """The number of rows with each code, then of missing values, padded to a capacity."""
     size = len(column.type.dictionary or ())
-    codes = jnp.where(column.data < 0, np.int32(size), column.data)
+    return _code_counts(column.data, num_rows, size, layout)
+
+
+@functools.partial(tiered, static_argnums=(2, 3))
+def _code_counts(codes: Array, num_rows: Count, size: int, layout: Layout) -> Array:
+    codes = jnp.where(codes < 0, np.int32(size), codes)
     codes = jnp.where(is_row(codes.shape[0], num_rows, layout), codes, np.int32(-1))
     return primitives.segment_count(codes, ONE_DEVICE.capacity_for(size + 1), **layout.on_mesh)
 

@@ -2,6 +2,7 @@
 """The table inside frames and series: columns of one capacity, an index and a row count."""
 
 import dataclasses
+import functools
 from collections.abc import Sequence
 from typing import Any, TypeAlias
 
@@ -11,6 +12,7 @@ import numpy as np
 from jax.core import Tracer
 
 from ...primitives import CapacityError
+from ...primitives.staging import tiered
 from ._column import Array, Column, host_array
 from ._layout import ONE_DEVICE, Layout
 from ._row_index import RANGE, RowIndex
@@ -103,6 +105,11 @@ class Table:
 
 def is_row(capacity: int, num_rows: Count, layout: Layout = ONE_DEVICE) -> Array:
     """Flags the valid rows among `capacity`."""
+    return _is_row(num_rows, capacity, layout)
+
+
+@functools.partial(tiered, static_argnums=(1, 2))
+def _is_row(num_rows: Count, capacity: int, layout: Layout) -> Array:
     return layout.constrain(jnp.arange(capacity, dtype=jnp.int32) < num_rows)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any, ParamSpec, TypeVar
 
 import jax
-import jax.numpy as jnp
+import numpy as np
 from jax.core import Tracer, eval_context
 from jax.extend.core import get_opaque_trace_state
 
@@ -86,4 +86,4 @@ class FoundOnce:
 
 def is_in_jit(*trees: Any) -> bool:
     """Whether results are traced: inside `jit`, even those computed from concrete arrays."""
-    return is_traced(*trees, jnp.zeros((), jnp.int32))
+    return is_traced(*trees, jax.device_put(np.int32(0)))

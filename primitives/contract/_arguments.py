@@ -186,14 +186,14 @@ def as_num_valid(num_valid: Any, num_rows: int, caller: str) -> Array:
     """Converts `num_valid` of a shard to an int32 scalar in `[0, num_rows]`."""
     if num_valid is None:
         # Whole arrays may have more rows than a shard; `RowMesh.num_valid` counts those of each.
-        return jnp.asarray(min(num_rows, MAX_SHARD_ROWS), jnp.int32)
+        return jnp.asarray(np.int32(min(num_rows, MAX_SHARD_ROWS)))
     if isinstance(num_valid, jax.Array):
         check_num_valid(num_valid, caller)
         if num_valid.dtype.itemsize < 4:
             # A narrow integer cannot hold the upper limit.
             num_valid = num_valid.astype(jnp.int32)
         return jnp.clip(num_valid, 0, num_rows).astype(jnp.int32)
-    return jnp.asarray(as_static_int(num_valid, caller, "num_valid", 0, num_rows), jnp.int32)
+    return jnp.asarray(np.int32(as_static_int(num_valid, caller, "num_valid", 0, num_rows)))
 
 
 def check_num_valid(num_valid: Array, caller: str) -> None:

@@ -11,7 +11,7 @@ import numpy as np
 from ...shardings._compat import is_x64_enabled
 from ..contract._arguments import as_key, as_num_valid, type_of
 from ..contract._typing import Array, ArrayLike, Float, Integer
-from ..kernels.reduce._pairwise_sum import sum_of_rows
+from ..kernels.reduce._pairwise_sum import squared_distances_of_rows, sum_of_rows
 from ..tiers._tiered import tiered
 
 _SUMS = ("float32", "float64")
@@ -100,3 +100,25 @@ def _sum_jvp(dtype: np.dtype, primals: Any, tangents: Any) -> tuple[Array, Array
 
 
 _sum = tiered(_sum_with_tangent, static_argnums=2)
+
+
+@functools.partial(jax.custom_jvp, nondiff_argnums=(3,))
+def sum_of_squared_distances(x: Array, num_valid: Array, center: Array, skip_nan: bool) -> Array:
+    """The sum of the squared distances of valid rows from a center, in the order of `pairwise_sum`.
+
+    Calculated in the dtype of `center`. NaNs are at no distance if they are skipped.
+    """
+    return squared_distances_of_rows(x, num_valid, center, skip_nan)
+
+
+@sum_of_squared_distances.defjvp
+def _squared_distances_jvp(skip_nan: bool, primals: Any, tangents: Any) -> tuple[Array, Array]:
+    (x, num_valid, center), (x_dot, _, center_dot) = primals, tangents
+    counts = jax.lax.iota(jnp.int32, x.shape[0]) < num_valid
+    if skip_nan:
+        counts = counts & ~jnp.isnan(x)
+    zero = center.dtype.type(0)
+    distance = jnp.where(counts, x.astype(center.dtype) - center, zero)
+    moved = jnp.where(counts, x_dot.astype(center.dtype) - center_dot, zero)
+    tangent = jnp.sum(2 * distance * moved)
+    return sum_of_squared_distances(x, num_valid, center, skip_nan), tangent

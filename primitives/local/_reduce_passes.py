@@ -18,7 +18,7 @@ from ._blockwise import (
     reduce_blocks,
     reduce_lanes,
 )
-from ._pairwise_sum import pairwise_sum
+from ._pairwise_sum import pairwise_sum, sum_of_squared_distances
 from ._segment_extremes import is_nonzero
 from ._segment_ops import quotient, root_of
 
@@ -377,7 +377,22 @@ class _Passes:
 
         twice = ("var", "std", "argmin", "argmax")
         places = [place for place, column in enumerate(self._columns) if column.op in twice]
-        return {"sum": {}, "min": {}, **self._blocks(places, parts_of)}
+        plain = [place for place in places if self._has_plain_distances(self._columns[place])]
+        rest = [place for place in places if place not in plain]
+        parts: BlockParts = {"sum": {}, "min": {}, **self._blocks(rest, parts_of)}
+        for place in plain:
+            center = quotient(firsts[place], counts[place])
+            x = jax.tree.leaves(self._rows.x)[place]
+            parts["sum"][place] = sum_of_squared_distances(
+                x, self._num_counted, center, self._plan.skip_nan
+            )
+        return parts
+
+    def _has_plain_distances(self, column: _Column) -> bool:
+        """Whether the second pass takes a column of floats as it is."""
+        is_whole = self._plan.transform is None and self._rows.where is None and not column.shape
+        is_float = jnp.issubdtype(column.dtype, jnp.floating)
+        return is_whole and is_float and column.op in ("var", "std")
 
     def results(
         self, firsts: Sequence[Any], counts: Sequence[Array], seconds: BlockParts

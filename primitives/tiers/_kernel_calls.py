@@ -2,6 +2,8 @@
 """Calls of the C++ kernels from the host, with NumPy's memory."""
 
 import ctypes
+import threading
+import time
 from typing import Any
 
 import numpy as np
@@ -17,6 +19,15 @@ _DATA_TYPES = {
     "uint64": 9, "float16": 10, "float32": 11, "float64": 12, "complex64": 15, "bfloat16": 16,
     "complex128": 18,
 }  # fmt: skip
+
+
+class _Spent(threading.local):
+    """The seconds that this thread has spent in kernels."""
+
+    seconds: float = 0.0
+
+
+spent_in_kernels = _Spent()
 
 
 def aligned_empty(shape: tuple[int, ...], dtype: np.dtype) -> HostArray:
@@ -64,6 +75,7 @@ def _ffi_call(equation: Equation) -> Step | None:
         outputs = tuple(aligned_empty(result.shape, result.dtype) for result in results)
         addresses = [array.ctypes.data for array in (*arrays, *outputs)]
         message = ctypes.create_string_buffer(_MESSAGE_BYTES)
+        start = time.perf_counter()
         code = library.jaxframes_call_handler(
             handler,
             ctypes.c_int64(len(operands)),
@@ -79,6 +91,7 @@ def _ffi_call(equation: Equation) -> Step | None:
             message,
             ctypes.c_int64(_MESSAGE_BYTES),
         )
+        spent_in_kernels.seconds += time.perf_counter() - start
         if code != 0:
             raise RuntimeError(f"{params['target_name']}: {message.value.decode()}")
         return outputs

@@ -13,14 +13,19 @@ from jax.extend.core import ClosedJaxpr, Jaxpr, Literal
 from . import _array_rules, _kernel_calls  # noqa: F401 (they register their rules)
 from ._elementwise_rules import RULES, Equation, HostArray, Step
 
-# Seconds of one call, and for each byte of its results.
+# Seconds by which one call is slower than compiled code, and for each byte of its results.
 _CALL_SECONDS = 3e-6
-_BYTE_SECONDS = 0.3e-9
-# Calls that take longer for each byte.
+_BYTE_SECONDS = 0.2e-9
+# Calls that lose more for each byte.
 _SLOWNESS = {
-    "sort": 40, "gather": 6, "scatter": 12, "scatter-add": 60, "scatter-min": 60,
+    "sort": 40, "gather": 3, "scatter": 4, "scatter-add": 60, "scatter-min": 60,
     "scatter-max": 60, "div": 4, "rem": 8, "cumsum": 4, "cummax": 4, "cummin": 4,
 }  # fmt: skip
+# Calls that write nothing.
+_VIEWS = frozenset((
+    "reshape", "squeeze", "expand_dims", "broadcast_in_dim", "transpose", "rev", "slice",
+    "dynamic_slice", "copy", "copy_p", "stop_gradient", "optimization_barrier", "pvary",
+))  # fmt: skip
 # The trip count of a loop that has none.
 _GUESSED_TRIPS = 32
 # A kernel takes the same time in both tiers, and writes its results to memory.
@@ -38,6 +43,17 @@ _MOVES = frozenset((
 _NEUTRAL = {"add": (0, True), "sub": (0, False), "mul": (1, True), "div": (1, False)}
 _FOLDING = ("broadcast_in_dim", "reshape", "convert_element_type", "squeeze")
 _INEXACT_REDUCTIONS = ("reduce_sum", "reduce_prod", "cumsum", "cumprod")
+# The operations that may come before another one, on floats: no rule of XLA joins the two, and no
+# processor contracts them. A product and a sum are one instruction on some.
+_MAY_FOLLOW: dict[str, frozenset[str]] = {
+    "add": frozenset(("add",)),
+    "mul": frozenset(("add", "sub")),
+    "square": frozenset(("add", "sub")),
+    "integer_pow": frozenset(("add", "sub")),
+    "div": frozenset(("add", "sub")),
+    "sqrt": frozenset(("add", "sub", "div")),
+}
+_UNKNOWN = frozenset(("unknown",))
 _ARITHMETIC = frozenset((
     "add", "sub", "scatter-add", "mul", "div", "rem", "sqrt", "square", "integer_pow", "neg",
     *_INEXACT_REDUCTIONS,
@@ -68,38 +84,37 @@ class Program:
     """A jaxpr for the host.
 
     Its results are those of XLA, to the last bit: a jaxpr with an operation that may round
-    differently raises `NotInterpretable`. These are two operations on floats in a row, which XLA
-    may contract or reassociate, sums of floats in an unspecified order, division by a constant,
-    transcendental functions, and arithmetic of complex numbers and of floats of 16 bits.
+    differently raises `NotInterpretable`. These are two operations on floats in a row that XLA may
+    contract or reassociate (see `_MAY_FOLLOW`), sums of floats in an unspecified order, division by
+    a constant, transcendental functions, and arithmetic of complex numbers and of floats of 16
+    bits.
 
     Attributes:
-        seconds: an estimate of the time of a call, without that of the kernels.
+        seconds: an estimate of the time by which a call is slower than that of compiled code.
         num_steps: the number of calls of NumPy and of kernels.
-        calculated: for each result, whether XLA could join its last operation with another.
+        calculated: for each result, the operations on floats that XLA could join with another.
     """
 
     def __init__(
         self,
         closed: ClosedJaxpr,
-        calculated: Sequence[bool] | None = None,
+        calculated: Sequence[frozenset[str]] | None = None,
         constant: Sequence[bool] | None = None,
     ):
         self._values: list[Any] = []  # Constants; None for what a call computes.
         self._calls: list[_Call] = []
-        # Floats that were calculated since they were last written to memory, those that depend on
-        # constants alone, and those that were converted to a narrower dtype.
-        self._calculated: set[int] = set()
+        # The operations by which floats were calculated since they were last written to memory.
+        self._calculated: dict[int, frozenset[str]] = {}
+        # Values that depend on constants alone, and floats that were converted to a narrower dtype.
         self._constant: set[int] = set()
         self._narrowed: set[int] = set()
         jaxpr = closed.jaxpr
         if jaxpr.effects:
             raise NotInterpretable("effects")
         self._inputs = [self._slot(None) for _ in jaxpr.invars]
-        for marked, flags in ((self._calculated, calculated), (self._constant, constant)):
-            marked.update(itertools.compress(self._inputs, flags or ()))
+        self._calculated.update(zip(self._inputs, calculated or (), strict=False))
+        self._constant.update(itertools.compress(self._inputs, constant or ()))
         self._input_dtypes = [_dtype(v.aval) for v in jaxpr.invars]
-        if any(getattr(aval, "weak_type", False) for aval in closed.out_avals):
-            raise NotInterpretable("results of weak type")
         self._outputs = self._inlined(jaxpr, closed.consts, self._inputs)
         self._drop_unused()
         for call in self._calls:
@@ -107,7 +122,7 @@ class Program:
                 raise NotInterpretable(call.function)
         self.seconds: float = sum(call.seconds for call in self._calls)
         self.num_steps: int = len(self._calls)
-        self.calculated: tuple[bool, ...] = tuple(s in self._calculated for s in self._outputs)
+        self.calculated: tuple[frozenset[str], ...] = tuple(map(self._before, self._outputs))
 
     def __call__(self, arguments: Sequence[Any]) -> list[HostArray]:
         """Runs the program on the flat arguments."""
@@ -163,7 +178,7 @@ class Program:
             step, seconds = (_scan if name == "scan" else _while)(equation)
             results = self._append(step, seconds, equation, operands)
             is_float = [_dtype(v.aval).kind == "f" for v in equation.outvars]
-            self._calculated.update(itertools.compress(results, is_float))
+            self._calculated |= dict.fromkeys(itertools.compress(results, is_float), _UNKNOWN)
             return results
         same = self._simplified(equation, operands)
         if same is not None:
@@ -177,7 +192,9 @@ class Program:
         if name in _FOLDING and self._values[operands[0]] is not None:
             value = np.asarray(step(self._values[operands[0]]), _dtype(equation.outvars[0].aval))
             return [self._slot(value)]
-        num_bytes = sum(v.aval.size * v.aval.dtype.itemsize for v in equation.outvars)
+        num_bytes = 0
+        if name not in _VIEWS:
+            num_bytes = sum(v.aval.size * v.aval.dtype.itemsize for v in equation.outvars)
         seconds = _CALL_SECONDS + num_bytes * _BYTE_SECONDS * _SLOWNESS.get(name, 1)
         if name.startswith(("reduce", "arg")):
             operand = equation.invars[0].aval
@@ -195,11 +212,19 @@ class Program:
             self._constant.update(results)
         if name != _KERNEL:
             is_narrowed = name == "convert_element_type" and _is_narrowed(equation)
+            if is_narrowed or not self._narrowed.isdisjoint(operands):
+                self._narrowed.update(results)
+        # The table of a scatter is in memory, as are the results of a kernel.
+        if name not in (_KERNEL, "scatter-add"):
             is_new = name in _ARITHMETIC and name != "neg" and dtypes[0].kind == "f"
-            for marked, starts in ((self._calculated, is_new), (self._narrowed, is_narrowed)):
-                if starts or not marked.isdisjoint(operands):
-                    marked.update(results)
+            before = frozenset((name,)) if is_new else frozenset()
+            before = before.union(*map(self._before, operands))
+            self._calculated |= dict.fromkeys(results, before)
         return results
+
+    def _before(self, slot: int) -> frozenset[str]:
+        """The operations by which a float was calculated since it was last written to memory."""
+        return self._calculated.get(slot, frozenset())
 
     def _cond(self, equation: Equation, operands: list[int]) -> list[int]:
         branches = equation.params["branches"]
@@ -208,11 +233,8 @@ class Program:
         if known is not None:
             chosen = branches[min(max(int(known), 0), len(branches) - 1)]
             return self._inlined(chosen.jaxpr, chosen.consts, operands)
-        marks = [
-            [slot in self._calculated for slot in operands],
-            list(map(self._is_constant, operands)),
-        ]
-        programs = [_program_or_reason(branch, *marks) for branch in branches]
+        before, constant = list(map(self._before, operands)), list(map(self._is_constant, operands))
+        programs = [_program_or_reason(branch, before, constant) for branch in branches]
 
         def step(index: HostArray, *arrays: HostArray) -> list[HostArray]:
             program = programs[min(max(int(index), 0), len(programs) - 1)]
@@ -227,7 +249,8 @@ class Program:
         seconds = min(program.seconds for program in possible)
         results = self._append(step, seconds, equation, [index, *operands])
         for program in possible:
-            self._calculated.update(itertools.compress(results, program.calculated))
+            for slot, before in zip(results, program.calculated, strict=True):
+                self._calculated[slot] = self._before(slot) | before
         return results
 
     def _simplified(self, equation: Equation, operands: list[int]) -> int | None:
@@ -265,7 +288,9 @@ class Program:
             return f"{name} of {dtypes[0]}"
         if name == "neg":
             return None
-        if not self._calculated.isdisjoint(operands):
+        before = frozenset().union(*map(self._before, operands))
+        may_follow = _MAY_FOLLOW.get(name, frozenset())
+        if not before <= may_follow or (before and any(map(self._is_constant, operands))):
             return f"{name} of a float that was calculated"
         if name == "div":
             known = self._values[operands[1]]
@@ -289,7 +314,7 @@ class Program:
 
 
 def _program_or_reason(
-    closed: ClosedJaxpr, calculated: Sequence[bool], constant: Sequence[bool]
+    closed: ClosedJaxpr, calculated: Sequence[frozenset[str]], constant: Sequence[bool]
 ) -> "Program | NotInterpretable":
     try:
         return Program(closed, calculated, constant)
@@ -305,8 +330,8 @@ def _dtype(aval: Any) -> np.dtype:
 
 def _body(closed: ClosedJaxpr) -> Program:
     """The body of a loop: XLA may unroll it, and move constants into it."""
-    every = [True] * len(closed.jaxpr.invars)
-    return Program(closed, every, every)
+    num_values = len(closed.jaxpr.invars)
+    return Program(closed, [_UNKNOWN] * num_values, [True] * num_values)
 
 
 def _is_power_of_two(values: HostArray) -> bool:

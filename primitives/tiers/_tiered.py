@@ -18,6 +18,7 @@ from ..contract._platform import traced_for
 from ..kernels.base._library import load
 from ._background import compile_later
 from ._elementwise_rules import HostArray
+from ._kernel_calls import spent_in_kernels
 from ._program import NotInterpretable, Program
 from ._recent import compiled_entries, interpreted_entries
 
@@ -27,7 +28,7 @@ with eval_context():
 _array_types: set[type] = set()
 
 # What XLA takes to compile a program: in any case, and for each step.
-_COMPILE_SECONDS = 12e-3
+_COMPILE_SECONDS = 20e-3
 _COMPILE_SECONDS_OF_STEP = 1e-3
 _TRACING_OPTIONS = (
     "jax_enable_x64", "jax_default_device", "jax_numpy_dtype_promotion",
@@ -54,12 +55,12 @@ def tiered(function: Callable[..., Any], **options: Any) -> "Tiered":
 
     A first call with concrete arrays of one CPU device traces the function and runs its equations
     by NumPy and by the C++ kernels. A second thread compiles the program as soon as its
-    interpretation has taken as long as a compilation would; later calls use it. Calls on other
-    devices, on meshes and under a trace are those of `jax.jit`.
+    interpretation, without the kernels, has taken as long as a compilation would; later calls use
+    it. Calls on other devices, on meshes and under a trace are those of `jax.jit`.
 
     A program is interpreted only if its results are XLA's to the last bit. It is compiled at the
-    first call if it sums floats in an unspecified order, calculates with a float that it has just
-    calculated (XLA may contract or reassociate the two operations), calls a transcendental
+    first call if it sums floats in an unspecified order, joins two operations on
+    floats that XLA may contract or reassociate (a product and a sum), calls a transcendental
     function, computes with complex numbers or with floats of 16 bits, or has side effects.
 
     At most 256 compiled programs are kept (fewer with many devices), and 1024 interpreted ones:
@@ -166,8 +167,14 @@ class Tiered:
         entry = Entry(self, key, traced, platform)
         if platform and not traced.donate_argnums and not entry.has_effects:
             try:
+                if any(aval.weak_type for aval in traced.jaxpr.out_avals):
+                    raise NotInterpretable("results of weak type")
                 entry.program = Program(traced.jaxpr)
                 if mode() == "auto" and entry.program.seconds > entry.compile_seconds:
+                    _log.debug(
+                        "%s is compiled: interpreted it would take %.3f s",
+                        self.__qualname__, entry.program.seconds,
+                    )  # fmt: skip
                     entry.program = None
             except NotInterpretable as reason:
                 _log.debug("%s is compiled: %s", self.__qualname__, reason)
@@ -232,9 +239,9 @@ class Entry:
 
 def _interpreted(entry: Entry, program: Program, leaves: list[Any]) -> Any:
     """The results of the interpreter, as JAX's arrays."""
-    start = time.perf_counter()
+    start = time.perf_counter() - spent_in_kernels.seconds
     results = interpret(program, leaves)
-    entry.spend(time.perf_counter() - start)
+    entry.spend(time.perf_counter() - spent_in_kernels.seconds - start)
     # Uncommitted arguments have uncommitted results, as by `jax.jit`.
     devices = {leaf.device for leaf in leaves if type(leaf) in _array_types and leaf.committed}
     given = [leaf for leaf in leaves if type(leaf) is np.ndarray]

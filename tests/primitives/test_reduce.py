@@ -114,6 +114,29 @@ def test_second_passes_over_rows_of_several_columns():
                 assert_reduces(primitives.Reduced(*result), x, flags, op, num_valid, 1)
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("skip_nan", [False, True])
+def test_variances_of_floats(dtype, skip_nan):
+    x = np.random.default_rng(0).normal(3, 2, 2100).astype(dtype)
+    x[[5, 1999]] = np.nan
+    options = {"num_valid": 2000, "skip_nan": skip_nan, "ddof": 1}
+    for op, expected in (("var", np.nanvar), ("std", np.nanstd)):
+        values, counts = primitives.reduce(x, op, dtype="float64", **options)
+        assert int(counts) == (1998 if skip_nan else 2000)
+        ours = expected(x[:2000].astype(np.float64), ddof=1) if skip_nan else np.nan
+        np.testing.assert_allclose(values, ours, rtol=1e-12)
+
+    def variance(x):
+        return primitives.reduce(x, "var", **options).values
+
+    if skip_nan:
+        gradient = np.where(np.isnan(x[:2000]), 0, x[:2000] - np.nanmean(x[:2000])) * 2 / 1997
+        np.testing.assert_allclose(jax.grad(variance)(x)[:2000], gradient, rtol=1e-3, atol=1e-5)
+    infinite = np.array([1.0, np.inf, 2.0], dtype)
+    assert np.isnan(primitives.reduce(infinite, "var", skip_nan=skip_nan).values)
+    assert np.isnan(primitives.reduce(x[:1], "var", ddof=1).values)
+
+
 def cubes_of_positive(x):
     return {"cube": x**3, "is_large": x > 1}, {"cube": x > 0, "is_large": None}
 

@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Sums of floats in a fixed order: the portable definition, and the C++ kernel on CPU."""
+"""Sums of floats, and of squared distances, in a fixed order: the portable definitions, and the
+C++ kernels on CPU.
+"""
 
 import functools
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -31,10 +34,42 @@ def sum_of_rows(x: Array, num_valid: Array, dtype: np.dtype) -> Array:
         (total,) = call("jaxframes_pairwise_sum_v1", (x[None], num_valid[None]), (((), dtype),))
         return total
 
-    has_kernel = x.dtype.name in ("float32", "float64") and dtype.name in ("float32", "float64")
-    if not has_kernel or not is_native():
+    if not _has_kernel(x.dtype, dtype):
         return xla(x, num_valid)
     return by_platform(x, num_valid, cpu=native, default=xla)
+
+
+def squared_distances_of_rows(x: Array, num_valid: Array, center: Array, skip_nan: bool) -> Array:
+    """The sum of the squared distances of the first `num_valid` rows from a center, of its dtype.
+
+    NaNs are at no distance if they are skipped.
+    """
+
+    def xla(x: Array, num_valid: Array, center: Array) -> Array:
+        distance = x.astype(center.dtype) - center
+        square = distance * distance
+        if skip_nan:
+            square = jnp.where(jnp.isnan(x), center.dtype.type(0), square)
+        return _sum_of_rows_xla(square, num_valid, center.dtype)
+
+    def native(x: Array, num_valid: Array, center: Array) -> Array:
+        (total,) = call(
+            "jaxframes_sum_of_squared_distances_v1",
+            (x[None], num_valid[None], center[None]),
+            (((), center.dtype),),
+            skips_nan=np.bool_(skip_nan),
+        )
+        return total
+
+    if not _has_kernel(x.dtype, center.dtype):
+        return xla(x, num_valid, center)
+    return by_platform(x, num_valid, center, cpu=native, default=xla)
+
+
+def _has_kernel(dtype: Any, of_sum: Any) -> bool:
+    """Whether the C++ kernels add floats of a dtype."""
+    known = ("float32", "float64")
+    return dtype.name in known and of_sum.name in known and is_native()
 
 
 def _sum_of_rows_xla(x: Array, num_valid: Array, dtype: np.dtype) -> Array:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The sum of floats, in an order that depends only on their number.
+// Sums of floats, and of their squared distances, in an order that depends only on their number.
 #ifndef JAXFRAMES_KERNELS_REDUCE_PAIRWISE_SUM_H_
 #define JAXFRAMES_KERNELS_REDUCE_PAIRWISE_SUM_H_
 
@@ -28,21 +28,42 @@ Sum halve_to_one(Sum* numbers, int64_t size) {
   return numbers[0];
 }
 
-// The sum of each block. Always inlined, so that each caller uses its own instruction set.
-template <typename Number, typename Sum>
+// A number as it is.
+template <typename Sum>
+struct Itself {
+  template <typename Number>
+  Sum operator()(Number number) const {
+    return static_cast<Sum>(number);
+  }
+};
+
+// The squared distance of a number from a center; zero for NaN if those are skipped.
+template <typename Sum, bool kSkipsNan>
+struct SquaredDistance {
+  Sum center;
+  template <typename Number>
+  Sum operator()(Number number) const {
+    const Sum distance = static_cast<Sum>(number) - center;
+    return kSkipsNan && number != number ? Sum{0} : distance * distance;
+  }
+};
+
+// The sum of a term of each number, for each block. Always inlined, so that each caller uses its
+// own instruction set.
+template <typename Number, typename Sum, typename Term>
 __attribute__((always_inline)) inline void add_blocks(const Number* numbers, int64_t num_blocks,
-                                                      Sum* sums) {
+                                                      Term term, Sum* sums) {
   // The hardware prefetcher does not look far enough ahead. Addresses past the last number are
   // invalid, but may be prefetched.
   constexpr int64_t kAheadBytes = 4 * kSumBlock * static_cast<int64_t>(sizeof(Number));
   for (int64_t block = 0; block < num_blocks; ++block) {
     Sum lanes[kSumLanes];
-    for (int64_t i = 0; i < kSumLanes; ++i) lanes[i] = static_cast<Sum>(numbers[i]);
+    for (int64_t i = 0; i < kSumLanes; ++i) lanes[i] = term(numbers[i]);
     for (int64_t row = 1; row < kSumRows; ++row) {
       const Number* next = numbers + row * kSumLanes;
       const auto ahead = reinterpret_cast<uintptr_t>(next) + kAheadBytes;
       __builtin_prefetch(reinterpret_cast<const void*>(ahead));
-      for (int64_t i = 0; i < kSumLanes; ++i) lanes[i] += static_cast<Sum>(next[i]);
+      for (int64_t i = 0; i < kSumLanes; ++i) lanes[i] += term(next[i]);
     }
     sums[block] = halve_to_one(lanes, kSumLanes);
     numbers += kSumBlock;
@@ -51,26 +72,26 @@ __attribute__((always_inline)) inline void add_blocks(const Number* numbers, int
 
 #if defined(__x86_64__)
 // Vectors twice as wide as the x86-64 baseline.
-template <typename Number, typename Sum>
+template <typename Number, typename Sum, typename Term>
 __attribute__((target("avx2"))) void sum_blocks_avx2(const Number* numbers, int64_t num_blocks,
-                                                     Sum* sums) {
-  add_blocks(numbers, num_blocks, sums);
+                                                     Term term, Sum* sums) {
+  add_blocks(numbers, num_blocks, term, sums);
 }
 #endif
 
-template <typename Number, typename Sum>
-void sum_blocks(const Number* numbers, int64_t num_blocks, Sum* sums) {
+template <typename Number, typename Sum, typename Term>
+void sum_blocks(const Number* numbers, int64_t num_blocks, Term term, Sum* sums) {
 #if defined(__x86_64__)
-  if (__builtin_cpu_supports("avx2")) return sum_blocks_avx2(numbers, num_blocks, sums);
+  if (__builtin_cpu_supports("avx2")) return sum_blocks_avx2(numbers, num_blocks, term, sums);
 #endif
-  add_blocks(numbers, num_blocks, sums);
+  add_blocks(numbers, num_blocks, term, sums);
 }
 
 }  // namespace internal
 
-// The sum of `size` numbers, possibly zero.
-template <typename Sum, typename Number>
-Sum pairwise_sum(Executor& executor, const Number* numbers, int64_t size) {
+// The sum of a term of each of `size` numbers, possibly zero.
+template <typename Sum, typename Number, typename Term = internal::Itself<Sum>>
+Sum pairwise_sum(Executor& executor, const Number* numbers, int64_t size, Term term = {}) {
   const int64_t num_whole = size / kSumBlock, num_rest = size % kSumBlock;
   const int64_t num_blocks = num_whole + (num_rest != 0);
   int64_t num_sums = 1;
@@ -79,18 +100,29 @@ Sum pairwise_sum(Executor& executor, const Number* numbers, int64_t size) {
   const Chunks chunks(num_whole, 64, executor.num_threads());
   parallel_for(executor, chunks.count, [&](int, int64_t chunk) {
     const int64_t begin = chunks.begin(chunk);
-    internal::sum_blocks(numbers + begin * kSumBlock, chunks.end(chunk) - begin,
+    internal::sum_blocks(numbers + begin * kSumBlock, chunks.end(chunk) - begin, term,
                          sums.data() + begin);
   });
   if (num_rest != 0) {
-    Number rest[kSumBlock] = {};
-    std::copy_n(numbers + num_whole * kSumBlock, num_rest, rest);
-    internal::sum_blocks(rest, 1, sums.data() + num_whole);
+    // The terms themselves: that of a missing number need not be zero.
+    Sum rest[kSumBlock] = {};
+    std::transform(numbers + num_whole * kSumBlock, numbers + size, rest, term);
+    internal::sum_blocks(rest, 1, internal::Itself<Sum>{}, sums.data() + num_whole);
   }
   const Sum sum = internal::halve_to_one(sums.data(), num_sums);
   // Zeros and NaNs lose their sign, which would depend on the last addition.
   if (sum == Sum{0}) return Sum{0};
   return sum == sum ? sum : std::numeric_limits<Sum>::quiet_NaN();
+}
+
+// The sum of the squared distances of `size` numbers from a center, possibly zero.
+template <typename Sum, typename Number>
+Sum sum_of_squared_distances(Executor& executor, const Number* numbers, int64_t size, Sum center,
+                             bool skips_nan) {
+  if (skips_nan) {
+    return pairwise_sum<Sum>(executor, numbers, size, internal::SquaredDistance<Sum, true>{center});
+  }
+  return pairwise_sum<Sum>(executor, numbers, size, internal::SquaredDistance<Sum, false>{center});
 }
 
 }  // namespace jaxframes

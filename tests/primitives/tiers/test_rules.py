@@ -201,6 +201,21 @@ def test_single_operations_on_floats():
     assert_interprets(lambda x: [x * 1, x / 1, x + 0, jnp.max(x, ())], x)
 
 
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x, y, z: (x + y) + z, lambda x, y, z: (x + y) * z, lambda x, y, z: (x - y) * z,
+        lambda x, y, z: lax.square(x - y), lambda x, y, z: (x + y) / z, lambda x, y, z: x / (y - z),
+        lambda x, y, z: jnp.sqrt((x + y) / z), lambda x, y, z: (x + y) + (y + z),
+        lambda x, y, z: jnp.zeros(9, x.dtype).at[jnp.arange(len(x)) % 9].add(x)[:9] / z[:9],
+    ],
+)  # fmt: skip
+def test_operations_that_nothing_joins(function):
+    rng = np.random.default_rng(0)
+    for num_rows in (40, 5000):
+        assert_interprets(function, *rng.normal(size=(3, num_rows)))
+
+
 def test_constants_and_literals_have_the_shape_of_the_result():
     x = numbers("float64")
     assert_interprets(

@@ -30,6 +30,28 @@ Sum expected_sum(const std::vector<Number>& numbers, int64_t size) {
   return sums[0];
 }
 
+// The sum of the squared distances is that of an array of them, in which missing ones are zero.
+template <typename Sum, typename Number>
+void check_squared_distances(Executor& executor, std::vector<Number> numbers) {
+  const Sum center = 0.3;
+  const int64_t size = numbers.size();
+  for (bool skips_nan : {true, false}) {
+    current_case() = "squared distances of " + std::to_string(size) + " numbers";
+    std::vector<Sum> squares;
+    for (Number& number : numbers) {
+      if (skips_nan && squares.size() % 7 == 3) number = std::numeric_limits<Number>::quiet_NaN();
+      const Sum distance = static_cast<Sum>(number) - center;
+      squares.push_back(number == number ? distance * distance : Sum{0});
+    }
+    GuardedArray<Number> input(numbers, false);
+    input.protect();
+    const Sum sum = sum_of_squared_distances<Sum>(executor, input.data(), size, center, skips_nan);
+    const Sum expected = expected_sum<Sum>(squares, size);
+    const bool has_nan = !skips_nan && size > 3;
+    CHECK(has_nan ? sum != sum : sum == expected);
+  }
+}
+
 template <typename Sum, typename Number>
 void check_sums(Executor& executor) {
   for (int64_t size : {0, 1, 15, 16, 17, 1023, 1024, 1025, 5000, 65536, 131072, 200001}) {
@@ -48,6 +70,7 @@ void check_sums(Executor& executor) {
       const Sum expected = expected_sum<Sum>(numbers, num_valid);
       CHECK(pairwise_sum<Sum>(executor, input.data(), num_valid) == expected);
     }
+    check_squared_distances<Sum>(executor, numbers);
   }
 }
 
@@ -57,8 +80,9 @@ void check_instructions() {
   std::vector<Number> numbers(8 * kSumBlock);
   for (Number& number : numbers) number = static_cast<Number>(random_bits()() % 1000003) / 7;
   double sums[8], others[8];
-  internal::add_blocks(numbers.data(), 8, sums);
-  internal::sum_blocks(numbers.data(), 8, others);
+  const internal::SquaredDistance<double, true> term{0.3};
+  internal::add_blocks(numbers.data(), 8, term, sums);
+  internal::sum_blocks(numbers.data(), 8, term, others);
   CHECK(std::memcmp(sums, others, sizeof(sums)) == 0);
 }
 
