@@ -83,6 +83,7 @@ def match_directly(sides: KeySides, how: How) -> DirectMatches | None:
     # Fewer slots than rows: some key is repeated. Without rows the bounds are reversed.
     if not 0 < num_right <= num_slots <= min(MOST_SLOTS_PER_ROW * num_right, MOST_SLOTS):
         return None
+    least, greatest = map(right_keys.dtype.type, (least, greatest))
     table, num_distinct = _table(right_keys, least, sides.num_b, in_steps(num_slots))
     if int(num_distinct) < num_right:
         return None

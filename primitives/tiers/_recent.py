@@ -9,7 +9,7 @@ from typing import Any
 import jax
 
 # A compiled program takes 2 MiB, and several memory maps for each device.
-_MOST_INTERPRETED = 1024
+_MOST_INTERPRETED = 512
 _MOST_COMPILED, _LEAST_COMPILED = 256, 64
 _MOST_PROGRAMS_OF_DEVICES = 1024
 

@@ -3,9 +3,11 @@
 
 import functools
 import inspect
+import itertools
 import logging
 import os
 import time
+import weakref
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -34,6 +36,7 @@ _TRACING_OPTIONS = (
     "jax_enable_x64", "jax_default_device", "jax_numpy_dtype_promotion",
     "jax_numpy_rank_promotion", "jax_default_matmul_precision",
 )  # fmt: skip
+_FORGOTTEN_BEFORE_TRACES = 128
 _DEBUG_OPTIONS = ("jax_disable_jit", "jax_debug_nans", "jax_debug_infs")
 
 _log = logging.getLogger(__name__)
@@ -63,7 +66,7 @@ def tiered(function: Callable[..., Any], **options: Any) -> "Tiered":
     floats that XLA may contract or reassociate (a product and a sum), calls a transcendental
     function, computes with complex numbers or with floats of 16 bits, or has side effects.
 
-    At most 256 compiled programs are kept (fewer with many devices), and 1024 interpreted ones:
+    At most 256 compiled programs are kept (fewer with many devices), and 512 interpreted ones:
     those used least recently are dropped.
 
     Args:
@@ -105,6 +108,7 @@ class Tiered:
         self._jit: Any = jax.jit(function, **options)
         self._static_numbers, self._static_names = _static(function, options)
         self._entries: dict[Any, Entry] = {}
+        _functions.add(self)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Calls the function."""
@@ -146,7 +150,7 @@ class Tiered:
         if self._entries.get(entry.key) is entry:
             del self._entries[entry.key]
         entry.compiled = entry.program = None
-        self._jit.clear_cache()
+        _drop_traces()
 
     def _divided(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any]:
         """The static arguments, and the others."""
@@ -181,6 +185,22 @@ class Tiered:
         self._entries[key] = entry
         interpreted_entries.add(entry)
         return entry
+
+
+# All functions, for their traces.
+_functions: weakref.WeakSet[Tiered] = weakref.WeakSet()
+_num_forgotten = itertools.count(1)
+
+
+def _drop_traces() -> None:
+    """Drops the traces of all functions at every 128th call.
+
+    JAX keeps a trace of each function for each signature, also of those that a dropped program
+    calls. Programs that are in use keep their own.
+    """
+    if next(_num_forgotten) % _FORGOTTEN_BEFORE_TRACES == 0:
+        for function in list(_functions):
+            function._jit.clear_cache()
 
 
 class Entry:
