@@ -296,8 +296,7 @@ def search_rows(keys: Array, rows: Array, search: Any) -> Array:
 @functools.partial(tiered, static_argnums=4)
 def _is_in(data: Array, valid: Array | None, keys: Array, count: Array, layout: Layout) -> Array:
     if layout == ONE_DEVICE and explicit_sharding(data) is None:
-        num_rows = np.int32(data.shape[0])
-        flags = primitives.isin(data, keys, num_valid=(num_rows, count))
+        flags = primitives.isin(data, keys, num_valid=(None, count))
         return flags if valid is None else flags & valid
     # XLA partitions a search over the mesh without moving rows.
     return _search(data, valid, keys, count) >= 0
