@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Construction of frames and series from users' data."""
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Collection, Hashable, Mapping
 from types import MappingProxyType
 from typing import Any
 
@@ -12,9 +12,10 @@ import pyarrow as pa
 
 from ..align._as_column import as_column
 from ..mapping._astype import as_dtype, cast_columns
+from ..table._column import Column
 from ..table._column_labels import Labels
 from ..table._dictionary import Dictionary, encode_objects
-from ..table._from_host import column_from, index_from
+from ..table._from_host import column_from, index_from, strings_from
 from ..table._layout import Layout, layout_of
 from ..table._ndframe import FrameBase, SeriesBase
 from ..table._row_index import RANGE, RowIndex
@@ -70,8 +71,13 @@ def table_of_pandas(
     return table, Labels(frame.columns)
 
 
-def table_of_arrow(table: pa.Table, layout: Layout) -> tuple[Table, Labels]:
-    """Builds a table from an Arrow table, with the index of pandas' metadata."""
+def table_of_arrow(
+    table: pa.Table, layout: Layout, strings: Collection[str] = ()
+) -> tuple[Table, Labels]:
+    """Builds a table from an Arrow table, with the index of pandas' metadata.
+
+    `strings` names dictionary-encoded columns of strings; others become categories.
+    """
     capacity = layout.capacity_for(table.num_rows)
     metadata = table.schema.pandas_metadata
     stored, level_names = [], ()
@@ -83,11 +89,17 @@ def table_of_arrow(table: pa.Table, layout: Layout) -> tuple[Table, Labels]:
         if not isinstance(empty_frame.index, pd.RangeIndex):
             stored = [name for name in metadata["index_columns"] if isinstance(name, str)]
             level_names = tuple(empty_frame.index.names)
-    levels = tuple(column_from(table[name], capacity, layout, name) for name in stored)
+
+    def made(name: str) -> Column:
+        make = strings_from if name in strings else column_from
+        return make(table[name], capacity, layout, name)
+
+    levels = tuple(map(made, stored))
     row_index = RowIndex(levels, level_names) if levels else _range_of(metadata)
     names = [name for name in table.column_names if name not in stored]
-    columns = tuple(column_from(table[name], capacity, layout, name) for name in names)
-    return Table(columns, row_index, as_count(table.num_rows), layout=layout), labels
+    return Table(
+        tuple(map(made, names)), row_index, as_count(table.num_rows), layout=layout
+    ), labels
 
 
 def as_arrow_table(data: Any) -> pa.Table:

@@ -60,9 +60,45 @@ def read_parquet(
         table = _own_rows(dataset, names, condition)
         rows, labels = _table_of_pieces(table, layout)
     else:
+        strings = _dictionary_encoded(dataset) if condition is None else []
+        if strings:
+            kind = ds.ParquetFileFormat(dictionary_columns=strings)
+            dataset = ds.dataset(dataset.files, format=kind)
         table = dataset.to_table(columns=names, filter=condition)
-        rows, labels = table_of_arrow(table, layout)
+        rows, labels = table_of_arrow(table, layout, strings)
     return FrameBase.frame_class._of(rows, labels)
+
+
+# Plain strings in Parquet have a length of four bytes each.
+LENGTH_BYTES = 4
+
+
+def _dictionary_encoded(dataset: Any) -> list[str]:
+    """The columns of strings whose pages are all dictionary-encoded, if there is one file."""
+    if len(dataset.files) != 1:
+        return []
+    (fragment,) = dataset.get_fragments()
+    if fragment.physical_schema.names != dataset.schema.names:
+        # Other columns come from the names of folders.
+        return []
+    metadata = fragment.metadata
+    chunks = [
+        metadata.row_group(group).column(position)
+        for group in range(metadata.num_row_groups)
+        for position in range(metadata.num_columns)
+    ]
+    plain = {
+        chunk.path_in_schema
+        for chunk in chunks
+        if chunk.total_uncompressed_size >= LENGTH_BYTES * chunk.num_values
+    }
+    fields = {chunk.path_in_schema for chunk in chunks} - plain
+    return [
+        field.name
+        for field in dataset.schema
+        if field.name in fields
+        and (pa.types.is_string(field.type) or pa.types.is_large_string(field.type))
+    ]
 
 
 def spans_processes(layout: Layout) -> bool:

@@ -2,8 +2,10 @@
 """Host-side dictionaries for dictionary-encoded columns."""
 
 import functools
+import itertools
 import math
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -120,14 +122,45 @@ class HostObjects:
 
 def encode_strings(strings: Any) -> tuple[np.ndarray, Dictionary]:
     """Codes and sorted dictionary of a string array of pandas or Arrow; -1 if missing."""
+    if isinstance(strings, pa.ChunkedArray) and pa.types.is_dictionary(strings.type):
+        return _unify_pieces(strings.chunks)
     arrow = arrow_strings(strings)
-    if is_near_unique(arrow):
-        # The sort finds equal strings, in less time than a large hash table.
-        return _encode_by_rank(arrow)
-    encoded = arrow.dictionary_encode()
-    codes = encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int32)
-    ranks, dictionary = _encode_by_rank(encoded.dictionary)
-    return np.append(ranks, np.int32(-1))[codes], dictionary
+    repeats = num_repeats(arrow)
+    # The sort finds equal strings, in less time than a large hash table.
+    return _encode_by_hash(arrow, repeats) if repeats > 1 else _encode_by_rank(arrow)
+
+
+# Pieces that are encoded in parallel should have much fewer strings than rows.
+LEAST_REPEATS = 16
+
+
+def _encode_by_hash(strings: pa.Array, repeats: float) -> tuple[np.ndarray, Dictionary]:
+    num_pieces = pa.cpu_count()
+    if num_pieces == 1 or repeats < LEAST_REPEATS or len(strings) < LEAST_SAMPLED:
+        return _unify_pieces([strings.dictionary_encode()])
+    size = -(-len(strings) // num_pieces)
+    pieces = [strings[start : start + size] for start in range(0, len(strings), size)]
+    with ThreadPoolExecutor(num_pieces) as threads:
+        return _unify_pieces(list(threads.map(pa.Array.dictionary_encode, pieces)))
+
+
+def _unify_pieces(pieces: Sequence[pa.DictionaryArray]) -> tuple[np.ndarray, Dictionary]:
+    """Codes and sorted dictionary of dictionary-encoded pieces."""
+    dictionaries: list[pa.Array] = [pa.array([], pa.large_string())]
+    numbers: list[int] = []
+    for piece in pieces:
+        # The pieces of a row group of Parquet share a dictionary.
+        if not numbers or not piece.dictionary.equals(dictionaries[-1]):
+            dictionaries.append(piece.dictionary)
+        numbers.append(len(dictionaries) - 1)
+    ranks, dictionary = _encode_by_rank(pa.concat_arrays(map(arrow_strings, dictionaries)))
+    bounds = itertools.pairwise(np.cumsum([0, *map(len, dictionaries)]))
+    new_codes = [np.append(ranks[start:stop], np.int32(-1)) for start, stop in bounds]
+    codes = [np.empty(0, np.int32)]
+    for piece, number in zip(pieces, numbers, strict=True):
+        old_codes = piece.indices.cast(pa.int32()).fill_null(-1)
+        codes.append(new_codes[number][old_codes.to_numpy()])
+    return np.concatenate(codes), dictionary
 
 
 def _encode_by_rank(strings: pa.Array) -> tuple[np.ndarray, Dictionary]:
@@ -142,9 +175,12 @@ def _encode_by_rank(strings: pa.Array) -> tuple[np.ndarray, Dictionary]:
 
 def encode_unless_near_unique(strings: Any) -> tuple[np.ndarray, Dictionary]:
     """Codes and dictionary; for a near-unique column positions and `UnencodedStrings`."""
+    if isinstance(strings, pa.ChunkedArray) and pa.types.is_dictionary(strings.type):
+        return encode_strings(strings)
     arrow = arrow_strings(strings)
-    if not is_near_unique(arrow):
-        return encode_strings(arrow)
+    repeats = num_repeats(arrow)
+    if repeats > 1:
+        return _encode_by_hash(arrow, repeats)
     positions = np.arange(len(arrow), dtype=np.int32)
     if arrow.null_count:
         positions[arrow.is_null().to_numpy(zero_copy_only=False)] = -1
@@ -162,19 +198,24 @@ def arrow_strings(strings: Any) -> pa.Array:
 
 # Columns of fewer rows are encoded in milliseconds.
 LEAST_SAMPLED = 1 << 16
-# With one equal for each row, a sample of `k` of `n` rows has about `k * k / (2 * n)` equals.
-MOST_EQUAL = 32
+# Equal strings in a sample of a column that has two rows for each string.
+NUM_EQUAL = 32
 
 
-def is_near_unique(strings: pa.Array) -> bool:
-    """Estimates whether a string of a long column has at most one equal, on average."""
+def num_repeats(strings: pa.Array) -> float:
+    """Estimates how many other rows have the string of a row; infinite for a short column.
+
+    With `r` of them for each row, a sample of `k` of `n` rows has about `r * k * k / (2 * n)`
+    strings that are equal to an earlier one, if `k` is small.
+    """
     num_rows = len(strings)
     if num_rows < LEAST_SAMPLED:
-        return False
-    size = math.isqrt(2 * MOST_EQUAL * num_rows)
+        return math.inf
+    size = math.isqrt(2 * NUM_EQUAL * num_rows)
     rows = np.random.default_rng(0).choice(num_rows, size, replace=False, shuffle=False)
     sample = strings.take(pa.array(rows))
-    return size - pc.count_distinct(sample, mode="all").as_py() <= MOST_EQUAL  # pyright: ignore
+    num_distinct = pc.count_distinct(sample, mode="all").as_py()  # pyright: ignore
+    return (size - num_distinct) / NUM_EQUAL
 
 
 def encode_objects(values: Any) -> tuple[np.ndarray, Dictionary] | None:

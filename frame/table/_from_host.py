@@ -49,8 +49,7 @@ def column_from(
     if isinstance(dtype, pd.StringDtype):
         if dtype.na_value is not np.nan:
             raise _unsupported(dtype, name, "astype('str')")
-        codes, dictionary = encode_unless_near_unique(values)
-        return _string_column(codes, dictionary, capacity, layout, name)
+        return strings_from(values, capacity, layout, name)
     if isinstance(dtype, pd.DatetimeTZDtype):
         raise _unsupported(dtype, name, "dt.tz_convert(None)")
     if dtype.kind in "Mm":
@@ -90,8 +89,7 @@ def _from_arrow(
 ) -> Column:
     kind = values.type
     if _is_string(kind):
-        codes, dictionary = encode_unless_near_unique(values)
-        return _string_column(codes, dictionary, capacity, layout, name)
+        return strings_from(values, capacity, layout, name)
     if isinstance(values, pa.ChunkedArray):
         values = _combined(values)
     if pa.types.is_dictionary(kind):
@@ -124,6 +122,12 @@ def _is_string(kind: pa.DataType) -> bool:
     return (
         pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind)
     )
+
+
+def strings_from(values: Any, capacity: int, layout: Layout, name: Hashable) -> Column:
+    """Converts strings of pandas or Arrow, dictionary-encoded or not, to a column of strings."""
+    codes, dictionary = encode_unless_near_unique(values)
+    return _string_column(codes, dictionary, capacity, layout, name)
 
 
 def _string_column(

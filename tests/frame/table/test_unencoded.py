@@ -7,6 +7,7 @@ import jax
 import numpy as np
 import pandas as pd
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from frame_examples import STRINGS, mixed_frame
 from jaxframes import frame as jf
@@ -21,7 +22,7 @@ NUM_ROWS = 37
 @pytest.fixture
 def always(monkeypatch):
     """Treats all columns of strings as near-unique."""
-    monkeypatch.setattr(_dictionary, "is_near_unique", lambda strings: len(strings) > 1)
+    monkeypatch.setattr(_dictionary, "num_repeats", lambda strings: 0 if len(strings) > 1 else 2)
 
 
 def example(seed=0):
@@ -205,8 +206,14 @@ def test_equal_strings_share_programs_and_pickles(always):
 def test_a_sample_tells_near_unique_columns(num_distinct):
     strings = np.random.default_rng(0).permutation(70_000) % num_distinct
     array = pa.array(strings).cast(pa.large_string())
-    assert _dictionary.is_near_unique(array) == (num_distinct == 70_000)
-    assert not _dictionary.is_near_unique(array[:100])
+    repeats = _dictionary.num_repeats(array)
+    assert (repeats <= 1) == (num_distinct == 70_000)
+    assert (repeats > _dictionary.LEAST_REPEATS) == (num_distinct == 5)
+    assert _dictionary.num_repeats(array[:100]) == np.inf
+    codes, dictionary = _dictionary.encode_strings(array)
+    expected, distinct = pd.factorize(strings.astype(str), sort=True)
+    np.testing.assert_array_equal(codes, expected)
+    assert list(dictionary.values) == list(distinct)
 
 
 ARROW_TYPES = {
@@ -220,7 +227,7 @@ ARROW_TYPES = {
 @pytest.mark.parametrize("near", [False, True])
 @pytest.mark.parametrize("kind", ARROW_TYPES)
 def test_chunks_with_dictionaries_of_their_own(monkeypatch, kind, near):
-    monkeypatch.setattr(_dictionary, "is_near_unique", lambda strings: near)
+    monkeypatch.setattr(_dictionary, "num_repeats", lambda strings: 2 - 2 * near)
     pieces = [["b", None, "a"], [], ["c", "b"], ["\u00e9"]]
     for chunks in (pieces, pieces[:1], [[]], [], pieces[:1] * 2, [[None]]):
         made = [pa.array(chunk, pa.string()) for chunk in chunks]
@@ -233,3 +240,19 @@ def test_chunks_with_dictionaries_of_their_own(monkeypatch, kind, near):
         expected = sorted(string for chunk in chunks for string in chunk if string)
         actual = jf.from_arrow(table).astype("str").sort_values("s")["s"]
         assert actual.dropna().tolist() == expected
+
+
+@pytest.mark.parametrize("num_rows", [0, 3, 300])
+def test_strings_that_parquet_encodes(tmp_path, num_rows):
+    repeated = pd.Series(np.arange(num_rows) % 3).map({0: "b", 1: "\u00e9", 2: None}).astype("str")
+    distinct = pd.Series(np.arange(num_rows)).map("string {}".format).astype("str")
+    frame = pd.DataFrame({"r": repeated, "d": distinct})
+    if num_rows:
+        frame["c"] = repeated.astype("category")
+    frame.index = pd.Index(distinct.where(distinct.index % 2 == 0, "even"), name="i", dtype="str")
+    for written in (frame, frame.reset_index(drop=True), frame.set_index("r")):
+        path = tmp_path / "strings.parquet"
+        pq.write_table(pa.Table.from_pandas(written), path, row_group_size=100)
+        assert_same(jf.read_parquet(path), written)
+        assert_same(jf.read_parquet(path, columns=["d"]), written[["d"]])
+    assert_same(jf.read_parquet(path, filters=[("d", "==", "string 1")]), written[1:2])
