@@ -45,6 +45,8 @@ def bytes_moved(operation: str, num_rows: int, key_bytes: int) -> int:
         "merge": 2 * key_bytes,
         # Read the mask to count and again to move rows, which are read and written.
         "compact": 2 + 2 * key_bytes,
+        # Read the ids, and a line of 64 bytes for each row.
+        "gather_rows": ROW_ID_BYTES + 64 + key_bytes,
         # Sort, flag the first of equal keys, and move those to the front.
         "unique": 5 * key_bytes + (key_bytes + 1) + (2 + 2 * key_bytes),
         # Read the keys, write their group ids; the table of distinct keys is not counted.

@@ -72,6 +72,7 @@ SCENARIOS: tuple[Scenario, ...] = (
     *(("radix_sort with values", dtype, "uniform") for dtype in ("int32", "int64")),
     ("top_k", "int32", "uniform"),
     ("compact", "int32", "uniform"),
+    ("gather_rows", "int64", "uniform"),
     *(("unique", dtype, "uniform") for dtype in ("int32", "int64")),
     ("unique", "int64", "zipf"),
     *(("factorize", "int64", name) for name in FEW_AND_MANY),

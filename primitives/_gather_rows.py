@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Gathers rows of whole arrays over a mesh by row id."""
+"""Gathers rows of whole arrays by row id, on one device or over a mesh."""
 
 import functools
 
@@ -7,8 +7,8 @@ import jax
 import jax.numpy as jnp
 
 from ..shardings._compat import MeshLike
-from . import collective
-from ._over_mesh import RowMesh
+from . import collective, local
+from ._over_mesh import RowMesh, as_row_mesh
 from .collective._exchange import Transport, check_transport
 from .collective._gather_rows import as_global_ids
 from .contract._arguments import as_rows, num_rows_of
@@ -19,19 +19,19 @@ from .tiers._tiered import tiered
 def gather_rows(
     rows: PyTree,
     global_ids: Integer[ArrayLike, " ids"],
-    mesh: MeshLike,
+    mesh: MeshLike | None = None,
     *,
     axis: str | tuple[str, ...] | None = None,
     transport: Transport = "auto",
 ) -> PyTree:
-    """Gathers rows of arrays that are sharded over a mesh, by row id.
+    """Gathers rows by row id, on one device or over a mesh.
 
-    What `rows[global_ids]` computes, in bounded memory: no device ever holds all rows.
+    What `rows[global_ids]` computes. Over a mesh in bounded memory: no device ever holds all rows.
 
     Args:
         rows: any pytree of arrays with the same leading axis, of any length.
         global_ids: the rows that are wanted, integers of shape `(ids,)`, of any length.
-        mesh: mesh of the rows and the ids.
+        mesh: mesh of the rows and the ids; one device by default.
         axis: mesh axis or axes that they lie along; all axes of the mesh by default.
         transport: how ids and rows travel; see `collective.partition`.
 
@@ -45,7 +45,7 @@ def gather_rows(
             mesh.
 
     Cost:
-        See `collective.gather_rows`.
+        Over a mesh that of `collective.gather_rows`, otherwise that of `local.gather_rows`.
 
     Guarantees:
         Deterministic; differentiable in `rows`: the cotangent of a row is the sum over all its
@@ -59,11 +59,13 @@ def gather_rows(
         [12, 10, 0, 12]
     """
     caller = "gather_rows"
-    row_mesh = RowMesh(mesh, axis, caller)
+    row_mesh = as_row_mesh(mesh, axis, caller)
     check_transport(transport, caller)
     num_rows = num_rows_of(rows, caller)
     rows = as_rows(rows, num_rows, caller, "rows")
     ids = as_global_ids(global_ids, num_rows, caller)
+    if row_mesh is None:
+        return local.gather_rows(rows, ids)
     placed, placed_ids = row_mesh.place((rows, ids))
     return _gather_on_mesh(placed, placed_ids, row_mesh, num_rows, ids.shape[0], transport)
 

@@ -72,6 +72,8 @@ def columns_of(operation: str, num_rows: int, dtype: str, distribution: str) -> 
         return tuple(np.array_split(keys, NUM_PIECES))
     if operation == "compact":
         return np.random.default_rng(0).random(num_rows) < 0.5, keys
+    if operation == "gather_rows":
+        return keys, np.random.default_rng(0).permutation(num_rows).astype(np.int32)
     if operation == "searchsorted":
         return np.sort(keys[: num_rows // 10]), keys
     if operation == "segmented_sort":
@@ -325,6 +327,13 @@ IMPLEMENTATIONS: dict[str, dict[str, Callable[..., Call]]] = {
         "numpy": with_numpy(lambda mask, rows: rows[mask]),
         "pandas": with_pandas_frames(lambda frame: frame[frame["mask"]], "mask", "rows"),
         "polars": with_polars_frames(lambda frame: frame.filter(pl.col("mask")), "mask", "rows"),
+    },
+    "gather_rows": {
+        "jaxframes": with_jax(local.gather_rows),
+        "jnp": with_jax(lambda rows, row_ids: rows[row_ids]),
+        "numpy": with_numpy(lambda rows, row_ids: rows[row_ids]),
+        "pandas": lambda rows, row_ids: functools.partial(pd.Series(rows).take, row_ids),
+        "polars": lambda rows, row_ids: functools.partial(pl.Series(rows).gather, row_ids),
     },
     "unique": {
         "jaxframes": with_jax(local.unique),

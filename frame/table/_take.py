@@ -82,7 +82,8 @@ def take_columns(
     if not columns:
         return ()
     kinds = tuple(hole_kind(column) if holes else "" for column in columns)
-    return moved_columns(columns, _take(stored_arrays(columns), row_ids, kinds, layout))
+    take = _take if layout.mesh is None else _take_on_mesh
+    return moved_columns(columns, take(stored_arrays(columns), row_ids, kinds, layout))
 
 
 def coalesced(
@@ -106,6 +107,10 @@ def _either(left_rows: Array, left: Any, right: Any) -> Any:
     return jax.tree.map(lambda a, b: jnp.where(left_rows < 0, b, a), left, right)
 
 
+# The values of missing rows, by `hole_kind`.
+_HOLES = {"code": -1, "time": NAT, "float": np.nan}
+
+
 def hole_kind(column: Column) -> str:
     """The representation of missing values in a column; see `with_holes`."""
     if column.kind in ("string", "category", "object"):
@@ -115,8 +120,33 @@ def hole_kind(column: Column) -> str:
     return "float" if column.is_float else "mask"
 
 
-@functools.partial(tiered, static_argnums=(2, 3))
 def _take(arrays: Any, row_ids: Array, kinds: tuple[str, ...], layout: Layout) -> Any:
+    del layout
+    # Not jitted here: an eager call moves all columns in one pass.
+    if not any(kinds):
+        return primitives.local.gather_rows(arrays, row_ids)
+    fills = tuple(
+        (_HOLES.get(kind, 0), None if valid is None else False)
+        for (_, valid), kind in zip(arrays, kinds, strict=True)
+    )
+    taken = primitives.local.gather_rows(arrays, row_ids, fill_value=fills)
+    need_masks = [
+        kind == "mask" and valid is None for (_, valid), kind in zip(taken, kinds, strict=True)
+    ]
+    is_present = _is_present(row_ids) if any(need_masks) else None
+    return tuple(
+        (data, is_present if needs_mask else valid)
+        for (data, valid), needs_mask in zip(taken, need_masks, strict=True)
+    )
+
+
+@tiered
+def _is_present(row_ids: Array) -> Array:
+    return row_ids >= 0
+
+
+@functools.partial(tiered, static_argnums=(2, 3))
+def _take_on_mesh(arrays: Any, row_ids: Array, kinds: tuple[str, ...], layout: Layout) -> Any:
     return _marked(gather(arrays, row_ids, layout), row_ids < 0, kinds)
 
 

@@ -9,6 +9,7 @@ from ._bucket import Bucketed, BucketOrder, bucket, bucket_order
 from ._compact import Compacted, compact
 from ._concatenate import Concatenated, concatenate
 from ._factorize import Factorized, factorize
+from ._gather_rows import gather_rows
 from ._histogram import Histogram, digit_histogram, histogram
 from ._integer_range import IntegerRange, integer_range
 from ._isin import isin
@@ -44,6 +45,7 @@ from ._segment_reduce import (
     segment_var,
 )
 from ._segment_shift import segment_shift
+from ._segment_top_k import segment_top_k
 from ._segmented_scan import segmented_scan
 from ._segmented_sort import segmented_sort
 from ._select_rank import select_rank
@@ -75,6 +77,7 @@ __all__ = [
     "digit_histogram",
     "exclusive_scan",
     "factorize",
+    "gather_rows",
     "histogram",
     "inclusive_scan",
     "integer_range",
@@ -109,6 +112,7 @@ __all__ = [
     "segment_shift",
     "segment_std",
     "segment_sum",
+    "segment_top_k",
     "segment_var",
     "segmented_scan",
     "segmented_sort",

@@ -12,7 +12,8 @@ import oracles
 import pandas as pd
 import pytest
 from jaxframes import primitives
-from jaxframes.primitives._direct_join import SAMPLE_ROWS, match_directly
+from jaxframes.primitives._direct_join import match_directly
+from jaxframes.primitives.kernels.join._direct_match import SAMPLE_ROWS
 from jaxframes.primitives.local._join import How, as_sides
 from key_distributions import make_keys
 from on_shards import mesh_of, noting
