@@ -17,16 +17,19 @@ from .io._csv import read_csv
 from .io._parquet import read_parquet
 from .mapping._cut import cut, qcut
 from .mapping._get_dummies import get_dummies
+from .mapping._to_numeric import to_numeric
 from .plan._expression import Expression, col
 from .plan._lazy import LazyFrame, LazyGroupBy, LazySeries, LazyValue, LazyWindows
 from .plan._scans import scan_arrow, scan_csv, scan_parquet
 from .reshaping._pivot_table import crosstab
 from .reshaping._resample import Resampler
+from .window._ewm import ExponentialWindows
 from .window._rolling import Windows
 
 __all__ = [
     "CategoryMethods",
     "DatetimeMethods",
+    "ExponentialWindows",
     "Expression",
     "FrameGroupBy",
     "JaxFrame",
@@ -61,4 +64,5 @@ __all__ = [
     "scan_parquet",
     "segment_function",
     "to_datetime",
+    "to_numeric",
 ]

@@ -584,5 +584,9 @@ family(
     op("interpolate", "x w f32",
        lambda f: (f.interpolate(), f.interpolate(limit=1, limit_direction="both")), ulps=4,
        greatest=True),
+    op("ewm", "k i8",
+       lambda f: (f.ewm(alpha=0.5).mean(), f["k"].ewm(span=3, adjust=False).mean()), ulps=256,
+       greatest=True),
+    op("xs", "k b i64", lambda f: f.groupby(["k", "b"]).min().xs(True, level="b"), jit=False),
     op("dot", "x w", lambda f: (f.fillna(0.0) @ np.array([1.0, 2.0]), f["x"].dot(f["w"]))),
 )

@@ -15,6 +15,7 @@ from ..table._filter import filter_rows
 from ..table._ndframe import FrameBase, SeriesBase
 from ..table._tracing import answered_at_once, is_traced
 from ._getitem import RowSelection
+from ._xs import LevelSelection, is_row_key
 
 
 class LocIndexer:
@@ -30,10 +31,11 @@ class LocIndexer:
             raise pd.errors.IndexingError(f"Too many indexers, got {key!r}.")
         if self._of.ndim == 1:
             return self._of._rows_at(key[0] if isinstance(key, tuple) and len(key) == 1 else key)
-        rows, columns = key if isinstance(key, tuple) and len(key) == 2 else (key, slice(None))
+        is_pair = isinstance(key, tuple) and len(key) == 2
+        if is_pair and index.num_levels > 1 and is_row_key(self._of, key):
+            is_pair = False
+        rows, columns = key if is_pair else (key, slice(None))
         rows = apply_if_callable(rows, self._of)
-        if isinstance(key, tuple) and index.num_levels > 1:
-            raise _no_multi_index()
         return self._of._columns_of(columns)._rows_at(rows)
 
     def __setitem__(self, key: Any, value: Any) -> None:
@@ -43,7 +45,7 @@ class LocIndexer:
         )
 
 
-class LabelSelection(RowSelection):
+class LabelSelection(LevelSelection, RowSelection):
     """Row selection by label, shared by frames and series."""
 
     @property
@@ -52,7 +54,7 @@ class LabelSelection(RowSelection):
 
         Differences from pandas:
             Assignment is not supported. Inside `jit` rows must be selected by masks. A slice of
-            labels copies the row labels to the host, unless they are a range.
+            labels, and a list of tuples, copy the row labels to the host, unless they are a range.
 
         Example:
             >>> from jaxframes.frame import JaxFrame
@@ -80,7 +82,7 @@ class LabelSelection(RowSelection):
         if is_traced(index, self._table.num_rows):
             raise NotImplementedError("loc: rows must be selected by a boolean mask inside jit.")
         if index.num_levels > 1:
-            raise _no_multi_index()
+            return self._of_levels(rows)
         on_host = index.is_range or isinstance(rows, slice) or index.levels[0].type.is_time
         if isinstance(rows, (list, np.ndarray, pd.Index, pd.Series, SeriesBase)):
             labels: Any = rows
@@ -143,12 +145,6 @@ class LabelSelection(RowSelection):
             if absent:
                 raise KeyError(f"{absent} not found in axis")
         return self._like(filter_rows(self._table, ~flags))
-
-
-def _no_multi_index() -> NotImplementedError:
-    return NotImplementedError(
-        "loc: an index with several levels is not supported. Use reset_index() and a mask."
-    )
 
 
 class FrameLabelSelection(FrameBase, LabelSelection):

@@ -46,7 +46,6 @@ update: where() or merge(), which make new values
 asfreq asof at_time between_time to_period to_timestamp: to_pandas() and pandas' {}
 compare: a mask: frame[frame.x != other.x]
 corrwith: corr() of both columns in one frame
-ewm: primitives.inclusive_scan of an affine function
 first_valid_index: dropna().head(1).index
 from_arrow: jaxframes.frame.from_arrow()
 from_dict from_records: JaxFrame(data)
@@ -54,7 +53,6 @@ last_valid_index: dropna().tail(1).index
 reorder_levels: reset_index() and set_index()
 select: frame[labels]
 truncate tz_convert tz_localize: to_pandas() and pandas' {}
-xs: reset_index() and a mask
 [JaxSeries, out]
 list: explode(), for a column of lists
 pop: drop() of a label

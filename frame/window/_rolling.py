@@ -17,6 +17,7 @@ from ..table._table import Count, Table, is_row
 from ..table._tracing import at_once, is_traced
 from ._cumulative import Cumulative
 from ._diff import Changes
+from ._ewm import ExponentialWindowMethods
 from ._reduce_windows import SHORT_WINDOW, Reach, WindowPlan, reduce_windows
 from ._shift import Shifting
 
@@ -197,7 +198,7 @@ def _check(column: Column, label: Any, of: Any) -> None:
         )
 
 
-class WindowMethods(Changes, Cumulative, Shifting):
+class WindowMethods(Changes, Cumulative, ExponentialWindowMethods, Shifting):
     """Window, cumulative, shift and difference methods of a frame or a series."""
 
     def rolling(

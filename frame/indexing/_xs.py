@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`xs`, and rows selected by the levels of their labels."""
+
+import functools
+from typing import Any, Self
+
+import jax.numpy as jnp
+import numpy as np
+import pandas as pd
+
+from ..mapping._map import flags_in
+from ..table._arguments import axis_number
+from ..table._filter import filter_rows
+from ..table._ndframe import NDFrame
+from ..table._tracing import answered_at_once, is_traced
+from ._shape import columns_after
+
+
+class LevelSelection(NDFrame):
+    """Row selection by levels of labels, shared by frames and series."""
+
+    @answered_at_once
+    def xs(self, key: Any, axis: Any = 0, level: Any = None, drop_level: bool = True) -> Any:
+        """The rows, or columns with `axis=1`, of a label in some levels, without these levels.
+
+        `key` is a label of the first level, or a tuple of labels of the first ones or of `level`.
+        Not supported inside `jit`.
+
+        Example:
+            >>> from jaxframes.frame import JaxFrame
+            >>> frame = JaxFrame({"a": ["x", "x", "y"], "b": [1, 2, 1], "v": [1, 2, 3]})
+            >>> frame.set_index(["a", "b"]).xs(1, level="b").v.to_pandas().to_dict()
+            {'x': 1, 'y': 3}
+        """
+        of: Any = self
+        if axis_number(axis, self):
+            shell = lambda f: f.xs(key, axis=1, level=level, drop_level=drop_level)  # noqa: E731
+            if level is None and of.columns.nlevels == 1:
+                return of[key]
+            positions, labels = columns_after(of.columns, shell)
+            return of._with_columns_at(positions, labels)
+        if self._table.index.num_levels == 1:
+            if level is not None:
+                raise TypeError("Index must be a MultiIndex")
+            return of.loc[key]
+        keys = key if isinstance(key, tuple) else (key,)
+        levels = list(range(len(keys))) if level is None else self._levels_at(level)
+        if len(keys) != len(levels):
+            raise AssertionError("Key for location must have same length as number of levels")
+        selected: Any = self._at_levels(dict(zip(levels, keys, strict=True)))
+        if not len(selected):
+            raise KeyError(key)
+        if len(levels) == self._table.index.num_levels:
+            return selected if len(selected) > 1 else selected.to_pandas().iloc[0]
+        return selected.droplevel(levels) if drop_level else selected
+
+    def _at_levels(self, keys: dict[int, Any]) -> Self:
+        """The rows with given labels: one label, a list of labels, or all, for each level."""
+        table = self._table
+        if is_traced(table.index, table.num_rows):
+            raise NotImplementedError("loc: rows must be selected by a boolean mask inside jit.")
+        flags = []
+        for level, key in keys.items():
+            if isinstance(key, slice):
+                if key != slice(None):
+                    raise NotImplementedError(
+                        f"loc: a slice of one level must be slice(None), got {key}. Use a mask."
+                    )
+                continue
+            labels = list(key) if pd.api.types.is_list_like(key) else [key]
+            flags.append(flags_in(table.index_columns()[level], labels, table, "loc"))
+        if not flags:
+            return self._like(table)
+        return self._like(filter_rows(table, functools.reduce(jnp.logical_and, flags)))
+
+    def _of_levels(self, rows: Any) -> Any:
+        """The rows that `loc` selects by the labels of several levels."""
+        if isinstance(rows, slice):
+            return self._sliced(self._labels_on_host().slice_indexer(rows.start, rows.stop))
+        if isinstance(rows, tuple):
+            if len(rows) > self._table.index.num_levels:
+                raise pd.errors.IndexingError("Too many indexers")
+            if all(pd.api.types.is_scalar(key) for key in rows):
+                return self.xs(rows)
+            selected = self._at_levels(dict(enumerate(rows)))
+            return selected
+        if pd.api.types.is_scalar(rows):
+            return self.xs(rows)
+        listed = list(rows)
+        if listed and isinstance(listed[0], tuple):
+            labels = pd.MultiIndex.from_tuples(listed)
+            positions, missing = self._labels_on_host().get_indexer_non_unique(labels)
+            if len(missing):
+                raise KeyError(f"{[listed[position] for position in missing]} not in index")
+            return self._taken(positions)
+        selected: Any = self._at_levels({0: listed})
+        order = pd.Index(listed).get_indexer(selected.index.get_level_values(0))
+        if absent := [key for at, key in enumerate(listed) if at not in order]:
+            raise KeyError(f"{absent} not in index")
+        return selected._taken(np.argsort(order, kind="stable"))
+
+    def _labels_on_host(self) -> Any:
+        of: Any = self
+        return of.index
+
+
+def is_row_key(of: Any, key: tuple[Any, ...]) -> bool:
+    """Whether a tuple is a key of rows of a frame, not a pair of rows and columns."""
+    if not all(pd.api.types.is_scalar(one) for one in key):
+        return False
+    if len(key) != 2 or key[1] not in of._labels:
+        return True
+    return bool(len(of._at_levels(dict(enumerate(key)))))

@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`to_numeric`: parses strings of numbers."""
+
+from typing import Any
+
+import jax
+import pandas as pd
+
+from ..table._distinct_values import through_values
+from ..table._ndframe import SeriesBase, as_series
+from ..table._recode import as_string
+
+
+def to_numeric(arg: Any, errors: str = "raise", downcast: Any = None) -> Any:
+    """Converts strings to numbers: integers if all are, otherwise floats.
+
+    pandas parses each distinct string once, on the host; the device looks the numbers up.
+
+    Args:
+        arg: a series, or another argument of pandas' `to_numeric`.
+        errors: "raise", or "coerce" to return NaN for invalid strings.
+        downcast: "integer", "signed", "unsigned" or "float": the kind of the narrowest dtype that
+            holds all numbers. For strings only.
+
+    Returns:
+        A JaxSeries of numbers; series of numbers are returned as they are.
+
+    Raises:
+        TypeError: a column of times or objects.
+        ValueError: a string is not a number.
+
+    Differences from pandas:
+        Times are not converted. Inside `jit` all strings of the dictionary are parsed.
+
+    Example:
+        >>> from jaxframes.frame import JaxSeries, to_numeric
+        >>> to_numeric(JaxSeries(["1", "2.5", "x"]), errors="coerce").tolist()
+        [1.0, 2.5, nan]
+    """
+    if errors not in ("raise", "coerce"):
+        raise ValueError("invalid error value specified")
+    if not isinstance(arg, (SeriesBase, jax.Array)):
+        parsed: Any = pd.to_numeric(arg, errors=errors, downcast=downcast)  # pyright: ignore
+        return as_series(parsed) if pd.api.types.is_list_like(parsed) else parsed
+    arg = as_series(arg)
+    column, table = arg._only, arg._table
+    if column.is_numeric:
+        if downcast is not None:
+            raise NotImplementedError("to_numeric: downcast is for strings. Use astype().")
+        return arg
+    if column.kind not in ("string", "category"):
+        raise TypeError(f"to_numeric: Invalid object type, got a column of {column.dtype_name}.")
+
+    def parse(strings: pd.Series) -> pd.Series:
+        return pd.to_numeric(strings, errors=errors, downcast=downcast)  # pyright: ignore
+
+    numbers = through_values(as_string(column), table.num_rows, table.layout, parse, "to_numeric")
+    return arg._with_column(numbers)

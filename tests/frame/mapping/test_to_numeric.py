@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: Apache-2.0
+"""to_numeric."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from frame_examples import mixed_frame
+from frame_operations import functions_for
+from frame_parity import assert_parity, assert_same, assert_same_error, on_device
+from jaxframes.frame import to_numeric
+
+TEXTS = pd.DataFrame(
+    {
+        "a": ["1", "2", None],
+        "b": ["1.5", "x", "3"],
+        "c": ["1", "-2", "3"],
+        "d": [1, 2, 3],
+        "e": [True, False, True],
+    }
+)
+
+
+def numbers(f, label, **how):
+    return functions_for(f).to_numeric(f[label], **how)
+
+
+def test_strings_and_numbers():
+    assert_parity(
+        lambda f: (
+            numbers(f, "a"),
+            numbers(f, "b", errors="coerce"),
+            numbers(f, "c"),
+            numbers(f, "c", downcast="integer"),
+            numbers(f, "d"),
+            numbers(f, "e"),
+            numbers(f[f.d != 2], "b"),
+            numbers(f[:0], "c", errors="coerce"),
+        ),
+        TEXTS,
+        ways=["eager"],
+    )
+    assert_parity(
+        lambda f: (numbers(f, "b", errors="coerce"), numbers(f, "c")), TEXTS, ways=["jit", "mesh"]
+    )
+
+
+def test_categories_and_values_of_the_host():
+    series = TEXTS.c.astype("category")
+    assert_same(to_numeric(on_device(series)), pd.to_numeric(series.astype("str")))
+    assert to_numeric("7") == 7
+    assert to_numeric(["1", "2.5"]).tolist() == [1.0, 2.5]
+    assert to_numeric(np.array(["3"], object)).tolist() == [3]
+
+
+def test_wrong_uses_are_pandas_errors():
+    message = assert_same_error(lambda f: numbers(f, "b"), TEXTS)
+    assert message.startswith("Unable to parse string")
+    assert_same_error(lambda f: numbers(f, "c", errors="none"), TEXTS)
+    with pytest.raises(TypeError, match="Invalid object type"):
+        to_numeric(on_device(mixed_frame()).t)
+    with pytest.raises(NotImplementedError, match="astype"):
+        to_numeric(on_device(TEXTS).d, downcast="integer")
