@@ -152,8 +152,9 @@ def run_stage(calls: Sequence[Call], frame: Any, has_labels: bool) -> Any:
         frame: the input of the first call.
         has_labels: whether the row labels of the result are needed.
     """
+    calls, wanted = _narrowed(calls)
     stage = Stage(tuple((call.method, call.frozen) for call in calls), has_labels)
-    frame = _with_used_columns(calls, frame)
+    frame = frame[[label for label in frame._labels if label in wanted]]
     if any(frame._column(label).valid is not None for label in _computed(calls)):
         # Masks inside a program become floats on the host, and later calls may depend on it.
         return stage(frame)
@@ -205,15 +206,16 @@ def _sliced(arrays: Any, capacity: int) -> Any:
     return jax.tree.map(lambda rows: jax.lax.slice_in_dim(rows, 0, capacity), arrays)
 
 
-def _with_used_columns(calls: Sequence[Call], frame: Any) -> Any:
-    """The frame without columns that neither the calls nor the result need."""
+def _narrowed(calls: Sequence[Call]) -> tuple[list[Call], frozenset[Any]]:
+    """The calls without what the result does not need, and the columns that they need."""
     wanted = frozenset(calls[-1].labels)
+    narrowed: list[Call] = []
     for call in reversed(calls):
-        # A call is made whether or not its result is wanted.
-        reads = RELATIONS[call.method].reads(call, frozenset(call.labels))
-        wanted = needed(call, wanted)[0] | reads
-    labels = [label for label in frame._labels if label in wanted]
-    return frame if len(labels) == len(frame._labels) else frame[labels]
+        kept = RELATIONS[call.method].narrowed(call, wanted)
+        (wanted,) = needed(call, wanted)
+        if kept is not None:
+            narrowed.insert(0, kept)
+    return narrowed, wanted
 
 
 def _computed(calls: Sequence[Call]) -> frozenset[Any]:

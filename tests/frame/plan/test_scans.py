@@ -111,6 +111,7 @@ def test_stored_labels_and_several_files(tmp_path):
     WIDE[["t", "s"]].to_parquet(tmp_path / "parts", partition_cols=["s"])
     plan = scan_parquet(tmp_path / "parts")[col("t") < 3]
     assert plan.collect().t.tolist() == [0, 0, 1, 1, 2, 2]
+    assert plan[["s"]].collect().s.astype(str).tolist() == ["a"] * 6
 
 
 def test_the_first_rows_read_the_first_row_groups(path):

@@ -2,6 +2,7 @@
 """Stages: one program between two breakers, of the columns that it needs."""
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 import pandas as pd
 import pytest
@@ -73,12 +74,23 @@ def test_other_data_of_the_same_capacity_trace_nothing(monkeypatch):
     assert len(traces) == 1
 
 
-def test_rows_are_rounded_as_in_eager_calls():
-    rng = np.random.default_rng(3)
-    data = pd.DataFrame(rng.normal(size=(200, 3)), columns=["a", "b", "c"])
-    frame = JaxFrame(data)
+@pytest.mark.parametrize("dtype", ["float32", "float64", "bfloat16"])
+def test_rows_are_rounded_as_in_eager_calls(dtype):
+    columns = np.random.default_rng(3).normal(size=(3, 200))
+    frame = JaxFrame({name: jnp.asarray(x, dtype) for name, x in zip("abc", columns, strict=True)})
     plan = frame.lazy().assign(y=col("a") * col("b") + col("c"), z=col("a") / 3 / col("b"))
+    assert plan.explain().startswith("stage:")
     eager = frame.assign(y=frame.a * frame.b + frame.c, z=frame.a / 3 / frame.b)
+    pd.testing.assert_frame_equal(plan.collect().to_pandas(), eager.to_pandas(), check_exact=True)
+
+
+@pytest.mark.usefixtures("x64_off")
+def test_without_x64():
+    data = frame_of(4)[["c3", "c5", "k"]].astype({"c3": "float32", "c5": "float32", "k": "int32"})
+    frame = JaxFrame(data)
+    plan = frame.lazy()[col("c3") > 0].assign(y=col("c3") * col("k") + col("c5"))
+    eager = frame[frame.c3 > 0]
+    eager = eager.assign(y=eager.c3 * eager.k + eager.c5)
     pd.testing.assert_frame_equal(plan.collect().to_pandas(), eager.to_pandas(), check_exact=True)
 
 
