@@ -113,7 +113,7 @@ def sources(tmp_path_factory):
 rules = st.fixed_dictionaries({name: st.booleans() for name in RULES})
 
 
-@settings(max_examples=500 if RUNS_ALL else 25)
+@settings(max_examples=500 if RUNS_ALL else 12)
 @given(plan=plans(), optimizations=rules, is_scan=st.booleans())
 def test_random_plans_give_the_eager_rows(sources, plan, optimizations, is_scan):
     eager, lazy = sources
@@ -157,6 +157,42 @@ def test_constants_are_folded_and_nothing_else(sources):
     divided = Expression("/", (1, 0))
     with pytest.raises(ZeroDivisionError):
         memory[0].assign(z=Expression("+", (col("x"), divided)))
+
+
+@pytest.mark.parametrize("step", STEPS)
+def test_filters_and_limits_after_each_step(sources, step):
+    eager, (memory, _) = sources
+    for after, end in (
+        ("filter 0", "all"),
+        ("filter 1", "groups"),
+        ("filter 7", "two columns"),
+        ("head", "all"),
+    ):
+        plan = [step, after], end
+        expected = as_pandas(result_of(plan, *eager))
+        assert_same(as_pandas(result_of(plan, *memory).collect()), expected)
+
+
+@pytest.mark.parametrize("how", ["inner", "left", "right", "outer", "cross", "left_anti"])
+def test_filters_after_each_join(sources, how):
+    eager, (memory, _) = sources
+
+    def joined(f, o):
+        keys = {} if how == "cross" else {"on": "k"}
+        return f[["k", "x", "n"]].merge(few(o), how=how, suffixes=("", "_o"), **keys)
+
+    masks = [lambda f: f.x > 0, lambda f: ~(f.n > 2)]
+    if how != "left_anti":
+        masks += [lambda f: f.n_o > 5, lambda f: f.x_o.isna()]
+    if how != "cross":
+        masks += [lambda f: (f.k > 2) & (f.x > 0)]
+    for mask in masks:
+        for kept in (["x"], ["n_o"] if how != "left_anti" else ["k"]):
+            expected, plan = (
+                joined(*pair)[mask].sort_values(["x", "n"], ignore_index=True)[kept]
+                for pair in (eager, memory)
+            )
+            assert_same(plan.collect(), as_pandas(expected))
 
 
 @pytest.mark.parametrize("rule", RULES)
