@@ -13,6 +13,7 @@ from ._correlation import FrameGroupByCorrelation, SeriesGroupByCorrelation
 from ._describe import GroupByDescription
 from ._grouped_column import Options
 from ._grouper import as_groupings
+from ._nlargest import SeriesGroupByRankedRows
 from ._value_counts import FrameGroupByValueCounts, SeriesGroupByValueCounts
 from ._windows import GroupByWindows
 
@@ -21,7 +22,9 @@ class _GroupBy(GroupByAggregation, GroupByDescription, GroupByWindows, GroupByAc
     """The methods that grouped frames and series share."""
 
 
-class SeriesGroupBy(SeriesGroupByValueCounts, SeriesGroupByCorrelation, _GroupBy):
+class SeriesGroupBy(
+    SeriesGroupByValueCounts, SeriesGroupByCorrelation, SeriesGroupByRankedRows, _GroupBy
+):
     """A grouped series: what `series.groupby` and `frame.groupby(...)[label]` return."""
 
     _is_series = True

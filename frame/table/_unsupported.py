@@ -82,8 +82,6 @@ take: nth()
 [SeriesGroupBy, planned]
 dtype: the dtype of the series
 is_monotonic_decreasing is_monotonic_increasing: diff() and a comparison, then all()
-nlargest: sort_values(ascending=False), then groupby().head()
-nsmallest: sort_values(), then groupby().head()
 unique: drop_duplicates() of the keys and the column
 """
 

@@ -58,3 +58,8 @@ QUESTIONS: dict[str, Callable[[Any, Mapping[str, Any]], Any]] = {
     "sort by id3": lambda _, t: t["x"].sort_values("id3"),
     "sort by id1, id4": lambda _, t: t["x"].sort_values(["id1", "id4"]),
 }
+
+# In this library's own words. pandas has the method too, but calls a function for each group.
+OWN_QUESTIONS: dict[str, Callable[[Any, Mapping[str, Any]], Any]] = {
+    "groupby q8": lambda _, t: t["x"].groupby("id6")["v3"].nlargest(2).reset_index()[["id6", "v3"]],
+}

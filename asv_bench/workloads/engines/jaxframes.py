@@ -14,7 +14,8 @@ use_devices(1)
 
 
 def questions(package: str) -> Mapping[str, Any]:
-    return import_module(f"workloads.{package}.pandas_style").QUESTIONS
+    style = import_module(f"workloads.{package}.pandas_style")
+    return {**style.QUESTIONS, **getattr(style, "OWN_QUESTIONS", {})}
 
 
 def load(paths: Mapping[str, Path], categories: Collection[str]) -> Any:
