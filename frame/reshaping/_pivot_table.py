@@ -10,6 +10,7 @@ import pandas as pd
 from ..combining._concat import concat
 from ..reductions._agg import name_of
 from ..table._ndframe import FrameBase, NDFrame, SeriesBase
+from ._margins import with_margins
 
 
 class FramePivotTable(FrameBase):
@@ -36,7 +37,8 @@ class FramePivotTable(FrameBase):
         `columns` is not supported inside `jit`, where columns without a value stay.
 
         Differences from pandas:
-            `dropna` must be True. `margins` needs an index, columns, and one label as `values`.
+            `dropna` must be True. `margins` need an index, labels of columns as keys, and the name
+            of a reduction.
 
         Example:
             >>> from jaxframes.frame import JaxFrame
@@ -50,8 +52,6 @@ class FramePivotTable(FrameBase):
             "fill_value": fill_value, "margins": margins, "margins_name": margins_name,
             "observed": observed, "sort": sort, **kwargs,
         }  # fmt: skip
-        if margins:
-            raise NotImplementedError("pivot_table: margins must be False. Concatenate sums.")
         if isinstance(aggfunc, list):
             pieces = [self.pivot_table(values, index, columns, one, **options) for one in aggfunc]
             return concat(pieces, keys=[name_of(one) for one in aggfunc], axis=1)
@@ -68,6 +68,14 @@ class FramePivotTable(FrameBase):
             table = table.sort_index(axis=1)
         if fill_value is not None:
             table = table.fillna(fill_value)
+        if margins:
+            shown = list(grouped._labels)
+            table = self.frame_class(
+                with_margins(
+                    self, table.to_pandas(), (rows, keys, shown), aggfunc, margins_name, fill_value
+                ),
+                sharding=self._layout,
+            )
         if values is not None and not is_multi and table.columns.nlevels > 1:
             table.columns = table.columns.droplevel(0)
         if keys and not rows:

@@ -38,6 +38,20 @@ def test_values_and_fractions():
     )
 
 
+def test_margins():
+    assert_parity(
+        lambda f: (
+            table_of(f, f.k, f.b, margins=True),
+            table_of(f, f.k, [f.b, f.s], margins=True, margins_name="T"),
+        ),
+        mixed_frame()[["k", "b", "s"]],
+        ways=["eager"],
+    )
+    ours = on_device(mixed_frame())
+    with pytest.raises(NotImplementedError, match="normalize must be False"):
+        crosstab(ours.k, ours.b, margins=True, normalize=True)
+
+
 def test_arrays_of_the_host():
     words = np.array(["b", "a", "b"], object)
     assert_parity(lambda f: table_of(f, words, f.k), mixed_frame(3)[["k"]], ways=["eager"])

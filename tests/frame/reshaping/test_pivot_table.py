@@ -39,6 +39,23 @@ def test_other_shapes():
     )
 
 
+def test_margins():
+    assert_parity(
+        lambda f: (
+            f.pivot_table("i", "k", "b", "sum", margins=True),
+            f.pivot_table("x", "k", "b", margins=True),
+            f.pivot_table("i", ["k", "b"], "s", "sum", margins=True, margins_name="T"),
+            f.pivot_table("i", "k", ["b", "s"], "sum", margins=True, fill_value=0),
+            f.pivot_table("i", "s", "c", "sum", margins=True),
+            f.pivot_table("i", "k", aggfunc="sum", margins=True),
+            f[["k", "b", "i", "x"]].pivot_table(index="k", columns="b", margins=True),
+        ),
+        mixed_frame()[["k", "b", "i", "x", "s", "c"]],
+        ways=["eager"],
+        ulps=8,
+    )
+
+
 def test_without_columns_inside_jit():
     frame = mixed_frame()[["k", "i"]]
     got = jax.jit(lambda f: f.pivot_table("i", "k", aggfunc="sum").i)(on_device(frame))
@@ -53,5 +70,9 @@ def test_wrong_uses():
     assert_same_error(lambda f: f.pivot_table("s", "k"), frame)
     with pytest.raises(NotImplementedError, match="dropna must be True"):
         on_device(frame).pivot_table("x", "k", dropna=False)
+    assert_same_error(lambda f: f.pivot_table("x", "k", margins=True, margins_name=1), frame)
+    assert_same_error(lambda f: f.pivot_table("x", "s", margins=True, margins_name="a"), frame)
+    with pytest.raises(NotImplementedError, match="margins need an index"):
+        on_device(frame).pivot_table("x", columns="k", margins=True)
     with pytest.raises(NotImplementedError, match="inside jit"):
         jax.jit(lambda f: f.pivot_table("x", "k", "s"))(on_device(frame))

@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Margins of pivot tables: the results of all rows and of all columns."""
+
+from collections.abc import Hashable, Sequence
+from typing import Any
+
+import pandas as pd
+
+
+def with_margins(
+    frame: Any,
+    table: pd.DataFrame,
+    keys: tuple[Sequence[Hashable], Sequence[Hashable], Sequence[Hashable]],
+    aggfunc: Any,
+    name: Any,
+    fill_value: Any,
+) -> pd.DataFrame:
+    """Appends a column for each value and a row, which reduce all columns and all rows.
+
+    The groups of rows and of columns are reduced on the device; the host appends the results,
+    because their labels join the keys, which may be numbers. `keys` are those of rows, of columns
+    and of values; the labels of columns are pairs of a value and column keys.
+    """
+    rows, columns, values = (list(one) for one in keys)
+    if not isinstance(name, str):
+        raise ValueError("margins_name argument must be a string")
+    if not isinstance(aggfunc, str) or not rows:
+        raise NotImplementedError(
+            "pivot_table: margins need an index, and the name of a reduction as aggfunc."
+        )
+    levels = [table.index, table.columns.droplevel(0) if columns else table.columns[:0]]
+    if any(name in index.get_level_values(at) for index in levels for at in range(index.nlevels)):
+        raise ValueError(f'Conflicting name "{name}" in margins')
+    data = frame[[*rows, *columns, *values]].dropna()
+
+    def reduced(by: Sequence[Hashable]) -> pd.DataFrame:
+        return data.groupby(by)[values].agg(aggfunc).to_pandas()
+
+    totals = {value: getattr(data[value], aggfunc)() for value in values}
+    result, last_row = table, totals
+    if columns:
+        of_rows, of_columns = reduced(rows), reduced(columns)
+        pieces = []
+        last_row = {
+            (value, *_as_tuple(key)): x for value in values for key, x in of_columns[value].items()
+        }
+        for value in sorted(values, key=list(table.columns.get_level_values(0)).index):
+            whole = (value, name, *("",) * (len(columns) - 1))
+            piece = table[[label for label in table.columns if label[0] == value]].copy()
+            piece[whole] = of_rows[value]
+            last_row[whole] = totals[value]
+            pieces.append(piece)
+        result = pd.concat(pieces, axis=1)
+    label = name if len(rows) == 1 else (name, *("",) * (len(rows) - 1))
+    row = pd.DataFrame(
+        {
+            at: [_as(last_row.get(one, fill_value), result.dtypes.iloc[at])]
+            for at, one in enumerate(result.columns)
+        },
+        index=pd.Index([label]),
+    )
+    row.columns = result.columns
+    return pd.concat([result, row]).rename_axis(index=result.index.names)
+
+
+def _as_tuple(key: Any) -> tuple[Any, ...]:
+    return key if isinstance(key, tuple) else (key,)
+
+
+def _as(value: Any, dtype: Any) -> Any:
+    """A value in a dtype, if it is one of its values."""
+    try:
+        cast = pd.Series([value]).astype(dtype)[0]
+    except (TypeError, ValueError):
+        return value
+    return cast if cast == value else value
