@@ -11,8 +11,9 @@ import pandas as pd
 from ..align._align import same_labels
 from ..align._as_column import as_column
 from ..align._outer_align import align_labels, align_tables, spread, spread_columns
-from ..table._column import Scalar
+from ..table._column import Column, Scalar
 from ..table._column_labels import Labels
+from ..table._distinct_values import through_values
 from ..table._ndframe import FrameBase, SeriesBase
 from ..table._table import Table, either_needed
 from ..table._tracing import is_traced
@@ -31,12 +32,39 @@ def _is_scalar(value: Any) -> bool:
 
 def _combined(operation: Operation, table: Table, others: Sequence[Any], labels: Any) -> Table:
     """Combines the columns of a table with other operands, one for each."""
+    if any(_is_date_offset(other) for other in others):
+        if operation.op not in ("add", "sub") or (operation.is_reflected and operation.op == "sub"):
+            raise TypeError(f"unsupported operand type for {operation.op}: a date offset.")
+        return table.with_columns(
+            [_moved(operation.op, *pair, table) for pair in zip(table.columns, others, strict=True)]
+        )
     pairs: list[tuple[Any, Any]] = list(zip(table.columns, others, strict=True))
     if operation.fill_value is not None:
         pairs = [filled_pair(*pair, operation.fill_value) for pair in pairs]
     if operation.is_reflected:
         pairs = [(b, a) for a, b in pairs]
     return table.with_columns(combine(operation.op, pairs, table.num_rows, labels))
+
+
+def _is_date_offset(other: Any) -> bool:
+    """Whether an operand is an offset of pandas without a fixed length, such as a month."""
+    value = other.value if isinstance(other, Scalar) else None
+    return isinstance(value, pd.offsets.BaseOffset) and not isinstance(
+        value, (pd.offsets.Tick, pd.offsets.Day)
+    )
+
+
+def _moved(op: str, column: Column, other: Scalar, table: Table) -> Column:
+    """Moves datetimes by an offset; pandas moves each distinct one."""
+    if column.kind != "datetime":
+        raise TypeError(
+            f"unsupported operand type(s) for {op}: a date offset moves datetimes, got "
+            f"{column.dtype_name}."
+        )
+    offset = other.value if op == "add" else -other.value
+    return through_values(
+        column, table.num_rows, table.layout, lambda times: times + offset, "offset arithmetic"
+    )
 
 
 def _needs_same_labels(operation: Operation) -> bool:
