@@ -265,6 +265,26 @@ class SeriesSelection(SeriesBase, RowSelection):
             return self._between(key)
         return self.loc[key]
 
+    def get(self, key: Any, default: Any = None) -> Any:
+        """The values of a label, or `default`."""
+        try:
+            return self[key]
+        except (KeyError, ValueError, IndexError):
+            return default
+
+    def repeat(self, repeats: Any, axis: Any = None) -> Self:
+        """Repeats each row, all equally often or each by its own number of times.
+
+        Not supported inside `jit`, because the number of rows depends on `repeats`.
+
+        Example:
+            >>> from jaxframes.frame import JaxSeries
+            >>> JaxSeries(["a", "b"]).repeat([1, 2]).tolist()
+            ['a', 'b', 'b']
+        """
+        only_rows("repeat", axis or 0, self, "")
+        return self._taken(np.repeat(np.arange(len(self)), repeats))
+
     def __iter__(self) -> Any:
         # Otherwise Python would call __getitem__ with 0, 1, ...
         if self._is_traced:

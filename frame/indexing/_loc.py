@@ -8,6 +8,7 @@ import pandas as pd
 
 from ..align._as_column import is_mask
 from ..mapping._map import flags_in
+from ..table._arguments import only_rows
 from ..table._column import Array
 from ..table._column_labels import Labels
 from ..table._expressions import apply_if_callable
@@ -67,6 +68,21 @@ class LabelSelection(LevelSelection, RowSelection):
         return LocIndexer(self)
 
     at = loc
+
+    def truncate(self, before: Any = None, after: Any = None, axis: Any = None) -> Any:
+        """The rows from the label `before` to the label `after`, both included.
+
+        The row labels must be sorted, and are copied to the host.
+        """
+        only_rows("truncate", axis or 0, self, "Select columns by loc.")
+        labels: Any = self.index
+        if not (labels.is_monotonic_increasing or labels.is_monotonic_decreasing):
+            raise ValueError("truncate requires a sorted index")
+        if before is not None and after is not None and before > after:
+            raise ValueError(f"Truncate: {after} must be after {before}")
+        if len(labels) > 1 and labels.is_monotonic_decreasing:
+            before, after = after, before
+        return self.loc[before:after]
 
     def _rows_at(self, rows: Any) -> Any:
         rows = apply_if_callable(rows, self)

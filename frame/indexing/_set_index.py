@@ -88,6 +88,18 @@ class IndexMoves(Renaming):
         positions[a], positions[b] = positions[b], positions[a]
         return self._with_index(level_subset(self._table, positions))
 
+    def reorder_levels(self, order: Any, axis: Any = 0) -> Self:
+        """Rearranges the levels of the index, or of the columns of a frame with `axis=1`."""
+        if axis_number(axis, self):
+            return self._relabelled(lambda f: f.reorder_levels(order, axis=1))
+        positions = self._levels_at(list(order))
+        if len(positions) != self._table.index.num_levels:
+            raise AssertionError(
+                f"Length of order must be same as number of levels "
+                f"({self._table.index.num_levels}), got {len(positions)}"
+            )
+        return self._with_index(level_subset(self._table, positions))
+
     def droplevel(self, level: Any, axis: Any = 0) -> Self:
         """Drops levels of the index, or of the columns of a frame with `axis=1`."""
         if axis_number(axis, self):

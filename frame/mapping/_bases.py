@@ -6,12 +6,12 @@ from ._astype import Cast
 from ._interpolate import Interpolation
 from ._map import FrameMap, SeriesMap
 from ._missing import FrameMissing, SeriesMissing
-from ._where import Where
+from ._where import CaseWhen, Where
 
 
 class FrameMappingMethods(Cast, FrameApply, FrameMap, FrameMissing, Interpolation, Where):
     """Value transformations of a frame."""
 
 
-class SeriesMappingMethods(Cast, SeriesMap, SeriesMissing, Interpolation, Where):
+class SeriesMappingMethods(Cast, SeriesMap, SeriesMissing, Interpolation, CaseWhen):
     """Value transformations of a series."""

@@ -112,6 +112,19 @@ class Missing(NDFrame):
             columns[number] = columns[number].with_arrays(arrays)
         return self._with_columns(columns)
 
+    def first_valid_index(self) -> Any:
+        """The label of the first row with a value that is not missing, or None."""
+        kept = self._with_values().head(1)
+        return kept.index[0] if len(kept) else None
+
+    def last_valid_index(self) -> Any:
+        """The label of the last row with a value that is not missing, or None."""
+        kept = self._with_values().tail(1)
+        return kept.index[0] if len(kept) else None
+
+    def _with_values(self) -> Any:
+        return self.dropna(how="all")  # pyright: ignore
+
     def fillna(
         self, value: Any, *, axis: Any = None, inplace: bool = False, limit: Any = None
     ) -> Self:

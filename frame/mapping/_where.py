@@ -124,6 +124,32 @@ class Where(NDFrame):
         return [other] * num_columns
 
 
+class CaseWhen(Where, SeriesBase):
+    """`where`, `mask` and `case_when` of a series."""
+
+    def case_when(self, caselist: Sequence[tuple[Any, Any]]) -> Any:
+        """Replaces values by those of the first pair of a condition and a replacement that is True.
+
+        Example:
+            >>> from jaxframes.frame import JaxSeries
+            >>> x = JaxSeries([1, 5, 9])
+            >>> x.case_when([(x > 8, 0), (x > 4, 1)]).tolist()
+            [1, 1, 0]
+        """
+        if not isinstance(caselist, list):
+            raise TypeError(f"The caselist argument should be a list; instead got {type(caselist)}")
+        if not caselist:
+            raise ValueError(
+                "provide at least one boolean condition, with a corresponding replacement."
+            )
+        result: Any = self
+        for condition, replacement in reversed(caselist):
+            condition = condition(self) if callable(condition) else condition
+            replacement = replacement(self) if callable(replacement) else replacement
+            result = result.mask(condition, replacement)
+        return result
+
+
 def _as_flags(method: str, cond: Any, table: Table) -> Array:
     """Flags of the rows that keep their values: the condition, negated for `mask`."""
     if isinstance(cond, pd.Series):

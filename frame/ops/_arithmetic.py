@@ -92,6 +92,24 @@ class SeriesOperatorMethods(Operators, FlexMethods, Unary, SeriesClip):
             operand = Scalar(other) if _is_scalar(other) else as_column(other, table, "other")
         return self._of(_combined(operation, table, [operand], [self._name]), name)
 
+    def divmod(self, other: Any, level: Any = None, fill_value: Any = None) -> Any:
+        """The quotients rounded down, and the remainders."""
+        of: Any = self
+        how: dict[str, Any] = {"level": level, "fill_value": fill_value}
+        return of.floordiv(other, **how), of.mod(other, **how)
+
+    def rdivmod(self, other: Any, level: Any = None, fill_value: Any = None) -> Any:
+        """Divides `other`; see `divmod`."""
+        of: Any = self
+        how: dict[str, Any] = {"level": level, "fill_value": fill_value}
+        return of.rfloordiv(other, **how), of.rmod(other, **how)
+
+    def __divmod__(self, other: Any) -> Any:
+        return self // other, self % other  # pyright: ignore
+
+    def __rdivmod__(self, other: Any) -> Any:
+        return other // self, other % self
+
 
 class FrameOperatorMethods(Operators, FlexMethods, Unary, Clip, FrameBase):
     """Operators on a frame."""

@@ -255,6 +255,17 @@ class FrameCorrelation(FramePairs, FrameBase):
 class SeriesCorrelation(SeriesPairs, SeriesBase):
     """Correlation and covariance of two series."""
 
+    def autocorr(self, lag: int = 1) -> Any:
+        """The correlation with the values `lag` rows before.
+
+        Example:
+            >>> from jaxframes.frame import JaxSeries
+            >>> float(JaxSeries([1.0, 2.0, 3.0]).autocorr())
+            1.0
+        """
+        of: Any = self
+        return of.corr(of.shift(lag))
+
     def _with_other(self, other: Any, statistic: Statistic) -> Any:
         table = self._table
         pair = paired(self._only, self._name, other, table, statistic.op)

@@ -46,13 +46,10 @@ update: where() or merge(), which make new values
 asfreq asof at_time between_time to_period to_timestamp: to_pandas() and pandas' {}
 compare: a mask: frame[frame.x != other.x]
 corrwith: corr() of both columns in one frame
-first_valid_index: dropna().head(1).index
 from_arrow: jaxframes.frame.from_arrow()
 from_dict from_records: JaxFrame(data)
-last_valid_index: dropna().tail(1).index
-reorder_levels: reset_index() and set_index()
 select: frame[labels]
-truncate tz_convert tz_localize: to_pandas() and pandas' {}
+tz_convert tz_localize: to_pandas() and pandas' {}
 [JaxSeries, out]
 list: explode(), for a column of lists
 pop: drop() of a label
@@ -60,14 +57,9 @@ struct: one column for each field
 to_parquet: to_frame().to_parquet()
 [JaxSeries, planned]
 add_prefix add_suffix: rename() of the name; labels of rows by set_axis()
-autocorr: corr() with shift()
-case_when: where(), once per condition
-divmod rdivmod: // and %
 filter: a mask, or loc[labels]
-get: loc[label]
 info: to_frame().info()
 nbytes: memory_usage()
-repeat: take() of repeated positions
 to_csv: to_frame().to_csv()
 [FrameGroupBy SeriesGroupBy, out]
 apply: agg() or transform(), with a name or frame.segment_function
@@ -76,8 +68,8 @@ boxplot hist plot: a library that accepts the frame itself (plotly, altair, seab
 corrwith: agg() of products of columns
 ewm: a segmented scan: primitives.segmented_scan
 ohlc: agg(['first', 'max', 'min', 'last'])
-resample: a key of dt.floor()
-sample: head() of rows in random order
+resample: groupby() of the keys and of dt.floor()
+sample: sample(frac=1), then groupby().head()
 take: nth()
 [SeriesGroupBy, planned]
 dtype: the dtype of the series

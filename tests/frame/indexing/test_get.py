@@ -18,3 +18,11 @@ def test_what_is_not_there_gives_the_default():
     assert ours.get("no") is None
     assert ours.get("no", default) is ours.get(["k", "no"], default=default) is default
     assert ours.get(0, 3) == FRAME.get(0, 3) == 3
+
+
+def test_labels_of_a_series():
+    assert_parity(
+        lambda f: (f.k.get(3), f.k.get(99), f.k.get(99, 7), f.set_index("s").k.get("no", "none")),
+        mixed_frame()[["k", "s"]],
+        ways=["eager"],
+    )

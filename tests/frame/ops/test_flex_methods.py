@@ -96,3 +96,12 @@ def test_other_names_are_the_same_methods(name):
     for kind in (JaxFrame, JaxSeries):
         assert getattr(kind, name) is getattr(kind, OTHER_NAMES[name])
     assert_parity(lambda f: (getattr(f, name)(2.0), getattr(f.x, name)(f.k)), FRAME, ways=["eager"])
+
+
+def test_quotients_with_remainders():
+    assert_parity(
+        lambda f: (*f.k.divmod(3), *f.k.rdivmod(7), *divmod(f.x, f.f), *divmod(9, f.x)),
+        mixed_frame()[["k", "x", "f"]],
+        ways=["eager"],
+        ulps=2,
+    )

@@ -96,3 +96,8 @@ def test_wrong_arguments_are_pandas_errors():
     assert_same_error(lambda f: f.corr(method="bogus"), frame[["k"]])
     with pytest.raises(NotImplementedError, match="rank"):
         JaxFrame(frame[["k"]]).corr(method="spearman")
+
+
+def test_autocorrelations():
+    frame = mixed_frame()[["x", "k"]]
+    assert_parity(lambda f: (f.x.autocorr(), f.k.autocorr(2)), frame, ulps=64)
