@@ -18,6 +18,7 @@ from ..table._table import Table, either_needed
 from ..table._take import settled
 from ..table._time_sums import check_time_sums
 from ..table._tracing import FoundOnce, is_traced
+from ..table._unencoded import as_unencoded
 from ._grouped_column import Groups, Options, Reduction
 from ._grouper import Grouping
 from ._groups import groups_of_keys, make_groups
@@ -89,6 +90,10 @@ class Grouped:
     def may_drop(self) -> bool:
         """Whether rows may belong to no group."""
         return self.options.dropna and any(column.can_miss for column in self.key_columns)
+
+
+# Reductions of strings that read neither their order nor which of them are equal.
+NEED_NO_CODES = ("count", "size", "first", "last")
 
 
 class GroupByBase:
@@ -167,7 +172,8 @@ class GroupByBase:
 
         With `by_segment` a column has a value for each segment id, not for each group.
         """
-        own = self._columns
+        coded = {at for at, spec in pairs if spec.op not in NEED_NO_CODES}
+        own = [column if at in coded else column.stored for at, column in enumerate(self._columns)]
         operands: list[Column] = []
         plan: list[tuple[int, Reduction]] = []
         # Each column, plain or recoded, is an operand of the program once.
@@ -192,7 +198,8 @@ class GroupByBase:
             # Without empty groups and missing values, every group has a value.
             all_valid = not column.can_miss and not groups.may_be_empty and spec.min_count <= 1
             result = Column(data, None if all_valid else valid, result_type(column.type, spec.op))
-            shown.append(result if by_segment else settled(result, groups.count))
+            result = result if by_segment else settled(result, groups.count)
+            shown.append(as_unencoded(result))
         return shown
 
     def _arrays_of(

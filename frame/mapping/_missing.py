@@ -101,7 +101,7 @@ class Missing(NDFrame):
         positions = [number for number, column in enumerate(columns) if column.can_miss]
         nullable = [columns[number] for number in positions]
         filled = _fill_from(
-            tuple(column.arrays for column in nullable),
+            stored_arrays(nullable),
             missing_flags(nullable),
             table.num_rows,
             np.int32(table.capacity if limit is None else min(limit, table.capacity)),
@@ -109,7 +109,7 @@ class Missing(NDFrame):
             table.layout,
         )
         for number, arrays in zip(positions, filled, strict=True):
-            columns[number] = columns[number].with_arrays(arrays)
+            columns[number] = columns[number].moved(arrays)
         return self._with_columns(columns)
 
     def first_valid_index(self) -> Any:

@@ -17,10 +17,15 @@ import pandas as pd
 from ... import primitives
 from ...primitives.staging import tiered
 from ..table._column import Array, Column, ColumnType, Scalar
-from ..table._dictionary import UnencodedStrings, sorted_dictionary
+from ..table._dictionary import (
+    UnencodedStrings,
+    encode_unless_near_unique,
+    sorted_dictionary,
+)
 from ..table._recode import as_string, look_up, recoded, renumbered, unencoded
 from ..table._table import Count
 from ..table._tracing import at_once, is_traced
+from ..table._unencoded import as_unencoded
 from ._array_ops import COMPARISONS, REFLECTED, SYMBOLS, compare
 
 
@@ -67,7 +72,8 @@ def combine_strings(op: str, a: Any, b: Any, num_rows: Count) -> Column:
         return _concatenated(sides[0], sides[1], num_rows)
     times = next((x for x in sides if isinstance(x, (int, np.integer))), None)
     if op == "mul" and times is not None and not isinstance(times, bool):
-        return _with_strings(column, column.dictionary.values.to_series() * int(times))
+        column = unencoded(column)
+        return _with_strings(column, pd.Series(column.dictionary.values) * int(times))
     raise invalid(op, a, b)
 
 
@@ -98,16 +104,19 @@ def _compare_codes(op: str, a: Array, b: Array) -> Array:
 
 
 def _with_strings(column: Column, strings: Any) -> Column:
-    """The column with each string of its dictionary replaced."""
-    codes, dictionary = sorted_dictionary(strings)
-    return Column(renumbered(column.data, codes), None, ColumnType("string", dictionary))
+    """The column with each string of its dictionary, encoded or not, replaced."""
+    codes, dictionary = encode_unless_near_unique(pd.array(strings, dtype="str"))
+    data = renumbered(column.data, codes)
+    return as_unencoded(Column(data, None, ColumnType("string", dictionary)))
 
 
 def _concatenated(a: Any, b: Any, num_rows: Count) -> Column:
     if isinstance(a, str):
-        return _with_strings(b, a + b.dictionary.values)
+        column = unencoded(b)
+        return _with_strings(column, a + column.dictionary.values)
     if isinstance(b, str):
-        return _with_strings(a, a.dictionary.values + b)
+        column = unencoded(a)
+        return _with_strings(column, column.dictionary.values + b)
     if is_traced(a.data, b.data, num_rows):
         raise NotImplementedError(
             "+: two columns of strings cannot be added inside jit, because the dictionary of the "

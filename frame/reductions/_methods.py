@@ -250,12 +250,17 @@ def _is_truth(column: Column, columns: Sequence[Column]) -> bool:
     return column.kind == "category" or (column.kind == "datetime" and with_strings)
 
 
+def _operand(column: Column, op: str) -> Column:
+    """The column that a reduction reads: counts need no null objects, and no codes of strings."""
+    return without_missing(column).stored if op == "count" else column
+
+
 def _results(of: NDFrame, op: str, arguments: dict[str, Any]) -> list[Any]:
     """A `Reduced` for each column; for the sum of strings a string."""
     table, rows = of._table, (of._table.all_rows, of._layout)
     if op == "median":
         return list(quantiles_of_columns(table.columns, [0.5], op, *rows, **arguments))
-    columns = [without_missing(column) if op == "count" else column for column in table.columns]
+    columns = [_operand(column, op) for column in table.columns]
     is_text = [op == "sum" and column.kind == "string" for column in columns]
     rest = [column for column, text in zip(columns, is_text, strict=True) if not text]
     plans = [reduction_for(column, op, **arguments) for column in rest]
@@ -268,7 +273,7 @@ def _results(of: NDFrame, op: str, arguments: dict[str, Any]) -> list[Any]:
 
 def shown(series: SeriesBase, result: Reduced, op: str) -> Any:
     """The result for a series: a scalar of the host, or of the device inside `jit`."""
-    column = series._only
+    column = _operand(series._only, op)
     if not is_traced(result):
         return host_value(*result, result_type(column.type, op))[0]
     if column.kind != "number" and op not in ("count", "any", "all", "median", "quantile"):
@@ -279,7 +284,7 @@ def shown(series: SeriesBase, result: Reduced, op: str) -> Any:
 def one_each(frame: FrameBase, results: Sequence[Any], op: str, name: Hashable = None) -> Any:
     """A series of the results of columns."""
     columns, labels = frame._table.columns, frame._labels.index
-    types = [result_type(column.type, op) for column in columns]
+    types = [result_type(_operand(column, op).type, op) for column in columns]
     if is_traced(results):
         for column, label, result in zip(columns, labels, results, strict=True):
             if not isinstance(result, Reduced):

@@ -13,10 +13,10 @@ from jax.core import Tracer
 
 from ...shardings._compat import is_x64_enabled
 from ._column import NUMBER, UNITS, Column, ColumnType
-from ._dictionary import Dictionary, HostObjects, UnencodedStrings, encode_unless_near_unique
+from ._dictionary import Dictionary, HostObjects, encode_unless_near_unique
 from ._layout import Layout
 from ._row_index import RowIndex
-from ._unencoded import UnencodedColumn
+from ._unencoded import as_unencoded
 
 
 def column_from(
@@ -133,8 +133,8 @@ def strings_from(values: Any, capacity: int, layout: Layout, name: Hashable) -> 
 def _string_column(
     codes: np.ndarray, dictionary: Dictionary, capacity: int, layout: Layout, name: Hashable
 ) -> Column:
-    column = _placed(codes, ColumnType("string", dictionary), capacity, layout, name)
-    return UnencodedColumn(column) if isinstance(dictionary, UnencodedStrings) else column
+    kind = ColumnType("string", dictionary)
+    return as_unencoded(_placed(codes, kind, capacity, layout, name))
 
 
 def _placed(

@@ -97,7 +97,7 @@ def joined_strings(columns: Sequence[Column]) -> tuple[Column, ...]:
     columns = [unencoded(column) for column in columns]
     first = columns[0].dictionary
     if all(column.dictionary is first for column in columns):
-        return tuple(map(_as_unencoded, columns))
+        return tuple(map(as_unencoded, columns))
     strings = [arrow_strings(column.dictionary.values) for column in columns]
     common = ColumnType("string", UnencodedStrings(pa.concat_arrays(strings)))
     starts = np.cumsum([0, *map(len, strings[:-1])])
@@ -107,6 +107,7 @@ def joined_strings(columns: Sequence[Column]) -> tuple[Column, ...]:
     )
 
 
-def _as_unencoded(column: Column) -> Column:
-    is_encoded = not isinstance(column.dictionary, UnencodedStrings)
-    return column if is_encoded else UnencodedColumn(column)
+def as_unencoded(stored: Column) -> Column:
+    """The column of stored arrays, with codes or with positions in `UnencodedStrings`."""
+    is_encoded = not isinstance(stored.type.dictionary, UnencodedStrings)
+    return stored if is_encoded else UnencodedColumn(stored)

@@ -46,13 +46,11 @@ def shift_columns(
         return tuple(columns)
     prepared = [_filling(fill_missing(column), fill_value) for column in columns]
     arrays = tuple(
-        (column.data.astype(filling.dtype), column.valid) for column, filling in prepared
+        (column.stored.data.astype(filling.dtype), column.valid) for column, filling in prepared
     )
     values = tuple(filling.value for _, filling in prepared)
     shifted = _shift(arrays, values, steps_of(periods, columns), num_rows, layout)
-    return tuple(
-        column.with_arrays(moved) for (column, _), moved in zip(prepared, shifted, strict=True)
-    )
+    return tuple(column.moved(moved) for (column, _), moved in zip(prepared, shifted, strict=True))
 
 
 def whole_periods(caller: str, periods: Any, *, across: bool = False) -> int:
@@ -75,7 +73,7 @@ def whole_periods(caller: str, periods: Any, *, across: bool = False) -> int:
 
 def steps_of(periods: int, columns: Sequence[Column]) -> np.int32:
     """Clips `periods` to the capacity; a longer shift has the same result."""
-    capacity = columns[0].data.shape[0]
+    capacity = columns[0].stored.data.shape[0]
     return np.int32(max(min(periods, capacity), -capacity))
 
 
