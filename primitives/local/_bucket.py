@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Stable multisplit: groups rows by bucket id."""
 
+import functools
 from typing import Any, NamedTuple
 
 import jax
@@ -19,6 +20,7 @@ from ..contract._take import take_rows
 from ..contract._typing import Array, ArrayLike, Int, Integer, PyTree
 from ..kernels.sort._lower_bound import lower_bound
 from ..kernels.sort._radix_sort import sort_words_with_row_ids
+from ..tiers._tiered import tiered
 
 
 class Bucketed(NamedTuple):
@@ -75,7 +77,12 @@ def bucket(
     num_buckets = as_static_int(num_buckets, caller, "num_buckets", 1, 2**31 - 1)
     bucket_ids = as_bucket_ids(bucket_ids, num_rows, caller, "bucket_ids")
     valid = as_num_valid(num_valid, num_rows, caller)
-    offsets, row_ids = group_by_bucket(bucket_ids, num_buckets, valid)
+    return _bucket(rows, bucket_ids, valid, num_buckets)
+
+
+@functools.partial(tiered, static_argnums=3)
+def _bucket(rows: PyTree, bucket_ids: Array, num_valid: Array, num_buckets: int) -> Bucketed:
+    offsets, row_ids = group_by_bucket(bucket_ids, num_buckets, num_valid)
     return Bucketed(take_rows(rows, row_ids), offsets, row_ids)
 
 
@@ -143,7 +150,12 @@ def bucket_order(
     num_rows = bucket_ids.shape[0]
     bucket_ids = as_bucket_ids(bucket_ids, num_rows, caller, "bucket_ids")
     valid = as_num_valid(num_valid, num_rows, caller)
-    offsets, order = group_by_bucket(bucket_ids, num_buckets, valid)
+    return _order(bucket_ids, valid, num_buckets)
+
+
+@functools.partial(tiered, static_argnums=2)
+def _order(bucket_ids: Array, num_valid: Array, num_buckets: int) -> BucketOrder:
+    offsets, order = group_by_bucket(bucket_ids, num_buckets, num_valid)
     return BucketOrder(order, inverse_of(order), offsets)
 
 

@@ -6,6 +6,7 @@ import jax.numpy as jnp
 
 from ..contract._typing import Array, Bool, Keys, NumValid
 from ..kernels.join._membership import flag_matches
+from ..tiers._tiered import tiered
 from ._join import word_sides
 from ._sides import KeySides, as_key_sides
 
@@ -49,12 +50,16 @@ def isin(
         [True, False, True, True]
     """
     sides, _ = as_key_sides(keys, test_keys, num_valid, "isin", ("keys", "test_keys"))
+    return flag_members(sides) if not invert else _flag_others(sides)
+
+
+@tiered
+def _flag_others(sides: KeySides) -> Array:
     flags = flag_members(sides)
-    if not invert:
-        return flags
     return ~flags & (jax.lax.iota(jnp.int32, flags.shape[0]) < sides.num_a)
 
 
+@tiered
 def flag_members(sides: KeySides) -> Array:
     """Flags the valid rows of `a` with a key in `b`."""
     return flag_matches(*word_sides(sides, in_key_order=False))

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Joins of one device's rows."""
 
+import functools
 from typing import Any, Literal, NamedTuple, get_args
 
 import jax
@@ -11,6 +12,7 @@ from ..contract._typing import Array, Int, Keys, NumValid
 from ..kernels.groups._factorize import number_groups
 from ..kernels.join._grouped_sides import Side, one_after_the_other
 from ..kernels.join._join import Matches, Pairs, count_pairs, join_words, match_words, pairs_of
+from ..tiers._tiered import tiered
 from ._cross_join import count_cross, cross_pairs
 from ._radix_sort import argsort_columns
 from ._sides import KeySides, as_key_sides
@@ -184,6 +186,7 @@ def as_pair_capacity(
     )
 
 
+@functools.partial(tiered, static_argnums=(1, 2))
 def join_sides(sides: KeySides, how: How, capacity: int) -> Pairs:
     """Joins checked arguments."""
     if how == "cross":
@@ -193,6 +196,7 @@ def join_sides(sides: KeySides, how: How, capacity: int) -> Pairs:
     return join_words(*word_sides(sides, in_key_order=how == "outer"), how, capacity)
 
 
+@functools.partial(tiered, static_argnums=1)
 def match_sides(sides: KeySides, how: KeyedHow) -> Matches:
     """The first half of `join_sides`: finds and counts the pairs."""
     if how == "right":

@@ -74,12 +74,16 @@ def radix_argsort(
     """
     caller = "radix_argsort"
     columns, _ = as_keys(keys, caller)
-    words = ordered_words(
-        columns,
-        as_directions(descending, len(columns), caller),
-        as_bits(bits, columns, caller),
-    )
-    return argsort_columns(words, as_num_valid(num_valid, columns[0].shape[0], caller))
+    directions = as_directions(descending, len(columns), caller)
+    valid = as_num_valid(num_valid, columns[0].shape[0], caller)
+    return _argsort(columns, valid, directions, as_bits(bits, columns, caller))
+
+
+@functools.partial(tiered, static_argnums=(2, 3))
+def _argsort(
+    columns: tuple[Array, ...], num_valid: Array, directions: tuple[bool, ...], bits: Any
+) -> Array:
+    return argsort_columns(ordered_words(columns, directions, bits), num_valid)
 
 
 def radix_sort(
@@ -135,18 +139,32 @@ def radix_sort(
     columns, is_tuple = as_keys(keys, caller)
     key_bits = as_bits(bits, columns, caller)
     directions = as_directions(descending, len(columns), caller)
-    words = ordered_words(columns, directions, key_bits)
     num_rows = columns[0].shape[0]
     values = as_rows(values, num_rows, caller)
     valid = as_num_valid(num_valid, num_rows, caller)
+    sorted_columns, values = _sort(columns, values, valid, directions, key_bits)
+    sorted_keys = sorted_columns if is_tuple else sorted_columns[0]
+    return sorted_keys if values is None else (sorted_keys, values)
+
+
+@functools.partial(tiered, static_argnums=(3, 4))
+def _sort(
+    columns: tuple[Array, ...],
+    values: PyTree,
+    valid: Array,
+    directions: tuple[bool, ...],
+    bits: Any,
+) -> tuple[tuple[Array, ...], PyTree]:
+    """Sorts checked rows."""
+    words = ordered_words(columns, directions, bits)
 
     def sort_by_rows(key: Array, num_valid: Array) -> Array:
         word = ordered_word(key, descending=directions[0])
         return take_rows(key, argsort_words(word, num_valid))
 
     if values is not None and len(words) == 1 and _is_moved_by_kernel(values, words[0], valid):
-        sorted_columns, values = _sort_rows((columns, values), *words[0], valid)
-    elif len(columns) == 1 and holds_whole_key(columns[0].dtype):
+        return _sort_rows((columns, values), *words[0], valid)
+    if len(columns) == 1 and holds_whole_key(columns[0].dtype):
         # The sorted word is known already; a gather is not needed.
         if values is None:
             sorted_key = key_of_word(sort_words(words[0], valid), columns[0].dtype)
@@ -156,12 +174,8 @@ def radix_sort(
             sorted_key = key_of_word(sorted_word, columns[0].dtype)
             sorted_key = with_tangent_of(take_rows, sorted_key, columns[0], row_ids)
             values = take_rows(values, row_ids)
-        sorted_columns = (sorted_key,)
-    else:
-        row_ids = argsort_columns(words, valid)
-        sorted_columns, values = take_rows((columns, values), row_ids)
-    sorted_keys = sorted_columns if is_tuple else sorted_columns[0]
-    return sorted_keys if values is None else (sorted_keys, values)
+        return (sorted_key,), values
+    return take_rows((columns, values), argsort_columns(words, valid))
 
 
 def _is_moved_by_kernel(values: PyTree, column: OrderedWord, num_valid: Array) -> bool:

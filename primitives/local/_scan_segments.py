@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The checked arguments of scans, and the scan that they describe."""
 
+import functools
 from typing import Any, NamedTuple
 
 import jax
@@ -18,6 +19,7 @@ from ..contract._scan_operators import (
 )
 from ..contract._typing import Array
 from ..kernels.scan._segmented_scan import fill_padding
+from ..tiers._tiered import tiered
 from ._named_scan import scan_named
 from ._operator_scan import scan_by_operator
 
@@ -94,6 +96,11 @@ def scan_segments(arguments: ScanArguments, heads: Array | None) -> Any:
     rows, scan, initial, num_valid = arguments
     if not scan.is_named:
         return scan_by_operator(rows, heads, num_valid, initial, scan)
+    return _scan_named(rows, heads, num_valid, initial, scan)
+
+
+@functools.partial(tiered, static_argnums=4)
+def _scan_named(rows: Any, heads: Array | None, num_valid: Array, initial: Any, scan: Scan) -> Any:
     results = scan_named(widened(rows, scan.op), heads, num_valid, scan)
     if initial is not None:
         results = put_initial_first(widened(initial, scan.op), results, num_valid, scan)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Binary search in a sorted sequence."""
 
+import functools
 from collections.abc import Sequence
 from typing import Any, Literal
 
@@ -8,6 +9,7 @@ from ..contract._arguments import as_directions, as_keys, as_num_valid, type_of
 from ..contract._key_bits import ordered_words
 from ..contract._typing import Array, ArrayLike, Int, Integer, Keys
 from ..kernels.sort._lower_bound import lower_bound, upper_bound
+from ..tiers._tiered import tiered
 
 
 def searchsorted(
@@ -48,9 +50,20 @@ def searchsorted(
         [1, 3]
     """
     columns, query_columns, directions = as_search(sorted_keys, queries, side, descending)
+    valid = as_num_valid(num_valid, columns[0].shape[0], "searchsorted")
+    return _search(columns, query_columns, valid, directions, side)
+
+
+@functools.partial(tiered, static_argnums=(3, 4))
+def _search(
+    columns: tuple[Array, ...],
+    query_columns: tuple[Array, ...],
+    valid: Array,
+    directions: tuple[bool, ...],
+    side: str,
+) -> Array:
     words = tuple(column.ordered() for column in ordered_words(columns, directions))
     query_words = tuple(column.ordered() for column in ordered_words(query_columns, directions))
-    valid = as_num_valid(num_valid, columns[0].shape[0], "searchsorted")
     bound = lower_bound if side == "left" else upper_bound
     return bound(words, query_words, valid)
 

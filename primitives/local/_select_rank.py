@@ -11,6 +11,7 @@ from ..contract._arguments import as_array, as_key, as_num_valid, type_of
 from ..contract._key_bits import ordered_words
 from ..contract._take import take_rows
 from ..contract._typing import Array, ArrayLike, Integer, Shaped
+from ..tiers._tiered import tiered
 from ._radix_sort import argsort_columns
 
 
@@ -50,7 +51,11 @@ def select_rank(
     caller = "select_rank"
     column = as_key(x, caller)
     ranks = as_ranks(ranks, column.shape[0], caller)
-    valid = as_num_valid(num_valid, column.shape[0], caller)
+    return _select(column, ranks, as_num_valid(num_valid, column.shape[0], caller))
+
+
+@tiered
+def _select(column: Array, ranks: Array, valid: Array) -> Array:
     row_ids = argsort_columns(ordered_words((column,), (False,)), valid)
     # A narrow integer cannot hold the last rank; a wide one must be clipped before the cast.
     ranks = ranks.astype(jnp.int32) if ranks.dtype.itemsize < 4 else ranks

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The k first rows in the order of a sort."""
 
+import functools
 from typing import NamedTuple
 
 from ..contract._arguments import as_keys, as_num_valid, as_static_int
@@ -8,6 +9,7 @@ from ..contract._key_bits import ordered_word
 from ..contract._take import take_rows
 from ..contract._typing import Array, ArrayLike, Int, Integer, Shaped
 from ..kernels.sort._top_k import top_k_words
+from ..tiers._tiered import tiered
 
 
 class TopK(NamedTuple):
@@ -66,6 +68,10 @@ def top_k(
     (column,) = columns
     num_rows = column.shape[0]
     k = as_static_int(k, caller, "k", 0, num_rows)
-    word = ordered_word(column, descending=largest)
-    row_ids = top_k_words(word, k, as_num_valid(num_valid, num_rows, caller))
+    return _select(column, as_num_valid(num_valid, num_rows, caller), k, bool(largest))
+
+
+@functools.partial(tiered, static_argnums=(2, 3))
+def _select(column: Array, num_valid: Array, k: int, largest: bool) -> TopK:
+    row_ids = top_k_words(ordered_word(column, descending=largest), k, num_valid)
     return TopK(take_rows(column, row_ids), row_ids)
