@@ -59,7 +59,7 @@ class SeriesGroupByRankedRows(GroupByBase):
                 "sort_values, then groupby().head()."
             )
         column = settled(column, table.num_rows)
-        keys = ordered_keys(column, descending=largest)
+        keys = list(ordered_keys(column, descending=largest))
         if len(keys) > 1:
             raise NotImplementedError(
                 f"groupby: {caller} inside jit needs integers without missing values. Call fillna "

@@ -14,6 +14,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from ... import primitives
+from ...primitives._segment_sums import sums_of_segments
 from ...primitives.staging import tiered
 from ..table._column import Array, Column, group_keys
 from ..table._dtypes import wide
@@ -37,7 +38,7 @@ class Part(NamedTuple):
 SIZES = Part(-1, "")
 
 
-# Reduces leaves by the operators of the same positions: one array for each.
+# Adds up leaves, in the dtypes of the same positions; "" counts rows. One array for each.
 Reduce = Callable[[list[Array], list[str]], Sequence[Array]]
 Plan = Sequence[tuple[int, Reduction]]
 Parts = dict[Part, Array]
@@ -93,12 +94,12 @@ def sums_by_key(
     words = [group_keys(key) if key.is_numeric else (key.data,) for key in keys]
     runs = None
 
-    def reduce(leaves: list[Array], ops: list[str]) -> Sequence[Array]:
+    def reduce(leaves: list[Array], dtypes: list[str]) -> Sequence[Array]:
         nonlocal runs
         runs = primitives.reduce_by_key(
             tuple(word for some in words for word in some),
-            leaves,
-            ops,
+            [_in_dtype(leaf, dtype) for leaf, dtype in zip(leaves, dtypes, strict=True)],
+            ["sum" if dtype else "count" for dtype in dtypes],
             capacity=table.layout.capacity_for,
             num_valid=table.num_rows,
         )
@@ -162,8 +163,12 @@ def _groups_with_keys(missing: Sequence[Array], count: Any) -> tuple[Array, Arra
 def sums_by_segment(segments: Segments, columns: Sequence[Column], plan: Plan) -> Parts:
     """The accumulators of a plan, by segment."""
 
-    def reduce(leaves: list[Array], ops: list[str]) -> Sequence[Array]:
-        return [segments.reduce(op, leaf) for leaf, op in zip(leaves, ops, strict=True)]
+    def reduce(leaves: list[Array], dtypes: list[str]) -> Sequence[Array]:
+        summed = [leaf for leaf, dtype in zip(leaves, dtypes, strict=True) if dtype]
+        wide_dtypes = tuple(filter(None, dtypes))
+        counts, sums = sums_of_segments(summed, wide_dtypes, segments.ids, segments.num_segments)
+        in_turn = iter(sums)
+        return [next(in_turn) if dtype else counts for dtype in dtypes]
 
     return _accumulate(reduce, columns, plan)
 
@@ -185,8 +190,7 @@ def _accumulate(reduce: Reduce, columns: Sequence[Column], plan: Plan) -> Parts:
         columns[plan[0][0]].data if part == SIZES else _leaf(columns[part.position], part)
         for part in at_first
     ]
-    ops = ["count" if part == SIZES else "sum" for part in at_first]
-    totals = dict(zip(at_first, reduce(leaves, ops), strict=True))
+    totals = dict(zip(at_first, reduce(leaves, _sum_dtypes(at_first)), strict=True))
     floats = [part for part in at_first if part.dtype and columns[part.position].is_float]
     have_nan = jax.device_get(_have_nan([totals[part] for part in floats])) if floats else []
     spoilt = {part.position for part, has_nan in zip(floats, have_nan, strict=True) if has_nan}
@@ -200,24 +204,35 @@ def _accumulate(reduce: Reduce, columns: Sequence[Column], plan: Plan) -> Parts:
     ]
     if again:
         leaves = [_leaf(_without_nan(columns[part.position]), part) for part in again]
-        totals |= zip(again, reduce(leaves, ["sum"] * len(again)), strict=True)
+        totals |= zip(again, reduce(leaves, _sum_dtypes(again)), strict=True)
     return totals
 
 
 def _leaf(column: Column, part: Part) -> Array:
     """The values to add up for an accumulator, zero where one is missing."""
     if part.dtype:
-        if column.valid is None and column.dtype == part.dtype:
-            return column.data
-        return _values_in(column.data, column.valid, part.dtype)
+        return column.data if column.valid is None else _or_zero(column.data, column.valid)
     assert column.valid is not None
     return column.valid
 
 
-@functools.partial(tiered, static_argnums=2)
-def _values_in(data: Array, valid: Array | None, dtype: str) -> Array:
-    if valid is not None:
-        data = jnp.where(valid, data, data.dtype.type(0))
+def _sum_dtypes(parts: Sequence[Part]) -> list[str]:
+    """The dtypes in which accumulators are added up; "" for the number of rows."""
+    count = wide(np.int64).name
+    return ["" if part == SIZES else part.dtype or count for part in parts]
+
+
+@tiered
+def _or_zero(data: Array, valid: Array) -> Array:
+    return jnp.where(valid, data, data.dtype.type(0))
+
+
+def _in_dtype(data: Array, dtype: str) -> Array:
+    return data if data.dtype == dtype or not dtype else _cast(data, dtype)
+
+
+@functools.partial(tiered, static_argnums=1)
+def _cast(data: Array, dtype: str) -> Array:
     return data.astype(dtype)
 
 

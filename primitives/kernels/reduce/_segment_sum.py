@@ -6,6 +6,8 @@ ids of 32 and 64 bits and subtract the first id. Sums follow the order of the ro
 bits of XLA.
 """
 
+from collections.abc import Sequence
+
 import jax.numpy as jnp
 
 from ...contract._typing import Array
@@ -14,6 +16,12 @@ from ..base._library import is_native
 
 _ID_DTYPES = ("int32", "uint32", "int64", "uint64")
 _NUMBER_DTYPES = (*_ID_DTYPES, "float32", "float64")
+# Accumulators of several columns, and the columns that they can add up.
+_WIDE_DTYPES = {
+    "int64": ("bool", *_ID_DTYPES),
+    "uint64": ("bool", *_ID_DTYPES),
+    "float64": ("bool", *_NUMBER_DTYPES),
+}
 
 
 def can_sum(rows: Array, ids: Array) -> bool:
@@ -51,3 +59,24 @@ def native_counts(ids: Array, first_id: Array, num_valid: Array, num_segments: i
         (((num_segments,), jnp.int32),),
     )
     return counts
+
+
+def can_sum_wide(rows: Array, dtype: str) -> bool:
+    """Whether `native_wide_sums` supports a column and the dtype of its sums."""
+    return rows.ndim == 1 and rows.dtype.name in _WIDE_DTYPES.get(dtype, ()) and is_native()
+
+
+def native_wide_sums(
+    columns: Sequence[Array], dtypes: Sequence[str], ids: Array, num_segments: int
+) -> tuple[Array, list[Array]]:
+    """The number of rows of each segment, and sums of several columns in wider dtypes.
+
+    One pass over the ids, without the columns in the dtypes of their sums.
+    """
+    first_id, num_valid = jnp.zeros((), ids.dtype), jnp.int32(ids.shape[0])
+    counts, *sums = call(
+        "jaxframes_segment_sums_v1",
+        tuple(array[None] for array in (ids, first_id, num_valid, *columns)),
+        [((num_segments,), dtype) for dtype in (jnp.int32, *map(jnp.dtype, dtypes))],
+    )
+    return counts, sums
