@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The pandas-compatible layer over `jaxframes.primitives`."""
 
+from typing import Any
+
 from . import _serialization as _serialization
 from ._constructors import from_arrow, from_jax, from_pandas, json_normalize
 from ._frame import JaxFrame, JaxSeries
@@ -23,6 +25,7 @@ from .plan._lazy import LazyFrame, LazyGroupBy, LazySeries, LazyValue, LazyWindo
 from .plan._scans import scan_arrow, scan_csv, scan_parquet
 from .reshaping._pivot_table import crosstab
 from .reshaping._resample import Resampler
+from .table._unsupported import lacking
 from .window._ewm import ExponentialWindows
 from .window._rolling import Windows
 
@@ -66,3 +69,7 @@ __all__ = [
     "to_datetime",
     "to_numeric",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    raise lacking("frame", name) or AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -15,6 +15,7 @@ from ..table._recode import strings_at, with_unit
 from ..table._table import Count, is_row
 from ..table._take import any_missing, settled
 from ..table._tracing import at_once, is_traced
+from ..table._unsupported import instead_of
 from ._calendar import PER_SECOND, SECONDS_PER_DAY, part_of, rounded, total_seconds
 
 _DAYS = pd.date_range("2001-01-01", periods=7).day_name()
@@ -46,7 +47,8 @@ class TimeMethods:
 
     def __getattr__(self, name: str) -> Any:
         if not name.startswith("_") and hasattr(self._pandas.dt, name):
-            raise NotImplementedError(f"dt: {name} is not supported. Use to_pandas().")
+            remedy = instead_of(type(self).__name__, name)
+            raise NotImplementedError(f"dt: {name} is not supported. Use {remedy}.")
         raise AttributeError(f"'{type(self).__name__}' object has no attribute {name!r}")
 
     @property

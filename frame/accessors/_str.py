@@ -27,6 +27,7 @@ from ..table._recode import (
 )
 from ..table._table import Count, Table
 from ..table._tracing import answered_at_once, at_once, is_traced
+from ..table._unsupported import instead_of
 
 Method: TypeAlias = Callable[..., Any]
 # Kinds of values with string methods, as pandas infers them. Mixed values include strings.
@@ -118,7 +119,8 @@ class StringMethods:
 
     def __getattr__(self, name: str) -> Any:
         if not name.startswith("_") and hasattr(pd.Series.str, name):
-            raise NotImplementedError(f"str: {name} is not supported. Use to_pandas().")
+            remedy = instead_of("StringMethods", name)
+            raise NotImplementedError(f"str: {name} is not supported. Use {remedy}.")
         raise AttributeError(f"'StringMethods' object has no attribute {name!r}")
 
     # Lengths and counts.

@@ -17,6 +17,7 @@ from ..table._layout import ONE_DEVICE
 from ..table._ndframe import NDFrame
 from ..table._recode import look_up
 from ..table._tracing import is_traced
+from ..table._unsupported import LACKING, instead_of
 
 # Their bins end with the last moment of a day.
 _ENDS_OF_PERIODS = ("ME", "BME", "W", "QE", "BQE", "YE", "BYE")
@@ -46,8 +47,9 @@ class Resampler:
         return Resampler(self._grouped[key], self._labels)
 
     def __getattr__(self, name: str) -> Any:
-        if not name.startswith("_") and hasattr(pd.api.typing.Resampler, name):
-            raise NotImplementedError(f"resample: {name} is not supported. Reduce the bins first.")
+        if name in LACKING["Resampler"]:
+            remedy = instead_of("Resampler", name)
+            raise NotImplementedError(f"resample: {name} is not supported. Use {remedy}.")
         return self[name] if not name.startswith("_") else object.__getattribute__(self, name)
 
     count: Callable[..., Any] = _reduction("count")

@@ -25,6 +25,12 @@ def lacking(kind: str, name: str) -> LackingError | None:
     return LackingError(f"{kind}.{name} {planned}. Use {entry.instead}.")
 
 
+def instead_of(kind: str, name: str) -> str:
+    """What to use in place of an unsupported name of pandas."""
+    entry = LACKING[kind].get(name)
+    return "to_pandas()" if entry is None else entry.instead
+
+
 # Names and their alternative, in which {} is the name, for classes and a status.
 _TABLE = """
 [JaxFrame JaxSeries, out]
@@ -75,6 +81,66 @@ take: nth()
 dtype: the dtype of the series
 is_monotonic_decreasing is_monotonic_increasing: diff() and a comparison, then all()
 unique: drop_duplicates() of the keys and the column
+[frame, out]
+array: JaxSeries(), or jax.numpy
+bdate_range date_range timedelta_range: pandas' {}, and its index as labels or values
+infer_freq interval_range period_range: pandas' {}, on the host
+describe_option get_option option_context reset_option set_option: pandas' {}, as repr follows it
+read_clipboard read_excel read_feather read_fwf read_hdf: pandas' {} and from_pandas()
+read_html read_iceberg read_json read_orc read_pickle read_sas: pandas' {} and from_pandas()
+read_spss read_sql read_sql_query read_sql_table read_stata: pandas' {} and from_pandas()
+read_table read_xml: pandas' {} and from_pandas()
+set_eng_float_format show_versions test: pandas' {}
+to_pickle: to_pandas() and pandas' {}
+[frame, planned]
+eval factorize isna isnull melt notna notnull: the method {}()
+pivot pivot_table unique: the method {}()
+from_dummies: idxmax(axis=1)
+lreshape wide_to_long: melt(), and str.extract() of its labels
+merge_ordered: merge(how="outer", sort=True), then ffill()
+to_timedelta: a column of counts times pd.Timedelta
+[StringMethods, out]
+decode encode: to_pandas(), because the device holds no bytes
+extractall findall join: to_pandas(), because the results are lists
+index: find(), which returns -1 if there is no match
+rindex: rfind(), which returns -1 if there is no match
+[DatetimeMethods, out]
+date time timetz to_pydatetime: to_pandas(), because the results are objects
+freq: pandas' infer_freq of the index
+to_period: dt.floor(), or dt.strftime()
+tz_convert tz_localize: to_pandas(), because columns have no time zones
+[DatetimeMethods, planned]
+isocalendar: dt.strftime() with "%G", "%V" and "%u"
+[TimedeltaMethods, out]
+freq: pandas' infer_freq of the index
+to_pytimedelta: to_pandas(), because the results are objects
+[CategoryMethods, out]
+[Windows, out]
+apply pipe: a function of the frame, such as shift() and arithmetic
+center closed exclusions method min_periods: the arguments of rolling()
+ndim obj on step win_type window: the arguments of rolling()
+[Windows, planned]
+corr cov: means of products: mean() of x * y
+first last: shift()
+kurt median nunique quantile: sum, mean, min, max, var, std or count
+rank skew: sum, mean, min, max, var, std or count
+sem: std() and count()
+[ExponentialWindows, out]
+adjust alpha center closed com exclusions halflife: the arguments of ewm()
+ignore_na method min_periods ndim obj on span step: the arguments of ewm()
+times win_type window: the arguments of ewm()
+[ExponentialWindows, planned]
+agg aggregate: mean()
+corr cov std var: means of squares and products: mean() of x * y
+online: mean() of all rows
+sum: mean() and the sum of the weights
+[Resampler, out]
+apply pipe transform: agg(), or groupby() of dt.floor()
+ax binner get_group groups indices: groupby() of dt.floor()
+ndim ngroups: groupby() of dt.floor()
+[Resampler, planned]
+asfreq: first()
+bfill ffill interpolate nearest: first(), then the method of the result
 """
 
 
@@ -84,10 +150,12 @@ def _parsed(table: str) -> dict[str, dict[str, Lacking]]:
     for line in table.strip().splitlines():
         if line.startswith("["):
             kinds, status = line.strip("[]").split(", ")
+            for kind in kinds.split():
+                entries.setdefault(kind, {})
             continue
         names, instead = line.split(": ", 1)
         for kind, name in itertools.product(kinds.split(), names.split()):
-            entries.setdefault(kind, {})[name] = Lacking(status, instead.format(name))
+            entries[kind][name] = Lacking(status, instead.format(name))
     return entries
 
 

@@ -16,6 +16,7 @@ from ..table._dtypes import wide
 from ..table._layout import Layout
 from ..table._ndframe import NDFrame
 from ..table._take import before, position
+from ..table._unsupported import LACKING, instead_of
 
 
 class _Plan(NamedTuple):
@@ -40,8 +41,9 @@ class ExponentialWindows:
         )
 
     def __getattr__(self, name: str) -> Any:
-        if not name.startswith("_") and hasattr(pd.api.typing.ExponentialMovingWindow, name):
-            raise NotImplementedError(f"ewm: {name} is not supported. Use mean().")
+        if name in LACKING["ExponentialWindows"]:
+            remedy = instead_of("ExponentialWindows", name)
+            raise NotImplementedError(f"ewm: {name} is not supported. Use {remedy}.")
         raise AttributeError(f"ewm windows have no attribute {name!r}")
 
     def mean(self, numeric_only: bool = False) -> Any:

@@ -15,6 +15,7 @@ from ..table._column import Array, Column
 from ..table._ndframe import FrameBase, SeriesBase
 from ..table._table import Count, Table, is_row
 from ..table._tracing import at_once, is_traced
+from ..table._unsupported import LACKING, instead_of
 from ._cumulative import Cumulative
 from ._diff import Changes
 from ._ewm import ExponentialWindowMethods
@@ -69,9 +70,9 @@ class Windows:
         if isinstance(self._of, FrameBase) and name in self._of._labels:
             return self[name]
         kind = "rolling" if self._window is not None else "expanding"
-        if hasattr(pd.api.typing.Rolling, name):
+        if name in LACKING["Windows"]:
             raise NotImplementedError(
-                f"{kind}: {name} is not supported. Use sum, mean, min, max, var, std or count."
+                f"{kind}: {name} is not supported. Use {instead_of('Windows', name)}."
             )
         raise AttributeError(f"{kind} windows have no attribute {name!r}")
 

@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Every public name of pandas is a method of ours, or listed with an alternative."""
 
+import inspect
+
 import pandas as pd
 import pytest
+from jaxframes import frame
 from jaxframes.frame import JaxFrame, JaxSeries
 from jaxframes.frame.table._unsupported import LACKING
 
@@ -30,6 +33,40 @@ def test_each_name_of_pandas_is_there_or_says_what_to_use(kind):
         assert lacking is not None, f"{kind}.{name} is neither there nor listed"
         with pytest.raises(NotImplementedError, match=f"{kind}.{name} is not .* Use "):
             getattr(ours, name)
+
+
+TIMES = pd.DataFrame({"t": pd.to_datetime(["2020-01-01"]), "d": pd.to_timedelta([1])})
+TEXTS = pd.DataFrame({"s": ["a"], "c": pd.Categorical(["a"])})
+PARTS = {
+    "StringMethods": (TEXTS, lambda f: f["s"].str),
+    "CategoryMethods": (TEXTS, lambda f: f["c"].cat),
+    "DatetimeMethods": (TIMES, lambda f: f["t"].dt),
+    "TimedeltaMethods": (TIMES, lambda f: f["d"].dt),
+    "Windows": (FRAME, lambda f: f["x"].rolling(2)),
+    "ExponentialWindows": (FRAME, lambda f: f["x"].ewm(span=2)),
+    "Resampler": (TIMES.set_index("t"), lambda f: f.resample("D")),
+}
+
+
+@pytest.mark.parametrize("kind", PARTS)
+def test_each_name_of_accessors_and_windows_is_there_or_says_what_to_use(kind):
+    source, make = PARTS[kind]
+    ours = make(JaxFrame(source))
+    names = {name for name in dir(make(source)) if not name.startswith("_")} - set(source)
+    lacking = {name for name in names if not hasattr(type(ours), name)}
+    assert lacking == set(LACKING[kind])
+    for name in lacking:
+        with pytest.raises(NotImplementedError, match=f"{name} is not supported. Use "):
+            getattr(ours, name)
+
+
+def test_each_function_of_pandas_is_there_or_says_what_to_use():
+    names = [name for name in dir(pd) if not name.startswith("_")]
+    functions = {name for name in names if inspect.isroutine(getattr(pd, name))}
+    lacking = {name for name in functions if name not in frame.__all__}
+    assert lacking == set(LACKING["frame"])
+    with pytest.raises(NotImplementedError, match=r"frame.read_sql is not .* Use pandas' read_sql"):
+        _ = frame.read_sql
 
 
 @pytest.mark.parametrize("kind", [JaxFrame, JaxSeries])
