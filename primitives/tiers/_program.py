@@ -86,8 +86,8 @@ class Program:
     Its results are those of XLA, to the last bit: a jaxpr with an operation that may round
     differently raises `NotInterpretable`. These are two operations on floats in a row that XLA may
     contract or reassociate (see `_MAY_FOLLOW`), sums of floats in an unspecified order, division by
-    a constant, transcendental functions, and arithmetic of complex numbers and of floats of 16
-    bits.
+    a constant or by a broadcast, products with flags, transcendental functions, and arithmetic of
+    complex numbers and of floats of 16 bits.
 
     Attributes:
         seconds: an estimate of the time by which a call is slower than that of compiled code.
@@ -108,6 +108,11 @@ class Program:
         # Values that depend on constants alone, and floats that were converted to a narrower dtype.
         self._constant: set[int] = set()
         self._narrowed: set[int] = set()
+        # Values that XLA may take for broadcasts, and for conversions of Booleans.
+        self._broadcast: set[int] = set()
+        self._flags: set[int] = set()
+        # The constants among which values were selected.
+        self._cases: dict[int, list[HostArray]] = {}
         jaxpr = closed.jaxpr
         if jaxpr.effects:
             raise NotInterpretable("effects")
@@ -210,6 +215,17 @@ class Program:
         name = equation.primitive.name
         if all(map(self._is_constant, operands)):
             self._constant.update(results)
+        if self._is_broadcast(equation, operands):
+            self._broadcast.update(results)
+        if name == "select_n":
+            known = [self._values[slot] for slot in operands[1:]]
+            self._cases[results[0]] = [value for value in known if value is not None]
+        elif name in _VIEWS:
+            self._cases |= dict.fromkeys(results, self._cases.get(operands[0], []))
+        if name in (*_VIEWS, "convert_element_type"):
+            is_flag = equation.invars[0].aval.dtype == np.bool_
+            if is_flag or not self._flags.isdisjoint(operands):
+                self._flags.update(results)
         if name != _KERNEL:
             is_narrowed = name == "convert_element_type" and _is_narrowed(equation)
             if is_narrowed or not self._narrowed.isdisjoint(operands):
@@ -233,7 +249,14 @@ class Program:
         if known is not None:
             chosen = branches[min(max(int(known), 0), len(branches) - 1)]
             return self._inlined(chosen.jaxpr, chosen.consts, operands)
-        before, constant = list(map(self._before, operands)), list(map(self._is_constant, operands))
+        before = list(map(self._before, operands))
+        # A branch that XLA merges knows how its operands were made.
+        constant = [
+            self._is_constant(slot)
+            or slot in self._broadcast | self._flags
+            or bool(self._cases.get(slot))
+            for slot in operands
+        ]
         programs = [_program_or_reason(branch, before, constant) for branch in branches]
 
         def step(index: HostArray, *arrays: HostArray) -> list[HostArray]:
@@ -266,6 +289,30 @@ class Program:
                 return operands[other]
         return None
 
+    def _may_select(self, name: str, operands: Sequence[int]) -> bool:
+        """Whether an operation may become a selection between its operand and its result."""
+        if name not in _NEUTRAL:
+            return False
+        neutral, is_commutative = _NEUTRAL[name]
+        others = operands if is_commutative else operands[1:]
+        values = [value for slot in others for value in self._cases.get(slot, ())]
+        for value in values:
+            is_neutral = np.abs(value) == neutral
+            # A sum with 0.0 changes -0.0.
+            if np.any(is_neutral & np.signbit(value) if name == "add" else is_neutral):
+                return True
+        return False
+
+    def _is_broadcast(self, equation: Equation, operands: Sequence[int]) -> bool:
+        """Whether XLA may take the results for a broadcast of fewer numbers."""
+        if equation.primitive.name in ("broadcast_in_dim", "gather"):
+            size = equation.invars[0].aval.size
+            is_larger = size < equation.outvars[0].aval.size
+            if is_larger and (equation.primitive.name != "gather" or size == 1):
+                return True
+        known = [slot in self._broadcast or self._is_constant(slot) for slot in operands]
+        return all(known) and not self._broadcast.isdisjoint(operands)
+
     def _is_constant(self, slot: int) -> bool:
         """Whether a value depends on constants alone."""
         return self._values[slot] is not None or slot in self._constant
@@ -292,11 +339,28 @@ class Program:
         may_follow = _MAY_FOLLOW.get(name, frozenset())
         if not before <= may_follow or (before and any(map(self._is_constant, operands))):
             return f"{name} of a float that was calculated"
+        unknown = [slot for slot in operands if self._values[slot] is None]
+        if name in ("add", "sub", "mul") and any(map(self._is_constant, unknown)):
+            return f"{name} of constants that XLA may simplify"
+        # XLA negates instead, and keeps subnormal numbers.
+        known = [self._values[slot] for slot in operands]
+        if name in ("mul", "div") and any(v is not None and np.all(v == -1) for v in known):
+            return f"{name} of -1"
+        if self._may_select(name, operands):
+            return f"{name} of what was selected from neutral constants"
+        if name == "rem" and self._is_constant(operands[1]):
+            return "remainder of a division by a constant"
+        if name == "mul" and not self._flags.isdisjoint(operands):
+            return "mul of flags, which XLA may select by"
         if name == "div":
             known = self._values[operands[1]]
             is_exact = known is not None and _is_power_of_two(known)
             if self._is_constant(operands[1]) and not is_exact:
                 return "division by a constant"
+            # XLA multiplies by the reciprocals of fewer numbers.
+            is_scalar = equation.invars[1].aval.size < equation.outvars[0].aval.size
+            if known is None and (is_scalar or operands[1] in self._broadcast):
+                return "division by a broadcast"
         return None
 
     def _drop_unused(self) -> None:

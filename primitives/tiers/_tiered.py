@@ -63,8 +63,9 @@ def tiered(function: Callable[..., Any], **options: Any) -> "Tiered":
 
     A program is interpreted only if its results are XLA's to the last bit. It is compiled at the
     first call if it sums floats in an unspecified order, joins two operations on
-    floats that XLA may contract or reassociate (a product and a sum), calls a transcendental
-    function, computes with complex numbers or with floats of 16 bits, or has side effects.
+    floats that XLA may contract or reassociate (a product and a sum), divides floats by a constant
+    or by a broadcast, calls a transcendental function, computes with complex numbers or
+    with floats of 16 bits, or has side effects.
 
     At most 256 compiled programs are kept (fewer with many devices), and 512 interpreted ones:
     those used least recently are dropped.

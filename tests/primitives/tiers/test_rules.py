@@ -187,6 +187,14 @@ def test_control_flow():
         lambda x: x.at[INDICES[:, 0]].min(x[:6]), lambda x: lax.pad(x, x[0], [(4, -42, 0)]),
         lambda x: jnp.sort(lax.complex(x, x)),
         lambda x: x.astype(np.float32)[::2].astype(np.float64), lambda x: x.astype(jnp.bfloat16),
+        lambda x: x / x[0], lambda x: x / -x[:1], lambda x: x / (x[0] + x[1]),
+        lambda x: x[None] / x[:, None], lambda x: x * -1,
+        lambda x: lax.cond(x[0] > 0, lambda a, b: a / b, lax.add, x, jnp.broadcast_to(x[0], 40)),
+        lambda x: x * (x > 0).astype(x.dtype)[::-1], lambda x: lax.rem(x, jnp.full(40, 2.0)),
+        lambda x: x * (x > 0).astype(np.int32).astype(x.dtype),
+        lambda x: x - jnp.where(x[::-1] > 0, x, 0), lambda x: x * jnp.where(x > 0, 1.0, x),
+        lambda x: x / jnp.where(x > 0, x, 1.0)[::-1],
+        lambda x: x + jnp.concatenate([jnp.zeros(30), jnp.zeros(10)]),
     ],
 )  # fmt: skip
 def test_what_may_round_differently_is_refused(function):
@@ -199,6 +207,7 @@ def test_single_operations_on_floats():
     x = numbers("float64")
     assert_interprets(lambda x: [x + x[::-1], x * 3.1, x / 4, x / x[::-1], jnp.sqrt(x), -x * x], x)
     assert_interprets(lambda x: [x * 1, x / 1, x + 0, jnp.max(x, ())], x)
+    assert_interprets(lambda x: [x[0] / x, x[0] / x[1], x + jnp.where(x[::-1] > 0, x, 0)], x)
 
 
 @pytest.mark.parametrize(
