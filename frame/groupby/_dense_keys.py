@@ -17,12 +17,16 @@ from ... import primitives
 from ...primitives._eager_reduction import known_ranges
 from ...primitives._sized import in_steps
 from ...primitives.staging import tiered
+from ...shardings._compat import is_x64_enabled
 from ..table._column import Array, Column, bare
 from ..table._layout import LEAST_CAPACITY, Layout
 from ..table._table import Count, Table, as_count, is_row
 from ..table._take import position
-from ..table._tracing import at_once, is_traced
+from ..table._tracing import answered_at_once, at_once, is_traced
 from ._grouped_column import Groups, Options
+
+# Numbers of packed keys are int64, and the greatest marks rows without a group.
+MOST_NUMBERS = 2**63 - 1
 
 
 class Digit(NamedTuple):
@@ -38,7 +42,8 @@ def dense_groups(
     keys: Sequence[Column], table: Table, options: Options, all_categories: bool
 ) -> Groups | None:
     """The groups of keys of a small range; None for other keys."""
-    digits, layout = _as_digits(keys, table, options.dropna), table.layout
+    layout, most_segments = table.layout, 2 * max(table.capacity, LEAST_CAPACITY)
+    digits = _as_digits(keys, table, options.dropna, most_segments)
     if digits is None:
         return None
     plan, lowest = digits
@@ -60,9 +65,39 @@ def dense_groups(
     return Groups(ids, of_groups, columns, count, num_segments, capacity, layout, all_categories)
 
 
-def _as_digits(keys: Sequence[Column], table: Table, dropna: bool) -> Any:
+@answered_at_once
+def packed_key(keys: Sequence[Column], table: Table, dropna: bool) -> Array | None:
+    """The number that the keys are the digits of, int64: one sort key in place of several.
+
+    Numbers of rows with a missing key that `dropna` drops are arbitrary. Returns None for keys
+    without a known range, for numbers past 63 bits, and without x64 mode.
+    """
+    if len(keys) < 2 or table.layout.mesh is not None or not is_x64_enabled():
+        return None
+    digits = _as_digits(keys, table, dropna, MOST_NUMBERS)
+    return None if digits is None else _packed(tuple(map(bare, keys)), digits[1], digits[0])
+
+
+@functools.partial(tiered, static_argnums=2)
+def _packed(keys: Sequence[Column], lowest: Any, plan: tuple[Digit, ...]) -> Array:
+    number = jnp.zeros(keys[0].data.shape, jnp.int64)
+    for key, low, digit in zip(keys, lowest, plan, strict=True):
+        number = number * np.int64(digit.size) + _values_of(key, low, digit).astype(jnp.int64)
+    return number
+
+
+def _values_of(key: Column, low: Any, digit: Digit) -> Array:
+    """The digit of each row, int32; arbitrary if the key is missing but has no digit for that."""
+    # The difference of narrow integers may overflow their dtype.
+    data = key.data.astype(jnp.int32) if key.dtype.itemsize < 4 else key.data
+    value = (data - low.astype(data.dtype)).astype(jnp.int32)
+    return jnp.where(key.missing(), np.int32(digit.size - 1), value) if digit.can_miss else value
+
+
+def _as_digits(
+    keys: Sequence[Column], table: Table, dropna: bool, max_segments: int
+) -> tuple[tuple[Digit, ...], tuple[Any, ...]] | None:
     """The digits of keys and their lowest values; None if the number of segments is too large."""
-    max_segments = 2 * max(table.capacity, LEAST_CAPACITY)
     integers = [key for key in keys if key.dtype.kind in "iu" and key.is_numeric]
     if integers and is_traced(integers, table.num_rows):
         return None
@@ -110,14 +145,9 @@ def _dense_segment_ids(
     is_member = is_row(keys[0].data.shape[0], num_rows, layout)
     segment_ids = jnp.zeros(is_member.shape, jnp.int32)
     for key, low, digit in zip(keys, lowest, plan, strict=True):
-        # The difference of narrow integers may overflow their dtype.
-        data = key.data.astype(jnp.int32) if key.dtype.itemsize < 4 else key.data
-        value = (data - low.astype(data.dtype)).astype(jnp.int32)
-        if digit.can_miss:
-            value = jnp.where(key.missing(), np.int32(digit.size - 1), value)
-        elif key.can_miss:
+        if key.can_miss and not digit.can_miss:
             is_member = is_member & ~key.missing()
-        segment_ids = segment_ids * np.int32(digit.size) + value
+        segment_ids = segment_ids * np.int32(digit.size) + _values_of(key, low, digit)
     segment_ids = layout.constrain(jnp.where(is_member, segment_ids, np.int32(-1)))
     num_segments = math.prod(digit.size for digit in plan)
     counts = primitives.segment_count(segment_ids, num_segments, **layout.on_mesh)

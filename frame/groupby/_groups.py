@@ -21,8 +21,8 @@ from ..table._column import Array, Column, distinct_keys
 from ..table._layout import LEAST_CAPACITY, Layout
 from ..table._table import Count, Table, as_count, is_row
 from ..table._take import position, take_columns
-from ..table._tracing import is_traced
-from ._dense_keys import dense_groups, first_rows_of_segments, in_order_of
+from ..table._tracing import answered_at_once, is_traced
+from ._dense_keys import dense_groups, first_rows_of_segments, in_order_of, packed_key
 from ._grouped_column import Groups, Options
 
 # An eager call reserves one first row per so many rows, and searches again if there are more
@@ -67,28 +67,56 @@ def _factorized(keys: Sequence[Column], table: Table, options: Options) -> Group
     layout = table.layout
     missing = [key.missing() for key in keys if options.dropna and key.can_miss]
     any_missing = _any_of(missing) if missing else None
-    words = tuple(word for key in keys for word in distinct_keys(key))
+    is_eager = not is_traced(table, keys)
+    if any_missing is not None and layout.mesh is None and not is_traced(table, any_missing):
+        any_missing = any_missing if _is_any(any_missing, table.num_rows) else None
+    packed = packed_key(keys, table, options.dropna) if is_eager else None
+    if packed is None:
+        words = tuple(word for key in keys for word in distinct_keys(key))
+    else:
+        words = (packed,)
     if any_missing is not None and len(keys) > 1:
         # Groups with a missing key come last, so that the others are numbered from zero.
-        words = (any_missing, *words)
+        words = (any_missing, *words) if packed is None else (_last_if(any_missing, packed),)
     capacity = layout.capacity_for(options.capacity or table.capacity)
     if layout.mesh is not None:
         # Over a mesh, factorize would send keys and first rows to every device.
         row_capacity = LEAST_CAPACITY
-    elif is_traced(table, keys):
-        row_capacity = capacity
-    else:
+    elif is_eager:
         row_capacity = layout.capacity_for(table.capacity // ROWS_OF_A_GROUP)
+    else:
+        row_capacity = capacity
+    # Numbered by their first rows, groups need no sort for their order.
+    by_first_row = (
+        is_eager
+        and not options.sort
+        and any_missing is None
+        and layout.mesh is None
+        and len(words) == 1
+    )
     ids, count, known_rows = _dense_numbers(
-        words, any_missing, table.num_rows, row_capacity, layout
+        words, any_missing, table.num_rows, row_capacity, layout, not by_first_row
     )
     if not is_traced(count):
         count = as_count(int(count))
         capacity = layout.capacity_for(int(count))
     known_rows = known_rows if capacity <= row_capacity else None
-    first_rows, of_groups = _first_rows(ids, known_rows, count, capacity, options.sort, layout)
+    is_in_order = options.sort or by_first_row
+    first_rows, of_groups = _first_rows(ids, known_rows, count, capacity, is_in_order, layout)
     columns = _with_first_zeros(take_columns(keys, first_rows, layout), keys, table)
     return Groups(ids, of_groups, columns, count, capacity, capacity, layout)
+
+
+@answered_at_once
+@tiered
+def _is_any(flags: Array, num_rows: Count) -> Array:
+    """Whether a valid row has a flag."""
+    return jnp.any(flags & is_row(flags.shape[0], num_rows))
+
+
+@tiered
+def _last_if(is_last: Array, numbers: Array) -> Array:
+    return jnp.where(is_last, np.iinfo(numbers.dtype).max, numbers)
 
 
 def _with_first_zeros(
@@ -119,15 +147,21 @@ def _with_first_zero(unique: Array, data: Array, num_rows: Count, layout: Layout
     return jnp.where(unique == 0, zero, unique)
 
 
-@functools.partial(tiered, static_argnums=(3, 4))
+@functools.partial(tiered, static_argnums=(3, 4, 5))
 def _dense_numbers(
-    words: Any, any_missing: Array | None, num_rows: Count, row_capacity: int, layout: Layout
+    words: Any,
+    any_missing: Array | None,
+    num_rows: Count,
+    row_capacity: int,
+    layout: Layout,
+    sort: bool,
 ) -> tuple[Array, Array, Array | None]:
     """The segment id of each row, the number of groups, and the first rows of some of them."""
     factors = primitives.factorize(
         words,
         capacity=row_capacity,
         return_first=layout.mesh is None,
+        sort=sort,
         num_valid=num_rows,
         **layout.on_mesh,
     )
@@ -145,7 +179,7 @@ def _first_rows(
     known_rows: Array | None,
     count: Count,
     capacity: int,
-    sort: bool,
+    is_in_order: bool,
     layout: Layout,
 ) -> Any:
     if known_rows is None:
@@ -154,7 +188,7 @@ def _first_rows(
         is_group = jax.lax.iota(jnp.int32, capacity) < count
         first_rows = jnp.where(is_group, known_rows[:capacity], _NO_ROW)
     of_groups = None
-    if not sort:
+    if not is_in_order:
         of_groups = in_order_of(first_rows, first_rows < _NO_ROW, capacity)
         first_rows = first_rows[of_groups]
     return layout.constrain(first_rows), of_groups

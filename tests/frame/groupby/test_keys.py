@@ -208,3 +208,28 @@ def test_complex_keys():
 
     assert_parity(sums, complexes(), ways=["eager"])
     assert_parity(lambda f: f.groupby("z").k.sum(), complexes(), ways=["mesh"])
+
+
+@pytest.mark.parametrize("dropna", [True, False])
+@pytest.mark.parametrize("sort", [True, False])
+def test_keys_that_are_packed_into_one(sort, dropna):
+    # Far more combinations than rows, so that the group ids are no digits.
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(
+        {
+            "i": rng.integers(-900, 900, 80).repeat(2),
+            "s": rng.choice([f"s{number}" for number in range(60)], 80).repeat(2),
+            "b": rng.random(160) < 0.5,
+            "n": rng.integers(0, 255, 80, np.uint8).repeat(2),
+            "x": rng.normal(size=160).round(2),
+        }
+    )
+    keys = ["i", "s", "b", "n"]
+
+    def sums(f):
+        return f.groupby(keys, sort=sort, dropna=dropna).x.agg(["count", "max"])
+
+    assert_parity(sums, frame, ways=["eager"])
+    frame.loc[::7, "s"] = None
+    assert_parity(sums, frame, ways=["eager"])
+    assert_parity(lambda f: f.groupby("i", sort=sort).x.max(), frame, ways=["eager"])
