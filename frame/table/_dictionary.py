@@ -69,21 +69,25 @@ NUM_HASHED = 1024
 
 
 class UnencodedStrings(Dictionary):
-    """The strings of rows, in any order and possibly repeated, until an operation needs codes.
+    """The strings of rows, in any order and possibly repeated, until an operation needs codes."""
 
-    Attributes:
-        strings: one Arrow array.
-    """
+    __slots__ = ("_encoded", "_strings")
 
-    __slots__ = ("_encoded", "strings")
-
-    def __init__(self, strings: pa.Array):
+    def __init__(self, strings: pa.Array | pa.ChunkedArray):
         super().__init__(string_index(strings))
-        self.strings = strings
+        self._strings = strings
         self._encoded: tuple[np.ndarray, Dictionary] | None = None
 
     def __reduce__(self) -> Any:
         return UnencodedStrings, (self.strings,)
+
+    @property
+    def strings(self) -> pa.Array:
+        """The strings as one Arrow array; the chunks of a file are combined when it is needed."""
+        if isinstance(self._strings, pa.ChunkedArray):
+            self._strings = self._strings.combine_chunks()
+            self.values = string_index(self._strings)
+        return self._strings
 
     @property
     def encoded(self) -> tuple[np.ndarray, Dictionary]:
@@ -94,12 +98,12 @@ class UnencodedStrings(Dictionary):
 
     def take(self, codes: np.ndarray) -> Any:
         """Decodes positions to a pandas array, without a copy if they are those of all rows."""
-        rows = self.strings[: len(codes)]
+        rows = self._strings[: len(codes)]
         is_missing = codes < 0
         are_rows = is_missing | (codes == np.arange(len(codes), dtype=codes.dtype))
         if are_rows.all() and len(rows) == len(codes) and is_missing.sum() == rows.null_count:
             return self.values.array[: len(codes)]
-        return super().take(codes)
+        return string_index(self.strings.take(pa.array(codes, mask=is_missing))).array
 
 
 class HostObjects:
@@ -177,23 +181,27 @@ def encode_unless_near_unique(strings: Any) -> tuple[np.ndarray, Dictionary]:
     """Codes and dictionary; for a near-unique column positions and `UnencodedStrings`."""
     if isinstance(strings, pa.ChunkedArray) and pa.types.is_dictionary(strings.type):
         return encode_strings(strings)
-    arrow = arrow_strings(strings)
+    arrow = _large_strings(strings)
     repeats = num_repeats(arrow)
     if repeats > 1:
-        return _encode_by_hash(arrow, repeats)
+        return _encode_by_hash(arrow_strings(arrow), repeats)
     positions = np.arange(len(arrow), dtype=np.int32)
     if arrow.null_count:
-        positions[arrow.is_null().to_numpy(zero_copy_only=False)] = -1
+        positions[np.asarray(arrow.is_null())] = -1
     return positions, UnencodedStrings(arrow)
 
 
 def arrow_strings(strings: Any) -> pa.Array:
     """Converts strings of pandas, Arrow or Python to one Arrow array of large strings."""
+    arrow = _large_strings(strings)
+    return arrow.combine_chunks() if isinstance(arrow, pa.ChunkedArray) else arrow
+
+
+def _large_strings(strings: Any) -> pa.Array | pa.ChunkedArray:
     arrow = strings if isinstance(strings, (pa.Array, pa.ChunkedArray)) else _as_arrow(strings)
     if pa.types.is_dictionary(arrow.type):
         arrow = arrow.cast(arrow.type.value_type)
-    arrow = arrow.cast(pa.large_string())
-    return arrow.combine_chunks() if isinstance(arrow, pa.ChunkedArray) else arrow
+    return arrow.cast(pa.large_string())
 
 
 # Columns of fewer rows are encoded in milliseconds.
@@ -202,7 +210,7 @@ LEAST_SAMPLED = 1 << 16
 NUM_EQUAL = 32
 
 
-def num_repeats(strings: pa.Array) -> float:
+def num_repeats(strings: pa.Array | pa.ChunkedArray) -> float:
     """Estimates how many other rows have the string of a row; infinite for a short column.
 
     With `r` of them for each row, a sample of `k` of `n` rows has about `r * k * k / (2 * n)`
@@ -213,7 +221,17 @@ def num_repeats(strings: pa.Array) -> float:
         return math.inf
     size = math.isqrt(2 * NUM_EQUAL * num_rows)
     rows = np.random.default_rng(0).choice(num_rows, size, replace=False, shuffle=False)
-    sample = strings.take(pa.array(rows))
+    chunks = strings.chunks if isinstance(strings, pa.ChunkedArray) else [strings]
+    starts = np.cumsum([0, *map(len, chunks)])
+    rows.sort()
+    own_rows = np.split(rows, np.searchsorted(rows, starts[1:-1]))
+    # Arrow would copy all chunks to take rows of them.
+    sample = pa.chunked_array(
+        [
+            chunk.take(pa.array(own - start))
+            for chunk, own, start in zip(chunks, own_rows, starts[:-1], strict=True)
+        ]
+    )
     num_distinct = pc.count_distinct(sample, mode="all").as_py()  # pyright: ignore
     return (size - num_distinct) / NUM_EQUAL
 
@@ -273,7 +291,7 @@ def _encode_few(strings: np.ndarray) -> tuple[np.ndarray, Dictionary] | None:
     return new_codes[codes], dictionary
 
 
-def string_index(strings: pa.Array) -> pd.Index:
+def string_index(strings: pa.Array | pa.ChunkedArray) -> pd.Index:
     """An index of pandas' string dtype."""
     return pd.Index(strings.to_pandas(), dtype="str") if len(strings) else pd.Index([], dtype="str")
 

@@ -216,6 +216,8 @@ def test_a_sample_tells_near_unique_columns(num_distinct):
     repeats = _dictionary.num_repeats(array)
     assert (repeats <= 1) == (num_distinct == 70_000)
     assert (repeats > _dictionary.LEAST_REPEATS) == (num_distinct == 5)
+    chunks = pa.chunked_array([array[:7], array[:0], array[7:60_000], array[60_000:]])
+    assert _dictionary.num_repeats(chunks) == repeats
     assert _dictionary.num_repeats(array[:100]) == np.inf
     codes, dictionary = _dictionary.encode_strings(array)
     expected, distinct = pd.factorize(strings.astype(str), sort=True)
