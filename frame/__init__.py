@@ -21,7 +21,9 @@ from .mapping._cut import cut, qcut
 from .mapping._get_dummies import get_dummies
 from .mapping._to_numeric import to_numeric
 from .plan._expression import Expression, col
-from .plan._lazy import LazyFrame, LazyGroupBy, LazySeries, LazyValue, LazyWindows
+from .plan._lazy_frame import LazyFrame
+from .plan._lazy_groups import LazyGroupBy, LazyWindows
+from .plan._lazy_series import LazySeries, LazyValue
 from .plan._scans import scan_arrow, scan_csv, scan_parquet
 from .reshaping._pivot_table import crosstab
 from .reshaping._resample import Resampler

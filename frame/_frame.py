@@ -16,7 +16,7 @@ from .io._construction import table_of_data, with_layout
 from .mapping._bases import FrameMappingMethods, SeriesMappingMethods
 from .ops._arithmetic import FrameOperatorMethods, SeriesOperatorMethods
 from .plan._expression import Expression
-from .plan._lazy import FramePlanning
+from .plan._lazy_frame import FramePlanning
 from .plan._query import FrameQuery
 from .reductions._bases import FrameReductionMethods, SeriesReductionMethods
 from .reshaping._bases import FrameReshapingMethods, SeriesReshapingMethods

@@ -8,6 +8,7 @@ from typing import Any
 from pandas.errors import MergeError
 
 from ..align._common_types import become_strings, common_pair, join_keys, keys_of_sides
+from ..table._deferred import Deferred
 from ..table._layout import ONE_DEVICE
 from ..table._ndframe import FrameBase, SeriesBase
 from ..table._recode import as_string
@@ -70,6 +71,14 @@ def merge(
         [[2.0, 1.5, 10.0], [2.0, 2.5, 10.0]]
     """
     del copy
+    plan = next((side for side in (left, right) if isinstance(side, Deferred)), None)
+    if plan is not None:
+        options = {
+            "how": how, "on": on, "left_on": left_on, "right_on": right_on,
+            "left_index": left_index, "right_index": right_index, "sort": sort,
+            "suffixes": tuple(suffixes), "indicator": indicator, "validate": validate,
+        }  # fmt: skip
+        return plan._merge(left, right, **options)
     keys = KeyArguments(on, left_on, right_on, left_index, right_index)
     arguments = left, right, how, keys, sort, suffixes, indicator, validate, capacity
     # Concrete frames are merged eagerly even inside jit, so that the result needs no capacity.

@@ -70,6 +70,9 @@ def _call_text(call: Call) -> str:
         return f"{name}({next(iter(arguments.values()))!r})"
     if name == "assign":
         return f"assign({_keywords(arguments['values'])})"
+    if name == "apply":
+        operands = ", ".join(map(repr, arguments["operands"]))
+        return f"{arguments['function']} of {operands} {_keywords(arguments['keywords'])}".rstrip()
     if name == "select":
         return f"select({_short(arguments['columns'])})"
     if name == "groupby":

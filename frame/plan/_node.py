@@ -2,6 +2,7 @@
 """The nodes of a plan: scans of sources, and recorded calls of methods."""
 
 import dataclasses
+import datetime
 import functools
 from collections.abc import Callable, Hashable, Iterator, Mapping
 from typing import Any, ClassVar, TypeAlias
@@ -12,7 +13,8 @@ import pandas as pd
 from ...primitives.staging import Frozen, freeze, thaw
 from ..table._ndframe import FrameBase, NDFrame
 from ._expression import Expression
-from ._relations import RELATIONS
+from ._methods import METHODS
+from ._relations import RELATIONS, Slot
 from ._sources import Source
 
 
@@ -158,7 +160,24 @@ class Call(Step):
     @functools.cached_property
     def empty(self) -> Any:
         """The result of the eager method for inputs without rows."""
-        return self.run(*(node.empty for node in self.inputs))
+        inputs = [node.empty for node in self.inputs]
+        try:
+            # A quotient of reductions of no rows is 0 / 0.
+            with np.errstate(all="ignore"):
+                return self.run(*inputs)
+        except ValueError:
+            if not self._is_reduction:
+                raise
+            # No rows have no greatest one; the value is known when the plan runs.
+            return float("nan")
+
+    @property
+    def _is_reduction(self) -> bool:
+        """Whether the result is one value of a series."""
+        function = self.arguments.get("function", "")
+        if self.method == "column":
+            function = self.arguments["expression"].function
+        return function in METHODS and METHODS[function].reads == "column"
 
 
 Node: TypeAlias = Scan | Call
@@ -199,7 +218,7 @@ def uses(root: Node) -> dict[Node, int]:
 _SCALARS = (
     str, bytes, int, float, complex, bool, type(None), np.generic, np.dtype, type,
     pd.Timestamp, pd.Timedelta, type(pd.NaT), type(pd.NA), type(...),
-    pd.api.extensions.ExtensionDtype,
+    pd.api.extensions.ExtensionDtype, Slot, datetime.datetime, datetime.timedelta,
 )  # fmt: skip
 
 

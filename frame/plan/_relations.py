@@ -12,6 +12,7 @@ from typing import Any, Literal, TypeAlias
 
 from ..combining._concat import concat
 from ._expression import Expression
+from ._methods import apply
 
 # The effect on rows. "each" gives each row in its place, "drops" leaves out rows, "sorts" reorders
 # them, "cuts" takes them by position or rank, "joins" pairs the rows of two inputs, "appends" puts
@@ -76,10 +77,20 @@ class Relation:
     narrowed: Callable[[Any, Labels], Any] = _as_it_is
 
 
+@dataclass(frozen=True)
+class Slot:
+    """The place of an input among the operands of a function."""
+
+    position: int
+
+    def __repr__(self) -> str:
+        return f"input {self.position + 1}"
+
+
 def origins(call: Any) -> Origins:
     """For each input, the label there of each column that the result has unchanged."""
     relation = RELATIONS[call.method]
-    if not call.is_frame or not all(node.is_frame for node in call.inputs):
+    if not call.is_frame or not call.inputs[0].is_frame:
         return ({},) * len(call.inputs)
     if relation.origins is not None:
         return relation.origins(call)
@@ -89,7 +100,7 @@ def origins(call: Any) -> Origins:
 
 def needed(call: Any, wanted: Labels) -> tuple[Labels, ...]:
     """The columns that each input must have, for the wanted columns of the result."""
-    if not all(node.is_frame for node in call.inputs):
+    if not call.inputs[0].is_frame:
         return tuple(map(all_of, call.inputs))
     relation = RELATIONS[call.method]
     if relation.reads_of_each is not None:
@@ -179,7 +190,8 @@ def _wanted_values(call: Any, wanted: Labels) -> tuple[dict[str, Any], Labels]:
             reads -= {label}
             if isinstance(value, Expression):
                 reads |= read_by(value)
-    return dict(reversed(values.items())), reads
+    # A column that is there keeps its position.
+    return dict(reversed(values.items())), reads | (values.keys() & set(call.inputs[0].labels))
 
 
 def _narrowed_assign(call: Any, wanted: Labels) -> Any:
@@ -234,6 +246,36 @@ def _reset_labels(call: Any, wanted: Labels) -> Labels:
 
 def _new_labels(call: Any) -> Labels:
     return frozenset(call.labels) - frozenset(call.inputs[0].labels)
+
+
+# Series of other plans.
+
+
+def _filter_by(frames: Sequence[Any], arguments: Mapping[str, Any]) -> Any:
+    return frames[0][frames[1]]
+
+
+def _set(frames: Sequence[Any], arguments: Mapping[str, Any]) -> Any:
+    return frames[0].assign(**{arguments["label"]: frames[1]})
+
+
+def _apply(frames: Sequence[Any], arguments: Mapping[str, Any]) -> Any:
+    def fill(value: Any) -> Any:
+        return frames[value.position] if isinstance(value, Slot) else value
+
+    keywords = {name: fill(value) for name, value in arguments["keywords"].items()}
+    return apply(arguments["function"], list(map(fill, arguments["operands"])), keywords)
+
+
+def _aligned(call: Any, wanted: Labels) -> tuple[Labels, ...]:
+    """A series is aligned by the row labels of both inputs."""
+    replaced = frozenset({call.arguments.get("label")}) & frozenset(call.inputs[0].labels)
+    return frozenset({INDEX}) | replaced, all_of(call.inputs[1])
+
+
+def _aligned_origins(call: Any) -> Origins:
+    kept = frozenset(call.labels) - {call.arguments.get("label")}
+    return {label: label for label in call.inputs[0].labels if label in kept}, {}
 
 
 # Joins.
@@ -316,10 +358,15 @@ def _concat_origins(call: Any) -> Origins:
 
 # Groups, windows and reductions.
 
-# The methods of groups that give one row for each row.
+# The methods of groups that keep rows and their labels.
 GROUP_TRANSFORMATIONS = frozenset([
-    "bfill", "cummax", "cummin", "cumprod", "cumsum", "diff", "ffill", "pct_change", "rank",
-    "shift", "transform",
+    "bfill", "cummax", "cummin", "cumprod", "cumsum", "diff", "ffill", "head", "pct_change", "rank",
+    "shift", "tail", "transform",
+])  # fmt: skip
+# The methods of groups that take options by name alone.
+GROUP_METHODS = GROUP_TRANSFORMATIONS - {"head", "tail", "transform"} | frozenset([
+    "all", "any", "count", "first", "last", "max", "mean", "median", "min", "nunique", "prod",
+    "quantile", "sem", "std", "sum", "var",
 ])  # fmt: skip
 
 
@@ -422,6 +469,14 @@ RELATIONS: dict[str, Relation] = {
     ),
     "set_index": Relation(
         _method("set_index"), "each", reads=_of_argument("keys"), keeps_labels=_no
+    ),
+    "filter_by": Relation(_filter_by, "drops", origins=_aligned_origins, reads_of_each=_aligned),
+    "set": Relation(_set, "each", origins=_aligned_origins, reads_of_each=_aligned),
+    "apply": Relation(
+        _apply,
+        "each",
+        reads_of_each=lambda call, wanted: tuple(map(all_of, call.inputs)),
+        origins=lambda call: ({},) * len(call.inputs),
     ),
     "merge": Relation(
         _merge, "joins", keeps_labels=_no, origins=_merge_origins, reads_of_each=_merge_reads

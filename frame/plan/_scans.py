@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow.dataset as ds
 
 from ..table._layout import layout_of
-from ._lazy import LazyFrame
+from ._lazy_frame import LazyFrame
 from ._node import Scan
 from ._sources import ArrowRows, CsvFile, ParquetFiles, Source
 

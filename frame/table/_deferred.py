@@ -14,3 +14,10 @@ class Deferred:
             f"concat: a plan concatenates frames and plans of frames, got {type(self).__name__}. "
             "Call collect() first."
         )
+
+    def _merge(self, left: Any, right: Any, **options: Any) -> Any:
+        """`merge` of two sides of which one is this."""
+        raise TypeError(
+            f"Can only merge Series or DataFrame objects, a {type(self).__name__} was passed. "
+            "Call collect() first."
+        )

@@ -75,6 +75,23 @@ col('miles') > 5
 """)
 
 
+def test_series_of_other_plans_are_steps(flights):
+    seats = JaxFrame(PLANES).lazy()
+    late = flights[flights.plane.isin(seats[seats.seats > 150].plane)]
+    assert late[["miles"]].explain() == tree("""
+select(['miles'])
+└─ filter_by()
+   ├─ scan_parquet('flights.parquet'): columns ['plane', 'miles'] [1]
+   └─ isin of input 1, input 2
+      ├─ column(col('plane'))
+      │  └─ as in [1]
+      └─ column(col('plane'))
+         └─ stage:
+            │  filter(col('seats') > 150)
+            └─ frame(2 rows, 3 columns): columns ['plane', 'seats']
+""")
+
+
 def test_a_step_that_is_used_twice_has_a_number(flights):
     late = flights[col("delay") > 0].sort_values("delay")
     plan = concat([late.head(1), late.tail(1)])

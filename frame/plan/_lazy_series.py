@@ -1,0 +1,267 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`LazySeries` and `LazyValue`: recorded operators and methods.
+
+A column of a plan is an expression of its frame. So is an operation on several columns of one
+plan, or of plans that differ in steps on each row. Other operations, such as a comparison with a
+result of groups, are steps of their own.
+"""
+
+from collections.abc import Hashable, Mapping
+from typing import Any
+
+from ..table._expressions import is_expression
+from ..table._ndframe import NDFrame
+from ..table._unsupported import lacking
+from ._expression import Expression, Namespace
+from ._lazy import Lazy, lazy_of, unheld
+from ._methods import ACCESSORS, GROUPINGS, METHODS
+from ._node import Call, Node
+from ._recorded_operators import RecordedOperators
+from ._relations import RELATIONS, Slot, origins
+
+
+class LazyArray(Lazy, RecordedOperators):
+    """A plan of a series or of a value: operators and methods record themselves."""
+
+    def __hash__(self) -> int:
+        return super().__hash__()
+
+    @classmethod
+    def of(cls, function: str, /, *operands: Any, **keywords: Any) -> Any:
+        """Records a function of plans and of values."""
+        return recorded(function, operands, keywords)
+
+    def _parts(self) -> tuple[Expression, Node] | None:
+        """The expression that the plan is, and the plan of its columns; None for other plans."""
+        if not isinstance(self._plan, Call) or self._plan.method != "column":
+            return None
+        return self._plan.arguments["expression"], self._plan.inputs[0]
+
+    def __getattr__(self, name: str) -> Any:
+        kind = type(self).__name__
+        if name.startswith("_"):
+            raise AttributeError(f"{kind!r} object has no attribute {name!r}")
+        if name in ACCESSORS:
+            return LazyNamespace(self, name)
+        if name in GROUPINGS:
+            return lambda *operands, **keywords: self._grouped(name, operands, keywords)
+        if name in METHODS:
+            if METHODS[name].is_attribute:
+                return recorded(name, (self,), {})
+            return lambda *operands, **keywords: recorded(name, (self, *operands), keywords)
+        if hasattr(NDFrame.series_class, name):
+            raise unheld(kind, name)
+        raise lacking("JaxSeries", name) or AttributeError(
+            f"{kind!r} object has no attribute {name!r}"
+        )
+
+    def _grouped(self, name: str, operands: Any, keywords: Any) -> "LazyNamespace":
+        parts = self._parts()
+        if parts is None:
+            raise unheld(type(self).__name__, name)
+        expression, plan = parts
+        return LazyNamespace(self, name, getattr(expression, name)(*operands, **keywords), plan)
+
+
+class LazyValue(LazyArray):
+    """A plan of a value, such as the maximum of a column.
+
+    Example:
+        >>> from jaxframes.frame import JaxFrame
+        >>> plan = JaxFrame({"x": [1, 2, 3]}).lazy()
+        >>> (plan.x.max() - plan.x.min()).collect().item()
+        2
+    """
+
+
+class LazySeries(LazyArray):
+    """A plan of a series: a column or an expression of a `LazyFrame`, or a result with one column.
+
+    Operators and the methods of `Expression` are those of `JaxSeries`.
+
+    Example:
+        >>> from jaxframes.frame import JaxFrame
+        >>> plan = JaxFrame({"x": [1, 2, 3]}).lazy()
+        >>> plan[plan.x * 2 > 2].x.sum().collect().item()
+        5
+    """
+
+    @property
+    def dtype(self) -> Any:
+        """The dtype of the values."""
+        return self._plan.empty.dtype
+
+    @property
+    def name(self) -> Hashable:
+        """The name of the series."""
+        return self._plan.empty.name
+
+    def __getitem__(self, key: Any) -> "LazySeries":
+        if not isinstance(key, LazySeries):
+            raise unheld("LazySeries", "[] without a mask")
+        return filtered(self._plan, key)
+
+    def agg(self, func: Any) -> Any:
+        """Reductions by name: one, or a list of them."""
+        return self._record("agg", func=func)
+
+    def head(self, n: int = 5) -> "LazySeries":
+        """The first `n` values."""
+        return self._record("head", n=n)
+
+    def tail(self, n: int = 5) -> "LazySeries":
+        """The last `n` values."""
+        return self._record("tail", n=n)
+
+    def sort_values(self, **options: Any) -> "LazySeries":
+        """Sorts the values, stably."""
+        return self._record("sort_values", **options)
+
+    def nlargest(self, n: int = 5, keep: str = "first") -> "LazySeries":
+        """The `n` largest values, in descending order."""
+        return self._record("nlargest", n=n, keep=keep)
+
+    def nsmallest(self, n: int = 5, keep: str = "first") -> "LazySeries":
+        """The `n` smallest values, in ascending order."""
+        return self._record("nsmallest", n=n, keep=keep)
+
+    def drop_duplicates(self, **options: Any) -> "LazySeries":
+        """The first of each set of equal values."""
+        return self._record("drop_duplicates", **options)
+
+    def dropna(self, **options: Any) -> "LazySeries":
+        """The values that are not missing."""
+        return self._record("dropna", **options)
+
+    def value_counts(self, **options: Any) -> "LazySeries":
+        """The number of rows with each value."""
+        return self._record("value_counts", **options)
+
+    def unique(self) -> LazyValue:
+        """The distinct values, in the order of their first rows."""
+        return self._record("unique")
+
+    def to_frame(self, **options: Any) -> Any:
+        """A frame of one column."""
+        return self._record("to_frame", **options)
+
+    def reset_index(self, **options: Any) -> Any:
+        """Turns the row labels into columns, or drops them."""
+        return self._record("reset_index", **options)
+
+    def rename(self, index: Hashable = None) -> "LazySeries":
+        """Sets the name of the series."""
+        return self._record("rename", index=index)
+
+
+class LazyNamespace:
+    """`.str`, `.dt` and `.cat`, windows and groups of a lazy series."""
+
+    def __init__(
+        self,
+        series: LazyArray,
+        name: str,
+        namespace: Namespace | None = None,
+        plan: Any = None,
+    ):
+        self._series, self._name = series, name
+        # Of windows and groups, which only expressions have.
+        self._namespace, self._plan = namespace, plan
+
+    def __getattr__(self, name: str) -> Any:
+        function = f"{self._name}.{name}"
+        if function not in METHODS:
+            raise unheld(type(self._series).__name__, function)
+        if METHODS[function].is_attribute:
+            return recorded(function, (self._series,), {})
+        if self._namespace is None:
+            return lambda *operands, **keywords: recorded(
+                function, (self._series, *operands), keywords
+            )
+        method = getattr(self._namespace, name)
+        return lambda *operands, **keywords: lazy_of(
+            Call.of("column", (self._plan,), {"expression": method(*operands, **keywords)})
+        )
+
+
+def recorded(function: str, operands: tuple[Any, ...], keywords: Mapping[str, Any]) -> Any:
+    """Records a function of lazy series and values: as an expression, or as a step of its own."""
+    values = (*operands, *keywords.values())
+    lazies = [value for value in values if isinstance(value, LazyArray)]
+    # A set of values depends on all rows of its series.
+    is_set = function in ("isin", "map", "replace") and len(lazies) > 1
+    common = None if is_set else _common_plan(lazies)
+    if common is not None:
+        plan, expressions = common
+        left = iter(expressions)
+        filled = [next(left) if isinstance(one, LazyArray) else one for one in values]
+        named = dict(zip(keywords, filled[len(operands) :], strict=True))
+        expression = Expression.of(function, *filled[: len(operands)], **named)
+        return lazy_of(Call.of("column", (plan,), {"expression": expression}))
+    if any(map(is_expression, values)):
+        raise NotImplementedError(
+            f"{function}: a series that is no column of a plan cannot be combined with col(). "
+            "Assign it to a column first."
+        )
+    slots = iter(map(Slot, range(len(lazies))))
+    filled = [next(slots) if isinstance(one, LazyArray) else one for one in values]
+    named = dict(zip(keywords, filled[len(operands) :], strict=True))
+    arguments = {"function": function, "operands": filled[: len(operands)], "keywords": named}
+    return lazy_of(Call.of("apply", tuple(lazy._plan for lazy in lazies), arguments))
+
+
+def filtered(plan: Node, mask: LazyArray) -> Any:
+    """The rows of a frame or a series where a mask is true."""
+    frame, column = plan, None
+    if isinstance(plan, Call) and plan.method == "column":
+        (frame,), column = plan.inputs, plan.arguments["expression"]
+    predicate = expression_of(mask, frame) if column is None or column.is_rowwise() else None
+    if predicate is None or not frame.is_frame:
+        return lazy_of(Call.of("filter_by", (plan, mask._plan), {}))
+    rows = Call.of("filter", (frame,), {"predicate": predicate})
+    return lazy_of(rows if column is None else Call.of("column", (rows,), {"expression": column}))
+
+
+def expression_of(lazy: LazyArray, plan: Node) -> Expression | None:
+    """A series or a value as an expression of a plan's columns, if it is one."""
+    parts = lazy._parts()
+    return None if parts is None else _rebound(*parts, plan)
+
+
+def _common_plan(lazies: list[LazyArray]) -> tuple[Node, list[Expression]] | None:
+    """A plan that has the columns of several expressions, and the expressions of them."""
+    parts = [lazy._parts() for lazy in lazies]
+    for part in parts:
+        if part is None:
+            return None
+        plan = part[1]
+        expressions = [expression_of(lazy, plan) for lazy in lazies]
+        known = [one for one in expressions if one is not None]
+        if len(known) == len(lazies):
+            return plan, known
+    return None
+
+
+def _rebound(expression: Expression, source: Node, plan: Node) -> Expression | None:
+    """An expression of one plan's columns in terms of a plan made of it by steps on each row.
+
+    None if the steps remove or move rows, or change the columns.
+    """
+    steps: list[Any] = []
+    while plan != source:
+        relation = RELATIONS[plan.method] if isinstance(plan, Call) else None
+        if relation is None or relation.rows != "each" or not relation.is_rowwise(plan):
+            return None
+        steps.append(plan)
+        plan = plan.inputs[0]
+    labels = {label: label for label in expression.columns()}
+    for step in reversed(steps):
+        (kept,) = origins(step)
+        now = {own: label for label, own in kept.items()}
+        if not all(label in now for label in labels.values()):
+            return None
+        labels = {label: now[own] for label, own in labels.items()}
+    return expression.rename(labels)
+
+
+Lazy.series_class, Lazy.value_class = LazySeries, LazyValue
