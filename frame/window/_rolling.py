@@ -2,6 +2,7 @@
 """Rolling and expanding windows over rows."""
 
 import copy
+import datetime
 import functools
 from typing import Any, NamedTuple, Self
 
@@ -21,6 +22,7 @@ from ._diff import Changes
 from ._ewm import ExponentialWindowMethods
 from ._reduce_windows import SHORT_WINDOW, Reach, WindowPlan, reduce_windows
 from ._shift import Shifting
+from ._time_windows import TimeSpan, as_time_span, reduce_spans
 
 _CLOSED = ("right", "left", "both", "neither")
 
@@ -185,6 +187,24 @@ class Windows:
         return Reach(np.int32(width), np.int32(ahead)), ahead != 0
 
 
+class TimeWindows(Windows):
+    """The result of `rolling` over spans of time."""
+
+    def __init__(self, of: Any, span: TimeSpan, min_periods: int):
+        super().__init__(of, WindowShape(span.length, min_periods))
+        self._span = span
+
+    def _take(self, method: str, numeric_only: bool, ddof: int = 1) -> Any:
+        of = self._numeric(method) if numeric_only else self._of
+        table = of._table
+        if method != "count":
+            for column, label in zip(table.columns, of._names, strict=True):
+                _check(column, label, of)
+        return of._with_columns(
+            reduce_spans(table.columns, table, self._span, self._min_periods, method, int(ddof))
+        )
+
+
 def _check(column: Column, label: Any, of: Any) -> None:
     if not column.is_numeric:
         if isinstance(of, SeriesBase):
@@ -215,15 +235,28 @@ class WindowMethods(Changes, Cumulative, ExponentialWindowMethods, Shifting):
     ) -> Windows:
         """A window of `window` rows for each row, or every `step` rows; infinities are missing.
 
+        A span of time, such as "2h", gives windows of the rows that the span before each row's
+        label holds. The labels must be datetimes in ascending order, which inside `jit` is not
+        checked.
+
         Differences from pandas:
-            Only sum, mean, min, max, var, std and count are supported, without time offsets and
-            weights.
+            Only sum, mean, min, max, var, std and count are supported, without weights. Windows
+            over spans of time end with their row, and `on` must be None.
 
         Example:
             >>> from jaxframes.frame import JaxSeries
             >>> JaxSeries([1, 2, 6]).rolling(2, min_periods=1).max().tolist()
             [1.0, 2.0, 6.0]
         """
+        levels = self._table.index.levels
+        is_span = isinstance(window, (str, datetime.timedelta, np.timedelta64, pd.offsets.Tick))
+        if is_span and len(levels) == 1 and levels[0].kind == "datetime" and on is None:
+            if center or win_type is not None or step is not None:
+                raise NotImplementedError(
+                    "rolling: center, win_type and step are for windows of rows."
+                )
+            least = 1 if min_periods is None else _whole("min_periods", min_periods)
+            return TimeWindows(self, as_time_span(self._table, window, closed), least)
         arguments = (window, min_periods, center, win_type, on, closed, step, method)
         return Windows(self, as_rolling(self._table, *arguments))
 

@@ -110,9 +110,8 @@ def test_wrong_uses_are_pandas_errors():
     with pytest.raises(NotImplementedError, match="median is not supported"):
         JaxFrame(frame).rolling(2).median()
     with pytest.raises(NotImplementedError, match="number of rows"):
-        JaxFrame(frame).t.to_pandas().pipe(
-            lambda t: JaxSeries(pd.Series(range(37), index=t))
-        ).rolling("2D")
+        JaxSeries(pd.Series(range(37), index=mixed_frame().d)).rolling("2D")
+    assert_same_error(lambda f: f.set_axis(f.t, axis=0).k.rolling("2D").sum(), frame)
 
 
 def test_gradient():
