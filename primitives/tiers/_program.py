@@ -278,6 +278,8 @@ class Program:
 
     def _simplified(self, equation: Equation, operands: list[int]) -> int | None:
         """The operand that is the result, as XLA simplifies: x + 0 is x, even for -0.0."""
+        if equation.primitive.name in ("max", "min") and operands[0] == operands[1]:
+            return operands[0]
         if equation.primitive.name not in _NEUTRAL:
             return None
         neutral, is_commutative = _NEUTRAL[equation.primitive.name]
