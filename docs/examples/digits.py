@@ -62,7 +62,7 @@ class CNN(nn.Module):
 
 def mean_loss(params: Any, batch: Batch, dtype: Any = jnp.float32) -> tuple[jax.Array, jax.Array]:
     """Mean cross entropy and accuracy of a batch."""
-    logits = CNN(dtype).apply({"params": params}, batch["image"])
+    logits: Any = CNN(dtype).apply({"params": params}, batch["image"])
     losses = optax.softmax_cross_entropy_with_integer_labels(logits, batch["label"])
     is_right = logits.argmax(axis=-1) == batch["label"]
     return losses.mean(), is_right.astype(jnp.float32).mean()

@@ -15,6 +15,7 @@ from jaxframes.primitives.staging import Collectives, Measured, compiled_step, m
 from jaxframes.primitives.staging._collectives import collectives_in
 
 SECONDS = 0.05
+X = jax.ShapeDtypeStruct((3,), np.float64)
 
 
 def raises(error, message):
@@ -43,6 +44,19 @@ def test_each_call_is_timed_until_its_result_is_there():
     assert measured.warm_seconds >= SECONDS
     assert measured.cold_seconds >= SECONDS
     assert measured.num_traces == 1
+
+
+def test_seconds_are_those_of_the_clock(monkeypatch):
+    durations, now = iter([80.0, 1.0, 50.0, 2.0]), [0.0]
+    monkeypatch.setattr(time, "perf_counter", lambda: now[0])
+
+    def wait(x):
+        now[0] += next(durations)
+        return np.asarray(x)
+
+    measured = measure(lambda x: jax.pure_callback(wait, X, x), jnp.ones(3), repeats=3)
+    # The first call, and the median of the others.
+    assert (measured.cold_seconds, measured.warm_seconds) == (80, 2)
 
 
 def test_the_cold_call_traces_and_compiles_again():
