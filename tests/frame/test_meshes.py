@@ -67,6 +67,13 @@ def test_rows_that_groups_take_on_a_mesh_of_explicit_axes(reduction):
     assert_same(getattr(on_device(frame, sharding).groupby("k"), reduction)(), expected)
 
 
+def test_looked_up_rows_on_a_mesh_of_explicit_axes():
+    names, numbers = pd.Series(["a", "b", None, "a"]), pd.Series([1, 2, 3, 7, 1])
+    sharding = row_sharded(make_mesh(4, axis_type=AxisType.Explicit))
+    assert_same(on_device(names, sharding).isin(["a"]), names.isin(["a"]))
+    assert_same(on_device(numbers, sharding).map({1: 10}), numbers.map({1: 10}))
+
+
 @pytest.mark.parametrize("num_rows", [37, 36, 0])
 def test_first_rows_on_a_mesh_of_explicit_axes(num_rows):
     frame = pd.DataFrame({"x": np.arange(num_rows) * -0.5, "k": np.arange(num_rows) % 5})

@@ -3,10 +3,9 @@
 
 from collections.abc import Sequence
 
-import jax
 import jax.numpy as jnp
 
-from ....shardings._compat import as_varying, varying_axes
+from ....shardings._compat import as_varying, explicit_sharding, varying_axes
 from ...contract._platform import by_platform
 from ...contract._typing import Array
 from ..base._foreign import as_words, call, of_words
@@ -66,5 +65,7 @@ def _gather_one(row_ids: Array, source: Array, fill: Array) -> Array:
     if num_rows == 0:
         return jnp.broadcast_to(fill, row_ids.shape)
     is_row = (row_ids >= 0) & (row_ids < num_rows)
-    rows = source.at[jnp.where(is_row, row_ids, 0)].get(mode="promise_in_bounds")
-    return jax.lax.select(is_row, rows, jnp.broadcast_to(fill, row_ids.shape))
+    rows = source.at[jnp.where(is_row, row_ids, 0)].get(
+        mode="promise_in_bounds", out_sharding=explicit_sharding(row_ids)
+    )
+    return jnp.where(is_row, rows, fill)
