@@ -27,11 +27,13 @@ from .plan._lazy_series import LazySeries, LazyValue
 from .plan._scans import scan_arrow, scan_csv, scan_parquet
 from .reshaping._pivot_table import crosstab
 from .reshaping._resample import Resampler
+from .stream._training import Batches
 from .table._unsupported import lacking
 from .window._ewm import ExponentialWindows
 from .window._rolling import Windows
 
 __all__ = [
+    "Batches",
     "CategoryMethods",
     "DatetimeMethods",
     "ExponentialWindows",

@@ -16,11 +16,13 @@ from .io._construction import table_of_data, with_layout
 from .mapping._bases import FrameMappingMethods, SeriesMappingMethods
 from .ops._arithmetic import FrameOperatorMethods, SeriesOperatorMethods
 from .plan._expression import Expression
+from .plan._lazy import Lazy
 from .plan._lazy_frame import FramePlanning
 from .plan._query import FrameQuery
 from .reductions._bases import FrameReductionMethods, SeriesReductionMethods
 from .reshaping._bases import FrameReshapingMethods, SeriesReshapingMethods
 from .sorting._bases import FrameSortingMethods, SeriesSortingMethods
+from .stream import _streams
 from .table._dictionary import encode_objects
 from .table._from_host import column_from, index_from
 from .table._layout import layout_of
@@ -137,6 +139,7 @@ class JaxSeries(
 
 
 NDFrame.frame_class = JaxFrame
+Lazy._streams = _streams
 NDFrame.series_class = JaxSeries
 NDFrame.expression_class = Expression
 

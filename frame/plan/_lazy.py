@@ -21,6 +21,8 @@ class Lazy(Deferred):
     value_class: ClassVar[type]
 
     _plan: Node
+    # The room above that runs plans over batches.
+    _streams: ClassVar[Any]
 
     @classmethod
     def _of(cls, plan: Node) -> Any:
@@ -28,16 +30,43 @@ class Lazy(Deferred):
         lazy._plan = plan
         return lazy
 
-    def collect(self, *, optimizations: Mapping[str, bool] | None = None) -> Any:
-        """Runs the plan.
+    def collect(
+        self,
+        *,
+        optimizations: Mapping[str, bool] | None = None,
+        batch_rows: int | None = None,
+        memory_limit: int | str | None = None,
+        progress: bool | None = None,
+    ) -> Any:
+        """Runs the plan: at once, or over batches of rows if a size or a limit is given.
+
+        Over batches, rowwise methods run batch by batch, and groups, reductions and distinct rows
+        keep partial states. Sums of floats may differ in the last bits. The right side of a merge
+        is held in memory.
 
         Args:
             optimizations: rules of the optimiser to switch off by name, such as
                 `{"predicate_pushdown": False}`. The result is the same without them.
+            batch_rows: the number of rows of a batch.
+            memory_limit: bytes, or a text such as "2GiB", from which the size of batches follows.
+                The result itself comes on top.
+            progress: whether to show a progress bar; if left out, on a terminal only.
 
         Raises:
-            ValueError: there is no rule of that name.
+            NotImplementedError: a method cannot run over batches.
+            ValueError: there is no rule of that name, or both a size and a limit are given.
+
+        Example:
+            >>> from jaxframes.frame import JaxFrame
+            >>> plan = JaxFrame({"k": [1, 2, 1], "x": [1, 2, 4]}).lazy().groupby("k").sum()
+            >>> plan.collect(batch_rows=2).x.tolist()
+            [5, 2]
         """
+        if batch_rows is not None or memory_limit is not None:
+            return self._streams.collect(
+                self._plan, optimizations, batch_rows=batch_rows, memory_limit=memory_limit,
+                progress=progress,
+            )  # fmt: skip
         return run(apply_rules(self._plan, optimizations))
 
     def explain(

@@ -296,24 +296,95 @@ class LazyFrame(Lazy):
 
     # Results.
 
-    def to_parquet(self, path: Any, **options: Any) -> None:
-        """Runs the plan and writes the result as Parquet; see `JaxFrame.to_parquet`."""
-        self.collect().to_parquet(path, **options)
+    def to_parquet(
+        self,
+        path: Any,
+        *,
+        batch_rows: int | None = None,
+        memory_limit: int | str | None = None,
+        progress: bool | None = None,
+        **options: Any,
+    ) -> None:
+        """Runs the plan and writes the result as Parquet; see `JaxFrame.to_parquet`.
 
-    def to_csv(self, path_or_buf: Any = None, **options: Any) -> str | None:
-        """Runs the plan and writes comma-separated values; see `JaxFrame.to_csv`."""
-        return self.collect().to_csv(path_or_buf, **options)
+        Over batches, the file has one row group for each, and appears when it is complete.
 
-    def batches(self, size: int) -> Iterator[Any]:
-        """Runs the plan and iterates over frames of `size` rows; the last one may be shorter."""
-        if not isinstance(size, int) or size < 1:
-            raise ValueError(f"batches: size must be a positive integer, got {size!r}.")
-        return self._batches(size)
+        Args:
+            path: the file.
+            batch_rows: the number of rows of a batch; see `collect`.
+            memory_limit: the limit from which the size of batches follows; see `collect`.
+            progress: whether to show a progress bar.
+            options: those of `JaxFrame.to_parquet`; over batches `index` and `compression`.
+        """
+        if batch_rows is None and memory_limit is None:
+            self.collect().to_parquet(path, **options)
+            return
+        self._streams.to_parquet(
+            self._plan, path, options, batch_rows=batch_rows, memory_limit=memory_limit,
+            progress=progress,
+        )  # fmt: skip
 
-    def _batches(self, size: int) -> Iterator[Any]:
-        frame = self.collect()
-        for start in range(0, len(frame), size):
-            yield frame.iloc[start : start + size]
+    def to_csv(
+        self,
+        path_or_buf: Any = None,
+        *,
+        batch_rows: int | None = None,
+        memory_limit: int | str | None = None,
+        progress: bool | None = None,
+        **options: Any,
+    ) -> str | None:
+        """Runs the plan and writes comma-separated values; see `JaxFrame.to_csv`.
+
+        Args:
+            path_or_buf: the file; over batches it appears when it is complete.
+            batch_rows: the number of rows of a batch; see `collect`.
+            memory_limit: the limit from which the size of batches follows; see `collect`.
+            progress: whether to show a progress bar.
+            options: those of `JaxFrame.to_csv`.
+        """
+        if batch_rows is None and memory_limit is None:
+            return self.collect().to_csv(path_or_buf, **options)
+        return self._streams.to_csv(
+            self._plan, path_or_buf, options, batch_rows=batch_rows, memory_limit=memory_limit,
+            progress=progress,
+        )  # fmt: skip
+
+    def batches(
+        self,
+        size: int,
+        *,
+        drop_remainder: bool = False,
+        shuffle_buffer: int | None = None,
+        seed: int = 0,
+        epochs: int | None = 1,
+        state: Mapping[str, Any] | None = None,
+        batch_rows: int | None = None,
+        sharding: Any = None,
+    ) -> Any:
+        """Runs the plan and iterates over frames of `size` rows and one capacity.
+
+        The iterator is a `Batches`: `state()` tells its position, and `state=` starts from one and
+        gives bit for bit the batches that would have come. Rows are shuffled within buffers. A
+        plan that cannot run over batches of its sources is collected first.
+
+        Args:
+            size: the number of rows of a frame.
+            drop_remainder: whether to leave out a shorter frame at the end of a pass.
+            shuffle_buffer: the number of rows that are shuffled together, rounded up to a multiple
+                of `size`; rows keep their order if left out.
+            seed: the seed of the shuffling, which differs between passes.
+            epochs: the number of passes; endless if None.
+            state: where to start, from `state()` of an equal iterator.
+            batch_rows: the number of rows that are read at one time.
+            sharding: the placement of the frames; see `JaxFrame`.
+
+        Raises:
+            ValueError: a number is not positive, or the state is one of another plan.
+        """
+        return self._streams.batches(
+            self._plan, size, drop_remainder=drop_remainder, shuffle_buffer=shuffle_buffer,
+            seed=seed, epochs=epochs, state=state, batch_rows=batch_rows, sharding=sharding,
+        )  # fmt: skip
 
     def lazy(self) -> "LazyFrame":
         """The plan itself."""

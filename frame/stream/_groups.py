@@ -1,0 +1,305 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Groups over batches: partial states that merge, as the collectives merge those of shards."""
+
+import dataclasses
+from collections.abc import Hashable, Sequence
+from typing import Any
+
+from ...shardings._compat import is_x64_enabled
+from ..combining._concat import concat
+from ..mapping._astype import cast_columns
+from ..plan._node import Call
+from ..plan._relations import listed
+from ..table._column import Column
+from ..table._column_labels import Labels
+from ..table._ndframe import SeriesBase
+from ..table._table import Table
+
+# The partial columns of each reduction, and how each partial column merges.
+_PARTS = {
+    "sum": ("sum",), "prod": ("prod",), "min": ("min",), "max": ("max",), "first": ("first",),
+    "last": ("last",), "any": ("any",), "all": ("all",), "count": ("count",), "size": (),
+    "mean": ("count", "total"), "var": ("count", "total", "squares"),
+    "std": ("count", "total", "squares"), "sem": ("count", "total", "squares"), "nunique": (),
+}  # fmt: skip
+_MERGED_BY = {"count": "sum", "total": "sum", "squares": "sum"}
+REDUCTIONS = frozenset(_PARTS)
+
+
+@dataclasses.dataclass(frozen=True)
+class Output:
+    """A column of the result.
+
+    Attributes:
+        column: the position of the reduced column among the values.
+        function: the reduction.
+        ddof: delta degrees of freedom of a variance.
+    """
+
+    column: int
+    function: str
+    ddof: int = 1
+
+
+@dataclasses.dataclass(frozen=True)
+class Grouping:
+    """Groups and their reductions.
+
+    Attributes:
+        keys: the labels of the key columns.
+        values: the labels of the reduced columns.
+        outputs: the columns of the result, in order.
+        dropna: whether rows with missing keys are left out.
+    """
+
+    keys: tuple[Hashable, ...]
+    values: tuple[Hashable, ...]
+    outputs: tuple[Output, ...]
+    dropna: bool = True
+
+    @property
+    def key_names(self) -> list[str]:
+        """The names of the keys inside a state, where labels may not be strings."""
+        return [f"k{position}" for position in range(len(self.keys))]
+
+    @property
+    def parts(self) -> dict[str, tuple[int, str]]:
+        """The value column and the partial reduction of each partial column, by its name."""
+        return {
+            f"{part}{output.column}": (output.column, part)
+            for output in self.outputs
+            for part in _PARTS[output.function]
+        }
+
+    @property
+    def counted(self) -> list[int]:
+        """The value columns whose distinct values are counted."""
+        return sorted({one.column for one in self.outputs if one.function == "nunique"})
+
+
+class GroupState:
+    """The groups of the batches so far. Merged when the new partial rows outgrow the groups."""
+
+    def __init__(self, grouping: Grouping):
+        self.grouping = grouping
+        self._partials: list[Any] = []
+        self._distinct = {column: DistinctState() for column in grouping.counted}
+
+    def add(self, batch: Any) -> None:
+        """Reduces a batch and merges its groups."""
+        grouping = self.grouping
+        columns = [batch._column(label) for label in (*grouping.keys, *grouping.values)]
+        names = [*grouping.key_names, *(f"v{p}" for p in range(len(grouping.values)))]
+        rows = batch._make_frame(columns, Labels.of(names))._with_range()
+        self._partials.append(self._reduced(rows))
+        for column, state in self._distinct.items():
+            state.add(rows[[*grouping.key_names, f"v{column}"]])
+        sizes = [len(partial) for partial in self._partials]
+        if sum(sizes[1:]) > sizes[0]:
+            self._merge()
+
+    def _reduced(self, rows: Any) -> Any:
+        """One row for each group of a batch, with the partial columns."""
+        keys = self.grouping.key_names
+        real = "float64" if is_x64_enabled() else "float32"
+        columns: dict[str, tuple[str, str]] = {"size": ("one", "sum")}
+        rows = rows.assign(one=1)
+        for name, (column, part) in self.grouping.parts.items():
+            value = f"v{column}"
+            if part in ("total", "squares"):
+                rows = rows.assign(**{f"r{column}": rows[value].astype(real)})
+                columns[name] = (f"r{column}", "sum" if part == "total" else "var")
+            else:
+                columns[name] = (value, part)
+        groups = rows.groupby(keys, sort=False, dropna=self.grouping.dropna, as_index=False)
+        partial = groups.agg(**columns)
+        for name, (column, part) in self.grouping.parts.items():
+            if part == "squares":
+                # A variance of one value is NaN: its sum of squares is zero.
+                squares = partial[name] * (partial[f"count{column}"] - 1)
+                partial = partial.assign(**{name: squares.fillna(0.0)})
+        return partial
+
+    def _merge(self) -> None:
+        if len(self._partials) > 1:
+            self._partials = [self._merged(concat(self._partials, ignore_index=True))]
+
+    def _merged(self, rows: Any) -> Any:
+        """Merges partial rows of equal keys."""
+        keys, parts = self.grouping.key_names, self.grouping.parts
+        groups = rows.groupby(keys, sort=False, dropna=self.grouping.dropna)
+        for name, (column, part) in parts.items():
+            if part != "squares":
+                continue
+            # Chan, Golub, LeVeque (1979): squares about the mean of all, from those of each part.
+            count, total = rows[f"count{column}"], rows[f"total{column}"]
+            mean = groups[f"total{column}"].transform("sum") / groups[f"count{column}"].transform(
+                "sum"
+            )
+            shift = (total / count - mean).fillna(0.0)
+            rows = rows.assign(**{name: rows[name] + count * shift * shift})
+        merged = {name: (name, _MERGED_BY.get(part, part)) for name, (_, part) in parts.items()}
+        groups = rows.groupby(keys, sort=False, dropna=self.grouping.dropna, as_index=False)
+        return groups.agg(size=("size", "sum"), **merged)
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether no batch had rows."""
+        return not self._partials
+
+    def finished(self) -> Any:
+        """One row for each group, in the order of their first rows: keys `k0`, outputs `o0`."""
+        self._merge()
+        (state,) = self._partials
+        keys = self.grouping.key_names
+        columns: dict[str, Any] = {}
+        for position, output in enumerate(self.grouping.outputs):
+            columns[f"o{position}"] = self._output(state, output)
+        return state[keys].assign(**columns)
+
+    def _output(self, state: Any, output: Output) -> Any:
+        column = output.column
+        match output.function:
+            case "size":
+                return state["size"]
+            case "nunique":
+                distinct = self._distinct[column].finished()
+                groups = distinct.groupby(
+                    self.grouping.key_names, sort=False, dropna=self.grouping.dropna, as_index=False
+                )
+                return groups.agg(n=(f"v{column}", "nunique"))["n"]
+            case "mean":
+                return state[f"total{column}"] / state[f"count{column}"]
+            case "var" | "std" | "sem":
+                count = state[f"count{column}"]
+                free = count - output.ddof
+                var = (state[f"squares{column}"] / free).where(free > 0)
+                if output.function == "var":
+                    return var
+                return var**0.5 if output.function == "std" else (var / count) ** 0.5
+        return state[f"{output.function}{column}"]
+
+
+class DistinctState:
+    """The distinct rows of the batches so far."""
+
+    def __init__(self, **options: Any):
+        self._options = options
+        self._parts: list[Any] = []
+
+    def add(self, rows: Any) -> None:
+        """Adds the distinct rows of a batch."""
+        self._parts.append(rows.drop_duplicates(**self._options))
+        sizes = [len(part) for part in self._parts]
+        if sum(sizes[1:]) > sizes[0]:
+            self._merge()
+
+    def _merge(self) -> None:
+        if len(self._parts) > 1:
+            self._parts = [concat(self._parts).drop_duplicates(**self._options)]
+
+    def finished(self) -> Any:
+        """The distinct rows of all batches."""
+        self._merge()
+        return self._parts[0]
+
+
+def grouping_of(call: Call) -> Grouping | None:
+    """The groups of a recorded groupby; None if their states do not merge."""
+    arguments, node = call.arguments, call.inputs[0]
+    groups, options = arguments["groups"], dict(arguments["options"])
+    if groups.keys() - {"by", "sort", "dropna", "as_index", "observed"} or groups.get("by") is None:
+        return None
+    keys = tuple(listed(groups["by"]))
+    if not node.is_frame or not set(keys) <= set(node.labels):
+        return None
+    if any(node.empty._column(key).kind == "category" for key in keys):
+        return None
+    template = call.empty
+    chosen = arguments["columns"]
+    labels = [one for one in template._names if groups.get("as_index", True) or one not in keys]
+    pairs = _pairs(arguments["method"], options, chosen, labels, keys, node.labels)
+    if pairs is None or len(pairs) != len(labels):
+        return None
+    return grouping(keys, pairs, options, groups.get("dropna", True), node)
+
+
+def grouping(
+    keys: Sequence[Hashable], pairs: Sequence[Any], options: Any, dropna: bool, node: Any
+) -> Grouping | None:
+    """A grouping with pairs of a column and a reduction; None if their states do not merge."""
+    functions = {function for _, function in pairs}
+    values = tuple(dict.fromkeys(column for column, _ in pairs))
+    if not functions <= REDUCTIONS or not set(values) <= set(node.labels):
+        return None
+    moments = {"mean", "var", "std", "sem"}
+    for column, function in pairs:
+        if function in moments and not node.empty._column(column).is_numeric:
+            return None
+    ddof = options.get("ddof", 1)
+    outputs = tuple(Output(values.index(column), function, ddof) for column, function in pairs)
+    return Grouping(tuple(keys), values, outputs, dropna)
+
+
+def _pairs(
+    method: str, options: dict[str, Any], chosen: Any, labels: Any, keys: Any, all_labels: Any
+) -> list[tuple[Any, Any]] | None:
+    """The column and the reduction of each column of the result."""
+    is_one = chosen is not None and not isinstance(chosen, list)
+    if method == "size":
+        return [(keys[0], "size")]
+    if method != "agg":
+        known = {"numeric_only", *(["ddof"] if method in ("var", "std", "sem") else [])}
+        if options.keys() - known:
+            return None
+        return [(chosen if is_one else label, method) for label in labels]
+    func = options.pop("func", None)
+    if func is None:
+        named = options.values()
+        pairs = [(chosen, one) if isinstance(one, str) else one for one in named]
+        options.clear()
+        return pairs if all(isinstance(one, tuple) and len(one) == 2 for one in pairs) else None
+    if options:
+        return None
+    if isinstance(func, dict):
+        return [(column, one) for column, given in func.items() for one in listed(given)]
+    others = [label for label in all_labels if label not in keys]
+    columns = [chosen] if is_one else chosen or others
+    return [(column, one) for column in columns for one in listed(func)]
+
+
+def grouped(call: Call, state: GroupState) -> Any:
+    """The result of a recorded groupby, from the state of all batches."""
+    groups, template = call.arguments["groups"], call.empty
+    rows = state.finished()
+    names = state.grouping.key_names
+    options = {name: groups[name] for name in ("sort", "dropna", "as_index") if name in groups}
+    outputs = [label for label in rows._labels if label not in names]
+    ordered = rows.groupby(names, **options).agg(**{name: (name, "first") for name in outputs})
+    columns = in_dtypes(ordered._table.columns, template._table.columns, ordered._table)
+    index = ordered._table.index
+    if groups.get("as_index", True):
+        index = index.named(template._table.index.names)
+    table = ordered._table.replace(index=index, columns=columns)
+    if isinstance(template, SeriesBase):
+        return ordered._make_series(table.columns[0], template._name, table)
+    return ordered._make_frame(table.columns, template._labels, table)
+
+
+def in_dtypes(columns: Sequence[Column], templates: Sequence[Column], table: Table) -> Any:
+    """Casts integers and floats to the width of the eager result."""
+    wanted = [
+        template.dtype if template.is_numeric and _differ_in_width(column, template) else None
+        for column, template in zip(columns, templates, strict=True)
+    ]
+    return tuple(
+        column
+        if dtype is None
+        else cast_columns([column], [dtype], table.num_rows, table.layout)[0]
+        for column, dtype in zip(columns, wanted, strict=True)
+    )
+
+
+def _differ_in_width(column: Column, template: Column) -> bool:
+    kinds = column.dtype.kind, template.dtype.kind
+    return kinds[0] == kinds[1] and column.dtype != template.dtype

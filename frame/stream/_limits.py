@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The size of batches: given in rows, or derived from a memory limit."""
+
+import re
+from typing import Any
+
+from ..plan._node import Scan
+
+# Copies of a batch at one time: decoded ahead, on the device, the results of its stages, and
+# partial states as large as a batch.
+COPIES = 16
+LEAST_BATCH_ROWS = 1024
+# The assumed length of a string in bytes, with its code.
+STRING_BYTES = 24
+
+_UNITS = {"": 1, "K": 10, "M": 20, "G": 30, "T": 40}
+
+
+def as_bytes(limit: Any) -> int:
+    """Converts a memory limit such as 2**31, "2GiB" or "500MB" to bytes."""
+    if isinstance(limit, int) and not isinstance(limit, bool) and limit > 0:
+        return limit
+    text = limit if isinstance(limit, str) else ""
+    match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([KMGT]?)(i?)B", text)
+    if match is None or not float(match[1]):
+        raise ValueError(
+            f"memory_limit: must be a positive number of bytes or a text such as '2GiB', got "
+            f"{limit!r}."
+        )
+    number, unit, is_binary = match.groups()
+    exponent = _UNITS[unit]
+    scale = 2**exponent if is_binary else 1000 ** (exponent // 10) if unit else 1
+    return int(float(number) * scale)
+
+
+def rows_of_batches(scans: list[Scan], batch_rows: Any, memory_limit: Any) -> int:
+    """The number of rows of a batch.
+
+    Raises:
+        ValueError: both arguments are given, or one is not positive.
+    """
+    if batch_rows is not None:
+        if memory_limit is not None:
+            raise ValueError("collect: give batch_rows= or memory_limit=, not both.")
+        if not isinstance(batch_rows, int) or batch_rows < 1:
+            raise ValueError(f"batch_rows: must be a positive integer, got {batch_rows!r}.")
+        return batch_rows
+    row_bytes = max((_row_bytes(scan.empty) for scan in scans), default=1)
+    return max(as_bytes(memory_limit) // (COPIES * max(row_bytes, 1)), LEAST_BATCH_ROWS)
+
+
+def _row_bytes(frame: Any) -> int:
+    columns = (*frame._table.columns, *frame._table.index.stored)
+    return sum(
+        STRING_BYTES if column.kind in ("string", "object") else column.dtype.itemsize
+        for column in columns
+    )

@@ -1,0 +1,388 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A plan as a pipeline: rowwise steps run over batches, breakers merge partial states."""
+
+import dataclasses
+from collections.abc import Callable, Hashable, Iterable, Iterator
+from typing import Any
+
+from ..combining._concat import concat
+from ..plan._expression import Expression
+from ..plan._node import Call, Scan
+from ..plan._relations import GROUP_TRANSFORMATIONS, RELATIONS, merge_keys
+from ..plan._stage import Fused
+from ..table._column_labels import Labels
+from ..table._ndframe import SeriesBase
+from ..table._row_index import RowIndex
+from ._groups import REDUCTIONS as MERGEABLE
+from ._groups import (
+    DistinctState,
+    Grouping,
+    GroupState,
+    Output,
+    grouped,
+    grouping,
+    grouping_of,
+    in_dtypes,
+)
+
+# Frames are concatenated in groups of this many, so that few programs serve all numbers of batches.
+_FAN_IN = 8
+
+
+@dataclasses.dataclass(frozen=True)
+class Stage:
+    """How the result of a step is made.
+
+    Attributes:
+        run: gives an iterator of batches, or the whole result.
+        is_whole: whether `run` gives the whole result.
+        empty: the result for sources without rows.
+    """
+
+    run: Callable[[], Any]
+    is_whole: bool
+    empty: Any
+
+    def batches(self) -> Iterator[Any]:
+        """The result as batches; a whole result is one."""
+        return iter([self.run()]) if self.is_whole else self.run()
+
+    def whole(self) -> Any:
+        """The whole result."""
+        return self.run() if self.is_whole else joined(self.run(), self.empty)
+
+
+Read = Callable[[Scan], Iterator[Any]]
+
+
+def pipeline(node: Any, read: Read) -> Stage:
+    """Builds the pipeline of an optimised plan; nothing runs yet.
+
+    Args:
+        node: the last step.
+        read: reads a source in batches.
+
+    Raises:
+        NotImplementedError: a method cannot run over batches.
+    """
+    if isinstance(node, Scan):
+        return Stage(lambda: read(node), False, node.empty)
+    if node.inputs and isinstance(node, Call) and node.method == "concat":
+        return _concatenated(node, [pipeline(child, read) for child in node.inputs])
+    first, *others = (pipeline(child, read) for child in node.inputs)
+    if first.is_whole:
+        return _whole(node, lambda: node.run(first.run(), *(one.whole() for one in others)))
+    if isinstance(node, Fused):
+        return _mapped(node, first)
+    if node.method == "merge":
+        return _merged(node, first, others[0])
+    return _step(node, first)
+
+
+def _step(node: Call, stage: Stage) -> Stage:
+    """A call on the batches of one input."""
+    arguments, method = node.arguments, node.method
+    if is_mapped(node):
+        return _mapped(node, stage)
+    match method:
+        case "dropna":
+            return _numbered(node, stage)
+        case "reset_index":
+            return _numbered(node, stage)
+        case "head" if arguments["n"] >= 0:
+            return Stage(lambda: _first(stage.run(), arguments["n"]), False, node.empty)
+        case "tail" if arguments["n"] >= 0:
+            return _folded(node, stage)
+        case "nlargest" | "nsmallest":
+            return _folded(node, stage)
+        case "drop_duplicates" if _is_mergeable(arguments):
+            return _distinct(node, stage, arguments)
+        case "unique":
+            return _whole(node, lambda: node.run(_distinct_of(stage, {})))
+        case "value_counts":
+            return _counted(node, stage)
+        case "groupby" if arguments["method"] not in GROUP_TRANSFORMATIONS:
+            return _groups(node, stage)
+        case "column":
+            return _reduced_column(node, stage)
+        case _ if method in MERGEABLE:
+            return _reduced(node, stage, method, arguments)
+        case "groupby":
+            raise unstreamed(f"groupby.{arguments['method']}")
+        case _:
+            raise unstreamed(method)
+
+
+def is_mapped(node: Call) -> bool:
+    """Whether a call of each batch gives the call of all rows."""
+    arguments, relation = node.arguments, RELATIONS[node.method]
+    match node.method:
+        case "set_index":
+            return not arguments.get("verify_integrity")
+        case "astype" if _makes_categories(arguments["dtype"]):
+            return False
+        case "dropna" if arguments.get("ignore_index"):
+            return False
+        case _:
+            return relation.rows in ("each", "drops") and relation.is_rowwise(node)
+
+
+def unstreamed(method: str) -> NotImplementedError:
+    """The error for a method that needs all rows at once."""
+    return NotImplementedError(
+        f"{method}: cannot run over batches of rows, because it needs all rows at once. Call "
+        "collect() without batch_rows= and memory_limit=."
+    )
+
+
+def _whole(node: Any, run: Callable[[], Any]) -> Stage:
+    return Stage(run, True, node.empty)
+
+
+def _makes_categories(dtype: Any) -> bool:
+    given = dtype.values() if isinstance(dtype, dict) else [dtype]
+    return any(str(one) == "category" for one in given)
+
+
+# Rows.
+
+
+def _mapped(node: Any, stage: Stage) -> Stage:
+    """A rowwise call of each batch."""
+    return Stage(lambda: _each(node.run, stage.run()), False, node.empty)
+
+
+def _each(call: Callable[[Any], Any], batches: Iterator[Any]) -> Iterator[Any]:
+    """Calls a function with each batch; closing the result closes the batches."""
+    try:
+        yield from map(call, batches)
+    finally:
+        close(batches)
+
+
+def _numbered(node: Call, stage: Stage) -> Stage:
+    """A rowwise call of each batch, with new row labels 0, 1, ..."""
+    return Stage(lambda: numbered(_each(node.run, stage.run())), False, node.empty)
+
+
+def numbered(batches: Iterable[Any]) -> Iterator[Any]:
+    """Labels the rows of all batches 0, 1, ..."""
+    start = 0
+    for batch in batches:
+        yield batch._like(batch._table.replace(index=RowIndex((), (None,), start)))
+        start += len(batch)
+
+
+def _first(batches: Iterator[Any], num_rows: int) -> Iterator[Any]:
+    """The first rows; later batches are not read."""
+    left = num_rows
+    try:
+        for batch in batches:
+            yield batch.head(left)
+            left -= len(batch)
+            if left <= 0:
+                return
+    finally:
+        close(batches)
+
+
+def close(batches: Any) -> None:
+    """Ends the thread that reads ahead of an iterator."""
+    if hasattr(batches, "close"):
+        batches.close()
+
+
+def _concatenated(node: Call, stages: list[Stage]) -> Stage:
+    """The batches of one input after those of another, with the columns of all."""
+    if all(stage.is_whole for stage in stages):
+        return _whole(node, lambda: node.run(*(stage.run() for stage in stages)))
+
+    def run() -> Iterator[Any]:
+        for position, stage in enumerate(stages):
+            for batch in stage.batches():
+                # Inputs without rows give the batch the common columns and dtypes.
+                parts = [one.empty for one in stages]
+                parts[position] = batch
+                yield node.run(*parts)
+
+    if node.arguments.get("ignore_index"):
+        return Stage(lambda: numbered(run()), False, node.empty)
+    return Stage(run, False, node.empty)
+
+
+def _merged(node: Call, left: Stage, right: Stage) -> Stage:
+    """Joins each batch of the left side with the whole right side."""
+    how = node.arguments.get("how", "inner")
+    if how not in ("inner", "left") or merge_keys(node) is None:
+        raise unstreamed(f"merge(how={how!r})")
+
+    def run() -> Iterator[Any]:
+        other = right.whole()
+        for batch in left.run():
+            yield node.run(batch, other)
+
+    return Stage(lambda: numbered(run()), False, node.empty)
+
+
+# States.
+
+
+def joined(batches: Iterable[Any], empty: Any) -> Any:
+    """Concatenates batches; `empty` if there are none."""
+    parts = list(batches)
+    parts = [part for part in parts if len(part)] or parts[:1] or [empty]
+    while len(parts) > 1:
+        groups = [parts[start : start + _FAN_IN] for start in range(0, len(parts), _FAN_IN)]
+        parts = [concat(group) if len(group) > 1 else group[0] for group in groups]
+    return parts[0]
+
+
+def _folded(node: Call, stage: Stage) -> Stage:
+    """A call that may be applied to its own results with more rows."""
+
+    def run() -> Any:
+        state = None
+        for batch in stage.run():
+            part = node.run(batch)
+            state = part if state is None else node.run(concat([state, part]))
+        return node.empty if state is None else state
+
+    return _whole(node, run)
+
+
+def _is_mergeable(arguments: dict[str, Any]) -> bool:
+    is_kept = arguments.get("keep", "first") in ("first", "last")
+    return is_kept and not arguments.get("ignore_index")
+
+
+def _distinct(node: Call, stage: Stage, options: dict[str, Any]) -> Stage:
+    return _whole(node, lambda: _distinct_of(stage, options))
+
+
+def _distinct_of(stage: Stage, options: dict[str, Any]) -> Any:
+    state = DistinctState(**{name: one for name, one in options.items() if one is not None})
+    state.add(stage.empty)
+    for batch in stage.run():
+        state.add(batch)
+    return state.finished()
+
+
+def _groups(node: Call, stage: Stage) -> Stage:
+    found = grouping_of(node)
+    if found is None:
+        raise unstreamed(f"groupby.{node.arguments['method']}")
+
+    def run() -> Any:
+        state = _state(found, stage.run())
+        return node.empty if state.is_empty else grouped(node, state)
+
+    return _whole(node, run)
+
+
+def _state(grouping: Grouping, batches: Iterable[Any]) -> GroupState:
+    state = GroupState(grouping)
+    for batch in batches:
+        if len(batch):
+            state.add(batch)
+    return state
+
+
+def _counted(node: Call, stage: Stage) -> Stage:
+    """The number of rows with each combination of values."""
+    arguments, empty = node.arguments, stage.empty
+    is_series = isinstance(empty, SeriesBase)
+    subset = arguments.get("subset")
+    labels = list(empty._names) if subset is None else _listed(subset)
+    columns = [empty._only] if is_series else [empty._column(label) for label in labels]
+    if any(column.kind == "category" for column in columns) or arguments.get("bins") is not None:
+        raise unstreamed("value_counts of categories or bins")
+    keys = [f"k{position}" for position in range(len(labels))]
+
+    def run() -> Any:
+        batches = (_keyed(batch, labels, keys) for batch in stage.run())
+        grouping = Grouping(tuple(keys), (), (Output(0, "size"),), arguments.get("dropna", True))
+        state = _state(grouping, batches)
+        if state.is_empty:
+            return node.run(empty)
+        rows = state.finished()
+        counts = rows.set_index(keys)["o0"]
+        if arguments.get("sort", True):
+            is_ascending = bool(arguments.get("ascending", False))
+            counts = counts.sort_values(ascending=is_ascending, kind="stable")
+        if arguments.get("normalize"):
+            counts = counts / counts.sum()
+        table = counts._table
+        names = node.empty._table.index.names
+        return counts._of(table.replace(index=table.index.named(names)), node.empty._name)
+
+    return _whole(node, run)
+
+
+def _keyed(batch: Any, labels: list[Hashable], names: list[str]) -> Any:
+    """The batch with its columns under other names."""
+    is_series = isinstance(batch, SeriesBase)
+    columns = [batch._only] if is_series else [batch._column(label) for label in labels]
+    return batch._make_frame(columns, Labels.of(names))
+
+
+def _listed(value: Any) -> list[Any]:
+    return list(value) if isinstance(value, (list, tuple)) else [value]
+
+
+# Reductions.
+
+
+def _reduced_column(node: Call, stage: Stage) -> Stage:
+    """A reduction of an expression of each row."""
+    expression = node.arguments["expression"]
+    inner, *others = expression.operands
+    options = dict(expression.keywords)
+    is_one = isinstance(inner, Expression) and inner.is_rowwise() and not others
+    if expression.function not in MERGEABLE or not is_one or isinstance(stage.empty, SeriesBase):
+        raise unstreamed(str(expression.function))
+    column = Call.of("column", node.inputs, {"expression": inner})
+    rows = Stage(lambda: _each(column.run, stage.run()), False, column.empty)
+    return _reduced(node, rows, expression.function, options)
+
+
+def _reduced(node: Call, stage: Stage, method: str, options: dict[str, Any]) -> Stage:
+    """A reduction over all rows: a group with one key."""
+    is_series = isinstance(stage.empty, SeriesBase)
+    known = {"numeric_only"} | ({"ddof"} if method in ("var", "std", "sem") else set())
+    if options.keys() - known:
+        raise unstreamed(f"{method} with {sorted(options.keys() - known)[0]}=")
+    labels = [stage.empty._name] if is_series else list(node.empty.index)
+    names = [f"v{position}" for position in range(len(labels))]
+    keyed = _keyed(stage.empty, labels, names).assign(k=0)
+    found = grouping(["k"], [(name, method) for name in names], options, True, _Empty(keyed))
+    if found is None:
+        raise unstreamed(method)
+
+    def run() -> Any:
+        batches = (_keyed(batch, labels, names).assign(k=0) for batch in stage.run())
+        state = _state(found, batches)
+        if state.is_empty:
+            return getattr(stage.empty, method)(**options)
+        rows = state.finished()
+        outputs = rows[[f"o{position}" for position in range(len(labels))]]
+        if is_series:
+            value, dtype = outputs["o0"].max(), getattr(node.empty, "dtype", None)
+            is_wide = dtype is not None and value.dtype.kind == dtype.kind != "O"
+            return value.astype(dtype) if is_wide else value
+        columns = outputs._table.columns
+        values = outputs._make_frame(columns, stage.empty[labels]._labels).max()
+        table = values._table
+        return values._with_columns(in_dtypes(table.columns, node.empty._table.columns, table))
+
+    return _whole(node, run)
+
+
+@dataclasses.dataclass(frozen=True)
+class _Empty:
+    """The part of a node that a grouping asks for."""
+
+    empty: Any
+
+    @property
+    def labels(self) -> tuple[Hashable, ...]:
+        return tuple(self.empty._labels)

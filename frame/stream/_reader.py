@@ -1,0 +1,289 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Sources as batches: a thread decodes the next ones while the device computes."""
+
+import dataclasses
+import os
+import queue
+import threading
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.dataset as ds
+from pyarrow import csv
+
+from ..io._construction import table_of_arrow
+from ..plan._node import Node, Scan
+from ..plan._row_groups import as_filter, row_groups
+from ..plan._run import in_order
+from ..plan._sources import ArrowRows, CsvFile, Memory, ParquetFiles
+from ..table._from_host import column_from
+from ..table._layout import Layout
+from ..table._ndframe import FrameBase
+from ..table._take import resized
+from ._files import WatchedFiles, check_schema, naming
+
+# Batches decoded ahead of the one that the device works on.
+DECODED_AHEAD = 2
+
+
+@dataclasses.dataclass(frozen=True)
+class Piece:
+    """Decoded rows of a source.
+
+    Attributes:
+        table: the rows, which follow each other in the source.
+        first: the position of the first row.
+        num_skipped: the number of rows that were not decoded, in place of `table`.
+    """
+
+    table: pa.Table | None
+    first: int
+    num_skipped: int = 0
+
+
+def batches_of(scan: Scan, batch_rows: int, start: int = 0) -> Iterator[Any]:
+    """Reads a source as frames of one capacity.
+
+    Args:
+        scan: the source, with the columns and the predicate of the optimiser.
+        batch_rows: the number of rows of each frame but the last.
+        start: the number of frames to leave out at the front. Row groups before them are not read.
+    """
+    source: Any = scan.source
+    if isinstance(source, Memory):
+        yield from _slices(scan.run(), batch_rows, start)
+        return
+    pieces = _pieces(scan, batch_rows, start * batch_rows)
+    # A source of few rows needs no capacity of a whole batch.
+    least = batch_rows if start else 0
+    for rows in read_ahead(_rechunked(pieces, batch_rows, start * batch_rows)):
+        least = least or rows.table.num_rows
+        yield frame_of(rows, least, source.layout, scan.columns)
+
+
+def can_stream(scan: Scan) -> bool:
+    """Whether a source can be read in batches by this process."""
+    source = scan.source
+    return not isinstance(source, ParquetFiles) or source.can_skip_rows
+
+
+def check_sources(plan: Node) -> None:
+    """Raises if a file of a plan has vanished."""
+    for node in in_order(plan):
+        source = node.source if isinstance(node, Scan) else None
+        if isinstance(source, ParquetFiles):
+            WatchedFiles(list(source.paths))
+        elif isinstance(source, CsvFile):
+            WatchedFiles([source.path])
+
+
+def _slices(frame: Any, batch_rows: int, start: int) -> Iterator[Any]:
+    least = min(batch_rows, len(frame))
+    for first in range(start * batch_rows, len(frame), batch_rows):
+        yield at_capacity(frame.iloc[first : first + batch_rows], least)
+
+
+def _pieces(scan: Scan, batch_rows: int, skipped: int) -> Iterator[Piece]:
+    """Decodes a source; `skipped` rows at the front may be left out, but still count."""
+    source: Any = scan.source
+    if isinstance(source, ParquetFiles):
+        return _parquet(scan, source, batch_rows, skipped)
+    if isinstance(source, CsvFile):
+        return _csv(scan, source)
+    if isinstance(source, ArrowRows):
+        return _arrow(scan, source, batch_rows)
+    raise TypeError(f"stream: unknown source {type(source).__name__}.")
+
+
+def _parquet(scan: Scan, source: ParquetFiles, batch_rows: int, skipped: int) -> Iterator[Piece]:
+    dataset = source._dataset()
+    schema = dataset.schema
+    watched = WatchedFiles(dataset.files)
+    condition = None if scan.predicate is None else as_filter(scan.predicate.expression, schema)
+    names = _stored_names(schema, scan.columns)
+    for path in dataset.files:
+        with naming(path):
+            _check_file(path, schema, names)
+    with naming(source.paths[0]):
+        groups = row_groups(dataset, condition, scan.limit)
+    passed = 0
+    for fragment, first, size in zip(
+        groups.fragments, groups.positions, groups.num_rows, strict=True
+    ):
+        passed += size
+        if passed <= skipped:
+            yield Piece(None, first, size)
+            continue
+        watched.check(fragment.path)
+        with naming(fragment.path):
+            options = ds.ParquetFragmentScanOptions(pre_buffer=False)
+            batches = fragment.to_batches(
+                schema=schema, columns=names, batch_size=batch_rows, batch_readahead=1,
+                fragment_readahead=1, fragment_scan_options=options,
+            )  # fmt: skip
+            for batch in batches:
+                yield Piece(pa.Table.from_batches([batch]), first)
+                first += batch.num_rows
+
+
+def _check_file(path: str, schema: pa.Schema, names: list[str]) -> None:
+    own = ds.dataset(path, format="parquet").schema
+    # Columns of folders are in no file.
+    folders = [part.split("=")[0] for part in path.split(os.sep)[:-1] if "=" in part]
+    check_schema(path, own, schema, [name for name in names if name not in folders])
+
+
+def _csv(scan: Scan, source: CsvFile) -> Iterator[Piece]:
+    names = list(scan.columns or []) or ([source.empty._labels[0]] if scan.columns == () else None)
+    position = 0
+    with naming(source.path):
+        reader = csv.open_csv(
+            source.path,
+            parse_options=csv.ParseOptions(delimiter=source.sep),
+            convert_options=csv.ConvertOptions(strings_can_be_null=True, include_columns=names),
+        )
+        with reader:
+            for batch in reader:
+                yield Piece(pa.Table.from_batches([batch]), position)
+                position += batch.num_rows
+
+
+def _arrow(scan: Scan, source: ArrowRows, batch_rows: int) -> Iterator[Piece]:
+    dataset = source._dataset
+    position = 0
+    names = _stored_names(dataset.schema, scan.columns)
+    for batch in dataset.to_batches(columns=names, batch_size=batch_rows):
+        yield Piece(pa.Table.from_batches([batch]), position)
+        position += batch.num_rows
+
+
+def _stored_names(schema: pa.Schema, columns: Any) -> list[str]:
+    """The columns to read: those of the index too, and at least one."""
+    if columns is None:
+        return schema.names
+    stored = (schema.pandas_metadata or {}).get("index_columns", [])
+    names = [*columns]
+    names += [name for name in stored if isinstance(name, str) and name not in names]
+    return names or schema.names[:1]
+
+
+@dataclasses.dataclass(frozen=True)
+class Rows:
+    """Rows of a batch.
+
+    Attributes:
+        table: the rows.
+        row_ids: their positions in the source.
+    """
+
+    table: pa.Table
+    row_ids: np.ndarray
+
+
+def _rechunked(pieces: Iterable[Piece], batch_rows: int, skipped: int) -> Iterator[Rows]:
+    """Cuts pieces into batches of equal length, after `skipped` rows."""
+    held: list[Rows] = []
+    num_held = 0
+    for piece in pieces:
+        if piece.table is None:
+            skipped -= piece.num_skipped
+            continue
+        table, first = piece.table, piece.first
+        left_out = min(skipped, table.num_rows)
+        skipped -= left_out
+        table, first = table.slice(left_out), first + left_out
+        while table.num_rows:
+            taken = table.slice(0, batch_rows - num_held)
+            held.append(Rows(taken, np.arange(first, first + taken.num_rows)))
+            num_held += taken.num_rows
+            table, first = table.slice(taken.num_rows), first + taken.num_rows
+            if num_held == batch_rows:
+                yield _joined(held)
+                held, num_held = [], 0
+    if held:
+        yield _joined(held)
+
+
+def _joined(parts: list[Rows]) -> Rows:
+    table = pa.concat_tables([part.table for part in parts])
+    return Rows(table, np.concatenate([part.row_ids for part in parts]))
+
+
+def frame_of(rows: Rows, least: int, layout: Layout, columns: Any) -> Any:
+    """A frame of a batch, with the labels of the whole source and a capacity of `least` rows."""
+    table, labels = table_of_arrow(rows.table, layout)
+    frame: Any = FrameBase.frame_class._of(table, labels)
+    index = table.index
+    if index.is_range:
+        first, last = int(rows.row_ids[0]), int(rows.row_ids[-1])
+        if last - first + 1 == len(rows.row_ids):
+            index = dataclasses.replace(index, start=index.start + first * index.step)
+        else:
+            row_ids = column_from(rows.row_ids.astype(np.int32), table.capacity, layout)
+            index = index.at(row_ids.data)
+        frame = frame._like(table.replace(index=index))
+    if columns is not None:
+        frame = frame[list(columns)]
+    return at_capacity(frame, least)
+
+
+def at_capacity(frame: Any, num_rows: int) -> Any:
+    """The frame with the capacity of `num_rows` rows, so that all batches share programs."""
+    table = frame._table
+    capacity = table.layout.capacity_for(num_rows)
+    arrays = (*table.columns, *table.index.stored)
+    if not arrays or table.capacity == capacity:
+        return frame
+    arrays = resized(arrays, capacity, table.layout)
+    index = table.index
+    if index.stored:
+        index = index.with_stored(arrays[len(table.columns) :])
+    return frame._like(table.replace(columns=arrays[: len(table.columns)], index=index))
+
+
+class _Failure:
+    def __init__(self, error: BaseException):
+        self.error = error
+
+
+_END = object()
+
+
+def read_ahead(items: Iterator[Any], depth: int = DECODED_AHEAD) -> Iterator[Any]:
+    """Yields items that a thread makes ahead; the thread ends when the iterator is closed."""
+    ready: queue.Queue[Any] = queue.Queue(depth)
+    is_closed = threading.Event()
+
+    def put(item: Any) -> bool:
+        while not is_closed.is_set():
+            try:
+                ready.put(item, timeout=0.05)
+            except queue.Full:
+                continue
+            return True
+        return False
+
+    def produce() -> None:
+        try:
+            for item in items:
+                if not put(item):
+                    return
+            put(_END)
+        except BaseException as error:
+            put(_Failure(error))
+        finally:
+            if hasattr(items, "close"):
+                items.close()  # pyright: ignore[reportAttributeAccessIssue]
+
+    thread = threading.Thread(target=produce, name="jaxframes reader", daemon=True)
+    thread.start()
+    try:
+        while (item := ready.get()) is not _END:
+            if isinstance(item, _Failure):
+                raise item.error
+            yield item
+    finally:
+        is_closed.set()
+        thread.join()

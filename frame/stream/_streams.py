@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs plans over batches: what `collect(batch_rows=)` and the sinks call."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from ..plan._node import Node, Scan
+from ..plan._optimize import optimized
+from ..plan._run import in_order
+from ._limits import rows_of_batches
+from ._pipeline import Stage, pipeline, unstreamed
+from ._progress import with_progress
+from ._reader import batches_of, can_stream, check_sources
+from ._sinks import write_csv, write_parquet
+from ._training import batches as batches
+
+
+def collect(plan: Node, optimizations: Mapping[str, bool] | None, **limits: Any) -> Any:
+    """Runs a plan over batches and returns the whole result."""
+    return stage_of(plan, optimizations, **limits).whole()
+
+
+def to_parquet(plan: Node, path: Any, options: Mapping[str, Any], **limits: Any) -> None:
+    """Runs a plan over batches and writes each as a row group of a Parquet file."""
+    write_parquet(stage_of(plan, None, **limits), path, **options)
+
+
+def to_csv(plan: Node, path: Any, options: Mapping[str, Any], **limits: Any) -> None:
+    """Runs a plan over batches and writes each to a file of comma-separated values."""
+    write_csv(stage_of(plan, None, **limits), path, **options)
+
+
+def stage_of(
+    plan: Node,
+    optimizations: Mapping[str, bool] | None,
+    *,
+    batch_rows: Any = None,
+    memory_limit: Any = None,
+    progress: bool | None = None,
+) -> Stage:
+    """The pipeline of a plan, with batches of a size."""
+    check_sources(plan)
+    root = optimized(plan, optimizations)
+    scans = [node for node in in_order(root) if isinstance(node, Scan)]
+    if not all(map(can_stream, scans)):
+        raise unstreamed("scan_parquet over several processes")
+    num_rows = rows_of_batches(scans, batch_rows, memory_limit)
+
+    def read(scan: Scan) -> Iterator[Any]:
+        return with_progress(batches_of(scan, num_rows), scan.source.text(), progress)
+
+    return pipeline(root, read)

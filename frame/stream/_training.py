@@ -1,0 +1,248 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Batches of a plan for training loops: of one capacity, shuffled, and resumable."""
+
+import dataclasses
+import hashlib
+from collections.abc import Generator, Iterator
+from typing import Any
+
+import numpy as np
+
+from ..combining._concat import concat
+from ..plan._explain import plan_text
+from ..plan._node import Call, Node, Scan
+from ..plan._optimize import optimized
+from ..plan._run import run
+from ..plan._stage import Fused
+from ..table._ndframe import FrameBase
+from ._pipeline import Stage, close, is_mapped, pipeline
+from ._reader import at_capacity, batches_of, check_sources
+
+# Rows that are decoded at one time, unless batches are larger.
+DECODED_ROWS = 2**16
+
+
+@dataclasses.dataclass(frozen=True)
+class Position:
+    """A position in a stream: that of a buffer of rows, and the batches given from it.
+
+    Attributes:
+        epoch: the number of passes before this one.
+        buffer: the number of buffers before this one in the pass.
+        chunk: the decoded chunk with the first row of the buffer.
+        offset: the rows of the chunk's result before the buffer.
+        step: the batches of the buffer that were given.
+    """
+
+    epoch: int = 0
+    buffer: int = 0
+    chunk: int = 0
+    offset: int = 0
+    step: int = 0
+
+
+@dataclasses.dataclass(frozen=True)
+class Recipe:
+    """What the batches are made of. Equal recipes give equal batches."""
+
+    plan: Node
+    size: int
+    drop_remainder: bool
+    shuffle_buffer: int | None
+    seed: int
+    epochs: int | None
+    batch_rows: int | None
+    sharding: Any
+
+    @property
+    def chunk_rows(self) -> int:
+        """The rows that are decoded at one time."""
+        return self.batch_rows or max(self.size, DECODED_ROWS)
+
+    @property
+    def buffer_rows(self) -> int:
+        """The rows of a buffer, a multiple of the size of a batch."""
+        return -(-(self.shuffle_buffer or 1) // self.size) * self.size
+
+    @property
+    def fingerprint(self) -> str:
+        """Identifies the plan and the order of its rows, on every machine."""
+        order = (self.size, self.drop_remainder, self.shuffle_buffer, self.seed, self.chunk_rows)
+        schema = self.plan.empty.dtypes.to_string()
+        text = "\n".join([plan_text(self.plan), schema, repr(order)])
+        return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+class Batches:
+    """An iterator of frames of one capacity, made by `LazyFrame.batches`.
+
+    A thread decodes the next rows, and the next batch is on the device before it is asked for.
+
+    Example:
+        >>> from jaxframes.frame import JaxFrame
+        >>> plan = JaxFrame({"x": [1, 2, 3, 4, 5]}).lazy()
+        >>> batches = plan.batches(2)
+        >>> next(batches).x.tolist()
+        [1, 2]
+        >>> resumed = plan.batches(2, state=batches.state())
+        >>> [batch.x.tolist() for batch in resumed]
+        [[3, 4], [5]]
+    """
+
+    def __init__(self, recipe: Recipe, state: Any = None):
+        self._recipe = recipe
+        self._fingerprint = recipe.fingerprint
+        self._position = self._position_of(state)
+        self._made = _batches(recipe, self._position)
+        self._next: Any = None
+
+    def __iter__(self) -> "Batches":
+        return self
+
+    def __next__(self) -> Any:
+        if self._next is None:
+            self._next = next(self._made, ())
+        if not self._next:
+            raise StopIteration
+        batch, self._position = self._next
+        # Dispatched now, so that it is ready when the loop comes back.
+        self._next = next(self._made, ())
+        return batch
+
+    def state(self) -> dict[str, int | str]:
+        """The position behind the last batch, as numbers and strings that JSON holds."""
+        return {"plan": self._fingerprint, **dataclasses.asdict(self._position)}
+
+    def close(self) -> None:
+        """Ends the thread that reads ahead."""
+        self._made.close()
+        self._next = ()
+
+    def _position_of(self, state: Any) -> Position:
+        if state is None:
+            return Position()
+        values = dict(state)
+        if values.pop("plan", None) != self._fingerprint:
+            raise ValueError(
+                "batches: the state must come from the same plan, size, shuffle_buffer, seed and "
+                f"batch_rows, got {state!r}."
+            )
+        return Position(**values)
+
+
+def batches(plan: Node, size: int, *, state: Any, **options: Any) -> Batches:
+    """The batches of a plan, from the start or from a state.
+
+    Raises:
+        ValueError: an argument is not positive, or the state is one of another plan.
+    """
+    counts = {"size": size, **{name: options[name] for name in _COUNTS}}
+    for name, value in counts.items():
+        is_count = isinstance(value, int) and not isinstance(value, bool) and value > 0
+        if not is_count and (value is not None or name == "size"):
+            raise ValueError(f"batches: {name} must be a positive integer, got {value!r}.")
+    return Batches(Recipe(plan, size, **options), state)
+
+
+_COUNTS = ("shuffle_buffer", "epochs", "batch_rows")
+
+
+def _batches(recipe: Recipe, position: Position) -> Generator[tuple[Any, Position], None, None]:
+    """The batches from a position on, each with the position behind it."""
+    size = recipe.size
+    while recipe.epochs is None or position.epoch < recipe.epochs:
+        has_rows = position != Position(position.epoch)
+        for rows, start in _buffers(recipe, position):
+            has_rows = True
+            order = _order(recipe, start, len(rows))
+            for step in range(start.step, -(-len(rows) // size)):
+                first, last = step * size, min((step + 1) * size, len(rows))
+                if recipe.drop_remainder and last - first < size:
+                    break
+                batch = rows
+                if order is not None:
+                    batch = rows.iloc[order[first:last]]
+                if recipe.sharding is not None:
+                    batch = FrameBase.frame_class(batch, sharding=recipe.sharding)
+                yield at_capacity(batch, size), dataclasses.replace(start, step=step + 1)
+        if not has_rows:
+            return
+        position = Position(position.epoch + 1)
+
+
+def _order(recipe: Recipe, start: Position, num_rows: int) -> Any:
+    """A permutation of a buffer; None without shuffling."""
+    if recipe.shuffle_buffer is None:
+        return None
+    key = [recipe.seed, start.epoch, start.buffer]
+    return np.random.Generator(np.random.Philox(np.random.SeedSequence(key))).permutation(num_rows)
+
+
+def _buffers(recipe: Recipe, position: Position) -> Iterator[tuple[Any, Position]]:
+    """Buffers of rows with their positions. All but the last one of a pass are full."""
+    capacity = recipe.buffer_rows
+    held: list[Any] = []
+    num_held, start = 0, position
+    chunks = _chunks(recipe, position.chunk)
+    offset = position.offset
+    try:
+        for chunk, rows in chunks:
+            while offset < len(rows):
+                if not held:
+                    start = dataclasses.replace(start, chunk=chunk, offset=offset)
+                taken = min(capacity - num_held, len(rows) - offset)
+                held.append(rows.iloc[offset : offset + taken])
+                num_held, offset = num_held + taken, offset + taken
+                if num_held == capacity:
+                    yield _joined(held, capacity), start
+                    held, num_held = [], 0
+                    start = Position(start.epoch, start.buffer + 1)
+            offset = 0
+        if held:
+            yield _joined(held, capacity), start
+    finally:
+        chunks.close()
+
+
+def _joined(parts: list[Any], num_rows: int) -> Any:
+    return at_capacity(concat(parts) if len(parts) > 1 else parts[0], num_rows)
+
+
+def _chunks(recipe: Recipe, first: int) -> Any:
+    """The result of the plan for each decoded chunk, from chunk `first` on, with its number."""
+    check_sources(recipe.plan)
+    root = optimized(recipe.plan, None)
+    start = first if _is_seekable(root) else 0
+
+    def read(scan: Scan) -> Iterator[Any]:
+        return batches_of(scan, recipe.chunk_rows, start)
+
+    stage = _stage(root, read, recipe)
+    results = stage.batches()
+    try:
+        for number, rows in enumerate(results, start):
+            if number >= first:
+                yield number, rows
+    finally:
+        close(results)
+
+
+def _stage(root: Any, read: Any, recipe: Recipe) -> Stage:
+    try:
+        return pipeline(root, read)
+    except NotImplementedError:
+        if recipe.batch_rows is not None:
+            raise
+    # Without a given size the result may be held in memory.
+    whole = optimized(recipe.plan, None)
+    return Stage(lambda: run(whole), True, whole.empty)
+
+
+def _is_seekable(node: Any) -> bool:
+    """Whether each chunk of the source gives one chunk of the result, whatever came before."""
+    while not isinstance(node, Scan):
+        is_rowwise = isinstance(node, Fused) or (isinstance(node, Call) and is_mapped(node))
+        if not is_rowwise:
+            return False
+        (node,) = node.inputs
+    return True

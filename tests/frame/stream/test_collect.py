@@ -1,0 +1,169 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A plan over batches gives what pandas gives for all rows."""
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from frame_parity import assert_same
+from jaxframes.frame import col, concat, from_pandas, scan_arrow, scan_csv, scan_parquet
+
+
+def rows(num_rows=300):
+    rng = np.random.default_rng(11)
+    return pd.DataFrame(
+        {
+            "k": rng.integers(0, 5, num_rows),
+            "x": rng.integers(-40, 40, num_rows) / 8,
+            "y": rng.integers(0, 9, num_rows).astype(np.int32),
+            "s": rng.choice(["a", "b", "é"], num_rows),
+            "f": np.where(rng.random(num_rows) < 0.2, np.nan, rng.integers(0, 5, num_rows)),
+        }
+    )
+
+
+FRAME = rows()
+OTHER = pd.DataFrame({"k": [0, 1, 1, 7], "x": [1.0, 2.0, 3.0, 4.0], "z": [5, 6, 7, 8]})
+
+# Functions of two frames that pandas and plans take alike.
+QUERIES = {
+    "all": lambda f, o: f,
+    "mask": lambda f, o: f[f.x > 1],
+    "columns": lambda f, o: f[f.s == "a"][["s", "x"]],
+    "assign": lambda f, o: f.assign(a=f.x * 2 + f.y)[lambda g: g.a > 3],
+    "strings": lambda f, o: f.assign(u=f.s.str.upper()).rename(columns={"y": "yy"}),
+    "astype": lambda f, o: f.astype({"k": "float64"}).fillna({"f": 9.0}),
+    "dropna": lambda f, o: f.dropna(ignore_index=True),
+    "reset_index": lambda f, o: f[f.x > 1].reset_index(),
+    "set_index": lambda f, o: f.set_index("s")[["x"]],
+    "a column": lambda f, o: f.x * 2 - f.y,
+    "head": lambda f, o: f[f.x > 0].head(120),
+    "head of few": lambda f, o: f.head(3).assign(a=1),
+    "tail": lambda f, o: f.tail(130),
+    "nlargest": lambda f, o: f.nlargest(9, "x"),
+    "nsmallest": lambda f, o: f.nsmallest(9, ["y", "x"]),
+    "drop_duplicates": lambda f, o: f.drop_duplicates(["k", "s"]),
+    "drop_duplicates last": lambda f, o: f.drop_duplicates(["k", "s"], keep="last"),
+    "unique": lambda f, o: f.s.unique(),
+    "value_counts": lambda f, o: f[["k", "s"]].value_counts(),
+    "value_counts of a column": lambda f, o: f.f.value_counts(normalize=True),
+    "value_counts ascending": lambda f, o: f.s.value_counts(ascending=True),
+    "sum": lambda f, o: f[["x", "y"]].sum(),
+    "mean": lambda f, o: f[["x", "f"]].mean(),
+    "count": lambda f, o: f.count(),
+    "max of a column": lambda f, o: f[f.k == 2].x.max(),
+    "std of a column": lambda f, o: f.f.std(),
+    "nunique of a column": lambda f, o: f.f.nunique(),
+    "sum of nothing": lambda f, o: f[f.x > 99].y.sum(),
+    "groupby": lambda f, o: f.groupby("k")[["x", "f"]].sum(),
+    "groupby mean": lambda f, o: f[f.x > 0].groupby(["k", "s"])["x"].mean(),
+    "groupby agg": lambda f, o: f.groupby("s").agg(
+        a=("x", "max"), n=("y", "count"), m=("f", "mean"), v=("f", "var"), d=("f", "std"),
+        u=("y", "nunique"), first=("f", "first"), last=("s", "last"), size=("x", "size"),
+    ),
+    "groupby agg of a dict": lambda f, o: f.groupby("s").agg({"x": ["sum", "min"], "y": "min"}),
+    "groupby without index": lambda f, o: f[["k", "x", "y"]].groupby("k", as_index=False).max(),
+    "groupby unsorted": lambda f, o: f.groupby("s", sort=False).x.min(),
+    "groupby missing keys": lambda f, o: f.groupby("f", dropna=False).k.sum(),
+    "groupby size": lambda f, o: f.groupby(["k", "s"]).size(),
+    "groupby nothing": lambda f, o: f[f.x > 99].groupby("k")[["x"]].sum(),
+    "after groups": lambda f, o: f.groupby("k", as_index=False)["x"].sum().sort_values("x"),
+    "merge": lambda f, o: f.merge(o, on="k"),
+    "merge left": lambda f, o: f.merge(o, on="k", how="left", suffixes=("", "_o"))[["x_o", "y"]],
+    "groups of a join": lambda f, o: f.merge(o, on="k")[lambda g: g.z > 5].groupby("s").x_x.sum(),
+}  # fmt: skip
+
+# Each names the method that needs all rows at once.
+UNSTREAMED = {
+    "sort_values": lambda f, o: f.sort_values("x"),
+    "median": lambda f, o: f.x.median(),
+    "groupby.median": lambda f, o: f.groupby("k").x.median(),
+    "groupby.transform": lambda f, o: f.groupby("k")["x"].transform("sum"),
+    "windows": lambda f, o: f[["x"]].rolling(3).sum(),
+    "merge": lambda f, o: f.merge(o, on="k", how="outer"),
+    "column|filter": lambda f, o: f[f.x > f.x.mean()],
+    "astype": lambda f, o: f.astype({"s": "category"}),
+    "drop_duplicates": lambda f, o: f.drop_duplicates("k", keep=False),
+    "sum": lambda f, o: f[["x"]].sum(min_count=3),
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory):
+    path = tmp_path_factory.mktemp("rows") / "rows.parquet"
+    FRAME.to_parquet(path, row_group_size=70)
+    return path
+
+
+@pytest.mark.parametrize("query", QUERIES)
+def test_batches_give_what_pandas_gives(query, file):
+    result = QUERIES[query](scan_parquet(file), from_pandas(OTHER).lazy())
+    expected = QUERIES[query](FRAME, OTHER)
+    assert_same(result.collect(batch_rows=100), expected, ulps=8)
+
+
+@pytest.mark.parametrize("method", UNSTREAMED)
+def test_what_needs_all_rows_raises_before_reading(method, file):
+    plan = UNSTREAMED[method](scan_parquet(file), from_pandas(OTHER).lazy())
+    with pytest.raises(NotImplementedError, match=rf"({method}).*collect\(\)"):
+        plan.collect(batch_rows=100)
+
+
+def test_other_sources_run_over_batches(tmp_path):
+    path = tmp_path / "rows.csv"
+    FRAME.to_csv(path, index=False)
+    expected = FRAME[FRAME.x > 1][["s", "y"]].astype({"y": "int64"})
+    assert_same(scan_csv(path)[lambda f: f.x > 1][["s", "y"]].collect(batch_rows=100), expected)
+    arrow = scan_arrow(pa.Table.from_pandas(FRAME))
+    assert_same(arrow.groupby("s").k.sum().collect(batch_rows=100), FRAME.groupby("s").k.sum())
+    memory = from_pandas(FRAME).lazy()
+    assert_same(memory[memory.k > 2].collect(batch_rows=100), FRAME[FRAME.k > 2])
+    both = concat([memory, scan_csv(path)], ignore_index=True)[["s", "x"]]
+    expected = pd.concat([FRAME, FRAME], ignore_index=True)[["s", "x"]]
+    assert_same(both.collect(batch_rows=100), expected)
+
+
+def test_row_groups_that_the_filter_excludes_are_not_read(tmp_path):
+    path = tmp_path / "sorted.parquet"
+    frame = FRAME.sort_values("x", ignore_index=True)
+    frame.to_parquet(path, row_group_size=50)
+    plan = scan_parquet(path).filter((col("x") < -3) | (col("x") > 3))
+    assert_same(plan.collect(batch_rows=40), frame[(frame.x < -3) | (frame.x > 3)])
+
+
+def test_integers_with_missing_values_in_some_batches(tmp_path):
+    path = tmp_path / "missing.parquet"
+    table = pa.table({"k": [1, 2] * 100, "x": [*range(150), *[None] * 50]})
+    pq.write_table(table, path)
+    plan = scan_parquet(path)
+    assert_same(plan.collect(batch_rows=100), pd.read_parquet(path))
+    result = plan.groupby("k").agg(s=("x", "sum"), c=("x", "count"), m=("x", "mean"))
+    assert_same(result.collect(batch_rows=100), result.collect().to_pandas())
+
+
+def test_files_in_a_folder_follow_each_other(tmp_path):
+    for number, start in enumerate(range(0, 300, 100)):
+        part = FRAME.iloc[start : start + 100].reset_index(drop=True)
+        part.to_parquet(tmp_path / f"{number}.parquet")
+    plan = scan_parquet(tmp_path / "*.parquet")
+    assert_same(plan[plan.x > 0].collect(batch_rows=70), FRAME[FRAME.x > 0])
+
+
+def test_limits_and_their_errors(file):
+    plan = scan_parquet(file)
+    for limit in ("1 GiB", "100MB", 10**6):
+        assert plan.x.max().collect(memory_limit=limit).item() == FRAME.x.max()
+    with pytest.raises(ValueError, match="'lots'"):
+        plan.collect(memory_limit="lots")
+    with pytest.raises(ValueError, match="batch_rows: must be a positive integer, got 0"):
+        plan.collect(batch_rows=0)
+    with pytest.raises(ValueError, match="not both"):
+        plan.collect(batch_rows=10, memory_limit="1GiB")
+
+
+def test_progress_counts_rows(file, capsys):
+    scan_parquet(file).x.max().collect(batch_rows=100, progress=True)
+    assert "300" in capsys.readouterr().err
+    scan_parquet(file).x.max().collect(batch_rows=100)
+    assert not capsys.readouterr().err

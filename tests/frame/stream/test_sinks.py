@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Files of a stream appear when they are complete; faults name the file and leave nothing."""
+
+import errno
+import os
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from frame_parity import assert_same
+from jaxframes.frame import from_pandas, read_parquet, scan_csv, scan_parquet
+
+FRAME = pd.DataFrame(
+    {"x": np.arange(200) % 7, "y": np.arange(200) / 4, "s": np.arange(200).astype(str)}
+)
+
+
+@pytest.fixture
+def file(tmp_path):
+    path = tmp_path / "rows.parquet"
+    FRAME.to_parquet(path, row_group_size=50)
+    return path
+
+
+def test_to_parquet_writes_the_rows_and_their_labels(file, tmp_path):
+    plan, target = scan_parquet(file), tmp_path / "out.parquet"
+    plan.assign(z=plan.y * 2).to_parquet(target, batch_rows=60)
+    expected = FRAME.assign(z=FRAME.y * 2)
+    assert_same(read_parquet(target), expected)
+    pd.testing.assert_frame_equal(pd.read_parquet(target), expected)
+    assert pq.ParquetFile(target).num_row_groups == 4
+    plan[plan.x == 3].to_parquet(target, batch_rows=60)
+    pd.testing.assert_frame_equal(pd.read_parquet(target), FRAME[FRAME.x == 3])
+    plan[plan.x == 3].to_parquet(target, batch_rows=60, index=False, compression="zstd")
+    assert_same(read_parquet(target), FRAME[FRAME.x == 3].reset_index(drop=True))
+    plan[plan.x > 99].to_parquet(target, batch_rows=60)
+    assert_same(read_parquet(target).reset_index(drop=True), FRAME[:0])
+    plan.groupby("x").sum(numeric_only=True).to_parquet(target, batch_rows=60)
+    pd.testing.assert_frame_equal(
+        pd.read_parquet(target), FRAME.groupby("x").sum(numeric_only=True)
+    )
+    assert sorted(os.listdir(tmp_path)) == ["out.parquet", "rows.parquet"]
+
+
+def test_to_csv_writes_one_header(file, tmp_path):
+    plan, target = scan_parquet(file), tmp_path / "out.csv"
+    plan[plan.x > 2].to_csv(target, batch_rows=60, index=False)
+    assert target.read_text() == from_pandas(FRAME)[FRAME.x > 2].to_csv(index=False)
+
+
+def broken(tmp_path, name):
+    """Files of which the second one is at fault."""
+    pieces = [FRAME[:100], FRAME[100:]]
+    paths = [tmp_path / f"part{number}.parquet" for number in range(2)]
+    for path, piece in zip(paths, pieces, strict=True):
+        piece.reset_index(drop=True).to_parquet(path)
+    plan = scan_parquet([str(path) for path in paths])
+    second, contents = paths[1], paths[1].read_bytes()
+    match name:
+        case "truncated":
+            second.write_bytes(contents[:300])
+        case "corrupted":
+            middle = len(contents) // 8
+            second.write_bytes(contents[:middle] + b"\xff" * 400 + contents[middle + 400 :])
+        case "vanished":
+            second.unlink()
+        case "drift":
+            piece = pieces[1].astype({"x": "float64"})
+            piece.to_parquet(second)
+        case "lacks a column":
+            pieces[1][["y", "s"]].to_parquet(second)
+    return plan
+
+
+@pytest.mark.parametrize("fault", ["truncated", "corrupted", "vanished", "drift", "lacks a column"])
+def test_faults_name_the_file_and_leave_nothing(fault, tmp_path):
+    plan = broken(tmp_path, fault)
+    target = tmp_path / "out.parquet"
+    target.write_bytes(b"old")
+    with pytest.raises((OSError, TypeError), match=r"^stream: .*part1\.parquet"):
+        plan.to_parquet(target, batch_rows=40)
+    assert target.read_bytes() == b"old"
+    assert not [name for name in os.listdir(tmp_path) if name.endswith(".part")]
+    with pytest.raises((OSError, TypeError), match=r"part1\.parquet"):
+        plan.collect(batch_rows=40)
+
+
+def test_a_file_that_changes_between_batches(tmp_path):
+    plan = broken(tmp_path, "nothing")
+    stream = plan.batches(10, batch_rows=10)
+    next(stream)
+    FRAME.to_parquet(tmp_path / "part1.parquet")
+    with pytest.raises(RuntimeError, match=r"part1\.parquet.*has changed"):
+        list(stream)
+
+
+def test_a_full_disk_names_the_target(file, tmp_path, monkeypatch):
+    def full(*arguments):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(pq.ParquetWriter, "write_table", full)
+    target = tmp_path / "out.parquet"
+    with pytest.raises(OSError, match=r"No space left.*out\.parquet"):
+        scan_parquet(file).to_parquet(target, batch_rows=60)
+    assert os.listdir(tmp_path) == ["rows.parquet"]
+
+
+def test_a_csv_with_a_bad_line_names_the_file(tmp_path):
+    path = tmp_path / "bad.csv"
+    path.write_text("x,y\n" + "1,2\n" * 400_000 + "1,b\n")
+    with pytest.raises(OSError, match=r"bad\.csv"):
+        scan_csv(path).y.sum().collect(batch_rows=200_000)
+
+
+def test_a_folder_is_no_target(file, tmp_path):
+    with pytest.raises(IsADirectoryError, match="Give the name of a file"):
+        scan_parquet(file).to_parquet(tmp_path, batch_rows=60)
+
+
+def test_batches_with_other_types_raise(tmp_path):
+    path = tmp_path / "missing.parquet"
+    pq.write_table(pa.table({"x": [1] * 100 + [None] * 100}), path)
+    plan = scan_parquet(path).fillna(0.5)
+    with pytest.raises(TypeError, match=r"to_parquet: all batches.*astype\(\)"):
+        plan.to_parquet(tmp_path / "out.parquet", batch_rows=100)
+    assert os.listdir(tmp_path) == ["missing.parquet"]
