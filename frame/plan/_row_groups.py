@@ -2,6 +2,7 @@
 """The row groups of a Parquet dataset that a scan must read."""
 
 import dataclasses
+import datetime
 import functools
 import operator
 from collections.abc import Sequence
@@ -87,9 +88,18 @@ def _scalar(type: pa.DataType, value: Any) -> pa.Scalar | None:
             is_comparable = value == value and pa.types.is_float64(type)
         case str():
             is_comparable = pa.types.is_string(type) or pa.types.is_large_string(type)
-        case pd.Timestamp() if pa.types.is_timestamp(type) and type.tz is value.tz is None:
-            is_comparable = value.unit == type.unit
+        case datetime.datetime() if pa.types.is_timestamp(type) and type.tz is value.tzinfo is None:
+            return _moment(type, pd.Timestamp(value))
     return pa.scalar(value) if is_comparable else None
+
+
+def _moment(type: pa.TimestampType, value: pd.Timestamp) -> pa.Scalar | None:
+    """A time in the unit of a column; None if it is not a whole number of it."""
+    try:
+        exact = value.as_unit(type.unit, round_ok=False)
+    except (ValueError, OverflowError):
+        return None
+    return pa.scalar(exact.asm8.astype("int64").item(), type)
 
 
 @dataclasses.dataclass(frozen=True)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Plans on files read what they need, and give what reading everything gives."""
 
+from datetime import datetime
 from pathlib import Path
 
 import numpy as np
@@ -77,6 +78,24 @@ def test_row_groups_are_chosen_by_statistics(path):
     # Not known from statistics: NaN satisfies a negation, and so do rows with other columns.
     assert len(kept(~(col("t") < 1500))) == 20
     assert len(kept((col("t") < 5) | (col("c0") > col("c1")))) == 20
+
+
+@pytest.mark.parametrize("unit", ["ms", "us", "ns"])
+def test_times_are_compared_in_the_unit_of_the_column(tmp_path, unit):
+    days = pd.date_range("2024-01-01", periods=40, unit=unit)
+    frame = pd.DataFrame({"day": days, "x": np.arange(40)})
+    frame.to_parquet(tmp_path / "days.parquet", row_group_size=10, version="2.6")
+    dataset = ds.dataset(tmp_path / "days.parquet")
+    all_or_fewer = [20, 30] if unit == "ns" else [0, 10, 20, 30]
+    for first, kept in (
+        (datetime(2024, 1, 25), [20, 30]),
+        (pd.Timestamp("2024-01-25").as_unit("ns"), [20, 30]),
+        (pd.Timestamp("2024-01-25 00:00:00.000000001"), all_or_fewer),
+    ):
+        condition = as_filter(col("day") >= first, dataset.schema)
+        assert list(row_groups(dataset, condition, None).positions) == kept
+        plan = scan_parquet(tmp_path / "days.parquet")[col("day") >= first]
+        assert_same(plan.collect(), frame[frame.day >= first])
 
 
 def test_statistics_do_not_hide_missing_values(tmp_path):
