@@ -2,7 +2,7 @@
 """`LazyFrame`: recorded methods of frames."""
 
 from collections.abc import Hashable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 import pandas as pd
 
@@ -12,7 +12,7 @@ from ..table._tracing import is_traced
 from ..table._unsupported import lacking
 from ._expression import Expression, col
 from ._lazy import Lazy, lazy_of, unheld
-from ._lazy_groups import LazyGroupBy, LazyWindows, check_labels
+from ._lazy_groups import LazyGroupBy, LazyWindows, as_keys
 from ._lazy_series import LazyArray, LazySeries, expression_of, filtered
 from ._node import Call, Node, Scan
 from ._parse import parse
@@ -91,6 +91,9 @@ class LazyFrame(Lazy):
         if isinstance(key, slice) or not isinstance(key, Hashable):
             raise self._unheld("[]")
         return self._record("column", expression=col(key))
+
+    def __setitem__(self, key: Any, value: Any) -> NoReturn:
+        raise TypeError("a LazyFrame is immutable. Use assign().")
 
     def __getattr__(self, name: str) -> Any:
         if not name.startswith("_") and name in self._plan.labels:
@@ -217,7 +220,7 @@ class LazyFrame(Lazy):
 
     def sort_values(self, by: Any, **options: Any) -> "LazyFrame":
         """Sorts the rows by columns or expressions, stably."""
-        check_labels("sort_values", by)
+        by = as_keys("sort_values", by, self._plan)
         return self._record("sort_values", by=by, **options)
 
     def nlargest(self, n: int, columns: Any, keep: str = "first") -> "LazyFrame":

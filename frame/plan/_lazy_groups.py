@@ -6,18 +6,27 @@ from typing import Any
 
 from ..groupby._groupby import FrameGroupBy
 from ..table._expressions import is_expression
-from ._lazy import Lazy, unheld
-from ._relations import GROUP_METHODS, listed
+from ._expression import Expression
+from ._lazy import unheld
+from ._lazy_series import LazyArray, expression_of
+from ._node import Node
+from ._relations import GROUP_METHODS
 
 
-def check_labels(method: str, labels: Any) -> None:
-    """Raises for expressions in place of labels."""
-    for one in listed(labels):
-        if isinstance(one, Lazy) or is_expression(one):
-            raise NotImplementedError(
-                f"{method}: a plan takes labels of columns. Assign the expression to a column "
-                "first."
-            )
+def as_keys(method: str, keys: Any, plan: Node) -> Any:
+    """Keys of a sort or of groups: labels, and expressions of a plan's columns."""
+    if isinstance(keys, (list, tuple)):
+        return [as_keys(method, key, plan) for key in keys]
+    if is_expression(keys):
+        return Expression.from_pandas(keys)
+    if not isinstance(keys, LazyArray):
+        return keys
+    expression = expression_of(keys, plan)
+    if expression is None:
+        raise NotImplementedError(
+            f"{method}: a series must be a column of the same plan. Assign it to a column first."
+        )
+    return expression
 
 
 class LazyGroupBy:
@@ -33,8 +42,8 @@ class LazyGroupBy:
     """
 
     def __init__(self, plan: Any, groups: Mapping[str, Any], columns: Any):
-        self._plan, self._groups, self._columns = plan, dict(groups), columns
-        check_labels("groupby", groups.get("by"))
+        self._plan, self._columns = plan, columns
+        self._groups = {**groups, "by": as_keys("groupby", groups.get("by"), plan._plan)}
 
     def __getitem__(self, key: Any) -> "LazyGroupBy":
         return LazyGroupBy(self._plan, self._groups, list(key) if isinstance(key, list) else key)

@@ -183,6 +183,13 @@ class LazyNamespace:
             Call.of("column", (self._plan,), {"expression": method(*operands, **keywords)})
         )
 
+    def __getitem__(self, key: Any) -> Any:
+        if self._name != "str":
+            raise TypeError(f"{self._name!r} of a series is not subscriptable")
+        if isinstance(key, slice):
+            return recorded("str.slice", (self._series, key.start, key.stop, key.step), {})
+        return recorded("str.get", (self._series, key), {})
+
 
 def recorded(function: str, operands: tuple[Any, ...], keywords: Mapping[str, Any]) -> Any:
     """Records a function of lazy series and values: as an expression, or as a step of its own."""

@@ -130,9 +130,15 @@ def listed(labels: Any) -> list[Any]:
     return list(labels) if isinstance(labels, (list, tuple)) else [labels]
 
 
-def _found(node: Any, labels: Iterable[Any]) -> Labels:
-    """The columns with some labels; other labels name levels of the index."""
-    return frozenset(label if label in node.labels else INDEX for label in labels)
+def _found(node: Any, keys: Iterable[Any]) -> Labels:
+    """The columns that keys read: labels, levels of the index, or expressions."""
+    read: Labels = frozenset()
+    for key in keys:
+        if isinstance(key, Expression):
+            read |= read_by(key)
+        else:
+            read |= {key if key in node.labels else INDEX}
+    return read
 
 
 def _method(name: str) -> Run:
@@ -238,6 +244,11 @@ def _change(name: str, method: str) -> Relation:
         is_rowwise=_yes,
         narrowed=narrowed,
     )
+
+
+def _has_rowwise_keys(call: Any) -> bool:
+    keys = listed(call.arguments["by"])
+    return all(key.is_rowwise() for key in keys if isinstance(key, Expression))
 
 
 def _reset_labels(call: Any, wanted: Labels) -> Labels:
@@ -459,6 +470,7 @@ RELATIONS: dict[str, Relation] = {
         "sorts",
         reads=_of_argument("by"),
         keeps_labels=_unless("ignore_index"),
+        is_rowwise=_has_rowwise_keys,
     ),
     "reset_index": Relation(
         _method("reset_index"),

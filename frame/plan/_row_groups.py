@@ -89,14 +89,15 @@ def _scalar(type: pa.DataType, value: Any) -> pa.Scalar | None:
         case str():
             is_comparable = pa.types.is_string(type) or pa.types.is_large_string(type)
         case datetime.datetime() if pa.types.is_timestamp(type) and type.tz is value.tzinfo is None:
-            return _moment(type, pd.Timestamp(value))
+            return _moment(type, value)
     return pa.scalar(value) if is_comparable else None
 
 
-def _moment(type: pa.TimestampType, value: pd.Timestamp) -> pa.Scalar | None:
+def _moment(type: Any, value: datetime.datetime) -> pa.Scalar | None:
     """A time in the unit of a column; None if it is not a whole number of it."""
     try:
-        exact = value.as_unit(type.unit, round_ok=False)
+        exact: Any = pd.Timestamp(value)
+        exact = exact.as_unit(type.unit, round_ok=False)
     except (ValueError, OverflowError):
         return None
     return pa.scalar(exact.asm8.astype("int64").item(), type)

@@ -30,8 +30,9 @@ def push_predicates(root: Node) -> Node:
 
     - Steps on each row, such as `assign` of rowwise expressions: by definition.
     - `dropna`: the rows that remain satisfy both conditions, in any order of the two.
-    - `sort_values`: the sort is stable, so a subset of the rows is sorted as it lies in the
-      whole. With `ignore_index` the labels are positions, which change.
+    - `sort_values` by keys that depend on one row each: the sort is stable, so a subset of the
+      rows is sorted as it lies in the whole. With `ignore_index` the labels are positions,
+      which change.
     - `merge`: a row of an inner or cross join satisfies a predicate of one side exactly if it
       comes from a row of that side that does. For a left, right or anti join this is true of the
       side whose rows are kept; on the other side it would turn matches into missing values. The
@@ -92,10 +93,10 @@ class _Pushdown:
         relation, arguments = RELATIONS[node.method], node.arguments
         has_labels = INDEX in self._wanted[node]
         sides = range(len(node.inputs))
-        if relation.rows in ("each", "drops"):
+        if relation.rows in ("each", "drops", "sorts"):
             is_safe = relation.is_rowwise(node)
         else:
-            is_safe = relation.rows in ("sorts", "joins", "appends")
+            is_safe = relation.rows in ("joins", "appends")
         if relation.rows == "joins":
             sides = _SIDES.get(arguments.get("how", "inner"), ())
             is_safe = not arguments.get("validate") and not arguments.get("indicator")

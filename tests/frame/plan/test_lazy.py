@@ -119,6 +119,20 @@ def test_concat_takes_plans_and_frames(ours):
     assert_same(filtered.collect(), whole[whole.x > 1][["s"]])
 
 
+def test_keys_are_labels_or_expressions(ours):
+    frame, _ = ours
+    plan = frame.lazy()
+    for keys in ([-col("y"), "x"], [-plan.y, "x"]):
+        ordered = plan.sort_values(keys)[col("x") > 0]
+        assert "filter" in ordered.explain().splitlines()[2]
+        assert_same(
+            ordered.collect(), frame.sort_values([-col("y"), "x"])[col("x") > 0].to_pandas()
+        )
+    expected = frame.groupby(col("y") % 3)["x"].sum().to_pandas()
+    assert_same(plan.groupby(plan.y % 3)["x"].sum().collect(), expected)
+    assert_same(plan.s.str[0].collect(), FRAME.s.str[0])
+
+
 def test_the_schema_is_known_before_anything_runs(ours):
     frame, other = ours
     for query in ("assign", "merge left", "groupby agg", "astype"):
@@ -144,8 +158,10 @@ def test_wrong_uses_raise_where_they_are_written(ours):
         plan.groupby("k").agg(lambda group: group)
     with pytest.raises(NotImplementedError, match=r"collect\(\)"):
         plan.x.shift().to_numpy()
-    with pytest.raises(NotImplementedError, match=r"sort_values.*Assign the expression"):
-        plan.sort_values(col("x") * 2)
+    with pytest.raises(NotImplementedError, match=r"sort_values.*Assign it to a column first"):
+        plan.sort_values(plan.head(3).x)
+    with pytest.raises(TypeError, match=r"immutable. Use assign"):
+        plan["z"] = 1
     with pytest.raises(TypeError, match=r"truth value.*collect\(\)"):
         bool(plan)
     with pytest.raises(TypeError, match=r"collect\(\)"):
