@@ -94,8 +94,8 @@ _method = pandas_method
 class StringMethods:
     """`series.str`: pandas' string methods, on the dictionary of the column.
 
-    The host calls a method once for each distinct string; the device looks the results up. Methods
-    work inside `jit`, too.
+    The host calls a method once for each distinct string, or for each row of a long column of
+    near-unique strings; the device looks the results up. Methods work inside `jit`, too.
 
     Differences from pandas:
         A category of strings gives a string column; pandas returns objects.

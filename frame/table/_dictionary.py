@@ -90,6 +90,11 @@ class UnencodedStrings(Dictionary):
         return self._strings
 
     @property
+    def is_encoded(self) -> bool:
+        """Whether an operation has needed codes."""
+        return self._encoded is not None
+
+    @property
     def encoded(self) -> tuple[np.ndarray, Dictionary]:
         """The code of each string and the sorted dictionary, found once."""
         if self._encoded is None:
@@ -310,7 +315,23 @@ def unify(dictionaries: Sequence[Dictionary]) -> tuple[Dictionary, tuple[np.ndar
 
     Returns None in place of the new codes if all dictionaries are equal.
     """
-    return _unify(tuple(dictionaries))
+    encoded = [_encoded_already(dictionary) for dictionary in dictionaries]
+    unified, new_codes = _unify(tuple(dictionary for _, dictionary in encoded))
+    pairs = zip(encoded, new_codes, strict=True)
+    return unified, tuple(_composed(codes, new) for (codes, _), new in pairs)
+
+
+def _encoded_already(dictionary: Dictionary) -> tuple[np.ndarray | None, Dictionary]:
+    """The codes and the dictionary of strings that were encoded before."""
+    if isinstance(dictionary, UnencodedStrings) and dictionary.is_encoded:
+        return dictionary.encoded
+    return None, dictionary
+
+
+def _composed(codes: np.ndarray | None, new_codes: np.ndarray | None) -> np.ndarray | None:
+    if codes is None or new_codes is None:
+        return new_codes if codes is None else codes
+    return np.append(new_codes, np.int32(-1))[codes]
 
 
 @functools.lru_cache(maxsize=64)

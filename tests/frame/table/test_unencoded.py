@@ -51,7 +51,7 @@ def ours(frame, sharding=None):
 
 def is_encoded(frame, label="s"):
     column = frame._column(label)
-    return not isinstance(column, UnencodedColumn) or column.stored.dictionary._encoded is not None
+    return not isinstance(column, UnencodedColumn) or column.stored.dictionary.is_encoded
 
 
 def as_pandas(result):
@@ -133,6 +133,10 @@ OPERATIONS = {
     "replace": lambda f, o: f.s.replace({"b": "c"}),
     "merge": lambda f, o: f.merge(o, on="s", how="inner"),
     "merge outer": lambda f, o: f.merge(o, on="s", how="outer"),
+    "merge with groups": lambda f, o: f.merge(f.groupby("s").x.sum().reset_index(), on="s"),
+    "merge others with groups": lambda f, o: o.merge(
+        f.groupby("s", as_index=False).k.max(), on="s"
+    ),
     "merge of two": lambda f, o: f.merge(o, on=["s", "u"], how="left"),
     "index": lambda f, o: f.set_index("s").sort_index(),
     "loc": lambda f, o: f.dropna().drop_duplicates("s").set_index("s").loc[["b", "Z"]],
@@ -188,7 +192,7 @@ def test_string_methods(always, monkeypatch, name):
 def test_string_methods_need_no_codes(always):
     series = JaxSeries(near_unique().s)
     assert series.str.upper().str.len().sum() == near_unique().s.str.len().sum()
-    assert series._only.stored.dictionary._encoded is None
+    assert not series._only.stored.dictionary.is_encoded
 
 
 def test_operations_inside_jit(always):
