@@ -15,7 +15,7 @@ from ...shardings._compat import is_x64_enabled
 from ..align._common_types import common_pair, finest_unit, same_categories
 from ..table._column import NAT, Array, Column, ColumnType, in_dtype, show_holes
 from ..table._dictionary import HostObjects
-from ..table._dtypes import wide
+from ..table._dtypes import narrowed, wide
 from ..table._from_host import check_width, column_from
 from ..table._layout import Layout
 from ..table._recode import recoded, shifted, with_unit
@@ -130,7 +130,7 @@ def common_or_missing(
 def labels_at(labels: pd.Index, positions: Array, layout: Layout) -> Column:
     """Takes labels of the host by position."""
     capacity = -(-max(len(labels), 1) // layout.num_shards) * layout.num_shards
-    (column,) = take_columns([column_from(labels, capacity, layout)], positions, layout)
+    (column,) = take_columns([column_from(narrowed(labels), capacity, layout)], positions, layout)
     return column
 
 

@@ -15,6 +15,7 @@ from ..mapping._where import choose, choose_scalar
 from ..table._arguments import axis_number
 from ..table._column import Column
 from ..table._column_labels import Labels
+from ..table._dtypes import narrowed
 from ..table._from_host import index_from
 from ..table._ndframe import FrameBase, NDFrame, SeriesBase
 from ..table._table import Table, as_count
@@ -35,7 +36,7 @@ def with_labels(table: Table, labels: pd.Index, fill_values: Sequence[Any], call
             "labels."
         )
     layout, num_rows = table.layout, as_count(len(labels))
-    index = index_from(labels, layout.capacity_for(len(labels)), layout)
+    index = index_from(narrowed(labels), layout.capacity_for(len(labels)), layout)
     target = Table((), index, num_rows, layout=layout)
     row_ids = positions_of_labels(target, table)
     columns = []

@@ -65,6 +65,9 @@ def operations(f):
         # Cumulative and windowed operations.
         f.i.cumsum(), f.f.cumsum(), f.b.cumsum(), f.f.cummax(), f.i.diff(), f.f.shift(2),
         f.i.rank(), f.f.rolling(3, min_periods=1).max(), f.s.value_counts(),
+        # Reshaping.
+        f[["i", "k"]].stack().reset_index(drop=True), f[["k", "i", "s"]].melt("s"),
+        f.f.interpolate(), f.pivot_table("i", "k", aggfunc="max").i,
         # Reductions.
         f.i.sum(), f.i.mean(), f.f.sum(), f.f.std(), f.b.sum(), f.f.max(), f.i.count(),
         f[["k", "f"]].sum(), f.count(), f[["i", "f"]].mean(),
@@ -82,6 +85,20 @@ def test_core_operations_give_what_pandas_gives_in_32_bits(way):
             assert_same(in_32_bits(got), in_32_bits(expected), ulps=64)
         except AssertionError as error:
             raise AssertionError(f"operation {place}: {error}") from None
+
+
+def test_tables_give_what_pandas_gives_in_32_bits():
+    def tables(f):
+        return (
+            f.reindex([3, 99]).i, f.pivot_table("i", "k", "b", "sum", fill_value=0),
+            f.groupby(["k", "b"]).i.max().unstack(), f.set_index(["k", "b"])[["i"]].xs(0),
+        )  # fmt: skip
+
+    frame = narrow_frame()
+    for got, expected in zip(tables(JaxFrame(frame)), tables(frame), strict=True):
+        shown = got.to_pandas()
+        assert shown.index.tolist() == expected.index.tolist()
+        np.testing.assert_array_equal(shown.to_numpy("float64"), expected.to_numpy("float64"))
 
 
 def test_results_have_32_bits_and_labels_too():

@@ -27,10 +27,8 @@ def test_labels_of_both_sides(join):
     assert_parity(lambda f: f.align(f[["x", "y"]], join=join), LEFT[::-1], ways=["eager"])
 
 
-def test_fill_values_and_meshes():
-    assert_parity(
-        lambda f, g: f[["x"]].align(g[["x"]], fill_value=0), LEFT, RIGHT, ways=["eager", "mesh"]
-    )
+def test_fill_values():
+    assert_parity(lambda f, g: f[["x"]].align(g[["x"]], fill_value=0), LEFT, RIGHT, ways=["eager"])
 
 
 def test_missing_values_are_those_of_the_other():
