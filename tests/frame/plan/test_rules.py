@@ -65,6 +65,11 @@ STEPS = {
     "merge outer": lambda f, o: f.merge(few(o), on="k", how="outer", suffixes=("", "_f")),
     "reset_index": lambda f, o: f.reset_index(drop=True),
     "groupby": lambda f, o: f.groupby(["k", "s"], as_index=False)[["x", "y", "n"]].max(),
+    "rows above the mean of groups": lambda f, o: f[f.x >= f.groupby("k")["x"].transform("mean")],
+    "isin": lambda f, o: f[f.k.isin(o[o.n > 4].k)],
+    "transform": lambda f, o: f.assign(x=f.groupby("k")["x"].transform("max")),
+    "concat": lambda f, o: concat([f[f.x > 1], f.head(9)], ignore_index=True),
+    "sort by an expression": lambda f, o: f.sort_values([-col("n"), "k"]),
     "itself": lambda f, o: f.merge(few(f), on="k", suffixes=("", "_i")),
     **{f"filter {place}": lambda f, o, p=p: f[p(f)] for place, p in enumerate(PREDICATES)},
 }  # fmt: skip

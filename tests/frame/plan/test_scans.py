@@ -133,6 +133,9 @@ def test_stored_labels_and_several_files(tmp_path):
         path = str(given) if "*" in str(given) else given
         assert_same(scan_parquet(path)[col("t") > 900][["s"]].collect(), expected)
     WIDE[["t", "s"]].to_parquet(tmp_path / "parts", partition_cols=["s"])
+    assert_same(
+        scan_parquet(tmp_path / "parts")[col("s") == "b"].t.collect(), WIDE[WIDE.s == "b"].t
+    )
     plan = scan_parquet(tmp_path / "parts")[col("t") < 3]
     assert plan.collect().t.tolist() == [0, 0, 1, 1, 2, 2]
     assert plan[["s"]].collect().s.astype(str).tolist() == ["a"] * 6
