@@ -5,10 +5,12 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <cstdlib>
 #include <cstring>
 #include <vector>
 
 #include "base/thread_pool.h"
+#include "move/packed_rows.h"
 
 namespace jaxframes {
 
@@ -63,11 +65,70 @@ void gather_tile(TileIds ids, const int32_t* row_ids, int64_t num_ids, int64_t n
   }
 }
 
+// Whether ids jump about, as far as a few tiles show.
+inline bool are_random(const int32_t* row_ids, int64_t num_ids, int64_t num_rows) {
+  constexpr int64_t kNumTiles = 16, kSampledIds = 64;
+  int64_t num_jumping = 0;
+  for (int64_t tile = 0; tile < kNumTiles; ++tile) {
+    const int32_t* const ids = row_ids + (num_ids - kSampledIds) * tile / kNumTiles;
+    int64_t num_jumps = 0;
+    for (int64_t i = 1; i < kSampledIds; ++i) {
+      num_jumps += std::abs(int64_t{ids[i]} - ids[i - 1]) > num_rows / 64;
+    }
+    num_jumping += num_jumps > kSampledIds / 2;
+  }
+  return num_jumping > kNumTiles / 2;
+}
+
+// Packing reads and writes all rows once. That pays if most of them are gathered, in random order.
+inline bool should_pack(const int32_t* row_ids, int64_t num_ids, int64_t num_rows,
+                        const std::vector<GatheredWords>& arrays, int64_t least_bytes) {
+  int64_t row_bytes = 0;
+  for (const GatheredWords& words : arrays) row_bytes += words.word_bytes;
+  return arrays.size() >= 3 && num_rows * row_bytes >= least_bytes && 2 * num_ids >= num_rows &&
+         are_random(row_ids, num_ids, num_rows);
+}
+
+// The columns from `first` on that fit a packed row; the widest come first.
+struct PackedGroup {
+  std::vector<PackedColumn> columns;
+  int64_t row_bytes = 0;
+};
+
+inline std::vector<PackedGroup> packed_groups(std::vector<GatheredWords> arrays, int64_t num_ids,
+                                              int64_t num_rows, int64_t row) {
+  std::stable_sort(arrays.begin(), arrays.end(), [](const auto& a, const auto& b) {
+    return a.word_bytes > b.word_bytes;
+  });
+  std::vector<PackedGroup> groups(1);
+  for (const GatheredWords& words : arrays) {
+    const int64_t bytes = words.word_bytes;
+    if (groups.back().row_bytes + bytes > PackedRows::kMostBytes) groups.emplace_back();
+    PackedGroup& group = groups.back();
+    group.columns.push_back({static_cast<const char*>(words.source) + row * num_rows * bytes,
+                             static_cast<char*>(words.gathered) + row * num_ids * bytes,
+                             static_cast<const char*>(words.fill) + row * bytes, bytes,
+                             group.row_bytes});
+    group.row_bytes += bytes;
+  }
+  // Rows begin at multiples of 8 bytes.
+  for (PackedGroup& group : groups) group.row_bytes = (group.row_bytes + 7) / 8 * 8;
+  return groups;
+}
+
 }  // namespace internal
 
+// Arrays of this size are packed for random ids. By processor time, 9M rows of six columns of
+// 10^7 rows, 360 MB, take 0.44 times as long as without; of 10^6 rows, 36 MB, as long.
+constexpr int64_t kLeastPackedBytes = int64_t{1} << 26;
+
 // Fills row `row` of the batch of each of `arrays`; `num_rows` is the length of the sources.
+//
+// Stores are not streamed past the cache: on new pages, which the system has just cleared there,
+// streams took 1.1 to 1.5 times as long.
 inline void gather_rows(Executor& executor, const int32_t* row_ids, int64_t num_ids,
-                        int64_t num_rows, int64_t row, const std::vector<GatheredWords>& arrays) {
+                        int64_t num_rows, int64_t row, const std::vector<GatheredWords>& arrays,
+                        int64_t least_packed_bytes = kLeastPackedBytes) {
   const auto gather = [&](auto word, const GatheredWords& words, internal::TileIds ids,
                           int64_t begin, int64_t size) {
     using Word = decltype(word);
@@ -78,6 +139,17 @@ inline void gather_rows(Executor& executor, const int32_t* row_ids, int64_t num_
                           static_cast<Word*>(words.gathered) + row * num_ids + begin);
   };
   const Chunks chunks = Chunks::of_rows(num_ids, 1 << 16);
+  if (internal::should_pack(row_ids, num_ids, num_rows, arrays, least_packed_bytes)) {
+    for (const auto& group : internal::packed_groups(arrays, num_ids, num_rows, row)) {
+      PackedRows packed(executor, group.columns, group.row_bytes, num_rows);
+      parallel_for(executor, chunks.count, [&](int, int64_t index) {
+        const int64_t chunk = chunks.apart(index, executor.num_threads());
+        const int64_t begin = chunks.begin(chunk);
+        packed.gather(row_ids + begin, begin, chunks.end(chunk) - begin);
+      });
+    }
+    return;
+  }
   const auto run = [&](int, int64_t index) {
     // Far apart, because two threads that first write to the same new page both clear it.
     const int64_t chunk = chunks.apart(index, executor.num_threads());

@@ -59,15 +59,23 @@ class Gathered {
 };
 
 void check_gather(Executor& executor, const std::vector<int32_t>& ids, int64_t num_rows,
-                  bool at_front) {
+                  bool at_front, int64_t least_packed_bytes) {
   GuardedArray<int32_t> row_ids(ids, at_front);
   row_ids.protect();
   Gathered bytes(1, ids, num_rows, at_front), halves(2, ids, num_rows, at_front),
       narrow(4, ids, num_rows, at_front), wide(8, ids, num_rows, at_front),
       widest(16, ids, num_rows, at_front);
+  // More than one packed row.
+  Gathered more(16, ids, num_rows, at_front), most(16, ids, num_rows, at_front),
+      last(8, ids, num_rows, at_front);
   gather_rows(executor, row_ids.data(), static_cast<int64_t>(ids.size()), num_rows, 0,
-              {wide.words(), bytes.words(), widest.words(), narrow.words(), halves.words()});
-  for (const Gathered* words : {&bytes, &halves, &narrow, &wide, &widest}) words->check();
+              {wide.words(), bytes.words(), widest.words(), narrow.words(), halves.words(),
+               more.words(), most.words(), last.words()},
+              least_packed_bytes);
+  for (const Gathered* words :
+       {&bytes, &halves, &narrow, &wide, &widest, &more, &most, &last}) {
+    words->check();
+  }
 }
 
 int main() {
@@ -76,14 +84,16 @@ int main() {
   Executor* executors[] = {&serial, &two, &five};
   int index = 0;
   for (int64_t num_rows : {0, 1, 9, 5000, 300007}) {
-    for (int64_t num_ids : {0, 1, 7, 2047, 2048, 2049, 140001}) {
+    for (int64_t num_ids : {0, 1, 7, 2047, 2048, 2049, 160001}) {
       for (Ids kind : {Ids::kRandom, Ids::kAscending, Ids::kConsecutive, Ids::kReversed,
                        Ids::kSomeOutside, Ids::kAllOutside}) {
         ++index;
         current_case() = std::to_string(num_ids) + " ids of " + std::to_string(num_rows) +
                          " rows, kind " + std::to_string(static_cast<int>(kind));
+        // Random ids of most rows are gathered from packed rows.
+        const int64_t least_packed_bytes = 1 << 16;
         check_gather(*executors[index % 3], make_ids(kind, num_ids, num_rows), num_rows,
-                     index % 2);
+                     index % 2, least_packed_bytes);
       }
     }
   }
