@@ -43,7 +43,7 @@ class FrameDot(FrameBase):
             >>> (frame @ jnp.array([1.0, 10.0])).tolist()
             [31.0, 42.0]
         """
-        other = _on_device(other)
+        other = _on_device(other, self._layout)
         left = _numbers(self._table.columns)
         if isinstance(other, NDFrame):
             if is_traced(other._table.index, other._table.num_rows):
@@ -85,7 +85,7 @@ class SeriesDot(SeriesBase):
             >>> float(JaxSeries([1.0, 2.0]).dot(JaxSeries([3.0, 4.0])))
             11.0
         """
-        other, table = _on_device(other), self._table
+        other, table = _on_device(other, self._layout), self._table
         if isinstance(other, NDFrame):
             columns = _aligned(other._table, table)
         else:
@@ -113,11 +113,11 @@ class SeriesDot(SeriesBase):
         return self._make_series(found.columns[0], self._name, found)
 
 
-def _on_device(other: Any) -> Any:
+def _on_device(other: Any, layout: Layout) -> Any:
     if isinstance(other, pd.DataFrame):
-        return NDFrame.frame_class(other)
+        return NDFrame.frame_class(other, sharding=layout)
     if isinstance(other, pd.Series):
-        return NDFrame.series_class(other)
+        return NDFrame.series_class(other, sharding=layout)
     if isinstance(other, (NDFrame, jax.Array, np.ndarray, list)):
         return other
     raise TypeError(f"unsupported type: {type(other)}")
@@ -164,7 +164,11 @@ def _dot_products(
     rows = is_row(left.shape[0], num_rows, layout)
     none = left.dtype.type(0)
     left = jnp.where(rows, left, none)
-    return tuple(_matmul(left, jnp.where(rows, one, none)) for one in right)
+    products = [left * jnp.where(rows, one, none) for one in right]
+    # A sum, because a product over sharded rows would need the sharding of its result.
+    return tuple(
+        jnp.any(one) if one.dtype == np.bool_ else jnp.sum(one, dtype=one.dtype) for one in products
+    )
 
 
 def _matmul(left: Array, right: Array) -> Array:

@@ -7,7 +7,9 @@ import numpy as np
 import pandas as pd
 import pytest
 from frame_examples import mixed_frame
-from frame_parity import EVERYWHERE, assert_parity, assert_same_error, on_device
+from frame_parity import EVERYWHERE, assert_parity, assert_same, assert_same_error, on_device
+from jax.sharding import AxisType
+from jaxframes.shardings import make_mesh, row_sharded
 
 
 def numbers():
@@ -40,7 +42,7 @@ def test_labels_align():
         lambda f, w: (f.dot(w), f @ w["p"], f["a"] @ f["b"][::-1]),
         numbers(),
         weights,
-        ways=["eager"],
+        ways=["eager", "mesh"],
         ulps=256,
     )
     frame = numbers()
@@ -56,6 +58,12 @@ def test_types_and_missing_values():
         ways=["eager"],
     )
     assert_parity(lambda f: f[:0][["x"]] @ np.ones(1), frame, ways=["eager"])
+
+
+def test_explicit_axes():
+    sharding = row_sharded(make_mesh(4, axis_type=AxisType.Explicit))
+    frame = mixed_frame()[["k", "i"]]
+    assert_same(on_device(frame, sharding).k.dot(frame.i), frame.k.dot(frame.i))
 
 
 def test_gradients():
