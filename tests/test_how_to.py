@@ -12,6 +12,7 @@ GUIDES = [
     "deduplicate_embedding_gradients",
     "dispatch_to_experts",
     "normalise_within_groups",
+    "run_a_plan_within_a_memory_limit",
     "write_conditions_on_columns",
 ]
 

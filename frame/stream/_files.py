@@ -45,6 +45,18 @@ def naming(path: str) -> Iterator[None]:
         ) from error
 
 
+@contextlib.contextmanager
+def writing(path: str) -> Iterator[None]:
+    """Adds the name of a file to errors of writing it."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno is None or error.filename is not None:
+            raise
+        reason = f"stream: cannot write the file: {error.strerror or error}"
+        raise OSError(error.errno, reason, path) from error
+
+
 def check_schema(path: str, schema: pa.Schema, expected: pa.Schema, columns: list[str]) -> None:
     """Raises unless a file has the columns of the first file, with their types."""
     for name in columns:

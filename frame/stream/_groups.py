@@ -2,7 +2,7 @@
 """Groups over batches: partial states that merge, as the collectives merge those of shards."""
 
 import dataclasses
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from typing import Any
 
 from ...shardings._compat import is_x64_enabled
@@ -147,6 +147,24 @@ class GroupState:
         """Whether no batch had rows."""
         return not self._partials
 
+    @property
+    def num_groups(self) -> int:
+        """The number of groups; not counting those of batches that are not merged yet."""
+        return len(self._partials[0]) if self._partials else 0
+
+    def taken(self) -> Any:
+        """The partial rows, one for each group, which leave the state."""
+        self._merge()
+        (rows,), self._partials = self._partials, []
+        return rows
+
+    @classmethod
+    def of(cls, grouping: Grouping, partials: Any) -> "GroupState":
+        """A state of partial rows."""
+        state = cls(grouping)
+        state._partials = [state._merged(partials)]
+        return state
+
     def finished(self) -> Any:
         """One row for each group, in the order of their first rows: keys `k0`, outputs `o0`."""
         self._merge()
@@ -178,6 +196,25 @@ class GroupState:
                     return var
                 return var**0.5 if output.function == "std" else (var / count) ** 0.5
         return state[f"{output.function}{column}"]
+
+
+def merged_groups(grouping: Grouping, rows: Iterable[Any]) -> Iterator[GroupState]:
+    """Merges partial rows that are sorted by their keys.
+
+    The groups of a frame are final but for the last one, which the next frame may continue.
+    """
+    keys = grouping.key_names
+    held: Any = None
+    for partials in rows:
+        partials = partials if held is None else concat([held, partials])
+        partials = partials.reset_index(drop=True)
+        ids = partials[keys].tail(1).merge(partials[keys].reset_index(), on=keys)["index"]
+        first = int(ids.min())
+        held = partials.iloc[first:]
+        if first:
+            yield GroupState.of(grouping, partials.iloc[:first])
+    if held is not None:
+        yield GroupState.of(grouping, held)
 
 
 class DistinctState:

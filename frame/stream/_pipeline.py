@@ -23,7 +23,9 @@ from ._groups import (
     grouping,
     grouping_of,
     in_dtypes,
+    merged_groups,
 )
+from ._runs import Order, SortedRuns
 
 # Frames are concatenated in groups of this many, so that few programs serve all numbers of batches.
 _FAN_IN = 8
@@ -37,15 +39,19 @@ class Stage:
         run: gives an iterator of batches, or the whole result.
         is_whole: whether `run` gives the whole result.
         empty: the result for sources without rows.
+        pieces: gives a whole result as batches, if it may be larger than memory.
     """
 
     run: Callable[[], Any]
     is_whole: bool
     empty: Any
+    pieces: Callable[[], Iterator[Any]] | None = None
 
     def batches(self) -> Iterator[Any]:
-        """The result as batches; a whole result is one."""
-        return iter([self.run()]) if self.is_whole else self.run()
+        """The result as batches."""
+        if not self.is_whole:
+            return self.run()
+        return iter([self.run()]) if self.pieces is None else self.pieces()
 
     def whole(self) -> Any:
         """The whole result."""
@@ -55,12 +61,13 @@ class Stage:
 Read = Callable[[Scan], Iterator[Any]]
 
 
-def pipeline(node: Any, read: Read) -> Stage:
+def pipeline(node: Any, read: Read, batch_rows: int) -> Stage:
     """Builds the pipeline of an optimised plan; nothing runs yet.
 
     Args:
         node: the last step.
         read: reads a source in batches.
+        batch_rows: the number of rows of a batch, and of the states that stay in memory.
 
     Raises:
         NotImplementedError: a method cannot run over batches.
@@ -68,18 +75,18 @@ def pipeline(node: Any, read: Read) -> Stage:
     if isinstance(node, Scan):
         return Stage(lambda: read(node), False, node.empty)
     if node.inputs and isinstance(node, Call) and node.method == "concat":
-        return _concatenated(node, [pipeline(child, read) for child in node.inputs])
-    first, *others = (pipeline(child, read) for child in node.inputs)
+        return _concatenated(node, [pipeline(child, read, batch_rows) for child in node.inputs])
+    first, *others = (pipeline(child, read, batch_rows) for child in node.inputs)
     if first.is_whole:
         return _whole(node, lambda: node.run(first.run(), *(one.whole() for one in others)))
     if isinstance(node, Fused):
         return _mapped(node, first)
     if node.method == "merge":
         return _merged(node, first, others[0])
-    return _step(node, first)
+    return _step(node, first, batch_rows)
 
 
-def _step(node: Call, stage: Stage) -> Stage:
+def _step(node: Call, stage: Stage, batch_rows: int) -> Stage:
     """A call on the batches of one input."""
     arguments, method = node.arguments, node.method
     if is_mapped(node):
@@ -97,12 +104,14 @@ def _step(node: Call, stage: Stage) -> Stage:
             return _folded(node, stage)
         case "drop_duplicates" if _is_mergeable(arguments):
             return _distinct(node, stage, arguments)
+        case "sort_values" if _order_of(node) is not None:
+            return _sorted(node, stage, batch_rows)
         case "unique":
             return _whole(node, lambda: node.run(_distinct_of(stage, {})))
         case "value_counts":
             return _counted(node, stage)
         case "groupby" if arguments["method"] not in GROUP_TRANSFORMATIONS:
-            return _groups(node, stage)
+            return _groups(node, stage, batch_rows)
         case "column":
             return _reduced_column(node, stage)
         case _ if method in MERGEABLE:
@@ -267,16 +276,69 @@ def _distinct_of(stage: Stage, options: dict[str, Any]) -> Any:
     return state.finished()
 
 
-def _groups(node: Call, stage: Stage) -> Stage:
+def _groups(node: Call, stage: Stage, batch_rows: int) -> Stage:
+    """Groups: partial states in memory, or in sorted runs on disk if there are many."""
     found = grouping_of(node)
     if found is None:
         raise unstreamed(f"groupby.{node.arguments['method']}")
+    groups = node.arguments["groups"]
+    can_spill = groups.get("sort", True) and not found.counted
 
-    def run() -> Any:
-        state = _state(found, stage.run())
-        return node.empty if state.is_empty else grouped(node, state)
+    def pieces() -> Iterator[Any]:
+        order = Order(tuple(found.key_names), (True,) * len(found.keys))
+        state = GroupState(found)
+        with SortedRuns(order, batch_rows) as runs:
+            for batch in stage.run():
+                if len(batch):
+                    state.add(batch)
+                if can_spill and state.num_groups > batch_rows:
+                    runs.add(state.taken())
+            if not len(runs):
+                yield node.empty if state.is_empty else grouped(node, state)
+                return
+            if not state.is_empty:
+                runs.add(state.taken())
+            for merged in merged_groups(found, runs.merged()):
+                yield grouped(node, merged)
 
-    return _whole(node, run)
+    def batches() -> Iterator[Any]:
+        has_labels = groups.get("as_index", True)
+        return pieces() if has_labels else numbered(pieces())
+
+    return Stage(lambda: joined(batches(), node.empty), True, node.empty, batches)
+
+
+def _order_of(node: Call) -> Order | None:
+    """The order of a recorded sort; None if it is not one of columns."""
+    arguments, source = node.arguments, node.inputs[0]
+    known = {"by", "ascending", "kind", "na_position", "ignore_index"}
+    if not source.is_frame or arguments.keys() - known:
+        return None
+    by = tuple(_listed(arguments["by"]))
+    columns = source.empty._table.columns
+    is_plain = all(c.kind not in ("category", "object") and c.dtype.kind != "V" for c in columns)
+    if not set(by) <= set(source.labels) or not is_plain:
+        return None
+    ascending = arguments.get("ascending", True)
+    directions = ascending if isinstance(ascending, (list, tuple)) else [ascending] * len(by)
+    return Order(by, tuple(map(bool, directions)), arguments.get("na_position", "last"))
+
+
+def _sorted(node: Call, stage: Stage, batch_rows: int) -> Stage:
+    """An external sort: a sorted run on disk for each batch, merged."""
+    order = _order_of(node)
+    assert order is not None
+
+    def run() -> Iterator[Any]:
+        with SortedRuns(order, batch_rows) as runs:
+            for batch in stage.run():
+                if len(batch):
+                    runs.add(batch)
+            yield from runs.merged()
+
+    if node.arguments.get("ignore_index"):
+        return Stage(lambda: numbered(run()), False, node.empty)
+    return Stage(run, False, node.empty)
 
 
 def _state(grouping: Grouping, batches: Iterable[Any]) -> GroupState:

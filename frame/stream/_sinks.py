@@ -2,7 +2,6 @@
 """Sinks: files that appear when they are complete."""
 
 import contextlib
-import json
 import os
 import tempfile
 from collections.abc import Iterator
@@ -12,7 +11,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from ..table._row_index import RowIndex
-from ..table._take import position
+from ._arrow_rows import arrow_of
+from ._files import writing
 from ._pipeline import Stage
 
 
@@ -30,20 +30,17 @@ def replacing(path: Any) -> Iterator[str]:
     handle, temporary = tempfile.mkstemp(prefix=f".{name}.", suffix=".part", dir=folder)
     os.close(handle)
     try:
-        yield temporary
+        with writing(path):
+            yield temporary
         _sync(temporary)
         mask = os.umask(0)
         os.umask(mask)
         os.chmod(temporary, 0o666 & ~mask)
         os.replace(temporary, path)
         _sync(folder)
-    except BaseException as error:
+    except BaseException:
         with contextlib.suppress(FileNotFoundError):
             os.remove(temporary)
-        if isinstance(error, OSError) and error.errno is not None and error.filename is None:
-            raise OSError(
-                error.errno, f"stream: cannot write the file: {error.strerror or error}", path
-            ) from error
         raise
 
 
@@ -66,11 +63,11 @@ def write_parquet(
             batch = batch._with_range() if index is False else batch
             if writer is None:
                 is_default = _is_default(batch._table.index)
-                table = _arrow_of(batch, is_default)
+                table = arrow_of(batch, is_default)
                 file = pq.ParquetWriter(temporary, table.schema, compression=compression)
                 writer = stack.enter_context(file)
             else:
-                table = _in_schema(_arrow_of(batch, is_default), writer.schema)
+                table = _in_schema(arrow_of(batch, is_default), writer.schema)
             writer.write_table(table)
 
 
@@ -93,21 +90,6 @@ def _frames(stage: Stage) -> Iterator[Any]:
             yield batch
     if is_empty:
         yield stage.empty
-
-
-def _arrow_of(frame: Any, is_default: bool) -> pa.Table:
-    """The rows of a batch in Arrow. Labels of a range that is not 0, 1, ... become a column."""
-    table = frame._table
-    if not table.index.is_range:
-        return frame.to_arrow()
-    if not is_default:
-        row_ids = position(table.capacity, table.layout)
-        return frame._like(table.replace(index=table.index.at(row_ids))).to_arrow()
-    rows = frame._with_range().to_arrow()
-    metadata = json.loads(rows.schema.metadata[b"pandas"])
-    # The metadata would hold the number of rows of this batch.
-    metadata["index_columns"] = []
-    return rows.replace_schema_metadata({b"pandas": json.dumps(metadata).encode()})
 
 
 def _is_default(index: RowIndex) -> bool:

@@ -49,4 +49,4 @@ def stage_of(
     def read(scan: Scan) -> Iterator[Any]:
         return with_progress(batches_of(scan, num_rows), scan.source.text(), progress)
 
-    return pipeline(root, read)
+    return pipeline(root, read, num_rows)

@@ -229,7 +229,7 @@ def _chunks(recipe: Recipe, first: int) -> Any:
 
 def _stage(root: Any, read: Any, recipe: Recipe) -> Stage:
     try:
-        return pipeline(root, read)
+        return pipeline(root, read, recipe.chunk_rows)
     except NotImplementedError:
         if recipe.batch_rows is not None:
             raise
