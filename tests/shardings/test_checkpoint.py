@@ -182,9 +182,10 @@ for shard in restored["w"].addressable_shards:
 np.testing.assert_array_equal(whole(restored["n"]), np.arange(3))
 print("restored", bits.nbytes)
 """
-    for said in run_all(script.format(folder=str(tmp_path)), num_processes=2, num_devices=2):
-        *_, said, num_bytes = said.split()
-        assert said == "restored"
+    outputs = run_all(script.format(folder=str(tmp_path)), num_processes=2, num_devices=2)
+    last_words = [output.split()[-2:] for output in outputs]
+    num_bytes = last_words[0][1]
+    assert last_words == [["restored", num_bytes]] * 2
     assert sorted(os.listdir(tmp_path)) == ["step_00000001", "step_00000002"]
     # Each process has half of the bits in files of its own.
     arrays = tmp_path / "step_00000002" / "arrays"
