@@ -24,8 +24,8 @@ class Formula:
     __slots__ = ("_key", "expression")
 
     def __init__(self, expression: Expression):
-        self.expression = expression
-        self._key = expression.key()
+        self.expression: Expression = expression
+        self._key: Any = expression.key()
 
     def __hash__(self) -> int:
         return hash(self._key)
