@@ -188,7 +188,7 @@ def _wanted_values(call: Any, wanted: Labels) -> tuple[dict[str, Any], Labels]:
     """The assigned values that are wanted, and the columns of the input that they read."""
     assigned = call.arguments["values"]
     values = {}
-    reads = wanted & assigned.keys()
+    reads = wanted & frozenset(assigned)
     for label, value in reversed(assigned.items()):
         # A later value may read an earlier one.
         if label in reads:
@@ -197,7 +197,8 @@ def _wanted_values(call: Any, wanted: Labels) -> tuple[dict[str, Any], Labels]:
             if isinstance(value, Expression):
                 reads |= read_by(value)
     # A column that is there keeps its position.
-    return dict(reversed(values.items())), reads | (values.keys() & set(call.inputs[0].labels))
+    replaced = frozenset(values) & frozenset(call.inputs[0].labels)
+    return dict(reversed(values.items())), reads | replaced
 
 
 def _narrowed_assign(call: Any, wanted: Labels) -> Any:

@@ -18,7 +18,7 @@ from ..table._tracing import is_traced
 from ._expression import Expression
 from ._methods import apply
 from ._node import Call, Node, Step, given
-from ._relations import RELATIONS, needed, origins
+from ._relations import INDEX, RELATIONS, Labels, needed, origins
 
 _COMPARISONS = frozenset(["==", "!=", "<", "<=", ">", ">=", "eq", "ne", "lt", "le", "gt", "ge"])
 _MISSING = frozenset(["isna", "isnull", "notna", "notnull"])
@@ -104,21 +104,21 @@ class Fused(Step):
     Attributes:
         calls: the calls, the first one first.
         inputs: the plan of the frame that the first call takes.
-        has_labels: whether the plan needs the row labels of the result.
+        wanted: the columns of the result that the plan needs; `INDEX` for the row labels.
     """
 
     calls: tuple[Call, ...]
     inputs: tuple[Any, ...]
-    has_labels: bool
+    wanted: Labels
 
     def run(self, frame: Any) -> Any:
         """Runs the stage."""
-        return run_stage(self.calls, frame, self.has_labels)
+        return run_stage(self.calls, frame, self.wanted)
 
     @property
     def empty(self) -> Any:
-        """The result of the last call for sources without rows."""
-        return self.calls[-1].empty
+        """The result for sources without rows."""
+        return _selected(self.calls[-1].empty, self.wanted)
 
 
 def _is_short(operand: Any) -> bool:
@@ -130,31 +130,37 @@ class Stage:
     """The calls of a stage without their inputs. Static: equal stages share compiled programs.
 
     Attributes:
-        steps: pairs of method and arguments, the first call first.
+        steps: the method and the arguments of each call, and the columns needed of its result;
+            the first call first.
         has_labels: whether the row labels of the result are needed.
     """
 
-    steps: tuple[tuple[str, Frozen], ...]
+    steps: tuple[tuple[str, Frozen, Labels], ...]
     has_labels: bool
 
     def __call__(self, frame: Any) -> Any:
         """Runs the calls on a frame: with traced arrays inside the compiled program."""
-        for method, frozen in self.steps:
-            frame = _step(method, given(frozen), frame)
+        for method, frozen, wanted in self.steps:
+            frame = _step(method, given(frozen), wanted, frame)
+        frame = _selected(frame, self.steps[-1][2])
         return frame if self.has_labels else frame._with_range()
 
 
-def run_stage(calls: Sequence[Call], frame: Any, has_labels: bool) -> Any:
+def run_stage(calls: Sequence[Call], frame: Any, wanted: Labels) -> Any:
     """Runs staged calls on a frame, in one compiled program.
 
     Args:
         calls: staged calls, the first one first.
         frame: the input of the first call.
-        has_labels: whether the row labels of the result are needed.
+        wanted: the columns of the result that are needed, and `INDEX` for the row labels.
     """
-    calls, wanted = _narrowed(calls)
-    stage = Stage(tuple((call.method, call.frozen) for call in calls), has_labels)
-    frame = frame[[label for label in frame._labels if label in wanted]]
+    has_labels = INDEX in wanted
+    calls, wanted_of_each, wanted = _narrowed(calls, wanted - {INDEX})
+    steps = zip(calls, wanted_of_each, strict=True)
+    stage = Stage(tuple((call.method, call.frozen, labels) for call, labels in steps), has_labels)
+    frame = _selected(frame, wanted)
+    if not calls:
+        return frame
     if any(frame._column(label).valid is not None for label in _computed(calls)):
         # Masks inside a program become floats on the host, and later calls may depend on it.
         return stage(frame)
@@ -206,16 +212,23 @@ def _sliced(arrays: Any, capacity: int) -> Any:
     return jax.tree.map(lambda rows: jax.lax.slice_in_dim(rows, 0, capacity), arrays)
 
 
-def _narrowed(calls: Sequence[Call]) -> tuple[list[Call], frozenset[Any]]:
-    """The calls without what the result does not need, and the columns that they need."""
-    wanted = frozenset(calls[-1].labels)
+def _narrowed(calls: Sequence[Call], wanted: Labels) -> tuple[list[Call], list[Labels], Labels]:
+    """The calls without what is not wanted, the columns wanted of each, and of the input."""
     narrowed: list[Call] = []
+    wanted_of_each: list[Labels] = []
     for call in reversed(calls):
         kept = RELATIONS[call.method].narrowed(call, wanted)
-        (wanted,) = needed(call, wanted)
         if kept is not None:
             narrowed.insert(0, kept)
-    return narrowed, wanted
+            wanted_of_each.insert(0, wanted)
+        (wanted,) = needed(call, wanted)
+    return narrowed, wanted_of_each, wanted
+
+
+def _selected(frame: Any, wanted: Labels) -> Any:
+    """The wanted columns of a frame; all if none is wanted, since they tell the capacity."""
+    labels = [label for label in frame._labels if label in wanted]
+    return frame[labels] if labels else frame
 
 
 def _computed(calls: Sequence[Call]) -> frozenset[Any]:
@@ -241,9 +254,10 @@ def _carried(calls: Sequence[Call], frame: Any) -> dict[Any, Any]:
     return {label: source for label, source in back.items() if source not in computed}
 
 
-def _step(method: str, arguments: dict[str, Any], frame: Any) -> Any:
+def _step(method: str, arguments: dict[str, Any], wanted: Labels, frame: Any) -> Any:
     if method == "filter":
-        return frame[_evaluated(arguments["predicate"], frame)]
+        # The filter moves the columns that are needed afterwards.
+        return _selected(frame, wanted)[_evaluated(arguments["predicate"], frame)]
     if method == "assign":
         for label, value in arguments["values"].items():
             frame = frame.assign(**{label: _evaluated(value, frame)})

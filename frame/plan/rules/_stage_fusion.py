@@ -4,7 +4,7 @@
 from typing import Any
 
 from .._node import Call, Node, bottom_up, uses
-from .._relations import INDEX
+from .._relations import INDEX, Labels, all_of, needed
 from .._stage import Fused, is_staged, is_work
 from .._wanted import wanted_columns
 
@@ -16,7 +16,7 @@ def fuse_stages(root: Node) -> Any:
     results have the same dtypes traced and eager, and it keeps the order of roundings. A step that
     several others use ends a stage. A chain that only selects or renames columns needs no program.
     """
-    wanted, counts = wanted_columns(root), uses(root)
+    wanted, counts, read = wanted_columns(root), uses(root), _columns_read(root)
     new: dict[Node, Any] = {}
     chains: dict[Node, list[Call]] = {}
     for node in bottom_up(root):
@@ -26,7 +26,18 @@ def fuse_stages(root: Node) -> Any:
             chains[node] = calls = [*chain, node]
             if is_work(calls):
                 source = new[calls[0].inputs[0]]
-                new[node] = Fused(tuple(calls), (source,), INDEX in wanted[node])
+                labels = read[node] - {INDEX} | wanted[node] & {INDEX}
+                new[node] = Fused(tuple(calls), (source,), labels)
                 continue
         new[node] = node.with_inputs(tuple(new[child] for child in node.inputs))
     return new[root]
+
+
+def _columns_read(root: Node) -> dict[Node, Labels]:
+    """The columns that the calls on each node read, whether or not their results are needed."""
+    read = {root: all_of(root)}
+    for node in bottom_up(root):
+        if isinstance(node, Call):
+            for child, labels in zip(node.inputs, needed(node, all_of(node)), strict=True):
+                read[child] = read.get(child, frozenset()) | labels
+    return read

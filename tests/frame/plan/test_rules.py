@@ -203,9 +203,12 @@ def test_filters_after_each_join(sources, how):
 @pytest.mark.parametrize("rule", RULES)
 def test_each_rule_may_be_off(sources, rule):
     eager, (_, scans) = sources
-    plan = (["assign", "filter 0", "merge", "sort_values", "filter 1", "head"], "two columns")
-    expected = as_pandas(result_of(plan, *eager))
-    assert_same(result_of(plan, *scans).collect(optimizations={rule: False}), expected)
+    for plan in (
+        (["assign", "filter 0", "merge", "sort_values", "filter 1", "head"], "two columns"),
+        (["assign", "assign of all rows"], "a column"),
+    ):
+        expected = as_pandas(result_of(plan, *eager))
+        assert_same(result_of(plan, *scans).collect(optimizations={rule: False}), expected)
 
 
 def test_the_scan_of_a_shared_source_is_not_narrowed_for_one_use(sources):
