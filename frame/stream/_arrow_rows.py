@@ -22,3 +22,15 @@ def arrow_of(frame: Any, is_default: bool) -> pa.Table:
     # The metadata would hold the number of rows of this batch.
     metadata["index_columns"] = []
     return rows.replace_schema_metadata({b"pandas": json.dumps(metadata).encode()})
+
+
+def in_schema(table: pa.Table, schema: pa.Schema) -> pa.Table:
+    """A batch with the types of the first one."""
+    try:
+        return table.cast(schema)
+    except (pa.ArrowInvalid, ValueError) as error:
+        raise TypeError(
+            "to_parquet: all batches must have the types of the first one, "
+            f"{dict(zip(schema.names, map(str, schema.types), strict=True))}: {error}. Call "
+            "astype() first."
+        ) from error

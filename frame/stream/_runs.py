@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Sorted runs on disk, and their merge in bounded memory (Knuth, volume 3, section 5.4)."""
 
+import contextlib
 import dataclasses
+import itertools
 import os
 import tempfile
 from collections.abc import Iterator, Sequence
@@ -14,11 +16,14 @@ from ..combining._concat import concat
 from ..io._construction import table_of_arrow
 from ..table._layout import Layout
 from ..table._ndframe import FrameBase
-from ._arrow_rows import arrow_of
+from ._arrow_rows import arrow_of, in_schema
 from ._files import naming, writing
 
 # The number of the run that a row is from, among the columns of a merge.
 _RUN = "number of the run"
+# Runs that are merged at one time. Each keeps a file open and a block loaded, so more runs than
+# these are merged in several passes.
+_FAN_IN = 16
 # Blocks of fewer rows would cost more than they save.
 _LEAST_BLOCK_ROWS = 16
 
@@ -58,6 +63,7 @@ class SortedRuns:
         self._rows = block_rows
         self._folder = tempfile.TemporaryDirectory(prefix="jaxframes-")
         self._paths: list[str] = []
+        self._numbers = itertools.count()
         self._layout = Layout()
         self._labels: Any = None
 
@@ -73,20 +79,43 @@ class SortedRuns:
     def add(self, frame: Any) -> None:
         """Sorts rows and writes them as one run, after those before."""
         self._layout, self._labels = frame._layout, frame._labels
-        path = os.path.join(self._folder.name, f"{len(self._paths)}.parquet")
-        rows = arrow_of(self.order.sorted(frame), is_default=False)
-        with writing(path):
-            pq.write_table(rows, path, row_group_size=max(self._rows // 8, _LEAST_BLOCK_ROWS))
-        self._paths.append(path)
+        self._paths.append(self._written(iter([self.order.sorted(frame)])))
+
+    def _written(self, frames: Iterator[Any]) -> str:
+        """Writes sorted rows as a run; returns the name of its file."""
+        path = os.path.join(self._folder.name, f"{next(self._numbers)}.parquet")
+        group_rows = max(self._rows // _FAN_IN, _LEAST_BLOCK_ROWS)
+        with writing(path), contextlib.ExitStack() as stack:
+            writer = None
+            for frame in frames:
+                rows = arrow_of(frame, is_default=False)
+                if writer is None:
+                    writer = stack.enter_context(pq.ParquetWriter(path, rows.schema))
+                writer.write_table(in_schema(rows, writer.schema), row_group_size=group_rows)
+        return path
 
     def merged(self) -> Iterator[Any]:
-        """The rows of all runs in order, stably, as frames of about `block_rows` rows.
+        """The rows of all runs in order, stably, as frames of at most about `block_rows` rows."""
+        while len(self._paths) > _FAN_IN:
+            groups = [
+                self._paths[start : start + _FAN_IN]
+                for start in range(0, len(self._paths), _FAN_IN)
+            ]
+            self._paths = []
+            for group in groups:
+                self._paths.append(self._written(self._merge(group)))
+                for path in group:
+                    os.remove(path)
+        return self._merge(self._paths)
+
+    def _merge(self, paths: Sequence[str]) -> Iterator[Any]:
+        """Merges runs block by block.
 
         The rows of a run that are not loaded come after its last loaded row. So the merged rows up
         to the first of these last rows are final.
         """
-        block_rows = max(self._rows // max(len(self._paths), 1), _LEAST_BLOCK_ROWS)
-        readers = [_Run(path, block_rows) for path in self._paths]
+        block_rows = max(self._rows // max(len(paths), 1), _LEAST_BLOCK_ROWS)
+        readers = [_Run(path, block_rows) for path in paths]
         num_loaded = [0] * len(readers)
         held: Any = None
         while True:
@@ -130,7 +159,7 @@ class _Run:
         self._path = path
         with naming(path):
             file = pq.ParquetFile(path)
-            self._batches = file.iter_batches(batch_size=block_rows)
+            self._batches = file.iter_batches(batch_size=block_rows, use_threads=False)
             self._held = file.schema_arrow.empty_table()
             self._left = file.metadata.num_rows
 

@@ -7,11 +7,10 @@ import tempfile
 from collections.abc import Iterator
 from typing import Any
 
-import pyarrow as pa
 import pyarrow.parquet as pq
 
 from ..table._row_index import RowIndex
-from ._arrow_rows import arrow_of
+from ._arrow_rows import arrow_of, in_schema
 from ._files import writing
 from ._pipeline import Stage
 
@@ -67,7 +66,7 @@ def write_parquet(
                 file = pq.ParquetWriter(temporary, table.schema, compression=compression)
                 writer = stack.enter_context(file)
             else:
-                table = _in_schema(arrow_of(batch, is_default), writer.schema)
+                table = in_schema(arrow_of(batch, is_default), writer.schema)
             writer.write_table(table)
 
 
@@ -94,15 +93,3 @@ def _frames(stage: Stage) -> Iterator[Any]:
 
 def _is_default(index: RowIndex) -> bool:
     return index.is_range and (index.start, index.step, index.names) == (0, 1, (None,))
-
-
-def _in_schema(table: pa.Table, schema: pa.Schema) -> pa.Table:
-    """A batch with the types of the first one."""
-    try:
-        return table.cast(schema)
-    except (pa.ArrowInvalid, ValueError) as error:
-        raise TypeError(
-            "to_parquet: all batches must have the types of the first one, "
-            f"{dict(zip(schema.names, map(str, schema.types), strict=True))}: {error}. Call "
-            "astype() first."
-        ) from error

@@ -10,6 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 from frame_parity import assert_same
 from jaxframes.frame import scan_parquet
+from jaxframes.frame.stream import _runs
 
 
 def rows(num_rows=600):
@@ -56,6 +57,12 @@ def test_sorts_are_stable(name, plan):
     expected = FRAME.assign(one=1).sort_values(kind="stable", **options)
     result = plan.assign(one=1).sort_values(**options).collect(batch_rows=120)
     assert_same(result, expected)
+
+
+def test_many_runs_are_merged_in_passes(plan, monkeypatch):
+    monkeypatch.setattr(_runs, "_FAN_IN", 2)
+    expected = FRAME.sort_values(["few", "x"], kind="stable")
+    assert_same(plan.sort_values(["few", "x"]).collect(batch_rows=120), expected)
 
 
 def test_a_sort_is_cut_off_by_head(plan):
