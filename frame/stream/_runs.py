@@ -158,7 +158,8 @@ class _Run:
     def __init__(self, path: str, block_rows: int):
         self._path = path
         with naming(path):
-            file = pq.ParquetFile(path)
+            # Buffers filled ahead would hold the whole run.
+            file = pq.ParquetFile(path, pre_buffer=False)
             self._batches = file.iter_batches(batch_size=block_rows, use_threads=False)
             self._held = file.schema_arrow.empty_table()
             self._left = file.metadata.num_rows
