@@ -58,9 +58,26 @@ def batches_of(scan: Scan, batch_rows: int, start: int = 0) -> Iterator[Any]:
     pieces = _pieces(scan, batch_rows, start * batch_rows)
     # A source of few rows needs no capacity of a whole batch.
     least = batch_rows if start else 0
+    categories: dict[str, pa.Array] = {}
     for rows in read_ahead(_rechunked(pieces, batch_rows, start * batch_rows)):
         least = least or rows.table.num_rows
+        _check_categories(rows.table, categories, source.text())
         yield frame_of(rows, least, source.layout, scan.columns)
+
+
+def _check_categories(table: pa.Table, categories: dict[str, pa.Array], source: str) -> None:
+    """Raises unless each column of categories has those of the first batch."""
+    for name, column in zip(table.column_names, table.columns, strict=True):
+        if not pa.types.is_dictionary(column.type):
+            continue
+        for chunk in column.chunks:
+            first = categories.setdefault(name, chunk.dictionary)
+            if not chunk.dictionary.equals(first):
+                raise TypeError(
+                    f"stream: column {name!r} of {source} must have the same categories in all "
+                    f"batches, got {first.to_pylist()} and {chunk.dictionary.to_pylist()}. Call "
+                    "collect() without batch_rows= and memory_limit=, or write strings."
+                )
 
 
 def can_stream(scan: Scan) -> bool:

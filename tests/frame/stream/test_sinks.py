@@ -87,6 +87,18 @@ def test_faults_name_the_file_and_leave_nothing(fault, tmp_path):
         plan.collect(batch_rows=40)
 
 
+def test_files_with_other_categories_raise(tmp_path):
+    for number, letters in enumerate(["ab", "ac"]):
+        frame = pd.DataFrame({"c": pd.Categorical(list(letters) * 20)})
+        frame.to_parquet(tmp_path / f"{number}.parquet")
+    plan = scan_parquet(tmp_path / "*.parquet")
+    with pytest.raises(TypeError, match=r"column 'c'.*\['a', 'b'\] and \['a', 'c'\]"):
+        plan.collect(batch_rows=30)
+    alike = scan_parquet([tmp_path / "0.parquet"] * 2)
+    expected = pd.DataFrame({"c": pd.Categorical(list("ab") * 40)})
+    assert_same(alike.collect(batch_rows=30), expected)
+
+
 def test_a_file_that_changes_between_batches(tmp_path):
     plan = broken(tmp_path, "nothing")
     stream = plan.batches(10, batch_rows=10)
