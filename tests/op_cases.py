@@ -370,6 +370,7 @@ CASES = (
         )
         for name in ("union", "intersection", "difference")
     ),
+    OpCase("segment_top_k", (keys, ids), lambda f, x, to, **at: f(x, to, 3, 2, **at)),
     OpCase("top_k", (keys,), lambda f, x, **at: f(x, 4, largest=False, **at)),
     OpCase("unique", (few_keys,), unique, fixed=(0,)),
     OpCase("windowed_reduce", (keys, pairs, mask, ids), windowed_reduce, tolerance=64),
