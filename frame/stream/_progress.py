@@ -5,6 +5,8 @@ import sys
 from collections.abc import Iterator
 from typing import Any
 
+from tqdm import tqdm
+
 
 def with_progress(batches: Iterator[Any], name: str, progress: bool | None) -> Iterator[Any]:
     """Counts the rows of batches in a progress bar.
@@ -17,9 +19,6 @@ def with_progress(batches: Iterator[Any], name: str, progress: bool | None) -> I
     if not (sys.stderr.isatty() if progress is None else progress):
         yield from batches
         return
-    # An optional dependency, needed for the bar alone.
-    from tqdm import tqdm
-
     with tqdm(desc=name, unit=" rows", unit_scale=True) as bar:
         for batch in batches:
             yield batch

@@ -21,11 +21,11 @@ from ._files import naming, writing
 
 # The number of the run that a row is from, among the columns of a merge.
 _RUN = "number of the run"
-# Runs that are merged at one time. Each keeps a file open and a block loaded, so more runs than
+# Runs that are merged at one time. Each keeps a file open and a piece loaded, so more runs than
 # these are merged in several passes.
 _FAN_IN = 16
 # Blocks of fewer rows would cost more than they save.
-_LEAST_BLOCK_ROWS = 16
+_LEAST_PIECE_ROWS = 16
 
 
 @dataclasses.dataclass(frozen=True)
@@ -58,9 +58,9 @@ class Order:
 class SortedRuns:
     """Sorted runs of rows, each in a file of a temporary folder. A context manager."""
 
-    def __init__(self, order: Order, block_rows: int):
+    def __init__(self, order: Order, piece_rows: int):
         self.order = order
-        self._rows = block_rows
+        self._rows = piece_rows
         self._folder = tempfile.TemporaryDirectory(prefix="jaxframes-")
         self._paths: list[str] = []
         self._numbers = itertools.count()
@@ -84,7 +84,7 @@ class SortedRuns:
     def _written(self, frames: Iterator[Any]) -> str:
         """Writes sorted rows as a run; returns the name of its file."""
         path = os.path.join(self._folder.name, f"{next(self._numbers)}.parquet")
-        group_rows = max(self._rows // _FAN_IN, _LEAST_BLOCK_ROWS)
+        group_rows = max(self._rows // _FAN_IN, _LEAST_PIECE_ROWS)
         with writing(path), contextlib.ExitStack() as stack:
             writer = None
             for frame in frames:
@@ -95,7 +95,7 @@ class SortedRuns:
         return path
 
     def merged(self) -> Iterator[Any]:
-        """The rows of all runs in order, stably, as frames of at most about `block_rows` rows."""
+        """The rows of all runs in order, stably, as frames of at most about `piece_rows` rows."""
         while len(self._paths) > _FAN_IN:
             groups = [
                 self._paths[start : start + _FAN_IN]
@@ -109,19 +109,19 @@ class SortedRuns:
         return self._merge(self._paths)
 
     def _merge(self, paths: Sequence[str]) -> Iterator[Any]:
-        """Merges runs block by block.
+        """Merges runs piece by piece.
 
         The rows of a run that are not loaded come after its last loaded row. So the merged rows up
         to the first of these last rows are final.
         """
-        block_rows = max(self._rows // max(len(paths), 1), _LEAST_BLOCK_ROWS)
-        readers = [_Run(path, block_rows) for path in paths]
+        piece_rows = max(self._rows // max(len(paths), 1), _LEAST_PIECE_ROWS)
+        readers = [_Run(path, piece_rows) for path in paths]
         num_loaded = [0] * len(readers)
         held: Any = None
         while True:
             tables = []
             for number, reader in enumerate(readers):
-                table = reader.read(block_rows - num_loaded[number])
+                table = reader.read(piece_rows - num_loaded[number])
                 if table.num_rows:
                     run = pa.array([number] * table.num_rows, pa.int32())
                     tables.append(table.append_column(_RUN, run))
@@ -153,14 +153,14 @@ class SortedRuns:
 
 
 class _Run:
-    """Reads a run block by block."""
+    """Reads a run piece by piece."""
 
-    def __init__(self, path: str, block_rows: int):
+    def __init__(self, path: str, piece_rows: int):
         self._path = path
         with naming(path):
             # Buffers filled ahead would hold the whole run.
             file = pq.ParquetFile(path, pre_buffer=False)
-            self._batches = file.iter_batches(batch_size=block_rows, use_threads=False)
+            self._batches = file.iter_batches(batch_size=piece_rows, use_threads=False)
             self._held = file.schema_arrow.empty_table()
             self._left = file.metadata.num_rows
 

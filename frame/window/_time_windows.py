@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """`rolling` over spans of time: windows of varying numbers of rows.
 
-Rows are cut into blocks of time as long as a window. A window then is the end of the previous block
-and the front of its own, which two scans that restart with each block hold: the algorithm of van
+Rows are cut into periods as long as a window. A window then is the end of the previous period
+and the front of its own, which two scans that restart with each period hold: the algorithm of van
 Herk, and of Gil and Werman, over time in place of rows.
 """
 
@@ -102,12 +102,12 @@ def _reduced(
     plan: TimePlan,
 ) -> tuple[Array, ...]:
     layout = plan.layout
-    block = times // length
+    period = times // length
     side = "left" if plan.is_closed else "right"
     start = primitives.searchsorted(
         times, times - length, side=side, num_valid=num_rows, **layout.on_mesh
     )
-    is_in_previous = gather(block, start, layout) < block
+    is_in_previous = gather(period, start, layout) < period
 
     def windows(
         state: State, combine: Callable[[State, State], State], nothing: tuple[Any, ...]
@@ -116,7 +116,7 @@ def _reduced(
             primitives.segmented_scan,
             state,
             combine,
-            segment_ids=block,
+            segment_ids=period,
             num_valid=num_rows,
             **layout.on_mesh,
         )

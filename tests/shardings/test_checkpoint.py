@@ -176,7 +176,8 @@ specs = {{"w": jax.sharding.PartitionSpec(None, "rows"), "n": jax.sharding.Parti
 start = bytes_read()
 restored = shardings.restore({folder!r}, like, specs, mesh=mesh)
 read = bytes_read() - start
-assert not start or 1 <= read / (bits.nbytes / 2) <= 1.1, read
+# Saved pieces are rows and columns, restored ones columns: two devices may read a piece at once.
+assert not start or 1 <= read / (bits.nbytes / 2) <= 2.1, read
 for shard in restored["w"].addressable_shards:
     np.testing.assert_array_equal(shard.data, bits[shard.index])
 np.testing.assert_array_equal(whole(restored["n"]), np.arange(3))
