@@ -38,29 +38,50 @@ struct SegmentIds {
   static uint64_t as_word(Id id) { return static_cast<uint64_t>(id); }
 };
 
+// The listed rows of a block: positions in the block and segments.
+struct ListedRows {
+  int64_t first_row;
+  int64_t count;
+  const uint32_t* positions;
+  const uint32_t* segments;
+};
+
 namespace internal {
 
-// Calls each_row(row, segment) for the rows in the segments from `begin` to `end`, in
-// their order.
-template <typename Id, typename EachRow>
-void for_rows_in(const SegmentIds<Id>& rows, int64_t begin, int64_t end,
-                 const EachRow& each_row) {
-  if (rows.num_named <= static_cast<uint64_t>(begin)) return;
-  const uint64_t size = std::min<uint64_t>(end, rows.num_named) - begin;
-  // The rows of a block in these segments are listed first, which avoids an unpredictable branch.
+// Calls each_list(rows) for the rows in the segments from `begin` to `end`, block by block and in
+// their order. To list them first avoids an unpredictable branch.
+template <typename Id, typename EachList>
+void for_listed_rows(const SegmentIds<Id>& rows, int64_t begin, int64_t end,
+                     const EachList& each_list) {
+  const uint64_t first = static_cast<uint64_t>(begin);
+  if (rows.num_named <= first) return;
+  const uint64_t size = std::min<uint64_t>(end, rows.num_named) - first;
+  // The ids of a block and its list stay in the first cache.
   constexpr int64_t kBlockRows = 1 << 10;
   uint32_t positions[kBlockRows], segments[kBlockRows];
   for (int64_t row = 0; row < rows.num_valid; row += kBlockRows) {
     const int64_t block_rows = std::min(kBlockRows, rows.num_valid - row);
     int64_t num_listed = 0;
     for (int64_t i = 0; i < block_rows; ++i) {
-      const uint64_t segment = rows.segment(row + i) - static_cast<uint64_t>(begin);
+      const uint64_t segment = rows.segment(row + i) - first;
       positions[num_listed] = static_cast<uint32_t>(i);
-      segments[num_listed] = static_cast<uint32_t>(segment);
+      segments[num_listed] = static_cast<uint32_t>(segment + first);
       num_listed += segment < size;
     }
-    for (int64_t i = 0; i < num_listed; ++i) each_row(row + positions[i], begin + segments[i]);
+    each_list(ListedRows{row, num_listed, positions, segments});
   }
+}
+
+// Calls each_row(row, segment) for the rows in the segments from `begin` to `end`, in
+// their order.
+template <typename Id, typename EachRow>
+void for_rows_in(const SegmentIds<Id>& rows, int64_t begin, int64_t end,
+                 const EachRow& each_row) {
+  for_listed_rows(rows, begin, end, [&](const ListedRows& listed) {
+    for (int64_t i = 0; i < listed.count; ++i) {
+      each_row(listed.first_row + listed.positions[i], static_cast<int64_t>(listed.segments[i]));
+    }
+  });
 }
 
 // Calls each_part(begin, end) for parts of the segments if threads should divide segments instead

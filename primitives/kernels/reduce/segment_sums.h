@@ -13,14 +13,6 @@
 
 namespace jaxframes {
 
-// The listed rows of a block: positions in the block and segments.
-struct ListedRows {
-  int64_t first_row;
-  int64_t count;
-  const uint32_t* positions;
-  const uint32_t* segments;
-};
-
 // A result with one number for each segment. Rows are added in their order, because another order
 // would change the bits of floats.
 struct SegmentTable {
@@ -53,23 +45,9 @@ template <typename Id>
 void add_rows(const SegmentIds<Id>& rows, int64_t begin, int64_t end, const SegmentTable* tables,
               int64_t num_tables) {
   for (int64_t i = 0; i < num_tables; ++i) tables[i].clear(begin, end);
-  const uint64_t first = static_cast<uint64_t>(begin);
-  if (rows.num_named <= first) return;
-  const uint64_t size = std::min<uint64_t>(end, rows.num_named) - first;
-  // The ids of a block and its list stay in the first cache for all tables.
-  constexpr int64_t kBlockRows = 1 << 10;
-  uint32_t positions[kBlockRows], segments[kBlockRows];
-  for (int64_t row = 0; row < rows.num_valid; row += kBlockRows) {
-    const int64_t block_rows = std::min(kBlockRows, rows.num_valid - row);
-    int64_t num_listed = 0;
-    for (int64_t i = 0; i < block_rows; ++i) {
-      const uint64_t segment = rows.segment(row + i) - first;
-      positions[num_listed] = static_cast<uint32_t>(i);
-      segments[num_listed] = static_cast<uint32_t>(segment + first);
-      num_listed += segment < size;
-    }
-    for (int64_t i = 0; i < num_tables; ++i) tables[i].add({row, num_listed, positions, segments});
-  }
+  for_listed_rows(rows, begin, end, [&](const ListedRows& listed) {
+    for (int64_t i = 0; i < num_tables; ++i) tables[i].add(listed);
+  });
 }
 
 }  // namespace internal

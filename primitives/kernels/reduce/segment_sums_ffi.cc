@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/ffi_arguments.h"
+#include "reduce/segment_ids_ffi.h"
 
 namespace jaxframes {
 namespace {
@@ -57,17 +58,17 @@ template <typename Id>
 void run(Executor& executor, const ffi::AnyBuffer& ids, const ffi::AnyBuffer& first_id,
          const ffi::AnyBuffer& num_valid, const std::vector<ffi::AnyBuffer>& columns,
          const ffi::AnyBuffer& counts, const std::vector<ffi::AnyBuffer>& sums) {
-  const int64_t num_rows = row_length(ids), num_segments = row_length(counts);
-  for_each_row(executor, batch_size(ids), num_rows, [&](Executor& row_executor, int64_t row) {
-    const SegmentIds<Id> segments(words_of<Id>(ids) + row * num_rows, words_of<Id>(first_id)[row],
-                                  count_at(num_valid, row, num_rows), num_segments);
-    std::vector<SegmentTable> tables{
-        count_table(words_of<int32_t>(counts) + row * num_segments)};
-    for (size_t i = 0; i < columns.size(); ++i) {
-      tables.push_back(table_of(columns[i], sums[i], row));
-    }
-    add_segments(row_executor, segments, tables);
-  });
+  const int64_t num_segments = row_length(counts);
+  for_each_ids<Id>(
+      executor, ids, first_id, num_valid, num_segments,
+      [&](Executor& row_executor, int64_t row, const auto& segments) {
+        std::vector<SegmentTable> tables{
+            count_table(words_of<int32_t>(counts) + row * num_segments)};
+        for (size_t i = 0; i < columns.size(); ++i) {
+          tables.push_back(table_of(columns[i], sums[i], row));
+        }
+        add_segments(row_executor, segments, tables);
+      });
 }
 
 ffi::Error segment_sums_target(ffi::ThreadPool pool, ffi::AnyBuffer ids, ffi::AnyBuffer first_id,
@@ -76,20 +77,13 @@ ffi::Error segment_sums_target(ffi::ThreadPool pool, ffi::AnyBuffer ids, ffi::An
   ArgumentChecker checker(kSegmentSums);
   const std::vector<ffi::AnyBuffer> columns = buffers_of(checker, numbers),
                                     results = buffers_of(checker, sums);
-  checker.require_keys(ids, "ids");
-  checker.require(!ArgumentChecker::is_floating(ids), "ids must be integers");
-  checker.require(counts->dimensions().size() > 0, "counts must have shape [..., segments]");
+  check_segments(checker, ids, first_id, num_valid, *counts, "counts");
   checker.require(columns.size() == results.size(), "one result must come for each column");
   if (!checker.ok()) return checker.error();
   const int64_t batch = batch_size(ids), num_rows = row_length(ids);
   const int64_t num_segments = row_length(*counts);
   checker.require(num_segments < int64_t{1} << 31, "there must be fewer than 2^31 segments");
-  checker.require_dtype(first_id, "first_id", ids.element_type());
-  checker.require_scalars(first_id, "first_id", batch);
-  checker.require_dtype(num_valid, "num_valid", ffi::DataType::S32);
-  checker.require_scalars(num_valid, "num_valid", batch);
   checker.require_dtype(*counts, "counts", ffi::DataType::S32);
-  checker.require_rows(*counts, "counts", batch, num_segments);
   for (size_t i = 0; i < columns.size() && checker.ok(); ++i) {
     const ffi::DataType dtype = columns[i].element_type(), sum_dtype = results[i].element_type();
     const auto nothing = [](auto) {};
@@ -102,16 +96,9 @@ ffi::Error segment_sums_target(ffi::ThreadPool pool, ffi::AnyBuffer ids, ffi::An
   if (!checker.ok()) return checker.error();
   return run_kernel(kSegmentSums, [&] {
     XlaExecutor executor(pool);
-    switch (ids.element_type()) {
-      case ffi::DataType::S32:
-        return run<int32_t>(executor, ids, first_id, num_valid, columns, *counts, results);
-      case ffi::DataType::U32:
-        return run<uint32_t>(executor, ids, first_id, num_valid, columns, *counts, results);
-      case ffi::DataType::S64:
-        return run<int64_t>(executor, ids, first_id, num_valid, columns, *counts, results);
-      default:
-        return run<uint64_t>(executor, ids, first_id, num_valid, columns, *counts, results);
-    }
+    with_id_type(ids, [&](auto id) {
+      run<decltype(id)>(executor, ids, first_id, num_valid, columns, *counts, results);
+    });
   });
 }
 
