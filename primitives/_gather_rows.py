@@ -11,7 +11,7 @@ from . import collective, local
 from ._over_mesh import RowMesh, as_row_mesh
 from .collective._exchange import Transport, check_transport
 from .collective._gather_rows import as_global_ids
-from .contract._arguments import as_rows, num_rows_of
+from .contract._arguments import as_row_ids, as_rows, num_rows_of
 from .contract._typing import Array, ArrayLike, Integer, PyTree
 from .tiers._tiered import tiered
 
@@ -63,9 +63,9 @@ def gather_rows(
     check_transport(transport, caller)
     num_rows = num_rows_of(rows, caller)
     rows = as_rows(rows, num_rows, caller, "rows")
-    ids = as_global_ids(global_ids, num_rows, caller)
     if row_mesh is None:
-        return local.gather_rows(rows, ids)
+        return local.gather_rows(rows, as_row_ids(global_ids, caller, "global_ids"))
+    ids = as_global_ids(global_ids, num_rows, caller)
     placed, placed_ids = row_mesh.place((rows, ids))
     return _gather_on_mesh(placed, placed_ids, row_mesh, num_rows, ids.shape[0], transport)
 

@@ -17,7 +17,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from ..contract._arguments import as_array, as_num_valid, as_rows, num_rows_of, type_of
+from ..contract._arguments import as_num_valid, as_row_ids, as_rows, num_rows_of
 from ..contract._key_bits import ordered_word
 from ..contract._moved import with_tangents
 from ..contract._take import take_rows, take_rows_or_zeros
@@ -107,14 +107,7 @@ def gather_rows(
 
 def as_global_ids(ids: Any, num_total: int, caller: str) -> Array:
     """Checks row ids; returns them as int32 or int64, with -1 for ids out of range."""
-    ids = as_array(ids, caller, "global_ids")
-    if not jnp.issubdtype(ids.dtype, jnp.integer):
-        raise TypeError(f"{caller}: global_ids must be integers, got {type_of(ids)}.")
-    if ids.ndim != 1:
-        raise ValueError(
-            f"{caller}: global_ids must be one-dimensional, got {type_of(ids)}. Flatten them, and "
-            "reshape the result."
-        )
+    ids = as_row_ids(ids, caller, "global_ids")
     is_row = ids >= 0
     if num_total <= np.iinfo(ids.dtype).max:
         is_row &= ids < num_total

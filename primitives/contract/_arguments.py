@@ -168,6 +168,19 @@ def as_rows(rows: Any, num_rows: int | None, caller: str, name: str = "values") 
     return jax.tree.map(check, rows)
 
 
+def as_row_ids(ids: Any, caller: str, name: str) -> Array:
+    """Checks ids of rows: integers of shape `(ids,)`."""
+    ids = as_array(ids, caller, name)
+    if not jnp.issubdtype(ids.dtype, jnp.integer):
+        raise TypeError(f"{caller}: {name} must be integers, got {type_of(ids)}.")
+    if ids.ndim != 1:
+        raise ValueError(
+            f"{caller}: {name} must be one-dimensional, got {type_of(ids)}. Flatten them, and "
+            "reshape the result."
+        )
+    return ids
+
+
 def num_rows_of(rows: Any, caller: str, name: str = "rows") -> int:
     """The length that the leaves of a pytree share along their leading axis."""
     leaves = jax.tree.leaves(rows)

@@ -9,7 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax.core import Tracer
 
-from ..contract._arguments import MAX_SHARD_ROWS, as_array, as_rows, num_rows_of, type_of
+from ..contract._arguments import MAX_SHARD_ROWS, as_row_ids, as_rows, num_rows_of
 from ..contract._moved import with_tangents
 from ..contract._take import take_rows_or_zeros
 from ..contract._typing import Array, ArrayLike, Integer, PyTree
@@ -70,16 +70,9 @@ def _checked(rows: Any, row_ids: Any) -> tuple[Any, Array]:
     """Checks rows and row ids; returns them as arrays."""
     num_rows = num_rows_of(rows, CALLER)
     rows = as_rows(rows, num_rows, CALLER, "rows")
-    row_ids = as_array(row_ids, CALLER, "row_ids")
+    row_ids = as_row_ids(row_ids, CALLER, "row_ids")
     if num_rows > MAX_SHARD_ROWS:
         raise ValueError(f"{CALLER}: rows must be fewer than 2**31, got {num_rows}.")
-    if not jnp.issubdtype(row_ids.dtype, jnp.integer):
-        raise TypeError(f"{CALLER}: row_ids must be integers, got {type_of(row_ids)}.")
-    if row_ids.ndim != 1:
-        raise ValueError(
-            f"{CALLER}: row_ids must be one-dimensional, got {type_of(row_ids)}. Flatten them, and "
-            "reshape the result."
-        )
     return rows, row_ids
 
 
