@@ -314,7 +314,7 @@ class _Passes:
     def _is_plain(self, column: _Column) -> bool:
         """Whether the first pass takes no flags for the rows."""
         plan = self._plan
-        if plan.transform is not None or self._rows.where is not None or column.shape:
+        if not self._is_whole(column):
             return False
         name, num_rows = column.first, self._rows.num_rows
         is_float = jnp.issubdtype(column.dtype, jnp.floating)
@@ -390,9 +390,12 @@ class _Passes:
 
     def _has_plain_distances(self, column: _Column) -> bool:
         """Whether the second pass takes a column of floats as it is."""
-        is_whole = self._plan.transform is None and self._rows.where is None and not column.shape
         is_float = jnp.issubdtype(column.dtype, jnp.floating)
-        return is_whole and is_float and column.op in ("var", "std")
+        return self._is_whole(column) and is_float and column.op in ("var", "std")
+
+    def _is_whole(self, column: _Column) -> bool:
+        """Whether a column is reduced as it was given, without a mask of its own."""
+        return self._plan.transform is None and self._rows.where is None and not column.shape
 
     def results(
         self, firsts: Sequence[Any], counts: Sequence[Array], seconds: BlockParts
