@@ -9,14 +9,14 @@ class Deferred:
     """A result that is calculated later."""
 
     def _concatenated(self, parts: Sequence[Any], **options: Any) -> Any:
-        """`concat` of parts of which this is one."""
+        """`concat` of this part and others."""
         raise TypeError(
             f"concat: a plan concatenates frames and plans of frames, got {type(self).__name__}. "
             "Call collect() first."
         )
 
     def _merge(self, left: Any, right: Any, **options: Any) -> Any:
-        """`merge` of two sides of which one is this."""
+        """`merge` of this side and another."""
         raise TypeError(
             f"Can only merge Series or DataFrame objects, a {type(self).__name__} was passed. "
             "Call collect() first."

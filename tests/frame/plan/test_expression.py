@@ -166,7 +166,7 @@ def larger(inner):
     operands, binary = st.one_of(inner, LITERALS), st.sampled_from(sorted(OPERATORS))
     return st.one_of(
         st.builds(Expression.of, binary, inner, operands),
-        # The left operands of which Python leaves the operator to the right one.
+        # Left operands without the operator: Python calls that of the right one.
         st.builds(Expression.of, binary, st.sampled_from([2, -1.5, np.float32(3)]), inner),
         st.builds(Expression.of, st.sampled_from(sorted(UNARY_OPERATORS)), inner),
         st.builds(lambda x, y: x.where(y, other=1), inner, inner),

@@ -40,7 +40,7 @@ class Trap:
 TEXTS = [
     # Imports and built-in functions.
     "__import__('os').system('echo')", "import os", "from os import system", "eval('1')",
-    "exec('1')", "compile('1', '', 'eval')", "open('/etc/passwd')", "open('/tmp/x', 'w').write('')",
+    "exec('1')", "compile('1', '', 'eval')", "open('secrets')", "open('x.txt', 'w').write('')",
     "getattr(x, 'to_pandas')", "globals()", "locals()", "vars()", "dir()", "input()", "print(x)",
     "help()", "breakpoint()", "exit()", "type(x)", "str(x)", "list(x)", "len(x)", "max(x)",
     "__builtins__", "__builtins__['eval']", "__name__", "__file__", "__loader__",

@@ -51,7 +51,7 @@ def test_to_csv_writes_one_header(file, tmp_path):
 
 
 def broken(tmp_path, name):
-    """Files of which the second one is at fault."""
+    """Two files, the second one at fault."""
     pieces = [FRAME[:100], FRAME[100:]]
     paths = [tmp_path / f"part{number}.parquet" for number in range(2)]
     for path, piece in zip(paths, pieces, strict=True):
