@@ -12,7 +12,7 @@ from .measuring import axis, use_devices
 
 WORKERS = 2
 ITEMS = 8
-BLOCK = bytes(8 * 2**20)
+BLOCK = bytes(64 * 2**20)
 
 
 def hash_block(seed):
