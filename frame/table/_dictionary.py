@@ -165,11 +165,15 @@ def _unify_pieces(pieces: Sequence[pa.DictionaryArray]) -> tuple[np.ndarray, Dic
     ranks, dictionary = _encode_by_rank(pa.concat_arrays(map(arrow_strings, dictionaries)))
     bounds = itertools.pairwise(np.cumsum([0, *map(len, dictionaries)]))
     new_codes = [np.append(ranks[start:stop], np.int32(-1)) for start, stop in bounds]
-    codes = [np.empty(0, np.int32)]
+    codes = np.empty(sum(map(len, pieces)), np.int32)
+    start = 0
     for piece, number in zip(pieces, numbers, strict=True):
-        old_codes = piece.indices.cast(pa.int32()).fill_null(-1)
-        codes.append(new_codes[number][old_codes.to_numpy()])
-    return np.concatenate(codes), dictionary
+        rows = slice(start, start + len(piece))
+        old_codes = piece.indices.cast(pa.int32()).fill_null(-1).to_numpy()
+        # The code -1 of a missing string wraps around to the last new code.
+        np.take(new_codes[number], old_codes, out=codes[rows], mode="wrap")
+        start = rows.stop
+    return codes, dictionary
 
 
 def _encode_by_rank(strings: pa.Array) -> tuple[np.ndarray, Dictionary]:
@@ -188,7 +192,7 @@ def encode_unless_near_unique(strings: Any) -> tuple[np.ndarray, Dictionary]:
         return encode_strings(strings)
     arrow = _large_strings(strings)
     repeats = num_repeats(arrow)
-    if repeats > 1:
+    if not _are_near_unique(len(arrow), repeats):
         return _encode_by_hash(arrow_strings(arrow), repeats)
     positions = np.arange(len(arrow), dtype=np.int32)
     if arrow.null_count:
@@ -213,6 +217,9 @@ def _large_strings(strings: Any) -> pa.Array | pa.ChunkedArray:
 LEAST_SAMPLED = 1 << 16
 # Equal strings in a sample of a column that has two rows for each string.
 NUM_EQUAL = 32
+# Largest share of equal strings in a sample of a column that counts as near-unique: some strings
+# of free text repeat often, so the mean number of repeats says little about the number of strings.
+NEAR_UNIQUE = 0.05
 
 
 def num_repeats(strings: pa.Array | pa.ChunkedArray) -> float:
@@ -224,7 +231,7 @@ def num_repeats(strings: pa.Array | pa.ChunkedArray) -> float:
     num_rows = len(strings)
     if num_rows < LEAST_SAMPLED:
         return math.inf
-    size = math.isqrt(2 * NUM_EQUAL * num_rows)
+    size = _sample_size(num_rows)
     rows = np.random.default_rng(0).choice(num_rows, size, replace=False, shuffle=False)
     chunks = strings.chunks if isinstance(strings, pa.ChunkedArray) else [strings]
     starts = np.cumsum([0, *map(len, chunks)])
@@ -239,6 +246,15 @@ def num_repeats(strings: pa.Array | pa.ChunkedArray) -> float:
     )
     num_distinct = pc.count_distinct(sample, mode="all").as_py()  # pyright: ignore
     return (size - num_distinct) / NUM_EQUAL
+
+
+def _sample_size(num_rows: int) -> int:
+    return math.isqrt(2 * NUM_EQUAL * num_rows)
+
+
+def _are_near_unique(num_rows: int, repeats: float) -> bool:
+    """Whether encoding the strings is work that had better wait until their codes are needed."""
+    return repeats * NUM_EQUAL <= NEAR_UNIQUE * _sample_size(num_rows)
 
 
 def encode_objects(values: Any) -> tuple[np.ndarray, Dictionary] | None:

@@ -57,7 +57,7 @@ def column_from(
     if not isinstance(dtype, np.dtype):
         raise _unsupported(dtype, name, "astype of a NumPy dtype")
     if dtype.kind == "O":
-        objects = HostObjects(np.asarray(values))
+        objects = HostObjects(np.array(values))
         codes = np.arange(len(objects), dtype=np.int32)
         return _placed(codes, ColumnType("object", objects), capacity, layout, name)
     return _placed(np.asarray(values), NUMBER, capacity, layout, name)
@@ -90,6 +90,8 @@ def _from_arrow(
     kind = values.type
     if _is_string(kind):
         return strings_from(values, capacity, layout, name)
+    if _is_fixed_width(kind):
+        return _from_fixed_width(values, capacity, layout, name)
     if isinstance(values, pa.ChunkedArray):
         values = _combined(values)
     if pa.types.is_dictionary(kind):
@@ -97,13 +99,48 @@ def _from_arrow(
         categories = Dictionary(pd.Index(values.dictionary.to_pandas()))
         category = ColumnType("category", categories, ordered=kind.ordered)
         return _placed(codes, category, capacity, layout, name)
-    if (pa.types.is_integer(kind) or pa.types.is_boolean(kind)) and values.null_count:
-        valid = values.is_valid().to_numpy(zero_copy_only=False)
-        filled = values.fill_null(False if pa.types.is_boolean(kind) else 0)
-        data = filled.to_numpy(zero_copy_only=False)
-        column = _placed(data, NUMBER, capacity, layout, name)
-        return Column(column.data, layout.place(_padded(valid, capacity)))
     return column_from(values.to_pandas(), capacity, layout, name)
+
+
+def _is_fixed_width(kind: pa.DataType) -> bool:
+    """Whether a type of Arrow has the values of a dtype of NumPy: numbers, bools and times."""
+    if pa.types.is_timestamp(kind):
+        return kind.tz is None
+    return (
+        pa.types.is_integer(kind)
+        or pa.types.is_floating(kind)
+        or pa.types.is_boolean(kind)
+        or pa.types.is_duration(kind)
+    )
+
+
+def _from_fixed_width(
+    values: pa.Array | pa.ChunkedArray, capacity: int, layout: Layout, name: Hashable
+) -> Column:
+    """Copies the chunks, once, to the memory that the column keeps."""
+    dtype = np.dtype(values.type.to_pandas_dtype())
+    kind = NUMBER
+    if dtype.kind in "Mm":
+        unit = np.datetime_data(dtype)[0]
+        kind = ColumnType("datetime" if dtype.kind == "M" else "timedelta", unit=unit)
+    check_width(np.dtype(np.int64) if kind.is_time else dtype, name, kind.named(dtype))
+    has_mask = dtype.kind in "biu" and values.null_count > 0
+    data = _aligned(capacity, dtype)
+    valid = _aligned(capacity, np.dtype(np.bool_)) if has_mask else None
+    start = 0
+    for chunk in values.chunks if isinstance(values, pa.ChunkedArray) else [values]:
+        rows = slice(start, start + len(chunk))
+        if valid is not None:
+            valid[rows] = chunk.is_valid().to_numpy(zero_copy_only=False)
+            chunk = chunk.fill_null(False if dtype.kind == "b" else 0)
+        data[rows] = chunk.to_numpy(zero_copy_only=False)
+        start = rows.stop
+    data[start:] = np.zeros((), dtype)
+    placed = layout.place(data.view(np.int64) if kind.is_time else data)
+    if valid is None:
+        return Column(placed, None, kind)
+    valid[start:] = False
+    return Column(placed, layout.place(valid), kind)
 
 
 def _combined(values: pa.ChunkedArray) -> pa.Array:
@@ -145,11 +182,23 @@ def _placed(
 
 
 def _padded(data: np.ndarray, capacity: int) -> np.ndarray:
-    if len(data) == capacity:
-        return np.ascontiguousarray(data)
-    padded = np.zeros(capacity, data.dtype)
+    """Copies values to memory of their own: JAX may read it for as long as the column lives."""
+    padded = _aligned(capacity, data.dtype)
     padded[: len(data)] = data
+    padded[len(data) :] = np.zeros((), data.dtype)
     return padded
+
+
+# On CPU, JAX reads host memory in place, without a copy, if its address is a multiple of this.
+ALIGNMENT = 64
+
+
+def _aligned(size: int, dtype: np.dtype) -> np.ndarray:
+    """An uninitialized array that JAX reads in place."""
+    num_bytes = size * dtype.itemsize
+    memory = np.empty(num_bytes + ALIGNMENT, np.uint8)
+    start = -memory.ctypes.data % ALIGNMENT
+    return memory[start : start + num_bytes].view(dtype)
 
 
 def _placed_on_device(

@@ -5,6 +5,7 @@ import pyarrow as pa
 import pytest
 from frame_examples import mixed_frame
 from jaxframes.frame import JaxFrame, JaxSeries, from_arrow, from_jax, from_pandas
+from jaxframes.shardings import make_mesh, row_sharded
 
 
 def test_a_table_of_arrow_comes_back_as_the_same_frame():
@@ -35,6 +36,47 @@ def test_integers_and_bools_with_nulls_have_holes():
     expected = table.to_pandas().fillna({"b": np.nan})
     pd.testing.assert_frame_equal(frame.to_pandas(), expected)
     assert frame.to_arrow()["i"].to_pylist() == [1, None, 2**60 + 1]
+
+
+FIXED_WIDTH = {
+    "int8": pa.int8(),
+    "uint64": pa.uint64(),
+    "float16": pa.float16(),
+    "float32": pa.float32(),
+    "float64": pa.float64(),
+    "bool": pa.bool_(),
+    **{f"datetime64[{unit}]": pa.timestamp(unit) for unit in ("s", "ms", "us", "ns")},
+    **{f"timedelta64[{unit}]": pa.duration(unit) for unit in ("s", "ns")},
+}
+
+
+@pytest.mark.parametrize("num_devices", [None, 4])
+@pytest.mark.parametrize("has_nulls", [False, True])
+@pytest.mark.parametrize("name", FIXED_WIDTH)
+def test_chunks_of_numbers_and_times(name, has_nulls, num_devices):
+    sharding = None if num_devices is None else row_sharded(make_mesh(num_devices))
+    # Past a multiple of eight rows, the bits of bools and nulls begin inside a byte.
+    values = [None if has_nulls and row % 5 == 2 else row % 3 for row in range(70)]
+    array = pa.array(values, pa.int64())
+    if name == "float16":
+        array = pa.array([None if v is None else np.float16(v) for v in values], pa.float16())
+    array = array.cast(FIXED_WIDTH[name])
+    pieces = [array[:3], array[3:3], array[3:41], array[41:]]
+    for chunks in (pieces, pieces[-1:], [array[:0]], []):
+        table = pa.table({"v": pa.chunked_array(chunks, array.type)})
+        series = JaxFrame(table, sharding=sharding)["v"]
+        expected = table.to_pandas()["v"]
+        if name == "bool" and has_nulls:
+            expected = expected.where(expected.notna(), np.nan)
+        pd.testing.assert_series_equal(series.to_pandas(), expected, check_dtype=len(chunks) > 0)
+        assert series.dtype == name or has_nulls
+        assert series.isna().sum() == table["v"].null_count
+
+
+def test_a_time_zone_is_an_error_that_names_the_column():
+    table = pa.table({"t": pa.array([0], pa.timestamp("s", "UTC"))})
+    with pytest.raises(NotImplementedError, match="column 't' must be of a dtype"):
+        JaxFrame(table)
 
 
 def test_a_table_without_metadata_of_pandas():

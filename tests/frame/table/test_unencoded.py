@@ -229,6 +229,17 @@ def test_a_sample_tells_near_unique_columns(num_distinct):
     assert list(dictionary.values) == list(distinct)
 
 
+def test_text_with_a_few_frequent_strings_is_near_unique():
+    numbers = np.arange(70_000)
+    # Few rows repeat a string, but those have many others.
+    numbers[::33] = 0
+    array = pa.array(numbers).cast(pa.large_string())
+    assert _dictionary.num_repeats(array) > 1
+    frame = jf.from_arrow(pa.table({"s": array}))
+    assert isinstance(frame._column("s"), UnencodedColumn)
+    assert frame.groupby("s").size().max() == len(numbers[::33])
+
+
 ARROW_TYPES = {
     "string": pa.string(),
     "large_string": pa.large_string(),
