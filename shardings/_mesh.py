@@ -8,37 +8,51 @@ import numpy as np
 from jax.sharding import AxisType, Mesh, NamedSharding, PartitionSpec
 
 from ._arguments import as_static_int
-from ._compat import MeshLike
+from ._compat import Device, MeshLike
+
+# Collectives take a mesh axis of this name as the hosts of its devices.
+HOST_AXIS = "hosts"
 
 
 def make_mesh(
     num_devices: int | None = None,
     axis_name: str = "rows",
     *,
+    hosts: int | None = None,
     axis_type: AxisType = AxisType.Auto,
 ) -> Mesh:
-    """Makes a mesh of the first devices along one axis.
+    """Makes a mesh of the first devices along one axis, or along hosts and their devices.
 
     The devices are those of all processes in JAX's order, so every process builds the same mesh.
-    Build a mesh of several axes with `jax.make_mesh`; every call of this library accepts it.
+    Build a mesh of other axes with `jax.make_mesh`; every call of this library accepts it.
+
+    With `hosts` the mesh has a first axis `"hosts"`. Rows lie along both axes, with the same
+    results as along one. Each exchange then has two levels, within the hosts and between them: a
+    device has one peer for each device of its host and one for each other host, not one for each
+    device of the mesh.
 
     Args:
         num_devices: number of devices on the mesh; all devices by default.
         axis_name: name of the axis.
+        hosts: number of hosts, each with the same number of devices; usually
+            `jax.process_count()`. One axis without it.
         axis_type: `Auto` (XLA chooses unspecified shardings) or `Explicit` (shardings are part of
             array types).
 
     Returns:
-        A mesh of shape `(num_devices,)`.
+        A mesh of shape `(num_devices,)`, or `(hosts, num_devices / hosts)`.
 
     Raises:
-        ValueError: `num_devices` is not in `[1, number of devices]`.
-        TypeError: `num_devices` is not an integer.
+        ValueError: `num_devices` is not in `[1, number of devices]`, `hosts` does not divide it, or
+            a host would share a process with another one.
+        TypeError: `num_devices` or `hosts` is not an integer.
 
     Example:
         >>> from jaxframes import shardings
         >>> dict(shardings.make_mesh(1).shape)
         {'rows': 1}
+        >>> dict(shardings.make_mesh(1, hosts=1).shape)
+        {'hosts': 1, 'rows': 1}
     """
     devices = jax.devices()
     if num_devices is None:
@@ -50,7 +64,38 @@ def make_mesh(
             f"got {num_devices}. On CPU, set jax_num_cpu_devices before the first JAX call to have "
             "more."
         )
-    return Mesh(np.asarray(devices[:num_devices]), (axis_name,), axis_types=(axis_type,))
+    if hosts is None:
+        return Mesh(np.asarray(devices[:num_devices]), (axis_name,), axis_types=(axis_type,))
+    return _mesh_of_hosts(devices[:num_devices], hosts, axis_name, axis_type)
+
+
+def _mesh_of_hosts(devices: list[Device], hosts: int, axis_name: str, axis_type: AxisType) -> Mesh:
+    caller, num_devices = "make_mesh", len(devices)
+    hosts = as_static_int(hosts, caller, "hosts", lowest=1)
+    if num_devices % hosts:
+        raise ValueError(
+            f"{caller}: hosts must divide the number of devices, got hosts={hosts} for "
+            f"{num_devices} devices."
+        )
+    if axis_name == HOST_AXIS:
+        raise ValueError(
+            f"{caller}: axis_name must differ from {HOST_AXIS!r}, the axis of the hosts, got "
+            f"{axis_name!r}."
+        )
+    # The devices of a process come in one sequence, which JAX's order does not promise.
+    by_process = sorted(devices, key=lambda device: device.process_index)
+    grid = np.asarray(by_process).reshape(hosts, -1)
+    for host, row in enumerate(grid):
+        for process in {device.process_index for device in row}:
+            num_here = sum(device.process_index == process for device in row)
+            num_in_all = sum(device.process_index == process for device in by_process)
+            if num_here < min(num_in_all, len(row)):
+                raise ValueError(
+                    f"{caller}: each process must lie within one host, got hosts={hosts} with "
+                    f"{num_here} of {num_in_all} devices of process {process} on host {host}. Pass "
+                    "a number of hosts that divides the number of processes."
+                )
+    return Mesh(grid, (HOST_AXIS, axis_name), axis_types=(axis_type, axis_type))
 
 
 def row_axes(mesh: MeshLike, axis: str | tuple[str, ...] | None, caller: str) -> tuple[str, ...]:

@@ -5,6 +5,7 @@ import functools
 
 import jax
 import numpy as np
+from jaxframes import shardings
 from jaxframes.primitives import collective
 
 from .key_distributions import make_keys
@@ -85,4 +86,36 @@ class PartitionVolume:
         return temporary_bytes(self.run)
 
     track_bytes_communicated.unit = "bytes"
+    track_temporary_bytes.unit = "bytes"
+
+
+class PartitionOverHosts:
+    """What do the two levels of a mesh of hosts cost beside one axis of the same devices?
+
+    The devices of one machine are equally near, so this shows the price alone: a second copy of the
+    blocks. A level between hosts sends fewer and larger messages, which only a network rewards.
+    """
+
+    params = (
+        axis(2**16, 2**22),
+        axis("uniform", "constant"),
+        axis("one axis", "2 hosts", "4 hosts"),
+    )
+    param_names = ("rows", "distribution", "mesh")
+
+    def setup(self, rows, distribution, mesh):
+        use_devices(NUM_SHARDS)
+        hosts = None if mesh == "one axis" else int(mesh.split()[0])
+        over = shardings.make_mesh(NUM_SHARDS, hosts=hosts)
+        destination = make_keys(distribution, rows, np.int32) % NUM_SHARDS
+        self.args = sharded_rows(over, np.arange(rows, dtype=np.int32), destination)
+        self.run = compiled(over_shards(partition_rows("auto", over.axis_names), over), *self.args)
+        jax.block_until_ready(self.run(*self.args))
+
+    def time_partition(self, rows, distribution, mesh):
+        jax.block_until_ready(self.run(*self.args))
+
+    def track_temporary_bytes(self, rows, distribution, mesh):
+        return temporary_bytes(self.run)
+
     track_temporary_bytes.unit = "bytes"

@@ -12,6 +12,11 @@ Three transports give the same rows at the same positions:
 
 A conditional selects one hop or two. On CPU it must not contain a collective (see _control_flow),
 so there a second `all_to_all` always runs, and its result is ignored if one hop was enough.
+
+If the first axis of the rows is the axis of hosts (`make_mesh(hosts=...)`), each hop has two
+levels: blocks change devices within their host, then hosts. A device then has one peer for each
+device of its host and one for each other host, and the blocks between two hosts travel as one
+message for each device, in place of one for each pair of devices.
 """
 
 from typing import Any, Literal, NamedTuple
@@ -20,6 +25,7 @@ import jax
 import jax.numpy as jnp
 
 from ...shardings._compat import like_varying
+from ...shardings._mesh import HOST_AXIS
 from ..contract._typing import Array
 from ._axis import AxisName
 from ._wide_counts import cumsum_wide, saturated
@@ -142,15 +148,15 @@ def _ragged(rows: Array, runs: Runs, capacity: int, axis_name: AxisName) -> Arra
 
 
 def _one_hop(rows: Array, runs: Runs, capacity: int, axis_name: AxisName, pair_rows: int) -> Array:
-    received = _swap(_runs_by_destination(rows, runs, pair_rows), axis_name)
+    received = swap(_runs_by_destination(rows, runs, pair_rows), axis_name)
     return _collect_runs(received, runs, capacity, axis_name)
 
 
 def _two_hop(rows: Array, runs: Runs, capacity: int, axis_name: AxisName) -> Array:
     blocks = _stripes_by_way(rows, runs, _stripe_capacity(rows.shape[0], runs), axis_name)
-    blocks, runs = _in_sequence(_swap(blocks, axis_name), runs)
+    blocks, runs = _in_sequence(swap(blocks, axis_name), runs)
     blocks = _stripes_by_destination(blocks, runs, _stripe_capacity(capacity, runs), axis_name)
-    blocks, runs = _in_sequence(_swap(blocks, axis_name), runs)
+    blocks, runs = _in_sequence(swap(blocks, axis_name), runs)
     return _collect_stripes(blocks, runs, capacity, axis_name)
 
 
@@ -171,7 +177,7 @@ def _one_or_two_hops(
         lambda rows: _stripes_by_way(rows, runs, first_rows, axis_name),
         rows,
     )
-    received = _swap(blocks, axis_name)
+    received = swap(blocks, axis_name)
 
     def after_one_hop(received: Array) -> Array:
         # All rows have arrived. The blocks of the second hop have at least as many rows.
@@ -185,7 +191,7 @@ def _one_or_two_hops(
         lambda received: _stripes_by_destination(received, runs, second_rows, axis_name),
         received,
     )
-    received = _swap(blocks, axis_name)
+    received = swap(blocks, axis_name)
     return jax.lax.cond(
         fits,
         lambda blocks, received: blocks.reshape(-1, rows.shape[1])[:capacity],
@@ -290,9 +296,25 @@ def _take_blocks(rows: Array, sources: Array) -> Array:
     return rows.at[jnp.clip(sources, 0, rows.shape[0] - 1)].get(mode="promise_in_bounds")
 
 
-def _swap(blocks: Array, axis_name: AxisName) -> Array:
+def swap(blocks: Array, axis_name: AxisName) -> Array:
     """Sends block `d` to shard `d`; returns one block from each shard."""
-    return jax.lax.all_to_all(blocks, axis_name, split_axis=0, concat_axis=0, tiled=True)
+    device_axes = _device_axes(axis_name)
+    if not device_axes:
+        return jax.lax.all_to_all(blocks, axis_name, split_axis=0, concat_axis=0, tiled=True)
+    by_host = blocks.reshape(jax.lax.axis_size(HOST_AXIS), -1, *blocks.shape[1:])
+    # Within a host: each device collects what its peers send to its position on all hosts.
+    by_host = jax.lax.all_to_all(by_host, device_axes, split_axis=1, concat_axis=1, tiled=True)
+    by_host = jax.lax.all_to_all(by_host, HOST_AXIS, split_axis=0, concat_axis=0, tiled=True)
+    return by_host.reshape(blocks.shape)
+
+
+def _device_axes(axis_name: AxisName) -> tuple[str, ...]:
+    """The axes within a host; empty unless there are several hosts with several devices each."""
+    if not isinstance(axis_name, tuple) or axis_name[:1] != (HOST_AXIS,):
+        return ()
+    device_axes = axis_name[1:]
+    is_flat = jax.lax.axis_size(HOST_AXIS) == 1 or jax.lax.axis_size(device_axes) == 1
+    return () if is_flat else device_axes
 
 
 def _take_received(blocks: Array, block_positions: Array, is_row: Array) -> Array:

@@ -10,6 +10,7 @@ import numpy as np
 from ..contract._take import take_rows
 from ..contract._typing import Array
 from ._axis import AxisName
+from ._exchange import swap
 from ._packing import pack_rows, unpack_rows
 from ._radix_sort import row_id_dtype
 
@@ -41,7 +42,7 @@ class OverShards:
         padding = (-num_segments % self.num_shards, *partial.shape[1:])
         padded = jnp.concatenate([partial, jnp.ones(padding, partial.dtype)])
         pieces = padded.reshape(self.num_shards, -1, *partial.shape[1:])
-        pieces = jax.lax.all_to_all(pieces, self.axis_name, 0, 0, tiled=True)
+        pieces = swap(pieces, self.axis_name)
         piece = pieces[0]
         for other in pieces[1:]:
             piece = piece * other

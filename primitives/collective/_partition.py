@@ -71,7 +71,9 @@ def partition(
         that move it twice; on CPU `"auto"` always runs two, and ignores the second if one
         is enough. In two hops no pair of shards carries more than `max(rows, capacity) /
         num_shards + num_shards / 2` rows in a hop, for any destinations. All columns travel as one
-        matrix of words.
+        matrix of words. If the first of several axes is `"hosts"`, as in
+        `shardings.make_mesh(hosts=...)`, each hop is one all-to-all within the hosts and one
+        between them.
 
     Guarantees:
         Stable; deterministic; differentiable in `rows`.

@@ -2,6 +2,7 @@
 """`make_mesh`, `row_sharded` and `replicated`."""
 
 import re
+import types
 
 import jax
 import numpy as np
@@ -64,7 +65,47 @@ def test_shardings_of_an_abstract_mesh():
     assert shardings.row_sharded(mesh).spec == PartitionSpec("rows")
 
 
+@pytest.mark.parametrize(("num_devices", "hosts"), [(8, 2), (6, 3), (None, 8), (3, 1)])
+@pytest.mark.parametrize("axis_type", [AxisType.Auto, AxisType.Explicit])
+def test_hosts_are_the_first_axis(num_devices, hosts, axis_type):
+    mesh = shardings.make_mesh(num_devices, "shards", hosts=hosts, axis_type=axis_type)
+    assert list(mesh.devices.ravel()) == jax.devices()[:num_devices]
+    assert mesh.axis_names == ("hosts", "shards")
+    assert mesh.devices.shape[0] == hosts
+    assert mesh.axis_types == (axis_type, axis_type)
+
+
 # Errors
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (
+            {"hosts": 3},
+            "make_mesh: hosts must divide the number of devices, got hosts=3 for 8 devices.",
+        ),
+        ({"hosts": 0}, "make_mesh: hosts must be at least 1, got 0."),
+        (
+            {"hosts": 2, "axis_name": "hosts"},
+            "make_mesh: axis_name must differ from 'hosts', the axis of the hosts, got 'hosts'.",
+        ),
+    ],
+)
+def test_hosts_divide_the_devices(options, message):
+    with raises(ValueError, message):
+        shardings.make_mesh(**options)
+
+
+def test_a_host_has_whole_processes(monkeypatch):
+    devices = [types.SimpleNamespace(process_index=i // 3, id=i) for i in range(6)]
+    monkeypatch.setattr(jax, "devices", lambda: devices)
+    message = (
+        "make_mesh: each process must lie within one host, got hosts=3 with 1 of 3 devices of "
+        "process 0 on host 1. Pass a number of hosts that divides the number of processes."
+    )
+    with raises(ValueError, message):
+        shardings.make_mesh(hosts=3)
 
 
 @pytest.mark.parametrize("num_devices", [0, -1, 9])
