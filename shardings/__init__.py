@@ -2,6 +2,7 @@
 """Placement of arrays: meshes, rows, rules, plans, and the set-up of several processes."""
 
 from ._axes import axis_rank, axis_size
+from ._check_processes import check_processes
 from ._host_rows import host_rows
 from ._initialize import initialize
 from ._mesh import make_mesh, replicated, row_sharded
@@ -22,6 +23,7 @@ __all__ = [
     "axis_rank",
     "axis_size",
     "batch_specs",
+    "check_processes",
     "constrain",
     "host_rows",
     "initialize",

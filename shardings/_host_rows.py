@@ -10,6 +10,7 @@ import numpy as np
 from jax.sharding import Mesh, NamedSharding
 
 from ._arguments import as_capacity, as_rows, as_static_int
+from ._check_processes import compare_arrays
 from ._mesh import num_shards, replicated, row_axes, row_sharded
 from ._row_layout import RowLayout
 from ._shard_rows import ShardedRows
@@ -48,12 +49,12 @@ def host_rows(
     Raises:
         TypeError: an array of anything but numbers, or of 64 bits without x64 mode.
         ValueError: leaves of different lengths, an unknown axis, a mesh
-            without a device of this process, too small a capacity, or `num_rows`
-            without a function.
+            without a device of this process, too small a capacity, `num_rows`
+            without a function, or other leaves, dtypes or trailing shapes than another process.
 
     Cost:
-        Rows go from a host to its own devices only. Communication: one integer for each shard,
-        if no capacity is given.
+        Rows go from a host to its own devices only. Communication: 32 bytes for each process,
+        and one integer for each shard if no capacity is given.
 
     Example:
         Two processes of two devices:
@@ -100,6 +101,8 @@ def host_rows(
             )
         pieces = _dealt(rows, own_shards, capacity, caller)
 
+    any_piece = next(iter(pieces.values()))
+    compare_arrays(any_piece, tuple(mesh.devices.flat), caller, "rows", 1, {"capacity": capacity})
     lengths = {shard: np.array([_length(piece)], np.int32) for shard, piece in pieces.items()}
     counts = _assembled(lengths, shards, 1, sharding)
     if capacity is None:

@@ -2,13 +2,15 @@
 """Sets a program of several processes up, on one host or many."""
 
 import os
-import socket
 import time
 from typing import Any, NamedTuple
 
 import jax
 
 from ._arguments import as_static_int
+from ._check_processes import compare_processes
+from ._roll_call import answer_roll, call_roll, connected
+from ._settings import own_settings
 
 
 class _Arguments(NamedTuple):
@@ -43,6 +45,13 @@ def initialize(
     arguments; `python -m jaxframes.shardings.launch` sets them. On CPU the collectives use Gloo,
     unless another implementation was chosen.
 
+    All processes must run the same versions with the same settings; otherwise their programs differ
+    and would wait for each other forever. So their versions of Python, jax, jaxlib and jaxframes,
+    the kernels, `XLA_FLAGS` and JAX's options that change programs (`jax_enable_x64`,
+    `jax_num_cpu_devices` and others) are compared first. Where a cluster gives the addresses, JAX
+    connects first, and the comparison starts its devices. `check_processes` compares again, after
+    options were changed.
+
     Without arguments, variables and cluster the program has one process, and the call does nothing.
     So does a second call with the same arguments.
 
@@ -50,14 +59,15 @@ def initialize(
         coordinator_address: `host:port` of process 0, reachable from every process.
         num_processes: number of processes of the program.
         process_id: id of this process, in `[0, num_processes)`.
-        initialization_timeout_seconds: longest wait for the other processes.
+        initialization_timeout_seconds: longest wait for the other processes. After it every process
+            that came raises an error that names the missing ones.
         heartbeat_timeout_seconds: a process without a heartbeat for this time counts as dead, and
             the others exit with an error instead of waiting.
 
     Raises:
         ValueError: an argument or a variable is out of range, or some are missing.
-        RuntimeError: JAX is in use already, this process was set up with other arguments, or the
-            coordinator does not answer.
+        RuntimeError: JAX is in use already, this process was set up with other arguments, the
+            coordinator does not answer, a process is missing, or versions or settings differ.
 
     Example:
         >>> from jaxframes import shardings
@@ -73,12 +83,9 @@ def initialize(
             )
         return
 
-    if given.coordinator_address is not None and given.process_id is not None:
-        # JAX's client ends the whole process if the coordinator does not answer.
-        if given.process_id == 0:
-            _check_port_is_free(given.coordinator_address)
-        else:
-            _wait_for_coordinator(given.coordinator_address, initialization_timeout_seconds)
+    is_given = None not in given
+    if is_given:
+        _meet(given, initialization_timeout_seconds)
     chosen = getattr(jax.config, "jax_cpu_collectives_implementation", None)
     if chosen in (None, "none"):
         jax.config.update("jax_cpu_collectives_implementation", "gloo")
@@ -99,6 +106,23 @@ def initialize(
             return
         raise _explained(error, given) from error
     _given = given
+    if not is_given:
+        compare_processes("initialize")
+
+
+def _meet(given: _Arguments, timeout_seconds: float) -> None:
+    """Waits for all processes and compares them, because JAX ends a process in which that fails."""
+    address, num_processes, process_id = given
+    assert address is not None
+    assert num_processes is not None
+    assert process_id is not None
+    own = own_settings()
+    if process_id == 0:
+        call_roll(address, num_processes, own, timeout_seconds)
+        return
+    answer_roll(address, num_processes, process_id, own, timeout_seconds)
+    # JAX's service follows at the same address.
+    connected(address, time.monotonic() + timeout_seconds, timeout_seconds).close()
 
 
 def _checked(
@@ -187,38 +211,3 @@ def _explained(error: Exception, given: _Arguments) -> Exception:
 def _named(arguments: _Arguments | None) -> str:
     fields = {} if arguments is None else arguments._asdict()
     return ", ".join(f"{name}={value!r}" for name, value in fields.items())
-
-
-def _check_port_is_free(coordinator_address: str) -> None:
-    _, port = _host_and_port(coordinator_address)
-    with socket.socket() as listener:
-        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            listener.bind(("", port))
-        except OSError as error:
-            raise RuntimeError(
-                f"initialize: process 0 must be free to listen on {coordinator_address}, got "
-                f"{error.strerror!r}. Choose another port."
-            ) from error
-
-
-def _wait_for_coordinator(coordinator_address: str, timeout_seconds: float) -> None:
-    deadline = time.monotonic() + timeout_seconds
-    while True:
-        try:
-            socket.create_connection(_host_and_port(coordinator_address), timeout=1).close()
-            return
-        except OSError as error:
-            if time.monotonic() >= deadline:
-                reason = error.strerror or str(error)
-                raise RuntimeError(
-                    f"initialize: process 0 must answer at {coordinator_address} within "
-                    f"{timeout_seconds} seconds, got {reason!r}. Check that it runs, and that "
-                    "this process can reach that address."
-                ) from error
-        time.sleep(0.1)
-
-
-def _host_and_port(coordinator_address: str) -> tuple[str, int]:
-    host, _, port = coordinator_address.rpartition(":")
-    return host.strip("[]"), int(port)

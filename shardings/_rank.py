@@ -11,9 +11,16 @@ from typing import NoReturn
 from ._initialize import initialize
 
 
-def main(script: str, arguments: list[str]) -> None:
+def main(start_seconds: int, heartbeat_seconds: int, script: str, arguments: list[str]) -> None:
     """Runs a script as `__main__`, after `initialize`."""
-    initialize()
+    try:
+        initialize(
+            initialization_timeout_seconds=start_seconds,
+            heartbeat_timeout_seconds=heartbeat_seconds,
+        )
+    except RuntimeError as error:
+        print(error, file=sys.stderr)
+        _leave(1)
     sys.argv = [script, *arguments]
     # As `python script.py` has it.
     sys.path[0] = str(Path(script).resolve().parent)
@@ -41,4 +48,4 @@ def _leave(exit_code: int) -> NoReturn:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], sys.argv[2:])
+    main(int(sys.argv[1]), int(sys.argv[2]), sys.argv[3], sys.argv[4:])

@@ -5,7 +5,8 @@
 
 Each process, or rank, has its own CPU devices, and is connected to the others over Gloo before the
 script starts. The lines of a rank begin with its number. Where one rank fails, the others are
-ended, and its error is shown once more.
+ended, and its error is shown once more. A rank that is stopped, or does not start, makes the others
+fail after `--heartbeat-seconds` or `--start-seconds`.
 """
 
 import argparse
@@ -71,6 +72,15 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--devices", type=_positive, default=1, help="CPU devices of each process (1)"
     )
+    parser.add_argument(
+        "--start-seconds", type=_positive, default=300, help="longest wait for all to start (300)"
+    )
+    parser.add_argument(
+        "--heartbeat-seconds",
+        type=_positive,
+        default=100,
+        help="a process without a sign of life for this time counts as dead (100)",
+    )
     parser.add_argument("script", type=_script, help="the Python script of every process")
     parser.add_argument("arguments", nargs=argparse.REMAINDER, help="arguments of the script")
     return parser
@@ -101,8 +111,10 @@ def _start(process_id: int, address: str, options: argparse.Namespace) -> _Rank:
         environment.pop(variable, None)
         if options.num_processes > 1:
             environment[variable] = setting
+    timeouts = (str(options.start_seconds), str(options.heartbeat_seconds))
+    rank = ("jaxframes.shardings._rank", *timeouts, options.script)
     process = subprocess.Popen(
-        [sys.executable, "-m", "jaxframes.shardings._rank", options.script, *options.arguments],
+        [sys.executable, "-m", *rank, *options.arguments],
         env=environment,
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
@@ -155,9 +167,14 @@ def _wait(ranks: list[_Rank]) -> int:
         return 0
     # Ranks that the launcher ends itself have no exit code of their own.
     codes = [_exit_code(rank.process.poll()) for rank in ranks]
+    stopped = [i for i, rank in enumerate(ranks) if _is_stopped(rank.process)]
     _end(ranks)
-    said = f"launch: rank {failed} failed with exit code {codes[failed]}; the other ranks were "
-    sys.stderr.write(f"{said}ended. Its last lines:\n")
+    said = f"launch: rank {failed} {_ending(ranks[failed].process.returncode)}; the other ranks "
+    said += "were ended."
+    for rank in stopped:
+        # The one that failed has waited for it.
+        said += f" Rank {rank} was stopped (SIGSTOP)."
+    sys.stderr.write(f"{said} Its last lines:\n")
     sys.stderr.flush()
     sys.stderr.buffer.writelines(ranks[failed].last_errors)
     sys.stderr.flush()
@@ -169,6 +186,26 @@ def _exit_code(returncode: int | None) -> int:
     if returncode is None:
         return 0
     return returncode if returncode >= 0 else 128 - returncode
+
+
+def _ending(returncode: int) -> str:
+    if returncode >= 0:
+        return f"failed with exit code {returncode}"
+    try:
+        name = signal.Signals(-returncode).name
+    except ValueError:
+        name = f"signal {-returncode}"
+    return f"was ended by {name} (exit code {_exit_code(returncode)})"
+
+
+def _is_stopped(process: subprocess.Popen[bytes]) -> bool:
+    """Whether a process that still runs is stopped, as far as the system says."""
+    try:
+        status = Path(f"/proc/{process.pid}/stat").read_text()
+    except OSError:
+        return False
+    # The state follows the name, which may contain anything.
+    return status.rpartition(")")[2].split()[0] in ("T", "t")
 
 
 def _end(ranks: list[_Rank]) -> None:

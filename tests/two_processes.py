@@ -9,6 +9,8 @@ import sys
 import tempfile
 from pathlib import Path
 
+from jaxframes.shardings.launch import free_port
+
 TIMEOUT_SECONDS = 180
 
 PROLOGUE = """
@@ -66,3 +68,40 @@ def run_all(script, num_processes, num_devices, timeout_seconds=TIMEOUT_SECONDS)
     assert finished.returncode == 0, finished.stdout + finished.stderr
     lines = re.findall(r"^\[(\d+)\] (.*\n)", finished.stdout, re.MULTILINE)
     return ["".join(line for rank, line in lines if rank == str(i)) for i in range(num_processes)]
+
+
+def run_apart(script, environments, timeout_seconds=TIMEOUT_SECONDS):
+    """Runs a script in a process for each environment, without a launcher that ends the others.
+
+    Returns the finished processes. The script calls `shardings.initialize` itself, and finds the
+    address of the coordinator in the usual variables.
+    """
+    address = f"127.0.0.1:{free_port()}"
+    processes = []
+    for process_id, environment in enumerate(environments):
+        settings = {
+            "JAX_PLATFORMS": "cpu",
+            "JAX_NUM_CPU_DEVICES": "2",
+            "JAX_COORDINATOR_ADDRESS": address,
+            "JAX_NUM_PROCESSES": str(len(environments)),
+            "JAX_PROCESS_ID": str(process_id),
+        }
+        own = {**os.environ, **settings, **environment}
+        processes.append(
+            subprocess.Popen(
+                [sys.executable, "-c", script],
+                env={name: value for name, value in own.items() if value is not None},
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                text=True,
+            )
+        )
+    try:
+        said = [process.communicate(timeout=timeout_seconds) for process in processes]
+    finally:
+        for process in processes:
+            process.kill()
+    return [
+        subprocess.CompletedProcess(process.args, process.returncode, *outputs)
+        for process, outputs in zip(processes, said, strict=True)
+    ]

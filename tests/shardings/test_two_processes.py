@@ -1,13 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Two processes of two CPU devices each, over `jax.distributed` on loopback."""
 
-import os
-import subprocess
-import sys
-
 import pytest
-from jaxframes.shardings.launch import free_port
-from two_processes import PROLOGUE, TIMEOUT_SECONDS, run_both
+from two_processes import PROLOGUE, run_apart, run_both
 
 
 def test_each_process_sees_the_devices_of_both():
@@ -134,10 +129,10 @@ import sys
 import jax
 from jaxframes import shardings
 
-shardings.initialize(sys.argv[2], 2, int(sys.argv[1]), heartbeat_timeout_seconds=5)
+shardings.initialize(heartbeat_timeout_seconds=5)
 PROLOGUE
 assert shardings.host_rows(np.arange(4), mesh).layout.num_rows == 8
-if process_id == int(sys.argv[3]):
+if process_id == int(os.environ["DYING"]):
     os._exit(17)
 while True:
     shardings.host_rows(np.arange(4), mesh)
@@ -147,22 +142,7 @@ while True:
 @pytest.mark.parametrize("dying", [0, 1])
 def test_the_death_of_one_process_ends_the_other(dying):
     """The survivor does not wait forever in a collective, with no launcher to end it."""
-    script = DYING.replace("PROLOGUE", PROLOGUE)
-    address = f"127.0.0.1:{free_port()}"
-    processes = [
-        subprocess.Popen(
-            [sys.executable, "-c", script, str(process_id), address, str(dying)],
-            env={**os.environ, "JAX_PLATFORMS": "cpu", "JAX_NUM_CPU_DEVICES": "2"},
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-        )
-        for process_id in range(2)
-    ]
-    try:
-        said = [process.communicate(timeout=TIMEOUT_SECONDS)[0] for process in processes]
-    finally:
-        for process in processes:
-            process.kill()
-    assert processes[dying].returncode == 17, said[dying]
-    assert processes[1 - dying].returncode not in (0, None), said[1 - dying]
+    environment = {"DYING": str(dying)}
+    ended = run_apart(DYING.replace("PROLOGUE", PROLOGUE), [environment, environment])
+    assert ended[dying].returncode == 17, ended[dying].stderr
+    assert ended[1 - dying].returncode not in (0, None), ended[1 - dying].stderr
