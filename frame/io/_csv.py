@@ -11,6 +11,7 @@ from pyarrow import csv
 from ..table._layout import layout_of
 from ..table._ndframe import FrameBase
 from ._construction import table_of_arrow
+from ._replacing import is_local_path, replacing
 
 
 def read_csv(
@@ -84,6 +85,8 @@ class FrameCsv(FrameBase):
     ) -> str | None:
         """Writes comma-separated values to a file, or returns them as a string.
 
+        The file appears when it is complete.
+
         Differences from pandas:
             Arrow formats the values: bools are true and false, 1.0 is 1, timedeltas are counts of
             their unit, and strings are quoted if necessary.
@@ -99,6 +102,10 @@ class FrameCsv(FrameBase):
         ]
         table = pa.Table.from_arrays(columns, names=table.column_names)
         options = csv.WriteOptions(delimiter=sep, include_header=header)
+        if is_local_path(path_or_buf):
+            with replacing(path_or_buf, "to_csv") as temporary:
+                csv.write_csv(table, temporary, options)
+            return None
         sink = pa.BufferOutputStream() if path_or_buf is None else path_or_buf
         csv.write_csv(table, sink, options)
         return None if path_or_buf is not None else sink.getvalue().to_pybytes().decode()

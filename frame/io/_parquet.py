@@ -27,6 +27,7 @@ from ..table._row_index import RowIndex
 from ..table._table import Table, as_count
 from ._arrow import arrow_table
 from ._construction import table_of_arrow
+from ._replacing import adding_files, is_local_path, replacing
 
 
 def read_parquet(
@@ -224,7 +225,8 @@ class FrameParquet(FrameBase):
         """Writes the frame as Parquet.
 
         On a mesh of several processes, `path` is a folder into which each process writes the rows
-        of its devices.
+        of its devices. A file appears when it is complete: the end of the process at any moment
+        leaves the old one or the whole new one.
 
         Args:
             path: a file, or a folder with `partition_cols` or several processes.
@@ -246,6 +248,17 @@ class FrameParquet(FrameBase):
 
 
 def _write(
+    table: pa.Table, path: Any, partition_cols: Any, compression: str, template: str
+) -> None:
+    if not is_local_path(path):
+        _write_at(table, path, partition_cols, compression, template)
+        return
+    new = adding_files(path) if partition_cols else replacing(path, "to_parquet")
+    with new as temporary:
+        _write_at(table, temporary, partition_cols, compression, template)
+
+
+def _write_at(
     table: pa.Table, path: Any, partition_cols: Any, compression: str, template: str
 ) -> None:
     if partition_cols:

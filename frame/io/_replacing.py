@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Files that appear when they are complete."""
+
+import contextlib
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+
+@contextlib.contextmanager
+def replacing(path: Any, caller: str, *, is_synced: bool = False) -> Iterator[str]:
+    """Gives the name of a new file beside `path`, which replaces it if no error occurs.
+
+    The end of this process at any moment leaves the old file or the whole new one. With `is_synced`
+    so does a crash of the machine: the file is synced before it is renamed, and its folder after.
+    """
+    path = os.fspath(path)
+    folder, name = os.path.split(os.path.abspath(path))
+    if os.path.isdir(path):
+        raise IsADirectoryError(f"{caller}: {path!r} is a folder. Give the name of a file.")
+    handle, temporary = tempfile.mkstemp(prefix=f".{name}.", suffix=".part", dir=folder)
+    os.close(handle)
+    try:
+        yield temporary
+        if is_synced:
+            _sync(temporary)
+        os.chmod(temporary, 0o666 & ~_umask())
+        os.replace(temporary, path)
+        if is_synced:
+            _sync(folder)
+    except BaseException:
+        with contextlib.suppress(FileNotFoundError):
+            os.remove(temporary)
+        raise
+
+
+@contextlib.contextmanager
+def adding_files(folder: Any) -> Iterator[str]:
+    """Gives a new folder whose files move into `folder`, with their paths, if no error occurs."""
+    folder = os.fspath(folder)
+    os.makedirs(folder, exist_ok=True)
+    # Readers of folders skip names that begin with a dot.
+    temporary = tempfile.mkdtemp(prefix=".", suffix=".part", dir=folder)
+    try:
+        yield temporary
+        for source in sorted(Path(temporary).rglob("*")):
+            target = Path(folder) / source.relative_to(temporary)
+            if source.is_dir():
+                target.mkdir(exist_ok=True)
+            else:
+                os.replace(source, target)
+    finally:
+        shutil.rmtree(temporary, ignore_errors=True)
+
+
+def is_local_path(path: Any) -> bool:
+    """Whether a path names a file of this system, and is neither a buffer nor a URI."""
+    return isinstance(path, os.PathLike) or (isinstance(path, str) and "://" not in path)
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
+
+
+def _sync(path: str) -> None:
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
