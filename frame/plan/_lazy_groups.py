@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """`LazyGroupBy` and `LazyWindows`: recorded methods of groups and of windows."""
 
-from collections.abc import Mapping
+import inspect
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from ..groupby._groupby import FrameGroupBy
@@ -29,6 +30,12 @@ def as_keys(method: str, keys: Any, plan: Node) -> Any:
     return expression
 
 
+def _by_name(method: Callable[..., Any], operands: Any, options: Any) -> dict[str, Any]:
+    """The arguments of a method by their names."""
+    given = inspect.signature(method).bind(None, *operands, **options)
+    return dict(list(given.arguments.items())[1:])
+
+
 class LazyGroupBy:
     """Groups of a plan's rows: what `LazyFrame.groupby` returns.
 
@@ -52,7 +59,9 @@ class LazyGroupBy:
         if not name.startswith("_") and name in self._plan:
             return self[name]
         if name in GROUP_METHODS:
-            return lambda **options: self._record(name, options)
+            return lambda *operands, **options: self._record(
+                name, _by_name(getattr(FrameGroupBy, name), operands, options)
+            )
         if name.startswith("_") or not hasattr(FrameGroupBy, name):
             raise AttributeError(f"'LazyGroupBy' object has no attribute {name!r}")
         raise unheld("LazyGroupBy", name)
