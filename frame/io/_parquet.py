@@ -27,6 +27,7 @@ from ..table._row_index import RowIndex
 from ..table._table import Table, as_count
 from ._arrow import arrow_table
 from ._construction import table_of_arrow
+from ._manifest import check_no_manifest, parquet_dataset
 from ._replacing import adding_files, is_local_path, replacing
 
 
@@ -44,7 +45,7 @@ def read_parquet(
 
     Args:
         path: a file, a folder, a pattern with `*`, or a list of paths; folders `key=value` become
-            columns.
+            columns. A manifest in the folder names its files; see `LazyFrame.to_parquet`.
         columns: the columns to read; all if left out.
         filters: a row filter of `pyarrow.parquet.read_table`, such as `[("x", ">", 3)]`, or an
             expression of `pyarrow.dataset`.
@@ -54,7 +55,7 @@ def read_parquet(
         FileNotFoundError: no such file.
     """
     layout = layout_of(sharding, "read_parquet")
-    dataset = ds.dataset(_paths(path), format="parquet", partitioning="hive")
+    dataset = parquet_dataset(_paths(path))
     names = None if columns is None else _with_index(dataset.schema, columns)
     condition = pq.filters_to_expression(filters) if isinstance(filters, list) else filters
     if spans_processes(layout):
@@ -235,6 +236,8 @@ class FrameParquet(FrameBase):
             compression: "snappy", "zstd", "gzip" or "none".
         """
         frame: Any = self._with_range() if index is False else self
+        if partition_cols or spans_processes(self._layout):
+            check_no_manifest(path)
         if not spans_processes(self._layout):
             _write(frame.to_arrow(), path, partition_cols, compression, "part-{i}.parquet")
             return

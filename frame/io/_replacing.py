@@ -2,6 +2,8 @@
 """Files that appear when they are complete."""
 
 import contextlib
+import fcntl
+import glob
 import os
 import shutil
 import tempfile
@@ -21,20 +23,34 @@ def replacing(path: Any, caller: str, *, is_synced: bool = False) -> Iterator[st
     folder, name = os.path.split(os.path.abspath(path))
     if os.path.isdir(path):
         raise IsADirectoryError(f"{caller}: {path!r} is a folder. Give the name of a file.")
+    _remove_abandoned(folder, name)
     handle, temporary = tempfile.mkstemp(prefix=f".{name}.", suffix=".part", dir=folder)
-    os.close(handle)
     try:
+        # The lock ends with the process: an unlocked file was left by one that was killed. File
+        # systems without locks keep such files.
+        with contextlib.suppress(OSError):
+            fcntl.flock(handle, fcntl.LOCK_EX)
         yield temporary
         if is_synced:
-            _sync(temporary)
+            sync(temporary)
         os.chmod(temporary, 0o666 & ~_umask())
         os.replace(temporary, path)
         if is_synced:
-            _sync(folder)
+            sync(folder)
     except BaseException:
         with contextlib.suppress(FileNotFoundError):
             os.remove(temporary)
         raise
+    finally:
+        os.close(handle)
+
+
+def _remove_abandoned(folder: str, name: str) -> None:
+    """Removes temporary files of writers that were killed."""
+    for path in glob.glob(f".{glob.escape(name)}.*.part", root_dir=folder, include_hidden=True):
+        with contextlib.suppress(OSError), open(os.path.join(folder, path), "rb") as file:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            os.remove(file.name)
 
 
 @contextlib.contextmanager
@@ -67,7 +83,8 @@ def _umask() -> int:
     return mask
 
 
-def _sync(path: str) -> None:
+def sync(path: str) -> None:
+    """Waits until a file, or the names in a folder, are on the disk."""
     descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)

@@ -303,6 +303,8 @@ class LazyFrame(Lazy):
         self,
         path: Any,
         *,
+        partition_cols: Sequence[str] | None = None,
+        max_rows_per_file: int | None = None,
         batch_rows: int | None = None,
         memory_limit: int | str | None = None,
         progress: bool | None = None,
@@ -312,19 +314,42 @@ class LazyFrame(Lazy):
 
         Over batches, the file has one row group for each, and appears when it is complete.
 
+        `partition_cols` or `max_rows_per_file` make a folder of several files, with a manifest
+        that names them. The new manifest replaces the old one when all files are on the disk, so a
+        reader finds the old rows or the new ones, also after a crash. Files of the old manifest
+        are removed then.
+
         Args:
-            path: the file.
+            path: the file; a new or empty folder, or one that was written so before.
+            partition_cols: columns of strings, integers or booleans whose values become folders
+                `key=value`.
+            max_rows_per_file: the number of rows after which a new file begins.
             batch_rows: the number of rows of a batch; see `collect`.
             memory_limit: the limit from which the size of batches follows; see `collect`.
             progress: whether to show a progress bar.
-            options: those of `JaxFrame.to_parquet`; over batches `index` and `compression`.
+            options: those of `JaxFrame.to_parquet`: `index` and `compression`.
+
+        Raises:
+            FileExistsError: the folder has files, but no manifest.
+            BlockingIOError: another writer is at work in the folder.
+            NotImplementedError: a column of `partition_cols` has another dtype.
+
+        Example:
+            >>> import os, tempfile
+            >>> from jaxframes.frame import JaxFrame, scan_parquet
+            >>> folder = tempfile.TemporaryDirectory()
+            >>> plan = JaxFrame({"k": ["a", "b", "a"], "x": [1, 2, 3]}).lazy()
+            >>> plan.to_parquet(folder.name, partition_cols=["k"])
+            >>> sorted(os.listdir(folder.name))
+            ['_manifest.json', 'k=a', 'k=b']
+            >>> scan_parquet(folder.name).x.sum().collect().item()
+            6
+            >>> folder.cleanup()
         """
-        if batch_rows is None and memory_limit is None:
-            self.collect().to_parquet(path, **options)
-            return
+        options |= {"partition_cols": partition_cols, "max_rows_per_file": max_rows_per_file}
         self._streams.to_parquet(
-            self._plan, path, options, batch_rows=batch_rows, memory_limit=memory_limit,
-            progress=progress,
+            self._plan, path, {name: one for name, one in options.items() if one is not None},
+            batch_rows=batch_rows, memory_limit=memory_limit, progress=progress,
         )  # fmt: skip
 
     def to_csv(

@@ -24,7 +24,8 @@ def scan_parquet(
 
     Args:
         path: a file, a folder, a pattern with `*`, or a list of paths; folders `key=value` become
-            columns.
+            columns. A folder with a manifest, which `LazyFrame.to_parquet` writes, has the files
+            that the manifest names.
         columns: the columns of the plan; all if left out.
         sharding: the placement of the rows; see `JaxFrame`.
 

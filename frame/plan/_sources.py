@@ -14,6 +14,7 @@ from pyarrow import csv
 
 from ..io._construction import table_of_arrow
 from ..io._csv import read_csv
+from ..io._manifest import parquet_dataset
 from ..io._parquet import read_parquet, spans_processes
 from ..table._from_host import column_from
 from ..table._layout import Layout
@@ -115,9 +116,7 @@ class ParquetFiles(Source):
     layout: Layout
 
     def _dataset(self) -> Any:
-        (path, *others) = self.paths
-        paths = list(self.paths) if others else path
-        return ds.dataset(paths, format="parquet", partitioning="hive")  # pyright: ignore
+        return parquet_dataset(list(self.paths))
 
     @functools.cached_property
     def empty(self) -> Any:

@@ -2,7 +2,6 @@
 """Sources as batches: a thread decodes the next ones while the device computes."""
 
 import dataclasses
-import os
 import queue
 import threading
 from collections.abc import Iterable, Iterator
@@ -120,9 +119,14 @@ def _parquet(scan: Scan, source: ParquetFiles, batch_rows: int, skipped: int) ->
     watched = WatchedFiles(dataset.files)
     condition = None if scan.predicate is None else as_filter(scan.predicate.expression, schema)
     names = _stored_names(schema, scan.columns)
+    stored = names
     for path in dataset.files:
         with naming(path):
-            _check_file(path, schema, names)
+            own = ds.dataset(path, format="parquet").schema
+        if stored is names:
+            # The schema is that of the first file, with the columns that folders hold.
+            stored = [name for name in names if name in own.names]
+        check_schema(path, own, schema, stored)
     with naming(source.paths[0]):
         groups = row_groups(dataset, condition, scan.limit)
     passed = 0
@@ -143,13 +147,6 @@ def _parquet(scan: Scan, source: ParquetFiles, batch_rows: int, skipped: int) ->
             for batch in batches:
                 yield Piece(pa.Table.from_batches([batch]), first)
                 first += batch.num_rows
-
-
-def _check_file(path: str, schema: pa.Schema, names: list[str]) -> None:
-    own = ds.dataset(path, format="parquet").schema
-    # Columns of folders are in no file.
-    folders = [part.split("=")[0] for part in path.split(os.sep)[:-1] if "=" in part]
-    check_schema(path, own, schema, [name for name in names if name not in folders])
 
 
 def _csv(scan: Scan, source: CsvFile) -> Iterator[Piece]:

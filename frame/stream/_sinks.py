@@ -2,53 +2,85 @@
 """Sinks: files that appear when they are complete."""
 
 import contextlib
-import os
 from collections.abc import Iterator
 from typing import Any
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 
-from ..io._replacing import replacing
 from ..table._row_index import RowIndex
 from ._arrow_rows import arrow_of, in_schema
-from ._files import writing
+from ._parts import Parts
 from ._pipeline import Stage
+from ._replacing import new_file
 
 
 def write_parquet(
-    stage: Stage, path: Any, *, index: bool | None = None, compression: str = "snappy"
+    stage: Stage,
+    path: Any,
+    *,
+    index: bool | None = None,
+    compression: str = "snappy",
+    partition_cols: Any = None,
+    max_rows_per_file: int | None = None,
 ) -> None:
-    """Writes a stage as Parquet, a row group for each batch."""
-    with _new_file(path) as temporary, contextlib.ExitStack() as stack:
+    """Writes a stage as Parquet, a row group for each batch.
+
+    The result is one file, or a folder if partition columns or a limit of rows are given.
+    """
+    keys = [partition_cols] if isinstance(partition_cols, str) else list(partition_cols or ())
+    _check_rows_per_file(max_rows_per_file)
+    if not keys and max_rows_per_file is None:
+        _write_file(_tables(stage, index, is_one_file=True), path, compression)
+        return
+    with Parts(path, keys, max_rows_per_file, compression) as parts:
+        for table in _tables(stage, index, is_one_file=False):
+            parts.write(table)
+
+
+def _write_file(tables: Iterator[pa.Table], path: Any, compression: str) -> None:
+    """Writes tables into one file, all with the types of the first one."""
+    with new_file(path) as temporary, contextlib.ExitStack() as stack:
         writer: pq.ParquetWriter | None = None
-        is_default = False
-        for batch in _frames(stage):
-            batch = batch._with_range() if index is False else batch
+        for table in tables:
             if writer is None:
-                is_default = _is_default(batch._table.index)
-                table = arrow_of(batch, is_default)
                 file = pq.ParquetWriter(temporary, table.schema, compression=compression)
                 writer = stack.enter_context(file)
-            else:
-                table = in_schema(arrow_of(batch, is_default), writer.schema)
-            writer.write_table(table)
+            writer.write_table(in_schema(table, writer.schema))
+
+
+def _tables(stage: Stage, index: bool | None, is_one_file: bool) -> Iterator[pa.Table]:
+    """The batches in Arrow. The first one decides whether labels are positions."""
+    is_default = None
+    for batch in _frames(stage):
+        batch = batch._with_range() if index is False else batch
+        if is_one_file and stage.is_whole and stage.pieces is None:
+            yield batch.to_arrow()
+            return
+        is_default = _is_default(batch._table.index) if is_default is None else is_default
+        yield arrow_of(batch, is_default)
+
+
+def _check_rows_per_file(value: Any) -> None:
+    is_count = isinstance(value, int) and not isinstance(value, bool) and value > 0
+    if value is not None and not is_count:
+        raise ValueError(
+            f"to_parquet: max_rows_per_file must be a positive integer, got {value!r}."
+        )
 
 
 def write_csv(
     stage: Stage, path: Any, *, sep: str = ",", header: bool = True, index: bool = True
 ) -> None:
     """Writes a stage as comma-separated values, batch after batch."""
-    with _new_file(path) as temporary, open(temporary, "w", newline="") as file:
+    if path is None or hasattr(path, "write"):
+        raise TypeError(
+            f"to_csv: a plan over batches is written to a named file, got {path!r}. Give a path."
+        )
+    with new_file(path) as temporary, open(temporary, "w", encoding="utf-8", newline="") as file:
         for batch in _frames(stage):
             file.write(batch.to_csv(sep=sep, header=header, index=index))
             header = False
-
-
-@contextlib.contextmanager
-def _new_file(path: Any) -> Iterator[str]:
-    """A file that replaces `path`, if no error occurs; errors of writing it name `path`."""
-    with replacing(path, "stream", is_synced=True) as temporary, writing(os.fspath(path)):
-        yield temporary
 
 
 def _frames(stage: Stage) -> Iterator[Any]:

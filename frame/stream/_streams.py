@@ -4,9 +4,10 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from ..io._parquet import spans_processes
 from ..plan._node import Node, Scan
 from ..plan._optimize import optimized
-from ..plan._run import in_order
+from ..plan._run import in_order, run
 from ._limits import rows_of_batches
 from ._pipeline import Stage, pipeline, unstreamed
 from ._progress import with_progress
@@ -21,13 +22,25 @@ def collect(plan: Node, optimizations: Mapping[str, bool] | None, **limits: Any)
 
 
 def to_parquet(plan: Node, path: Any, options: Mapping[str, Any], **limits: Any) -> None:
-    """Runs a plan over batches and writes each as a row group of a Parquet file."""
-    write_parquet(stage_of(plan, None, **limits), path, **options)
+    """Runs a plan, at once or over batches, and writes Parquet files."""
+    if is_limited(limits):
+        write_parquet(stage_of(plan, None, **limits), path, **options)
+        return
+    root = optimized(plan, None)
+    if hasattr(path, "write") or spans_processes(root.empty._layout):
+        run(root).to_parquet(path, **options)
+        return
+    write_parquet(Stage(lambda: run(root), True, root.empty), path, **options)
 
 
 def to_csv(plan: Node, path: Any, options: Mapping[str, Any], **limits: Any) -> None:
     """Runs a plan over batches and writes each to a file of comma-separated values."""
     write_csv(stage_of(plan, None, **limits), path, **options)
+
+
+def is_limited(limits: Mapping[str, Any]) -> bool:
+    """Whether a plan runs over batches."""
+    return limits.get("batch_rows") is not None or limits.get("memory_limit") is not None
 
 
 def stage_of(
