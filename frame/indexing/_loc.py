@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from ..align._as_column import is_mask
-from ..mapping._map import flags_in
+from ..mapping._isin import flags_in
 from ..table._arguments import only_rows
 from ..table._column import Array
 from ..table._column_labels import Labels

@@ -8,7 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 import pandas as pd
 
-from ..mapping._map import flags_in
+from ..mapping._isin import flags_in
 from ..table._arguments import axis_number
 from ..table._filter import filter_rows
 from ..table._ndframe import NDFrame

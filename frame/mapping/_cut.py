@@ -19,7 +19,7 @@ from ..table._ndframe import SeriesBase, as_series
 from ..table._recode import renumbered
 from ..table._take import settled
 from ..table._tracing import answered_at_once, is_traced
-from ._map import search_rows
+from ._lookup import search_rows
 
 # Untyped: the overloads of pandas' stubs are too narrow for our arguments.
 _pandas: Any = pd

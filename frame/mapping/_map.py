@@ -1,28 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
 """`map`, `replace` and `isin`."""
 
-import functools
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Self
 
-import jax
 import jax.numpy as jnp
 import numpy as np
 import pandas as pd
 
-from ... import primitives
-from ...primitives.staging import tiered
-from ...shardings._compat import explicit_sharding
 from ..reductions._agg import apply_one
 from ..table._arguments import no_inplace
-from ..table._column import NAT, Array, Column
+from ..table._column import Column
 from ..table._distinct_values import column_of_results, looked_up, through_values
-from ..table._layout import ONE_DEVICE, Layout
 from ..table._ndframe import FrameBase, NDFrame, SeriesBase
-from ..table._recode import unencoded
-from ..table._table import Table
-from ..table._take import gather
+from ..table._table import Table, either_needed
 from ._apply import map_traceable
+from ._isin import flags_in
+from ._lookup import host_values, positions_in
 from ._missing import missing_flags
 from ._where import choose_scalar
 
@@ -78,11 +72,13 @@ class FrameMap(FrameBase, Replace):
             [False, True]
         """
         table, columns = self._table, self._table.columns
-        if isinstance(values, (SeriesBase, pd.Series, FrameBase, pd.DataFrame)):
-            raise NotImplementedError(
-                "isin: values must be a list or a dict of lists, got "
-                f"{type(values).__name__}. Compare with ==, or pass values.tolist()."
-            )
+        # pandas compares these with the rows of the same labels.
+        for given in (values, *(values.values() if isinstance(values, Mapping) else ())):
+            if isinstance(given, (SeriesBase, pd.Series, FrameBase, pd.DataFrame)):
+                raise NotImplementedError(
+                    "isin: values must be a list or a dict of lists, got "
+                    f"{type(given).__name__}. Compare with ==, or pass values.tolist()."
+                )
         if isinstance(values, Mapping):
             none = jnp.zeros(table.capacity, jnp.bool_)
             flags = [
@@ -112,7 +108,11 @@ class SeriesMap(SeriesBase, Replace):
 
     def isin(self, values: Any) -> Self:
         """Whether each value is in a list; missing values match missing values."""
-        return self._with_column(Column(flags_in(self._only, values, self._table)))
+        table = self._table
+        if isinstance(values, SeriesBase):
+            # Among rows that were lost, a value could have been found.
+            table = table.replace(needed=either_needed(table.needed, values._table.needed))
+        return self._like(table.with_columns([Column(flags_in(self._only, values, table))]))
 
     def map(self, func: Any = None, na_action: Any = None, **kwargs: Any) -> Self:
         """Looks each value up in a dict or a series, or applies a function to it.
@@ -227,143 +227,3 @@ def _replace_each(column: Column, pairs: Sequence[tuple[Any, Any]], table: Table
     for flags, (_, value) in zip(is_key, pairs, strict=True):
         column = choose_scalar(~flags, column, value, table, "replace")
     return column
-
-
-def host_values(values: Any) -> Any:
-    """Converts a list of values to a type of the host that pandas accepts."""
-    if isinstance(values, SeriesBase):
-        return values.to_pandas()
-    return np.asarray(values) if isinstance(values, jax.Array) else values
-
-
-def positions_in(column: Column, keys: pd.Index) -> tuple[Array, np.ndarray] | None:
-    """Looks up each number of a column among keys.
-
-    Returns:
-        The position of each row's value in the sorted keys, -1 if absent, and the argsort of the
-        keys; None unless keys and column are real numbers.
-    """
-    exact = _exact_keys(column, keys)
-    if exact is None:
-        return None
-    padded_keys, order = exact
-    return _search(column.data, column.valid, padded_keys, np.int32(len(order))), order
-
-
-def _flags_among(column: Column, keys: pd.Index, layout: Layout) -> Array | None:
-    """Flags the numbers of a column that are among keys; None as for `positions_in`."""
-    exact = _exact_keys(column, keys)
-    if exact is None:
-        return None
-    padded_keys, order = exact
-    return _is_in(column.data, column.valid, padded_keys, np.int32(len(order)), layout)
-
-
-def _exact_keys(column: Column, keys: pd.Index) -> tuple[Array, np.ndarray] | None:
-    """The sorted keys that the column's dtype represents, padded, and their positions."""
-    if keys.dtype == object or not isinstance(keys.dtype, np.dtype) or keys.dtype.kind not in "iuf":
-        return None
-    if not column.is_numeric or column.dtype.kind not in "iuf":
-        return None
-    # Drops keys that the column's dtype cannot represent.
-    numbers = keys.to_numpy()
-    with np.errstate(invalid="ignore", over="ignore"):
-        cast_numbers = numbers.astype(column.dtype)
-        same = (cast_numbers == numbers) & ((cast_numbers < 0) == (numbers < 0))
-    if column.is_float:
-        same = same | np.isnan(cast_numbers) & np.isnan(numbers.astype(np.float64))
-    elif numbers.dtype.kind == "f":
-        # The largest 64-bit integer is not a float: it would match the next float above.
-        same = same & (numbers < float(int(np.iinfo(column.dtype).max) + 1))
-    exact = np.flatnonzero(same)
-    order = exact[np.argsort(cast_numbers[exact], kind="stable")]
-    size = max(1 << max(len(order) - 1, 0).bit_length(), 8)
-    padded_keys = np.zeros(size, column.dtype)
-    padded_keys[: len(order)] = cast_numbers[order]
-    if len(order):
-        padded_keys[len(order) :] = cast_numbers[order[-1]]
-    return jnp.asarray(padded_keys), order
-
-
-def search_rows(keys: Array, rows: Array, search: Any) -> Array:
-    """Inside a compiled function: searches for each row among sorted keys."""
-    sharding = explicit_sharding(rows)
-    if sharding is not None:
-        search = jax.sharding.auto_axes(search, out_sharding=sharding)
-    return search(keys, rows).astype(jnp.int32)
-
-
-@functools.partial(tiered, static_argnums=4)
-def _is_in(data: Array, valid: Array | None, keys: Array, count: Array, layout: Layout) -> Array:
-    if layout == ONE_DEVICE and explicit_sharding(data) is None:
-        flags = primitives.isin(data, keys, num_valid=(None, count))
-        return flags if valid is None else flags & valid
-    # XLA partitions a search over the mesh without moving rows.
-    return _search(data, valid, keys, count) >= 0
-
-
-@tiered
-def _search(data: Array, valid: Array | None, keys: Array, count: Array) -> Array:
-    positions = search_rows(keys, data, jnp.searchsorted)
-    positions = jnp.minimum(positions, np.int32(keys.shape[0] - 1))
-    nearest = gather(keys, positions, ONE_DEVICE)
-    same = nearest == data
-    if jnp.issubdtype(data.dtype, jnp.floating):
-        same = same | (jnp.isnan(nearest) & jnp.isnan(data))
-    if valid is not None:
-        same = same & valid
-    return jnp.where(same & (count > 0), positions, np.int32(-1))
-
-
-def flags_in(column: Column, values: Any, table: Table, method: str = "isin") -> Array:
-    """Flags the rows whose value is in a list, as pandas' `isin` does."""
-    values = host_values(values)
-    if not pd.api.types.is_list_like(values):
-        raise TypeError(
-            "only list-like objects are allowed to be passed to isin(), you passed a "
-            f"`{type(values).__name__}`"
-        )
-    listed = list(values) if isinstance(values, (set, frozenset, Mapping)) else values
-    if column.is_numeric:
-        if column.is_bool:
-            has_false, has_true = pd.Series([False, True]).isin(listed)
-            flags = jnp.where(column.data, np.bool_(has_true), np.bool_(has_false))
-            return flags if column.valid is None else flags & column.valid
-        flags = _flags_among(column, _numbers_of(listed), table.layout)
-        if flags is not None:
-            return flags
-    if column.type.is_time:
-        among = pd.Series(pd.array([], dtype=column.dtype_name))
-        keys = pd.Index(listed)
-        if isinstance(keys, (pd.DatetimeIndex, pd.TimedeltaIndex)) and keys.dtype.kind == (
-            among.dtype.kind
-        ):
-            exact = keys.as_unit(column.type.unit)  # pyright: ignore
-            exact = exact[exact == keys]
-            flags = _flags_among(Column(column.data), pd.Index(exact.asi8), table.layout)
-            assert flags is not None
-            return flags | (column.data == NAT) if keys.hasnans else flags
-        if not any(value is pd.NaT for value in listed):
-            return jnp.zeros(column.data.shape, jnp.bool_)
-    result = through_values(
-        unencoded(column), table.num_rows, table.layout, lambda shown: shown.isin(listed), method
-    )
-    if result.valid is None:
-        return result.data
-    # Inside `jit` the dictionary does not contain a missing value.
-    among = bool(pd.Series([None], dtype="str").isin(listed)[0])
-    return jnp.where(result.valid, result.data, np.bool_(among))
-
-
-def _numbers_of(listed: Any) -> pd.Index:
-    """The numbers in a list of values; bools count as 0 and 1."""
-    keys = pd.Index(listed)
-    if isinstance(keys.dtype, np.dtype) and keys.dtype.kind in "iuf":
-        return keys
-    if isinstance(keys.dtype, np.dtype) and keys.dtype.kind in "Mm":
-        return pd.Index([], dtype=np.int64)
-    numbers = (bool, np.bool_, int, float, complex, np.number)
-    keys = pd.Index([key + 0 for key in keys if isinstance(key, numbers)] or np.empty(0))
-    if keys.dtype.kind == "c":
-        return pd.Index(np.real(keys[np.imag(keys) == 0]))
-    return keys

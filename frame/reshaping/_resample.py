@@ -11,7 +11,7 @@ import pandas as pd
 
 from ...primitives.staging import tiered
 from ..indexing._reindex import with_labels
-from ..mapping._map import search_rows
+from ..mapping._lookup import search_rows
 from ..table._column import NAT, Array, Column, no_rows
 from ..table._layout import ONE_DEVICE
 from ..table._ndframe import NDFrame

@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """isin."""
 
+import jax
 import numpy as np
 import pandas as pd
+import pytest
 from frame_examples import floats, integers, mixed_frame
-from frame_parity import assert_parity, assert_same_error, on_device
+from frame_parity import EVERYWHERE, assert_parity, assert_same_error, on_device
+from jaxframes.primitives import CapacityError
 
 
 def test_takes_anything_that_lists_values():
@@ -72,3 +75,52 @@ def test_values_of_each_kind_among_others():
         listed = [-1, 2.0, 2**63 - 1, 127, np.nan]
         assert_parity(lambda s: s.isin(listed), integers(dtype), ways=["eager"])  # noqa: B023
     assert_parity(lambda s: s.isin({1.5, np.inf}), floats("float32"), ways=["eager"])
+
+
+def test_values_of_another_column():
+    rng = np.random.default_rng(3)
+    numbers = pd.Series(rng.integers(0, 30, 41))
+    others = pd.Series(rng.integers(20, 90, 17))
+    times = pd.Series(pd.to_datetime(["2020-01-01", None, "2021-05-06", "2020-01-02"]))
+    reals = pd.Series([3.0, np.nan, -0.0, 29.0])
+    either = [
+        (lambda s, o: (s.isin(o), s.isin(o[o > 60]), s[s > 4].isin(o), o.isin(s)), numbers, others),
+        (lambda s, o: s.isin(o), numbers.astype("int8"), others.astype("int32")),
+        (lambda s, o: s.isin(o), numbers.astype("uint16"), others.astype("int64")),
+        (lambda s, o: (s.isin(o), o.isin(s)), numbers.astype("float32"), reals),
+        (lambda s, o: (s.isin(o), s.isin(o.dropna())), times, times[1:3]),
+    ]
+    for operation, *sides in either:
+        assert_parity(operation, *sides, ways=EVERYWHERE)
+
+
+def test_values_of_a_column_of_another_kind():
+    numbers = pd.Series([1, 2, 2**62, -1])
+    for others in (
+        pd.Series([2.0, 2.0**62, 1.5]),
+        pd.Series([2**64 - 1, 2], dtype="uint64"),
+        pd.Series([True, False]),
+        pd.Series(["1", "a"]),
+        pd.Series([], dtype="int64"),
+    ):
+        assert_parity(lambda s, o: s.isin(o), numbers, others, ways=["eager"])
+    words = pd.Series(["a", None, "b"]), pd.Series(["b", None])
+    assert_parity(lambda s, o: s.isin(o), *words, ways=["eager"])
+
+
+def test_rows_that_the_other_column_lost_are_reported():
+    left, right = pd.DataFrame({"k": np.arange(8)}), pd.DataFrame({"k": np.arange(8) % 3})
+
+    def found(f, o):
+        return f.k.isin(f.merge(o, on="k", capacity=4).k)
+
+    got = jax.jit(found)(on_device(left), on_device(right))
+    with pytest.raises(CapacityError, match="8"):
+        got.to_pandas()
+
+
+def test_rows_of_the_same_labels_are_not_compared():
+    ours = on_device(mixed_frame()[["k", "s"]])
+    for values in (ours, ours.k, {"k": ours.k}, {"k": mixed_frame().k}):
+        with pytest.raises(NotImplementedError, match="isin: values must be a list or a dict of"):
+            ours.isin(values)

@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Flags the rows whose value is in a list or in another column."""
+
+import functools
+from collections.abc import Mapping
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pandas as pd
+
+from ... import primitives
+from ...primitives.staging import tiered
+from ...shardings._compat import explicit_sharding
+from ..table._column import NAT, Array, Column
+from ..table._distinct_values import through_values
+from ..table._layout import ONE_DEVICE, Layout
+from ..table._ndframe import SeriesBase
+from ..table._recode import unencoded
+from ..table._table import Count, Table
+from ._lookup import exact_keys, host_values, search
+
+
+def flags_in(column: Column, values: Any, table: Table, method: str = "isin") -> Array:
+    """Flags the rows whose value is in a list or another column, as pandas' `isin` does."""
+    if isinstance(values, SeriesBase):
+        flags = _flags_among_rows(column, values, table.layout)
+        if flags is not None:
+            return flags
+    values = host_values(values)
+    if not pd.api.types.is_list_like(values):
+        raise TypeError(
+            "only list-like objects are allowed to be passed to isin(), you passed a "
+            f"`{type(values).__name__}`"
+        )
+    listed = list(values) if isinstance(values, (set, frozenset, Mapping)) else values
+    if column.is_numeric:
+        if column.is_bool:
+            has_false, has_true = pd.Series([False, True]).isin(listed)
+            flags = jnp.where(column.data, np.bool_(has_true), np.bool_(has_false))
+            return flags if column.valid is None else flags & column.valid
+        flags = _flags_among(column, _numbers_of(listed), table.layout)
+        if flags is not None:
+            return flags
+    if column.type.is_time:
+        among = pd.Series(pd.array([], dtype=column.dtype_name))
+        keys = pd.Index(listed)
+        if isinstance(keys, (pd.DatetimeIndex, pd.TimedeltaIndex)) and keys.dtype.kind == (
+            among.dtype.kind
+        ):
+            exact = keys.as_unit(column.type.unit)  # pyright: ignore
+            exact = exact[exact == keys]
+            flags = _flags_among(Column(column.data), pd.Index(exact.asi8), table.layout)
+            assert flags is not None
+            return flags | (column.data == NAT) if keys.hasnans else flags
+        if not any(value is pd.NaT for value in listed):
+            return jnp.zeros(column.data.shape, jnp.bool_)
+    result = through_values(
+        unencoded(column), table.num_rows, table.layout, lambda shown: shown.isin(listed), method
+    )
+    if result.valid is None:
+        return result.data
+    # Inside `jit` the dictionary does not contain a missing value.
+    among = bool(pd.Series([None], dtype="str").isin(listed)[0])
+    return jnp.where(result.valid, result.data, np.bool_(among))
+
+
+def _numbers_of(listed: Any) -> pd.Index:
+    """The numbers in a list of values; bools count as 0 and 1."""
+    keys = pd.Index(listed)
+    if isinstance(keys.dtype, np.dtype) and keys.dtype.kind in "iuf":
+        return keys
+    if isinstance(keys.dtype, np.dtype) and keys.dtype.kind in "Mm":
+        return pd.Index([], dtype=np.int64)
+    numbers = (bool, np.bool_, int, float, complex, np.number)
+    keys = pd.Index([key + 0 for key in keys if isinstance(key, numbers)] or np.empty(0))
+    if keys.dtype.kind == "c":
+        return pd.Index(np.real(keys[np.imag(keys) == 0]))
+    return keys
+
+
+def _flags_among_rows(column: Column, values: SeriesBase, layout: Layout) -> Array | None:
+    """Flags the values of a column that are in another one, on the device.
+
+    None where no dtype holds the values of both exactly, or where the other column has a mask or
+    lies on other devices.
+    """
+    other, table = values._only, values._table
+    dtype = _common_dtype(column, other)
+    if dtype is None or other.valid is not None or table.layout != layout:
+        return None
+    return _is_among(column.data, column.valid, other.data, table.all_rows, dtype, layout)
+
+
+def _common_dtype(a: Column, b: Column) -> np.dtype | None:
+    """The dtype that holds the numbers or times of both columns exactly."""
+    if a.type.is_time or b.type.is_time:
+        return a.dtype if a.type == b.type else None
+    if any(not one.is_numeric or one.is_bool or one.dtype.kind not in "iuf" for one in (a, b)):
+        return None
+    if a.is_float != b.is_float:
+        return None
+    # NumPy has no integer for those of int64 and uint64, and JAX none beyond 32 bits without x64.
+    dtype = np.promote_types(a.dtype, b.dtype)
+    is_exact = (dtype.kind == "f") == a.is_float and jax.dtypes.canonicalize_dtype(dtype) == dtype
+    return dtype if is_exact else None
+
+
+@functools.partial(tiered, static_argnums=(4, 5))
+def _is_among(
+    data: Array, valid: Array | None, keys: Array, count: Count, dtype: np.dtype, layout: Layout
+) -> Array:
+    sides = data.astype(dtype), keys.astype(dtype)
+    flags = primitives.isin(*sides, num_valid=(None, count), **layout.on_mesh)
+    return flags if valid is None else flags & valid
+
+
+def _flags_among(column: Column, keys: pd.Index, layout: Layout) -> Array | None:
+    """Flags the numbers of a column that are among keys; None as for `positions_in`."""
+    exact = exact_keys(column, keys)
+    if exact is None:
+        return None
+    padded_keys, order = exact
+    return _is_in(column.data, column.valid, padded_keys, np.int32(len(order)), layout)
+
+
+@functools.partial(tiered, static_argnums=4)
+def _is_in(data: Array, valid: Array | None, keys: Array, count: Array, layout: Layout) -> Array:
+    if layout == ONE_DEVICE and explicit_sharding(data) is None:
+        flags = primitives.isin(data, keys, num_valid=(None, count))
+        return flags if valid is None else flags & valid
+    # XLA partitions a search over the mesh without moving rows.
+    return search(data, valid, keys, count) >= 0

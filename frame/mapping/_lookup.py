@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Looks the numbers of a column up among keys of the host."""
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pandas as pd
+
+from ...primitives.staging import tiered
+from ...shardings._compat import explicit_sharding
+from ..table._column import Array, Column
+from ..table._layout import ONE_DEVICE
+from ..table._ndframe import SeriesBase
+from ..table._take import gather
+
+
+def host_values(values: Any) -> Any:
+    """Converts a list of values to a type of the host that pandas accepts."""
+    if isinstance(values, SeriesBase):
+        return values.to_pandas()
+    return np.asarray(values) if isinstance(values, jax.Array) else values
+
+
+def positions_in(column: Column, keys: pd.Index) -> tuple[Array, np.ndarray] | None:
+    """Looks up each number of a column among keys.
+
+    Returns:
+        The position of each row's value in the sorted keys, -1 if absent, and the argsort of the
+        keys; None unless keys and column are real numbers.
+    """
+    exact = exact_keys(column, keys)
+    if exact is None:
+        return None
+    padded_keys, order = exact
+    return search(column.data, column.valid, padded_keys, np.int32(len(order))), order
+
+
+def exact_keys(column: Column, keys: pd.Index) -> tuple[Array, np.ndarray] | None:
+    """The sorted keys that the column's dtype represents, padded, and their positions."""
+    if keys.dtype == object or not isinstance(keys.dtype, np.dtype) or keys.dtype.kind not in "iuf":
+        return None
+    if not column.is_numeric or column.dtype.kind not in "iuf":
+        return None
+    # Drops keys that the column's dtype cannot represent.
+    numbers = keys.to_numpy()
+    with np.errstate(invalid="ignore", over="ignore"):
+        cast_numbers = numbers.astype(column.dtype)
+        same = (cast_numbers == numbers) & ((cast_numbers < 0) == (numbers < 0))
+    if column.is_float:
+        same = same | np.isnan(cast_numbers) & np.isnan(numbers.astype(np.float64))
+    elif numbers.dtype.kind == "f":
+        # The largest 64-bit integer is not a float: it would match the next float above.
+        same = same & (numbers < float(int(np.iinfo(column.dtype).max) + 1))
+    exact = np.flatnonzero(same)
+    order = exact[np.argsort(cast_numbers[exact], kind="stable")]
+    size = max(1 << max(len(order) - 1, 0).bit_length(), 8)
+    padded_keys = np.zeros(size, column.dtype)
+    padded_keys[: len(order)] = cast_numbers[order]
+    if len(order):
+        padded_keys[len(order) :] = cast_numbers[order[-1]]
+    return jnp.asarray(padded_keys), order
+
+
+def search_rows(keys: Array, rows: Array, search: Any) -> Array:
+    """Inside a compiled function: searches for each row among sorted keys."""
+    sharding = explicit_sharding(rows)
+    if sharding is not None:
+        search = jax.sharding.auto_axes(search, out_sharding=sharding)
+    return search(keys, rows).astype(jnp.int32)
+
+
+@tiered
+def search(data: Array, valid: Array | None, keys: Array, count: Array) -> Array:
+    positions = search_rows(keys, data, jnp.searchsorted)
+    positions = jnp.minimum(positions, np.int32(keys.shape[0] - 1))
+    nearest = gather(keys, positions, ONE_DEVICE)
+    same = nearest == data
+    if jnp.issubdtype(data.dtype, jnp.floating):
+        same = same | (jnp.isnan(nearest) & jnp.isnan(data))
+    if valid is not None:
+        same = same & valid
+    return jnp.where(same & (count > 0), positions, np.int32(-1))
