@@ -45,11 +45,11 @@ def launch(script, *options, timeout_seconds=TIMEOUT_SECONDS):
     return subprocess.CompletedProcess(process.args, process.returncode, stdout, stderr)
 
 
-def start_launcher(path, *options):
+def start_launcher(path, *options, environment=None):
     paths = [str(Path(__file__).parent), *filter(None, [os.environ.get("PYTHONPATH")])]
     return subprocess.Popen(
         [sys.executable, "-m", "jaxframes.shardings.launch", *options, str(path)],
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(paths)},
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(paths), **(environment or {})},
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,

@@ -4,9 +4,11 @@
 from collections.abc import Hashable, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
+import jax
 import numpy as np
 import pandas as pd
 
+from ._alive import check_alive
 from ._column import Column
 from ._column_labels import Labels
 from ._layout import Layout
@@ -73,14 +75,24 @@ class NDFrame:
         """The table with its row count on the host; waits for the count if necessary.
 
         The pytree leaves are those of `_stored`, whether or not this property was read.
+
+        Raises:
+            RuntimeError: an array of the table was donated or deleted.
         """
-        if self._seen is None:
-            self._seen = self._stored.with_known_counts()
-        return self._seen
+        table = self._facts
+        check_alive(table, self)
+        return table
 
     @_table.setter
     def _table(self, table: Table) -> None:
         self._stored, self._seen = table, None
+
+    @property
+    def _facts(self) -> Table:
+        """The same table, for its number of rows and its layout: its arrays may be gone."""
+        if self._seen is None:
+            self._seen = self._stored.with_known_counts()
+        return self._seen
 
     @property
     def _names(self) -> Sequence[Hashable]:
@@ -113,7 +125,7 @@ class NDFrame:
 
     @property
     def _layout(self) -> Layout:
-        return self._table.layout
+        return self._facts.layout
 
     @property
     def _is_traced(self) -> bool:
@@ -121,11 +133,13 @@ class NDFrame:
         return is_traced(self._table)
 
     def __len__(self) -> int:
-        if is_traced(self._table.num_rows):
+        if is_traced(self._facts.num_rows):
             raise NotImplementedError(
                 "len: the number of rows is not known inside jit. Use shape[0] or count(), arrays."
             )
-        return self._table.num_rows_on_host
+        # A count on the device goes with the columns.
+        table = self._table if isinstance(self._facts.num_rows, jax.Array) else self._facts
+        return table.num_rows_on_host
 
     @property
     def index(self) -> pd.Index:
