@@ -414,6 +414,59 @@ class LazyFrame(Lazy):
             seed=seed, epochs=epochs, state=state, batch_rows=batch_rows, sharding=sharding,
         )  # fmt: skip
 
+    def to_grain(
+        self,
+        size: int,
+        *,
+        random_access: bool = False,
+        drop_remainder: bool = False,
+        shuffle_buffer: int | None = None,
+        seed: int = 0,
+        epochs: int | None = 1,
+        batch_rows: int | None = None,
+    ) -> Any:
+        """A dataset of the library grain: dicts of NumPy arrays of `size` rows, by label.
+
+        By default it is a `grain.IterDataset` that streams the batches of `batches`. The state of
+        its iterator is that of `Batches.state`, which JSON holds and orbax saves.
+
+        With `random_access` it is a `grain.MapDataset` whose element `i` has the rows from
+        `i * size` on. `shuffle()` shuffles batches. The plan must keep the number and the order of
+        its rows, and start with Parquet files or a frame.
+
+        Args:
+            size: the number of rows of an element.
+            random_access: whether elements are read by number.
+            drop_remainder: whether to leave out a shorter element at the end of a pass.
+            shuffle_buffer: see `batches`; for streams.
+            seed: see `batches`; for streams.
+            epochs: see `batches`; for streams.
+            batch_rows: see `batches`; for streams.
+
+        Raises:
+            ImportError: grain is not installed; it comes with the extra `grain`.
+            NotImplementedError: `random_access`, and the number of rows is not known.
+
+        Example:
+            >>> from jaxframes.frame import JaxFrame
+            >>> plan = JaxFrame({"x": [1, 2, 3, 4, 5]}).lazy()
+            >>> dataset = plan.to_grain(2).map(lambda batch: batch["x"].sum().item())
+            >>> iterator = iter(dataset)
+            >>> next(iterator)
+            3
+            >>> state = iterator.get_state()
+            >>> resumed = iter(dataset)
+            >>> resumed.set_state(state)
+            >>> list(resumed)
+            [7, 5]
+            >>> plan.to_grain(2, random_access=True)[1]["x"].tolist()
+            [3, 4]
+        """
+        return self._streams.to_grain(
+            self._plan, size, random_access=random_access, drop_remainder=drop_remainder,
+            shuffle_buffer=shuffle_buffer, seed=seed, epochs=epochs, batch_rows=batch_rows,
+        )  # fmt: skip
+
     def lazy(self) -> "LazyFrame":
         """The plan itself."""
         return self

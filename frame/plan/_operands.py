@@ -91,8 +91,15 @@ def literal_text(value: Any) -> str:
         items = (f"{literal_text(x)}: {literal_text(y)}" for x, y in value.items())
         return f"{{{', '.join(items)}}}"
     if isinstance(value, (list, set)) and value:
-        items = ", ".join(literal_text(one) for one in value)
-        return f"[{items}]" if isinstance(value, list) else f"{{{items}}}"
+        items = [literal_text(one) for one in value]
+        # Sets of strings have another order in each process.
+        return (
+            f"[{', '.join(items)}]"
+            if isinstance(value, list)
+            else f"{{{', '.join(sorted(items))}}}"
+        )
+    if isinstance(value, frozenset) and value:
+        return f"frozenset({literal_text(set(value))})"
     if isinstance(value, np.dtype):
         return f"np.{value!r}"
     if isinstance(value, (pd.Timestamp, pd.Timedelta)) and value is not pd.NaT:

@@ -12,11 +12,11 @@ class WatchedFiles:
     """The size and the time of change of each file when the stream began."""
 
     def __init__(self, paths: list[str]):
-        self._seen = {path: _stamp(path) for path in paths}
+        self._seen = {path: stamp(path) for path in paths}
 
     def check(self, path: str) -> None:
         """Raises if a file has vanished or changed since the stream began."""
-        now = _stamp(path)
+        now = stamp(path)
         if now != self._seen.get(path, now):
             raise RuntimeError(
                 f"stream: the file {path!r} has changed since the stream began. Start again, and "
@@ -24,7 +24,8 @@ class WatchedFiles:
             )
 
 
-def _stamp(path: str) -> tuple[int, int]:
+def stamp(path: str) -> tuple[int, int]:
+    """The size of a file, and the time of its last change in nanoseconds."""
     try:
         facts = os.stat(path)
     except FileNotFoundError:

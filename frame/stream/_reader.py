@@ -118,7 +118,7 @@ def _parquet(scan: Scan, source: ParquetFiles, batch_rows: int, skipped: int) ->
     schema = dataset.schema
     watched = WatchedFiles(dataset.files)
     condition = None if scan.predicate is None else as_filter(scan.predicate.expression, schema)
-    names = _stored_names(schema, scan.columns)
+    names = stored_names(schema, scan.columns)
     stored = names
     for path in dataset.files:
         with naming(path):
@@ -167,13 +167,13 @@ def _csv(scan: Scan, source: CsvFile) -> Iterator[Piece]:
 def _arrow(scan: Scan, source: ArrowRows, batch_rows: int) -> Iterator[Piece]:
     dataset = source._dataset
     position = 0
-    names = _stored_names(dataset.schema, scan.columns)
+    names = stored_names(dataset.schema, scan.columns)
     for batch in dataset.to_batches(columns=names, batch_size=batch_rows):
         yield Piece(pa.Table.from_batches([batch]), position)
         position += batch.num_rows
 
 
-def _stored_names(schema: pa.Schema, columns: Any) -> list[str]:
+def stored_names(schema: pa.Schema, columns: Any) -> list[str]:
     """The columns to read: those of the index too, and at least one."""
     if columns is None:
         return schema.names

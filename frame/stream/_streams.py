@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs plans over batches: what `collect(batch_rows=)` and the sinks call."""
 
+import importlib
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -14,6 +15,7 @@ from ._progress import with_progress
 from ._reader import batches_of, can_stream, check_sources
 from ._sinks import write_csv, write_parquet
 from ._training import batches as batches
+from ._training import recipe_of
 
 
 def collect(plan: Node, optimizations: Mapping[str, bool] | None, **limits: Any) -> Any:
@@ -36,6 +38,36 @@ def to_parquet(plan: Node, path: Any, options: Mapping[str, Any], **limits: Any)
 def to_csv(plan: Node, path: Any, options: Mapping[str, Any], **limits: Any) -> None:
     """Runs a plan over batches and writes each to a file of comma-separated values."""
     write_csv(stage_of(plan, None, **limits), path, **options)
+
+
+def to_grain(plan: Node, size: int, *, random_access: bool, **options: Any) -> Any:
+    """A dataset of the library grain over the batches of a plan."""
+    recipe = recipe_of(
+        "to_grain", plan, size, batch_rows=options.pop("batch_rows"), sharding=None, **options
+    )
+    datasets = _grain()
+    if not random_access:
+        return datasets.PlanIterDataset(recipe)
+    if (recipe.shuffle_buffer, recipe.seed, recipe.epochs) != (None, 0, 1):
+        raise ValueError(
+            "to_grain: shuffle_buffer=, seed= and epochs= are for streams. Call shuffle(seed) and "
+            "repeat() of the dataset."
+        )
+    return datasets.PlanMapDataset(plan, size, recipe.drop_remainder)
+
+
+def _grain() -> Any:
+    """The module of datasets, or an error that names the extra."""
+    try:
+        # Heavy, and optional.
+        return importlib.import_module("._grain", __package__)
+    except ImportError as error:
+        if (error.name or "").split(".")[0] != "grain":
+            raise
+        raise ImportError(
+            "to_grain: needs the library grain, which is not installed. "
+            "pip install 'jaxframes[grain]'"
+        ) from error
 
 
 def is_limited(limits: Mapping[str, Any]) -> bool:

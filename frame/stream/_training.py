@@ -9,12 +9,13 @@ from typing import Any
 import numpy as np
 
 from ..combining._concat import concat
-from ..plan._explain import plan_text
+from ..plan._identity import identity
 from ..plan._node import Call, Node, Scan
 from ..plan._optimize import optimized
 from ..plan._run import run
 from ..plan._stage import Fused
 from ..table._ndframe import FrameBase
+from ._identity import portable_text
 from ._pipeline import Stage, close, is_mapped, pipeline
 from ._reader import at_capacity, batches_of, check_sources
 
@@ -66,10 +67,9 @@ class Recipe:
 
     @property
     def fingerprint(self) -> str:
-        """Identifies the plan and the order of its rows, on every machine."""
+        """Identifies the plan, its files and the order of its rows, on every machine."""
         order = (self.size, self.drop_remainder, self.shuffle_buffer, self.seed, self.chunk_rows)
-        schema = self.plan.empty.dtypes.to_string()
-        text = "\n".join([plan_text(self.plan), schema, repr(order)])
+        text = "\n".join([identity(self.plan, portable_text), repr(order)])
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
@@ -90,6 +90,7 @@ class Batches:
     """
 
     def __init__(self, recipe: Recipe, state: Any = None):
+        check_sources(recipe.plan)
         self._recipe = recipe
         self._fingerprint = recipe.fingerprint
         self._position = self._position_of(state)
@@ -124,8 +125,8 @@ class Batches:
         values = dict(state)
         if values.pop("plan", None) != self._fingerprint:
             raise ValueError(
-                "batches: the state must come from the same plan, size, shuffle_buffer, seed and "
-                f"batch_rows, got {state!r}."
+                "batches: the state must come from the same plan, files, size, drop_remainder, "
+                f"shuffle_buffer, seed and batch_rows, got {state!r}."
             )
         return Position(**values)
 
@@ -136,12 +137,20 @@ def batches(plan: Node, size: int, *, state: Any, **options: Any) -> Batches:
     Raises:
         ValueError: an argument is not positive, or the state is one of another plan.
     """
+    return Batches(recipe_of("batches", plan, size, **options), state)
+
+
+def recipe_of(caller: str, plan: Node, size: int, **options: Any) -> Recipe:
+    """A recipe with checked numbers."""
     counts = {"size": size, **{name: options[name] for name in _COUNTS}}
     for name, value in counts.items():
         is_count = isinstance(value, int) and not isinstance(value, bool) and value > 0
         if not is_count and (value is not None or name == "size"):
-            raise ValueError(f"batches: {name} must be a positive integer, got {value!r}.")
-    return Batches(Recipe(plan, size, **options), state)
+            raise ValueError(f"{caller}: {name} must be a positive integer, got {value!r}.")
+    seed = options["seed"]
+    if not isinstance(seed, int) or isinstance(seed, bool) or seed < 0:
+        raise ValueError(f"{caller}: seed must be an integer of at least 0, got {seed!r}.")
+    return Recipe(plan, size, **options)
 
 
 _COUNTS = ("shuffle_buffer", "epochs", "batch_rows")

@@ -1,0 +1,23 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The identity of sources: whether a stream that goes on reads what it read before."""
+
+import os
+from typing import Any
+
+from ..plan._sources import CsvFile, ParquetFiles
+from ._files import stamp
+
+
+def portable_text(source: Any) -> str:
+    """Names and sizes of the files of a source, which a copy on another machine has too."""
+    sizes = [(os.path.basename(path), stamp(path)[0]) for path in files_of(source)]
+    return f"{source.text()} {sizes}"
+
+
+def files_of(source: Any) -> list[str]:
+    """The files of a source."""
+    if isinstance(source, ParquetFiles):
+        return list(source._dataset().files)
+    if isinstance(source, CsvFile):
+        return [source.path]
+    return list(getattr(getattr(source, "data", None), "files", []))
