@@ -97,6 +97,8 @@ class LazySeries(LazyArray):
         return self._plan.empty.name
 
     def __getitem__(self, key: Any) -> "LazySeries":
+        if callable(key):
+            key = key(self)
         if not isinstance(key, LazySeries):
             raise unheld("LazySeries", "[] without a mask")
         return filtered(self._plan, key)

@@ -8,11 +8,13 @@ from typing import Any
 from ..combining._concat import concat
 from ..plan._expression import Expression
 from ..plan._node import Call, Scan
-from ..plan._relations import GROUP_TRANSFORMATIONS, RELATIONS, merge_keys
+from ..plan._relations import RELATIONS, merge_keys
 from ..plan._stage import Fused
 from ..table._column_labels import Labels
 from ..table._ndframe import SeriesBase
 from ..table._row_index import RowIndex
+from ._aligned import ALIGNED, aligned
+from ._by_key import is_transformation, keys_of, reduced, transformed
 from ._groups import REDUCTIONS as MERGEABLE
 from ._groups import (
     DistinctState,
@@ -25,7 +27,15 @@ from ._groups import (
     in_dtypes,
     merged_groups,
 )
+from ._reductions_first import (
+    is_reduction,
+    is_value,
+    reduction_of_series,
+    reductions_of,
+    with_values,
+)
 from ._runs import Order, SortedRuns
+from ._windows import are_windows_streamed, windows_of
 
 # Frames are concatenated in groups of this many, so that few programs serve all numbers of batches.
 _FAN_IN = 8
@@ -72,17 +82,40 @@ def pipeline(node: Any, read: Read, batch_rows: int) -> Stage:
     Raises:
         NotImplementedError: a method cannot run over batches.
     """
+    built: dict[Any, Stage] = {}
+
+    def build(one: Any) -> Stage:
+        if one not in built:
+            built[one] = _stage(one, build, read, batch_rows)
+        return built[one]
+
+    return build(node)
+
+
+def _stage(node: Any, build: Callable[[Any], Stage], read: Read, batch_rows: int) -> Stage:
+    """The stage of a node, with those of its inputs made by `build`."""
     if isinstance(node, Scan):
         return Stage(lambda: read(node), False, node.empty)
     if node.inputs and isinstance(node, Call) and node.method == "concat":
-        return _concatenated(node, [pipeline(child, read, batch_rows) for child in node.inputs])
-    first, *others = (pipeline(child, read, batch_rows) for child in node.inputs)
+        return _concatenated(node, [build(child) for child in node.inputs])
+    first, *others = map(build, node.inputs)
+    are_whole = first.is_whole and all(other.is_whole for other in others)
+    if isinstance(node, Call) and node.method in ALIGNED and not are_whole:
+        reduction = reduction_of_series(node)
+        if reduction is not None:
+            return _step(reduction, first, batch_rows)
+        return _aligned(node, first, others, build)
     if first.is_whole:
         return _whole(node, lambda: node.run(first.run(), *(one.whole() for one in others)))
     if isinstance(node, Fused):
         return _mapped(node, first)
     if node.method == "merge":
         return _merged(node, first, others[0])
+    reductions = None if is_mapped(node) else reductions_of(node)
+    if reductions is not None and not is_reduction(node):
+        return _with_reductions(
+            node, first, [(one, build(_column(node, one))) for one in reductions]
+        )
     return _step(node, first, batch_rows)
 
 
@@ -110,8 +143,12 @@ def _step(node: Call, stage: Stage, batch_rows: int) -> Stage:
             return _whole(node, lambda: node.run(_distinct_of(stage, {})))
         case "value_counts":
             return _counted(node, stage)
-        case "groupby" if arguments["method"] not in GROUP_TRANSFORMATIONS:
+        case "groupby" if is_transformation(node) and keys_of(node) is not None:
+            return Stage(lambda: transformed(node, stage.run(), batch_rows), False, node.empty)
+        case "groupby" if not is_transformation(node):
             return _groups(node, stage, batch_rows)
+        case "windows" if are_windows_streamed(node):
+            return Stage(lambda: windows_of(node, stage.run()), False, node.empty)
         case "column":
             return _reduced_column(node, stage)
         case _ if method in MERGEABLE:
@@ -233,6 +270,31 @@ def _merged(node: Call, left: Stage, right: Stage) -> Stage:
     return Stage(lambda: numbered(run()), False, node.empty)
 
 
+def _aligned(node: Call, first: Stage, others: list[Stage], build: Callable[[Any], Stage]) -> Stage:
+    """A call of several series or frames that have the rows of one plan."""
+    run = aligned(node, build)
+    if run is not None:
+        return Stage(run, False, node.empty)
+    if first.is_whole:
+        return _whole(node, lambda: node.run(first.run(), *(one.whole() for one in others)))
+    raise unstreamed(node.method)
+
+
+def _column(node: Call, expression: Expression) -> Call:
+    return Call.of("column", node.inputs, {"expression": expression})
+
+
+def _with_reductions(node: Call, stage: Stage, reductions: list[tuple[Expression, Stage]]) -> Stage:
+    """A call of expressions with reductions over all rows: a pass for each, then one over rows."""
+
+    def call() -> Callable[[Any], Any]:
+        return with_values(node, {id(one): reduced.whole() for one, reduced in reductions})
+
+    if is_value(node):
+        return _whole(node, lambda: call()(stage.empty))
+    return Stage(lambda: _each(call(), stage.run()), False, node.empty)
+
+
 # States.
 
 
@@ -280,7 +342,7 @@ def _groups(node: Call, stage: Stage, batch_rows: int) -> Stage:
     """Groups: partial states in memory, or in sorted runs on disk if there are many."""
     found = grouping_of(node)
     if found is None:
-        raise unstreamed(f"groupby.{node.arguments['method']}")
+        return _groups_at_once(node, stage, batch_rows)
     groups = node.arguments["groups"]
     can_spill = groups.get("sort", True) and not found.counted
 
@@ -304,6 +366,18 @@ def _groups(node: Call, stage: Stage, batch_rows: int) -> Stage:
     def batches() -> Iterator[Any]:
         has_labels = groups.get("as_index", True)
         return pieces() if has_labels else numbered(pieces())
+
+    return Stage(lambda: joined(batches(), node.empty), True, node.empty, batches)
+
+
+def _groups_at_once(node: Call, stage: Stage, batch_rows: int) -> Stage:
+    """Groups whose reductions need all rows of a group at once."""
+    if keys_of(node) is None:
+        raise unstreamed(f"groupby.{node.arguments['method']}")
+
+    def batches() -> Iterator[Any]:
+        rows = reduced(node, stage.run(), batch_rows)
+        return rows if node.arguments["groups"].get("as_index", True) else numbered(rows)
 
     return Stage(lambda: joined(batches(), node.empty), True, node.empty, batches)
 

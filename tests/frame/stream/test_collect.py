@@ -78,11 +78,7 @@ QUERIES = {
 UNSTREAMED = {
     "sort_values": lambda f, o: f.x.sort_values(),
     "median": lambda f, o: f.x.median(),
-    "groupby.median": lambda f, o: f.groupby("k").x.median(),
-    "groupby.transform": lambda f, o: f.groupby("k")["x"].transform("sum"),
-    "windows": lambda f, o: f[["x"]].rolling(3).sum(),
     "merge": lambda f, o: f.merge(o, on="k", how="outer"),
-    "column|filter": lambda f, o: f[f.x > f.x.mean()],
     "astype": lambda f, o: f.astype({"s": "category"}),
     "drop_duplicates": lambda f, o: f.drop_duplicates("k", keep=False),
     "sum": lambda f, o: f[["x"]].sum(min_count=3),

@@ -1,0 +1,163 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Series of one plan's rows that are combined: each batch of the rows is computed with once.
+
+A mask of a semi-join, or a share of a group's sum, has a row for each row of the plan that it is
+made of. The steps between that plan and the result run batch by batch.
+"""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from ..combining._concat import concat
+from ..plan._node import Call
+from ..plan._relations import GROUP_TRANSFORMATIONS, RELATIONS, Slot
+from ..plan._stage import Fused
+from ..table._ndframe import NDFrame
+from ._reductions_first import reductions_of
+
+# Their second operand is a set of values.
+_SETS = ("isin", "map", "replace")
+ALIGNED = ("apply", "filter_by", "set")
+
+
+def aligned(node: Call, build: Callable[[Any], Any]) -> Callable[[], Iterator[Any]] | None:
+    """The batches of a call whose inputs have the rows of one plan; None if they have not.
+
+    Args:
+        node: a call of several series or frames.
+        build: makes the stage of a node.
+    """
+    base = _common([_bases(child) for child in _row_inputs(node)])
+    if base is None:
+        return None
+    steps, wholes, streams = _steps(node, base)
+    source = build(base)
+    whole_stages = {one: build(one) for one in wholes}
+    stream_stages = {one: build(one) for one in streams}
+
+    def run() -> Iterator[Any]:
+        values = {one: stage.whole() for one, stage in whole_stages.items()}
+        pieces = {
+            one: _Pieces(stage.batches(), stage.empty) for one, stage in stream_stages.items()
+        }
+        batches = source.batches()
+        try:
+            for batch in batches:
+                rows = {one: stream.taken(len(batch)) for one, stream in pieces.items()}
+                found = {**values, **rows, base: batch}
+                for step in steps:
+                    found[step] = step.run(*(found[child] for child in step.inputs))
+                yield found[node]
+        finally:
+            iterators: list[Any] = [batches, *(stream.batches for stream in pieces.values())]
+            for iterator in iterators:
+                if hasattr(iterator, "close"):
+                    iterator.close()
+
+    return run
+
+
+def _row_inputs(node: Any) -> tuple[Any, ...]:
+    """The inputs with a row for each row of a call; of a filter, for each row before it."""
+    if isinstance(node, Fused):
+        is_each = all(RELATIONS[call.method].rows == "each" for call in node.calls)
+        return node.inputs if is_each else ()
+    if not isinstance(node, Call):
+        return ()
+    if node.method in ("filter_by", "set"):
+        return node.inputs
+    if node.method == "apply":
+        arguments = node.arguments
+        values = [*arguments["operands"], *arguments["keywords"].values()]
+        if arguments["function"] in _SETS:
+            values = values[:1]
+        inputs = [node.inputs[one.position] for one in values if isinstance(one, Slot)]
+        return tuple(one for one in inputs if isinstance(one.empty, NDFrame))
+    relation = RELATIONS[node.method]
+    if relation.rows != "each" or not relation.keeps_labels(node):
+        return ()
+    is_each = relation.is_rowwise(node) or reductions_of(node) is not None
+    return node.inputs if is_each else ()
+
+
+def _is_stream(node: Any) -> bool:
+    """Whether a step has the rows of its input, but needs several of them for each."""
+    if not isinstance(node, Call) or not isinstance(node.empty, NDFrame):
+        return False
+    if node.method == "groupby":
+        return node.arguments["method"] in GROUP_TRANSFORMATIONS - {"head", "tail"}
+    return node.method == "windows" or (node.method == "column" and not _is_rowwise(node))
+
+
+def _is_rowwise(node: Call) -> bool:
+    return RELATIONS[node.method].is_rowwise(node)
+
+
+def _bases(node: Any) -> list[Any]:
+    """The nodes whose rows are those of a node, the node itself first."""
+    if isinstance(node, Call) and node.method == "filter_by":
+        return [node]
+    inputs = node.inputs[:1] if _is_stream(node) else _row_inputs(node)
+    if not inputs:
+        return [node]
+    lists = [_bases(child) for child in inputs]
+    return [node, *(one for one in lists[0] if all(one in other for other in lists[1:]))]
+
+
+def _common(lists: list[list[Any]]) -> Any:
+    """The first node that is in all lists."""
+    if not lists:
+        return None
+    first, *others = lists
+    return next((one for one in first if all(one in other for other in others)), None)
+
+
+def _steps(node: Call, base: Any) -> tuple[list[Any], list[Any], list[Any]]:
+    """What runs for each batch, in order; what is needed whole; and what is read beside it."""
+    steps: list[Any] = []
+    wholes: list[Any] = []
+    streams: list[Any] = []
+
+    def visit(one: Any, is_row: bool) -> None:
+        if one == base or any(one in known for known in (steps, wholes, streams)):
+            return
+        if not is_row or base not in _bases(one):
+            wholes.append(one)
+        elif _is_stream(one) or not _is_plain(one):
+            streams.append(one)
+        else:
+            follow(one)
+
+    def follow(one: Any) -> None:
+        rows = _row_inputs(one)
+        for child in one.inputs:
+            visit(child, child in rows)
+        steps.append(one)
+
+    follow(node)
+    return steps, wholes, streams
+
+
+def _is_plain(node: Any) -> bool:
+    """Whether a step runs on a batch as it is, without reductions over all rows."""
+    return isinstance(node, Fused) or node.method in ALIGNED or _is_rowwise(node)
+
+
+class _Pieces:
+    """Takes rows from batches of any sizes."""
+
+    def __init__(self, batches: Iterator[Any], empty: Any):
+        self.batches = batches
+        self._empty = empty
+        self._held: Any = None
+
+    def taken(self, num_rows: int) -> Any:
+        """The next rows."""
+        parts = [] if self._held is None else [self._held]
+        while sum(map(len, parts)) < num_rows:
+            parts.append(next(self.batches))
+        if not parts:
+            return self._empty
+        rows = concat(parts) if len(parts) > 1 else parts[0]
+        self._held = rows.iloc[num_rows:]
+        return rows.iloc[:num_rows]
