@@ -37,6 +37,7 @@ class Lazy(Deferred):
         batch_rows: int | None = None,
         memory_limit: int | str | None = None,
         progress: bool | None = None,
+        checkpoint: Any = None,
     ) -> Any:
         """Runs the plan: at once, or over batches of rows if a size or a limit is given.
 
@@ -51,10 +52,13 @@ class Lazy(Deferred):
             memory_limit: bytes, or a text such as "2GiB", from which the size of batches follows.
                 The result itself comes on top.
             progress: whether to show a progress bar; if left out, on a terminal only.
+            checkpoint: a folder for finished batches of the result. A job that was interrupted
+                goes on from the last one when it is called again. The folder is removed at the end.
 
         Raises:
             NotImplementedError: a method cannot run over batches.
-            ValueError: there is no rule of that name, or both a size and a limit are given.
+            ValueError: there is no rule of that name, both a size and a limit are given, or the
+                checkpoint is of another plan, of other options, or of files that have changed.
 
         Example:
             >>> from jaxframes.frame import JaxFrame
@@ -62,10 +66,10 @@ class Lazy(Deferred):
             >>> plan.collect(batch_rows=2).x.tolist()
             [5, 2]
         """
-        if batch_rows is not None or memory_limit is not None:
+        if batch_rows is not None or memory_limit is not None or checkpoint is not None:
             return self._streams.collect(
                 self._plan, optimizations, batch_rows=batch_rows, memory_limit=memory_limit,
-                progress=progress,
+                progress=progress, checkpoint=checkpoint,
             )  # fmt: skip
         return run(apply_rules(self._plan, optimizations))
 

@@ -308,6 +308,7 @@ class LazyFrame(Lazy):
         batch_rows: int | None = None,
         memory_limit: int | str | None = None,
         progress: bool | None = None,
+        checkpoint: Any = None,
         **options: Any,
     ) -> None:
         """Runs the plan and writes the result as Parquet; see `JaxFrame.to_parquet`.
@@ -327,6 +328,8 @@ class LazyFrame(Lazy):
             batch_rows: the number of rows of a batch; see `collect`.
             memory_limit: the limit from which the size of batches follows; see `collect`.
             progress: whether to show a progress bar.
+            checkpoint: a folder for finished batches, from which an interrupted job goes on; see
+                `collect`. The files have the same bytes as those of a job without interruption.
             options: those of `JaxFrame.to_parquet`: `index` and `compression`.
 
         Raises:
@@ -350,6 +353,7 @@ class LazyFrame(Lazy):
         self._streams.to_parquet(
             self._plan, path, {name: one for name, one in options.items() if one is not None},
             batch_rows=batch_rows, memory_limit=memory_limit, progress=progress,
+            checkpoint=checkpoint,
         )  # fmt: skip
 
     def to_csv(
@@ -359,6 +363,7 @@ class LazyFrame(Lazy):
         batch_rows: int | None = None,
         memory_limit: int | str | None = None,
         progress: bool | None = None,
+        checkpoint: Any = None,
         **options: Any,
     ) -> str | None:
         """Runs the plan and writes comma-separated values; see `JaxFrame.to_csv`.
@@ -368,13 +373,14 @@ class LazyFrame(Lazy):
             batch_rows: the number of rows of a batch; see `collect`.
             memory_limit: the limit from which the size of batches follows; see `collect`.
             progress: whether to show a progress bar.
+            checkpoint: a folder for finished batches; see `to_parquet`.
             options: those of `JaxFrame.to_csv`.
         """
-        if batch_rows is None and memory_limit is None:
+        if batch_rows is None and memory_limit is None and checkpoint is None:
             return self.collect().to_csv(path_or_buf, **options)
         return self._streams.to_csv(
             self._plan, path_or_buf, options, batch_rows=batch_rows, memory_limit=memory_limit,
-            progress=progress,
+            progress=progress, checkpoint=checkpoint,
         )  # fmt: skip
 
     def batches(

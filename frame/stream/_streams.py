@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs plans over batches: what `collect(batch_rows=)` and the sinks call."""
 
+import contextlib
 import importlib
+import os
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -9,24 +11,33 @@ from ..io._parquet import spans_processes
 from ..plan._node import Node, Scan
 from ..plan._optimize import optimized
 from ..plan._run import in_order, run
+from ._checkpoint import Checkpoint
+from ._job import job_of
 from ._limits import rows_of_batches
 from ._pipeline import Stage, pipeline, unstreamed
 from ._progress import with_progress
 from ._reader import batches_of, can_stream, check_sources
 from ._sinks import write_csv, write_parquet
 from ._training import batches as batches
-from ._training import recipe_of
+from ._training import is_seekable, recipe_of
 
 
-def collect(plan: Node, optimizations: Mapping[str, bool] | None, **limits: Any) -> Any:
+def collect(
+    plan: Node, optimizations: Mapping[str, bool] | None, *, checkpoint: Any = None, **limits: Any
+) -> Any:
     """Runs a plan over batches and returns the whole result."""
-    return stage_of(plan, optimizations, **limits).whole()
+    with running("collect", plan, optimizations, checkpoint, {}, limits) as stage:
+        return stage.whole()
 
 
-def to_parquet(plan: Node, path: Any, options: Mapping[str, Any], **limits: Any) -> None:
+def to_parquet(
+    plan: Node, path: Any, options: Mapping[str, Any], *, checkpoint: Any = None, **limits: Any
+) -> None:
     """Runs a plan, at once or over batches, and writes Parquet files."""
-    if is_limited(limits):
-        write_parquet(stage_of(plan, None, **limits), path, **options)
+    if is_limited(limits) or checkpoint is not None:
+        target = {"path": path, **options}
+        with running("to_parquet", plan, None, checkpoint, target, limits) as stage:
+            write_parquet(stage, path, **options)
         return
     root = optimized(plan, None)
     if hasattr(path, "write") or spans_processes(root.empty._layout):
@@ -35,9 +46,46 @@ def to_parquet(plan: Node, path: Any, options: Mapping[str, Any], **limits: Any)
     write_parquet(Stage(lambda: run(root), True, root.empty), path, **options)
 
 
-def to_csv(plan: Node, path: Any, options: Mapping[str, Any], **limits: Any) -> None:
+def to_csv(
+    plan: Node, path: Any, options: Mapping[str, Any], *, checkpoint: Any = None, **limits: Any
+) -> None:
     """Runs a plan over batches and writes each to a file of comma-separated values."""
-    write_csv(stage_of(plan, None, **limits), path, **options)
+    target = {"path": path, **options}
+    with running("to_csv", plan, None, checkpoint, target, limits) as stage:
+        write_csv(stage, path, **options)
+
+
+@contextlib.contextmanager
+def running(
+    caller: str,
+    plan: Node,
+    optimizations: Mapping[str, bool] | None,
+    checkpoint: Any,
+    options: Mapping[str, Any],
+    limits: Mapping[str, Any],
+) -> Iterator[Stage]:
+    """The pipeline of a plan, which goes on from a checkpoint if a folder for one is given.
+
+    The folder is removed when the job is done.
+    """
+    if checkpoint is None:
+        yield stage_of(plan, optimizations, **limits)
+        return
+    if not is_limited(limits):
+        raise ValueError(
+            f"{caller}: checkpoint= is for plans over batches. Give batch_rows= or memory_limit=."
+        )
+    check_sources(plan)
+    root = optimized(plan, optimizations)
+    num_rows = rows_of_batches(
+        _scans_of(root), limits.get("batch_rows"), limits.get("memory_limit")
+    )
+    given = {**options, "call": caller, "batch_rows": num_rows, **dict(optimizations or {})}
+    if "path" in options:
+        given["path"] = os.path.abspath(options["path"])
+    with Checkpoint(checkpoint, job_of(plan, root, given)) as saved:
+        first = saved.num_batches if is_seekable(root) else 0
+        yield saved.resumed(stage_of(plan, optimizations, first=first, **limits), first)
 
 
 def to_grain(plan: Node, size: int, *, random_access: bool, **options: Any) -> Any:
@@ -82,16 +130,21 @@ def stage_of(
     batch_rows: Any = None,
     memory_limit: Any = None,
     progress: bool | None = None,
+    first: int = 0,
 ) -> Stage:
-    """The pipeline of a plan, with batches of a size."""
+    """The pipeline of a plan, with batches of a size, from batch `first` of its sources on."""
     check_sources(plan)
     root = optimized(plan, optimizations)
-    scans = [node for node in in_order(root) if isinstance(node, Scan)]
+    scans = _scans_of(root)
     if not all(map(can_stream, scans)):
         raise unstreamed("scan_parquet over several processes")
     num_rows = rows_of_batches(scans, batch_rows, memory_limit)
 
     def read(scan: Scan) -> Iterator[Any]:
-        return with_progress(batches_of(scan, num_rows), scan.source.text(), progress)
+        return with_progress(batches_of(scan, num_rows, first), scan.source.text(), progress)
 
     return pipeline(root, read, num_rows)
+
+
+def _scans_of(root: Any) -> list[Scan]:
+    return [node for node in in_order(root) if isinstance(node, Scan)]

@@ -221,7 +221,7 @@ def _chunks(recipe: Recipe, first: int) -> Any:
     """The result of the plan for each decoded chunk, from chunk `first` on, with its number."""
     check_sources(recipe.plan)
     root = optimized(recipe.plan, None)
-    start = first if _is_seekable(root) else 0
+    start = first if is_seekable(root) else 0
 
     def read(scan: Scan) -> Iterator[Any]:
         return batches_of(scan, recipe.chunk_rows, start)
@@ -247,7 +247,7 @@ def _stage(root: Any, read: Any, recipe: Recipe) -> Stage:
     return Stage(lambda: run(whole), True, whole.empty)
 
 
-def _is_seekable(node: Any) -> bool:
+def is_seekable(node: Any) -> bool:
     """Whether each chunk of the source gives one chunk of the result, whatever came before."""
     while not isinstance(node, Scan):
         is_rowwise = isinstance(node, Fused) or (isinstance(node, Call) and is_mapped(node))

@@ -1,0 +1,192 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Checkpoints: the finished batches of a job, in a folder, from which it goes on.
+
+A batch is one file, which gets its name when it is complete and synced. So the files that have
+names, counted from the first one, are the batches that were finished.
+"""
+
+import contextlib
+import fcntl
+import itertools
+import json
+import os
+import re
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pyarrow as pa
+
+from ..io._construction import table_of_arrow
+from ..table._ndframe import FrameBase, SeriesBase
+from ._files import naming
+from ._job import difference
+from ._pipeline import Stage, close, joined
+from ._replacing import new_file
+
+JOB = "job.json"
+FORMAT = 1
+_OWN_NAME = re.compile(r"batch-\d+\.arrow|\.(batch-\d+\.arrow|job\.json)\..*\.part|job\.json")
+
+
+class Checkpoint:
+    """The finished batches of a job. A context manager that keeps them if an error occurs.
+
+    Args:
+        folder: a new or empty folder, or that of the job before.
+        job: what must be equal for the job to go on, of plain values.
+
+    Raises:
+        ValueError: the checkpoint is one of another job.
+        FileExistsError: the folder has other files.
+        BlockingIOError: another process runs the job.
+    """
+
+    def __init__(self, folder: Any, job: dict[str, Any]):
+        self._folder = os.path.abspath(os.fspath(folder))
+        self._job = {"jaxframes checkpoint": FORMAT, **job}
+
+    def __enter__(self) -> "Checkpoint":
+        os.makedirs(self._folder, exist_ok=True)
+        self._lock = os.open(self._folder, os.O_RDONLY)
+        try:
+            self._take_lock()
+            self._open()
+        except BaseException:
+            os.close(self._lock)
+            raise
+        return self
+
+    def __exit__(self, kind: Any, *error: Any) -> None:
+        try:
+            if kind is None:
+                self._clear()
+                if not os.listdir(self._folder):
+                    os.rmdir(self._folder)
+        finally:
+            os.close(self._lock)
+
+    def _take_lock(self) -> None:
+        try:
+            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise BlockingIOError(
+                f"checkpoint: another process runs the job of {self._folder!r}. Wait for it, or "
+                "give another folder."
+            ) from None
+        except OSError:
+            # A file system without locks.
+            pass
+
+    def _open(self) -> None:
+        path = os.path.join(self._folder, JOB)
+        others = sorted(name for name in os.listdir(self._folder) if not _OWN_NAME.fullmatch(name))
+        if others:
+            raise FileExistsError(
+                f"checkpoint: the folder {self._folder!r} has other files, such as {others[0]!r}. "
+                "Give a new folder."
+            )
+        try:
+            with open(path, encoding="utf-8") as file:
+                old = json.load(file)
+        except FileNotFoundError:
+            # Batches without a job are what a removal left.
+            self._clear()
+            with new_file(path) as temporary, open(temporary, "w", encoding="utf-8") as file:
+                json.dump(self._job, file, indent=1)
+            return
+        except ValueError as error:
+            raise OSError(
+                f"checkpoint: the file {path!r} is corrupted: {error}. Remove the folder to start "
+                "again."
+            ) from error
+        found = difference(old, self._job)
+        if found is not None or old["jaxframes checkpoint"] != FORMAT:
+            raise ValueError(
+                f"checkpoint: the folder {self._folder!r} is of another job. "
+                f"{found or 'Another version of jaxframes made it.'} Give another folder, or "
+                "remove this one to start again."
+            )
+
+    def _clear(self) -> None:
+        """Removes the batches, the last one first, so that the others still count."""
+        for name in sorted(os.listdir(self._folder), reverse=True):
+            if _OWN_NAME.fullmatch(name) and name != JOB:
+                os.remove(os.path.join(self._folder, name))
+        with contextlib.suppress(FileNotFoundError):
+            os.remove(os.path.join(self._folder, JOB))
+
+    @property
+    def num_batches(self) -> int:
+        """The number of finished batches."""
+        return next(
+            number for number in itertools.count() if not os.path.exists(self._path(number))
+        )
+
+    def _path(self, number: int) -> str:
+        return os.path.join(self._folder, f"batch-{number:08}.arrow")
+
+    def resumed(self, stage: Stage, first: int) -> Stage:
+        """The stage with its finished batches taken from the folder, and the others put there.
+
+        Args:
+            stage: the stage.
+            first: the number of the first batch that the stage gives.
+        """
+        if not isinstance(stage.empty, (FrameBase, SeriesBase)):
+            return stage
+        if not stage.is_whole:
+            return Stage(
+                lambda: self._batches(stage.batches, first, stage.empty), False, stage.empty
+            )
+        if stage.pieces is None:
+            return stage
+
+        def pieces() -> Iterator[Any]:
+            return self._batches(stage.batches, first, stage.empty)
+
+        return Stage(lambda: joined(pieces(), stage.empty), True, stage.empty, pieces)
+
+    def _batches(self, made: Callable[[], Iterator[Any]], first: int, empty: Any) -> Iterator[Any]:
+        finished = self.num_batches
+        for number in range(finished):
+            yield self._load(number, empty)
+        batches = made()
+        try:
+            for number, batch in enumerate(batches, first):
+                if number >= finished:
+                    self._save(number, batch)
+                    # What a resumed job would read, so that both give the same bytes.
+                    yield self._load(number, empty)
+        finally:
+            close(batches)
+
+    def _save(self, number: int, batch: Any) -> None:
+        frame = batch.to_frame("values") if isinstance(batch, SeriesBase) else batch
+        table = frame.to_arrow()
+        with (
+            new_file(self._path(number)) as temporary,
+            pa.OSFile(temporary, "wb") as file,
+            pa.ipc.new_file(file, table.schema) as writer,
+        ):
+            writer.write_table(table)
+        kinds = [column.dtype_name for column in frame._table.columns]
+        restored = [column.dtype_name for column in self._frame(number, frame)._table.columns]
+        if kinds != restored:
+            changed = [(a, b) for a, b in zip(kinds, restored, strict=True) if a != b]
+            raise NotImplementedError(
+                f"checkpoint: columns of {changed[0][0]} become {changed[0][1]} in a file. Call "
+                "astype() first, or omit checkpoint=."
+            )
+
+    def _load(self, number: int, empty: Any) -> Any:
+        frame = self._frame(number, empty)
+        if isinstance(empty, SeriesBase):
+            return frame["values"].rename(empty._name)
+        frame._labels = empty._labels
+        return frame
+
+    def _frame(self, number: int, template: Any) -> Any:
+        path = self._path(number)
+        with naming(path), pa.OSFile(path) as file:
+            table = pa.ipc.open_file(file).read_all()
+        return FrameBase.frame_class._of(*table_of_arrow(table, template._layout))
