@@ -81,14 +81,17 @@ def parquet_dataset(path: Any) -> Any:
     """The dataset of a file, a folder, or a list of files. A folder's manifest names its files.
 
     Raises:
-        FileNotFoundError: the manifest names a file that does not exist, or none at all.
+        FileNotFoundError: there are no files, or the manifest names one that does not exist.
         OSError: a file does not have the size that the manifest says.
     """
     paths = list(path) if isinstance(path, (list, tuple)) else [path]
     folder = os.fspath(paths[0]) if len(paths) == 1 else ""
     manifest = manifest_of(folder) if folder else None
     if manifest is None:
-        return ds.dataset(folder or paths, format="parquet", partitioning="hive")
+        dataset = ds.dataset(folder or paths, format="parquet", partitioning="hive")
+        if not dataset.files:
+            raise FileNotFoundError(f"the folder {folder!r} has no Parquet files.")
+        return dataset
     if not manifest.parts:
         raise FileNotFoundError(f"no write into the folder {folder!r} was finished. Write again.")
     files = [checked(folder, part) for part in manifest.parts]

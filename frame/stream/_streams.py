@@ -81,7 +81,7 @@ def running(
         _scans_of(root), limits.get("batch_rows"), limits.get("memory_limit")
     )
     given = {**options, "call": caller, "batch_rows": num_rows, **dict(optimizations or {})}
-    if "path" in options:
+    if isinstance(options.get("path"), (str, os.PathLike)):
         given["path"] = os.path.abspath(options["path"])
     with Checkpoint(checkpoint, job_of(plan, root, given)) as saved:
         first = saved.num_batches if is_seekable(root) else 0

@@ -251,7 +251,7 @@ def is_seekable(node: Any) -> bool:
     """Whether each chunk of the source gives one chunk of the result, whatever came before."""
     while not isinstance(node, Scan):
         is_rowwise = isinstance(node, Fused) or (isinstance(node, Call) and is_mapped(node))
-        if not is_rowwise:
+        if not is_rowwise or len(node.inputs) != 1:
             return False
         (node,) = node.inputs
     return True
