@@ -91,7 +91,8 @@ class FrameCsv(FrameBase):
             Arrow formats the values: bools are true and false, 1.0 is 1, timedeltas are counts of
             their unit, and strings are quoted if necessary.
         """
-        frame: Any = self.reset_index() if index else self
+        # Without their labels, rows have no index column in Arrow.
+        frame: Any = self.reset_index() if index else self._with_range()
         if index and self._table.index.names == (None,):
             frame = frame.rename(columns={frame._labels[0]: ""})
         table = frame.to_arrow()

@@ -96,7 +96,9 @@ def _from_arrow(
         values = _combined(values)
     if pa.types.is_dictionary(kind):
         codes = values.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int32)
-        categories = Dictionary(pd.Index(values.dictionary.to_pandas()))
+        # Arrow converts no strings at all to objects.
+        dtype = "str" if _is_string(values.dictionary.type) else None
+        categories = Dictionary(pd.Index(values.dictionary.to_pandas(), dtype=dtype))
         category = ColumnType("category", categories, ordered=kind.ordered)
         return _placed(codes, category, capacity, layout, name)
     return column_from(values.to_pandas(), capacity, layout, name)

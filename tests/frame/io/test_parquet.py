@@ -54,3 +54,10 @@ def test_a_file_that_is_not_there(tmp_path):
         read_parquet(tmp_path / "none.parquet")
     with pytest.raises(FileNotFoundError, match="no file matches"):
         read_parquet(str(tmp_path / "*.parquet"))
+
+
+def test_no_rows_of_a_category_of_strings(tmp_path):
+    frame = pd.DataFrame({"c": pd.Categorical([], categories=["u", "v"])})
+    frame.to_parquet(tmp_path / "f.parquet")
+    read = read_parquet(tmp_path / "f.parquet").to_pandas()
+    assert read.c.cat.categories.dtype == frame.c.cat.categories.dtype
