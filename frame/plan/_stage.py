@@ -16,8 +16,9 @@ from ..table._layout import Layout
 from ..table._take import resized, settled
 from ..table._tracing import is_traced
 from ._expression import Expression
+from ._lookups import LOOKUP, is_lookup, looked_up, lookups_of, table_of, with_lookups
 from ._methods import apply
-from ._node import Call, Node, Step, given
+from ._node import Call, Node, Step, frozen, given
 from ._relations import INDEX, RELATIONS, Labels, needed, origins
 
 _COMPARISONS = frozenset(["==", "!=", "<", "<=", ">", ">=", "eq", "ne", "lt", "le", "gt", "ge"])
@@ -28,8 +29,15 @@ _STAGED = frozenset(["col", "alias", "&", "|", "^", "~", "neg", "pos", "abs", "b
 _STAGED |= _ARITHMETIC | _COMPARISONS | _MISSING
 
 
+# Fields of times: compared with scalars, or assigned, because those of a missing time are missing.
+_FIELDS = frozenset([
+    "dt.day", "dt.day_of_week", "dt.day_of_year", "dt.dayofweek", "dt.dayofyear", "dt.hour",
+    "dt.minute", "dt.month", "dt.quarter", "dt.second", "dt.weekday", "dt.year",
+])  # fmt: skip
+_CHOICES = frozenset(["where", "mask"])
+
 # The kinds of columns that a stage compares with scalars.
-_PLAIN = ("string", "datetime", "timedelta")
+_PLAIN = ("datetime", "timedelta")
 # A longer list of values would be a constant of more than a few hundred bytes.
 _MOST_VALUES = 32
 
@@ -50,6 +58,8 @@ def is_staged(node: Node) -> bool:
         return all(
             label in source.labels and source.empty._column(label).is_numeric for label in reads
         )
+    if node.method in ("astype", "fillna"):
+        return _is_staged_change(node)
     if node.method == "filter":
         return _is_staged_expression(node.arguments["predicate"], node.inputs[0])
     if node.method == "assign":
@@ -65,6 +75,28 @@ def is_staged(node: Node) -> bool:
     return False
 
 
+def _is_staged_change(node: Call) -> bool:
+    """Whether a cast raises for no value, or missing values of floats are replaced by a number."""
+    source = node.inputs[0].empty
+    value = node.arguments["dtype" if node.method == "astype" else "value"]
+    if node.arguments.keys() - {"dtype", "value"}:
+        return False
+    changed = value if isinstance(value, dict) else dict.fromkeys(source._labels, value)
+    columns = {label: source._column(label) for label in changed if label in node.labels}
+    if not all(one.is_numeric and one.dtype.kind != "c" for one in columns.values()):
+        return False
+    if node.method == "fillna":
+        return all(
+            one.dtype == np.float64 and type(changed[label]) in (int, float)
+            for label, one in columns.items()
+        )
+    results = {label: node.empty._column(label) for label in columns}
+    return all(
+        results[label].is_numeric and _keeps_values(one.dtype, results[label].dtype)
+        for label, one in columns.items()
+    )
+
+
 def is_work(calls: Sequence[Call]) -> bool:
     """Whether calls compute anything: selecting and renaming columns needs no program."""
     return any(call.method not in ("select", "rename") for call in calls)
@@ -74,27 +106,129 @@ def _is_staged_expression(expression: Expression, node: Node) -> bool:
     frame = node.empty
     if not expression.columns() <= set(node.labels):
         return False
-    for part in expression._bottom_up():
-        if part.function not in _STAGED or part.keywords or not all(map(_is_short, part.operands)):
-            return False
-        columns = [
-            frame._column(child.operands[0]) for child in part.children if child.function == "col"
-        ]
-        if any(column.dtype.kind == "c" for column in columns):
-            return False
-        if all(column.is_numeric for column in columns):
-            continue
-        # Strings and times: compared with scalars only.
-        are_plain = all(column.is_numeric or column.kind in _PLAIN for column in columns)
-        is_simple = part.function in _MISSING or (
-            part.function in _COMPARISONS and len(part.children) == 1
-        )
-        if not (are_plain and is_simple):
-            return False
     root = expression
     while root.function == "alias":
         root = root.operands[0]
-    return root.function != "col" or frame._column(root.operands[0]).is_numeric
+    if root.function == "col":
+        return frame._column(root.operands[0]).is_numeric
+    if root.function in _FIELDS:
+        return _is_column_of(("datetime",), root.operands[0], frame)
+    return _is_staged_part(expression, frame)
+
+
+def _is_staged_part(part: Expression, frame: Any) -> bool:
+    """Whether a part of an expression runs inside a stage and has numbers for each row."""
+    if part.function == "col":
+        column = frame._column(part.operands[0])
+        return column.is_numeric and column.dtype.kind != "c"
+    if is_lookup(part, frame):
+        return True
+    if part.keywords or not all(map(_is_short, part.operands)):
+        return False
+    function, children = part.function, part.children
+    if len(children) == 1 and function in _COMPARISONS | _MISSING | {"between", "isin"}:
+        (child,) = children
+        if child.function in _FIELDS:
+            return function not in _MISSING and _is_column_of(
+                ("datetime",), child.operands[0], frame
+            )
+        if _is_column_of(_PLAIN, child, frame):
+            return function in _COMPARISONS | _MISSING
+    if function in _CHOICES:
+        return _is_choice(part, frame)
+    if function in ("astype", "fillna"):
+        return _is_change(part, frame)
+    return function in _STAGED and all(_is_staged_part(child, frame) for child in children)
+
+
+def _is_column_of(kinds: Sequence[str], part: Any, frame: Any) -> bool:
+    is_column = isinstance(part, Expression) and part.function == "col"
+    return is_column and frame._column(part.operands[0]).kind in kinds
+
+
+def _is_choice(part: Expression, frame: Any) -> bool:
+    """Whether a `where` has floats, or a column and a constant of floats: then no dtype changes."""
+    if len(part.operands) != 3 or not isinstance(part.operands[1], Expression):
+        return False
+    values, condition, other = part.operands
+    if not all(_is_staged_part(child, frame) for child in part.children):
+        return False
+    are_floats = all(
+        one.evaluate(frame).dtype == np.float64
+        if isinstance(one, Expression)
+        else type(one) is float
+        for one in (values, other)
+    )
+    return are_floats and condition.evaluate(frame).dtype == np.bool_
+
+
+def _is_change(part: Expression, frame: Any) -> bool:
+    """Whether a part casts numbers so that none raises, or replaces missing floats by a number."""
+    if (
+        len(part.operands) != 2
+        or len(part.children) != 1
+        or part.children[0] is not part.operands[0]
+    ):
+        return False
+    values, constant = part.operands
+    if not _is_staged_part(values, frame):
+        return False
+    before = values.evaluate(frame).dtype
+    if part.function == "fillna":
+        return before == np.float64 and type(constant) in (int, float)
+    return _keeps_values(before, part.evaluate(frame).dtype)
+
+
+def _keeps_values(before: Any, after: Any) -> bool:
+    """Whether a cast raises for no number."""
+    return after.kind == "f" or (after.kind in "iu" and before.kind in "iub")
+
+
+def can_follow(calls: Sequence[Call], node: Call) -> bool:
+    """Whether a staged call may run in the stage of other calls, the first one first.
+
+    Lookups need the strings of the stage's input. Fields of times are masked inside a program, and
+    are not computed with.
+    """
+    if not calls:
+        return True
+    back = _sources(calls)
+    masked = {
+        label
+        for call in calls
+        if call.method == "assign"
+        for label, value in call.arguments["values"].items()
+        if _is_field(value)
+    }
+    reads = RELATIONS[node.method].reads(node, frozenset(node.labels))
+    known = all(
+        label in back
+        for expression in _expressions(node)
+        for part in lookups_of(expression, node.inputs[0].empty)
+        for label in part.columns()
+    )
+    return known and not any(label in masked for label in reads)
+
+
+def _is_field(value: Any) -> bool:
+    while isinstance(value, Expression) and value.function == "alias":
+        value = value.operands[0]
+    return isinstance(value, Expression) and value.function in _FIELDS
+
+
+def _expressions(call: Call) -> list[Expression]:
+    if call.method == "filter":
+        return [call.arguments["predicate"]]
+    return list(call.arguments["values"].values()) if call.method == "assign" else []
+
+
+def _sources(calls: Sequence[Call]) -> dict[Any, Any]:
+    """The input's label of each column that calls leave as it is."""
+    back = {label: label for label in calls[0].inputs[0].labels}
+    for call in calls:
+        (kept,) = origins(call)
+        back = {label: back[source] for label, source in kept.items() if source in back}
+    return back
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,10 +272,15 @@ class Stage:
     steps: tuple[tuple[str, Frozen, Labels], ...]
     has_labels: bool
 
-    def __call__(self, frame: Any) -> Any:
-        """Runs the calls on a frame: with traced arrays inside the compiled program."""
-        for method, frozen, wanted in self.steps:
-            frame = _step(method, given(frozen), wanted, frame)
+    def __call__(self, frame: Any, tables: tuple[Column, ...] = ()) -> Any:
+        """Runs the calls on a frame: with traced arrays inside the compiled program.
+
+        Args:
+            frame: the input of the first call.
+            tables: the tables of lookups.
+        """
+        for method, held, wanted in self.steps:
+            frame = _step(method, given(held), wanted, frame, tables)
         frame = _selected(frame, self.steps[-1][2])
         return frame if self.has_labels else frame._with_range()
 
@@ -156,22 +295,33 @@ def run_stage(calls: Sequence[Call], frame: Any, wanted: Labels) -> Any:
     """
     has_labels = INDEX in wanted
     calls, wanted_of_each, wanted = _narrowed(calls, wanted - {INDEX})
-    steps = zip(calls, wanted_of_each, strict=True)
-    stage = Stage(tuple((call.method, call.frozen, labels) for call, labels in steps), has_labels)
     frame = _selected(frame, wanted)
     if not calls:
         return frame
-    if any(frame._column(label).valid is not None for label in _computed(calls)):
+    lookups = _with_tables(calls, frame)
+    arguments = [call.frozen for call in calls] if lookups is None else lookups[0]
+    methods = [call.method for call in calls]
+    stage = Stage(tuple(zip(methods, arguments, wanted_of_each, strict=True)), has_labels)
+    computed = _computed(calls, arguments)
+    if lookups is None or any(frame._column(label).valid is not None for label in computed):
         # Masks inside a program become floats on the host, and later calls may depend on it.
-        return stage(frame)
+        return stage(frame, () if lookups is None else lookups[1])
     if not has_labels:
         frame = frame._with_range()
-    carried = _carried(calls, frame)
+    tables = lookups[1]
+    back = _sources(calls)
+    carried = {
+        label: source
+        for label, source in back.items()
+        if source not in computed and label in wanted_of_each[-1]
+    }
+    # Inputs that no call computes with have no dictionary and no unit.
+    plain = {label for label in frame._labels if label not in computed}
     anonymous = frame._with_columns(
-        bare(column) if label in carried.values() else column
+        bare(column) if label in plain else column
         for label, column in zip(frame._labels, frame._table.columns, strict=True)
     )
-    result = fitted(_compiled(stage, anonymous))
+    result = fitted(_compiled(stage, anonymous, tables))
     types = {label: frame._column(source).type for label, source in carried.items()}
     columns = [
         Column(column.data, column.valid, types.get(label, column.type))
@@ -182,8 +332,41 @@ def run_stage(calls: Sequence[Call], frame: Any, wanted: Labels) -> Any:
 
 
 @functools.partial(tiered, static_argnums=0)
-def _compiled(stage: Stage, frame: Any) -> Any:
-    return stage(frame)
+def _compiled(stage: Stage, frame: Any, tables: tuple[Column, ...]) -> Any:
+    return stage(frame, tables)
+
+
+def _with_tables(
+    calls: Sequence[Call], frame: Any
+) -> tuple[list[Frozen], tuple[Column, ...]] | None:
+    """The arguments of calls with lookups in place of conditions on strings, and their tables.
+
+    None if a condition must be evaluated for each row.
+    """
+    tables: list[Column] = []
+    arguments: list[Frozen] = []
+    for position, call in enumerate(calls):
+        back = _sources(calls[:position]) if position else {one: one for one in frame._labels}
+        numbers: dict[int, int] = {}
+        expressions = _expressions(call)
+        for expression in expressions:
+            for part in lookups_of(expression, call.inputs[0].empty):
+                (label,) = part.columns()
+                table = table_of(part, label, frame._column(back[label]))
+                if table is None:
+                    return None
+                numbers[id(part)] = len(tables)
+                tables.append(table)
+        if not numbers:
+            arguments.append(call.frozen)
+        elif call.method == "filter":
+            (predicate,) = expressions
+            arguments.append(frozen(call, predicate=with_lookups(predicate, numbers)))
+        else:
+            values = call.arguments["values"]
+            values = {label: with_lookups(one, numbers) for label, one in values.items()}
+            arguments.append(frozen(call, values=values))
+    return arguments, tuple(tables)
 
 
 def fitted(frame: Any) -> Any:
@@ -231,41 +414,43 @@ def _selected(frame: Any, wanted: Labels) -> Any:
     return frame[labels] if labels else frame
 
 
-def _computed(calls: Sequence[Call]) -> frozenset[Any]:
-    """The columns of the stage's input that its calls compute with."""
-    back = {label: label for label in calls[0].inputs[0].labels}
+def _computed(calls: Sequence[Call], arguments: Sequence[Frozen]) -> frozenset[Any]:
+    """The columns of the stage's input that its calls compute with; lookups use codes alone."""
     computed: set[Any] = set()
-    for call in calls:
-        relation = RELATIONS[call.method]
-        reads = relation.reads(call, frozenset(call.labels))
-        computed.update(back[label] for label in reads if label in back)
-        (kept,) = origins(call)
-        back = {label: back[source] for label, source in kept.items() if source in back}
+    for position, (call, held) in enumerate(zip(calls, arguments, strict=True)):
+        back = _sources(calls[:position]) if position else None
+        if call.method in ("filter", "assign"):
+            found = given(held)
+            values = [found["predicate"]] if call.method == "filter" else found["values"].values()
+            reads = frozenset().union(*(one.columns() for one in values))
+            if call.method == "assign":
+                # A column that is there keeps its position.
+                reads |= found["values"].keys() & set(call.inputs[0].labels)
+        else:
+            reads = RELATIONS[call.method].reads(call, frozenset(call.labels))
+        known = {one: one for one in call.inputs[0].labels} if back is None else back
+        computed.update(known[label] for label in reads if label in known)
     return frozenset(computed)
 
 
-def _carried(calls: Sequence[Call], frame: Any) -> dict[Any, Any]:
-    """The result's columns that no call computes with, and their labels in the frame."""
-    computed = _computed(calls)
-    back = {label: label for label in frame._labels}
-    for call in calls:
-        (kept,) = origins(call)
-        back = {label: back[source] for label, source in kept.items() if source in back}
-    return {label: source for label, source in back.items() if source not in computed}
-
-
-def _step(method: str, arguments: dict[str, Any], wanted: Labels, frame: Any) -> Any:
+def _step(
+    method: str,
+    arguments: dict[str, Any],
+    wanted: Labels,
+    frame: Any,
+    tables: tuple[Column, ...],
+) -> Any:
     if method == "filter":
         # The filter moves the columns that are needed afterwards.
-        return _selected(frame, wanted)[_evaluated(arguments["predicate"], frame)]
+        return _selected(frame, wanted)[_evaluated(arguments["predicate"], frame, tables)]
     if method == "assign":
         for label, value in arguments["values"].items():
-            frame = frame.assign(**{label: _evaluated(value, frame)})
+            frame = frame.assign(**{label: _evaluated(value, frame, tables)})
         return frame
     return RELATIONS[method].run((frame,), arguments)
 
 
-def _evaluated(expression: Expression, frame: Any) -> Any:
+def _evaluated(expression: Expression, frame: Any, tables: tuple[Column, ...]) -> Any:
     """Evaluates an expression with the roundings of eager calls.
 
     Each of these is a program of its own. In one program XLA contracts `x * y + z` to one
@@ -275,6 +460,9 @@ def _evaluated(expression: Expression, frame: Any) -> Any:
     for part in expression._bottom_up():
         if part.function == "col":
             value = frame[part.operands[0]]
+        elif part.function == LOOKUP:
+            label, number = part.operands
+            value = frame[label]._with_column(looked_up(tables[number], frame._column(label)))
         else:
             operands, _ = part._filled(values)
             value = apply(part.function, operands, {})

@@ -5,7 +5,7 @@ from typing import Any
 
 from .._node import Call, Node, bottom_up, uses
 from .._relations import INDEX, Labels, all_of, needed
-from .._stage import Fused, is_staged, is_work
+from .._stage import Fused, can_follow, is_staged, is_work
 from .._wanted import wanted_columns
 
 
@@ -23,6 +23,7 @@ def fuse_stages(root: Node) -> Any:
         if isinstance(node, Call) and is_staged(node):
             (child,) = node.inputs
             chain = chains.get(child, []) if counts[child] == 1 else []
+            chain = chain if can_follow(chain, node) else []
             chains[node] = calls = [*chain, node]
             if is_work(calls):
                 source = new[calls[0].inputs[0]]
