@@ -253,15 +253,16 @@ def steps():
     return result.to_pandas()
 
 
-num_interrupts = 0
+num_sent = num_raised = 0
 counted, at = 0, None
 
 
 def trace(python_frame, event, _):
-    global counted
+    global counted, num_sent
     if event == "call" and "jaxframes" in python_frame.f_globals.get("__name__", ""):
         counted += 1
         if counted == at:
+            num_sent += 1
             os.kill(os.getpid(), 2)
     return None
 
@@ -280,7 +281,7 @@ for at in np.linspace(1, num_calls, NUM_POINTS).astype(int).tolist():
         sys.setprofile(lambda *arguments: trace(*arguments) and None)
         steps()
     except KeyboardInterrupt:
-        num_interrupts += 1
+        num_raised += 1
     finally:
         sys.setprofile(None)
         at = None
@@ -292,7 +293,7 @@ for at in np.linspace(1, num_calls, NUM_POINTS).astype(int).tolist():
     assert len(pd.read_parquet(f"{folder}/parts")) == 3000
     pd.testing.assert_series_equal(steps(), expected)
     assert not [name for name in os.listdir(folder) if name.endswith(".part")]
-print(num_interrupts, "interrupts")
+print(num_sent, num_raised)
 """
 
 
@@ -311,4 +312,7 @@ def test_an_interrupt_leaves_whole_files_and_frames(tmp_path):
         check=False,
     )
     assert finished.returncode == 0, finished.stderr
-    assert finished.stdout == f"{num_points} interrupts\n"
+    # A later run may make fewer calls than the one that was counted.
+    num_sent, num_raised = map(int, finished.stdout.split())
+    assert num_points / 2 < num_sent <= num_points
+    assert num_raised == num_sent
