@@ -91,14 +91,14 @@ def _compared(own: Mapping[str, str], devices: Sequence[Device]) -> str | None:
     message = json.dumps(own).encode()
     text = np.frombuffer(message, np.uint8)
     digest = np.frombuffer(hashlib.sha256(message).digest(), np.uint8)
-    digests, _ = _gathered(digest, devices)
+    digests, _ = gathered(digest, devices)
     if (digests == digests[0]).all():
         return None
     # Texts of other lengths, so first the longest.
-    lengths, _ = _gathered(np.array([text.size], np.int32), devices)
+    lengths, _ = gathered(np.array([text.size], np.int32), devices)
     padded = np.zeros(lengths.max(), np.uint8)
     padded[: text.size] = text
-    texts, process_ids = _gathered(padded, devices)
+    texts, process_ids = gathered(padded, devices)
     settings = {
         process_id: json.loads(row[:length].tobytes())
         for process_id, row, (length,) in zip(process_ids, texts, lengths, strict=True)
@@ -106,7 +106,7 @@ def _compared(own: Mapping[str, str], devices: Sequence[Device]) -> str | None:
     return disagreement(settings)
 
 
-def _gathered(own: np.ndarray, devices: Sequence[Device]) -> tuple[np.ndarray, list[int]]:
+def gathered(own: np.ndarray, devices: Sequence[Device]) -> tuple[np.ndarray, list[int]]:
     """One row of each process, and the ids of the processes."""
     # One device each, because processes may have different numbers of them.
     first: dict[int, Device] = {}

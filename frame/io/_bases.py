@@ -4,10 +4,11 @@
 from ._checkpoint import FrameCheckpoint, SeriesCheckpoint
 from ._conversion import FrameConversion
 from ._csv import FrameCsv
+from ._own_rows import FrameOwnRows
 from ._repr import FrameDisplay, SeriesDisplay
 
 
-class FrameIOMethods(FrameDisplay, FrameConversion, FrameCsv, FrameCheckpoint):
+class FrameIOMethods(FrameDisplay, FrameConversion, FrameCsv, FrameOwnRows, FrameCheckpoint):
     """Input and output of a frame."""
 
 

@@ -5,7 +5,8 @@ from pathlib import Path
 from typing import Any
 
 from ._conversion import SeriesConversion
-from ._parquet import FrameParquet, read_parquet, spans_processes
+from ._own_rows import spans_processes
+from ._parquet import FrameParquet, read_parquet
 
 
 class FrameCheckpoint(FrameParquet):

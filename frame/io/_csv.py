@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Reads and writes comma-separated values through Arrow."""
 
+import os
 from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 
@@ -8,9 +9,11 @@ import pandas as pd
 import pyarrow as pa
 from pyarrow import csv
 
-from ..table._layout import layout_of
+from ..table._layout import ONE_DEVICE, layout_of
 from ..table._ndframe import FrameBase
 from ._construction import table_of_arrow
+from ._own_lines import own_lines
+from ._own_rows import own_pieces, spans_processes, table_of_processes
 from ._replacing import is_local_path, replacing
 
 
@@ -27,6 +30,9 @@ def read_csv(
     sharding: Any = None,
 ) -> Any:
     """Reads a file of comma-separated values.
+
+    On a mesh of several processes each process reads its own part of the lines of a file, so values
+    must not contain line breaks. The types are those of all lines.
 
     Differences from pandas:
         Arrow infers the types: it parses ISO 8601 times, and has its own list of strings for
@@ -57,13 +63,20 @@ def read_csv(
         convert["null_values"] = list(na_values)
     if dtype:
         convert["column_types"] = {name: _arrow_type(one) for name, one in dtype.items()}
-    table = csv.read_csv(
-        filepath_or_buffer,
-        read_options=csv.ReadOptions(column_names=names, skip_rows=skiprows),
-        parse_options=csv.ParseOptions(delimiter=sep),
-        convert_options=csv.ConvertOptions(**convert),
-    )
-    table_of_rows, labels = table_of_arrow(table, layout_of(sharding, "read_csv"))
+    layout = layout_of(sharding, "read_csv")
+    parse = csv.ParseOptions(delimiter=sep)
+    if spans_processes(layout) and is_local_path(filepath_or_buffer):
+        piece = own_lines(os.fspath(filepath_or_buffer), names, skiprows, parse, convert, layout)
+        own, labels = table_of_arrow(piece, ONE_DEVICE)
+        table_of_rows = table_of_processes(own, labels, layout, "read_csv")
+    else:
+        table = csv.read_csv(
+            filepath_or_buffer,
+            read_options=csv.ReadOptions(column_names=names, skip_rows=skiprows),
+            parse_options=parse,
+            convert_options=csv.ConvertOptions(**convert),
+        )
+        table_of_rows, labels = table_of_arrow(table, layout)
     frame = FrameBase.frame_class._of(table_of_rows, labels)
     return frame if index_col is None else frame.set_index(index_col)
 
@@ -85,7 +98,8 @@ class FrameCsv(FrameBase):
     ) -> str | None:
         """Writes comma-separated values to a file, or returns them as a string.
 
-        The file appears when it is complete.
+        The file appears when it is complete. On a mesh of several processes it is a folder, into
+        which each process writes the rows of its devices.
 
         Differences from pandas:
             Arrow formats the values: bools are true and false, 1.0 is 1, timedeltas are counts of
@@ -95,14 +109,15 @@ class FrameCsv(FrameBase):
         frame: Any = self.reset_index() if index else self._with_range()
         if index and self._table.index.names == (None,):
             frame = frame.rename(columns={frame._labels[0]: ""})
-        table = frame.to_arrow()
-        # Arrow's writer does not support dictionary columns.
-        columns = [
-            column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column
-            for column in table.columns
-        ]
-        table = pa.Table.from_arrays(columns, names=table.column_names)
         options = csv.WriteOptions(delimiter=sep, include_header=header)
+        if path_or_buf is not None and spans_processes(self._layout):
+            os.makedirs(path_or_buf, exist_ok=True)
+            for name, piece in own_pieces(frame):
+                path = os.path.join(path_or_buf, f"part-{name}.csv")
+                with replacing(path, "to_csv") as temporary:
+                    csv.write_csv(_without_dictionaries(piece), temporary, options)
+            return None
+        table = _without_dictionaries(frame.to_arrow())
         if is_local_path(path_or_buf):
             with replacing(path_or_buf, "to_csv") as temporary:
                 csv.write_csv(table, temporary, options)
@@ -110,3 +125,12 @@ class FrameCsv(FrameBase):
         sink = pa.BufferOutputStream() if path_or_buf is None else path_or_buf
         csv.write_csv(table, sink, options)
         return None if path_or_buf is not None else sink.getvalue().to_pybytes().decode()
+
+
+def _without_dictionaries(table: pa.Table) -> pa.Table:
+    # Arrow's writer does not support dictionary columns.
+    columns = [
+        column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column
+        for column in table.columns
+    ]
+    return pa.Table.from_arrays(columns, names=table.column_names)

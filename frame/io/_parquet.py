@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Reads and writes Parquet through Arrow; each process handles its own rows."""
 
-import functools
 import glob
 import os
 from collections.abc import Sequence
@@ -12,22 +11,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.dataset as ds
 import pyarrow.parquet as pq
-from jax.experimental import multihost_utils
 
-from ... import primitives
-from ...primitives.staging import tiered
-from ...shardings import host_rows
-from ..table._column import Array, Column, ColumnType
-from ..table._column_labels import Labels
-from ..table._dictionary import encode_strings
-from ..table._layout import ONE_DEVICE, Layout, layout_of
+from ..table._layout import ONE_DEVICE, layout_of
 from ..table._ndframe import FrameBase
-from ..table._recode import renumbered
-from ..table._row_index import RowIndex
-from ..table._table import Table, as_count
-from ._arrow import arrow_table
 from ._construction import table_of_arrow
 from ._manifest import check_no_manifest, parquet_dataset
+from ._own_rows import own_pieces, spans_processes, table_of_processes
 from ._replacing import adding_files, is_local_path, replacing
 
 
@@ -59,8 +48,8 @@ def read_parquet(
     names = None if columns is None else _with_index(dataset.schema, columns)
     condition = pq.filters_to_expression(filters) if isinstance(filters, list) else filters
     if spans_processes(layout):
-        table = _own_rows(dataset, names, condition)
-        rows, labels = _table_of_pieces(table, layout)
+        own, labels = table_of_arrow(_own_rows(dataset, names, condition), ONE_DEVICE)
+        rows = table_of_processes(own, labels, layout, "read_parquet")
     else:
         strings = _dictionary_encoded(dataset) if condition is None else []
         if strings:
@@ -103,13 +92,6 @@ def _dictionary_encoded(dataset: Any) -> list[str]:
     ]
 
 
-def spans_processes(layout: Layout) -> bool:
-    """Whether other processes have some of the rows."""
-    if layout.mesh is None:
-        return False
-    return any(device.process_index != jax.process_index() for device in layout.mesh.devices.flat)
-
-
 def _paths(path: Any) -> Any:
     if isinstance(path, (list, tuple)):
         return [os.fspath(one) for one in path]
@@ -149,69 +131,6 @@ def _own_rows(dataset: Any, columns: list[str] | None, condition: Any) -> pa.Tab
     )
 
 
-def _table_of_pieces(piece: pa.Table, layout: Layout) -> tuple[Table, Labels]:
-    """Combines the rows of all processes, in process order, into one table over the mesh.
-
-    Every process has the same columns, and receives the strings of all.
-    """
-    own, labels = table_of_arrow(piece, ONE_DEVICE)
-    columns = tuple(map(_as_in_all_processes, (*own.columns, *own.index.levels)))
-    leaves, structure = jax.tree.flatten(columns)
-    rows = [np.asarray(leaf)[: piece.num_rows] for leaf in leaves]
-    assert layout.mesh is not None
-    sharded = host_rows(rows, layout.mesh, layout.axes)
-    num_rows = sharded.layout.num_rows
-    capacity = layout.capacity_for(num_rows)
-    packed = _packed(sharded.rows, sharded.layout.is_valid(), capacity, layout)
-    combined = jax.tree.unflatten(structure, packed)
-    index = own.index
-    if index.levels:
-        index = RowIndex(combined[len(own.columns) :], index.names)
-    table = Table(combined[: len(own.columns)], index, as_count(num_rows), layout=layout)
-    return table, labels
-
-
-@functools.partial(tiered, static_argnums=(2, 3))
-def _packed(rows: Any, is_valid: Array, capacity: int, layout: Layout) -> Any:
-    return primitives.compact(is_valid, rows, capacity=capacity, **layout.on_mesh).rows
-
-
-def _as_in_all_processes(column: Column) -> Column:
-    """The column in a type that all processes share."""
-    if column.kind == "object":
-        raise NotImplementedError(
-            "read_parquet: several processes cannot read columns of objects. "
-            "Exclude them with columns=."
-        )
-    if column.is_numeric and not column.is_float:
-        # Another process may have missing values.
-        return Column(column.data, column.mask())
-    if column.kind != "string":
-        return column
-    strings = pa.array(column.dictionary.values, pa.large_string(), from_pandas=True)
-    _, dictionary = encode_strings(union_of_strings(strings))
-    codes = dictionary.values.get_indexer(column.dictionary.values)
-    return Column(renumbered(column.data, codes), None, ColumnType("string", dictionary))
-
-
-def union_of_strings(strings: pa.Array) -> pa.Array:
-    """All-gathers the strings of the processes, as bytes."""
-    batch = pa.record_batch([strings], names=["strings"])
-    sink = pa.BufferOutputStream()
-    with pa.ipc.new_stream(sink, batch.schema) as writer:
-        writer.write_batch(batch)
-    message = np.frombuffer(sink.getvalue(), np.uint8)
-    lengths = np.asarray(multihost_utils.process_allgather(np.int32(len(message)))).reshape(-1)
-    padded = np.zeros(lengths.max(), np.uint8)
-    padded[: len(message)] = message
-    messages = np.asarray(multihost_utils.process_allgather(padded)).reshape(len(lengths), -1)
-    pieces = [
-        pa.ipc.open_stream(messages[process, :length].tobytes()).read_all()["strings"]
-        for process, length in enumerate(lengths)
-    ]
-    return pa.concat_arrays([chunk for piece in pieces for chunk in piece.chunks])
-
-
 class FrameParquet(FrameBase):
     """`to_parquet` of a frame."""
 
@@ -241,7 +160,7 @@ class FrameParquet(FrameBase):
         if not spans_processes(self._layout):
             _write(frame.to_arrow(), path, partition_cols, compression, "part-{i}.parquet")
             return
-        for name, table in _pieces(frame):
+        for name, table in own_pieces(frame):
             os.makedirs(path, exist_ok=True)
             if partition_cols:
                 _write(table, path, partition_cols, compression, f"part-{name}-{{i}}.parquet")
@@ -271,29 +190,3 @@ def _write_at(
         )  # fmt: skip
     else:
         pq.write_table(table, path, compression=compression)
-
-
-def _pieces(frame: Any) -> Any:
-    """Yields the number and the rows of each of this process's shards."""
-    table, num_rows = frame._table, len(frame)
-    shard_rows = table.capacity // table.layout.num_shards
-    first = (*table.columns, *table.index.levels)[0].stored.data
-    for shard in sorted({piece.index[0].start or 0 for piece in first.addressable_shards}):
-        stop = min(shard + shard_rows, num_rows)
-        if shard < stop or shard == 0:
-            local = jax.tree.map(lambda leaf, start=shard: _piece_at(leaf, start), table)
-            index = local.index
-            if index.is_range:
-                index = RowIndex((), index.names, index.start + shard * index.step, index.step)
-            rows = slice(0, max(stop - shard, 0))
-            name = f"{shard // shard_rows:05}"
-            yield name, arrow_table(local.columns, frame._labels, index, rows)
-
-
-def _piece_at(leaf: Any, start: int) -> Any:
-    if not isinstance(leaf, jax.Array) or not leaf.ndim:
-        return leaf
-    for piece in leaf.addressable_shards:
-        if (piece.index[0].start or 0) == start:
-            return piece.data
-    raise AssertionError("the shard is on another process")

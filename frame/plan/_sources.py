@@ -15,7 +15,8 @@ from pyarrow import csv
 from ..io._construction import table_of_arrow
 from ..io._csv import read_csv
 from ..io._manifest import parquet_dataset
-from ..io._parquet import read_parquet, spans_processes
+from ..io._own_rows import spans_processes
+from ..io._parquet import read_parquet
 from ..table._from_host import column_from
 from ..table._layout import Layout
 from ..table._ndframe import FrameBase

@@ -7,7 +7,7 @@ import os
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ..io._parquet import spans_processes
+from ..io._own_rows import spans_processes
 from ..plan._node import Node, Scan
 from ..plan._optimize import optimized
 from ..plan._run import in_order, run
