@@ -107,6 +107,7 @@ class Launched:
 
     def __enter__(self):
         self.pids = {}
+        assert self.process.stdout is not None
         for line in self.process.stdout:
             rank, *said = line.split()
             if said[:1] == ["at"]:
