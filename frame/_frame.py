@@ -146,11 +146,11 @@ NDFrame.expression_class = Expression
 
 jax.tree_util.register_pytree_node(
     JaxFrame,
-    lambda frame: ((frame._stored,), frame._labels),
+    lambda frame: ((frame._settled,), frame._labels),
     lambda labels, children: JaxFrame._of(children[0], labels),
 )
 jax.tree_util.register_pytree_node(
     JaxSeries,
-    lambda series: ((series._stored,), series._name),
+    lambda series: ((series._settled,), series._name),
     lambda name, children: JaxSeries._of(children[0], name),
 )

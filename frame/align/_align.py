@@ -49,6 +49,8 @@ def _same_range(a: RowIndex, b: RowIndex) -> bool:
 
 @answered_at_once
 def _same_values(a: Column, b: Column, num_rows: Count) -> bool:
+    if a is b or a.stored is b.stored:
+        return True
     if a.stored.data is b.stored.data and a.stored.type == b.stored.type:
         return True
     if is_traced(a, b, num_rows):

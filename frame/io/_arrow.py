@@ -66,7 +66,7 @@ def arrow_table(
     columns: Sequence[Column], labels: Labels, index: RowIndex, rows: slice
 ) -> pa.Table:
     """Converts rows of a frame to Arrow, with pandas' metadata for labels and index."""
-    num_rows = len(range(*rows.indices(columns[0].stored.data.shape[0] if columns else rows.stop)))
+    num_rows = len(range(*rows.indices(columns[0].capacity if columns else rows.stop)))
     names = [str(label) for label in labels]
     arrays = [arrow_of(column, rows, name) for column, name in zip(columns, names, strict=True)]
     empty = pd.DataFrame(

@@ -146,7 +146,7 @@ def with_layout(table: Table, layout: Layout) -> Table:
         return table
     capacity = layout.capacity_for(table.num_rows_on_host)
     columns = (*table.columns, *table.index.levels)
-    if columns and columns[0].stored.data.shape[0] != capacity:
+    if columns and columns[0].capacity != capacity:
         columns = resized(columns, capacity, table.layout)
     placed = jax.tree.map(layout.place, columns)
     num_columns = len(table.columns)

@@ -13,6 +13,7 @@ import pyarrow as pa
 from ..table._column import fill_missing, to_host
 from ..table._ndframe import FrameBase, NDFrame, SeriesBase
 from ..table._tracing import is_traced
+from ..table._unmoved import move_readers, share_with_caller
 from ._arrow import arrow_of, arrow_table
 
 
@@ -132,7 +133,11 @@ class SeriesConversion(SeriesBase, Conversion):
         column = fill_missing(self._only)
         if is_traced(column.data, self._table.num_rows):
             return column.data
-        return self._layout.trim(column.data, len(self))
+        array = self._layout.trim(column.data, len(self))
+        if array is column.data:
+            share_with_caller(array)
+            move_readers((column,))
+        return array
 
     def tolist(self) -> list[Any]:
         """Converts to a list of Python values."""

@@ -11,6 +11,7 @@ from jax.core import Tracer
 
 from ._column import Column
 from ._table import Table
+from ._unmoved import array_held
 
 _PACKAGE = __name__.split(".", maxsplit=1)[0]
 
@@ -24,7 +25,7 @@ def check_alive(table: Table, owner: Any) -> None:
     """Raises if an array of a table was donated to a compiled function, or deleted."""
     # Every call of every method passes here several times.
     for column in (*table.columns, *table.index.stored):
-        data = column.stored.data
+        data = array_held(column)
         can_be = _can_be_deleted.get(type(data))
         if can_be is None:
             can_be = _remember(type(data))
@@ -38,7 +39,7 @@ def _remember(kind: type) -> bool:
 
 
 def _is_gone(column: Column) -> bool:
-    data = column.stored.data
+    data = array_held(column)
     return _can_be_deleted.get(type(data), False) and data.is_deleted()
 
 

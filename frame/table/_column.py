@@ -87,6 +87,11 @@ class Column:
     type: ColumnType = dataclasses.field(default=NUMBER, metadata={"static": True})
 
     @property
+    def capacity(self) -> int:
+        """The number of rows, including padding."""
+        return self.data.shape[0]
+
+    @property
     def dtype(self) -> np.dtype:
         """The dtype of the array."""
         return np.dtype(self.data.dtype)
@@ -99,7 +104,7 @@ class Column:
     @property
     def dtype_name(self) -> str:
         """pandas' dtype name if no value is missing."""
-        return self.type.named(self.data.dtype)
+        return self.type.named(self.dtype)
 
     @property
     def is_bool(self) -> bool:
@@ -114,7 +119,7 @@ class Column:
     @property
     def is_float(self) -> bool:
         """Whether the values are real or complex floats."""
-        return self.kind == "number" and jnp.issubdtype(self.data.dtype, jnp.inexact)
+        return self.kind == "number" and jnp.issubdtype(self.dtype, jnp.inexact)
 
     @property
     def dictionary(self) -> Dictionary:
@@ -154,6 +159,15 @@ class Column:
         """The column in the representation in which its rows move; see `UnencodedColumn`."""
         return self
 
+    @property
+    def in_place(self) -> "Column":
+        """The stored column with its rows in place; see `UnmovedColumn`."""
+        return self
+
+    def with_stored(self, stored: "Column") -> "Column":
+        """The same column with another stored column."""
+        return stored
+
     def moved(self, arrays: tuple[Array, Array | None]) -> "Column":
         """The same column with the stored arrays of other rows."""
         return self.with_arrays(arrays)
@@ -171,7 +185,7 @@ _TIMES = ColumnType("timedelta", unit="ns")
 def bare(column: Column) -> Column:
     """A column without its dictionary or unit: such columns share compiled programs."""
     if column.is_numeric:
-        return column
+        return column.in_place
     type = _CODES if column.type.has_codes else _TIMES
     return Column(column.data, column.valid, type)
 

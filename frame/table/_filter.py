@@ -15,6 +15,7 @@ from ._layout import Layout
 from ._table import Count, Table, as_count, is_row
 from ._take import arrays_of, with_arrays
 from ._tracing import at_once, is_traced
+from ._unmoved import Flagged, may_wait, positions_later, select_later
 
 
 def filter_rows(table: Table, mask: Array) -> Table:
@@ -23,6 +24,9 @@ def filter_rows(table: Table, mask: Array) -> Table:
     capacity = (
         table.capacity if known_count is None else table.layout.capacity_for(int(known_count))
     )
+    columns = (*table.columns, *table.index.stored)
+    if table.layout.mesh is None and may_wait(columns, mask, capacity):
+        return _filter_later(table, Flagged(mask, table.num_rows, capacity), known_count)
     wants_ids = table.index.is_range
     # Arrays on Explicit axes cannot be constants of a program traced off the mesh.
     keep = _keep if table.layout.is_explicit else functools.partial(at_once, _keep)
@@ -30,6 +34,18 @@ def filter_rows(table: Table, mask: Array) -> Table:
         arrays_of(table), mask, table.num_rows, capacity, table.layout, wants_ids
     )
     return with_arrays(table, rows, row_ids, count if known_count is None else known_count)
+
+
+def _filter_later(table: Table, selection: Flagged, num_rows: Count) -> Table:
+    """The rows of a selection, moved when they are read."""
+    columns = [*table.columns, *table.index.stored]
+    selected = select_later(columns, selection, [""] * len(columns))
+    num_columns = len(table.columns)
+    if table.index.is_range:
+        index = table.index.at_positions(positions_later(selection))
+    else:
+        index = table.index.with_stored(selected[num_columns:])
+    return table.replace(columns=selected[:num_columns], index=index, num_rows=num_rows)
 
 
 def _known_count(table: Table, mask: Array) -> np.int32 | None:

@@ -17,6 +17,7 @@ from ._dictionary import Dictionary, HostObjects, encode_unless_near_unique
 from ._layout import Layout
 from ._row_index import RowIndex
 from ._unencoded import as_unencoded
+from ._unmoved import share_with_caller
 
 
 def column_from(
@@ -214,7 +215,10 @@ def _placed_on_device(
     padded = jnp.pad(values, (0, padding)) if padding else values
     if isinstance(padded, Tracer):
         return layout.constrain(padded)
-    return layout.place(padded)
+    placed = layout.place(padded)
+    if not padding:
+        share_with_caller(placed)
+    return placed
 
 
 def check_width(dtype: Any, name: Hashable, shown: str | None = None) -> None:

@@ -13,8 +13,8 @@ from ._column import Column
 from ._column_labels import Labels
 from ._layout import Layout
 from ._row_index import RANGE
-from ._table import Table
-from ._tracing import is_traced
+from ._table import Table, settled_table
+from ._tracing import is_looking, is_traced
 
 
 class NDFrame:
@@ -93,6 +93,11 @@ class NDFrame:
         if self._seen is None:
             self._seen = self._stored.with_known_counts()
         return self._seen
+
+    @property
+    def _settled(self) -> Table:
+        """The table as a pytree: its rows are in place, and no other column waits for them."""
+        return self._stored if is_looking() else settled_table(self._stored)
 
     @property
     def _names(self) -> Sequence[Hashable]:

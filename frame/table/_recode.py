@@ -37,7 +37,7 @@ def unencoded(column: Column) -> Column:
 
 def has_few_left(column: Column) -> bool:
     """Whether most of the strings on the host are those of rows that were dropped."""
-    return 4 * column.data.shape[0] <= len(column.dictionary)
+    return 4 * column.capacity <= len(column.dictionary)
 
 
 def as_string(column: Column) -> Column:

@@ -70,7 +70,11 @@ class RowIndex:
 
     def at(self, row_ids: Array) -> "RowIndex":
         """Selects labels of a range by position; invalid positions give arbitrary labels."""
-        return dataclasses.replace(self, stored=(Column(row_ids),), has_positions=True)
+        return self.at_positions(Column(row_ids))
+
+    def at_positions(self, positions: Column) -> "RowIndex":
+        """Selects labels of a range by a column of positions."""
+        return dataclasses.replace(self, stored=(positions,), has_positions=True)
 
     def columns(self, capacity: int, layout: Layout) -> tuple[Column, ...]:
         """The levels as columns; materializes a range."""

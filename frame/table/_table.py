@@ -17,6 +17,7 @@ from ._column import Array, Column, host_array
 from ._layout import ONE_DEVICE, Layout
 from ._row_index import RANGE, RowIndex
 from ._tracing import is_traced
+from ._unmoved import all_in_place
 
 Count: TypeAlias = Any  # a scalar int32: NumPy's where the host knows it, else an array
 NO_ROWS = np.int32(0)
@@ -46,7 +47,7 @@ class Table:
     def capacity(self) -> int:
         """The number of rows, including padding."""
         for column in (*self.columns, *self.index.stored):
-            return column.stored.data.shape[0]
+            return column.capacity
         return self.layout.capacity_for(0 if is_traced(self.num_rows) else int(self.num_rows))
 
     @property
@@ -101,6 +102,17 @@ class Table:
     def index_columns(self) -> tuple[Column, ...]:
         """The labels as columns; materializes a range."""
         return self.index.columns(self.capacity, self.layout)
+
+
+def settled_table(table: Table) -> Table:
+    """The same table with its rows in place; see `all_in_place`."""
+    columns = (*table.columns, *table.index.stored)
+    settled = all_in_place(columns)
+    if all(new is old for new, old in zip(settled, columns, strict=True)):
+        return table
+    num_columns = len(table.columns)
+    index = table.index.with_stored(settled[num_columns:])
+    return table.replace(columns=settled[:num_columns], index=index)
 
 
 def is_row(capacity: int, num_rows: Count, layout: Layout = ONE_DEVICE) -> Array:

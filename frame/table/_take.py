@@ -17,6 +17,7 @@ from ._layout import Layout
 from ._row_index import RowIndex
 from ._table import Count, Table, is_row
 from ._tracing import answered_at_once, is_traced
+from ._unmoved import Taken, may_wait, move_together, select_later, take_arrays
 
 
 def arrays_of(table: Table) -> tuple[Any, ...]:
@@ -26,6 +27,7 @@ def arrays_of(table: Table) -> tuple[Any, ...]:
 
 def stored_arrays(columns: Sequence[Column]) -> tuple[Any, ...]:
     """The arrays of columns, as rows move."""
+    move_together(columns)
     return tuple(column.stored.arrays for column in columns)
 
 
@@ -82,8 +84,12 @@ def take_columns(
     if not columns:
         return ()
     kinds = tuple(hole_kind(column) if holes else "" for column in columns)
-    take = _take if layout.mesh is None else _take_on_mesh
-    return moved_columns(columns, take(stored_arrays(columns), row_ids, kinds, layout))
+    if layout.mesh is not None:
+        taken = _take_on_mesh(stored_arrays(columns), row_ids, kinds, layout)
+        return moved_columns(columns, taken)
+    if may_wait(columns, row_ids, row_ids.shape[0]):
+        return select_later(columns, Taken(row_ids), kinds)
+    return moved_columns(columns, take_arrays(stored_arrays(columns), row_ids, kinds))
 
 
 def coalesced(
@@ -107,10 +113,6 @@ def _either(left_rows: Array, left: Any, right: Any) -> Any:
     return jax.tree.map(lambda a, b: jnp.where(left_rows < 0, b, a), left, right)
 
 
-# The values of missing rows, by `hole_kind`.
-_HOLES = {"code": -1, "time": NAT, "float": np.nan}
-
-
 def hole_kind(column: Column) -> str:
     """The representation of missing values in a column; see `with_holes`."""
     if column.kind in ("string", "category", "object"):
@@ -118,31 +120,6 @@ def hole_kind(column: Column) -> str:
     if column.kind in ("datetime", "timedelta"):
         return "time"
     return "float" if column.is_float else "mask"
-
-
-def _take(arrays: Any, row_ids: Array, kinds: tuple[str, ...], layout: Layout) -> Any:
-    del layout
-    # Not jitted here: an eager call moves all columns in one pass.
-    if not any(kinds):
-        return primitives.local.gather_rows(arrays, row_ids)
-    fills = tuple(
-        (_HOLES.get(kind, 0), None if valid is None else False)
-        for (_, valid), kind in zip(arrays, kinds, strict=True)
-    )
-    taken = primitives.local.gather_rows(arrays, row_ids, fill_value=fills)
-    need_masks = [
-        kind == "mask" and valid is None for (_, valid), kind in zip(taken, kinds, strict=True)
-    ]
-    is_present = _is_present(row_ids) if any(need_masks) else None
-    return tuple(
-        (data, is_present if needs_mask else valid)
-        for (data, valid), needs_mask in zip(taken, need_masks, strict=True)
-    )
-
-
-@tiered
-def _is_present(row_ids: Array) -> Array:
-    return row_ids >= 0
 
 
 @functools.partial(tiered, static_argnums=(2, 3))
@@ -245,7 +222,7 @@ def reversed_rows(table: Table) -> Table:
 
 def resized(columns: Sequence[Column], capacity: int, layout: Layout) -> tuple[Column, ...]:
     """Pads or truncates columns to another capacity."""
-    if not columns or columns[0].stored.data.shape[0] == capacity:
+    if not columns or columns[0].capacity == capacity:
         return tuple(columns)
     return take_columns(columns, _positions(np.int32(0), np.int32(1), capacity, layout), layout)
 

@@ -2,6 +2,7 @@
 """Concrete values during tracing: evaluates captured arrays eagerly and caches the results."""
 
 import functools
+import threading
 from collections.abc import Callable
 from typing import Any, ParamSpec, TypeVar
 
@@ -17,9 +18,31 @@ with eval_context():
     _NOTHING_TRACED = get_opaque_trace_state()
 
 
+class _Looking(threading.local):
+    is_on: bool = False
+
+
+_looking = _Looking()
+
+
+def is_looking() -> bool:
+    """Whether `is_traced` asks for the leaves of a tree: it needs no array that is not traced."""
+    return _looking.is_on
+
+
 def is_traced(*trees: Any) -> bool:
     """Whether any array is traced."""
-    return any(isinstance(leaf, Tracer) for leaf in jax.tree.leaves(trees))
+    _looking.is_on = True
+    try:
+        leaves = jax.tree.leaves(trees)
+    finally:
+        _looking.is_on = False
+    return any(isinstance(leaf, Tracer) for leaf in leaves)
+
+
+def is_under_trace() -> bool:
+    """Whether JAX stages calls, even those of concrete arrays."""
+    return get_opaque_trace_state() != _NOTHING_TRACED
 
 
 def at_once(
@@ -30,7 +53,7 @@ def at_once(
     JAX would stage the call, although its inputs are concrete: the host could not read the result,
     and it must not outlive the trace. All arrays that `function` reads must be arguments.
     """
-    if get_opaque_trace_state() == _NOTHING_TRACED or is_traced(args, kwargs):
+    if not is_under_trace() or is_traced(args, kwargs):
         return function(*args, **kwargs)
     with eval_context():
         return function(*args, **kwargs)

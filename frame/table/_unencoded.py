@@ -40,6 +40,20 @@ class UnencodedColumn(Column):
         """The positions, with `UnencodedStrings` for a dictionary."""
         return self._stored
 
+    @property
+    def in_place(self) -> Column:
+        """The column with its positions in place."""
+        return UnencodedColumn(self._stored.in_place)
+
+    def with_stored(self, stored: Column) -> Column:
+        """The strings at other positions."""
+        return UnencodedColumn(stored)
+
+    @property
+    def capacity(self) -> int:
+        """The number of rows, including padding."""
+        return self._stored.capacity
+
     def moved(self, arrays: tuple[Array, Array | None]) -> Column:
         """The strings of other rows."""
         return UnencodedColumn(self._stored.with_arrays(arrays))

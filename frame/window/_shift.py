@@ -73,7 +73,7 @@ def whole_periods(caller: str, periods: Any, *, across: bool = False) -> int:
 
 def steps_of(periods: int, columns: Sequence[Column]) -> np.int32:
     """Clips `periods` to the capacity; a longer shift has the same result."""
-    capacity = columns[0].stored.data.shape[0]
+    capacity = columns[0].capacity
     return np.int32(max(min(periods, capacity), -capacity))
 
 
