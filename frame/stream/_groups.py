@@ -2,7 +2,8 @@
 """Groups over batches: partial states that merge, as the collectives merge those of shards."""
 
 import dataclasses
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 from ...shardings._compat import is_x64_enabled
@@ -14,6 +15,7 @@ from ..table._column import Column
 from ..table._column_labels import Labels
 from ..table._ndframe import SeriesBase
 from ..table._table import Table
+from ._numbering import ROW, with_column, with_numbers
 
 # The partial columns of each reduction, and how each partial column merges.
 _PARTS = {
@@ -50,12 +52,14 @@ class Grouping:
         values: the labels of the reduced columns.
         outputs: the columns of the result, in order.
         dropna: whether rows with missing keys are left out.
+        is_numbered: whether the number of the first row of each group is kept, as column `ROW`.
     """
 
     keys: tuple[Hashable, ...]
     values: tuple[Hashable, ...]
     outputs: tuple[Output, ...]
     dropna: bool = True
+    is_numbered: bool = False
 
     @property
     def key_names(self) -> list[str]:
@@ -71,6 +75,13 @@ class Grouping:
             for part in _PARTS[output.function]
         }
 
+    def named(self, batch: Any, first_row: int = 0) -> Any:
+        """The keys `k0`, ... and the values `v0`, ... of a batch, and the row numbers if kept."""
+        columns = [batch._column(label) for label in (*self.keys, *self.values)]
+        names = [*self.key_names, *(f"v{position}" for position in range(len(self.values)))]
+        rows = batch._make_frame(columns, Labels.of(names))._with_range()
+        return with_numbers(rows, ROW, first_row) if self.is_numbered else rows
+
     @property
     def counted(self) -> list[int]:
         """The value columns whose distinct values are counted."""
@@ -83,17 +94,10 @@ class GroupState:
     def __init__(self, grouping: Grouping):
         self.grouping = grouping
         self._partials: list[Any] = []
-        self._distinct = {column: DistinctState() for column in grouping.counted}
 
-    def add(self, batch: Any) -> None:
-        """Reduces a batch and merges its groups."""
-        grouping = self.grouping
-        columns = [batch._column(label) for label in (*grouping.keys, *grouping.values)]
-        names = [*grouping.key_names, *(f"v{p}" for p in range(len(grouping.values)))]
-        rows = batch._make_frame(columns, Labels.of(names))._with_range()
+    def add(self, rows: Any) -> None:
+        """Reduces the rows of a batch, named by `Grouping.named`, and merges its groups."""
         self._partials.append(self._reduced(rows))
-        for column, state in self._distinct.items():
-            state.add(rows[[*grouping.key_names, f"v{column}"]])
         sizes = [len(partial) for partial in self._partials]
         if sum(sizes[1:]) > sizes[0]:
             self._merge()
@@ -102,7 +106,7 @@ class GroupState:
         """One row for each group of a batch, with the partial columns."""
         keys = self.grouping.key_names
         real = "float64" if is_x64_enabled() else "float32"
-        columns: dict[str, tuple[str, str]] = {"size": ("one", "sum")}
+        columns: dict[str, tuple[str, str]] = {"size": ("one", "sum"), **self._numbers}
         rows = rows.assign(one=1)
         for name, (column, part) in self.grouping.parts.items():
             value = f"v{column}"
@@ -140,7 +144,11 @@ class GroupState:
             rows = rows.assign(**{name: rows[name] + count * shift * shift})
         merged = {name: (name, _MERGED_BY.get(part, part)) for name, (_, part) in parts.items()}
         groups = rows.groupby(keys, sort=False, dropna=self.grouping.dropna, as_index=False)
-        return groups.agg(size=("size", "sum"), **merged)
+        return groups.agg(size=("size", "sum"), **self._numbers, **merged)
+
+    @property
+    def _numbers(self) -> dict[str, tuple[str, str]]:
+        return {ROW: (ROW, "min")} if self.grouping.is_numbered else {}
 
     @property
     def is_empty(self) -> bool:
@@ -151,6 +159,11 @@ class GroupState:
     def num_groups(self) -> int:
         """The number of groups; not counting those of batches that are not merged yet."""
         return len(self._partials[0]) if self._partials else 0
+
+    @property
+    def columns(self) -> Sequence[Column]:
+        """The columns of the partial rows."""
+        return self._partials[0]._table.columns
 
     def taken(self) -> Any:
         """The partial rows, one for each group, which leave the state."""
@@ -165,27 +178,28 @@ class GroupState:
         state._partials = [state._merged(partials)]
         return state
 
-    def finished(self) -> Any:
-        """One row for each group, in the order of their first rows: keys `k0`, outputs `o0`."""
+    def finished(self, counts: Mapping[int, Any] = MappingProxyType({})) -> Any:
+        """One row for each group, in the order of their first rows.
+
+        The columns are the keys `k0`, ..., the outputs `o0`, ... and the row number, if kept.
+
+        Args:
+            counts: the numbers of distinct values by value column, for the same groups.
+        """
         self._merge()
         (state,) = self._partials
-        keys = self.grouping.key_names
-        columns: dict[str, Any] = {}
+        rows = state[[*self.grouping.key_names, *self._numbers]]
         for position, output in enumerate(self.grouping.outputs):
-            columns[f"o{position}"] = self._output(state, output)
-        return state[keys].assign(**columns)
+            is_count = output.function == "nunique"
+            values = counts[output.column] if is_count else self._output(state, output)
+            rows = with_column(rows, f"o{position}", values._only)
+        return rows
 
     def _output(self, state: Any, output: Output) -> Any:
         column = output.column
         match output.function:
             case "size":
                 return state["size"]
-            case "nunique":
-                distinct = self._distinct[column].finished()
-                groups = distinct.groupby(
-                    self.grouping.key_names, sort=False, dropna=self.grouping.dropna, as_index=False
-                )
-                return groups.agg(n=(f"v{column}", "nunique"))["n"]
             case "mean":
                 return state[f"total{column}"] / state[f"count{column}"]
             case "var" | "std" | "sem":
@@ -215,30 +229,6 @@ def merged_groups(grouping: Grouping, rows: Iterable[Any]) -> Iterator[GroupStat
             yield GroupState.of(grouping, partials.iloc[:first])
     if held is not None:
         yield GroupState.of(grouping, held)
-
-
-class DistinctState:
-    """The distinct rows of the batches so far."""
-
-    def __init__(self, **options: Any):
-        self._options = options
-        self._parts: list[Any] = []
-
-    def add(self, rows: Any) -> None:
-        """Adds the distinct rows of a batch."""
-        self._parts.append(rows.drop_duplicates(**self._options))
-        sizes = [len(part) for part in self._parts]
-        if sum(sizes[1:]) > sizes[0]:
-            self._merge()
-
-    def _merge(self) -> None:
-        if len(self._parts) > 1:
-            self._parts = [concat(self._parts).drop_duplicates(**self._options)]
-
-    def finished(self) -> Any:
-        """The distinct rows of all batches."""
-        self._merge()
-        return self._parts[0]
 
 
 def grouping_of(call: Call) -> Grouping | None:
@@ -305,13 +295,17 @@ def _pairs(
     return [(column, one) for column in columns for one in listed(func)]
 
 
-def grouped(call: Call, state: GroupState) -> Any:
-    """The result of a recorded groupby, from the state of all batches."""
+def grouped(call: Call, rows: Any, names: Sequence[str]) -> Any:
+    """The result of a recorded groupby, from one row for each group.
+
+    Args:
+        call: the recorded groupby.
+        rows: keys and outputs.
+        names: the names of the keys.
+    """
     groups, template = call.arguments["groups"], call.empty
-    rows = state.finished()
-    names = state.grouping.key_names
     options = {name: groups[name] for name in ("sort", "dropna", "as_index") if name in groups}
-    outputs = [label for label in rows._labels if label not in names]
+    outputs = [label for label in rows._labels if label not in names and label != ROW]
     ordered = rows.groupby(names, **options).agg(**{name: (name, "first") for name in outputs})
     columns = in_dtypes(ordered._table.columns, template._table.columns, ordered._table)
     index = ordered._table.index

@@ -2,31 +2,25 @@
 """A plan as a pipeline: rowwise steps run over batches, breakers merge partial states."""
 
 import dataclasses
-from collections.abc import Callable, Hashable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from typing import Any
 
 from ..combining._concat import concat
 from ..plan._expression import Expression
 from ..plan._node import Call, Scan
-from ..plan._relations import RELATIONS, merge_keys
+from ..plan._relations import RELATIONS
 from ..plan._stage import Fused
 from ..table._column_labels import Labels
 from ..table._ndframe import SeriesBase
 from ..table._row_index import RowIndex
 from ._aligned import ALIGNED, aligned
 from ._by_key import is_transformation, keys_of, reduced, transformed
+from ._distinct import DistinctRows
 from ._groups import REDUCTIONS as MERGEABLE
-from ._groups import (
-    DistinctState,
-    Grouping,
-    GroupState,
-    Output,
-    grouped,
-    grouping,
-    grouping_of,
-    in_dtypes,
-    merged_groups,
-)
+from ._groups import Grouping, Output, grouped, grouping, grouping_of, in_dtypes
+from ._merge import is_streamed, merged
+from ._numbering import ROW, like, names, numbered_batches, plain, positions_of
+from ._quantiles import QUANTILES, are_streamed, quantiles
 from ._reductions_first import (
     is_reduction,
     is_value,
@@ -35,6 +29,8 @@ from ._reductions_first import (
     with_values,
 )
 from ._runs import Order, SortedRuns
+from ._spilling_groups import SpillingGroups, in_order, in_order_of_rows
+from ._spilling_groups import numbered as with_rows
 from ._windows import are_windows_streamed, windows_of
 
 # Frames are concatenated in groups of this many, so that few programs serve all numbers of batches.
@@ -110,7 +106,7 @@ def _stage(node: Any, build: Callable[[Any], Stage], read: Read, batch_rows: int
     if isinstance(node, Fused):
         return _mapped(node, first)
     if node.method == "merge":
-        return _merged(node, first, others[0])
+        return _merged(node, first, others[0], batch_rows)
     reductions = None if is_mapped(node) else reductions_of(node)
     if reductions is not None and not is_reduction(node):
         return _with_reductions(
@@ -136,13 +132,15 @@ def _step(node: Call, stage: Stage, batch_rows: int) -> Stage:
         case "nlargest" | "nsmallest":
             return _folded(node, stage)
         case "drop_duplicates" if _is_mergeable(arguments):
-            return _distinct(node, stage, arguments)
+            return _distinct(node, stage, batch_rows)
         case "sort_values" if _order_of(node) is not None:
             return _sorted(node, stage, batch_rows)
         case "unique":
-            return _whole(node, lambda: node.run(_distinct_of(stage, {})))
+            return _whole(
+                node, lambda: node.run(joined(_distinct_rows(stage, {}, batch_rows), stage.empty))
+            )
         case "value_counts":
-            return _counted(node, stage)
+            return _counted(node, stage, batch_rows)
         case "groupby" if is_transformation(node) and keys_of(node) is not None:
             return Stage(lambda: transformed(node, stage.run(), batch_rows), False, node.empty)
         case "groupby" if not is_transformation(node):
@@ -150,9 +148,11 @@ def _step(node: Call, stage: Stage, batch_rows: int) -> Stage:
         case "windows" if are_windows_streamed(node):
             return Stage(lambda: windows_of(node, stage.run()), False, node.empty)
         case "column":
-            return _reduced_column(node, stage)
+            return _reduced_column(node, stage, batch_rows)
         case _ if method in MERGEABLE:
-            return _reduced(node, stage, method, arguments)
+            return _reduced(node, stage, method, arguments, batch_rows)
+        case _ if method in QUANTILES:
+            return _quantiles(node, stage, node, arguments, batch_rows)
         case "groupby":
             raise unstreamed(f"groupby.{arguments['method']}")
         case _:
@@ -256,18 +256,15 @@ def _concatenated(node: Call, stages: list[Stage]) -> Stage:
     return Stage(run, False, node.empty)
 
 
-def _merged(node: Call, left: Stage, right: Stage) -> Stage:
-    """Joins each batch of the left side with the whole right side."""
-    how = node.arguments.get("how", "inner")
-    if how not in ("inner", "left") or merge_keys(node) is None:
-        raise unstreamed(f"merge(how={how!r})")
+def _merged(node: Call, left: Stage, right: Stage, batch_rows: int) -> Stage:
+    """Joins two streams."""
+    if not is_streamed(node):
+        raise unstreamed(f"merge(how={node.arguments.get('how', 'inner')!r})")
 
     def run() -> Iterator[Any]:
-        other = right.whole()
-        for batch in left.run():
-            yield node.run(batch, other)
+        return numbered(merged(node, left.batches, right.batches, batch_rows, joined))
 
-    return Stage(lambda: numbered(run()), False, node.empty)
+    return Stage(run, False, node.empty)
 
 
 def _aligned(node: Call, first: Stage, others: list[Stage], build: Callable[[Any], Stage]) -> Stage:
@@ -326,42 +323,46 @@ def _is_mergeable(arguments: dict[str, Any]) -> bool:
     return is_kept and not arguments.get("ignore_index")
 
 
-def _distinct(node: Call, stage: Stage, options: dict[str, Any]) -> Stage:
-    return _whole(node, lambda: _distinct_of(stage, options))
+def _distinct(node: Call, stage: Stage, batch_rows: int) -> Stage:
+    def pieces() -> Iterator[Any]:
+        yield from _distinct_rows(stage, node.arguments, batch_rows)
+
+    return Stage(lambda: joined(pieces(), node.empty), True, node.empty, pieces)
 
 
-def _distinct_of(stage: Stage, options: dict[str, Any]) -> Any:
-    state = DistinctState(**{name: one for name, one in options.items() if one is not None})
-    state.add(stage.empty)
-    for batch in stage.run():
-        state.add(batch)
-    return state.finished()
+def _distinct_rows(stage: Stage, options: Mapping[str, Any], batch_rows: int) -> Iterator[Any]:
+    """The distinct rows of all batches in their order."""
+    subset = options.get("subset")
+    keys = [names(len(stage.empty._names))[i] for i in positions_of(subset, stage.empty)]
+    with DistinctRows(keys, batch_rows, options.get("keep") or "first") as rows:
+        for batch in numbered_batches(map(plain, stage.run())):
+            rows.add(batch)
+        found = rows.frames()
+        for frame in in_order_of_rows(found, batch_rows) if rows.is_spilled else found:
+            yield like(frame, stage.empty)
 
 
 def _groups(node: Call, stage: Stage, batch_rows: int) -> Stage:
-    """Groups: partial states in memory, or in sorted runs on disk if there are many."""
+    """Groups: partial states in memory, or on disk if there are many."""
     found = grouping_of(node)
     if found is None:
         return _groups_at_once(node, stage, batch_rows)
     groups = node.arguments["groups"]
-    can_spill = groups.get("sort", True) and not found.counted
+    is_sorted = groups.get("sort", True)
 
     def pieces() -> Iterator[Any]:
-        order = Order(tuple(found.key_names), (True,) * len(found.keys))
-        state = GroupState(found)
-        with SortedRuns(order, batch_rows) as runs:
+        grouping = found if is_sorted else with_rows(found)
+        with SpillingGroups(grouping, batch_rows) as states:
             for batch in stage.run():
-                if len(batch):
-                    state.add(batch)
-                if can_spill and state.num_groups > batch_rows:
-                    runs.add(state.taken())
-            if not len(runs):
-                yield node.empty if state.is_empty else grouped(node, state)
+                states.add(batch)
+            if states.is_empty:
+                yield node.empty
                 return
-            if not state.is_empty:
-                runs.add(state.taken())
-            for merged in merged_groups(found, runs.merged()):
-                yield grouped(node, merged)
+            rows = states.rows()
+            if states.is_spilled and not is_sorted:
+                rows = in_order_of_rows(rows, batch_rows)
+            for frame in rows:
+                yield grouped(node, frame, found.key_names)
 
     def batches() -> Iterator[Any]:
         has_labels = groups.get("as_index", True)
@@ -415,15 +416,7 @@ def _sorted(node: Call, stage: Stage, batch_rows: int) -> Stage:
     return Stage(run, False, node.empty)
 
 
-def _state(grouping: Grouping, batches: Iterable[Any]) -> GroupState:
-    state = GroupState(grouping)
-    for batch in batches:
-        if len(batch):
-            state.add(batch)
-    return state
-
-
-def _counted(node: Call, stage: Stage) -> Stage:
+def _counted(node: Call, stage: Stage, batch_rows: int) -> Stage:
     """The number of rows with each combination of values."""
     arguments, empty = node.arguments, stage.empty
     is_series = isinstance(empty, SeriesBase)
@@ -433,32 +426,51 @@ def _counted(node: Call, stage: Stage) -> Stage:
     if any(column.kind == "category" for column in columns) or arguments.get("bins") is not None:
         raise unstreamed("value_counts of categories or bins")
     keys = [f"k{position}" for position in range(len(labels))]
+    is_ascending = bool(arguments.get("ascending", False))
+    dropna = arguments.get("dropna", True)
+    grouping = Grouping(tuple(keys), (), (Output(0, "size"),), dropna, is_numbered=True)
+    # Equal counts are in the order of the first rows.
+    by, directions = (ROW,), (True,)
+    if arguments.get("sort", True):
+        by, directions = ("o0", ROW), (is_ascending, True)
+    order = Order(by, directions)
 
-    def run() -> Any:
-        batches = (_keyed(batch, labels, keys) for batch in stage.run())
-        grouping = Grouping(tuple(keys), (), (Output(0, "size"),), arguments.get("dropna", True))
-        state = _state(grouping, batches)
-        if state.is_empty:
-            return node.run(empty)
-        rows = state.finished()
+    def pieces() -> Iterator[Any]:
+        with SpillingGroups(grouping, batch_rows) as states:
+            for batch in stage.run():
+                states.add(_keyed(batch, labels, keys))
+            if states.is_empty:
+                yield node.run(empty)
+                return
+            total = [0]
+            rows = _summed(states.rows(), total)
+            frames = in_order(rows, order, batch_rows) if states.is_spilled else rows
+            for frame in frames:
+                yield finished(frame if states.is_spilled else order.sorted(frame), total[0])
+
+    def finished(rows: Any, total: int) -> Any:
         counts = rows.set_index(keys)["o0"]
-        if arguments.get("sort", True):
-            is_ascending = bool(arguments.get("ascending", False))
-            counts = counts.sort_values(ascending=is_ascending, kind="stable")
         if arguments.get("normalize"):
-            counts = counts / counts.sum()
+            counts = counts / total
         table = counts._table
-        names = node.empty._table.index.names
-        return counts._of(table.replace(index=table.index.named(names)), node.empty._name)
+        labels = node.empty._table.index.names
+        return counts._of(table.replace(index=table.index.named(labels)), node.empty._name)
 
-    return _whole(node, run)
+    return Stage(lambda: joined(pieces(), node.empty), True, node.empty, pieces)
 
 
-def _keyed(batch: Any, labels: list[Hashable], names: list[str]) -> Any:
+def _summed(frames: Iterable[Any], total: list[int]) -> Iterator[Any]:
+    """Adds up the counts of frames as they pass."""
+    for frame in frames:
+        total[0] += int(frame["o0"].sum())
+        yield frame
+
+
+def _keyed(batch: Any, labels: list[Hashable], keys: list[str]) -> Any:
     """The batch with its columns under other names."""
     is_series = isinstance(batch, SeriesBase)
     columns = [batch._only] if is_series else [batch._column(label) for label in labels]
-    return batch._make_frame(columns, Labels.of(names))
+    return batch._make_frame(columns, Labels.of(keys))
 
 
 def _listed(value: Any) -> list[Any]:
@@ -468,47 +480,68 @@ def _listed(value: Any) -> list[Any]:
 # Reductions.
 
 
-def _reduced_column(node: Call, stage: Stage) -> Stage:
+def _reduced_column(node: Call, stage: Stage, batch_rows: int) -> Stage:
     """A reduction of an expression of each row."""
     expression = node.arguments["expression"]
+    function = expression.function
     inner, *others = expression.operands
     options = dict(expression.keywords)
+    if function == "quantile" and others:
+        options |= dict(zip(("q", "interpolation"), others, strict=False))
+        others = []
     is_one = isinstance(inner, Expression) and inner.is_rowwise() and not others
-    if expression.function not in MERGEABLE or not is_one or isinstance(stage.empty, SeriesBase):
-        raise unstreamed(str(expression.function))
+    is_known = function in MERGEABLE or function in QUANTILES
+    if not is_known or not is_one or isinstance(stage.empty, SeriesBase):
+        raise unstreamed(str(function))
     column = Call.of("column", node.inputs, {"expression": inner})
     rows = Stage(lambda: _each(column.run, stage.run()), False, column.empty)
-    return _reduced(node, rows, expression.function, options)
+    if function in QUANTILES:
+        reduction = Call.of(function, (column,), options)
+        return _quantiles(node, rows, reduction, options, batch_rows)
+    return _reduced(node, rows, function, options, batch_rows)
 
 
-def _reduced(node: Call, stage: Stage, method: str, options: dict[str, Any]) -> Stage:
+def _quantiles(
+    node: Call, stage: Stage, call: Call, options: dict[str, Any], batch_rows: int
+) -> Stage:
+    """Exact quantiles and medians, by several passes over the batches."""
+    if not are_streamed(stage.empty, call.method, options):
+        raise unstreamed(call.method)
+    return _whole(node, lambda: quantiles(stage.run, stage.empty, call, batch_rows))
+
+
+def _reduced(
+    node: Call, stage: Stage, method: str, options: dict[str, Any], batch_rows: int
+) -> Stage:
     """A reduction over all rows: a group with one key."""
     is_series = isinstance(stage.empty, SeriesBase)
     known = {"numeric_only"} | ({"ddof"} if method in ("var", "std", "sem") else set())
     if options.keys() - known:
         raise unstreamed(f"{method} with {sorted(options.keys() - known)[0]}=")
     labels = [stage.empty._name] if is_series else list(node.empty.index)
-    names = [f"v{position}" for position in range(len(labels))]
-    keyed = _keyed(stage.empty, labels, names).assign(k=0)
-    found = grouping(["k"], [(name, method) for name in names], options, True, _Empty(keyed))
+    values = [f"v{position}" for position in range(len(labels))]
+    keyed = _keyed(stage.empty, labels, values).assign(k=0)
+    found = grouping(["k"], [(name, method) for name in values], options, True, _Empty(keyed))
     if found is None:
         raise unstreamed(method)
 
     def run() -> Any:
-        batches = (_keyed(batch, labels, names).assign(k=0) for batch in stage.run())
-        state = _state(found, batches)
-        if state.is_empty:
-            return getattr(stage.empty, method)(**options)
-        rows = state.finished()
+        with SpillingGroups(found, batch_rows) as states:
+            for batch in stage.run():
+                if len(batch):
+                    states.add(_keyed(batch, labels, values).assign(k=0))
+            if states.is_empty:
+                return getattr(stage.empty, method)(**options)
+            (rows,) = states.rows()
         outputs = rows[[f"o{position}" for position in range(len(labels))]]
         if is_series:
             value, dtype = outputs["o0"].max(), getattr(node.empty, "dtype", None)
             is_wide = dtype is not None and value.dtype.kind == dtype.kind != "O"
             return value.astype(dtype) if is_wide else value
         columns = outputs._table.columns
-        values = outputs._make_frame(columns, stage.empty[labels]._labels).max()
-        table = values._table
-        return values._with_columns(in_dtypes(table.columns, node.empty._table.columns, table))
+        reduced = outputs._make_frame(columns, stage.empty[labels]._labels).max()
+        table = reduced._table
+        return reduced._with_columns(in_dtypes(table.columns, node.empty._table.columns, table))
 
     return _whole(node, run)
 

@@ -6,18 +6,21 @@ import dataclasses
 import itertools
 import os
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from ..combining._concat import concat
 from ..io._construction import table_of_arrow
+from ..table._column import host_array
 from ..table._layout import Layout
 from ..table._ndframe import FrameBase
 from ._arrow_rows import arrow_of, in_schema
 from ._files import naming, writing
+from ._reader import at_capacity
 
 # The number of the run that a row is from, among the columns of a merge.
 _RUN = "number of the run"
@@ -26,6 +29,10 @@ _RUN = "number of the run"
 _FAN_IN = 16
 # Blocks of fewer rows would cost more than they save.
 _LEAST_PIECE_ROWS = 16
+# Files that are read once: dictionaries and statistics would not be used.
+FAST: dict[str, Any] = {
+    "compression": "lz4", "use_dictionary": False, "write_statistics": False,
+}  # fmt: skip
 
 
 @dataclasses.dataclass(frozen=True)
@@ -58,9 +65,18 @@ class Order:
 class SortedRuns:
     """Sorted runs of rows, each in a file of a temporary folder. A context manager."""
 
-    def __init__(self, order: Order, piece_rows: int):
+    def __init__(self, order: Order, piece_rows: int, template: Any = None):
+        """Makes a temporary folder.
+
+        Args:
+            order: the order of the rows.
+            piece_rows: the number of rows of a run that is written, and of the merged frames.
+            template: a frame without rows that has the types of all; those of each run if None.
+        """
         self.order = order
         self._rows = piece_rows
+        self._schema = None if template is None else arrow_of(template, is_default=False).schema
+        self._held: list[Any] = []
         self._folder = tempfile.TemporaryDirectory(prefix="jaxframes-")
         self._paths: list[str] = []
         self._numbers = itertools.count()
@@ -71,31 +87,45 @@ class SortedRuns:
         return self
 
     def __exit__(self, *error: Any) -> None:
+        self._held = []
         self._folder.cleanup()
 
     def __len__(self) -> int:
-        return len(self._paths)
+        """The number of runs; rows that are not written yet count as one."""
+        return len(self._paths) + bool(self._held)
 
     def add(self, frame: Any) -> None:
-        """Sorts rows and writes them as one run, after those before."""
+        """Adds rows after those before; writes a sorted run when there are enough."""
+        if not len(frame):
+            return
         self._layout, self._labels = frame._layout, frame._labels
-        self._paths.append(self._written(iter([self.order.sorted(frame)])))
+        self._held.append(frame)
+        if sum(map(len, self._held)) >= self._rows:
+            self._write_held()
 
-    def _written(self, frames: Iterator[Any]) -> str:
+    def _write_held(self) -> None:
+        frames, self._held = self._held, []
+        rows = concat(frames) if len(frames) > 1 else frames[0]
+        table = arrow_of(self.order.sorted(rows), is_default=False)
+        self._paths.append(self._written(iter([table])))
+
+    def _written(self, tables: Iterator[pa.Table]) -> str:
         """Writes sorted rows as a run; returns the name of its file."""
         path = os.path.join(self._folder.name, f"{next(self._numbers)}.parquet")
         group_rows = max(self._rows // _FAN_IN, _LEAST_PIECE_ROWS)
         with writing(path), contextlib.ExitStack() as stack:
             writer = None
-            for frame in frames:
-                rows = arrow_of(frame, is_default=False)
+            for rows in tables:
                 if writer is None:
-                    writer = stack.enter_context(pq.ParquetWriter(path, rows.schema))
+                    schema = self._schema or rows.schema
+                    writer = stack.enter_context(pq.ParquetWriter(path, schema, **FAST))
                 writer.write_table(in_schema(rows, writer.schema), row_group_size=group_rows)
         return path
 
     def merged(self) -> Iterator[Any]:
-        """The rows of all runs in order, stably, as frames of at most about `piece_rows` rows."""
+        """The rows of all runs in order, stably, as frames of one capacity."""
+        if self._held:
+            self._write_held()
         while len(self._paths) > _FAN_IN:
             groups = [
                 self._paths[start : start + _FAN_IN]
@@ -106,53 +136,84 @@ class SortedRuns:
                 self._paths.append(self._written(self._merge(group)))
                 for path in group:
                     os.remove(path)
-        return self._merge(self._paths)
+        least = 0
+        for table in _in_pieces(self._merge(self._paths), self._rows):
+            least = least or table.num_rows
+            frame = at_capacity(self._frame(table), least)
+            frame._labels = self._labels
+            yield frame
 
-    def _merge(self, paths: Sequence[str]) -> Iterator[Any]:
+    def _merge(self, paths: Sequence[str]) -> Iterator[pa.Table]:
         """Merges runs piece by piece.
 
         The rows of a run that are not loaded come after its last loaded row. So the merged rows up
-        to the first of these last rows are final.
+        to the first of these last rows are final. Only the keys go to the device.
         """
         piece_rows = max(self._rows // max(len(paths), 1), _LEAST_PIECE_ROWS)
-        readers = [_Run(path, piece_rows) for path in paths]
+        readers = [Run(path, piece_rows) for path in paths]
+        if len(readers) == 1:
+            while not readers[0].is_exhausted:
+                yield readers[0].read(piece_rows)
+            return
         num_loaded = [0] * len(readers)
-        held: Any = None
+        tables: list[pa.Table] = []
         while True:
-            tables = []
             for number, reader in enumerate(readers):
                 table = reader.read(piece_rows - num_loaded[number])
                 if table.num_rows:
                     run = pa.array([number] * table.num_rows, pa.int32())
                     tables.append(table.append_column(_RUN, run))
                     num_loaded[number] += table.num_rows
-            parts = [part for part in (held, self._frame(tables)) if part is not None]
-            if not parts:
+            if not tables:
                 return
-            rows = concat(parts) if len(parts) > 1 else parts[0]
-            rows = self.order.then_by_run.sorted(rows)
-            runs = rows[_RUN].to_numpy()
+            rows = pa.concat_tables(tables, promote_options="permissive").combine_chunks()
+            order = self._ordered(rows, piece_rows * len(readers))
+            runs = rows[_RUN].to_numpy()[order]
             last = len(runs) - 1
             for number, reader in enumerate(readers):
                 if not reader.is_exhausted:
                     last = min(last, int((runs == number).nonzero()[0][-1]))
-            for number in range(len(readers)):
-                num_loaded[number] -= int((runs[: last + 1] == number).sum())
-            final = rows.iloc[: last + 1].drop(columns=[_RUN])
-            final._labels = self._labels
-            yield final
-            held = rows.iloc[last + 1 :] if last + 1 < len(runs) else None
+            final, others = order[: last + 1], order[last + 1 :]
+            for number, count in enumerate(np.bincount(runs[: last + 1]).tolist()):
+                num_loaded[number] -= count
+            yield rows.take(pa.array(final)).drop_columns([_RUN])
+            tables = [rows.take(pa.array(others))] if len(others) else []
 
-    def _frame(self, tables: Sequence[pa.Table]) -> Any:
-        if not tables:
-            return None
-        table = pa.concat_tables(tables, promote_options="permissive")
-        metadata = tables[0].schema.metadata
-        columns, labels = table_of_arrow(table.replace_schema_metadata(metadata), self._layout)
+    def _ordered(self, rows: pa.Table, most_rows: int) -> np.ndarray:
+        """The positions of rows in their order."""
+        # The columns of a run are those of the frame, then the row labels.
+        labels = list(self._labels)
+        keys = [rows.column(labels.index(label)) for label in self.order.by]
+        names = [f"k{position}" for position in range(len(keys))]
+        positions = pa.array(np.arange(rows.num_rows, dtype=np.int32))
+        table = pa.table([*keys, rows[_RUN], positions], [*names, _RUN, "position"])
+        order = dataclasses.replace(self.order, by=tuple(names)).then_by_run
+        frame = order.sorted(at_capacity(self._frame(table), most_rows))
+        return host_array(frame._column("position").data)[: rows.num_rows]
+
+    def _frame(self, table: pa.Table) -> Any:
+        columns, labels = table_of_arrow(table, self._layout)
         return FrameBase.frame_class._of(columns, labels)
 
 
-class _Run:
+def _in_pieces(tables: Iterable[pa.Table], num_rows: int) -> Iterator[pa.Table]:
+    """Cuts and joins tables to pieces of a number of rows."""
+    held: list[pa.Table] = []
+    num_held = 0
+    for table in tables:
+        while table.num_rows:
+            part = table.slice(0, num_rows - num_held)
+            held.append(part)
+            num_held += part.num_rows
+            table = table.slice(part.num_rows)
+            if num_held == num_rows:
+                yield pa.concat_tables(held, promote_options="permissive")
+                held, num_held = [], 0
+    if held:
+        yield pa.concat_tables(held, promote_options="permissive")
+
+
+class Run:
     """Reads a run piece by piece."""
 
     def __init__(self, path: str, piece_rows: int):

@@ -54,6 +54,7 @@ QUERIES = {
     "count": lambda f, o: f.count(),
     "max of a column": lambda f, o: f[f.k == 2].x.max(),
     "std of a column": lambda f, o: f.f.std(),
+    "median of a column": lambda f, o: f.f.median(),
     "nunique of a column": lambda f, o: f.f.nunique(),
     "sum of nothing": lambda f, o: f[f.x > 99].y.sum(),
     "groupby": lambda f, o: f.groupby("k")[["x", "f"]].sum(),
@@ -70,6 +71,7 @@ QUERIES = {
     "groupby nothing": lambda f, o: f[f.x > 99].groupby("k")[["x"]].sum(),
     "after groups": lambda f, o: f.groupby("k", as_index=False)["x"].sum().sort_values("x"),
     "merge": lambda f, o: f.merge(o, on="k"),
+    "merge outer": lambda f, o: f.merge(o, on="k", how="outer"),
     "merge left": lambda f, o: f.merge(o, on="k", how="left", suffixes=("", "_o"))[["x_o", "y"]],
     "groups of a join": lambda f, o: f.merge(o, on="k")[lambda g: g.z > 5].groupby("s").x_x.sum(),
 }  # fmt: skip
@@ -77,8 +79,8 @@ QUERIES = {
 # Each names the method that needs all rows at once.
 UNSTREAMED = {
     "sort_values": lambda f, o: f.x.sort_values(),
-    "median": lambda f, o: f.x.median(),
-    "merge": lambda f, o: f.merge(o, on="k", how="outer"),
+    "median": lambda f, o: f.x.median(skipna=False),
+    "merge": lambda f, o: f.merge(o, on="k", how="outer", indicator=True),
     "astype": lambda f, o: f.astype({"s": "category"}),
     "drop_duplicates": lambda f, o: f.drop_duplicates("k", keep=False),
     "sum": lambda f, o: f[["x"]].sum(min_count=3),

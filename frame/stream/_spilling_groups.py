@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Groups over batches that leave memory when there are many."""
+
+import contextlib
+import dataclasses
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from ..combining._concat import concat
+from ._distinct import DistinctRows
+from ._groups import Grouping, GroupState, Output, merged_groups
+from ._numbering import ROW, can_spill
+from ._runs import Order, SortedRuns
+
+
+class SpillingGroups:
+    """The groups of the batches so far: in memory, or in runs on disk that are sorted by key.
+
+    A context manager. For outputs `nunique` the distinct pairs of a key and a value are kept apart
+    (`DistinctRows`) and counted when all batches are there.
+    """
+
+    def __init__(self, grouping: Grouping, most_rows: int):
+        """Starts without groups.
+
+        Args:
+            grouping: the keys and the reductions.
+            most_rows: the number of groups, and of pairs, that may stay in memory.
+        """
+        self._grouping, self._most_rows = grouping, most_rows
+        self._state = GroupState(grouping)
+        self._num_rows = 0
+        self._files = contextlib.ExitStack()
+        self._runs = self._files.enter_context(self._sorted_runs())
+        self._pairs = {
+            column: self._files.enter_context(
+                DistinctRows([*grouping.key_names, f"v{column}"], most_rows)
+            )
+            for column in grouping.counted
+        }
+
+    def _sorted_runs(self) -> SortedRuns:
+        keys = self._grouping.key_names
+        return SortedRuns(Order(tuple(keys), (True,) * len(keys)), self._most_rows)
+
+    def __enter__(self) -> "SpillingGroups":
+        return self
+
+    def __exit__(self, *error: Any) -> None:
+        self._files.close()
+
+    def add(self, batch: Any) -> None:
+        """Adds the groups of a batch."""
+        if not len(batch):
+            return
+        rows = self._grouping.named(batch, self._num_rows)
+        self._num_rows += len(rows)
+        self._state.add(rows)
+        for column, pairs in self._pairs.items():
+            pairs.add(rows[[*self._grouping.key_names, f"v{column}"]])
+        if self._state.num_groups > self._most_rows and can_spill(self._state.columns):
+            self._runs.add(self._state.taken())
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether no batch had rows."""
+        return not self._num_rows
+
+    @property
+    def is_spilled(self) -> bool:
+        """Whether groups or pairs are on disk."""
+        return bool(len(self._runs)) or any(pairs.is_spilled for pairs in self._pairs.values())
+
+    def rows(self, *, is_sorted: bool = False) -> Iterator[Any]:
+        """One row for each group: keys `k0`, outputs `o0` and, if kept, the row number.
+
+        One frame in the order of the groups' first rows; frames in the order of the keys if
+        `is_spilled`, or if `is_sorted` asks for it.
+        """
+        if not self.is_spilled and not is_sorted:
+            counts = {column: self._counts_in_memory(column) for column in self._pairs}
+            yield self._state.finished(counts)
+            return
+        if not self._state.is_empty:
+            self._runs.add(self._state.taken())
+        with contextlib.ExitStack() as files:
+            counts = {column: Taken(self._sorted_counts(column, files)) for column in self._pairs}
+            for state in merged_groups(self._grouping, self._runs.merged()):
+                parts = {column: taken.rows(state.num_groups) for column, taken in counts.items()}
+                yield state.finished(parts)
+
+    def _counts_in_memory(self, column: int) -> Any:
+        (pairs,) = self._pairs[column].frames()
+        groups = pairs.groupby(
+            self._grouping.key_names, sort=False, dropna=self._grouping.dropna, as_index=False
+        )
+        return groups.agg(n=(f"v{column}", "nunique"))["n"]
+
+    def _sorted_counts(self, column: int, files: contextlib.ExitStack) -> Iterator[Any]:
+        """The number of distinct values of each group, in the order of the keys."""
+        keys = tuple(self._grouping.key_names)
+        counting = Grouping(keys, (f"v{column}",), (Output(0, "count"),), self._grouping.dropna)
+        groups = files.enter_context(SpillingGroups(counting, self._most_rows))
+        for pairs in self._pairs[column].frames():
+            groups.add(pairs)
+        for rows in groups.rows(is_sorted=True):
+            yield rows["o0"]
+
+
+class Taken:
+    """Takes a stream of series in pieces of other lengths."""
+
+    def __init__(self, pieces: Iterable[Any]):
+        self._pieces = iter(pieces)
+        self._held: Any = None
+
+    def rows(self, num_rows: int) -> Any:
+        """The next rows.
+
+        Raises:
+            RuntimeError: there are fewer; a bug in this library.
+        """
+        parts, missing = [], num_rows
+        while missing:
+            if self._held is None or not len(self._held):
+                self._held = next(self._pieces, None)
+                if self._held is None:
+                    raise RuntimeError("stream: groups and their distinct values differ.")
+            part = self._held.iloc[:missing]
+            self._held = self._held.iloc[len(part) :]
+            parts.append(part)
+            missing -= len(part)
+        return concat(parts, ignore_index=True) if len(parts) > 1 else parts[0]._with_range()
+
+
+def in_order_of_rows(frames: Iterable[Any], most_rows: int) -> Iterator[Any]:
+    """Sorts frames on disk by their row numbers."""
+    return in_order(frames, Order((ROW,), (True,)), most_rows)
+
+
+def in_order(frames: Iterable[Any], order: Order, most_rows: int) -> Iterator[Any]:
+    """Sorts frames on disk."""
+    with SortedRuns(order, most_rows) as runs:
+        for frame in frames:
+            runs.add(frame)
+        yield from runs.merged()
+
+
+def numbered(grouping: Grouping) -> Grouping:
+    """The same groups, with the numbers of their first rows."""
+    return dataclasses.replace(grouping, is_numbered=True)

@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Joins of sides that do not fit in memory."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from frame_parity import assert_same
+from jaxframes.frame import from_pandas
+from jaxframes.frame.stream import _join, _merge, _partitions
+from larger_than_memory import BATCH_ROWS, left_rows, plan_of, right_rows
+
+LEFT, RIGHT = left_rows(), right_rows()
+
+# Each with the kinds of join that it is tested with.
+JOINS = {
+    "integers": ({"on": "k"}, ["inner", "left", "right", "outer"]),
+    "strings": ({"on": "s"}, ["inner", "outer"]),
+    "two keys": ({"on": ["f", "few"]}, ["left", "outer"]),
+    "other labels": (
+        {"left_on": "k", "right_on": "hot", "suffixes": ("", "_r")}, ["right", "outer"]
+    ),
+    "integers and floats": ({"left_on": "k", "right_on": "g"}, ["left"]),
+    "one hot key": ({"on": "hot"}, ["inner", "left", "right"]),
+}  # fmt: skip
+CASES = [(name, how) for name, (_, hows) in JOINS.items() for how in hows]
+HOWS = ["inner", "left", "right", "outer"]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return tmp_path_factory.mktemp("joins")
+
+
+@pytest.fixture(autouse=True)
+def four_parts(monkeypatch):
+    """Parts of few rows test nothing that fewer parts do not."""
+    monkeypatch.setattr(_partitions, "FAN_OUT_BITS", 2)
+
+
+@pytest.fixture(autouse=True)
+def nothing_is_left(tmp_path, monkeypatch):
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    yield
+    assert not [path for path in tmp_path.iterdir() if path.name.startswith("jaxframes-")]
+
+
+def joined(folder, options, batch_rows=BATCH_ROWS, left=LEFT, right=RIGHT, devices=1):
+    """The streamed join, and that of pandas."""
+    plans = plan_of(left, folder, "left", devices), plan_of(right, folder, "right", devices)
+    return plans[0].merge(plans[1], **options).collect(batch_rows=batch_rows), left.merge(
+        right, **options
+    )
+
+
+@pytest.mark.parametrize(("name", "how"), CASES)
+def test_neither_side_fits(name, how, folder):
+    assert_same(*joined(folder, {**JOINS[name][0], "how": how}))
+
+
+@pytest.mark.parametrize("how", HOWS)
+@pytest.mark.parametrize("side", ["left", "right"])
+def test_one_side_fits(side, how, folder):
+    few = {"left": LEFT.iloc[::31], "right": RIGHT.iloc[::17]}[side].reset_index(drop=True)
+    memory = from_pandas(few).lazy()
+    options = {"on": "hot", "how": how}
+    if side == "left":
+        plan = memory.merge(plan_of(RIGHT, folder, "right"), **options)
+        expected = few.merge(RIGHT, **options)
+    else:
+        plan = plan_of(LEFT, folder, "left").merge(memory, **options)
+        expected = LEFT.merge(few, **options)
+    assert_same(plan.collect(batch_rows=BATCH_ROWS), expected)
+
+
+@pytest.mark.parametrize("how", HOWS)
+def test_one_side_is_empty(how, folder):
+    left, right = plan_of(LEFT, folder, "left"), plan_of(RIGHT, folder, "right")
+    options = {"on": "k", "how": how}
+    result = left[left.n < 0].merge(right, **options).collect(batch_rows=BATCH_ROWS)
+    assert_same(result, LEFT[LEFT.n < 0].merge(RIGHT, **options))
+    result = left.merge(right[right.m < 0], **options).collect(batch_rows=BATCH_ROWS)
+    assert_same(result, LEFT.merge(RIGHT[RIGHT.m < 0], **options))
+
+
+def test_on_a_mesh(tmp_path, monkeypatch):
+    monkeypatch.setattr(_partitions, "FAN_OUT_BITS", 1)
+    sides = {"left": LEFT[["k", "n"]].iloc[:300], "right": RIGHT[["k", "m"]].iloc[:200]}
+    options = {"on": "k", "how": "left"}
+    assert_same(*joined(tmp_path, options, batch_rows=75, **sides, devices=4))
+
+
+def test_a_product_of_rows(folder):
+    few = RIGHT[["m"]].iloc[:7]
+    plan = plan_of(LEFT, folder, "left")[["k"]].merge(from_pandas(few).lazy(), how="cross")
+    assert_same(plan.collect(batch_rows=BATCH_ROWS), LEFT[["k"]].merge(few, how="cross"))
+
+
+@pytest.mark.parametrize("how", ["inner", "outer"])
+def test_a_key_that_is_hot_on_both_sides_is_joined_in_pieces(how, tmp_path, monkeypatch):
+    rng = np.random.default_rng(5)
+    left = pd.DataFrame({"k": np.where(rng.random(600) < 0.5, 3, rng.integers(0, 900, 600))})
+    right = pd.DataFrame({"k": np.where(rng.random(500) < 0.5, 3, rng.integers(0, 900, 500))})
+    left["n"], right["m"] = np.arange(600), np.arange(500)
+    sizes = []
+    pairs = _join.Join.pairs
+
+    def watched(self, one, other):
+        rows = pairs(self, one, other)
+        sizes.append((len(one), len(other), len(rows)))
+        return rows
+
+    monkeypatch.setattr(_join.Join, "pairs", watched)
+    options = {"on": "k", "how": how}
+    assert_same(*joined(tmp_path, options, batch_rows=50, left=left, right=right))
+    most = _merge.HELD_BATCHES * 50
+    assert max(max(sides) for *sides, _ in sizes) <= most
+    # A result is larger by the matches of one left row at most.
+    assert max(rows for *_, rows in sizes) <= 2 * most
+
+
+def test_groups_of_a_join_larger_than_memory(folder):
+    left, right = plan_of(LEFT, folder, "left"), plan_of(RIGHT, folder, "right")
+
+    def query(a, b):
+        return a.merge(b, on="k").groupby("s_x").agg(n=("n", "sum"), m=("m", "max"))
+
+    assert_same(query(left, right).collect(batch_rows=BATCH_ROWS), query(LEFT, RIGHT))
+
+
+def test_what_joins_do_not_stream(folder):
+    left, right = plan_of(LEFT, folder, "left"), plan_of(RIGHT, folder, "right")
+    for options in ({"indicator": True, "how": "outer"}, {"validate": "1:1"}, {"sort": True}):
+        with pytest.raises(NotImplementedError, match=r"merge.*collect"):
+            left.merge(right, on="k", **options).collect(batch_rows=BATCH_ROWS)
+    with pytest.raises(NotImplementedError, match=r"validate must be None.*200 rows"):
+        left.merge(right, on="k", validate="m:1").collect(batch_rows=BATCH_ROWS)
