@@ -42,8 +42,8 @@ class Lazy(Deferred):
         """Runs the plan: at once, or over batches of rows if a size or a limit is given.
 
         Over batches, rowwise methods run batch by batch, and groups, reductions and distinct rows
-        keep partial states. Sums of floats may differ in the last bits. The right side of a merge
-        is held in memory.
+        keep partial states, which go to a temporary folder when they outgrow a batch. Sums of
+        floats may differ in the last bits.
 
         Args:
             optimizations: rules of the optimiser to switch off by name, such as

@@ -4,7 +4,7 @@
 from collections.abc import Sequence
 
 import numpy as np
-import pandas as pd
+from pandas.util import hash_array
 
 from ..table._column import NAT, Column, host_array
 
@@ -28,13 +28,10 @@ def _words_of(column: Column, num_rows: int) -> np.ndarray:
     data = host_array(column.data)[:num_rows]
     if column.type.has_codes:
         strings = np.asarray(column.dictionary.values, object)
-        words = pd.util.hash_array(strings, categorize=False) if len(strings) else None
+        words = hash_array(strings, categorize=False) if len(strings) else None
         is_missing = data < 0
         codes = np.where(is_missing, 0, data)
         words = np.full(num_rows, _MISSING) if words is None else words[codes]
-    elif data.dtype.kind == "c":
-        real, imaginary = (_words_of_numbers(part) for part in (data.real, data.imag))
-        words, is_missing = _mixed(real) ^ imaginary, np.isnan(data)
     else:
         numbers = data.astype(np.float64)
         if column.type.unit is not None:
@@ -43,16 +40,12 @@ def _words_of(column: Column, num_rows: int) -> np.ndarray:
             numbers *= _NANOSECONDS[column.type.unit]
         else:
             is_missing = np.isnan(numbers)
-        words = _words_of_numbers(numbers)
+        # Adding zero turns -0.0 into 0.0.
+        words = (numbers + 0.0).view(np.uint64)
     if column.valid is not None:
         is_missing = is_missing | ~host_array(column.valid)[:num_rows]
     words[is_missing] = _MISSING
     return words
-
-
-def _words_of_numbers(numbers: np.ndarray) -> np.ndarray:
-    # Adding zero turns -0.0 into 0.0.
-    return (numbers.astype(np.float64) + 0.0).view(np.uint64)
 
 
 def _mixed(words: np.ndarray) -> np.ndarray:

@@ -6,9 +6,11 @@ from typing import Any
 
 from ..plan._node import Scan
 
+# Compiled programs, threads and the readers' buffers, however many rows there are.
+FIXED_BYTES = 192 * 2**20
 # Copies of a batch at one time: decoded ahead, on the device, the results of its stages, and
 # partial states as large as a batch.
-COPIES = 16
+COPIES = 32
 LEAST_BATCH_ROWS = 1024
 # The assumed length of a string in bytes, with its code.
 STRING_BYTES = 24
@@ -46,7 +48,10 @@ def rows_of_batches(scans: list[Scan], batch_rows: Any, memory_limit: Any) -> in
             raise ValueError(f"batch_rows: must be a positive integer, got {batch_rows!r}.")
         return batch_rows
     row_bytes = max((_row_bytes(scan.empty) for scan in scans), default=1)
-    return max(as_bytes(memory_limit) // (COPIES * max(row_bytes, 1)), LEAST_BATCH_ROWS)
+    limit = as_bytes(memory_limit)
+    # A limit below what is fixed cannot be kept: small batches keep it as far as possible.
+    for_rows = max(limit - FIXED_BYTES, limit // 8)
+    return max(for_rows // (COPIES * max(row_bytes, 1)), LEAST_BATCH_ROWS)
 
 
 def _row_bytes(frame: Any) -> int:

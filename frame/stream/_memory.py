@@ -15,8 +15,10 @@ def giving_back(batches: Iterable[Any]) -> Iterator[Any]:
     """Yields batches, and gives free memory back after some of them."""
     last = time.monotonic()
     for batch in batches:
-        yield batch
+        held = [batch]
+        # A name would hold the batch while the caller works.
         del batch
+        yield held.pop()
         if time.monotonic() - last > _LEAST_SECONDS:
             give_back()
             last = time.monotonic()

@@ -7,7 +7,7 @@ by piece (Kim 1980).
 """
 
 import contextlib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from typing import Any
 
 from ..plan._node import Call
@@ -98,7 +98,7 @@ def merged(
             yield join.finished(frame)
 
 
-def _generator(batches: Iterable[Any]) -> Iterator[Any]:
+def _generator(batches: Iterable[Any]) -> Generator[Any, None, None]:
     yield from batches
 
 

@@ -101,6 +101,9 @@ def _stage(node: Any, build: Callable[[Any], Stage], read: Read, batch_rows: int
         if reduction is not None:
             return _step(reduction, first, batch_rows)
         return _aligned(node, first, others, build)
+    is_each = isinstance(node, Fused) or (isinstance(node, Call) and is_mapped(node))
+    if first.is_whole and first.pieces is not None and is_each and not others:
+        return _mapped_pieces(node, first, first.pieces)
     if first.is_whole:
         return _whole(node, lambda: node.run(first.run(), *(one.whole() for one in others)))
     if isinstance(node, Fused):
@@ -196,6 +199,15 @@ def _makes_categories(dtype: Any) -> bool:
 def _mapped(node: Any, stage: Stage) -> Stage:
     """A rowwise call of each batch."""
     return Stage(lambda: _each(node.run, stage.run()), False, node.empty)
+
+
+def _mapped_pieces(node: Any, stage: Stage, pieces: Callable[[], Iterator[Any]]) -> Stage:
+    """A rowwise call of a whole result, or of its pieces."""
+
+    def run() -> Iterator[Any]:
+        return _each(node.run, pieces())
+
+    return Stage(lambda: node.run(stage.run()), True, node.empty, run)
 
 
 def _each(call: Callable[[Any], Any], batches: Iterator[Any]) -> Iterator[Any]:

@@ -22,6 +22,7 @@ from ..table._layout import Layout
 from ..table._ndframe import FrameBase
 from ..table._take import resized
 from ._files import WatchedFiles, check_schema, naming
+from ._memory import giving_back
 
 # Batches decoded ahead of the one that the device works on.
 DECODED_AHEAD = 2
@@ -58,10 +59,13 @@ def batches_of(scan: Scan, batch_rows: int, start: int = 0) -> Iterator[Any]:
     # A source of few rows needs no capacity of a whole batch.
     least = batch_rows if start else 0
     categories: dict[str, pa.Array] = {}
-    for rows in read_ahead(_rechunked(pieces, batch_rows, start * batch_rows)):
+    for rows in giving_back(read_ahead(_rechunked(pieces, batch_rows, start * batch_rows))):
         least = least or rows.table.num_rows
         _check_categories(rows.table, categories, source.text())
-        yield frame_of(rows, least, source.layout, scan.columns)
+        frame = [frame_of(rows, least, source.layout, scan.columns)]
+        # A name would hold the rows while the caller works.
+        del rows
+        yield frame.pop()
 
 
 def _check_categories(table: pa.Table, categories: dict[str, pa.Array], source: str) -> None:
@@ -139,7 +143,10 @@ def _parquet(scan: Scan, source: ParquetFiles, batch_rows: int, skipped: int) ->
             continue
         watched.check(fragment.path)
         with naming(fragment.path):
-            options = ds.ParquetFragmentScanOptions(pre_buffer=False)
+            # Buffers of a megabyte, not of a whole row group.
+            options = ds.ParquetFragmentScanOptions(
+                pre_buffer=False, use_buffered_stream=True, buffer_size=2**20
+            )
             batches = fragment.to_batches(
                 schema=schema, columns=names, batch_size=batch_rows, batch_readahead=1,
                 fragment_readahead=1, fragment_scan_options=options,

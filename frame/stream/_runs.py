@@ -20,6 +20,7 @@ from ..table._layout import Layout
 from ..table._ndframe import FrameBase
 from ._arrow_rows import arrow_of, in_schema
 from ._files import naming, writing
+from ._memory import giving_back
 from ._reader import at_capacity
 
 # The number of the run that a row is from, among the columns of a merge.
@@ -133,11 +134,11 @@ class SortedRuns:
             ]
             self._paths = []
             for group in groups:
-                self._paths.append(self._written(self._merge(group)))
+                self._paths.append(self._written(giving_back(self._merge(group))))
                 for path in group:
                     os.remove(path)
         least = 0
-        for table in _in_pieces(self._merge(self._paths), self._rows):
+        for table in giving_back(_in_pieces(self._merge(self._paths), self._rows)):
             least = least or table.num_rows
             frame = at_capacity(self._frame(table), least)
             frame._labels = self._labels
@@ -220,7 +221,7 @@ class Run:
         self._path = path
         with naming(path):
             # Buffers filled ahead would hold the whole run.
-            file = pq.ParquetFile(path, pre_buffer=False)
+            file = pq.ParquetFile(path, pre_buffer=False, buffer_size=2**20)
             self._batches = file.iter_batches(batch_size=piece_rows, use_threads=False)
             self._held = file.schema_arrow.empty_table()
             self._left = file.metadata.num_rows

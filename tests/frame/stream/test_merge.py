@@ -95,12 +95,11 @@ def test_a_product_of_rows(folder):
     assert_same(plan.collect(batch_rows=BATCH_ROWS), LEFT[["k"]].merge(few, how="cross"))
 
 
-@pytest.mark.parametrize("how", ["inner", "outer"])
-def test_a_key_that_is_hot_on_both_sides_is_joined_in_pieces(how, tmp_path, monkeypatch):
+def test_a_key_that_is_hot_on_both_sides_is_joined_in_pieces(tmp_path, monkeypatch):
     rng = np.random.default_rng(5)
-    left = pd.DataFrame({"k": np.where(rng.random(600) < 0.5, 3, rng.integers(0, 900, 600))})
-    right = pd.DataFrame({"k": np.where(rng.random(500) < 0.5, 3, rng.integers(0, 900, 500))})
-    left["n"], right["m"] = np.arange(600), np.arange(500)
+    left = pd.DataFrame({"k": np.where(rng.random(150) < 0.4, 3, rng.integers(0, 200, 150))})
+    right = pd.DataFrame({"k": np.where(rng.random(140) < 0.4, 3, rng.integers(0, 200, 140))})
+    left["n"], right["m"] = np.arange(150), np.arange(140)
     sizes = []
     pairs = _join.Join.pairs
 
@@ -110,9 +109,9 @@ def test_a_key_that_is_hot_on_both_sides_is_joined_in_pieces(how, tmp_path, monk
         return rows
 
     monkeypatch.setattr(_join.Join, "pairs", watched)
-    options = {"on": "k", "how": how}
-    assert_same(*joined(tmp_path, options, batch_rows=50, left=left, right=right))
-    most = _merge.HELD_BATCHES * 50
+    options = {"on": "k", "how": "outer"}
+    assert_same(*joined(tmp_path, options, batch_rows=25, left=left, right=right))
+    most = _merge.HELD_BATCHES * 25
     assert max(max(sides) for *sides, _ in sizes) <= most
     # A result is larger by the matches of one left row at most.
     assert max(rows for *_, rows in sizes) <= 2 * most
