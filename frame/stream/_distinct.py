@@ -3,7 +3,7 @@
 
 import contextlib
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, Literal
+from typing import Any
 
 from ..combining._concat import concat
 from ._numbering import can_spill
@@ -21,7 +21,7 @@ class DistinctRows:
         self,
         keys: Sequence[str],
         most_rows: int,
-        keep: Literal["first", "last"] = "first",
+        keep: str = "first",
         level: int = 0,
     ):
         """Starts without rows.
@@ -29,7 +29,7 @@ class DistinctRows:
         Args:
             keys: the labels of the compared columns.
             most_rows: the number of distinct rows that may stay in memory.
-            keep: the row that stays of equal ones.
+            keep: the row that stays of equal ones, "first" or "last".
             level: the number of levels of parts above this one.
         """
         self._keys, self._keep = list(keys), keep

@@ -2,11 +2,15 @@
 """Hashes of keys on the host: equal for equal values, whatever their dtype."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from pandas.util import hash_array
 
 from ..table._column import NAT, Column, host_array
+
+# pandas.util has no types.
+_hashes_of_strings: Any = hash_array
 
 _NANOSECONDS = {"s": 1e9, "ms": 1e6, "us": 1e3, "ns": 1.0}
 _MISSING = np.uint64(0x9E3779B97F4A7C15)
@@ -28,7 +32,7 @@ def _words_of(column: Column, num_rows: int) -> np.ndarray:
     data = host_array(column.data)[:num_rows]
     if column.type.has_codes:
         strings = np.asarray(column.dictionary.values, object)
-        words = hash_array(strings, categorize=False) if len(strings) else None
+        words = _hashes_of_strings(strings, categorize=False) if len(strings) else None
         is_missing = data < 0
         codes = np.where(is_missing, 0, data)
         words = np.full(num_rows, _MISSING) if words is None else words[codes]

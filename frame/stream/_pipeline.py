@@ -346,7 +346,8 @@ def _distinct_rows(stage: Stage, options: Mapping[str, Any], batch_rows: int) ->
     """The distinct rows of all batches in their order."""
     subset = options.get("subset")
     keys = [names(len(stage.empty._names))[i] for i in positions_of(subset, stage.empty)]
-    with DistinctRows(keys, batch_rows, options.get("keep") or "first") as rows:
+    keep: Any = options.get("keep", "first")
+    with DistinctRows(keys, batch_rows, keep) as rows:
         for batch in numbered_batches(map(plain, stage.run())):
             rows.add(batch)
         found = rows.frames()

@@ -70,7 +70,7 @@ def test_batches_have_one_capacity(plan):
 
 
 def test_plans_that_need_all_rows_are_collected_first(plan):
-    ordered = plan.merge(from_pandas(FRAME[["x"]]), on="x", how="right")
+    ordered = plan.merge(from_pandas(FRAME[["x"]]), on="x", how="right", indicator=True)
     batches = ordered.batches(200)
     next(batches)
     expected = FRAME.x.tolist()
