@@ -55,7 +55,9 @@ class FrameConversion(FrameBase, Conversion):
     def to_pandas(self) -> pd.DataFrame:
         """Converts to a pandas frame with the same values, dtypes, index and labels.
 
-        bfloat16 columns become float32, because pandas has no bfloat16.
+        bfloat16 columns become float32, because pandas has no bfloat16. On a mesh of several
+        processes every process calls this, and gets all rows; `process_rows().to_pandas()` gives
+        each its own.
 
         Example:
             >>> from jaxframes.frame import JaxFrame

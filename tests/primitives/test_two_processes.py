@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A sort that needs the memory of two processes."""
+"""Every op over two processes, and a sort that needs the memory of both."""
 
 import sys
 
 import pytest
+from covering import RUNS_ALL
 from jaxframes.primitives import backend
 from two_processes import run_all
 
@@ -98,3 +99,68 @@ def test_two_processes_sort_what_does_not_fit_into_one():
     assert "RESOURCE_EXHAUSTED: Out of memory" in said
     assert "sorted" not in said.splitlines()
     assert said.splitlines()[-1] == "as it should be"
+
+
+OPS = """
+import op_cases
+import oracles
+
+jax.config.update("jax_numpy_dtype_promotion", "strict")
+jax.config.update("jax_numpy_rank_promotion", "raise")
+own_device = jax.sharding.Mesh(jax.local_devices()[:1], ("rows",))
+
+
+def on_host(tree):
+    return jax.tree.map(lambda leaf: whole(leaf) if isinstance(leaf, jax.Array) else leaf, tree)
+
+
+def rows_of(rows):
+    rows = np.asarray(rows)
+    rows = rows.reshape(len(rows), -1)
+    return sorted(map(tuple, rows[rows.any(axis=1)].tolist()))
+
+
+def check(case, over, length):
+    rows = case.draw(0, length)
+    actual = on_host(case.at("global", mesh=over, transport="one_hop")(*rows))
+    if case.by_shard:
+        # No other mesh has the same shards; no row may be lost.
+        sent, received = case.moved(tuple(row[None] for row in rows), actual)
+        # `rebalance` is told to take fewer than all rows of a shard.
+        assert set(rows_of(received)) <= set(rows_of(sent[0]))
+        if case.name != "rebalance":
+            assert rows_of(received) == rows_of(sent[0])
+        return
+    at = {} if case.is_at("local") else {"mesh": own_device}
+    expected = case.at("local" if case.is_at("local") else "global", **at)(*rows)
+    expected = jax.tree.map(np.asarray, expected)
+    assert jax.tree.structure(actual) == jax.tree.structure(expected)
+    for one, other in zip(jax.tree.leaves(actual), jax.tree.leaves(expected), strict=True):
+        assert one.dtype == other.dtype
+        if case.tolerance and one.dtype.kind == "f":
+            precision = case.tolerance * np.finfo(one.dtype).eps
+            np.testing.assert_allclose(one, other, rtol=precision, atol=precision)
+        else:
+            oracles.assert_same_bits(one, other)
+
+
+names = NAMES
+for case in op_cases.CASES:
+    if case.is_at("global") and (names is None or case.name in names):
+        print(case.name, flush=True)
+        # A length that the mesh does not divide, along one axis and along hosts.
+        check(case, mesh, op_cases.NUM_ROWS - 1)
+        if names is None:
+            check(case, shardings.make_mesh(hosts=2), op_cases.NUM_ROWS)
+print("checked")
+"""
+# Ops that move rows in different ways.
+FEW_OPS = ["gather_rows", "join", "partition", "reduce_by_key", "segmented_scan"]
+
+
+def test_ops_over_two_processes():
+    names = None if RUNS_ALL else FEW_OPS
+    for said in run_all(OPS.replace("NAMES", repr(names)), 2, 2, 1800):
+        lines = said.split()
+        assert lines[-1] == "checked"
+        assert len(lines) > len(FEW_OPS)
