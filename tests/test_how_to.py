@@ -12,7 +12,9 @@ GUIDES = [
     "deduplicate_embedding_gradients",
     "dispatch_to_experts",
     "normalise_within_groups",
+    "resume_a_streamed_job",
     "run_a_plan_within_a_memory_limit",
+    "train_from_a_stream",
     "write_conditions_on_columns",
 ]
 

@@ -393,6 +393,7 @@ class LazyFrame(Lazy):
         epochs: int | None = 1,
         state: Mapping[str, Any] | None = None,
         batch_rows: int | None = None,
+        memory_limit: int | str | None = None,
         sharding: Any = None,
     ) -> Any:
         """Runs the plan and iterates over frames of `size` rows and one capacity.
@@ -410,14 +411,18 @@ class LazyFrame(Lazy):
             epochs: the number of passes; endless if None.
             state: where to start, from `state()` of an equal iterator.
             batch_rows: the number of rows that are read at one time.
+            memory_limit: the limit from which this number follows; see `collect`. The rows that
+                are shuffled together come on top.
             sharding: the placement of the frames; see `JaxFrame`.
 
         Raises:
-            ValueError: a number is not positive, or the state is one of another plan.
+            ValueError: a number is not positive, both `batch_rows` and `memory_limit` are given,
+                or the state is one of another plan, of other options or of files of other sizes.
         """
         return self._streams.batches(
             self._plan, size, drop_remainder=drop_remainder, shuffle_buffer=shuffle_buffer,
-            seed=seed, epochs=epochs, state=state, batch_rows=batch_rows, sharding=sharding,
+            seed=seed, epochs=epochs, state=state, batch_rows=batch_rows,
+            memory_limit=memory_limit, sharding=sharding,
         )  # fmt: skip
 
     def to_grain(

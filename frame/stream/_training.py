@@ -12,10 +12,11 @@ from ..combining._concat import concat
 from ..plan._identity import identity
 from ..plan._node import Call, Node, Scan
 from ..plan._optimize import optimized
-from ..plan._run import run
+from ..plan._run import in_order, run
 from ..plan._stage import Fused
 from ..table._ndframe import FrameBase
 from ._identity import portable_text
+from ._limits import rows_of_batches
 from ._pipeline import Stage, close, is_mapped, pipeline
 from ._reader import at_capacity, batches_of, check_sources
 
@@ -131,13 +132,20 @@ class Batches:
         return Position(**values)
 
 
-def batches(plan: Node, size: int, *, state: Any, **options: Any) -> Batches:
+def batches(
+    plan: Node, size: int, *, state: Any, memory_limit: Any = None, **options: Any
+) -> Batches:
     """The batches of a plan, from the start or from a state.
 
     Raises:
         ValueError: an argument is not positive, or the state is one of another plan.
     """
-    return Batches(recipe_of("batches", plan, size, **options), state)
+    recipe = recipe_of("batches", plan, size, **options)
+    if memory_limit is not None:
+        scans = [node for node in in_order(optimized(plan, None)) if isinstance(node, Scan)]
+        num_rows = rows_of_batches(scans, recipe.batch_rows, memory_limit)
+        recipe = dataclasses.replace(recipe, batch_rows=num_rows)
+    return Batches(recipe, state)
 
 
 def recipe_of(caller: str, plan: Node, size: int, **options: Any) -> Recipe:

@@ -2,6 +2,9 @@
 """Batches for training: every row once, and the same after a restart."""
 
 import json
+import os
+import subprocess
+import sys
 
 import jax
 import numpy as np
@@ -10,6 +13,9 @@ import pytest
 from frame_parity import assert_same
 from jax.sharding import PartitionSpec
 from jaxframes.frame import col, from_pandas, scan_parquet
+from jaxframes.frame.plan._node import Scan
+from jaxframes.frame.plan._run import in_order
+from jaxframes.frame.stream._limits import rows_of_batches
 from jaxframes.shardings import row_sharded
 
 FRAME = pd.DataFrame({"x": np.arange(500), "y": np.arange(500) % 7})
@@ -39,12 +45,77 @@ def test_a_restart_gives_the_batches_that_would_have_come(name, plan):
     filtered = plan[plan.y != 3]
     uninterrupted = values(filtered.batches(32, **options))
     rng = np.random.default_rng(5)
-    for step in [0, *rng.integers(0, len(uninterrupted) + 1, 4)]:
+    for step in [0, *rng.integers(0, len(uninterrupted) + 1, 10), len(uninterrupted)]:
         batches = filtered.batches(32, **options)
         before = [next(batches).x.tolist() for _ in range(step)]
         state = json.loads(json.dumps(batches.state()))
         batches.close()
         assert [*before, *values(filtered.batches(32, state=state, **options))] == uninterrupted
+
+
+TRAINING = """
+import json, sys
+import jax
+
+jax.config.update("jax_enable_x64", True)
+from jaxframes.frame import scan_parquet
+
+batches = scan_parquet(sys.argv[1]).batches(20, shuffle_buffer=70, epochs=3, batch_rows=64, seed=2)
+for batch in batches:
+    print(json.dumps([batch.x.tolist(), batches.state()]), flush=True)
+"""
+
+
+def test_a_killed_process_loses_no_batch(tmp_path):
+    path = tmp_path / "rows.parquet"
+    FRAME.to_parquet(path, row_group_size=90)
+    given = []
+    with subprocess.Popen([sys.executable, "-c", TRAINING, path], stdout=subprocess.PIPE) as child:
+        for _ in range(31):
+            given.append(json.loads(child.stdout.readline()))
+        child.kill()
+    options = {"shuffle_buffer": 70, "epochs": 3, "batch_rows": 64, "seed": 2}
+    plan = scan_parquet(path)
+    uninterrupted = values(plan.batches(20, **options))
+    assert [batch for batch, _ in given] == uninterrupted[:31]
+    for step in (1, 4, 5, 24, 25, 26, 30, 31):
+        rest = values(plan.batches(20, state=given[step - 1][1], **options))
+        assert rest == uninterrupted[step:]
+
+
+def test_a_memory_limit_sets_the_rows_that_are_read(plan):
+    scans = [node for node in in_order(plan._plan) if isinstance(node, Scan)]
+    num_rows = rows_of_batches(scans, None, "1GiB")
+    state = plan.batches(50, memory_limit="1GiB").state()
+    assert state == plan.batches(50, batch_rows=num_rows).state()
+    assert state != plan.batches(50, batch_rows=num_rows + 1).state()
+    limited = plan.batches(50, memory_limit="1MiB", shuffle_buffer=100)
+    assert sorted(np.concatenate(values(limited))) == list(range(500))
+    with pytest.raises(ValueError, match=r"batch_rows= or memory_limit=, not both"):
+        plan.batches(50, memory_limit="1MiB", batch_rows=64)
+
+
+def test_the_state_does_not_depend_on_the_process(plan, tmp_path):
+    """Sets of strings have another order in each process, and wide selections a shortened text."""
+    script = (
+        "import sys; from jaxframes.frame import col, scan_parquet;"
+        "plan = scan_parquet(sys.argv[1]);"
+        "print(plan[col('s').isin({'a', 'b', 'c', 'd', 'e'})].batches(5).state()['plan'])"
+    )
+    path = tmp_path / "rows.parquet"
+    pd.DataFrame({"s": list("abcdefgh")}).to_parquet(path)
+    found = {
+        subprocess.run(
+            [sys.executable, "-c", script, path], env={**os.environ, "PYTHONHASHSEED": seed},
+            capture_output=True, check=True,
+        ).stdout
+        for seed in ("1", "2")
+    }  # fmt: skip
+    assert len(found) == 1
+    wide = from_pandas(pd.DataFrame({f"c{number}": [1] for number in range(12)})).lazy()
+    states = [wide[[f"c{n}" for n in range(11)] + [last]] for last in ("c11",)]
+    states += [wide[[f"c{n}" for n in range(10)] + ["c11", "c10"]]]
+    assert states[0].batches(1).state() != states[1].batches(1).state()
 
 
 def test_every_row_comes_once_in_each_pass(plan):
