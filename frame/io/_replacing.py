@@ -19,7 +19,8 @@ def replacing(path: Any, caller: str, *, is_synced: bool = False) -> Iterator[st
     The end of this process at any moment leaves the old file or the whole new one. With `is_synced`
     so does a crash of the machine: the file is synced before it is renamed, and its folder after.
     """
-    path = os.fspath(path)
+    # The file that a link leads to, not the link.
+    path = os.path.realpath(path) if os.path.islink(path) else os.fspath(path)
     folder, name = os.path.split(os.path.abspath(path))
     if os.path.isdir(path):
         raise IsADirectoryError(f"{caller}: {path!r} is a folder. Give the name of a file.")
@@ -73,8 +74,10 @@ def adding_files(folder: Any) -> Iterator[str]:
 
 
 def is_local_path(path: Any) -> bool:
-    """Whether a path names a file of this system, and is neither a buffer nor a URI."""
-    return isinstance(path, os.PathLike) or (isinstance(path, str) and "://" not in path)
+    """Whether a path names a file or a folder: not a buffer, a URI, a pipe or a device."""
+    if not isinstance(path, os.PathLike) and not (isinstance(path, str) and "://" not in path):
+        return False
+    return not os.path.exists(path) or os.path.isfile(path) or os.path.isdir(path)
 
 
 def _umask() -> int:

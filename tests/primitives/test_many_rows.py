@@ -42,6 +42,7 @@ def test_ids_of_selected_rows(rows):
     count = int(found.count)
     expected = np.arange(200, NUM_ROWS, 256)
     assert count == len(expected)
+    assert found.row_ids is not None
     np.testing.assert_array_equal(found.row_ids[:count], expected)
 
 
