@@ -11,6 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 from frame_parity import assert_same
 from jaxframes.frame import from_pandas, read_parquet, scan_csv, scan_parquet
+from jaxframes.frame.stream import _parts
 
 FRAME = pd.DataFrame(
     {"x": np.arange(200) % 7, "y": np.arange(200) / 4, "s": np.arange(200).astype(str)}
@@ -85,6 +86,13 @@ def test_faults_name_the_file_and_leave_nothing(fault, tmp_path):
     assert not [name for name in os.listdir(tmp_path) if name.endswith(".part")]
     with pytest.raises((OSError, TypeError), match=r"part1\.parquet"):
         plan.collect(batch_rows=40)
+    with pytest.raises((OSError, TypeError), match=r"part1\.parquet"):
+        plan.to_parquet(tmp_path / "parts", batch_rows=40, max_rows_per_file=30)
+    with pytest.raises((OSError, TypeError), match=r"part1\.parquet"):
+        plan.to_csv(tmp_path / "out.csv", batch_rows=40)
+    assert sorted(os.listdir(tmp_path)) in (
+        ["out.parquet", "part0.parquet"], ["out.parquet", "part0.parquet", "part1.parquet"]
+    )  # fmt: skip
 
 
 def test_files_with_other_categories_raise(tmp_path):
@@ -106,6 +114,27 @@ def test_a_file_that_changes_between_batches(tmp_path):
     FRAME.to_parquet(tmp_path / "part1.parquet")
     with pytest.raises(RuntimeError, match=r"part1\.parquet.*has changed"):
         list(stream)
+
+
+@pytest.mark.parametrize("fault", ["changed", "vanished"])
+def test_a_file_at_fault_while_a_folder_is_written(fault, tmp_path, monkeypatch):
+    plan, folder = broken(tmp_path, "nothing"), tmp_path / "out"
+    plan.to_parquet(folder, batch_rows=10, partition_cols=["x"])
+    before = sorted(path for path in folder.rglob("*.parquet"))
+    second, write = tmp_path / "part1.parquet", _parts.Parts.write
+
+    def late(self, table):
+        if fault == "changed":
+            FRAME.to_parquet(second)
+        else:
+            second.unlink(missing_ok=True)
+        write(self, table)
+
+    monkeypatch.setattr(_parts.Parts, "write", late)
+    with pytest.raises((OSError, RuntimeError), match=rf"part1\.parquet' has (been )?{fault}"):
+        plan.to_parquet(folder, batch_rows=10, partition_cols=["x"])
+    assert sorted(path for path in folder.rglob("*.parquet")) == before
+    assert sorted(read_parquet(folder).y.tolist()) == FRAME.y.tolist()
 
 
 def test_a_full_disk_names_the_target(file, tmp_path, monkeypatch):
