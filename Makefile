@@ -12,6 +12,7 @@
 #   make bench-calls   15 common calls next to pandas, Polars and DuckDB: first call and warm
 #   make bench-dbbench groupby, joins and sorts of db-benchmark, likewise
 #   make bench-tpch    the 22 queries of TPC-H, likewise
+#   make bench-disk    plans on 4 GiB within 2 GiB of memory, next to DuckDB and Polars
 #   make bench-smoke   the table and the workloads on small inputs, and each asv benchmark once
 #
 # PYTHON chooses the interpreter: make test PYTHON=python3.12
@@ -63,7 +64,8 @@ KERNEL_SOURCES := $(wildcard primitives/kernels/*/*.h primitives/kernels/*/*.cc)
 
 WORKLOADS := calls dbbench tpch
 
-.PHONY: help install demo test test-all sanitize lint docs bench $(WORKLOADS:%=bench-%) bench-smoke \
+.PHONY: help install demo test test-all sanitize lint docs bench $(WORKLOADS:%=bench-%) \
+  bench-disk bench-smoke \
   clean
 
 help:
@@ -144,6 +146,9 @@ bench: $(STAMPS)/bench
 
 $(WORKLOADS:%=bench-%): bench-%: $(STAMPS)/bench
 	$(BIN)/python asv_bench/run_workload.py $* $(BENCH_ARGS)
+
+bench-disk: $(STAMPS)/bench
+	$(BIN)/python asv_bench/larger_than_memory.py $(BENCH_ARGS)
 
 bench-smoke: $(STAMPS)/bench
 	mkdir -p build/asv

@@ -7,7 +7,7 @@
 
 Each question runs in a fresh process of each engine. Its address space is limited to the memory
 limit above that of the idle process. Prints seconds, the peak of resident memory above the idle
-process, and whether the answer equals that of DuckDB.
+process, and whether the answer equals that of DuckDB, if that has one within the limit.
 """
 
 import argparse
@@ -236,12 +236,15 @@ def main() -> None:
                 continue
             figures: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
             digest = digest_of(question, out)
-            expected = expected or digest
-            is_equal = bool(np.allclose(digest, expected, rtol=1e-9))
+            if engine == "duckdb":
+                expected = digest
+            answer = "unchecked"
+            if expected is not None:
+                answer = "equal" if np.allclose(digest, expected, rtol=1e-9) else "DIFFERENT"
             out.unlink()
             print(
                 f"{question:13} {engine:11} {figures['seconds']:8.1f} {figures['processor']:10.1f} "
-                f"{figures['peak'] / 2**20:9.0f}  {'equal' if is_equal else 'DIFFERENT'}",
+                f"{figures['peak'] / 2**20:9.0f}  {answer}",
                 flush=True,
             )
 

@@ -7,10 +7,11 @@ from typing import Any
 from ..plan._node import Scan
 
 # Compiled programs, threads and the readers' buffers, however many rows there are.
-FIXED_BYTES = 192 * 2**20
+FIXED_BYTES = 224 * 2**20
 # Copies of a batch at one time: decoded ahead, on the device, the results of its stages, and
-# partial states as large as a batch.
-COPIES = 32
+# partial states and sides of merges of one or two batches. Measured with groups, sorts, joins and
+# distinct rows of 8 to 32 bytes (tests/frame/stream/test_memory_limit.py): at most 50.
+COPIES = 64
 LEAST_BATCH_ROWS = 1024
 # The assumed length of a string in bytes, with its code.
 STRING_BYTES = 24
