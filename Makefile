@@ -65,8 +65,7 @@ KERNEL_SOURCES := $(wildcard primitives/kernels/*/*.h primitives/kernels/*/*.cc)
 WORKLOADS := calls dbbench tpch
 
 .PHONY: help install demo test test-all sanitize lint docs bench $(WORKLOADS:%=bench-%) \
-  bench-disk bench-smoke \
-  clean
+  bench-disk bench-smoke clean
 
 help:
 	@sed -n 's/^#   make/make/p' Makefile
