@@ -18,7 +18,7 @@ from ._partitions import MOST_LEVELS, Part, Partitions
 from ._runs import SortedRuns
 
 # The number of batches that a side in memory, and the result of one call, may have.
-HELD_BATCHES = 2
+HELD_BATCHES = 1
 
 Batches = Callable[[], Iterator[Any]]
 Whole = Callable[[Iterable[Any], Any], Any]

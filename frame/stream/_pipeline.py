@@ -198,7 +198,30 @@ def _makes_categories(dtype: Any) -> bool:
 
 def _mapped(node: Any, stage: Stage) -> Stage:
     """A rowwise call of each batch."""
-    return Stage(lambda: _each(node.run, stage.run()), False, node.empty)
+    run = _of_any_start(node) if isinstance(node, Fused) else node.run
+    return Stage(lambda: _each(run, stage.run()), False, node.empty)
+
+
+def _of_any_start(stage: Fused) -> Callable[[Any], Any]:
+    """Runs a stage on labels from 0 on: the first label of a range is compiled in."""
+    if any(call.arguments.get("ignore_index") for call in stage.calls):
+        return stage.run
+
+    def run(batch: Any) -> Any:
+        index = batch._table.index
+        if not index.is_range or not index.start:
+            return stage.run(batch)
+        start = index.start
+        index = dataclasses.replace(index, start=0)
+        result = stage.run(batch._like(batch._table.replace(index=index)))
+        table = result._table
+        # Rows that a filter keeps have positions in the range.
+        if table.index.is_range or table.index.has_positions:
+            index = dataclasses.replace(table.index, start=table.index.start + start)
+            return result._like(table.replace(index=index))
+        return result
+
+    return run
 
 
 def _mapped_pieces(node: Any, stage: Stage, pieces: Callable[[], Iterator[Any]]) -> Stage:

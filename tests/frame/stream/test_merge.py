@@ -131,5 +131,5 @@ def test_what_joins_do_not_stream(folder):
     for options in ({"indicator": True, "how": "outer"}, {"validate": "1:1"}, {"sort": True}):
         with pytest.raises(NotImplementedError, match=r"merge.*collect"):
             left.merge(right, on="k", **options).collect(batch_rows=BATCH_ROWS)
-    with pytest.raises(NotImplementedError, match=r"validate must be None.*200 rows"):
+    with pytest.raises(NotImplementedError, match=r"validate must be None.*100 rows"):
         left.merge(right, on="k", validate="m:1").collect(batch_rows=BATCH_ROWS)
