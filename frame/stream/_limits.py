@@ -10,7 +10,8 @@ from ..plan._node import Scan
 FIXED_BYTES = 224 * 2**20
 # Copies of a batch at one time: decoded ahead, on the device, the results of its stages, and
 # partial states and sides of merges of one or two batches. Measured with groups, sorts, joins and
-# distinct rows of 8 to 32 bytes (tests/frame/stream/test_memory_limit.py): at most 50.
+# distinct rows of 8 to 32 bytes (`make bench-disk`): at most 50, but near 80 in a join of two files
+# with one key in half of the rows.
 COPIES = 64
 LEAST_BATCH_ROWS = 1024
 # The assumed length of a string in bytes, with its code.
