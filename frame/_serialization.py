@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Serializes the static parts of frames for `jax.export`: types, dictionaries and labels.
 
-Labels can be any object of a pandas index, so pickle writes them: read trusted files only.
+Labels can be any value that pandas holds, so pickle writes them. What reads them back calls the
+constructors of such values alone: a file with anything else in it raises, and none of it runs.
 """
 
+import io
 import pickle
 from typing import Any
 
@@ -15,6 +17,44 @@ from .table._layout import Layout
 from .table._row_index import RowIndex
 from .table._table import Table
 from .table._unencoded import UnencodedColumn
+
+# By the first part of the module's name: constructors that call nothing that they are given.
+_CONSTRUCTORS = {
+    "builtins": {"bytearray", "complex", "frozenset", "set", "slice"},
+    "datetime": {"date", "datetime", "time", "timedelta"},
+    "decimal": {"Decimal"},
+    "jaxframes": {"ColumnType", "Dictionary", "HostObjects", "Labels"},
+    "numpy": {"_frombuffer", "_reconstruct", "dtype", "ndarray", "scalar"},
+    "pandas": {
+        "ArrowStringArray", "Categorical", "CategoricalDtype", "CategoricalIndex", "DatetimeArray",
+        "DatetimeIndex", "Index", "MultiIndex", "NaTType", "RangeIndex", "StringArray",
+        "StringDtype", "TimedeltaArray", "TimedeltaIndex", "__pyx_unpickle_NDArrayBacked",
+        "_nat_unpickle", "_new_DatetimeIndex", "_new_Index", "_timedelta_unpickle",
+        "_unpickle_timestamp",
+    },
+    "pyarrow": {"_restore_array", "py_buffer", "type_for_alias"},
+}  # fmt: skip
+
+
+class _Reader(pickle.Unpickler):
+    def find_class(self, module: str, name: str) -> Any:
+        if name in _CONSTRUCTORS.get(module.partition(".")[0], ()):
+            return super().find_class(module, name)
+        raise pickle.UnpicklingError(
+            f"jax.export: a label or dictionary of a frame must be made of values of NumPy, pandas "
+            f"and Arrow, got {module}.{name}. Give the frame other labels before the export."
+        )
+
+
+def _read(data: bytes | bytearray) -> Any:
+    return _Reader(io.BytesIO(data)).load()
+
+
+def _write(static: Any) -> bytes:
+    data = pickle.dumps(static)
+    # What cannot be read back is refused where it is written.
+    _read(data)
+    return data
 
 
 def _write_table(static: Any) -> bytes:
@@ -31,8 +71,8 @@ for _node in (Column, UnencodedColumn, RowIndex, JaxFrame, JaxSeries):
     jax.export.register_pytree_node_serialization(
         _node,
         serialized_name=f"jaxframes.{_node.__name__}",
-        serialize_auxdata=pickle.dumps,
-        deserialize_auxdata=pickle.loads,
+        serialize_auxdata=_write,
+        deserialize_auxdata=_read,
     )
 jax.export.register_pytree_node_serialization(
     Table,
