@@ -52,7 +52,9 @@ def from_arrow(data: Any, sharding: Any = None) -> JaxFrame:
         raise TypeError(
             f"from_arrow: data must have __arrow_c_stream__, got {type(data).__name__}."
         )
-    table, labels = table_of_arrow(as_arrow_table(data), layout_of(sharding, "from_arrow"))
+    table, labels = table_of_arrow(
+        as_arrow_table(data, "from_arrow"), layout_of(sharding, "from_arrow")
+    )
     return JaxFrame._of(table, labels)
 
 

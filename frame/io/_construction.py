@@ -21,6 +21,7 @@ from ..table._ndframe import FrameBase, SeriesBase
 from ..table._row_index import RANGE, RowIndex
 from ..table._table import Table, as_count
 from ..table._take import resized
+from ._malformed import MalformedMetadata, check_arrow
 
 NO_CODES: Mapping[int, Dictionary] = MappingProxyType({})
 
@@ -33,7 +34,7 @@ def table_of_data(
     if isinstance(data, FrameBase):
         return _of_frame(data, index, columns, dtype, sharding)
     if _is_arrow(data) and columns is None and index is None and dtype is None:
-        return table_of_arrow(as_arrow_table(data), layout)
+        return table_of_arrow(as_arrow_table(data, "JaxFrame"), layout)
     if isinstance(data, Mapping) and any(map(_is_on_device, data.values())):
         return _of_columns(data, index, columns, dtype, layout)
     if isinstance(data, jax.Array):
@@ -79,39 +80,57 @@ def table_of_arrow(
     `strings` names dictionary-encoded columns of strings; others become categories.
     """
     capacity = layout.capacity_for(table.num_rows)
-    metadata = table.schema.pandas_metadata
-    stored, level_names = [], ()
-    if metadata is None:
-        labels = Labels(pd.Index(table.column_names, dtype="str"))
-    else:
-        empty_frame = pa.Table.from_batches([], table.schema).to_pandas()
-        labels = Labels(empty_frame.columns)
-        if not isinstance(empty_frame.index, pd.RangeIndex):
-            stored = [name for name in metadata["index_columns"] if isinstance(name, str)]
-            level_names = tuple(empty_frame.index.names)
+    labels, stored, level_names, numbers = _labels_of(table.schema)
 
     def made(name: str) -> Column:
         make = strings_from if name in strings else column_from
         return make(table[name], capacity, layout, name)
 
     levels = tuple(map(made, stored))
-    row_index = RowIndex(levels, level_names) if levels else _range_of(metadata)
+    row_index = RowIndex(levels, level_names) if levels else numbers
     names = [name for name in table.column_names if name not in stored]
     return Table(
         tuple(map(made, names)), row_index, as_count(table.num_rows), layout=layout
     ), labels
 
 
-def as_arrow_table(data: Any) -> pa.Table:
-    """Converts an object with `__arrow_c_stream__` to an Arrow table."""
+def as_arrow_table(data: Any, caller: str) -> pa.Table:
+    """Converts an object with `__arrow_c_stream__` to an Arrow table, and checks its positions."""
     # An Arrow table is returned as it is: an empty stream would lose its dictionaries.
-    return data if isinstance(data, pa.Table) else pa.table(data)
+    table = data if isinstance(data, pa.Table) else pa.table(data)
+    return check_arrow(table, caller)
 
 
-def _range_of(metadata: dict[str, Any] | None) -> RowIndex:
-    for stored in (metadata or {}).get("index_columns", ()):
+def _labels_of(schema: pa.Schema) -> tuple[Labels, list[str], tuple[Hashable, ...], RowIndex]:
+    """What pandas' metadata tell: column labels, columns of the index, their names, and a range."""
+    try:
+        metadata = schema.pandas_metadata
+        if metadata is None:
+            return Labels(pd.Index(schema.names, dtype="str")), [], (), RANGE
+        empty_frame = pa.Table.from_batches([], schema).to_pandas()
+        stored = []
+        if not isinstance(empty_frame.index, pd.RangeIndex):
+            stored = [name for name in metadata["index_columns"] if isinstance(name, str)]
+        if len(empty_frame.columns) + len(stored) != len(schema.names):
+            raise ValueError("they describe other columns")
+        numbers = _range_of(metadata)
+    except (pa.ArrowException, ArithmeticError, AttributeError, LookupError, TypeError,
+            ValueError) as error:  # fmt: skip
+        raise MalformedMetadata(
+            f"pandas' metadata of the Arrow schema are malformed: {error!r}. Remove them with "
+            "replace_schema_metadata(None)."
+        ) from error
+    return Labels(empty_frame.columns), stored, tuple(empty_frame.index.names), numbers
+
+
+def _range_of(metadata: dict[str, Any]) -> RowIndex:
+    for stored in metadata["index_columns"]:
         if isinstance(stored, dict):
-            return RowIndex((), (stored["name"],), stored["start"], stored["step"])
+            start, step = stored["start"], stored["step"]
+            if not (isinstance(start, int) and isinstance(step, int) and step):
+                raise ValueError(f"{stored} is no range")
+            np.array([start, step], np.int64)  # raises where they do not fit
+            return RowIndex((), (stored["name"],), start, step)
     return RANGE
 
 

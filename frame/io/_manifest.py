@@ -9,6 +9,8 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.dataset as ds
 
+from ._malformed import PARQUET, reading
+
 # Arrow ignores names with an underscore in front when it lists a folder.
 MANIFEST = "_manifest.json"
 FORMAT = 1
@@ -77,18 +79,19 @@ def manifest_of(folder: str) -> Manifest | None:
         raise OSError(f"the manifest {path!r} is corrupted: {error!r}. Write again.") from error
 
 
-def parquet_dataset(path: Any) -> Any:
+def parquet_dataset(path: Any, caller: str) -> Any:
     """The dataset of a file, a folder, or a list of files. A folder's manifest names its files.
 
     Raises:
         FileNotFoundError: there are no files, or the manifest names one that does not exist.
-        OSError: a file does not have the size that the manifest says.
+        OSError: a file does not have the size that the manifest says, or is not a Parquet file.
     """
     paths = list(path) if isinstance(path, (list, tuple)) else [path]
     folder = os.fspath(paths[0]) if len(paths) == 1 else ""
     manifest = manifest_of(folder) if folder else None
     if manifest is None:
-        dataset = ds.dataset(folder or paths, format="parquet", partitioning="hive")
+        with reading(caller, folder or paths):
+            dataset = ds.dataset(folder or paths, format=PARQUET, partitioning="hive")
         if not dataset.files:
             raise FileNotFoundError(f"the folder {folder!r} has no Parquet files.")
         return dataset
@@ -97,7 +100,10 @@ def parquet_dataset(path: Any) -> Any:
     files = [checked(folder, part) for part in manifest.parts]
     schema = pa.schema([(name, pa.type_for_alias(kind)) for name, kind in manifest.partitioning])
     partitioning = ds.partitioning(schema, flavor="hive")
-    return ds.dataset(files, format="parquet", partitioning=partitioning, partition_base_dir=folder)
+    with reading(caller, folder):
+        return ds.dataset(
+            files, format=PARQUET, partitioning=partitioning, partition_base_dir=folder
+        )
 
 
 def checked(folder: str, part: Part) -> str:

@@ -12,9 +12,13 @@ import pyarrow as pa
 import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 
-from ..table._layout import ONE_DEVICE, layout_of
+from ..table._column_labels import Labels
+from ..table._layout import ONE_DEVICE, Layout, layout_of
 from ..table._ndframe import FrameBase
+from ..table._table import Table
 from ._construction import table_of_arrow
+from ._footer import column_chunks
+from ._malformed import VERIFIED, check_filter, check_footers, reading
 from ._manifest import check_no_manifest, parquet_dataset
 from ._own_rows import own_pieces, spans_processes, table_of_processes
 from ._replacing import adding_files, is_local_path, replacing
@@ -42,22 +46,39 @@ def read_parquet(
 
     Raises:
         FileNotFoundError: no such file.
+        OSError: a file is truncated or corrupted.
     """
     layout = layout_of(sharding, "read_parquet")
-    dataset = parquet_dataset(_paths(path))
-    names = None if columns is None else _with_index(dataset.schema, columns)
+    paths = _paths(path)
     condition = pq.filters_to_expression(filters) if isinstance(filters, list) else filters
+    dataset = parquet_dataset(paths, "read_parquet")
+    names = None if columns is None else _with_index(dataset.schema, columns)
+    check_filter(condition, dataset.schema)
     if spans_processes(layout):
-        own, labels = table_of_arrow(_own_rows(dataset, names, condition), ONE_DEVICE)
+        with reading("read_parquet", paths):
+            table = _own_rows(dataset, names, condition)
+            own, labels = table_of_arrow(table, ONE_DEVICE)
         rows = table_of_processes(own, labels, layout, "read_parquet")
     else:
-        strings = _dictionary_encoded(dataset) if condition is None else []
-        if strings:
-            kind = ds.ParquetFileFormat(dictionary_columns=strings)
-            dataset = ds.dataset(dataset.files, format=kind)
-        table = dataset.to_table(columns=names, filter=condition)
-        rows, labels = table_of_arrow(table, layout, strings)
+        with reading("read_parquet", paths):
+            rows, labels = _all_rows(dataset, names, condition, layout)
     return FrameBase.frame_class._of(rows, labels)
+
+
+def _all_rows(
+    dataset: Any, names: list[str] | None, condition: Any, layout: Layout
+) -> tuple[Table, Labels]:
+    """Reads all files into one table."""
+    strings = _dictionary_encoded(dataset) if condition is None else []
+    if strings:
+        kind = ds.ParquetFileFormat(
+            dictionary_columns=strings, default_fragment_scan_options=VERIFIED
+        )
+        dataset = ds.dataset(dataset.files, format=kind)
+    if condition is not None:
+        check_footers(list(dataset.get_fragments()))
+    table = dataset.to_table(columns=names, filter=condition)
+    return table_of_arrow(table, layout, strings)
 
 
 # Plain strings in Parquet have a length of four bytes each.
@@ -72,18 +93,16 @@ def _dictionary_encoded(dataset: Any) -> list[str]:
     if fragment.physical_schema.names != dataset.schema.names:
         # Other columns come from the names of folders.
         return []
-    metadata = fragment.metadata
-    chunks = [
-        metadata.row_group(group).column(position)
-        for group in range(metadata.num_row_groups)
-        for position in range(metadata.num_columns)
-    ]
+    schema = fragment.metadata.schema
+    paths = [schema.column(position).path for position in range(len(schema.names))]
+    groups = column_chunks(fragment.metadata)
     plain = {
-        chunk.path_in_schema
-        for chunk in chunks
-        if chunk.total_uncompressed_size >= LENGTH_BYTES * chunk.num_values
+        path
+        for group in groups
+        for path, (num_values, num_bytes) in zip(paths, group, strict=True)
+        if num_bytes >= LENGTH_BYTES * num_values
     }
-    fields = {chunk.path_in_schema for chunk in chunks} - plain
+    fields = set(paths) - plain if groups else set()
     return [
         field.name
         for field in dataset.schema
@@ -117,6 +136,7 @@ def _with_index(schema: pa.Schema, columns: Sequence[str]) -> list[str]:
 
 def _own_rows(dataset: Any, columns: list[str] | None, condition: Any) -> pa.Table:
     """Reads this process's share of the row groups, in the order of the files."""
+    check_footers(list(dataset.get_fragments()))
     groups = [
         piece
         for fragment in dataset.get_fragments(condition)
@@ -187,6 +207,7 @@ def _write_at(
         pq.write_to_dataset(
             table, path, partition_cols=list(partition_cols), basename_template=template,
             compression=compression, existing_data_behavior="overwrite_or_ignore",
+            write_page_checksum=True,
         )  # fmt: skip
     else:
-        pq.write_table(table, path, compression=compression)
+        pq.write_table(table, path, compression=compression, write_page_checksum=True)

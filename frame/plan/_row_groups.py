@@ -13,6 +13,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.dataset as ds
 
+from ..io._malformed import check_footers
 from ._expression import Expression
 
 _COMPARISONS = {
@@ -162,4 +163,5 @@ def _kept(fragment: Any, condition: Any, schema: pa.Schema) -> set[int] | None:
     """The ids of a file's row groups that may satisfy a condition; None for all of them."""
     if condition is None:
         return None
+    check_footers([fragment])
     return {group.id for group in fragment.subset(condition, schema=schema).row_groups}

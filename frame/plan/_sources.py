@@ -14,6 +14,7 @@ from pyarrow import csv
 
 from ..io._construction import table_of_arrow
 from ..io._csv import read_csv
+from ..io._malformed import check_arrow, reading
 from ..io._manifest import parquet_dataset
 from ..io._own_rows import spans_processes
 from ..io._parquet import read_parquet
@@ -117,12 +118,14 @@ class ParquetFiles(Source):
     layout: Layout
 
     def _dataset(self) -> Any:
-        return parquet_dataset(list(self.paths))
+        return parquet_dataset(list(self.paths), "scan_parquet")
 
     @functools.cached_property
     def empty(self) -> Any:
         """A frame of the schema."""
-        return _frame_of(self._dataset().schema.empty_table(), self.layout)
+        schema = self._dataset().schema
+        with reading("scan_parquet", self.paths):
+            return _frame_of(schema.empty_table(), self.layout)
 
     def read(
         self, columns: Columns, predicate: Expression | None, limit: int | None, has_labels: bool
@@ -133,10 +136,11 @@ class ParquetFiles(Source):
             return read_parquet(list(self.paths), columns=names, sharding=self.layout)
         dataset = self._dataset()
         condition = None if predicate is None else as_filter(predicate, dataset.schema)
-        groups = row_groups(dataset, condition, limit)
-        names = _with_index(dataset.schema, columns)
-        table = _table_of(dataset, groups.fragments, names)
-        frame = _frame_of(table, self.layout)
+        with reading("scan_parquet", self.paths):
+            groups = row_groups(dataset, condition, limit)
+            names = _with_index(dataset.schema, columns)
+            table = _table_of(dataset, groups.fragments, names)
+            frame = _frame_of(table, self.layout)
         if not has_labels or (groups.are_all or not frame._table.index.is_range):
             return frame
         # The labels of a range tell the positions of rows in the whole dataset.
@@ -220,7 +224,8 @@ class ArrowRows(Source):
         """Reads the columns."""
         dataset = self._dataset
         names = _with_index(dataset.schema, columns)
-        return _frame_of(dataset.to_table(columns=names), self.layout)
+        table = check_arrow(dataset.to_table(columns=names), "scan_arrow")
+        return _frame_of(table, self.layout)
 
     def text(self) -> str:
         """The kind of the data."""

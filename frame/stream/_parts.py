@@ -172,7 +172,9 @@ class Parts:
             self._num_files += 1
             path = os.path.join(self._folder, self._name(folder, number, is_hidden=True))
             with writing(path):
-                writer = pq.ParquetWriter(path, schema, compression=self._compression)
+                writer = pq.ParquetWriter(
+                    path, schema, compression=self._compression, write_page_checksum=True
+                )
             file = _Open(number, path, writer)
         # The file used last comes last.
         self._open[folder] = file

@@ -13,6 +13,7 @@ import pyarrow.dataset as ds
 from pyarrow import csv
 
 from ..io._construction import table_of_arrow
+from ..io._malformed import PARQUET, check_arrow
 from ..plan._node import Node, Scan
 from ..plan._row_groups import as_filter, row_groups
 from ..plan._run import in_order
@@ -126,7 +127,7 @@ def _parquet(scan: Scan, source: ParquetFiles, batch_rows: int, skipped: int) ->
     stored = names
     for path in dataset.files:
         with naming(path):
-            own = ds.dataset(path, format="parquet").schema
+            own = ds.dataset(path, format=PARQUET).schema
         if stored is names:
             # The schema is that of the first file, with the columns that folders hold.
             stored = [name for name in names if name in own.names]
@@ -145,7 +146,10 @@ def _parquet(scan: Scan, source: ParquetFiles, batch_rows: int, skipped: int) ->
         with naming(fragment.path):
             # Buffers of a megabyte, not of a whole row group.
             options = ds.ParquetFragmentScanOptions(
-                pre_buffer=False, use_buffered_stream=True, buffer_size=2**20
+                pre_buffer=False,
+                use_buffered_stream=True,
+                buffer_size=2**20,
+                page_checksum_verification=True,
             )
             batches = fragment.to_batches(
                 schema=schema, columns=names, batch_size=batch_rows, batch_readahead=1,
@@ -176,7 +180,8 @@ def _arrow(scan: Scan, source: ArrowRows, batch_rows: int) -> Iterator[Piece]:
     position = 0
     names = stored_names(dataset.schema, scan.columns)
     for batch in dataset.to_batches(columns=names, batch_size=batch_rows):
-        yield Piece(pa.Table.from_batches([batch]), position)
+        table = check_arrow(pa.Table.from_batches([batch]), "scan_arrow")
+        yield Piece(table, position)
         position += batch.num_rows
 
 

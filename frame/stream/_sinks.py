@@ -44,7 +44,9 @@ def _write_file(tables: Iterator[pa.Table], path: Any, compression: str) -> None
         writer: pq.ParquetWriter | None = None
         for table in tables:
             if writer is None:
-                file = pq.ParquetWriter(temporary, table.schema, compression=compression)
+                file = pq.ParquetWriter(
+                    temporary, table.schema, compression=compression, write_page_checksum=True
+                )
                 writer = stack.enter_context(file)
             writer.write_table(in_schema(table, writer.schema))
 

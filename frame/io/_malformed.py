@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Files and Arrow data that break their format: each ends in an error that names the source."""
+
+import contextlib
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.dataset as ds
+
+from ._footer import column_chunks
+
+# Pages with a checksum are compared with it; `to_parquet` writes one for each page.
+VERIFIED = ds.ParquetFragmentScanOptions(page_checksum_verification=True)
+PARQUET = ds.ParquetFileFormat(default_fragment_scan_options=VERIFIED)
+
+
+class MalformedMetadata(ValueError):
+    """pandas' metadata of an Arrow schema that do not describe its columns."""
+
+
+@contextlib.contextmanager
+def reading(caller: str, paths: Any) -> Iterator[None]:
+    """Turns errors of reading malformed files into one that names the files."""
+    try:
+        yield
+    except (FileNotFoundError, PermissionError):
+        raise
+    except (pa.ArrowException, OSError, UnicodeDecodeError, MalformedMetadata) as error:
+        listed = paths if isinstance(paths, str) else ", ".join(map(str, paths))
+        raise OSError(
+            f"{caller}: cannot read {listed!r}: it is truncated, corrupted, or of a kind "
+            f"that Arrow does not read. {error}"
+        ) from error
+
+
+def check_filter(condition: Any, schema: pa.Schema) -> None:
+    """Raises Arrow's error if a filter does not fit the columns."""
+    if condition is not None:
+        ds.dataset(schema.empty_table()).to_table(filter=condition)
+
+
+def check_footers(fragments: Sequence[Any]) -> None:
+    """Raises if Arrow cannot be asked for the statistics of a file: see `column_chunks`."""
+    for fragment in fragments:
+        column_chunks(fragment.metadata)
+
+
+def check_arrow(table: pa.Table, caller: str) -> pa.Table:
+    """Returns Arrow data from outside, unless a position in it lies outside its buffers."""
+    for name, column in zip(table.column_names, table.columns, strict=True):
+        try:
+            for chunk in column.chunks:
+                _check_chunk(chunk)
+        except pa.ArrowInvalid as error:
+            raise ValueError(
+                f"{caller}: column {name!r} of the Arrow data is malformed: {error}. Read it again "
+                "from a sound source."
+            ) from error
+    return table
+
+
+def _check_chunk(chunk: Any) -> None:
+    chunk.validate()
+    kind = chunk.type
+    if pa.types.is_primitive(kind) or pa.types.is_null(kind):
+        return
+    if pa.types.is_dictionary(kind):
+        _check_chunk(chunk.dictionary)
+        ends = pc.call_function("min_max", [chunk.indices])
+        least, most = ends["min"].as_py(), ends["max"].as_py()
+        if least is not None and (least < 0 or most >= len(chunk.dictionary)):
+            raise pa.ArrowInvalid("an index is outside its dictionary")
+        return
+    is_large = pa.types.is_large_string(kind) or pa.types.is_large_binary(kind)
+    if not (is_large or pa.types.is_string(kind) or pa.types.is_binary(kind)):
+        chunk.validate(full=True)
+        return
+    _, offsets, data = chunk.buffers()
+    if not len(chunk):
+        return
+    dtype = np.dtype(np.int64 if is_large else np.int32)
+    bounds = np.frombuffer(offsets, dtype, len(chunk) + 1, chunk.offset * dtype.itemsize)
+    if bounds[0] < 0 or (np.diff(bounds) < 0).any() or bounds[-1] > (data.size if data else 0):
+        raise pa.ArrowInvalid("an offset of a string is outside its data")
