@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Differences between JAX versions, and names that recent versions made public."""
 
+import functools
 from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
@@ -64,6 +65,18 @@ def shard_map(
 def is_x64_enabled() -> bool:
     """Whether JAX's x64 mode is on."""
     return jax.dtypes.canonicalize_dtype(np.int64).itemsize == 8
+
+
+def option(name: str) -> Callable[[], Any]:
+    """Returns a function that reads an option of `jax.config`.
+
+    `jax.config` looks options up by name, in Python. Most of them are objects of `jax` too, which
+    hold their value.
+    """
+    state = getattr(jax, name.removeprefix("jax_"), None)
+    if hasattr(state, "value"):
+        return functools.partial(getattr, state, "value")
+    return functools.partial(getattr, jax.config, name)
 
 
 def explicit_sharding(array: Any) -> Any:

@@ -230,8 +230,10 @@ class Program:
             is_narrowed = name == "convert_element_type" and _is_narrowed(equation)
             if is_narrowed or not self._narrowed.isdisjoint(operands):
                 self._narrowed.update(results)
+        # The bits of a float may change in an exclusive or with an unknown word.
+        is_hidden = name == "xor" and not any(map(self._is_constant, operands))
         # The table of a scatter is in memory, as are the results of a kernel.
-        if name not in (_KERNEL, "scatter-add"):
+        if name not in (_KERNEL, "scatter-add") and not is_hidden:
             is_new = name in _ARITHMETIC and name != "neg" and dtypes[0].kind == "f"
             before = frozenset((name,)) if is_new else frozenset()
             before = before.union(*map(self._before, operands))

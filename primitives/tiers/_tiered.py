@@ -12,10 +12,12 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 from jax.core import Tracer, eval_context
 from jax.extend.core import get_opaque_trace_state
 
+from ...shardings._compat import option
 from ..contract._platform import traced_for
 from ..kernels.base._library import load
 from ._background import compile_later
@@ -32,12 +34,14 @@ _array_types: set[type] = set()
 # What XLA takes to compile a program: in any case, and for each step.
 _COMPILE_SECONDS = 20e-3
 _COMPILE_SECONDS_OF_STEP = 1e-3
-_TRACING_OPTIONS = (
-    "jax_enable_x64", "jax_default_device", "jax_numpy_dtype_promotion",
-    "jax_numpy_rank_promotion", "jax_default_matmul_precision",
-)  # fmt: skip
+_is_x64 = option("jax_enable_x64")
+_TRACING_OPTIONS = (_is_x64, *map(option, (
+    "jax_default_device", "jax_numpy_dtype_promotion", "jax_numpy_rank_promotion",
+    "jax_default_matmul_precision",
+)))  # fmt: skip
 _FORGOTTEN_BEFORE_TRACES = 128
-_DEBUG_OPTIONS = ("jax_disable_jit", "jax_debug_nans", "jax_debug_infs")
+_is_jit_disabled = option("jax_disable_jit")
+_debugs_nans, _debugs_infs = option("jax_debug_nans"), option("jax_debug_infs")
 
 _log = logging.getLogger(__name__)
 
@@ -222,7 +226,7 @@ class Entry:
         self.compiled: Any = None
         self.has_effects: bool = bool(traced.jaxpr.effects)
         self._traced, self._platform = traced, platform
-        self._is_x64 = bool(_config("jax_enable_x64"))
+        self._is_x64 = bool(_is_x64())
         self._seconds, self._is_queued = 0.0, False
 
     @property
@@ -262,7 +266,6 @@ def _interpreted(entry: Entry, program: Program, leaves: list[Any]) -> Any:
     """The results of the interpreter, as JAX's arrays."""
     start = time.perf_counter() - spent_in_kernels.seconds
     results = interpret(program, leaves)
-    entry.spend(time.perf_counter() - spent_in_kernels.seconds - start)
     # Uncommitted arguments have uncommitted results, as by `jax.jit`.
     devices = {leaf.device for leaf in leaves if type(leaf) in _array_types and leaf.committed}
     given = [leaf for leaf in leaves if type(leaf) is np.ndarray]
@@ -271,7 +274,11 @@ def _interpreted(entry: Entry, program: Program, leaves: list[Any]) -> Any:
         result.copy() if any(np.may_share_memory(result, leaf) for leaf in given) else result
         for result in results
     ]
-    return jax.tree.unflatten(entry.out_tree, jax.device_put(results, *devices))
+    # `device_put` takes longer for one array.
+    is_one = len(results) == 1 and not devices
+    arrays = [jnp.asarray(results[0])] if is_one else jax.device_put(results, *devices)
+    entry.spend(time.perf_counter() - spent_in_kernels.seconds - start)
+    return jax.tree.unflatten(entry.out_tree, arrays)
 
 
 def interpret(program: Program, leaves: Sequence[Any]) -> list[HostArray]:
@@ -310,7 +317,7 @@ def _static(
 
 def _signature(leaves: Sequence[Any]) -> tuple[Any, ...] | None:
     """A hashable description of arguments; None if one is traced, or not an array or a number."""
-    parts: list[Any] = [_config(name) for name in _TRACING_OPTIONS]
+    parts: list[Any] = [read() for read in _TRACING_OPTIONS]
     for leaf in leaves:
         kind = type(leaf)
         if kind in _array_types or _is_array(leaf):
@@ -351,8 +358,4 @@ def _is_under_a_trace() -> bool:
 
 
 def _is_debugging() -> bool:
-    return any(map(_config, _DEBUG_OPTIONS))
-
-
-def _config(name: str) -> Any:
-    return getattr(jax.config, name)
+    return _debugs_nans() or _debugs_infs() or _is_jit_disabled()
