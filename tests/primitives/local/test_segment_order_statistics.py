@@ -76,6 +76,39 @@ def test_every_dtype(dtype):
             check(make_keys(name, NUM_ROWS, dtype), segment_ids(), NUM_ROWS)
 
 
+@pytest.mark.parametrize("most_rows", [1, 3, 8, 9])
+@pytest.mark.parametrize("dtype", ["float32", "int64", "bool"])
+@pytest.mark.parametrize("num_valid", [0, 20, None])
+def test_numbers_of_distinct_values_of_sorted_ids(most_rows, dtype, num_valid):
+    rng = np.random.default_rng(most_rows)
+    ids = np.repeat(np.arange(12), rng.integers(0, most_rows + 1, 12))
+    ids = np.concatenate([ids, np.full(most_rows, 13)]).astype(np.int32)
+    x = rng.integers(0, 3, len(ids)).astype(dtype)
+    if dtype == "float32":
+        x[x == 0] = -0.0
+        x[rng.random(len(x)) < 0.2] = 0.0
+    num_valid = None if num_valid is None else min(num_valid, len(ids))
+    wanted = oracles.segment_nunique(x, ids, 14, num_valid=num_valid)
+    oracles.assert_same_bits(count(x, ids, 14, num_valid=num_valid), wanted)
+    columns = (x, x % 2) if dtype == "int64" else (x, x)
+    oracles.assert_same_bits(count(columns, ids, 14, num_valid=num_valid), wanted)
+
+
+# Ids take three bits, so ranges of 61 bits and less are packed with them into one word.
+@pytest.mark.parametrize("dtype", [np.int64, np.uint64])
+@pytest.mark.parametrize("span", [0, 3, 2**61 - 1, 2**61, 2**64 - 1])
+@pytest.mark.parametrize("place", ["least", "greatest", "middle"])
+def test_numbers_of_distinct_integers_of_any_range(dtype, span, place):
+    limits = np.iinfo(dtype)
+    room = int(limits.max) - int(limits.min) - span
+    least = int(limits.min) + {"least": 0, "greatest": room, "middle": room // 2}[place]
+    digits = np.random.default_rng(0).integers(0, 4, NUM_ROWS).tolist()
+    x = np.array([least + digit * (span // 3) for digit in digits], dtype)
+    x[:2] = least, least + span
+    found = count(x, segment_ids(), NUM_SEGMENTS)
+    oracles.assert_same_bits(found, oracles.segment_nunique(x, segment_ids(), NUM_SEGMENTS))
+
+
 @pytest.mark.parametrize("num_valid", [0, 1, NUM_ROWS - 1])
 def test_rows_that_do_not_count(num_valid):
     check(make_keys("uniform", NUM_ROWS, np.dtype(np.int16)), segment_ids(), num_valid)
