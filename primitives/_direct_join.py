@@ -16,7 +16,8 @@ from .local import Joined
 from .local.parts import How, KeySides
 from .tiers._tiered import tiered
 
-# Per row of the side in the table: a hash join writes at least as much for it.
+# Per row of the side in the table: a hash join writes at least as much for it. It also writes a
+# number for each row of the other side, so a table may have that many slots, too.
 MOST_SLOTS_PER_ROW = 4
 MOST_SLOTS = 2**30
 
@@ -73,8 +74,9 @@ def match_directly(sides: KeySides, how: How) -> DirectJoin | None:
     ((least, greatest),) = known_ranges((right_keys,), sides.num_b)
     num_left, num_right = map(int, jax.device_get((sides.num_a, sides.num_b)))
     num_slots = int(greatest) - int(least) + 1
+    most_slots = min(max(MOST_SLOTS_PER_ROW * num_right, num_left), MOST_SLOTS)
     # Fewer slots than rows: some key is repeated. Without rows the bounds are reversed.
-    if not 0 < num_right <= num_slots <= min(MOST_SLOTS_PER_ROW * num_right, MOST_SLOTS):
+    if not 0 < num_right <= num_slots <= most_slots:
         return None
     least = right_keys.dtype.type(least)
     table = _key_table(right_keys, least, sides.num_b, in_steps(num_slots))

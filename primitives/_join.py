@@ -94,8 +94,9 @@ def join(
     Cost:
         Work O(left_rows + right_rows + capacity) on CPU if the columns together fit one word of 64
         bits; otherwise that of a sort of both sides. An eager left or inner join on one device uses
-        a direct-address table if the right keys are distinct integers in a dense range, on every
-        platform; a right join does so for its left keys. Communication: that of `collective.join`.
+        a direct-address table, on every platform, if the right keys are distinct integers in a
+        range of at most four for each of them, or of one for each left row; a right join does so
+        for its left keys. Communication: that of `collective.join`.
 
     Guarantees:
         Deterministic; independent of the mesh. Values that are gathered by the ids are

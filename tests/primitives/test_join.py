@@ -174,6 +174,17 @@ def test_a_table_is_made_of_distinct_close_integers_only(right, is_found):
     assert_eager_joins(right, left, hows=["right"])
 
 
+@pytest.mark.parametrize("num_left", [39, 40, 41])
+def test_a_table_may_have_as_many_slots_as_there_are_left_rows(num_left):
+    rng = np.random.default_rng(num_left)
+    left, right = rng.integers(-3, 45, num_left), np.array([39, 0, 7])
+    assert is_direct(left, right, "inner") == (num_left >= 40)
+    assert is_direct(right, left, "right", (3, num_left)) == (num_left >= 40)
+    assert is_direct(np.append(left, right), right, "left", (num_left, 3)) == (num_left >= 40)
+    assert_eager_joins(left, right)
+    assert_eager_joins(left, np.append(right, 7))
+
+
 @pytest.mark.parametrize("repeat", [None, 5, SAMPLE_ROWS, 5 * SAMPLE_ROWS - 1])
 def test_a_key_that_comes_twice_early_or_late(repeat):
     right = np.random.default_rng(0).permutation(5 * SAMPLE_ROWS + 1)
