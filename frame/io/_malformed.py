@@ -13,7 +13,8 @@ import pyarrow.dataset as ds
 from ._footer import column_chunks
 
 # Pages with a checksum are compared with it; `to_parquet` writes one for each page.
-VERIFIED = ds.ParquetFragmentScanOptions(page_checksum_verification=True)
+# Files are local: to read whole columns ahead would only take memory, and the time to clear it.
+VERIFIED = ds.ParquetFragmentScanOptions(page_checksum_verification=True, pre_buffer=False)
 PARQUET = ds.ParquetFileFormat(default_fragment_scan_options=VERIFIED)
 
 
