@@ -14,6 +14,7 @@ from ..shardings._compat import MeshLike, shard_map
 from . import collective, local
 from ._direct_join import match_directly
 from ._over_mesh import RowMesh, ValidSides, as_row_mesh
+from ._packed_sides import pack_sides
 from ._sized import first_rows, in_steps
 from .collective._exchange import Transport, check_transport
 from .collective._join import join_shards
@@ -93,7 +94,8 @@ def join(
 
     Cost:
         Work O(left_rows + right_rows + capacity) on CPU if the columns together fit one word of 64
-        bits; otherwise that of a sort of both sides. An eager left or inner join on one device uses
+        bits, in an eager join on one device by the ranges of integer columns; otherwise that of a
+        sort of both sides. An eager left or inner join on one device uses
         a direct-address table, on every platform, if the right keys are distinct integers in a
         range of at most four for each of them, or of one for each left row; a right join does so
         for its left keys. Communication: that of `collective.join`.
@@ -136,6 +138,8 @@ def join(
         if int(joined.count) > room:
             raise CapacityError(caller, int(joined.count), room)
         return _with_narrow_count(joined)
+    if row_mesh is None and how != "cross":
+        sides = pack_sides(sides)
     direct = match_directly(sides, how) if row_mesh is None else None
     matches = None
     if direct is not None:

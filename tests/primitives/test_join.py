@@ -13,6 +13,7 @@ import pandas as pd
 import pytest
 from jaxframes import primitives
 from jaxframes.primitives._direct_join import match_directly
+from jaxframes.primitives._packed_sides import pack_sides
 from jaxframes.primitives.kernels.join._direct_match import SAMPLE_ROWS
 from jaxframes.primitives.local._join import How, as_sides
 from key_distributions import make_keys
@@ -172,6 +173,53 @@ def test_a_table_is_made_of_distinct_close_integers_only(right, is_found):
     assert is_direct(right, left, "right") == is_found
     assert_eager_joins(left, right, hows=["left", "inner"])
     assert_eager_joins(right, left, hows=["right"])
+
+
+# Ranges of 2**32, 2**30 and 2 make 2**63 numbers.
+@pytest.mark.parametrize("how", HOWS)
+@pytest.mark.parametrize(
+    ("ends", "is_packed"),
+    [
+        ([(-5, 2**32 - 6), (7, 2**30 + 6), (0, 1)], True),
+        ([(-5, 2**32 - 5), (7, 2**30 + 6), (0, 1)], False),
+        ([(-(2**63), -(2**63) + 3), (2**63 - 4, 2**63 - 1), (-2, 2)], True),
+        ([(-(2**63), 2**63 - 1), (1, 2)], False),
+        ([(3, 3), (4, 4)], True),
+    ],
+)
+def test_several_columns_of_integers_of_any_range(how, ends, is_packed):
+    def keys(num_rows, seed):
+        rng = np.random.default_rng(seed)
+        columns = [
+            np.array([[low, high][bit] for bit in rng.integers(0, 2, num_rows)])
+            for low, high in ends
+        ]
+        return [
+            np.append(column, [low, high])
+            for column, (low, high) in zip(columns, ends, strict=True)
+        ]
+
+    left, right = tuple(keys(20, 0)), tuple(keys(9, 1))
+    sides = as_sides(left, right, how, (22, 11), "join")
+    assert (len(pack_sides(sides).a) == 1) == is_packed
+    for num_valid in [(22, 11), (20, 9), (22, 0), (0, 11), (0, 0)]:
+        joined = primitives.join(left, right, how=how, num_valid=num_valid)
+        expected = oracles.join(left, right, how=how, num_valid=num_valid)
+        oracles.assert_same_bits(tuple(joined[:2]), expected)
+
+
+def test_columns_that_are_not_packed():
+    wide, narrow = np.arange(5), np.arange(5, dtype=np.int32)
+    for columns, is_packed in [
+        ((wide, narrow), True),
+        ((wide.astype(np.uint64), wide), True),
+        ((narrow, narrow), False),
+        ((wide, wide * 0.5), False),
+        ((wide, wide > 2), False),
+    ]:
+        sides = as_sides(columns, columns, "inner", None, "join")
+        assert (len(pack_sides(sides).a) == 1) == is_packed
+        assert_eager_joins(columns, columns, (5, 5))
 
 
 @pytest.mark.parametrize("num_left", [39, 40, 41])

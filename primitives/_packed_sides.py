@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Several columns of integer keys as one, for eager joins on one device."""
+
+import math
+
+import jax.numpy as jnp
+import numpy as np
+
+from ..shardings._compat import is_x64_enabled
+from ._eager_reduction import known_ranges
+from .contract._typing import Array
+from .local.parts import KeySides
+from .tiers._tiered import tiered
+
+WORD_BITS = 64
+MOST_NUMBERS = 2**63
+
+
+def pack_sides(sides: KeySides) -> KeySides:
+    """Packs the columns of concrete integer keys into one, if their ranges allow it.
+
+    Each column is a digit of a mixed-radix number, from the least to the greatest key of both
+    sides. Numbers are in the order of the keys. Otherwise a join of several columns that do not fit
+    one word would sort both sides.
+
+    Cost:
+        Work O(rows). The ranges of the columns are read back.
+    """
+    columns = (*sides.a, *sides.b)
+    is_whole = all(jnp.issubdtype(column.dtype, jnp.integer) for column in columns)
+    if len(sides.a) < 2 or not is_whole or not is_x64_enabled():
+        return sides
+    if sum(8 * column.dtype.itemsize for column in sides.a) <= WORD_BITS:
+        # They are one word anyway.
+        return sides
+    if not (int(sides.num_a) and int(sides.num_b)):
+        return sides
+    ranges = zip(
+        known_ranges(sides.a, sides.num_a), known_ranges(sides.b, sides.num_b), strict=True
+    )
+    ends = [(min(int(x), int(y)), max(int(z), int(w))) for (x, z), (y, w) in ranges]
+    sizes = [greatest - least + 1 for least, greatest in ends]
+    if math.prod(sizes) > MOST_NUMBERS:
+        return sides
+    # The difference of unsigned numbers wraps around for negative keys.
+    lowest = tuple(np.uint64(least % 2**64) for least, _ in ends)
+    radices = tuple(np.uint64(size % 2**64) for size in sizes)
+    a, b = (_packed(own, lowest, radices) for own in (sides.a, sides.b))
+    return sides._replace(a=(a,), b=(b,))
+
+
+@tiered
+def _packed(
+    columns: tuple[Array, ...], lowest: tuple[Array, ...], radices: tuple[Array, ...]
+) -> Array:
+    number = jnp.zeros(columns[0].shape, jnp.uint64)
+    for column, least, radix in zip(columns, lowest, radices, strict=True):
+        number = number * radix + (column.astype(jnp.uint64) - least)
+    return number
