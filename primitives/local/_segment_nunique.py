@@ -27,6 +27,9 @@ from ._segment_rows import (
 WORD_BITS = 64
 # A row is compared with all rows before it if segments have at most so many.
 MOST_RUN_ROWS = 8
+# A table of all pairs of a segment and an integer stays in the cache, and is filled by more rows.
+MOST_SLOTS = 1 << 22
+LEAST_DIGITS = 16
 
 
 def segment_nunique(
@@ -57,8 +60,8 @@ def segment_nunique(
     Cost:
         Work O(rows x (id and key bytes) + num_segments): a sort and a count. One column of integers
         whose range fits into a word of 64 bits, beside the ids, is sorted without row ids, in x64
-        mode. If ids are sorted and no segment has more than 8 rows, one pass and a count. No
-        communication.
+        mode. If ids are sorted and no segment has more than 8 rows, or if more than 4 million rows
+        have integers of a small range, one pass and a count. No communication.
 
     Guarantees:
         Deterministic and exact.
@@ -79,13 +82,15 @@ def segment_nunique(
 @functools.partial(tiered, static_argnums=2)
 def _count(ids: Array, columns: tuple[Array, ...], num_segments: int) -> Array:
     segments = SegmentIds(ids, num_segments)
-    if ids.shape[0] <= MOST_RUN_ROWS:
-        return _count_by_sort(segments, columns)
-    return jax.lax.cond(
-        _has_short_runs(segments),
-        lambda: _count_in_runs(segments, columns),
-        lambda: _count_by_sort(segments, columns),
-    )
+    num_rows = ids.shape[0]
+    # If segments are many, and no run can be longer than all of their rows.
+    if MOST_RUN_ROWS < num_rows <= MOST_RUN_ROWS * num_segments:
+        return jax.lax.cond(
+            _has_short_runs(segments),
+            lambda: _count_in_runs(segments, columns),
+            lambda: _count_by_sort(segments, columns),
+        )
+    return _count_by_sort(segments, columns)
 
 
 def _has_short_runs(segments: SegmentIds) -> Array:
@@ -115,6 +120,21 @@ def _count_flags(is_counted: Array, ids: Array, num_segments: int) -> Array:
 
 def _count_by_sort(segments: SegmentIds, columns: tuple[Array, ...]) -> Array:
     column, *others = columns
+    if not others and _can_fill_table(segments, column):
+        num_digits = MOST_SLOTS // segments.num_segments
+        least, greatest = range_of_integers(column, jnp.int32(column.shape[0]))
+        # The difference of signed numbers may wrap around to a negative one.
+        distance = greatest - least
+        return jax.lax.cond(
+            (distance >= 0) & (distance < column.dtype.type(num_digits)),
+            lambda: _count_in_table(segments, column, least, num_digits),
+            lambda: _count_words(segments, columns),
+        )
+    return _count_words(segments, columns)
+
+
+def _count_words(segments: SegmentIds, columns: tuple[Array, ...]) -> Array:
+    column, *others = columns
     is_whole = jnp.issubdtype(column.dtype, jnp.integer) and column.shape[0] > 0
     if others or not is_whole or not is_x64_enabled():
         return _count_sorted(segments, columns)
@@ -133,6 +153,23 @@ def _count_by_sort(segments: SegmentIds, columns: tuple[Array, ...]) -> Array:
         lambda: _count_packed(segments, words - least, bits),
         lambda: _count_sorted(segments, columns),
     )
+
+
+def _can_fill_table(segments: SegmentIds, column: Array) -> bool:
+    """Whether rows are many for a table of integers of a small range, if their range is small."""
+    num_slots = LEAST_DIGITS * segments.num_segments
+    is_whole = jnp.issubdtype(column.dtype, jnp.integer) and column.dtype.itemsize >= 4
+    return is_whole and num_slots <= MOST_SLOTS and column.shape[0] >= MOST_SLOTS
+
+
+def _count_in_table(segments: SegmentIds, column: Array, least: Array, num_digits: int) -> Array:
+    """Counts the rows of each pair of a segment and an integer, and the pairs that occur."""
+    digits = (column - least).astype(jnp.int32)
+    slots = segments.ids * np.int32(num_digits) + digits
+    slots = jnp.where(segments.ids < 0, np.int32(-1), slots)
+    counts = rows_in_segments(slots, segments.num_segments * num_digits)
+    occurs = counts.reshape(segments.num_segments, num_digits) > 0
+    return jnp.sum(occurs, axis=1, dtype=jnp.int32)
 
 
 def _count_packed(segments: SegmentIds, digits: Array, bits: int) -> Array:

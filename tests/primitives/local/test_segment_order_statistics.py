@@ -12,6 +12,7 @@ import pandas as pd
 import pytest
 from jax.test_util import check_grads
 from jaxframes.primitives import local
+from jaxframes.primitives.local import _segment_nunique
 from jaxframes.primitives.local._quantile import Interpolation
 from jaxframes.primitives.local._segment_rank import RankMethod
 from key_distributions import KEY_DTYPES, distributions_for, make_keys
@@ -92,6 +93,25 @@ def test_numbers_of_distinct_values_of_sorted_ids(most_rows, dtype, num_valid):
     oracles.assert_same_bits(count(x, ids, 14, num_valid=num_valid), wanted)
     columns = (x, x % 2) if dtype == "int64" else (x, x)
     oracles.assert_same_bits(count(columns, ids, 14, num_valid=num_valid), wanted)
+
+
+@pytest.mark.parametrize("dtype", [np.int32, np.int64, np.uint64])
+@pytest.mark.parametrize("span", [0, 8, 15, 16, 2**31])
+def test_numbers_of_distinct_integers_of_many_rows(monkeypatch, dtype, span):
+    # A table of eight slots for each of five segments.
+    monkeypatch.setattr(_segment_nunique, "MOST_SLOTS", 40)
+    monkeypatch.setattr(_segment_nunique, "LEAST_DIGITS", 8)
+    rng = np.random.default_rng(span)
+    least = int(np.iinfo(dtype).max) - span if span < 16 else int(np.iinfo(dtype).min)
+    span = min(span, int(np.iinfo(dtype).max) - least)
+    digits = [0, span, *rng.integers(0, min(span, 7) + 1, 45).tolist()]
+    x = np.array([least + digit for digit in digits], dtype)
+    ids = segment_ids(len(x))
+    found = local.segment_nunique(x, ids, NUM_SEGMENTS)
+    oracles.assert_same_bits(found, oracles.segment_nunique(x, ids, NUM_SEGMENTS))
+    found = local.segment_nunique(x, ids, NUM_SEGMENTS, num_valid=41)
+    expected = oracles.segment_nunique(x, ids, NUM_SEGMENTS, num_valid=41)
+    oracles.assert_same_bits(found, expected)
 
 
 # Ids take three bits, so ranges of 61 bits and less are packed with them into one word.
