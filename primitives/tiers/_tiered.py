@@ -34,6 +34,11 @@ _array_types: set[type] = set()
 # What XLA takes to compile a program: in any case, and for each step.
 _COMPILE_SECONDS = 20e-3
 _COMPILE_SECONDS_OF_STEP = 1e-3
+# A program that was called so often is probably called in a loop. For few rows the interpreter
+# takes several times as long, but hundreds of calls to take as long as a compilation.
+_MOST_INTERPRETED_CALLS = 32
+# XLA runs a program on another thread, which must wake up first.
+_DISPATCH_SECONDS = 60e-6
 _is_x64 = option("jax_enable_x64")
 _TRACING_OPTIONS = (_is_x64, *map(option, (
     "jax_default_device", "jax_numpy_dtype_promotion", "jax_numpy_rank_promotion",
@@ -62,8 +67,9 @@ def tiered(function: Callable[..., Any], **options: Any) -> "Tiered":
 
     A first call with concrete arrays of one CPU device traces the function and runs its equations
     by NumPy and by the C++ kernels. A second thread compiles the program as soon as its
-    interpretation, without the kernels, has taken as long as a compilation would; later calls use
-    it. Calls on other devices, on meshes and under a trace are those of `jax.jit`.
+    interpretation, without the kernels, has taken as long as a compilation would, or after 32
+    calls; later calls use it. Calls on other devices, on meshes and under a trace are those of
+    `jax.jit`.
 
     A program is interpreted only if its results are XLA's to the last bit. It is compiled at the
     first call if it sums floats in an unspecified order, joins two operations on
@@ -87,7 +93,7 @@ def tiered(function: Callable[..., Any], **options: Any) -> "Tiered":
             "interpreted" (never XLA, if the results are the same).
 
     Cost:
-        A call adds about 5 microseconds to that of `jax.jit`, and 1 for each array.
+        A call adds about 4 microseconds to that of `jax.jit`, and 1 for each array.
 
     Guarantees:
         Deterministic: the same bits in both tiers.
@@ -227,7 +233,7 @@ class Entry:
         self.has_effects: bool = bool(traced.jaxpr.effects)
         self._traced, self._platform = traced, platform
         self._is_x64 = bool(_is_x64())
-        self._seconds, self._is_queued = 0.0, False
+        self._seconds, self._num_calls, self._is_queued = 0.0, 0, False
 
     @property
     def out_tree(self) -> Any:
@@ -257,9 +263,17 @@ class Entry:
         """Adds up the time of interpretation; asks for compilation as soon as that would pay."""
         interpreted_entries.use(self)
         self._seconds += seconds
-        if mode() == "auto" and not self._is_queued and self._seconds > self.compile_seconds:
+        self._num_calls += 1
+        if mode() == "auto" and not self._is_queued and self._would_pay:
             self._is_queued = True
             compile_later(self)
+
+    @property
+    def _would_pay(self) -> bool:
+        if self._seconds > self.compile_seconds:
+            return True
+        is_slow = self._seconds > self._num_calls * _DISPATCH_SECONDS
+        return is_slow and self._num_calls > _MOST_INTERPRETED_CALLS
 
 
 def _interpreted(entry: Entry, program: Program, leaves: list[Any]) -> Any:
@@ -274,9 +288,8 @@ def _interpreted(entry: Entry, program: Program, leaves: list[Any]) -> Any:
         result.copy() if any(np.may_share_memory(result, leaf) for leaf in given) else result
         for result in results
     ]
-    # `device_put` takes longer for one array.
-    is_one = len(results) == 1 and not devices
-    arrays = [jnp.asarray(results[0])] if is_one else jax.device_put(results, *devices)
+    # `device_put` takes longer.
+    arrays = jax.device_put(results, *devices) if devices else list(map(jnp.asarray, results))
     entry.spend(time.perf_counter() - spent_in_kernels.seconds - start)
     return jax.tree.unflatten(entry.out_tree, arrays)
 

@@ -189,6 +189,23 @@ def test_calls_move_to_the_compiled_program(monkeypatch, mode):
     assert int(count(x)) == 7
 
 
+@pytest.mark.parametrize("is_slow", [True, False])
+def test_programs_that_are_called_often_move_if_they_take_longer(monkeypatch, mode, is_slow):
+    if mode != "auto":
+        return
+    count = staging.tiered(lambda x: (x > 3).sum())
+    x = jnp.arange(10)
+    monkeypatch.setattr(_tiered.Entry, "compile_seconds", 1e9)
+    monkeypatch.setattr(_tiered, "_DISPATCH_SECONDS", 0.0 if is_slow else 1e9)
+    for _ in range(_tiered._MOST_INTERPRETED_CALLS):
+        assert int(count(x)) == 6
+    entry = only_entry(count)
+    assert entry.compiled is None
+    assert int(count(x)) == 6
+    _background.wait_until_compiled()
+    assert (entry.compiled is not None) == is_slow
+
+
 def test_a_branch_that_needs_the_compiler(mode):
     root_or_exponential = staging.tiered(lambda x: jax.lax.cond(x[0] > 0, jnp.sqrt, jnp.exp, x))
     assert root_or_exponential(jnp.array([4.0])).tolist() == [2.0]
