@@ -3,6 +3,7 @@
 
 import datetime
 import functools
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import jax
@@ -15,7 +16,7 @@ from ..table._column import NAT, UNITS, Array, Column, ColumnType, Kind, Scalar
 from ..table._recode import with_unit
 from ..table._table import Count
 from ..table._take import settled
-from ._array_ops import COMPARISONS, compare
+from ._array_ops import COMPARISONS, REFLECTED, compare
 from ._code_ops import constant, invalid
 
 
@@ -82,7 +83,7 @@ def combine_times(op: str, a: Any, b: Any, times: list[Time | None], num_rows: C
     kinds = (x.kind, y.kind)
     if op in COMPARISONS:
         if x.kind == y.kind:
-            return Column(_compare(op, x.in_unit(unit), y.in_unit(unit)))
+            return _compared(op, (a, b), (x, y), unit)
         return _never(op, a, b)
     result_kinds: dict[tuple[str, ...], Kind] = {
         ("sub", "datetime", "datetime"): "timedelta",
@@ -101,6 +102,32 @@ def combine_times(op: str, a: Any, b: Any, times: list[Time | None], num_rows: C
         data, valid = _quotient(op, x.in_unit(unit), y.in_unit(unit))
         return settled(Column(data, valid), num_rows)
     raise invalid(op, a, b)
+
+
+def _compared(op: str, sides: Sequence[Any], times: Sequence[Time], unit: str) -> Column:
+    """Compares times."""
+    a, b = sides
+    if isinstance(a, Scalar):
+        return _compared(REFLECTED[op], (b, a), times[::-1], unit)
+    x, y = times
+    if isinstance(b, Scalar) and UNITS.index(y.unit) > UNITS.index(x.unit):
+        # The unit of the column, so that no row is converted.
+        unit = x.unit
+        op, y = _in_coarser_unit(op, y, unit)
+    return Column(_compare(op, x.in_unit(unit), y.in_unit(unit)))
+
+
+def _in_coarser_unit(op: str, time: Time, unit: str) -> tuple[str, Time]:
+    """A comparison with one time in a coarser unit, between two counts of which it may lie."""
+    if time.data == NAT:
+        return op, Time(time.kind, unit, time.data)
+    count, rest = divmod(int(time.data), 1000 ** (UNITS.index(time.unit) - UNITS.index(unit)))
+    if rest:
+        # It equals no count, and lies between this one and the next.
+        op, count = {
+            "lt": ("le", count), "ge": ("gt", count), "eq": ("eq", NAT), "ne": ("ne", NAT)
+        }.get(op, (op, count))  # fmt: skip
+    return op, Time(time.kind, unit, np.int64(count))
 
 
 def _never(op: str, a: Any, b: Any) -> Column:

@@ -164,3 +164,22 @@ def test_objects_have_no_operators():
     with pytest.raises(TypeError, match="'odd'"):
         _ = objects + 1
     assert_same_error(lambda s: -s, mixed_frame().s)
+
+
+@pytest.mark.parametrize("name", ["eq", "ne", "lt", "le", "gt", "ge"])
+@pytest.mark.parametrize("unit", ["s", "ms", "us"])
+@pytest.mark.parametrize("kind", ["datetime", "timedelta"])
+def test_times_are_compared_with_times_of_a_finer_unit(name, unit, kind):
+    counts = pd.Series([-2, -1, 0, 1, 2, 10**9, None], dtype="Int64")
+    times = counts.to_numpy("int64", na_value=np.iinfo(np.int64).min).view(f"m8[{unit}]")
+    one = pd.Timedelta(1, unit).as_unit("ns")
+    scalars = [one, -one, one + pd.Timedelta("1ns"), -one - pd.Timedelta("1ns"), one * 0]
+    if kind == "datetime":
+        times = np.datetime64(0, unit) + times
+        scalars = [pd.Timestamp(0).as_unit("ns") + scalar for scalar in scalars]
+    compare, column = getattr(operator, name), pd.Series(times)
+    ours = JaxSeries(column)
+    for scalar in [*scalars, pd.NaT]:
+        assert_same(compare(ours, scalar), compare(column, scalar))
+        if scalar is not pd.NaT:
+            assert_same(compare(scalar, ours), compare(scalar, column))
