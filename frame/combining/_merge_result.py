@@ -90,6 +90,8 @@ class Merged:
             self.columns[position] = with_unit(self.columns[position], unit)
 
     def _position(self, label: Hashable) -> int:
+        if type(label) is str:
+            return list(self.labels).index(label)
         return int(np.flatnonzero(self.labels == label)[0])
 
     def _restored(self, index: RowIndex) -> RowIndex:

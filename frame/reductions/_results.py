@@ -39,6 +39,9 @@ def host_value(value: Any, is_missing: Any, type: ColumnType) -> Any:
 
 def host_series(values: Sequence[Any], labels: pd.Index) -> pd.Series:
     """A series of one-element results, with the common dtype that pandas finds."""
+    are_arrays = bool(values) and all(type(value) is np.ndarray for value in values)
+    if are_arrays and len({value.dtype for value in values}) == 1:
+        return pd.Series(np.concatenate(values), index=labels)
     row = pd.DataFrame(dict(enumerate(values))).iloc[0]
     row.index, row.name = labels, None
     return row

@@ -200,6 +200,16 @@ def encode_unless_near_unique(strings: Any) -> tuple[np.ndarray, Dictionary]:
     return positions, UnencodedStrings(arrow)
 
 
+@functools.lru_cache(maxsize=1024)
+def encode_each(strings: tuple[str, ...]) -> tuple[np.ndarray, Dictionary]:
+    """Codes, read-only, and sorted dictionary of a few strings without missing ones, cached."""
+    distinct = sorted(set(strings))
+    numbers = {string: number for number, string in enumerate(distinct)}
+    codes = np.fromiter(map(numbers.__getitem__, strings), np.int32, len(strings))
+    codes.flags.writeable = False
+    return codes, Dictionary(pd.Index(distinct, dtype="str"))
+
+
 def arrow_strings(strings: Any) -> pa.Array:
     """Converts strings of pandas, Arrow or Python to one Arrow array of large strings."""
     arrow = _large_strings(strings)

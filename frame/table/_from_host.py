@@ -13,7 +13,7 @@ from jax.core import Tracer
 
 from ...shardings._compat import is_x64_enabled
 from ._column import NUMBER, UNITS, Column, ColumnType
-from ._dictionary import Dictionary, HostObjects, encode_unless_near_unique
+from ._dictionary import Dictionary, HostObjects, encode_each, encode_unless_near_unique
 from ._layout import Layout
 from ._row_index import RowIndex
 from ._unencoded import as_unencoded
@@ -70,10 +70,24 @@ def index_from(index: pd.Index, capacity: int, layout: Layout) -> RowIndex:
         return RowIndex((), tuple(index.names), index.start, index.step)
     levels = [index.get_level_values(level) for level in range(index.nlevels)]
     columns = (
-        column_from(level, capacity, layout, "index" if name is None else name)
+        _level_from(level, capacity, layout, "index" if name is None else name)
         for level, name in zip(levels, index.names, strict=True)
     )
     return RowIndex(tuple(columns), tuple(index.names))
+
+
+# The labels of columns become those of rows in each reduction of a frame.
+MOST_REMEMBERED = 64
+
+
+def _level_from(level: pd.Index, capacity: int, layout: Layout, name: Hashable) -> Column:
+    dtype: Any = level.dtype
+    is_arrow = isinstance(dtype, pd.StringDtype) and dtype.storage == "pyarrow"
+    if is_arrow and dtype.na_value is np.nan and len(level) <= MOST_REMEMBERED:
+        labels = tuple(level)
+        if all(type(label) is str for label in labels):
+            return _string_column(*encode_each(labels), capacity, layout, name)
+    return column_from(level, capacity, layout, name)
 
 
 def _from_times(values: np.ndarray, capacity: int, layout: Layout, name: Hashable) -> Column:

@@ -109,4 +109,6 @@ class FoundOnce:
 
 def is_in_jit(*trees: Any) -> bool:
     """Whether results are traced: inside `jit`, even those computed from concrete arrays."""
+    if not is_under_trace():
+        return is_traced(*trees)
     return is_traced(*trees, jax.device_put(np.int32(0)))
