@@ -17,6 +17,7 @@ import pandas as pd
 from ... import primitives
 from ...primitives.staging import tiered
 from ..table._column import Array, Column, ColumnType, Scalar
+from ..table._computed import postponed
 from ..table._dictionary import (
     UnencodedStrings,
     encode_unless_near_unique,
@@ -94,7 +95,13 @@ def _compare(op: str, a: Any, b: Any) -> Column:
         if op in ("eq", "ne"):
             return constant(a, op == "ne")
         op = {"le": "lt", "gt": "ge"}.get(op, op)
-    return Column(_compare_codes(op, a.data, np.int32(code)))
+    return _compared_with_code(op, a, code)
+
+
+def _compared_with_code(op: str, column: Column, code: int) -> Column:
+    """Compares codes with one code, if possible when the result is read."""
+    later = postponed(_compare_codes, (op,), (column, np.int32(code)), np.bool_)
+    return Column(_compare_codes(op, column.data, np.int32(code))) if later is None else later
 
 
 @functools.partial(tiered, static_argnums=0)
@@ -179,7 +186,7 @@ def _compare_with_scalar(op: str, a: Column, b: Scalar) -> Column:
     with contextlib.suppress(TypeError):
         code = categories.get_loc(b.value) if b.value in categories else -1
     if code >= 0:
-        return Column(_compare_codes(op, a.data, np.int32(code)))
+        return _compared_with_code(op, a, code)
     if op in ("eq", "ne"):
         return constant(a, op == "ne")
     raise invalid(op, a, b)

@@ -2,7 +2,7 @@
 """Operations on two columns, or a column and a scalar: dispatch by type, and numbers."""
 
 import functools
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import jax
@@ -12,6 +12,7 @@ import numpy as np
 from ...primitives.staging import tiered
 from ...shardings._compat import is_x64_enabled
 from ..table._column import Array, Column, Scalar, fill_missing, missing_rows
+from ..table._computed import may_postpone, postponed
 from ..table._dtypes import is_held, wide
 from ..table._table import Count, is_row
 from ..table._take import any_missing
@@ -82,14 +83,52 @@ def _combine_number_pairs(
     op: str, pairs: Sequence[tuple[Any, Any]], num_rows: Count
 ) -> tuple[Column, ...]:
     """Combines pairs of numbers, each a Column or a Scalar, in one compiled call."""
+    later = [_combined_later(op, a, b) for a, b in pairs]
     plans: list[NumberPlan] = []
     operands: list[tuple[Operand, Operand]] = []
-    for a, b in pairs:
-        x, y = _operand(op, a, b), _operand(op, b, a)
-        plans.append(_plan(_power_by(b) if op == "pow" else op, x, y, num_rows))
-        operands.append((x, y))
-    results = _combine(tuple(operands), num_rows, tuple(plans))
-    return tuple(Column(data, valid) for data, valid in results)
+    for (a, b), column in zip(pairs, later, strict=True):
+        if column is None:
+            x, y = _operand(op, a, b), _operand(op, b, a)
+            plans.append(_plan(_power_by(b) if op == "pow" else op, x, y, num_rows))
+            operands.append((x, y))
+    results = _combine(tuple(operands), num_rows, tuple(plans)) if plans else ()
+    in_turn: Iterator[Any] = iter(results)
+    return tuple(Column(*next(in_turn)) if column is None else column for column in later)
+
+
+_POSTPONED = ("add", "sub", "mul", "truediv", *COMPARISONS, *LOGIC)
+
+
+def _combined_later(op: str, a: Any, b: Any) -> Column | None:
+    """Combines a pair of numbers of many rows when the result is read; None if it must be now."""
+    columns = [side for side in (a, b) if isinstance(side, Column)]
+    if op not in _POSTPONED or not may_postpone(columns[0]):
+        return None
+    if any(column.valid is not None for column in columns):
+        return None
+    operands = [
+        side if isinstance(side, Column) else _operand(op, side, other).data
+        for side, other in ((a, b), (b, a))
+    ]
+    dtypes = [np.dtype(operand.dtype) for operand in operands]
+    if not all(dtype.kind in "biu" or dtype in (np.float32, np.float64) for dtype in dtypes):
+        return None
+    plan = plan_numbers(op, *dtypes, False, is_x64_enabled())
+    return postponed(_of_rows, (plan,), operands, _dtype_of(plan, *dtypes, is_x64_enabled()))
+
+
+def _of_rows(plan: NumberPlan, a: Array, b: Array) -> Array:
+    shape = jnp.broadcast_shapes(jnp.shape(a), jnp.shape(b))
+    return combine_numbers(plan, jnp.broadcast_to(a, shape), jnp.broadcast_to(b, shape))
+
+
+@functools.lru_cache(maxsize=4096)
+def _dtype_of(plan: NumberPlan, a: np.dtype, b: np.dtype, x64: bool) -> np.dtype:
+    """The dtype of a result."""
+    del x64  # part of the cache key, as in `plan_numbers`
+    dtypes = map(jax.dtypes.canonicalize_dtype, (a, b))
+    rows = (jax.ShapeDtypeStruct((1,), dtype) for dtype in dtypes)
+    return np.dtype(jax.eval_shape(functools.partial(combine_numbers, plan), *rows).dtype)
 
 
 def _operand(op: str, side: Any, other: Any) -> Operand:

@@ -13,6 +13,7 @@ import pandas as pd
 
 from ...primitives.staging import tiered
 from ..table._column import NAT, UNITS, Array, Column, ColumnType, Kind, Scalar
+from ..table._computed import postponed
 from ..table._recode import with_unit
 from ..table._table import Count
 from ..table._take import settled
@@ -105,7 +106,7 @@ def combine_times(op: str, a: Any, b: Any, times: list[Time | None], num_rows: C
 
 
 def _compared(op: str, sides: Sequence[Any], times: Sequence[Time], unit: str) -> Column:
-    """Compares times."""
+    """Compares times, if possible when the result is read."""
     a, b = sides
     if isinstance(a, Scalar):
         return _compared(REFLECTED[op], (b, a), times[::-1], unit)
@@ -114,7 +115,13 @@ def _compared(op: str, sides: Sequence[Any], times: Sequence[Time], unit: str) -
         # The unit of the column, so that no row is converted.
         unit = x.unit
         op, y = _in_coarser_unit(op, y, unit)
-    return Column(_compare(op, x.in_unit(unit), y.in_unit(unit)))
+    data = [x.in_unit(unit), y.in_unit(unit)]
+    operands = [
+        side if isinstance(side, Column) and time.unit == unit else counts
+        for side, time, counts in zip(sides, (x, y), data, strict=True)
+    ]
+    later = postponed(_compare, (op,), operands, np.bool_)
+    return Column(_compare(op, *data)) if later is None else later
 
 
 def _in_coarser_unit(op: str, time: Time, unit: str) -> tuple[str, Time]:

@@ -13,6 +13,7 @@ import pandas as pd
 
 from ...primitives.staging import tiered
 from ..table._column import NAT, Array, Column, fill_missing
+from ..table._computed import postponed
 from ..table._dtypes import wide
 from ..table._ndframe import FrameBase, NDFrame, SeriesBase
 from ..table._table import Count
@@ -31,6 +32,10 @@ def change(op: str, column: Column) -> Column:
             raise TypeError("bad operand type for unary ~: 'float'")
         if op == "neg":
             column = Column(column.data.astype(wide(np.int64)), column.valid)
+    if op == "invert" and column.is_bool:
+        later = postponed(_change, (op,), (column,), np.bool_)
+        if later is not None:
+            return later
     return Column(_change(op, column.data), column.valid)
 
 

@@ -11,6 +11,7 @@ import numpy as np
 from ... import primitives
 from ...primitives.staging import tiered
 from ._column import Array
+from ._computed import compute_columns
 from ._layout import Layout
 from ._table import Count, Table, as_count, is_row
 from ._take import arrays_of, with_arrays
@@ -25,6 +26,7 @@ def filter_rows(table: Table, mask: Array) -> Table:
         table.capacity if known_count is None else table.layout.capacity_for(int(known_count))
     )
     columns = (*table.columns, *table.index.stored)
+    compute_columns(columns)
     if table.layout.mesh is None and may_wait(columns, mask, capacity):
         return _filter_later(table, Flagged(mask, table.num_rows, capacity), known_count)
     wants_ids = table.index.is_range
