@@ -11,7 +11,6 @@ from jax.core import Tracer
 
 from ._column import Column
 from ._table import Table
-from ._unmoved import array_held
 
 _PACKAGE = __name__.split(".", maxsplit=1)[0]
 
@@ -25,7 +24,7 @@ def check_alive(table: Table, owner: Any) -> None:
     """Raises if an array of a table was donated to a compiled function, or deleted."""
     # Every call of every method passes here several times.
     for column in (*table.columns, *table.index.stored):
-        data = array_held(column)
+        data = column.stored.array_held
         can_be = _can_be_deleted.get(type(data))
         if can_be is None:
             can_be = _remember(type(data))
@@ -39,7 +38,7 @@ def _remember(kind: type) -> bool:
 
 
 def _is_gone(column: Column) -> bool:
-    data = array_held(column)
+    data = column.stored.array_held
     return _can_be_deleted.get(type(data), False) and data.is_deleted()
 
 

@@ -160,6 +160,11 @@ class Column:
         return self
 
     @property
+    def array_held(self) -> Any:
+        """The array that a stored column needs; see `UnmovedColumn`."""
+        return self.data
+
+    @property
     def in_place(self) -> "Column":
         """The stored column with its rows in place; see `UnmovedColumn`."""
         return self

@@ -90,9 +90,12 @@ class NDFrame:
     @property
     def _facts(self) -> Table:
         """The same table, for its number of rows and its layout: its arrays may be gone."""
-        if self._seen is None:
-            self._seen = self._stored.with_known_counts()
-        return self._seen
+        seen = self._seen
+        if seen is None:
+            seen = self._stored.with_known_counts()
+            # Not by the frame's `__setattr__`, which asks for labels.
+            object.__setattr__(self, "_seen", seen)
+        return seen
 
     @property
     def _settled(self) -> Table:

@@ -224,6 +224,15 @@ class UnmovedColumn(Column):
         return self.in_place.data
 
     @property
+    def array_held(self) -> Any:
+        """The array that the column needs: that of the source, if any, while its rows wait."""
+        waiting = self._waiting
+        if waiting is None:
+            return self.data
+        source = waiting[0]
+        return None if source is None else source.data
+
+    @property
     def valid(self) -> Array | None:  # pyright: ignore[reportIncompatibleVariableOverride]
         """The rows with a value; see `Column`."""
         return None if self._moved is None and not self._has_mask else self.in_place.valid
@@ -259,15 +268,6 @@ def share_with_caller(array: Any) -> None:
 def is_waiting(column: Column) -> bool:
     """Whether the rows of a stored column have not been moved yet."""
     return isinstance(column, UnmovedColumn) and column._moved is None
-
-
-def array_held(column: Column) -> Any:
-    """The array that a column needs: that of the source, if any, while its rows wait."""
-    stored = column.stored
-    if isinstance(stored, UnmovedColumn) and stored._waiting is not None:
-        source = stored._waiting[0]
-        return None if source is None else source.data
-    return stored.data
 
 
 def may_wait(columns: Sequence[Column], selected: Array, capacity: int) -> bool:
