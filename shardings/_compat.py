@@ -7,6 +7,8 @@ from typing import Any, TypeAlias
 
 import jax
 import numpy as np
+from jax.core import eval_context
+from jax.extend.core import get_opaque_trace_state
 from jax.sharding import AbstractMesh, AxisType, Mesh, NamedSharding, PartitionSpec
 
 MeshLike = Mesh | AbstractMesh
@@ -16,6 +18,9 @@ Device: TypeAlias = Any
 # Names of JAX's events for one trace of a function and one compilation of a program.
 TRACE_EVENT = "/jax/core/compile/jaxpr_trace_duration"
 COMPILE_EVENT = "/jax/core/compile/backend_compile_duration"
+
+with eval_context():
+    _NOTHING_TRACED = get_opaque_trace_state()
 
 
 def varying_axes(*arrays: Any) -> frozenset[str]:
@@ -60,6 +65,16 @@ def shard_map(
 ) -> Callable[..., Any]:
     """`jax.shard_map` over every axis of the mesh, with the check of varying axes on."""
     return jax.shard_map(function, mesh=mesh, in_specs=in_specs, out_specs=out_specs)
+
+
+def trace_state() -> Any:
+    """The trace that calls are part of, for comparisons only."""
+    return get_opaque_trace_state()
+
+
+def is_under_trace() -> bool:
+    """Whether JAX stages calls, even those of concrete arrays."""
+    return get_opaque_trace_state() != _NOTHING_TRACED
 
 
 def is_x64_enabled() -> bool:

@@ -9,13 +9,11 @@ from typing import Any, ParamSpec, TypeVar
 import jax
 import numpy as np
 from jax.core import Tracer, eval_context
-from jax.extend.core import get_opaque_trace_state
+
+from ...shardings._compat import is_under_trace, trace_state
 
 Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")
-
-with eval_context():
-    _NOTHING_TRACED = get_opaque_trace_state()
 
 
 class _Looking(threading.local):
@@ -38,11 +36,6 @@ def is_traced(*trees: Any) -> bool:
     finally:
         _looking.is_on = False
     return any(isinstance(leaf, Tracer) for leaf in leaves)
-
-
-def is_under_trace() -> bool:
-    """Whether JAX stages calls, even those of concrete arrays."""
-    return get_opaque_trace_state() != _NOTHING_TRACED
 
 
 def at_once(
@@ -95,7 +88,7 @@ class FoundOnce:
         """The cached result of `find`; `keeps_staged=False` if the cache outlives a trace."""
         if name in self._known:
             return self._known[name]
-        trace = get_opaque_trace_state()
+        trace = trace_state()
         for staged_in, result in self._staged.get(name, ()):
             if staged_in == trace:
                 return result

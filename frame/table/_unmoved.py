@@ -19,8 +19,9 @@ from jax.core import Tracer
 
 from ... import primitives
 from ...primitives.staging import tiered
+from ...shardings._compat import is_under_trace
 from ._column import NAT, Array, Column, ColumnType
-from ._tracing import at_once, is_looking, is_under_trace
+from ._tracing import at_once, is_looking
 
 # Fewer rows are moved at once, which takes little.
 LEAST_UNMOVED = 1 << 16

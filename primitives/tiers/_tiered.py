@@ -14,10 +14,9 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jax.core import Tracer, eval_context
-from jax.extend.core import get_opaque_trace_state
+from jax.core import Tracer
 
-from ...shardings._compat import option
+from ...shardings._compat import is_under_trace, option
 from ..contract._platform import traced_for
 from ..kernels.base._library import load
 from ._background import compile_later
@@ -26,8 +25,6 @@ from ._kernel_calls import spent_in_kernels
 from ._program import NotInterpretable, Program
 from ._recent import compiled_entries, interpreted_entries
 
-with eval_context():
-    _NOTHING_TRACED = get_opaque_trace_state()
 # The classes of concrete arrays that were seen.
 _array_types: set[type] = set()
 
@@ -366,8 +363,7 @@ def _is_single_cpu(sharding: Any) -> bool:
 
 
 def _is_under_a_trace() -> bool:
-    is_traced = get_opaque_trace_state() != _NOTHING_TRACED
-    return is_traced or not jax.sharding.get_abstract_mesh().empty
+    return is_under_trace() or not jax.sharding.get_abstract_mesh().empty
 
 
 def _is_debugging() -> bool:
