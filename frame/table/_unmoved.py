@@ -27,6 +27,8 @@ from ._tracing import at_once, is_looking
 LEAST_UNMOVED = 1 << 16
 # So are rows of a source that is more than so many times as long: it would stay in memory.
 LONGEST_SOURCE = 4
+# So many selections are composed without computing positions: each keeps arrays in memory.
+MOST_COMPOSED = 16
 
 # The values of missing rows, by `hole_kind`.
 _HOLES = {"code": -1, "time": NAT, "float": np.nan}
@@ -38,10 +40,13 @@ class Selection:
     Attributes:
         capacity: the number of selected rows, including padding.
         length: the number of rows of the source; 0 if a column of it knows.
+        depth: the number of earlier selections whose positions are still needed, at most
+            `MOST_COMPOSED`.
     """
 
     def __init__(self, capacity: int, length: int = 0):
         self.capacity, self.length = capacity, length
+        self.depth = 0
         # Weak, because a composition refers to this selection.
         self._composed: weakref.WeakValueDictionary[Selection, Selection] = (
             weakref.WeakValueDictionary()
@@ -64,7 +69,9 @@ class Selection:
         """This selection from the rows of an earlier one, as a selection from its source."""
         composed = self._composed.get(earlier)
         if composed is None:
-            self._composed[earlier] = composed = _Composed(earlier, self)
+            composed = self._composed.setdefault(earlier, _Composed(earlier, self))
+            if composed.depth > MOST_COMPOSED:
+                at_once(getattr, composed, "row_ids")
         return composed
 
 
@@ -103,7 +110,9 @@ class Flagged(Selection):
 
     def reads(self, arrays: frozenset[int]) -> bool:
         """Whether it reads an array."""
-        return id(self._mask) in arrays or id(self._num_rows) in arrays
+        # The index of a frame may hold the computed positions.
+        own = (self._mask, self._num_rows, self.__dict__.get("row_ids"))
+        return any(id(array) in arrays for array in own if array is not None)
 
     def _compact(self, rows: Any) -> Any:
         return primitives.local.compact(
@@ -117,20 +126,27 @@ class _Composed(Selection):
     def __init__(self, earlier: Selection, later: Selection):
         super().__init__(later.capacity, earlier.length)
         self._parts: tuple[Selection, Selection] | None = (earlier, later)
+        self.depth = 1 + max(earlier.depth, later.depth)
 
     @functools.cached_property
     def row_ids(self) -> Array:  # pyright: ignore[reportIncompatibleMethodOverride]
         """The position of each row in the source of the earlier selection."""
-        assert self._parts is not None
-        earlier, later = self._parts
+        earlier, later = self._parts or (None, None)
+        if earlier is None or later is None:
+            # Another thread has computed them; cached_property does not lock.
+            return self.__dict__["row_ids"]
         (row_ids,) = primitives.local.gather_rows(
             (earlier.row_ids,), later.row_ids, fill_value=(-1,)
         )
-        self._parts = None
+        self.__dict__["row_ids"] = row_ids
+        self.depth, self._parts = 0, None
         return row_ids
 
     def reads(self, arrays: frozenset[int]) -> bool:
         """Whether it still reads an array."""
+        row_ids = self.__dict__.get("row_ids")
+        if row_ids is not None:
+            return id(row_ids) in arrays
         return any(part.reads(arrays) for part in self._parts or ())
 
 
@@ -319,16 +335,18 @@ def _unless_small(columns: Sequence[UnmovedColumn]) -> list[Column]:
 def _selected(stored: Column, selection: Selection, kind: str) -> UnmovedColumn:
     if not isinstance(stored, UnmovedColumn):
         return UnmovedColumn(stored, selection, kind)
-    if stored._waiting is None:
+    waiting = stored._waiting
+    if waiting is None:
         return UnmovedColumn(stored.in_place, selection, kind)
-    source, earlier, earlier_kind = stored._waiting
+    source, earlier, earlier_kind = waiting
     return UnmovedColumn(source, selection.of(earlier), kind or earlier_kind)
 
 
 def _is_small(column: UnmovedColumn) -> bool:
-    if column._waiting is None:
+    waiting = column._waiting
+    if waiting is None:
         return False
-    source, selection, _ = column._waiting
+    source, selection, _ = waiting
     length = selection.length if source is None else source.capacity
     return column.capacity < LEAST_UNMOVED or length > LONGEST_SOURCE * column.capacity
 
@@ -338,15 +356,16 @@ def move_together(columns: Sequence[Column]) -> None:
     members: dict[Selection, list[UnmovedColumn]] = {}
     for column in columns:
         stored = column.stored
-        if isinstance(stored, UnmovedColumn) and stored._moved is None:
-            assert stored._waiting is not None
-            members.setdefault(stored._waiting[1], []).append(stored)
-    for selection, waiting in members.items():
-        at_once(_move, selection, waiting)
+        # Read once: another thread may move the rows meanwhile.
+        waiting = stored._waiting if isinstance(stored, UnmovedColumn) else None
+        if waiting is not None:
+            members.setdefault(waiting[1], []).append(stored)
+    for selection, unmoved in members.items():
+        at_once(_move, selection, unmoved)
 
 
 def _move(selection: Selection, columns: Sequence[UnmovedColumn]) -> None:
-    waiting = [(column, *column._waiting) for column in columns if column._waiting is not None]
+    waiting = [(column, *parts) for column in columns if (parts := column._waiting) is not None]
     own = [(column, source, kind) for column, source, _, kind in waiting if source is not None]
     arrays = tuple(source.arrays for _, source, _ in own)
     moved = selection.move(arrays, tuple(kind for _, _, kind in own)) if own else ()

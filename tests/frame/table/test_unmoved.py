@@ -3,6 +3,8 @@
 
 import copy
 import pickle
+import sys
+import threading
 
 import jax
 import jax.numpy as jnp
@@ -221,3 +223,54 @@ def test_few_rows_and_rows_of_long_sources_are_moved_at_once(monkeypatch):
     pd.testing.assert_frame_equal(
         many[many["i"] > 15].to_pandas(), example().query("i > 15"), check_freq=False
     )
+
+
+@pytest.mark.parametrize("rounds", [1, 2])
+def test_donated_index_holds_the_positions_of_a_selection(rounds):
+    frame = example()[["x", "i"]]
+    ours = JaxFrame(frame)
+    for _ in range(rounds):
+        ours, frame = ours[ours["i"] > 4], frame[frame["i"] > 4]
+    later = ours[ours["i"] > 8]
+    assert "x" in waiting(later)
+    jax.jit(lambda f: f * 2, donate_argnums=0)(ours)
+    pd.testing.assert_frame_equal(later.to_pandas(), frame[frame["i"] > 8])
+
+
+def test_long_chains_of_selections():
+    ours = JaxFrame({"i": np.arange(8), "x": np.arange(8) * 0.5})
+    mask = ours["i"] > -1
+    for _ in range(1200):
+        ours = ours[mask]
+        column = ours._stored.columns[1].stored
+        assert column._waiting[1].depth <= _unmoved.MOST_COMPOSED
+    np.testing.assert_array_equal(ours["x"].to_numpy(), np.arange(8) * 0.5)
+
+
+def test_threads_read_columns_of_one_selection():
+    frame = example()
+    expected = frame[frame["i"] > 4].iloc[::-1]
+    ours = JaxFrame(frame)
+    errors = []
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+
+    def read(selected, barrier):
+        try:
+            barrier.wait()
+            pd.testing.assert_frame_equal(selected.to_pandas(), expected, check_freq=False)
+        except Exception as error:
+            errors.append(error)
+
+    try:
+        for _ in range(5):
+            selected = ours[ours["i"] > 4].iloc[::-1]
+            barrier = threading.Barrier(4)
+            threads = [threading.Thread(target=read, args=(selected, barrier)) for _ in range(4)]
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+    finally:
+        sys.setswitchinterval(interval)
+    assert errors == []
