@@ -2,7 +2,7 @@
 """Segment reductions of whole arrays."""
 
 import functools
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import jax
 import jax.numpy as jnp
@@ -129,6 +129,7 @@ def _reduce_on_mesh(
     return row_mesh.map_to_all(reduce_shards, rows, replicated=(fill_value,))
 
 
+@runtime_checkable
 class SegmentReduction(Protocol):
     """A segment reduction of one name."""
 
@@ -146,6 +147,7 @@ class SegmentReduction(Protocol):
         ...
 
 
+@runtime_checkable
 class SegmentMoment(Protocol):
     """A segment reduction with delta degrees of freedom."""
 

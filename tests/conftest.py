@@ -5,7 +5,8 @@ Environment:
     JAX_PLATFORMS: `cpu` (the default), or another platform of JAX's. Where it has fewer than 8
         devices, what takes a larger mesh is skipped.
     JAXFRAMES_KERNELS: `native` (the default) or `xla`; the suite passes with either.
-    JAXFRAMES_TYPECHECK: `1` enforces the annotations of the package (jaxtyping and beartype).
+    JAXFRAMES_TYPECHECK: `1` enforces the annotations of the package (jaxtyping and beartype). The
+        hook does not find the kernels of an editable install: set JAXFRAMES_KERNELS=xla with it.
     JAXFRAMES_HYPOTHESIS: `long` draws many random examples in place of few fixed ones.
     JAXFRAMES_TESTS: `covering` (the default) runs each test with a covering array of its
         parameters: every value occurs. `all` runs it with every combination.
@@ -28,7 +29,7 @@ TYPECHECK = os.environ.get("JAXFRAMES_TYPECHECK") == "1"
 if TYPECHECK:
     from jaxtyping import install_import_hook
 
-    install_import_hook("jaxframes", "beartype.beartype")
+    install_import_hook("jaxframes", "type_checks.enforced")
 
 if not os.environ.get("JAX_PLATFORMS"):
     jax.config.update("jax_platforms", "cpu")

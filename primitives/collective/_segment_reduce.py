@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Segment reductions over the shards of a mesh axis."""
 
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import jax
 import jax.numpy as jnp
@@ -120,6 +120,7 @@ def _reduce(
     return reduce_rows(x, ids, valid, fill_value, num_segments, padded, op, ddof, over)
 
 
+@runtime_checkable
 class SegmentReduction(Protocol):
     """A segment reduction of one name."""
 
@@ -138,6 +139,7 @@ class SegmentReduction(Protocol):
         ...
 
 
+@runtime_checkable
 class SegmentMoment(Protocol):
     """A segment reduction with delta degrees of freedom."""
 

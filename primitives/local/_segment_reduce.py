@@ -2,7 +2,7 @@
 """Segment reductions."""
 
 import functools
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import jax
 import jax.numpy as jnp
@@ -224,6 +224,7 @@ def _filled(reduced: Array, segments: Segments, fill_value: Array | None) -> Arr
     return jnp.where(is_empty, fill_value.astype(reduced.dtype), reduced)
 
 
+@runtime_checkable
 class SegmentReduction(Protocol):
     """A segment reduction of one name."""
 
@@ -240,6 +241,7 @@ class SegmentReduction(Protocol):
         ...
 
 
+@runtime_checkable
 class SegmentMoment(Protocol):
     """A segment reduction with delta degrees of freedom."""
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-HostArray = np.ndarray[Any, Any]
+HostArray = np.ndarray
 Equation = Any
 # Takes the operands of an equation and returns its results.
 Step = Callable[..., Any]
