@@ -3,7 +3,6 @@
 
 import contextlib
 import os
-import tempfile
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -20,6 +19,7 @@ from ._hashes import hashes_of
 from ._numbering import like, plain
 from ._reader import at_capacity
 from ._runs import FAST, Run
+from ._temporary_folder import TemporaryFolder
 
 # The parts of one level: each has a file, and 1 / 16 of a batch is still worth writing.
 FAN_OUT_BITS = 4
@@ -39,7 +39,7 @@ class Partitions:
         """
         self._keys, self.level = keys, level
         self._fan_out = 2**FAN_OUT_BITS
-        self._folder = tempfile.TemporaryDirectory(prefix="jaxframes-")
+        self._folder = TemporaryFolder()
         self._files = contextlib.ExitStack()
         self._writers: dict[int, pq.ParquetWriter] = {}
         self._sizes = [0] * self._fan_out

@@ -5,7 +5,6 @@ import contextlib
 import dataclasses
 import itertools
 import os
-import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
@@ -22,6 +21,7 @@ from ._arrow_rows import arrow_of, in_schema
 from ._files import naming, writing
 from ._memory import giving_back
 from ._reader import at_capacity
+from ._temporary_folder import TemporaryFolder
 
 # The number of the run that a row is from, among the columns of a merge.
 _RUN = "number of the run"
@@ -78,7 +78,7 @@ class SortedRuns:
         self._rows = piece_rows
         self._schema = None if template is None else arrow_of(template, is_default=False).schema
         self._held: list[Any] = []
-        self._folder = tempfile.TemporaryDirectory(prefix="jaxframes-")
+        self._folder = TemporaryFolder()
         self._paths: list[str] = []
         self._numbers = itertools.count()
         self._layout = Layout()
