@@ -9,6 +9,8 @@ result of groups, are steps of their own.
 from collections.abc import Hashable, Mapping
 from typing import Any
 
+from pandas.api.types import is_list_like
+
 from ..table._expressions import is_expression
 from ..table._ndframe import NDFrame
 from ..table._unsupported import lacking
@@ -138,6 +140,12 @@ class LazySeries(LazyArray):
     def value_counts(self, **options: Any) -> "LazySeries":
         """The number of rows with each value."""
         return self._record("value_counts", **options)
+
+    def quantile(self, q: Any = 0.5, interpolation: str = "linear") -> Any:
+        """The quantile: a value, or a series if `q` is a list."""
+        if not is_list_like(q):
+            return recorded("quantile", (self, q), {"interpolation": interpolation})
+        return self._record("quantile", q=list(q), interpolation=interpolation)
 
     def unique(self) -> LazyValue:
         """The distinct values, in the order of their first rows."""

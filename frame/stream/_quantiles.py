@@ -5,10 +5,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from ...shardings._compat import is_x64_enabled
 from ..plan._node import Call
-from ..table._column import Column, host_array
+from ..table._column import NAT, Column, host_array
 from ..table._from_host import column_from
 from ..table._ndframe import SeriesBase
 from ..table._row_index import RANGE
@@ -23,11 +24,13 @@ def are_streamed(empty: Any, method: str, options: Mapping[str, Any]) -> bool:
     """Whether quantiles of a frame or a series run over batches."""
     known = {"numeric_only"} | ({"q", "interpolation"} if method == "quantile" else set())
     columns = empty._table.columns
-    return (
-        not options.keys() - known
-        and bool(columns)
-        and all(column.is_numeric and column.dtype.kind in "iuf" for column in columns)
-    )
+    if options.keys() - known or not columns:
+        return False
+    if columns[0].type.is_time:
+        return all(column.type == columns[0].type for column in columns)
+    # pandas has medians of bools, but no other quantiles.
+    kinds = "iufb" if method == "median" else "iuf"
+    return all(column.is_numeric and column.dtype.kind in kinds for column in columns)
 
 
 def quantiles(run: Callable[[], Iterator[Any]], empty: Any, call: Call, most_rows: int) -> Any:
@@ -42,9 +45,15 @@ def quantiles(run: Callable[[], Iterator[Any]], empty: Any, call: Call, most_row
         call: the recorded reduction of the frame or the series.
         most_rows: the number of values of a column that may be collected.
     """
+    # Raises for wrong arguments.
+    call.run(empty)
     q = call.arguments.get("q", 0.5)
     fractions = np.asarray(q, np.float64).reshape(-1)
-    searches = [RankSearch(column.dtype, fractions, most_rows) for column in empty._table.columns]
+    dtypes = [
+        np.dtype(column.dtype_name) if column.type.is_time else column.dtype
+        for column in empty._table.columns
+    ]
+    searches = [RankSearch(dtype, fractions, most_rows) for dtype in dtypes]
     while not all(search.is_done for search in searches):
         for batch in run():
             num_rows = len(batch)
@@ -159,13 +168,13 @@ class RankSearch:
     def neighbours(self, position: int) -> tuple[np.ndarray, float]:
         """The values below and above one quantile, and the fraction of the way between them."""
         if not self.num_values:
-            is_wide = self._dtype.kind != "f"
-            return np.full(2, np.nan, np.float64 if is_wide else self._dtype), 0.0
+            has_missing = self._dtype.kind in "fmM"
+            return np.full(2, np.nan).astype(self._dtype if has_missing else np.float64), 0.0
         place = float(self._positions()[position])
         below = int(np.floor(place))
         above = min(below + 1, self.num_values - 1)
         values = np.array([self._values[below], self._values[above]], self._dtype)
-        if self._has_missing and self._dtype.kind != "f" and is_x64_enabled():
+        if self._has_missing and self._dtype.kind in "iub" and is_x64_enabled():
             # pandas has no integers beside missing values.
             values = values.astype(np.float64)
         return values, place - below
@@ -176,27 +185,29 @@ class RankSearch:
         column = column.stored
         data = host_array(column.data)[:num_rows]
         present = None if column.valid is None else host_array(column.valid)[:num_rows]
-        if data.dtype.kind == "f":
+        if self._dtype.kind in "mM":
+            present = data != NAT
+        elif data.dtype.kind == "f":
             present = ~np.isnan(data) if present is None else present & ~np.isnan(data)
         if present is not None and not present.all():
             self._has_missing, data = True, data[present]
         # A batch with missing integers may hold floats.
         words = np.ascontiguousarray(data.astype(self._dtype)).view(self._word)
         sign = self._word.type(1 << (self._num_bits - 1))
-        if self._dtype.kind == "u":
+        if self._dtype.kind in "ub":
             return words
-        if self._dtype.kind == "i":
+        if self._dtype.kind in "imM":
             return words ^ sign
         return np.where(words & sign, ~words, words | sign)
 
     def _value_of(self, word: Any) -> Any:
         sign = self._word.type(1 << (self._num_bits - 1))
         word = np.asarray(word, self._word)
-        if self._dtype.kind == "i":
+        if self._dtype.kind in "imM":
             word = word ^ sign
         elif self._dtype.kind == "f":
             word = np.where(word & sign, word ^ sign, ~word)
-        return word.view(self._dtype).item()
+        return word.view(self._dtype)[()]
 
 
 def _answer(empty: Any, call: Call, q: Any, searches: Sequence[RankSearch]) -> Any:
@@ -224,12 +235,20 @@ def _answer(empty: Any, call: Call, q: Any, searches: Sequence[RankSearch]) -> A
     if isinstance(empty, SeriesBase) and np.ndim(q) == 0:
         return results[0][0]
     shape = call.run(_two_rows(empty, firsts))
-    by_column = np.asarray(results) if np.ndim(q) == 0 else np.asarray(results).T
+    # A frame has a row for each quantile, a series of one quantile a row for each column.
+    by_column = results if np.ndim(q) == 0 else zip(*results, strict=True)
     columns = [
-        column_from(np.asarray(values, column.dtype), shape._table.capacity, shape._layout)
+        column_from(_in_dtype(values, column), shape._table.capacity, shape._layout)
         for values, column in zip(by_column, shape._table.columns, strict=True)
     ]
     return shape._with_columns(columns)
+
+
+def _in_dtype(values: Sequence[Any], column: Column) -> np.ndarray:
+    """Scalars as an array of the dtype of a column."""
+    if column.type.is_time:
+        return pd.Series(list(values), dtype=column.dtype_name).to_numpy()
+    return np.asarray(values, column.dtype)
 
 
 def _nearest(values: np.ndarray, fraction: float, search: RankSearch, position: int) -> np.ndarray:

@@ -26,8 +26,13 @@ def rows():
             "hot": np.where(rng.random(NUM_ROWS) < 0.5, 5.25, rng.normal(size=NUM_ROWS)),
             "infinite": rng.choice([-np.inf, np.inf, 0.0, -0.0, 2.0], NUM_ROWS),
             "missing": np.nan,
+            "huge": 2**60 + rng.permutation(NUM_ROWS),
+            "flag": rng.random(NUM_ROWS) < 0.4,
+            "time": pd.to_datetime(rng.integers(-(10**15), 10**15, NUM_ROWS), unit="us"),
+            "span": pd.to_timedelta(rng.integers(-(10**6), 10**6, NUM_ROWS), unit="s"),
         }
     )
+    frame.loc[rng.random(NUM_ROWS) < 0.2, ["time", "span"]] = pd.NaT
     frame.loc[rng.random(NUM_ROWS) < 0.2, "normal"] = np.nan
     return frame
 
@@ -53,6 +58,17 @@ QUERIES = {
     "quantiles": lambda f: f[["single", "unsigned"]].quantile(q=[0.0, 0.25, 1.0]),
     "quantiles of one column": lambda f: f[["close"]].quantile(q=[0.1, 0.9]),
     "quantile of a column": lambda f: f.small.quantile(0.77),
+    "quantiles of a series": lambda f: f.large.quantile([0.1, 0.9, 0.5]),
+    "quantiles of an expression": lambda f: (f.normal * 2).quantile([0.5]),
+    "median of bools": lambda f: f[["flag", "single"]].median(),
+    "median of times": lambda f: f.time.median(),
+    "median of no times": lambda f: f[f.small > 9].span.median(),
+    "quantile of times": lambda f: f.time.quantile(0.3),
+    "quantiles of spans": lambda f: f.span.quantile([0.0, 0.25, 0.8]),
+    "quantile of a frame of times": lambda f: f[["time"]].quantile(q=0.6),
+    "exact quantiles": lambda f: f[["huge", "normal"]].quantile(
+        q=[0.2505, 1.0], interpolation="higher"
+    ),
 }
 
 
@@ -105,6 +121,12 @@ def test_integers_with_missing_values_in_some_batches(tmp_path):
     plan, pandas = scan_parquet(tmp_path / "x.parquet"), frame.astype("float64")
     assert_same(plan.x.median().collect(batch_rows=100), pandas.x.median())
     assert_same(plan.quantile(q=0.9).collect(batch_rows=100), pandas.quantile(0.9))
+
+
+@pytest.mark.parametrize("q", [1.5, [0.5, -0.1], np.nan])
+def test_wrong_quantiles_raise_what_the_eager_method_raises(q, plan):
+    with pytest.raises(ValueError, match=r"percentiles should all be in the interval \[0, 1\]"):
+        plan.normal.quantile(q).collect(batch_rows=200)
 
 
 def test_what_has_no_streamed_quantile(plan):
