@@ -128,10 +128,10 @@ class RowGroups:
     def row_ids(self) -> np.ndarray:
         """The positions of the rows in the whole dataset."""
         pieces = [
-            np.arange(start, start + size, dtype=np.int32)
+            np.arange(start, start + size, dtype=np.int64)
             for start, size in zip(self.positions, self.num_rows, strict=True)
         ]
-        return np.concatenate(pieces) if pieces else np.empty(0, np.int32)
+        return np.concatenate(pieces) if pieces else np.empty(0, np.int64)
 
 
 def row_groups(dataset: Any, condition: Any, limit: int | None) -> RowGroups:

@@ -18,7 +18,7 @@ from ..io._malformed import check_arrow, reading
 from ..io._manifest import parquet_dataset
 from ..io._own_rows import spans_processes
 from ..io._parquet import read_parquet
-from ..table._from_host import column_from
+from ..table._from_host import labels_at_positions
 from ..table._layout import Layout
 from ..table._ndframe import FrameBase
 from ._expression import Expression
@@ -145,8 +145,8 @@ class ParquetFiles(Source):
             return frame
         # The labels of a range tell the positions of rows in the whole dataset.
         capacity, layout = frame._table.capacity, self.layout
-        row_ids = column_from(groups.row_ids(), capacity, layout).data
-        return frame._like(frame._table.replace(index=frame._table.index.at(row_ids)))
+        index = labels_at_positions(frame._table.index, groups.row_ids(), capacity, layout)
+        return frame._like(frame._table.replace(index=index))
 
     @property
     def can_skip_rows(self) -> bool:

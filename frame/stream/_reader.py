@@ -18,7 +18,7 @@ from ..plan._node import Node, Scan
 from ..plan._row_groups import as_filter, row_groups
 from ..plan._run import in_order
 from ..plan._sources import ArrowRows, CsvFile, Memory, ParquetFiles
-from ..table._from_host import column_from
+from ..table._from_host import labels_at_positions
 from ..table._layout import Layout
 from ..table._ndframe import FrameBase
 from ..table._take import resized
@@ -247,8 +247,7 @@ def frame_of(rows: Rows, least: int, layout: Layout, columns: Any) -> Any:
         if last - first + 1 == len(rows.row_ids):
             index = dataclasses.replace(index, start=index.start + first * index.step)
         else:
-            row_ids = column_from(rows.row_ids.astype(np.int32), table.capacity, layout)
-            index = index.at(row_ids.data)
+            index = labels_at_positions(index, rows.row_ids, table.capacity, layout)
         frame = frame._like(table.replace(index=index))
     if columns is not None:
         frame = frame[list(columns)]

@@ -76,6 +76,16 @@ def index_from(index: pd.Index, capacity: int, layout: Layout) -> RowIndex:
     return RowIndex(tuple(columns), tuple(index.names))
 
 
+def labels_at_positions(
+    index: RowIndex, row_ids: np.ndarray, capacity: int, layout: Layout
+) -> RowIndex:
+    """Selects labels of a range by ascending positions, which may be those of a longer source."""
+    if not len(row_ids) or row_ids[-1] <= np.iinfo(np.int32).max:
+        return index.at(column_from(row_ids.astype(np.int32), capacity, layout).data)
+    labels = index.start + index.step * row_ids.astype(np.int64)
+    return RowIndex((column_from(labels, capacity, layout, "index"),), index.names)
+
+
 # The labels of columns become those of rows in each reduction of a frame.
 MOST_REMEMBERED = 64
 
