@@ -3,6 +3,7 @@
 
 from collections.abc import Callable
 
+from ._function_text import function_text, functions_in
 from ._node import Node, Scan, bottom_up
 from ._sources import Source
 
@@ -23,5 +24,6 @@ def identity(root: Node, source_text: Callable[[Source], str]) -> str:
             lines.append(f"scan{step!r} {node.source.empty.dtypes.to_dict()!r}")
         else:
             inputs = [numbers[child] for child in node.inputs]
-            lines.append(f"{node.method}{inputs} {node.arguments!r}")
+            functions = [function_text(one) for one in functions_in(node.arguments)]
+            lines.append(f"{node.method}{inputs} {node.arguments!r} {functions or ''}")
     return "\n".join(lines)

@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Jobs that go on from their last finished batch, and give the same bytes."""
 
+import functools
 import os
+import subprocess
+import sys
 
 import jax.numpy as jnp
 import numpy as np
@@ -201,6 +204,58 @@ def test_a_frame_with_other_rows_is_another_plan(tmp_path, monkeypatch):
         JaxFrame({"x": [1, 2, 4]}).lazy().collect(batch_rows=2, checkpoint=folder)
     again = JaxFrame({"x": [1, 2, 3]}).lazy()
     assert again.collect(batch_rows=2, checkpoint=folder).x.tolist() == [1, 2, 3]
+
+
+FUNCTIONS = {
+    "constant": ("lambda v: v * 2", "lambda v: v * 3"),
+    "name": ("lambda v: np.floor(v)", "lambda v: np.ceil(v)"),
+    "global": ("lambda v: v * factor", "lambda v: v * factor", {"factor": 2}, {"factor": 3}),
+    "closure": ("(lambda n: lambda v: v * n)(2)", "(lambda n: lambda v: v * n)(3)"),
+    "default": ("lambda v, n=2: v * n", "lambda v, n=3: v * n"),
+    "inner": ("lambda v: (lambda w: w * 2)(v)", "lambda v: (lambda w: w * 3)(v)"),
+    "called": ("lambda v: f(v)", "lambda v: f(v)", {"f": np.floor}, {"f": np.ceil}),
+    "array": ("lambda v: a.sum() * v", "lambda v: a.sum() * v",
+              {"a": np.zeros(5000)}, {"a": np.arange(5000) // 2500 % 2}),
+    "partial": ("partial(max, 2)", "partial(max, 3)"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_a_changed_function_is_another_plan(name, tmp_path, monkeypatch):
+    old, new, *names = FUNCTIONS[name]
+    first, second = names or ({}, {})
+
+    def run(text, names):
+        function = eval(text, {"np": np, "partial": functools.partial, **names})
+        plan = JaxFrame({"x": [1.5, 2.5, 3.5]}).lazy().assign(y=col("x").map(function))
+        return plan.collect(batch_rows=2, checkpoint=tmp_path / "job").y.tolist()
+
+    interrupted_after(1, lambda: run(old, first), monkeypatch)
+    with pytest.raises(ValueError, match="It was made by another plan"):
+        run(new, second)
+    function = eval(old, {"np": np, "partial": functools.partial, **first})
+    assert run(old, first) == pd.Series([1.5, 2.5, 3.5]).map(function).tolist()
+
+
+def test_the_text_of_a_function_is_the_same_in_every_process(tmp_path):
+    program = tmp_path / "program.py"
+    program.write_text(
+        "from jaxframes.frame.plan._function_text import function_text\n"
+        "def outer(v):\n    return outer(v - 1) if v in {'a', 'b', 'c'} else helper(v)\n"
+        "def helper(v):\n    return [v, {'x', 'y'}, 2.5]\n"
+        "print(function_text(outer))\n"
+    )
+    texts = {
+        subprocess.run(
+            [sys.executable, program],
+            env={**os.environ, "PYTHONHASHSEED": str(seed)},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for seed in (1, 2)
+    }
+    assert len(texts) == 1
 
 
 def test_wrong_folders_raise(file, tmp_path, monkeypatch):
