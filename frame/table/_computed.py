@@ -22,7 +22,14 @@ from jax.sharding import SingleDeviceSharding
 from ...primitives.staging import tiered
 from ._column import Array, Column
 from ._tracing import is_under_trace
-from ._unmoved import Selection, UnmovedColumn, _is_lasting, _reads, is_waiting, move_together
+from ._unmoved import (
+    Selection,
+    UnmovedColumn,
+    is_lasting,
+    is_waiting,
+    move_together,
+    note_orphan,
+)
 
 # With fewer rows, an operation takes less time than to note it.
 LEAST_POSTPONED = 1 << 15
@@ -51,6 +58,8 @@ class Step(NamedTuple):
 class Computed(Selection):
     """All rows of the result of an operation. Compared by identity."""
 
+    can_compose = False
+
     def __init__(
         self,
         function: RowFunction,
@@ -68,6 +77,18 @@ class Computed(Selection):
             operand.num_steps for operand in operands if isinstance(operand, Computed)
         )
         self.result: weakref.ref[UnmovedColumn] | None = None
+        self._owners: list[weakref.ref[Column]] = []
+
+    def watch(self, owner: Column) -> None:
+        """Computes the result soon after a column at a leaf is gone, to free its memory."""
+        self._owners.append(weakref.ref(owner, note_orphan))
+
+    @property
+    def is_orphaned(self) -> bool:
+        """Whether a column at a leaf is gone, whose array stays in memory for this result."""
+        return any(owner() is None for owner in self._owners) or any(
+            operand.is_orphaned for operand in self.operands if isinstance(operand, Computed)
+        )
 
     def reads(self, arrays: frozenset[int]) -> bool:
         """Whether it still reads an array, by `id`."""
@@ -78,12 +99,8 @@ class Computed(Selection):
             for operand in self.operands
         )
 
-    @property
-    def row_ids(self) -> Array:
-        """Computes the rows, and those of other results of the expression that are still held.
-
-        A column without a source has what a selection has for positions.
-        """
+    def made(self) -> Array:
+        """Computes the rows, and those of other results of the expression that are still held."""
         steps, leaves, results = _steps_of(self)
         held = list(map(_waiting_result, results[:-1]))
         outputs = tuple(number for number, column in enumerate(held) if column is not None)
@@ -91,20 +108,14 @@ class Computed(Selection):
         for number, data in zip(outputs, others, strict=True):
             column = held[number]
             assert column is not None
-            _settle(column, data)
+            column.settle(data)
         return own
 
 
 def _reads_of(column: Column, arrays: frozenset[int]) -> bool:
     if isinstance(column, UnmovedColumn):
-        return _reads(column, arrays)
+        return column.reads(arrays)
     return any(id(array) in arrays for array in column.arrays if array is not None)
-
-
-def _settle(column: UnmovedColumn, data: Array) -> None:
-    """Ends the wait of a column with its rows."""
-    object.__setattr__(column, "_moved", Column(data))
-    object.__setattr__(column, "_waiting", None)
 
 
 def _waiting_result(node: Computed) -> UnmovedColumn | None:
@@ -188,27 +199,20 @@ def postponed(
     if len({column.capacity for column in columns}) > 1:
         # The operation raises for it.
         return None
-    nodes = map(_node_of, operands)
-    computed = Computed(function, settings, tuple(nodes), np.dtype(dtype), columns[0].capacity)
+    nodes, owners = [], []
+    for operand in operands:
+        node, owner = _node_of(operand)
+        nodes.append(node)
+        owners += [] if owner is None else [owner]
+    computed = Computed(function, settings, nodes, np.dtype(dtype), columns[0].capacity)
     if computed.num_steps > MOST_STEPS:
         move_together(columns)
         return postponed(function, settings, operands, dtype)
+    for owner in owners:
+        computed.watch(owner)
     column = UnmovedColumn(None, computed)
-    # Of positions it would be int32.
-    object.__setattr__(column, "_dtype", computed.dtype)
     computed.result = weakref.ref(column)
     return column
-
-
-def compute_columns(columns: Sequence[Column]) -> None:
-    """Computes the columns among these that wait for it, before their rows are selected."""
-    move_together([column for column in columns if _computed_of(column) is not None])
-
-
-def _computed_of(column: Column) -> Computed | None:
-    """What a column waits for, if it is computed."""
-    waiting = column._waiting if isinstance(column, UnmovedColumn) else None
-    return waiting[1] if waiting is not None and isinstance(waiting[1], Computed) else None
 
 
 def may_postpone(column: Column) -> bool:
@@ -224,11 +228,18 @@ def _may_wait(operand: Any) -> bool:
     if stored is not operand or operand.valid is not None:
         return False
     return is_waiting(operand) or (
-        _is_lasting(operand.data) and isinstance(operand.data.sharding, SingleDeviceSharding)
+        is_lasting(operand.data) and isinstance(operand.data.sharding, SingleDeviceSharding)
     )
 
 
-def _node_of(operand: Any) -> Any:
-    """An operand of `Computed`."""
-    computed = _computed_of(operand) if isinstance(operand, Column) else None
-    return operand if computed is None else computed
+def _node_of(operand: Any) -> tuple[Any, Column | None]:
+    """An operand of `Computed`, and the column that owns its array."""
+    if not isinstance(operand, Column):
+        return operand, None
+    if isinstance(operand, UnmovedColumn):
+        waiting = operand._waiting
+        if waiting is not None:
+            node = waiting[1] if waiting[0] is None and not waiting[1].can_compose else operand
+            return node, None
+        operand = operand.in_place
+    return Column(operand.data, None, operand.type), operand

@@ -11,12 +11,11 @@ import numpy as np
 from ... import primitives
 from ...primitives.staging import tiered
 from ._column import Array
-from ._computed import compute_columns
 from ._layout import Layout
 from ._table import Count, Table, as_count, is_row
 from ._take import arrays_of, with_arrays
 from ._tracing import at_once, is_traced
-from ._unmoved import Flagged, may_wait, positions_later, select_later
+from ._unmoved import Selection, may_wait, positions_later, select_later, selection_of
 
 
 def filter_rows(table: Table, mask: Array) -> Table:
@@ -26,9 +25,8 @@ def filter_rows(table: Table, mask: Array) -> Table:
         table.capacity if known_count is None else table.layout.capacity_for(int(known_count))
     )
     columns = (*table.columns, *table.index.stored)
-    compute_columns(columns)
     if table.layout.mesh is None and may_wait(columns, mask, capacity):
-        return _filter_later(table, Flagged(mask, table.num_rows, capacity), known_count)
+        return _filter_later(table, selection_of(mask, table.num_rows, capacity), known_count)
     wants_ids = table.index.is_range
     # Arrays on Explicit axes cannot be constants of a program traced off the mesh.
     keep = _keep if table.layout.is_explicit else functools.partial(at_once, _keep)
@@ -38,7 +36,7 @@ def filter_rows(table: Table, mask: Array) -> Table:
     return with_arrays(table, rows, row_ids, count if known_count is None else known_count)
 
 
-def _filter_later(table: Table, selection: Flagged, num_rows: Count) -> Table:
+def _filter_later(table: Table, selection: Selection, num_rows: Count) -> Table:
     """The rows of a selection, moved when they are read."""
     columns = [*table.columns, *table.index.stored]
     selected = select_later(columns, selection, [""] * len(columns))

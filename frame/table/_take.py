@@ -13,7 +13,6 @@ from ... import primitives
 from ...primitives.staging import tiered
 from ...shardings._compat import explicit_sharding
 from ._column import NAT, Array, Column, show_holes
-from ._computed import compute_columns
 from ._layout import Layout
 from ._row_index import RowIndex
 from ._table import Count, Table, is_row
@@ -88,7 +87,6 @@ def take_columns(
     if layout.mesh is not None:
         taken = _take_on_mesh(stored_arrays(columns), row_ids, kinds, layout)
         return moved_columns(columns, taken)
-    compute_columns(columns)
     if may_wait(columns, row_ids, row_ids.shape[0]):
         return select_later(columns, Taken(row_ids), kinds)
     return moved_columns(columns, take_arrays(stored_arrays(columns), row_ids, kinds))

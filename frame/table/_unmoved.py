@@ -5,8 +5,13 @@ Queries select rows of tables with many columns and read few of them. Outside `j
 a selection of many rows therefore keeps the source of each column beside the selection, and moves
 the rows of a column when they are read. A selection of a selection is composed, so that the columns
 that only the last one reads are moved once.
+
+Few rows of a long source must not keep it in memory. They wait as long as another column has the
+arrays of the source. When that column is gone, the next call that selects or reads waiting rows
+moves them.
 """
 
+import collections
 import functools
 import threading
 import weakref
@@ -25,7 +30,8 @@ from ._tracing import at_once, is_looking
 
 # Fewer rows are moved at once, which takes little.
 LEAST_UNMOVED = 1 << 16
-# So are rows of a source that is more than so many times as long: it would stay in memory.
+# Rows of a source that is more than so many times as long wait only while others have the source,
+# which would stay in memory for them.
 LONGEST_SOURCE = 4
 # So many selections are composed without computing positions: each keeps arrays in memory.
 MOST_COMPOSED = 16
@@ -42,7 +48,12 @@ class Selection:
         length: the number of rows of the source; 0 if a column of it knows.
         depth: the number of earlier selections whose positions are still needed, at most
             `MOST_COMPOSED`.
+        dtype: that of a column without a source; see `made`.
+        can_compose: whether a later selection may be composed with this one.
     """
+
+    dtype: np.dtype = np.dtype(np.int32)
+    can_compose: bool = True
 
     def __init__(self, capacity: int, length: int = 0):
         self.capacity, self.length = capacity, length
@@ -56,6 +67,15 @@ class Selection:
     def row_ids(self) -> Array:
         """The position of each row in the source; -1 for a row of missing values."""
         raise NotImplementedError
+
+    @property
+    def is_orphaned(self) -> bool:
+        """Whether it keeps arrays in memory that nothing else has."""
+        return False
+
+    def made(self) -> Array:
+        """The rows of a column without a source: the positions in it."""
+        return self.row_ids
 
     def move(self, arrays: Any, kinds: tuple[str, ...]) -> Any:
         """Moves the rows of several columns in one pass; see `take_arrays`."""
@@ -118,6 +138,13 @@ class Flagged(Selection):
         return primitives.local.compact(
             self._mask, rows, capacity=self.capacity, num_valid=self._num_rows
         )
+
+
+def selection_of(mask: Array, num_rows: Any, capacity: int) -> Selection:
+    """The flagged rows among the first `num_rows`: by position if they are few."""
+    flagged = Flagged(mask, num_rows, capacity)
+    # Each column that is read later would take two passes over the mask.
+    return Taken(flagged.row_ids) if mask.shape[0] > LONGEST_SOURCE * capacity else flagged
 
 
 class _Composed(Selection):
@@ -188,21 +215,33 @@ class UnmovedColumn(Column):
 
     _waiting: tuple[Column | None, Selection, str] | None
     _moved: Column | None
+    # The column from which the source was taken, if there is a source.
+    _owner: weakref.ref[Column] | None
     # What is known of the moved column before that.
     _type: ColumnType
     _dtype: np.dtype
     _has_mask: bool
     _capacity: int
 
-    def __init__(self, source: Column | None, selection: Selection, kind: str = ""):
-        """The rows of a source, or for None their positions in it; `kind` as in `take_arrays`."""
+    def __init__(
+        self,
+        source: Column | None,
+        selection: Selection,
+        kind: str = "",
+        owner: weakref.ref[Column] | None = None,
+    ):
+        """The rows of a source, or for None those of `made`; `kind` as in `take_arrays`.
+
+        `owner` refers to the column whose arrays the source has, to notice that it is gone.
+        """
         for name, value in (
             ("_type", Column.type if source is None else source.type),
-            ("_dtype", np.dtype(np.int32) if source is None else source.dtype),
+            ("_dtype", selection.dtype if source is None else source.dtype),
             ("_has_mask", source is not None and (source.valid is not None or kind == "mask")),
             ("_capacity", selection.capacity),
             ("_waiting", (source, selection, kind)),
             ("_moved", None),
+            ("_owner", owner),
         ):
             object.__setattr__(self, name, value)
         with _LOCK:
@@ -226,7 +265,30 @@ class UnmovedColumn(Column):
         (moved,) = children
         object.__setattr__(column, "_moved", moved)
         object.__setattr__(column, "_waiting", None)
+        object.__setattr__(column, "_owner", None)
         return column
+
+    def settle(self, data: Array, valid: Array | None = None) -> None:
+        """Ends the wait with the arrays of the rows in place."""
+        for name, value in (
+            ("_moved", Column(data, valid, self.type)),
+            ("_waiting", None),
+            ("_owner", None),
+        ):
+            object.__setattr__(self, name, value)
+        with _LOCK:
+            _waiting_columns.discard(self)
+
+    def reads(self, arrays: frozenset[int]) -> bool:
+        """Whether the rows wait and still read an array, by `id`."""
+        waiting = self._waiting
+        if waiting is None:
+            return False
+        source, selection, _ = waiting
+        own = () if source is None else source.arrays
+        return any(id(array) in arrays for array in own if array is not None) or selection.reads(
+            arrays
+        )
 
     @property
     def in_place(self) -> Column:
@@ -295,12 +357,12 @@ def may_wait(columns: Sequence[Column], selected: Array, capacity: int) -> bool:
     stored = [column.stored for column in columns]
     if capacity < LEAST_UNMOVED and not any(map(is_waiting, stored)):
         return False
-    if is_under_trace() or not _is_lasting(selected):
+    if is_under_trace() or not is_lasting(selected):
         return False
-    return all(is_waiting(column) or all(map(_is_lasting, column.arrays)) for column in stored)
+    return all(is_waiting(column) or all(map(is_lasting, column.arrays)) for column in stored)
 
 
-def _is_lasting(array: Any) -> bool:
+def is_lasting(array: Any) -> bool:
     """Whether an array is concrete, and only frames hold it."""
     return array is None or (_is_concrete(array) and id(array) not in _arrays_of_callers)
 
@@ -313,6 +375,7 @@ def select_later(
     columns: Sequence[Column], selection: Selection, kinds: Sequence[str]
 ) -> tuple[Column, ...]:
     """Selects rows of columns: in place if they are few, otherwise when they are read."""
+    _move_orphans()
     selected = [
         _selected(column.stored, selection, kind)
         for column, kind in zip(columns, kinds, strict=True)
@@ -333,26 +396,65 @@ def _unless_small(columns: Sequence[UnmovedColumn]) -> list[Column]:
 
 
 def _selected(stored: Column, selection: Selection, kind: str) -> UnmovedColumn:
-    if not isinstance(stored, UnmovedColumn):
-        return UnmovedColumn(stored, selection, kind)
-    waiting = stored._waiting
-    if waiting is None:
-        return UnmovedColumn(stored.in_place, selection, kind)
+    waiting = stored._waiting if isinstance(stored, UnmovedColumn) else None
+    if waiting is None or not waiting[1].can_compose:
+        stored = stored.in_place
+        # The source has the same arrays, but is another object: the frames that have the column
+        # may go while its rows wait.
+        source = Column(*stored.arrays, stored.type)
+        return UnmovedColumn(source, selection, kind, weakref.ref(stored, note_orphan))
+    assert isinstance(stored, UnmovedColumn)
     source, earlier, earlier_kind = waiting
-    return UnmovedColumn(source, selection.of(earlier), kind or earlier_kind)
+    return UnmovedColumn(source, selection.of(earlier), kind or earlier_kind, stored._owner)
 
 
 def _is_small(column: UnmovedColumn) -> bool:
+    """Whether the rows are moved at once."""
+    return column.capacity < LEAST_UNMOVED or _keeps_memory(column)
+
+
+def _keeps_memory(column: UnmovedColumn) -> bool:
+    """Whether the rows wait for arrays that nothing else has and that take more memory."""
     waiting = column._waiting
     if waiting is None:
         return False
-    source, selection, _ = waiting
+    return waiting[1].is_orphaned or (_is_orphan(column) and _is_long(*waiting))
+
+
+def _is_long(source: Column | None, selection: Selection, _: str) -> bool:
+    """Whether the rows of a source take much less memory than the source."""
     length = selection.length if source is None else source.capacity
-    return column.capacity < LEAST_UNMOVED or length > LONGEST_SOURCE * column.capacity
+    return length > LONGEST_SOURCE * selection.capacity
+
+
+def _is_orphan(column: UnmovedColumn) -> bool:
+    """Whether the rows that wait are all that keeps their source in memory."""
+    return column._owner is None or column._owner() is None
+
+
+# An item for each owner that has gone since the last look.
+_gone_owners: collections.deque[None] = collections.deque(maxlen=1)
+
+
+def note_orphan(_: Any) -> None:
+    """Notes that the owner of an array is gone, for the next call that moves rows."""
+    # Moving rows here would run programs wherever Python frees an object.
+    _gone_owners.append(None)
+
+
+def _move_orphans() -> None:
+    """Moves the rows that are all that keeps a long source in memory."""
+    if not _gone_owners:
+        return
+    _gone_owners.clear()
+    with _LOCK:
+        waiting = list(_waiting_columns)
+    move_together([column for column in waiting if _keeps_memory(column)])
 
 
 def move_together(columns: Sequence[Column]) -> None:
     """Moves the rows of all columns that wait, those of one selection in one pass."""
+    _move_orphans()
     members: dict[Selection, list[UnmovedColumn]] = {}
     for column in columns:
         stored = column.stored
@@ -371,13 +473,10 @@ def _move(selection: Selection, columns: Sequence[UnmovedColumn]) -> None:
     moved = selection.move(arrays, tuple(kind for _, _, kind in own)) if own else ()
     pairs = [(column, pair) for (column, _, _), pair in zip(own, moved, strict=True)]
     pairs += [
-        (column, (selection.row_ids, None)) for column, source, *_ in waiting if source is None
+        (column, (selection.made(), None)) for column, source, *_ in waiting if source is None
     ]
     for column, (data, valid) in pairs:
-        object.__setattr__(column, "_moved", Column(data, valid, column.type))
-        object.__setattr__(column, "_waiting", None)
-    with _LOCK:
-        _waiting_columns.difference_update(columns)
+        column.settle(data, valid)
 
 
 def all_in_place(columns: Sequence[Column]) -> tuple[Column, ...]:
@@ -404,13 +503,4 @@ def move_readers(columns: Sequence[Column]) -> None:
     with _LOCK:
         waiting = list(_waiting_columns)
     arrays = frozenset(id(array) for column in columns for array in column.stored.arrays)
-    move_together([column for column in waiting if _reads(column, arrays)])
-
-
-def _reads(column: UnmovedColumn, arrays: frozenset[int]) -> bool:
-    waiting = column._waiting
-    if waiting is None:
-        return False
-    source, selection, _ = waiting
-    own = () if source is None else source.arrays
-    return any(id(array) in arrays for array in own if array is not None) or selection.reads(arrays)
+    move_together([column for column in waiting if column.reads(arrays)])

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Operations that are computed together when their result is read; pandas is the oracle."""
 
+import gc
 import pickle
+import weakref
 from concurrent.futures import ThreadPoolExecutor
 
 import jax
@@ -206,17 +208,18 @@ def test_results_are_computed_before_their_columns_are_donated(donated):
     assert result.sum() == 53
 
 
-def test_a_selection_computes_the_columns_of_its_frame(programs):
-    frame = JaxFrame(example())
-    frame["n"] = frame.x * 2 + frame.y
-    expected = example().assign(n=example().x * 2 + example().y)
-    pd.testing.assert_frame_equal(
-        frame[frame.i > 0].to_pandas(), expected[expected.i > 0], check_exact=True
-    )
-    pd.testing.assert_frame_equal(
-        frame.take([5, 2, 70]).to_pandas(), expected.take([5, 2, 70]), check_exact=True
-    )
-    assert (2, 1) in programs
+def test_results_do_not_keep_the_columns_of_others_in_memory():
+    frame, other = JaxFrame(example()), JaxFrame(example(1))
+    result = frame.x * 2 + frame.y
+    source = weakref.ref(frame._stored.columns[0].data)
+    assert is_postponed(result)
+    del frame
+    gc.collect()
+    assert other.sort_values("i").i.iloc[0] == example(1).i.min()
+    assert not is_postponed(result)
+    gc.collect()
+    assert source() is None
+    assert result.max() == (example().x * 2 + example().y).max()
 
 
 def test_copies_and_pickles_of_results():

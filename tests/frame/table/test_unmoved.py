@@ -2,9 +2,12 @@
 """Selected rows that are moved when an operation reads them; pandas is the oracle."""
 
 import copy
+import gc
 import pickle
 import sys
 import threading
+import weakref
+from concurrent.futures import ThreadPoolExecutor
 
 import jax
 import jax.numpy as jnp
@@ -209,20 +212,69 @@ def test_near_unique_strings_wait_for_rows_and_codes(monkeypatch):
     assert selected["u"].str.upper().to_pandas().equals(expected["u"].str.upper())
 
 
-def test_few_rows_and_rows_of_long_sources_are_moved_at_once(monkeypatch):
+def test_few_rows_are_moved_at_once(monkeypatch):
     frame = JaxFrame(example())
     monkeypatch.setattr(_unmoved, "LEAST_UNMOVED", 100)
     few = frame[frame["i"] > 15]
     assert waiting(few) == []
     assert not isinstance(few._stored.index.stored[0], UnmovedColumn)
     monkeypatch.setattr(_unmoved, "LEAST_UNMOVED", 0)
-    many = frame[frame["i"] > 4]
-    assert "x" in waiting(many)
-    monkeypatch.setattr(_unmoved, "LONGEST_SOURCE", 1)
-    assert set(waiting(many[many["i"] > 15])) <= {"i"}
-    pd.testing.assert_frame_equal(
-        many[many["i"] > 15].to_pandas(), example().query("i > 15"), check_freq=False
-    )
+    assert "x" in waiting(frame[frame["i"] > 4])
+
+
+LONG_SOURCES = {
+    "filter": lambda f: f[f["i"] > 15],
+    "filters": lambda f: f[f["i"] > 4].pipe(lambda g: g[g["i"] > 15]),
+    "positions": lambda f: f.take([5, 2, 70]),
+    "merge": lambda f: f.merge(JaxFrame({"i": np.array([16, 15])}), on="i"),
+}
+
+
+@pytest.mark.parametrize("name", LONG_SOURCES)
+@pytest.mark.parametrize("then", ["read", "select"])
+def test_rows_do_not_keep_a_long_source_in_memory(monkeypatch, name, then):
+    monkeypatch.setattr(_unmoved, "LONGEST_SOURCE", 0)
+    select, frame = LONG_SOURCES[name], example()
+    other = JaxFrame(frame)
+    held = other[other["i"] > 4]
+    ours = JaxFrame(frame)
+    copied = ours.copy()
+    source = weakref.ref(ours._stored.columns[ours._labels.position("x")].data)
+    few = select(ours)
+    assert "x" in waiting(few)
+    del ours
+    gc.collect()
+    # The copy has the same arrays.
+    assert held["k"].sum() > 0
+    assert "x" in waiting(few)
+    del copied
+    gc.collect()
+    if then == "read":
+        assert held["i"].sum() > 0
+    else:
+        other[other["i"] > 9]
+    assert waiting(few) == []
+    assert source() is None
+    # Its own source is there.
+    assert "x" in waiting(held)
+    mine = JaxFrame(frame)
+    expected = select(mine).to_pandas()
+    pd.testing.assert_frame_equal(few.to_pandas(), expected)
+
+
+def test_threads_may_read_the_rows_that_lost_their_source(monkeypatch):
+    monkeypatch.setattr(_unmoved, "LONGEST_SOURCE", 0)
+    frame = example()
+    expected = frame[frame["i"] > 4]
+
+    def run(_):
+        for _ in range(20):
+            few = JaxFrame(frame).pipe(lambda f: f[f["i"] > 4])
+            assert few["i"].sum() == expected["i"].sum()
+            assert few["k"].max() == expected["k"].max()
+
+    with ThreadPoolExecutor(4) as threads:
+        list(threads.map(run, range(4)))
 
 
 @pytest.mark.parametrize("rounds", [1, 2])
