@@ -30,8 +30,10 @@ class TemporaryFolder:
             # Removed also at the end of the process, or when nothing refers to it any more.
             self._folder = tempfile.TemporaryDirectory(prefix=_PREFIX, dir=parent)
             self.name = self._folder.name
-            # None if another process took the folder for an abandoned one before it was locked.
             self._lock = _locked(self.name)
+            if self._lock is None:
+                # Another process took the folder for an abandoned one before it was locked.
+                self._folder.cleanup()
 
     def cleanup(self) -> None:
         """Removes the folder and its files."""

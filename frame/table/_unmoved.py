@@ -77,8 +77,11 @@ class Selection:
         """The rows of a column without a source: the positions in it."""
         return self.row_ids
 
-    def move(self, arrays: Any, kinds: tuple[str, ...]) -> Any:
-        """Moves the rows of several columns in one pass; see `take_arrays`."""
+    def move(self, arrays: Any, kinds: tuple[str, ...], needs_row_ids: bool) -> Any:
+        """Moves the rows of several columns in one pass; see `take_arrays`.
+
+        `needs_row_ids` tells that the positions are read next.
+        """
         return take_arrays(arrays, self.row_ids, kinds)
 
     def reads(self, arrays: frozenset[int]) -> bool:
@@ -122,11 +125,15 @@ class Flagged(Selection):
     @functools.cached_property
     def row_ids(self) -> Array:  # pyright: ignore[reportIncompatibleMethodOverride]
         """The positions of the flagged rows."""
-        return self._compact(None).row_ids
+        return self._compact(None, True).row_ids
 
-    def move(self, arrays: Any, kinds: tuple[str, ...]) -> Any:
+    def move(self, arrays: Any, kinds: tuple[str, ...], needs_row_ids: bool) -> Any:
         """Moves the flagged rows; none is missing, so `kinds` do not matter."""
-        return self._compact(arrays).rows
+        computes_row_ids = needs_row_ids and "row_ids" not in self.__dict__
+        selected = self._compact(arrays, computes_row_ids)
+        if computes_row_ids:
+            self.__dict__["row_ids"] = selected.row_ids
+        return selected.rows
 
     def reads(self, arrays: frozenset[int]) -> bool:
         """Whether it reads an array."""
@@ -134,9 +141,13 @@ class Flagged(Selection):
         own = (self._mask, self._num_rows, self.__dict__.get("row_ids"))
         return any(id(array) in arrays for array in own if array is not None)
 
-    def _compact(self, rows: Any) -> Any:
+    def _compact(self, rows: Any, return_index: bool) -> Any:
         return primitives.local.compact(
-            self._mask, rows, capacity=self.capacity, num_valid=self._num_rows
+            self._mask,
+            rows,
+            capacity=self.capacity,
+            num_valid=self._num_rows,
+            return_index=return_index,
         )
 
 
@@ -470,7 +481,8 @@ def _move(selection: Selection, columns: Sequence[UnmovedColumn]) -> None:
     waiting = [(column, *parts) for column in columns if (parts := column._waiting) is not None]
     own = [(column, source, kind) for column, source, _, kind in waiting if source is not None]
     arrays = tuple(source.arrays for _, source, _ in own)
-    moved = selection.move(arrays, tuple(kind for _, _, kind in own)) if own else ()
+    kinds = tuple(kind for _, _, kind in own)
+    moved = selection.move(arrays, kinds, len(own) < len(waiting)) if own else ()
     pairs = [(column, pair) for (column, _, _), pair in zip(own, moved, strict=True)]
     pairs += [
         (column, (selection.made(), None)) for column, source, *_ in waiting if source is None

@@ -208,15 +208,15 @@ def test_a_frame_with_other_rows_is_another_plan(tmp_path, monkeypatch):
 
 FUNCTIONS = {
     "constant": ("lambda v: v * 2", "lambda v: v * 3"),
-    "name": ("lambda v: np.floor(v)", "lambda v: np.ceil(v)"),
+    "name": ("lambda v: jnp.floor(v)", "lambda v: jnp.ceil(v)"),
     "global": ("lambda v: v * factor", "lambda v: v * factor", {"factor": 2}, {"factor": 3}),
     "closure": ("(lambda n: lambda v: v * n)(2)", "(lambda n: lambda v: v * n)(3)"),
     "default": ("lambda v, n=2: v * n", "lambda v, n=3: v * n"),
     "inner": ("lambda v: (lambda w: w * 2)(v)", "lambda v: (lambda w: w * 3)(v)"),
-    "called": ("lambda v: f(v)", "lambda v: f(v)", {"f": np.floor}, {"f": np.ceil}),
+    "called": ("lambda v: f(v)", "lambda v: f(v)", {"f": jnp.floor}, {"f": jnp.ceil}),
     "array": ("lambda v: a.sum() * v", "lambda v: a.sum() * v",
               {"a": np.zeros(5000)}, {"a": np.arange(5000) // 2500 % 2}),
-    "partial": ("partial(max, 2)", "partial(max, 3)"),
+    "partial": ("partial(jnp.maximum, 2)", "partial(jnp.maximum, 3)"),
 }  # fmt: skip
 
 
@@ -226,14 +226,14 @@ def test_a_changed_function_is_another_plan(name, tmp_path, monkeypatch):
     first, second = names or ({}, {})
 
     def run(text, names):
-        function = eval(text, {"np": np, "partial": functools.partial, **names})
+        function = eval(text, {"jnp": jnp, "partial": functools.partial, **names})
         plan = JaxFrame({"x": [1.5, 2.5, 3.5]}).lazy().assign(y=col("x").map(function))
         return plan.collect(batch_rows=2, checkpoint=tmp_path / "job").y.tolist()
 
     interrupted_after(1, lambda: run(old, first), monkeypatch)
     with pytest.raises(ValueError, match="It was made by another plan"):
         run(new, second)
-    function = eval(old, {"np": np, "partial": functools.partial, **first})
+    function = eval(old, {"jnp": jnp, "partial": functools.partial, **first})
     assert run(old, first) == pd.Series([1.5, 2.5, 3.5]).map(function).tolist()
 
 
