@@ -51,6 +51,8 @@ ffi::Error key_table_target(ffi::ThreadPool pool, ffi::AnyBuffer keys, ffi::AnyB
   const int64_t batch = batch_size(keys), length = row_length(keys);
   checker.require_dtype(*num_distinct, "num_distinct", ffi::DataType::S32);
   checker.require_scalars(*num_distinct, "num_distinct", batch);
+  checker.require(num_sampled >= 0,
+                  "num_sampled must not be negative, got " + std::to_string(num_sampled));
   if (!checker.ok()) return checker.error();
   return run_kernel(kKeyTable, [&] {
     XlaExecutor executor(pool);

@@ -4,6 +4,7 @@
 #define JAXFRAMES_KERNELS_JOIN_JOIN_H_
 
 #include <algorithm>
+#include <atomic>
 #include <cstdint>
 #include <vector>
 
@@ -46,6 +47,28 @@ inline GroupedRows group_rows(const int32_t* groups, int64_t num_rows, int64_t n
     rows[offsets[groups[row] + 1]++] = static_cast<int32_t>(row);
   }
   return GroupedRows(offsets, rows, num_groups);
+}
+
+// Whether the groups of the left rows lie in [0, num_groups), and those of `num_right` right rows
+// follow each other within these. Otherwise a join would read outside of its arrays.
+inline bool are_groups(Executor& executor, const int32_t* left_groups, int64_t num_left,
+                       const int32_t* offsets, int64_t num_groups, int64_t num_right) {
+  std::atomic<bool> holds{offsets[0] >= 0 && offsets[num_groups] <= num_right};
+  const Chunks chunks(std::max(num_left, num_groups), 1 << 16, executor.num_threads());
+  parallel_for(executor, chunks.count, [&](int, int64_t chunk) {
+    const int64_t begin = chunks.begin(chunk), end = chunks.end(chunk);
+    // Without branches, so that the loops become vector instructions.
+    bool is_wrong = false;
+    for (int64_t row = begin; row < std::min(end, num_left); ++row) {
+      // As unsigned numbers, negative groups are greater than all others.
+      is_wrong |= static_cast<uint32_t>(left_groups[row]) >= static_cast<uint64_t>(num_groups);
+    }
+    for (int64_t group = begin; group < std::min(end, num_groups); ++group) {
+      is_wrong |= offsets[group] > offsets[group + 1];
+    }
+    if (is_wrong) holds.store(false, std::memory_order_relaxed);
+  });
+  return holds.load(std::memory_order_relaxed);
 }
 
 // The pairs of a join, and the rows of each side without a match on the other.

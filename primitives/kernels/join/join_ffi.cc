@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "join/join.h"
 
+#include <atomic>
 #include <cstdint>
 #include <string>
 
@@ -132,20 +133,29 @@ ffi::Error pairs_target(ffi::ThreadPool pool, ffi::AnyBuffer groups, ffi::AnyBuf
   checker.require_rows(*right_rows, "right_rows", batch, capacity);
   checker.require(right_length <= length, "groups must have the rows of both sides");
   if (!checker.ok()) return checker.error();
-  return run_kernel(kPairs, [&] {
+  std::atomic<bool> are_sound{true};
+  const ffi::Error error = run_kernel(kPairs, [&] {
     XlaExecutor executor(pool);
     for_each_row(executor, batch, length, [&](Executor& row_executor, int64_t row) {
       const int64_t groups_found = count_at(num_groups, row, length);
-      const GroupedRows right(words_of<int32_t>(offsets) + row * (length + 2),
-                              words_of<int32_t>(right_of_groups) + row * right_length,
+      const int64_t left_rows_found = count_at(num_left, row, length - right_length);
+      const int32_t* const row_groups = words_of<int32_t>(groups) + row * length;
+      const int32_t* const row_offsets = words_of<int32_t>(offsets) + row * (length + 2);
+      if (!are_groups(row_executor, row_groups, left_rows_found, row_offsets, groups_found,
+                      right_length)) {
+        are_sound.store(false, std::memory_order_relaxed);
+        return;
+      }
+      const GroupedRows right(row_offsets, words_of<int32_t>(right_of_groups) + row * right_length,
                               groups_found);
       join(row_executor, static_cast<How>(how),
-           JoinRow{words_of<int32_t>(groups) + row * length,
-                   count_at(num_left, row, length - right_length), right, groups_found, capacity,
+           JoinRow{row_groups, left_rows_found, right, groups_found, capacity,
                    words_of<int32_t>(*left_rows) + row * capacity,
                    words_of<int32_t>(*right_rows) + row * capacity});
     });
   });
+  checker.require(are_sound.load(), "groups and offsets must be those of the same match");
+  return checker.ok() ? error : checker.error();
 }
 
 }  // namespace
