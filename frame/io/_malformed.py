@@ -50,7 +50,17 @@ def check_footers(fragments: Sequence[Any]) -> None:
 
 
 def check_arrow(table: pa.Table, caller: str) -> pa.Table:
-    """Returns Arrow data from outside, unless a position in it lies outside its buffers."""
+    """Returns Arrow data from outside, unless a position in it lies outside its buffers.
+
+    Two columns with one name raise too: Arrow cannot be asked for either by its name.
+    """
+    names = table.column_names
+    if len(set(names)) < len(names):
+        repeated = next(name for name in names if names.count(name) > 1)
+        raise ValueError(
+            f"{caller}: the names of columns must differ, got {repeated!r} more than once. "
+            "Rename them with rename_columns first."
+        )
     for name, column in zip(table.column_names, table.columns, strict=True):
         try:
             for chunk in column.chunks:

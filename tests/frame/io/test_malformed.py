@@ -143,6 +143,12 @@ def test_arrow_data_with_wrong_positions_raises(column):
             make(table)
 
 
+def test_two_columns_of_one_name_raise():
+    table = pa.Table.from_arrays([pa.array([1]), pa.array([2])], ["x", "x"])
+    with pytest.raises(ValueError, match="JaxFrame: the names of columns must differ, got 'x'"):
+        JaxFrame(table)
+
+
 def test_sound_slices_are_read():
     column = pa.array(["a", "bb", None, "ccc", "", "d"])
     table = pa.table({"x": column, "c": column.dictionary_encode()}).slice(1, 4)
