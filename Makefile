@@ -6,6 +6,7 @@
 #   make test          tests on both backends and doctests    PYTEST_ARGS="-k radix_sort" passes on
 #   make test-all      the same with every combination of parameters, optimised
 #   make sanitize      the C++ kernels under ASan, UBSan and TSan
+#   make fuzz          a fuzzer calls the kernels for a minute under ASan and UBSan; needs clang
 #   make lint          style, types, import floors
 #   make docs          the documentation, into docs/_build/html
 #   make bench         one table next to jnp, NumPy, pandas and Polars, and a chart
@@ -48,6 +49,10 @@ XLA_TESTS ?= $(filter-out %_errors.py %_lowering.py,$(wildcard tests/primitives/
 	$(addprefix tests/frame/groupby/test_,agg.py keys.py reductions.py transformations.py \
 	  strings.py one_pass_sums.py)
 
+# Seconds of `make fuzz`, and, if they are fewer, executions.
+FUZZ_SECONDS ?= 60
+FUZZ_RUNS ?= -1
+
 VENV := .venv
 BIN := $(VENV)/bin
 # The stamps lie inside the environment: whoever removes it, removes them.
@@ -64,7 +69,7 @@ KERNEL_SOURCES := $(wildcard primitives/kernels/*/*.h primitives/kernels/*/*.cc)
 
 WORKLOADS := calls dbbench tpch
 
-.PHONY: help install demo test test-all sanitize lint docs bench $(WORKLOADS:%=bench-%) \
+.PHONY: help install demo test test-all sanitize fuzz lint docs bench $(WORKLOADS:%=bench-%) \
   bench-disk bench-smoke clean
 
 help:
@@ -121,6 +126,10 @@ test-all: test
 
 sanitize: $(STAMPS)/test
 	PATH="$(CURDIR)/$(BIN):$$PATH" bash tests/primitives/kernels/run_sanitizers.sh
+
+fuzz: $(STAMPS)/test
+	PATH="$(CURDIR)/$(BIN):$$PATH" bash tests/primitives/kernels/run_fuzzer.sh build/fuzz \
+	  $(FUZZ_SECONDS) $(FUZZ_RUNS)
 
 lint: $(STAMPS)/lint $(LINKS)
 	$(BIN)/ruff check .

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <functional>
+#include <type_traits>
 #include <vector>
 
 #include "base/thread_pool.h"
@@ -20,13 +21,25 @@ struct SegmentTable {
   std::function<void(const ListedRows&)> add;
 };
 
+// Integers wrap around; for signed ones C++ leaves that undefined.
+template <typename Sum>
+Sum wrapping_sum(Sum left, Sum right) {
+  if constexpr (std::is_integral_v<Sum>) {
+    using Bits = std::make_unsigned_t<Sum>;
+    return static_cast<Sum>(static_cast<Bits>(left) + static_cast<Bits>(right));
+  } else {
+    return left + right;
+  }
+}
+
 template <typename Number, typename Sum>
 SegmentTable sum_table(const Number* numbers, Sum* sums) {
   return {[=](int64_t begin, int64_t end) { std::fill(sums + begin, sums + end, Sum{0}); },
           [=](const ListedRows& rows) {
             const Number* const block = numbers + rows.first_row;
             for (int64_t i = 0; i < rows.count; ++i) {
-              sums[rows.segments[i]] += static_cast<Sum>(block[rows.positions[i]]);
+              Sum& sum = sums[rows.segments[i]];
+              sum = wrapping_sum(sum, static_cast<Sum>(block[rows.positions[i]]));
             }
           }};
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "reduce/segment_sums.h"
 
+#include <limits>
+
 #include "check.h"
 
 using namespace jaxframes;
@@ -70,6 +72,20 @@ void check_sums(Executor& executor, int64_t num_rows, int64_t num_valid, int64_t
   bytes.check();
 }
 
+// Sums of signed integers wrap around, as those of unsigned ones do.
+void check_overflow() {
+  const std::vector<int32_t> ids{0, 0, 1, 1};
+  const int64_t most = std::numeric_limits<int64_t>::max();
+  const int64_t least = std::numeric_limits<int64_t>::min();
+  const std::vector<int64_t> numbers{most, most, least, -1};
+  std::vector<int64_t> sums(2);
+  SerialExecutor executor;
+  current_case() = "sums past the largest integer";
+  add_segments(executor, SegmentIds<int32_t>(ids.data(), 0, 4, 2),
+               {sum_table(numbers.data(), sums.data())});
+  CHECK(sums == (std::vector<int64_t>{-2, most}));
+}
+
 int main() {
   StdThreadPool two(2), five(5), sixteen(16);
   SerialExecutor serial;
@@ -87,5 +103,6 @@ int main() {
       }
     }
   }
+  check_overflow();
   return finish("segment_sums");
 }

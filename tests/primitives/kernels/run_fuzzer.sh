@@ -1,0 +1,28 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# Calls every FFI target with inputs that libFuzzer finds, under ASan and UBSan. Needs clang.
+# Usage: run_fuzzer.sh BUILD [SECONDS [RUNS]]
+#   BUILD     a folder for the program and the corpus, which the next run continues
+#   SECONDS   how long it lasts, 60 by default; 0 for no limit
+#   RUNS      ends it after so many executions
+set -eu
+
+here=$(cd "$(dirname "$0")" && pwd)
+kernels=$here/../../../primitives/kernels
+mkdir -p "$1/corpus"
+build=$(cd "$1" && pwd)
+sanitizer=address,undefined
+folder=$build/clang++-$sanitizer
+python3 "$here/fuzz/seeds.py" "$build/seeds"
+
+cmake -S "$kernels" -B "$folder" -DCMAKE_CXX_COMPILER=clang++ -DCMAKE_BUILD_TYPE=None \
+  -DCMAKE_CXX_FLAGS="-O1 -DNDEBUG" -DJAXFRAMES_KERNEL_FUZZER=ON \
+  -DJAXFRAMES_SANITIZER="$sanitizer" >"$build/configure.log" ||
+  { cat "$build/configure.log"; exit 1; }
+cmake --build "$folder" --parallel 2 >"$build/build.log" 2>&1 ||
+  { cat "$build/build.log"; exit 1; }
+# An input that fails is written to the build folder as crash-*; found/ keeps those of the past.
+cd "$build"
+"$folder/fuzz_kernels" -dict="$here/fuzz/kernels.dict" -max_len=256 -verbosity=0 \
+  -max_total_time="${2:-60}" -runs="${3:--1}" -timeout=25 -rss_limit_mb=4096 \
+  -print_final_stats=1 corpus seeds "$here/fuzz/found"
