@@ -74,6 +74,50 @@ def test_one_sort_is_enough_for_one_word(op, operands):
         assert operands_of_sorts(program(OPS[op], dtype, "cuda")) == operands
 
 
+PACKED_OPS = {
+    "bucket ids": (lambda ids: local.bucket(ids, ids, 500), np.int32),
+    "bucket ids, their order and its inverse": (lambda ids: local.bucket_order(ids, 500), np.int32),
+    "keys of 25 bits": (lambda keys: local.radix_argsort(keys, bits=25), np.int32),
+    "keys of 16 bits": (local.radix_argsort, np.uint16),
+}
+
+
+@pytest.mark.parametrize("platform", ["cuda", "tpu"])
+@pytest.mark.parametrize("op", PACKED_OPS)
+def test_narrow_keys_are_sorted_as_one_word_with_their_row_ids(op, platform):
+    # The bits of the keys and the 7 bits of the ids of 100 rows fit 32.
+    function, dtype = PACKED_OPS[op]
+    text = program(function, np.dtype(dtype), platform)
+    assert operands_of_sorts(text) == [1]
+    assert "is_stable = false" in text
+
+
+@pytest.mark.parametrize("platform", ["cuda", "tpu"])
+def test_wide_keys_are_not_packed(platform):
+    text = program(lambda keys: local.radix_argsort(keys, bits=26), np.dtype(np.int32), platform)
+    assert operands_of_sorts(text) == [2]
+
+
+# A sort of a permutation crashes or is miscompiled with x64 in some versions of XLA on GPU.
+INVERTING_OPS = {
+    "bucket_order": (lambda ids: local.bucket_order(ids, 7), 1),
+    "segment_rank": (lambda ids: local.segment_rank(ids, ids, 7), 2),
+    "factorize": (local.factorize, 1),
+    "unique": (lambda keys: local.unique(keys, return_inverse=True), 1),
+    "partitioned": (lambda ids: local.bucket(ids, ids, 7), 1),
+}
+
+
+@pytest.mark.parametrize("platform", ["cuda", "tpu"])
+@pytest.mark.parametrize("op", INVERTING_OPS)
+def test_permutations_are_inverted_by_scatter(op, platform):
+    function, num_sorts = INVERTING_OPS[op]
+    text = program(function, np.dtype(np.int32), platform)
+    assert len(operands_of_sorts(text)) <= num_sorts
+    if op != "partitioned":
+        assert "stablehlo.scatter" in text
+
+
 @pytest.mark.skipif(jax.default_backend() != "gpu", reason="XLA rewrites sorts on a GPU alone")
 @pytest.mark.parametrize("op", ["radix_sort", "radix_argsort", "radix_argsort descending"])
 def test_a_gpu_sorts_by_cub(op):
