@@ -25,7 +25,7 @@ class Dictionary:
     __slots__ = ("__weakref__", "_digest", "values")
 
     def __init__(self, values: pd.Index):
-        self.values = values
+        self.values: pd.Index = values
         self._digest: int | None = None
 
     def __len__(self) -> int:
@@ -117,7 +117,7 @@ class HostObjects:
     __slots__ = ("values",)
 
     def __init__(self, values: np.ndarray):
-        self.values = values
+        self.values: np.ndarray = values
 
     def __len__(self) -> int:
         return len(self.values)

@@ -469,8 +469,10 @@ def move_together(columns: Sequence[Column]) -> None:
     members: dict[Selection, list[UnmovedColumn]] = {}
     for column in columns:
         stored = column.stored
+        if not isinstance(stored, UnmovedColumn):
+            continue
         # Read once: another thread may move the rows meanwhile.
-        waiting = stored._waiting if isinstance(stored, UnmovedColumn) else None
+        waiting = stored._waiting
         if waiting is not None:
             members.setdefault(waiting[1], []).append(stored)
     for selection, unmoved in members.items():
