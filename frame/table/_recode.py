@@ -103,7 +103,7 @@ def look_up(codes: Array, table: np.ndarray, missing: Any) -> Array:
     """
     padded = np.full(ONE_DEVICE.capacity_for(len(table)), missing, table.dtype)
     padded[: len(table)] = table
-    return _look_up(codes, jnp.asarray(padded), missing)
+    return _look_up(codes, padded, missing)
 
 
 @tiered

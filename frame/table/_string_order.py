@@ -3,7 +3,7 @@
 
 from typing import Any
 
-import jax.numpy as jnp
+import jax
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -124,4 +124,4 @@ def _argsort(words: np.ndarray, ties: np.ndarray | None) -> np.ndarray:
 
 
 def _row_ids(keys: list[np.ndarray], num_rows: int) -> Any:
-    return primitives.radix_argsort(tuple(map(jnp.asarray, keys)), num_valid=num_rows)
+    return primitives.radix_argsort(tuple(map(jax.device_put, keys)), num_valid=num_rows)

@@ -34,6 +34,8 @@ _COMPILE_SECONDS_OF_STEP = 1e-3
 # A program that was called so often is probably called in a loop. For few rows the interpreter
 # takes several times as long, but hundreds of calls to take as long as a compilation.
 _MOST_INTERPRETED_CALLS = 32
+# By then, what `asarray` compiles has paid.
+_CALLS_BEFORE_ASARRAY = 512
 # XLA runs a program on another thread, which must wake up first.
 _DISPATCH_SECONDS = 60e-6
 _is_x64 = option("jax_enable_x64")
@@ -220,6 +222,7 @@ class Entry:
         program: for the interpreter; None if it must not be used.
         compiled: by XLA; None before it is needed.
         has_effects: such a function is left to `jax.jit`.
+        num_calls: the number of calls that were interpreted.
     """
 
     def __init__(self, owner: Tiered, key: Any, traced: Any, platform: str | None):
@@ -230,7 +233,8 @@ class Entry:
         self.has_effects: bool = bool(traced.jaxpr.effects)
         self._traced, self._platform = traced, platform
         self._is_x64 = bool(_is_x64())
-        self._seconds, self._num_calls, self._is_queued = 0.0, 0, False
+        self.num_calls: int = 0
+        self._seconds, self._is_queued = 0.0, False
 
     @property
     def out_tree(self) -> Any:
@@ -260,7 +264,7 @@ class Entry:
         """Adds up the time of interpretation; asks for compilation as soon as that would pay."""
         interpreted_entries.use(self)
         self._seconds += seconds
-        self._num_calls += 1
+        self.num_calls += 1
         if mode() == "auto" and not self._is_queued and self._would_pay:
             self._is_queued = True
             compile_later(self)
@@ -269,8 +273,8 @@ class Entry:
     def _would_pay(self) -> bool:
         if self._seconds > self.compile_seconds:
             return True
-        is_slow = self._seconds > self._num_calls * _DISPATCH_SECONDS
-        return is_slow and self._num_calls > _MOST_INTERPRETED_CALLS
+        is_slow = self._seconds > self.num_calls * _DISPATCH_SECONDS
+        return is_slow and self.num_calls > _MOST_INTERPRETED_CALLS
 
 
 def _interpreted(entry: Entry, program: Program, leaves: list[Any]) -> Any:
@@ -285,8 +289,11 @@ def _interpreted(entry: Entry, program: Program, leaves: list[Any]) -> Any:
         result.copy() if any(np.may_share_memory(result, leaf) for leaf in given) else result
         for result in results
     ]
-    # `device_put` takes longer.
-    arrays = jax.device_put(results, *devices) if devices else list(map(jnp.asarray, results))
+    # `asarray` takes 10 us less, but compiles a program for each shape.
+    if devices or entry.num_calls < _CALLS_BEFORE_ASARRAY:
+        arrays = jax.device_put(results, *devices)
+    else:
+        arrays = list(map(jnp.asarray, results))
     entry.spend(time.perf_counter() - spent_in_kernels.seconds - start)
     return jax.tree.unflatten(entry.out_tree, arrays)
 

@@ -189,6 +189,32 @@ def test_calls_move_to_the_compiled_program(monkeypatch, mode):
     assert int(count(x)) == 7
 
 
+def test_the_interpreter_compiles_nothing(mode, caplog):
+    if mode == "compiled":
+        return
+    move = staging.tiered(lambda x, y: (x[1:] + 1, y > 2, x[0]))
+    # Of lengths that no other test has: JAX keeps its programs.
+    for length in (1237, 1249):
+        x = jax.device_put(np.arange(length))
+        y = jax.device_put(np.arange(length, dtype=np.float32))
+        with jax.log_compiles(True):
+            results = move(x, y)
+        assert [rows.tolist() for rows in results] == [
+            list(range(2, length + 1)), [number > 2 for number in range(length)], 0
+        ]  # fmt: skip
+    assert not [one for one in caplog.messages if "XLA compilation" in one]
+
+
+def test_results_of_programs_that_are_called_often(monkeypatch):
+    add = staging.tiered(lambda x: (x + 1, x < 2))
+    x = jnp.arange(4)
+    monkeypatch.setattr(_tiered, "_CALLS_BEFORE_ASARRAY", 2)
+    for _ in range(4):
+        sums, flags = add(x)
+        assert (sums.tolist(), flags.tolist()) == ([1, 2, 3, 4], [True, True, False, False])
+        assert (sums.dtype, sums.committed, sums.weak_type) == (x.dtype, False, False)
+
+
 @pytest.mark.parametrize("is_slow", [True, False])
 def test_programs_that_are_called_often_move_if_they_take_longer(monkeypatch, mode, is_slow):
     if mode != "auto":
