@@ -23,7 +23,7 @@ struct MembershipRow {
   int64_t num_members;
   Order order;
   Word* slots;        // [num_slots]: memory of the table
-  int64_t num_slots;  // a power of two, more than num_members
+  int64_t num_slots;  // a power of two, at least twice num_members
   uint8_t* flags;     // [num_keys]: 1 for each key that is among the members, else 0
 };
 

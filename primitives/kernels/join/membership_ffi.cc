@@ -38,8 +38,8 @@ ffi::Error membership_target(ffi::ThreadPool pool, ffi::AnyBuffer keys, ffi::Any
                                              ? ffi::DataType::U32
                                              : ffi::DataType::U64);
   checker.require_rows(*slots, "slots", batch, num_slots);
-  checker.require(num_slots > member_length && (num_slots & (num_slots - 1)) == 0,
-                  "slots must be a power of two and more than members, got " +
+  checker.require(num_slots / 2 >= member_length && (num_slots & (num_slots - 1)) == 0,
+                  "slots must be a power of two and at least twice the members, got " +
                       std::to_string(num_slots));
   if (!checker.ok()) return checker.error();
   return run_kernel(kMembership, [&] {

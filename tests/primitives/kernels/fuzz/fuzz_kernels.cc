@@ -314,7 +314,7 @@ void membership(Bytes& bytes, Call& call) {
   const XLA_FFI_DataType keys = key_type(bytes);
   const int64_t num_members = bytes.length();
   int64_t num_slots = 1;
-  while (num_slots <= num_members) num_slots *= 2;
+  while (num_slots / 2 < num_members) num_slots *= 2;
   call.argument(keys, {n.batch, n.rows});
   call.argument(keys, {n.batch, num_members});
   counts(call, n.batch, n.rows);

@@ -19,7 +19,7 @@ void check_membership(Executor& executor, const std::vector<typename Order::Key>
   for (Key key : keys) expected.push_back(words.count(order.ordered(key)) != 0);
 
   int64_t num_slots = 1;
-  while (num_slots <= static_cast<int64_t>(members.size())) num_slots *= 2;
+  while (num_slots / 2 < static_cast<int64_t>(members.size())) num_slots *= 2;
   GuardedArray<Key> guarded_keys(keys, at_front), guarded_members(members, at_front);
   GuardedArray<Key> slots(num_slots, at_front);
   GuardedArray<uint8_t> flags(static_cast<int64_t>(keys.size()), at_front);

@@ -88,3 +88,24 @@ def test_one_wrong_row_of_a_batch_is_refused():
 def test_groups_in_padding_are_not_read():
     left_rows, _ = pairs(groups=[0, 1, -7, 99, 2**31 - 1], num_left=2)
     np.testing.assert_array_equal(left_rows[:2], [0, 1])
+
+
+def is_member(num_slots):
+    arrays = [5, 6], [6, 7, 9], 2, 3
+    flags, _ = call(
+        "jaxframes_membership_v1",
+        tuple(jnp.array(array, jnp.int32)[None] for array in arrays),
+        (((2,), jnp.bool_), ((num_slots,), jnp.uint32)),
+        flip=np.int64(0),
+    )
+    return flags
+
+
+@pytest.mark.parametrize("num_slots", [0, 3, 4, 7])
+def test_a_table_with_less_than_two_slots_a_member_is_refused(num_slots):
+    with pytest.raises(REFUSALS, match=f"membership_v1.*twice the members, got {num_slots}"):
+        jax.block_until_ready(is_member(num_slots))
+
+
+def test_a_table_with_two_slots_a_member_finds_all():
+    np.testing.assert_array_equal(is_member(8), [False, True])
