@@ -5,7 +5,7 @@
 #   make install       the environment of all the others
 #   make test          tests on both backends and doctests    PYTEST_ARGS="-k radix_sort" passes on
 #   make test-all      the same with every combination of parameters, optimised
-#   make sanitize      the C++ kernels under ASan, UBSan and TSan
+#   make sanitize      the C++ kernels under ASan, UBSan and TSan, and the fuzzer for a minute
 #   make fuzz          a fuzzer calls the kernels for a minute under ASan and UBSan; needs clang
 #   make lint          style, types, import floors
 #   make docs          the documentation, into docs/_build/html
@@ -126,6 +126,9 @@ test-all: test
 
 sanitize: $(STAMPS)/test
 	PATH="$(CURDIR)/$(BIN):$$PATH" bash tests/primitives/kernels/run_sanitizers.sh
+	if command -v clang++; then PATH="$(CURDIR)/$(BIN):$$PATH" \
+	  bash tests/primitives/kernels/run_fuzzer.sh build/fuzz 300 20000 -seed=1; \
+	else echo 'The fuzzer needs clang++, and does not run.' >&2; fi
 
 fuzz: $(STAMPS)/test
 	PATH="$(CURDIR)/$(BIN):$$PATH" bash tests/primitives/kernels/run_fuzzer.sh build/fuzz \

@@ -1,10 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # Calls every FFI target with inputs that libFuzzer finds, under ASan and UBSan. Needs clang.
-# Usage: run_fuzzer.sh BUILD [SECONDS [RUNS]]
+# Usage: run_fuzzer.sh BUILD [SECONDS [RUNS [OPTION...]]]
 #   BUILD     a folder for the program and the corpus, which the next run continues
 #   SECONDS   how long it lasts, 60 by default; 0 for no limit
 #   RUNS      ends it after so many executions
+#   OPTION    of libFuzzer, such as -seed=1
 set -eu
 
 here=$(cd "$(dirname "$0")" && pwd)
@@ -23,6 +24,8 @@ cmake --build "$folder" --parallel 2 >"$build/build.log" 2>&1 ||
   { cat "$build/build.log"; exit 1; }
 # An input that fails is written to the build folder as crash-*; found/ keeps those of the past.
 cd "$build"
+seconds=${2:-60} runs=${3:--1}
+shift $(($# < 3 ? $# : 3))
 "$folder/fuzz_kernels" -dict="$here/fuzz/kernels.dict" -max_len=256 -verbosity=0 \
-  -max_total_time="${2:-60}" -runs="${3:--1}" -timeout=25 -rss_limit_mb=4096 \
-  -print_final_stats=1 corpus seeds "$here/fuzz/found"
+  -max_total_time="$seconds" -runs="$runs" -timeout=60 -rss_limit_mb=4096 \
+  -print_final_stats=1 "$@" corpus seeds "$here/fuzz/found"
