@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rolling and expanding windows that stop at the ends of groups."""
+"""Windows that stop at the ends of groups."""
 
 from typing import Any
 
@@ -12,6 +12,7 @@ from ..table._sort import sort_rows
 from ..table._table import as_count, either_needed
 from ..table._take import take_columns
 from ..table._tracing import is_traced
+from ..window._ewm import Decay, ExponentialWindows, as_decay
 from ..window._rolling import Windows, WindowShape, as_expanding, as_rolling
 from ._base import GroupByBase, Grouped
 
@@ -29,21 +30,8 @@ class GroupWindows(Windows):
         return f"RollingGroupBy [window={self._window},center={self._center},method=single]"
 
     def _segmented(self, of: Any) -> tuple[Any, Array | None]:
-        """Sorts the rows by group and adds the keys to the index; also the group of each row."""
-        groups, keys = self._grouped.groups, self._grouped.key_names
-        group_ids, num_rows = groups.group_ids, of._table.num_rows
-        table = of._table.with_columns([*of._table.columns, Column(group_ids)])
-        key = group_ids
-        if self._grouped.may_drop:
-            key, num_rows = _without_groups_last(group_ids)
-            num_rows = num_rows if is_traced(num_rows) else as_count(int(num_rows))
-        table = sort_rows(table, [(key, False)])
-        *columns, sorted_ids = table.columns
-        levels = take_columns(groups.keys, sorted_ids.data, table.layout)
-        index = RowIndex((*levels, *table.index_columns()), (*keys, *table.index.names))
-        needed = either_needed(table.needed, groups.needed)
-        changes = {"columns": tuple(columns), "index": index, "needed": needed}
-        return of._like(table.replace(num_rows=num_rows, **changes)), sorted_ids.data
+        """Sorts the rows by group."""
+        return _sorted_by_group(of, self._grouped)
 
     def _take(self, method: str, numeric_only: bool, ddof: int = 1) -> Any:
         result = super()._take(method, numeric_only, ddof)
@@ -51,6 +39,36 @@ class GroupWindows(Windows):
         if self._grouped.options.as_index or self._window is None:
             return result
         return result.reset_index(level=list(range(len(self._grouped.keys))))
+
+
+class GroupExponentialWindows(ExponentialWindows):
+    """`groups.ewm(...)`: exponentially weighted windows of the rows of each group."""
+
+    def __init__(self, of: Any, decay: Decay, grouped: Grouped):
+        super().__init__(of, decay)
+        self._grouped = grouped
+
+    def _segmented(self, of: Any) -> tuple[Any, Array | None]:
+        """Sorts the rows by group; see `GroupWindows`."""
+        return _sorted_by_group(of, self._grouped)
+
+
+def _sorted_by_group(of: Any, grouped: Grouped) -> tuple[Any, Array]:
+    """Sorts the rows by group and adds the keys to the index; also the group of each row."""
+    groups, keys = grouped.groups, grouped.key_names
+    group_ids, num_rows = groups.group_ids, of._table.num_rows
+    table = of._table.with_columns([*of._table.columns, Column(group_ids)])
+    key = group_ids
+    if grouped.may_drop:
+        key, num_rows = _without_groups_last(group_ids)
+        num_rows = num_rows if is_traced(num_rows) else as_count(int(num_rows))
+    table = sort_rows(table, [(key, False)])
+    *columns, sorted_ids = table.columns
+    levels = take_columns(groups.keys, sorted_ids.data, table.layout)
+    index = RowIndex((*levels, *table.index_columns()), (*keys, *table.index.names))
+    needed = either_needed(table.needed, groups.needed)
+    changes = {"columns": tuple(columns), "index": index, "needed": needed}
+    return of._like(table.replace(num_rows=num_rows, **changes)), sorted_ids.data
 
 
 @tiered
@@ -97,7 +115,29 @@ class GroupByWindows(GroupByBase):
         """
         return self._windows(as_expanding(min_periods, method))
 
+    def ewm(
+        self, com: float | None = None, span: float | None = None, halflife: Any = None,
+        alpha: float | None = None, min_periods: int | None = 0, adjust: bool = True,
+        ignore_na: bool = False, times: Any = None, method: str = "single",
+    ) -> GroupExponentialWindows:  # fmt: skip
+        """Windows of all rows of its group up to each row, whose weights decay; see `rolling`.
+
+        Keys are always labels: as in pandas, `as_index=False` is ignored. The weights are those of
+        `JaxFrame.ewm`.
+
+        Example:
+            >>> from jaxframes.frame import JaxSeries
+            >>> JaxSeries([0.0, 3.0, 6.0]).groupby([5, 5, 0]).ewm(alpha=0.5).mean().tolist()
+            [6.0, 0.0, 2.0]
+        """
+        decay = as_decay(com, span, halflife, alpha, min_periods, adjust, ignore_na, times, method)
+        return GroupExponentialWindows(self._values(), decay, self._grouped)
+
     def _windows(self, shape: WindowShape) -> GroupWindows:
+        return GroupWindows(self._values(), shape, self._grouped)
+
+    def _values(self) -> Any:
+        """The columns of windows."""
         values = self
         if not self._is_series:
             # The keys become labels, and pandas drops selected keys too.
@@ -105,4 +145,4 @@ class GroupByWindows(GroupByBase):
             values = self._picked(
                 [at for at, label in enumerate(self._labels) if label not in names]
             )
-        return GroupWindows(values._made(values._columns, self._table), shape, self._grouped)
+        return values._made(values._columns, self._table)

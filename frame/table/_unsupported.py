@@ -72,7 +72,6 @@ apply: agg() or transform(), with a name or frame.segment_function
 boxplot hist plot: a library that accepts the frame itself (plotly, altair, seaborn), or to_pandas()
 [FrameGroupBy SeriesGroupBy, planned]
 corrwith: agg() of products of columns
-ewm: a segmented scan: primitives.segmented_scan
 ohlc: agg(['first', 'max', 'min', 'last'])
 resample: groupby() of the keys and of dt.floor()
 sample: sample(frac=1), then groupby().head()
@@ -130,10 +129,8 @@ adjust alpha center closed com exclusions halflife: the arguments of ewm()
 ignore_na method min_periods ndim obj on span step: the arguments of ewm()
 times win_type window: the arguments of ewm()
 [ExponentialWindows, planned]
-agg aggregate: mean()
-corr cov std var: means of squares and products: mean() of x * y
+corr cov: means of products: mean() of x * y
 online: mean() of all rows
-sum: mean() and the sum of the weights
 [Resampler, out]
 apply pipe transform: agg(), or groupby() of dt.floor()
 ax binner get_group groups indices: groupby() of dt.floor()

@@ -25,12 +25,56 @@ def test_means(how):
     )
 
 
+# Values that come and go, and one that stays.
+GAPS = mixed_frame()[["x", "f", "k"]].assign(
+    y=lambda f: f.x.where(f.k != f.k.iloc[0]) + 1000, inf=lambda f: f.x / (f.k > f.k.min())
+)
+
+
+@pytest.mark.parametrize("how", WAYS, ids=str)
+@pytest.mark.parametrize("bias", [False, True])
+def test_variances(how, bias):
+    assert_parity(
+        lambda f: (f.ewm(**how).var(bias=bias), f.x.ewm(**how).std(bias)),
+        GAPS,
+        ways=["eager", "jit"],
+        ulps=1 << 22,
+    )
+
+
+@pytest.mark.parametrize("how", [how for how in WAYS if how.get("adjust", True)], ids=str)
+def test_sums(how):
+    assert_parity(
+        lambda f: (f.ewm(**how).sum(), f.x.ewm(**how).sum()),
+        GAPS.abs(),
+        ways=["eager", "jit"],
+        ulps=256,
+    )
+
+
+def test_methods_by_name():
+    assert_parity(lambda f: f.ewm(span=3).agg("mean"), FRAME, ways=["eager"], ulps=256)
+    with pytest.raises(NotImplementedError, match="name of a method"):
+        on_device(FRAME).ewm(span=3).agg(["mean", "std"])
+
+
+def test_a_sum_without_adjustment_is_pandas_error():
+    assert_same_error(lambda f: f.ewm(span=2, adjust=False).sum(), FRAME)
+
+
 def test_meshes_and_few_rows():
-    assert_parity(lambda f: f.ewm(alpha=0.2).mean(), FRAME, ways=["mesh"], ulps=256)
+    assert_parity(
+        lambda f: (f.ewm(alpha=0.2).mean(), f.ewm(alpha=0.2, adjust=False).var()),
+        FRAME,
+        ways=["mesh"],
+        ulps=1 << 22,
+    )
     assert_parity(
         lambda f: (
             f[:0].ewm(span=2).mean(),
             f[:1].ewm(span=2).mean(),
+            f[:0].ewm(span=2).var(),
+            f[:1].ewm(span=2).std(),
             f.ewm(span=2)["x"].mean(),
             (f.x / 0).ewm(span=2, min_periods=None).mean(),
         ),
@@ -44,5 +88,5 @@ def test_wrong_uses_are_pandas_errors():
     for how in ({}, {"alpha": 2}, {"com": -1}, {"span": 2, "com": 1}):
         assert_same_error(lambda f, o=how: f.ewm(**o).mean(), FRAME)
     assert_same_error(lambda f: f.ewm(span=2).mean(), mixed_frame()[["s"]])
-    with pytest.raises(NotImplementedError, match="std is not supported"):
-        on_device(FRAME).ewm(span=2).std()
+    with pytest.raises(NotImplementedError, match="cov is not supported"):
+        on_device(FRAME).ewm(span=2).cov()
