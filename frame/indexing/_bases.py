@@ -9,6 +9,7 @@ from ._sample import Sampling
 from ._set_index import FrameIndexMoves, SeriesIndexMoves
 from ._setitem import FrameAssignment
 from ._shape import FrameShape, SeriesShape
+from ._times_of_day import TimesOfDay
 
 
 class FrameIndexingMethods(
@@ -20,6 +21,7 @@ class FrameIndexingMethods(
     FrameSelection,
     FrameShape,
     Sampling,
+    TimesOfDay,
 ):
     """Selection, assignment and labels of a frame."""
 
@@ -32,5 +34,6 @@ class SeriesIndexingMethods(
     SeriesRenaming,
     SeriesShape,
     Sampling,
+    TimesOfDay,
 ):
     """Selection and labels of a series."""

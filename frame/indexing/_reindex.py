@@ -2,7 +2,7 @@
 """`reindex`, `reindex_like`, `align` and `combine_first`: rows and columns of given labels."""
 
 from collections.abc import Sequence
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 import pandas as pd
@@ -23,12 +23,39 @@ from ..table._take import settled, take_columns
 from ..table._tracing import answered_at_once, is_traced
 
 
+class Nearest(NamedTuple):
+    """Which row stands for a label that is absent; see `reindex` of pandas.
+
+    Attributes:
+        method: "ffill" or "pad", "bfill" or "backfill", or "nearest".
+        limit: the most labels in a row that one row stands for.
+        tolerance: the greatest distance of the labels.
+    """
+
+    method: str
+    limit: int | None = None
+    tolerance: Any = None
+
+
 @answered_at_once
-def with_labels(table: Table, labels: pd.Index, fill_values: Sequence[Any], caller: str) -> Table:
+def with_labels(
+    table: Table,
+    labels: pd.Index,
+    fill_values: Sequence[Any],
+    caller: str,
+    nearest: Nearest | None = None,
+) -> Table:
     """The rows of given labels; absent labels give a fill value for each column.
 
+    Args:
+        table: the rows.
+        labels: the labels of the result.
+        fill_values: a value for each column, or a missing one.
+        caller: the name of the method, for errors.
+        nearest: which row stands for an absent label; none by default.
+
     Raises:
-        ValueError: labels of the table are not distinct.
+        ValueError: labels of the table are not distinct, or, with `nearest`, not in order.
     """
     if is_traced(table.index, table.num_rows):
         raise NotImplementedError(
@@ -38,7 +65,15 @@ def with_labels(table: Table, labels: pd.Index, fill_values: Sequence[Any], call
     layout, num_rows = table.layout, as_count(len(labels))
     index = index_from(narrowed(labels), layout.capacity_for(len(labels)), layout)
     target = Table((), index, num_rows, layout=layout)
-    row_ids = positions_of_labels(target, table)
+    if nearest is None:
+        row_ids = positions_of_labels(target, table)
+    else:
+        own = table.index.to_pandas(table.num_rows_on_host)
+        if not own.is_unique:
+            raise ValueError("cannot reindex on an axis with duplicate labels")
+        found = np.full(target.capacity, -1, np.int32)
+        found[: len(labels)] = own.get_indexer(labels, *nearest)
+        row_ids = layout.place(found)
     columns = []
     for column, value in zip(table.columns, fill_values, strict=True):
         is_filled = not (pd.api.types.is_scalar(value) and pd.isna(value))
@@ -51,10 +86,25 @@ def with_labels(table: Table, labels: pd.Index, fill_values: Sequence[Any], call
 class Reindexing(NDFrame):
     """Rows and columns of given labels, for frames and series."""
 
-    def _with_row_labels(self, labels: Any, fill_value: Any, rejected: dict[str, Any]) -> Self:
-        for name, value in rejected.items():
-            if value is not None:
-                raise NotImplementedError(f"reindex: {name}= is not supported. Use ffill().")
+    def _with_row_labels(
+        self, labels: Any, fill_value: Any, level: Any, nearest: tuple[Any, Any, Any]
+    ) -> Self:
+        if level is not None:
+            raise NotImplementedError(
+                "reindex: level= is not supported. Merge with a frame of the labels."
+            )
+        method, limit, tolerance = nearest
+        if method is None and (limit is not None or tolerance is not None):
+            name = "limit" if limit is not None else "tolerance"
+            raise ValueError(
+                f"{name} argument only valid if doing pad, backfill or nearest reindexing. "
+                "Set method=."
+            )
+        if method not in (None, "ffill", "pad", "bfill", "backfill", "nearest"):
+            raise ValueError(
+                "Invalid fill method. Expecting pad (ffill), backfill (bfill) or nearest. Got "
+                f"{method}"
+            )
         table = self._table
         if isinstance(labels, SeriesBase):
             labels = labels.to_pandas()
@@ -65,7 +115,8 @@ class Reindexing(NDFrame):
         elif not is_named and target.nlevels == table.index.num_levels:
             target = target.set_names(table.index.names)
         fills = [fill_value] * len(table.columns)
-        return self._like(with_labels(table, target, fills, "reindex"))
+        near = None if method is None else Nearest(method, limit, tolerance)
+        return self._like(with_labels(table, target, fills, "reindex", near))
 
     def reindex_like(self, other: Any) -> Any:
         """The rows and columns with the labels of another frame or series."""
@@ -130,9 +181,21 @@ class FrameReindexing(FrameBase, Reindexing):
 
         Rows cannot be reindexed inside `jit`.
 
+        Args:
+            labels: labels of the rows, or of the columns with `axis=1`.
+            index: labels of the rows.
+            columns: labels of the columns.
+            axis: that of `labels`.
+            method: which row stands for an absent label: "ffill", the last one before it, "bfill",
+                the next one, or "nearest". The labels of the frame must then be in order, and are
+                read by the host.
+            level: must be None.
+            fill_value: the value for absent labels.
+            limit: the most labels in a row that one row stands for.
+            tolerance: the greatest distance of such labels.
+
         Differences from pandas:
-            `method`, `level`, `limit` and `tolerance` must be left out. Labels of rows must be of
-            the type of those of the frame.
+            `method` is for rows alone. Labels of rows must be of the type of those of the frame.
 
         Example:
             >>> from jaxframes.frame import JaxFrame
@@ -143,10 +206,14 @@ class FrameReindexing(FrameBase, Reindexing):
             columns = labels
         elif labels is not None:
             index = labels
-        rejected = {"method": method, "level": level, "limit": limit, "tolerance": tolerance}
+        if columns is not None and method is not None:
+            raise NotImplementedError(
+                "reindex: method= is for rows. Reindex the columns in a call of their own."
+            )
         shown: Any = self
         if index is not None:
-            shown = self._with_row_labels(index, fill_value, rejected)
+            nearest = method, limit, tolerance
+            shown = self._with_row_labels(index, fill_value, level, nearest)
         if columns is None:
             return shown
         new_labels = columns if isinstance(columns, pd.Index) else pd.Index(columns)
@@ -202,8 +269,7 @@ class SeriesReindexing(SeriesBase, Reindexing):
         axis_number(axis or 0, self)
         if index is None:
             return self._like(self._table)
-        rejected = {"method": method, "level": level, "limit": limit, "tolerance": tolerance}
-        return self._with_row_labels(index, fill_value, rejected)
+        return self._with_row_labels(index, fill_value, level, (method, limit, tolerance))
 
     def combine_first(self, other: Any) -> Self:
         """Fills missing values and rows from another series, by label.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`resample`: groups of rows by bins of time."""
+"""`resample` and `asfreq`: groups of rows by bins of time, and rows at regular times."""
 
 import functools
 from collections.abc import Callable, Hashable
@@ -12,6 +12,7 @@ import pandas as pd
 from ...primitives.staging import tiered
 from ..indexing._reindex import with_labels
 from ..mapping._lookup import search_rows
+from ..table._arguments import check_flag
 from ..table._column import NAT, Array, Column, no_rows
 from ..table._layout import ONE_DEVICE
 from ..table._ndframe import NDFrame
@@ -36,15 +37,19 @@ class Resampler:
     """The result of `resample`; its methods reduce the rows of each bin of time.
 
     Differences from pandas:
-        Reductions alone are supported. Not supported inside `jit`, because the number of bins
-        depends on the times.
+        Functions of the user and `interpolate` are not supported. `ffill` and `bfill` of selected
+        columns are those of the columns, where pandas fills within bins. Not supported inside
+        `jit`, because the number of bins depends on the times.
     """
 
-    def __init__(self, grouped: Any, labels: pd.DatetimeIndex):
+    def __init__(self, grouped: Any, labels: pd.DatetimeIndex, rows: Any, starts: pd.DatetimeIndex):
         self._grouped, self._labels = grouped, labels
+        # None if the times are a column or a level.
+        self._rows, self._starts = rows, starts
 
     def __getitem__(self, key: Any) -> "Resampler":
-        return Resampler(self._grouped[key], self._labels)
+        rows = None if self._rows is None else self._rows[key]
+        return Resampler(self._grouped[key], self._labels, rows, self._starts)
 
     def __getattr__(self, name: str) -> Any:
         if name in LACKING["Resampler"]:
@@ -78,6 +83,48 @@ class Resampler:
         """The first, greatest, least and last value of each bin of a series."""
         found = self._reduced("agg", ["first", "max", "min", "last"])
         return found.set_axis(["open", "high", "low", "close"], axis=1)
+
+    def asfreq(self, fill_value: Any = None) -> Any:
+        """The row at the time at which each bin starts; other bins have a fill value.
+
+        Example:
+            >>> import pandas as pd
+            >>> from jaxframes.frame import JaxSeries
+            >>> times = pd.to_datetime(["2024-01-01", "2024-01-03"])
+            >>> JaxSeries([1, 3], index=times).resample("D").asfreq().tolist()
+            [1.0, nan, 3.0]
+        """
+        return self._at_starts(None, None, fill_value)
+
+    def ffill(self, limit: int | None = None) -> Any:
+        """The last row up to the time at which each bin starts; see `reindex`.
+
+        Example:
+            >>> import pandas as pd
+            >>> from jaxframes.frame import JaxSeries
+            >>> times = pd.to_datetime(["2024-01-01", "2024-01-03"])
+            >>> JaxSeries([1, 3], index=times).resample("D").ffill().tolist()
+            [1, 1, 3]
+        """
+        return self._at_starts("ffill", limit)
+
+    def bfill(self, limit: int | None = None) -> Any:
+        """The next row from the time at which each bin starts; see `reindex`."""
+        return self._at_starts("bfill", limit)
+
+    def nearest(self, limit: int | None = None) -> Any:
+        """The row nearest to the time at which each bin starts; see `reindex`."""
+        return self._at_starts("nearest", limit)
+
+    def _at_starts(self, method: str | None, limit: int | None, fill_value: Any = None) -> Any:
+        if self._rows is None:
+            raise ValueError(
+                "Upsampling from level= or on= selection is not supported, use .set_index(...) to "
+                "explicitly set index to datetime-like"
+            )
+        return self._rows.reindex(
+            index=self._starts, method=method, limit=limit, fill_value=fill_value
+        )
 
     def _reduced(self, name: str, *args: Any, **kwargs: Any) -> Any:
         result = getattr(self._grouped, name)(*args, **kwargs)
@@ -129,6 +176,7 @@ class ResampleMethods(NDFrame):
             [3, 0, 3]
         """
         source: Any = self
+        rows = self if on is None and level is None else None
         if on is not None:
             column, name = source._column(on), on
             source = source.drop(columns=[on])
@@ -149,8 +197,11 @@ class ResampleMethods(NDFrame):
         if ends.hasnans:
             ends, edges = ends[:0], ends[:0]
             labels: Any = pd.Series([], ends, dtype=int).resample(rule, **options).size().index
+            starts: Any = labels
         else:
             labels, edges = _bins(ends, rule, label, options)
+            starts = pd.Series(0, ends.unique()).resample(rule, **options).asfreq().index  # pyright: ignore
+            starts = starts.as_unit(unit)
         side = "left" if _closed(rule, closed, origin) == "right" else "right"
         # Padded, so that similar numbers of bins share a program.
         padded = np.full(ONE_DEVICE.capacity_for(len(edges)), np.iinfo(np.int64).max)
@@ -158,7 +209,52 @@ class ResampleMethods(NDFrame):
         codes = _codes(column.data, jnp.asarray(padded), side)
         keys = Column(look_up(codes, labels.asi8, np.int64(NAT)), None, column.type)
         labels = labels.rename(name)
-        return Resampler(source.groupby(self._make_series(keys, name)), labels)
+        grouped = source.groupby(self._make_series(keys, name))
+        return Resampler(grouped, labels, rows, starts.rename(name))
+
+    def asfreq(
+        self, freq: Any, method: Any = None, how: Any = None, normalize: bool = False,
+        fill_value: Any = None,
+    ) -> Any:  # fmt: skip
+        """The rows at regular times, from the first label on to the last.
+
+        Not supported inside `jit`, because the number of rows depends on the labels.
+
+        Args:
+            freq: the distance of the times: an offset of pandas, or its name, such as "D" or "2h".
+            method: which row stands for a time without one; see `reindex`.
+            how: must be None, as it is for periods.
+            normalize: whether the labels of the result lose their time of day.
+            fill_value: the value for times without a row.
+
+        Example:
+            >>> import pandas as pd
+            >>> from jaxframes.frame import JaxSeries
+            >>> times = pd.to_datetime(["2024-01-01", "2024-01-03"])
+            >>> JaxSeries([1, 3], index=times).asfreq("D", fill_value=0).tolist()
+            [1, 0, 3]
+        """
+        if how is not None:
+            raise NotImplementedError(
+                "asfreq: how= is for periods, and columns have none. Leave it out."
+            )
+        rows: Any = self
+        if is_traced(self._table.index, self._table.num_rows):
+            raise NotImplementedError(
+                "asfreq: the labels of rows are not known inside jit. Reindex before it."
+            )
+        columns = self._table.index_columns()
+        if len(columns) != 1 or columns[0].kind != "datetime":
+            raise TypeError(
+                "asfreq: the labels of rows must be datetimes. Set a column of them by set_index()."
+            )
+        times, name = self._make_series(columns[0], None), self._table.index.names[0]
+        ends = pd.DatetimeIndex([times.min(), times.max()]).as_unit(columns[0].type.unit or "ns")
+        labels = ends[:0] if ends.hasnans else pd.date_range(*ends, freq=freq, unit=ends.unit)
+        if check_flag(normalize, "normalize"):
+            found = rows.reindex(index=labels, method=method, fill_value=fill_value)
+            return found.set_axis(labels.normalize().rename(name), axis=0)
+        return rows.reindex(index=labels.rename(name), method=method, fill_value=fill_value)
 
 
 def _is_end(rule: Any) -> bool:

@@ -49,7 +49,7 @@ to_markdown to_orc to_pickle to_records: to_pandas() and pandas' {}
 to_sql to_stata to_string to_xarray to_xml: to_pandas() and pandas' {}
 update: where() or merge(), which make new values
 [JaxFrame JaxSeries, planned]
-asfreq asof at_time between_time to_period to_timestamp: to_pandas() and pandas' {}
+asof to_period to_timestamp: to_pandas() and pandas' {}
 compare: a mask: frame[frame.x != other.x]
 corrwith: corr() of both columns in one frame
 from_arrow: jaxframes.frame.from_arrow()
@@ -136,8 +136,7 @@ apply pipe transform: agg(), or groupby() of dt.floor()
 ax binner get_group groups indices: groupby() of dt.floor()
 ndim ngroups: groupby() of dt.floor()
 [Resampler, planned]
-asfreq: first()
-bfill ffill interpolate nearest: first(), then the method of the result
+interpolate: asfreq(), then interpolate()
 """
 
 

@@ -26,6 +26,34 @@ def test_its_own_columns_change_nothing():
         assert_parity(lambda f: f.reindex(columns=["x", "new"]), FRAME[:num_rows], ways=["eager"])
 
 
+@pytest.mark.parametrize("method", ["ffill", "pad", "bfill", "backfill", "nearest"])
+def test_rows_near_labels(method):
+    few = FRAME[:9].set_axis([1, 2, 4, 8, 16, 32, 64, 128, 129], axis=0)
+    labels = [200, 3, -5, 64, 31, 30, 29, 6, 1]
+    assert_parity(
+        lambda f: (
+            f.reindex(labels, method=method),
+            f.k.reindex(labels, method=method, tolerance=2),
+            f[["k", "x"]].reindex(labels, method=method, fill_value=7, tolerance=1),
+            f[::-1].reindex(labels, method=method),
+            f[:0].reindex(labels, method=method),
+            f.x.set_axis(f.index / 2, axis=0).reindex([0.3, 2.5, 64.6], method=method),
+        ),
+        few,
+        ways=["eager", "mesh"],
+    )
+    if method != "nearest":
+        rising = sorted(labels)
+        assert_parity(
+            lambda f: (
+                f.reindex(rising, method=method, limit=2),
+                f.s.reindex(rising, method=method),
+            ),
+            few,
+            ways=["eager"],
+        )
+
+
 def test_rows():
     assert_parity(
         lambda f: (
@@ -63,7 +91,14 @@ def test_wrong_arguments():
     assert_same_error(lambda f: f.reindex(columns=["a", "b"]), twice)
     message = assert_same_error(lambda f: f.set_index("k").reindex([0, 1]), FRAME)
     assert message == "cannot reindex on an axis with duplicate labels"
-    with pytest.raises(NotImplementedError, match="method="):
-        on_device(FRAME).reindex([2, 1], method="ffill")
+    for options in ({"limit": 1}, {"tolerance": 1}, {"method": "last"}):
+        assert_same_error(lambda f, o=options: f.k.reindex([0, 1], **o), FRAME)
+    for labels in ([3, 1, 2], [1, 1, 2]):
+        few = FRAME[:3].set_axis(labels, axis=0)
+        assert_same_error(lambda f: f.reindex([0, 1], method="ffill"), few)
+    with pytest.raises(NotImplementedError, match="method= is for rows"):
+        on_device(FRAME).reindex(index=[2, 1], columns=["k"], method="ffill")
+    with pytest.raises(NotImplementedError, match="level="):
+        on_device(FRAME).reindex([2, 1], level=0)
     with pytest.raises(NotImplementedError, match="Merge with a frame of the labels"):
         jax.jit(lambda f: f.reindex([2, 1]))(on_device(FRAME))

@@ -75,6 +75,50 @@ def test_origins_columns_and_few_rows():
     )
 
 
+@pytest.mark.parametrize("rule", ["D", "6h", "W", "ME", "MS"])
+@pytest.mark.parametrize("method", ["ffill", "bfill", "nearest", "asfreq"])
+def test_rows_at_the_starts_of_bins(rule, method):
+    assert_parity(
+        lambda f: (
+            getattr(f.resample(rule), method)(),
+            getattr(f.k.resample(rule, closed="right"), method)(),
+            getattr(f[:1].x.resample(rule), method)(),
+            getattr(f[:0].resample(rule), method)(),
+        ),
+        timed(),
+        ways=["eager"],
+    )
+
+
+def test_limits_and_fill_values_of_rows_at_the_starts_of_bins():
+    assert_parity(
+        lambda f: (
+            f.resample("6h").ffill(limit=2),
+            f.k.resample("6h").bfill(1),
+            f.k.resample("D").asfreq(fill_value=7),
+        ),
+        timed(),
+        ways=["eager", "mesh"],
+    )
+    ours = on_device(timed())
+    selected, whole = ours.resample("D")[["k"]].ffill(), ours[["k"]].resample("D").ffill()
+    pd.testing.assert_frame_equal(selected.to_pandas(), whole.to_pandas())
+
+
+@pytest.mark.parametrize("freq", ["D", "6h", "ME"])
+def test_rows_at_regular_times(freq):
+    assert_parity(
+        lambda f: (
+            f.asfreq(freq),
+            f.k.asfreq(freq, fill_value=3),
+            f.asfreq(freq, method="ffill", normalize=True),
+            f[:1].asfreq(freq),
+        ),
+        timed(),
+        ways=["eager"],
+    )
+
+
 def test_missing_times_belong_to_no_bin():
     frame = mixed_frame()[["k", "t"]]
     assert_parity(lambda f: f.resample("YE", on="t").k.sum(), frame, ways=["eager"])
@@ -85,7 +129,15 @@ def test_wrong_uses():
     assert_same_error(lambda f: f.reset_index(drop=True).resample("D"), frame)
     assert_same_error(lambda f: f.resample("none"), frame)
     ours = on_device(frame)
-    with pytest.raises(NotImplementedError, match="ffill is not supported"):
-        ours.resample("D").ffill()
+    assert_same_error(lambda f: f.reset_index().resample("D", on="time").ffill(), frame)
+    assert_same_error(lambda f: f.iloc[[0, 0]].resample("D").ffill(), frame)
+    with pytest.raises(NotImplementedError, match="interpolate is not supported"):
+        ours.resample("D").interpolate()
+    with pytest.raises(NotImplementedError, match="how= is for periods"):
+        ours.asfreq("D", how="end")
+    with pytest.raises(TypeError, match="must be datetimes"):
+        ours.set_index("k").asfreq("D")
+    with pytest.raises(NotImplementedError, match="inside jit"):
+        jax.jit(lambda f: f.asfreq("D"))(ours)
     with pytest.raises(NotImplementedError, match="inside jit"):
         jax.jit(lambda f: f.resample("D").k.sum())(ours)
