@@ -6,6 +6,17 @@ from typing import Any
 from . import _serialization as _serialization
 from ._constructors import from_arrow, from_jax, from_pandas, json_normalize
 from ._frame import JaxFrame, JaxSeries
+from ._functions import (
+    factorize,
+    isna,
+    isnull,
+    melt,
+    notna,
+    notnull,
+    pivot,
+    pivot_table,
+    unique,
+)  # fmt: skip
 from .accessors._cat import CategoryMethods
 from .accessors._dt import DatetimeMethods, TimedeltaMethods
 from .accessors._str import StringMethods
@@ -56,13 +67,21 @@ __all__ = [
     "concat",
     "crosstab",
     "cut",
+    "factorize",
     "from_arrow",
     "from_jax",
     "from_pandas",
     "get_dummies",
+    "isna",
+    "isnull",
     "json_normalize",
+    "melt",
     "merge",
     "merge_asof",
+    "notna",
+    "notnull",
+    "pivot",
+    "pivot_table",
     "qcut",
     "read_csv",
     "read_parquet",
@@ -72,6 +91,7 @@ __all__ = [
     "segment_function",
     "to_datetime",
     "to_numeric",
+    "unique",
 ]
 
 

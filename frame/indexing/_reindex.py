@@ -32,7 +32,7 @@ class Nearest(NamedTuple):
         tolerance: the greatest distance of the labels.
     """
 
-    method: str
+    method: Any
     limit: int | None = None
     tolerance: Any = None
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The base classes of JaxFrame and JaxSeries in this room."""
 
+from ._compare import Comparison
 from ._pivot_table import FramePivotTable
 from ._resample import ResampleMethods
 from ._stack import FrameStack
@@ -9,10 +10,10 @@ from ._unstack import FrameUnstack, SeriesUnstack
 
 
 class FrameReshapingMethods(
-    FramePivotTable, FrameStack, FrameTranspose, FrameUnstack, ResampleMethods
+    Comparison, FramePivotTable, FrameStack, FrameTranspose, FrameUnstack, ResampleMethods
 ):
     """Reshaping of a frame."""
 
 
-class SeriesReshapingMethods(SeriesTranspose, SeriesUnstack, ResampleMethods):
+class SeriesReshapingMethods(Comparison, SeriesTranspose, SeriesUnstack, ResampleMethods):
     """Reshaping of a series."""

@@ -249,7 +249,8 @@ class ResampleMethods(NDFrame):
                 "asfreq: the labels of rows must be datetimes. Set a column of them by set_index()."
             )
         times, name = self._make_series(columns[0], None), self._table.index.names[0]
-        ends = pd.DatetimeIndex([times.min(), times.max()]).as_unit(columns[0].type.unit or "ns")
+        unit: Any = columns[0].type.unit
+        ends = pd.DatetimeIndex([times.min(), times.max()]).as_unit(unit)
         labels = ends[:0] if ends.hasnans else pd.date_range(*ends, freq=freq, unit=ends.unit)
         if check_flag(normalize, "normalize"):
             found = rows.reindex(index=labels, method=method, fill_value=fill_value)

@@ -50,7 +50,6 @@ to_sql to_stata to_string to_xarray to_xml: to_pandas() and pandas' {}
 update: where() or merge(), which make new values
 [JaxFrame JaxSeries, planned]
 asof to_period to_timestamp: to_pandas() and pandas' {}
-compare: a mask: frame[frame.x != other.x]
 corrwith: corr() of both columns in one frame
 from_arrow: jaxframes.frame.from_arrow()
 from_dict from_records: JaxFrame(data)
@@ -92,8 +91,7 @@ read_table read_xml: pandas' {} and from_pandas()
 set_eng_float_format show_versions test: pandas' {}
 to_pickle: to_pandas() and pandas' {}
 [frame, planned]
-eval factorize isna isnull melt notna notnull: the method {}()
-pivot pivot_table unique: the method {}()
+eval: the method eval()
 from_dummies: idxmax(axis=1)
 lreshape wide_to_long: melt(), and str.extract() of its labels
 merge_ordered: merge(how="outer", sort=True), then ffill()

@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Functions of pandas that have the work of a method: `melt`, `pivot`, `isna`, `unique`, ..."""
+
+from collections.abc import Hashable
+from typing import Any, Never
+
+from ._frame import JaxFrame, JaxSeries
+
+
+def melt(
+    frame: JaxFrame,
+    id_vars: Any = None,
+    value_vars: Any = None,
+    var_name: Any = None,
+    value_name: Hashable = "value",
+    col_level: Any = None,
+    ignore_index: bool = True,
+) -> JaxFrame:
+    """Puts value columns below each other; see `JaxFrame.melt`.
+
+    Example:
+        >>> from jaxframes.frame import JaxFrame, melt
+        >>> melt(JaxFrame({"k": ["a", "b"], "x": [1, 2], "y": [3, 4]}), "k").value.tolist()
+        [1, 2, 3, 4]
+    """
+    return _frame(frame, "melt").melt(
+        id_vars, value_vars, var_name, value_name, col_level, ignore_index
+    )
+
+
+def pivot(data: JaxFrame, *, columns: Any, index: Any = ..., values: Any = ...) -> JaxFrame:
+    """Reshapes by unique pairs of keys; see `JaxFrame.pivot`.
+
+    Example:
+        >>> from jaxframes.frame import JaxFrame, pivot
+        >>> frame = JaxFrame({"a": ["x", "x", "y"], "b": ["u", "w", "u"], "v": [1, 2, 3]})
+        >>> pivot(frame, index="a", columns="b", values="v").u.tolist()
+        [1.0, 3.0]
+    """
+    return _frame(data, "pivot").pivot(columns=columns, index=index, values=values)
+
+
+def pivot_table(
+    data: JaxFrame,
+    values: Any = None,
+    index: Any = None,
+    columns: Any = None,
+    aggfunc: Any = "mean",
+    fill_value: Any = None,
+    margins: bool = False,
+    dropna: bool = True,
+    margins_name: str = "All",
+    observed: bool = True,
+    sort: bool = True,
+    **kwargs: Any,
+) -> JaxFrame:
+    """Reduces the rows of each pair of keys; see `JaxFrame.pivot_table`.
+
+    Example:
+        >>> from jaxframes.frame import JaxFrame, pivot_table
+        >>> frame = JaxFrame({"a": ["x", "x", "y"], "v": [1, 2, 6]})
+        >>> pivot_table(frame, "v", index="a", aggfunc="sum").v.tolist()
+        [3, 6]
+    """
+    return _frame(data, "pivot_table").pivot_table(
+        values, index, columns, aggfunc, fill_value, margins, dropna, margins_name, observed, sort,
+        **kwargs,
+    )  # fmt: skip
+
+
+def isna(obj: JaxFrame | JaxSeries) -> Any:
+    """Which values are missing; see `JaxFrame.isna`.
+
+    Example:
+        >>> from jaxframes.frame import JaxSeries, isna
+        >>> isna(JaxSeries([1.0, None])).tolist()
+        [False, True]
+    """
+    return _rows(obj, "isna").isna()
+
+
+def notna(obj: JaxFrame | JaxSeries) -> Any:
+    """Which values are not missing; see `JaxFrame.notna`.
+
+    Example:
+        >>> from jaxframes.frame import JaxSeries, notna
+        >>> notna(JaxSeries([1.0, None])).tolist()
+        [True, False]
+    """
+    return _rows(obj, "notna").notna()
+
+
+isnull, notnull = isna, notna
+
+
+def unique(values: JaxSeries) -> Any:
+    """The distinct values in the order of their first rows; see `JaxSeries.unique`.
+
+    Example:
+        >>> from jaxframes.frame import JaxSeries, unique
+        >>> unique(JaxSeries([3, 1, 3])).tolist()
+        [3, 1]
+    """
+    return _series(values, "unique").unique()
+
+
+def factorize(values: JaxSeries, sort: bool = False, use_na_sentinel: bool = True) -> Any:
+    """The code of each value, and the distinct values; see `JaxSeries.factorize`.
+
+    Example:
+        >>> from jaxframes.frame import JaxSeries, factorize
+        >>> codes, values = factorize(JaxSeries([3, 1, 3]))
+        >>> codes.tolist(), values.tolist()
+        ([0, 1, 0], [3, 1])
+    """
+    return _series(values, "factorize").factorize(sort, use_na_sentinel)
+
+
+def _frame(data: Any, caller: str) -> Any:
+    return data if isinstance(data, JaxFrame) else _refuse(data, caller, "a JaxFrame")
+
+
+def _series(data: Any, caller: str) -> Any:
+    return data if isinstance(data, JaxSeries) else _refuse(data, caller, "a JaxSeries")
+
+
+def _rows(data: Any, caller: str) -> Any:
+    is_known = isinstance(data, (JaxFrame, JaxSeries))
+    return data if is_known else _refuse(data, caller, "a JaxFrame or a JaxSeries")
+
+
+def _refuse(data: Any, caller: str, wanted: str) -> Never:
+    raise TypeError(
+        f"{caller}: the first argument must be {wanted}, got {type(data).__name__}. Convert it by "
+        "from_pandas(), JaxFrame() or JaxSeries()."
+    )

@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: Apache-2.0
+"""compare."""
+
+import jax
+import numpy as np
+import pytest
+from frame_examples import mixed_frame
+from frame_parity import assert_parity, assert_same_error, on_device
+
+FRAME = mixed_frame(40)[["k", "x", "f", "s", "b", "t"]]
+OTHER = FRAME.copy()
+OTHER.loc[3, "x"], OTHER.loc[5, "x"], OTHER.loc[9, "k"], OTHER.loc[6, "s"] = 7.0, np.nan, -5, "zz"
+
+
+@pytest.mark.parametrize("keep_shape", [False, True])
+@pytest.mark.parametrize("keep_equal", [False, True])
+def test_differences(keep_shape, keep_equal):
+    options = {"keep_shape": keep_shape, "keep_equal": keep_equal}
+    assert_parity(
+        lambda f, g: (
+            f.compare(g, **options),
+            f.x.compare(g.x, **options),
+            f.s.compare(g.s, **options),
+            f[:0].compare(g[:0], **options),
+            f.compare(f, result_names=("before", "after"), **options),
+            f.rename_axis(columns="c").compare(g.rename_axis(columns="c"), **options),
+        ),
+        FRAME,
+        OTHER,
+        ways=["eager", "mesh"],
+    )
+
+
+def test_inside_jit():
+    assert_parity(
+        lambda f: (
+            f.compare(f.assign(k=f.k.clip(3)), keep_shape=True),
+            f.x.compare(f.x.clip(0), keep_shape=True, keep_equal=True),
+        ),
+        FRAME[["k", "x"]],
+        ways=["jit"],
+    )
+    with pytest.raises(NotImplementedError, match="keep_shape=True"):
+        jax.jit(lambda f: f.compare(f))(on_device(FRAME[["k"]]))
+
+
+def test_wrong_uses():
+    assert_same_error(lambda f: f.compare(f.x), FRAME)
+    assert_same_error(lambda f: f.compare(f, result_names=["a", "b"]), FRAME)
+    assert_same_error(lambda f: f.compare(f.rename(columns={"x": "y"})), FRAME)
+    assert_same_error(lambda f: f.compare(f[:3]), FRAME)
+    ours = on_device(FRAME)
+    with pytest.raises(NotImplementedError, match="Use stack"):
+        ours.compare(ours, align_axis=0)
