@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Functions of pandas that have the work of a method: `melt`, `pivot`, `isna`, `unique`, ..."""
 
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from typing import Any, Never
 
 from ._frame import JaxFrame, JaxSeries
@@ -90,7 +90,8 @@ def notna(obj: JaxFrame | JaxSeries) -> Any:
     return _rows(obj, "notna").notna()
 
 
-isnull, notnull = isna, notna
+isnull: Callable[[JaxFrame | JaxSeries], Any] = isna
+notnull: Callable[[JaxFrame | JaxSeries], Any] = notna
 
 
 def unique(values: JaxSeries) -> Any:
