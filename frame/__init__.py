@@ -16,7 +16,7 @@ from ._functions import (
     pivot,
     pivot_table,
     unique,
-)  # fmt: skip
+)
 from .accessors._cat import CategoryMethods
 from .accessors._dt import DatetimeMethods, TimedeltaMethods
 from .accessors._str import StringMethods

@@ -2,7 +2,7 @@
 """Functions of pandas that have the work of a method: `melt`, `pivot`, `isna`, `unique`, ..."""
 
 from collections.abc import Callable, Hashable
-from typing import Any, Never
+from typing import Any
 
 from ._frame import JaxFrame, JaxSeries
 
@@ -23,7 +23,7 @@ def melt(
         >>> melt(JaxFrame({"k": ["a", "b"], "x": [1, 2], "y": [3, 4]}), "k").value.tolist()
         [1, 2, 3, 4]
     """
-    return _frame(frame, "melt").melt(
+    return _checked(frame, "melt", JaxFrame).melt(
         id_vars, value_vars, var_name, value_name, col_level, ignore_index
     )
 
@@ -37,7 +37,7 @@ def pivot(data: JaxFrame, *, columns: Any, index: Any = ..., values: Any = ...) 
         >>> pivot(frame, index="a", columns="b", values="v").u.tolist()
         [1.0, 3.0]
     """
-    return _frame(data, "pivot").pivot(columns=columns, index=index, values=values)
+    return _checked(data, "pivot", JaxFrame).pivot(columns=columns, index=index, values=values)
 
 
 def pivot_table(
@@ -62,7 +62,7 @@ def pivot_table(
         >>> pivot_table(frame, "v", index="a", aggfunc="sum").v.tolist()
         [3, 6]
     """
-    return _frame(data, "pivot_table").pivot_table(
+    return _checked(data, "pivot_table", JaxFrame).pivot_table(
         values, index, columns, aggfunc, fill_value, margins, dropna, margins_name, observed, sort,
         **kwargs,
     )  # fmt: skip
@@ -76,7 +76,7 @@ def isna(obj: JaxFrame | JaxSeries) -> Any:
         >>> isna(JaxSeries([1.0, None])).tolist()
         [False, True]
     """
-    return _rows(obj, "isna").isna()
+    return _checked(obj, "isna", JaxFrame, JaxSeries).isna()
 
 
 def notna(obj: JaxFrame | JaxSeries) -> Any:
@@ -87,7 +87,7 @@ def notna(obj: JaxFrame | JaxSeries) -> Any:
         >>> notna(JaxSeries([1.0, None])).tolist()
         [True, False]
     """
-    return _rows(obj, "notna").notna()
+    return _checked(obj, "notna", JaxFrame, JaxSeries).notna()
 
 
 isnull: Callable[[JaxFrame | JaxSeries], Any] = isna
@@ -102,7 +102,7 @@ def unique(values: JaxSeries) -> Any:
         >>> unique(JaxSeries([3, 1, 3])).tolist()
         [3, 1]
     """
-    return _series(values, "unique").unique()
+    return _checked(values, "unique", JaxSeries).unique()
 
 
 def factorize(values: JaxSeries, sort: bool = False, use_na_sentinel: bool = True) -> Any:
@@ -114,23 +114,13 @@ def factorize(values: JaxSeries, sort: bool = False, use_na_sentinel: bool = Tru
         >>> codes.tolist(), values.tolist()
         ([0, 1, 0], [3, 1])
     """
-    return _series(values, "factorize").factorize(sort, use_na_sentinel)
+    return _checked(values, "factorize", JaxSeries).factorize(sort, use_na_sentinel)
 
 
-def _frame(data: Any, caller: str) -> Any:
-    return data if isinstance(data, JaxFrame) else _refuse(data, caller, "a JaxFrame")
-
-
-def _series(data: Any, caller: str) -> Any:
-    return data if isinstance(data, JaxSeries) else _refuse(data, caller, "a JaxSeries")
-
-
-def _rows(data: Any, caller: str) -> Any:
-    is_known = isinstance(data, (JaxFrame, JaxSeries))
-    return data if is_known else _refuse(data, caller, "a JaxFrame or a JaxSeries")
-
-
-def _refuse(data: Any, caller: str, wanted: str) -> Never:
+def _checked(data: Any, caller: str, *kinds: type) -> Any:
+    if isinstance(data, kinds):
+        return data
+    wanted = " or ".join(f"a {kind.__name__}" for kind in kinds)
     raise TypeError(
         f"{caller}: the first argument must be {wanted}, got {type(data).__name__}. Convert it by "
         "from_pandas(), JaxFrame() or JaxSeries()."

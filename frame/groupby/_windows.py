@@ -12,26 +12,44 @@ from ..table._sort import sort_rows
 from ..table._table import as_count, either_needed
 from ..table._take import take_columns
 from ..table._tracing import is_traced
-from ..window._ewm import Decay, ExponentialWindows, as_decay
+from ..window._ewm import ExponentialWindows, as_decay
 from ..window._rolling import Windows, WindowShape, as_expanding, as_rolling
+from ..window._row_windows import RowWindows
 from ._base import GroupByBase, Grouped
 
 
-class GroupWindows(Windows):
-    """`groups.rolling(...)` and `groups.expanding(...)`: windows of the rows of each group."""
+class _OfGroups(RowWindows):
+    """Windows of the rows of each group, beside a class of windows."""
 
-    def __init__(self, of: Any, shape: WindowShape, grouped: Grouped):
-        super().__init__(of, shape)
+    def __init__(self, of: Any, how: Any, grouped: Grouped):
+        super().__init__(of, how)
         self._grouped = grouped
+
+    def _segmented(self, of: Any) -> tuple[Any, Array | None]:
+        """Sorts the rows by group and adds the keys to the index; also the group of each row."""
+        groups, keys = self._grouped.groups, self._grouped.key_names
+        group_ids, num_rows = groups.group_ids, of._table.num_rows
+        table = of._table.with_columns([*of._table.columns, Column(group_ids)])
+        key = group_ids
+        if self._grouped.may_drop:
+            key, num_rows = _without_groups_last(group_ids)
+            num_rows = num_rows if is_traced(num_rows) else as_count(int(num_rows))
+        table = sort_rows(table, [(key, False)])
+        *columns, sorted_ids = table.columns
+        levels = take_columns(groups.keys, sorted_ids.data, table.layout)
+        index = RowIndex((*levels, *table.index_columns()), (*keys, *table.index.names))
+        needed = either_needed(table.needed, groups.needed)
+        changes = {"columns": tuple(columns), "index": index, "needed": needed}
+        return of._like(table.replace(num_rows=num_rows, **changes)), sorted_ids.data
+
+
+class GroupWindows(_OfGroups, Windows):
+    """`groups.rolling(...)` and `groups.expanding(...)`: windows of the rows of each group."""
 
     def __repr__(self) -> str:
         if self._window is None:
             return f"ExpandingGroupBy [min_periods={self._min_periods},method=single]"
         return f"RollingGroupBy [window={self._window},center={self._center},method=single]"
-
-    def _segmented(self, of: Any) -> tuple[Any, Array | None]:
-        """Sorts the rows by group."""
-        return _sorted_by_group(of, self._grouped)
 
     def _take(self, method: str, numeric_only: bool, ddof: int = 1) -> Any:
         result = super()._take(method, numeric_only, ddof)
@@ -41,34 +59,8 @@ class GroupWindows(Windows):
         return result.reset_index(level=list(range(len(self._grouped.keys))))
 
 
-class GroupExponentialWindows(ExponentialWindows):
+class GroupExponentialWindows(_OfGroups, ExponentialWindows):
     """`groups.ewm(...)`: exponentially weighted windows of the rows of each group."""
-
-    def __init__(self, of: Any, decay: Decay, grouped: Grouped):
-        super().__init__(of, decay)
-        self._grouped = grouped
-
-    def _segmented(self, of: Any) -> tuple[Any, Array | None]:
-        """Sorts the rows by group; see `GroupWindows`."""
-        return _sorted_by_group(of, self._grouped)
-
-
-def _sorted_by_group(of: Any, grouped: Grouped) -> tuple[Any, Array]:
-    """Sorts the rows by group and adds the keys to the index; also the group of each row."""
-    groups, keys = grouped.groups, grouped.key_names
-    group_ids, num_rows = groups.group_ids, of._table.num_rows
-    table = of._table.with_columns([*of._table.columns, Column(group_ids)])
-    key = group_ids
-    if grouped.may_drop:
-        key, num_rows = _without_groups_last(group_ids)
-        num_rows = num_rows if is_traced(num_rows) else as_count(int(num_rows))
-    table = sort_rows(table, [(key, False)])
-    *columns, sorted_ids = table.columns
-    levels = take_columns(groups.keys, sorted_ids.data, table.layout)
-    index = RowIndex((*levels, *table.index_columns()), (*keys, *table.index.names))
-    needed = either_needed(table.needed, groups.needed)
-    changes = {"columns": tuple(columns), "index": index, "needed": needed}
-    return of._like(table.replace(num_rows=num_rows, **changes)), sorted_ids.data
 
 
 @tiered

@@ -27,12 +27,12 @@ class Nearest(NamedTuple):
     """Which row stands for a label that is absent; see `reindex` of pandas.
 
     Attributes:
-        method: "ffill" or "pad", "bfill" or "backfill", or "nearest".
+        method: "ffill" or "pad", "bfill" or "backfill", or "nearest"; None for no row.
         limit: the most labels in a row that one row stands for.
         tolerance: the greatest distance of the labels.
     """
 
-    method: Any
+    method: Any = None
     limit: int | None = None
     tolerance: Any = None
 
@@ -43,7 +43,7 @@ def with_labels(
     labels: pd.Index,
     fill_values: Sequence[Any],
     caller: str,
-    nearest: Nearest | None = None,
+    nearest: Nearest = Nearest(),  # noqa: B008 (it is immutable)
 ) -> Table:
     """The rows of given labels; absent labels give a fill value for each column.
 
@@ -52,10 +52,10 @@ def with_labels(
         labels: the labels of the result.
         fill_values: a value for each column, or a missing one.
         caller: the name of the method, for errors.
-        nearest: which row stands for an absent label; none by default.
+        nearest: which row stands for an absent label.
 
     Raises:
-        ValueError: labels of the table are not distinct, or, with `nearest`, not in order.
+        ValueError: labels of the table are not distinct, or, with a method, not in order.
     """
     if is_traced(table.index, table.num_rows):
         raise NotImplementedError(
@@ -65,7 +65,7 @@ def with_labels(
     layout, num_rows = table.layout, as_count(len(labels))
     index = index_from(narrowed(labels), layout.capacity_for(len(labels)), layout)
     target = Table((), index, num_rows, layout=layout)
-    if nearest is None:
+    if nearest.method is None:
         row_ids = positions_of_labels(target, table)
     else:
         own = table.index.to_pandas(table.num_rows_on_host)
@@ -86,9 +86,7 @@ def with_labels(
 class Reindexing(NDFrame):
     """Rows and columns of given labels, for frames and series."""
 
-    def _with_row_labels(
-        self, labels: Any, fill_value: Any, level: Any, nearest: tuple[Any, Any, Any]
-    ) -> Self:
+    def _with_row_labels(self, labels: Any, fill_value: Any, level: Any, nearest: Nearest) -> Self:
         if level is not None:
             raise NotImplementedError(
                 "reindex: level= is not supported. Merge with a frame of the labels."
@@ -115,8 +113,7 @@ class Reindexing(NDFrame):
         elif not is_named and target.nlevels == table.index.num_levels:
             target = target.set_names(table.index.names)
         fills = [fill_value] * len(table.columns)
-        near = None if method is None else Nearest(method, limit, tolerance)
-        return self._like(with_labels(table, target, fills, "reindex", near))
+        return self._like(with_labels(table, target, fills, "reindex", nearest))
 
     def reindex_like(self, other: Any) -> Any:
         """The rows and columns with the labels of another frame or series."""
@@ -212,7 +209,7 @@ class FrameReindexing(FrameBase, Reindexing):
             )
         shown: Any = self
         if index is not None:
-            nearest = method, limit, tolerance
+            nearest = Nearest(method, limit, tolerance)
             shown = self._with_row_labels(index, fill_value, level, nearest)
         if columns is None:
             return shown
@@ -269,7 +266,7 @@ class SeriesReindexing(SeriesBase, Reindexing):
         axis_number(axis or 0, self)
         if index is None:
             return self._like(self._table)
-        return self._with_row_labels(index, fill_value, level, (method, limit, tolerance))
+        return self._with_row_labels(index, fill_value, level, Nearest(method, limit, tolerance))
 
     def combine_first(self, other: Any) -> Self:
         """Fills missing values and rows from another series, by label.

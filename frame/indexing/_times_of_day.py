@@ -18,7 +18,7 @@ from ..table._ndframe import NDFrame
 _FORMATS = (
     "%H:%M", "%H%M", "%I:%M%p", "%I%M%p", "%H:%M:%S", "%H%M%S", "%I:%M:%S%p", "%I%M%S%p",
 )  # fmt: skip
-_MICROSECONDS = 1_000_000
+_MICROSECONDS = PER_SECOND["us"]
 _INCLUSIVE = {
     "both": (True, True), "left": (True, False), "right": (False, True), "neither": (False, False)
 }  # fmt: skip

@@ -56,7 +56,8 @@ class Comparison(NDFrame):
                 f"Passing 'result_names' as a {type(result_names)} is not supported. Provide "
                 "'result_names' as a tuple instead."
             )
-        if align_axis != "columns" and not (align_axis == 1 or axis_number(align_axis, self)):
+        if align_axis not in (1, "columns"):
+            axis_number(align_axis, self)
             raise NotImplementedError(
                 f"compare: align_axis must be 1, got {align_axis!r}. Use stack() of the result."
             )

@@ -42,7 +42,9 @@ class Resampler:
         `jit`, because the number of bins depends on the times.
     """
 
-    def __init__(self, grouped: Any, labels: pd.DatetimeIndex, rows: Any, starts: pd.DatetimeIndex):
+    def __init__(
+        self, grouped: Any, labels: pd.DatetimeIndex, rows: Any, starts: Callable[[], Any]
+    ):
         self._grouped, self._labels = grouped, labels
         # None if the times are a column or a level.
         self._rows, self._starts = rows, starts
@@ -123,7 +125,7 @@ class Resampler:
                 "explicitly set index to datetime-like"
             )
         return self._rows.reindex(
-            index=self._starts, method=method, limit=limit, fill_value=fill_value
+            index=self._starts(), method=method, limit=limit, fill_value=fill_value
         )
 
     def _reduced(self, name: str, *args: Any, **kwargs: Any) -> Any:
@@ -190,27 +192,22 @@ class ResampleMethods(NDFrame):
             )
         if is_traced(column.data, self._table.num_rows):
             raise NotImplementedError("resample: the bins are not known inside jit.")
-        times = self._make_series(column, None)
-        unit: Any = column.type.unit
-        ends = pd.DatetimeIndex([times.min(), times.max()]).as_unit(unit)
+        ends = self._ends(column)
         options = {"closed": closed, "origin": origin, "offset": offset}
         if ends.hasnans:
-            ends, edges = ends[:0], ends[:0]
+            ends = edges = ends[:0]
             labels: Any = pd.Series([], ends, dtype=int).resample(rule, **options).size().index
-            starts: Any = labels
         else:
             labels, edges = _bins(ends, rule, label, options)
-            starts = pd.Series(0, ends.unique()).resample(rule, **options).asfreq().index  # pyright: ignore
-            starts = starts.as_unit(unit)
         side = "left" if _closed(rule, closed, origin) == "right" else "right"
         # Padded, so that similar numbers of bins share a program.
         padded = np.full(ONE_DEVICE.capacity_for(len(edges)), np.iinfo(np.int64).max)
         padded[: len(edges)] = edges.asi8
         codes = _codes(column.data, jnp.asarray(padded), side)
         keys = Column(look_up(codes, labels.asi8, np.int64(NAT)), None, column.type)
-        labels = labels.rename(name)
         grouped = source.groupby(self._make_series(keys, name))
-        return Resampler(grouped, labels, rows, starts.rename(name))
+        starts = functools.partial(_starts, ends.unique().rename(name), rule, options)
+        return Resampler(grouped, labels.rename(name), rows, starts)
 
     def asfreq(
         self, freq: Any, method: Any = None, how: Any = None, normalize: bool = False,
@@ -248,14 +245,18 @@ class ResampleMethods(NDFrame):
             raise TypeError(
                 "asfreq: the labels of rows must be datetimes. Set a column of them by set_index()."
             )
-        times, name = self._make_series(columns[0], None), self._table.index.names[0]
-        unit: Any = columns[0].type.unit
-        ends = pd.DatetimeIndex([times.min(), times.max()]).as_unit(unit)
+        ends = self._ends(columns[0])
         labels = ends[:0] if ends.hasnans else pd.date_range(*ends, freq=freq, unit=ends.unit)
-        if check_flag(normalize, "normalize"):
-            found = rows.reindex(index=labels, method=method, fill_value=fill_value)
-            return found.set_axis(labels.normalize().rename(name), axis=0)
-        return rows.reindex(index=labels.rename(name), method=method, fill_value=fill_value)
+        labels = labels.rename(self._table.index.names[0])
+        found = rows.reindex(index=labels, method=method, fill_value=fill_value)
+        is_normal = check_flag(normalize, "normalize")
+        return found.set_axis(labels.normalize(), axis=0) if is_normal else found
+
+    def _ends(self, column: Column) -> pd.DatetimeIndex:
+        """The first time of a column and the last one; missing if there is none."""
+        times = self._make_series(column, None)
+        unit: Any = column.type.unit
+        return pd.DatetimeIndex([times.min(), times.max()]).as_unit(unit)
 
 
 def _is_end(rule: Any) -> bool:
@@ -283,6 +284,13 @@ def _bins(
     if _is_end(rule) and _closed(rule, options["closed"], options["origin"]) == "right":
         edges = edges + pd.Timedelta(1, "D").as_unit(unit) - pd.Timedelta(1, unit).as_unit(unit)
     return labels(label), edges
+
+
+def _starts(ends: pd.DatetimeIndex, rule: Any, options: dict[str, Any]) -> Any:
+    """The times at which pandas' bins start, or end if those ends belong to them."""
+    unit: Any = ends.unit
+    times = pd.Series(0, index=ends)
+    return times.resample(rule, **options).asfreq().index.as_unit(unit)  # pyright: ignore
 
 
 @functools.partial(tiered, static_argnums=2)

@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """`ewm`: exponentially weighted windows."""
 
-import copy
 import functools
 import math
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple
 
 import jax.numpy as jnp
 import numpy as np
@@ -19,6 +18,7 @@ from ..table._layout import Layout
 from ..table._ndframe import NDFrame
 from ..table._take import before, position
 from ..table._unsupported import LACKING, instead_of
+from ._row_windows import RowWindows
 
 
 class Decay(NamedTuple):
@@ -46,19 +46,11 @@ class _Plan(NamedTuple):
     layout: Layout
 
 
-class ExponentialWindows:
+class ExponentialWindows(RowWindows):
     """The result of `ewm`; its methods weight each row and all rows before it.
 
     Missing and infinite values have no weight, and their rows keep the last result.
     """
-
-    def __init__(self, of: Any, decay: Decay):
-        self._of, self._decay = of, decay
-
-    def __getitem__(self, key: Any) -> Self:
-        selected = copy.copy(self)
-        selected._of = self._of[key]
-        return selected
 
     def __getattr__(self, name: str) -> Any:
         if name in LACKING["ExponentialWindows"]:
@@ -86,7 +78,7 @@ class ExponentialWindows:
             >>> JaxSeries([2.0, 3.0]).ewm(alpha=0.5).sum().tolist()
             [2.0, 4.0]
         """
-        if not self._decay.adjust:
+        if not self._how.adjust:
             raise NotImplementedError(
                 "sum is not implemented with adjust=False. Use adjust=True, or mean()."
             )
@@ -115,18 +107,7 @@ class ExponentialWindows:
 
     def std(self, bias: bool = False, numeric_only: bool = False) -> Any:
         """The square root of `var`."""
-        found = self.var(bias, numeric_only)
-        return found**0.5
-
-    def agg(self, func: Any) -> Any:
-        """Calls a method by name."""
-        if not isinstance(func, str):
-            raise NotImplementedError(
-                f"agg: func must be the name of a method, got {func!r}. Call each method by itself."
-            )
-        return getattr(self, func)()
-
-    aggregate = agg
+        return self.var(bias, numeric_only) ** 0.5
 
     def _take(self, statistic: str, numeric_only: bool) -> Any:
         of = self._of
@@ -137,15 +118,11 @@ class ExponentialWindows:
                 raise pd.errors.DataError(f"Cannot aggregate non-numeric type: {column.dtype_name}")
         of, segment_ids = self._segmented(of)
         data = tuple(fill_missing(column).data for column in of._table.columns)
-        alpha, min_periods, adjust, ignore_na = self._decay
+        alpha, min_periods, adjust, ignore_na = self._how
         least = np.int32(max(min_periods, 1))
         plan = _Plan(statistic, adjust, ignore_na, of._layout)
         results = _weighted(data, segment_ids, np.asarray(alpha, wide(np.float64)), least, plan)
         return of._with_columns(map(Column, results))
-
-    def _segmented(self, of: Any) -> tuple[Any, Array | None]:
-        """The rows in the order of their windows, and the ids of segments where windows stop."""
-        return of, None
 
 
 class ExponentialWindowMethods(NDFrame):
@@ -230,9 +207,9 @@ def _statistic(
         _, mean = scan(
             (jnp.where(is_value, share, one), jnp.where(is_value, (1 - share) * x, 0)), _compose
         )
-    if plan.statistic != "mean":
-        mean = _variance(x, mean, share, is_value, scan, plan)
-    return jnp.where(counts >= least, mean, jnp.nan)
+    is_mean = plan.statistic == "mean"
+    result = mean if is_mean else _variance(x, mean, share, is_value, scan, plan)
+    return jnp.where(counts >= least, result, jnp.nan)
 
 
 def _share_before(

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Rolling and expanding windows over rows."""
 
-import copy
 import datetime
 import functools
 from typing import Any, NamedTuple, Self
@@ -21,6 +20,7 @@ from ._cumulative import Cumulative
 from ._diff import Changes
 from ._ewm import ExponentialWindowMethods
 from ._reduce_windows import SHORT_WINDOW, Reach, WindowPlan, reduce_windows
+from ._row_windows import RowWindows
 from ._shift import Shifting
 from ._time_windows import TimeSpan, as_time_span, reduce_spans
 
@@ -45,11 +45,11 @@ class WindowShape(NamedTuple):
     step: int = 1
 
 
-class Windows:
+class Windows(RowWindows):
     """The result of `rolling` and `expanding`; its methods reduce each row's window."""
 
     def __init__(self, of: Any, shape: WindowShape):
-        self._of = of
+        super().__init__(of, shape)
         self._window, self._min_periods, self._center, self._closed, self._step = shape
 
     def __repr__(self) -> str:
@@ -62,9 +62,7 @@ class Windows:
         for label in labels:
             if not isinstance(self._of, FrameBase) or label not in self._of._labels:
                 raise KeyError(f"Column not found: {label}")
-        selected = copy.copy(self)
-        selected._of = self._of[key]
-        return selected
+        return super().__getitem__(key)
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):
@@ -119,16 +117,6 @@ class Windows:
         """The number of non-missing values in each window."""
         return self._take("count", numeric_only)
 
-    def agg(self, func: Any) -> Any:
-        """Calls a method by name."""
-        if not isinstance(func, str):
-            raise NotImplementedError(
-                f"agg: func must be the name of a method, got {func!r}. Call each method by itself."
-            )
-        return getattr(self, func)()
-
-    aggregate = agg
-
     def _take(self, method: str, numeric_only: bool, ddof: int = 1) -> Any:
         of = self._numeric(method) if numeric_only else self._of
         of, segment_ids = self._segmented(of)
@@ -154,10 +142,6 @@ class Windows:
         reduced = reduce_windows(data, missing, segment_ids, reach, least, table.num_rows, plan)
         result = of._with_columns([Column(one) for one in reduced])
         return result if self._step == 1 else result.iloc[:: self._step]
-
-    def _segmented(self, of: Any) -> tuple[Any, Array | None]:
-        """The rows in the order of their windows, and the ids of segments where windows stop."""
-        return of, None
 
     def _short_width(self, method: str, moves_ends: bool) -> int | None:
         """The length of a window with a program of its own; None for windows that share one."""

@@ -34,11 +34,11 @@ def settings_said(environments, script=STARTING):
     return [process.stdout for process in ended]
 
 
-def test_a_peer_of_another_version_and_with_other_settings():
+def test_a_peer_of_another_version_and_with_other_settings(tmp_path):
     flag = "--xla_cpu_enable_fast_min_max=true"
-    own = {"XLA_FLAGS": "--xla_dump_to=/tmp/of-process-0", "JAXFRAMES_KERNELS": "native"}
+    own = {"XLA_FLAGS": f"--xla_dump_to={tmp_path / '0'}", "JAXFRAMES_KERNELS": "native"}
     other = {
-        "XLA_FLAGS": f"{flag} --xla_dump_to=/tmp/of-process-1",
+        "XLA_FLAGS": f"{flag} --xla_dump_to={tmp_path / '1'}",
         "FALSE_VERSION": "0.12.0",
         "JAX_ENABLE_X64": "1",
         "JAX_NUM_CPU_DEVICES": "3",
