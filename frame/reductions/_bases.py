@@ -3,6 +3,7 @@
 
 from ._agg import FrameAggregation, SeriesAggregation
 from ._corr import FrameCorrelation, SeriesCorrelation
+from ._corrwith import FrameCorrelationWith
 from ._describe import FrameDescription, SeriesDescription
 from ._dot import FrameDot, SeriesDot
 from ._methods import FrameReductions, SeriesReductions
@@ -12,6 +13,7 @@ from ._quantile_methods import FrameQuantiles, SeriesQuantiles
 class FrameReductionMethods(
     FrameAggregation,
     FrameCorrelation,
+    FrameCorrelationWith,
     FrameDescription,
     FrameDot,
     FrameQuantiles,

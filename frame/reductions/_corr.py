@@ -178,6 +178,14 @@ def check_number(column: Column, label: Any, caller: str) -> Column:
     return column
 
 
+def of_pair(pair: tuple[Column, Column], table: Table, statistic: Statistic) -> Any:
+    """A statistic of two columns of numbers, over the rows where both have values."""
+    matrix = _covariances(pair, table.all_rows, statistic, table.layout)
+    if is_traced(matrix):
+        return table.unless_lost(matrix[0, 1])
+    return np.float64(np.asarray(matrix)[0, 1])
+
+
 class FramePairs:
     """`corr` and `cov` of the columns of a frame, or of each of its groups."""
 
@@ -268,8 +276,4 @@ class SeriesCorrelation(SeriesPairs, SeriesBase):
 
     def _with_other(self, other: Any, statistic: Statistic) -> Any:
         table = self._table
-        pair = paired(self._only, self._name, other, table, statistic.op)
-        matrix = _covariances(pair, table.all_rows, statistic, table.layout)
-        if is_traced(matrix):
-            return table.unless_lost(matrix[0, 1])
-        return np.float64(np.asarray(matrix)[0, 1])
+        return of_pair(paired(self._only, self._name, other, table, statistic.op), table, statistic)

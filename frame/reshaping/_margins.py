@@ -4,6 +4,7 @@
 from collections.abc import Hashable, Sequence
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 
@@ -14,6 +15,7 @@ def with_margins(
     aggfunc: Any,
     name: Any,
     fill_value: Any,
+    dropna: bool,
 ) -> pd.DataFrame:
     """Appends a column for each value and a row, which reduce all columns and all rows.
 
@@ -31,10 +33,11 @@ def with_margins(
     levels = [table.index, table.columns.droplevel(0) if columns else table.columns[:0]]
     if any(name in index.get_level_values(at) for index in levels for at in range(index.nlevels)):
         raise ValueError(f'Conflicting name "{name}" in margins')
-    data = frame[[*rows, *columns, *values]].dropna()
+    data = frame[[*rows, *columns, *values]]
+    data = data.dropna() if dropna else data
 
     def reduced(by: Sequence[Hashable]) -> pd.DataFrame:
-        return data.groupby(by)[values].agg(aggfunc).to_pandas()
+        return data.groupby(by, dropna=dropna)[values].agg(aggfunc).to_pandas()
 
     totals = {value: getattr(data[value], aggfunc)() for value in values}
     result, last_row = table, totals
@@ -42,19 +45,21 @@ def with_margins(
         of_rows, of_columns = reduced(rows), reduced(columns)
         pieces = []
         last_row = {
-            (value, *_as_tuple(key)): x for value in values for key, x in of_columns[value].items()
+            _known((value, *_as_tuple(key))): total
+            for value in values
+            for key, total in of_columns[value].items()
         }
         for value in sorted(values, key=list(table.columns.get_level_values(0)).index):
             whole = (value, name, *("",) * (len(columns) - 1))
             piece = table[[label for label in table.columns if label[0] == value]].copy()
             piece[whole] = of_rows[value]
-            last_row[whole] = totals[value]
+            last_row[_known(whole)] = totals[value]
             pieces.append(piece)
         result = pd.concat(pieces, axis=1)
     label = name if len(rows) == 1 else (name, *("",) * (len(rows) - 1))
     row = pd.DataFrame(
         {
-            at: [_as(last_row.get(one, fill_value), result.dtypes.iloc[at])]
+            at: [_as(last_row.get(_known(one), fill_value), result.dtypes.iloc[at])]
             for at, one in enumerate(result.columns)
         },
         index=pd.Index([label]),
@@ -67,6 +72,13 @@ def _as_tuple(key: Any) -> tuple[Any, ...]:
     return key if isinstance(key, tuple) else (key,)
 
 
+def _known(label: Any) -> Any:
+    """A label in which None stands for missing parts, as NaN equals nothing."""
+    if isinstance(label, tuple):
+        return tuple(None if pd.isna(part) else part for part in label)
+    return label
+
+
 def _as(value: Any, dtype: Any) -> Any:
     """A value in a dtype, if it is one of its values."""
     try:
@@ -74,3 +86,22 @@ def _as(value: Any, dtype: Any) -> Any:
     except (TypeError, ValueError):
         return value
     return cast if cast == value else value
+
+
+def normalized_with_margins(table: pd.DataFrame, how: str) -> pd.DataFrame:
+    """Divides a table, whose last row and last column are margins, as pandas does.
+
+    Margins are divided by their own sums: that of columns for "index", that of rows for
+    "columns", and both for "all".
+    """
+    inner, right, below = table.iloc[:-1, :-1], table.iloc[:-1, -1], table.iloc[-1, :-1]
+    if how == "index":
+        rows = inner.div(inner.sum(axis=1), axis=0)
+        shares = np.vstack([rows, below / below.sum()])
+        return pd.DataFrame(shares, table.index, inner.columns).fillna(0)
+    if how == "columns":
+        shares = np.column_stack([inner / inner.sum(), right / right.sum()])
+        return pd.DataFrame(shares, right.index, table.columns).fillna(0)
+    corner = [*(below / below.sum()), 1.0]
+    shares = np.column_stack([inner / inner.sum(axis=1).sum(), right / right.sum()])
+    return pd.DataFrame(np.vstack([shares, corner]), table.index, table.columns).fillna(0)

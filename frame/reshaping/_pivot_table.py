@@ -10,7 +10,7 @@ import pandas as pd
 from ..combining._concat import concat
 from ..reductions._agg import name_of
 from ..table._ndframe import FrameBase, NDFrame, SeriesBase
-from ._margins import with_margins
+from ._margins import normalized_with_margins, with_margins
 
 
 class FramePivotTable(FrameBase):
@@ -33,12 +33,16 @@ class FramePivotTable(FrameBase):
         """Reduces the rows of each pair of keys: a row for each value of `index`, and a column for
         each value of `columns`.
 
+        With `dropna=False`, missing keys are keys, and every combination of the values of several
+        keys is shown. By default rows and columns without a value are left out.
+
         `aggfunc` is an argument of `groupby().agg`. The column labels are copied to the host, so
         `columns` is not supported inside `jit`, where columns without a value stay.
 
         Differences from pandas:
-            `dropna` must be True. `margins` need an index, labels of columns as keys, and the name
-            of a reduction.
+            `margins` need an index, labels of columns as keys, and the name of a reduction.
+            `dropna=False` is not supported inside `jit`, nor for categories with missing values
+            and `observed=False`, where pandas loses or reorders groups.
 
         Example:
             >>> from jaxframes.frame import JaxFrame
@@ -46,41 +50,44 @@ class FramePivotTable(FrameBase):
             >>> frame.pivot_table("v", "a", "b", "sum", fill_value=0).values.tolist()
             [[3, 0], [0, 3]]
         """
-        if not dropna:
-            raise NotImplementedError("pivot_table: dropna must be True. Use reindex() afterwards.")
         options: dict[str, Any] = {
-            "fill_value": fill_value, "margins": margins, "margins_name": margins_name,
-            "observed": observed, "sort": sort, **kwargs,
+            "fill_value": fill_value, "margins": margins, "dropna": dropna,
+            "margins_name": margins_name, "observed": observed, "sort": sort, **kwargs,
         }  # fmt: skip
         if isinstance(aggfunc, list):
             pieces = [self.pivot_table(values, index, columns, one, **options) for one in aggfunc]
             return concat(pieces, keys=[name_of(one) for one in aggfunc], axis=1)
         rows, keys = _listed(index), _listed(columns)
         is_multi = pd.api.types.is_list_like(values)
-        grouped: Any = self.groupby(rows + keys, observed=observed, sort=sort)  # pyright: ignore
+        by: Any = self
+        grouped = by.groupby(rows + keys, observed=observed, sort=sort, dropna=dropna)
         if values is not None:
             grouped = grouped[list(values) if is_multi else [values]]
-        table = grouped.agg(aggfunc, **kwargs).dropna(how="all")
+        table = grouped.agg(aggfunc, **kwargs)
+        if dropna:
+            table = table.dropna(how="all")
+        else:
+            _check_known(grouped, observed)
         if rows and keys:
             levels = list(range(len(rows), len(rows) + len(keys)))
             table = table.unstack(levels, fill_value=fill_value, sort=sort)
+        if not dropna:
+            table = _with_all_pairs(table, fill_value, sort)
         if sort:
             table = table.sort_index(axis=1)
         if fill_value is not None:
             table = table.fillna(fill_value)
         if margins:
-            shown = list(grouped._labels)
-            table = self.frame_class(
-                with_margins(
-                    self, table.to_pandas(), (rows, keys, shown), aggfunc, margins_name, fill_value
-                ),
-                sharding=self._layout,
+            keys_and_values = (rows, keys, list(grouped._labels))
+            whole = with_margins(
+                self, table.to_pandas(), keys_and_values, aggfunc, margins_name, fill_value, dropna
             )
+            table = self.frame_class(whole, sharding=self._layout)
         if values is not None and not is_multi and table.columns.nlevels > 1:
             table.columns = table.columns.droplevel(0)
         if keys and not rows:
             table = table.T
-        return table if table._is_traced else table.dropna(how="all", axis=1)
+        return table.dropna(how="all", axis=1) if dropna and not table._is_traced else table
 
 
 def crosstab(
@@ -106,7 +113,8 @@ def crosstab(
         aggfunc: an argument of `groupby().agg`; needs `values`.
         margins: whether to append the results of all rows and of all columns.
         margins_name: the label of margins.
-        dropna: must be True.
+        dropna: whether to leave out missing keys, unused categories, and combinations of keys
+            without rows; see `pivot_table`.
         normalize: False, or what to divide counts by: the sum of "all" (or True), of each row
             ("index" or 0), or of each column ("columns" or 1).
 
@@ -118,8 +126,8 @@ def crosstab(
             unknown.
 
     Differences from pandas:
-        `dropna` must be True, and `margins` excludes `normalize`. Not supported inside `jit`,
-        because the column keys are labels.
+        Not supported inside `jit`, because the column keys are labels. `dropna=False` needs
+        categories without missing values.
 
     Example:
         >>> from jaxframes.frame import JaxFrame, crosstab
@@ -131,8 +139,6 @@ def crosstab(
         raise ValueError("aggfunc cannot be used without values.")
     if values is not None and aggfunc is None:
         raise ValueError("values cannot be used without an aggfunc.")
-    if not dropna:
-        raise NotImplementedError("crosstab: dropna must be True. Use reindex() afterwards.")
     rows, keys = _arrays(index), _arrays(columns)
     row_names, key_names = _names(rows, rownames, "row"), _names(keys, colnames, "col")
     row_labels = [f"row_{number}" for number in range(len(rows))]
@@ -143,7 +149,7 @@ def crosstab(
     how: dict[str, Any] = {"aggfunc": "count", "fill_value": 0} if values is None else {}
     table = frame.pivot_table(
         "values", row_labels, key_labels, **{"aggfunc": aggfunc, **how},
-        margins=margins, margins_name=margins_name,
+        margins=margins, margins_name=margins_name, dropna=dropna, observed=dropna,
     )  # fmt: skip
     if normalize is not False:
         table = _normalized(table, normalize, margins)
@@ -157,11 +163,55 @@ def _normalized(table: Any, normalize: Any, margins: bool) -> Any:
     if normalize not in ("all", "index", "columns"):
         raise ValueError("Not a valid normalize argument")
     if margins:
-        raise NotImplementedError("crosstab: with margins, normalize must be False. Use div().")
+        shares = normalized_with_margins(table.to_pandas(), normalize)
+        return table.frame_class(shares, sharding=table.sharding)
     if normalize == "index":
         return table.div(table.sum(axis=1), axis=0).fillna(0)
     sums = table.sum()
     return (table / (sums if normalize == "columns" else sums.sum())).fillna(0)
+
+
+def _check_known(grouped: Any, observed: bool) -> None:
+    """Raises unless all combinations of the keys are known, and are those of pandas."""
+    if grouped._source._is_traced:
+        raise NotImplementedError(
+            "pivot_table: with dropna=False the combinations of keys are not known inside jit. "
+            "Leave it out."
+        )
+    for key in grouped._grouped.keys:
+        if not observed and key.column.kind == "category" and key.column.can_miss:
+            has_missing = grouped._source._make_series(key.column, key.name).isna().any()
+            if bool(has_missing):
+                raise NotImplementedError(
+                    f"pivot_table: with dropna=False and observed=False, categories must not be "
+                    f"missing, but some of {key.name!r} are. Convert them with astype('str')."
+                )
+
+
+def _with_all_pairs(table: Any, fill_value: Any, sort: bool) -> Any:
+    """The rows and columns of all combinations of the values of their levels."""
+    if table._table.index.num_levels > 1:
+        table = table.reindex(index=_combinations(table.index, sort), fill_value=fill_value)
+    elif sort:
+        # A missing key is last, unlike in the result of unstack.
+        table = table.sort_index()
+    if table.columns.nlevels == 1:
+        return table
+    labels = _combinations(table.columns, sort)
+    if fill_value is None and len(labels) > table.shape[1]:
+        # Columns of one dtype stay of one dtype.
+        table = table.reindex(columns=labels)
+        numbers = [label for label in table.columns if table[label].dtype.kind in "iu"]
+        return table.astype(dict.fromkeys(numbers, "float64"))
+    return table.reindex(columns=labels, fill_value=fill_value)
+
+
+def _combinations(labels: pd.Index, sort: bool) -> pd.MultiIndex:
+    levels = []
+    for at in range(labels.nlevels):
+        level = labels.get_level_values(at).unique()
+        levels.append(level.sort_values(na_position="last") if sort else level)
+    return pd.MultiIndex.from_product(levels, names=labels.names)
 
 
 def _listed(keys: Any) -> list[Any]:

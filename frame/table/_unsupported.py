@@ -50,7 +50,6 @@ to_sql to_stata to_string to_xarray to_xml: to_pandas() and pandas' {}
 update: where() or merge(), which make new values
 [JaxFrame JaxSeries, planned]
 asof to_period to_timestamp: to_pandas() and pandas' {}
-corrwith: corr() of both columns in one frame
 from_arrow: jaxframes.frame.from_arrow()
 from_dict from_records: JaxFrame(data)
 select: frame[labels]

@@ -5,8 +5,7 @@ import numpy as np
 import pytest
 from frame_examples import mixed_frame
 from frame_operations import functions_for
-from frame_parity import assert_parity, assert_same_error, on_device
-from jaxframes.frame import crosstab
+from frame_parity import assert_parity, assert_same_error
 
 
 def table_of(f, *args, **options):
@@ -47,9 +46,34 @@ def test_margins():
         mixed_frame()[["k", "b", "s"]],
         ways=["eager"],
     )
-    ours = on_device(mixed_frame())
-    with pytest.raises(NotImplementedError, match="normalize must be False"):
-        crosstab(ours.k, ours.b, margins=True, normalize=True)
+
+
+@pytest.mark.parametrize("how", [True, "all", "index", 1, "columns", 0])
+def test_fractions_with_margins(how):
+    assert_parity(
+        lambda f: (
+            table_of(f, f.k, f.b, margins=True, normalize=how),
+            table_of(f, [f.s, f.c], [f.b, f.s], margins=True, margins_name="T", normalize=how),
+            table_of(f, f.k, f.b, f.i, aggfunc="max", margins=True, normalize=how),
+        ),
+        mixed_frame()[["k", "b", "s", "c", "i"]],
+        ways=["eager"],
+        ulps=4,
+    )
+
+
+def test_all_pairs_of_keys():
+    frame = mixed_frame()[["k", "b", "s", "c"]]
+    assert_parity(
+        lambda f: (
+            table_of(f, f.k, f.s, dropna=False),
+            table_of(f, [f.k, f.b], f.s, dropna=False),
+            table_of(f, f.k, [f.s, f.b], dropna=False, margins=True),
+            table_of(f.dropna(), f.dropna().k, f.dropna().c, dropna=False),
+        ),
+        frame,
+        ways=["eager"],
+    )
 
 
 def test_arrays_of_the_host():
@@ -63,6 +87,4 @@ def test_wrong_uses():
     assert_same_error(lambda f: table_of(f, f.k, f.b, aggfunc="sum"), frame)
     assert_same_error(lambda f: table_of(f, f.k, f.b, normalize="none"), frame)
     assert_same_error(lambda f: table_of(f, f.k, f.b, rownames=["p", "q"]), frame)
-    ours = on_device(frame)
-    with pytest.raises(NotImplementedError, match="dropna must be True"):
-        crosstab(ours.k, ours.b, dropna=False)
+    assert_same_error(lambda f: table_of(f, f.k, f.b, margins=True, normalize="none"), frame)

@@ -56,6 +56,39 @@ def test_margins():
     )
 
 
+def test_all_pairs_of_keys():
+    frame = mixed_frame(23)[["k", "b", "i", "x", "s", "c"]]
+    frame["k"] = frame.k.where(frame.k > 0)
+    assert_parity(
+        lambda f: (
+            f.pivot_table("x", "k", dropna=False),
+            f.pivot_table("x", "k", "s", dropna=False),
+            f.pivot_table("x", ["k", "s"], "b", dropna=False),
+            f.pivot_table("i", ["s", "b"], "k", "sum", fill_value=0, dropna=False),
+            f.pivot_table("i", "b", ["s", "k"], "max", dropna=False),
+            f.pivot_table(["x", "i"], columns=["k", "b"], dropna=False),
+            f.pivot_table("i", "k", "c", "sum", dropna=False),
+            f.pivot_table("i", ["k", "b"], "s", "count", dropna=False, sort=False),
+            f.pivot_table("x", "k", "b", ["sum", "count"], dropna=False),
+        ),
+        frame,
+        ways=["eager", "mesh"],
+        ulps=8,
+    )
+    assert_parity(
+        lambda f: (
+            f.pivot_table("i", "k", "b", "sum", margins=True, dropna=False),
+            f.pivot_table("i", "k", "s", "sum", margins=True, fill_value=0, dropna=False),
+            f.pivot_table("x", ["k", "b"], "s", margins=True, dropna=False),
+            f.dropna().pivot_table("i", "s", "c", "sum", dropna=False, observed=False),
+            f[:1].pivot_table("i", ["k", "b"], "s", dropna=False),
+        ),
+        frame,
+        ways=["eager"],
+        ulps=8,
+    )
+
+
 def test_without_columns_inside_jit():
     frame = mixed_frame()[["k", "i"]]
     got = jax.jit(lambda f: f.pivot_table("i", "k", aggfunc="sum").i)(on_device(frame))
@@ -68,8 +101,11 @@ def test_wrong_uses():
     assert_same_error(lambda f: f.pivot_table("x", "none"), frame)
     assert_same_error(lambda f: f.pivot_table("x"), frame)
     assert_same_error(lambda f: f.pivot_table("s", "k"), frame)
-    with pytest.raises(NotImplementedError, match="dropna must be True"):
-        on_device(frame).pivot_table("x", "k", dropna=False)
+    ours = on_device(mixed_frame()[["k", "c", "i"]])
+    with pytest.raises(NotImplementedError, match=r"categories must not be.*astype"):
+        ours.pivot_table("i", "k", "c", dropna=False, observed=False)
+    with pytest.raises(NotImplementedError, match="not known inside jit"):
+        jax.jit(lambda f: f.pivot_table("i", "k", dropna=False))(ours)
     assert_same_error(lambda f: f.pivot_table("x", "k", margins=True, margins_name=1), frame)
     assert_same_error(lambda f: f.pivot_table("x", "s", margins=True, margins_name="a"), frame)
     with pytest.raises(NotImplementedError, match="margins need an index"):

@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`corrwith`: the correlations of two frames, column by column or row by row."""
+
+from typing import Any
+
+import jax.numpy as jnp
+import numpy as np
+import pandas as pd
+
+from ..align._align import aligned_column, same_labels
+from ..combining._concat import concat
+from ..table._arguments import axis_number, check_flag
+from ..table._column import NUMBER
+from ..table._ndframe import FrameBase, SeriesBase
+from ..table._tracing import is_traced
+from ._corr import Statistic, check_method, check_number, of_pair
+from ._results import table_of_series, traced_table
+
+
+class FrameCorrelationWith(FrameBase):
+    """Correlations with another frame or with a series."""
+
+    def corrwith(
+        self,
+        other: Any,
+        axis: Any = 0,
+        drop: bool = False,
+        method: Any = "pearson",
+        numeric_only: bool = False,
+        min_periods: int | None = None,
+    ) -> Any:
+        """The correlation of each column with the column of the same label of another frame, or
+        with a series.
+
+        Rows are aligned by label, which inside `jit` must be the same in both.
+
+        Args:
+            other: a frame or a series.
+            axis: 1 correlates rows of equal label in place of columns; `other` must be a frame.
+            drop: whether to leave out labels of only one of the frames; they give NaN by default.
+            method: must be "pearson".
+            numeric_only: whether to leave out columns that hold no numbers.
+            min_periods: the least number of rows, for a series; fewer give NaN. As in pandas,
+                frames ignore it.
+
+        Differences from pandas:
+            `method` must be "pearson", and a series correlates with columns alone.
+
+        Example:
+            >>> from jaxframes.frame import JaxFrame
+            >>> frame = JaxFrame({"x": [1.0, 2.0, 4.0], "y": [3.0, 2.0, 0.0]})
+            >>> frame.corrwith(frame.x).tolist()
+            [1.0, -1.0]
+        """
+        is_across = bool(axis_number(axis, self))
+        check_method(method, "corrwith")
+        is_numeric_only = check_flag(numeric_only, "numeric_only")
+        this = self._numbers_of(self) if is_numeric_only else self
+        if isinstance(other, SeriesBase):
+            if is_across:
+                raise NotImplementedError(
+                    "corrwith: axis must be 0 with a series. Pass a frame, or transpose first."
+                )
+            return this._with_series(other, _correlation(min_periods))
+        if not isinstance(other, FrameBase):
+            raise TypeError(
+                f"corrwith: other must be a JaxFrame or a JaxSeries, got {type(other).__name__}."
+            )
+        that = self._numbers_of(other) if is_numeric_only else other
+        return _of_frames(this, that, is_across, drop)
+
+    def _numbers_of(self, frame: Any) -> Any:
+        return frame._columns_at(frame._pick(lambda column: column.is_numeric))
+
+    def _with_series(self, other: Any, statistic: Statistic) -> Any:
+        table = self._table
+        aligned = check_number(aligned_column(other, table), other._name, "corrwith")
+        values = []
+        for column, label in zip(table.columns, self._labels, strict=True):
+            check_number(column, label, "corrwith")
+            values.append(of_pair((column, aligned), table, statistic))
+        return _column_of(self, values)
+
+
+def _correlation(min_periods: int | None) -> Statistic:
+    return Statistic("corr", max(min_periods or 1, 1), 1, False)
+
+
+def _of_frames(this: Any, that: Any, is_across: bool, drop: bool) -> Any:
+    for frame in (this, that):
+        for column, label in zip(frame._table.columns, frame._labels, strict=True):
+            if not column.is_numeric or column.dtype.kind == "c":
+                raise TypeError(
+                    f"corrwith: columns must hold real numbers, got {column.dtype_name} in "
+                    f"{label!r}. Use numeric_only=True."
+                )
+    left, right = this.align(that, join="inner")
+    # As in pandas, infinities of the right frame are missing.
+    left = left + right * 0
+    right = right + left * 0
+    if is_across:
+        found = _across(left, right)
+        if drop or same_labels(this._table, that._table):
+            return found
+        rest = this.index.union(that.index).difference(found.index)
+    else:
+        pairs = zip(left._table.columns, right._table.columns, strict=True)
+        found = _column_of(left, [of_pair(pair, left._table, _correlation(1)) for pair in pairs])
+        if drop:
+            return found
+        rest = this.columns.union(that.columns).difference(left.columns)
+    return concat([found, this.series_class(pd.Series(np.nan, rest))]) if len(rest) else found
+
+
+def _across(left: Any, right: Any) -> Any:
+    """The correlation of each row of a frame with that of another."""
+    from_left = left.sub(left.mean(axis=1), axis=0)
+    from_right = right.sub(right.mean(axis=1), axis=0)
+    together = (from_left * from_right).sum(axis=1)
+    return together / ((left.count(axis=1) - 1) * left.std(axis=1) * right.std(axis=1))
+
+
+def _column_of(frame: Any, values: list[Any]) -> Any:
+    """A series of a number for each column of a frame."""
+    labels = frame._labels.index
+    if is_traced(values):
+        pairs = [(value, jnp.isnan(value)) for value in values]
+        table = traced_table(pairs, [NUMBER] * len(values), labels, "corrwith")
+    else:
+        table = table_of_series(pd.Series(values, labels, np.float64))
+    return frame.series_class._of(table, None)
