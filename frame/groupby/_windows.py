@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Windows that stop at the ends of groups."""
 
-from typing import Any
+from typing import Any, Self
 
 import jax.numpy as jnp
 
@@ -13,7 +13,7 @@ from ..table._table import as_count, either_needed
 from ..table._take import take_columns
 from ..table._tracing import is_traced
 from ..window._ewm import ExponentialWindows, as_decay
-from ..window._rolling import Windows, WindowShape, as_expanding, as_rolling
+from ..window._rolling import TimeWindows, Windows, as_expanding, as_rolling, without_on
 from ..window._row_windows import RowWindows
 from ._base import GroupByBase, Grouped
 
@@ -22,8 +22,9 @@ class _OfGroups(RowWindows):
     """Windows of the rows of each group, beside a class of windows."""
 
     def __init__(self, of: Any, how: Any, grouped: Grouped):
-        super().__init__(of, how)
+        # Checks of a base class look at the groups.
         self._grouped = grouped
+        super().__init__(of, how)
 
     def _segmented(self, of: Any) -> tuple[Any, Array | None]:
         """Sorts the rows by group and adds the keys to the index; also the group of each row."""
@@ -51,12 +52,24 @@ class GroupWindows(_OfGroups, Windows):
             return f"ExpandingGroupBy [min_periods={self._min_periods},method=single]"
         return f"RollingGroupBy [window={self._window},center={self._center},method=single]"
 
+    def __getitem__(self, key: Any) -> Self:
+        # As in pandas, `on` becomes the labels of the selected columns.
+        selected, on = super().__getitem__(key), self._on
+        if on is not None:
+            index = RowIndex((on.column,), (on.name,))
+            selected._of = selected._of._like(selected._of._table.replace(index=index))
+        return selected
+
     def _take(self, method: str, numeric_only: bool, ddof: int = 1) -> Any:
         result = super()._take(method, numeric_only, ddof)
         # In pandas, expanding windows ignore as_index=False.
         if self._grouped.options.as_index or self._window is None:
             return result
         return result.reset_index(level=list(range(len(self._grouped.keys))))
+
+
+class GroupTimeWindows(GroupWindows, TimeWindows):
+    """`groups.rolling(...)` over spans of time."""
 
 
 class GroupExponentialWindows(_OfGroups, ExponentialWindows):
@@ -82,9 +95,11 @@ class GroupByWindows(GroupByBase):
         closed: Any = None,
         method: str = "single",
     ) -> GroupWindows:
-        """A window of rows of each row's group; see `JaxFrame.rolling`.
+        """A window of rows, or a span of time, of each row's group; see `JaxFrame.rolling`.
 
-        The rows of the result are sorted by group, and the keys are the first levels of the index.
+        Times must ascend in each group. The rows of the result are sorted by group, and the keys
+        are the first levels of the index; of columns selected from windows with `on`, that column
+        is the last level.
 
         Example:
             >>> from jaxframes.frame import JaxFrame
@@ -92,8 +107,11 @@ class GroupByWindows(GroupByBase):
             >>> frame.groupby("k").rolling(2, min_periods=1).sum().to_pandas().x.to_dict()
             {(1, 1): 2.0, (2, 0): 1.0, (2, 2): 5.0}
         """
-        arguments = (window, min_periods, center, win_type, on, closed, None, method)
-        return self._windows(as_rolling(self._table, *arguments))
+        of, column = without_on(self._values(), on)
+        arguments = (window, min_periods, center, win_type, closed, None, method)
+        shape = as_rolling(self._table, column, *arguments)
+        kind = GroupWindows if shape.span is None else GroupTimeWindows
+        return kind(of, shape, self._grouped)
 
     def expanding(self, min_periods: int = 1, method: str = "single") -> GroupWindows:
         """A window of all rows of its group up to each row; see `rolling`.
@@ -105,7 +123,7 @@ class GroupByWindows(GroupByBase):
             >>> JaxSeries([1, 2, 6]).groupby(JaxSeries([5, 5, 0])).expanding().sum().tolist()
             [6.0, 1.0, 3.0]
         """
-        return self._windows(as_expanding(min_periods, method))
+        return GroupWindows(self._values(), as_expanding(min_periods, method), self._grouped)
 
     def ewm(
         self, com: float | None = None, span: float | None = None, halflife: Any = None,
@@ -124,9 +142,6 @@ class GroupByWindows(GroupByBase):
         """
         decay = as_decay(com, span, halflife, alpha, min_periods, adjust, ignore_na, times, method)
         return GroupExponentialWindows(self._values(), decay, self._grouped)
-
-    def _windows(self, shape: WindowShape) -> GroupWindows:
-        return GroupWindows(self._values(), shape, self._grouped)
 
     def _values(self) -> Any:
         """The columns of windows."""

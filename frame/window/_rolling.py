@@ -3,6 +3,7 @@
 
 import datetime
 import functools
+from collections.abc import Hashable, Sequence
 from typing import Any, NamedTuple, Self
 
 import jax.numpy as jnp
@@ -12,7 +13,8 @@ import pandas as pd
 from ...primitives.staging import tiered
 from ..table._arguments import as_scalar
 from ..table._column import Array, Column
-from ..table._ndframe import FrameBase, SeriesBase
+from ..table._column_labels import Labels
+from ..table._ndframe import FrameBase, NDFrame, SeriesBase
 from ..table._table import Count, Table, is_row
 from ..table._tracing import at_once, is_traced
 from ..table._unsupported import LACKING, instead_of
@@ -22,9 +24,23 @@ from ._ewm import ExponentialWindowMethods
 from ._reduce_windows import SHORT_WINDOW, Reach, WindowPlan, reduce_windows
 from ._row_windows import RowWindows
 from ._shift import Shifting
-from ._time_windows import TimeSpan, as_time_span, reduce_spans
+from ._time_windows import TimeSpan, as_time_span, check_times, reduce_spans
 
 _CLOSED = ("right", "left", "both", "neither")
+
+
+class OnColumn(NamedTuple):
+    """A column that `rolling` leaves as it is, `on`.
+
+    Attributes:
+        name: its label.
+        column: its values.
+        before: the labels of the columns before it in the result; None if it is the last one.
+    """
+
+    name: Hashable
+    column: Column
+    before: Sequence[Hashable] | None
 
 
 class WindowShape(NamedTuple):
@@ -36,6 +52,8 @@ class WindowShape(NamedTuple):
         center: whether a window is centered on its row.
         closed: which end rows a window includes.
         step: distance between the rows of the result.
+        on: the column of the result that is not reduced.
+        span: the span of time of each window, in place of a number of rows.
     """
 
     window: int | None
@@ -43,6 +61,8 @@ class WindowShape(NamedTuple):
     center: bool = False
     closed: str = "right"
     step: int = 1
+    on: OnColumn | None = None
+    span: TimeSpan | None = None
 
 
 class Windows(RowWindows):
@@ -50,7 +70,8 @@ class Windows(RowWindows):
 
     def __init__(self, of: Any, shape: WindowShape):
         super().__init__(of, shape)
-        self._window, self._min_periods, self._center, self._closed, self._step = shape
+        self._window, self._min_periods, self._center, self._closed, self._step = shape[:5]
+        self._on, self._span = shape.on, shape.span
 
     def __repr__(self) -> str:
         if self._window is None:
@@ -58,11 +79,21 @@ class Windows(RowWindows):
         return f"Rolling [window={self._window},center={self._center},method=single]"
 
     def __getitem__(self, key: Any) -> Self:
-        labels = key if isinstance(key, list) else [key]
+        labels, on = key if isinstance(key, list) else [key], self._on
+        is_with_on = on is not None and isinstance(key, list) and on.name in key
         for label in labels:
-            if not isinstance(self._of, FrameBase) or label not in self._of._labels:
+            is_on = is_with_on and on is not None and label == on.name
+            if not is_on and (not isinstance(self._of, FrameBase) or label not in self._of._labels):
                 raise KeyError(f"Column not found: {label}")
-        return super().__getitem__(key)
+        if on is None:
+            return super().__getitem__(key)
+        before = None
+        if is_with_on:
+            at = key.index(on.name)
+            before, key = key[:at], [label for label in key if label != on.name]
+        selected = super().__getitem__(key)
+        selected._on = on._replace(before=before)
+        return selected
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):
@@ -118,14 +149,10 @@ class Windows(RowWindows):
         return self._take("count", numeric_only)
 
     def _take(self, method: str, numeric_only: bool, ddof: int = 1) -> Any:
-        of = self._numeric(method) if numeric_only else self._of
-        of, segment_ids = self._segmented(of)
+        of, segment_ids, carried = self._rows(method, numeric_only)
         table = of._table
         if not table.columns:
             return of
-        if method != "count":
-            for column, label in zip(table.columns, of._names, strict=True):
-                _check(column, label, of)
         reach, moves_ends = self._reach(table.capacity)
         missing = tuple(
             c.missing() if c.can_miss and (method == "count" or not c.is_float) else None
@@ -140,8 +167,39 @@ class Windows(RowWindows):
             method, int(ddof), self._window is None, width, moves_ends, gaps, table.layout
         )
         reduced = reduce_windows(data, missing, segment_ids, reach, least, table.num_rows, plan)
-        result = of._with_columns([Column(one) for one in reduced])
+        result = self._with_on(of._with_columns([Column(one) for one in reduced]), carried)
         return result if self._step == 1 else result.iloc[:: self._step]
+
+    def _rows(self, method: str, numeric_only: bool) -> tuple[Any, Array | None, Column | None]:
+        """The rows to reduce in the order of windows, ids of segments, and times, or `on`."""
+        of = self._numeric(method) if numeric_only else self._of
+        of, segment_ids, carried = self._in_order(of)
+        if method != "count":
+            for column, label in zip(of._table.columns, of._names, strict=True):
+                _check(column, label, of)
+        return of, segment_ids, carried
+
+    def _in_order(self, of: Any) -> tuple[Any, Array | None, Column | None]:
+        carried = self._on.column if self._on is not None else None
+        carried = carried if self._span is None else self._span.times
+        if carried is None:
+            return (*self._segmented(of), None)
+        table = of._table.with_columns([*of._table.columns, carried])
+        of, segment_ids = self._segmented(of._like(table))
+        *columns, carried = of._table.columns
+        return of._with_columns(columns), segment_ids, carried
+
+    def _with_on(self, result: Any, column: Column | None) -> Any:
+        """The result with the column `on`, as pandas puts it: not if it became the labels."""
+        on, table = self._on, result._table
+        if on is None or isinstance(result, SeriesBase) or on.name in table.index.names:
+            return result
+        labels = list(result._labels)
+        before = labels if on.before is None else on.before
+        at = sum(label in before for label in labels)
+        columns = [*table.columns[:at], column, *table.columns[at:]]
+        names = [*labels[:at], on.name, *labels[at:]]
+        return result._make_frame(columns, Labels.of(names, result._labels.index.names), table)
 
     def _short_width(self, method: str, moves_ends: bool) -> int | None:
         """The length of a window with a program of its own; None for windows that share one."""
@@ -174,19 +232,24 @@ class Windows(RowWindows):
 class TimeWindows(Windows):
     """The result of `rolling` over spans of time."""
 
-    def __init__(self, of: Any, span: TimeSpan, min_periods: int):
-        super().__init__(of, WindowShape(span.length, min_periods))
-        self._span = span
+    def __init__(self, of: Any, shape: WindowShape):
+        super().__init__(of, shape)
+        table, segment_ids, times = self._in_order(of)
+        assert times is not None
+        name = None if self._on is None else self._on.name
+        check_times(times, segment_ids, table._table.num_rows, name)
 
     def _take(self, method: str, numeric_only: bool, ddof: int = 1) -> Any:
-        of = self._numeric(method) if numeric_only else self._of
+        of, segment_ids, times = self._rows(method, numeric_only)
+        assert times is not None
+        assert self._span is not None
         table = of._table
-        if method != "count":
-            for column, label in zip(table.columns, of._names, strict=True):
-                _check(column, label, of)
-        return of._with_columns(
-            reduce_spans(table.columns, table, self._span, self._min_periods, method, int(ddof))
-        )
+        if not table.columns:
+            return of
+        span = self._span._replace(times=times)
+        least = self._min_periods
+        columns = reduce_spans(table.columns, table, span, segment_ids, least, method, int(ddof))
+        return self._with_on(of._with_columns(columns), times)
 
 
 def _check(column: Column, label: Any, of: Any) -> None:
@@ -220,29 +283,34 @@ class WindowMethods(Changes, Cumulative, ExponentialWindowMethods, Shifting):
         """A window of `window` rows for each row, or every `step` rows; infinities are missing.
 
         A span of time, such as "2h", gives windows of the rows that the span before each row's
-        label holds. The labels must be datetimes in ascending order, which inside `jit` is not
-        checked.
+        time holds: before its label, or its value in the column `on`. Times must ascend, which
+        inside `jit` is not checked.
+
+        Args:
+            window: the number of rows, or a span of time: its name, an offset or a timedelta.
+            min_periods: the least number of values of a window with a result; by default `window`,
+                or 1 for a span of time.
+            center: whether a window is centered on its row.
+            win_type: must be None.
+            on: the label of a column that is not reduced: the times, for a span of time.
+            closed: which ends belong to a window: "right", the default, "left", "both" or
+                "neither".
+            step: the distance between rows of the result; for windows of rows.
+            method: must be "single".
 
         Differences from pandas:
-            Only sum, mean, min, max, var, std and count are supported, without weights. Windows
-            over spans of time end with their row, and `on` must be None.
+            Only sum, mean, min, max, var, std and count are supported, without weights. Times must
+            not descend. The result has the column `on` also if it equals the labels.
 
         Example:
             >>> from jaxframes.frame import JaxSeries
             >>> JaxSeries([1, 2, 6]).rolling(2, min_periods=1).max().tolist()
             [1.0, 2.0, 6.0]
         """
-        levels = self._table.index.levels
-        is_span = isinstance(window, (str, datetime.timedelta, np.timedelta64, pd.offsets.Tick))
-        if is_span and len(levels) == 1 and levels[0].kind == "datetime" and on is None:
-            if center or win_type is not None or step is not None:
-                raise NotImplementedError(
-                    "rolling: center, win_type and step are for windows of rows."
-                )
-            least = 1 if min_periods is None else _whole("min_periods", min_periods)
-            return TimeWindows(self, as_time_span(self._table, window, closed), least)
-        arguments = (window, min_periods, center, win_type, on, closed, step, method)
-        return Windows(self, as_rolling(self._table, *arguments))
+        of, column = without_on(self, on)
+        arguments = (window, min_periods, center, win_type, closed, step, method)
+        shape = as_rolling(self._table, column, *arguments)
+        return Windows(of, shape) if shape.span is None else TimeWindows(of, shape)
 
     def expanding(self, min_periods: int = 1, method: str = "single") -> Windows:
         """A window of all rows up to each row.
@@ -258,44 +326,68 @@ class WindowMethods(Changes, Cumulative, ExponentialWindowMethods, Shifting):
         return Windows(self, as_expanding(min_periods, method))
 
 
+def without_on(of: Any, on: Any) -> tuple[Any, OnColumn | None]:
+    """The columns to reduce, and the column `on`, if it is given."""
+    if on is None:
+        return of, None
+    if not isinstance(on, Hashable) or isinstance(on, (pd.Index, NDFrame)):
+        raise NotImplementedError(
+            f"rolling: on must be the label of a column, got {type(on).__name__}. Assign it first."
+        )
+    if not isinstance(of, FrameBase) or on not in of._labels:
+        raise ValueError(
+            f"invalid on specified as {on}, must be a column (of DataFrame), an Index or None"
+        )
+    labels, at = list(of._labels), of._labels.position(on)
+    rest = [other for other in range(len(labels)) if other != at]
+    return of._columns_at(rest), OnColumn(on, of._table.columns[at], labels[:at])
+
+
 def as_rolling(
     table: Table,
+    on: OnColumn | None,
     window: Any,
     min_periods: Any,
     center: Any,
     win_type: Any,
-    on: Any,
     closed: Any,
     step: Any,
     method: str,
 ) -> WindowShape:
     """Checks the arguments of `rolling` over the rows of a table."""
-    for name, value in {"win_type": win_type, "on": on}.items():
-        if value is not None:
-            raise NotImplementedError(f"rolling: {name} must be None, got {value!r}.")
+    if win_type is not None:
+        raise NotImplementedError(f"rolling: win_type must be None, got {win_type!r}.")
     if method != "single":
         raise NotImplementedError(f"rolling: method must be 'single', got {method!r}.")
+    if not isinstance(center, bool):
+        raise ValueError(f"center must be a boolean, got {center!r}")
+    if closed is not None and closed not in _CLOSED:
+        raise ValueError(f"closed must be 'right', 'left', 'both' or 'neither', got {closed!r}")
+    times = table.index.levels if on is None else (on.column,)
+    is_span = isinstance(window, (str, datetime.timedelta, np.timedelta64, pd.offsets.Tick))
+    if is_span and len(times) == 1 and times[0].type.is_time:
+        if step is not None:
+            raise NotImplementedError(
+                "rolling: step is for windows of rows. Select rows of the result."
+            )
+        least = 1 if min_periods is None else _whole("min_periods", min_periods)
+        span = as_time_span(times[0], window, closed, center)
+        return WindowShape(span.length, least, center, span.closed, 1, on, span)
     window = as_scalar(window)
     if isinstance(window, bool) or not isinstance(window, (int, np.integer)):
-        if any(level.is_time for level in (c.type for c in table.index.levels)):
-            raise NotImplementedError(
-                f"rolling: window must be a number of rows, got {window!r}. "
-                "Resample to a regular frequency first."
-            )
-        raise ValueError(f"window must be an integer 0 or greater, got {window!r}")
+        raise ValueError(
+            f"window must be an integer 0 or greater, got {window!r}. A span of time needs labels "
+            "or a column on= of datetimes or timedeltas."
+        )
     if window < 0:
         raise ValueError(f"window must be an integer 0 or greater, got {window}")
     least = int(window) if min_periods is None else _whole("min_periods", min_periods)
     if least > window:
         raise ValueError(f"min_periods {least} must be <= window {window}")
-    if not isinstance(center, bool):
-        raise ValueError(f"center must be a boolean, got {center!r}")
-    if closed is not None and closed not in _CLOSED:
-        raise ValueError(f"closed must be 'right', 'left', 'both' or 'neither', got {closed!r}")
     step = 1 if step is None else _whole("step", step)
     if not step:
         raise ValueError("step must be 1 or greater, got 0")
-    return WindowShape(int(window), least, center, closed or "right", step)
+    return WindowShape(int(window), least, center, closed or "right", step, on)
 
 
 def as_expanding(min_periods: Any, method: str) -> WindowShape:

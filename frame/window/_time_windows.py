@@ -27,10 +27,19 @@ State = tuple[Array, ...]
 
 
 class TimeSpan(NamedTuple):
-    """The span of each window: its length in units of the times, and whether both ends belong."""
+    """The span of each window: the time of each row, and the length in units of the times.
 
+    Attributes:
+        times: the times.
+        length: the length of each window.
+        closed: which ends belong to a window: "right", "left", "both" or "neither".
+        center: whether a window is centered on its row.
+    """
+
+    times: Column
     length: int
-    is_closed: bool
+    closed: str = "right"
+    center: bool = False
 
 
 class TimePlan(NamedTuple):
@@ -38,17 +47,13 @@ class TimePlan(NamedTuple):
 
     method: str
     ddof: int
-    is_closed: bool
+    closed: str
+    center: bool
     layout: Layout
 
 
-def as_time_span(table: Table, window: Any, closed: Any) -> TimeSpan:
-    """The span that a window names, for a table whose labels are datetimes in order."""
-    (times,) = table.index.levels
-    if closed not in (None, "right", "both"):
-        raise NotImplementedError(
-            f"rolling: closed of a span of time must be 'right' or 'both', got {closed!r}."
-        )
+def as_time_span(times: Column, window: Any, closed: Any, center: Any) -> TimeSpan:
+    """The span that a window names, over times."""
     try:
         span = pd.Timedelta(pd.tseries.frequencies.to_offset(window))  # pyright: ignore
     except ValueError:
@@ -59,34 +64,65 @@ def as_time_span(table: Table, window: Any, closed: Any) -> TimeSpan:
     length = span.as_unit(unit)._value  # pyright: ignore
     if length <= 0:
         raise ValueError(f"rolling: a span of time must be positive in units of {unit}, got {span}")
-    if not is_traced(times, table.num_rows):
-        has_nat, is_sorted = map(bool, at_once(_checks, times.data, table.num_rows))
-        if has_nat:
-            raise ValueError("index values must not have NaT")
-        if not is_sorted:
-            raise ValueError("index must be monotonic: sort_index() first.")
-    return TimeSpan(length, closed == "both")
+    if center and length % 2:
+        raise NotImplementedError(
+            f"rolling: half of a centered span must be whole in units of {unit}, got {span}. "
+            "Convert the times to a finer unit by dt.as_unit()."
+        )
+    return TimeSpan(times, length, closed or "right", center)
+
+
+def check_times(times: Column, segment_ids: Array | None, num_rows: Count, name: Any) -> None:
+    """Raises unless times ascend, in each segment, and none is missing. Not inside `jit`."""
+    if is_traced(times, segment_ids, num_rows):
+        return
+    has_nat, is_sorted = map(bool, at_once(_checks, times.data, segment_ids, num_rows))
+    name = "index" if name is None else name
+    if has_nat:
+        raise ValueError(f"{name} values must not have NaT")
+    if not is_sorted and segment_ids is None:
+        raise ValueError(f"{name} values must be monotonic: sort them in ascending order first.")
+    if not is_sorted:
+        raise ValueError(
+            f"Each group within {name} must be monotonic. Sort the values in {name} first, in "
+            "ascending order."
+        )
 
 
 @tiered
-def _checks(times: Array, num_rows: Count) -> tuple[Array, Array]:
+def _checks(times: Array, segment_ids: Array | None, num_rows: Count) -> tuple[Array, Array]:
     rows = is_row(times.shape[0], num_rows)
-    is_first = jnp.arange(times.shape[0], dtype=jnp.int32) == 0
-    return jnp.any(rows & (times == NAT)), jnp.all(~rows | is_first | (times >= before(times)))
+    is_sorted = ~rows | (times >= before(times)) | _is_first(segment_ids, times.shape[0])
+    return jnp.any(rows & (times == NAT)), jnp.all(is_sorted)
+
+
+def _is_first(segment_ids: Array | None, num_rows: int) -> Array:
+    """Flags the first row of each segment."""
+    is_first = jnp.arange(num_rows, dtype=jnp.int32) == 0
+    return is_first if segment_ids is None else is_first | (segment_ids != before(segment_ids))
 
 
 def reduce_spans(
-    columns: tuple[Column, ...], table: Table, span: TimeSpan, least: int, method: str, ddof: int
+    columns: tuple[Column, ...],
+    table: Table,
+    span: TimeSpan,
+    segment_ids: Array | None,
+    least: int,
+    method: str,
+    ddof: int,
 ) -> list[Column]:
-    """Reduces the window of each row; NaN for fewer than `least` values."""
+    """Reduces the window of each row; NaN for fewer than `least` values.
+
+    Rows are sorted by segment, and in each segment by time. Windows end with their segment.
+    """
     reduced = _reduced(
         tuple(column.data for column in columns),
         tuple(column.missing() if column.can_miss else None for column in columns),
-        table.index.levels[0].data,
+        (span.times.data, segment_ids),
         table.num_rows,
         np.int64(span.length),
         np.int32(least),
-        TimePlan(method, ddof, span.is_closed, table.layout),
+        TimePlan(method, ddof, span.closed, span.center, table.layout),
     )
     return [Column(values) for values in reduced]
 
@@ -95,19 +131,37 @@ def reduce_spans(
 def _reduced(
     data: tuple[Array, ...],
     missing: tuple[Array | None, ...],
-    times: Array,
+    place: tuple[Array, Array | None],
     num_rows: Count,
     length: Array,
     least: Array,
     plan: TimePlan,
 ) -> tuple[Array, ...]:
-    layout = plan.layout
-    period = times // length
-    side = "left" if plan.is_closed else "right"
-    start = primitives.searchsorted(
-        times, times - length, side=side, num_valid=num_rows, **layout.on_mesh
-    )
-    is_in_previous = gather(period, start, layout) < period
+    layout, (times, segment_ids) = plan.layout, place
+    ends = times + length // 2 if plan.center else times
+    own, of_end = times // length, ends // length
+    start_side = "left" if plan.closed in ("left", "both") else "right"
+    is_open = plan.closed in ("left", "neither")
+    keys = () if segment_ids is None else (segment_ids,)
+
+    def rows_before(bounds: Array, side: Any) -> Array:
+        return primitives.searchsorted(
+            (*keys, times), (*keys, bounds), side=side, num_valid=num_rows, **layout.on_mesh
+        )
+
+    start = rows_before(ends - length, start_side)
+    is_in_previous = gather(own, start, layout) < of_end
+    # By default each window ends with its own row.
+    last = is_in_period = None
+    if is_open or plan.center:
+        last = rows_before(ends, "left" if is_open else "right") - 1
+        is_in_period = (last >= 0) & (gather(own, last, layout) == of_end)
+        if segment_ids is not None:
+            is_in_period = is_in_period & (gather(segment_ids, last, layout) == segment_ids)
+    periods = own
+    if segment_ids is not None:
+        is_first = _is_first(segment_ids, times.shape[0]) | (own != before(own))
+        periods = primitives.inclusive_scan(is_first.astype(jnp.int32), "add", **layout.on_mesh)
 
     def windows(
         state: State, combine: Callable[[State, State], State], nothing: tuple[Any, ...]
@@ -116,17 +170,22 @@ def _reduced(
             primitives.segmented_scan,
             state,
             combine,
-            segment_ids=period,
+            segment_ids=periods,
             num_valid=num_rows,
             **layout.on_mesh,
         )
+
+        def where(flags: Array, values: State) -> State:
+            return tuple(
+                jnp.where(flags, x, jnp.full_like(x, none))
+                for x, none in zip(values, nothing, strict=True)
+            )
+
         front = scan()
+        if last is not None and is_in_period is not None:
+            front = where(is_in_period, gather(front, last, layout))
         # A reverse scan combines from the last row on.
-        end = gather(scan(reverse=True), start, layout)
-        end = tuple(
-            jnp.where(is_in_previous, x, jnp.full_like(x, none))
-            for x, none in zip(end, nothing, strict=True)
-        )
+        end = where(is_in_previous, gather(scan(reverse=True), start, layout))
         return combine(end, front)
 
     every_row = jnp.ones(times.shape, jnp.int32)

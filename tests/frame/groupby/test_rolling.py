@@ -107,6 +107,49 @@ def test_which_columns_and_labels():
     assert_parity(rolled, grouped_frame(), ways=["eager"])
 
 
+def timed_frame():
+    """Times that ascend, with ties, over groups of several sizes."""
+    frame = grouped_frame().assign(k=lambda f: f.k.fillna(7.0))
+    hours = np.sort(np.random.default_rng(1).integers(-30, 30, len(frame)))
+    times = pd.to_datetime("1970-01-02") + pd.to_timedelta(hours, unit="h")
+    return frame.assign(t=times)[["x", "k", "t", "i"]]
+
+
+@pytest.mark.parametrize("closed", ["right", "left", "both", "neither"])
+def test_spans_of_time(closed):
+    def rolled(f):
+        windows = f.groupby("k").rolling("6h", on="t", closed=closed)
+        centered = f.groupby("k").rolling("8h", on="t", closed=closed, center=True)
+        return windows.sum(), windows[["i", "x"]].sum(), centered.sum(), centered.i.sum()
+
+    assert_parity(rolled, timed_frame(), ways=["eager"], ulps=ULPS)
+
+
+def test_spans_of_time_with_other_labels():
+    def rolled(f):
+        indexed = f.set_index("t").groupby("k").rolling("12h", min_periods=2)
+        return (
+            indexed.sum(), indexed.x.mean(),
+            f.groupby("k", sort=False).rolling("6h", on="t").max(),
+            f.groupby("k", as_index=False).rolling("6h", on="t").max(),
+            f.groupby("k")[["i", "t"]].rolling("6h", on="t").sum(),
+            f.groupby("k").rolling(2, on="t").sum(),
+            f.groupby("k").rolling(2, on="t").x.sum(),
+            f.groupby(["k", "i"]).rolling("6h", on="t").sum(),
+            f[:1].groupby("k").rolling("6h", on="t").sum(),
+        )  # fmt: skip
+
+    assert_parity(rolled, timed_frame(), ways=["eager"], ulps=ULPS)
+    assert_parity(
+        lambda f: f.groupby("k").rolling("6h", on="t", closed="left").sum(),
+        timed_frame(),
+        ways=["jit", "mesh"],
+    )
+    # pandas groups missing keys, but fails to label them.
+    some = on_device(grouped_frame().assign(t=timed_frame().t)).groupby("k").rolling("6h", on="t")
+    assert some.x.count().shape == (int(grouped_frame().k.notna().sum()),)
+
+
 def test_in_jit_and_on_a_mesh():
     frame = grouped_frame()[["k", "x", "i"]]
 
@@ -164,6 +207,14 @@ def test_wrong_uses_are_pandas_errors():
     assert_same_error(lambda f: f.groupby("k").rolling(2).sum(), frame)
     assert_same_error(lambda f: f.groupby("k").rolling(2, step=2), frame)
     assert_same_error(lambda f: f.groupby("k").rolling(2)["none"], frame)
+    times = timed_frame()
+    assert_same_error(lambda f: f.groupby("k").rolling("2h", on="none"), times)
+    assert_same_error(lambda f: f.groupby("k").x.rolling("2h", on="t"), times)
+    assert_same_error(lambda f: f.groupby("k")[["x"]].rolling("2h", on="t"), times)
+    message = assert_same_error(
+        lambda f: f.sort_values("i").groupby("k").rolling("2h", on="t"), times
+    )
+    assert "Each group within t must be monotonic" in message
     with pytest.raises(NotImplementedError, match="median is not supported"):
         on_device(frame).groupby("k").rolling(2).median()
 
