@@ -14,11 +14,14 @@ from ._describe import GroupByDescription
 from ._grouped_column import Options
 from ._grouper import as_groupings
 from ._nlargest import SeriesGroupByRankedRows
+from ._resample import GroupByResample
 from ._value_counts import FrameGroupByValueCounts, SeriesGroupByValueCounts
 from ._windows import GroupByWindows
 
 
-class _GroupBy(GroupByAggregation, GroupByDescription, GroupByWindows, GroupByAccess):
+class _GroupBy(
+    GroupByAggregation, GroupByDescription, GroupByResample, GroupByWindows, GroupByAccess
+):
     """The methods that grouped frames and series share."""
 
 

@@ -17,9 +17,9 @@ from ..table._dictionary import Dictionary
 from ..table._dtypes import wide
 from ..table._ndframe import SeriesBase, as_series
 from ..table._recode import renumbered
+from ..table._search import search_rows
 from ..table._take import settled
 from ..table._tracing import answered_at_once, is_traced
-from ._lookup import search_rows
 
 # Untyped: the overloads of pandas' stubs are too narrow for our arguments.
 _pandas: Any = pd

@@ -9,10 +9,10 @@ import numpy as np
 import pandas as pd
 
 from ...primitives.staging import tiered
-from ...shardings._compat import explicit_sharding
 from ..table._column import Array, Column
 from ..table._layout import ONE_DEVICE
 from ..table._ndframe import SeriesBase
+from ..table._search import search_rows
 from ..table._take import gather
 
 
@@ -61,14 +61,6 @@ def exact_keys(column: Column, keys: pd.Index) -> tuple[Array, np.ndarray] | Non
     if len(order):
         padded_keys[len(order) :] = cast_numbers[order[-1]]
     return jnp.asarray(padded_keys), order
-
-
-def search_rows(keys: Array, rows: Array, search: Any) -> Array:
-    """Inside a compiled function: searches for each row among sorted keys."""
-    sharding = explicit_sharding(rows)
-    if sharding is not None:
-        search = jax.sharding.auto_axes(search, out_sharding=sharding)
-    return search(keys, rows).astype(jnp.int32)
 
 
 @tiered

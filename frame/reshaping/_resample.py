@@ -5,86 +5,47 @@ import functools
 from collections.abc import Callable, Hashable
 from typing import Any
 
-import jax.numpy as jnp
 import numpy as np
 import pandas as pd
 
-from ...primitives.staging import tiered
+from ..groupby._resample import BinReductions
 from ..indexing._reindex import with_labels
-from ..mapping._lookup import search_rows
 from ..table._arguments import check_flag
-from ..table._column import NAT, Array, Column, no_rows
-from ..table._layout import ONE_DEVICE
+from ..table._column import NAT, Column, no_rows
 from ..table._ndframe import NDFrame
 from ..table._recode import look_up
+from ..table._sort import sort_rows
+from ..table._time_bins import bins_of_times
 from ..table._tracing import is_traced
-from ..table._unsupported import LACKING, instead_of
-
-# Their bins end with the last moment of a day.
-_ENDS_OF_PERIODS = ("ME", "BME", "W", "QE", "BQE", "YE", "BYE")
 
 
-def _reduction(name: str) -> Callable[..., Any]:
-    def method(self: "Resampler", *args: Any, **kwargs: Any) -> Any:
-        return self._reduced(name, *args, **kwargs)
-
-    method.__name__, method.__qualname__ = name, f"Resampler.{name}"
-    method.__doc__ = f"The {name} of each bin; see `{name}` of groups."
-    return method
-
-
-class Resampler:
+class Resampler(BinReductions):
     """The result of `resample`; its methods reduce the rows of each bin of time.
 
+    As in pandas, `ffill` and `bfill` of selected columns fill their missing values within bins.
+
     Differences from pandas:
-        Functions of the user and `interpolate` are not supported. `ffill` and `bfill` of selected
-        columns are those of the columns, where pandas fills within bins. Not supported inside
-        `jit`, because the number of bins depends on the times.
+        Functions of the user and `interpolate` are not supported. Not supported inside `jit`,
+        because the number of bins depends on the times.
     """
 
     def __init__(
-        self, grouped: Any, labels: pd.DatetimeIndex, rows: Any, starts: Callable[[], Any]
+        self,
+        grouped: Any,
+        labels: pd.DatetimeIndex,
+        rows: Any,
+        starts: Callable[[], Any],
+        *,
+        is_selected: bool = False,
     ):
-        self._grouped, self._labels = grouped, labels
+        super().__init__(grouped)
+        self._labels, self._starts, self._is_selected = labels, starts, is_selected
         # None if the times are a column or a level.
-        self._rows, self._starts = rows, starts
+        self._rows = rows
 
     def __getitem__(self, key: Any) -> "Resampler":
-        rows = None if self._rows is None else self._rows[key]
-        return Resampler(self._grouped[key], self._labels, rows, self._starts)
-
-    def __getattr__(self, name: str) -> Any:
-        if name in LACKING["Resampler"]:
-            remedy = instead_of("Resampler", name)
-            raise NotImplementedError(f"resample: {name} is not supported. Use {remedy}.")
-        return self[name] if not name.startswith("_") else object.__getattribute__(self, name)
-
-    count: Callable[..., Any] = _reduction("count")
-    first: Callable[..., Any] = _reduction("first")
-    last: Callable[..., Any] = _reduction("last")
-    max: Callable[..., Any] = _reduction("max")
-    mean: Callable[..., Any] = _reduction("mean")
-    median: Callable[..., Any] = _reduction("median")
-    min: Callable[..., Any] = _reduction("min")
-    nunique: Callable[..., Any] = _reduction("nunique")
-    prod: Callable[..., Any] = _reduction("prod")
-    quantile: Callable[..., Any] = _reduction("quantile")
-    sem: Callable[..., Any] = _reduction("sem")
-    size: Callable[..., Any] = _reduction("size")
-    std: Callable[..., Any] = _reduction("std")
-    sum: Callable[..., Any] = _reduction("sum")
-    var: Callable[..., Any] = _reduction("var")
-
-    def agg(self, func: Any = None, *args: Any, **kwargs: Any) -> Any:
-        """Reduces each bin by one or several functions; see `agg` of groups."""
-        return self._reduced("agg", func, *args, **kwargs)
-
-    aggregate = agg
-
-    def ohlc(self) -> Any:
-        """The first, greatest, least and last value of each bin of a series."""
-        found = self._reduced("agg", ["first", "max", "min", "last"])
-        return found.set_axis(["open", "high", "low", "close"], axis=1)
+        grouped = self._grouped[key]
+        return Resampler(grouped, self._labels, self._rows, self._starts, is_selected=True)
 
     def asfreq(self, fill_value: Any = None) -> Any:
         """The row at the time at which each bin starts; other bins have a fill value.
@@ -101,6 +62,8 @@ class Resampler:
     def ffill(self, limit: int | None = None) -> Any:
         """The last row up to the time at which each bin starts; see `reindex`.
 
+        Selected columns keep their rows, and missing values get the last value of their bin.
+
         Example:
             >>> import pandas as pd
             >>> from jaxframes.frame import JaxSeries
@@ -108,10 +71,14 @@ class Resampler:
             >>> JaxSeries([1, 3], index=times).resample("D").ffill().tolist()
             [1, 1, 3]
         """
+        if self._is_selected:
+            return self._grouped.ffill(limit)
         return self._at_starts("ffill", limit)
 
     def bfill(self, limit: int | None = None) -> Any:
-        """The next row from the time at which each bin starts; see `reindex`."""
+        """The next row from the time at which each bin starts; see `ffill`."""
+        if self._is_selected:
+            return self._grouped.bfill(limit)
         return self._at_starts("bfill", limit)
 
     def nearest(self, limit: int | None = None) -> Any:
@@ -119,6 +86,12 @@ class Resampler:
         return self._at_starts("nearest", limit)
 
     def _at_starts(self, method: str | None, limit: int | None, fill_value: Any = None) -> Any:
+        if self._is_selected:
+            kind = type(self._grouped).__name__.replace("Frame", "DataFrame")
+            raise AttributeError(
+                f"{kind!r} object has no attribute {method or 'asfreq'!r}. Select columns before "
+                "resample()."
+            )
         if self._rows is None:
             raise ValueError(
                 "Upsampling from level= or on= selection is not supported, use .set_index(...) to "
@@ -177,14 +150,7 @@ class ResampleMethods(NDFrame):
             >>> JaxSeries([1, 2, 3], index=times).resample("D").sum().tolist()
             [3, 0, 3]
         """
-        source: Any = self
-        rows = self if on is None and level is None else None
-        if on is not None:
-            column, name = source._column(on), on
-            source = source.drop(columns=[on])
-        else:
-            (at,) = (0,) if level is None else self._levels_at(level)
-            column, name = self._table.index_columns()[at], self._table.index.names[at]
+        column, name = self._times(on, level)
         if column.kind != "datetime":
             raise TypeError(
                 "Only valid with DatetimeIndex, TimedeltaIndex or PeriodIndex, but got times of "
@@ -192,20 +158,20 @@ class ResampleMethods(NDFrame):
             )
         if is_traced(column.data, self._table.num_rows):
             raise NotImplementedError("resample: the bins are not known inside jit.")
+        source: Any = self
+        if not source._make_series(column, None).is_monotonic_increasing:
+            # As in pandas, the first row of a bin is that of the first time.
+            source = self._like(sort_rows(self._table, [(column.data, False)]))
+            column, _ = source._times(on, level)
+        rows = source if on is None and level is None else None
+        if on is not None:
+            source = source.drop(columns=[on])
         ends = self._ends(column)
         options = {"closed": closed, "origin": origin, "offset": offset}
-        if ends.hasnans:
-            ends = edges = ends[:0]
-            labels: Any = pd.Series([], ends, dtype=int).resample(rule, **options).size().index
-        else:
-            labels, edges = _bins(ends, rule, label, options)
-        side = "left" if _closed(rule, closed, origin) == "right" else "right"
-        # Padded, so that similar numbers of bins share a program.
-        padded = np.full(ONE_DEVICE.capacity_for(len(edges)), np.iinfo(np.int64).max)
-        padded[: len(edges)] = edges.asi8
-        codes = _codes(column.data, jnp.asarray(padded), side)
+        labels, codes = bins_of_times(column, ends, rule, label, options)
+        ends = ends[:0] if ends.hasnans else ends
         keys = Column(look_up(codes, labels.asi8, np.int64(NAT)), None, column.type)
-        grouped = source.groupby(self._make_series(keys, name))
+        grouped = source.groupby(source._make_series(keys, name))
         starts = functools.partial(_starts, ends.unique().rename(name), rule, options)
         return Resampler(grouped, labels.rename(name), rows, starts)
 
@@ -252,6 +218,14 @@ class ResampleMethods(NDFrame):
         is_normal = check_flag(normalize, "normalize")
         return found.set_axis(labels.normalize(), axis=0) if is_normal else found
 
+    def _times(self, on: Hashable, level: Any) -> tuple[Column, Hashable]:
+        """The column of times and its name: a column, or a level of the row labels."""
+        of: Any = self
+        if on is not None:
+            return of._column(on), on
+        (at,) = (0,) if level is None else self._levels_at(level)
+        return self._table.index_columns()[at], self._table.index.names[at]
+
     def _ends(self, column: Column) -> pd.DatetimeIndex:
         """The first time of a column and the last one; missing if there is none."""
         times = self._make_series(column, None)
@@ -259,43 +233,8 @@ class ResampleMethods(NDFrame):
         return pd.DatetimeIndex([times.min(), times.max()]).as_unit(unit)
 
 
-def _is_end(rule: Any) -> bool:
-    return pd.tseries.frequencies.to_offset(rule).rule_code.split("-")[0] in _ENDS_OF_PERIODS  # pyright: ignore
-
-
-def _closed(rule: Any, closed: Any, origin: Any) -> str:
-    """The end that belongs to a bin, by pandas' default for the rule."""
-    if closed is not None:
-        return closed
-    return "right" if _is_end(rule) or origin in ("end", "end_day") else "left"
-
-
-def _bins(
-    ends: pd.DatetimeIndex, rule: Any, label: Any, options: dict[str, Any]
-) -> tuple[pd.DatetimeIndex, pd.DatetimeIndex]:
-    """The labels of pandas' bins, and their edges, one more."""
-    times = pd.Series(0, index=ends)
-    unit: Any = ends.unit
-
-    def labels(which: Any) -> Any:
-        return times.resample(rule, label=which, **options).size().index.as_unit(unit)  # pyright: ignore
-
-    edges = labels("left").append(labels("right")[-1:])
-    if _is_end(rule) and _closed(rule, options["closed"], options["origin"]) == "right":
-        edges = edges + pd.Timedelta(1, "D").as_unit(unit) - pd.Timedelta(1, unit).as_unit(unit)
-    return labels(label), edges
-
-
 def _starts(ends: pd.DatetimeIndex, rule: Any, options: dict[str, Any]) -> Any:
     """The times at which pandas' bins start, or end if those ends belong to them."""
     unit: Any = ends.unit
     times = pd.Series(0, index=ends)
     return times.resample(rule, **options).asfreq().index.as_unit(unit)  # pyright: ignore
-
-
-@functools.partial(tiered, static_argnums=2)
-def _codes(times: Array, edges: Array, side: str) -> Array:
-    """The bin of each time; -1 if missing."""
-    search = functools.partial(jnp.searchsorted, side=side, method="scan_unrolled")
-    position = search_rows(edges, times, search).astype(jnp.int32) - np.int32(1)
-    return jnp.where(times == NAT, np.int32(-1), position)

@@ -71,7 +71,6 @@ boxplot hist plot: a library that accepts the frame itself (plotly, altair, seab
 [FrameGroupBy SeriesGroupBy, planned]
 corrwith: agg() of products of columns
 ohlc: agg(['first', 'max', 'min', 'last'])
-resample: groupby() of the keys and of dt.floor()
 sample: sample(frac=1), then groupby().head()
 take: nth()
 [SeriesGroupBy, planned]

@@ -100,9 +100,20 @@ def test_limits_and_fill_values_of_rows_at_the_starts_of_bins():
         timed(),
         ways=["eager", "mesh"],
     )
-    ours = on_device(timed())
-    selected, whole = ours.resample("D")[["k"]].ffill(), ours[["k"]].resample("D").ffill()
-    pd.testing.assert_frame_equal(selected.to_pandas(), whole.to_pandas())
+
+
+def test_selected_columns_are_filled_within_bins():
+    assert_parity(
+        lambda f: (
+            f.resample("10D")[["x", "k"]].ffill(),
+            f.resample("10D").x.bfill(limit=1),
+            f.reset_index().resample("10D", on="time").x.ffill(),
+        ),
+        timed(),
+        ways=["eager", "mesh"],
+    )
+    assert_same_error(lambda f: f.resample("D").x.nearest(), timed())
+    assert_same_error(lambda f: f.resample("D")[["x"]].asfreq(), timed())
 
 
 @pytest.mark.parametrize("freq", ["D", "6h", "ME"])
@@ -116,6 +127,21 @@ def test_rows_at_regular_times(freq):
         ),
         timed(),
         ways=["eager"],
+    )
+
+
+def test_rows_in_no_order():
+    frame = timed().sample(frac=1, random_state=0)
+    assert_parity(
+        lambda f: (
+            f[["k", "s"]].resample("W").first(),
+            f.resample("W").k.last(),
+            f.resample("10D").ffill(),
+            f.reset_index().resample("10D", on="time").x.ffill(),
+            f.reset_index().resample("W", on="time").s.first(),
+        ),
+        frame,
+        ways=["eager", "mesh"],
     )
 
 

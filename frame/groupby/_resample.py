@@ -1,0 +1,243 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`resample` of groups: reductions of the rows of each group in each bin of time."""
+
+import functools
+from collections.abc import Callable, Hashable
+from typing import Any
+
+import jax.numpy as jnp
+import numpy as np
+import pandas as pd
+
+from ... import primitives
+from ...primitives.staging import tiered
+from ..table._column import Array, Column, host_array
+from ..table._dtypes import narrowed
+from ..table._from_host import index_from
+from ..table._layout import Layout
+from ..table._recode import look_up
+from ..table._sort import sort_rows
+from ..table._table import as_count
+from ..table._take import take_columns
+from ..table._time_bins import bins_of_times, depends_on_first_time
+from ..table._unsupported import LACKING, instead_of
+from ._base import GroupByBase, Grouped
+from ._grouped_column import Groups, Options
+from ._grouper import Grouping
+
+_NO_GROUP = np.int32(np.iinfo(np.int32).min)
+
+
+def _reduction(name: str) -> Callable[..., Any]:
+    def method(self: "BinReductions", *args: Any, **kwargs: Any) -> Any:
+        return self._reduced(name, *args, **kwargs)
+
+    method.__name__, method.__qualname__ = name, f"BinReductions.{name}"
+    method.__doc__ = f"The {name} of each bin; see `{name}` of groups."
+    return method
+
+
+class BinReductions:
+    """Reductions of bins of time.
+
+    Args:
+        grouped: the rows, grouped by bin.
+    """
+
+    def __init__(self, grouped: Any):
+        self._grouped = grouped
+
+    def __getattr__(self, name: str) -> Any:
+        if name in LACKING["Resampler"]:
+            remedy = instead_of("Resampler", name)
+            raise NotImplementedError(f"resample: {name} is not supported. Use {remedy}.")
+        return self[name] if not name.startswith("_") else object.__getattribute__(self, name)
+
+    def __getitem__(self, key: Any) -> Any:
+        raise NotImplementedError
+
+    count: Callable[..., Any] = _reduction("count")
+    first: Callable[..., Any] = _reduction("first")
+    last: Callable[..., Any] = _reduction("last")
+    max: Callable[..., Any] = _reduction("max")
+    mean: Callable[..., Any] = _reduction("mean")
+    median: Callable[..., Any] = _reduction("median")
+    min: Callable[..., Any] = _reduction("min")
+    nunique: Callable[..., Any] = _reduction("nunique")
+    prod: Callable[..., Any] = _reduction("prod")
+    quantile: Callable[..., Any] = _reduction("quantile")
+    sem: Callable[..., Any] = _reduction("sem")
+    size: Callable[..., Any] = _reduction("size")
+    std: Callable[..., Any] = _reduction("std")
+    sum: Callable[..., Any] = _reduction("sum")
+    var: Callable[..., Any] = _reduction("var")
+
+    def agg(self, func: Any = None, *args: Any, **kwargs: Any) -> Any:
+        """Reduces each bin by one or several functions; see `agg` of groups."""
+        return self._reduced("agg", func, *args, **kwargs)
+
+    aggregate = agg
+
+    def ohlc(self) -> Any:
+        """The first, greatest, least and last value of each bin of a series."""
+        found = self._reduced("agg", ["first", "max", "min", "last"])
+        return found.set_axis(["open", "high", "low", "close"], axis=1)
+
+    def _reduced(self, name: str, *args: Any, **kwargs: Any) -> Any:
+        return getattr(self._grouped, name)(*args, **kwargs)
+
+
+class GroupResampler(BinReductions):
+    """The result of `groups.resample`; its methods reduce the rows of each group in each bin.
+
+    A group has the bins from its first time to its last one, with or without rows.
+    """
+
+    def __getitem__(self, key: Any) -> "GroupResampler":
+        return GroupResampler(self._grouped[key])
+
+    def __getattr__(self, name: str) -> Any:
+        if name in ("asfreq", "bfill", "ffill", "nearest"):
+            raise NotImplementedError(
+                f"resample: {name} of groups is not supported. Reduce by first() or last(), then "
+                "fill by groupby()."
+            )
+        return super().__getattr__(name)
+
+
+class GroupByResample(GroupByBase):
+    """Bins of time of each group."""
+
+    def resample(
+        self,
+        rule: Any,
+        closed: Any = None,
+        label: Any = None,
+        on: Hashable = None,
+        origin: Any = "start_day",
+        offset: Any = None,
+        include_groups: bool = False,
+    ) -> GroupResampler:
+        """Groups the rows of each group by bins of time, for reductions; see `JaxFrame.resample`.
+
+        The keys of the groups, then the bins, label the rows of the result.
+
+        Args:
+            rule: the length of bins: an offset of pandas, or its name, such as "D" or "2h".
+            closed: the end that belongs to a bin, "left" or "right"; by default that of the rule.
+            label: the end that labels a bin.
+            on: the column of times; by default the row labels.
+            origin: the time at which bins start; see pandas.
+            offset: a timedelta to add to the origin.
+            include_groups: must be False.
+
+        Differences from pandas:
+            Bins that depend on the first time of each group are not supported: of several days or
+            months, and of hours and less that do not divide a day, unless `origin` is "epoch" or
+            a time. Only reductions are supported. Not supported inside `jit`.
+
+        Example:
+            >>> from jaxframes.frame import JaxFrame
+            >>> import pandas as pd
+            >>> times = pd.to_datetime(["2024-01-01", "2024-01-01", "2024-01-03"])
+            >>> frame = JaxFrame({"k": [5, 4, 5], "x": [1, 2, 3]}, index=times)
+            >>> frame.groupby("k").resample("D").x.sum().tolist()
+            [2, 1, 0, 3]
+        """
+        self._check_arguments(include_groups)
+        if depends_on_first_time(rule, origin):
+            raise NotImplementedError(
+                f"resample: bins of {rule!r} depend on the first time of each group. Use "
+                "origin='epoch', or another rule."
+            )
+        column, name = self._times(on)
+        if column.kind != "datetime":
+            raise TypeError(
+                "Only valid with DatetimeIndex, TimedeltaIndex or PeriodIndex, but got times of "
+                f"{column.dtype_name}. Convert them with to_datetime()."
+            )
+        groups = self._groups
+        of: Any = self._source
+        group_ids, times = groups.group_ids, of._make_series(column, None)
+        if not times.is_monotonic_increasing:
+            # As in pandas, the first row of a bin is that of the first time.
+            of, group_ids, column = _sorted_by(column, of, group_ids)
+        unit: Any = column.type.unit
+        ends = pd.DatetimeIndex([times.min(), times.max()]).as_unit(unit)
+        options = {"closed": closed, "origin": origin, "offset": offset}
+        bins = bins_of_times(column, ends, rule, label, options)
+        # The rows of the keys may be in another order: reductions read the groups alone.
+        keys = [*self._grouped.keys, Grouping(column, name)]
+        in_bins = Grouped(of._table, keys, Options(observed=False))
+        in_bins.once("groups", lambda: _groups_of_bins(groups, group_ids, *bins))
+        shown = self._picked([at for at, one in enumerate(self._labels) if on is None or one != on])
+        return GroupResampler(type(self)(of, shown._labels, shown._positions, in_bins))
+
+    def _times(self, on: Hashable) -> tuple[Column, Hashable]:
+        """The column of times and its name: a column, or the row labels."""
+        table = self._table
+        if on is None:
+            return table.index_columns()[0], table.index.names[0]
+        labels: Any = getattr(self._source, "_labels", ())
+        if on not in labels:
+            raise KeyError(f"The grouper name {on} is not found")
+        return table.columns[labels.position(on)], on
+
+    def _check_arguments(self, include_groups: Any) -> None:
+        if include_groups:
+            raise ValueError("include_groups=True is no longer allowed. Leave it out.")
+        if not self._options.as_index:
+            raise NotImplementedError(
+                "resample: as_index must be True. Call reset_index() on the result."
+            )
+        if self._groups.is_traced or self._source._is_traced:
+            raise NotImplementedError("resample: the bins are not known inside jit.")
+
+
+def _sorted_by(column: Column, of: Any, group_ids: Array) -> tuple[Any, Array, Column]:
+    """The rows in the order of a column, the group of each, and that column."""
+    table = of._table
+    whole = table.with_columns([*table.columns, Column(group_ids), column])
+    whole = sort_rows(whole, [(column.data, False)])
+    *columns, ids, column = whole.columns
+    return of._like(whole.with_columns(columns)), ids.data, column
+
+
+def _groups_of_bins(
+    groups: Groups, group_ids: Array, labels: pd.DatetimeIndex, codes: Array
+) -> Groups:
+    """A group for each bin of each group, from its first bin with a row to its last one."""
+    layout, num_groups = groups.layout, int(groups.count)
+    found = _ends_of_groups(group_ids, codes, groups.capacity, layout)
+    first, last = (host_array(end)[:num_groups].astype(np.int64) for end in found)
+    sizes = np.where(last >= first, last - first + 1, 0)
+    starts = np.cumsum(sizes) - sizes
+    total = int(sizes.sum())
+    if total > np.iinfo(np.int32).max:
+        raise ValueError(f"resample: {total} bins are too many. Use a longer rule.")
+    of_bin = np.repeat(np.arange(num_groups), sizes)
+    bins = np.arange(total) - (starts - first)[of_bin]
+    capacity = layout.capacity_for(total)
+    padded = np.zeros(capacity, np.int32)
+    padded[:total] = of_bin
+    keys = take_columns(groups.keys, layout.place(padded), layout)
+    index = index_from(narrowed(labels.take(bins)), capacity, layout)
+    ids = _bin_ids(look_up(group_ids, (starts - first).astype(np.int32), _NO_GROUP), codes)
+    keys = (*keys, *index.columns(capacity, layout))
+    return Groups(ids, None, keys, as_count(total), capacity, capacity, layout, may_be_empty=True)
+
+
+@functools.partial(tiered, static_argnums=(2, 3))
+def _ends_of_groups(
+    group_ids: Array, codes: Array, num_groups: int, layout: Layout
+) -> tuple[Array, Array]:
+    """The first and the last bin of each group."""
+    ids = jnp.where(codes < 0, np.int32(-1), group_ids)
+    reduce = functools.partial(primitives.segment_reduce, codes, ids, num_groups)
+    return reduce("min", **layout.on_mesh), reduce("max", **layout.on_mesh)
+
+
+@tiered
+def _bin_ids(before: Array, codes: Array) -> Array:
+    """The bin of each row among those of all groups; -1 without a group or without a bin."""
+    return jnp.where((before == _NO_GROUP) | (codes < 0), np.int32(-1), before + codes)

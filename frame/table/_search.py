@@ -1,0 +1,18 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Searches for the values of rows among sorted keys that every device holds."""
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+from ...shardings._compat import explicit_sharding
+from ._column import Array
+
+
+def search_rows(keys: Array, rows: Array, search: Any) -> Array:
+    """Inside a compiled function: searches for each row among sorted keys."""
+    sharding = explicit_sharding(rows)
+    if sharding is not None:
+        search = jax.sharding.auto_axes(search, out_sharding=sharding)
+    return search(keys, rows).astype(jnp.int32)

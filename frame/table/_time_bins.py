@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: Apache-2.0
+"""pandas' bins of time, and the bin of each row."""
+
+import functools
+from typing import Any, NamedTuple
+
+import jax.numpy as jnp
+import numpy as np
+import pandas as pd
+
+from ...primitives.staging import tiered
+from ._column import NAT, Array, Column
+from ._layout import ONE_DEVICE
+from ._search import search_rows
+
+# Their bins end with the last moment of a day.
+_ENDS_OF_PERIODS = ("ME", "BME", "W", "QE", "BQE", "YE", "BYE")
+
+
+class TimeBins(NamedTuple):
+    """Bins of time: their labels, and the position of each row's bin, -1 for a missing time."""
+
+    labels: pd.DatetimeIndex
+    codes: Array
+
+
+def bins_of_times(
+    column: Column, ends: pd.DatetimeIndex, rule: Any, label: Any, options: dict[str, Any]
+) -> TimeBins:
+    """The bins of a column of times whose first and last time are `ends`; see `resample`."""
+    if ends.hasnans:
+        ends = edges = ends[:0]
+        labels: Any = pd.Series([], ends, dtype=int).resample(rule, **options).size().index
+    else:
+        labels, edges = _bins(ends, rule, label, options)
+    side = "left" if _closed(rule, options["closed"], options["origin"]) == "right" else "right"
+    # Padded, so that similar numbers of bins share a program.
+    padded = np.full(ONE_DEVICE.capacity_for(len(edges)), np.iinfo(np.int64).max)
+    padded[: len(edges)] = edges.asi8
+    return TimeBins(labels, _codes(column.data, jnp.asarray(padded), side))
+
+
+def depends_on_first_time(rule: Any, origin: Any) -> bool:
+    """Whether pandas' bins depend on the first time, or on the last one."""
+    offset: Any = pd.tseries.frequencies.to_offset(rule)  # pyright: ignore
+    if origin in ("start", "end", "end_day") or isinstance(offset, pd.offsets.BusinessDay):
+        return True
+    if isinstance(offset, pd.offsets.Tick):
+        a_day: Any = pd.Timedelta(1, "D")
+        return origin == "start_day" and bool(a_day % pd.Timedelta(offset))
+    return offset.n != 1 and (origin == "start_day" or not isinstance(offset, pd.offsets.Day))
+
+
+def _is_end(rule: Any) -> bool:
+    return pd.tseries.frequencies.to_offset(rule).rule_code.split("-")[0] in _ENDS_OF_PERIODS  # pyright: ignore
+
+
+def _closed(rule: Any, closed: Any, origin: Any) -> str:
+    """The end that belongs to a bin, by pandas' default for the rule."""
+    if closed is not None:
+        return closed
+    return "right" if _is_end(rule) or origin in ("end", "end_day") else "left"
+
+
+def _bins(
+    ends: pd.DatetimeIndex, rule: Any, label: Any, options: dict[str, Any]
+) -> tuple[pd.DatetimeIndex, pd.DatetimeIndex]:
+    """The labels of pandas' bins, and their edges, one more."""
+    times = pd.Series(0, index=ends)
+    unit: Any = ends.unit
+
+    def labels(which: Any) -> Any:
+        return times.resample(rule, label=which, **options).size().index.as_unit(unit)  # pyright: ignore
+
+    edges = labels("left").append(labels("right")[-1:])
+    if _is_end(rule) and _closed(rule, options["closed"], options["origin"]) == "right":
+        edges = edges + pd.Timedelta(1, "D").as_unit(unit) - pd.Timedelta(1, unit).as_unit(unit)
+    return labels(label), edges
+
+
+@functools.partial(tiered, static_argnums=2)
+def _codes(times: Array, edges: Array, side: str) -> Array:
+    """The bin of each time; -1 if missing."""
+    search = functools.partial(jnp.searchsorted, side=side, method="scan_unrolled")
+    position = search_rows(edges, times, search).astype(jnp.int32) - np.int32(1)
+    return jnp.where(times == NAT, np.int32(-1), position)

@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: Apache-2.0
+"""groupby.resample."""
+
+import jax
+import numpy as np
+import pandas as pd
+import pytest
+from frame_examples import mixed_frame
+from frame_parity import assert_parity, assert_same_error, on_device
+
+
+def timed(num_rows=37):
+    minutes = np.random.default_rng(0).integers(0, 60 * 24 * 60, num_rows)
+    times = pd.to_datetime("2024-01-30") + pd.to_timedelta(minutes, unit="min")
+    frame = mixed_frame(num_rows)[["k", "x", "i", "s", "b"]]
+    return frame.set_axis(times.as_unit("us"), axis=0).rename_axis("time")
+
+
+def test_bins_with_and_without_rows():
+    frame = timed()[["k", "x", "i"]]
+    assert_parity(
+        lambda f: (
+            f.groupby("k").resample("W").sum(),
+            f.groupby("k").resample("W").mean(),
+            f.groupby("k").resample("W").i.min(),
+            f.groupby("k")[["x"]].resample("W").std(),
+            f.groupby("k").i.resample("W").count(),
+            f.groupby("k").resample("W").size(),
+            f.groupby("k").x.resample("W").size(),
+            f.groupby("k").resample("W").nunique(),
+            f.groupby("k").resample("W")[["i", "x"]].median(),
+        ),
+        frame,
+        ways=["eager"],
+        ulps=64,
+    )
+    assert_parity(lambda f: f.groupby("k").resample("W").sum(), frame, ways=["mesh"], ulps=8)
+
+
+@pytest.mark.parametrize("rule", ["D", "ME", "MS", "2h", "QE", "W-WED"])
+def test_rules(rule):
+    assert_parity(
+        lambda f: (
+            f.groupby("k").i.resample(rule).sum(),
+            f.groupby("k").i.resample(rule, closed="left", label="right").sum(),
+            f.groupby("k").i.resample(rule, closed="right", label="left").sum(),
+        ),
+        timed(),
+        ways=["eager"],
+    )
+
+
+def test_several_functions():
+    assert_parity(
+        lambda f: (
+            f.groupby("k").resample("W").agg({"i": ["sum", "max"], "x": "count"}),
+            f.groupby("k").resample("W").i.agg(["min", "count"]),
+            f.groupby("k").resample("W").agg(total=("i", "sum")),
+            f.groupby("k").resample("W").x.ohlc(),
+            f[["k", "s"]].groupby("k").resample("W").first(),
+        ),
+        timed(),
+        ways=["eager"],
+    )
+
+
+def test_keys_origins_and_columns():
+    assert_parity(
+        lambda f: (
+            f[["s", "i"]].groupby("s", dropna=False).resample("W").sum(),
+            f[["s", "i"]].groupby("s", sort=False).resample("W").sum(),
+            f.groupby(["k", "b"]).resample("W").i.sum(),
+            f.sort_index().groupby("k").resample("W").s.first(),
+            f.groupby(f.k % 2).resample("W").i.last(),
+            f.groupby("b").i.resample("5h", origin="epoch").count(),
+            f.groupby("b").i.resample("12h", offset="1h").count(),
+            f.reset_index().groupby("k").resample("W", on="time").i.sum(),
+            f[["k", "i"]].reset_index().groupby("k").resample("W", on="time").max(),
+            f[:1].groupby("k").resample("D").i.sum(),
+        ),
+        timed(),
+        ways=["eager"],
+    )
+
+
+def test_no_rows():
+    sums = on_device(timed()[:0]).groupby("k").resample("D").i.sum()
+    assert sums.shape == (0,)
+    assert sums.index.names == ["k", "time"]
+
+
+def test_wrong_uses():
+    frame = timed()
+    assert_same_error(lambda f: f.reset_index(drop=True).groupby("k").resample("D").sum(), frame)
+    assert_same_error(lambda f: f.groupby("k").resample("none").sum(), frame)
+    assert_same_error(lambda f: f.groupby("k").resample("D", on="none").sum(), frame)
+    grouped = on_device(frame).groupby("k")
+    for rule in ("7h", "2D", "2ME", "B"):
+        with pytest.raises(NotImplementedError, match="origin='epoch'"):
+            grouped.resample(rule)
+    with pytest.raises(NotImplementedError, match=r"ffill of groups is.*last\(\)"):
+        grouped.resample("D").ffill()
+    with pytest.raises(NotImplementedError, match=r"reset_index\(\)"):
+        on_device(frame).groupby("k", as_index=False).resample("D")
+    with pytest.raises(NotImplementedError, match="inside jit"):
+        jax.jit(lambda f: f.groupby("k").resample("D").i.sum())(on_device(frame))
