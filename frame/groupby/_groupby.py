@@ -15,12 +15,18 @@ from ._grouped_column import Options
 from ._grouper import as_groupings
 from ._nlargest import SeriesGroupByRankedRows
 from ._resample import GroupByResample
+from ._sample import GroupBySampling
 from ._value_counts import FrameGroupByValueCounts, SeriesGroupByValueCounts
 from ._windows import GroupByWindows
 
 
 class _GroupBy(
-    GroupByAggregation, GroupByDescription, GroupByResample, GroupByWindows, GroupByAccess
+    GroupByAggregation,
+    GroupByDescription,
+    GroupByResample,
+    GroupBySampling,
+    GroupByWindows,
+    GroupByAccess,
 ):
     """The methods that grouped frames and series share."""
 

@@ -71,8 +71,6 @@ boxplot hist plot: a library that accepts the frame itself (plotly, altair, seab
 [FrameGroupBy SeriesGroupBy, planned]
 corrwith: agg() of products of columns
 ohlc: agg(['first', 'max', 'min', 'last'])
-sample: sample(frac=1), then groupby().head()
-take: nth()
 [SeriesGroupBy, planned]
 dtype: the dtype of the series
 is_monotonic_decreasing is_monotonic_increasing: diff() and a comparison, then all()

@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The arguments of `sample`: its size, the weights of rows and the seed."""
+
+import functools
+import secrets
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from ...primitives.staging import tiered
+from ..table._column import Array, fill_missing
+from ..table._dtypes import wide
+from ..table._layout import Layout
+from ..table._ndframe import FrameBase, NDFrame
+from ..table._table import Count, is_row
+from ..table._tracing import at_once, is_traced
+from ._as_column import as_column
+
+
+def size_or_fraction(n: Any, frac: Any, replace: bool) -> tuple[int | None, Any]:
+    """The number of rows to draw, or the fraction; 1 row if neither is given."""
+    if n is not None and frac is not None:
+        raise ValueError("Please enter a value for `frac` OR `n`, not both")
+    if frac is not None:
+        if frac > 1 and not replace:
+            raise ValueError(
+                "Replace has to be set to `True` when upsampling the population `frac` > 1."
+            )
+        if frac < 0:
+            raise ValueError("A negative number of rows requested. Please provide `frac` >= 0.")
+        return None, frac
+    n = 1 if n is None else n
+    if n < 0:
+        raise ValueError("A negative number of rows requested. Please provide `n` >= 0.")
+    if n % 1 != 0:
+        raise ValueError("Only integers accepted as `n` values")
+    return int(n), None
+
+
+def weights_of(of: NDFrame, weights: Any) -> tuple[Array, Array]:
+    """The weight of each row, zero for missing ones and padding; how many are above zero.
+
+    Raises:
+        ValueError: a weight is negative or infinite, or all are zero. Not raised inside `jit`.
+    """
+    table = of._table
+    if isinstance(weights, str):
+        if not isinstance(of, FrameBase):
+            raise ValueError("Strings cannot be passed as weights when sampling from a Series.")
+        if weights not in of._labels:
+            raise KeyError("String passed to weights not a valid column")
+        column = of._column(weights)
+    else:
+        is_array = not isinstance(weights, NDFrame) and hasattr(weights, "__len__")
+        if is_array and not is_traced(table.num_rows) and len(weights) != len(of):
+            raise ValueError("Weights and axis to be sampled must be of same length")
+        column = as_column(weights, table, "weights")
+    if not column.is_numeric or column.dtype.kind == "c":
+        raise TypeError(f"sample: weights must be real numbers, got {column.dtype_name}.")
+    found, ends = at_once(_as_weights, fill_missing(column).data, table.num_rows, table.layout)
+    least, greatest, num_positive = ends
+    if not is_traced(ends):
+        if float(least) < 0:
+            raise ValueError("weight vector may not include negative values")
+        if float(greatest) == np.inf:
+            raise ValueError("weight vector may not include `inf` values")
+        if not int(num_positive):
+            raise ValueError("Invalid weights: weights sum to zero")
+    return found, num_positive
+
+
+def seed_of(random_state: Any) -> Array:
+    """The data of a key for `jax.random`."""
+    if isinstance(random_state, jax.Array):
+        is_key = jnp.issubdtype(random_state.dtype, jax.dtypes.prng_key)
+        return jax.random.key_data(random_state) if is_key else random_state
+    if random_state is None:
+        random_state = secrets.randbits(31)
+    elif isinstance(random_state, np.random.Generator):
+        random_state = int(random_state.integers(2**31))
+    elif isinstance(random_state, np.random.RandomState):
+        random_state = int(random_state.randint(2**31 - 1))
+    return jax.random.key_data(jax.random.key(random_state))
+
+
+@functools.partial(tiered, static_argnums=2)
+def _as_weights(data: Array, num_rows: Count, layout: Layout) -> tuple[Array, tuple[Array, ...]]:
+    """Weights without missing values; their least, their greatest, and the number above zero."""
+    is_weight = is_row(data.shape[0], num_rows, layout) & ~jnp.isnan(data)
+    weights = jnp.where(is_weight, data.astype(wide(np.float64)), 0)
+    num_positive = jnp.sum(weights > 0, dtype=jnp.int32)
+    return weights, (jnp.min(weights), jnp.max(weights), num_positive)
