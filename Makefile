@@ -7,8 +7,10 @@
 #   make test-all      the same with every combination of parameters, optimised
 #   make sanitize      the C++ kernels under ASan, UBSan and TSan, and the fuzzer for a minute
 #   make fuzz          a fuzzer calls the kernels for a minute under ASan and UBSan; needs clang
+#   make test-versions tests on the lowest versions of the dependencies and on the newest
 #   make lint          style, types, import floors
 #   make docs          the documentation, into docs/_build/html
+#   make dist          the source distribution and a wheel, into dist/, each installed and called
 #   make bench         one table next to jnp, NumPy, pandas and Polars, and a chart
 #   make bench-calls   15 common calls next to pandas, Polars and DuckDB: first call and warm
 #   make bench-dbbench groupby, joins and sorts of db-benchmark, likewise
@@ -49,6 +51,13 @@ XLA_TESTS ?= $(filter-out %_errors.py %_lowering.py,$(wildcard tests/primitives/
 	$(addprefix tests/frame/groupby/test_,agg.py keys.py reductions.py transformations.py \
 	  strings.py one_pass_sums.py)
 
+# On other versions of the dependencies: the primitives, what frames read and write, and frames that
+# sort, group and join. VERSIONS_TESTS=tests runs all. The newest JAX may need a newer Python.
+VERSIONS_TESTS ?= tests/primitives/local tests/primitives/contract tests/primitives/kernels \
+	tests/primitives/test_selfcheck.py tests/primitives/test_transformed.py tests/shardings \
+	tests/test_public_api.py $(addprefix tests/frame/,io sorting combining groupby table)
+NEWEST_PYTHON ?= $(PYTHON)
+
 # Seconds of `make fuzz`, and, if they are fewer, executions.
 FUZZ_SECONDS ?= 60
 FUZZ_RUNS ?= -1
@@ -69,7 +78,7 @@ KERNEL_SOURCES := $(wildcard primitives/kernels/*/*.h primitives/kernels/*/*.cc)
 
 WORKLOADS := calls dbbench tpch
 
-.PHONY: help install demo test test-all sanitize fuzz lint docs bench $(WORKLOADS:%=bench-%) \
+.PHONY: help install demo test test-all test-versions sanitize fuzz lint docs dist bench $(WORKLOADS:%=bench-%) \
   bench-disk bench-smoke clean
 
 help:
@@ -91,7 +100,7 @@ $(STAMPS)/jaxframes: $(STAMPS)/venv pyproject.toml $(KERNEL_SOURCES)
 	touch $@
 
 # The requirements of an extra; jaxframes itself is there already.
-EXTRAS := demo test lint docs bench
+EXTRAS := demo test lint docs bench dist
 $(EXTRAS:%=$(STAMPS)/%): $(STAMPS)/%: $(STAMPS)/jaxframes
 	$(PIP) install --quiet 'jaxframes[$*]'
 	touch $@
@@ -134,6 +143,13 @@ fuzz: $(STAMPS)/test
 	PATH="$(CURDIR)/$(BIN):$$PATH" bash tests/primitives/kernels/run_fuzzer.sh build/fuzz \
 	  $(FUZZ_SECONDS) $(FUZZ_RUNS)
 
+test-versions: export XLA_FLAGS = $(QUICK_COMPILATION)
+test-versions:
+	failed=; for versions in lowest:$(PYTHON) newest:$(NEWEST_PYTHON); do \
+	  bash tests/versions/run_versions.sh build/versions $${versions%%:*} $${versions#*:} \
+	    -n $(PYTEST_WORKERS) --dist worksteal $(PYTEST_ARGS) $(VERSIONS_TESTS) || failed=1; done; \
+	test -z "$$failed"
+
 lint: $(STAMPS)/lint $(LINKS)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -151,6 +167,9 @@ lint: $(STAMPS)/lint $(LINKS)
 docs: $(STAMPS)/docs $(STAMPS)/test
 	$(BIN)/python -m sphinx -W --keep-going -n docs docs/_build/html
 	$(BIN)/python -m pytest tests/test_reference_complete.py
+
+dist: $(STAMPS)/dist
+	PATH="$(CURDIR)/$(BIN):$$PATH" bash tests/dist/make_dist.sh dist build/dist
 
 bench: $(STAMPS)/bench
 	$(BIN)/python asv_bench/table.py $(BENCH_ARGS)
