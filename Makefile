@@ -31,11 +31,8 @@ BENCH_ARGS ?=
 # XLA compiles on one core, so two workers halve the time of the tests on two.
 PYTEST_WORKERS ?= 2
 
-# A test runs each program a few times on a few rows, so the cheapest code is the best: without
-# LLVM's optimiser, from the older code generator for fusions, in one piece. Programs that hold NaNs
-# of bfloat16 ask for the newer one themselves (tests/on_shards.py).
-QUICK_COMPILATION := --xla_backend_optimization_level=0 --xla_cpu_use_fusion_emitters=false \
-	--xla_cpu_parallel_codegen_split_count=1
+# What compiles fastest, in the shell: it depends on the version of jaxlib in the environment.
+QUICK_COMPILATION = $$($(BIN)/python tests/quick_compilation.py)
 NATIVE_XLA_FLAGS = $(QUICK_COMPILATION)
 # Both passes, and the next run, take what is compiled already from here.
 COMPILED := build/compiled
@@ -143,7 +140,6 @@ fuzz: $(STAMPS)/test
 	PATH="$(CURDIR)/$(BIN):$$PATH" bash tests/primitives/kernels/run_fuzzer.sh build/fuzz \
 	  $(FUZZ_SECONDS) $(FUZZ_RUNS)
 
-test-versions: export XLA_FLAGS = $(QUICK_COMPILATION)
 test-versions:
 	failed=; for versions in lowest:$(PYTHON) newest:$(NEWEST_PYTHON); do \
 	  bash tests/versions/run_versions.sh build/versions $${versions%%:*} $${versions#*:} \

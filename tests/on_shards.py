@@ -16,14 +16,10 @@ import oracles
 from covering import RUNS_ALL
 from jax.sharding import PartitionSpec
 from jaxframes import shardings
+from quick_compilation import NEWER_GENERATOR, QUICK
 
 # One shard, a number that divides few lengths, and all devices.
 SHARD_COUNTS = (1, 2, 3, 5, 8) if RUNS_ALL else (1, 3, 8)
-UNOPTIMISED = {"xla_backend_optimization_level": 0}
-# XLA's older code generator for fusions compiles in two thirds of the time. It may turn signalling
-# NaNs of bfloat16 into quiet ones.
-WITH_EMITTERS = {"xla_cpu_use_fusion_emitters": True}
-QUICK = {**UNOPTIMISED, "xla_cpu_use_fusion_emitters": False}
 
 mesh_of = functools.cache(shardings.make_mesh)
 
@@ -58,7 +54,7 @@ def compiled(
     another one.
     """
     program = jax.jit(function, compiler_options=compiler_options, **options)
-    settings = {**(compiler_options or {}), **WITH_EMITTERS}
+    settings = {**(compiler_options or {}), **NEWER_GENERATOR}
     program_of_bfloat16 = jax.jit(function, compiler_options=settings, **options)
 
     def call(*arguments: Any, **keywords: Any) -> Any:

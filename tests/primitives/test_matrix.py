@@ -18,7 +18,8 @@ from derivatives import WAYS, check_derivatives
 from jax.flatten_util import ravel_pytree
 from jax.sharding import AxisType, PartitionSpec
 from jaxframes import shardings
-from on_shards import UNOPTIMISED, into_shards, mesh_of, noting, on_shards, row_counts
+from on_shards import into_shards, mesh_of, noting, on_shards, row_counts
+from quick_compilation import UNOPTIMISED
 
 # A batch of three calls also serves as three shards.
 BATCH = 3

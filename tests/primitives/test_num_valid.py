@@ -19,7 +19,8 @@ from compiled_program import num_signatures
 from jax.sharding import AxisType
 from jaxframes import primitives, shardings
 from key_distributions import make_keys
-from on_shards import UNOPTIMISED, mesh_of, noting
+from on_shards import mesh_of, noting
+from quick_compilation import UNOPTIMISED
 
 NUM_ROWS, NUM_OTHERS = 13, 7
 # None, one, a shard's and one more, all but one, all, and the number of the other side.

@@ -29,5 +29,7 @@ names = ["jax", "jaxlib", "numpy", "pandas", "pyarrow"]
 found = ", ".join(f"{name} {importlib.metadata.version(name)}" for name in names)
 print(f"== Python {sys.version.split()[0]}, {found}", flush=True)
 END
+XLA_FLAGS=$("$environment/bin/python" tests/quick_compilation.py)
+export XLA_FLAGS
 JAX_COMPILATION_CACHE_DIR=$work/compiled JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS=0 \
   JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES=-1 "$environment/bin/python" -m pytest "${deselected[@]}" "$@"

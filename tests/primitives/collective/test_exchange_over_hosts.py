@@ -13,7 +13,8 @@ from compiled_program import CompiledProgram
 from jax.sharding import AxisType, PartitionSpec
 from jaxframes import primitives, shardings
 from jaxframes.primitives import collective
-from on_shards import QUICK, noting
+from on_shards import noting
+from quick_compilation import QUICK
 from sent_rows import adversarial_destinations, nonzero_rows
 from two_processes import run_both
 

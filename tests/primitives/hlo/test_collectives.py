@@ -9,7 +9,8 @@ import pytest
 from compiled_program import CompiledProgram
 from jaxframes import primitives, shardings
 from jaxframes.primitives.contract._segment_forms import SEGMENT_OPS
-from on_shards import UNOPTIMISED, mesh_of
+from on_shards import mesh_of
+from quick_compilation import UNOPTIMISED
 
 NUM_SHARDS = 8
 NUM_ROWS = NUM_SHARDS * 4096

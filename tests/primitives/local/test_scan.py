@@ -10,7 +10,8 @@ import oracles
 import pytest
 from jaxframes.primitives import local
 from key_distributions import FLOAT_DTYPES, KEY_DTYPES, make_keys
-from on_shards import UNOPTIMISED, noting
+from on_shards import noting
+from quick_compilation import UNOPTIMISED
 from scanned_rows import (
     ALL_SETTINGS,
     SETTINGS,

@@ -16,7 +16,8 @@ from jaxframes.primitives.local import _segment_nunique
 from jaxframes.primitives.local._quantile import Interpolation
 from jaxframes.primitives.local._segment_rank import RankMethod
 from key_distributions import KEY_DTYPES, distributions_for, make_keys
-from on_shards import UNOPTIMISED, noting
+from on_shards import noting
+from quick_compilation import UNOPTIMISED
 
 NUM_ROWS = 37
 NUM_SEGMENTS = 5

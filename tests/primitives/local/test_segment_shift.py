@@ -11,7 +11,8 @@ import pytest
 from jax.test_util import check_grads
 from jaxframes.primitives import local
 from key_distributions import KEY_DTYPES
-from on_shards import UNOPTIMISED, noting
+from on_shards import noting
+from quick_compilation import UNOPTIMISED
 from scanned_rows import SETTINGS, assert_is_scan, rows_of
 
 NUM_ROWS = 19

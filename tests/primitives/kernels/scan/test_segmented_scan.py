@@ -11,7 +11,8 @@ import pytest
 from jaxframes.primitives import backend, kernels
 from jaxframes.primitives.contract._scan_operators import Scan
 from key_distributions import make_keys
-from on_shards import UNOPTIMISED, noting
+from on_shards import noting
+from quick_compilation import UNOPTIMISED
 from scanned_rows import ALL_SETTINGS, head_flags, rows_of
 
 scan_rows = kernels.scan._segmented_scan.scan_rows
