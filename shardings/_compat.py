@@ -2,7 +2,7 @@
 """Differences between JAX versions, and names that recent versions made public."""
 
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeAlias
 
 import jax
@@ -108,3 +108,12 @@ def has_explicit_axes(mesh: MeshLike, axes: tuple[str, ...] | None = None) -> bo
     axes = mesh.axis_names if axes is None else axes
     types = dict(zip(mesh.axis_names, mesh.axis_types, strict=True))
     return any(types[axis] == AxisType.Explicit for axis in axes)
+
+
+def scan_counts(params: Mapping[str, Any]) -> tuple[int, int]:
+    """How many operands of a `scan` in a jaxpr are constants, and how many are carried."""
+    if "num_consts" in params:
+        return params["num_consts"], params["num_carry"]
+    # In later versions the operands are a tree: constants, carried values, rows.
+    consts, carried, _ = params["ft_in"].unpack()
+    return len(consts), len(carried)

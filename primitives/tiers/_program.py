@@ -10,6 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax.extend.core import ClosedJaxpr, Jaxpr, Literal
 
+from ...shardings._compat import scan_counts
 from . import _array_rules, _kernel_calls  # noqa: F401 (they register their rules)
 from ._elementwise_rules import RULES, Equation, HostArray, Step
 
@@ -422,7 +423,7 @@ def _cpu_index(platforms: Sequence[Any]) -> int:
 def _scan(equation: Equation) -> tuple[Step, float]:
     params = equation.params
     length, is_reversed = params["length"], params["reverse"]
-    num_consts, num_carried = params["num_consts"], params["num_carry"]
+    num_consts, num_carried = scan_counts(params)
     body = _body(params["jaxpr"])
     stacked = [v.aval for v in equation.outvars[num_carried:]]
 
