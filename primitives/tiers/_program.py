@@ -162,7 +162,13 @@ class Program:
             return slots[atom]
 
         for equation in jaxpr.eqns:
-            results = self._equation(equation, [read(atom) for atom in equation.invars])
+            operands = [read(atom) for atom in equation.invars]
+            try:
+                results = self._equation(equation, operands)
+            except KeyError as error:
+                # Parameters are no public names: another version of JAX may call one otherwise.
+                name = equation.primitive.name
+                raise NotInterpretable(f"{name} without a parameter {error}") from error
             slots.update(zip(equation.outvars, results, strict=True))
         return [read(atom) for atom in jaxpr.outvars]
 

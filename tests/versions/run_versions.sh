@@ -17,7 +17,7 @@ environment=$work/$versions
 constraint=() deselected=()
 if [ "$versions" = lowest ]; then
   constraint=(--constraint "$here/lowest.txt")
-  while read -r test; do deselected+=(--deselect "$test"); done < <(grep -v '^#' "$here/pandas_3_0.txt")
+  while read -r test; do deselected+=(--deselect "$test"); done < <(grep -v '^#' "$here/lowest_differs.txt")
 fi
 [ -e "$environment/bin/python" ] || "$python" -m venv "$environment"
 cd "$root"

@@ -6,6 +6,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from jax import lax
+from jax.extend.core import ClosedJaxpr
 from jaxframes.primitives import backend
 from jaxframes.primitives.tiers._program import NotInterpretable, Program
 from jaxframes.primitives.tiers._tiered import interpret
@@ -242,6 +243,14 @@ def test_a_branch_that_is_not_interpretable_raises_only_if_it_is_taken():
     program = Program(jax.jit(root_or_exponential).trace(x).jaxpr)
     with pytest.raises(NotInterpretable):
         interpret(program, [-x])
+
+
+def test_an_equation_with_other_parameters_is_not_interpretable():
+    closed = jax.jit(lambda x: x[::-1]).trace(np.ones(3)).jaxpr
+    (equation,) = closed.jaxpr.eqns
+    renamed = closed.jaxpr.replace(eqns=[equation.replace(params={"axes": (0,)})])
+    with pytest.raises(NotInterpretable, match="rev without a parameter 'dimensions'"):
+        Program(ClosedJaxpr(renamed, closed.consts))
 
 
 def test_what_is_not_used_is_not_computed():
