@@ -7,6 +7,7 @@ from . import _serialization as _serialization
 from ._constructors import from_arrow, from_jax, from_pandas, json_normalize
 from ._frame import JaxFrame, JaxSeries
 from ._functions import (
+    date_range,
     factorize,
     isna,
     isnull,
@@ -24,6 +25,7 @@ from .accessors._to_datetime import to_datetime
 from .combining._concat import concat
 from .combining._merge import merge
 from .combining._merge_asof import merge_asof
+from .combining._merge_ordered import merge_ordered
 from .groupby._groupby import FrameGroupBy, SeriesGroupBy
 from .groupby._user_functions import SegmentFunction, segment_function
 from .io._csv import read_csv
@@ -38,6 +40,7 @@ from .plan._lazy_series import LazySeries, LazyValue
 from .plan._scans import scan_arrow, scan_csv, scan_parquet
 from .reshaping._pivot_table import crosstab
 from .reshaping._resample import Resampler
+from .reshaping._wide_to_long import wide_to_long
 from .stream._training import Batches
 from .table._unsupported import lacking
 from .window._ewm import ExponentialWindows
@@ -67,6 +70,7 @@ __all__ = [
     "concat",
     "crosstab",
     "cut",
+    "date_range",
     "factorize",
     "from_arrow",
     "from_jax",
@@ -78,6 +82,7 @@ __all__ = [
     "melt",
     "merge",
     "merge_asof",
+    "merge_ordered",
     "notna",
     "notnull",
     "pivot",
@@ -92,6 +97,7 @@ __all__ = [
     "to_datetime",
     "to_numeric",
     "unique",
+    "wide_to_long",
 ]
 
 

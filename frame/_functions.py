@@ -4,6 +4,8 @@
 from collections.abc import Callable, Hashable
 from typing import Any
 
+import pandas as pd
+
 from ._frame import JaxFrame, JaxSeries
 
 
@@ -115,6 +117,60 @@ def factorize(values: JaxSeries, sort: bool = False, use_na_sentinel: bool = Tru
         ([0, 1, 0], [3, 1])
     """
     return _checked(values, "factorize", JaxSeries).factorize(sort, use_na_sentinel)
+
+
+def date_range(
+    start: Any = None,
+    end: Any = None,
+    periods: int | None = None,
+    freq: Any = None,
+    tz: Any = None,
+    normalize: bool = False,
+    name: Hashable = None,
+    inclusive: Any = "both",
+    *,
+    unit: Any = None,
+    sharding: Any = None,
+) -> JaxSeries:
+    """Times at a regular distance, as a series; pandas computes them on the host.
+
+    Three of the first four arguments are needed, or two with `freq` of one day.
+
+    Args:
+        start: the first time.
+        end: the last time.
+        periods: the number of times.
+        freq: the distance of the times: an offset of pandas, or its name, such as "D" or "2h".
+        tz: must be None.
+        normalize: whether the times lose their time of day.
+        name: the name of the series.
+        inclusive: which of `start` and `end` belong to the times: "both", "neither", "left" or
+            "right".
+        unit: the unit of the times.
+        sharding: the sharding of the rows; see `JaxSeries`.
+
+    Returns:
+        A JaxSeries of datetimes, where pandas returns an index. `set_axis` and `set_index` make it
+        the labels of rows.
+
+    Example:
+        >>> from jaxframes.frame import date_range
+        >>> date_range("2024-02-28", periods=3).dt.day.tolist()
+        [28, 29, 1]
+    """
+    if tz is not None:
+        raise NotImplementedError(
+            "date_range: time zones are not supported, so tz must be None. Convert to UTC first."
+        )
+    times = pd.date_range(
+        start, end, periods, freq, None, normalize, name, inclusive,
+        **({} if unit is None else {"unit": unit}),
+    )  # fmt: skip
+    if times.tz is not None:
+        raise NotImplementedError(
+            "date_range: time zones are not supported. Pass times without one: tz_convert(None)."
+        )
+    return JaxSeries(times.to_series(index=pd.RangeIndex(len(times)), name=name), sharding=sharding)
 
 
 def _checked(data: Any, caller: str, *kinds: type) -> Any:

@@ -2,7 +2,7 @@
 """merge and join."""
 
 import dataclasses
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from typing import Any
 
 from pandas.errors import MergeError
@@ -24,7 +24,7 @@ from ._merge_plan import (
     suffixed_labels,
 )
 from ._merge_result import Merged
-from ._row_pairs import Keys, are_distinct, pair_rows
+from ._row_pairs import Keys, RowPairs, are_distinct, pair_rows
 
 HOWS = ("left", "right", "inner", "outer", "left_anti", "right_anti", "cross", "asof")
 VALIDATIONS = {
@@ -82,7 +82,9 @@ def merge(
     keys = KeyArguments(on, left_on, right_on, left_index, right_index)
     arguments = left, right, how, keys, sort, suffixes, indicator, validate, capacity
     # Concrete frames are merged eagerly even inside jit, so that the result needs no capacity.
-    return at_once(_merged, *arguments) if capacity is None else _merged(*arguments)
+    if capacity is None:
+        return at_once(merge_frames, *arguments)
+    return merge_frames(*arguments)
 
 
 class FrameMerge(FrameBase):
@@ -131,7 +133,7 @@ class FrameMerge(FrameBase):
         return merge(self, other, how, *keys, sort, suffixes, validate=validate, capacity=capacity)
 
 
-def _merged(
+def merge_frames(
     left: Any,
     right: Any,
     how: str,
@@ -141,7 +143,12 @@ def _merged(
     indicator: bool | str,
     validate: str | None,
     capacity: int | None,
+    fill: Callable[[RowPairs], RowPairs] | None = None,
 ) -> Any:
+    """Joins the rows of two frames; see `merge`.
+
+    `fill` gives the rows whose values columns have, but those of keys, from the pairs of rows.
+    """
     left, right = as_operand(left), as_operand(right)
     if how not in HOWS:
         raise ValueError(f"'{how}' is not a valid Merge type: {', '.join(HOWS)}")
@@ -174,7 +181,8 @@ def _merged(
     indicator_label = _indicator_label(indicator, left, right)
     labels = suffixed_labels(plan, left, right, suffixes)
     pairs = pair_rows(left._table, right._table, keys, how, sort=sort, capacity=capacity)
-    merged = Merged(plan, pairs, left, right, labels)
+    merged = Merged(plan, pairs if fill is None else fill(pairs), left, right, labels)
+    merged.pairs = pairs
     if indicator_label is not None:
         merged.add_indicator(indicator_label)
     return merged.frame(merged.index(how, named))

@@ -77,7 +77,7 @@ is_monotonic_decreasing is_monotonic_increasing: diff() and a comparison, then a
 unique: drop_duplicates() of the keys and the column
 [frame, out]
 array: JaxSeries(), or jax.numpy
-bdate_range date_range timedelta_range: pandas' {}, and its index as labels or values
+bdate_range timedelta_range: pandas' {}, and its index as labels or values
 infer_freq interval_range period_range: pandas' {}, on the host
 describe_option get_option option_context reset_option set_option: pandas' {}, as repr follows it
 read_clipboard read_excel read_feather read_fwf read_hdf: pandas' {} and from_pandas()
@@ -89,8 +89,7 @@ to_pickle: to_pandas() and pandas' {}
 [frame, planned]
 eval: the method eval()
 from_dummies: idxmax(axis=1)
-lreshape wide_to_long: melt(), and str.extract() of its labels
-merge_ordered: merge(how="outer", sort=True), then ffill()
+lreshape: wide_to_long(), or melt() and str.extract() of its labels
 to_timedelta: a column of counts times pd.Timedelta
 [StringMethods, out]
 decode encode: to_pandas(), because the device holds no bytes

@@ -7,6 +7,7 @@ from frame_examples import mixed_frame
 from frame_operations import functions_for
 from frame_parity import assert_parity
 from jaxframes import frame as jf
+from jaxframes.shardings import make_mesh, row_sharded
 
 FRAME = mixed_frame(30)[["k", "x", "s"]]
 
@@ -40,3 +41,26 @@ def test_distinct_values():
 def test_other_objects_are_refused(name):
     with pytest.raises(TypeError, match=rf"{name}: .*got DataFrame.*from_pandas"):
         getattr(jf, name)(FRAME)
+
+
+def test_times_at_a_regular_distance():
+    for options in (
+        {"start": "2024-01-30", "periods": 4},
+        {"start": "2024-01-30", "end": "2024-03-01", "freq": "W", "name": "t"},
+        {"end": "2024-01-30 12:00", "periods": 3, "freq": "2h", "normalize": True},
+        {"start": "2024-01-01", "end": "2024-01-04", "inclusive": "left", "unit": "s"},
+        {"start": "2024-01-01", "end": "2023-01-04"},
+    ):
+        times = pd.date_range(**options)
+        expected = times.to_series(index=range(len(times)))
+        pd.testing.assert_series_equal(
+            jf.date_range(**options).to_pandas(), expected, check_freq=False, check_index_type=False
+        )
+    rows = row_sharded(make_mesh(4))
+    assert jf.date_range("2024", periods=9, sharding=rows).sharding == rows
+    with pytest.raises(NotImplementedError, match="time zones"):
+        jf.date_range("2024", periods=2, tz="UTC")
+    with pytest.raises(NotImplementedError, match="time zones"):
+        jf.date_range(pd.Timestamp("2024", tz="UTC"), periods=2)
+    with pytest.raises(ValueError, match="Of the four parameters"):
+        jf.date_range("2024")

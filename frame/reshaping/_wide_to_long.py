@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: Apache-2.0
+"""wide_to_long: columns of a name and a suffix become a column and a row for each suffix."""
+
+import re
+from collections.abc import Hashable, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from ..table._ndframe import FrameBase
+from ..table._tracing import is_traced
+
+
+def wide_to_long(
+    df: Any, stubnames: Any, i: Any, j: Hashable, sep: str = "", suffix: str = r"\d+"
+) -> Any:
+    """Reshapes columns such as "x1980", "x1990" to one column "x" and a row for each suffix.
+
+    Args:
+        df: the frame.
+        stubnames: the starts of the labels of columns, without suffixes: one, or a list.
+        i: the labels of columns that identify each row.
+        j: the name of the level of suffixes.
+        sep: what stands between a stub and a suffix.
+        suffix: a regular expression of the suffixes.
+
+    Returns:
+        A frame with a row for each row and suffix, labeled by `i` and `j`, with the other columns,
+        then one for each stub. A stub without a column for a suffix has missing values there.
+
+    Raises:
+        ValueError: a stub is the label of a column, or `i` does not identify rows.
+
+    Differences from pandas:
+        Labels of columns must be strings. Suffixes are numbers for all stubs or for none. Not
+        supported inside `jit`, where rows cannot be checked.
+
+    Example:
+        >>> from jaxframes.frame import JaxFrame, wide_to_long
+        >>> frame = JaxFrame({"k": ["a", "b"], "x1": [1, 2], "x2": [3, 4]})
+        >>> wide_to_long(frame, "x", i="k", j="n").to_pandas().x.to_dict()
+        {('a', 1): 1, ('b', 1): 2, ('a', 2): 3, ('b', 2): 4}
+    """
+    if not isinstance(df, FrameBase):
+        raise TypeError(
+            f"wide_to_long: the first argument must be a JaxFrame, got {type(df).__name__}. "
+            "Convert it by from_pandas() or JaxFrame()."
+        )
+    if is_traced(df._table.num_rows, df._table.columns):
+        raise NotImplementedError(
+            "wide_to_long: inside jit rows cannot be checked. Use melt() for each stub."
+        )
+    frame: Any = df
+    stubs, ids = _listed(stubnames), _listed(i)
+    labels = list(df._labels)
+    if any(stub in labels for stub in stubs):
+        raise ValueError("stubname can't be identical to a column name")
+    if bool(frame[ids].duplicated().any()):
+        raise ValueError("the id variables need to uniquely identify each row")
+    found = {stub: _suffixes(labels, stub, sep, suffix) for stub in stubs}
+    suffixes = list(dict.fromkeys(one for of_stub in found.values() for one in of_stub))
+    if not suffixes:
+        raise NotImplementedError(
+            f"wide_to_long: no column has a label of {stubs} and a suffix of {suffix!r}. The "
+            f"columns are {labels}."
+        )
+    wide = {label for of_stub in found.values() for label in of_stub.values()}
+    rest = sorted(label for label in labels if label not in wide)
+    result = None
+    for stub in stubs:
+        column = _melted(frame, found[stub], suffixes, rest if result is None else [], stub)
+        if result is None:
+            result = column
+        else:
+            result[stub.rstrip(sep)] = column["value"]
+    assert result is not None
+    result = result.rename(columns={"value": stubs[0].rstrip(sep)})
+    result[j] = np.repeat(_as_numbers(suffixes), len(df))
+    if len(ids) > 1:
+        # As in pandas, the suffixes of a row stand together.
+        order = np.arange(len(result)).reshape(len(suffixes), len(df)).T.ravel()
+        result = result.take(order)
+    return result.set_index([*ids, j])
+
+
+def _listed(names: Any) -> list[Any]:
+    return list(names) if pd.api.types.is_list_like(names) else [names]
+
+
+def _suffixes(labels: Sequence[Any], stub: str, sep: str, suffix: str) -> dict[str, str]:
+    """The labels of the columns of a stub, by suffix."""
+    pattern = re.compile(rf"^{re.escape(stub)}{re.escape(sep)}{suffix}$")
+    own = [label for label in labels if isinstance(label, str) and pattern.match(label)]
+    return {label[len(stub + sep) :]: label for label in own}
+
+
+def _melted(
+    frame: Any, of_stub: dict[str, str], suffixes: list[str], rest: list[Any], stub: str
+) -> Any:
+    """The other columns, and a column of the values of a stub, with all rows of each suffix."""
+    wide = frame[rest]
+    names = [f"{number}\0{stub}" for number in range(len(suffixes))]
+    for name, one in zip(names, suffixes, strict=True):
+        if one in of_stub:
+            wide[name] = frame[of_stub[one]]
+        elif of_stub:
+            # Missing values of the type of the stub.
+            like = frame[next(iter(of_stub.values()))]
+            wide[name] = like.where(np.zeros(len(frame), bool))
+        else:
+            wide[name] = np.nan
+    return wide.melt(rest, names, var_name="\0suffix").drop(columns=["\0suffix"])
+
+
+def _as_numbers(suffixes: list[str]) -> Any:
+    try:
+        return np.asarray(pd.to_numeric(np.array(suffixes, object)))  # pyright: ignore
+    except (TypeError, ValueError):
+        return np.array(suffixes, object)
