@@ -19,6 +19,7 @@ device of its host and one for each other host, and the blocks between two hosts
 message for each device, in place of one for each pair of devices.
 """
 
+from collections.abc import Callable
 from typing import Any, Literal, NamedTuple
 
 import jax
@@ -39,6 +40,10 @@ _FEW_BYTES = 1 << 16
 
 # Below this number of runs a comparison with every offset is faster than a binary search.
 _FEW_RUNS = 32
+
+
+# See `_of_run`.
+OfRun = Callable[[Array, Array, Array], Array]
 
 
 class Runs(NamedTuple):
@@ -95,6 +100,9 @@ def exchange(
     def two_hop(rows: Array, runs: Runs) -> Array:
         return _two_hop(rows, runs, capacity, axis_name)
 
+    def two_hop_on_tpu(rows: Array, runs: Runs) -> Array:
+        return _two_hop(rows, runs, capacity, axis_name, _of_run_by_sums)
+
     def one_hop(rows: Array, runs: Runs) -> Array:
         return _one_hop(rows, runs, capacity, axis_name, one_hop_rows)
 
@@ -120,7 +128,9 @@ def exchange(
     if transport == "ragged" and rows.dtype == jnp.uint32:
         return jax.lax.platform_dependent(rows, runs, cpu=dense_on_cpu, default=ragged)
     # On TPU the operands of a branch are padded to 128 lanes a row, so the program has no branch.
-    return jax.lax.platform_dependent(rows, runs, cpu=dense_on_cpu, tpu=two_hop, default=dense)
+    return jax.lax.platform_dependent(
+        rows, runs, cpu=dense_on_cpu, tpu=two_hop_on_tpu, default=dense
+    )
 
 
 @jax.custom_batching.custom_vmap
@@ -152,12 +162,16 @@ def _one_hop(rows: Array, runs: Runs, capacity: int, axis_name: AxisName, pair_r
     return _collect_runs(received, runs, capacity, axis_name)
 
 
-def _two_hop(rows: Array, runs: Runs, capacity: int, axis_name: AxisName) -> Array:
-    blocks = _stripes_by_way(rows, runs, _stripe_capacity(rows.shape[0], runs), axis_name)
+def _two_hop(
+    rows: Array, runs: Runs, capacity: int, axis_name: AxisName, of_run: OfRun | None = None
+) -> Array:
+    of_run = of_run or _of_run
+    first_rows, second_rows = (_stripe_capacity(size, runs) for size in (rows.shape[0], capacity))
+    blocks = _stripes_by_way(rows, runs, first_rows, axis_name, of_run)
     blocks, runs = _in_sequence(swap(blocks, axis_name), runs)
-    blocks = _stripes_by_destination(blocks, runs, _stripe_capacity(capacity, runs), axis_name)
+    blocks = _stripes_by_destination(blocks, runs, second_rows, axis_name, of_run)
     blocks, runs = _in_sequence(swap(blocks, axis_name), runs)
-    return _collect_stripes(blocks, runs, capacity, axis_name)
+    return _collect_stripes(blocks, runs, capacity, axis_name, of_run)
 
 
 def _one_or_two_hops(
@@ -174,7 +188,7 @@ def _one_or_two_hops(
     blocks = jax.lax.cond(
         fits,
         lambda rows: _runs_by_destination(rows, runs, first_rows),
-        lambda rows: _stripes_by_way(rows, runs, first_rows, axis_name),
+        lambda rows: _stripes_by_way(rows, runs, first_rows, axis_name, _of_run),
         rows,
     )
     received = swap(blocks, axis_name)
@@ -188,14 +202,14 @@ def _one_or_two_hops(
     blocks = jax.lax.cond(
         fits,
         after_one_hop,
-        lambda received: _stripes_by_destination(received, runs, second_rows, axis_name),
+        lambda received: _stripes_by_destination(received, runs, second_rows, axis_name, _of_run),
         received,
     )
     received = swap(blocks, axis_name)
     return jax.lax.cond(
         fits,
         lambda blocks, received: blocks.reshape(-1, rows.shape[1])[:capacity],
-        lambda blocks, received: _collect_stripes(received, runs, capacity, axis_name),
+        lambda blocks, received: _collect_stripes(received, runs, capacity, axis_name, _of_run),
         blocks,
         received,
     )
@@ -224,7 +238,9 @@ def _stripe_capacity(num_rows: int, runs: Runs) -> int:
     return (num_rows + p * (p - 1) // 2) // p
 
 
-def _stripes_by_way(rows: Array, runs: Runs, block_rows: int, axis_name: AxisName) -> Array:
+def _stripes_by_way(
+    rows: Array, runs: Runs, block_rows: int, axis_name: AxisName, of_run: OfRun
+) -> Array:
     """First hop: a block for each intermediate shard, its rows ordered by destination."""
     p = runs.starts.shape[0]
     me = jax.lax.axis_index(axis_name)
@@ -234,14 +250,14 @@ def _stripes_by_way(rows: Array, runs: Runs, block_rows: int, axis_name: AxisNam
     stripe = way - me - destination
     begins = _exclusive(_stripe_rows(runs.sent[me][None, :], stripe), axis=1)
     block_positions = jnp.arange(block_rows, dtype=jnp.int32)
-    sources = p * block_positions[None, :] + _of_run(
+    sources = p * block_positions[None, :] + of_run(
         begins, block_positions, runs.starts[None, :] + stripe % p - p * begins
     )
     return _take_blocks(rows, sources)
 
 
 def _stripes_by_destination(
-    blocks: Array, runs: Runs, block_rows: int, axis_name: AxisName
+    blocks: Array, runs: Runs, block_rows: int, axis_name: AxisName, of_run: OfRun
 ) -> Array:
     """Second hop: a block for each destination, its rows ordered by source."""
     p, first_rows, width = blocks.shape
@@ -252,13 +268,15 @@ def _stripes_by_destination(
     in_block = _exclusive(stripe_rows, axis=1).T
     begins = _exclusive(stripe_rows, axis=0).T
     block_positions = jnp.arange(block_rows, dtype=jnp.int32)
-    sources = block_positions[None, :] + _of_run(
+    sources = block_positions[None, :] + of_run(
         begins, block_positions, first_rows * shards[None, :] + in_block - begins
     )
     return _take_blocks(blocks.reshape(p * first_rows, width), sources)
 
 
-def _collect_stripes(blocks: Array, runs: Runs, capacity: int, axis_name: AxisName) -> Array:
+def _collect_stripes(
+    blocks: Array, runs: Runs, capacity: int, axis_name: AxisName, of_run: OfRun
+) -> Array:
     # Row u of a run came through shard (u + source + destination) mod p, as its (u // p)-th row.
     p, second_rows, _ = blocks.shape
     me = jax.lax.axis_index(axis_name)
@@ -268,8 +286,8 @@ def _collect_stripes(blocks: Array, runs: Runs, capacity: int, axis_name: AxisNa
     begins = _exclusive(_stripe_rows(received[:, None], stripe), axis=0)
     offsets = _exclusive(received)
     positions = jnp.arange(capacity, dtype=jnp.int32)
-    run = _of_run(offsets, positions, shards)
-    in_run = positions - _of_run(offsets, positions, offsets)
+    run = of_run(offsets, positions, shards)
+    in_run = positions - of_run(offsets, positions, offsets)
     way = (in_run + run + me) % p
     begin = begins.reshape(-1).at[run * p + way].get(mode="promise_in_bounds")
     block_position = way * second_rows + begin + in_run // p
@@ -349,6 +367,19 @@ def _of_run(begins: Array, positions: Array, table: Array) -> Array:
         step = table[run] - table[run - 1]
         entries = entries + jnp.where(positions >= begins[run], step, jnp.zeros_like(step))
     return entries
+
+
+def _of_run_by_sums(begins: Array, positions: Array, table: Array) -> Array:
+    """`_of_run` for TPU, which sums along an axis faster than it searches, in less memory.
+
+    The entries are the running sums of their steps. Positions are 0, 1, ...
+    """
+    if begins.ndim == 2:
+        return jax.vmap(_of_run_by_sums, in_axes=(0, None, 0))(begins, positions, table)
+    steps = jnp.diff(table, prepend=jnp.zeros_like(table[:1]))
+    # Empty runs add their steps at one position; those past the last position are never read.
+    at_begins = jnp.zeros_like(positions, table.dtype).at[begins].add(steps, mode="drop")
+    return jnp.cumsum(at_begins, dtype=table.dtype)
 
 
 def _exclusive(counts: Array, axis: int = 0) -> Array:

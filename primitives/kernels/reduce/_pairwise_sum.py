@@ -18,7 +18,10 @@ from ..base._library import is_native
 # A block is a matrix of numbers in row-major order. Its rows are added in sequence. The resulting
 # row is halved until one number is left: the second half is added to the first. The sums of the
 # blocks, padded with zeros to a power of two, are halved in the same way.
-BLOCK_SHAPE = ROWS, LANES = 64, 16
+#
+# A block is a row of 1,024 numbers here, and its rows are slices of it: an array with an axis of 16
+# numbers is padded to 128 on TPU.
+ROWS, LANES = 64, 16
 BLOCK = ROWS * LANES
 
 
@@ -73,12 +76,12 @@ def _has_kernel(dtype: Any, of_sum: Any) -> bool:
 
 
 def _sum_of_rows_xla(x: Array, num_valid: Array, dtype: np.dtype) -> Array:
-    blocks = jnp.pad(x, (0, -x.shape[0] % BLOCK)).reshape(-1, *BLOCK_SHAPE)
+    blocks = jnp.pad(x, (0, -x.shape[0] % BLOCK)).reshape(-1, BLOCK)
     # Whole blocks need no mask: at most one block is partly valid.
     whole, rest = num_valid // np.int32(BLOCK), num_valid % np.int32(BLOCK)
     last = jnp.minimum(whole, np.int32(blocks.shape[0] - 1))
     of_last = jax.lax.dynamic_index_in_dim(blocks, last)
-    position = np.arange(BLOCK, dtype=np.int32).reshape(BLOCK_SHAPE)
+    position = np.arange(BLOCK, dtype=np.int32)
     of_last = jnp.where(position < rest, of_last, x.dtype.type(0))
     block = jax.lax.iota(jnp.int32, blocks.shape[0])
     sums = jnp.where(block < whole, _sums_of_blocks(blocks, dtype), dtype.type(0))
@@ -92,7 +95,7 @@ def _sum_of_rows_xla(x: Array, num_valid: Array, dtype: np.dtype) -> Array:
 
 def _sums_of_blocks(blocks: Array, dtype: np.dtype) -> Array:
     # XLA materializes values that are used twice: cast each number where it is added.
-    rows = (blocks[:, row].astype(dtype) for row in range(ROWS))
+    rows = (blocks[:, row : row + LANES].astype(dtype) for row in range(0, BLOCK, LANES))
     return _halved(functools.reduce(jnp.add, rows))
 
 
@@ -100,9 +103,8 @@ def _halved(x: Array) -> Array:
     """Sums the last axis; its length is a power of two."""
     while x.shape[-1] > 1:
         # Several halvings per step, because XLA materializes each step.
-        num_parts = min(16, x.shape[-1])
-        parts = x.reshape(*x.shape[:-1], num_parts, -1)
-        halves = [parts[..., part, :] for part in range(num_parts)]
+        part = max(x.shape[-1] // 16, 1)
+        halves = [x[..., start : start + part] for start in range(0, x.shape[-1], part)]
         while len(halves) > 1:
             middle = len(halves) // 2
             halves = [a + b for a, b in zip(halves[:middle], halves[middle:], strict=True)]

@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from jax.sharding import AbstractMesh, AxisType, PartitionSpec
 from jaxframes.primitives import collective
+from jaxframes.primitives.collective import _exchange
 from key_distributions import make_keys
 from on_shards import into_shards, noting, on_shards, row_counts, row_ids, sorted_on_shards
 from sent_rows import adversarial_destinations, expected_partition, nonzero_rows
@@ -196,6 +197,27 @@ def test_ragged_sort(num_shards):
             with noting((distribution, name)):
                 expected = sorted_on_shards(keys, counts, ids)
                 oracles.assert_same_bits(sort(keys, ids, counts), expected)
+
+
+@pytest.mark.parametrize("num_shards", [2, 5])
+def test_the_two_hops_of_tpu_move_the_same_rows(num_shards):
+    num_rows, capacity = 37, 60
+    rng = np.random.default_rng(num_shards)
+    rows = rng.integers(0, 2**32, (num_shards, num_rows, 3), np.uint32)
+
+    def both(rows, counts):
+        runs = _exchange.plan_runs(counts, capacity, "rows")
+        ways = (_exchange._of_run, _exchange._of_run_by_sums)
+        return [_exchange._two_hop(rows, runs, capacity, "rows", way) for way in ways]
+
+    run = on_shards(both, num_shards)
+    for lengths in adversarial_runs(num_shards, rng):
+        # Each shard sends some of its rows: empty runs, and shards that receive nothing.
+        lengths = lengths * np.minimum(
+            1, num_rows / np.maximum(lengths.sum(axis=1, keepdims=True), 1)
+        )
+        found, expected = run(rows, lengths.astype(np.int32))
+        oracles.assert_same_bits(found, expected)
 
 
 @pytest.mark.parametrize("platform", ["tpu", "cuda"])
