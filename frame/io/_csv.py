@@ -12,6 +12,7 @@ from pyarrow import csv
 from ..table._layout import ONE_DEVICE, layout_of
 from ..table._ndframe import FrameBase
 from ._construction import table_of_arrow
+from ._malformed import naming_files
 from ._own_lines import own_lines
 from ._own_rows import own_pieces, spans_processes, table_of_processes
 from ._replacing import is_local_path, replacing
@@ -67,7 +68,8 @@ def read_csv(
     parse = csv.ParseOptions(delimiter=sep)
     if spans_processes(layout) and is_local_path(filepath_or_buffer):
         piece = own_lines(os.fspath(filepath_or_buffer), names, skiprows, parse, convert, layout)
-        own, labels = table_of_arrow(piece, ONE_DEVICE)
+        with naming_files("read_csv", filepath_or_buffer):
+            own, labels = table_of_arrow(piece, ONE_DEVICE)
         table_of_rows = table_of_processes(own, labels, layout, "read_csv")
     else:
         table = csv.read_csv(
@@ -76,7 +78,10 @@ def read_csv(
             parse_options=parse,
             convert_options=csv.ConvertOptions(**convert),
         )
-        table_of_rows, labels = table_of_arrow(table, layout)
+        is_path = isinstance(filepath_or_buffer, (str, os.PathLike))
+        named = filepath_or_buffer if is_path else "the buffer"
+        with naming_files("read_csv", named):
+            table_of_rows, labels = table_of_arrow(table, layout)
     frame = FrameBase.frame_class._of(table_of_rows, labels)
     return frame if index_col is None else frame.set_index(index_col)
 

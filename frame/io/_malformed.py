@@ -24,17 +24,38 @@ class MalformedMetadata(ValueError):
 
 @contextlib.contextmanager
 def reading(caller: str, paths: Any) -> Iterator[None]:
-    """Turns errors of reading malformed files into one that names the files."""
+    """Turns errors of reading malformed files into one that names the files.
+
+    An error about a column that frames do not hold keeps its type, and names them too.
+    """
     try:
-        yield
+        with naming_files(caller, paths):
+            yield
     except (FileNotFoundError, PermissionError):
         raise
     except (pa.ArrowException, OSError, UnicodeDecodeError, MalformedMetadata) as error:
-        listed = paths if isinstance(paths, str) else ", ".join(map(str, paths))
         raise OSError(
-            f"{caller}: cannot read {listed!r}: it is truncated, corrupted, or of a kind "
+            f"{caller}: cannot read {_listed(paths)!r}: it is truncated, corrupted, or of a kind "
             f"that Arrow does not read. {error}"
         ) from error
+
+
+@contextlib.contextmanager
+def naming_files(caller: str, paths: Any) -> Iterator[None]:
+    """Names the files in errors about columns that frames do not hold, or not without x64."""
+    try:
+        yield
+    except pa.ArrowException:
+        raise
+    except (NotImplementedError, TypeError) as error:
+        if _listed(paths) in str(error):
+            raise
+        kind = NotImplementedError if isinstance(error, NotImplementedError) else TypeError
+        raise kind(f"{caller}: cannot read {_listed(paths)!r}. {error}") from error
+
+
+def _listed(paths: Any) -> str:
+    return ", ".join(map(str, paths)) if isinstance(paths, (list, tuple)) else str(paths)
 
 
 def check_filter(condition: Any, schema: pa.Schema) -> None:

@@ -14,7 +14,7 @@ from pyarrow import csv
 
 from ..io._construction import table_of_arrow
 from ..io._csv import read_csv
-from ..io._malformed import check_arrow, reading
+from ..io._malformed import check_arrow, naming_files, reading
 from ..io._manifest import parquet_dataset
 from ..io._own_rows import spans_processes
 from ..io._parquet import read_parquet
@@ -178,7 +178,9 @@ class CsvFile(Source):
         parse = csv.ParseOptions(delimiter=self.sep)
         convert = csv.ConvertOptions(strings_can_be_null=True)
         with csv.open_csv(self.path, parse_options=parse, convert_options=convert) as reader:
-            return _frame_of(reader.schema.empty_table(), self.layout)
+            schema = reader.schema
+        with naming_files("scan_csv", self.path):
+            return _frame_of(schema.empty_table(), self.layout)
 
     def read(
         self, columns: Columns, predicate: Expression | None, limit: int | None, has_labels: bool

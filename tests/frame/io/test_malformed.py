@@ -14,7 +14,15 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from covering import RUNS_ALL
-from jaxframes.frame import JaxFrame, from_arrow, read_parquet, scan_arrow, scan_parquet
+from jaxframes.frame import (
+    JaxFrame,
+    from_arrow,
+    read_csv,
+    read_parquet,
+    scan_arrow,
+    scan_csv,
+    scan_parquet,
+)
 from jaxframes.frame.io._footer import column_chunks
 
 SCRIPT = Path(__file__).with_name("malformed_cases.py")
@@ -99,6 +107,33 @@ def test_the_file_is_named(path, tmp_path):
         read_parquet(path)
     with pytest.raises(OSError, match=rf"scan_parquet: cannot read '{re.escape(path)}': {kind}"):
         scan_parquet(path).collect()
+
+
+@pytest.mark.parametrize("kind", ["parquet", "csv"])
+def test_a_column_that_frames_do_not_hold_is_named_with_its_file(kind, tmp_path):
+    path = tmp_path / f"rows.{kind}"
+    table = pa.table({"x": [1], "t": pa.array([0], pa.timestamp("s", "UTC"))})
+    if kind == "csv":
+        path.write_text("x,t\n1,1970-01-01T00:00:00Z\n")
+        read, scan = read_csv, scan_csv
+    else:
+        pq.write_table(table, path)
+        read, scan = read_parquet, scan_parquet
+    rule = "JaxFrame: column 't' must be of a dtype that the device holds"
+    for caller, make in ((read.__name__, read), (scan.__name__, lambda path: scan(path).collect())):
+        with pytest.raises(NotImplementedError) as raised:
+            make(str(path))
+        assert str(raised.value).startswith(f"{caller}: cannot read {str(path)!r}. {rule}")
+        assert str(raised.value).count(str(path)) == 1
+
+
+@pytest.mark.usefixtures("x64_off")
+def test_columns_of_64_bits_are_named_with_their_file(tmp_path):
+    path = str(tmp_path / "rows.parquet")
+    pq.write_table(pa.table({"x": [1]}), path)
+    rule = "JaxFrame: values of 64 bits need JAX's x64 mode, got int64 in 'x'"
+    with pytest.raises(TypeError, match=rf"^read_parquet: cannot read '{re.escape(path)}'. {rule}"):
+        read_parquet(path)
 
 
 def test_a_flipped_bit_of_a_page_is_found(path):
