@@ -161,6 +161,19 @@ class RowMesh(RowAxes):
         in_specs = (*(self.spec for _ in rows), *(PartitionSpec() for _ in replicated))
         return shard_map(function, self.mesh, in_specs, PartitionSpec())(*rows, *replicated)
 
+    def map_to_segments(
+        self,
+        function: Callable[..., Any],
+        rows: Any,
+        replicated: Any,
+        num_segments: int,
+        scattered: bool,
+    ) -> Any:
+        """Runs a collective with a result for each segment: on every device, or sharded."""
+        if not scattered:
+            return self.map_to_all(function, rows, replicated=replicated)
+        return self.trim(self.map(function, rows, replicated=replicated), num_segments)
+
 
 def as_row_mesh(mesh: Any, axis: str | tuple[str, ...] | None, caller: str) -> RowMesh | None:
     """Checks the mesh and axis of a global call; returns None for one device."""

@@ -19,6 +19,7 @@ def segment_nunique(
     mesh: MeshLike | None = None,
     *,
     num_valid: int | Integer[ArrayLike, ""] | None = None,
+    scattered: bool = False,
     axis: str | tuple[str, ...] | None = None,
     transport: Transport = "auto",
 ) -> Int[Array, " segments"]:
@@ -32,11 +33,13 @@ def segment_nunique(
         num_segments: number of segments. Static.
         mesh: mesh of the rows; one device by default.
         num_valid: number of valid rows, at the front; all rows by default.
+        scattered: shard the result by segments, as in `segment_reduce`. Static.
         axis: mesh axis or axes of the rows; all axes of the mesh by default.
         transport: how the rows travel; see `collective.partition`.
 
     Returns:
-        The counts, int32 of shape `(num_segments,)`; on a mesh every device has them.
+        The counts, int32 of shape `(num_segments,)`; on a mesh every device has them, unless
+        `scattered`.
 
     Raises:
         TypeError: a dtype that cannot be sorted by, `segment_ids` that are not integers, or
@@ -70,16 +73,18 @@ def segment_nunique(
     if num_rows == 0:
         return local.segment_nunique(columns, segments.ids, num_segments)
     rows = row_mesh.place((columns, segments.ids))
-    return _count_on_mesh(rows, valid, segments.num_segments, row_mesh, num_rows, transport)
+    settings = (segments.num_segments, row_mesh, num_rows, bool(scattered), transport)
+    return _count_on_mesh(rows, valid, *settings)
 
 
-@functools.partial(tiered, static_argnums=(2, 3, 4, 5))
+@functools.partial(tiered, static_argnums=(2, 3, 4, 5, 6))
 def _count_on_mesh(
     rows: tuple[tuple[Array, ...], Array],
     valid: ValidRows | None,
     num_segments: int,
     row_mesh: RowMesh,
     num_rows: int,
+    scattered: bool,
     transport: Transport,
 ) -> Array:
     def of_shard(rows: tuple[tuple[Array, ...], Array], valid: ValidRows | None) -> Array:
@@ -88,7 +93,8 @@ def _count_on_mesh(
             num_segments,
             axis_name=row_mesh.axes,
             num_valid=row_mesh.num_valid(num_rows, valid),
+            scattered=scattered,
             transport=transport,
         )
 
-    return row_mesh.map_to_all(of_shard, rows, replicated=(valid,))
+    return row_mesh.map_to_segments(of_shard, rows, (valid,), num_segments, scattered)

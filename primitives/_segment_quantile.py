@@ -25,6 +25,7 @@ def segment_quantile(
     interpolation: Interpolation = "linear",
     dtype: Any = None,
     num_valid: int | Integer[ArrayLike, ""] | None = None,
+    scattered: bool = False,
     axis: str | tuple[str, ...] | None = None,
     transport: Transport = "auto",
 ) -> Shaped[Array, "segments ..."]:
@@ -42,11 +43,13 @@ def segment_quantile(
         dtype: float dtype of the interpolation and of the result; by default that of a float `x`,
             else JAX's default float.
         num_valid: number of valid rows, at the front; all rows by default.
+        scattered: shard the result by segments, as in `segment_reduce`. Static.
         axis: mesh axis or axes of the rows; all axes of the mesh by default.
         transport: how the rows travel; see `collective.partition`.
 
     Returns:
-        The quantiles, of shape `(num_segments, *q.shape)`; on a mesh every device has them. NaN for
+        The quantiles, of shape `(num_segments, *q.shape)`; on a mesh every device has them, unless
+        `scattered`. NaN for
         a segment without values.
 
     Raises:
@@ -91,11 +94,13 @@ def segment_quantile(
     if num_rows == 0:
         return local.segment_quantile(column, segments.ids, num_segments, quantiles, dtype=dtype)
     rows = row_mesh.place((column, segments.ids))
-    settings = (segments.num_segments, interpolation, dtype, row_mesh, num_rows, transport)
-    return _find_on_mesh(rows, quantiles, valid, *settings)
+    return _find_on_mesh(
+        rows, quantiles, valid, segments.num_segments, interpolation, dtype, row_mesh, num_rows,
+        bool(scattered), transport,
+    )  # fmt: skip
 
 
-@functools.partial(tiered, static_argnums=(3, 4, 5, 6, 7, 8))
+@functools.partial(tiered, static_argnums=(3, 4, 5, 6, 7, 8, 9))
 def _find_on_mesh(
     rows: tuple[Array, Array],
     q: Array,
@@ -105,6 +110,7 @@ def _find_on_mesh(
     dtype: np.dtype,
     row_mesh: RowMesh,
     num_rows: int,
+    scattered: bool,
     transport: Transport,
 ) -> Array:
     def of_shard(rows: tuple[Array, Array], q: Array, valid: ValidRows | None) -> Array:
@@ -116,7 +122,8 @@ def _find_on_mesh(
             interpolation=interpolation,
             dtype=dtype,
             num_valid=row_mesh.num_valid(num_rows, valid),
+            scattered=scattered,
             transport=transport,
         )
 
-    return row_mesh.map_to_all(of_shard, rows, replicated=(q, valid))
+    return row_mesh.map_to_segments(of_shard, rows, (q, valid), num_segments, scattered)

@@ -27,6 +27,7 @@ def segment_reduce(
     *,
     fill_value: Any = None,
     ddof: int = 0,
+    scattered: bool = False,
     axis: Axis | None = None,
 ) -> PyTree:
     """Reduces the rows of each segment to one, on one device or over a mesh.
@@ -44,11 +45,14 @@ def segment_reduce(
             a row id.
         ddof: delta degrees of freedom; "var" and "std" divide by the number of rows minus `ddof`.
             Static.
+        scattered: on a mesh, shards the result over the devices, which own ranges of the segments.
+            Static.
         axis: mesh axis or axes of the rows; all axes of the mesh by default.
 
     Returns:
         An array of shape `(num_segments, ...)` for each leaf of `x`; for "count" one of shape
-        `(num_segments,)`. On a mesh every device has them.
+        `(num_segments,)`. On a mesh every device has them; with `scattered` they are sharded by
+        segments if the mesh divides their number.
 
     Raises:
         TypeError: `segment_ids` are not integers, `num_segments` is traced, a dtype that `op` does
@@ -59,7 +63,8 @@ def segment_reduce(
 
     Cost:
         Work O(rows + num_segments) shared out over the mesh. Communication O(num_segments),
-        for any number of rows.
+        for any number of rows. With `scattered` and more segments than a shard has rows no device
+        holds them all; see `collective.segment_reduce`.
 
     Guarantees:
         Deterministic; integers, minima, maxima and row ids do not depend on the mesh;
@@ -72,7 +77,9 @@ def segment_reduce(
         >>> primitives.segment_reduce(x, segment_ids, 3, "sum").tolist()
         [9, 0, 3]
     """
-    return _reduce("segment_reduce", x, segment_ids, num_segments, op, mesh, fill_value, ddof, axis)
+    return _reduce(
+        "segment_reduce", x, segment_ids, num_segments, op, mesh, fill_value, ddof, scattered, axis
+    )
 
 
 def _reduce(
@@ -84,6 +91,7 @@ def _reduce(
     mesh: Any,
     fill_value: Any,
     ddof: Any,
+    scattered: bool,
     axis: Any,
 ) -> Any:
     row_mesh = as_row_mesh(mesh, axis, caller)
@@ -97,12 +105,13 @@ def _reduce(
         x = jax.tree.map(lambda leaf: jnp.zeros((1, *leaf.shape[1:]), leaf.dtype), x)
         ids = jnp.full(1, -1, jnp.int32)
     # Every reduction of the same name is one program, under any of its names.
+    rows, num_rows = row_mesh.place((x, ids)), ids.shape[0]
     return _reduce_on_mesh(
-        row_mesh.place((x, ids)), fill_value, row_mesh, ids.shape[0], num_segments, op, ddof
+        rows, fill_value, row_mesh, num_rows, num_segments, op, ddof, bool(scattered)
     )
 
 
-@functools.partial(tiered, static_argnums=(2, 3, 4, 5, 6))
+@functools.partial(tiered, static_argnums=(2, 3, 4, 5, 6, 7))
 def _reduce_on_mesh(
     rows: Any,
     fill_value: Array | None,
@@ -111,6 +120,7 @@ def _reduce_on_mesh(
     num_segments: int,
     op: str,
     ddof: int,
+    scattered: bool,
 ) -> Any:
     def reduce_shards(rows: Any, fill_value: Array | None) -> Any:
         x, segment_ids = rows
@@ -124,9 +134,10 @@ def _reduce_on_mesh(
             num_valid=row_mesh.num_valid(num_rows) if is_padded else None,
             fill_value=fill_value,
             ddof=ddof,
+            scattered=scattered,
         )
 
-    return row_mesh.map_to_all(reduce_shards, rows, replicated=(fill_value,))
+    return row_mesh.map_to_segments(reduce_shards, rows, (fill_value,), num_segments, scattered)
 
 
 @runtime_checkable
@@ -141,6 +152,7 @@ class SegmentReduction(Protocol):
         mesh: MeshLike | None = None,
         *,
         fill_value: Any = None,
+        scattered: bool = False,
         axis: Axis | None = None,
     ) -> PyTree:
         """Reduces the rows of each segment to one."""
@@ -160,6 +172,7 @@ class SegmentMoment(Protocol):
         *,
         fill_value: Any = None,
         ddof: int = 0,
+        scattered: bool = False,
         axis: Axis | None = None,
     ) -> PyTree:
         """Reduces the rows of each segment to one."""
@@ -176,11 +189,14 @@ def _form(op: str) -> SegmentReduction:
         mesh: MeshLike | None = None,
         *,
         fill_value: Any = None,
+        scattered: bool = False,
         axis: Axis | None = None,
     ) -> PyTree:
-        return _reduce(caller, x, segment_ids, num_segments, op, mesh, fill_value, 0, axis)
+        return _reduce(
+            caller, x, segment_ids, num_segments, op, mesh, fill_value, 0, scattered, axis
+        )
 
-    return documented(op, ("mesh", "fill_value", "axis"), "global")(form)
+    return documented(op, ("mesh", "fill_value", "scattered", "axis"), "global")(form)
 
 
 def _form_with_ddof(op: str) -> SegmentMoment:
@@ -194,22 +210,28 @@ def _form_with_ddof(op: str) -> SegmentMoment:
         *,
         fill_value: Any = None,
         ddof: int = 0,
+        scattered: bool = False,
         axis: Axis | None = None,
     ) -> PyTree:
-        return _reduce(caller, x, segment_ids, num_segments, op, mesh, fill_value, ddof, axis)
+        return _reduce(
+            caller, x, segment_ids, num_segments, op, mesh, fill_value, ddof, scattered, axis
+        )
 
-    return documented(op, ("mesh", "fill_value", "ddof", "axis"), "global")(form)
+    return documented(op, ("mesh", "fill_value", "ddof", "scattered", "axis"), "global")(form)
 
 
-@documented("count", ("mesh", "axis"), "global")
+@documented("count", ("mesh", "scattered", "axis"), "global")
 def segment_count(
     segment_ids: Integer[ArrayLike, " rows"],
     num_segments: int,
     mesh: MeshLike | None = None,
     *,
+    scattered: bool = False,
     axis: Axis | None = None,
 ) -> Array:
-    return _reduce("segment_count", None, segment_ids, num_segments, "count", mesh, None, 0, axis)
+    return _reduce(
+        "segment_count", None, segment_ids, num_segments, "count", mesh, None, 0, scattered, axis
+    )
 
 
 segment_sum: SegmentReduction = _form("sum")

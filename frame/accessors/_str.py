@@ -25,7 +25,7 @@ from ..table._recode import (
     strings_at,
     unencoded,
 )
-from ..table._table import Count, Table
+from ..table._table import Table
 from ..table._tracing import answered_at_once, at_once, is_traced
 from ..table._unsupported import instead_of
 
@@ -44,7 +44,7 @@ def kind_of_strings(column: Column) -> str:
     return column.kind
 
 
-def _column_of(column: Column, results: pd.Series, missing_result: Any, num_rows: Count) -> Column:
+def _column_of(column: Column, results: pd.Series, missing_result: Any, rows: Table) -> Column:
     """Looks up the result for each row's code; `missing_result` if it is a bool, for no code."""
     if results.dtype == np.bool_ and isinstance(missing_result, (bool, np.bool_)):
         return Column(look_up(column.data, results.to_numpy(), np.bool_(missing_result)))
@@ -56,7 +56,7 @@ def _column_of(column: Column, results: pd.Series, missing_result: Any, num_rows
                 "or expand=True for several columns."
             )
         results = results if kind == "boolean" else results.astype("str")
-    return looked_up(column_of_results(results, "str"), column.data, num_rows)
+    return looked_up(column_of_results(results, "str"), column.data, rows.num_rows, rows.layout)
 
 
 # Fewer strings take less time than the threads.
@@ -247,19 +247,19 @@ class StringMethods:
             strings = strings[used].reset_index(drop=True)
             column = column.with_arrays((renumbered(column.data, np.cumsum(used) - 1), None))
         results = _by_threads(strings, lambda piece: getattr(piece.str, name)(*args, **kwargs))
-        num_rows = self._series._table.num_rows
+        rows = self._series._table
         if isinstance(results, pd.DataFrame):
             is_flags = name == "get_dummies"
             columns = [
                 # A missing string has no piece.
                 Column(look_up(column.data, one.to_numpy(), one.dtype.type(0)))
                 if is_flags
-                else _column_of(column, one, None, num_rows)
+                else _column_of(column, one, None, rows)
                 for _, one in results.items()
             ]
             return self._series._make_frame(columns, Labels(results.columns))
         missing_result = getattr(pd.Series([None], dtype=dtype).str, name)(*args, **kwargs)
-        column = _column_of(column, results, missing_result.iloc[0], num_rows)
+        column = _column_of(column, results, missing_result.iloc[0], rows)
         return self._series._with_column(column)
 
 

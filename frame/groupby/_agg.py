@@ -9,8 +9,7 @@ import pandas as pd
 from ..reductions._agg import name_of
 from ..table._column import Column, fill_missing
 from ..table._column_labels import Labels
-from ..table._layout import ONE_DEVICE
-from ..table._take import settled, take_columns
+from ..table._take import look_up_rows, settled, take_columns
 from ._base import GroupByBase
 from ._grouped_column import Reduction
 from ._reductions import GroupByReductions
@@ -225,9 +224,10 @@ class GroupByAggregation(GroupByReductions, GroupByRows):
 
     def _spread(self, columns: Sequence[Column]) -> tuple[Column, ...]:
         """Gathers each row's value from the values of the segments."""
-        # Segment values are replicated, not sharded over the mesh.
-        ids = self._groups.segments.ids
-        return take_columns(columns, ids, ONE_DEVICE, holes=self._grouped.may_drop)
+        segments = self._groups.segments
+        is_held = segments.by_group.mesh is None
+        take = look_up_rows if is_held else take_columns
+        return take(columns, segments.ids, segments.layout, holes=self._grouped.may_drop)
 
 
 def _all_labels(grouped: GroupByBase) -> Labels:

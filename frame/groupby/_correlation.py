@@ -17,9 +17,11 @@ from ..table._from_host import index_from
 from ..table._layout import ONE_DEVICE, Layout
 from ..table._row_index import RANGE, RowIndex
 from ..table._table import Table, as_count, either_needed
-from ..table._take import position, take_columns
+from ..table._take import look_up_rows, position, take_columns
 from ._base import GroupByBase
-from ._grouped_column import GroupedRows, Segments
+from ._grouped_column import Segments
+from ._grouped_rows import GroupedRows
+from ._in_step import Reducing, in_step
 from ._segment_reductions import distances
 
 Pairs = tuple[tuple[int, int], ...]
@@ -31,38 +33,48 @@ def _of_pairs(
 ) -> list[Array]:
     """The statistic of each pair of columns, by group."""
     own = [GroupedRows(column, segments) for column in columns]
+    is_of_frame_cov = statistic.is_of_frame and statistic.op == "cov"
 
-    @functools.cache
-    def centred(at: int, masks: frozenset[int]) -> tuple[GroupedRows, Array]:
-        """A column in the rows where some columns have values, and distances from its mean."""
+    def where_present(at: int, masks: frozenset[int]) -> GroupedRows:
+        """A column in the rows where some columns have values."""
         present = jnp.ones(segments.ids.shape, jnp.bool_)
         for rows in (own[number] for number in masks):
             present = present & ~rows.missing
             present = present & jnp.isfinite(rows.data) if statistic.is_of_frame else present
-        rows = GroupedRows(Column(own[at].data, present), segments)
-        return rows, distances(rows)
+        return GroupedRows(Column(own[at].data, present), segments)
 
-    is_of_frame_cov = statistic.is_of_frame and statistic.op == "cov"
+    masks_of = {
+        pair: frozenset(number for number in pair if own[number].can_miss) for pair in pairs
+    }
+    rows_of = {
+        key: where_present(*key)
+        for key in dict.fromkeys((at, masks_of[pair]) for pair in pairs for at in pair)
+    }
+    found = in_step(map(distances, rows_of.values()), segments)
+    distances_of = dict(zip(rows_of, found, strict=True))
+
+    def of_pair(at: int, other: int) -> Reducing:
+        masks = masks_of[at, other]
+        rows, x, y = rows_of[at, masks], distances_of[at, masks], distances_of[other, masks]
+        products = yield rows.of_present("sum", x * y)
+        counts = yield from rows.counted()
+        if statistic.op != "cov":
+            squares = yield rows.of_present("sum", x * x)
+            others = squares if at == other else (yield rows.of_present("sum", y * y))
+            return statistic.correlation(counts, products, squares * others, at == other)
+        if not is_of_frame_cov:
+            return statistic.covariance(counts, products, True)
+        result = statistic.covariance(counts, products, is_whole)
+        # An infinity was left out, which counts in a group without missing values.
+        is_infinite = is_whole & (counts < (yield from rows.sizes()))
+        return jnp.where(is_infinite, jnp.nan, result)
+
     is_whole: Any = True
     if is_of_frame_cov:
-        is_whole = functools.reduce(jnp.logical_and, (rows.is_whole for rows in own))
-    results = []
-    for at, other in pairs:
-        masks = frozenset(number for number in (at, other) if own[number].can_miss)
-        (rows, x), (_, y) = centred(at, masks), centred(other, masks)
-        products = rows.reduce("sum", x * y)
-        if statistic.op == "cov":
-            result = statistic.covariance(rows.counts, products, is_whole)
-            if is_of_frame_cov:
-                # An infinity was left out, which counts in a group without missing values.
-                is_infinite = is_whole & (rows.counts < segments.reduce("count", None))
-                result = jnp.where(is_infinite, jnp.nan, result)
-        else:
-            squares = rows.reduce("sum", x * x)
-            scale = squares * (squares if at == other else rows.reduce("sum", y * y))
-            result = statistic.correlation(rows.counts, products, scale, at == other)
-        results.append(segments.select_groups(result))
-    return results
+        flags = in_step((rows.whole() for rows in own), segments)
+        is_whole = functools.reduce(jnp.logical_and, flags)
+    results = in_step((of_pair(*pair) for pair in pairs), segments)
+    return [segments.select_groups(result) for result in results]
 
 
 class GroupByPairs(GroupByBase):
@@ -113,7 +125,7 @@ class FrameGroupByCorrelation(FramePairs, GroupByPairs):
         capacity_of_labels = ONE_DEVICE.capacity_for(size)
         short = index_from(narrowed(labels), capacity_of_labels, ONE_DEVICE)
         own = short.columns(capacity_of_labels, ONE_DEVICE)
-        levels += take_columns(own, row_ids % np.int32(size), ONE_DEVICE)
+        levels += look_up_rows(own, row_ids % np.int32(size), groups.layout)
         return RowIndex(levels, (*names, *labels.names))
 
 

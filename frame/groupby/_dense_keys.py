@@ -19,11 +19,11 @@ from ...primitives._sized import in_steps
 from ...primitives.staging import tiered
 from ...shardings._compat import is_x64_enabled
 from ..table._column import Array, Column, bare
-from ..table._layout import LEAST_CAPACITY, Layout
+from ..table._layout import LEAST_CAPACITY, ONE_DEVICE, Layout
 from ..table._table import Count, Table, as_count, is_row
 from ..table._take import position
 from ..table._tracing import answered_at_once, at_once, is_traced
-from ._grouped_column import Groups, Options
+from ._grouped_column import Groups, Options, Segments
 
 # Numbers of packed keys are int64, and the greatest marks rows without a group.
 MOST_NUMBERS = 2**63 - 1
@@ -43,6 +43,8 @@ def dense_groups(
 ) -> Groups | None:
     """The groups of keys of a small range; None for other keys."""
     layout, most_segments = table.layout, 2 * max(table.capacity, LEAST_CAPACITY)
+    if not all_categories and layout.mesh is not None:
+        most_segments = min(most_segments, layout.most_groups(table.capacity))
     digits = _as_digits(keys, table, options.dropna, most_segments)
     if digits is None:
         return None
@@ -160,10 +162,8 @@ def _dense_segment_ids(
 def first_rows_of_segments(segment_ids: Array, num_segments: int, layout: Layout) -> Array:
     """The first row id of each segment; the greatest int32 for empty segments. Traced."""
     rows = position(segment_ids.shape[0], layout)
-    last = np.iinfo(np.int32).max
-    return primitives.segment_first(
-        rows, segment_ids, num_segments, fill_value=last, **layout.on_mesh
-    )
+    segments = Segments(segment_ids, None, num_segments, layout)
+    return segments.reduce("first", rows, fill_value=np.iinfo(np.int32).max)
 
 
 def _with_all_categories(counts: Array, keys: Sequence[Column], plan: tuple[Digit, ...]) -> Array:
@@ -190,7 +190,7 @@ def _group_segments(
 ) -> Any:
     """The segments that are groups, in the order of the groups, and the values of their keys."""
     if first_rows is not None:
-        segments = in_order_of(first_rows, is_group, capacity)
+        segments = in_order_of(first_rows, is_group, capacity, ONE_DEVICE)
     elif layout.mesh is None:
         segments = primitives.local.compact(is_group, None, capacity=capacity).row_ids
         assert segments is not None
@@ -212,9 +212,13 @@ def _group_segments(
     return segments, tuple(arrays[::-1])
 
 
-def in_order_of(first_rows: Array, is_group: Array, capacity: int) -> Array:
-    """Orders the segments that are groups by first row; the others come last."""
+def in_order_of(first_rows: Array, is_group: Array, capacity: int, layout: Layout) -> Array:
+    """Orders the segments that are groups by first row; the others come last.
+
+    `layout` is that of the first rows.
+    """
     last = np.int32(np.iinfo(np.int32).max)
-    segments = primitives.radix_argsort((~is_group, jnp.where(is_group, first_rows, last)))
+    keys = ~is_group, jnp.where(is_group, first_rows, last)
+    segments = primitives.radix_argsort(keys, **layout.on_mesh)
     segments = segments.astype(jnp.int32)[:capacity]
     return jnp.pad(segments, (0, capacity - segments.shape[0]))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Groups and segments of rows, and columns with their segments inside compiled functions."""
+"""Groups and segments of rows."""
 
 import dataclasses
 import functools
@@ -53,9 +53,26 @@ class Segments:
     num_segments: int
     layout: Layout
 
+    @property
+    def by_group(self) -> Layout:
+        """The layout of arrays with an element for each segment."""
+        is_held = self.layout.holds_groups(self.num_segments, self.ids.shape[0])
+        return ONE_DEVICE if is_held else self.layout
+
+    @property
+    def on_mesh(self) -> dict[str, Any]:
+        """The arguments of a primitive with a result for each segment."""
+        if self.by_group.mesh is None:
+            return self.layout.on_mesh
+        return {**self.layout.on_mesh, "scattered": True}
+
+    def for_rows(self, values: Any, ids: Array | None = None) -> Any:
+        """Gathers each row's value from the values of the segments; zeros for rows of none."""
+        return gather(values, self.ids if ids is None else ids, self.by_group)
+
     def reduce(self, op: str, x: Any, ids: Array | None = None, **settings: Any) -> Any:
         """Reduces the rows of each segment, by default of all rows with a group."""
-        settings |= self.layout.on_mesh
+        settings |= self.on_mesh
         ids = self.ids if ids is None else ids
         return primitives.segment_reduce(x, ids, self.num_segments, op, **settings)
 
@@ -67,7 +84,10 @@ class Segments:
     def select_groups(self, values: Any) -> Any:
         """Selects the groups' values from those of all segments. Traced."""
         if self.of_groups is not None:
-            values = jax.tree.map(lambda leaf: leaf[self.of_groups], values)
+            if self.by_group.mesh is None:
+                values = jax.tree.map(lambda leaf: leaf[self.of_groups], values)
+            else:
+                values = gather(values, self.of_groups, self.by_group)
         return self.layout.constrain(values)
 
 
@@ -138,49 +158,12 @@ def _group_ids(segments: Segments, count: Count) -> Array:
     # Counted from one, because rows without a segment gather a zero.
     numbers = jnp.arange(1, segments.of_groups.shape[0] + 1, dtype=jnp.int32)
     target = jnp.where(numbers <= count, segments.of_groups, segments.num_segments)
-    number_of = jnp.zeros(segments.num_segments, jnp.int32).at[target].set(numbers, mode="drop")
-    return gather(number_of, segments.ids, ONE_DEVICE) - np.int32(1)
-
-
-class GroupedRows:
-    """A column (see `bare`) with its segments, and cached masks and counts."""
-
-    def __init__(self, column: Column, segments: Segments):
-        self.column, self.segments, self.data = column, segments, column.data
-        self.is_float: bool = column.is_float
-        self.can_miss: bool = column.can_miss
-
-    @functools.cached_property
-    def missing(self) -> Array:
-        return self.column.missing()
-
-    @functools.cached_property
-    def present(self) -> Array:
-        """The segment ids of rows with a value, -1 elsewhere."""
-        ids = self.segments.ids
-        return jnp.where(self.missing, np.int32(-1), ids) if self.can_miss else ids
-
-    @functools.cached_property
-    def counts(self) -> Array:
-        """The number of values in each segment, int32."""
-        return self.segments.reduce("count", None, self.present)
-
-    @functools.cached_property
-    def is_whole(self) -> Array:
-        """Whether no value of a segment is missing."""
-        return self.counts == self.segments.reduce("count", None)
-
-    def reduce(self, op: str, x: Any, **settings: Any) -> Any:
-        """Reduces an array over the rows with a value."""
-        return self.segments.reduce(op, x, self.present, **settings)
-
-    def for_rows(self, values: Array) -> Array:
-        """Gathers each row's value from the values of the segments; zero for missing rows."""
-        return gather(values, self.present, ONE_DEVICE)
-
-    def without_missing(self, x: Array, identity: Any) -> Array:
-        """Replaces missing values with the identity element."""
-        return jnp.where(self.missing, x.dtype.type(identity), x) if self.can_miss else x
+    if segments.by_group.mesh is None:
+        number_of = jnp.zeros(segments.num_segments, jnp.int32).at[target].set(numbers, mode="drop")
+    else:
+        settings = segments.on_mesh
+        number_of = primitives.segment_max(numbers, target, segments.num_segments, **settings)
+    return segments.for_rows(number_of) - np.int32(1)
 
 
 def sum_dtype(dtype: Any) -> Any:

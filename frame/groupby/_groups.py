@@ -20,10 +20,10 @@ from ...primitives.staging import tiered
 from ..table._column import Array, Column, distinct_keys
 from ..table._layout import LEAST_CAPACITY, Layout
 from ..table._table import Count, Table, as_count, is_row
-from ..table._take import position, take_columns
+from ..table._take import gather, position, take_columns
 from ..table._tracing import answered_at_once, is_traced
 from ._dense_keys import dense_groups, first_rows_of_segments, in_order_of, packed_key
-from ._grouped_column import Groups, Options
+from ._grouped_column import Groups, Options, Segments
 
 # An eager call reserves one first row per so many rows, and searches again if there are more
 # groups, which takes 80 ms for 10M rows. Filling a capacity of all rows takes longer than that.
@@ -189,6 +189,7 @@ def _first_rows(
         first_rows = jnp.where(is_group, known_rows[:capacity], _NO_ROW)
     of_groups = None
     if not is_in_order:
-        of_groups = in_order_of(first_rows, first_rows < _NO_ROW, capacity)
-        first_rows = first_rows[of_groups]
+        by_group = Segments(segment_ids, None, capacity, layout).by_group
+        of_groups = in_order_of(first_rows, first_rows < _NO_ROW, capacity, by_group)
+        first_rows = gather(first_rows, of_groups, by_group)
     return layout.constrain(first_rows), of_groups

@@ -15,7 +15,9 @@ from ..reductions._moments import kurtosis, powers_of, skewness
 from ..table._column import NAT, Array, Column
 from ..table._dtypes import wide
 from ..table._take import gather
-from ._grouped_column import GroupedRows, Reduction, Segments, quotient, sum_dtype
+from ._grouped_column import Reduction, Segments, quotient, sum_dtype
+from ._grouped_rows import GroupedRows
+from ._in_step import Reducing, Request, in_step
 
 # The values of all segments, and flags of those that have one; None if all have.
 Reduced = tuple[Array, Array | None]
@@ -43,61 +45,69 @@ def _unless(is_missing: Array, values: Array, valid: Array | None, rows: Grouped
     return values, ~is_missing if valid is None else valid & ~is_missing
 
 
-def _sum(rows: GroupedRows, spec: Reduction) -> Reduced:
+def _sum(rows: GroupedRows, spec: Reduction) -> Reducing:
     dtype = sum_dtype(rows.data.dtype)
     # float32 is summed in float64, so that only the result is rounded.
     accumulator = _as_float(dtype) if spec.op == "sum" and rows.is_float else dtype
     x = rows.without_missing(rows.data, spec.op == "prod").astype(accumulator)
-    values = rows.segments.reduce(spec.op, x).astype(dtype)
+    values = (yield rows.of_group(spec.op, x)).astype(dtype)
     if spec.min_count <= 0:
         return values, None
-    return _unless(rows.counts < np.int32(spec.min_count), values, None, rows)
+    counts = yield from rows.counted()
+    return _unless(counts < np.int32(spec.min_count), values, None, rows)
 
 
-def _mean(rows: GroupedRows, spec: Reduction) -> Reduced:
+def _mean(rows: GroupedRows, spec: Reduction) -> Reducing:
     del spec
     if rows.column.type.is_time:
         # pandas rounds each time to float64 and sums with compensation. Exact sums of the two
         # halves of 32 bits give the same mean.
         x = rows.without_missing(rows.data, 0).astype(jnp.float64).astype(jnp.int64)
-        high = rows.segments.reduce("sum", x >> np.int64(32)).astype(jnp.float64)
-        low = rows.segments.reduce("sum", x & np.int64(2**32 - 1)).astype(jnp.float64)
+        high = (yield rows.of_group("sum", x >> np.int64(32))).astype(jnp.float64)
+        low = (yield rows.of_group("sum", x & np.int64(2**32 - 1))).astype(jnp.float64)
         total = high * np.float64(2.0**32) + low
     else:
         x = rows.data.astype(_as_float(rows.data.dtype))
-        total = rows.segments.reduce("sum", rows.without_missing(x, 0))
-    return _shown(quotient(total, rows.counts.astype(total.real.dtype)), rows)
+        total = yield rows.of_group("sum", rows.without_missing(x, 0))
+    counts = yield from rows.counted()
+    return _shown(quotient(total, counts.astype(total.real.dtype)), rows)
 
 
-def _spread(rows: GroupedRows, spec: Reduction) -> Reduced:
+def _spread(rows: GroupedRows, spec: Reduction) -> Reducing:
     x = rows.data.astype(wide(np.float64))
-    result = rows.reduce("std" if spec.op == "sem" else spec.op, x, ddof=spec.ddof)
+    result = yield rows.of_present("std" if spec.op == "sem" else spec.op, x, ddof=spec.ddof)
     if spec.op == "sem":
-        result = result / jnp.sqrt(jnp.maximum(rows.counts, 1).astype(result.dtype))
+        counts = yield from rows.counted()
+        result = result / jnp.sqrt(jnp.maximum(counts, 1).astype(result.dtype))
     return _shown(result, rows)
 
 
-def _shape(rows: GroupedRows, spec: Reduction) -> Reduced:
+def _shape(rows: GroupedRows, spec: Reduction) -> Reducing:
     """Skewness or kurtosis: powers of the distances from the mean, in a second pass."""
-    distance = distances(rows)
+    distance = yield from distances(rows)
     terms = powers_of(distance, distance * distance, spec.op)
-    powers = {power: rows.reduce("sum", term) for power, term in terms.items()}
-    n = rows.counts.astype(distance.dtype)
+    powers = {}
+    for power, term in terms.items():
+        powers[power] = yield rows.of_present("sum", term)
+    counts = yield from rows.counted()
+    n = counts.astype(distance.dtype)
     result = skewness(n, powers) if spec.op == "skew" else kurtosis(n, powers)
-    is_defined = (rows.counts >= np.int32(len(terms))) & (powers[2] != 0)
+    is_defined = (counts >= np.int32(len(terms))) & (powers[2] != 0)
     return _shown(jnp.where(is_defined, result, result.dtype.type(np.nan)), rows)
 
 
-def distances(rows: GroupedRows) -> Array:
-    """The distance of each value from the mean of its group, 0 for equal values."""
+def distances(rows: GroupedRows) -> Reducing:
+    """Returns the distance of each value from the mean of its group, 0 for equal values."""
     x = rows.data.astype(wide(np.float64))
     # About the first value of the group, so that the mean of equal values is exact.
-    x = x - rows.for_rows(jax.lax.stop_gradient(rows.reduce("first", x)))
-    return x - rows.for_rows(rows.reduce("mean", x))
+    first = yield rows.of_present("first", x)
+    x = x - rows.for_rows(jax.lax.stop_gradient(first))
+    mean = yield rows.of_present("mean", x)
+    return x - rows.for_rows(mean)
 
 
-def _count(rows: GroupedRows, spec: Reduction) -> Reduced:
-    counts = rows.segments.reduce("count", None) if spec.op == "size" else rows.counts
+def _count(rows: GroupedRows, spec: Reduction) -> Reducing:
+    counts = (yield from rows.sizes()) if spec.op == "size" else (yield from rows.counted())
     return counts.astype(wide(np.int64)), None
 
 
@@ -107,40 +117,50 @@ def _fill(rows: GroupedRows) -> Any:
     return np.int64(NAT) if rows.column.type.is_time else np.int32(-1)
 
 
-def _picked(rows: GroupedRows, spec: Reduction) -> Reduced:
+def _picked(rows: GroupedRows, spec: Reduction) -> Reducing:
     """The reduction "min", "max", "first" or "last", which selects one of the values."""
-    op, data, fill, segments = spec.op, rows.data, _fill(rows), rows.segments
+    op, fill, segments = spec.op, _fill(rows), rows.segments
     takes_missing = not spec.skipna and op in ("first", "last")
-    ids = segments.ids if takes_missing else rows.present
+    counts = yield from rows.counted()
+    data, ids = rows.data, segments.ids if takes_missing else rows.present
+    if op in ("min", "max"):
+        data, ids = rows.for_extreme(op == "max")
     if rows.is_float and op in ("min", "max"):
         # By row id, because pandas selects the first of zeros with different signs.
-        row_ids = segments.reduce(f"arg{op}", jax.lax.stop_gradient(data), ids)
+        row_ids = yield Request(f"arg{op}", jax.lax.stop_gradient(data), ids)
         selected = gather(data, row_ids.astype(jnp.int32), segments.layout)
-        # Replicated, like the results of reductions.
-        values = jnp.where(row_ids >= 0, segments.layout.on_every_device(selected), fill)
+        if segments.by_group.mesh is None:
+            # On every device, like the results of reductions.
+            selected = segments.layout.on_every_device(selected)
+        values = jnp.where(counts > 0, selected, fill)
     elif data.dtype == jnp.bool_:
-        values = segments.reduce(op, data.astype(jnp.int8), ids).astype(jnp.bool_)
+        values = (yield Request(op, data.astype(jnp.int8), ids)).astype(jnp.bool_)
     else:
-        values = segments.reduce(op, data, ids, fill_value=fill)
-    valid = rows.counts >= max(spec.min_count, 1)
+        values = yield Request(op, data, ids, fill_value=fill)
+        if ids is segments.ids and rows.can_miss and fill is not None and not takes_missing:
+            values = jnp.where(counts > 0, values, fill)
+    valid = counts >= max(spec.min_count, 1)
     if takes_missing and rows.column.valid is not None:
-        valid = segments.reduce(op, rows.column.valid.astype(jnp.int8), ids) > 0
+        flags = rows.column.valid.astype(jnp.int8)
+        valid = (yield Request(op, flags, ids)) > 0
     if fill is None:
         return values, valid
     return (jnp.where(valid, values, fill) if spec.min_count > 1 else values), None
 
 
-def _truth(rows: GroupedRows, spec: Reduction) -> Reduced:
+def _truth(rows: GroupedRows, spec: Reduction) -> Reducing:
     ids = rows.present if spec.skipna else rows.segments.ids
-    return rows.segments.reduce(spec.op, rows.data != rows.data.dtype.type(0), ids), None
+    truths = yield Request(spec.op, rows.data != rows.data.dtype.type(0), ids)
+    return truths, None
 
 
-def _row_of(rows: GroupedRows, spec: Reduction) -> Reduced:
+def _row_of(rows: GroupedRows, spec: Reduction) -> Reducing:
     data = rows.data.astype(jnp.int8) if rows.data.dtype == jnp.bool_ else rows.data
-    return rows.reduce(spec.op, data).astype(jnp.int32), None
+    row_ids = yield rows.of_present(spec.op, data)
+    return row_ids.astype(jnp.int32), None
 
 
-def _quantile(rows: GroupedRows, spec: Reduction) -> Reduced:
+def _quantile(rows: GroupedRows, spec: Reduction) -> Reducing:
     """The median or a quantile, as floats unless an integer is picked."""
     q, how = (0.5, "midpoint") if spec.op == "median" else (spec.q, spec.interpolation)
     segments = rows.segments
@@ -151,30 +171,32 @@ def _quantile(rows: GroupedRows, spec: Reduction) -> Reduced:
         q,
         interpolation=how,  # pyright: ignore
         dtype=wide(np.float64),
-        **segments.layout.on_mesh,
+        **segments.on_mesh,
     )
     if rows.column.type.is_time or (rows.is_float and spec.op == "median"):
         return _shown(values, rows)
     if rows.is_float or how not in ("lower", "higher", "nearest"):
         return values, None
     dtype = rows.data.dtype if rows.data.dtype == jnp.uint64 else wide(np.int64)
-    return values.astype(dtype), rows.counts > 0
+    counts = yield from rows.counted()
+    return values.astype(dtype), counts > 0
 
 
-def _nunique(rows: GroupedRows, spec: Reduction) -> Reduced:
+def _nunique(rows: GroupedRows, spec: Reduction) -> Reducing:
     """The number of distinct values; missing ones are one value if not skipped."""
     is_complex = jnp.issubdtype(rows.data.dtype, jnp.complexfloating)
     keys = (rows.data.real, rows.data.imag) if is_complex else rows.data
     segments = rows.segments
     counts = primitives.segment_nunique(
-        keys, rows.present, segments.num_segments, **segments.layout.on_mesh
+        keys, rows.present, segments.num_segments, **segments.on_mesh
     )
     if not spec.skipna and rows.can_miss:
-        counts = counts + (~rows.is_whole).astype(counts.dtype)
+        is_whole = yield from rows.whole()
+        counts = counts + (~is_whole).astype(counts.dtype)
     return counts.astype(wide(np.int64)), None
 
 
-REDUCTIONS: dict[str, Callable[[GroupedRows, Reduction], Reduced]] = {
+REDUCTIONS: dict[str, Callable[[GroupedRows, Reduction], Reducing]] = {
     **dict.fromkeys(("sum", "prod"), _sum),
     "mean": _mean,
     **dict.fromkeys(("var", "std", "sem"), _spread),
@@ -226,11 +248,12 @@ def check_reducible(op: str, column: Column, label: Hashable) -> None:
 _KNOW_MISSING = ("count", "size", "first", "last", "any", "all", "argmin", "argmax", "nunique")
 
 
-def _reduced(rows: GroupedRows, spec: Reduction) -> Reduced:
-    values, valid = REDUCTIONS[spec.op](rows, spec)
+def _reduced(rows: GroupedRows, spec: Reduction) -> Reducing:
+    values, valid = yield from REDUCTIONS[spec.op](rows, spec)
     if spec.skipna or spec.op in _KNOW_MISSING or not rows.can_miss:
         return values, valid
-    return _unless(~rows.is_whole, values, valid, rows)
+    is_whole = yield from rows.whole()
+    return _unless(~is_whole, values, valid, rows)
 
 
 @functools.partial(tiered, static_argnums=(2, 3))
@@ -242,5 +265,6 @@ def reduce_arrays(
 ) -> tuple[Reduced, ...]:
     """Reduces columns (see `bare`) by a plan: pairs of a column's position and a reduction."""
     rows = [GroupedRows(column, segments) for column in columns]
-    results = tuple(_reduced(rows[position], spec) for position, spec in plan)
+    reductions = (_reduced(rows[position], spec) for position, spec in plan)
+    results = tuple(in_step(reductions, segments))
     return results if by_segment else tuple(map(segments.select_groups, results))

@@ -13,9 +13,9 @@ from ...primitives.staging import tiered
 from ..reductions._identities import identity_of
 from ..table._column import Array, Column
 from ..table._dtypes import wide
-from ..table._layout import ONE_DEVICE
-from ..table._take import gather, hole_kind, position, with_holes
-from ._grouped_column import GroupedRows, Segments, sum_dtype
+from ..table._take import hole_kind, position, with_holes
+from ._grouped_column import Segments, sum_dtype
+from ._grouped_rows import GroupedRows
 
 
 @functools.partial(tiered, static_argnums=1)
@@ -139,5 +139,5 @@ def _ranks(rows: GroupedRows, plan: RankPlan) -> Array:
     else:
         totals = segments.reduce("count", None, segment_ids)
     if plan.pct:
-        result = result / gather(totals, segment_ids, ONE_DEVICE).astype(result.dtype)
+        result = result / segments.for_rows(totals, segment_ids).astype(result.dtype)
     return jnp.where(segment_ids >= 0, result, result.dtype.type(np.nan))

@@ -14,11 +14,9 @@ from ..table._column import Array, Column, ordered_keys
 from ..table._column_labels import Labels
 from ..table._dtypes import wide
 from ..table._filter import filter_rows
-from ..table._layout import ONE_DEVICE
 from ..table._row_index import RANGE
 from ..table._sort import sort_rows
 from ..table._table import Table
-from ..table._take import gather
 from ._base import Grouped
 from ._grouped_column import Options, Segments
 from ._grouper import Grouping
@@ -149,5 +147,5 @@ def _check_counted(key: Grouping, may_be_category: bool) -> None:
 def _shares(counts: Array, segments: Segments) -> Array:
     """Divides counts by the sums of their segments."""
     dtype = wide(np.float64)
-    totals = gather(segments.reduce("sum", counts), segments.ids, ONE_DEVICE)
+    totals = segments.for_rows(segments.reduce("sum", counts))
     return counts.astype(dtype) / jnp.maximum(totals, 1).astype(dtype)

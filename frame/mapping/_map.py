@@ -170,7 +170,7 @@ def _mapped(column: Column, func: Any, na_action: Any, kwargs: Any, table: Table
         if looked_up_rows is not None:
             positions, order = looked_up_rows
             table_of_results = column_of_results(mapper.iloc[order], "map")
-            return looked_up(table_of_results, positions, table.num_rows)
+            return looked_up(table_of_results, positions, table.num_rows, table.layout)
     return through_values(
         column, table.num_rows, table.layout, lambda values: values.map(mapper, na_action), "map"
     )

@@ -17,7 +17,7 @@ from ..table._layout import ONE_DEVICE
 from ..table._ndframe import FrameBase
 from ..table._row_index import RANGE
 from ..table._table import Table, as_count
-from ..table._take import take_columns
+from ..table._take import look_up_rows
 from ._expression import Expression
 from ._methods import METHODS
 
@@ -102,7 +102,8 @@ def table_of(condition: Expression, label: Hashable, column: Column) -> Column |
     return result if result.is_bool and result.valid is None else None
 
 
-def looked_up(table: Column, codes: Column) -> Column:
-    """The bools of rows, by the codes of their strings."""
-    (column,) = take_columns((table,), codes.data + np.int32(1), ONE_DEVICE)
+def looked_up(table: Column, strings: Any) -> Column:
+    """The bools of the rows of a series of strings."""
+    codes = strings._only.data + np.int32(1)
+    (column,) = look_up_rows((table,), codes, strings._table.layout)
     return column

@@ -462,7 +462,7 @@ def _evaluated(expression: Expression, frame: Any, tables: tuple[Column, ...]) -
             value = frame[part.operands[0]]
         elif part.function == LOOKUP:
             label, number = part.operands
-            value = frame[label]._with_column(looked_up(tables[number], frame._column(label)))
+            value = frame[label]._with_column(looked_up(tables[number], frame[label]))
         else:
             operands, _ = part._filled(values)
             value = apply(part.function, operands, {})

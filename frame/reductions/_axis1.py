@@ -137,7 +137,8 @@ def labels_across(
     if is_concrete and bool(any_missing(positions >= 0, table.num_rows)):
         what = "all NA values" if skipna else "an NA value with skipna=False"
         raise ValueError(f"Encountered {what}")
-    return looked_up(column_of_results(pd.Series(labels), caller), positions, table.num_rows)
+    found = column_of_results(pd.Series(labels), caller)
+    return looked_up(found, positions, table.num_rows, table.layout)
 
 
 @functools.partial(tiered, static_argnums=(1, 2))

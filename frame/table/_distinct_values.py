@@ -18,7 +18,7 @@ from ._from_host import column_from
 from ._layout import ONE_DEVICE, Layout
 from ._recode import look_up
 from ._table import Count, is_row
-from ._take import settled, take_columns
+from ._take import look_up_rows, settled
 from ._tracing import at_once, is_traced
 
 
@@ -120,7 +120,7 @@ def through_values(
     Inside `jit` the column must have strings or categories. `method` is for errors.
     """
     positions, values = at_once(distinct_values, column, num_rows, layout, method)
-    return looked_up(column_of_results(convert(values), method), positions, num_rows)
+    return looked_up(column_of_results(convert(values), method), positions, num_rows, layout)
 
 
 def column_of_results(results: pd.Series, method: str) -> Column:
@@ -139,7 +139,10 @@ def column_of_results(results: pd.Series, method: str) -> Column:
     return column_from(narrowed(results), capacity, ONE_DEVICE, method)
 
 
-def looked_up(table: Column, positions: Array, num_rows: Count) -> Column:
-    """Gathers values of a short column; negative positions give missing values."""
-    (column,) = take_columns((table,), positions, ONE_DEVICE, holes=True)
+def looked_up(table: Column, positions: Array, num_rows: Count, layout: Layout) -> Column:
+    """Gathers values of a short column; negative positions give missing values.
+
+    `layout` is that of the positions.
+    """
+    (column,) = look_up_rows((table,), positions, layout, holes=True)
     return settled(column, num_rows)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Sharding and capacity of the rows of a frame."""
 
+import functools
 from typing import Any
 
 import jax
@@ -8,9 +9,14 @@ import numpy as np
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
 from ...primitives._sized import in_steps
+from ...primitives.staging import tiered
 from ...shardings._row_axes import RowAxes
 
 LEAST_CAPACITY = 64
+
+# Every device of a mesh holds the results of at most so many groups, or of a quarter as many as it
+# has rows, if that is more: fewer and simpler messages. Results of more groups are sharded.
+FEW_GROUPS = 4096
 
 
 class Layout(RowAxes):
@@ -30,6 +36,17 @@ class Layout(RowAxes):
         """
         capacity = max(in_steps(num_rows, 4), LEAST_CAPACITY)
         return -(-capacity // self.num_shards) * self.num_shards
+
+    def holds_groups(self, num_groups: int, num_rows: int) -> bool:
+        """Whether every device holds an array with an element for each group.
+
+        Otherwise such arrays are sharded like rows. `num_rows` is the capacity of the grouped rows.
+        """
+        return self.mesh is None or num_groups <= self.most_groups(num_rows)
+
+    def most_groups(self, num_rows: int) -> int:
+        """The most groups of so many rows that every device holds."""
+        return max(FEW_GROUPS, num_rows // (4 * self.num_shards))
 
     def place(self, rows: Any) -> jax.Array:
         """Places an array of a frame's capacity on the devices of its rows."""
@@ -56,12 +73,14 @@ class Layout(RowAxes):
         return self._reshard(rows, NamedSharding(self.mesh, PartitionSpec()))
 
     def trim(self, rows: jax.Array, num_rows: int) -> jax.Array:
-        """The first rows, replicated under Explicit axes if the mesh does not divide them."""
-        if not self.is_explicit:
+        """The first rows, sharded if the mesh divides their number, else on every device."""
+        if self.mesh is None or num_rows == rows.shape[0]:
             return rows[:num_rows]
         if num_rows % self.num_shards:
-            rows = self.on_every_device(rows)
-        return jax.lax.slice_in_dim(rows, 0, num_rows)
+            return jax.lax.slice_in_dim(self.on_every_device(rows), 0, num_rows)
+        if self.is_explicit:
+            return jax.lax.slice_in_dim(rows, 0, num_rows)
+        return _first_rows(rows, num_rows, self)
 
     def _reshard(self, rows: Any, sharding: NamedSharding) -> Any:
         everywhere = NamedSharding(sharding.mesh, PartitionSpec())
@@ -73,6 +92,12 @@ class Layout(RowAxes):
             return jax.sharding.reshard(leaf, sharding)
 
         return jax.tree.map(place, rows)
+
+
+@functools.partial(tiered, static_argnums=(1, 2))
+def _first_rows(rows: jax.Array, num_rows: int, layout: Layout) -> jax.Array:
+    # Unless it is told, XLA gives every device all rows.
+    return layout.constrain(jax.lax.slice_in_dim(rows, 0, num_rows))
 
 
 ONE_DEVICE = Layout()

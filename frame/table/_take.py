@@ -13,7 +13,7 @@ from ... import primitives
 from ...primitives.staging import tiered
 from ...shardings._compat import explicit_sharding
 from ._column import NAT, Array, Column, show_holes
-from ._layout import Layout
+from ._layout import ONE_DEVICE, Layout
 from ._row_index import RowIndex
 from ._table import Count, Table, is_row
 from ._tracing import answered_at_once, is_traced
@@ -90,6 +90,17 @@ def take_columns(
     if may_wait(columns, row_ids, row_ids.shape[0]):
         return select_later(columns, Taken(row_ids), kinds)
     return moved_columns(columns, take_arrays(stored_arrays(columns), row_ids, kinds))
+
+
+def look_up_rows(
+    columns: Sequence[Column], row_ids: Array, layout: Layout, *, holes: bool = False
+) -> tuple[Column, ...]:
+    """Takes rows of columns that every device holds; `layout` is that of the row ids."""
+    if layout.mesh is None or not columns:
+        return take_columns(columns, row_ids, ONE_DEVICE, holes=holes)
+    kinds = tuple(hole_kind(column) if holes else "" for column in columns)
+    # XLA divides its own gather over the mesh, but would run a kernel with all ids everywhere.
+    return moved_columns(columns, _take_on_mesh(stored_arrays(columns), row_ids, kinds, ONE_DEVICE))
 
 
 def coalesced(

@@ -2,11 +2,13 @@
 """Numbers of distinct rows of segments that may lie over several shards."""
 
 import jax.numpy as jnp
+import numpy as np
 
 from ..contract._typing import Array, ArrayLike, Int, Integer, Keys
 from ..local.parts import as_nunique_arguments
 from ._axis import AxisName, num_shards_on
 from ._exchange import Transport, check_transport
+from ._segment_ranges import Ranges
 from ._segment_rows import sort_segments
 
 
@@ -17,6 +19,7 @@ def segment_nunique(
     *,
     axis_name: AxisName,
     num_valid: int | Integer[ArrayLike, ""] | None = None,
+    scattered: bool = False,
     transport: Transport = "auto",
 ) -> Int[Array, " segments"]:
     """Counts the distinct values of each segment.
@@ -29,10 +32,12 @@ def segment_nunique(
         num_segments: number of segments. Static.
         axis_name: mesh axis of the rows, or a tuple of axes.
         num_valid: number of valid rows of this shard, at its front; all rows by default.
+        scattered: give each shard only its piece of the segments, as in `segment_reduce`. Static.
         transport: how the rows travel; see `partition`.
 
     Returns:
-        The counts, int32 of shape `(num_segments,)`, the same on every shard.
+        The counts, int32 of shape `(num_segments,)`, the same on every shard. With `scattered`,
+        this shard's piece.
 
     Raises:
         TypeError: a dtype that cannot be sorted by, `segment_ids` that are not integers, or
@@ -42,7 +47,8 @@ def segment_nunique(
 
     Cost:
         Work O(rows x (id and key bytes) + num_segments). Communication: a `radix_sort` by id and
-        key, and one `psum` of the counts.
+        key, and one `psum` of the counts; with `scattered` two `partition` of a count for each
+        segment of a shard.
 
     Guarantees:
         Deterministic and exact; does not depend on the mesh.
@@ -56,11 +62,13 @@ def segment_nunique(
             both      [1 2 0]
     """
     caller = "segment_nunique"
-    num_shards_on(axis_name, caller)
+    num_shards = num_shards_on(axis_name, caller)
     check_transport(transport, caller)
     segments, columns = as_nunique_arguments(caller, x, segment_ids, num_segments, num_valid)
+    num_segments = segments.num_segments
     if columns[0].shape[0] == 0:
-        return jnp.zeros(segments.num_segments, jnp.int32)
+        shape = -(-num_segments // num_shards) if scattered else num_segments
+        return jnp.zeros(shape, jnp.int32)
     rows = sort_segments(
         segments,
         columns,
@@ -70,4 +78,8 @@ def segment_nunique(
         caller=caller,
         is_put_back=False,
     )
-    return rows.counts(rows.tie_heads(), segments.num_segments)
+    if not scattered:
+        return rows.counts(rows.tie_heads(), num_segments)
+    is_counted = rows.tie_heads() & (rows.ids < num_segments)
+    ids = jnp.where(is_counted, rows.ids, np.int32(-1))
+    return Ranges(ids, num_segments, axis_name, transport, caller).reduce(None, "count")

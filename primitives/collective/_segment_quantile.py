@@ -9,6 +9,7 @@ from ..contract._typing import Array, ArrayLike, Integer, Shaped
 from ..local.parts import Interpolation, as_segment_quantile_arguments, quantiles_of
 from ._axis import AxisName, num_shards_on
 from ._exchange import Transport, check_transport
+from ._segment_ranges import SortedRanges
 from ._segment_rows import sort_segments
 from ._select_rank import as_shared
 
@@ -23,6 +24,7 @@ def segment_quantile(
     interpolation: Interpolation = "linear",
     dtype: Any = None,
     num_valid: int | Integer[ArrayLike, ""] | None = None,
+    scattered: bool = False,
     transport: Transport = "auto",
 ) -> Shaped[Array, "segments ..."]:
     """Finds the quantiles of each segment; the median by default.
@@ -40,11 +42,12 @@ def segment_quantile(
         dtype: float dtype of the interpolation and of the result; by default that of a float `x`,
             else JAX's default float.
         num_valid: number of valid rows of this shard, at its front; all rows by default.
+        scattered: give each shard only its piece of the segments, as in `segment_reduce`. Static.
         transport: how the rows travel; see `partition`.
 
     Returns:
-        The quantiles, of shape `(num_segments, *q.shape)`, the same on every shard. NaN for a
-        segment without values.
+        The quantiles, of shape `(num_segments, *q.shape)`, the same on every shard; with
+        `scattered`, this shard's piece. NaN for a segment without values.
 
     Raises:
         TypeError: a dtype that cannot be sorted by, `segment_ids` that are not integers, `q` that
@@ -55,7 +58,8 @@ def segment_quantile(
 
     Cost:
         Work O(rows x (id and key bytes) + num_segments x quantiles). Communication: a `radix_sort`
-        by id and key, and a `psum` of two rows for each quantile.
+        by id and key, and a `psum` of two rows for each quantile; with `scattered` a `gather_rows`
+        of them.
 
     Guarantees:
         Deterministic; does not depend on the mesh; the order statistics are exact. Differentiable
@@ -70,14 +74,16 @@ def segment_quantile(
             both      [5.0 1.5]
     """
     caller = "segment_quantile"
-    num_shards_on(axis_name, caller)
+    num_shards = num_shards_on(axis_name, caller)
     check_transport(transport, caller)
     segments, column, quantiles, dtype = as_segment_quantile_arguments(
         caller, x, segment_ids, num_segments, q, interpolation, dtype, num_valid
     )
     quantiles = as_shared(quantiles, axis_name, caller, "q")
+    num_segments = segments.num_segments
+    piece = -(-num_segments // num_shards) if scattered else num_segments
     if column.shape[0] == 0:
-        return jnp.full((segments.num_segments, *quantiles.shape), jnp.nan, dtype)
+        return jnp.full((piece, *quantiles.shape), jnp.nan, dtype)
     rows = sort_segments(
         segments,
         (column,),
@@ -87,4 +93,5 @@ def segment_quantile(
         caller=caller,
         is_put_back=False,
     )
-    return quantiles_of(rows, segments.num_segments, quantiles, interpolation, dtype)
+    seen = SortedRanges(rows, num_segments) if scattered else rows
+    return quantiles_of(seen, piece, quantiles, interpolation, dtype)

@@ -9,9 +9,10 @@ import jax.numpy as jnp
 from ..contract._arguments import as_num_valid
 from ..contract._segment_forms import documented
 from ..contract._typing import Array, ArrayLike, Integer, PyTree
-from ..local.parts import OneDevice, as_segment_arguments, reduce_rows
+from ..local.parts import OneDevice, as_segment_arguments, place_segment_ids, reduce_rows
 from ._axis import AxisName, as_shards, num_shards_on
 from ._over_shards import OverShards
+from ._segment_ranges import Ranges
 
 
 def segment_reduce(
@@ -63,7 +64,9 @@ def segment_reduce(
     Cost:
         Work O(rows + num_segments). Communication O(num_segments) for any number of rows: for most
         ops one `psum`, `pmin` or `pmax` of the segments, with `scattered` a `psum_scatter`; three
-        at most.
+        at most. With `scattered` and more segments than this shard has rows, no shard holds them
+        all: work O(rows + piece), a `partition` of a partial result for each segment that a shard
+        has rows of, as in `reduce_by_key`, and one of the results to their shards.
 
     Guarantees:
         Deterministic; integers, minima, maxima and row ids do not depend on the number of shards;
@@ -115,6 +118,11 @@ def _reduce(
         empty = reduce_rows(x, ids, None, fill_value, capacity, capacity, op, ddof, OneDevice())
         return as_shards(empty, axis_name) if scattered else empty
     valid = None if num_valid is None else as_num_valid(num_valid, num_rows, caller)
+    if scattered and num_segments > num_rows:
+        x, ids, valid = as_shards((x, ids, valid), axis_name)
+        ids = place_segment_ids(ids, num_segments, valid, is_exact=False)
+        ranges = Ranges(ids, num_segments, axis_name, "auto", caller)
+        return ranges.reduce(x, op, ddof, fill_value)
     over = OverShards(axis_name, num_shards, bool(scattered), caller)
     x, ids, valid = as_shards((x, ids, valid), axis_name)
     return reduce_rows(x, ids, valid, fill_value, num_segments, padded, op, ddof, over)

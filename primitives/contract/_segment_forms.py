@@ -194,7 +194,7 @@ _SETTINGS = {
     "ddof": """ddof: delta degrees of freedom; the divisor is the number of rows minus `ddof`.
         Static.
     """,
-    "scattered": """scattered: give each shard only its piece of the segments. Static.
+    "scattered": """scattered: {scattered}. Static.
     """,
     "axis": """axis: mesh axis or axes of the rows; all axes of the mesh by default.
     """,
@@ -220,7 +220,13 @@ def documented(op: str, parameters: tuple[str, ...], level: str) -> Callable[[Fu
     """Gives a function of a level the name and the docstring of its reduction."""
     form = SEGMENT_FORMS[op]
     is_collective = level == "collective"
-    words = {"sharded": " of this shard" if is_collective else "", "empty": form.empty}
+    words = {
+        "sharded": " of this shard" if is_collective else "",
+        "empty": form.empty,
+        "scattered": "give each shard only its piece of the segments"
+        if is_collective
+        else "shard the result by segments; see `segment_reduce`",
+    }
     args = ("" if op == "count" else _X.format(**words)) + _ROWS
     args += "".join(_SETTINGS[name].format(**words) for name in parameters)
     shape = "int32 of shape" if op == "count" else "An array of shape"
@@ -240,7 +246,7 @@ def documented(op: str, parameters: tuple[str, ...], level: str) -> Callable[[Fu
         cost += " No communication." if level == "local" else ""
         if level == "global":
             raises += ", or `axis` names no axis of\n        the mesh"
-            returns += " On a mesh every device has them."
+            returns += " On a mesh every device has\n    them, unless `scattered`."
             cost += f" Communication: {form.over_shards}."
         example = _LOCAL_EXAMPLE.format(
             package=".primitives import local" if level == "local" else " import primitives",

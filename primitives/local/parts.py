@@ -125,6 +125,7 @@ Reductions of one shard:
 - `quantile_positions`: positions of quantiles among sorted rows.
 - `quotient`: total / count, NaN for a count of 0.
 - `reduce_on_one_device`: `segment_reduce` of checked arguments.
+- `place_segment_ids`: segment ids as int32, negative in rows of no segment.
 - `reduce_rows`: segments reduced, on one device or over shards.
 - `root_of`: standard deviation of a variance.
 - `BlockParts`: partial results by the name of their reduction.
@@ -217,7 +218,7 @@ from ._segment_rows import (
 from ._segment_shift import as_shift_arguments, shifted_in
 from ._segmented_scan import check_encoding, scan_sorted
 from ._segmented_sort import as_segmented, without_ids
-from ._segments import is_member, rows_of_segments, scatter
+from ._segments import is_member, place_segment_ids, rows_of_segments, scatter
 from ._select_rank import as_ranks
 from ._sets import SetOp, most_keys
 from ._sides import KeySides, as_key_sides, check_rows_of_sides, stack_columns
@@ -321,6 +322,7 @@ __all__ = [
     "over_windows",
     "pack_pieces",
     "pairs_of_sides",
+    "place_segment_ids",
     "put_initial_first",
     "quantile_dtype",
     "quantile_positions",

@@ -184,3 +184,59 @@ ALL = {name: [operation.name for operation in family] for name, family in FAMILI
 def test_each_process_has_the_answers_of_pandas(family):
     names = (ALL if IS_LONG else CHOSEN)[family]
     run_both(COMPARING.format(names=names), 1800 if IS_LONG else TIMEOUT_SECONDS)
+
+
+MANY_ROWS = """
+import pandas as pd
+from jaxframes.frame import JaxFrame
+
+NUM_ROWS, NUM_KEYS = {num_rows}, {num_rows} // 7
+sharding = shardings.row_sharded(mesh)
+
+
+def rows_of(start, stop):
+    row = np.arange(start, stop)
+    return pd.DataFrame({{"k": row * 2654435761 % NUM_KEYS, "x": row % 1000 * 0.5, "row": row}})
+
+
+def own_half(make, num_rows):
+    half = num_rows // 2
+    return make(*((0, half), (half, num_rows))[process_id])
+
+
+def num_bytes(frame):
+    columns = [column.data for column in frame._table.columns]
+    own = sum(shard.data.nbytes for data in columns for shard in data.addressable_shards)
+    return own, sum(data.nbytes for data in columns)
+
+
+def check(frame, expected):
+    own, whole = num_bytes(frame)
+    assert own * 2 == whole, (own, whole)
+    half = min(len(expected), frame._table.capacity // 2)
+    start, stop = ((0, half), (half, len(expected)))[process_id]
+    pd.testing.assert_frame_equal(
+        frame.process_rows().reset_index(drop=True).to_pandas(),
+        expected.iloc[start:stop].reset_index(drop=True),
+    )
+
+
+frame = JaxFrame.from_process_local(own_half(rows_of, NUM_ROWS), sharding=sharding)
+expected = rows_of(0, NUM_ROWS)
+check(frame, expected)
+sums_of = lambda rows: rows.groupby("k", as_index=False)["x"].sum()
+check(sums_of(frame), sums_of(expected))
+check(frame.sort_values("k", kind="stable"), expected.sort_values("k", kind="stable"))
+quarters = lambda start, stop: pd.DataFrame({{"k": np.arange(start, stop)}}).assign(
+    y=lambda rows: rows["k"] / 4
+)
+names = JaxFrame.from_process_local(own_half(quarters, NUM_KEYS), sharding=sharding)
+check(frame.merge(names, on="k", how="left"), expected.assign(y=expected["k"] / 4))
+print("done", process_id)
+"""
+
+
+def test_many_rows_over_two_processes():
+    # Each has half of the rows and of every result, and together they have pandas' answer.
+    num_rows = 20_000_000 if IS_LONG else 50_000
+    run_both(MANY_ROWS.format(num_rows=num_rows), timeout_seconds=20 * TIMEOUT_SECONDS)

@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Groups that no device of a mesh holds all of: pandas' results, in pandas' order.
+
+A few operations; the profile "long" runs every operation of groups.
+"""
+
+import numpy as np
+import pandas as pd
+import pytest
+from frame_operations import FAMILIES, OPERATIONS
+from frame_parity import on_device
+from frame_strategies import special_frame
+from jaxframes.shardings import make_mesh, row_sharded
+from operation_parity import IS_LONG, Compared
+
+NUM_ROWS = 7000
+CHOSEN = ["group_unsorted", "group_median", "group_idxmax"]
+# Keys of few values by their nature, or none to group by.
+FEW_KEYS = ("group_by_category", "group_by_float", "group_by_time", "group_by_values")
+NAMES = [one.name for one in FAMILIES["groupby"] if one.name not in FEW_KEYS]
+
+
+def many_groups(columns):
+    """Rows of special values; about half of them have a key of their own."""
+    rng = np.random.default_rng(7)
+    frame = special_frame(columns, NUM_ROWS)
+    keys = rng.permutation(np.r_[np.arange(5000), rng.zipf(1.5, NUM_ROWS - 5000) % 5000])
+    if "k" in frame:
+        frame["k"] = keys * 1_000_003 - 5
+    if "s" in frame:
+        names = pd.Series(keys).map(lambda key: f"name {key * 7919 % 5003}")
+        frame["s"] = names.where(keys % 50 != 3, None).astype("str").to_numpy()
+    return frame
+
+
+@pytest.fixture(scope="module")
+def sharding():
+    return row_sharded(make_mesh(4))
+
+
+@pytest.mark.parametrize("name", NAMES if IS_LONG else CHOSEN)
+def test_matches_pandas(name, sharding):
+    operation = OPERATIONS[name]
+    frame = many_groups(operation.columns)
+    Compared(operation, lambda inputs: [on_device(one, sharding) for one in inputs]).check([frame])
+
+
+def test_every_device_has_a_part_of_the_groups(sharding):
+    frame = on_device(many_groups(["k", "x"]), sharding)
+    sums = frame.groupby("k")["x"].sum()
+    rows = [shard.data.shape[0] for shard in sums.to_jax().addressable_shards]
+    assert max(rows) < len(sums) / 2
