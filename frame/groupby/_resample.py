@@ -48,8 +48,9 @@ class BinReductions:
         self._grouped = grouped
 
     def __getattr__(self, name: str) -> Any:
-        if name in LACKING["Resampler"]:
-            remedy = instead_of("Resampler", name)
+        kind = type(self).__name__
+        if name in LACKING[kind]:
+            remedy = instead_of(kind, name)
             raise NotImplementedError(f"resample: {name} is not supported. Use {remedy}.")
         return self[name] if not name.startswith("_") else object.__getattribute__(self, name)
 
@@ -95,14 +96,6 @@ class GroupResampler(BinReductions):
 
     def __getitem__(self, key: Any) -> "GroupResampler":
         return GroupResampler(self._grouped[key])
-
-    def __getattr__(self, name: str) -> Any:
-        if name in ("asfreq", "bfill", "ffill", "nearest"):
-            raise NotImplementedError(
-                f"resample: {name} of groups is not supported. Reduce by first() or last(), then "
-                "fill by groupby()."
-            )
-        return super().__getattr__(name)
 
 
 class GroupByResample(GroupByBase):

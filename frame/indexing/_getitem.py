@@ -248,6 +248,22 @@ class FrameSelection(FrameBase, RowSelection):
 class SeriesSelection(SeriesBase, RowSelection):
     """Row selection of a series."""
 
+    def pop(self, item: Any) -> Any:
+        """Removes the row of a label and returns its value. Not supported inside `jit`.
+
+        Example:
+            >>> from jaxframes.frame import JaxSeries
+            >>> series = JaxSeries([1, 2], index=["a", "b"])
+            >>> int(series.pop("a")), series.tolist()
+            (1, [2])
+        """
+        value = self.loc[item]
+        if isinstance(value, NDFrame):
+            raise IndexError(f"pop: the label {item!r} must name one row. Use loc and drop().")
+        rest: Any = self
+        self._table = rest.drop(item)._table
+        return value
+
     def __getattr__(self, name: str) -> Any:
         attribute = getattr(type(self), name, None)
         if isinstance(attribute, property):

@@ -56,6 +56,16 @@ class Renaming(NDFrame):
             )
         return self._with_index(index_from(index, self._table.capacity, self._layout))
 
+    def _with_row_texts(self, method: str, text: str) -> Self:
+        """The same rows, with labels changed by a method of pandas."""
+        labels = getattr(pd.Series(np.zeros(len(self)), index=self.index), method)(text).index
+        return self.set_axis(labels)
+
+    def _with_row_labels_like(self, items: Any, like: Any, regex: Any) -> Self:
+        """The rows that `filter` of pandas selects by their labels."""
+        row_ids = pd.Series(np.arange(len(self)), index=self.index)
+        return self._taken(row_ids.filter(items=items, like=like, regex=regex).to_numpy())
+
     def drop(
         self,
         labels: Any = None,
@@ -150,19 +160,23 @@ class FrameRenaming(FrameBase, Renaming):
         return named._relabelled(lambda f: f.rename_axis(columns=columns))
 
     def add_prefix(self, prefix: str, axis: Any = None) -> Self:
-        """Adds a prefix to the column labels."""
-        _only_columns("add_prefix", axis, self)
+        """Adds a prefix to the column labels, or to the row labels with `axis=0`, not in `jit`."""
+        if not axis_number(1 if axis is None else axis, self):
+            return self._with_row_texts("add_prefix", prefix)
         return self._relabelled(lambda f: f.add_prefix(prefix))
 
     def add_suffix(self, suffix: str, axis: Any = None) -> Self:
-        """Adds a suffix to the column labels."""
-        _only_columns("add_suffix", axis, self)
+        """Adds a suffix to the column labels, or to the row labels with `axis=0`, not in `jit`."""
+        if not axis_number(1 if axis is None else axis, self):
+            return self._with_row_texts("add_suffix", suffix)
         return self._relabelled(lambda f: f.add_suffix(suffix))
 
     def filter(
         self, items: Any = None, like: Any = None, regex: Any = None, axis: Any = None
     ) -> Any:
         """Selects columns whose labels are listed, contain a string, or match a pattern.
+
+        With `axis=0` it selects rows, outside `jit`.
 
         Differences from pandas:
             An expression of `col` selects the rows where it is True.
@@ -174,7 +188,8 @@ class FrameRenaming(FrameBase, Renaming):
         """
         if is_expression(items):
             return self[items]
-        _only_columns("filter", axis, self)
+        if not axis_number(1 if axis is None else axis, self):
+            return self._with_row_labels_like(items, like, regex)
         positions, labels = columns_after(
             self._labels.index, lambda f: f.filter(items, like, regex)
         )
@@ -250,7 +265,33 @@ class SeriesRenaming(SeriesBase, Renaming):
         axis_number(axis, self)
         return self._with_index(self._named_index(mapper, index))
 
+    def add_prefix(self, prefix: str, axis: Any = None) -> Self:
+        """Adds a prefix to the row labels, which become strings. Not supported inside `jit`.
 
-def _only_columns(method: str, axis: Any, owner: NDFrame) -> None:
-    if not axis_number(1 if axis is None else axis, owner):
-        raise NotImplementedError(f"{method}: axis must be 1. Row labels cannot be changed.")
+        Example:
+            >>> from jaxframes.frame import JaxSeries
+            >>> JaxSeries([5, 6]).add_prefix("row ").index.tolist()
+            ['row 0', 'row 1']
+        """
+        axis_number(axis or 0, self)
+        return self._with_row_texts("add_prefix", prefix)
+
+    def add_suffix(self, suffix: str, axis: Any = None) -> Self:
+        """Adds a suffix to the row labels, which become strings. Not supported inside `jit`."""
+        axis_number(axis or 0, self)
+        return self._with_row_texts("add_suffix", suffix)
+
+    def filter(
+        self, items: Any = None, like: Any = None, regex: Any = None, axis: Any = None
+    ) -> Self:
+        """Selects rows whose labels are listed, contain a string, or match a pattern.
+
+        The host reads the labels; not supported inside `jit`.
+
+        Example:
+            >>> from jaxframes.frame import JaxSeries
+            >>> JaxSeries([1, 2, 3], index=["ab", "b", "c"]).filter(like="b").tolist()
+            [1, 2]
+        """
+        axis_number(axis or 0, self)
+        return self._with_row_labels_like(items, like, regex)

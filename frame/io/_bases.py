@@ -3,7 +3,7 @@
 
 from ._checkpoint import FrameCheckpoint, SeriesCheckpoint
 from ._conversion import FrameConversion
-from ._csv import FrameCsv
+from ._csv import FrameCsv, SeriesCsv
 from ._own_rows import FrameOwnRows
 from ._repr import FrameDisplay, SeriesDisplay
 
@@ -12,5 +12,5 @@ class FrameIOMethods(FrameDisplay, FrameConversion, FrameCsv, FrameOwnRows, Fram
     """Input and output of a frame."""
 
 
-class SeriesIOMethods(SeriesDisplay, SeriesCheckpoint):
+class SeriesIOMethods(SeriesDisplay, SeriesCsv, SeriesCheckpoint):
     """Input and output of a series."""

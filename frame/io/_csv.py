@@ -10,7 +10,7 @@ import pyarrow as pa
 from pyarrow import csv
 
 from ..table._layout import ONE_DEVICE, layout_of
-from ..table._ndframe import FrameBase
+from ..table._ndframe import FrameBase, SeriesBase
 from ._construction import table_of_arrow
 from ._malformed import naming_files
 from ._own_lines import own_lines
@@ -130,6 +130,20 @@ class FrameCsv(FrameBase):
         sink = pa.BufferOutputStream() if path_or_buf is None else path_or_buf
         csv.write_csv(table, sink, options)
         return None if path_or_buf is not None else sink.getvalue().to_pybytes().decode()
+
+
+class SeriesCsv(SeriesBase):
+    """`to_csv` of a series."""
+
+    def to_csv(
+        self, path_or_buf: Any = None, *, sep: str = ",", header: bool = True, index: bool = True
+    ) -> str | None:
+        """Writes comma-separated values to a file, or returns them as a string.
+
+        See `JaxFrame.to_csv`. A series without a name has the label 0, as in pandas.
+        """
+        frame: Any = self.to_frame()
+        return frame.to_csv(path_or_buf, sep=sep, header=header, index=index)
 
 
 def _without_dictionaries(table: pa.Table) -> pa.Table:

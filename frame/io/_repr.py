@@ -53,6 +53,36 @@ class Display(NDFrame):
             text = text.replace(f"{prefix}{size}{suffix}", f"{prefix}{num_rows}{suffix}")
         return text
 
+    @answered_at_once
+    def info(self, verbose: Any = None, buf: Any = None, **ignored: Any) -> None:
+        """Prints the columns, their dtypes and valid counts, the sharding and the memory."""
+        of: Any = self
+        table, num_rows = self._table, len(self)
+        valid = is_row(table.capacity, table.num_rows, table.layout)
+        counts = [
+            int(jnp.sum(~flag & valid, dtype=jnp.int32)) for flag in missing_flags(table.columns)
+        ]
+        kind, labels = type(self).__name__, [str(name) for name in self._names]
+        dtypes = [str(pandas_dtype(column, table.num_rows)) for column in table.columns]
+        out = io.StringIO()
+        out.write(f"<class 'jaxframes.frame.{kind}'>\nRows: {num_rows} entries, capacity ")
+        out.write(f"{table.capacity}\nData columns (total {len(counts)} columns):\n")
+        lines = pd.DataFrame(
+            {
+                "Column": labels,
+                "Non-Null Count": [f"{count} non-null" for count in counts],
+                "Dtype": dtypes,
+            }
+        )
+        with pd.option_context("display.max_rows", None, "display.width", None):
+            out.write(f"{lines.to_string()}\n" if counts else "")
+        placement = "one device"
+        if self.sharding is not None:
+            placement = f"{self._layout.num_shards} shards, {self.sharding}"
+        out.write(f"sharding: {placement}\n")
+        out.write(f"memory usage: {np.sum(of.memory_usage())} bytes on each device\n")
+        (buf or sys.stdout).write(out.getvalue())
+
     def _bytes_of(self, column: Column, deep: bool) -> int:
         column = column.stored
         arrays = [array for array in column.arrays if array is not None]
@@ -85,34 +115,6 @@ class FrameDisplay(FrameBase, Display):
             labels = labels.insert(0, "Index")
         return pd.Series(sizes, index=labels, dtype=np.int64)
 
-    @answered_at_once
-    def info(self, verbose: Any = None, buf: Any = None, **ignored: Any) -> None:
-        """Prints the columns, their dtypes and valid counts, the sharding and the memory."""
-        table, num_rows = self._table, len(self)
-        valid = is_row(table.capacity, table.num_rows, table.layout)
-        counts = [
-            int(jnp.sum(~flag & valid, dtype=jnp.int32)) for flag in missing_flags(table.columns)
-        ]
-        dtypes = [str(pandas_dtype(column, table.num_rows)) for column in table.columns]
-        out = io.StringIO()
-        out.write(f"<class 'jaxframes.frame.JaxFrame'>\nRows: {num_rows} entries, capacity ")
-        out.write(f"{table.capacity}\nData columns (total {len(counts)} columns):\n")
-        lines = pd.DataFrame(
-            {
-                "Column": [str(label) for label in self._labels],
-                "Non-Null Count": [f"{count} non-null" for count in counts],
-                "Dtype": dtypes,
-            }
-        )
-        with pd.option_context("display.max_rows", None, "display.width", None):
-            out.write(f"{lines.to_string()}\n" if counts else "")
-        placement = "one device"
-        if self.sharding is not None:
-            placement = f"{self._layout.num_shards} shards, {self.sharding}"
-        out.write(f"sharding: {placement}\n")
-        out.write(f"memory usage: {self.memory_usage().sum()} bytes on each device\n")
-        (buf or sys.stdout).write(out.getvalue())
-
 
 class SeriesDisplay(SeriesBase, Display):
     """Display methods of a series."""
@@ -121,3 +123,8 @@ class SeriesDisplay(SeriesBase, Display):
         """The bytes of the series on each device, including padding."""
         levels = self._table.index.levels if index else ()
         return sum(self._bytes_of(column, deep) for column in (self._only, *levels))
+
+    @property
+    def nbytes(self) -> int:
+        """The bytes of the values on each device, including padding; see `memory_usage`."""
+        return self.memory_usage(index=False)

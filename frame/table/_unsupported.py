@@ -56,15 +56,8 @@ select: frame[labels]
 tz_convert tz_localize: to_pandas() and pandas' {}
 [JaxSeries, out]
 list: explode(), for a column of lists
-pop: drop() of a label
 struct: one column for each field
 to_parquet: to_frame().to_parquet()
-[JaxSeries, planned]
-add_prefix add_suffix: rename() of the name; labels of rows by set_axis()
-filter: a mask, or loc[labels]
-info: to_frame().info()
-nbytes: memory_usage()
-to_csv: to_frame().to_csv()
 [FrameGroupBy SeriesGroupBy, out]
 apply: agg() or transform(), with a name or frame.segment_function
 boxplot hist plot: a library that accepts the frame itself (plotly, altair, seaborn), or to_pandas()
@@ -107,29 +100,33 @@ isocalendar: dt.strftime() with "%G", "%V" and "%u"
 freq: pandas' infer_freq of the index
 to_pytimedelta: to_pandas(), because the results are objects
 [CategoryMethods, out]
-[Windows, out]
+[Windows GroupWindows, out]
 apply pipe: a function of the frame, such as shift() and arithmetic
 center closed exclusions method min_periods: the arguments of rolling()
 ndim obj on step win_type window: the arguments of rolling()
-[Windows, planned]
+[Windows GroupWindows, planned]
 corr cov: means of products: mean() of x * y
 first last: shift()
 kurt median nunique quantile: sum, mean, min, max, var, std or count
 rank skew: sum, mean, min, max, var, std or count
 sem: std() and count()
-[ExponentialWindows, out]
+[ExponentialWindows GroupExponentialWindows, out]
 adjust alpha center closed com exclusions halflife: the arguments of ewm()
 ignore_na method min_periods ndim obj on span step: the arguments of ewm()
 times win_type window: the arguments of ewm()
-[ExponentialWindows, planned]
+[ExponentialWindows GroupExponentialWindows, planned]
 corr cov: means of products: mean() of x * y
 online: mean() of all rows
-[Resampler, out]
+[Resampler GroupResampler, out]
 apply pipe transform: agg(), or groupby() of dt.floor()
 ax binner get_group groups indices: groupby() of dt.floor()
 ndim ngroups: groupby() of dt.floor()
-[Resampler, planned]
+[Resampler GroupResampler, planned]
 interpolate: asfreq(), then interpolate()
+[GroupResampler, out]
+closed convention freq key label offset origin: the arguments of resample()
+[GroupResampler, planned]
+asfreq bfill ffill nearest: first() or last(), then groupby() and ffill()
 """
 
 

@@ -44,7 +44,10 @@ PARTS = {
     "TimedeltaMethods": (TIMES, lambda f: f["d"].dt),
     "Windows": (FRAME, lambda f: f["x"].rolling(2)),
     "ExponentialWindows": (FRAME, lambda f: f["x"].ewm(span=2)),
+    "GroupWindows": (FRAME, lambda f: f.groupby("k").rolling(2)),
+    "GroupExponentialWindows": (FRAME, lambda f: f.groupby("k").ewm(span=2)),
     "Resampler": (TIMES.set_index("t"), lambda f: f.resample("D")),
+    "GroupResampler": (TIMES.assign(k=1).set_index("t"), lambda f: f.groupby("k").resample("D")),
 }
 
 

@@ -98,7 +98,7 @@ def test_wrong_uses():
     for rule in ("7h", "2D", "2ME", "B"):
         with pytest.raises(NotImplementedError, match="origin='epoch'"):
             grouped.resample(rule)
-    with pytest.raises(NotImplementedError, match=r"ffill of groups is.*last\(\)"):
+    with pytest.raises(NotImplementedError, match=r"ffill is not.*last\(\)"):
         grouped.resample("D").ffill()
     with pytest.raises(NotImplementedError, match=r"reset_index\(\)"):
         on_device(frame).groupby("k", as_index=False).resample("D")

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """add_prefix and add_suffix."""
 
+import jax
 import pytest
 from frame_examples import mixed_frame
 from frame_parity import assert_parity, assert_same_error, on_device
@@ -22,7 +23,21 @@ def test_labels_that_are_no_strings_become_strings():
     assert_parity(lambda f: f[[]].add_prefix("p"), FRAME, ways=["eager"])
 
 
-def test_labels_of_rows_stay():
+def test_labels_of_rows():
+    frame = FRAME.assign(s=mixed_frame().s)
+    assert_parity(
+        lambda f: (
+            f.add_prefix("p", axis=0),
+            f.k.add_prefix("p"),
+            f.set_index("x").k.add_suffix("s"),
+            f.set_index("s").k.add_suffix("s", axis=0),
+            f.set_index(["k", "x"]).s.add_prefix("p"),
+            f[:0].k.add_prefix("p"),
+        ),
+        frame,
+        ways=["eager", "mesh"],
+    )
     assert_same_error(lambda f: f.add_suffix("s", axis="bogus"), FRAME)
-    with pytest.raises(NotImplementedError, match="axis"):
-        on_device(FRAME).add_prefix("p", axis=0)
+    assert_same_error(lambda f: f.k.add_suffix("s", axis=1), FRAME)
+    with pytest.raises(NotImplementedError, match="inside jit"):
+        jax.jit(lambda f: f.k.add_prefix("p"))(on_device(FRAME))

@@ -27,3 +27,21 @@ def test_wrong_arguments():
     assert_same_error(lambda f: f.filter(), FRAME)
     assert_same_error(lambda f: f.filter(["b"], like="b"), FRAME)
     assert_same_error(lambda f: f.filter(regex="("), FRAME)
+
+
+def test_rows_by_label():
+    frame = mixed_frame().set_index("s")[["k", "x"]].sort_index()
+    assert_parity(
+        lambda f: (
+            f.k.filter(like="a"),
+            f.filter(regex="^.$", axis=0),
+            f.k.reset_index(drop=True).filter([3, 1, 99]),
+            f.reset_index(drop=True).filter(like="1", axis="index"),
+            f.k[:0].filter(like="b"),
+        ),
+        frame.dropna(),
+        ways=["eager", "mesh"],
+    )
+    assert_same_error(lambda f: f.k.filter(), frame)
+    assert_same_error(lambda f: f.k.filter(["a"], like="b"), frame)
+    assert_same_error(lambda f: f.k.filter(like="b", axis=1), frame)

@@ -45,3 +45,13 @@ def test_labels_that_are_not_there():
     twice = on_device(FRAME.set_axis(["x", "x", "s"], axis=1))
     with pytest.raises(ValueError, match="must name one column"):
         twice.pop("x")
+
+
+def test_a_row_leaves_a_series():
+    frame = FRAME.dropna().drop_duplicates("s")
+    theirs, ours = frame.set_index("s").x, on_device(frame).set_index("s").x
+    assert ours.pop("straße") == theirs.pop("straße")
+    assert_same(ours, theirs)
+    assert_same_error(lambda f: f.x.pop("none"), FRAME)
+    with pytest.raises(IndexError, match="must name one row"):
+        on_device(FRAME.set_index("k")).x.pop(1)

@@ -43,3 +43,13 @@ def test_labels_of_selected_rows_are_left_out(tmp_path):
         assert len(text.splitlines()) == len(expected) + 1
     named = frame.set_index(FRAME.columns[0])
     assert named.to_csv(index=False).splitlines()[0].count(",") == len(FRAME.columns) - 2
+
+
+def test_a_series_is_a_column(tmp_path):
+    ours = JaxFrame(FRAME)
+    ours.y.to_csv(tmp_path / "y.csv")
+    pd.testing.assert_series_equal(pd.read_csv(tmp_path / "y.csv", index_col=0).y, FRAME.y)
+    assert ours.x.rename(None).to_csv(index=False) == ours[["x"]].to_csv(index=False).replace(
+        "x", "0"
+    )
+    assert ours.s.to_csv(header=False, sep=";").splitlines()[2] == '2;"b,c"'

@@ -57,6 +57,13 @@ def test_memory_on_each_device():
     assert sharded.memory_usage()["x"] == 4 * sharded._table.capacity
     assert ours.memory_usage(deep=True)["s"] > ours.memory_usage()["s"]
     assert ours.x.memory_usage() == 8 * capacity
+    assert ours.x.nbytes == 8 * capacity
+    assert sharded.s.nbytes == 2 * sharded._table.capacity
+    text = io.StringIO()
+    ours.x.info(buf=text)
+    assert "<class 'jaxframes.frame.JaxSeries'>" in text.getvalue()
+    assert "x   100 non-null  float64" in text.getvalue()
+    assert f"{8 * capacity} bytes" in text.getvalue()
     text = io.StringIO()
     sharded.info(buf=text)
     assert "2 shards" in text.getvalue()
