@@ -11,6 +11,7 @@ from .rules._filter_fusion import fuse_filters
 from .rules._limit_pushdown import push_limits
 from .rules._predicate_pushdown import push_predicates
 from .rules._projection_pushdown import push_projections
+from .rules._small_build_side import build_small_side
 from .rules._stage_fusion import fuse_stages
 
 # In the order in which they are applied.
@@ -19,6 +20,7 @@ RULES: dict[str, Callable[[Any], Any]] = {
     "predicate_pushdown": push_predicates,
     "filter_fusion": fuse_filters,
     "limit_pushdown": push_limits,
+    "small_build_side": build_small_side,
     "projection_pushdown": push_projections,
     "common_subplans": share_subplans,
     "stage_fusion": fuse_stages,

@@ -62,6 +62,11 @@ class Source(abc.ABC):
         """Whether `read` heeds a predicate or a limit."""
         return False
 
+    @property
+    def num_rows(self) -> int | None:
+        """The number of rows, if it is known without reading them."""
+        return None
+
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Memory(Source):
@@ -92,6 +97,11 @@ class Memory(Source):
     ) -> Any:
         """Selects the columns."""
         return self.frame if columns is None else self.frame[list(columns)]
+
+    @property
+    def num_rows(self) -> int | None:
+        """The number of rows of the frame."""
+        return len(self.frame)
 
     def text(self) -> str:
         """The size of the frame."""
@@ -152,6 +162,12 @@ class ParquetFiles(Source):
     def can_skip_rows(self) -> bool:
         """Whether this process alone reads the files: then it skips row groups."""
         return not spans_processes(self.layout)
+
+    @property
+    def num_rows(self) -> int | None:
+        """The number of rows, by the footers of the files."""
+        with reading("scan_parquet", self.paths):
+            return self._dataset().count_rows()
 
     def text(self) -> str:
         """The names of the files."""

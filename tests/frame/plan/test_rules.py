@@ -211,6 +211,53 @@ def test_each_rule_may_be_off(sources, rule):
         assert_same(result_of(plan, *scans).collect(optimizations={rule: False}), expected)
 
 
+@pytest.mark.parametrize("is_scan", [False, True])
+def test_a_right_join_of_few_rows_swaps_its_sides(sources, is_scan):
+    eager, lazy = sources
+    off = {"small_build_side": False}
+
+    def joined(frames, left, right, **options):
+        few, many = frames[0].head(7)[left], frames[1][right]
+        return few.merge(many, how="right", **options)
+
+    for options in (
+        {"on": "k"},
+        {"on": ["s", "k"], "suffixes": ("", "_m")},
+        {"left_on": "n", "right_on": "k", "suffixes": ("_f", None)},
+    ):
+        columns = ["k", "x", "n", "s"], ["s", "n", "y", "k", "x"]
+        plan = joined(lazy[is_scan], *columns, **options)
+        assert "how='left'" in plan.explain()
+        assert "how='right'" in plan.explain(optimizations=off)
+        expected = as_pandas(joined(eager, *columns, **options))
+        assert_same(plan.collect(), expected)
+        assert_same(plan.collect(optimizations=off), expected)
+        assert_same(plan.collect(batch_rows=13), expected)
+
+
+def test_other_right_joins_keep_their_sides(sources):
+    eager, (memory, _) = sources
+
+    def plans(f, o):
+        many = o[["k", "x", "y"]]
+        return (
+            many.merge(f.head(7)[["k", "n"]], on="k", how="right"),
+            f.head(7)[["y", "n"]].merge(many, on="y", how="right"),
+            f.head(7)[["x", "k"]].merge(many, left_on="k", right_on="x", how="right"),
+            f.groupby("k", as_index=False)[["n"]].sum().merge(many, on="k", how="right"),
+        )
+
+    for plan, expected in zip(plans(*memory), plans(*eager), strict=True):
+        assert "how='left'" not in plan.explain()
+        assert_same(plan.collect(), as_pandas(expected))
+
+
+def test_zeros_of_keys_keep_their_signs():
+    few, many = JaxFrame({"k": [0.0], "a": [1]}), JaxFrame({"k": [-0.0, 2.0], "b": [1, 2]})
+    expected = few.merge(many, on="k", how="right")
+    assert_same(few.lazy().merge(many.lazy(), on="k", how="right").collect(), as_pandas(expected))
+
+
 def test_the_scan_of_a_shared_source_is_not_narrowed_for_one_use(sources):
     _, (_, scans) = sources
     scan = scans[0]
