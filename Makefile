@@ -16,6 +16,7 @@
 #   make bench-dbbench groupby, joins and sorts of db-benchmark, likewise
 #   make bench-tpch    the 22 queries of TPC-H, likewise
 #   make bench-disk    plans on 4 GiB within 2 GiB of memory, next to DuckDB and Polars
+#   make pods          what programs use on slices of TPU of 8 to 256 chips, compiled on this machine
 #   make bench-smoke   the table and the workloads on small inputs, and each asv benchmark once
 #
 # PYTHON chooses the interpreter: make test PYTHON=python3.12
@@ -28,6 +29,8 @@ SHELL := /bin/bash
 PYTHON ?= python3
 PYTEST_ARGS ?=
 BENCH_ARGS ?=
+# make pods PODS_ARGS="--only radix_sort --slices v5e-256" compiles these again.
+PODS_ARGS ?=
 # XLA compiles on one core, so two workers halve the time of the tests on two.
 PYTEST_WORKERS ?= 2
 
@@ -76,7 +79,7 @@ KERNEL_SOURCES := $(wildcard primitives/kernels/*/*.h primitives/kernels/*/*.cc)
 WORKLOADS := calls dbbench tpch
 
 .PHONY: help install demo test test-all test-versions sanitize fuzz lint docs dist bench $(WORKLOADS:%=bench-%) \
-  bench-disk bench-smoke clean
+  bench-disk pods bench-smoke clean
 
 help:
 	@sed -n 's/^#   make/make/p' Makefile
@@ -175,6 +178,18 @@ $(WORKLOADS:%=bench-%): bench-%: $(STAMPS)/bench
 
 bench-disk: $(STAMPS)/bench
 	$(BIN)/python asv_bench/larger_than_memory.py $(BENCH_ARGS)
+
+# The compiler lies outside the environment, where JAX would look for a TPU with it. It is the one
+# that this JAX asks for. Two processes compile for hours; a run that was stopped goes on.
+LIBTPU := build/libtpu
+$(LIBTPU)/libtpu/libtpu.so: $(STAMPS)/jaxframes
+	$(PIP) install --quiet --no-deps --upgrade --target $(LIBTPU) "$$($(BIN)/python -c 'from \
+	  importlib.metadata import requires; print(next(r.partition(";")[0] for r in requires("jax") \
+	  if r.startswith("libtpu")))')"
+	touch $@
+
+pods: $(STAMPS)/test $(LIBTPU)/libtpu/libtpu.so
+	$(BIN)/python asv_bench/pods $(PODS_ARGS)
 
 bench-smoke: $(STAMPS)/bench
 	mkdir -p build/asv

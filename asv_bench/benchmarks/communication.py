@@ -20,7 +20,7 @@ _CALLED = re.compile(r"(?:to_apply|calls)=%?([^\s,]+)")
 
 # Bytes that one of p devices sends for each byte of the collective's result, on the shortest path:
 # a ring for the gather and the reductions.
-_SENT_PER_RESULT_BYTE = {
+SENT_PER_RESULT_BYTE = {
     "all-to-all": lambda p: (p - 1) / p,
     "ragged-all-to-all": lambda p: (p - 1) / p,
     "all-gather": lambda p: (p - 1) / p,
@@ -86,9 +86,9 @@ def _bytes_of_line(
         return _bytes_of(computation.strip(" %,"), computations, num_shards, known)
 
     op = instruction["op"]
-    if op in _SENT_PER_RESULT_BYTE:
-        return _SENT_PER_RESULT_BYTE[op](num_shards) * _num_bytes(instruction["type"])
-    if op.removesuffix("-start") in _SENT_PER_RESULT_BYTE:
+    if op in SENT_PER_RESULT_BYTE:
+        return SENT_PER_RESULT_BYTE[op](num_shards) * num_bytes(instruction["type"])
+    if op.removesuffix("-start") in SENT_PER_RESULT_BYTE:
         raise NotImplementedError(f"bytes_sent: collectives must be whole, got {op}.")
     if op == "conditional":
         branches = _BRANCHES.search(line)
@@ -106,7 +106,7 @@ def _bytes_of_line(
     return sum(bytes_of(name) for name in _CALLED.findall(line))
 
 
-def _num_bytes(hlo_type: str) -> int:
+def num_bytes(hlo_type: str) -> int:
     """Bytes of an array type, or of all arrays of a tuple type."""
     total = 0
     for dtype, shape in _DTYPE_SHAPE.findall(hlo_type):

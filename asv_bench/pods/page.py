@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The tables of `docs/explanation/at_scale.md`, from the stored figures."""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from .cases import CASES
+from .figures import Figures
+from .pipelines import PIPELINES
+from .plan import FEW_ROWS, MANY_ROWS, MORE_ROWS, SLICES, Compilation
+
+PAGE = Path(__file__).parents[2] / "docs/explanation/at_scale.md"
+# Of a chip of v5e, by Cloud TPU's specification: 819 GB/s, and half of 400 GB/s both ways.
+HBM_BYTES_PER_SECOND = 8.19e11
+SENT_BYTES_PER_SECOND = 2e11
+V5E = ("v5e-8", "v5e-64", "v5e-256")
+_SHORT = {
+    "all-reduce": "reduce",
+    "all-gather": "gather",
+    "all-to-all": "to all",
+    "collective-permute": "permute",
+    "reduce-scatter": "scatter",
+    "ragged-all-to-all": "ragged",
+}
+
+
+def write_tables(figures: Figures) -> None:
+    """Replaces the tables of the page."""
+    PAGE.write_text(with_tables(PAGE.read_text(), figures))
+
+
+def with_tables(text: str, figures: Figures) -> str:
+    """The page with every table from the figures."""
+    for name, table in tables(figures).items():
+        begin, end = (f"% {word} of the table {name}" for word in ("begin", "end"))
+        before, _, rest = text.partition(begin + "\n")
+        assert end + "\n" in rest, name
+        _, _, after = rest.partition(end + "\n")
+        text = f"{before}{begin}\n{table}{end}\n{after}"
+    return text
+
+
+def tables(figures: Figures) -> dict[str, str]:
+    """The tables in Markdown, by name."""
+    return {
+        "of few rows": _table(_rows_of(figures, FEW_ROWS, V5E)),
+        "of more rows": _table(
+            [
+                *_rows_of(figures, MORE_ROWS, V5E, with_rows=True),
+                *_rows_of(figures, MANY_ROWS, V5E, with_rows=True),
+                *_rows_of(figures, FEW_ROWS, ("v6e-8",), with_rows=True),
+            ]
+        ),
+        "of sorts on GPU": _gpu_table(figures),
+    }
+
+
+def found(figures: Figures, name: str, slice_name: str, rows: int) -> dict[str, Any] | None:
+    """The figures of one program, if they are known."""
+    return figures.get(Compilation(name, slice_name, rows).argument)
+
+
+def seconds_at_least(used: dict[str, Any]) -> float:
+    """To read the columns and write the result once, or to send what must be sent."""
+    memory = (used["argument_bytes"] + used["output_bytes"]) / HBM_BYTES_PER_SECOND
+    return max(memory, used["sent_bytes_at_least"] / SENT_BYTES_PER_SECOND)
+
+
+def _rows_of(
+    figures: Figures, rows: int, slices: Sequence[str], with_rows: bool = False
+) -> Iterator[list[str]]:
+    for name in (*CASES, *PIPELINES):
+        for slice_name in slices:
+            used = found(figures, name, slice_name, rows)
+            if used is None:
+                continue
+            where = (
+                slice_name
+                if slice_name in SLICES and not with_rows
+                else (f"{slice_name}, 2^{rows.bit_length() - 1} rows")
+            )
+            yield [
+                name,
+                where,
+                _kib(used["argument_bytes"]),
+                _kib(used["temporary_bytes"]),
+                ", ".join(f"{n} {_SHORT[kind]}" for kind, n in used["collectives"].items()) or "-",
+                _kib(used["sent_bytes"]),
+                _kib(used["sent_bytes_at_least"]),
+                _microseconds(used["estimated_seconds"]),
+                _microseconds(seconds_at_least(used)),
+            ]
+
+
+_HEADER = (
+    "call", "slice", "columns, KiB", "temporary, KiB", "collectives", "sent, KiB",
+    "at least, KiB", "estimate, µs", "at least, µs",
+)  # fmt: skip
+
+
+def _table(rows: Iterator[list[str]] | list[list[str]]) -> str:
+    lines = [_HEADER, ["---"] * 2 + ["---:"] * 2 + ["---"] + ["---:"] * 4, *rows]
+    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
+
+
+def _gpu_table(figures: Figures) -> str:
+    lines = ["| call | sorts | most operands |\n", "| --- | ---: | ---: |\n"]
+    for name in (*CASES, *PIPELINES):
+        used = found(figures, name, "cuda-8", FEW_ROWS)
+        if used is not None and used["sorts"]:
+            lines.append(f"| {name} | {used['sorts']} | {used['most_operands']} |\n")
+    return "".join(lines)
+
+
+def _kib(size: int) -> str:
+    return f"{size / 1024:,.0f}" if size >= 10_240 or not size else f"{size / 1024:.2g}"
+
+
+def _microseconds(seconds: float | None) -> str:
+    # XLA's estimate overflows for the loops of large sorts.
+    return "unknown" if seconds is None or seconds < 0 else f"{1e6 * seconds:,.1f}"
