@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from ..table._dtypes import narrowed
+
 
 def with_margins(
     frame: Any,
@@ -105,3 +107,10 @@ def normalized_with_margins(table: pd.DataFrame, how: str) -> pd.DataFrame:
     corner = [*(below / below.sum()), 1.0]
     shares = np.column_stack([inner / inner.sum(axis=1).sum(), right / right.sum()])
     return pd.DataFrame(np.vstack([shares, corner]), table.index, table.columns).fillna(0)
+
+
+def placed_like(frame: Any, table: pd.DataFrame) -> Any:
+    """A table of the host as a frame, where another frame is, in the dtypes of the device."""
+    columns = [narrowed(table.iloc[:, at]) for at in range(table.shape[1])]
+    narrow = pd.DataFrame(dict(enumerate(columns)), index=table.index)
+    return frame.frame_class(narrow.set_axis(table.columns, axis=1), sharding=frame.sharding)

@@ -10,7 +10,7 @@ import pandas as pd
 from ..combining._concat import concat
 from ..reductions._agg import name_of
 from ..table._ndframe import FrameBase, NDFrame, SeriesBase
-from ._margins import normalized_with_margins, with_margins
+from ._margins import normalized_with_margins, placed_like, with_margins
 
 
 class FramePivotTable(FrameBase):
@@ -82,7 +82,7 @@ class FramePivotTable(FrameBase):
             whole = with_margins(
                 self, table.to_pandas(), keys_and_values, aggfunc, margins_name, fill_value, dropna
             )
-            table = self.frame_class(whole, sharding=self._layout)
+            table = placed_like(self, whole)
         if values is not None and not is_multi and table.columns.nlevels > 1:
             table.columns = table.columns.droplevel(0)
         if keys and not rows:
@@ -163,8 +163,7 @@ def _normalized(table: Any, normalize: Any, margins: bool) -> Any:
     if normalize not in ("all", "index", "columns"):
         raise ValueError("Not a valid normalize argument")
     if margins:
-        shares = normalized_with_margins(table.to_pandas(), normalize)
-        return table.frame_class(shares, sharding=table.sharding)
+        return placed_like(table, normalized_with_margins(table.to_pandas(), normalize))
     if normalize == "index":
         return table.div(table.sum(axis=1), axis=0).fillna(0)
     sums = table.sum()

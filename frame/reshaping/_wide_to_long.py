@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from ..table._dtypes import narrowed
 from ..table._ndframe import FrameBase
 from ..table._tracing import is_traced
 
@@ -76,7 +77,7 @@ def wide_to_long(
             result[stub.rstrip(sep)] = column["value"]
     assert result is not None
     result = result.rename(columns={"value": stubs[0].rstrip(sep)})
-    result[j] = np.repeat(_as_numbers(suffixes), len(df))
+    result[j] = narrowed(pd.Series(_as_numbers(suffixes)).repeat(len(df))).to_numpy()
     if len(ids) > 1:
         # As in pandas, the suffixes of a row stand together.
         order = np.arange(len(result)).reshape(len(suffixes), len(df)).T.ravel()

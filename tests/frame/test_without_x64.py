@@ -185,3 +185,27 @@ def test_times_and_no_values():
     frame = JaxFrame({"i": np.empty(0, np.int32)})
     frame["x"] = []
     assert frame.x.dtype == np.float32
+
+
+def test_tables_of_groups_and_other_shapes():
+    def reshaped(f):
+        functions = jaxframes.frame if isinstance(f, JaxFrame) else pd
+        wide = f[["i", "f"]].rename(columns={"i": "v1", "f": "v2"})
+        return (
+            f.pivot_table("i", "s", "b", "sum", margins=True),
+            f.pivot_table("f", "k", "b", dropna=False),
+            functions.crosstab(f.s, f.b, margins=True, normalize=True),
+            functions.wide_to_long(
+                wide.assign(n=f.k.cumsum() + f.i).reset_index(), "v", "index", "j"
+            ),
+            functions.merge_ordered(f[["k", "i"]], f[["k", "f"]].head(5), "k", fill_method="ffill"),
+            f[["k", "i", "f"]].corrwith(f.i),
+            f[["k", "i", "f"]].groupby("k").take([0, -1]),
+        )
+
+    frame = narrow_frame()
+    frame["i"] = frame.i + np.arange(len(frame), dtype=np.int32) * 3000
+    expected = in_32_bits(reshaped(frame))
+    for got, one in zip(reshaped(JaxFrame(frame)), expected, strict=True):
+        got, one = got.to_pandas(), pd.DataFrame(one) if got.ndim > 1 else one
+        np.testing.assert_allclose(got.astype(float).to_numpy(), one.astype(float).to_numpy(), 1e-5)
