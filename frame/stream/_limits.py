@@ -10,9 +10,10 @@ from ..plan._node import Scan
 FIXED_BYTES = 224 * 2**20
 # Copies of a batch at one time: decoded ahead, on the device, the results of its stages, and
 # partial states and sides of merges of one or two batches. Measured with groups, sorts, joins and
-# distinct rows of 8 to 32 bytes (`make bench-disk`): at most 50, but near 80 in a join of two files
-# with one key in half of the rows.
+# distinct rows of 8 to 32 bytes (`make bench-disk`): at most 50.
 COPIES = 64
+# In a join of two files with one key in half of the rows near 80.
+COPIES_OF_SEVERAL = 96
 LEAST_BATCH_ROWS = 1024
 # The assumed length of a string in bytes, with its code.
 STRING_BYTES = 24
@@ -53,7 +54,8 @@ def rows_of_batches(scans: list[Scan], batch_rows: Any, memory_limit: Any) -> in
     limit = as_bytes(memory_limit)
     # A limit below what is fixed cannot be kept: small batches keep it as far as possible.
     for_rows = max(limit - FIXED_BYTES, limit // 8)
-    return max(for_rows // (COPIES * max(row_bytes, 1)), LEAST_BATCH_ROWS)
+    copies = COPIES if len(scans) < 2 else COPIES_OF_SEVERAL
+    return max(for_rows // (copies * max(row_bytes, 1)), LEAST_BATCH_ROWS)
 
 
 def _row_bytes(frame: Any) -> int:

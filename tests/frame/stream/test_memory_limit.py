@@ -19,6 +19,10 @@ QUERIES = {
     "groups with a hot key": "plan.groupby('hot').x.sum().to_frame()",
     "sort": "plan.sort_values('x')",
     "distinct": "plan[['k']].drop_duplicates()",
+    "join of files with a hot key": (
+        "plan[['hot', 'x']].merge(scan_parquet(sys.argv[1].replace('rows', 'right')), "
+        "left_on='hot', right_on='k').groupby('w').x.sum().to_frame()"
+    ),
 }
 
 SCRIPT = """
@@ -49,6 +53,9 @@ def path(tmp_path_factory):
     )
     path = tmp_path_factory.mktemp("memory") / "rows.parquet"
     pq.write_table(table, path, compression="none", row_group_size=NUM_ROWS)
+    keys = rng.permutation(NUM_ROWS // 2)
+    right = pa.table({"k": keys, "w": keys % 97})
+    pq.write_table(right, path.with_name("right.parquet"), compression="none")
     return path
 
 
@@ -65,4 +72,5 @@ def test_the_rows_of_a_batch_follow_from_the_limit(path):
     scan = scan_parquet(path)._plan
     # Three columns of 8 bytes.
     assert rows_of_batches([scan], None, "1GiB") == (2**30 - 224 * 2**20) // (64 * 24)
+    assert rows_of_batches([scan] * 2, None, "1GiB") == (2**30 - 224 * 2**20) // (96 * 24)
     assert rows_of_batches([scan], None, "1MiB") == 1024
