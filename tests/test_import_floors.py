@@ -209,6 +209,40 @@ def test_names_of_python_are_no_loops():
     assert loops_in("map(f, x); jax.tree.map(f, x); x.block_until_ready(); pd.Series.map(x)") == []
 
 
+def unset_arrays_in(source):
+    """Arrays of JAX that nothing has written: what they hold would differ from run to run."""
+    names = {"empty", "empty_like"}
+    found = []
+    for node in ast.walk(ast.parse(source)):
+        match node:
+            case ast.Attribute():
+                owner = ast.unparse(node.value)
+                if node.attr in names and owner in ("jnp", "lax", "jax.numpy", "jax.lax"):
+                    found.append(ast.unparse(node))
+            case ast.ImportFrom():
+                if (node.module or "").startswith("jax"):
+                    found += [alias.name for alias in node.names if alias.name in names]
+    return found
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_no_array_starts_unset(path):
+    assert unset_arrays_in(path.read_text()) == []
+
+
+@pytest.mark.parametrize(
+    "planted",
+    [
+        "jnp.empty(3)",
+        "jnp.empty_like(x)",
+        "jax.lax.empty((3,), int)",
+        "from jax.numpy import empty",
+    ],
+)
+def test_an_unset_array_is_found(planted):
+    assert unset_arrays_in(planted)
+
+
 def names_from_parts(path):
     """Names that a module imports from the parts of `local`."""
     return {
