@@ -2,7 +2,8 @@
 """Checkpoints: the finished batches of a job, in a folder, from which it goes on.
 
 A batch is one file, which gets its name when it is complete and synced. So the files that have
-names, counted from the first one, are the batches that were finished.
+names, counted from the first one, are the batches that were finished. Partial states of groups are
+files, too: see `_kept_states`.
 """
 
 import contextlib
@@ -20,12 +21,14 @@ from ..io._construction import table_of_arrow
 from ..table._ndframe import FrameBase, SeriesBase
 from ._files import naming
 from ._job import difference
+from ._kept_states import KeptStates
 from ._pipeline import Stage, close, joined
 from ._replacing import new_file
 
 JOB = "job.json"
 FORMAT = 1
-_OWN_NAME = re.compile(r"batch-\d+\.arrow|\.(batch-\d+\.arrow|job\.json)\..*\.part|job\.json")
+_FILE = r"(?:(?:batch|state)-\d+\.arrow|job\.json)"
+_OWN_NAME = re.compile(rf"{_FILE}|\.{_FILE}\..*\.part")
 
 
 class Checkpoint:
@@ -121,6 +124,11 @@ class Checkpoint:
         return next(
             number for number in itertools.count() if not os.path.exists(self._path(number))
         )
+
+    @property
+    def states(self) -> KeptStates:
+        """The partial states of the job."""
+        return KeptStates(self._folder)
 
     def _path(self, number: int) -> str:
         return os.path.join(self._folder, f"batch-{number:08}.arrow")

@@ -165,10 +165,15 @@ class GroupState:
         """The columns of the partial rows."""
         return self._partials[0]._table.columns
 
-    def taken(self) -> Any:
-        """The partial rows, one for each group, which leave the state."""
+    def rows(self) -> Any:
+        """The partial rows, one for each group."""
         self._merge()
-        (rows,), self._partials = self._partials, []
+        (rows,) = self._partials
+        return rows
+
+    def taken(self) -> Any:
+        """The partial rows, which leave the state."""
+        rows, self._partials = self.rows(), []
         return rows
 
     @classmethod

@@ -18,6 +18,7 @@ from ._by_key import is_transformation, keys_of, reduced, transformed
 from ._distinct import DistinctRows
 from ._groups import REDUCTIONS as MERGEABLE
 from ._groups import Grouping, Output, grouped, grouping, grouping_of, in_dtypes
+from ._kept_states import KeptStates
 from ._merge import is_streamed, merged
 from ._numbering import ROW, like, names, numbered_batches, plain, positions_of
 from ._quantiles import QUANTILES, are_streamed, quantiles
@@ -46,12 +47,15 @@ class Stage:
         is_whole: whether `run` gives the whole result.
         empty: the result for sources without rows.
         pieces: gives a whole result as batches, if it may be larger than memory.
+        later: gives the batches from a number on, without those before; None unless each is made of
+            one batch of a source.
     """
 
     run: Callable[[], Any]
     is_whole: bool
     empty: Any
     pieces: Callable[[], Iterator[Any]] | None = None
+    later: Callable[[int], Iterator[Any]] | None = None
 
     def batches(self) -> Iterator[Any]:
         """The result as batches."""
@@ -64,16 +68,18 @@ class Stage:
         return self.run() if self.is_whole else joined(self.run(), self.empty)
 
 
-Read = Callable[[Scan], Iterator[Any]]
+# With a number, the batches from that one on; only where states are kept.
+Read = Callable[..., Iterator[Any]]
 
 
-def pipeline(node: Any, read: Read, batch_rows: int) -> Stage:
+def pipeline(node: Any, read: Read, batch_rows: int, states: KeptStates | None = None) -> Stage:
     """Builds the pipeline of an optimised plan; nothing runs yet.
 
     Args:
         node: the last step.
         read: reads a source in batches.
         batch_rows: the number of rows of a batch, and of the states that stay in memory.
+        states: where partial states are kept, from which the job goes on.
 
     Raises:
         NotImplementedError: a method cannot run over batches.
@@ -82,16 +88,22 @@ def pipeline(node: Any, read: Read, batch_rows: int) -> Stage:
 
     def build(one: Any) -> Stage:
         if one not in built:
-            built[one] = _stage(one, build, read, batch_rows)
+            built[one] = _stage(one, build, read, batch_rows, states)
         return built[one]
 
     return build(node)
 
 
-def _stage(node: Any, build: Callable[[Any], Stage], read: Read, batch_rows: int) -> Stage:
+def _stage(
+    node: Any,
+    build: Callable[[Any], Stage],
+    read: Read,
+    batch_rows: int,
+    states: KeptStates | None,
+) -> Stage:
     """The stage of a node, with those of its inputs made by `build`."""
     if isinstance(node, Scan):
-        return Stage(lambda: read(node), False, node.empty)
+        return Stage(lambda: read(node), False, node.empty, later=lambda first: read(node, first))
     if node.inputs and isinstance(node, Call) and node.method == "concat":
         return _concatenated(node, [build(child) for child in node.inputs])
     first, *others = map(build, node.inputs)
@@ -115,10 +127,10 @@ def _stage(node: Any, build: Callable[[Any], Stage], read: Read, batch_rows: int
         return _with_reductions(
             node, first, [(one, build(_column(node, one))) for one in reductions]
         )
-    return _step(node, first, batch_rows)
+    return _step(node, first, batch_rows, states)
 
 
-def _step(node: Call, stage: Stage, batch_rows: int) -> Stage:
+def _step(node: Call, stage: Stage, batch_rows: int, states: KeptStates | None = None) -> Stage:
     """A call on the batches of one input."""
     arguments, method = node.arguments, node.method
     if is_mapped(node):
@@ -147,7 +159,7 @@ def _step(node: Call, stage: Stage, batch_rows: int) -> Stage:
         case "groupby" if is_transformation(node) and keys_of(node) is not None:
             return Stage(lambda: transformed(node, stage.run(), batch_rows), False, node.empty)
         case "groupby" if not is_transformation(node):
-            return _groups(node, stage, batch_rows)
+            return _groups(node, stage, batch_rows, states)
         case "windows" if are_windows_streamed(node):
             return Stage(lambda: windows_of(node, stage.run()), False, node.empty)
         case "column":
@@ -199,7 +211,13 @@ def _makes_categories(dtype: Any) -> bool:
 def _mapped(node: Any, stage: Stage) -> Stage:
     """A rowwise call of each batch."""
     run = _of_any_start(node) if isinstance(node, Fused) else node.run
-    return Stage(lambda: _each(run, stage.run()), False, node.empty)
+    later = stage.later
+    return Stage(
+        lambda: _each(run, stage.run()),
+        False,
+        node.empty,
+        later=None if later is None else lambda first: _each(run, later(first)),
+    )
 
 
 def _of_any_start(stage: Fused) -> Callable[[Any], Any]:
@@ -378,24 +396,35 @@ def _distinct_rows(stage: Stage, options: Mapping[str, Any], batch_rows: int) ->
             yield like(frame, stage.empty)
 
 
-def _groups(node: Call, stage: Stage, batch_rows: int) -> Stage:
+def _groups(node: Call, stage: Stage, batch_rows: int, states: KeptStates | None) -> Stage:
     """Groups: partial states in memory, or on disk if there are many."""
     found = grouping_of(node)
     if found is None:
         return _groups_at_once(node, stage, batch_rows)
     groups = node.arguments["groups"]
     is_sorted = groups.get("sort", True)
+    kept = None if states is None or stage.later is None else states.following()
+
+    def add_all(groups: SpillingGroups) -> None:
+        if kept is None or stage.later is None:
+            for batch in stage.run():
+                groups.add(batch)
+            return
+        layout = stage.empty._layout
+        first = kept.restore(groups, layout)
+        for number, batch in enumerate(stage.later(first), first + 1):
+            groups.add(batch)
+            kept.keep(groups, number, layout)
 
     def pieces() -> Iterator[Any]:
         grouping = found if is_sorted else with_rows(found)
-        with SpillingGroups(grouping, batch_rows) as states:
-            for batch in stage.run():
-                states.add(batch)
-            if states.is_empty:
+        with SpillingGroups(grouping, batch_rows) as found_groups:
+            add_all(found_groups)
+            if found_groups.is_empty:
                 yield node.empty
                 return
-            rows = states.rows()
-            if states.is_spilled and not is_sorted:
+            rows = found_groups.rows()
+            if found_groups.is_spilled and not is_sorted:
                 rows = in_order_of_rows(rows, batch_rows)
             for frame in rows:
                 yield grouped(node, frame, found.key_names)

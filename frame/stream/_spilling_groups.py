@@ -29,7 +29,7 @@ class SpillingGroups:
         """
         self._grouping, self._most_rows = grouping, most_rows
         self._state = GroupState(grouping)
-        self._num_rows = 0
+        self.num_rows = 0
         self._files = contextlib.ExitStack()
         self._runs = self._files.enter_context(self._sorted_runs())
         self._pairs = {
@@ -53,8 +53,8 @@ class SpillingGroups:
         """Adds the groups of a batch."""
         if not len(batch):
             return
-        rows = self._grouping.named(batch, self._num_rows)
-        self._num_rows += len(rows)
+        rows = self._grouping.named(batch, self.num_rows)
+        self.num_rows += len(rows)
         self._state.add(rows)
         for column, pairs in self._pairs.items():
             pairs.add(rows[[*self._grouping.key_names, f"v{column}"]])
@@ -64,7 +64,21 @@ class SpillingGroups:
     @property
     def is_empty(self) -> bool:
         """Whether no batch had rows."""
-        return not self._num_rows
+        return not self.num_rows
+
+    def in_memory(self) -> Any:
+        """The partial rows of all groups; None if there are none, or other data belong to them.
+
+        These are groups and pairs on disk, pairs of distinct values, and keys that a file changes.
+        """
+        if self.is_empty or self.is_spilled or self._pairs:
+            return None
+        return self._state.rows() if can_spill(self._state.columns) else None
+
+    def restore(self, rows: Any, num_rows: int) -> None:
+        """Takes the partial rows of groups of the first `num_rows` rows, in place of its own."""
+        self.num_rows = num_rows
+        self._state = GroupState.of(self._grouping, rows)
 
     @property
     def is_spilled(self) -> bool:

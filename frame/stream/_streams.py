@@ -13,6 +13,7 @@ from ..plan._optimize import optimized
 from ..plan._run import in_order, run
 from ._checkpoint import Checkpoint
 from ._job import job_of
+from ._kept_states import KeptStates
 from ._limits import rows_of_batches
 from ._pipeline import Stage, pipeline, unstreamed
 from ._progress import with_progress
@@ -85,7 +86,8 @@ def running(
         given["path"] = os.path.abspath(options["path"])
     with Checkpoint(checkpoint, job_of(plan, root, given)) as saved:
         first = saved.num_batches if is_seekable(root) else 0
-        yield saved.resumed(stage_of(plan, optimizations, first=first, **limits), first)
+        stage = stage_of(plan, optimizations, first=first, states=saved.states, **limits)
+        yield saved.resumed(stage, first)
 
 
 def to_grain(plan: Node, size: int, *, random_access: bool, **options: Any) -> Any:
@@ -131,6 +133,7 @@ def stage_of(
     memory_limit: Any = None,
     progress: bool | None = None,
     first: int = 0,
+    states: KeptStates | None = None,
 ) -> Stage:
     """The pipeline of a plan, with batches of a size, from batch `first` of its sources on."""
     check_sources(plan)
@@ -140,10 +143,11 @@ def stage_of(
         raise unstreamed("scan_parquet over several processes")
     num_rows = rows_of_batches(scans, batch_rows, memory_limit)
 
-    def read(scan: Scan) -> Iterator[Any]:
-        return with_progress(batches_of(scan, num_rows, first), scan.source.text(), progress)
+    def read(scan: Scan, later: int = 0) -> Iterator[Any]:
+        batches = batches_of(scan, num_rows, first + later)
+        return with_progress(batches, scan.source.text(), progress)
 
-    return pipeline(root, read, num_rows)
+    return pipeline(root, read, num_rows, states)
 
 
 def _scans_of(root: Any) -> list[Scan]:

@@ -13,7 +13,8 @@ import pyarrow.parquet as pq
 import pytest
 from frame_parity import assert_same
 from jaxframes.frame import JaxFrame, col, from_pandas, scan_arrow, scan_csv, scan_parquet
-from jaxframes.frame.stream import _checkpoint, _reader, _streams
+from jaxframes.frame.stream import _checkpoint, _kept_states, _reader, _streams
+from jaxframes.frame.stream._spilling_groups import SpillingGroups
 
 FRAME = pd.DataFrame(
     {
@@ -293,3 +294,66 @@ def test_types_that_a_file_does_not_hold_raise(tmp_path):
     plan = JaxFrame({"x": jnp.arange(3, dtype=jnp.bfloat16)}).lazy()
     with pytest.raises(NotImplementedError, match="checkpoint: columns of bfloat16 become fl"):
         plan.collect(batch_rows=2, checkpoint=tmp_path / "job")
+
+
+GROUPED = {
+    "mean": lambda plan: plan[plan.b].groupby("s", as_index=False).x.mean(),
+    "several": lambda plan: (
+        plan.assign(y=col("x") * 2)
+        .groupby(["s", "b"], dropna=False)
+        .agg(n=("y", "count"), var=("y", "var"), first=("t", "min"))
+    ),
+    "unsorted": lambda plan: plan.groupby("k", sort=False)[["x"]].sum(),
+    "rows after": lambda plan: plan.groupby("k", as_index=False).x.max().sort_values("x"),
+}
+
+
+@pytest.mark.parametrize("name", GROUPED)
+def test_groups_go_on_from_their_state(name, file, tmp_path, monkeypatch):
+    monkeypatch.setattr(_kept_states, "EVERY", 4)
+    plan = GROUPED[name](scan_parquet(file))
+    settings = {"batch_rows": 12, "checkpoint": tmp_path / "job"}
+    whole = plan.collect(**settings)
+    starts = starts_of(monkeypatch)
+    add = SpillingGroups.add
+    num_added = iter(range(1000))
+
+    def added(self, batch):
+        if next(num_added) == 14:
+            raise Interrupted
+        add(self, batch)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(SpillingGroups, "add", added)
+        with pytest.raises(Interrupted):
+            plan.collect(**settings)
+    assert starts == [0]
+    resumed = plan.collect(**settings)
+    # After 14 batches, the state of the first 12 is there.
+    assert starts == [0, 12]
+    pd.testing.assert_frame_equal(resumed.to_pandas(), whole.to_pandas(), check_exact=True)
+    expected = GROUPED[name](from_pandas(FRAME).lazy()).collect().to_pandas()
+    assert_same(resumed, expected, ulps=4)
+    assert not (tmp_path / "job").exists()
+
+
+def test_groups_on_disk_keep_the_state_before(file, tmp_path, monkeypatch):
+    monkeypatch.setattr(_kept_states, "EVERY", 1)
+    plan = scan_parquet(file).groupby("t", as_index=False).x.sum()
+    settings = {"batch_rows": 16, "checkpoint": tmp_path / "job"}
+    starts = starts_of(monkeypatch)
+    add = SpillingGroups.add
+    num_added = iter(range(1000))
+
+    def added(self, batch):
+        if next(num_added) == 10:
+            raise Interrupted
+        add(self, batch)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(SpillingGroups, "add", added)
+        with pytest.raises(Interrupted):
+            plan.collect(**settings)
+    assert_same(plan.collect(**settings), FRAME.groupby("t", as_index=False).x.sum())
+    # The groups of the third batch no longer fit in memory.
+    assert starts == [0, 2]
