@@ -43,6 +43,8 @@ def with_margins(
 
     totals = {value: getattr(data[value], aggfunc)() for value in values}
     result, last_row = table, totals
+    if columns and not len(table.columns):
+        return table
     if columns:
         of_rows, of_columns = reduced(rows), reduced(columns)
         pieces = []

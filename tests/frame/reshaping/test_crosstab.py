@@ -5,7 +5,8 @@ import numpy as np
 import pytest
 from frame_examples import mixed_frame
 from frame_operations import functions_for
-from frame_parity import assert_parity, assert_same_error
+from frame_parity import assert_parity, assert_same_error, on_device
+from jaxframes.frame import crosstab
 
 
 def table_of(f, *args, **options):
@@ -45,6 +46,11 @@ def test_margins():
         ),
         mixed_frame()[["k", "b", "s"]],
         ways=["eager"],
+    )
+    empty = on_device(mixed_frame()[:0])
+    assert crosstab(empty.k, empty.b, margins=True).shape == (0, 0)
+    assert_same_error(
+        lambda f: table_of(f, f.k, f.b, margins=True, normalize=True), mixed_frame()[:0]
     )
 
 
