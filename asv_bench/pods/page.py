@@ -37,7 +37,7 @@ def with_tables(text: str, figures: Figures) -> str:
         before, _, rest = text.partition(begin + "\n")
         assert end + "\n" in rest, name
         _, _, after = rest.partition(end + "\n")
-        text = f"{before}{begin}\n{table}{end}\n{after}"
+        text = f"{before}{begin}\n\n{table}\n{end}\n{after}"
     return text
 
 

@@ -57,7 +57,7 @@ def compilations() -> Iterator[Compilation]:
                 yield Compilation(name, slice_name, FEW_ROWS)
     for rows in (MANY_ROWS, MORE_ROWS):
         for name in (*MAIN, *PIPELINES):
-            for slice_name in ("v5e-8", "v5e-256"):
+            for slice_name in ("v5e-8", "v5e-64", "v5e-256"):
                 yield Compilation(name, slice_name, rows)
     for name in (*MAIN, *PIPELINES):
         yield Compilation(name, "v6e-8", FEW_ROWS)

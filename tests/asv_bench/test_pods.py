@@ -9,7 +9,7 @@ from pods.cases import CASES
 from pods.figures import load
 from pods.page import PAGE, found, with_tables
 from pods.pipelines import PIPELINES
-from pods.plan import FEW_ROWS, compilations
+from pods.plan import FEW_ROWS, MANY_ROWS, compilations
 from pods.program_costs import collectives_of
 
 FIGURES = load()
@@ -51,6 +51,15 @@ def test_neither_memory_nor_collectives_grow_with_the_chips(name, rows):
 
 # A total or an edge of each chip, which every chip holds.
 ALL_CHIPS_BYTES = 64
+
+
+def test_many_rows_take_little_more_than_their_own_bytes():
+    # On a slice of 8 chips more, as the page says.
+    of_calls = {name: found(FIGURES, name, "v5e-64", MANY_ROWS) for name in CALLS}
+    known = {name: used for name, used in of_calls.items() if used is not None}
+    assert "partition" in known
+    for name, used in known.items():
+        assert used["temporary_bytes"] <= 4.5 * used["argument_bytes"], name
 
 
 def test_no_sort_for_gpu_has_more_than_two_operands():

@@ -29,6 +29,8 @@ def used_by(script, num_chips):
         "TPU_ACCELERATOR_TYPE": "v5litepod-8",
         "TPU_WORKER_HOSTNAMES": "localhost",
         "TPU_SKIP_MDS_QUERY": "1",
+        # The workers of pytest may compile at the same time.
+        "ALLOW_MULTIPLE_LIBTPU_LOAD": "1",
     }
     process = subprocess.run(
         [sys.executable, str(FOLDER / script), TOPOLOGIES[num_chips]],
