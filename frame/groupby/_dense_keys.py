@@ -19,7 +19,7 @@ from ...primitives._sized import in_steps
 from ...primitives.staging import tiered
 from ...shardings._compat import is_x64_enabled
 from ..table._column import Array, Column, bare
-from ..table._layout import LEAST_CAPACITY, ONE_DEVICE, Layout
+from ..table._layout import LEAST_CAPACITY, Layout
 from ..table._table import Count, Table, as_count, is_row
 from ..table._take import position
 from ..table._tracing import answered_at_once, at_once, is_traced
@@ -62,7 +62,10 @@ def dense_groups(
         count = as_count(int(count))
         capacity = int(count)
     capacity = layout.capacity_for(capacity)
-    of_groups, arrays = _group_segments(is_group, first_rows, lowest, plan, capacity, layout)
+    by_group = Segments(ids, None, num_segments, layout).by_group
+    of_groups, arrays = _group_segments(
+        is_group, first_rows, lowest, plan, capacity, layout, by_group
+    )
     columns = tuple(map(Column.with_arrays, keys, arrays))
     return Groups(ids, of_groups, columns, count, num_segments, capacity, layout, all_categories)
 
@@ -179,7 +182,7 @@ def _with_all_categories(counts: Array, keys: Sequence[Column], plan: tuple[Digi
     return is_group.reshape(-1)
 
 
-@functools.partial(tiered, static_argnums=(3, 4, 5))
+@functools.partial(tiered, static_argnums=(3, 4, 5, 6))
 def _group_segments(
     is_group: Array,
     first_rows: Array | None,
@@ -187,10 +190,14 @@ def _group_segments(
     plan: tuple[Digit, ...],
     capacity: int,
     layout: Layout,
+    by_group: Layout,
 ) -> Any:
-    """The segments that are groups, in the order of the groups, and the values of their keys."""
+    """The segments that are groups, in the order of the groups, and the values of their keys.
+
+    `by_group` is the layout of the first rows.
+    """
     if first_rows is not None:
-        segments = in_order_of(first_rows, is_group, capacity, ONE_DEVICE)
+        segments = in_order_of(first_rows, is_group, capacity, by_group)
     elif layout.mesh is None:
         segments = primitives.local.compact(is_group, None, capacity=capacity).row_ids
         assert segments is not None

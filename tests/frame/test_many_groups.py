@@ -10,6 +10,7 @@ import pytest
 from frame_operations import FAMILIES, OPERATIONS
 from frame_parity import on_device
 from frame_strategies import special_frame
+from jax.sharding import AxisType
 from jaxframes.shardings import make_mesh, row_sharded
 from operation_parity import IS_LONG, Compared
 
@@ -50,3 +51,16 @@ def test_every_device_has_a_part_of_the_groups(sharding):
     sums = frame.groupby("k")["x"].sum()
     rows = [shard.data.shape[0] for shard in sums.to_jax().addressable_shards]
     assert max(rows) < len(sums) / 2
+
+
+def test_categories_in_order_of_appearance_under_explicit_axes():
+    rng = np.random.default_rng(3)
+    keys = pd.Categorical.from_codes(rng.integers(-1, 4990, NUM_ROWS), np.arange(5003) * 3)
+    frame = pd.DataFrame({"k": keys, "x": rng.integers(0, 9, NUM_ROWS)})
+
+    def sums_of(frame):
+        return frame.groupby("k", observed=False, sort=False)["x"].sum()
+
+    sharding = row_sharded(make_mesh(4, axis_type=AxisType.Explicit))
+    sums = sums_of(on_device(frame, sharding))
+    pd.testing.assert_series_equal(sums.to_pandas(), sums_of(frame))
