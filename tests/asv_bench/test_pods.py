@@ -57,7 +57,7 @@ def test_many_rows_take_little_more_than_their_own_bytes():
     # On a slice of 8 chips more, as the page says.
     of_calls = {name: found(FIGURES, name, "v5e-64", MANY_ROWS) for name in CALLS}
     known = {name: used for name, used in of_calls.items() if used is not None}
-    assert "partition" in known
+    assert {"partition", "radix_sort"} <= set(known)
     for name, used in known.items():
         assert used["temporary_bytes"] <= 4.5 * used["argument_bytes"], name
 
