@@ -13,9 +13,12 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <functional>
+#include <memory>
 #include <numeric>
 #include <random>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/key_order.h"
@@ -44,7 +47,72 @@ inline void report(const char* file, int line, const char* what) {
 #define CHECK(condition) \
   ((condition) ? (void)0 : jaxframes_tests::report(__FILE__, __LINE__, #condition))
 
+// For each number of threads, how many pools were made, and how many tasks they were given.
+struct PoolUse {
+  std::atomic<int64_t> num_made{0};
+  std::atomic<int64_t> num_scheduled{0};
+};
+constexpr int kMostThreads = 16;
+inline PoolUse (&pool_use())[kMostThreads + 1] {
+  static PoolUse use[kMostThreads + 1];
+  return use;
+}
+
+class CountedPool final : public jaxframes::Executor {
+ public:
+  explicit CountedPool(int num_threads) : pool_(num_threads), use_(pool_use()[num_threads]) {
+    ++use_.num_made;
+  }
+  int num_threads() const override { return pool_.num_threads(); }
+  void schedule(std::function<void()> closure) override {
+    ++use_.num_scheduled;
+    pool_.schedule(std::move(closure));
+  }
+
+ private:
+  jaxframes::StdThreadPool pool_;
+  PoolUse& use_;
+};
+
+// What the cases of a test run on: the caller alone, and pools. Under TSan there is a pool for each
+// number of threads.
+class Executors {
+ public:
+  Executors() {
+    executors_.push_back(std::make_unique<jaxframes::SerialExecutor>());
+#if defined(__SANITIZE_THREAD__)
+    for (int num_threads = 2; num_threads <= kMostThreads; ++num_threads) {
+#else
+    for (int num_threads : {2, 5, kMostThreads}) {
+#endif
+      executors_.push_back(std::make_unique<CountedPool>(num_threads));
+    }
+  }
+
+  // Another one at each call with about as many rows, so that the large cases, which threads
+  // divide, meet all. The order changes with each round: each meets every second case too.
+  jaxframes::Executor& next(int64_t num_rows) {
+    static size_t turns[64] = {};
+    const size_t size = executors_.size(), turn = turns[std::ilogb(num_rows + 1.0)]++;
+    return *executors_[(turn + turn / size) % size];
+  }
+
+  std::vector<jaxframes::Executor*> all() const {
+    std::vector<jaxframes::Executor*> result;
+    for (const auto& executor : executors_) result.push_back(executor.get());
+    return result;
+  }
+
+ private:
+  std::vector<std::unique_ptr<jaxframes::Executor>> executors_;
+};
+
 inline int finish(const char* name) {
+  for (int num_threads = 2; num_threads <= kMostThreads; ++num_threads) {
+    const PoolUse& use = pool_use()[num_threads];
+    current_case() = "a pool of " + std::to_string(num_threads) + " threads";
+    CHECK(use.num_made == 0 || use.num_scheduled > 0);
+  }
   const int failures = num_failures();
   std::printf("%s: %s (%d failures)\n", name, failures == 0 ? "passed" : "FAILED", failures);
   return failures == 0 ? 0 : 1;

@@ -109,7 +109,7 @@ void chunks_apart_are_all_chunks() {
 }
 
 int main() {
-  for (int num_threads : {1, 2, 3, 16}) {
+  for (int num_threads = 1; num_threads <= 16; ++num_threads) {
     for (int64_t num_tasks : {0, 1, 2, 15, 16, 17, 10000}) {
       each_task_runs_once(num_threads, num_tasks);
     }

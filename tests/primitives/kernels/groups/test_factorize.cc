@@ -53,9 +53,7 @@ void check_factorize(Executor& executor, const std::vector<typename Case::Key>& 
 
 template <typename Key>
 void check_all() {
-  StdThreadPool two(2), five(5), sixteen(16);
-  SerialExecutor serial;
-  Executor* executors[] = {&serial, &two, &five, &sixteen};
+  Executors executors;
   const Key sign = static_cast<Key>(Key{1} << (8 * sizeof(Key) - 1));
   int index = 0;
   const auto check_keys = [&](const std::string& name, const std::vector<Key>& keys,
@@ -68,7 +66,7 @@ void check_all() {
       current_case() = name + " " + std::to_string(8 * sizeof(Key)) + " bits, " +
                        std::to_string(num_valid) + " of " + std::to_string(num_rows) +
                        (in_key_order ? ", in key order" : "");
-      Executor& executor = *executors[index % 4];
+      Executor& executor = executors.next(num_rows);
       if (is_float) {
         check_factorize(executor, keys, num_valid, capacity, FloatCase<Key>{false}, in_key_order,
                         index % 2);

@@ -67,9 +67,7 @@ void check_sums(Executor& executor, const std::vector<typename Case::Key>& keys,
 
 template <typename Key>
 void check_all() {
-  StdThreadPool two(2), five(5), sixteen(16);
-  SerialExecutor serial;
-  Executor* executors[] = {&two, &five, &sixteen, &serial};
+  Executors executors;
   const Key sign = static_cast<Key>(Key{1} << (8 * sizeof(Key) - 1));
   int index = 0;
   const auto check_keys = [&](const std::string& name, const std::vector<Key>& keys,
@@ -82,7 +80,7 @@ void check_all() {
       current_case() = name + " " + std::to_string(8 * sizeof(Key)) + " bits, " +
                        std::to_string(num_valid) + " of " + std::to_string(num_rows) +
                        ", room for " + std::to_string(capacity);
-      Executor& executor = *executors[index % 4];
+      Executor& executor = executors.next(num_rows);
       if (is_float) {
         check_sums<float>(executor, keys, num_valid, capacity, FloatCase<Key>{false}, index % 2);
       } else {

@@ -120,14 +120,13 @@ void check_counts_that_lie() {
 }
 
 int main() {
-  StdThreadPool two(2), five(5);
-  SerialExecutor serial;
-  Executor* executors[] = {&serial, &two, &five};
+  Executors executors;
   int index = 0;
   for (int64_t num_right : {1, 10, 700}) {
     for (int64_t num_left : {0, 1, 1000, 70001}) {
       for (int64_t num_valid : {num_left, num_left / 2}) {
-        Executor& executor = *executors[++index % 3];
+        ++index;
+        Executor& executor = executors.next(num_left);
         current_case() = std::to_string(num_right) + " right, " + std::to_string(num_valid) +
                          " of " + std::to_string(num_left) + " left rows";
         const int64_t num_slots = 2 * num_right + index % 2;
@@ -138,7 +137,9 @@ int main() {
       }
     }
   }
-  for (Executor* executor : executors) {
+  for (Executor* executor : executors.all()) {
+    current_case() = std::to_string(executor->num_threads()) + " threads";
+    Case<uint32_t>(700, 70001, 40, false).check(*executor, 70001, 1400);
     check_repeated<uint32_t>(*executor);
     check_repeated<uint64_t>(*executor);
   }

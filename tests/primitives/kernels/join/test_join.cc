@@ -106,9 +106,7 @@ int32_t renumber(std::vector<int32_t>& left, std::vector<int32_t>& right) {
 }
 
 int main() {
-  StdThreadPool two(2), sixteen(16);
-  SerialExecutor serial;
-  Executor* executors[] = {&serial, &two, &sixteen};
+  Executors executors;
   int index = 0;
   const int64_t sizes[][2] = {{0, 0}, {0, 3}, {4, 0}, {1, 1}, {40, 7}, {7, 40}, {300, 200}};
   for (How how : {How::kInner, How::kLeft, How::kOuter, How::kSemi, How::kAnti}) {
@@ -123,7 +121,7 @@ int main() {
                            " rows of " + std::to_string(most_groups) + " groups, how " +
                            std::to_string(static_cast<int>(how)) + ", capacity " +
                            std::to_string(capacity);
-          check_join(*executors[index % 3], how, left, right, num_groups, capacity, index % 2);
+          check_join(executors.next(num_left), how, left, right, num_groups, capacity, index % 2);
         }
       }
     }
@@ -132,18 +130,20 @@ int main() {
   for (How how : {How::kInner, How::kLeft, How::kOuter}) {
     current_case() = "many rows of one group";
     const std::vector<int32_t> left(100000, 0), right(50000, 0);
-    std::vector<int32_t> left_rows(70000), right_rows(70000);
     std::vector<int32_t> offsets(3), rows(50000);
     const GroupedRows grouped =
         group_rows(right.data(), 50000, 1, offsets.data(), rows.data());
-    const int64_t count = join(two, how, JoinRow{left.data(), 100000, grouped, 1, 70000,
-                                                 left_rows.data(), right_rows.data()});
-    CHECK(count == int64_t{5000000000});
-    const MatchCounts counts = count_matches(two, how, left.data(), 100000, grouped, 1);
-    CHECK(counts.num_pairs == count);
-    CHECK(counts.num_unmatched_left == 0 && counts.num_unmatched_right == 0);
-    CHECK(left_rows[49999] == 0 && right_rows[49999] == 49999);
-    CHECK(left_rows[69999] == 1 && right_rows[69999] == 19999);
+    for (Executor* executor : executors.all()) {
+      std::vector<int32_t> left_rows(70000), right_rows(70000);
+      const int64_t count = join(*executor, how, JoinRow{left.data(), 100000, grouped, 1, 70000,
+                                                         left_rows.data(), right_rows.data()});
+      CHECK(count == int64_t{5000000000});
+      const MatchCounts counts = count_matches(*executor, how, left.data(), 100000, grouped, 1);
+      CHECK(counts.num_pairs == count);
+      CHECK(counts.num_unmatched_left == 0 && counts.num_unmatched_right == 0);
+      CHECK(left_rows[49999] == 0 && right_rows[49999] == 49999);
+      CHECK(left_rows[69999] == 1 && right_rows[69999] == 19999);
+    }
   }
   return finish("join");
 }

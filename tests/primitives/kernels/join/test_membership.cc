@@ -34,9 +34,7 @@ void check_membership(Executor& executor, const std::vector<typename Order::Key>
 template <typename Order>
 void check_sizes(const Order& order, const char* name) {
   using Key = typename Order::Key;
-  StdThreadPool two(2), sixteen(16);
-  SerialExecutor serial;
-  Executor* executors[] = {&serial, &two, &sixteen};
+  Executors executors;
   int index = 0;
   // The last size has several chunks for each thread.
   const int64_t sizes[][2] = {{0, 0}, {0, 3}, {4, 0}, {1, 1}, {40, 7}, {33, 64}, {50000, 40000}};
@@ -53,7 +51,7 @@ void check_sizes(const Order& order, const char* name) {
         if (i % 2 == 0) keys[i] = members[i % num_members];
         if (i % 10 == 1) keys[i] = static_cast<Key>(members[i % num_members] + 1);
       }
-      check_membership(*executors[index % 3], keys, members, order, index % 2);
+      check_membership(executors.next(num_keys), keys, members, order, index % 2);
     }
   }
 }

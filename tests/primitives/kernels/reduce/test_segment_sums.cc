@@ -87,21 +87,24 @@ void check_overflow() {
 }
 
 int main() {
-  StdThreadPool two(2), five(5), sixteen(16);
-  SerialExecutor serial;
-  Executor* executors[] = {&serial, &two, &five, &sixteen};
+  Executors executors;
   int index = 0;
   for (int64_t num_rows : {0, 1, 1023, 1025, 50000}) {
     // The last number of segments does not fit the cache.
     for (int64_t num_segments : {1, 100, 5000, 300000}) {
       for (int64_t num_valid : {num_rows, num_rows / 2}) {
-        Executor& executor = *executors[++index % 4];
+        ++index;
+        Executor& executor = executors.next(num_rows);
         current_case() = std::to_string(num_valid) + " of " + std::to_string(num_rows) +
                          " rows, " + std::to_string(num_segments) + " segments";
         check_sums<int32_t>(executor, num_rows, num_valid, num_segments, 0, index % 2);
         check_sums<int64_t>(executor, num_rows, num_valid, num_segments, -50, index % 2);
       }
     }
+  }
+  for (Executor* executor : executors.all()) {
+    current_case() = std::to_string(executor->num_threads()) + " threads";
+    check_sums<int32_t>(*executor, 50000, 50000, 5000, 0, false);
   }
   check_overflow();
   return finish("segment_sums");

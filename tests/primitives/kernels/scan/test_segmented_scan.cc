@@ -59,16 +59,15 @@ std::vector<T> small_values(int64_t size) {
 template <typename Op, bool kHasHeads, bool kExclusive>
 void check_scan(int64_t num_rows, int64_t num_valid, int64_t mean_length,
                 std::vector<typename Op::T> values) {
-  static StdThreadPool two(2), five(5), sixteen(16);
-  static SerialExecutor serial;
-  static Executor* const executors[] = {&serial, &two, &five, &sixteen};
+  static Executors executors;
   static int index = 0;
   std::vector<char> heads(kHasHeads ? num_rows : 0);
   for (char& head : heads) head = random_bits()() % mean_length == 0;
   for (bool reverse : {false, true}) {
     const auto expected =
         scan_by_definition<Op>(values, heads, num_valid, reverse, kExclusive);
-    Executor& executor = *executors[++index % 4];
+    ++index;
+    Executor& executor = executors.next(num_rows);
     current_case() = std::to_string(num_valid) + " of " + std::to_string(num_rows) +
                      " rows of " + std::to_string(8 * sizeof(typename Op::T)) +
                      " bits, segments of " + std::to_string(mean_length) +
@@ -111,12 +110,12 @@ void check_rounding() {
   std::vector<float> values(500000);
   for (float& value : values) value = static_cast<float>(random_bits()() % 100000) / 7.0f;
   SerialExecutor serial;
-  StdThreadPool five(5);
+  Executors executors;
   current_case() = "rounded sums";
   const auto alone = scanned<Add<float>, false, false>(serial, values, {}, 500000, false, false);
-  for (int repeat = 0; repeat < 5; ++repeat) {
+  for (Executor* executor : executors.all()) {
     CHECK(same_bits(
-        scanned<Add<float>, false, false>(five, values, {}, 500000, false, false), alone));
+        scanned<Add<float>, false, false>(*executor, values, {}, 500000, false, false), alone));
   }
   const auto exact = scan_by_definition<Add<double>>(
       std::vector<double>(values.begin(), values.end()), {}, 500000, false, false);

@@ -58,16 +58,14 @@ void check_merge(Executor& executor, const std::string& distribution, int64_t si
 
 template <typename Key>
 void check_all() {
-  StdThreadPool two(2), seven(7), sixteen(16);
-  SerialExecutor serial;
-  Executor* executors[] = {&serial, &two, &seven, &sixteen};
+  Executors executors;
   const Key sign = static_cast<Key>(Key{1} << (8 * sizeof(Key) - 1));
   const Key flips[] = {0, sign, static_cast<Key>(~Key{0})};
   int index = 0;
   const auto check = [&](const std::string& distribution, int64_t size_a, int64_t size_b,
                          int64_t valid_a, int64_t valid_b) {
     ++index;
-    Executor& executor = *executors[index % 4];
+    Executor& executor = executors.next(size_a + size_b);
     if (index % 3 == 0 || distribution == "float_corners") {
       const FloatCase<Key> how{index % 2 == 0};
       return check_merge(executor, distribution, size_a, size_b, valid_a, valid_b, how);
