@@ -23,7 +23,9 @@ CHOSEN = [
     *("add", "mask", "isin", "map_dict", "str_contains", "sum", "cumsum", "group_by_category"),
     *("group_sum", "sort_keys"),
 ]
-MORE = [name for name, operation in OPERATIONS.items() if operation.jit]
+# Of the others both libraries refuse the arguments.
+REFUSED = ("scalar_too_large", "bool_minus_bool")
+MORE = [name for name, operation in OPERATIONS.items() if operation.jit and name not in REFUSED]
 # Temporary bytes over those of the rows, read and written.
 MOST_MEMORY = 12
 # The windows' sums of three powers travel between shards in words of their own.
