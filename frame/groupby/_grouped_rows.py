@@ -40,6 +40,8 @@ class GroupedRows:
 
     def of_present(self, op: str, x: Array, ddof: int = 0) -> Request:
         """Asks for a reduction of an array over the rows with a value."""
+        if op == "sum" and self.can_miss and self._shares_ids:
+            return self.of_group(op, self.without_missing(x, 0))
         return Request(op, x, self.present, ddof)
 
     def sizes(self) -> Reducing:

@@ -14,12 +14,14 @@ from ..align._random_rows import seed_of, size_or_fraction, weights_of
 from ..table._column import Array, Column, host_array
 from ..table._dtypes import wide
 from ..table._filter import filter_rows
-from ..table._layout import ONE_DEVICE, Layout
+from ..table._layout import Layout
 from ..table._row_index import RANGE, RowIndex
 from ..table._table import Count, Table, as_count, either_needed
 from ..table._take import gather, moved_index, take_columns, take_rows
 from ..table._tracing import at_once
 from ._base import GroupByBase
+from ._grouped_column import Segments
+from ._segmented_scans import positions_in_groups
 
 
 class GroupBySampling(GroupByBase):
@@ -207,10 +209,14 @@ def _first_rows(
         **layout.on_mesh,
     )
     order = layout.constrain(order.astype(jnp.int32))
-    sizes = primitives.segment_count(group_ids, num_groups, **layout.on_mesh)
-    part = jnp.round(sizes.astype(share.dtype) * share).astype(jnp.int32)
-    limits = jnp.where(wanted < 0, part, wanted)
-    starts = jnp.cumsum(sizes, dtype=jnp.int32) - sizes.astype(jnp.int32)
     group = gather(group_ids, order, layout)
-    at = jnp.arange(order.shape[0], dtype=jnp.int32) - gather(starts, group, ONE_DEVICE)
-    return order, layout.constrain((group >= 0) & (at < gather(limits, group, ONE_DEVICE)))
+    segments = Segments(group, None, num_groups, layout)
+    sizes = segments.reduce("count", None)
+    part = jnp.round(sizes.astype(share.dtype) * share).astype(jnp.int32)
+    limits = segments.for_rows(jnp.where(wanted < 0, part, wanted))
+    if segments.by_group.mesh is None:
+        starts = jnp.cumsum(sizes, dtype=jnp.int32) - sizes.astype(jnp.int32)
+        at = jnp.arange(order.shape[0], dtype=jnp.int32) - segments.for_rows(starts)
+    else:
+        at = positions_in_groups(segments, ascending=True)
+    return order, layout.constrain((group >= 0) & (at < limits))

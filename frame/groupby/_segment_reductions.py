@@ -102,8 +102,9 @@ def distances(rows: GroupedRows) -> Reducing:
     # About the first value of the group, so that the mean of equal values is exact.
     first = yield rows.of_present("first", x)
     x = x - rows.for_rows(jax.lax.stop_gradient(first))
-    mean = yield rows.of_present("mean", x)
-    return x - rows.for_rows(mean)
+    total = yield rows.of_present("sum", x)
+    counts = yield from rows.counted()
+    return x - rows.for_rows(quotient(total, counts.astype(total.dtype)))
 
 
 def _count(rows: GroupedRows, spec: Reduction) -> Reducing:
