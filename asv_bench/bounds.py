@@ -23,6 +23,8 @@ from workloads.process import in_fresh_process, write_tables
 
 BUILD = Path(__file__).parents[1] / "build"
 ROUNDS = 5
+# What questions read that a plan cannot hold.
+READ = {"groupby q8": {"x": ("id6", "v3")}}
 
 
 def bytes_of(tree: Any) -> int:
@@ -31,8 +33,14 @@ def bytes_of(tree: Any) -> int:
     return sum(leaf.nbytes for leaf in leaves if hasattr(leaf, "nbytes"))
 
 
-def bytes_read(question: Any, tables: Mapping[str, Any]) -> int:
+def bytes_read(name: str, question: Any, tables: Mapping[str, Any]) -> int:
     """Bytes of the columns that the optimised plan of a question reads, each counted once."""
+    if name in READ:
+        return sum(
+            bytes_of(tables[table][label]._only)
+            for table, labels in READ[name].items()
+            for label in labels
+        )
     from jaxframes import frame
     from jaxframes.frame.plan._node import Scan, bottom_up
     from jaxframes.frame.plan._optimize import optimized
@@ -77,7 +85,7 @@ def main() -> None:
     rows = []
     for name, question in engine.questions(arguments.workload).items():
         call = engine.prepare(question, tables)
-        num_bytes = bytes_read(question, tables) + bytes_of(call())
+        num_bytes = bytes_read(name, question, tables) + bytes_of(call())
         rows.append((seconds_of(call), name, num_bytes))
     rate = copy_bytes_per_second()
     print(f"copying reads and writes {rate / 1e9:.1f} GB/s with all cores")
