@@ -115,9 +115,7 @@ void check_counts_that_lie(bool at_front) {
 }
 
 int main() {
-  StdThreadPool two(2), five(5), sixteen(16);
-  SerialExecutor serial;
-  Executor* executors[] = {&serial, &two, &five, &sixteen};
+  Executors executors;
   int index = 0;
   for (int64_t num_rows : {0, 1, 7, 8, 9, 63, 2039, 2040, 2041, 70000, 400003}) {
     for (int64_t one_in : {1, 2, 3, 20, 50, 1000, 1000000}) {
@@ -131,7 +129,8 @@ int main() {
                              std::to_string(capacity);
             // Usually all arrays, sometimes fewer.
             const size_t num_arrays = index % 7 == 0 ? index / 7 % 5 : 5;
-            check_compact(*executors[index % 4], mask, num_valid, capacity, num_arrays, index % 2);
+            check_compact(executors.next(num_rows), mask, num_valid, capacity, num_arrays,
+                          index % 2);
           }
         }
       }

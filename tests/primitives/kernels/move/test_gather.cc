@@ -79,9 +79,7 @@ void check_gather(Executor& executor, const std::vector<int32_t>& ids, int64_t n
 }
 
 int main() {
-  StdThreadPool two(2), five(5);
-  SerialExecutor serial;
-  Executor* executors[] = {&serial, &two, &five};
+  Executors executors;
   int index = 0;
   for (int64_t num_rows : {0, 1, 9, 5000, 300007}) {
     for (int64_t num_ids : {0, 1, 7, 2047, 2048, 2049, 160001}) {
@@ -92,7 +90,7 @@ int main() {
                          " rows, kind " + std::to_string(static_cast<int>(kind));
         // Random ids of most rows are gathered from packed rows.
         const int64_t least_packed_bytes = 1 << 16;
-        check_gather(*executors[index % 3], make_ids(kind, num_ids, num_rows), num_rows,
+        check_gather(executors.next(num_ids), make_ids(kind, num_ids, num_rows), num_rows,
                      index % 2, least_packed_bytes);
       }
     }

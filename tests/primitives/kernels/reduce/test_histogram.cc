@@ -42,9 +42,7 @@ void check_histogram(Executor& executor, const std::vector<Number>& numbers, int
 
 template <typename Number, typename Edge>
 void check_all() {
-  StdThreadPool two(2), five(5);
-  SerialExecutor serial;
-  Executor* executors[] = {&serial, &two, &five};
+  Executors executors;
   int index = 0;
   for (int64_t num_rows : {0, 1, 2, 3, 1000, 70001, 300000}) {
     for (int64_t num_bins : {1, 2, 10, 255, 256, 5000}) {
@@ -66,7 +64,7 @@ void check_all() {
         numbers[i] = static_cast<Number>(edges[i]);
       }
       const int64_t num_valid = index % 3 == 0 ? num_rows / 2 : num_rows;
-      Executor& executor = *executors[index % 3];
+      Executor& executor = executors.next(num_rows);
       check_histogram(executor, numbers, num_valid, edges, true);
       check_histogram(executor, numbers, num_valid, edges, false);
       // Edges that repeat, that are all equal, and that are NaN.

@@ -102,10 +102,8 @@ void check_signs() {
 }
 
 int main() {
-  StdThreadPool two(2), five(5);
-  SerialExecutor serial;
-  for (Executor* executor : {static_cast<Executor*>(&serial), static_cast<Executor*>(&two),
-                             static_cast<Executor*>(&five)}) {
+  Executors executors;
+  for (Executor* executor : executors.all()) {
     check_sums<double, float>(*executor);
     check_sums<double, double>(*executor);
     check_sums<float, float>(*executor);

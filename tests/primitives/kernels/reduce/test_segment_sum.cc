@@ -58,16 +58,15 @@ void check_range(Executor& executor, const std::vector<Id>& ids, int64_t num_val
 
 template <typename Id>
 void check_all() {
-  StdThreadPool two(2), five(5);
-  SerialExecutor serial;
-  Executor* executors[] = {&serial, &two, &five};
+  Executors executors;
   const Id least = std::numeric_limits<Id>::min(), most = std::numeric_limits<Id>::max();
   int index = 0;
   for (int64_t num_rows : {0, 1, 2, 3, 1000, 70001, 300000}) {
     for (int64_t num_segments : {1, 2, 10, 5000}) {
       // Segments at both ends of the integers, and some past the last integer.
       for (Id first_id : {Id{0}, Id{100}, least, static_cast<Id>(most - 3), most}) {
-        Executor& executor = *executors[++index % 3];
+        ++index;
+        Executor& executor = executors.next(num_rows);
         std::vector<Id> ids(num_rows);
         for (int64_t row = 0; row < num_rows; ++row) {
           const uint64_t bits = random_bits()();
@@ -85,7 +84,7 @@ void check_all() {
   // More sums than the cache holds, which threads divide.
   for (int64_t num_rows : {1 << 15}) {
     for (Id first_id : {Id{0}, static_cast<Id>(most - 400000)}) {
-      for (Executor* executor : executors) {
+      for (Executor* executor : executors.all()) {
         std::vector<Id> ids(num_rows);
         for (Id& id : ids) {
           // Some are out of range, and a tenth are in the first two segments.

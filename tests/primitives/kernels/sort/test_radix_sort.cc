@@ -137,12 +137,10 @@ int bits_of(int index) {
 template <typename Key>
 void check_all() {
   int index = 0;
-  StdThreadPool two(2), five(5), sixteen(16);
-  SerialExecutor serial;
-  Executor* executors[] = {&serial, &two, &five, &sixteen};
+  Executors executors;
   const auto check = [&](const std::string& distribution, int64_t batch, int64_t num_rows) {
     ++index;
-    Executor& executor = *executors[index % 4];
+    Executor& executor = executors.next(batch * num_rows);
     if (index % 3 == 0 || distribution == "float_corners") {
       const FloatCase<Key> how{index / 4 % 2 == 0};
       return check_sorts(executor, distribution, batch, num_rows, how, index % 2);
@@ -166,7 +164,7 @@ void check_all() {
   // All combinations of order, compared bits and threads, on keys with ties.
   for (int flip = 0; flip < 5; ++flip) {
     for (int bits = 0; bits < 8; ++bits) {
-      for (Executor* executor : executors) {
+      for (Executor* executor : executors.all()) {
         const IntegerCase<Key> how{flip_of<Key>(flip), bits_of<Key>(bits)};
         check_sorts(*executor, "small_some", 2, 500, how, bits % 2);
         if ((flip + bits) % 5 == 0) {
@@ -176,7 +174,7 @@ void check_all() {
     }
   }
   // Both directions of floating point, from one chunk to several.
-  for (Executor* executor : executors) {
+  for (Executor* executor : executors.all()) {
     for (const bool descending : {false, true}) {
       const FloatCase<Key> how{descending};
       for (int64_t num_rows : {3, 1000, 200000}) {

@@ -34,9 +34,7 @@ void check_segment_top_k(Executor& executor, const std::vector<typename Case::Ke
 template <typename Case>
 void check_sizes(const Case& how) {
   using Key = typename Case::Key;
-  StdThreadPool two(2), five(5);
-  SerialExecutor serial;
-  Executor* executors[] = {&serial, &two, &five};
+  Executors executors;
   int index = 0;
   for (const std::string& distribution : key_distributions()) {
     for (int64_t num_rows : {0, 1, 700, 20000}) {
@@ -49,7 +47,8 @@ void check_sizes(const Case& how) {
         std::vector<int32_t> ids(num_rows);
         // Some rows have no segment.
         for (int32_t& id : ids) id = static_cast<int32_t>(random_bits()() % (num_segments + 2)) - 1;
-        check_segment_top_k(*executors[index % 3], make_keys<Key>(distribution, num_rows), ids,
+        check_segment_top_k(executors.next(num_rows * num_segments),
+                            make_keys<Key>(distribution, num_rows), ids,
                             num_segments, k, how, index % 2);
       }
     }

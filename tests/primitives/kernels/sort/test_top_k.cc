@@ -30,9 +30,7 @@ void check_top_k(Executor& executor, const std::string& distribution, int64_t nu
 
 template <typename Key>
 void check_all() {
-  StdThreadPool two(2), five(5), sixteen(16);
-  SerialExecutor serial;
-  Executor* executors[] = {&serial, &two, &five, &sixteen};
+  Executors executors;
   const Key sign = static_cast<Key>(Key{1} << (8 * sizeof(Key) - 1));
   const Key flips[] = {0, sign, static_cast<Key>(~Key{0}), static_cast<Key>(~sign)};
   int index = 0;
@@ -44,7 +42,7 @@ void check_all() {
       const std::vector<int64_t> ks = {
           0, 1, 2, 10, 100, num_rows / 33, num_rows / 31, num_rows - 1, num_rows};
       const auto check = [&](const auto& how) {
-        check_top_k(*executors[index % 4], distribution, num_rows, valid[index % 5], how, ks,
+        check_top_k(executors.next(num_rows), distribution, num_rows, valid[index % 5], how, ks,
                     index % 2);
       };
       if (index % 3 == 0 || distribution == "float_corners") {
@@ -53,6 +51,10 @@ void check_all() {
         check(IntegerCase<Key>{flips[index / 2 % 4]});
       }
     }
+  }
+  // Two chunks for each executor.
+  for (Executor* executor : executors.all()) {
+    check_top_k(*executor, "uniform", 70000, 70000, IntegerCase<Key>{sign}, {1, 100}, false);
   }
 }
 
