@@ -49,8 +49,7 @@ def segment_quantile(
 
     Returns:
         The quantiles, of shape `(num_segments, *q.shape)`; on a mesh every device has them, unless
-        `scattered`. NaN for
-        a segment without values.
+        `scattered`. NaN for a segment without values.
 
     Raises:
         TypeError: a dtype that cannot be sorted by, `segment_ids` that are not integers, `q` that

@@ -10,13 +10,12 @@ import jax.numpy as jnp
 
 from ..contract._arguments import as_rows, num_rows_of
 from ..contract._axis_scope import size_of_axis
-from ..contract._moved import with_tangents
 from ..contract._take import take_rows
 from ..contract._typing import Array, ArrayLike, Int, Integer, PyTree
 from ..local.parts import inverse_of
 from ._axis import AxisName, as_shards
 from ._exchange import Runs, Transport, exchange, returning
-from ._packing import pack_rows, unpack_rows
+from ._moving import move_rows
 from ._partition import send_rows
 
 
@@ -140,8 +139,7 @@ def combine(rows: PyTree, routing: Routing) -> PyTree:
     num_rows = routing.positions.shape[0]
     route = functools.partial(_return, num_rows=num_rows, axis_name=axis_name, transport=transport)
     plan = (routing.positions, returning(routing.runs, axis_name))
-    moved = unpack_rows(route(pack_rows(jax.lax.stop_gradient(rows)), plan), rows)
-    return with_tangents(route, moved, rows, plan)
+    return move_rows(rows, plan, route)
 
 
 def _return(

@@ -98,7 +98,7 @@ def exchange(
         return _ragged(rows, runs, capacity, axis_name)
 
     def two_hop(rows: Array, runs: Runs) -> Array:
-        return _two_hop(rows, runs, capacity, axis_name)
+        return _two_hop(rows, runs, capacity, axis_name, _of_run)
 
     def two_hop_on_tpu(rows: Array, runs: Runs) -> Array:
         return _two_hop(rows, runs, capacity, axis_name, _of_run_by_sums)
@@ -162,10 +162,7 @@ def _one_hop(rows: Array, runs: Runs, capacity: int, axis_name: AxisName, pair_r
     return _collect_runs(received, runs, capacity, axis_name)
 
 
-def _two_hop(
-    rows: Array, runs: Runs, capacity: int, axis_name: AxisName, of_run: OfRun | None = None
-) -> Array:
-    of_run = of_run or _of_run
+def _two_hop(rows: Array, runs: Runs, capacity: int, axis_name: AxisName, of_run: OfRun) -> Array:
     first_rows, second_rows = (_stripe_capacity(size, runs) for size in (rows.shape[0], capacity))
     blocks = _stripes_by_way(rows, runs, first_rows, axis_name, of_run)
     blocks, runs = _in_sequence(swap(blocks, axis_name), runs)

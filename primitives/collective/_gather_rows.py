@@ -19,7 +19,6 @@ import numpy as np
 
 from ..contract._arguments import as_num_valid, as_row_ids, as_rows, num_rows_of
 from ..contract._key_bits import ordered_word
-from ..contract._moved import with_tangents
 from ..contract._take import take_rows, take_rows_or_zeros
 from ..contract._typing import Array, ArrayLike, Integer, PyTree
 from ..kernels.move._compact import flagged_rows
@@ -36,6 +35,7 @@ from ._exchange import (
     plan_runs,
     returning,
 )
+from ._moving import move_rows
 from ._packing import pack_rows, unpack_rows
 from ._radix_sort import row_id_dtype
 from ._sorted_runs import Dealing, plan_shares
@@ -101,8 +101,7 @@ def gather_rows(
         return take_rows_or_zeros(rows, jnp.where(is_row, ids, jnp.zeros_like(ids)), is_row)
     plan = _plan(ids, num_rows, valid, axis_name, transport)
     route = functools.partial(_route, axis_name=axis_name, transport=transport)
-    moved = unpack_rows(route(pack_rows(jax.lax.stop_gradient(rows)), plan), rows)
-    return with_tangents(route, moved, rows, plan)
+    return move_rows(rows, plan, route)
 
 
 def as_global_ids(ids: Any, num_total: int, caller: str) -> Array:

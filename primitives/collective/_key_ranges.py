@@ -6,18 +6,17 @@ splitters divide the rows of all shards evenly and are then moved to the start o
 shard gets more than an even share of the rows plus one for each other shard.
 """
 
-import functools
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 
 from ..contract._key_bits import ordered_words
-from ..contract._moved import with_tangents
 from ..contract._typing import Array
 from ..kernels.sort._lower_bound import lower_bound
 from ._axis import AxisName, num_shards_on
 from ._exchange import Runs, Transport, exchange, plan_runs, returning
+from ._moving import send_runs
 from ._packing import pack_rows, unpack_rows
 from ._splitters import even_ranks, keys_of_ranks
 from ._wide_counts import psum_wide
@@ -52,10 +51,7 @@ def send_to_key_ranges(
     starts = lower_bound(tuple(column.ordered() for column in words), splitters, count)
     ends = jnp.concatenate([starts, count[None]])
     runs = plan_runs(jnp.diff(ends, prepend=jnp.zeros_like(ends[:1])), capacity, axis_name)
-    route = functools.partial(_route, capacity=capacity, axis_name=axis_name, transport=transport)
-    sent = (columns, rows)
-    moved = unpack_rows(route(pack_rows(jax.lax.stop_gradient(sent)), runs), sent)
-    return *with_tangents(route, moved, sent, runs), runs
+    return *send_runs((columns, rows), runs, capacity, axis_name, transport), runs
 
 
 def send_back(
@@ -71,9 +67,3 @@ def total_before(count: Array, dtype: Any, axis_name: AxisName) -> Array:
     counts = jax.lax.all_gather(count, axis_name).astype(dtype)
     is_before = jax.lax.iota(jnp.int32, counts.shape[0]) < jax.lax.axis_index(axis_name)
     return jnp.sum(jnp.where(is_before, counts, 0), dtype=dtype)
-
-
-def _route(
-    matrix: Array, runs: Runs, *, capacity: int, axis_name: AxisName, transport: Transport
-) -> Array:
-    return exchange(matrix, runs, capacity, axis_name, transport)

@@ -4,17 +4,15 @@
 import functools
 from typing import NamedTuple
 
-import jax
 import jax.numpy as jnp
 
 from ..contract._arguments import as_num_valid, as_rows, as_static_int, num_rows_of
-from ..contract._moved import with_tangents
 from ..contract._take import take_rows
 from ..contract._typing import Array, ArrayLike, Int, Integer, PyTree
 from ..local.parts import as_bucket_ids, group_by_bucket
 from ._axis import AxisName, as_shards, num_shards_on
 from ._exchange import Runs, Transport, check_transport, exchange, plan_runs
-from ._packing import pack_rows, unpack_rows
+from ._moving import move_rows
 
 
 class Partitioned(NamedTuple):
@@ -138,9 +136,7 @@ def send_rows(
     offsets, order = group_by_bucket(shard_ids, num_shards, valid)
     runs = plan_runs(jnp.diff(offsets), capacity, axis_name)
     route = functools.partial(_route, capacity=capacity, axis_name=axis_name, transport=transport)
-    plan = (order, runs)
-    moved = unpack_rows(route(pack_rows(jax.lax.stop_gradient(rows)), plan), rows)
-    return Sent(with_tangents(route, moved, rows, plan), order, offsets, runs)
+    return Sent(move_rows(rows, (order, runs), route), order, offsets, runs)
 
 
 def _route(

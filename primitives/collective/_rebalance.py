@@ -1,18 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """Even redistribution of the rows of all shards, in order."""
 
-import functools
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 
 from ..contract._arguments import as_capacity, as_num_valid, as_rows, num_rows_of
-from ..contract._moved import with_tangents
 from ..contract._typing import Array, ArrayLike, Integer, PyTree
 from ._axis import AxisName, as_shards, num_shards_on
-from ._exchange import Runs, Transport, check_transport, exchange, plan_runs
-from ._packing import pack_rows, unpack_rows
+from ._exchange import Transport, check_transport, plan_runs
+from ._moving import send_runs
 from ._partition import Partitioned
 from ._sorted_runs import Dealing
 from ._splitters import even_ranks, full_ranks
@@ -132,14 +130,4 @@ def send_to_ranks(
     ends = jnp.minimum(saturated(subtract(ranks, before)), num_valid)
     ends = jnp.concatenate([ends, num_valid[None]])
     runs = plan_runs(jnp.diff(ends, prepend=jnp.zeros_like(ends[:1])), capacity, axis_name)
-    route = functools.partial(
-        _route, capacity=capacity, axis_name=axis_name, transport=dealing.transport
-    )
-    moved = unpack_rows(route(pack_rows(jax.lax.stop_gradient(rows)), runs), rows)
-    return with_tangents(route, moved, rows, runs), runs.count
-
-
-def _route(
-    matrix: Array, runs: Runs, *, capacity: int, axis_name: AxisName, transport: Transport
-) -> Array:
-    return exchange(matrix, runs, capacity, axis_name, transport)
+    return send_runs(rows, runs, capacity, axis_name, dealing.transport), runs.count

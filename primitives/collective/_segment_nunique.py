@@ -8,7 +8,7 @@ from ..contract._typing import Array, ArrayLike, Int, Integer, Keys
 from ..local.parts import as_nunique_arguments
 from ._axis import AxisName, num_shards_on
 from ._exchange import Transport, check_transport
-from ._segment_ranges import Ranges
+from ._segment_ranges import Ranges, piece_of
 from ._segment_rows import sort_segments
 
 
@@ -67,7 +67,7 @@ def segment_nunique(
     segments, columns = as_nunique_arguments(caller, x, segment_ids, num_segments, num_valid)
     num_segments = segments.num_segments
     if columns[0].shape[0] == 0:
-        shape = -(-num_segments // num_shards) if scattered else num_segments
+        shape = piece_of(num_segments, num_shards) if scattered else num_segments
         return jnp.zeros(shape, jnp.int32)
     rows = sort_segments(
         segments,

@@ -9,7 +9,7 @@ from ..contract._typing import Array, ArrayLike, Integer, Shaped
 from ..local.parts import Interpolation, as_segment_quantile_arguments, quantiles_of
 from ._axis import AxisName, num_shards_on
 from ._exchange import Transport, check_transport
-from ._segment_ranges import SortedRanges
+from ._segment_ranges import SortedRanges, piece_of
 from ._segment_rows import sort_segments
 from ._select_rank import as_shared
 
@@ -81,7 +81,7 @@ def segment_quantile(
     )
     quantiles = as_shared(quantiles, axis_name, caller, "q")
     num_segments = segments.num_segments
-    piece = -(-num_segments // num_shards) if scattered else num_segments
+    piece = piece_of(num_segments, num_shards) if scattered else num_segments
     if column.shape[0] == 0:
         return jnp.full((piece, *quantiles.shape), jnp.nan, dtype)
     rows = sort_segments(

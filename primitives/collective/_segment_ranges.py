@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reductions of more segments than a shard has rows: each shard owns a range of the segments.
+"""Reductions by segment of which each shard owns a range of the segments.
 
 No shard holds all segments. Each reduces its own rows first and sends a partial result for each
 segment that it has, at most one for each of its rows. Exact splitters divide these evenly, so that
@@ -7,7 +7,6 @@ segments at one end of the range do not crowd one shard; the merged results, one
 then travel to their owners.
 """
 
-import functools
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -15,19 +14,23 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from ..contract._moved import with_tangents
 from ..contract._typing import Array
 from ..local.parts import REDUCTIONS, OneDevice, Segments, find_runs, reduce_rows, segments_of
 from ._axis import AxisName, num_shards_on
-from ._exchange import Runs, Transport, exchange, plan_runs
+from ._exchange import Transport, plan_runs
 from ._gather_rows import gather_rows
 from ._key_ranges import send_to_key_ranges, total_before
-from ._packing import pack_rows, unpack_rows
+from ._moving import send_runs
 from ._partials import IN_PARTS, like_rows
 from ._radix_sort import global_row_ids
 from ._segment_rows import ShardedSegments
 
 _OF_ROW_IDS = ("argmin", "argmax")
+
+
+def piece_of(num_segments: int, num_shards: int) -> int:
+    """The number of segments that each shard owns, some of which may pad the last range."""
+    return -(-num_segments // num_shards)
 
 
 class Ranges(NamedTuple):
@@ -50,7 +53,7 @@ class Ranges(NamedTuple):
     @property
     def piece(self) -> int:
         """The number of segments of a shard."""
-        return -(-self.num_segments // num_shards_on(self.axis_name, self.caller))
+        return piece_of(self.num_segments, num_shards_on(self.axis_name, self.caller))
 
     def reduce(self, x: Any, op: str, ddof: int = 0, fill_value: Array | None = None) -> Any:
         """Reduces rows of all shards; each leaf of the result holds this shard's segments.
@@ -61,13 +64,12 @@ class Ranges(NamedTuple):
             ddof: delta degrees of freedom of "var" and "std".
             fill_value: result of an empty segment; the identity element by default.
         """
-        if op == "count":
-            return self._reduce([self.ids], [None], op, ddof, fill_value)[0]
-        leaves, structure = jax.tree.flatten(x)
-        return structure.unflatten(self._reduce(leaves, leaves, op, ddof, fill_value))
+        # A count reads no rows.
+        leaves, structure = jax.tree.flatten(self.ids if op == "count" else x)
+        return structure.unflatten(self._reduce(leaves, op, ddof, fill_value))
 
     def _reduce(
-        self, rows: list[Array], given: list[Any], op: str, ddof: int, fill_value: Array | None
+        self, rows: list[Array], op: str, ddof: int, fill_value: Array | None
     ) -> list[Array]:
         num_rows = self.ids.shape[0]
         # Rows of no segment are one run, the last one, and stay.
@@ -94,8 +96,8 @@ class Ranges(NamedTuple):
         ]
         slots, merged = self._to_owners(keys, merged, count)
         return [
-            _placed(leaf, slots, _of_no_rows(like, op, ddof, fill_value), self.piece)
-            for leaf, like in zip(merged, given, strict=True)
+            _placed(result, slots, _of_no_rows(leaf, op, ddof, fill_value), self.piece)
+            for result, leaf in zip(merged, rows, strict=True)
         ]
 
     def _to_owners(self, ids: Array, rows: list[Array], count: Array) -> tuple[Array, list[Array]]:
@@ -111,12 +113,7 @@ class Ranges(NamedTuple):
         bounds = np.minimum(np.arange(num_shards + 1) * self.piece, self.num_segments)
         ends = jnp.searchsorted(ids, jnp.asarray(bounds, jnp.int32)).astype(jnp.int32)
         runs = plan_runs(jnp.diff(ends), self.piece, self.axis_name)
-        route = functools.partial(
-            _route, capacity=self.piece, axis_name=self.axis_name, transport=self.transport
-        )
-        sent = (ids, rows)
-        moved = unpack_rows(route(pack_rows(jax.lax.stop_gradient(sent)), runs), sent)
-        ids, rows = with_tangents(route, moved, sent, runs)
+        ids, rows = send_runs((ids, rows), runs, self.piece, self.axis_name, self.transport)
         first = jax.lax.axis_index(self.axis_name) * np.int32(self.piece)
         is_row = jax.lax.iota(jnp.int32, self.piece) < runs.count
         return jnp.where(is_row, ids - first, np.int32(self.piece)), rows
@@ -154,14 +151,8 @@ class SortedRanges:
         return gather_rows(rows, positions, **settings)
 
 
-def _route(
-    matrix: Array, runs: Runs, *, capacity: int, axis_name: AxisName, transport: Transport
-) -> Array:
-    return exchange(matrix, runs, capacity, axis_name, transport)
-
-
 def _part(op: str, rows: Any, segments: Segments) -> tuple[Array, ...]:
-    """The accumulators of each run, of which there are no more than rows."""
+    """The accumulators of each run. There are at most as many runs as rows."""
     num_rows = segments.ids.shape[0]
     if op not in _OF_ROW_IDS:
         parts = IN_PARTS[op].part(rows, segments)
@@ -180,10 +171,9 @@ def _merged(op: str, parts: Any, segments: Segments, leaf: Array, ddof: int) -> 
     return jnp.take_along_axis(row_ids, winners, 0)
 
 
-def _of_no_rows(like: Array | None, op: str, ddof: int, fill_value: Array | None) -> Array:
+def _of_no_rows(like: Array, op: str, ddof: int, fill_value: Array | None) -> Array:
     """The result of one segment without rows."""
-    row = None if like is None else jnp.zeros((1, *like.shape[1:]), like.dtype)
-    ids = jnp.full(1, -1, jnp.int32)
+    row, ids = jnp.zeros((1, *like.shape[1:]), like.dtype), jnp.full(1, -1, jnp.int32)
     return reduce_rows(row, ids, None, fill_value, 1, 1, op, ddof, OneDevice())
 
 

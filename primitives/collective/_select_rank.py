@@ -10,13 +10,12 @@ import jax.numpy as jnp
 from ...shardings._compat import varying_axes
 from ..contract._arguments import as_key, as_num_valid, type_of
 from ..contract._key_bits import ordered_words
-from ..contract._moved import with_tangents
 from ..contract._take import take_rows
 from ..contract._typing import Array, ArrayLike, Integer, Shaped
 from ..kernels.sort._radix_sort import sort_words_with_row_ids
 from ..local.parts import as_ranks
 from ._axis import AxisName, as_shards, num_shards_on
-from ._packing import pack_rows, unpack_rows
+from ._moving import move_rows
 from ._splitters import position_of_ranks
 from ._wide_counts import WideCount, minimum, psum_wide, subtract, widen
 
@@ -89,8 +88,7 @@ def select_wide(
     position, is_here = position_of_ranks(sorted_columns, num_valid, ranks, axis_name)
     plan = (take_rows(row_ids, position, is_unique=False), is_here)
     route = functools.partial(_route, axis_name=axis_name)
-    words = route(pack_rows(jax.lax.stop_gradient(column)), plan)
-    return with_tangents(route, unpack_rows(words, column), column, plan)
+    return move_rows(column, plan, route)
 
 
 def as_shared(ranks: Array, axis_name: AxisName, caller: str, name: str = "ranks") -> Array:

@@ -8,10 +8,9 @@ import jax.numpy as jnp
 
 from ..contract._arguments import as_static_int, as_tree, type_of
 from ..contract._axis_scope import size_of_axis
-from ..contract._moved import with_tangents
 from ..contract._typing import Array, PyTree
 from ._axis import AxisName, as_shards
-from ._packing import pack_rows, unpack_rows
+from ._moving import move_rows
 
 
 def psum(tree: PyTree, *, axis_name: AxisName) -> PyTree:
@@ -277,9 +276,7 @@ def broadcast(tree: PyTree, src: int, *, axis_name: AxisName) -> PyTree:
         return jax.lax.psum(kept, axis_name)
 
     # Words, because a sum of floats loses the sign of zero.
-    words = route(pack_rows(jax.lax.stop_gradient(rows)), is_source)
-    copied = with_tangents(route, unpack_rows(words, rows), rows, is_source)
-    return jax.tree.map(lambda leaf: leaf[0], copied)
+    return jax.tree.map(lambda leaf: leaf[0], move_rows(rows, is_source, route))
 
 
 def _checked(tree: Any, axis_name: AxisName, caller: str) -> Any:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reductions of more segments than a shard has rows, of which each shard gets a range."""
+"""Reductions of many segments. Each shard gets the results of a range of them."""
 
 import functools
 
