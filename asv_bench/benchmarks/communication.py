@@ -10,8 +10,8 @@ import re
 
 _DTYPE_SHAPE = re.compile(r"\b(pred|bf16|[fsu]\d+)\[([\d,]*)\]")
 _COMPUTATION = re.compile(r"^(ENTRY )?%?(\S+) \(.*\{$")
-_INSTRUCTION = re.compile(r"^\s+(?:ROOT )?%?\S+ = (?P<type>.*?) (?P<op>[a-z][a-z-]*)\(")
-_TRIP_COUNT = re.compile(r'"known_trip_count":\{"n":"(\d+)"\}')
+INSTRUCTION = re.compile(r"^\s+(?:ROOT )?%?\S+ = (?P<type>.*?) (?P<op>[a-z][a-z-]*)\(")
+TRIP_COUNT = re.compile(r'"known_trip_count":\{"n":"(\d+)"\}')
 _BRANCHES = re.compile(
     r"branch_computations=\{([^}]*)\}|true_computation=(\S+), false_computation=([^\s,]+)"
 )
@@ -47,11 +47,12 @@ def bytes_sent(hlo_text: str, num_shards: int) -> int:
         NotImplementedError: collectives were split into a start and an end, as XLA does on GPU, or
             a loop that communicates has no known number of rounds.
     """
-    computations, entry = _computations(hlo_text)
+    computations, entry = computations_of(hlo_text)
     return round(_bytes_of(entry, computations, num_shards, {}))
 
 
-def _computations(hlo_text: str) -> tuple[dict[str, list[str]], str]:
+def computations_of(hlo_text: str) -> tuple[dict[str, list[str]], str]:
+    """The lines of each computation of a program, and the name of the first one to run."""
     computations: dict[str, list[str]] = {}
     entry = name = ""
     for line in hlo_text.splitlines():
@@ -78,7 +79,7 @@ def _bytes_of(
 def _bytes_of_line(
     line: str, computations: dict[str, list[str]], num_shards: int, known: dict[str, float]
 ) -> float:
-    instruction = _INSTRUCTION.match(line)
+    instruction = INSTRUCTION.match(line)
     if not instruction:
         return 0
 
@@ -97,7 +98,7 @@ def _bytes_of_line(
         return max(bytes_of(name) for name in names)
     if op == "while":
         sent = bytes_of(_BODY.search(line)[1])
-        rounds = _TRIP_COUNT.search(line)
+        rounds = TRIP_COUNT.search(line)
         if sent and not rounds:
             raise NotImplementedError(
                 "bytes_sent: a loop that communicates must have a known number of rounds."

@@ -5,17 +5,20 @@ import re
 from collections import Counter
 from typing import NamedTuple
 
-from benchmarks.communication import SENT_PER_RESULT_BYTE, num_bytes
+from benchmarks.communication import (
+    INSTRUCTION,
+    SENT_PER_RESULT_BYTE,
+    TRIP_COUNT,
+    computations_of,
+    num_bytes,
+)
 
-_COMPUTATION = re.compile(r"^(ENTRY )?%?(\S+) \(.*\{$")
-_INSTRUCTION = re.compile(r"^\s+(?:ROOT )?%?(\S+) = (?P<type>.*?) (?P<op>[a-z][a-z-]*)\(")
 _CALLED = re.compile(
     r"(?:to_apply|calls|body|true_computation|false_computation)=%?([^\s,}]+)"
     r"|branch_computations=\{([^}]*)\}"
 )
 _CONDITION = re.compile(r"condition=%?([^\s,]+)")
 _CONSTANT = re.compile(r"= [su]32\[\]\S* constant\((\d+)\)")
-_TRIP_COUNT = re.compile(r'"known_trip_count":\{"n":"(\d+)"\}')
 
 
 class Sent(NamedTuple):
@@ -41,15 +44,7 @@ def collectives_of(text: str, num_chips: int) -> Sent:
     Returns:
         `Sent(counts, sent_bytes)`.
     """
-    computations: dict[str, list[str]] = {}
-    entry = name = ""
-    for line in text.splitlines():
-        if header := _COMPUTATION.match(line):
-            name = header[2]
-            computations[name] = []
-            entry = name if header[1] else entry
-        elif name:
-            computations[name].append(line)
+    computations, entry = computations_of(text)
     counts: Counter[str] = Counter()
     sent = _walk(entry, computations, num_chips, 1, counts, set())
     return Sent(dict(sorted(counts.items())), round(sent))
@@ -67,7 +62,7 @@ def _walk(
     is_new = name not in counted
     counted.add(name)
     for line in computations.get(name, ()):
-        found = _INSTRUCTION.match(line)
+        found = INSTRUCTION.match(line)
         if not found:
             continue
         op = found["op"].removesuffix("-start")
@@ -88,7 +83,7 @@ def _walk(
 
 def _trip_count(line: str, computations: dict[str, list[str]]) -> int:
     """Rounds of a loop: those that XLA knows, or the bound that its condition compares with."""
-    if known := _TRIP_COUNT.search(line):
+    if known := TRIP_COUNT.search(line):
         return int(known[1])
     condition = _CONDITION.search(line)
     names = [condition[1]] if condition else []
