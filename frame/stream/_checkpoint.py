@@ -12,18 +12,15 @@ import itertools
 import json
 import os
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
-
-import pyarrow as pa
 
 from ..io._construction import table_of_arrow
 from ..table._ndframe import FrameBase, SeriesBase
-from ._files import naming
 from ._job import difference
 from ._kept_states import KeptStates
 from ._pipeline import Stage, close, joined
-from ._replacing import new_file
+from ._replacing import new_file, read_arrow, write_arrow
 
 JOB = "job.json"
 FORMAT = 1
@@ -133,32 +130,25 @@ class Checkpoint:
     def _path(self, number: int) -> str:
         return os.path.join(self._folder, f"batch-{number:08}.arrow")
 
-    def resumed(self, stage: Stage, first: int) -> Stage:
-        """The stage with its finished batches taken from the folder, and the others put there.
-
-        Args:
-            stage: the stage.
-            first: the number of the first batch that the stage gives.
-        """
+    def resumed(self, stage: Stage) -> Stage:
+        """The stage with its finished batches taken from the folder, and the others put there."""
         if not isinstance(stage.empty, (FrameBase, SeriesBase)):
             return stage
         if not stage.is_whole:
-            return Stage(
-                lambda: self._batches(stage.batches, first, stage.empty), False, stage.empty
-            )
+            return Stage(lambda: self._batches(stage), False, stage.empty)
         if stage.pieces is None:
             return stage
 
         def pieces() -> Iterator[Any]:
-            return self._batches(stage.batches, first, stage.empty)
+            return self._batches(stage)
 
         return Stage(lambda: joined(pieces(), stage.empty), True, stage.empty, pieces)
 
-    def _batches(self, made: Callable[[], Iterator[Any]], first: int, empty: Any) -> Iterator[Any]:
-        finished = self.num_batches
+    def _batches(self, stage: Stage) -> Iterator[Any]:
+        finished, empty = self.num_batches, stage.empty
         for number in range(finished):
             yield self._load(number, empty)
-        batches = made()
+        batches, first = stage.batches_from(finished)
         try:
             for number, batch in enumerate(batches, first):
                 if number >= finished:
@@ -170,13 +160,7 @@ class Checkpoint:
 
     def _save(self, number: int, batch: Any) -> None:
         frame = batch.to_frame("values") if isinstance(batch, SeriesBase) else batch
-        table = frame.to_arrow()
-        with (
-            new_file(self._path(number)) as temporary,
-            pa.OSFile(temporary, "wb") as file,
-            pa.ipc.new_file(file, table.schema) as writer,
-        ):
-            writer.write_table(table)
+        write_arrow(self._path(number), frame.to_arrow())
         kinds = [column.dtype_name for column in frame._table.columns]
         restored = [column.dtype_name for column in self._frame(number, frame)._table.columns]
         if kinds != restored:
@@ -194,7 +178,5 @@ class Checkpoint:
         return frame
 
     def _frame(self, number: int, template: Any) -> Any:
-        path = self._path(number)
-        with naming(path), pa.OSFile(path) as file:
-            table = pa.ipc.open_file(file).read_all()
+        table = read_arrow(self._path(number))
         return FrameBase.frame_class._of(*table_of_arrow(table, template._layout))

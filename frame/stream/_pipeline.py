@@ -63,23 +63,29 @@ class Stage:
             return self.run()
         return iter([self.run()]) if self.pieces is None else self.pieces()
 
+    def batches_from(self, number: int) -> tuple[Iterator[Any], int]:
+        """Batches, and the number of the first one: `number` where those before can be left out."""
+        if self.later is None:
+            return self.batches(), 0
+        return self.later(number), number
+
     def whole(self) -> Any:
         """The whole result."""
         return self.run() if self.is_whole else joined(self.run(), self.empty)
 
 
-# With a number, the batches from that one on; only where states are kept.
+# Reads a source from a batch on, by default from the first one.
 Read = Callable[..., Iterator[Any]]
 
 
-def pipeline(node: Any, read: Read, batch_rows: int, states: KeptStates | None = None) -> Stage:
+def pipeline(node: Any, read: Read, batch_rows: int, kept: KeptStates | None = None) -> Stage:
     """Builds the pipeline of an optimised plan; nothing runs yet.
 
     Args:
         node: the last step.
         read: reads a source in batches.
         batch_rows: the number of rows of a batch, and of the states that stay in memory.
-        states: where partial states are kept, from which the job goes on.
+        kept: where partial states are kept, from which the job goes on.
 
     Raises:
         NotImplementedError: a method cannot run over batches.
@@ -88,7 +94,7 @@ def pipeline(node: Any, read: Read, batch_rows: int, states: KeptStates | None =
 
     def build(one: Any) -> Stage:
         if one not in built:
-            built[one] = _stage(one, build, read, batch_rows, states)
+            built[one] = _stage(one, build, read, batch_rows, kept)
         return built[one]
 
     return build(node)
@@ -99,7 +105,7 @@ def _stage(
     build: Callable[[Any], Stage],
     read: Read,
     batch_rows: int,
-    states: KeptStates | None,
+    kept: KeptStates | None,
 ) -> Stage:
     """The stage of a node, with those of its inputs made by `build`."""
     if isinstance(node, Scan):
@@ -127,10 +133,10 @@ def _stage(
         return _with_reductions(
             node, first, [(one, build(_column(node, one))) for one in reductions]
         )
-    return _step(node, first, batch_rows, states)
+    return _step(node, first, batch_rows, kept)
 
 
-def _step(node: Call, stage: Stage, batch_rows: int, states: KeptStates | None = None) -> Stage:
+def _step(node: Call, stage: Stage, batch_rows: int, kept: KeptStates | None = None) -> Stage:
     """A call on the batches of one input."""
     arguments, method = node.arguments, node.method
     if is_mapped(node):
@@ -159,7 +165,7 @@ def _step(node: Call, stage: Stage, batch_rows: int, states: KeptStates | None =
         case "groupby" if is_transformation(node) and keys_of(node) is not None:
             return Stage(lambda: transformed(node, stage.run(), batch_rows), False, node.empty)
         case "groupby" if not is_transformation(node):
-            return _groups(node, stage, batch_rows, states)
+            return _groups(node, stage, batch_rows, kept)
         case "windows" if are_windows_streamed(node):
             return Stage(lambda: windows_of(node, stage.run()), False, node.empty)
         case "column":
@@ -396,35 +402,30 @@ def _distinct_rows(stage: Stage, options: Mapping[str, Any], batch_rows: int) ->
             yield like(frame, stage.empty)
 
 
-def _groups(node: Call, stage: Stage, batch_rows: int, states: KeptStates | None) -> Stage:
+def _groups(node: Call, stage: Stage, batch_rows: int, kept: KeptStates | None) -> Stage:
     """Groups: partial states in memory, or on disk if there are many."""
     found = grouping_of(node)
     if found is None:
         return _groups_at_once(node, stage, batch_rows)
     groups = node.arguments["groups"]
     is_sorted = groups.get("sort", True)
-    kept = None if states is None or stage.later is None else states.following()
-
-    def add_all(groups: SpillingGroups) -> None:
-        if kept is None or stage.later is None:
-            for batch in stage.run():
-                groups.add(batch)
-            return
-        layout = stage.empty._layout
-        first = kept.restore(groups, layout)
-        for number, batch in enumerate(stage.later(first), first + 1):
-            groups.add(batch)
-            kept.keep(groups, number, layout)
+    state = None
+    if kept is not None and stage.later is not None:
+        state = kept.following(stage.later, stage.empty._layout)
 
     def pieces() -> Iterator[Any]:
         grouping = found if is_sorted else with_rows(found)
-        with SpillingGroups(grouping, batch_rows) as found_groups:
-            add_all(found_groups)
-            if found_groups.is_empty:
+        with SpillingGroups(grouping, batch_rows) as states:
+            if state is not None:
+                state.add_batches(states)
+            else:
+                for batch in stage.run():
+                    states.add(batch)
+            if states.is_empty:
                 yield node.empty
                 return
-            rows = found_groups.rows()
-            if found_groups.is_spilled and not is_sorted:
+            rows = states.rows()
+            if states.is_spilled and not is_sorted:
                 rows = in_order_of_rows(rows, batch_rows)
             for frame in rows:
                 yield grouped(node, frame, found.key_names)

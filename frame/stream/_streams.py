@@ -20,7 +20,7 @@ from ._progress import with_progress
 from ._reader import batches_of, can_stream, check_sources
 from ._sinks import write_csv, write_parquet
 from ._training import batches as batches
-from ._training import is_seekable, recipe_of
+from ._training import recipe_of
 
 
 def collect(
@@ -85,9 +85,7 @@ def running(
     if isinstance(options.get("path"), (str, os.PathLike)):
         given["path"] = os.path.abspath(options["path"])
     with Checkpoint(checkpoint, job_of(plan, root, given)) as saved:
-        first = saved.num_batches if is_seekable(root) else 0
-        stage = stage_of(plan, optimizations, first=first, states=saved.states, **limits)
-        yield saved.resumed(stage, first)
+        yield saved.resumed(stage_of(plan, optimizations, kept=saved.states, **limits))
 
 
 def to_grain(plan: Node, size: int, *, random_access: bool, **options: Any) -> Any:
@@ -132,10 +130,9 @@ def stage_of(
     batch_rows: Any = None,
     memory_limit: Any = None,
     progress: bool | None = None,
-    first: int = 0,
-    states: KeptStates | None = None,
+    kept: KeptStates | None = None,
 ) -> Stage:
-    """The pipeline of a plan, with batches of a size, from batch `first` of its sources on."""
+    """The pipeline of a plan, with batches of a size; see `pipeline`."""
     check_sources(plan)
     root = optimized(plan, optimizations)
     scans = _scans_of(root)
@@ -143,11 +140,10 @@ def stage_of(
         raise unstreamed("scan_parquet over several processes")
     num_rows = rows_of_batches(scans, batch_rows, memory_limit)
 
-    def read(scan: Scan, later: int = 0) -> Iterator[Any]:
-        batches = batches_of(scan, num_rows, first + later)
-        return with_progress(batches, scan.source.text(), progress)
+    def read(scan: Scan, first: int = 0) -> Iterator[Any]:
+        return with_progress(batches_of(scan, num_rows, first), scan.source.text(), progress)
 
-    return pipeline(root, read, num_rows, states)
+    return pipeline(root, read, num_rows, kept)
 
 
 def _scans_of(root: Any) -> list[Scan]:

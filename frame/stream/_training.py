@@ -10,14 +10,13 @@ import numpy as np
 
 from ..combining._concat import concat
 from ..plan._identity import identity
-from ..plan._node import Call, Node, Scan
+from ..plan._node import Node, Scan
 from ..plan._optimize import optimized
 from ..plan._run import in_order, run
-from ..plan._stage import Fused
 from ..table._ndframe import FrameBase
 from ._identity import portable_text
 from ._limits import rows_of_batches
-from ._pipeline import Stage, close, is_mapped, pipeline
+from ._pipeline import Stage, close, pipeline
 from ._reader import at_capacity, batches_of, check_sources
 
 # Rows that are decoded at one time, unless batches are larger.
@@ -229,13 +228,11 @@ def _chunks(recipe: Recipe, first: int) -> Any:
     """The result of the plan for each decoded chunk, from chunk `first` on, with its number."""
     check_sources(recipe.plan)
     root = optimized(recipe.plan, None)
-    start = first if is_seekable(root) else 0
 
-    def read(scan: Scan) -> Iterator[Any]:
-        return batches_of(scan, recipe.chunk_rows, start)
+    def read(scan: Scan, first: int = 0) -> Iterator[Any]:
+        return batches_of(scan, recipe.chunk_rows, first)
 
-    stage = _stage(root, read, recipe)
-    results = stage.batches()
+    results, start = _stage(root, read, recipe).batches_from(first)
     try:
         for number, rows in enumerate(results, start):
             if number >= first:
@@ -253,13 +250,3 @@ def _stage(root: Any, read: Any, recipe: Recipe) -> Stage:
     # Without a given size the result may be held in memory.
     whole = optimized(recipe.plan, None)
     return Stage(lambda: run(whole), True, whole.empty)
-
-
-def is_seekable(node: Any) -> bool:
-    """Whether each chunk of the source gives one chunk of the result, whatever came before."""
-    while not isinstance(node, Scan):
-        is_rowwise = isinstance(node, Fused) or (isinstance(node, Call) and is_mapped(node))
-        if not is_rowwise or len(node.inputs) != 1:
-            return False
-        (node,) = node.inputs
-    return True

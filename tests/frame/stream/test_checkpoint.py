@@ -2,6 +2,7 @@
 """Jobs that go on from their last finished batch, and give the same bytes."""
 
 import functools
+import itertools
 import os
 import subprocess
 import sys
@@ -52,6 +53,21 @@ def interrupted_after(num_batches, run, monkeypatch):
 
     with monkeypatch.context() as patched:
         patched.setattr(_checkpoint.Checkpoint, "_save", counted)
+        with pytest.raises(Interrupted):
+            run()
+
+
+def interrupted_in_groups(num_batches, run, monkeypatch):
+    """Runs until some batches were added to groups."""
+    add, numbers = SpillingGroups.add, itertools.count()
+
+    def counted(self, batch):
+        if next(numbers) == num_batches:
+            raise Interrupted
+        add(self, batch)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(SpillingGroups, "add", counted)
         with pytest.raises(Interrupted):
             run()
 
@@ -315,18 +331,7 @@ def test_groups_go_on_from_their_state(name, file, tmp_path, monkeypatch):
     settings = {"batch_rows": 12, "checkpoint": tmp_path / "job"}
     whole = plan.collect(**settings)
     starts = starts_of(monkeypatch)
-    add = SpillingGroups.add
-    num_added = iter(range(1000))
-
-    def added(self, batch):
-        if next(num_added) == 14:
-            raise Interrupted
-        add(self, batch)
-
-    with monkeypatch.context() as patched:
-        patched.setattr(SpillingGroups, "add", added)
-        with pytest.raises(Interrupted):
-            plan.collect(**settings)
+    interrupted_in_groups(14, lambda: plan.collect(**settings), monkeypatch)
     assert starts == [0]
     resumed = plan.collect(**settings)
     # After 14 batches, the state of the first 12 is there.
@@ -342,18 +347,7 @@ def test_groups_on_disk_keep_the_state_before(file, tmp_path, monkeypatch):
     plan = scan_parquet(file).groupby("t", as_index=False).x.sum()
     settings = {"batch_rows": 16, "checkpoint": tmp_path / "job"}
     starts = starts_of(monkeypatch)
-    add = SpillingGroups.add
-    num_added = iter(range(1000))
-
-    def added(self, batch):
-        if next(num_added) == 10:
-            raise Interrupted
-        add(self, batch)
-
-    with monkeypatch.context() as patched:
-        patched.setattr(SpillingGroups, "add", added)
-        with pytest.raises(Interrupted):
-            plan.collect(**settings)
+    interrupted_in_groups(10, lambda: plan.collect(**settings), monkeypatch)
     assert_same(plan.collect(**settings), FRAME.groupby("t", as_index=False).x.sum())
     # The groups of the third batch no longer fit in memory.
     assert starts == [0, 2]
