@@ -19,7 +19,12 @@ from ..table._recode import look_up
 from ..table._sort import sort_rows
 from ..table._table import as_count
 from ..table._take import take_columns
-from ..table._time_bins import bins_of_times, depends_on_first_time
+from ..table._time_bins import (
+    bins_of_times,
+    check_times_of_bins,
+    depends_on_first_time,
+    ends_of_times,
+)
 from ..table._unsupported import LACKING, instead_of
 from ._base import GroupByBase, Grouped
 from ._grouped_column import Groups, Options
@@ -144,19 +149,14 @@ class GroupByResample(GroupByBase):
                 "origin='epoch', or another rule."
             )
         column, name = self._times(on)
-        if column.kind != "datetime":
-            raise TypeError(
-                "Only valid with DatetimeIndex, TimedeltaIndex or PeriodIndex, but got times of "
-                f"{column.dtype_name}. Convert them with to_datetime()."
-            )
+        check_times_of_bins(column)
         groups = self._groups
         of: Any = self._source
         group_ids, times = groups.group_ids, of._make_series(column, None)
         if not times.is_monotonic_increasing:
             # As in pandas, the first row of a bin is that of the first time.
             of, group_ids, column = _sorted_by(column, of, group_ids)
-        unit: Any = column.type.unit
-        ends = pd.DatetimeIndex([times.min(), times.max()]).as_unit(unit)
+        ends = ends_of_times(times)
         options = {"closed": closed, "origin": origin, "offset": offset}
         bins = bins_of_times(column, ends, rule, label, options)
         # The rows of the keys may be in another order: reductions read the groups alone.

@@ -15,7 +15,7 @@ from ..table._column import NAT, Column, no_rows
 from ..table._ndframe import NDFrame
 from ..table._recode import look_up
 from ..table._sort import sort_rows
-from ..table._time_bins import bins_of_times
+from ..table._time_bins import bins_of_times, check_times_of_bins, ends_of_times
 from ..table._tracing import is_traced
 
 
@@ -151,11 +151,7 @@ class ResampleMethods(NDFrame):
             [3, 0, 3]
         """
         column, name = self._times(on, level)
-        if column.kind != "datetime":
-            raise TypeError(
-                "Only valid with DatetimeIndex, TimedeltaIndex or PeriodIndex, but got times of "
-                f"{column.dtype_name}. Convert them with to_datetime()."
-            )
+        check_times_of_bins(column)
         if is_traced(column.data, self._table.num_rows):
             raise NotImplementedError("resample: the bins are not known inside jit.")
         source: Any = self
@@ -166,7 +162,7 @@ class ResampleMethods(NDFrame):
         rows = source if on is None and level is None else None
         if on is not None:
             source = source.drop(columns=[on])
-        ends = self._ends(column)
+        ends = ends_of_times(source._make_series(column, None))
         options = {"closed": closed, "origin": origin, "offset": offset}
         labels, codes = bins_of_times(column, ends, rule, label, options)
         ends = ends[:0] if ends.hasnans else ends
@@ -211,7 +207,7 @@ class ResampleMethods(NDFrame):
             raise TypeError(
                 "asfreq: the labels of rows must be datetimes. Set a column of them by set_index()."
             )
-        ends = self._ends(columns[0])
+        ends = ends_of_times(self._make_series(columns[0], None))
         labels = ends[:0] if ends.hasnans else pd.date_range(*ends, freq=freq, unit=ends.unit)
         labels = labels.rename(self._table.index.names[0])
         found = rows.reindex(index=labels, method=method, fill_value=fill_value)
@@ -225,12 +221,6 @@ class ResampleMethods(NDFrame):
             return of._column(on), on
         (at,) = (0,) if level is None else self._levels_at(level)
         return self._table.index_columns()[at], self._table.index.names[at]
-
-    def _ends(self, column: Column) -> pd.DatetimeIndex:
-        """The first time of a column and the last one; missing if there is none."""
-        times = self._make_series(column, None)
-        unit: Any = column.type.unit
-        return pd.DatetimeIndex([times.min(), times.max()]).as_unit(unit)
 
 
 def _starts(ends: pd.DatetimeIndex, rule: Any, options: dict[str, Any]) -> Any:

@@ -40,6 +40,21 @@ def bins_of_times(
     return TimeBins(labels, _codes(column.data, jnp.asarray(padded), side))
 
 
+def ends_of_times(times: Any) -> pd.DatetimeIndex:
+    """The first and the last time of a series; missing if there is none."""
+    unit: Any = times._only.type.unit
+    return pd.DatetimeIndex([times.min(), times.max()]).as_unit(unit)
+
+
+def check_times_of_bins(column: Column) -> None:
+    """Raises unless a column holds datetimes."""
+    if column.kind != "datetime":
+        raise TypeError(
+            "Only valid with DatetimeIndex, TimedeltaIndex or PeriodIndex, but got times of "
+            f"{column.dtype_name}. Convert them with to_datetime()."
+        )
+
+
 def depends_on_first_time(rule: Any, origin: Any) -> bool:
     """Whether pandas' bins depend on the first time, or on the last one."""
     offset: Any = pd.tseries.frequencies.to_offset(rule)  # pyright: ignore
