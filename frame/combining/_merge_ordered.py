@@ -82,8 +82,7 @@ def merge_ordered(
         arguments = left, right, how, keys, True, suffixes, False, None, capacity, fill
         return at_once(merge_frames, *arguments) if capacity is None else merge_frames(*arguments)
     is_left = left_by is not None
-    by = left_by if is_left else right_by
-    by = list(by) if isinstance(by, (list, tuple)) else [by]
+    by = _listed(left_by if is_left else right_by)
     grouped, other = (left, right) if is_left else (right, left)
     _check_by(grouped, other, by, "left" if is_left else "right")
     grouped, values, other = _numbered(grouped, other, by)

@@ -225,8 +225,7 @@ class GroupByAggregation(GroupByReductions, GroupByRows):
     def _spread(self, columns: Sequence[Column]) -> tuple[Column, ...]:
         """Gathers each row's value from the values of the segments."""
         segments = self._groups.segments
-        is_held = segments.by_group.mesh is None
-        take = look_up_rows if is_held else take_columns
+        take = take_columns if segments.is_sharded else look_up_rows
         return take(columns, segments.ids, segments.layout, holes=self._grouped.may_drop)
 
 

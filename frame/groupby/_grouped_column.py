@@ -54,17 +54,20 @@ class Segments:
     layout: Layout
 
     @property
+    def is_sharded(self) -> bool:
+        """Whether arrays with an element for each segment are sharded, because there are many."""
+        return not self.layout.holds_groups(self.num_segments, self.ids.shape[0])
+
+    @property
     def by_group(self) -> Layout:
         """The layout of arrays with an element for each segment."""
-        is_held = self.layout.holds_groups(self.num_segments, self.ids.shape[0])
-        return ONE_DEVICE if is_held else self.layout
+        return self.layout if self.is_sharded else ONE_DEVICE
 
     @property
     def on_mesh(self) -> dict[str, Any]:
         """The arguments of a primitive with a result for each segment."""
-        if self.by_group.mesh is None:
-            return self.layout.on_mesh
-        return {**self.layout.on_mesh, "scattered": True}
+        on_mesh = self.layout.on_mesh
+        return {**on_mesh, "scattered": True} if self.is_sharded else on_mesh
 
     def for_rows(self, values: Any, ids: Array | None = None) -> Any:
         """Gathers each row's value from the values of the segments; zeros for rows of none."""
@@ -84,10 +87,10 @@ class Segments:
     def select_groups(self, values: Any) -> Any:
         """Selects the groups' values from those of all segments. Traced."""
         if self.of_groups is not None:
-            if self.by_group.mesh is None:
-                values = jax.tree.map(lambda leaf: leaf[self.of_groups], values)
+            if self.is_sharded:
+                values = gather(values, self.of_groups, self.layout)
             else:
-                values = gather(values, self.of_groups, self.by_group)
+                values = jax.tree.map(lambda leaf: leaf[self.of_groups], values)
         return self.layout.constrain(values)
 
 
@@ -158,11 +161,11 @@ def _group_ids(segments: Segments, count: Count) -> Array:
     # Counted from one, because rows without a segment gather a zero.
     numbers = jnp.arange(1, segments.of_groups.shape[0] + 1, dtype=jnp.int32)
     target = jnp.where(numbers <= count, segments.of_groups, segments.num_segments)
-    if segments.by_group.mesh is None:
-        number_of = jnp.zeros(segments.num_segments, jnp.int32).at[target].set(numbers, mode="drop")
-    else:
+    if segments.is_sharded:
         settings = segments.on_mesh
         number_of = primitives.segment_max(numbers, target, segments.num_segments, **settings)
+    else:
+        number_of = jnp.zeros(segments.num_segments, jnp.int32).at[target].set(numbers, mode="drop")
     return segments.for_rows(number_of) - np.int32(1)
 
 

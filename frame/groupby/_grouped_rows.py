@@ -40,7 +40,7 @@ class GroupedRows:
 
     def of_present(self, op: str, x: Array, ddof: int = 0) -> Request:
         """Asks for a reduction of an array over the rows with a value."""
-        if op == "sum" and self.can_miss and self._shares_ids:
+        if op == "sum" and self._masks:
             return self.of_group(op, self.without_missing(x, 0))
         return Request(op, x, self.present, ddof)
 
@@ -51,7 +51,7 @@ class GroupedRows:
     def counted(self) -> Reducing:
         """Returns the number of values in each segment, int32."""
         if self._counts is None:
-            if self.can_miss and self._shares_ids:
+            if self._masks:
                 self._counts = yield self.of_group("sum", self._flags)
             else:
                 self._counts = yield Request("count", None, self.present)
@@ -65,7 +65,7 @@ class GroupedRows:
 
     def for_extreme(self, is_max: bool) -> tuple[Array, Array]:
         """The data and the ids for a minimum or maximum; that of no values is arbitrary."""
-        if not (self.can_miss and self._shares_ids):
+        if not self._masks:
             return self.data, self.present
         dtype = self.data.dtype
         if jnp.issubdtype(dtype, jnp.floating):
@@ -78,9 +78,9 @@ class GroupedRows:
         return self.without_missing(self.data, identity), self.segments.ids
 
     @property
-    def _shares_ids(self) -> bool:
+    def _masks(self) -> bool:
         """Whether missing values are masked, so that columns have the same ids, and one message."""
-        return self.segments.by_group.mesh is not None
+        return self.can_miss and self.segments.is_sharded
 
     @functools.cached_property
     def _flags(self) -> Array:

@@ -214,9 +214,9 @@ def _first_rows(
     sizes = segments.reduce("count", None)
     part = jnp.round(sizes.astype(share.dtype) * share).astype(jnp.int32)
     limits = segments.for_rows(jnp.where(wanted < 0, part, wanted))
-    if segments.by_group.mesh is None:
+    if segments.is_sharded:
+        at = positions_in_groups(segments, ascending=True)
+    else:
         starts = jnp.cumsum(sizes, dtype=jnp.int32) - sizes.astype(jnp.int32)
         at = jnp.arange(order.shape[0], dtype=jnp.int32) - segments.for_rows(starts)
-    else:
-        at = positions_in_groups(segments, ascending=True)
     return order, layout.constrain((group >= 0) & (at < limits))

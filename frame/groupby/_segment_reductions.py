@@ -130,7 +130,7 @@ def _picked(rows: GroupedRows, spec: Reduction) -> Reducing:
         # By row id, because pandas selects the first of zeros with different signs.
         row_ids = yield Request(f"arg{op}", jax.lax.stop_gradient(data), ids)
         selected = gather(data, row_ids.astype(jnp.int32), segments.layout)
-        if segments.by_group.mesh is None:
+        if not segments.is_sharded:
             # On every device, like the results of reductions.
             selected = segments.layout.on_every_device(selected)
         values = jnp.where(counts > 0, selected, fill)

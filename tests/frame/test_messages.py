@@ -28,7 +28,7 @@ REFUSED = ("scalar_too_large", "bool_minus_bool")
 MORE = [name for name, operation in OPERATIONS.items() if operation.jit and name not in REFUSED]
 # Temporary bytes over those of the rows, read and written.
 MOST_MEMORY = 12
-# The windows' sums of three powers travel between shards in words of their own.
+# It takes 14.4 times the memory of its rows.
 MORE_MEMORY = {"rolling_var": 15}
 
 
