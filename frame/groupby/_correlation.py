@@ -119,7 +119,7 @@ class FrameGroupByCorrelation(FramePairs, GroupByPairs):
         groups, labels = self._groups, grouped._labels.index
         row_ids = position(capacity, groups.layout)
         levels, names = (), ()
-        if self._options.as_index:
+        if self._options.adds_keys:
             levels = take_columns(groups.keys, row_ids // np.int32(size), groups.layout)
             names = self._grouped.key_names
         capacity_of_labels = ONE_DEVICE.capacity_for(size)

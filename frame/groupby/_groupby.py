@@ -102,7 +102,8 @@ class FrameGrouping(FrameBase):
             level: levels of the index to group by, instead of `by`.
             as_index: label the rows of results by key; otherwise keys become the first columns.
             sort: order groups by key; otherwise by first row.
-            group_keys: ignored; accepted for compatibility.
+            group_keys: label the rows of `take`, `nlargest`, `nsmallest`, `corr`, `cov` and
+                `resample` by key, before their own labels. Other methods ignore it.
             observed: leave out categories without rows.
             dropna: leave out rows with a missing key.
             capacity: the group capacity of a result inside `jit`; by default that of the rows.
@@ -117,8 +118,8 @@ class FrameGrouping(FrameBase):
             >>> frame.groupby("k").mean().to_pandas().x.to_dict()
             {1: 2.0, 2: 2.5}
         """
-        del group_keys
-        options = Options(bool(sort), bool(dropna), bool(as_index), bool(observed), capacity)
+        flags = (bool(sort), bool(dropna), bool(as_index), bool(observed))
+        options = Options(*flags, capacity, bool(group_keys))
         grouped = _grouped(self, self._labels, by, level, options)
         taken, shown = {key.position for key in grouped.keys}, range(len(self._labels))
         positions = [position for position in shown if position not in taken]
@@ -144,9 +145,9 @@ class SeriesGrouping(SeriesBase):
 
         See `JaxFrame.groupby`.
         """
-        del group_keys
         if not as_index:
             raise TypeError("as_index=False only valid with DataFrame")
-        options = Options(bool(sort), bool(dropna), True, bool(observed), capacity)
+        flags = (bool(sort), bool(dropna), True, bool(observed))
+        options = Options(*flags, capacity, bool(group_keys))
         grouped = _grouped(self, None, by, level, options)
         return SeriesGroupBy(self, Labels.of([self._name]), [0], grouped)

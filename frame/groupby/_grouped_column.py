@@ -102,6 +102,12 @@ class Options(NamedTuple):
     as_index: bool = True
     observed: bool = True
     capacity: int | None = None
+    group_keys: bool = True
+
+    @property
+    def adds_keys(self) -> bool:
+        """Whether the keys label rows that keep their own labels, as in `take` and `corr`."""
+        return self.as_index and self.group_keys
 
 
 @dataclasses.dataclass(eq=False)

@@ -26,12 +26,12 @@ class SeriesGroupByRankedRows(GroupByBase):
     def nlargest(self, n: int = 5, keep: str = "first") -> Any:
         """The `n` largest values of each group, in descending order, without sorting the rows.
 
-        Labels are the keys of the group and the label of the row.
+        Labels are the keys of the group and the label of the row; with `as_index=False` or
+        `group_keys=False` the label of the row.
 
         Differences from pandas:
             Without rows the index has all of its levels. `keep="all"` and rows on a mesh are not
-            supported. Labels have the keys also with `as_index=False`. With `keep="last"` pandas
-            orders ties of small groups first to last.
+            supported. With `keep="last"` pandas orders ties of small groups first to last.
 
         Example:
             >>> from jaxframes.frame import JaxFrame
@@ -77,9 +77,11 @@ class SeriesGroupByRankedRows(GroupByBase):
         row_ids, group_ids = kept.rows
         (values,) = take_columns([column], row_ids, table.layout)
         stored = take_columns(table.index.stored, row_ids, table.layout)
-        own = moved_index(table.index, stored, row_ids).columns(capacity, table.layout)
-        levels = (*take_columns(groups.keys, group_ids, table.layout), *own)
-        index = RowIndex(levels, (*self._grouped.key_names, *table.index.names))
+        index = moved_index(table.index, stored, row_ids)
+        if self._options.adds_keys:
+            own = index.columns(capacity, table.layout)
+            levels = (*take_columns(groups.keys, group_ids, table.layout), *own)
+            index = RowIndex(levels, (*self._grouped.key_names, *table.index.names))
         result = Table((), index, count, table.needed, table.layout)
         return self._source._make_series(values, label, result)
 

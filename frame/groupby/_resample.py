@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """`resample` of groups: reductions of the rows of each group in each bin of time."""
 
+import dataclasses
 import functools
 from collections.abc import Callable, Hashable
 from typing import Any
@@ -118,7 +119,8 @@ class GroupByResample(GroupByBase):
     ) -> GroupResampler:
         """Groups the rows of each group by bins of time, for reductions; see `JaxFrame.resample`.
 
-        The keys of the groups, then the bins, label the rows of the result.
+        The keys of the groups, then the bins, label the rows of the result; with `as_index=False`
+        or `group_keys=False` the bins.
 
         Args:
             rule: the length of bins: an offset of pandas, or its name, such as "D" or "2h".
@@ -160,9 +162,12 @@ class GroupByResample(GroupByBase):
         options = {"closed": closed, "origin": origin, "offset": offset}
         bins = bins_of_times(column, ends, rule, label, options)
         # The rows of the keys may be in another order: reductions read the groups alone.
-        keys = [*self._grouped.keys, Grouping(column, name)]
+        own = self._grouped.keys if self._options.adds_keys else []
+        keys = [*own, Grouping(column, name)]
         in_bins = Grouped(of._table, keys, Options(observed=False))
-        in_bins.once("groups", lambda: _groups_of_bins(groups, group_ids, *bins))
+        found = _groups_of_bins(groups, group_ids, *bins)
+        found = dataclasses.replace(found, keys=found.keys[-len(keys) :])
+        in_bins.once("groups", lambda: found)
         shown = self._picked([at for at, one in enumerate(self._labels) if on is None or one != on])
         return GroupResampler(type(self)(of, shown._labels, shown._positions, in_bins))
 
@@ -179,10 +184,6 @@ class GroupByResample(GroupByBase):
     def _check_arguments(self, include_groups: Any) -> None:
         if include_groups:
             raise ValueError("include_groups=True is no longer allowed. Leave it out.")
-        if not self._options.as_index:
-            raise NotImplementedError(
-                "resample: as_index must be True. Call reset_index() on the result."
-            )
         if self._groups.is_traced or self._source._is_traced:
             raise NotImplementedError("resample: the bins are not known inside jit.")
 

@@ -85,11 +85,11 @@ class GroupBySampling(GroupByBase):
     def take(self, indices: Any) -> Any:
         """The rows of each group at positions, which count from its end if negative.
 
-        The keys, then the row labels, label the result; with `as_index=False` the row labels.
+        The keys, then the row labels, label the result; with `as_index=False` or
+        `group_keys=False` the row labels.
 
         Differences from pandas:
-            Not supported inside `jit`, because a position may be out of bounds. `group_keys` is
-            ignored.
+            Not supported inside `jit`, because a position may be out of bounds.
 
         Example:
             >>> from jaxframes.frame import JaxFrame
@@ -116,7 +116,7 @@ class GroupBySampling(GroupByBase):
         columns = take_columns(self._columns, row_ids, layout)
         stored = take_columns(table.index.stored, row_ids, layout)
         index = moved_index(table.index, stored, row_ids)
-        if self._options.as_index:
+        if self._options.adds_keys:
             group_ids = gather(groups.group_ids, row_ids, layout)
             keys = take_columns(groups.keys, group_ids, layout)
             levels = (*keys, *index.columns(capacity, layout))

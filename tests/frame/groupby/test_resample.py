@@ -100,7 +100,5 @@ def test_wrong_uses():
             grouped.resample(rule)
     with pytest.raises(NotImplementedError, match=r"ffill is not.*last\(\)"):
         grouped.resample("D").ffill()
-    with pytest.raises(NotImplementedError, match=r"reset_index\(\)"):
-        on_device(frame).groupby("k", as_index=False).resample("D")
     with pytest.raises(NotImplementedError, match="inside jit"):
         jax.jit(lambda f: f.groupby("k").resample("D").i.sum())(on_device(frame))
