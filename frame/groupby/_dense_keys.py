@@ -170,7 +170,7 @@ def first_rows_of_segments(segment_ids: Array, num_segments: int, layout: Layout
 
 
 def _with_all_categories(counts: Array, keys: Sequence[Column], plan: tuple[Digit, ...]) -> Array:
-    """Flags of the segments of all combinations of categories and observed values."""
+    """Flags of the segments of all combinations of categories; and of missing ones, if any."""
     grid = (counts > 0).reshape([digit.size for digit in plan])
     is_group = jnp.ones(grid.shape, jnp.bool_)
     for axis, (key, digit) in enumerate(zip(keys, plan, strict=True)):
@@ -197,7 +197,7 @@ def _group_segments(
     `by_group` is the layout of the first rows.
     """
     if first_rows is not None:
-        segments = in_order_of(first_rows, is_group, capacity, by_group)
+        segments = in_order_of((first_rows,), is_group, capacity, by_group)
     elif layout.mesh is None:
         segments = primitives.local.compact(is_group, None, capacity=capacity).row_ids
         assert segments is not None
@@ -219,13 +219,12 @@ def _group_segments(
     return segments, tuple(arrays[::-1])
 
 
-def in_order_of(first_rows: Array, is_group: Array, capacity: int, layout: Layout) -> Array:
-    """Orders the segments that are groups by first row; the others come last.
+def in_order_of(keys: Sequence[Array], is_group: Array, capacity: int, layout: Layout) -> Array:
+    """Orders the segments that are groups by keys, such as first rows; the others come last.
 
-    `layout` is that of the first rows.
+    `layout` is that of the keys.
     """
-    last = np.int32(np.iinfo(np.int32).max)
-    keys = ~is_group, jnp.where(is_group, first_rows, last)
+    keys = ~is_group, *(jnp.where(is_group, key, key.dtype.type(0)) for key in keys)
     segments = primitives.radix_argsort(keys, **layout.on_mesh)
     segments = segments.astype(jnp.int32)[:capacity]
     return jnp.pad(segments, (0, capacity - segments.shape[0]))

@@ -22,6 +22,7 @@ from ..table._layout import LEAST_CAPACITY, Layout
 from ..table._table import Count, Table, as_count, is_row
 from ..table._take import gather, position, take_columns
 from ..table._tracing import answered_at_once, is_traced
+from ._category_grid import groups_of_all_categories
 from ._dense_keys import dense_groups, first_rows_of_segments, in_order_of, packed_key
 from ._grouped_column import Groups, Options, Segments
 
@@ -36,13 +37,17 @@ def make_groups(keys: Sequence[Column], table: Table, options: Options) -> Group
     if any(key.kind == "object" for key in keys):
         raise TypeError("groupby: keys must be hashable, got a column of objects.")
     all_categories = not options.observed and any(key.kind == "category" for key in keys)
-    groups = dense_groups(keys, table, options, all_categories)
-    if groups is None and all_categories:
-        raise NotImplementedError(
-            "groupby: observed=False needs keys that are categories, strings, bools or integers "
-            "of a small range. Use observed=True."
-        )
-    return _factorized(keys, table, options) if groups is None else groups
+    others = [key for key in keys if key.kind != "category"]
+    # Categories alone are digits in the order of their codes.
+    is_dense = not all_categories or len(keys) == 1 or (options.sort and not others)
+    groups = dense_groups(keys, table, options, all_categories) if is_dense else None
+    if groups is not None:
+        return groups
+    if not all_categories:
+        return _factorized(keys, table, options)
+    of_others = Options(options.sort, options.dropna)
+    observed = make_groups(others, table, of_others) if others else None
+    return groups_of_all_categories(keys, table, options, observed)
 
 
 @tiered
@@ -190,6 +195,6 @@ def _first_rows(
     of_groups = None
     if not is_in_order:
         by_group = Segments(segment_ids, None, capacity, layout).by_group
-        of_groups = in_order_of(first_rows, first_rows < _NO_ROW, capacity, by_group)
+        of_groups = in_order_of((first_rows,), first_rows < _NO_ROW, capacity, by_group)
         first_rows = gather(first_rows, of_groups, by_group)
     return layout.constrain(first_rows), of_groups
