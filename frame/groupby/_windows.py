@@ -13,8 +13,10 @@ from ..table._table import as_count, either_needed
 from ..table._take import take_columns
 from ..table._tracing import is_traced
 from ..window._ewm import ExponentialWindows, as_decay
-from ..window._rolling import TimeWindows, Windows, as_expanding, as_rolling, without_on
+from ..window._reduce_windows import WindowReduction
+from ..window._rolling import TimeWindows, Windows
 from ..window._row_windows import RowWindows
+from ..window._window_shape import as_expanding, as_rolling, without_on
 from ._base import GroupByBase, Grouped
 
 
@@ -60,8 +62,8 @@ class GroupWindows(_OfGroups, Windows):
             selected._of = selected._of._like(selected._of._table.replace(index=index))
         return selected
 
-    def _take(self, method: str, numeric_only: bool, ddof: int = 1) -> Any:
-        result = super()._take(method, numeric_only, ddof)
+    def _take(self, how: WindowReduction, numeric_only: bool, q: Any = None) -> Any:
+        result = super()._take(how, numeric_only, q)
         # In pandas, expanding windows ignore as_index=False.
         if self._grouped.options.as_index or self._window is None:
             return result

@@ -106,10 +106,6 @@ center closed exclusions method min_periods: the arguments of rolling()
 ndim obj on step win_type window: the arguments of rolling()
 [Windows GroupWindows, planned]
 corr cov: means of products: mean() of x * y
-first last: shift()
-kurt median nunique quantile: sum, mean, min, max, var, std or count
-rank skew: sum, mean, min, max, var, std or count
-sem: std() and count()
 [ExponentialWindows GroupExponentialWindows, out]
 adjust alpha center closed com exclusions halflife: the arguments of ewm()
 ignore_na method min_periods ndim obj on span step: the arguments of ewm()

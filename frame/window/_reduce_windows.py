@@ -25,6 +25,26 @@ class Reach(NamedTuple):
     ahead: Count
 
 
+class WindowReduction(NamedTuple):
+    """A reduction of windows. Static under `jit`.
+
+    Attributes:
+        method: its name.
+        ddof: subtracted from the number of values in the divisor of a variance.
+        interpolation: the value between two order statistics.
+        rank: the rank of equal values.
+        ascending: whether the least value has the first rank.
+        pct: whether ranks are fractions.
+    """
+
+    method: str
+    ddof: int = 1
+    interpolation: str = "linear"
+    rank: str = "average"
+    ascending: bool = True
+    pct: bool = False
+
+
 class WindowPlan(NamedTuple):
     """The options of a reduction over windows. Static under `jit`.
 

@@ -1,71 +1,39 @@
 # SPDX-License-Identifier: Apache-2.0
 """Rolling and expanding windows over rows."""
 
-import datetime
 import functools
-from collections.abc import Hashable, Sequence
-from typing import Any, NamedTuple, Self
+from collections.abc import Sequence
+from typing import Any, Self
 
 import jax.numpy as jnp
 import numpy as np
 import pandas as pd
 
 from ...primitives.staging import tiered
-from ..table._arguments import as_scalar
 from ..table._column import Array, Column
 from ..table._column_labels import Labels
-from ..table._ndframe import FrameBase, NDFrame, SeriesBase
-from ..table._table import Count, Table, is_row
+from ..table._ndframe import FrameBase, SeriesBase
+from ..table._table import Count, is_row
 from ..table._tracing import at_once, is_traced
 from ..table._unsupported import LACKING, instead_of
+from ._bounded_reductions import BOUNDED_METHODS, reduce_by_row
 from ._cumulative import Cumulative
 from ._diff import Changes
 from ._ewm import ExponentialWindowMethods
-from ._reduce_windows import SHORT_WINDOW, Reach, WindowPlan, reduce_windows
-from ._row_windows import RowWindows
+from ._reduce_windows import (
+    SHORT_WINDOW,
+    Reach,
+    WindowPlan,
+    WindowReduction,
+    reduce_windows,
+)
 from ._shift import Shifting
-from ._time_windows import TimeSpan, as_time_span, check_times, reduce_spans
-
-_CLOSED = ("right", "left", "both", "neither")
-
-
-class OnColumn(NamedTuple):
-    """A column that `rolling` leaves as it is, `on`.
-
-    Attributes:
-        name: its label.
-        column: its values.
-        before: the labels of the columns before it in the result; None if it is the last one.
-    """
-
-    name: Hashable
-    column: Column
-    before: Sequence[Hashable] | None
+from ._time_windows import check_times, reduce_spans
+from ._window_shape import WindowShape, as_expanding, as_rolling, without_on
+from ._window_statistics import WindowStatistics
 
 
-class WindowShape(NamedTuple):
-    """The checked arguments of `rolling` and `expanding`.
-
-    Attributes:
-        window: rows of each window; None for all rows up to each one.
-        min_periods: the least number of values of a window with a result.
-        center: whether a window is centered on its row.
-        closed: which end rows a window includes.
-        step: distance between the rows of the result.
-        on: the column of the result that is not reduced.
-        span: the span of time of each window, in place of a number of rows.
-    """
-
-    window: int | None
-    min_periods: int
-    center: bool = False
-    closed: str = "right"
-    step: int = 1
-    on: OnColumn | None = None
-    span: TimeSpan | None = None
-
-
-class Windows(RowWindows):
+class Windows(WindowStatistics):
     """The result of `rolling` and `expanding`; its methods reduce each row's window."""
 
     def __init__(self, of: Any, shape: WindowShape):
@@ -107,48 +75,8 @@ class Windows(RowWindows):
             )
         raise AttributeError(f"{kind} windows have no attribute {name!r}")
 
-    def sum(self, numeric_only: bool = False) -> Any:
-        """The sum of each window; missing for fewer than `min_periods` values.
-
-        Each short window length compiles its own program; longer windows share one.
-
-        Differences from pandas:
-            The error of a sum is at most `window * eps` times the sum of absolute values in the
-            window. pandas' sums carry rounding errors of values that have left the window.
-        """
-        return self._take("sum", numeric_only)
-
-    def mean(self, numeric_only: bool = False) -> Any:
-        """The mean of each window; see `sum`.
-
-        Example:
-            >>> from jaxframes.frame import JaxSeries
-            >>> JaxSeries([1, 2, 6]).rolling(2).mean().tolist()
-            [nan, 1.5, 4.0]
-        """
-        return self._take("mean", numeric_only)
-
-    def min(self, numeric_only: bool = False) -> Any:
-        """The least value of each window."""
-        return self._take("min", numeric_only)
-
-    def max(self, numeric_only: bool = False) -> Any:
-        """The greatest value of each window."""
-        return self._take("max", numeric_only)
-
-    def var(self, ddof: int = 1, numeric_only: bool = False) -> Any:
-        """The variance of each window; see `sum`."""
-        return self._take("var", numeric_only, as_scalar(ddof, "ddof"))
-
-    def std(self, ddof: int = 1, numeric_only: bool = False) -> Any:
-        """The standard deviation of each window; see `sum`."""
-        return self._take("std", numeric_only, as_scalar(ddof, "ddof"))
-
-    def count(self, numeric_only: bool = False) -> Any:
-        """The number of non-missing values in each window."""
-        return self._take("count", numeric_only)
-
-    def _take(self, method: str, numeric_only: bool, ddof: int = 1) -> Any:
+    def _take(self, how: WindowReduction, numeric_only: bool, q: Any = None) -> Any:
+        method = how.method
         of, segment_ids, carried = self._rows(method, numeric_only)
         table = of._table
         if not table.columns:
@@ -160,13 +88,21 @@ class Windows(RowWindows):
         )
         least = np.int32(min(self._min_periods, 2**31 - 1))
         data = tuple(column.data for column in table.columns)
+        if method in BOUNDED_METHODS:
+            plan = moves_ends, table.layout
+            numbers = table.num_rows, least, q
+            reduced = reduce_by_row(data, missing, segment_ids, reach, numbers, how, *plan)
+            return self._shown(of, reduced, carried)
         width = self._short_width(method, moves_ends)
         # Short windows read the flags of values in any case.
         gaps = width is not None or has_gaps(data, missing, table.num_rows)
         plan = WindowPlan(
-            method, int(ddof), self._window is None, width, moves_ends, gaps, table.layout
+            method, how.ddof, self._window is None, width, moves_ends, gaps, table.layout
         )
         reduced = reduce_windows(data, missing, segment_ids, reach, least, table.num_rows, plan)
+        return self._shown(of, reduced, carried)
+
+    def _shown(self, of: Any, reduced: Sequence[Array], carried: Column | None) -> Any:
         result = self._with_on(of._with_columns([Column(one) for one in reduced]), carried)
         return result if self._step == 1 else result.iloc[:: self._step]
 
@@ -239,8 +175,8 @@ class TimeWindows(Windows):
         name = None if self._on is None else self._on.name
         check_times(times, segment_ids, table._table.num_rows, name)
 
-    def _take(self, method: str, numeric_only: bool, ddof: int = 1) -> Any:
-        of, segment_ids, times = self._rows(method, numeric_only)
+    def _take(self, how: WindowReduction, numeric_only: bool, q: Any = None) -> Any:
+        of, segment_ids, times = self._rows(how.method, numeric_only)
         assert times is not None
         assert self._span is not None
         table = of._table
@@ -248,7 +184,7 @@ class TimeWindows(Windows):
             return of
         span = self._span._replace(times=times)
         least = self._min_periods
-        columns = reduce_spans(table.columns, table, span, segment_ids, least, method, int(ddof))
+        columns = reduce_spans(table.columns, table, span, segment_ids, least, q, how)
         return self._with_on(of._with_columns(columns), times)
 
 
@@ -299,8 +235,8 @@ class WindowMethods(Changes, Cumulative, ExponentialWindowMethods, Shifting):
             method: must be "single".
 
         Differences from pandas:
-            Only sum, mean, min, max, var, std and count are supported, without weights. Times must
-            not descend. The result has the column `on` also if it equals the labels.
+            Windows have no weights, and functions of the user, corr and cov are not supported.
+            Times must not descend. The result has the column `on` also if it equals the labels.
 
         Example:
             >>> from jaxframes.frame import JaxSeries
@@ -316,7 +252,7 @@ class WindowMethods(Changes, Cumulative, ExponentialWindowMethods, Shifting):
         """A window of all rows up to each row.
 
         Differences from pandas:
-            Only sum, mean, min, max, var, std and count are supported.
+            Functions of the user, corr and cov are not supported.
 
         Example:
             >>> from jaxframes.frame import JaxSeries
@@ -324,86 +260,6 @@ class WindowMethods(Changes, Cumulative, ExponentialWindowMethods, Shifting):
             [1.0, 1.5, 3.0]
         """
         return Windows(self, as_expanding(min_periods, method))
-
-
-def without_on(of: Any, on: Any) -> tuple[Any, OnColumn | None]:
-    """The columns to reduce, and the column `on`, if it is given."""
-    if on is None:
-        return of, None
-    if not isinstance(on, Hashable) or isinstance(on, (pd.Index, NDFrame)):
-        raise NotImplementedError(
-            f"rolling: on must be the label of a column, got {type(on).__name__}. Assign it first."
-        )
-    if not isinstance(of, FrameBase) or on not in of._labels:
-        raise ValueError(
-            f"invalid on specified as {on}, must be a column (of DataFrame), an Index or None"
-        )
-    labels, at = list(of._labels), of._labels.position(on)
-    rest = [other for other in range(len(labels)) if other != at]
-    return of._columns_at(rest), OnColumn(on, of._table.columns[at], labels[:at])
-
-
-def as_rolling(
-    table: Table,
-    on: OnColumn | None,
-    window: Any,
-    min_periods: Any,
-    center: Any,
-    win_type: Any,
-    closed: Any,
-    step: Any,
-    method: str,
-) -> WindowShape:
-    """Checks the arguments of `rolling` over the rows of a table."""
-    if win_type is not None:
-        raise NotImplementedError(f"rolling: win_type must be None, got {win_type!r}.")
-    if method != "single":
-        raise NotImplementedError(f"rolling: method must be 'single', got {method!r}.")
-    if not isinstance(center, bool):
-        raise ValueError(f"center must be a boolean, got {center!r}")
-    if closed is not None and closed not in _CLOSED:
-        raise ValueError(f"closed must be 'right', 'left', 'both' or 'neither', got {closed!r}")
-    times = table.index.levels if on is None else (on.column,)
-    is_span = isinstance(window, (str, datetime.timedelta, np.timedelta64, pd.offsets.Tick))
-    if is_span and len(times) == 1 and times[0].type.is_time:
-        if step is not None:
-            raise NotImplementedError(
-                "rolling: step is for windows of rows. Select rows of the result."
-            )
-        least = 1 if min_periods is None else _whole("min_periods", min_periods)
-        span = as_time_span(times[0], window, closed, center)
-        return WindowShape(span.length, least, center, span.closed, 1, on, span)
-    window = as_scalar(window)
-    if isinstance(window, bool) or not isinstance(window, (int, np.integer)):
-        raise ValueError(
-            f"window must be an integer 0 or greater, got {window!r}. A span of time needs labels "
-            "or a column on= of datetimes or timedeltas."
-        )
-    if window < 0:
-        raise ValueError(f"window must be an integer 0 or greater, got {window}")
-    least = int(window) if min_periods is None else _whole("min_periods", min_periods)
-    if least > window:
-        raise ValueError(f"min_periods {least} must be <= window {window}")
-    step = 1 if step is None else _whole("step", step)
-    if not step:
-        raise ValueError("step must be 1 or greater, got 0")
-    return WindowShape(int(window), least, center, closed or "right", step, on)
-
-
-def as_expanding(min_periods: Any, method: str) -> WindowShape:
-    """Checks the arguments of `expanding`."""
-    if method != "single":
-        raise NotImplementedError(f"expanding: method must be 'single', got {method!r}.")
-    return WindowShape(None, _whole("min_periods", min_periods))
-
-
-def _whole(name: str, value: Any) -> int:
-    value = as_scalar(value)
-    if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
-        raise ValueError(f"{name} must be an integer, got {value!r}")
-    if value < 0:
-        raise ValueError(f"{name} must be >= 0, got {value}")
-    return int(value)
 
 
 def has_gaps(data: tuple[Array, ...], missing: tuple[Array | None, ...], num_rows: Count) -> bool:

@@ -215,8 +215,8 @@ def test_wrong_uses_are_pandas_errors():
         lambda f: f.sort_values("i").groupby("k").rolling("2h", on="t"), times
     )
     assert "Each group within t must be monotonic" in message
-    with pytest.raises(NotImplementedError, match="median is not supported"):
-        on_device(frame).groupby("k").rolling(2).median()
+    with pytest.raises(NotImplementedError, match="corr is not supported"):
+        on_device(frame).groupby("k").rolling(2).corr()
 
 
 def test_repr_is_that_of_pandas():
