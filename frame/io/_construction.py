@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Construction of frames and series from users' data."""
 
+import functools
 from collections.abc import Collection, Hashable, Mapping
 from types import MappingProxyType
 from typing import Any
@@ -73,13 +74,17 @@ def table_of_pandas(
 
 
 def table_of_arrow(
-    table: pa.Table, layout: Layout, strings: Collection[str] = ()
+    table: pa.Table, layout: Layout, strings: Collection[str] = (), least: int = 0
 ) -> tuple[Table, Labels]:
     """Builds a table from an Arrow table, with the index of pandas' metadata.
 
-    `strings` names dictionary-encoded columns of strings; others become categories.
+    Args:
+        table: the rows.
+        layout: where they go.
+        strings: the dictionary-encoded columns of strings; others become categories.
+        least: the number of rows for which the columns have room, if it is larger than theirs.
     """
-    capacity = layout.capacity_for(table.num_rows)
+    capacity = layout.capacity_for(max(table.num_rows, least))
     labels, stored, level_names, numbers = _labels_of(table.schema)
 
     def made(name: str) -> Column:
@@ -103,6 +108,15 @@ def as_arrow_table(data: Any, caller: str) -> pa.Table:
 
 def _labels_of(schema: pa.Schema) -> tuple[Labels, list[str], tuple[Hashable, ...], RowIndex]:
     """What pandas' metadata tell: column labels, columns of the index, their names, and a range."""
+    return _labels_of_serialized(schema.serialize().to_pybytes())
+
+
+# The batches of a stream have one schema, and pandas takes milliseconds for its answer.
+@functools.lru_cache(64)
+def _labels_of_serialized(
+    serialized: bytes,
+) -> tuple[Labels, list[str], tuple[Hashable, ...], RowIndex]:
+    schema = pa.ipc.read_schema(pa.py_buffer(serialized))
     try:
         metadata = schema.pandas_metadata
         if metadata is None:

@@ -91,23 +91,23 @@ class Grouping:
 class GroupState:
     """The groups of the batches so far. Merged when the new partial rows outgrow the groups."""
 
-    def __init__(self, grouping: Grouping):
+    def __init__(self, grouping: Grouping, partials: Iterable[Any] = ()):
+        """Starts with partial rows, of which each frame has a group once."""
         self.grouping = grouping
-        self._partials: list[Any] = []
+        self._partials = list(partials)
 
-    def add(self, rows: Any) -> None:
-        """Reduces the rows of a batch, named by `Grouping.named`, and merges its groups."""
-        self._partials.append(self._reduced(rows))
+    def add(self, partials: Any) -> None:
+        """Adds the partial rows of a batch."""
+        self._partials.append(partials)
         sizes = [len(partial) for partial in self._partials]
         if sum(sizes[1:]) > sizes[0]:
             self._merge()
 
-    def _reduced(self, rows: Any) -> Any:
-        """One row for each group of a batch, with the partial columns."""
+    def reduced(self, rows: Any) -> Any:
+        """One partial row for each group of a batch that is named by `Grouping.named`."""
         keys = self.grouping.key_names
         real = "float64" if is_x64_enabled() else "float32"
-        columns: dict[str, tuple[str, str]] = {"size": ("one", "sum"), **self._numbers}
-        rows = rows.assign(one=1)
+        columns: dict[str, tuple[str, str]] = {"size": (keys[0], "size"), **self._numbers}
         for name, (column, part) in self.grouping.parts.items():
             value = f"v{column}"
             if part in ("total", "squares"):
@@ -178,9 +178,9 @@ class GroupState:
 
     @classmethod
     def of(cls, grouping: Grouping, partials: Any) -> "GroupState":
-        """A state of partial rows."""
+        """A state of partial rows, of which several may be of one group."""
         state = cls(grouping)
-        state._partials = [state._merged(partials)]
+        state.add(state._merged(partials))
         return state
 
     def finished(self, counts: Mapping[int, Any] = MappingProxyType({})) -> Any:
@@ -222,18 +222,15 @@ def merged_groups(grouping: Grouping, rows: Iterable[Any]) -> Iterator[GroupStat
 
     The groups of a frame are final but for the last one, which the next frame may continue.
     """
-    keys = grouping.key_names
     held: Any = None
     for partials in rows:
-        partials = partials if held is None else concat([held, partials])
-        partials = partials.reset_index(drop=True)
-        ids = partials[keys].tail(1).merge(partials[keys].reset_index(), on=keys)["index"]
-        first = int(ids.min())
-        held = partials.iloc[first:]
-        if first:
-            yield GroupState.of(grouping, partials.iloc[:first])
+        partials = partials if held is None else concat([held, partials], ignore_index=True)
+        groups = GroupState.of(grouping, partials).rows()
+        held = groups.iloc[-1:]
+        if len(groups) > 1:
+            yield GroupState(grouping, [groups.iloc[:-1]])
     if held is not None:
-        yield GroupState.of(grouping, held)
+        yield GroupState(grouping, [held])
 
 
 def grouping_of(call: Call) -> Grouping | None:

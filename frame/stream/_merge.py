@@ -45,7 +45,13 @@ def _is_plain(call: Call) -> bool:
 
 
 def merged(
-    call: Call, left: Batches, right: Batches, batch_rows: int, joined: Whole
+    call: Call,
+    left: Batches,
+    right: Batches,
+    batch_rows: int,
+    joined: Whole,
+    *,
+    in_order: bool = True,
 ) -> Iterator[Any]:
     """Joins two streams, in pandas' order.
 
@@ -55,6 +61,7 @@ def merged(
         right: gives those of the right side.
         batch_rows: the number of rows of a batch.
         joined: concatenates batches; takes a frame without rows, too.
+        in_order: whether rows are sorted on disk if they are found in another order.
     """
     keys = merge_keys(call)
     assert keys is not None
@@ -89,6 +96,9 @@ def merged(
                 rows = join.joined(lambda: iter([own]), right_rows)
             else:
                 rows = _of_parts(join, left_rows, right_rows, batch_rows)
+        if not in_order:
+            yield from map(join.finished, rows)
+            return
         runs = stack.enter_context(SortedRuns(join.order, batch_rows, join.template))
         for frame in rows:
             runs.add(frame)

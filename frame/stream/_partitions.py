@@ -8,21 +8,18 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from ..io._construction import table_of_arrow
 from ..table._layout import Layout
 from ..table._ndframe import FrameBase
 from ._arrow_rows import arrow_of, in_schema
-from ._files import writing
 from ._hashes import hashes_of
 from ._numbering import like, plain
-from ._reader import at_capacity
-from ._runs import FAST, Run
+from ._spilled_rows import SpilledRows, SpillWriter, in_pieces
 from ._temporary_folder import TemporaryFolder
 
-# The parts of one level: each has a file, and 1 / 16 of a batch is still worth writing.
-FAN_OUT_BITS = 4
+# The parts of one level: each has a file, and 1 / 64 of a batch is still worth writing.
+FAN_OUT_BITS = 6
 # A part that is still too large after these levels has few distinct keys.
 MOST_LEVELS = 4
 
@@ -41,7 +38,7 @@ class Partitions:
         self._fan_out = 2**FAN_OUT_BITS
         self._folder = TemporaryFolder()
         self._files = contextlib.ExitStack()
-        self._writers: dict[int, pq.ParquetWriter] = {}
+        self._writers: dict[int, SpillWriter] = {}
         self._sizes = [0] * self._fan_out
         self._schema: pa.Schema | None = None
         self._template: Any = None
@@ -73,17 +70,16 @@ class Partitions:
         first = 0
         for part, size in enumerate(sizes.tolist()):
             if size:
-                with writing(self._path(part)):
-                    self._writer(part).write_table(rows.slice(first, size))
+                self._writer(part).write(rows.slice(first, size))
                 self._sizes[part] += size
             first += size
 
     def _path(self, part: int) -> str:
-        return os.path.join(self._folder.name, f"{part}.parquet")
+        return os.path.join(self._folder.name, f"{part}.arrow")
 
-    def _writer(self, part: int) -> pq.ParquetWriter:
+    def _writer(self, part: int) -> SpillWriter:
         if part not in self._writers:
-            writer = pq.ParquetWriter(self._path(part), self._schema, **FAST)
+            writer = SpillWriter(self._path(part), self._schema)
             self._writers[part] = self._files.enter_context(writer)
         return self._writers[part]
 
@@ -107,12 +103,12 @@ class Partitions:
         if not self._sizes[part]:
             return
         layout: Layout = self._template._layout
-        reader = Run(self._path(part), piece_rows)
+        rows = SpilledRows(self._path(part))
         least = min(piece_rows, self.largest)
-        while not reader.is_exhausted:
-            columns, labels = table_of_arrow(reader.read(piece_rows), layout)
+        for table in in_pieces(map(rows.__getitem__, range(len(rows))), piece_rows):
+            columns, labels = table_of_arrow(table, layout, least=least)
             frame = FrameBase.frame_class._of(columns, labels)
-            yield at_capacity(like(frame, self._template), least)
+            yield like(frame, self._template)
 
 
 class Part:

@@ -49,6 +49,7 @@ class Stage:
         pieces: gives a whole result as batches, if it may be larger than memory.
         later: gives the batches from a number on, without those before; None unless each is made of
             one batch of a source.
+        unordered: gives the batches with their rows in any order, if this saves a sort on disk.
     """
 
     run: Callable[[], Any]
@@ -56,12 +57,17 @@ class Stage:
     empty: Any
     pieces: Callable[[], Iterator[Any]] | None = None
     later: Callable[[int], Iterator[Any]] | None = None
+    unordered: Callable[[], Iterator[Any]] | None = None
 
     def batches(self) -> Iterator[Any]:
         """The result as batches."""
         if not self.is_whole:
             return self.run()
         return iter([self.run()]) if self.pieces is None else self.pieces()
+
+    def in_any_order(self) -> Iterator[Any]:
+        """The result as batches, with its rows in any order."""
+        return self.batches() if self.unordered is None else self.unordered()
 
     def batches_from(self, number: int) -> tuple[Iterator[Any], int]:
         """Batches, and the number of the first one: `number` where those before can be left out."""
@@ -217,12 +223,13 @@ def _makes_categories(dtype: Any) -> bool:
 def _mapped(node: Any, stage: Stage) -> Stage:
     """A rowwise call of each batch."""
     run = _of_any_start(node) if isinstance(node, Fused) else node.run
-    later = stage.later
+    later, unordered = stage.later, stage.unordered
     return Stage(
         lambda: _each(run, stage.run()),
         False,
         node.empty,
         later=None if later is None else lambda first: _each(run, later(first)),
+        unordered=None if unordered is None else lambda: _each(run, unordered()),
     )
 
 
@@ -320,10 +327,11 @@ def _merged(node: Call, left: Stage, right: Stage, batch_rows: int) -> Stage:
     if not is_streamed(node):
         raise unstreamed(f"merge(how={node.arguments.get('how', 'inner')!r})")
 
-    def run() -> Iterator[Any]:
-        return numbered(merged(node, left.batches, right.batches, batch_rows, joined))
+    def run(in_order: bool = True) -> Iterator[Any]:
+        rows = merged(node, left.batches, right.batches, batch_rows, joined, in_order=in_order)
+        return numbered(rows)
 
-    return Stage(run, False, node.empty)
+    return Stage(run, False, node.empty, unordered=lambda: run(in_order=False))
 
 
 def _aligned(node: Call, first: Stage, others: list[Stage], build: Callable[[Any], Stage]) -> Stage:
@@ -409,6 +417,7 @@ def _groups(node: Call, stage: Stage, batch_rows: int, kept: KeptStates | None) 
         return _groups_at_once(node, stage, batch_rows)
     groups = node.arguments["groups"]
     is_sorted = groups.get("sort", True)
+    needs_order = not is_sorted or any(one.function in ("first", "last") for one in found.outputs)
     state = None
     if kept is not None and stage.later is not None:
         state = kept.following(stage.later, stage.empty._layout)
@@ -419,7 +428,7 @@ def _groups(node: Call, stage: Stage, batch_rows: int, kept: KeptStates | None) 
             if state is not None:
                 state.add_batches(states)
             else:
-                for batch in stage.run():
+                for batch in stage.run() if needs_order else stage.in_any_order():
                     states.add(batch)
             if states.is_empty:
                 yield node.empty
@@ -560,7 +569,7 @@ def _reduced_column(node: Call, stage: Stage, batch_rows: int) -> Stage:
     if not is_known or not is_one or isinstance(stage.empty, SeriesBase):
         raise unstreamed(str(function))
     column = Call.of("column", node.inputs, {"expression": inner})
-    rows = Stage(lambda: _each(column.run, stage.run()), False, column.empty)
+    rows = Stage(lambda: _each(column.run, stage.in_any_order()), False, column.empty)
     if function in QUANTILES:
         reduction = Call.of(function, (column,), options)
         return _quantiles(node, rows, reduction, options, batch_rows)
@@ -593,7 +602,7 @@ def _reduced(
 
     def run() -> Any:
         with SpillingGroups(found, batch_rows) as states:
-            for batch in stage.run():
+            for batch in stage.in_any_order():
                 if len(batch):
                     states.add(_keyed(batch, labels, values).assign(k=0))
             if states.is_empty:

@@ -239,7 +239,7 @@ def _joined(parts: list[Rows]) -> Rows:
 
 def frame_of(rows: Rows, least: int, layout: Layout, columns: Any) -> Any:
     """A frame of a batch, with the labels of the whole source and a capacity of `least` rows."""
-    table, labels = table_of_arrow(rows.table, layout)
+    table, labels = table_of_arrow(rows.table, layout, least=least)
     frame: Any = FrameBase.frame_class._of(table, labels)
     index = table.index
     if index.is_range:

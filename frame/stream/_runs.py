@@ -1,39 +1,32 @@
 # SPDX-License-Identifier: Apache-2.0
 """Sorted runs on disk, and their merge in bounded memory (Knuth, volume 3, section 5.4)."""
 
+import collections
 import contextlib
 import dataclasses
 import itertools
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from ..combining._concat import concat
 from ..io._construction import table_of_arrow
 from ..table._column import host_array
 from ..table._layout import Layout
 from ..table._ndframe import FrameBase
-from ._arrow_rows import arrow_of, in_schema
-from ._files import naming, writing
+from ._arrow_rows import arrow_of
 from ._memory import giving_back
-from ._reader import at_capacity
+from ._spilled_rows import SpilledRows, SpillWriter, in_pieces
 from ._temporary_folder import TemporaryFolder
 
-# The number of the run that a row is from, among the columns of a merge.
-_RUN = "number of the run"
-# Runs that are merged at one time. Each keeps a file open and a piece loaded, so more runs than
-# these are merged in several passes.
-_FAN_IN = 16
-# Blocks of fewer rows would cost more than they save.
+# Runs that are merged at one time. Each keeps a file open and a part of a piece loaded, so more are
+# merged in several passes.
+_FAN_IN = 64
+# Pieces of fewer rows would cost more than they save.
 _LEAST_PIECE_ROWS = 16
-# Files that are read once: dictionaries and statistics would not be used.
-FAST: dict[str, Any] = {
-    "compression": "lz4", "use_dictionary": False, "write_statistics": False,
-}  # fmt: skip
 
 
 @dataclasses.dataclass(frozen=True)
@@ -57,11 +50,6 @@ class Order:
             kind="stable",
         )  # fmt: skip
 
-    @property
-    def then_by_run(self) -> "Order":
-        """The order of a merge: equal rows in the order of their runs."""
-        return Order((*self.by, _RUN), (*self.ascending, True), self.na_position)
-
 
 class SortedRuns:
     """Sorted runs of rows, each in a file of a temporary folder. A context manager."""
@@ -71,7 +59,7 @@ class SortedRuns:
 
         Args:
             order: the order of the rows.
-            piece_rows: the number of rows of a run that is written, and of the merged frames.
+            piece_rows: the number of rows of the merged frames; a run has half as many or more.
             template: a frame without rows that has the types of all; those of each run if None.
         """
         self.order = order
@@ -101,7 +89,7 @@ class SortedRuns:
             return
         self._layout, self._labels = frame._layout, frame._labels
         self._held.append(frame)
-        if sum(map(len, self._held)) >= self._rows:
+        if 2 * sum(map(len, self._held)) >= self._rows:
             self._write_held()
 
     def _write_held(self) -> None:
@@ -112,16 +100,24 @@ class SortedRuns:
 
     def _written(self, tables: Iterator[pa.Table]) -> str:
         """Writes sorted rows as a run; returns the name of its file."""
-        path = os.path.join(self._folder.name, f"{next(self._numbers)}.parquet")
-        group_rows = max(self._rows // _FAN_IN, _LEAST_PIECE_ROWS)
-        with writing(path), contextlib.ExitStack() as stack:
-            writer = None
-            for rows in tables:
+        path = os.path.join(self._folder.name, f"{next(self._numbers)}.arrow")
+        with contextlib.ExitStack() as files:
+            writer, first_rows = None, []
+            for rows in in_pieces(tables, self._piece_rows):
                 if writer is None:
                     schema = self._schema or rows.schema
-                    writer = stack.enter_context(pq.ParquetWriter(path, schema, **FAST))
-                writer.write_table(in_schema(rows, writer.schema), row_group_size=group_rows)
+                    writer = files.enter_context(SpillWriter(path, schema))
+                writer.write(rows)
+                # A slice would hold all rows.
+                first_rows.append(rows.take([0]))
+            if writer is not None:
+                writer.write(pa.concat_tables(first_rows, promote_options="permissive"))
         return path
+
+    @property
+    def _piece_rows(self) -> int:
+        """The rows of a piece: those of all runs that are merged at one time are half a batch."""
+        return max(self._rows // (2 * _FAN_IN), _LEAST_PIECE_ROWS)
 
     def merged(self) -> Iterator[Any]:
         """The rows of all runs in order, stably, as frames of one capacity."""
@@ -138,106 +134,102 @@ class SortedRuns:
                 for path in group:
                     os.remove(path)
         least = 0
-        for table in giving_back(_in_pieces(self._merge(self._paths), self._rows)):
+        for table in giving_back(in_pieces(self._merge(self._paths), self._rows)):
             least = least or table.num_rows
-            frame = at_capacity(self._frame(table), least)
+            frame = self._frame(table, least)
             frame._labels = self._labels
             yield frame
 
     def _merge(self, paths: Sequence[str]) -> Iterator[pa.Table]:
-        """Merges runs piece by piece.
+        """Merges runs with each piece read once (Knuth's forecasting, section 5.4.6).
 
-        The rows of a run that are not loaded come after its last loaded row. So the merged rows up
-        to the first of these last rows are final. Only the keys go to the device.
+        Pieces are read in the order of their first rows. So the rows before the first row of the
+        next piece are final, and of each run only a part of its last piece is not. Only the keys
+        go to the device.
         """
-        piece_rows = max(self._rows // max(len(paths), 1), _LEAST_PIECE_ROWS)
-        readers = [Run(path, piece_rows) for path in paths]
-        if len(readers) == 1:
-            while not readers[0].is_exhausted:
-                yield readers[0].read(piece_rows)
+        runs = list(map(_Run, paths))
+        if len(runs) < 2:
+            for run in runs:
+                yield from run.pieces()
             return
-        num_loaded = [0] * len(readers)
-        tables: list[pa.Table] = []
-        while True:
-            for number, reader in enumerate(readers):
-                table = reader.read(piece_rows - num_loaded[number])
-                if table.num_rows:
-                    run = pa.array([number] * table.num_rows, pa.int32())
-                    tables.append(table.append_column(_RUN, run))
-                    num_loaded[number] += table.num_rows
-            if not tables:
-                return
+        waiting = collections.deque(self._forecast(runs))
+        while waiting or any(run.num_loaded for run in runs):
+            num_loaded = 0
+            while waiting and num_loaded < max(self._rows // 2, 1):
+                num_loaded += runs[waiting.popleft()].load()
+            # Equal rows are in the order of their runs: that of the tables.
+            tables = [run.loaded for run in runs]
+            if waiting:
+                tables.insert(waiting[0] + 1, runs[waiting[0]].first_of_next)
             rows = pa.concat_tables(tables, promote_options="permissive").combine_chunks()
-            order = self._ordered(rows, piece_rows * len(readers))
-            runs = rows[_RUN].to_numpy()[order]
-            last = len(runs) - 1
-            for number, reader in enumerate(readers):
-                if not reader.is_exhausted:
-                    last = min(last, int((runs == number).nonzero()[0][-1]))
-            final, others = order[: last + 1], order[last + 1 :]
-            for number, count in enumerate(np.bincount(runs[: last + 1]).tolist()):
-                num_loaded[number] -= count
-            yield rows.take(pa.array(final)).drop_columns([_RUN])
-            tables = [rows.take(pa.array(others))] if len(others) else []
+            final = self._ordered(rows)
+            if waiting:
+                bound = sum(table.num_rows for table in tables[: waiting[0] + 1])
+                final = final[: int((final == bound).nonzero()[0][0])]
+            ends = np.cumsum([table.num_rows for table in tables])
+            counts = np.bincount(np.searchsorted(ends, final, "right"), minlength=len(tables))
+            if waiting:
+                counts = np.delete(counts, waiting[0] + 1)
+            for run, count in zip(runs, counts.tolist(), strict=True):
+                run.drop(count)
+            if len(final):
+                yield rows.take(pa.array(final))
 
-    def _ordered(self, rows: pa.Table, most_rows: int) -> np.ndarray:
-        """The positions of rows in their order."""
+    def _forecast(self, runs: Sequence["_Run"]) -> list[int]:
+        """The runs of all pieces, in the order of the first rows of these."""
+        numbers = np.repeat(np.arange(len(runs)), [len(run) for run in runs])
+        tables = [run.first_rows for run in runs]
+        rows = pa.concat_tables(tables, promote_options="permissive").combine_chunks()
+        return numbers[self._ordered(rows)].tolist()
+
+    def _ordered(self, rows: pa.Table) -> np.ndarray:
+        """The positions of rows in their order, stably."""
+        # One capacity for all numbers of runs: half a batch, a piece of each run, and one more row.
+        capacity = self._rows // 2 + (_FAN_IN + 1) * self._piece_rows + 1
         # The columns of a run are those of the frame, then the row labels.
         labels = list(self._labels)
         keys = [rows.column(labels.index(label)) for label in self.order.by]
         names = [f"k{position}" for position in range(len(keys))]
         positions = pa.array(np.arange(rows.num_rows, dtype=np.int32))
-        table = pa.table([*keys, rows[_RUN], positions], [*names, _RUN, "position"])
-        order = dataclasses.replace(self.order, by=tuple(names)).then_by_run
-        frame = order.sorted(at_capacity(self._frame(table), most_rows))
+        table = pa.table([*keys, positions], [*names, "position"])
+        order = dataclasses.replace(self.order, by=tuple(names))
+        frame = order.sorted(self._frame(table, capacity))
         return host_array(frame._column("position").data)[: rows.num_rows]
 
-    def _frame(self, table: pa.Table) -> Any:
-        columns, labels = table_of_arrow(table, self._layout)
+    def _frame(self, table: pa.Table, least: int) -> Any:
+        columns, labels = table_of_arrow(table, self._layout, least=least)
         return FrameBase.frame_class._of(columns, labels)
 
 
-def _in_pieces(tables: Iterable[pa.Table], num_rows: int) -> Iterator[pa.Table]:
-    """Cuts and joins tables to pieces of a number of rows."""
-    held: list[pa.Table] = []
-    num_held = 0
-    for table in tables:
-        while table.num_rows:
-            part = table.slice(0, num_rows - num_held)
-            held.append(part)
-            num_held += part.num_rows
-            table = table.slice(part.num_rows)
-            if num_held == num_rows:
-                yield pa.concat_tables(held, promote_options="permissive")
-                held, num_held = [], 0
-    if held:
-        yield pa.concat_tables(held, promote_options="permissive")
+class _Run:
+    """A sorted run: its pieces, and after them the first row of each."""
 
+    def __init__(self, path: str):
+        self._rows = SpilledRows(path)
+        self._num_read = 0
+        self.first_rows = self._rows[len(self)]
+        self.loaded = self._rows.schema.empty_table()
 
-class Run:
-    """Reads a run piece by piece."""
-
-    def __init__(self, path: str, piece_rows: int):
-        self._path = path
-        with naming(path):
-            # Buffers filled ahead would hold the whole run.
-            file = pq.ParquetFile(path, pre_buffer=False, buffer_size=2**20)
-            self._batches = file.iter_batches(batch_size=piece_rows, use_threads=False)
-            self._held = file.schema_arrow.empty_table()
-            self._left = file.metadata.num_rows
+    def __len__(self) -> int:
+        return len(self._rows) - 1
 
     @property
-    def is_exhausted(self) -> bool:
-        """Whether all rows were read."""
-        return not self._left
+    def num_loaded(self) -> int:
+        return self.loaded.num_rows
 
-    def read(self, num_rows: int) -> pa.Table:
-        """The next rows."""
-        with naming(self._path):
-            while self._held.num_rows < min(num_rows, self._left):
-                batch = pa.Table.from_batches([next(self._batches)])
-                self._held = pa.concat_tables([self._held, batch])
-        rows = self._held.slice(0, max(num_rows, 0))
-        self._held = self._held.slice(rows.num_rows)
-        self._left -= rows.num_rows
-        return rows
+    @property
+    def first_of_next(self) -> pa.Table:
+        return self.first_rows.slice(self._num_read, 1)
+
+    def load(self) -> int:
+        """Loads the next piece; returns the number of its rows."""
+        rows = self._rows[self._num_read]
+        self._num_read += 1
+        self.loaded = pa.concat_tables([self.loaded, rows])
+        return rows.num_rows
+
+    def drop(self, num_rows: int) -> None:
+        self.loaded = self.loaded.slice(num_rows)
+
+    def pieces(self) -> Iterator[pa.Table]:
+        return map(self._rows.__getitem__, range(len(self)))

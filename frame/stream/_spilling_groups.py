@@ -55,7 +55,12 @@ class SpillingGroups:
             return
         rows = self._grouping.named(batch, self.num_rows)
         self.num_rows += len(rows)
-        self._state.add(rows)
+        partials = self._state.reduced(rows)
+        if len(self._runs) and 2 * len(partials) > len(rows):
+            # Rows of mostly distinct keys: merging them in memory would save few rows on disk.
+            self._runs.add(partials)
+        else:
+            self._state.add(partials)
         for column, pairs in self._pairs.items():
             pairs.add(rows[[*self._grouping.key_names, f"v{column}"]])
         if self._state.num_groups > self._most_rows and can_spill(self._state.columns):

@@ -92,7 +92,8 @@ def test_parts_are_divided_again(folder, monkeypatch):
 
 
 def test_rows_that_fit_are_not_written(folder, monkeypatch):
-    monkeypatch.setattr(_runs.pq, "ParquetWriter", None)
+    for module in (_runs, _partitions):
+        monkeypatch.setattr(module, "SpillWriter", None)
     plan = plan_of(FRAME, folder, "rows")
     result = plan.drop_duplicates(["few"]).collect(batch_rows=BATCH_ROWS)
     assert_same(result, FRAME.drop_duplicates(["few"]))

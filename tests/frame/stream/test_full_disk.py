@@ -73,7 +73,7 @@ def test_a_full_disk_of_temporary_files_names_the_run(plan, tmp_path, monkeypatc
     folder = tmp_path / "temporary"
     folder.mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(folder))
-    with files_of_few_bytes(), pytest.raises(OSError, match=r"temporary/jaxframes-.*parquet"):
+    with files_of_few_bytes(), pytest.raises(OSError, match=r"temporary/jaxframes-.*arrow"):
         ordered.collect(batch_rows=12_000)
     assert os.listdir(folder) == []
 

@@ -126,6 +126,22 @@ def test_groups_of_a_join_larger_than_memory(folder):
     assert_same(query(left, right).collect(batch_rows=BATCH_ROWS), query(LEFT, RIGHT))
 
 
+def test_groups_and_reductions_do_not_sort_the_rows_of_a_join(folder, monkeypatch):
+    left, right = plan_of(LEFT, folder, "left"), plan_of(RIGHT, folder, "right")
+    monkeypatch.setattr(_merge, "SortedRuns", None)
+
+    def both(query):
+        joins = left.merge(right, on="k"), LEFT.merge(RIGHT, on="k")
+        return query(joins[0]).collect(batch_rows=BATCH_ROWS), query(joins[1])
+
+    assert_same(*both(lambda rows: rows.groupby("few_x").n.sum()))
+    assert_same(*both(lambda rows: rows[rows.n > 5].assign(one=1).n.max()))
+    with pytest.raises(TypeError):
+        both(lambda rows: rows.groupby("few_x").n.first())
+    with pytest.raises(TypeError):
+        both(lambda rows: rows.groupby("few_x", sort=False).n.sum())
+
+
 def test_what_joins_do_not_stream(folder):
     left, right = plan_of(LEFT, folder, "left"), plan_of(RIGHT, folder, "right")
     for options in ({"indicator": True, "how": "outer"}, {"validate": "1:1"}, {"sort": True}):

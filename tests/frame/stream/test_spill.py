@@ -65,6 +65,21 @@ def test_many_runs_are_merged_in_passes(plan, monkeypatch):
     assert_same(plan.sort_values(["few", "x"]).collect(batch_rows=120), expected)
 
 
+def test_pieces_are_read_once_in_one_pass(plan, monkeypatch):
+    read = []
+
+    class Watched(_runs.SpilledRows):
+        def __getitem__(self, number):
+            if number < len(self) - 1:
+                read.append((self._path, number))
+            return super().__getitem__(number)
+
+    monkeypatch.setattr(_runs, "SpilledRows", Watched)
+    assert_same(plan.sort_values("x").collect(batch_rows=40), FRAME.sort_values("x", kind="stable"))
+    # Runs of 40 rows in pieces of 16.
+    assert len(read) == len(set(read)) == 15 * 3
+
+
 def test_a_sort_is_cut_off_by_head(plan):
     expected = FRAME[FRAME.k > 100].sort_values("s", kind="stable").head(30)
     assert_same(plan[plan.k > 100].sort_values("s").head(30).collect(batch_rows=120), expected)
