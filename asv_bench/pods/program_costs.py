@@ -25,7 +25,8 @@ class Sent(NamedTuple):
     """What each chip sends in one run.
 
     Attributes:
-        counts: collectives in the program text, by kind. One in a loop counts once.
+        counts: collectives in the program text, by kind. One in a loop counts once. One that XLA
+            joined from several counts as these.
         sent_bytes: bytes, with every round of a loop and every branch of a conditional: an upper
             bound.
     """
@@ -67,7 +68,8 @@ def _walk(
             continue
         op = found["op"].removesuffix("-start")
         if op in SENT_PER_RESULT_BYTE:
-            counts[op] += is_new
+            if is_new:
+                counts[op] += _num_joined(line[found.end() :])
             result = found["type"]
             if op != found["op"]:
                 # The result of a start holds the operand first.
@@ -79,6 +81,15 @@ def _walk(
                 for called in re.findall(r"[^\s,%]+", one or several):
                     sent += _walk(called, computations, num_chips, repeats, counts, counted)
     return sent
+
+
+def _num_joined(operands: str) -> int:
+    """The operands of a collective, given the text after its bracket.
+
+    XLA joins small collectives that do not wait for each other, up to a size that depends on the
+    number of chips.
+    """
+    return operands.partition(")")[0].count("%")
 
 
 def _trip_count(line: str, computations: dict[str, list[str]]) -> int:

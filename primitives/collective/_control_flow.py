@@ -48,7 +48,8 @@ def choose(
 ) -> Any:
     """`cond` with branches that communicate.
 
-    On CPU both run, so the one that is not chosen should get no rows to move.
+    On CPU both run, so the one that is not chosen should get no rows to move. On TPU matrices enter
+    and leave a branch transposed, because there a row of few words is padded to 128 lanes.
     """
 
     def both(*operands: Any) -> Any:
@@ -60,4 +61,18 @@ def choose(
     def branch(*operands: Any) -> Any:
         return jax.lax.cond(is_first, first, second, *operands)
 
-    return jax.lax.platform_dependent(*operands, cpu=both, default=branch)
+    def branch_on_tpu(*operands: Any) -> Any:
+        def of_transposed(of_matrices: Callable[..., Any]) -> Callable[..., Any]:
+            return lambda operands: _transposed(of_matrices(*_transposed(operands)))
+
+        chosen = jax.lax.cond(
+            is_first, of_transposed(first), of_transposed(second), _transposed(operands)
+        )
+        return _transposed(chosen)
+
+    return jax.lax.platform_dependent(*operands, cpu=both, tpu=branch_on_tpu, default=branch)
+
+
+def _transposed(tree: Any) -> Any:
+    """Transposes every matrix of a pytree."""
+    return jax.tree.map(lambda leaf: leaf.T if leaf.ndim == 2 else leaf, tree)

@@ -19,7 +19,6 @@ device of its host and one for each other host, and the blocks between two hosts
 message for each device, in place of one for each pair of devices.
 """
 
-from collections.abc import Callable
 from typing import Any, Literal, NamedTuple
 
 import jax
@@ -29,6 +28,7 @@ from ...shardings._compat import like_varying
 from ...shardings._mesh import HOST_AXIS
 from ..contract._typing import Array
 from ._axis import AxisName
+from ._exchange_blocks import BY_COLUMN, BY_ROW, BY_ROW_ON_TPU, MOST_COLUMNS, Blocks
 from ._wide_counts import cumsum_wide, saturated
 
 Transport = Literal["auto", "ragged", "one_hop", "two_hop"]
@@ -37,13 +37,6 @@ TRANSPORTS = ("auto", "ragged", "one_hop", "two_hop")
 # Up to this size of a shard's messages, with all rows in each, latency dominates: blocks that hold
 # any run are cheaper than a choice of transports, and compile faster.
 _FEW_BYTES = 1 << 16
-
-# Below this number of runs a comparison with every offset is faster than a binary search.
-_FEW_RUNS = 32
-
-
-# See `_of_run`.
-OfRun = Callable[[Array, Array, Array], Array]
 
 
 class Runs(NamedTuple):
@@ -98,10 +91,12 @@ def exchange(
         return _ragged(rows, runs, capacity, axis_name)
 
     def two_hop(rows: Array, runs: Runs) -> Array:
-        return _two_hop(rows, runs, capacity, axis_name, _of_run)
+        return _two_hop(rows, runs, capacity, axis_name, BY_ROW)
 
     def two_hop_on_tpu(rows: Array, runs: Runs) -> Array:
-        return _two_hop(rows, runs, capacity, axis_name, _of_run_by_sums)
+        if rows.shape[1] > MOST_COLUMNS:
+            return _two_hop(rows, runs, capacity, axis_name, BY_ROW_ON_TPU)
+        return _two_hop(rows.T, runs, capacity, axis_name, BY_COLUMN).T
 
     def one_hop(rows: Array, runs: Runs) -> Array:
         return _one_hop(rows, runs, capacity, axis_name, one_hop_rows)
@@ -162,13 +157,14 @@ def _one_hop(rows: Array, runs: Runs, capacity: int, axis_name: AxisName, pair_r
     return _collect_runs(received, runs, capacity, axis_name)
 
 
-def _two_hop(rows: Array, runs: Runs, capacity: int, axis_name: AxisName, of_run: OfRun) -> Array:
-    first_rows, second_rows = (_stripe_capacity(size, runs) for size in (rows.shape[0], capacity))
-    blocks = _stripes_by_way(rows, runs, first_rows, axis_name, of_run)
+def _two_hop(rows: Array, runs: Runs, capacity: int, axis_name: AxisName, steps: Blocks) -> Array:
+    num_rows = rows.shape[steps.row_axis]
+    first_rows, second_rows = (_stripe_capacity(size, runs) for size in (num_rows, capacity))
+    blocks = _stripes_by_way(rows, runs, first_rows, axis_name, steps)
     blocks, runs = _in_sequence(swap(blocks, axis_name), runs)
-    blocks = _stripes_by_destination(blocks, runs, second_rows, axis_name, of_run)
+    blocks = _stripes_by_destination(blocks, runs, first_rows, second_rows, axis_name, steps)
     blocks, runs = _in_sequence(swap(blocks, axis_name), runs)
-    return _collect_stripes(blocks, runs, capacity, axis_name, of_run)
+    return _collect_stripes(blocks, runs, second_rows, capacity, axis_name, steps)
 
 
 def _one_or_two_hops(
@@ -185,7 +181,7 @@ def _one_or_two_hops(
     blocks = jax.lax.cond(
         fits,
         lambda rows: _runs_by_destination(rows, runs, first_rows),
-        lambda rows: _stripes_by_way(rows, runs, first_rows, axis_name, _of_run),
+        lambda rows: _stripes_by_way(rows, runs, first_rows, axis_name, BY_ROW),
         rows,
     )
     received = swap(blocks, axis_name)
@@ -199,14 +195,18 @@ def _one_or_two_hops(
     blocks = jax.lax.cond(
         fits,
         after_one_hop,
-        lambda received: _stripes_by_destination(received, runs, second_rows, axis_name, _of_run),
+        lambda received: _stripes_by_destination(
+            received, runs, first_rows, second_rows, axis_name, BY_ROW
+        ),
         received,
     )
     received = swap(blocks, axis_name)
     return jax.lax.cond(
         fits,
         lambda blocks, received: blocks.reshape(-1, rows.shape[1])[:capacity],
-        lambda blocks, received: _collect_stripes(received, runs, capacity, axis_name, _of_run),
+        lambda blocks, received: _collect_stripes(
+            received, runs, second_rows, capacity, axis_name, BY_ROW
+        ),
         blocks,
         received,
     )
@@ -215,7 +215,7 @@ def _one_or_two_hops(
 def _runs_by_destination(rows: Array, runs: Runs, pair_rows: int) -> Array:
     """A block for each destination: the run to it."""
     block_positions = jnp.arange(pair_rows, dtype=jnp.int32)
-    return _take_blocks(rows, runs.starts[:, None] + block_positions[None, :])
+    return BY_ROW.take(rows, runs.starts[:, None] + block_positions[None, :])
 
 
 def _collect_runs(blocks: Array, runs: Runs, capacity: int, axis_name: AxisName) -> Array:
@@ -224,8 +224,9 @@ def _collect_runs(blocks: Array, runs: Runs, capacity: int, axis_name: AxisName)
     offsets = _exclusive(received)
     positions = jnp.arange(capacity, dtype=jnp.int32)
     block = pair_rows * jnp.arange(num_shards, dtype=jnp.int32)
-    block_position = positions + _of_run(offsets, positions, block - offsets)
-    return _take_received(blocks, block_position, positions < jnp.sum(received, dtype=jnp.int32))
+    block_position = positions + BY_ROW.of_run(offsets, positions, block - offsets)
+    is_row = positions < jnp.sum(received, dtype=jnp.int32)
+    return BY_ROW.take_received(BY_ROW.joined(blocks), block_position, is_row)
 
 
 def _stripe_capacity(num_rows: int, runs: Runs) -> int:
@@ -236,7 +237,7 @@ def _stripe_capacity(num_rows: int, runs: Runs) -> int:
 
 
 def _stripes_by_way(
-    rows: Array, runs: Runs, block_rows: int, axis_name: AxisName, of_run: OfRun
+    rows: Array, runs: Runs, block_rows: int, axis_name: AxisName, steps: Blocks
 ) -> Array:
     """First hop: a block for each intermediate shard, its rows ordered by destination."""
     p = runs.starts.shape[0]
@@ -247,17 +248,22 @@ def _stripes_by_way(
     stripe = way - me - destination
     begins = _exclusive(_stripe_rows(runs.sent[me][None, :], stripe), axis=1)
     block_positions = jnp.arange(block_rows, dtype=jnp.int32)
-    sources = p * block_positions[None, :] + of_run(
+    sources = p * block_positions[None, :] + steps.of_run(
         begins, block_positions, runs.starts[None, :] + stripe % p - p * begins
     )
-    return _take_blocks(rows, sources)
+    return steps.take(rows, sources)
 
 
 def _stripes_by_destination(
-    blocks: Array, runs: Runs, block_rows: int, axis_name: AxisName, of_run: OfRun
+    blocks: Array,
+    runs: Runs,
+    first_rows: int,
+    block_rows: int,
+    axis_name: AxisName,
+    steps: Blocks,
 ) -> Array:
     """Second hop: a block for each destination, its rows ordered by source."""
-    p, first_rows, width = blocks.shape
+    p = blocks.shape[0]
     me = jax.lax.axis_index(axis_name)
     shards = jnp.arange(p, dtype=jnp.int32)
     source, destination = shards[:, None], shards[None, :]
@@ -265,17 +271,22 @@ def _stripes_by_destination(
     in_block = _exclusive(stripe_rows, axis=1).T
     begins = _exclusive(stripe_rows, axis=0).T
     block_positions = jnp.arange(block_rows, dtype=jnp.int32)
-    sources = block_positions[None, :] + of_run(
+    sources = block_positions[None, :] + steps.of_run(
         begins, block_positions, first_rows * shards[None, :] + in_block - begins
     )
-    return _take_blocks(blocks.reshape(p * first_rows, width), sources)
+    return steps.take(steps.joined(blocks), sources)
 
 
 def _collect_stripes(
-    blocks: Array, runs: Runs, capacity: int, axis_name: AxisName, of_run: OfRun
+    blocks: Array,
+    runs: Runs,
+    second_rows: int,
+    capacity: int,
+    axis_name: AxisName,
+    steps: Blocks,
 ) -> Array:
     # Row u of a run came through shard (u + source + destination) mod p, as its (u // p)-th row.
-    p, second_rows, _ = blocks.shape
+    p = blocks.shape[0]
     me = jax.lax.axis_index(axis_name)
     received = runs.sent[:, me]
     shards = jnp.arange(p, dtype=jnp.int32)
@@ -283,12 +294,13 @@ def _collect_stripes(
     begins = _exclusive(_stripe_rows(received[:, None], stripe), axis=0)
     offsets = _exclusive(received)
     positions = jnp.arange(capacity, dtype=jnp.int32)
-    run = of_run(offsets, positions, shards)
-    in_run = positions - of_run(offsets, positions, offsets)
+    run = steps.of_run(offsets, positions, shards)
+    in_run = positions - steps.of_run(offsets, positions, offsets)
     way = (in_run + run + me) % p
     begin = begins.reshape(-1).at[run * p + way].get(mode="promise_in_bounds")
     block_position = way * second_rows + begin + in_run // p
-    return _take_received(blocks, block_position, positions < jnp.sum(received, dtype=jnp.int32))
+    is_row = positions < jnp.sum(received, dtype=jnp.int32)
+    return steps.take_received(steps.joined(blocks), block_position, is_row)
 
 
 def _in_sequence(blocks: Array, runs: Runs) -> tuple[Array, Runs]:
@@ -304,11 +316,6 @@ def _stripe_rows(run_rows: Array, stripe: Array) -> Array:
     """Rows u of a run with u mod p equal to `stripe` mod p, for `[p, p]` runs and stripes."""
     p = stripe.shape[0]
     return run_rows // p + (stripe % p < run_rows % p).astype(run_rows.dtype)
-
-
-def _take_blocks(rows: Array, sources: Array) -> Array:
-    # Positions after the last row of a block repeat some row; they are never read.
-    return rows.at[jnp.clip(sources, 0, rows.shape[0] - 1)].get(mode="promise_in_bounds")
 
 
 def swap(blocks: Array, axis_name: AxisName) -> Array:
@@ -330,53 +337,6 @@ def _device_axes(axis_name: AxisName) -> tuple[str, ...]:
     device_axes = axis_name[1:]
     is_flat = jax.lax.axis_size(HOST_AXIS) == 1 or jax.lax.axis_size(device_axes) == 1
     return () if is_flat else device_axes
-
-
-def _take_received(blocks: Array, block_positions: Array, is_row: Array) -> Array:
-    num_blocks, block_rows, width = blocks.shape
-    blocks = blocks.reshape(num_blocks * block_rows, width)
-    block_positions = jnp.clip(block_positions, 0, blocks.shape[0] - 1)
-    received = blocks.at[block_positions].get(mode="promise_in_bounds")
-    return jnp.where(is_row[:, None], received, jnp.zeros((), blocks.dtype))
-
-
-def _of_run(begins: Array, positions: Array, table: Array) -> Array:
-    """Looks up, for each position, the table entry of its run.
-
-    Args:
-        begins: first position of each run, `[runs]` or `[blocks, runs]`, ascending from zero. Empty
-            runs have no positions.
-        positions: the positions, `[positions]`.
-        table: one entry for each run, in the shape of `begins`.
-
-    Returns:
-        Entries, `[positions]` or `[blocks, positions]`.
-    """
-    num_runs = begins.shape[-1]
-    if begins.ndim == 2:
-        return jax.vmap(_of_run, in_axes=(0, None, 0))(begins, positions, table)
-    if num_runs > _FEW_RUNS:
-        run = jnp.searchsorted(begins[1:], positions, side="right")
-        return table.at[run].get(mode="promise_in_bounds")
-    # As a sum of steps the entries need no memory: XLA fuses them into the gather that reads them.
-    entries = jnp.broadcast_to(table[0], positions.shape)
-    for run in range(1, num_runs):
-        step = table[run] - table[run - 1]
-        entries = entries + jnp.where(positions >= begins[run], step, jnp.zeros_like(step))
-    return entries
-
-
-def _of_run_by_sums(begins: Array, positions: Array, table: Array) -> Array:
-    """`_of_run` for TPU, which sums along an axis faster than it searches, in less memory.
-
-    The entries are the running sums of their steps. Positions are 0, 1, ...
-    """
-    if begins.ndim == 2:
-        return jax.vmap(_of_run_by_sums, in_axes=(0, None, 0))(begins, positions, table)
-    steps = jnp.diff(table, prepend=jnp.zeros_like(table[:1]))
-    # Empty runs add their steps at one position; those past the last position are never read.
-    at_begins = jnp.zeros_like(positions, table.dtype).at[begins].add(steps, mode="drop")
-    return jnp.cumsum(at_begins, dtype=table.dtype)
 
 
 def _exclusive(counts: Array, axis: int = 0) -> Array:

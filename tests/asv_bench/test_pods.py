@@ -95,6 +95,7 @@ HloModule jit_f
 ENTRY %main (x: f32[1024]) -> f32[1024] {
   %loop = (s32[]{:T(128)}, f32[16]{0:T(128)}) while(%start), condition=%condition, body=%body
   %moved = u32[4,256,2]{1,2,0:T(2,128)} all-to-all(%copy), dimensions={0}
+  %joined = (s32[8]{0}, s32[8]{0}) all-reduce(%counts, %ends), to_apply=%add
   %gathered = (f32[8]{0}, f32[32]{0}) all-gather-start(%edge), dimensions={0}
   ROOT %end = f32[32]{0} all-gather-done(%gathered)
 }
@@ -103,10 +104,11 @@ ENTRY %main (x: f32[1024]) -> f32[1024] {
 
 def test_bytes_of_each_collective_and_round():
     sent = collectives_of(PROGRAM, 4)
-    assert sent.counts == {"all-gather": 1, "all-reduce": 1, "all-to-all": 1}
+    assert sent.counts == {"all-gather": 1, "all-reduce": 1 + 2, "all-to-all": 1}
     in_rounds = 8 * 2 * 3 / 4 * 64
+    joined = 2 * 3 / 4 * (32 + 32)
     moved, gathered = 3 / 4 * 8192, 3 / 4 * 128
-    assert sent.sent_bytes == in_rounds + moved + gathered
+    assert sent.sent_bytes == in_rounds + joined + moved + gathered
 
 
 @pytest.mark.parametrize("name", CALLS)

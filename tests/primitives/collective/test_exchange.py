@@ -13,6 +13,8 @@ from hypothesis import strategies as st
 from jax.sharding import AbstractMesh, AxisType, PartitionSpec
 from jaxframes.primitives import collective
 from jaxframes.primitives.collective import _exchange
+from jaxframes.primitives.collective._control_flow import choose
+from jaxframes.primitives.collective._exchange_blocks import BY_COLUMN, BY_ROW, BY_ROW_ON_TPU
 from key_distributions import make_keys
 from on_shards import into_shards, noting, on_shards, row_counts, row_ids, sorted_on_shards
 from sent_rows import adversarial_destinations, expected_partition, nonzero_rows
@@ -199,25 +201,82 @@ def test_ragged_sort(num_shards):
                 oracles.assert_same_bits(sort(keys, ids, counts), expected)
 
 
-@pytest.mark.parametrize("num_shards", [2, 5])
+@pytest.mark.parametrize("num_shards", [2, 4, 5])
 def test_the_two_hops_of_tpu_move_the_same_rows(num_shards):
     num_rows, capacity = 37, 60
     rng = np.random.default_rng(num_shards)
     rows = rng.integers(0, 2**32, (num_shards, num_rows, 3), np.uint32)
 
-    def both(rows, counts):
+    def each(rows, counts):
         runs = _exchange.plan_runs(counts, capacity, "rows")
-        ways = (_exchange._of_run, _exchange._of_run_by_sums)
-        return [_exchange._two_hop(rows, runs, capacity, "rows", way) for way in ways]
 
-    run = on_shards(both, num_shards)
+        def moved(rows, steps):
+            return _exchange._two_hop(rows, runs, capacity, "rows", steps)
+
+        by_row = [moved(rows, steps) for steps in (BY_ROW, BY_ROW_ON_TPU)]
+        return [*by_row, moved(rows.T, BY_COLUMN).T]
+
+    run = on_shards(each, num_shards)
     for lengths in adversarial_runs(num_shards, rng):
         # Each shard sends some of its rows: empty runs, and shards that receive nothing.
         lengths = lengths * np.minimum(
             1, num_rows / np.maximum(lengths.sum(axis=1, keepdims=True), 1)
         )
-        found, expected = run(rows, lengths.astype(np.int32))
-        oracles.assert_same_bits(found, expected)
+        expected, *on_tpu = run(rows, lengths.astype(np.int32))
+        for found in on_tpu:
+            oracles.assert_same_bits(found, expected)
+
+
+@pytest.fixture
+def like_a_tpu(monkeypatch):
+    """Lowers as for TPU, and runs on CPU."""
+
+    def of_tpu(*arguments, default, **platforms):
+        return platforms.get("tpu", default)(*arguments)
+
+    monkeypatch.setattr(jax.lax, "platform_dependent", of_tpu)
+
+
+@pytest.mark.usefixtures("like_a_tpu")
+@pytest.mark.parametrize("num_words", [1, 3, 40])
+def test_rows_of_few_and_of_many_words_as_on_tpu(num_words):
+    num_shards, num_rows = 4, 700
+
+    @functools.partial(on_shards, num_shards=num_shards)
+    def partition(rows, destination):
+        def send(rows):
+            return collective.partition(rows, destination, axis_name="rows").rows
+
+        moved, back = jax.vjp(send, rows)
+        return moved, back(moved)[0]
+
+    rows = nonzero_rows(num_shards, num_rows).astype(np.float32)[..., None]
+    rows = rows + np.arange(num_words, dtype=np.float32)
+    destination = adversarial_destinations(num_shards, num_rows)["round robin"].astype(np.int32)
+    moved, cotangents = partition(rows, destination)
+    expected = expected_partition(rows, destination, np.full(num_shards, num_rows), None)
+    oracles.assert_same_bits(moved, expected[0])
+    # All rows fit, and each cotangent comes back to its row.
+    oracles.assert_same_bits(cotangents, rows)
+
+
+@pytest.mark.usefixtures("like_a_tpu")
+def test_matrices_enter_and_leave_a_branch_unchanged():
+    matrix, vector = np.arange(6, dtype=np.float32).reshape(3, 2), np.arange(4)
+
+    def doubled(operands, *rest):
+        return operands[0] * 2, operands[1], *rest
+
+    def with_a_row_more(operands, *rest):
+        return operands[0] + operands[0][:1], operands[1] * 3, *rest
+
+    def run(is_first):
+        operands = (matrix, vector)
+        return choose(is_first, doubled, with_a_row_more, operands, np.float32(7))
+
+    for is_first, one in ((True, doubled), (False, with_a_row_more)):
+        expected = one((matrix, vector), np.float32(7))
+        oracles.assert_same_bits(jax.jit(run)(is_first), expected)
 
 
 @pytest.mark.parametrize("platform", ["tpu", "cuda"])

@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The local steps of an exchange: rows are taken into blocks, and from blocks that arrived.
+
+A matrix of rows is `[rows, words]`, and its blocks are `[blocks, rows, words]`. A TPU stores the
+last axis in 128 lanes, so that a row of two words may take 64 times its bytes. There a few words
+move by column: a matrix is `[words, rows]`, and its blocks are `[blocks, words, rows]`.
+"""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+
+from ..contract._typing import Array
+
+# Below this number of runs a comparison with every offset is faster than a binary search.
+_FEW_RUNS = 32
+
+# Up to this number of words, rows move by column on TPU; each column is a gather of its own.
+MOST_COLUMNS = 32
+
+# See `of_run`.
+OfRun = Callable[[Array, Array, Array], Array]
+
+
+class Blocks(NamedTuple):
+    """How rows and their blocks lie, and the steps for this layout.
+
+    Attributes:
+        row_axis: the axis of a matrix that counts its rows.
+        of_run: looks up the table entry of the run of each position; see `of_run`.
+        take: takes rows at positions `[blocks, positions]` into blocks.
+        joined: the rows of all blocks, as one matrix.
+        take_received: takes rows at positions of such a matrix, and zeros where there is no row.
+    """
+
+    row_axis: int
+    of_run: OfRun
+    take: Callable[[Array, Array], Array]
+    joined: Callable[[Array], Array]
+    take_received: Callable[[Array, Array, Array], Array]
+
+
+def of_run(begins: Array, positions: Array, table: Array) -> Array:
+    """Looks up, for each position, the table entry of its run.
+
+    Args:
+        begins: first position of each run, `[runs]` or `[blocks, runs]`, ascending from zero. Empty
+            runs have no positions.
+        positions: the positions, `[positions]`.
+        table: one entry for each run, in the shape of `begins`.
+
+    Returns:
+        Entries, `[positions]` or `[blocks, positions]`.
+    """
+    num_runs = begins.shape[-1]
+    if begins.ndim == 2:
+        return jax.vmap(of_run, in_axes=(0, None, 0))(begins, positions, table)
+    if num_runs > _FEW_RUNS:
+        run = jnp.searchsorted(begins[1:], positions, side="right")
+        return table.at[run].get(mode="promise_in_bounds")
+    # As a sum of steps the entries need no memory: XLA fuses them into the gather that reads them.
+    entries = jnp.broadcast_to(table[0], positions.shape)
+    for run in range(1, num_runs):
+        step = table[run] - table[run - 1]
+        entries = entries + jnp.where(positions >= begins[run], step, jnp.zeros_like(step))
+    return entries
+
+
+def of_run_by_sums(begins: Array, positions: Array, table: Array) -> Array:
+    """`of_run` for TPU, which sums along an axis faster than it searches, in less memory.
+
+    The entries are the running sums of their steps. Positions are 0, 1, ...
+    """
+    if begins.ndim == 2:
+        return jax.vmap(of_run_by_sums, in_axes=(0, None, 0))(begins, positions, table)
+    steps = jnp.diff(table, prepend=jnp.zeros_like(table[:1]))
+    # Empty runs add their steps at one position; those past the last position are never read.
+    at_begins = jnp.zeros_like(positions, table.dtype).at[begins].add(steps, mode="drop")
+    return jnp.cumsum(at_begins, dtype=table.dtype)
+
+
+def _take(rows: Array, positions: Array) -> Array:
+    # Positions after the last row of a block repeat some row; they are never read.
+    return rows.at[jnp.clip(positions, 0, rows.shape[0] - 1)].get(mode="promise_in_bounds")
+
+
+def _joined(blocks: Array) -> Array:
+    return blocks.reshape(-1, blocks.shape[-1])
+
+
+def _take_received(rows: Array, positions: Array, is_row: Array) -> Array:
+    return jnp.where(is_row[:, None], _take(rows, positions), jnp.zeros((), rows.dtype))
+
+
+def _take_columns(columns: Array, positions: Array) -> Array:
+    """Takes the same positions of each column, which becomes the axis before the last."""
+    # A gather of all columns would take rows, of 128 lanes each.
+    taken = [_take(columns[word], positions) for word in range(columns.shape[0])]
+    return jnp.stack(taken, axis=positions.ndim - 1)
+
+
+def _joined_columns(blocks: Array) -> Array:
+    return jnp.moveaxis(blocks, 1, 0).reshape(blocks.shape[1], -1)
+
+
+def _take_received_columns(columns: Array, positions: Array, is_row: Array) -> Array:
+    return jnp.where(is_row, _take_columns(columns, positions), jnp.zeros((), columns.dtype))
+
+
+BY_ROW = Blocks(0, of_run, _take, _joined, _take_received)
+BY_ROW_ON_TPU = BY_ROW._replace(of_run=of_run_by_sums)
+BY_COLUMN = Blocks(1, of_run_by_sums, _take_columns, _joined_columns, _take_received_columns)
