@@ -4,6 +4,7 @@
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from ..reductions._describe import named_percentiles
 from ..table._column import Column, fill_missing
@@ -44,6 +45,29 @@ class GroupByDescription(GroupByBase):
         if self._is_series:
             return self._one_each(columns, Labels.of(list(specs)))
         labels = [nested(label, name) for label in grouped._labels for name in specs]
+        return self._one_each(columns, Labels.of(labels, [*self._labels.index.names, None]))
+
+    def ohlc(self) -> Any:
+        """The first, greatest, least and last value of each group, for numeric columns.
+
+        Example:
+            >>> from jaxframes.frame import JaxSeries
+            >>> prices = JaxSeries([3, 5, 1, 4]).groupby([0, 0, 0, 1]).ohlc()
+            >>> prices.to_pandas().iloc[0].to_dict()
+            {'open': 3, 'high': 5, 'low': 1, 'close': 1}
+        """
+        specs = {"open": "first", "high": "max", "low": "min", "close": "last"}
+        for label, column in zip(self._labels, self._columns, strict=True):
+            if not column.is_numeric or column.dtype.kind == "c":
+                raise pd.errors.DataError(
+                    f"No numeric types to aggregate, got {column.dtype_name} in column {label!r}. "
+                    "Select the numeric columns."
+                )
+        plan = [(at, Reduction(op)) for at in range(len(self._positions)) for op in specs.values()]
+        columns = self._reduced(plan)
+        if self._is_series:
+            return self._one_each(columns, Labels.of(list(specs)))
+        labels = [nested(label, name) for label in self._labels for name in specs]
         return self._one_each(columns, Labels.of(labels, [*self._labels.index.names, None]))
 
     def _described(self) -> list[int]:

@@ -13,10 +13,10 @@ from ._correlation import FrameGroupByCorrelation, SeriesGroupByCorrelation
 from ._describe import GroupByDescription
 from ._grouped_column import Options
 from ._grouper import as_groupings
-from ._nlargest import SeriesGroupByRankedRows
 from ._resample import GroupByResample
 from ._sample import GroupBySampling
 from ._value_counts import FrameGroupByValueCounts, SeriesGroupByValueCounts
+from ._values_of_groups import SeriesGroupByValues
 from ._windows import GroupByWindows
 
 
@@ -32,7 +32,10 @@ class _GroupBy(
 
 
 class SeriesGroupBy(
-    SeriesGroupByValueCounts, SeriesGroupByCorrelation, SeriesGroupByRankedRows, _GroupBy
+    SeriesGroupByValueCounts,
+    SeriesGroupByCorrelation,
+    SeriesGroupByValues,
+    _GroupBy,
 ):
     """A grouped series: what `series.groupby` and `frame.groupby(...)[label]` return."""
 

@@ -91,9 +91,11 @@ class SeriesRankedRows(RankedRows, SeriesBase):
     @answered_at_once
     def _is_monotonic(self, is_decreasing: bool) -> Any:
         column, table = self._only, self._table
-        result = _in_order(
-            column.data, column.missing(), table.all_rows, is_decreasing, table.layout
-        )
+        missing = column.missing()
+        if column.kind == "category":
+            # pandas compares their codes, of which a missing value has -1.
+            missing = jnp.zeros_like(missing)
+        result = _in_order(column.data, missing, table.all_rows, is_decreasing, table.layout)
         return result if is_traced(result) else bool(result)
 
     def searchsorted(self, value: Any, side: Any = "left", sorter: Any = None) -> Any:

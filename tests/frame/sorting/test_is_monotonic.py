@@ -45,3 +45,13 @@ def test_whether_values_are_in_order():
         ours = JaxSeries(series)
         assert ours.is_monotonic_increasing == series.is_monotonic_increasing
         assert ours.is_monotonic_decreasing == series.is_monotonic_decreasing
+
+
+def test_categories_are_compared_by_code():
+    for words in ([None, "a"], ["b", "a"], ["a", None], [None], ["b", "b", "a"]):
+        series = pd.Series(pd.Categorical(words, ["b", "a"]))
+        assert_parity(
+            lambda s: (s.is_monotonic_increasing, s.is_monotonic_decreasing),
+            series,
+            ways=["eager", "mesh"],
+        )
