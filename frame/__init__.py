@@ -22,6 +22,7 @@ from .accessors._cat import CategoryMethods
 from .accessors._dt import DatetimeMethods, TimedeltaMethods
 from .accessors._str import StringMethods
 from .accessors._to_datetime import to_datetime
+from .accessors._to_timedelta import to_timedelta
 from .combining._concat import concat
 from .combining._merge import merge
 from .combining._merge_asof import merge_asof
@@ -31,6 +32,7 @@ from .groupby._user_functions import SegmentFunction, segment_function
 from .io._csv import read_csv
 from .io._parquet import read_parquet
 from .mapping._cut import cut, qcut
+from .mapping._from_dummies import from_dummies
 from .mapping._get_dummies import get_dummies
 from .mapping._to_numeric import to_numeric
 from .plan._expression import Expression, col
@@ -73,6 +75,7 @@ __all__ = [
     "date_range",
     "factorize",
     "from_arrow",
+    "from_dummies",
     "from_jax",
     "from_pandas",
     "get_dummies",
@@ -96,6 +99,7 @@ __all__ = [
     "segment_function",
     "to_datetime",
     "to_numeric",
+    "to_timedelta",
     "unique",
     "wide_to_long",
 ]

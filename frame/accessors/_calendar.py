@@ -26,6 +26,8 @@ def _part_of(data: Array, part: str, per_second: Array) -> Array:
     per_day = per_second * np.int64(SECONDS_PER_DAY)
     days = jnp.floor_divide(data, per_day)
     parts = _time_parts(days, data - days * per_day, per_second)
+    if part.startswith("iso_"):
+        parts = _iso_parts(days)
     result = (parts if part in parts else _date_parts(days))[part]
     if result.dtype == jnp.bool_:
         return result & (data != NAT)
@@ -60,6 +62,14 @@ def _date_parts(days: Array) -> dict[str, Array]:
         "is_year_start": is_first & (month == 1),
         "is_year_end": is_last & (month == 12),
     }
+
+
+def _iso_parts(days: Array) -> dict[str, Array]:
+    """The year, week and day of ISO 8601: a week belongs to the year of its Thursday."""
+    day = jnp.mod(days + np.int64(3), np.int64(7))
+    thursday = _date_parts(days - day + np.int64(3))
+    week = (thursday["day_of_year"] - 1) // 7 + 1
+    return {"iso_year": thursday["year"], "iso_week": week, "iso_day": day + np.int64(1)}
 
 
 def _civil(days: Array) -> tuple[Array, Array, Array]:

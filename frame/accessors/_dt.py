@@ -155,6 +155,27 @@ class DatetimeMethods(TimeMethods):
         """The start of the day."""
         return self.floor("D")
 
+    def isocalendar(self) -> Any:
+        """A frame of the ISO year, week and day of the week, which starts on Monday, from 1.
+
+        Differences from pandas:
+            The numbers are uint32, the year int32, and float64 if a time is missing: columns have
+            no nullable dtypes.
+
+        Example:
+            >>> import pandas as pd
+            >>> from jaxframes.frame import JaxSeries
+            >>> JaxSeries(pd.to_datetime(["2021-01-03"])).dt.isocalendar().week.tolist()
+            [53]
+        """
+        parts = {"year": "iso_year", "week": "iso_week", "day": "iso_day"}
+        dtypes = (jnp.int32, jnp.uint32, jnp.uint32)
+        columns = [
+            self._part_column(part, dtype)
+            for part, dtype in zip(parts.values(), dtypes, strict=True)
+        ]
+        return self._series._make_frame(columns, Labels.of(parts))
+
     def day_name(self, locale: Any = None) -> Any:
         """The English name of the day of the week."""
         return self._named("day_of_week", _DAYS, locale)

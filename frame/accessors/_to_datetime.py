@@ -172,15 +172,27 @@ def _first_code(codes: Array, num_rows: Count, layout: Layout) -> Array:
 def _of_integers(column: Column, table: Table, unit: str, errors: str) -> Column:
     if unit not in _STEPS:
         raise ValueError(f"to_datetime: unit must be one of {list(_STEPS)}, got {unit!r}.")
-    result_unit, step = _STEPS[unit]
-    times, fits = _scaled(column.data, column.valid, np.int64(step))
-    must_fit = errors == "raise" and not is_traced(fits, table.num_rows)
-    if must_fit and bool(any_missing(fits, table.num_rows)):
+    kind = ColumnType("datetime", unit=_STEPS[unit][0])
+    times, fits = times_of_integers(column, table, _STEPS[unit][1], kind)
+    if errors == "raise" and not fits:
         raise pd.errors.OutOfBoundsDatetime(
             f"to_datetime: values in unit {unit!r} are out of bounds for 64 bits of unit "
-            f"{result_unit!r}. Pass errors='coerce' to get NaT."
+            f"{kind.unit!r}. Pass errors='coerce' to get NaT."
         )
-    return Column(times, None, ColumnType("datetime", unit=result_unit))
+    return times
+
+
+def times_of_integers(
+    column: Column, table: Table, step: int, kind: ColumnType
+) -> tuple[Column, bool]:
+    """Integers times a step, as times; NaT for those out of bounds.
+
+    The second result is whether all fit; inside `jit` it is True.
+    """
+    times, fits = _scaled(column.data, column.valid, np.int64(step))
+    is_known = not is_traced(fits, table.num_rows)
+    all_fit = not (is_known and bool(any_missing(fits, table.num_rows)))
+    return Column(times, None, kind), all_fit
 
 
 @tiered

@@ -63,11 +63,8 @@ apply: agg() or transform(), with a name or frame.segment_function
 boxplot hist plot: a library that accepts the frame itself (plotly, altair, seaborn), or to_pandas()
 [FrameGroupBy SeriesGroupBy, planned]
 corrwith: agg() of products of columns
-ohlc: agg(['first', 'max', 'min', 'last'])
-[SeriesGroupBy, planned]
+[SeriesGroupBy, out]
 dtype: the dtype of the series
-is_monotonic_decreasing is_monotonic_increasing: diff() and a comparison, then all()
-unique: drop_duplicates() of the keys and the column
 [frame, out]
 array: JaxSeries(), or jax.numpy
 bdate_range timedelta_range: pandas' {}, and its index as labels or values
@@ -81,9 +78,7 @@ set_eng_float_format show_versions test: pandas' {}
 to_pickle: to_pandas() and pandas' {}
 [frame, planned]
 eval: the method eval()
-from_dummies: idxmax(axis=1)
 lreshape: wide_to_long(), or melt() and str.extract() of its labels
-to_timedelta: a column of counts times pd.Timedelta
 [StringMethods, out]
 decode encode: to_pandas(), because the device holds no bytes
 extractall findall join: to_pandas(), because the results are lists
@@ -94,8 +89,6 @@ date time timetz to_pydatetime: to_pandas(), because the results are objects
 freq: pandas' infer_freq of the index
 to_period: dt.floor(), or dt.strftime()
 tz_convert tz_localize: to_pandas(), because columns have no time zones
-[DatetimeMethods, planned]
-isocalendar: dt.strftime() with "%G", "%V" and "%u"
 [TimedeltaMethods, out]
 freq: pandas' infer_freq of the index
 to_pytimedelta: to_pandas(), because the results are objects

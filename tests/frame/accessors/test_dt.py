@@ -16,8 +16,8 @@ PARTS = (
 )  # fmt: skip
 # Methods with arguments or with tests of their own.
 OTHERS = {
-    "as_unit", "ceil", "day_name", "floor", "month_name", "normalize", "round", "strftime",
-    "total_seconds", "tz", "unit",
+    "as_unit", "ceil", "day_name", "floor", "isocalendar", "month_name", "normalize", "round",
+    "strftime", "total_seconds", "tz", "unit",
 }  # fmt: skip
 OTHER_NAMES = {
     "dayofweek": "day_of_week", "weekday": "day_of_week", "dayofyear": "day_of_year",
@@ -142,7 +142,23 @@ def test_wrong_uses_are_pandas_errors():
     assert_same_error(lambda f: f.t.dt.as_unit("x"), frame)
     late = pd.Series(np.array(["3000-01-01"], "M8[s]"))
     assert_same_error(lambda s: s.dt.as_unit("ns"), late)
-    with pytest.raises(NotImplementedError, match="isocalendar"):
-        on_device(frame).t.dt.isocalendar()
+    with pytest.raises(NotImplementedError, match="to_period"):
+        on_device(frame).t.dt.to_period()
     with pytest.raises(NotImplementedError, match="date only"):
         on_device(frame).t.dt.strftime("%H:%M")
+
+
+def test_isocalendar():
+    days = pd.Series(pd.date_range("1899-12-25", periods=2200, freq="29D"), name="t")
+    ends = pd.Series(pd.to_datetime(["2020-12-31", "2021-01-03", "2021-01-04", "1969-12-29"]))
+
+    def parts(s):
+        # The numbers of pandas are nullable.
+        return s.dt.isocalendar().astype("int64")
+
+    assert_parity(parts, days, ways=["eager", "jit"])
+    assert_parity(parts, ends, ways=["eager", "mesh"])
+    holes = pd.Series(pd.to_datetime(["2020-12-31", None]))
+    assert_parity(lambda s: s.dt.isocalendar().astype("float64"), holes, ways=["eager"])
+    dtypes = on_device(ends).dt.isocalendar().dtypes
+    assert list(map(str, dtypes)) == ["int32", "uint32", "uint32"]

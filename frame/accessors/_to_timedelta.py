@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`to_timedelta`: parses strings and converts integers to timedeltas."""
+
+from typing import Any
+
+import jax
+import numpy as np
+import pandas as pd
+
+from ..table._column import ColumnType
+from ..table._distinct_values import through_values
+from ..table._from_host import check_width
+from ..table._ndframe import FrameBase, SeriesBase, as_series
+from ..table._recode import as_string
+from ._to_datetime import times_of_integers
+
+
+def to_timedelta(arg: Any, unit: str | None = None, errors: str = "raise") -> Any:
+    """Converts strings or integers to timedeltas.
+
+    pandas parses each distinct string once, on the host; the device looks the spans up.
+
+    Args:
+        arg: a series of strings, integers or timedeltas; or an argument of pandas' `to_timedelta`:
+            a series, an index, an array, a list or a scalar.
+        unit: the unit of integers: "ns", "us", "ms", "s", "m", "h", "D" or "W"; "ns" if left out.
+        errors: "raise", or "coerce" to return NaT for invalid values.
+
+    Returns:
+        A JaxSeries of timedeltas in microseconds, or in nanoseconds if strings or `unit` need them;
+        a Timedelta of pandas for a scalar.
+
+    Raises:
+        TypeError: the series contains neither strings, integers nor timedeltas.
+        ValueError: a string is not a span of time; OutOfBoundsTimedelta, a subclass, for an integer
+            out of the result's range.
+
+    Cost:
+        Work O(rows) on the device, O(distinct strings) on the host. No communication.
+
+    Differences from pandas:
+        Numbers on the device must be integers. Inside `jit` all strings of the dictionary are
+        parsed, even without a row, and integers out of bounds become NaT.
+
+    Example:
+        >>> from jaxframes.frame import JaxSeries, to_timedelta
+        >>> to_timedelta(JaxSeries(["1h", None, "90s"])).dt.total_seconds().tolist()
+        [3600.0, nan, 90.0]
+    """
+    if errors not in ("raise", "coerce"):
+        raise ValueError("errors must be one of 'raise', or 'coerce'.")
+    if isinstance(arg, FrameBase):
+        raise TypeError("arg must be a string, timedelta, list, tuple, 1-d array, or Series")
+    options: dict[str, Any] = {"errors": errors}
+    if not isinstance(arg, (SeriesBase, jax.Array)):
+        parsed: Any = pd.to_timedelta(arg, unit=unit, **options)  # pyright: ignore
+        # A scalar stays on the host.
+        return as_series(parsed) if isinstance(parsed, (pd.Index, pd.Series)) else parsed
+    # pandas checks the unit.
+    pd.to_timedelta(np.zeros(0, np.int64), unit=unit, **options)  # pyright: ignore
+    arg = as_series(arg)
+    column, table = arg._only, arg._table
+    if column.kind == "timedelta":
+        return arg
+    check_width(np.int64, "to_timedelta", "timedeltas")
+    if column.kind in ("string", "category"):
+        if unit is not None:
+            raise ValueError("unit must not be specified if the input contains a str")
+
+        def parse(strings: pd.Series) -> pd.Series:
+            return pd.to_timedelta(strings, **options)
+
+        strings = as_string(column)
+        spans = through_values(strings, table.num_rows, table.layout, parse, "to_timedelta")
+        return arg._with_column(spans)
+    if column.kind != "number" or column.dtype.kind not in "iuf":
+        raise TypeError(
+            f"dtype {column.dtype_name} cannot be converted to timedelta64[ns]. Pass strings or "
+            "integers."
+        )
+    if column.is_float:
+        raise NotImplementedError(
+            f"to_timedelta: column {arg._name!r} must be of integers, got {column.dtype_name}. "
+            "Multiply by pd.Timedelta(1, unit), or cast with astype('int64')."
+        )
+    one = pd.Timedelta(1, unit=unit or "ns")  # pyright: ignore
+    kind = ColumnType("timedelta", unit="us" if one >= pd.Timedelta(microseconds=1) else "ns")
+    step = one.as_unit(kind.unit)._value  # pyright: ignore
+    spans, all_fit = times_of_integers(column, table, step, kind)
+    if errors == "raise" and not all_fit:
+        raise pd.errors.OutOfBoundsTimedelta(
+            f"to_timedelta: Cannot convert values in unit {unit!r} to timedelta64[{kind.unit}] "
+            "without overflow. Pass errors='coerce' to get NaT."
+        )
+    return arg._with_column(spans)
