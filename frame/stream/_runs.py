@@ -166,8 +166,9 @@ class SortedRuns:
             if waiting:
                 bound = sum(table.num_rows for table in tables[: waiting[0] + 1])
                 final = final[: int((final == bound).nonzero()[0][0])]
-            ends = np.cumsum([table.num_rows for table in tables])
-            counts = np.bincount(np.searchsorted(ends, final, "right"), minlength=len(tables))
+            numbers = np.arange(len(tables), dtype=np.uint8)
+            owners = np.repeat(numbers, [table.num_rows for table in tables])
+            counts = np.bincount(owners[final], minlength=len(tables))
             if waiting:
                 counts = np.delete(counts, waiting[0] + 1)
             for run, count in zip(runs, counts.tolist(), strict=True):

@@ -3,6 +3,7 @@
 
 import contextlib
 from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
 import pyarrow as pa
@@ -41,14 +42,41 @@ def write_parquet(
 def _write_file(tables: Iterator[pa.Table], path: Any, compression: str) -> None:
     """Writes tables into one file, all with the types of the first one."""
     with new_file(path) as temporary, contextlib.ExitStack() as stack:
-        writer: pq.ParquetWriter | None = None
+        encoder: _Encoder | None = None
         for table in tables:
-            if writer is None:
+            if encoder is None:
                 file = pq.ParquetWriter(
                     temporary, table.schema, compression=compression, write_page_checksum=True
                 )
-                writer = stack.enter_context(file)
-            writer.write_table(in_schema(table, writer.schema))
+                encoder = stack.enter_context(_Encoder(stack.enter_context(file)))
+            encoder.write(table)
+
+
+class _Encoder:
+    """Writes tables in a thread: the next one is computed meanwhile. A context manager."""
+
+    def __init__(self, writer: pq.ParquetWriter):
+        self._writer = writer
+        self._thread = ThreadPoolExecutor(1, "jaxframes writer")
+        self._written: Future[None] | None = None
+
+    def __enter__(self) -> "_Encoder":
+        return self
+
+    def __exit__(self, kind: object, *error: object) -> None:
+        self._thread.shutdown()
+        if kind is None:
+            self._wait()
+
+    def write(self, table: pa.Table) -> None:
+        """Writes a table when the one before it is written."""
+        table = in_schema(table, self._writer.schema)
+        self._wait()
+        self._written = self._thread.submit(self._writer.write_table, table)
+
+    def _wait(self) -> None:
+        if self._written is not None:
+            self._written.result()
 
 
 def _tables(stage: Stage, index: bool | None, is_one_file: bool) -> Iterator[pa.Table]:
