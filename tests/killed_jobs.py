@@ -47,6 +47,17 @@ JOBS = {
     "sort to parts, resumed": lambda plan, folder: plan.sort_values("x").to_parquet(
         f"{folder}/out", batch_rows=40, max_rows_per_file=50, checkpoint=f"{folder}/job"
     ),
+    "groups to a file, resumed": lambda plan, folder: (
+        plan.groupby("n")
+        .sum()
+        .to_parquet(f"{folder}/out", batch_rows=20, checkpoint=f"{folder}/job")
+    ),
+    "distinct to a file, resumed": lambda plan, folder: plan.drop_duplicates("x").to_parquet(
+        f"{folder}/out", batch_rows=30, checkpoint=f"{folder}/job"
+    ),
+    "join to a file, resumed": lambda plan, folder: plan.merge(plan[["n"]], on="n").to_parquet(
+        f"{folder}/out", batch_rows=70, checkpoint=f"{folder}/job"
+    ),
     "rows to text, resumed": lambda plan, folder: plan.to_csv(
         f"{folder}/out", batch_rows=40, index=False, checkpoint=f"{folder}/job"
     ),
@@ -93,6 +104,8 @@ def expected(job):
     rows = FRAME
     if "sort" in job:
         rows = rows.sort_values("x", kind="stable")
+    if "distinct" in job:
+        rows = rows.drop_duplicates("x")
     if "rows to a file" in job:
         rows = rows[rows.k > 0]
     return rows.values.tolist()

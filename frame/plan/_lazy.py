@@ -52,8 +52,9 @@ class Lazy(Deferred):
             memory_limit: bytes, or a text such as "2GiB", from which the size of batches follows.
                 The result itself comes on top.
             progress: whether to show a progress bar; if left out, on a terminal only.
-            checkpoint: a folder for finished batches of the result. A job that was interrupted
-                goes on from the last one when it is called again. The folder is removed at the end.
+            checkpoint: a folder for finished batches of the result, and for sorted runs, partial
+                states and parts of joins before there is one. A job that was interrupted goes on
+                from these when it is called again. The folder is removed at the end.
 
         Raises:
             NotImplementedError: a method cannot run over batches.

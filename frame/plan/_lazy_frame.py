@@ -328,7 +328,7 @@ class LazyFrame(Lazy):
             batch_rows: the number of rows of a batch; see `collect`.
             memory_limit: the limit from which the size of batches follows; see `collect`.
             progress: whether to show a progress bar.
-            checkpoint: a folder for finished batches, from which an interrupted job goes on; see
+            checkpoint: a folder for finished work, from which an interrupted job goes on; see
                 `collect`. The files have the same bytes as those of a job without interruption.
             options: those of `JaxFrame.to_parquet`: `index` and `compression`.
 
@@ -373,7 +373,7 @@ class LazyFrame(Lazy):
             batch_rows: the number of rows of a batch; see `collect`.
             memory_limit: the limit from which the size of batches follows; see `collect`.
             progress: whether to show a progress bar.
-            checkpoint: a folder for finished batches; see `to_parquet`.
+            checkpoint: a folder for finished work; see `to_parquet`.
             options: those of `JaxFrame.to_csv`.
         """
         if batch_rows is None and memory_limit is None and checkpoint is None:

@@ -4,7 +4,7 @@
 The rows of a group are in memory at one time, and so is a batch.
 """
 
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,8 @@ from ..table._from_host import column_from
 from ..table._ndframe import SeriesBase
 from ..table._row_index import label_dtype
 from ._runs import Order, SortedRuns
+from ._spilling_groups import in_order
+from ._steps import BatchesFrom, Step, StepFiles, from_first
 
 # The label of the column of row numbers.
 _ROW = "number of the row"
@@ -47,7 +49,13 @@ def _labels_read(node: Call) -> list[Hashable]:
     return [label for label in node.inputs[0].labels if label in wanted]
 
 
-def transformed(node: Call, batches: Iterable[Any], batch_rows: int) -> Iterator[Any]:
+# The rows in the order of their keys, and the results in that of the rows.
+Both = tuple[Step, Step]
+
+
+def transformed(
+    node: Call, batches_from: BatchesFrom, batch_rows: int, steps: Both
+) -> Iterator[Any]:
     """The rows of a transformation of groups, in the order of the batches."""
     is_cut = node.arguments["method"] in ("head", "tail")
     # The first rows of groups are chosen with their numbers, and columns selected afterwards.
@@ -55,22 +63,23 @@ def transformed(node: Call, batches: Iterable[Any], batch_rows: int) -> Iterator
     template = node.empty
 
     def results() -> Iterator[Any]:
-        for rows in _whole_groups(node, batches, batch_rows):
+        for rows in _whole_groups(node, batches_from, batch_rows, steps[0]):
             if is_cut:
                 yield call.run(rows)
             else:
                 result = call.run(rows.drop(columns=[_ROW]))
                 yield _with_rows(result, rows[_ROW].to_numpy())
 
-    for rows in _in_row_order(results(), batch_rows):
+    empty = node.inputs[0].empty if is_cut else template
+    for rows in _in_row_order(results(), empty, batch_rows, steps[1]):
         yield _selected(rows, template) if is_cut else _like(rows, template)
 
 
-def reduced(node: Call, batches: Iterable[Any], batch_rows: int) -> Iterator[Any]:
+def reduced(node: Call, batches_from: BatchesFrom, batch_rows: int, steps: Both) -> Iterator[Any]:
     """One row for each group, in the order that the groupby asks for."""
     groups, template = node.arguments["groups"], node.empty
     keys = listed(groups["by"])
-    whole = _whole_groups(node, batches, batch_rows)
+    whole = _whole_groups(node, batches_from, batch_rows, steps[0])
     if groups.get("sort", True):
         for rows in whole:
             yield node.run(rows.drop(columns=[_ROW]))
@@ -81,21 +90,49 @@ def reduced(node: Call, batches: Iterable[Any], batch_rows: int) -> Iterator[Any
             first = rows.groupby(keys, sort=False, dropna=groups.get("dropna", True))[_ROW].min()
             yield _with_rows(node.run(rows.drop(columns=[_ROW])), first.to_numpy())
 
-    for rows in _in_row_order(results(), batch_rows):
+    for rows in _in_row_order(results(), template, batch_rows, steps[1]):
         yield _like(rows, template)
 
 
-def _whole_groups(node: Call, batches: Iterable[Any], batch_rows: int) -> Iterator[Any]:
+class _RowsByKey:
+    """Numbered rows of a groupby in sorted runs; see `_steps.Kept`."""
+
+    def __init__(self, node: Call, batch_rows: int, files: StepFiles):
+        keys, empty = listed(node.arguments["groups"]["by"]), node.inputs[0].empty
+        is_cut = node.arguments["method"] in ("head", "tail")
+        self._labels = None if is_cut else _labels_read(node)
+        order = Order(tuple(keys), (True,) * len(keys))
+        labels = Labels.of([*(self._labels or _labels_of(empty)), _ROW])
+        self.runs = SortedRuns(order, batch_rows, files, labels=labels)
+        self._num_rows = 0
+
+    def add(self, batch: Any) -> None:
+        """Adds the rows of a batch."""
+        stop = self._num_rows + len(batch)
+        if len(batch):
+            rows = batch if self._labels is None else batch[self._labels]
+            self.runs.add(_with_rows(rows, np.arange(self._num_rows, stop)))
+        self._num_rows = stop
+
+    def state(self) -> dict[str, Any]:
+        """The runs, and the number of their rows."""
+        return {"runs": self.runs.state(), "rows": self._num_rows}
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Takes the runs of a state."""
+        self.runs.restore(state["runs"])
+        self._num_rows = state["rows"]
+
+
+def _whole_groups(
+    node: Call, batches_from: BatchesFrom, batch_rows: int, step: Step
+) -> Iterator[Any]:
     """Frames of whole groups, in the order of the keys, with the numbers of their rows."""
-    keys, labels = listed(node.arguments["groups"]["by"]), _labels_read(node)
-    is_cut = node.arguments["method"] in ("head", "tail")
-    with SortedRuns(Order(tuple(keys), (True,) * len(keys)), batch_rows) as runs:
-        start = 0
-        for batch in batches:
-            if len(batch):
-                rows = batch if is_cut else batch[labels]
-                runs.add(_with_rows(rows, np.arange(start, start + len(batch))))
-            start += len(batch)
+    keys = listed(node.arguments["groups"]["by"])
+    with step.files() as files:
+        rows = _RowsByKey(node, batch_rows, files)
+        files.add_batches(rows, batches_from)
+        runs = rows.runs
         if not len(runs):
             return
         held: list[Any] = []
@@ -128,23 +165,22 @@ def _last_start(before: Any, frame: Any, keys: Sequence[Hashable]) -> int | None
     return None if before is not None else 0
 
 
-def _in_row_order(frames: Iterable[Any], batch_rows: int) -> Iterator[Any]:
-    """Rows in the order of their numbers, which are left out."""
-    with SortedRuns(Order((_ROW,), (True,)), batch_rows) as runs:
-        for frame in frames:
-            if len(frame):
-                runs.add(frame)
-        if len(runs):
-            for rows in runs.merged():
-                yield rows.drop(columns=[_ROW])
+def _in_row_order(frames: Iterator[Any], empty: Any, batch_rows: int, step: Step) -> Iterator[Any]:
+    """Rows in the order of their numbers, which are left out. They have the columns of `empty`."""
+    order, labels = Order((_ROW,), (True,)), Labels.of([*_labels_of(empty), _ROW])
+    for rows in in_order(from_first(frames), order, batch_rows, step, labels):
+        yield rows.drop(columns=[_ROW])
 
 
 def _with_rows(rows: Any, numbers: np.ndarray) -> Any:
     """A frame of all columns and of row numbers."""
-    table = rows._table
-    labels = list(rows._labels) if not isinstance(rows, SeriesBase) else ["value"]
+    table, labels = rows._table, _labels_of(rows)
     column = column_from(numbers.astype(label_dtype()), table.capacity, table.layout)
     return rows._make_frame((*table.columns, column), Labels.of([*labels, _ROW]))
+
+
+def _labels_of(rows: Any) -> list[Hashable]:
+    return ["value"] if isinstance(rows, SeriesBase) else list(rows._labels)
 
 
 def _like(rows: Any, template: Any) -> Any:

@@ -3,7 +3,7 @@
 
 A batch is one file, which gets its name when it is complete and synced. So the files that have
 names, counted from the first one, are the batches that were finished. Partial states of groups are
-files, too: see `_kept_states`.
+files, too: see `_steps`.
 """
 
 import contextlib
@@ -18,13 +18,15 @@ from typing import Any
 from ..io._construction import table_of_arrow
 from ..table._ndframe import FrameBase, SeriesBase
 from ._job import difference
-from ._kept_states import KeptStates
 from ._pipeline import Stage, close, joined
 from ._replacing import new_file, read_arrow, write_arrow
+from ._steps import NAMES, Steps
 
 JOB = "job.json"
-FORMAT = 1
-_FILE = r"(?:(?:batch|state)-\d+\.arrow|job\.json)"
+# The number of all batches, when these are finished.
+ALL = "batches.json"
+FORMAT = 2
+_FILE = rf"(?:batch-\d+\.arrow|batches\.json|job\.json|{NAMES})"
 _OWN_NAME = re.compile(rf"{_FILE}|\.{_FILE}\..*\.part")
 
 
@@ -108,7 +110,10 @@ class Checkpoint:
             )
 
     def _clear(self) -> None:
-        """Removes the batches, the last one first, so that the others still count."""
+        """Removes the files of steps, then the batches, the last one first.
+
+        So a manifest goes before the files that it lists, and batches that are left still count.
+        """
         for name in sorted(os.listdir(self._folder), reverse=True):
             if _OWN_NAME.fullmatch(name) and name != JOB:
                 os.remove(os.path.join(self._folder, name))
@@ -123,9 +128,9 @@ class Checkpoint:
         )
 
     @property
-    def states(self) -> KeptStates:
-        """The partial states of the job."""
-        return KeptStates(self._folder)
+    def steps(self) -> Steps:
+        """The steps of the job that have rows on disk or partial states."""
+        return Steps(self._folder)
 
     def _path(self, number: int) -> str:
         return os.path.join(self._folder, f"batch-{number:08}.arrow")
@@ -148,6 +153,8 @@ class Checkpoint:
         finished, empty = self.num_batches, stage.empty
         for number in range(finished):
             yield self._load(number, empty)
+        if os.path.exists(os.path.join(self._folder, ALL)):
+            return
         batches, first = stage.batches_from(finished)
         try:
             for number, batch in enumerate(batches, first):
@@ -157,6 +164,11 @@ class Checkpoint:
                     yield self._load(number, empty)
         finally:
             close(batches)
+        with (
+            new_file(os.path.join(self._folder, ALL)) as temporary,
+            open(temporary, "w", encoding="utf-8") as file,
+        ):
+            json.dump({"batches": self.num_batches}, file)
 
     def _save(self, number: int, batch: Any) -> None:
         frame = batch.to_frame("values") if isinstance(batch, SeriesBase) else batch

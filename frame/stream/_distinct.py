@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """Distinct rows over batches: in memory, or on disk by the hash of their keys."""
 
-import contextlib
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from ..combining._concat import concat
-from ._numbering import can_spill
+from ._numbering import ROW, can_spill, plain, with_numbers
 from ._partitions import MOST_LEVELS, Partitions
+from ._steps import StepFiles
 
 
 class DistinctRows:
-    """The distinct rows of the frames so far. A context manager.
+    """The distinct rows of the frames so far.
 
     Rows leave memory when there are more than a limit, to the part of a hash of their keys. A part
     that is too large is partitioned again by further bits.
@@ -21,6 +21,7 @@ class DistinctRows:
         self,
         keys: Sequence[str],
         most_rows: int,
+        files: StepFiles,
         keep: str = "first",
         level: int = 0,
     ):
@@ -29,21 +30,14 @@ class DistinctRows:
         Args:
             keys: the labels of the compared columns.
             most_rows: the number of distinct rows that may stay in memory.
+            files: where the rows on disk are.
             keep: the row that stays of equal ones, "first" or "last".
             level: the number of levels of parts above this one.
         """
         self._keys, self._keep = list(keys), keep
-        self._most_rows, self._level = most_rows, level
+        self._most_rows, self._level, self._files = most_rows, level, files
         self._held: list[Any] = []
         self._parts: Partitions | None = None
-        self._files = contextlib.ExitStack()
-
-    def __enter__(self) -> "DistinctRows":
-        return self
-
-    def __exit__(self, *error: Any) -> None:
-        self._held = []
-        self._files.close()
 
     @property
     def is_spilled(self) -> bool:
@@ -71,11 +65,32 @@ class DistinctRows:
 
     def _spill(self) -> None:
         if self._parts is None:
-            positions = [self._held[0]._labels.position(key) for key in self._keys]
-            self._parts = self._files.enter_context(Partitions(positions, self._level))
+            self._parts = self._partitions(list(self._held[0]._labels))
         for frame in self._held:
             self._parts.add(frame)
         self._held = []
+
+    def _partitions(self, labels: list[str]) -> Partitions:
+        return Partitions(list(map(labels.index, self._keys)), self._files, self._level)
+
+    def state(self) -> dict[str, Any] | None:
+        """The files of all rows; None if a file would change them. See `_steps.Kept`."""
+        self._merge()
+        held = [frame for frame in self._held if len(frame)]
+        if not all(can_spill((*one._table.columns, *one._table.index.stored)) for one in held):
+            return None
+        names = [self._files.write(frame) for frame in held]
+        # A frame without rows has no file.
+        self._held = list(map(self._files.read, names)) or self._held
+        parts = None if self._parts is None else self._parts.state()
+        return {"memory": {"files": names}, "parts": parts}
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Takes the rows of files; see `_steps.Kept`."""
+        self._held = list(map(self._files.read, state["memory"]["files"]))
+        if state["parts"] is not None:
+            self._parts = self._partitions(state["parts"]["labels"])
+            self._parts.restore(state["parts"])
 
     def frames(self) -> Iterator[Any]:
         """The distinct rows: one frame in the order of the rows, or the parts in any order.
@@ -92,7 +107,30 @@ class DistinctRows:
                 yield from self._distinct_of(part.frames(self._most_rows))
 
     def _distinct_of(self, frames: Iterable[Any]) -> Iterator[Any]:
-        with DistinctRows(self._keys, self._most_rows, self._keep, self._level + 1) as rows:
+        with self._files.temporary() as files:
+            rows = DistinctRows(self._keys, self._most_rows, files, self._keep, self._level + 1)
             for frame in frames:
                 rows.add(frame)
             yield from rows.frames()
+
+
+class NumberedDistinctRows(DistinctRows):
+    """The distinct rows of batches with columns `c0`, ..., and their row numbers."""
+
+    _num_rows = 0
+
+    def add(self, frame: Any) -> None:
+        """Adds the distinct rows of a batch."""
+        numbered = with_numbers(plain(frame), ROW, self._num_rows)
+        self._num_rows += len(frame)
+        super().add(numbered)
+
+    def state(self) -> dict[str, Any] | None:
+        """The files of all rows, and the number of the rows before; see `_steps.Kept`."""
+        state = super().state()
+        return None if state is None else {**state, "rows": self._num_rows}
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Takes a state; see `_steps.Kept`."""
+        super().restore(state)
+        self._num_rows = state["rows"]

@@ -47,10 +47,10 @@ def naming(path: str) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def writing(path: str) -> Iterator[None]:
-    """Adds the name of a file to errors of writing it."""
+def writing(path: str) -> Iterator[str]:
+    """Gives a path, and adds it to errors of writing its file."""
     try:
-        yield
+        yield path
     except OSError as error:
         if error.errno is None or error.filename is not None:
             raise

@@ -7,6 +7,7 @@ by piece (Kim 1980).
 """
 
 import contextlib
+import dataclasses
 from collections.abc import Callable, Generator, Iterable, Iterator
 from typing import Any
 
@@ -16,11 +17,11 @@ from ._join import Held, Join
 from ._numbering import can_spill
 from ._partitions import MOST_LEVELS, Part, Partitions
 from ._runs import SortedRuns
+from ._steps import BatchesFrom, Step, StepFiles, from_first
 
 # The number of batches that a side in memory, and the result of one call, may have.
 HELD_BATCHES = 1
 
-Batches = Callable[[], Iterator[Any]]
 Whole = Callable[[Iterable[Any], Any], Any]
 
 
@@ -44,12 +45,28 @@ def _is_plain(call: Call) -> bool:
     return can_spill(columns)
 
 
+@dataclasses.dataclass(frozen=True)
+class JoinSteps:
+    """Where a join has rows on disk.
+
+    Attributes:
+        result: the rows of the result.
+        left: the parts of the left side.
+        right: those of the right side.
+    """
+
+    result: Step
+    left: Step
+    right: Step
+
+
 def merged(
     call: Call,
-    left: Batches,
-    right: Batches,
+    left: BatchesFrom,
+    right: BatchesFrom,
     batch_rows: int,
     joined: Whole,
+    steps: JoinSteps,
     *,
     in_order: bool = True,
 ) -> Iterator[Any]:
@@ -61,51 +78,65 @@ def merged(
         right: gives those of the right side.
         batch_rows: the number of rows of a batch.
         joined: concatenates batches; takes a frame without rows, too.
+        steps: where rows on disk are.
         in_order: whether rows are sorted on disk if they are found in another order.
     """
     keys = merge_keys(call)
     assert keys is not None
-    held_rows = HELD_BATCHES * batch_rows
-    join = Join(call, *keys, held_rows)
-    left_empty, right_empty = (node.empty for node in call.inputs)
+    join = Join(call, *keys, HELD_BATCHES * batch_rows)
     with contextlib.ExitStack() as stack:
-        right_batches = stack.enter_context(contextlib.closing(_generator(right())))
-        right_held, right_fits = _held(right_batches, held_rows)
-        keeps_order = join.how in ("inner", "left", "cross")
-        if keeps_order and (right_fits or not _is_plain(call)):
-            other = joined([*right_held, *right_batches], right_empty)
-            yield from _with_held(join, left(), other)
-            return
-        if call.arguments.get("validate") in ("m:1", "many_to_one"):
-            raise NotImplementedError(
-                f"merge: validate must be None where the right side has more than {held_rows} "
-                "rows. Drop duplicates of the right keys before."
-            )
-        left_batches = stack.enter_context(contextlib.closing(_generator(left())))
-        right_rows = _numbered(right_held, right_batches, join.right_side)
-        if right_fits:
-            other = joined(right_rows, join.right_side(right_empty, 0))
-            left_rows = _numbered([], left_batches, join.left_side)
-            # One right piece asks for the left pieces once.
-            rows = join.joined(lambda: left_rows, [other])
+        parts = _Parts(join, left, right, batch_rows, stack, steps)
+        files = stack.enter_context(steps.result.files())
+        if files.is_complete:
+            rows: Iterator[Any] = iter(())
+        elif parts.are_kept:
+            rows = parts.rows()
         else:
-            left_held, left_fits = _held(left_batches, held_rows)
-            left_rows = _numbered(left_held, left_batches, join.left_side)
-            if left_fits:
-                own = joined(left_rows, join.left_side(left_empty, 0))
-                rows = join.joined(lambda: iter([own]), right_rows)
-            else:
-                rows = _of_parts(join, left_rows, right_rows, batch_rows)
+            is_in_order, rows = _rows(join, left, right, joined, parts, stack)
+            if is_in_order:
+                yield from rows
+                return
         if not in_order:
             yield from map(join.finished, rows)
             return
-        runs = stack.enter_context(SortedRuns(join.order, batch_rows, join.template))
-        for frame in rows:
-            runs.add(frame)
-        # The sides leave memory before the result is read.
-        del rows, left_rows, right_rows
-        for frame in runs.merged():
-            yield join.finished(frame)
+        runs = SortedRuns(join.order, batch_rows, files, template=join.template)
+        files.add_batches(runs, from_first(rows))
+        yield from map(join.finished, runs.merged())
+
+
+def _rows(
+    join: Join,
+    left: BatchesFrom,
+    right: BatchesFrom,
+    joined: Whole,
+    parts: "_Parts",
+    stack: contextlib.ExitStack,
+) -> tuple[bool, Iterator[Any]]:
+    """Whether a side in memory lets rows be found in order, and the rows of the result."""
+    call, most_rows = join.call, join.most_rows
+    left_empty, right_empty = (node.empty for node in call.inputs)
+    right_batches = stack.enter_context(contextlib.closing(_generator(right(0)[0])))
+    right_held, right_fits = _held(right_batches, most_rows)
+    if join.how in ("inner", "left", "cross") and (right_fits or not _is_plain(call)):
+        other = joined([*right_held, *right_batches], right_empty)
+        return True, _with_held(join, left(0)[0], other)
+    if call.arguments.get("validate") in ("m:1", "many_to_one"):
+        raise NotImplementedError(
+            f"merge: validate must be None where the right side has more than {most_rows} rows. "
+            "Drop duplicates of the right keys before."
+        )
+    left_batches = stack.enter_context(contextlib.closing(_generator(left(0)[0])))
+    if right_fits:
+        other = joined(_numbered(right_held, join.right_side), join.right_side(right_empty, 0))
+        left_rows = _numbered(left_batches, join.left_side)
+        # One right piece asks for the left pieces once.
+        return False, join.joined(lambda: left_rows, [other])
+    left_held, left_fits = _held(left_batches, most_rows)
+    right_all = _chained(right_held, right_batches)
+    if left_fits:
+        own = joined(_numbered(left_held, join.left_side), join.left_side(left_empty, 0))
+        return False, join.joined(lambda: iter([own]), _numbered(right_all, join.right_side))
+    return False, parts.rows(_chained(left_held, left_batches), right_all)
 
 
 def _generator(batches: Iterable[Any]) -> Generator[Any, None, None]:
@@ -123,16 +154,17 @@ def _held(batches: Iterator[Any], most_rows: int) -> tuple[list[Any], bool]:
     return held, False
 
 
-def _numbered(
-    held: list[Any], batches: Iterable[Any], side: Callable[[Any, int], Any]
-) -> Iterator[Any]:
-    """Batches with row numbers: those that are held, which leave memory, and those after them."""
-    first_row = 0
+def _chained(held: list[Any], batches: Iterable[Any]) -> Iterator[Any]:
+    """Batches that are held, which leave memory, and those after them."""
     held.reverse()
     while held:
-        batch = held.pop()
-        yield side(batch, first_row)
-        first_row += len(batch)
+        yield held.pop()
+    yield from batches
+
+
+def _numbered(batches: Iterable[Any], side: Callable[[Any, int], Any]) -> Iterator[Any]:
+    """Batches with row numbers."""
+    first_row = 0
     for batch in batches:
         yield side(batch, first_row)
         first_row += len(batch)
@@ -150,35 +182,100 @@ def _with_held(join: Join, batches: Iterator[Any], other: Any) -> Iterator[Any]:
             batches.close()  # pyright: ignore[reportAttributeAccessIssue]
 
 
+class _Parts:
+    """Two sides of which neither fits in memory, in parts on disk."""
+
+    def __init__(
+        self,
+        join: Join,
+        left: BatchesFrom,
+        right: BatchesFrom,
+        batch_rows: int,
+        stack: contextlib.ExitStack,
+        steps: JoinSteps,
+    ):
+        self._join, self._batch_rows, self._left, self._right = join, batch_rows, left, right
+        self._files = [stack.enter_context(step.files()) for step in (steps.left, steps.right)]
+
+    @property
+    def are_kept(self) -> bool:
+        """Whether an interrupted job has put rows into parts."""
+        return any(files.kept_state is not None for files in self._files)
+
+    def rows(
+        self, left: Iterator[Any] | None = None, right: Iterator[Any] | None = None
+    ) -> Iterator[Any]:
+        """The rows of the result. Batches that were read before are read from their start on."""
+        join, (left_files, right_files) = self._join, self._files
+        left_keys, right_keys = join.key_positions
+        other = _Side(join.right_side, right_keys, right_files, join.call.inputs[1].empty)
+        own = _Side(join.left_side, left_keys, left_files, join.call.inputs[0].empty)
+        right_files.add_batches(other, self._right if right is None else from_first(right))
+        left_files.add_batches(own, self._left if left is None else from_first(left))
+        yield from _of_parts(join, own.parts, other.parts, self._batch_rows, left_files.temporary)
+
+
+class _Side:
+    """One side in parts; see `_steps.Kept`."""
+
+    def __init__(
+        self, side: Callable[[Any, int], Any], keys: list[int], files: StepFiles, empty: Any
+    ):
+        self._side, self._num_rows = side, 0
+        self.parts = Partitions(keys, files, template=side(empty, 0))
+
+    def add(self, batch: Any) -> None:
+        """Adds the rows of a batch with their numbers."""
+        self.parts.add(self._side(batch, self._num_rows))
+        self._num_rows += len(batch)
+
+    def state(self) -> dict[str, Any]:
+        """The files of the parts, and the number of their rows."""
+        return {"parts": self.parts.state(), "rows": self._num_rows}
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Takes a state."""
+        self.parts.restore(state["parts"])
+        self._num_rows = state["rows"]
+
+
 def _of_parts(
-    join: Join, left: Iterable[Any], right: Iterable[Any], batch_rows: int, level: int = 0
+    join: Join,
+    left: Partitions,
+    right: Partitions,
+    batch_rows: int,
+    new_files: Callable[[], StepFiles],
 ) -> Iterator[Any]:
-    """Joins two sides of which neither fits in memory, part by part."""
-    with contextlib.ExitStack() as stack:
-        left_parts, right_parts = (
-            stack.enter_context(Partitions(positions, level)) for positions in join.key_positions
-        )
-        for frame in right:
-            right_parts.add(frame)
-        for frame in left:
-            left_parts.add(frame)
-        for own, other in zip(left_parts.parts(), right_parts.parts(), strict=True):
-            # No hash divides a key that has half of the rows of both sides.
-            is_hot = (
-                2 * own.num_rows > left_parts.num_rows and 2 * other.num_rows > right_parts.num_rows
-            )
-            can_divide = level + 1 < MOST_LEVELS and not is_hot
-            yield from _of_part(join, own, other, batch_rows, level, can_divide)
+    """Joins two sides part by part."""
+    for own, other in zip(left.parts(), right.parts(), strict=True):
+        # No hash divides a key that has half of the rows of both sides.
+        is_hot = 2 * own.num_rows > left.num_rows and 2 * other.num_rows > right.num_rows
+        level = None if is_hot or left.level + 1 >= MOST_LEVELS else left.level + 1
+        yield from _of_part(join, own, other, batch_rows, new_files, level)
 
 
 def _of_part(
-    join: Join, left: Part, right: Part, batch_rows: int, level: int, can_divide: bool
+    join: Join,
+    left: Part,
+    right: Part,
+    batch_rows: int,
+    new_files: Callable[[], StepFiles],
+    level: int | None,
 ) -> Iterator[Any]:
-    """Joins one part: with a side in memory if it fits, else divided further or piece by piece."""
+    """Joins one part: with a side in memory if it fits, else divided further or piece by piece.
+
+    Args:
+        level: that of the parts of this part; None if it cannot be divided.
+    """
     left_fits, right_fits = (part.num_rows <= HELD_BATCHES * batch_rows for part in (left, right))
-    if can_divide and not left_fits and not right_fits:
-        frames = left.frames(batch_rows), right.frames(batch_rows)
-        yield from _of_parts(join, *frames, batch_rows, level + 1)
+    if level is not None and not left_fits and not right_fits:
+        with new_files() as files:
+            own, other = (Partitions(keys, files, level) for keys in join.key_positions)
+            for frame in right.frames(batch_rows):
+                other.add(frame)
+            for frame in left.frames(batch_rows):
+                own.add(frame)
+            yield from _of_parts(join, own, other, batch_rows, new_files)
         return
     left_rows, right_rows = batch_rows, batch_rows
     if right_fits:

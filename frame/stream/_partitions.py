@@ -10,47 +10,41 @@ import numpy as np
 import pyarrow as pa
 
 from ..io._construction import table_of_arrow
-from ..table._layout import Layout
+from ..table._column_labels import Labels
 from ..table._ndframe import FrameBase
 from ._arrow_rows import arrow_of, in_schema
 from ._hashes import hashes_of
 from ._numbering import like, plain
 from ._spilled_rows import SpilledRows, SpillWriter, in_pieces
-from ._temporary_folder import TemporaryFolder
+from ._steps import StepFiles
 
-# The parts of one level: each has a file, and 1 / 64 of a batch is still worth writing.
+# The parts of one level: 1 / 64 of a batch is still worth a piece of a file.
 FAN_OUT_BITS = 6
 # A part that is still too large after these levels has few distinct keys.
 MOST_LEVELS = 4
 
 
 class Partitions:
-    """Rows by the hash of their keys, each part in a file. A context manager."""
+    """Rows by the hash of their keys, in files of pieces that belong to one part each."""
 
-    def __init__(self, keys: Sequence[int], level: int = 0):
-        """Makes a temporary folder.
+    def __init__(self, keys: Sequence[int], files: StepFiles, level: int = 0, template: Any = None):
+        """Starts without rows.
 
         Args:
             keys: the positions of the key columns.
+            files: where the rows are.
             level: which bits of the hash number the parts.
+            template: a frame without rows that has the labels of all; the first frame if None.
         """
-        self._keys, self.level = keys, level
+        self._keys, self._files, self.level = keys, files, level
         self._fan_out = 2**FAN_OUT_BITS
-        self._folder = TemporaryFolder()
-        self._files = contextlib.ExitStack()
-        self._writers: dict[int, SpillWriter] = {}
         self._sizes = [0] * self._fan_out
+        self._template = template
         self._schema: pa.Schema | None = None
-        self._template: Any = None
-
-    def __enter__(self) -> "Partitions":
-        return self
-
-    def __exit__(self, *error: Any) -> None:
-        # A file that cannot be written cannot be closed either: the first error counts.
-        with contextlib.suppress(OSError) if error[0] is not None else contextlib.nullcontext():
-            self._files.close()
-        self._folder.cleanup()
+        # The path of each file, and the part of each of its pieces.
+        self._written: list[tuple[str, list[int]]] = []
+        self._open = files.closed_with(contextlib.ExitStack())
+        self._writer: SpillWriter | None = None
 
     def add(self, frame: Any) -> None:
         """Appends the rows of a frame to their parts, in their order."""
@@ -70,22 +64,54 @@ class Partitions:
         first = 0
         for part, size in enumerate(sizes.tolist()):
             if size:
-                self._writer(part).write(rows.slice(first, size))
+                self._write(part, rows.slice(first, size))
                 self._sizes[part] += size
             first += size
 
-    def _path(self, part: int) -> str:
-        return os.path.join(self._folder.name, f"{part}.arrow")
+    def _write(self, part: int, rows: pa.Table) -> None:
+        if self._writer is None:
+            path = self._files.new_path()
+            name = self._open.enter_context(self._files.writing(path))
+            self._writer = self._open.enter_context(SpillWriter(name, rows.schema))
+            self._written.append((path, []))
+        self._writer.write(rows)
+        self._written[-1][1].append(part)
 
-    def _writer(self, part: int) -> SpillWriter:
-        if part not in self._writers:
-            writer = SpillWriter(self._path(part), self._schema)
-            self._writers[part] = self._files.enter_context(writer)
-        return self._writers[part]
+    def _close(self) -> None:
+        """Completes the file that is written; rows that follow go to another one."""
+        self._writer = None
+        self._open.close()
+
+    def state(self) -> dict[str, Any]:
+        """The names of the files; see `_steps.Kept`."""
+        self._close()
+        return {
+            "files": [os.path.basename(path) for path, _ in self._written],
+            "pieces": [pieces for _, pieces in self._written],
+            "sizes": self._sizes,
+            "labels": [] if self._template is None else list(map(str, self._template._labels)),
+        }
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Takes the rows of files; see `_steps.Kept`."""
+        paths = map(self._files.path_of, state["files"])
+        self._written = list(zip(paths, state["pieces"], strict=True))
+        self._sizes = state["sizes"]
+        if self._written:
+            rows = SpilledRows(self._written[0][0]).schema.empty_table()
+            self._schema = rows.schema
+            if self._template is None:
+                frame = self._frame(rows)
+                labels = Labels.of(state["labels"])
+                self._template = frame._make_frame(frame._table.columns, labels)
+
+    def _frame(self, rows: pa.Table, least: int = 0) -> Any:
+        columns, labels = table_of_arrow(rows, self._files.layout, least=least)
+        return FrameBase.frame_class._of(columns, labels)
 
     def parts(self) -> "list[Part]":
         """All parts, of which some may be empty. Nothing may be added any more."""
-        self._files.close()
+        self._close()
         return [Part(self, part) for part in range(self._fan_out)]
 
     @property
@@ -100,15 +126,14 @@ class Partitions:
 
     def frames(self, part: int, piece_rows: int) -> Iterator[Any]:
         """Reads a part as frames of one capacity."""
-        if not self._sizes[part]:
-            return
-        layout: Layout = self._template._layout
-        rows = SpilledRows(self._path(part))
         least = min(piece_rows, self.largest)
-        for table in in_pieces(map(rows.__getitem__, range(len(rows))), piece_rows):
-            columns, labels = table_of_arrow(table, layout, least=least)
-            frame = FrameBase.frame_class._of(columns, labels)
-            yield like(frame, self._template)
+        for rows in in_pieces(self._pieces(part), piece_rows):
+            yield like(self._frame(rows, least), self._template)
+
+    def _pieces(self, part: int) -> Iterator[pa.Table]:
+        for path, parts in self._written:
+            own = [number for number, one in enumerate(parts) if one == part]
+            yield from map(SpilledRows(path).__getitem__, own)
 
 
 class Part:

@@ -15,12 +15,11 @@ from ..table._ndframe import SeriesBase
 from ..table._row_index import RowIndex
 from ._aligned import ALIGNED, aligned
 from ._by_key import is_transformation, keys_of, reduced, transformed
-from ._distinct import DistinctRows
+from ._distinct import NumberedDistinctRows
 from ._groups import REDUCTIONS as MERGEABLE
 from ._groups import Grouping, Output, grouped, grouping, grouping_of, in_dtypes
-from ._kept_states import KeptStates
-from ._merge import is_streamed, merged
-from ._numbering import ROW, like, names, numbered_batches, plain, positions_of
+from ._merge import JoinSteps, is_streamed, merged
+from ._numbering import ROW, like, names, positions_of
 from ._quantiles import QUANTILES, are_streamed, quantiles
 from ._reductions_first import (
     is_reduction,
@@ -29,9 +28,10 @@ from ._reductions_first import (
     reductions_of,
     with_values,
 )
-from ._runs import Order, SortedRuns
+from ._runs import Order
 from ._spilling_groups import SpillingGroups, in_order, in_order_of_rows
 from ._spilling_groups import numbered as with_rows
+from ._steps import Step, Steps, from_first
 from ._windows import are_windows_streamed, windows_of
 
 # Frames are concatenated in groups of this many, so that few programs serve all numbers of batches.
@@ -67,13 +67,17 @@ class Stage:
 
     def in_any_order(self) -> Iterator[Any]:
         """The result as batches, with its rows in any order."""
-        return self.batches() if self.unordered is None else self.unordered()
+        return self.in_any_order_from(0)[0]
 
     def batches_from(self, number: int) -> tuple[Iterator[Any], int]:
         """Batches, and the number of the first one: `number` where those before can be left out."""
         if self.later is None:
             return self.batches(), 0
         return self.later(number), number
+
+    def in_any_order_from(self, number: int) -> tuple[Iterator[Any], int]:
+        """The same as `batches_from`, with the rows of all batches in any order."""
+        return self.batches_from(number) if self.unordered is None else (self.unordered(), 0)
 
     def whole(self) -> Any:
         """The whole result."""
@@ -84,23 +88,24 @@ class Stage:
 Read = Callable[..., Iterator[Any]]
 
 
-def pipeline(node: Any, read: Read, batch_rows: int, kept: KeptStates | None = None) -> Stage:
+def pipeline(node: Any, read: Read, batch_rows: int, steps: Steps | None = None) -> Stage:
     """Builds the pipeline of an optimised plan; nothing runs yet.
 
     Args:
         node: the last step.
         read: reads a source in batches.
         batch_rows: the number of rows of a batch, and of the states that stay in memory.
-        kept: where partial states are kept, from which the job goes on.
+        steps: where rows on disk and states are; in temporary folders if None.
 
     Raises:
         NotImplementedError: a method cannot run over batches.
     """
     built: dict[Any, Stage] = {}
+    steps = steps or Steps()
 
     def build(one: Any) -> Stage:
         if one not in built:
-            built[one] = _stage(one, build, read, batch_rows, kept)
+            built[one] = _stage(one, build, read, batch_rows, steps)
         return built[one]
 
     return build(node)
@@ -111,7 +116,7 @@ def _stage(
     build: Callable[[Any], Stage],
     read: Read,
     batch_rows: int,
-    kept: KeptStates | None,
+    steps: Steps,
 ) -> Stage:
     """The stage of a node, with those of its inputs made by `build`."""
     if isinstance(node, Scan):
@@ -123,7 +128,7 @@ def _stage(
     if isinstance(node, Call) and node.method in ALIGNED and not are_whole:
         reduction = reduction_of_series(node)
         if reduction is not None:
-            return _step(reduction, first, batch_rows)
+            return _step(reduction, first, batch_rows, steps)
         return _aligned(node, first, others, build)
     is_each = isinstance(node, Fused) or (isinstance(node, Call) and is_mapped(node))
     if first.is_whole and first.pieces is not None and is_each and not others:
@@ -133,16 +138,16 @@ def _stage(
     if isinstance(node, Fused):
         return _mapped(node, first)
     if node.method == "merge":
-        return _merged(node, first, others[0], batch_rows)
+        return _merged(node, first, others[0], batch_rows, steps)
     reductions = None if is_mapped(node) else reductions_of(node)
     if reductions is not None and not is_reduction(node):
         return _with_reductions(
             node, first, [(one, build(_column(node, one))) for one in reductions]
         )
-    return _step(node, first, batch_rows, kept)
+    return _step(node, first, batch_rows, steps)
 
 
-def _step(node: Call, stage: Stage, batch_rows: int, kept: KeptStates | None = None) -> Stage:
+def _step(node: Call, stage: Stage, batch_rows: int, steps: Steps) -> Stage:
     """A call on the batches of one input."""
     arguments, method = node.arguments, node.method
     if is_mapped(node):
@@ -159,25 +164,27 @@ def _step(node: Call, stage: Stage, batch_rows: int, kept: KeptStates | None = N
         case "nlargest" | "nsmallest":
             return _folded(node, stage)
         case "drop_duplicates" if _is_mergeable(arguments):
-            return _distinct(node, stage, batch_rows)
+            return _distinct(node, stage, batch_rows, steps)
         case "sort_values" if _order_of(node) is not None:
-            return _sorted(node, stage, batch_rows)
+            return _sorted(node, stage, batch_rows, steps)
         case "unique":
-            return _whole(
-                node, lambda: node.run(joined(_distinct_rows(stage, {}, batch_rows), stage.empty))
-            )
+            rows = _distinct_rows(stage, {}, batch_rows, steps)
+            return _whole(node, lambda: node.run(joined(rows(), stage.empty)))
         case "value_counts":
-            return _counted(node, stage, batch_rows)
+            return _counted(node, stage, batch_rows, steps)
         case "groupby" if is_transformation(node) and keys_of(node) is not None:
-            return Stage(lambda: transformed(node, stage.run(), batch_rows), False, node.empty)
+            both = _two_of(steps, stage)
+            return Stage(
+                lambda: transformed(node, stage.batches_from, batch_rows, both), False, node.empty
+            )
         case "groupby" if not is_transformation(node):
-            return _groups(node, stage, batch_rows, kept)
+            return _groups(node, stage, batch_rows, steps)
         case "windows" if are_windows_streamed(node):
             return Stage(lambda: windows_of(node, stage.run()), False, node.empty)
         case "column":
-            return _reduced_column(node, stage, batch_rows)
+            return _reduced_column(node, stage, batch_rows, steps)
         case _ if method in MERGEABLE:
-            return _reduced(node, stage, method, arguments, batch_rows)
+            return _reduced(node, stage, method, arguments, batch_rows, steps)
         case _ if method in QUANTILES:
             return _quantiles(node, stage, node, arguments, batch_rows)
         case "groupby":
@@ -222,12 +229,16 @@ def _makes_categories(dtype: Any) -> bool:
 
 def _mapped(node: Any, stage: Stage) -> Stage:
     """A rowwise call of each batch."""
-    run = _of_any_start(node) if isinstance(node, Fused) else node.run
+    return _applied(_of_any_start(node) if isinstance(node, Fused) else node.run, stage, node.empty)
+
+
+def _applied(run: Callable[[Any], Any], stage: Stage, empty: Any) -> Stage:
+    """A function of each batch."""
     later, unordered = stage.later, stage.unordered
     return Stage(
         lambda: _each(run, stage.run()),
         False,
-        node.empty,
+        empty,
         later=None if later is None else lambda first: _each(run, later(first)),
         unordered=None if unordered is None else lambda: _each(run, unordered()),
     )
@@ -322,13 +333,17 @@ def _concatenated(node: Call, stages: list[Stage]) -> Stage:
     return Stage(run, False, node.empty)
 
 
-def _merged(node: Call, left: Stage, right: Stage, batch_rows: int) -> Stage:
+def _merged(node: Call, left: Stage, right: Stage, batch_rows: int, steps: Steps) -> Stage:
     """Joins two streams."""
     if not is_streamed(node):
         raise unstreamed(f"merge(how={node.arguments.get('how', 'inner')!r})")
 
+    layout = node.empty._layout
+    steps_of_join = JoinSteps(*(steps.following(layout) for _ in range(3)))
+
     def run(in_order: bool = True) -> Iterator[Any]:
-        rows = merged(node, left.batches, right.batches, batch_rows, joined, in_order=in_order)
+        sides = left.batches_from, right.batches_from
+        rows = merged(node, *sides, batch_rows, joined, steps_of_join, in_order=in_order)
         return numbered(rows)
 
     return Stage(run, False, node.empty, unordered=lambda: run(in_order=False))
@@ -390,52 +405,61 @@ def _is_mergeable(arguments: dict[str, Any]) -> bool:
     return is_kept and not arguments.get("ignore_index")
 
 
-def _distinct(node: Call, stage: Stage, batch_rows: int) -> Stage:
-    def pieces() -> Iterator[Any]:
-        yield from _distinct_rows(stage, node.arguments, batch_rows)
-
+def _distinct(node: Call, stage: Stage, batch_rows: int, steps: Steps) -> Stage:
+    pieces = _distinct_rows(stage, node.arguments, batch_rows, steps)
     return Stage(lambda: joined(pieces(), node.empty), True, node.empty, pieces)
 
 
-def _distinct_rows(stage: Stage, options: Mapping[str, Any], batch_rows: int) -> Iterator[Any]:
-    """The distinct rows of all batches in their order."""
+def _distinct_rows(
+    stage: Stage, options: Mapping[str, Any], batch_rows: int, steps: Steps
+) -> Callable[[], Iterator[Any]]:
+    """Gives the distinct rows of all batches in their order."""
     subset = options.get("subset")
     keys = [names(len(stage.empty._names))[i] for i in positions_of(subset, stage.empty)]
     keep: Any = options.get("keep", "first")
-    with DistinctRows(keys, batch_rows, keep) as rows:
-        for batch in numbered_batches(map(plain, stage.run())):
-            rows.add(batch)
-        found = rows.frames()
-        for frame in in_order_of_rows(found, batch_rows) if rows.is_spilled else found:
-            yield like(frame, stage.empty)
+    first, second = _two_of(steps, stage)
+
+    def pieces() -> Iterator[Any]:
+        with first.files() as files:
+            rows = NumberedDistinctRows(keys, batch_rows, files, keep)
+            files.add_batches(rows, stage.batches_from)
+            found = rows.frames()
+            if rows.is_spilled:
+                found = in_order_of_rows(found, batch_rows, second)
+            for frame in found:
+                yield like(frame, stage.empty)
+
+    return pieces
 
 
-def _groups(node: Call, stage: Stage, batch_rows: int, kept: KeptStates | None) -> Stage:
+def _two_of(steps: Steps, stage: Stage) -> tuple[Step, Step]:
+    """Two steps for the rows of a stage."""
+    layout = stage.empty._layout
+    return steps.following(layout), steps.following(layout)
+
+
+def _groups(node: Call, stage: Stage, batch_rows: int, steps: Steps) -> Stage:
     """Groups: partial states in memory, or on disk if there are many."""
     found = grouping_of(node)
     if found is None:
-        return _groups_at_once(node, stage, batch_rows)
+        return _groups_at_once(node, stage, batch_rows, steps)
     groups = node.arguments["groups"]
     is_sorted = groups.get("sort", True)
     needs_order = not is_sorted or any(one.function in ("first", "last") for one in found.outputs)
-    state = None
-    if kept is not None and stage.later is not None:
-        state = kept.following(stage.later, stage.empty._layout)
+    batches_from = stage.batches_from if needs_order else stage.in_any_order_from
+    first, second = _two_of(steps, stage)
 
     def pieces() -> Iterator[Any]:
-        grouping = found if is_sorted else with_rows(found)
-        with SpillingGroups(grouping, batch_rows) as states:
-            if state is not None:
-                state.add_batches(states)
-            else:
-                for batch in stage.run() if needs_order else stage.in_any_order():
-                    states.add(batch)
+        with first.files() as files:
+            grouping = found if is_sorted else with_rows(found)
+            states = SpillingGroups(grouping, batch_rows, files)
+            files.add_batches(states, batches_from)
             if states.is_empty:
                 yield node.empty
                 return
             rows = states.rows()
             if states.is_spilled and not is_sorted:
-                rows = in_order_of_rows(rows, batch_rows)
+                rows = in_order_of_rows(rows, batch_rows, second)
             for frame in rows:
                 yield grouped(node, frame, found.key_names)
 
@@ -446,13 +470,14 @@ def _groups(node: Call, stage: Stage, batch_rows: int, kept: KeptStates | None) 
     return Stage(lambda: joined(batches(), node.empty), True, node.empty, batches)
 
 
-def _groups_at_once(node: Call, stage: Stage, batch_rows: int) -> Stage:
+def _groups_at_once(node: Call, stage: Stage, batch_rows: int, steps: Steps) -> Stage:
     """Groups whose reductions need all rows of a group at once."""
     if keys_of(node) is None:
         raise unstreamed(f"groupby.{node.arguments['method']}")
+    both = _two_of(steps, stage)
 
     def batches() -> Iterator[Any]:
-        rows = reduced(node, stage.run(), batch_rows)
+        rows = reduced(node, stage.batches_from, batch_rows, both)
         return rows if node.arguments["groups"].get("as_index", True) else numbered(rows)
 
     return Stage(lambda: joined(batches(), node.empty), True, node.empty, batches)
@@ -474,24 +499,21 @@ def _order_of(node: Call) -> Order | None:
     return Order(by, tuple(map(bool, directions)), arguments.get("na_position", "last"))
 
 
-def _sorted(node: Call, stage: Stage, batch_rows: int) -> Stage:
+def _sorted(node: Call, stage: Stage, batch_rows: int, steps: Steps) -> Stage:
     """An external sort: a sorted run on disk for each batch, merged."""
     order = _order_of(node)
     assert order is not None
+    step, labels = steps.following(stage.empty._layout), stage.empty._labels
 
     def run() -> Iterator[Any]:
-        with SortedRuns(order, batch_rows) as runs:
-            for batch in stage.run():
-                if len(batch):
-                    runs.add(batch)
-            yield from runs.merged()
+        return in_order(stage.batches_from, order, batch_rows, step, labels)
 
     if node.arguments.get("ignore_index"):
         return Stage(lambda: numbered(run()), False, node.empty)
     return Stage(run, False, node.empty)
 
 
-def _counted(node: Call, stage: Stage, batch_rows: int) -> Stage:
+def _counted(node: Call, stage: Stage, batch_rows: int, steps: Steps) -> Stage:
     """The number of rows with each combination of values."""
     arguments, empty = node.arguments, stage.empty
     is_series = isinstance(empty, SeriesBase)
@@ -509,19 +531,25 @@ def _counted(node: Call, stage: Stage, batch_rows: int) -> Stage:
     if arguments.get("sort", True):
         by, directions = ("o0", ROW), (is_ascending, True)
     order = Order(by, directions)
+    keyed = _applied(lambda batch: _keyed(batch, labels, keys), stage, empty)
+    step, layout = steps.following(empty._layout), empty._layout
+    # The total is that of the frames that pass, so these are not left out.
+    ordering = Step(layout) if arguments.get("normalize") else steps.following(layout)
 
     def pieces() -> Iterator[Any]:
-        with SpillingGroups(grouping, batch_rows) as states:
-            for batch in stage.run():
-                states.add(_keyed(batch, labels, keys))
+        with step.files() as files:
+            states = SpillingGroups(grouping, batch_rows, files)
+            files.add_batches(states, keyed.batches_from)
             if states.is_empty:
                 yield node.run(empty)
                 return
             total = [0]
             rows = _summed(states.rows(), total)
-            frames = in_order(rows, order, batch_rows) if states.is_spilled else rows
-            for frame in frames:
-                yield finished(frame if states.is_spilled else order.sorted(frame), total[0])
+            is_spilled = states.is_spilled
+            if is_spilled:
+                rows = in_order(from_first(rows), order, batch_rows, ordering)
+            for frame in rows:
+                yield finished(frame if is_spilled else order.sorted(frame), total[0])
 
     def finished(rows: Any, total: int) -> Any:
         counts = rows.set_index(keys)["o0"]
@@ -555,7 +583,7 @@ def _listed(value: Any) -> list[Any]:
 # Reductions.
 
 
-def _reduced_column(node: Call, stage: Stage, batch_rows: int) -> Stage:
+def _reduced_column(node: Call, stage: Stage, batch_rows: int, steps: Steps) -> Stage:
     """A reduction of an expression of each row."""
     expression = node.arguments["expression"]
     function = expression.function
@@ -569,11 +597,11 @@ def _reduced_column(node: Call, stage: Stage, batch_rows: int) -> Stage:
     if not is_known or not is_one or isinstance(stage.empty, SeriesBase):
         raise unstreamed(str(function))
     column = Call.of("column", node.inputs, {"expression": inner})
-    rows = Stage(lambda: _each(column.run, stage.in_any_order()), False, column.empty)
+    rows = _applied(column.run, stage, column.empty)
     if function in QUANTILES:
         reduction = Call.of(function, (column,), options)
         return _quantiles(node, rows, reduction, options, batch_rows)
-    return _reduced(node, rows, function, options, batch_rows)
+    return _reduced(node, rows, function, options, batch_rows, steps)
 
 
 def _quantiles(
@@ -582,11 +610,11 @@ def _quantiles(
     """Exact quantiles and medians, by several passes over the batches."""
     if not are_streamed(stage.empty, call.method, options):
         raise unstreamed(call.method)
-    return _whole(node, lambda: quantiles(stage.run, stage.empty, call, batch_rows))
+    return _whole(node, lambda: quantiles(stage.in_any_order, stage.empty, call, batch_rows))
 
 
 def _reduced(
-    node: Call, stage: Stage, method: str, options: dict[str, Any], batch_rows: int
+    node: Call, stage: Stage, method: str, options: dict[str, Any], batch_rows: int, steps: Steps
 ) -> Stage:
     """A reduction over all rows: a group with one key."""
     is_series = isinstance(stage.empty, SeriesBase)
@@ -600,11 +628,13 @@ def _reduced(
     if found is None:
         raise unstreamed(method)
 
+    rows_of = _applied(lambda batch: _keyed(batch, labels, values).assign(k=0), stage, keyed)
+    step = steps.following(stage.empty._layout)
+
     def run() -> Any:
-        with SpillingGroups(found, batch_rows) as states:
-            for batch in stage.in_any_order():
-                if len(batch):
-                    states.add(_keyed(batch, labels, values).assign(k=0))
+        with step.files() as files:
+            states = SpillingGroups(found, batch_rows, files)
+            files.add_batches(states, rows_of.in_any_order_from)
             if states.is_empty:
                 return getattr(stage.empty, method)(**options)
             (rows,) = states.rows()

@@ -4,7 +4,6 @@
 import collections
 import contextlib
 import dataclasses
-import itertools
 import os
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -15,12 +14,12 @@ import pyarrow as pa
 from ..combining._concat import concat
 from ..io._construction import table_of_arrow
 from ..table._column import host_array
-from ..table._layout import Layout
+from ..table._column_labels import Labels
 from ..table._ndframe import FrameBase
 from ._arrow_rows import arrow_of
 from ._memory import giving_back
 from ._spilled_rows import SpilledRows, SpillWriter, in_pieces
-from ._temporary_folder import TemporaryFolder
+from ._steps import StepFiles
 
 # Runs that are merged at one time. Each keeps a file open and a part of a piece loaded, so more are
 # merged in several passes.
@@ -52,36 +51,57 @@ class Order:
 
 
 class SortedRuns:
-    """Sorted runs of rows, each in a file of a temporary folder. A context manager."""
+    """Sorted runs of rows, each in a file of a step."""
 
-    def __init__(self, order: Order, piece_rows: int, template: Any = None):
-        """Makes a temporary folder.
+    def __init__(
+        self,
+        order: Order,
+        piece_rows: int,
+        files: StepFiles,
+        *,
+        template: Any = None,
+        labels: Labels | None = None,
+    ):
+        """Starts without rows.
 
         Args:
             order: the order of the rows.
             piece_rows: the number of rows of the merged frames; a run has half as many or more.
+            files: where the runs are.
             template: a frame without rows that has the types of all; those of each run if None.
+            labels: the column labels of kept runs; those of their files, as strings, if None.
         """
         self.order = order
         self._rows = piece_rows
         self._schema = None if template is None else arrow_of(template, is_default=False).schema
         self._held: list[Any] = []
-        self._folder = TemporaryFolder()
-        self._paths: list[str] = []
-        self._numbers = itertools.count()
-        self._layout = Layout()
-        self._labels: Any = None
-
-    def __enter__(self) -> "SortedRuns":
-        return self
-
-    def __exit__(self, *error: Any) -> None:
-        self._held = []
-        self._folder.cleanup()
+        self._files = files
+        # The number of merges that a run comes from, and its path.
+        self._runs: list[tuple[int, str]] = []
+        self._layout = files.layout
+        self._labels: Any = labels
 
     def __len__(self) -> int:
         """The number of runs; rows that are not written yet count as one."""
-        return len(self._paths) + bool(self._held)
+        return len(self._runs) + bool(self._held)
+
+    def state(self) -> dict[str, Any]:
+        """The names of the runs, after all rows are written; see `_steps.Kept`."""
+        if self._held:
+            self._write_held()
+        return {
+            "files": [os.path.basename(path) for _, path in self._runs],
+            "merges": [num_merges for num_merges, _ in self._runs],
+        }
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Takes the runs of a state; see `_steps.Kept`."""
+        paths = map(self._files.path_of, state["files"])
+        self._runs = list(zip(state["merges"], paths, strict=True))
+        if self._runs and self._labels is None:
+            self._labels = self._frame(
+                SpilledRows(self._runs[0][1]).schema.empty_table(), 0
+            )._labels
 
     def add(self, frame: Any) -> None:
         """Adds rows after those before; writes a sorted run when there are enough."""
@@ -96,17 +116,17 @@ class SortedRuns:
         frames, self._held = self._held, []
         rows = concat(frames) if len(frames) > 1 else frames[0]
         table = arrow_of(self.order.sorted(rows), is_default=False)
-        self._paths.append(self._written(iter([table])))
+        self._runs.append((0, self._written(iter([table]))))
 
     def _written(self, tables: Iterator[pa.Table]) -> str:
-        """Writes sorted rows as a run; returns the name of its file."""
-        path = os.path.join(self._folder.name, f"{next(self._numbers)}.arrow")
-        with contextlib.ExitStack() as files:
+        """Writes sorted rows as a run; returns its path."""
+        path = self._files.new_path()
+        with self._files.writing(path) as name, contextlib.ExitStack() as files:
             writer, first_rows = None, []
             for rows in in_pieces(tables, self._piece_rows):
                 if writer is None:
                     schema = self._schema or rows.schema
-                    writer = files.enter_context(SpillWriter(path, schema))
+                    writer = files.enter_context(SpillWriter(name, schema))
                 writer.write(rows)
                 # A slice would hold all rows.
                 first_rows.append(rows.take([0]))
@@ -123,22 +143,25 @@ class SortedRuns:
         """The rows of all runs in order, stably, as frames of one capacity."""
         if self._held:
             self._write_held()
-        while len(self._paths) > _FAN_IN:
-            groups = [
-                self._paths[start : start + _FAN_IN]
-                for start in range(0, len(self._paths), _FAN_IN)
-            ]
-            self._paths = []
-            for group in groups:
-                self._paths.append(self._written(giving_back(self._merge(group))))
-                for path in group:
-                    os.remove(path)
+        while len(self._runs) > _FAN_IN:
+            self._merge_some()
         least = 0
-        for table in giving_back(in_pieces(self._merge(self._paths), self._rows)):
+        paths = [path for _, path in self._runs]
+        for table in giving_back(in_pieces(self._merge(paths), self._rows)):
             least = least or table.num_rows
             frame = self._frame(table, least)
             frame._labels = self._labels
             yield frame
+
+    def _merge_some(self) -> None:
+        """Merges the first runs of those that come from the fewest merges."""
+        least = min(num_merges for num_merges, _ in self._runs)
+        first = [num_merges for num_merges, _ in self._runs].index(least)
+        paths = [path for num_merges, path in self._runs if num_merges == least][:_FAN_IN]
+        merged = paths[0] if len(paths) == 1 else self._written(giving_back(self._merge(paths)))
+        self._runs[first : first + len(paths)] = [(least + 1, merged)]
+        if len(paths) > 1:
+            self._files.replace(paths)
 
     def _merge(self, paths: Sequence[str]) -> Iterator[pa.Table]:
         """Merges runs with each piece read once (Knuth's forecasting, section 5.4.6).

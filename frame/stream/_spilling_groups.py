@@ -3,7 +3,7 @@
 
 import contextlib
 import dataclasses
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from ..combining._concat import concat
@@ -11,43 +11,33 @@ from ._distinct import DistinctRows
 from ._groups import Grouping, GroupState, Output, merged_groups
 from ._numbering import ROW, can_spill
 from ._runs import Order, SortedRuns
+from ._steps import BatchesFrom, Step, StepFiles, from_first
 
 
 class SpillingGroups:
     """The groups of the batches so far: in memory, or in runs on disk that are sorted by key.
 
-    A context manager. For outputs `nunique` the distinct pairs of a key and a value are kept apart
+    For outputs `nunique` the distinct pairs of a key and a value are kept apart
     (`DistinctRows`) and counted when all batches are there.
     """
 
-    def __init__(self, grouping: Grouping, most_rows: int):
+    def __init__(self, grouping: Grouping, most_rows: int, files: StepFiles):
         """Starts without groups.
 
         Args:
             grouping: the keys and the reductions.
             most_rows: the number of groups, and of pairs, that may stay in memory.
+            files: where groups and pairs on disk are.
         """
-        self._grouping, self._most_rows = grouping, most_rows
+        self._grouping, self._most_rows, self._files = grouping, most_rows, files
         self._state = GroupState(grouping)
         self.num_rows = 0
-        self._files = contextlib.ExitStack()
-        self._runs = self._files.enter_context(self._sorted_runs())
+        keys = grouping.key_names
+        self._runs = SortedRuns(Order(tuple(keys), (True,) * len(keys)), most_rows, files)
         self._pairs = {
-            column: self._files.enter_context(
-                DistinctRows([*grouping.key_names, f"v{column}"], most_rows)
-            )
+            column: DistinctRows([*keys, f"v{column}"], most_rows, files)
             for column in grouping.counted
         }
-
-    def _sorted_runs(self) -> SortedRuns:
-        keys = self._grouping.key_names
-        return SortedRuns(Order(tuple(keys), (True,) * len(keys)), self._most_rows)
-
-    def __enter__(self) -> "SpillingGroups":
-        return self
-
-    def __exit__(self, *error: Any) -> None:
-        self._files.close()
 
     def add(self, batch: Any) -> None:
         """Adds the groups of a batch."""
@@ -71,19 +61,30 @@ class SpillingGroups:
         """Whether no batch had rows."""
         return not self.num_rows
 
-    def in_memory(self) -> Any:
-        """The partial rows of all groups; None if there are none, or other data belong to them.
-
-        These are groups and pairs on disk, pairs of distinct values, and keys that a file changes.
-        """
-        if self.is_empty or self.is_spilled or self._pairs:
+    def state(self) -> dict[str, Any] | None:
+        """The files of all groups and pairs; None if a file would change keys or values."""
+        if not self._state.is_empty and not can_spill(self._state.columns):
             return None
-        return self._state.rows() if can_spill(self._state.columns) else None
+        pairs = {str(column): pairs.state() for column, pairs in self._pairs.items()}
+        if None in pairs.values():
+            return None
+        groups = [] if self._state.is_empty else [self._files.write(self._state.rows())]
+        self._take(groups)
+        memory = {"files": groups, "rows": self.num_rows}
+        return {"memory": memory, "runs": self._runs.state(), "pairs": pairs}
 
-    def restore(self, rows: Any, num_rows: int) -> None:
-        """Takes the partial rows of groups of the first `num_rows` rows, in place of its own."""
-        self.num_rows = num_rows
-        self._state = GroupState.of(self._grouping, rows)
+    def restore(self, state: dict[str, Any]) -> None:
+        """Takes groups and pairs of files; see `_steps.Kept`."""
+        self.num_rows = state["memory"]["rows"]
+        self._take(state["memory"]["files"])
+        self._runs.restore(state["runs"])
+        for column, pairs in self._pairs.items():
+            pairs.restore(state["pairs"][str(column)])
+
+    def _take(self, names: Sequence[str]) -> None:
+        """Takes the partial rows of a file in place of those in memory."""
+        for name in names:
+            self._state = GroupState.of(self._grouping, self._files.read(name))
 
     @property
     def is_spilled(self) -> bool:
@@ -102,8 +103,8 @@ class SpillingGroups:
             return
         if not self._state.is_empty:
             self._runs.add(self._state.taken())
-        with contextlib.ExitStack() as files:
-            counts = {column: Taken(self._sorted_counts(column, files)) for column in self._pairs}
+        with contextlib.ExitStack() as stack:
+            counts = {column: Taken(self._sorted_counts(column, stack)) for column in self._pairs}
             for state in merged_groups(self._grouping, self._runs.merged()):
                 parts = {column: taken.rows(state.num_groups) for column, taken in counts.items()}
                 yield state.finished(parts)
@@ -115,11 +116,12 @@ class SpillingGroups:
         )
         return groups.agg(n=(f"v{column}", "nunique"))["n"]
 
-    def _sorted_counts(self, column: int, files: contextlib.ExitStack) -> Iterator[Any]:
+    def _sorted_counts(self, column: int, stack: contextlib.ExitStack) -> Iterator[Any]:
         """The number of distinct values of each group, in the order of the keys."""
         keys = tuple(self._grouping.key_names)
         counting = Grouping(keys, (f"v{column}",), (Output(0, "count"),), self._grouping.dropna)
-        groups = files.enter_context(SpillingGroups(counting, self._most_rows))
+        files = stack.enter_context(self._files.temporary())
+        groups = SpillingGroups(counting, self._most_rows, files)
         for pairs in self._pairs[column].frames():
             groups.add(pairs)
         for rows in groups.rows(is_sorted=True):
@@ -152,16 +154,18 @@ class Taken:
         return concat(parts, ignore_index=True) if len(parts) > 1 else parts[0]._with_range()
 
 
-def in_order_of_rows(frames: Iterable[Any], most_rows: int) -> Iterator[Any]:
+def in_order_of_rows(frames: Iterator[Any], most_rows: int, step: Step) -> Iterator[Any]:
     """Sorts frames on disk by their row numbers."""
-    return in_order(frames, Order((ROW,), (True,)), most_rows)
+    return in_order(from_first(frames), Order((ROW,), (True,)), most_rows, step)
 
 
-def in_order(frames: Iterable[Any], order: Order, most_rows: int) -> Iterator[Any]:
+def in_order(
+    frames_from: BatchesFrom, order: Order, most_rows: int, step: Step, labels: Any = None
+) -> Iterator[Any]:
     """Sorts frames on disk."""
-    with SortedRuns(order, most_rows) as runs:
-        for frame in frames:
-            runs.add(frame)
+    with step.files() as files:
+        runs = SortedRuns(order, most_rows, files, labels=labels)
+        files.add_batches(runs, frames_from)
         yield from runs.merged()
 
 

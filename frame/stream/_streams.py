@@ -13,12 +13,12 @@ from ..plan._optimize import optimized
 from ..plan._run import in_order, run
 from ._checkpoint import Checkpoint
 from ._job import job_of
-from ._kept_states import KeptStates
 from ._limits import rows_of_batches
 from ._pipeline import Stage, pipeline, unstreamed
 from ._progress import with_progress
 from ._reader import batches_of, can_stream, check_sources
 from ._sinks import write_csv, write_parquet
+from ._steps import Steps
 from ._training import batches as batches
 from ._training import recipe_of
 
@@ -85,7 +85,7 @@ def running(
     if isinstance(options.get("path"), (str, os.PathLike)):
         given["path"] = os.path.abspath(options["path"])
     with Checkpoint(checkpoint, job_of(plan, root, given)) as saved:
-        yield saved.resumed(stage_of(plan, optimizations, kept=saved.states, **limits))
+        yield saved.resumed(stage_of(plan, optimizations, steps=saved.steps, **limits))
 
 
 def to_grain(plan: Node, size: int, *, random_access: bool, **options: Any) -> Any:
@@ -130,7 +130,7 @@ def stage_of(
     batch_rows: Any = None,
     memory_limit: Any = None,
     progress: bool | None = None,
-    kept: KeptStates | None = None,
+    steps: Steps | None = None,
 ) -> Stage:
     """The pipeline of a plan, with batches of a size; see `pipeline`."""
     check_sources(plan)
@@ -143,7 +143,7 @@ def stage_of(
     def read(scan: Scan, first: int = 0) -> Iterator[Any]:
         return with_progress(batches_of(scan, num_rows, first), scan.source.text(), progress)
 
-    return pipeline(root, read, num_rows, kept)
+    return pipeline(root, read, num_rows, steps)
 
 
 def _scans_of(root: Any) -> list[Scan]:

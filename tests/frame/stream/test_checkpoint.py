@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 from frame_parity import assert_same
 from jaxframes.frame import JaxFrame, col, from_pandas, scan_arrow, scan_csv, scan_parquet
-from jaxframes.frame.stream import _checkpoint, _kept_states, _reader, _streams
+from jaxframes.frame.stream import _checkpoint, _reader, _steps, _streams
 from jaxframes.frame.stream._spilling_groups import SpillingGroups
 
 FRAME = pd.DataFrame(
@@ -126,8 +126,8 @@ def test_the_bytes_are_those_of_a_job_without_interruption(
         assert len(list(folder.glob("batch-*"))) == num_batches
     starts = starts_of(monkeypatch)
     run()
-    # Rows that come from batches one by one are not read again.
-    assert starts == [2 if name == "rows" else 0]
+    # Batches of finished rows, sorted runs and groups are not read again.
+    assert starts == ([2] if name == "rows" else [] if name in ("sort", "groups") else [0])
     assert contents(resumed.parent) == contents(whole.parent) == contents(plain.parent)
     assert not folder.exists()
 
@@ -326,7 +326,7 @@ GROUPED = {
 
 @pytest.mark.parametrize("name", GROUPED)
 def test_groups_go_on_from_their_state(name, file, tmp_path, monkeypatch):
-    monkeypatch.setattr(_kept_states, "EVERY", 4)
+    monkeypatch.setattr(_steps, "EVERY", 4)
     plan = GROUPED[name](scan_parquet(file))
     settings = {"batch_rows": 12, "checkpoint": tmp_path / "job"}
     whole = plan.collect(**settings)
@@ -342,12 +342,11 @@ def test_groups_go_on_from_their_state(name, file, tmp_path, monkeypatch):
     assert not (tmp_path / "job").exists()
 
 
-def test_groups_on_disk_keep_the_state_before(file, tmp_path, monkeypatch):
-    monkeypatch.setattr(_kept_states, "EVERY", 1)
+def test_groups_on_disk_are_kept_too(file, tmp_path, monkeypatch):
+    monkeypatch.setattr(_steps, "EVERY", 1)
     plan = scan_parquet(file).groupby("t", as_index=False).x.sum()
     settings = {"batch_rows": 16, "checkpoint": tmp_path / "job"}
     starts = starts_of(monkeypatch)
     interrupted_in_groups(10, lambda: plan.collect(**settings), monkeypatch)
     assert_same(plan.collect(**settings), FRAME.groupby("t", as_index=False).x.sum())
-    # The groups of the third batch no longer fit in memory.
-    assert starts == [0, 2]
+    assert starts == [0, 10]

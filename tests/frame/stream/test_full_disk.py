@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from jaxframes.frame import from_pandas, read_parquet, scan_parquet
+from jaxframes.frame.stream import _runs
 
 # Random, so that no file of them is short.
 ROWS = np.arange(30_000)
@@ -73,7 +74,7 @@ def test_a_full_disk_of_temporary_files_names_the_run(plan, tmp_path, monkeypatc
     folder = tmp_path / "temporary"
     folder.mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(folder))
-    with files_of_few_bytes(), pytest.raises(OSError, match=r"temporary/jaxframes-.*arrow"):
+    with files_of_few_bytes(), pytest.raises(OSError, match=r"temporary/jaxframes-.*rows"):
         ordered.collect(batch_rows=12_000)
     assert os.listdir(folder) == []
 
@@ -92,6 +93,30 @@ def test_a_full_disk_of_a_checkpoint_keeps_the_finished_batches(plan, tmp_path):
         write()
     assert target.read_bytes() == before
     assert sorted(os.listdir(job)) == ["batch-00000000.arrow", "batch-00000001.arrow", "job.json"]
+    target.unlink()
+    write()
+    assert target.read_bytes() == before
+    assert not job.exists()
+
+
+def test_a_full_disk_of_a_checkpoint_keeps_the_sorted_runs(plan, tmp_path, monkeypatch):
+    monkeypatch.setattr(_runs, "_FAN_IN", 2)
+    target, job = tmp_path / "out", tmp_path / "job"
+    ordered = plan[["x"]].sort_values("x")
+
+    def write():
+        ordered.to_parquet(target, batch_rows=3000, checkpoint=job)
+
+    write()
+    before = target.read_bytes()
+    # Runs fit, but not two of them in one.
+    named = r"cannot write.*step-0000-000010\.rows"
+    with files_of_few_bytes(), pytest.raises(OSError, match=named) as found:
+        write()
+    assert found.value.errno == errno.EFBIG
+    assert target.read_bytes() == before
+    runs = [f"step-0000-{number:06}.rows" for number in range(10)]
+    assert sorted(os.listdir(job)) == ["job.json", *runs, "step-0000.json"]
     target.unlink()
     write()
     assert target.read_bytes() == before
