@@ -69,6 +69,14 @@ class GroupWindows(_OfGroups, Windows):
             return result
         return result.reset_index(level=list(range(len(self._grouped.keys))))
 
+    def _with_other(
+        self, how: WindowReduction, other: Any, pairwise: Any, numeric_only: bool
+    ) -> Any:
+        raise NotImplementedError(
+            f"{how.method} of windows of groups is not supported. Use means of products: mean() of "
+            "x * y."
+        )
+
 
 class GroupTimeWindows(GroupWindows, TimeWindows):
     """`groups.rolling(...)` over spans of time."""

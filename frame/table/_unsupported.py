@@ -97,8 +97,6 @@ to_pytimedelta: to_pandas(), because the results are objects
 apply pipe: a function of the frame, such as shift() and arithmetic
 center closed exclusions method min_periods: the arguments of rolling()
 ndim obj on step win_type window: the arguments of rolling()
-[Windows GroupWindows, planned]
-corr cov: means of products: mean() of x * y
 [ExponentialWindows GroupExponentialWindows, out]
 adjust alpha center closed com exclusions halflife: the arguments of ewm()
 ignore_na method min_periods ndim obj on span step: the arguments of ewm()

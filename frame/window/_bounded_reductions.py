@@ -15,6 +15,7 @@ from ..table._table import Count, is_row
 from ._bounds import Bounds, State, bounds_by_row, combine_windows
 from ._reduce_windows import Reach, WindowReduction
 from ._window_order import ORDER_METHODS, ordered_windows
+from ._window_pairs import PAIR_METHODS, reduce_pairs
 
 # Reductions of windows of rows that `reduce_windows` does not have.
 BOUNDED_METHODS = ("sem", "skew", "kurt", *ORDER_METHODS)
@@ -50,8 +51,12 @@ def reduce_bounded(
 ) -> tuple[Array, ...]:
     """Reduces the window of each row; NaN for fewer than `least` values. Traced.
 
-    `q` is the quantile. Infinities are missing, except for counts.
+    `q` is the quantile. Infinities are missing, except for counts. The last column is the other one
+    of a covariance or correlation, and has no result.
     """
+
+    if how.method in PAIR_METHODS:
+        return reduce_pairs(data, missing, bounds, num_rows, least, how, layout)
 
     def windows(state: State, combine: Any, nothing: tuple[Any, ...]) -> State:
         return combine_windows(state, combine, nothing, bounds, num_rows, layout)

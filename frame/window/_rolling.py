@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Rolling and expanding windows over rows."""
 
+import copy
 import functools
 from collections.abc import Sequence
 from typing import Any, Self
@@ -10,10 +11,11 @@ import numpy as np
 import pandas as pd
 
 from ...primitives.staging import tiered
+from ..align._align import same_labels
 from ..table._column import Array, Column
 from ..table._column_labels import Labels
-from ..table._ndframe import FrameBase, SeriesBase
-from ..table._table import Count, is_row
+from ..table._ndframe import FrameBase, NDFrame, SeriesBase
+from ..table._table import Count, Table, is_row
 from ..table._tracing import at_once, is_traced
 from ..table._unsupported import LACKING, instead_of
 from ._bounded_reductions import BOUNDED_METHODS, reduce_by_row
@@ -102,6 +104,56 @@ class Windows(WindowStatistics):
         reduced = reduce_windows(data, missing, segment_ids, reach, least, table.num_rows, plan)
         return self._shown(of, reduced, carried)
 
+    def _with_other(
+        self, how: WindowReduction, other: Any, pairwise: Any, numeric_only: bool
+    ) -> Any:
+        of = self._numeric(how.method) if numeric_only else self._of
+        if self._step != 1:
+            raise NotImplementedError(f"step not implemented for {how.method}. Select rows first.")
+        if other is None and isinstance(of, SeriesBase):
+            other = of
+        if isinstance(of, SeriesBase) and isinstance(other, FrameBase):
+            swapped = copy.copy(self)
+            swapped._of = other
+            return swapped._with_other(how, of, pairwise, numeric_only)
+        if other is not None and not isinstance(other, NDFrame):
+            raise ValueError("other must be a DataFrame or Series")
+        if pairwise or not isinstance(other, SeriesBase):
+            raise NotImplementedError(
+                f"{how.method}: other must be a series, and pairwise left out. Call it for each "
+                "column."
+            )
+        if not same_labels(of._table, other._table):
+            raise NotImplementedError(
+                f"{how.method}: both must have the same row labels, in the same order. Call "
+                "align() first."
+            )
+        own = of._table
+        both = of._like(own.with_columns([*own.columns, other._only]))
+        both, segment_ids, carried = self._in_order(both)
+        *columns, last = both._table.columns
+        for column, label in zip(columns, of._names, strict=True):
+            _check(column, label, of)
+        _check(last, other._name, other)
+        reduced = self._reduced(both._table, segment_ids, carried, how)
+        result = both._with_columns(columns)
+        result = self._shown(result, reduced, carried)
+        if isinstance(of, SeriesBase) and of._name != other._name:
+            return result.rename(None)
+        return result
+
+    def _reduced(
+        self, table: Table, segment_ids: Array | None, times: Column | None, how: WindowReduction
+    ) -> Sequence[Array]:
+        """Reduces windows of all columns of a table."""
+        del times
+        reach, moves_ends = self._reach(table.capacity)
+        data = tuple(column.data for column in table.columns)
+        missing = tuple(column.missing() if column.can_miss else None for column in table.columns)
+        numbers = table.num_rows, np.int32(min(self._min_periods, 2**31 - 1)), None
+        plan = moves_ends, table.layout
+        return reduce_by_row(data, missing, segment_ids, reach, numbers, how, *plan)
+
     def _shown(self, of: Any, reduced: Sequence[Array], carried: Column | None) -> Any:
         result = self._with_on(of._with_columns([Column(one) for one in reduced]), carried)
         return result if self._step == 1 else result.iloc[:: self._step]
@@ -187,6 +239,16 @@ class TimeWindows(Windows):
         columns = reduce_spans(table.columns, table, span, segment_ids, least, q, how)
         return self._with_on(of._with_columns(columns), times)
 
+    def _reduced(
+        self, table: Table, segment_ids: Array | None, times: Column | None, how: WindowReduction
+    ) -> Sequence[Array]:
+        assert self._span is not None
+        assert times is not None
+        span = self._span._replace(times=times)
+        least = self._min_periods
+        columns = reduce_spans(table.columns, table, span, segment_ids, least, None, how)
+        return [column.data for column in columns]
+
 
 def _check(column: Column, label: Any, of: Any) -> None:
     if not column.is_numeric:
@@ -235,7 +297,7 @@ class WindowMethods(Changes, Cumulative, ExponentialWindowMethods, Shifting):
             method: must be "single".
 
         Differences from pandas:
-            Windows have no weights, and functions of the user, corr and cov are not supported.
+            Windows have no weights, and functions of the user are not supported.
             Times must not descend. The result has the column `on` also if it equals the labels.
 
         Example:
@@ -252,7 +314,7 @@ class WindowMethods(Changes, Cumulative, ExponentialWindowMethods, Shifting):
         """A window of all rows up to each row.
 
         Differences from pandas:
-            Functions of the user, corr and cov are not supported.
+            Functions of the user are not supported.
 
         Example:
             >>> from jaxframes.frame import JaxSeries

@@ -148,7 +148,47 @@ class WindowStatistics(RowWindows):
         how = WindowReduction("rank", rank=method, ascending=flags[0], pct=flags[1])
         return self._take(how, numeric_only)
 
+    def cov(
+        self, other: Any = None, pairwise: bool | None = None, ddof: int = 1,
+        numeric_only: bool = False,
+    ) -> Any:  # fmt: skip
+        """The covariance of a series, or of each column, with another series in each window.
+
+        Rows where either is missing or infinite have no part in it.
+
+        Args:
+            other: a series with the same row labels, or a frame if these are windows of a series.
+            pairwise: must be None or False.
+            ddof: subtracted from the number of rows in the divisor.
+            numeric_only: select the numeric columns.
+
+        Differences from pandas:
+            Matrices of all pairs of columns are not supported, nor windows of groups.
+        """
+        return self._with_other(_of_deviations("cov", ddof), other, pairwise, numeric_only)
+
+    def corr(
+        self, other: Any = None, pairwise: bool | None = None, ddof: int = 1,
+        numeric_only: bool = False,
+    ) -> Any:  # fmt: skip
+        """The correlation of a series, or of each column, with another one; see `cov`.
+
+        Missing if the values of either are equal.
+
+        Example:
+            >>> from jaxframes.frame import JaxSeries
+            >>> x, y = JaxSeries([1, 2, 3, 4]), JaxSeries([2, 4, 6, 1])
+            >>> x.rolling(3).corr(y).round(3).tolist()
+            [nan, nan, 1.0, -0.596]
+        """
+        return self._with_other(_of_deviations("corr", ddof), other, pairwise, numeric_only)
+
     def _take(self, how: WindowReduction, numeric_only: bool, q: Any = None) -> Any:
+        raise NotImplementedError
+
+    def _with_other(
+        self, how: WindowReduction, other: Any, pairwise: Any, numeric_only: bool
+    ) -> Any:
         raise NotImplementedError
 
 

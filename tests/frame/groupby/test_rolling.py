@@ -215,7 +215,7 @@ def test_wrong_uses_are_pandas_errors():
         lambda f: f.sort_values("i").groupby("k").rolling("2h", on="t"), times
     )
     assert "Each group within t must be monotonic" in message
-    with pytest.raises(NotImplementedError, match="corr is not supported"):
+    with pytest.raises(NotImplementedError, match="corr of windows of groups is not"):
         on_device(frame).groupby("k").rolling(2).corr()
 
 
