@@ -18,8 +18,8 @@ from typing import Any
 from ..io._construction import table_of_arrow
 from ..table._ndframe import FrameBase, SeriesBase
 from ._job import difference
-from ._pipeline import Stage, close, joined
 from ._replacing import new_file, read_arrow, write_arrow
+from ._stage import Stage, close, joined
 from ._steps import NAMES, Steps
 
 JOB = "job.json"

@@ -12,8 +12,8 @@ import pyarrow.parquet as pq
 from ..table._row_index import RowIndex
 from ._arrow_rows import arrow_of, in_schema
 from ._parts import Parts
-from ._pipeline import Stage
 from ._replacing import new_file
+from ._stage import Stage
 
 
 def write_parquet(

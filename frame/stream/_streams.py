@@ -14,10 +14,11 @@ from ..plan._run import in_order, run
 from ._checkpoint import Checkpoint
 from ._job import job_of
 from ._limits import rows_of_batches
-from ._pipeline import Stage, pipeline, unstreamed
+from ._pipeline import pipeline
 from ._progress import with_progress
 from ._reader import batches_of, can_stream, check_sources
 from ._sinks import write_csv, write_parquet
+from ._stage import Stage, unstreamed
 from ._steps import Steps
 from ._training import batches as batches
 from ._training import recipe_of

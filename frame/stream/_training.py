@@ -16,8 +16,9 @@ from ..plan._run import in_order, run
 from ..table._ndframe import FrameBase
 from ._identity import portable_text
 from ._limits import rows_of_batches
-from ._pipeline import Stage, close, pipeline
+from ._pipeline import pipeline
 from ._reader import at_capacity, batches_of, check_sources
+from ._stage import Stage, close
 
 # Rows that are decoded at one time, unless batches are larger.
 DECODED_ROWS = 2**16

@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Stages of reductions over all rows: groups with one key, and quantiles by several passes."""
+
+import dataclasses
+from collections.abc import Hashable
+from typing import Any
+
+from ..plan._expression import Expression
+from ..plan._node import Call
+from ..table._ndframe import SeriesBase
+from ._groups import REDUCTIONS as MERGEABLE
+from ._groups import grouping, in_dtypes
+from ._quantiles import QUANTILES, are_streamed, quantiles
+from ._spilling_groups import SpillingGroups
+from ._stage import Stage, applied, unstreamed, whole_stage
+from ._state_stages import (
+    keyed_columns,
+)
+from ._steps import Steps
+
+
+def reduced_column(node: Call, stage: Stage, batch_rows: int, steps: Steps) -> Stage:
+    """A reduction of an expression of each row."""
+    expression = node.arguments["expression"]
+    function = expression.function
+    inner, *others = expression.operands
+    options = dict(expression.keywords)
+    if function == "quantile" and others:
+        options |= dict(zip(("q", "interpolation"), others, strict=False))
+        others = []
+    is_one = isinstance(inner, Expression) and inner.is_rowwise() and not others
+    is_known = function in MERGEABLE or function in QUANTILES
+    if not is_known or not is_one or isinstance(stage.empty, SeriesBase):
+        raise unstreamed(str(function))
+    column = Call.of("column", node.inputs, {"expression": inner})
+    rows = applied(column.run, stage, column.empty)
+    if function in QUANTILES:
+        reduction = Call.of(function, (column,), options)
+        return quantile_stage(node, rows, reduction, options, batch_rows)
+    return reduced_stage(node, rows, function, options, batch_rows, steps)
+
+
+def quantile_stage(
+    node: Call, stage: Stage, call: Call, options: dict[str, Any], batch_rows: int
+) -> Stage:
+    """Exact quantiles and medians, by several passes over the batches."""
+    if not are_streamed(stage.empty, call.method, options):
+        raise unstreamed(call.method)
+    return whole_stage(node, lambda: quantiles(stage.in_any_order, stage.empty, call, batch_rows))
+
+
+def reduced_stage(
+    node: Call, stage: Stage, method: str, options: dict[str, Any], batch_rows: int, steps: Steps
+) -> Stage:
+    """A reduction over all rows: a group with one key."""
+    is_series = isinstance(stage.empty, SeriesBase)
+    known = {"numeric_only"} | ({"ddof"} if method in ("var", "std", "sem") else set())
+    if options.keys() - known:
+        raise unstreamed(f"{method} with {sorted(options.keys() - known)[0]}=")
+    labels = [stage.empty._name] if is_series else list(node.empty.index)
+    values = [f"v{position}" for position in range(len(labels))]
+    keyed = keyed_columns(stage.empty, labels, values).assign(k=0)
+    found = grouping(["k"], [(name, method) for name in values], options, True, _Empty(keyed))
+    if found is None:
+        raise unstreamed(method)
+
+    rows_of = applied(lambda batch: keyed_columns(batch, labels, values).assign(k=0), stage, keyed)
+    step = steps.following(stage.empty._layout)
+
+    def run() -> Any:
+        with step.files() as files:
+            states = SpillingGroups(found, batch_rows, files)
+            files.add_batches(states, rows_of.in_any_order_from)
+            if states.is_empty:
+                return getattr(stage.empty, method)(**options)
+            (rows,) = states.rows()
+        outputs = rows[[f"o{position}" for position in range(len(labels))]]
+        if is_series:
+            value, dtype = outputs["o0"].max(), getattr(node.empty, "dtype", None)
+            is_wide = dtype is not None and value.dtype.kind == dtype.kind != "O"
+            return value.astype(dtype) if is_wide else value
+        columns = outputs._table.columns
+        reduced = outputs._make_frame(columns, stage.empty[labels]._labels).max()
+        table = reduced._table
+        return reduced._with_columns(in_dtypes(table.columns, node.empty._table.columns, table))
+
+    return whole_stage(node, run)
+
+
+@dataclasses.dataclass(frozen=True)
+class _Empty:
+    """The part of a node that a grouping asks for."""
+
+    empty: Any
+
+    @property
+    def labels(self) -> tuple[Hashable, ...]:
+        return tuple(self.empty._labels)

@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Stages of rows: each batch by itself, or beside those of another input."""
+
+import dataclasses
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from ..plan._expression import Expression
+from ..plan._node import Call
+from ..plan._stage import Fused
+from ._aligned import aligned
+from ._merge import JoinSteps, is_streamed, merged
+from ._reductions_first import (
+    is_value,
+    with_values,
+)
+from ._stage import Stage, applied, close, each, joined, numbered, unstreamed, whole_stage
+from ._steps import Steps
+
+
+def mapped(node: Any, stage: Stage) -> Stage:
+    """A rowwise call of each batch."""
+    return applied(_of_any_start(node) if isinstance(node, Fused) else node.run, stage, node.empty)
+
+
+def _of_any_start(stage: Fused) -> Callable[[Any], Any]:
+    """Runs a stage on labels from 0 on: the first label of a range is compiled in."""
+    if any(call.arguments.get("ignore_index") for call in stage.calls):
+        return stage.run
+
+    def run(batch: Any) -> Any:
+        index = batch._table.index
+        if not index.is_range or not index.start:
+            return stage.run(batch)
+        start = index.start
+        index = dataclasses.replace(index, start=0)
+        result = stage.run(batch._like(batch._table.replace(index=index)))
+        table = result._table
+        # Rows that a filter keeps have positions in the range.
+        if table.index.is_range or table.index.has_positions:
+            index = dataclasses.replace(table.index, start=table.index.start + start)
+            return result._like(table.replace(index=index))
+        return result
+
+    return run
+
+
+def mapped_pieces(node: Any, stage: Stage, pieces: Callable[[], Iterator[Any]]) -> Stage:
+    """A rowwise call of a whole result, or of its pieces."""
+
+    def run() -> Iterator[Any]:
+        return each(node.run, pieces())
+
+    return Stage(lambda: node.run(stage.run()), True, node.empty, run)
+
+
+def renumbered(node: Call, stage: Stage) -> Stage:
+    """A rowwise call of each batch, with new row labels 0, 1, ..."""
+    return Stage(lambda: numbered(each(node.run, stage.run())), False, node.empty)
+
+
+def first_rows(batches: Iterator[Any], num_rows: int) -> Iterator[Any]:
+    """The first rows; later batches are not read."""
+    left = num_rows
+    try:
+        for batch in batches:
+            yield batch.head(left)
+            left -= len(batch)
+            if left <= 0:
+                return
+    finally:
+        close(batches)
+
+
+def concatenated(node: Call, stages: list[Stage]) -> Stage:
+    """The batches of one input after those of another, with the columns of all."""
+    if all(stage.is_whole for stage in stages):
+        return whole_stage(node, lambda: node.run(*(stage.run() for stage in stages)))
+
+    def run() -> Iterator[Any]:
+        for position, stage in enumerate(stages):
+            for batch in stage.batches():
+                # Inputs without rows give the batch the common columns and dtypes.
+                parts = [one.empty for one in stages]
+                parts[position] = batch
+                yield node.run(*parts)
+
+    if node.arguments.get("ignore_index"):
+        return Stage(lambda: numbered(run()), False, node.empty)
+    return Stage(run, False, node.empty)
+
+
+def merge_stage(node: Call, left: Stage, right: Stage, batch_rows: int, steps: Steps) -> Stage:
+    """Joins two streams."""
+    if not is_streamed(node):
+        raise unstreamed(f"merge(how={node.arguments.get('how', 'inner')!r})")
+
+    layout = node.empty._layout
+    steps_of_join = JoinSteps(*(steps.following(layout) for _ in range(3)))
+
+    def run(in_order: bool = True) -> Iterator[Any]:
+        sides = left.batches_from, right.batches_from
+        rows = merged(node, *sides, batch_rows, joined, steps_of_join, in_order=in_order)
+        return numbered(rows)
+
+    return Stage(run, False, node.empty, unordered=lambda: run(in_order=False))
+
+
+def aligned_stage(
+    node: Call, first: Stage, others: list[Stage], build: Callable[[Any], Stage]
+) -> Stage:
+    """A call of several series or frames that have the rows of one plan."""
+    run = aligned(node, build)
+    if run is not None:
+        return Stage(run, False, node.empty)
+    if first.is_whole:
+        return whole_stage(node, lambda: node.run(first.run(), *(one.whole() for one in others)))
+    raise unstreamed(node.method)
+
+
+def column_of(node: Call, expression: Expression) -> Call:
+    return Call.of("column", node.inputs, {"expression": expression})
+
+
+def with_reductions(node: Call, stage: Stage, reductions: list[tuple[Expression, Stage]]) -> Stage:
+    """A call of expressions with reductions over all rows: a pass for each, then one over rows."""
+
+    def call() -> Callable[[Any], Any]:
+        return with_values(node, {id(one): reduced.whole() for one, reduced in reductions})
+
+    if is_value(node):
+        return whole_stage(node, lambda: call()(stage.empty))
+    return Stage(lambda: each(call(), stage.run()), False, node.empty)

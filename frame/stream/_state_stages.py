@@ -1,0 +1,212 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Stages with states: distinct rows, groups, sorts and counts, in memory or on disk."""
+
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from typing import Any
+
+from ..combining._concat import concat
+from ..plan._node import Call
+from ..table._column_labels import Labels
+from ..table._ndframe import SeriesBase
+from ._by_key import keys_of, reduced
+from ._distinct import NumberedDistinctRows
+from ._groups import Grouping, Output, grouped, grouping_of
+from ._numbering import ROW, like, names, positions_of
+from ._runs import Order
+from ._spilling_groups import SpillingGroups, in_order, in_order_of_rows
+from ._spilling_groups import numbered as with_rows
+from ._stage import Stage, applied, joined, numbered, unstreamed, whole_stage
+from ._steps import Step, Steps, from_first
+
+
+def folded(node: Call, stage: Stage) -> Stage:
+    """A call that may be applied to its own results with more rows."""
+
+    def run() -> Any:
+        state = None
+        for batch in stage.run():
+            part = node.run(batch)
+            state = part if state is None else node.run(concat([state, part]))
+        return node.empty if state is None else state
+
+    return whole_stage(node, run)
+
+
+def is_mergeable(arguments: dict[str, Any]) -> bool:
+    is_kept = arguments.get("keep", "first") in ("first", "last")
+    return is_kept and not arguments.get("ignore_index")
+
+
+def distinct(node: Call, stage: Stage, batch_rows: int, steps: Steps) -> Stage:
+    pieces = distinct_rows(stage, node.arguments, batch_rows, steps)
+    return Stage(lambda: joined(pieces(), node.empty), True, node.empty, pieces)
+
+
+def distinct_rows(
+    stage: Stage, options: Mapping[str, Any], batch_rows: int, steps: Steps
+) -> Callable[[], Iterator[Any]]:
+    """Gives the distinct rows of all batches in their order."""
+    subset = options.get("subset")
+    keys = [names(len(stage.empty._names))[i] for i in positions_of(subset, stage.empty)]
+    keep: Any = options.get("keep", "first")
+    first, second = two_of(steps, stage)
+
+    def pieces() -> Iterator[Any]:
+        with first.files() as files:
+            rows = NumberedDistinctRows(keys, batch_rows, files, keep)
+            files.add_batches(rows, stage.batches_from)
+            found = rows.frames()
+            if rows.is_spilled:
+                found = in_order_of_rows(found, batch_rows, second)
+            for frame in found:
+                yield like(frame, stage.empty)
+
+    return pieces
+
+
+def two_of(steps: Steps, stage: Stage) -> tuple[Step, Step]:
+    """Two steps for the rows of a stage."""
+    layout = stage.empty._layout
+    return steps.following(layout), steps.following(layout)
+
+
+def groups_stage(node: Call, stage: Stage, batch_rows: int, steps: Steps) -> Stage:
+    """Groups: partial states in memory, or on disk if there are many."""
+    found = grouping_of(node)
+    if found is None:
+        return _groups_at_once(node, stage, batch_rows, steps)
+    groups = node.arguments["groups"]
+    is_sorted = groups.get("sort", True)
+    needs_order = not is_sorted or any(one.function in ("first", "last") for one in found.outputs)
+    batches_from = stage.batches_from if needs_order else stage.in_any_order_from
+    first, second = two_of(steps, stage)
+
+    def pieces() -> Iterator[Any]:
+        with first.files() as files:
+            grouping = found if is_sorted else with_rows(found)
+            states = SpillingGroups(grouping, batch_rows, files)
+            files.add_batches(states, batches_from)
+            if states.is_empty:
+                yield node.empty
+                return
+            rows = states.rows()
+            if states.is_spilled and not is_sorted:
+                rows = in_order_of_rows(rows, batch_rows, second)
+            for frame in rows:
+                yield grouped(node, frame, found.key_names)
+
+    def batches() -> Iterator[Any]:
+        has_labels = groups.get("as_index", True)
+        return pieces() if has_labels else numbered(pieces())
+
+    return Stage(lambda: joined(batches(), node.empty), True, node.empty, batches)
+
+
+def _groups_at_once(node: Call, stage: Stage, batch_rows: int, steps: Steps) -> Stage:
+    """Groups whose reductions need all rows of a group at once."""
+    if keys_of(node) is None:
+        raise unstreamed(f"groupby.{node.arguments['method']}")
+    both = two_of(steps, stage)
+
+    def batches() -> Iterator[Any]:
+        rows = reduced(node, stage.batches_from, batch_rows, both)
+        return rows if node.arguments["groups"].get("as_index", True) else numbered(rows)
+
+    return Stage(lambda: joined(batches(), node.empty), True, node.empty, batches)
+
+
+def order_of(node: Call) -> Order | None:
+    """The order of a recorded sort; None if it is not one of columns."""
+    arguments, source = node.arguments, node.inputs[0]
+    known = {"by", "ascending", "kind", "na_position", "ignore_index"}
+    if not source.is_frame or arguments.keys() - known:
+        return None
+    by = tuple(_listed(arguments["by"]))
+    columns = source.empty._table.columns
+    is_plain = all(c.kind not in ("category", "object") and c.dtype.kind != "V" for c in columns)
+    if not set(by) <= set(source.labels) or not is_plain:
+        return None
+    ascending = arguments.get("ascending", True)
+    directions = ascending if isinstance(ascending, (list, tuple)) else [ascending] * len(by)
+    return Order(by, tuple(map(bool, directions)), arguments.get("na_position", "last"))
+
+
+def sorted_stage(node: Call, stage: Stage, batch_rows: int, steps: Steps) -> Stage:
+    """An external sort: a sorted run on disk for each batch, merged."""
+    order = order_of(node)
+    assert order is not None
+    step, labels = steps.following(stage.empty._layout), stage.empty._labels
+
+    def run() -> Iterator[Any]:
+        return in_order(stage.batches_from, order, batch_rows, step, labels)
+
+    if node.arguments.get("ignore_index"):
+        return Stage(lambda: numbered(run()), False, node.empty)
+    return Stage(run, False, node.empty)
+
+
+def counted(node: Call, stage: Stage, batch_rows: int, steps: Steps) -> Stage:
+    """The number of rows with each combination of values."""
+    arguments, empty = node.arguments, stage.empty
+    is_series = isinstance(empty, SeriesBase)
+    subset = arguments.get("subset")
+    labels = list(empty._names) if subset is None else _listed(subset)
+    columns = [empty._only] if is_series else [empty._column(label) for label in labels]
+    if any(column.kind == "category" for column in columns) or arguments.get("bins") is not None:
+        raise unstreamed("value_counts of categories or bins")
+    keys = [f"k{position}" for position in range(len(labels))]
+    is_ascending = bool(arguments.get("ascending", False))
+    dropna = arguments.get("dropna", True)
+    grouping = Grouping(tuple(keys), (), (Output(0, "size"),), dropna, is_numbered=True)
+    # Equal counts are in the order of the first rows.
+    by, directions = (ROW,), (True,)
+    if arguments.get("sort", True):
+        by, directions = ("o0", ROW), (is_ascending, True)
+    order = Order(by, directions)
+    keyed = applied(lambda batch: keyed_columns(batch, labels, keys), stage, empty)
+    step, layout = steps.following(empty._layout), empty._layout
+    # The total is that of the frames that pass, so these are not left out.
+    ordering = Step(layout) if arguments.get("normalize") else steps.following(layout)
+
+    def pieces() -> Iterator[Any]:
+        with step.files() as files:
+            states = SpillingGroups(grouping, batch_rows, files)
+            files.add_batches(states, keyed.batches_from)
+            if states.is_empty:
+                yield node.run(empty)
+                return
+            total = [0]
+            rows = _summed(states.rows(), total)
+            is_spilled = states.is_spilled
+            if is_spilled:
+                rows = in_order(from_first(rows), order, batch_rows, ordering)
+            for frame in rows:
+                yield finished(frame if is_spilled else order.sorted(frame), total[0])
+
+    def finished(rows: Any, total: int) -> Any:
+        counts = rows.set_index(keys)["o0"]
+        if arguments.get("normalize"):
+            counts = counts / total
+        table = counts._table
+        labels = node.empty._table.index.names
+        return counts._of(table.replace(index=table.index.named(labels)), node.empty._name)
+
+    return Stage(lambda: joined(pieces(), node.empty), True, node.empty, pieces)
+
+
+def _summed(frames: Iterable[Any], total: list[int]) -> Iterator[Any]:
+    """Adds up the counts of frames as they pass."""
+    for frame in frames:
+        total[0] += int(frame["o0"].sum())
+        yield frame
+
+
+def keyed_columns(batch: Any, labels: list[Hashable], keys: list[str]) -> Any:
+    """The batch with its columns under other names."""
+    is_series = isinstance(batch, SeriesBase)
+    columns = [batch._only] if is_series else [batch._column(label) for label in labels]
+    return batch._make_frame(columns, Labels.of(keys))
+
+
+def _listed(value: Any) -> list[Any]:
+    return list(value) if isinstance(value, (list, tuple)) else [value]
