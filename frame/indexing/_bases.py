@@ -6,6 +6,7 @@ from ._loc import FrameLabelSelection, SeriesLabelSelection
 from ._reindex import FrameReindexing, SeriesReindexing
 from ._rename import FrameRenaming, SeriesRenaming
 from ._sample import Sampling
+from ._select import FrameSelect
 from ._set_index import FrameIndexMoves, SeriesIndexMoves
 from ._setitem import FrameAssignment
 from ._shape import FrameShape, SeriesShape
@@ -18,6 +19,7 @@ class FrameIndexingMethods(
     FrameIndexMoves,
     FrameReindexing,
     FrameRenaming,
+    FrameSelect,
     FrameSelection,
     FrameShape,
     Sampling,

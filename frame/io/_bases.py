@@ -2,13 +2,16 @@
 """The base classes of JaxFrame and JaxSeries in this room."""
 
 from ._checkpoint import FrameCheckpoint, SeriesCheckpoint
+from ._class_constructors import FrameConstructors
 from ._conversion import FrameConversion
 from ._csv import FrameCsv, SeriesCsv
 from ._own_rows import FrameOwnRows
 from ._repr import FrameDisplay, SeriesDisplay
 
 
-class FrameIOMethods(FrameDisplay, FrameConversion, FrameCsv, FrameOwnRows, FrameCheckpoint):
+class FrameIOMethods(
+    FrameDisplay, FrameConversion, FrameConstructors, FrameCsv, FrameOwnRows, FrameCheckpoint
+):
     """Input and output of a frame."""
 
 

@@ -50,10 +50,9 @@ to_sql to_stata to_string to_xarray to_xml: to_pandas() and pandas' {}
 update: where() or merge(), which make new values
 [JaxFrame JaxSeries, planned]
 asof to_period to_timestamp: to_pandas() and pandas' {}
-from_arrow: jaxframes.frame.from_arrow()
-from_dict from_records: JaxFrame(data)
-select: frame[labels]
 tz_convert tz_localize: to_pandas() and pandas' {}
+[JaxSeries, planned]
+from_arrow: JaxSeries(data)
 [JaxSeries, out]
 list: explode(), for a column of lists
 struct: one column for each field

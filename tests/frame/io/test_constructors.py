@@ -7,6 +7,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 from frame_examples import mixed_frame
 from frame_parity import assert_same, on_device
@@ -140,3 +141,30 @@ def test_inside_jit_of_columns_that_are_there():
     frame = mixed_frame()[["k", "x"]]
     result = jax.jit(lambda f: JaxFrame({"twice": f.k * 2, "x": f.x}))(on_device(frame))
     assert_same(result, pd.DataFrame({"twice": frame.k * 2, "x": frame.x}))
+
+
+def test_constructors_of_the_class():
+    columns = {"x": [1, 2], "s": ["a", None]}
+    rows = {"r": [1, "a"], "q": [2, "b"]}
+    records = [(1, "a"), (2, "b")]
+    tight = pd.DataFrame(columns, index=["p", "q"]).to_dict(orient="tight")
+    for make in (
+        lambda kind: kind.from_dict(columns),
+        lambda kind: kind.from_dict({"x": [1, 2]}, dtype="float64"),
+        lambda kind: kind.from_dict(rows, orient="index", columns=["x", "s"]),
+        lambda kind: kind.from_dict(tight, orient="tight"),
+        lambda kind: kind.from_records(records, columns=["x", "s"]),
+        lambda kind: kind.from_records([{"x": 1, "y": 2}], index="y"),
+        lambda kind: kind.from_records(iter(records), nrows=1, exclude=[1]),
+        lambda kind: kind.from_arrow(pa.table(columns)),
+    ):
+        pd.testing.assert_frame_equal(make(JaxFrame).to_pandas(), make(pd.DataFrame))
+    for wrong in (
+        lambda kind: kind.from_dict(rows, columns=["x", "s"]),
+        lambda kind: kind.from_dict(rows, orient="none"),
+        lambda kind: kind.from_arrow([1]),
+    ):
+        with pytest.raises((ValueError, TypeError)) as theirs:
+            wrong(pd.DataFrame)
+        with pytest.raises(type(theirs.value)):
+            wrong(JaxFrame)
