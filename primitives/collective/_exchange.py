@@ -297,7 +297,7 @@ def _collect_stripes(
     run = steps.of_run(offsets, positions, shards)
     in_run = positions - steps.of_run(offsets, positions, offsets)
     way = (in_run + run + me) % p
-    begin = begins.reshape(-1).at[run * p + way].get(mode="promise_in_bounds")
+    begin = steps.look_up(begins.reshape(-1), run * p + way)
     block_position = way * second_rows + begin + in_run // p
     is_row = positions < jnp.sum(received, dtype=jnp.int32)
     return steps.take_received(steps.joined(blocks), block_position, is_row)

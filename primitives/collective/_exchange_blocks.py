@@ -12,6 +12,7 @@ from typing import NamedTuple
 import jax
 import jax.numpy as jnp
 
+from ...shardings._compat import like_varying
 from ..contract._typing import Array
 
 # Below this number of runs a comparison with every offset is faster than a binary search.
@@ -19,6 +20,9 @@ _FEW_RUNS = 32
 
 # Up to this number of words, rows move by column on TPU; each column is a gather of its own.
 MOST_COLUMNS = 32
+
+# XLA compares the indices into a smaller table with each entry on TPU, and stores the flags.
+_LEAST_TABLE = 4096
 
 # See `of_run`.
 OfRun = Callable[[Array, Array, Array], Array]
@@ -30,6 +34,7 @@ class Blocks(NamedTuple):
     Attributes:
         row_axis: the axis of a matrix that counts its rows.
         of_run: looks up the table entry of the run of each position; see `of_run`.
+        look_up: looks up entries of a short table by their indices.
         take: takes rows at positions `[blocks, positions]` into blocks.
         joined: the rows of all blocks, as one matrix.
         take_received: takes rows at positions of such a matrix, and zeros where there is no row.
@@ -37,6 +42,7 @@ class Blocks(NamedTuple):
 
     row_axis: int
     of_run: OfRun
+    look_up: Callable[[Array, Array], Array]
     take: Callable[[Array, Array], Array]
     joined: Callable[[Array], Array]
     take_received: Callable[[Array, Array, Array], Array]
@@ -73,12 +79,25 @@ def of_run_by_sums(begins: Array, positions: Array, table: Array) -> Array:
 
     The entries are the running sums of their steps. Positions are 0, 1, ...
     """
-    if begins.ndim == 2:
-        return jax.vmap(of_run_by_sums, in_axes=(0, None, 0))(begins, positions, table)
-    steps = jnp.diff(table, prepend=jnp.zeros_like(table[:1]))
-    # Empty runs add their steps at one position; those past the last position are never read.
-    at_begins = jnp.zeros_like(positions, table.dtype).at[begins].add(steps, mode="drop")
-    return jnp.cumsum(at_begins, dtype=table.dtype)
+    # One axis for all blocks: a scatter into `[blocks, positions]` takes 128 lanes a position.
+    num_positions = positions.shape[0]
+    blocks = jnp.arange(begins.size // begins.shape[-1], dtype=jnp.int32)
+    # Empty runs add their steps at one position, and runs past the last one at the next block.
+    begins_of_blocks = jnp.minimum(begins.reshape(blocks.shape[0], -1), num_positions)
+    at = (num_positions * blocks[:, None] + begins_of_blocks).reshape(-1)
+    steps = jnp.diff(table.reshape(-1), prepend=jnp.zeros((1,), table.dtype))
+    at_begins = jnp.zeros((blocks.shape[0] * num_positions,), table.dtype)
+    at_begins = like_varying(at_begins, begins, table).at[at].add(steps, mode="drop")
+    entries = jnp.cumsum(at_begins, dtype=table.dtype)
+    return entries.reshape(*begins.shape[:-1], num_positions)
+
+
+def _look_up(table: Array, indices: Array) -> Array:
+    return table.at[indices].get(mode="promise_in_bounds")
+
+
+def _look_up_on_tpu(table: Array, indices: Array) -> Array:
+    return _look_up(jnp.pad(table, (0, max(_LEAST_TABLE - table.shape[0], 0))), indices)
 
 
 def _take(rows: Array, positions: Array) -> Array:
@@ -109,6 +128,8 @@ def _take_received_columns(columns: Array, positions: Array, is_row: Array) -> A
     return jnp.where(is_row, _take_columns(columns, positions), jnp.zeros((), columns.dtype))
 
 
-BY_ROW = Blocks(0, of_run, _take, _joined, _take_received)
-BY_ROW_ON_TPU = BY_ROW._replace(of_run=of_run_by_sums)
-BY_COLUMN = Blocks(1, of_run_by_sums, _take_columns, _joined_columns, _take_received_columns)
+BY_ROW = Blocks(0, of_run, _look_up, _take, _joined, _take_received)
+BY_ROW_ON_TPU = BY_ROW._replace(of_run=of_run_by_sums, look_up=_look_up_on_tpu)
+BY_COLUMN = Blocks(
+    1, of_run_by_sums, _look_up_on_tpu, _take_columns, _joined_columns, _take_received_columns
+)
