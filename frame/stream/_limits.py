@@ -50,7 +50,7 @@ def rows_of_batches(scans: list[Scan], batch_rows: Any, memory_limit: Any) -> in
         if not isinstance(batch_rows, int) or batch_rows < 1:
             raise ValueError(f"batch_rows: must be a positive integer, got {batch_rows!r}.")
         return batch_rows
-    row_bytes = max((_row_bytes(scan.empty) for scan in scans), default=1)
+    row_bytes = max((row_bytes_of(scan.empty) for scan in scans), default=1)
     limit = as_bytes(memory_limit)
     # A limit below what is fixed cannot be kept: small batches keep it as far as possible.
     for_rows = max(limit - FIXED_BYTES, limit // 8)
@@ -58,7 +58,8 @@ def rows_of_batches(scans: list[Scan], batch_rows: Any, memory_limit: Any) -> in
     return max(for_rows // (copies * max(row_bytes, 1)), LEAST_BATCH_ROWS)
 
 
-def _row_bytes(frame: Any) -> int:
+def row_bytes_of(frame: Any) -> int:
+    """The bytes of a row, of strings by their assumed length."""
     columns = (*frame._table.columns, *frame._table.index.stored)
     return sum(
         STRING_BYTES if column.kind in ("string", "object") else column.dtype.itemsize

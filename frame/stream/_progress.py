@@ -8,18 +8,24 @@ from typing import Any
 from tqdm import tqdm
 
 
-def with_progress(batches: Iterator[Any], name: str, progress: bool | None) -> Iterator[Any]:
-    """Counts the rows of batches in a progress bar.
+def with_progress(
+    batches: Iterator[Any], name: str, progress: bool | None, row_bytes: int = 0
+) -> Iterator[Any]:
+    """Counts the rows and the bytes of batches in a progress bar.
 
     Args:
         batches: the batches.
-        name: what is read.
+        name: what is read, and for which step.
         progress: whether to show the bar; if None, only on a terminal.
+        row_bytes: the bytes of a row.
     """
     if not (sys.stderr.isatty() if progress is None else progress):
         yield from batches
         return
+    num_rows = 0
     with tqdm(desc=name, unit=" rows", unit_scale=True) as bar:
         for batch in batches:
             yield batch
+            num_rows += len(batch)
+            bar.set_postfix_str(f"{tqdm.format_sizeof(num_rows * row_bytes)}B", refresh=False)
             bar.update(len(batch))

@@ -8,13 +8,13 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ..io._own_rows import spans_processes
-from ..plan._node import Node, Scan
+from ..plan._node import Call, Node, Scan
 from ..plan._optimize import optimized
 from ..plan._run import in_order, run
 from ._checkpoint import Checkpoint
 from ._job import job_of
-from ._limits import rows_of_batches
-from ._pipeline import pipeline
+from ._limits import row_bytes_of, rows_of_batches
+from ._pipeline import is_mapped, pipeline
 from ._progress import with_progress
 from ._reader import batches_of, can_stream, check_sources
 from ._sinks import write_csv, write_parquet
@@ -142,9 +142,33 @@ def stage_of(
     num_rows = rows_of_batches(scans, batch_rows, memory_limit)
 
     def read(scan: Scan, first: int = 0) -> Iterator[Any]:
-        return with_progress(batches_of(scan, num_rows, first), scan.source.text(), progress)
+        name = " > ".join([scan.source.text(), *_breaker_above(scan, root)])
+        row_bytes = row_bytes_of(scan.empty)
+        return with_progress(batches_of(scan, num_rows, first), name, progress, row_bytes)
 
     return pipeline(root, read, num_rows, steps)
+
+
+def _breaker_above(scan: Scan, root: Any) -> list[str]:
+    """The method of the first step above a source that takes all of its rows, if there is one."""
+    below: set[int] = {id(scan)}
+    for node in in_order(root):
+        if not below & {id(child) for child in node.inputs}:
+            continue
+        if isinstance(node, Call) and not is_mapped(node):
+            return [_name_of(node)]
+        below.add(id(node))
+    return []
+
+
+def _name_of(call: Call) -> str:
+    match call.method:
+        case "groupby":
+            return f"groupby.{call.arguments['method']}"
+        case "column":
+            return str(call.arguments["expression"].function)
+        case method:
+            return method
 
 
 def _scans_of(root: Any) -> list[Scan]:

@@ -160,8 +160,13 @@ def test_limits_and_their_errors(file):
         plan.collect(batch_rows=10, memory_limit="1GiB")
 
 
-def test_progress_counts_rows(file, capsys):
-    scan_parquet(file).x.max().collect(batch_rows=100, progress=True)
-    assert "300" in capsys.readouterr().err
-    scan_parquet(file).x.max().collect(batch_rows=100)
+def test_progress_counts_rows_and_bytes_of_a_step(file, capsys):
+    plan = scan_parquet(file)
+    plan.x.max().collect(batch_rows=100, progress=True)
+    shown = capsys.readouterr().err
+    assert "rows.parquet') > max: 300 rows" in shown
+    assert "2.40kB" in shown
+    plan[plan.x > 0].groupby("k").x.sum().collect(batch_rows=100, progress=True)
+    assert "> groupby.sum: 300 rows" in capsys.readouterr().err
+    plan.x.max().collect(batch_rows=100)
     assert not capsys.readouterr().err
