@@ -81,7 +81,7 @@ def date_expressions(pd: Any, t: Tables) -> Any:
 
 def weekdays(pd: Any, t: Tables) -> Any:
     orders = t["orders"]
-    orders = orders.assign(weekday=orders["o_orderdate"].dt.dayofweek)
+    orders = orders.assign(weekday=orders["o_orderdate"].dt.day_of_week)
     orders = orders[orders["weekday"] < 5]
     return orders["weekday"].value_counts(sort=False)
 

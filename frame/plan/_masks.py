@@ -17,7 +17,8 @@ _MASKS = _COMPARISONS | frozenset([
 _TOTAL = _MASKS | frozenset([
     "col", "alias", "&", "|", "~", "^", "+", "-", "*", "/", "neg", "pos", "abs", "add", "sub",
     "mul", "fillna", "str.lower", "str.upper", "str.len", "str.strip", "dt.year", "dt.month",
-    "dt.day", "dt.hour", "dt.minute", "dt.second", "dt.dayofweek", "dt.weekday", "dt.quarter",
+    "dt.day", "dt.hour", "dt.minute", "dt.second", "dt.day_of_week", "dt.dayofweek", "dt.weekday",
+    "dt.day_of_year", "dt.dayofyear", "dt.quarter",
 ])  # fmt: skip
 
 
