@@ -108,19 +108,21 @@ def as_arrow_table(data: Any, caller: str) -> pa.Table:
 
 def _labels_of(schema: pa.Schema) -> tuple[Labels, list[str], tuple[Hashable, ...], RowIndex]:
     """What pandas' metadata tell: column labels, columns of the index, their names, and a range."""
-    return _labels_of_serialized(schema.serialize().to_pybytes())
+    columns, stored, names, numbers = _pandas_answer(schema.serialize().to_pybytes())
+    # Users may name an index, which changes it.
+    return Labels(columns.copy()), list(stored), names, numbers
 
 
 # The batches of a stream have one schema, and pandas takes milliseconds for its answer.
 @functools.lru_cache(64)
-def _labels_of_serialized(
+def _pandas_answer(
     serialized: bytes,
-) -> tuple[Labels, list[str], tuple[Hashable, ...], RowIndex]:
+) -> tuple[pd.Index, tuple[str, ...], tuple[Hashable, ...], RowIndex]:
     schema = pa.ipc.read_schema(pa.py_buffer(serialized))
     try:
         metadata = schema.pandas_metadata
         if metadata is None:
-            return Labels(pd.Index(schema.names, dtype="str")), [], (), RANGE
+            return pd.Index(schema.names, dtype="str"), (), (), RANGE
         empty_frame = pa.Table.from_batches([], schema).to_pandas()
         stored = []
         if not isinstance(empty_frame.index, pd.RangeIndex):
@@ -134,7 +136,7 @@ def _labels_of_serialized(
             f"pandas' metadata of the Arrow schema are malformed: {error!r}. Remove them with "
             "replace_schema_metadata(None)."
         ) from error
-    return Labels(empty_frame.columns), stored, tuple(empty_frame.index.names), numbers
+    return empty_frame.columns, tuple(stored), tuple(empty_frame.index.names), numbers
 
 
 def _range_of(metadata: dict[str, Any]) -> RowIndex:

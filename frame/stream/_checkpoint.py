@@ -153,7 +153,7 @@ class Checkpoint:
         finished, empty = self.num_batches, stage.empty
         for number in range(finished):
             yield self._load(number, empty)
-        if os.path.exists(os.path.join(self._folder, ALL)):
+        if finished == self._num_all():
             return
         batches, first = stage.batches_from(finished)
         try:
@@ -169,6 +169,14 @@ class Checkpoint:
             open(temporary, "w", encoding="utf-8") as file,
         ):
             json.dump({"batches": self.num_batches}, file)
+
+    def _num_all(self) -> int | None:
+        """The number of all batches; None if it is not known yet."""
+        try:
+            with open(os.path.join(self._folder, ALL), encoding="utf-8") as file:
+                return json.load(file)["batches"]
+        except FileNotFoundError:
+            return None
 
     def _save(self, number: int, batch: Any) -> None:
         frame = batch.to_frame("values") if isinstance(batch, SeriesBase) else batch

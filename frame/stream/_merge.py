@@ -96,7 +96,7 @@ def merged(
             if is_in_order:
                 yield from rows
                 return
-        if not in_order:
+        if not in_order and not files.is_complete:
             yield from map(join.finished, rows)
             return
         runs = SortedRuns(join.order, batch_rows, files, template=join.template)

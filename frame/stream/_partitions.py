@@ -133,7 +133,8 @@ class Partitions:
     def _pieces(self, part: int) -> Iterator[pa.Table]:
         for path, parts in self._written:
             own = [number for number, one in enumerate(parts) if one == part]
-            yield from map(SpilledRows(path).__getitem__, own)
+            if own:
+                yield from map(SpilledRows(path).__getitem__, own)
 
 
 class Part:

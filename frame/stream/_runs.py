@@ -26,6 +26,8 @@ from ._steps import StepFiles
 _FAN_IN = 64
 # Pieces of fewer rows would cost more than they save.
 _LEAST_PIECE_ROWS = 16
+# A table takes kilobytes: those of one row are joined when there are so many.
+_MOST_TABLES = 256
 
 
 @dataclasses.dataclass(frozen=True)
@@ -122,7 +124,8 @@ class SortedRuns:
         """Writes sorted rows as a run; returns its path."""
         path = self._files.new_path()
         with self._files.writing(path) as name, contextlib.ExitStack() as files:
-            writer, first_rows = None, []
+            writer: SpillWriter | None = None
+            first_rows: list[pa.Table] = []
             for rows in in_pieces(tables, self._piece_rows):
                 if writer is None:
                     schema = self._schema or rows.schema
@@ -130,8 +133,10 @@ class SortedRuns:
                 writer.write(rows)
                 # A slice would hold all rows.
                 first_rows.append(rows.take([0]))
+                if len(first_rows) == _MOST_TABLES:
+                    first_rows = [_joined(first_rows)]
             if writer is not None:
-                writer.write(pa.concat_tables(first_rows, promote_options="permissive"))
+                writer.write(_joined(first_rows))
         return path
 
     @property
@@ -184,7 +189,7 @@ class SortedRuns:
             tables = [run.loaded for run in runs]
             if waiting:
                 tables.insert(waiting[0] + 1, runs[waiting[0]].first_of_next)
-            rows = pa.concat_tables(tables, promote_options="permissive").combine_chunks()
+            rows = _joined(tables)
             final = self._ordered(rows)
             if waiting:
                 bound = sum(table.num_rows for table in tables[: waiting[0] + 1])
@@ -202,9 +207,7 @@ class SortedRuns:
     def _forecast(self, runs: Sequence["_Run"]) -> list[int]:
         """The runs of all pieces, in the order of the first rows of these."""
         numbers = np.repeat(np.arange(len(runs)), [len(run) for run in runs])
-        tables = [run.first_rows for run in runs]
-        rows = pa.concat_tables(tables, promote_options="permissive").combine_chunks()
-        return numbers[self._ordered(rows)].tolist()
+        return numbers[self._ordered(_joined([run.first_rows for run in runs]))].tolist()
 
     def _ordered(self, rows: pa.Table) -> np.ndarray:
         """The positions of rows in their order, stably."""
@@ -223,6 +226,11 @@ class SortedRuns:
     def _frame(self, table: pa.Table, least: int) -> Any:
         columns, labels = table_of_arrow(table, self._layout, least=least)
         return FrameBase.frame_class._of(columns, labels)
+
+
+def _joined(tables: list[pa.Table]) -> pa.Table:
+    """Concatenates tables of a run, which are of one type but for those without values."""
+    return pa.concat_tables(tables, promote_options="permissive").combine_chunks()
 
 
 class _Run:

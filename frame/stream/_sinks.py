@@ -59,12 +59,22 @@ class _Encoder:
         self._writer = writer
         self._thread = ThreadPoolExecutor(1, "jaxframes writer")
         self._written: Future[None] | None = None
+        self._is_writing = True
 
     def __enter__(self) -> "_Encoder":
         return self
 
     def __exit__(self, kind: object, *error: object) -> None:
-        self._thread.shutdown()
+        # The writer must not be closed while the thread writes: an interrupt waits.
+        interrupt: KeyboardInterrupt | None = None
+        while self._is_writing:
+            try:
+                self._thread.shutdown()
+                self._is_writing = False
+            except KeyboardInterrupt as raised:
+                interrupt = raised
+        if interrupt is not None:
+            raise interrupt
         if kind is None:
             self._wait()
 

@@ -47,7 +47,10 @@ class SpillingGroups:
         self.num_rows += len(rows)
         partials = self._state.reduced(rows)
         if len(self._runs) and 2 * len(partials) > len(rows):
-            # Rows of mostly distinct keys: merging them in memory would save few rows on disk.
+            # Rows of mostly distinct keys: merging them in memory would save few rows. Those
+            # of earlier batches go first, for what depends on the order of the rows.
+            if not self._state.is_empty:
+                self._runs.add(self._state.taken())
             self._runs.add(partials)
         else:
             self._state.add(partials)

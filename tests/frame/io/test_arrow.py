@@ -117,3 +117,11 @@ def test_constructors_by_the_name_of_the_library():
         from_pandas([1])
     with pytest.raises(TypeError, match="from_arrow: data must have __arrow_c_stream__"):
         from_arrow([1])
+
+
+def test_a_name_of_the_columns_stays_with_its_frame():
+    table = pa.table({"a": [1.0, 2.0]})
+    JaxFrame(table).columns.name = "first"
+    JaxFrame(table).to_pandas().columns.name = "second"
+    assert JaxFrame(table).columns.name is None
+    assert JaxFrame(table).to_pandas().columns.name is None

@@ -3,6 +3,7 @@
 
 import json
 
+import jaxframes.frame
 import numpy as np
 import pandas as pd
 import pyarrow.parquet as pq
@@ -198,6 +199,16 @@ def test_finished_batches_and_no_runs_are_read_at_last(file, tmp_path, reads, mo
     assert not folder.exists()
 
 
+def test_a_lost_batch_of_a_finished_job_is_made_again(file, tmp_path, monkeypatch):
+    plan, folder = scan_parquet(file)[["k"]].sort_values("k"), tmp_path / "job"
+    settings = {"batch_rows": BATCH_ROWS, "checkpoint": folder}
+    with monkeypatch.context() as patched:
+        patched.setattr(_checkpoint.Checkpoint, "_clear", lambda self: None)
+        whole = plan.collect(**settings)
+    (folder / "batch-00000002.arrow").unlink()
+    frames_equal(plan.collect(**settings), whole)
+
+
 def test_one_sort_used_twice(file, tmp_path, reads):
     ordered = scan_parquet(file)[["k", "x"]].sort_values("x").head(100)
     plan = ordered.merge(ordered, on="k")
@@ -310,3 +321,36 @@ def test_rows_of_a_join_are_not_sorted_again(file, tmp_path, reads, monkeypatch)
     frames_equal(plan.collect(**settings), whole)
     assert len(written) == num_runs > 20
     assert reads.batches == []
+
+
+BOTH_WAYS = {
+    "groups beside the rows": lambda f, concat: concat(
+        [f, f.groupby("k", as_index=False)[["x", "y"]].max()]
+    ),
+    "rows beside a reduction": lambda f, concat: f.assign(d=f.y - f.y.median()),
+}
+
+
+@pytest.mark.parametrize("name", BOTH_WAYS)
+def test_a_join_whose_rows_are_read_in_order_and_in_any_order(name, file, tmp_path, monkeypatch):
+    def query(f, concat):
+        left, right = f[["k", "x"]], f[["k", "x"]].rename(columns={"x": "y"})
+        return BOTH_WAYS[name](left.merge(right, on="k"), concat)
+
+    plan = query(scan_parquet(file), jaxframes.frame.concat)
+    settings = {"batch_rows": BATCH_ROWS, "checkpoint": tmp_path / "job"}
+    save, saved = _checkpoint.Checkpoint._save, []
+
+    def interrupted(self, number, batch):
+        if len(saved) == 3:
+            raise Interrupted
+        saved.append(number)
+        save(self, number, batch)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(_checkpoint.Checkpoint, "_save", interrupted)
+        with pytest.raises(Interrupted):
+            plan.collect(**settings)
+    result = plan.collect(**settings).to_pandas()
+    expected = query(FRAME, pd.concat)
+    pd.testing.assert_frame_equal(result, expected, check_index_type=False)

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Files of a stream appear when they are complete; faults name the file and leave nothing."""
 
+import _thread
 import errno
 import os
+import threading
 
 import numpy as np
 import pandas as pd
@@ -11,7 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 from frame_parity import assert_same
 from jaxframes.frame import from_pandas, read_parquet, scan_csv, scan_parquet
-from jaxframes.frame.stream import _parts
+from jaxframes.frame.stream import _parts, _sinks
 
 FRAME = pd.DataFrame(
     {"x": np.arange(200) % 7, "y": np.arange(200) / 4, "s": np.arange(200).astype(str)}
@@ -23,6 +25,32 @@ def file(tmp_path):
     path = tmp_path / "rows.parquet"
     FRAME.to_parquet(path, row_group_size=50)
     return path
+
+
+def test_an_interrupt_waits_for_the_table_that_is_encoded():
+    schema, steps = pa.schema([("x", pa.int64())]), []
+    is_given, may_end = threading.Event(), threading.Event()
+
+    class Writer:
+        def __init__(self):
+            self.schema = schema
+
+        def write_table(self, table):
+            is_given.wait()
+            _thread.interrupt_main()
+            may_end.wait()
+            steps.append("written")
+
+    def write():
+        with _sinks._Encoder(Writer()) as encoder:
+            encoder.write(schema.empty_table())
+            # Ends the encoding some time after the interrupt.
+            threading.Timer(0.5, may_end.set).start()
+            is_given.set()
+
+    with pytest.raises(KeyboardInterrupt):
+        write()
+    assert steps == ["written"]
 
 
 def test_to_parquet_writes_the_rows_and_their_labels(file, tmp_path):

@@ -61,6 +61,7 @@ def test_sorts_are_stable(name, plan):
 
 def test_many_runs_are_merged_in_passes(plan, monkeypatch):
     monkeypatch.setattr(_runs, "_FAN_IN", 2)
+    monkeypatch.setattr(_runs, "_MOST_TABLES", 3)
     expected = FRAME.sort_values(["few", "x"], kind="stable")
     assert_same(plan.sort_values(["few", "x"]).collect(batch_rows=120), expected)
 
@@ -101,6 +102,17 @@ GROUPS = {
 @pytest.mark.parametrize("name", GROUPS)
 def test_many_groups(name, plan):
     assert_same(GROUPS[name](plan).collect(batch_rows=120), GROUPS[name](FRAME), ulps=8)
+
+
+def test_first_and_last_of_groups_that_go_to_disk_by_two_ways(tmp_path):
+    keys = np.concatenate([np.arange(30), np.full(10, 99), [99], np.arange(100, 109)])
+    frame = pd.DataFrame({"k": keys, "x": np.arange(50.0)})
+    frame.to_parquet(tmp_path / "rows.parquet", row_group_size=10)
+
+    def query(rows):
+        return rows.groupby("k", as_index=False).agg(first=("x", "first"), last=("x", "last"))
+
+    assert_same(query(scan_parquet(tmp_path / "rows.parquet")).collect(batch_rows=10), query(frame))
 
 
 def test_groups_are_written_in_pieces(plan, tmp_path):
