@@ -12,7 +12,7 @@ import itertools
 import json
 import os
 from collections.abc import Callable, Iterator
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from ..io._construction import table_of_arrow
 from ..table._layout import Layout
@@ -35,6 +35,7 @@ def from_first(batches: Iterator[Any]) -> BatchesFrom:
     return lambda _: (batches, 0)
 
 
+@runtime_checkable
 class Kept(Protocol):
     """What a step makes of its batches, and can put into files."""
 
