@@ -35,6 +35,7 @@ from ._exchange import (
     plan_runs,
     returning,
 )
+from ._exchange_blocks import MOST_COLUMNS
 from ._moving import move_rows
 from ._packing import pack_rows, unpack_rows
 from ._radix_sort import row_id_dtype
@@ -211,15 +212,31 @@ def _distinct(ids: Array, num_valid: Array) -> tuple[Array, Array, Array]:
 def _route(matrix: Array, plan: _Plan, *, axis_name: AxisName, transport: Transport) -> Array:
     # The matrix holds words or tangents; the bits of both stay unchanged.
     num_ids = plan.answer_positions.shape[0]
-    answers = take_rows_or_zeros(matrix, plan.asked, plan.is_asked, is_tangent=True)
+    answers = _take(matrix, plan.asked, plan.is_asked)
     received = exchange(answers, plan.answers, num_ids, axis_name, transport)
 
     def at_home(received: Array, plan: _Plan) -> Array:
         return received
 
     def by_home(received: Array, plan: _Plan) -> Array:
-        dealt = take_rows_or_zeros(received, plan.dealt, plan.is_dealt, is_tangent=True)
+        dealt = _take(received, plan.dealt, plan.is_dealt)
         return exchange(dealt, plan.home, num_ids, axis_name, transport)
 
     received = choose(plan.is_direct, at_home, by_home, received, plan)
-    return take_rows_or_zeros(received, plan.answer_positions, plan.is_row, is_tangent=True)
+    return _take(received, plan.answer_positions, plan.is_row)
+
+
+def _take(matrix: Array, row_ids: Array, is_row: Array) -> Array:
+    """Takes rows of a matrix, or zeros; a row of few words by column on TPU, as in the exchange."""
+    is_few = 1 < matrix.shape[1] <= MOST_COLUMNS
+    on_tpu = _take_by_column if is_few else _take_by_row
+    return jax.lax.platform_dependent(matrix, row_ids, is_row, tpu=on_tpu, default=_take_by_row)
+
+
+def _take_by_row(matrix: Array, row_ids: Array, is_row: Array) -> Array:
+    return take_rows_or_zeros(matrix, row_ids, is_row, is_tangent=True)
+
+
+def _take_by_column(matrix: Array, row_ids: Array, is_row: Array) -> Array:
+    columns = tuple(matrix[:, word] for word in range(matrix.shape[1]))
+    return jnp.stack(take_rows_or_zeros(columns, row_ids, is_row, is_tangent=True), axis=1)

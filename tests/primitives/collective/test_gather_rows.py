@@ -11,6 +11,7 @@ import pytest
 from jax.test_util import check_grads
 from jaxframes import primitives
 from jaxframes.primitives import collective
+from jaxframes.primitives.collective._gather_rows import _take_by_column
 from key_distributions import make_keys
 from on_shards import SHARD_COUNTS, mesh_of, noting, on_shards, row_counts, row_ids
 
@@ -144,6 +145,42 @@ def test_derivatives():
                 order=2,
                 modes=("fwd", "rev"),
             )
+
+
+# On TPU a row of few words is taken by column
+
+
+def test_rows_by_column():
+    rng = np.random.default_rng(1)
+    matrix = rng.integers(0, 2**32, (20, 3), dtype=np.uint32)
+    ids, is_row = rng.integers(0, 20, 31), rng.integers(0, 2, 31).astype(bool)
+    expected = np.where(is_row[:, None], matrix[ids], 0)
+    taken = _take_by_column(jnp.asarray(matrix), jnp.asarray(ids), jnp.asarray(is_row))
+    np.testing.assert_array_equal(taken, expected)
+
+    def total(matrix):
+        return (_take_by_column(matrix, jnp.asarray(ids), jnp.asarray(is_row)) ** 2).sum()
+
+    floats = rng.standard_normal((20, 3)).astype(np.float32)
+    times = np.bincount(ids[is_row], minlength=20)[:, None]
+    np.testing.assert_allclose(jax.grad(total)(floats), 2 * times * floats, rtol=1e-6)
+
+
+def test_no_row_of_several_words_is_gathered_on_tpu():
+    mesh = mesh_of(4)
+
+    def lowered(platform):
+        def gather(rows, ids):
+            return primitives.gather_rows(rows, ids, mesh)
+
+        column = jax.ShapeDtypeStruct((65536,), jnp.float32)
+        ids = jax.ShapeDtypeStruct((65536,), jnp.int32)
+        traced = jax.jit(gather).trace((column, column), ids)
+        return traced.lower(lowering_platforms=(platform,)).as_text()
+
+    row_of_two_words = "slice_sizes = array<i64: 1, 2>"
+    assert row_of_two_words in lowered("cpu")
+    assert row_of_two_words not in lowered("tpu")
 
 
 # Whole arrays
