@@ -46,6 +46,7 @@ def used_by(name: str, topology: str, rows_per_chip: int) -> dict[str, Any]:
         "argument_bytes": memory.argument_size_in_bytes,
         "output_bytes": memory.output_size_in_bytes,
         "temporary_bytes": memory.temp_size_in_bytes,
+        "code_bytes": memory.generated_code_size_in_bytes,
         "collectives": sent.counts,
         "sent_bytes": sent.sent_bytes,
         "estimated_seconds": (compiled.cost_analysis() or {}).get("optimal_seconds"),

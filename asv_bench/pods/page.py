@@ -3,7 +3,7 @@
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from .cases import CASES
 from .figures import Figures
@@ -11,10 +11,18 @@ from .pipelines import PIPELINES
 from .plan import FEW_ROWS, MANY_ROWS, MORE_ROWS, SLICES, Compilation
 
 PAGE = Path(__file__).parents[2] / "docs/explanation/at_scale.md"
-# Of a chip of v5e, by Cloud TPU's specification: 819 GB/s, and half of 400 GB/s both ways.
-HBM_BYTES_PER_SECOND = 8.19e11
-SENT_BYTES_PER_SECOND = 2e11
 V5E = ("v5e-8", "v5e-64", "v5e-256")
+
+
+class Speed(NamedTuple):
+    """Bytes per second of a chip: its HBM, and what it sends, half of its speed both ways."""
+
+    hbm: float
+    sent: float
+
+
+# By Cloud TPU's specifications.
+SPEEDS = {"v5e": Speed(8.19e11, 2e11), "v6e": Speed(1.6e12, 4e11)}
 _SHORT = {
     "all-reduce": "reduce",
     "all-gather": "gather",
@@ -63,8 +71,10 @@ def found(figures: Figures, name: str, slice_name: str, rows: int) -> dict[str, 
 
 def seconds_at_least(used: dict[str, Any]) -> float:
     """To read the columns and write the result once, or to send what must be sent."""
-    memory = (used["argument_bytes"] + used["output_bytes"]) / HBM_BYTES_PER_SECOND
-    return max(memory, used["sent_bytes_at_least"] / SENT_BYTES_PER_SECOND)
+    _, topology, _ = used["case"].split(",")
+    speed = SPEEDS[topology.partition(":")[0]]
+    memory = (used["argument_bytes"] + used["output_bytes"]) / speed.hbm
+    return max(memory, used["sent_bytes_at_least"] / speed.sent)
 
 
 def _rows_of(
@@ -85,6 +95,7 @@ def _rows_of(
                 where,
                 _kib(used["argument_bytes"]),
                 _kib(used["temporary_bytes"]),
+                _kib(used["code_bytes"]) if "code_bytes" in used else "unknown",
                 ", ".join(f"{n} {_SHORT[kind]}" for kind, n in used["collectives"].items()) or "-",
                 _kib(used["sent_bytes"]),
                 _kib(used["sent_bytes_at_least"]),
@@ -94,13 +105,13 @@ def _rows_of(
 
 
 _HEADER = (
-    "call", "slice", "columns, KiB", "temporary, KiB", "collectives", "sent, KiB",
+    "call", "slice", "columns, KiB", "temporary, KiB", "code, KiB", "collectives", "sent, KiB",
     "at least, KiB", "estimate, µs", "at least, µs",
 )  # fmt: skip
 
 
 def _table(rows: Iterator[list[str]] | list[list[str]]) -> str:
-    lines = [_HEADER, ["---"] * 2 + ["---:"] * 2 + ["---"] + ["---:"] * 4, *rows]
+    lines = [_HEADER, ["---"] * 2 + ["---:"] * 3 + ["---"] + ["---:"] * 4, *rows]
     return "".join(f"| {' | '.join(line)} |\n" for line in lines)
 
 

@@ -7,9 +7,9 @@ import pytest
 from jaxframes import shardings
 from pods.cases import CASES
 from pods.figures import load
-from pods.page import PAGE, found, with_tables
+from pods.page import PAGE, found, seconds_at_least, with_tables
 from pods.pipelines import PIPELINES
-from pods.plan import FEW_ROWS, MANY_ROWS, compilations
+from pods.plan import FEW_ROWS, MANY_ROWS, MORE_ROWS, compilations
 from pods.program_costs import collectives_of
 
 FIGURES = load()
@@ -46,6 +46,8 @@ def test_neither_memory_nor_collectives_grow_with_the_chips(name, rows):
         assert more["chips"] == chips
         assert more["argument_bytes"] == fewest["argument_bytes"]
         of_all_chips = ALL_CHIPS_BYTES * chips + COUNT_BYTES * chips**2
+        if chips > MOST_LANES:
+            of_all_chips += 2 * PIECE_BYTES
         assert more["temporary_bytes"] <= 1.2 * fewest["temporary_bytes"] + of_all_chips
         assert sum(more["collectives"].values()) <= sum(fewest["collectives"].values())
 
@@ -54,6 +56,9 @@ def test_neither_memory_nor_collectives_grow_with_the_chips(name, rows):
 ALL_CHIPS_BYTES = 64
 # The number of rows from each chip to each, which every chip holds during an exchange.
 COUNT_BYTES = 4
+# Running sums over more chips than a register has lanes take two steps. The program grows by a few
+# pieces of this size, for any number of rows.
+MOST_LANES, PIECE_BYTES = 128, 32_256
 
 
 def test_many_rows_take_little_more_than_their_own_bytes():
@@ -66,6 +71,28 @@ def test_many_rows_take_little_more_than_their_own_bytes():
     assert {("partition", 64), ("radix_sort", 64), ("radix_sort", 8)} <= set(known)
     for case, used in known.items():
         assert used["temporary_bytes"] <= 4.5 * used["argument_bytes"], case
+
+
+def test_pipelines_of_frames_take_at_most_twelve_times_their_columns():
+    # With fewer rows the program's own bytes, which do not depend on the rows, would dominate.
+    of_frames = [
+        used
+        for name in PIPELINES
+        for chips in (8, 64, 256)
+        for rows in (MORE_ROWS, MANY_ROWS)
+        if (used := found(FIGURES, name, f"v5e-{chips}", rows)) is not None
+    ]
+    assert "frame groupby" in {used["case"].partition(",")[0] for used in of_frames}
+    for used in of_frames:
+        assert used["temporary_bytes"] <= 12 * used["argument_bytes"], used["case"]
+
+
+def test_least_times_of_two_kinds_of_chip():
+    used = {"argument_bytes": 819, "output_bytes": 0, "sent_bytes_at_least": 0}
+    assert seconds_at_least({"case": "reduce,v5e:2x4,65536", **used}) == 819 / 8.19e11
+    assert seconds_at_least({"case": "reduce,v6e:2x4,65536", **used}) == 819 / 1.6e12
+    used["sent_bytes_at_least"] = 800
+    assert seconds_at_least({"case": "reduce,v6e:2x4,65536", **used}) == 800 / 4e11
 
 
 def test_no_sort_for_gpu_has_more_than_two_operands():
