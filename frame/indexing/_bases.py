@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The base classes of JaxFrame and JaxSeries in this room."""
 
+from ._asof import FrameLastRows, SeriesLastRows
 from ._getitem import FrameSelection, SeriesSelection
 from ._loc import FrameLabelSelection, SeriesLabelSelection
 from ._reindex import FrameReindexing, SeriesReindexing
@@ -17,6 +18,7 @@ class FrameIndexingMethods(
     FrameAssignment,
     FrameLabelSelection,
     FrameIndexMoves,
+    FrameLastRows,
     FrameReindexing,
     FrameRenaming,
     FrameSelect,
@@ -32,6 +34,7 @@ class SeriesIndexingMethods(
     SeriesLabelSelection,
     SeriesSelection,
     SeriesIndexMoves,
+    SeriesLastRows,
     SeriesReindexing,
     SeriesRenaming,
     SeriesShape,

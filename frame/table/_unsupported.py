@@ -49,7 +49,7 @@ to_markdown to_orc to_pickle to_records: to_pandas() and pandas' {}
 to_sql to_stata to_string to_xarray to_xml: to_pandas() and pandas' {}
 update: where() or merge(), which make new values
 [JaxFrame JaxSeries, planned]
-asof to_period to_timestamp: to_pandas() and pandas' {}
+to_period to_timestamp: to_pandas() and pandas' {}
 tz_convert tz_localize: to_pandas() and pandas' {}
 [JaxSeries, planned]
 from_arrow: JaxSeries(data)
