@@ -72,10 +72,13 @@ class GroupWindows(_OfGroups, Windows):
     def _with_other(
         self, how: WindowReduction, other: Any, pairwise: Any, numeric_only: bool
     ) -> Any:
-        raise NotImplementedError(
-            f"{how.method} of windows of groups is not supported. Use means of products: mean() of "
-            "x * y."
-        )
+        raise _no_pairs(how.method)
+
+
+def _no_pairs(method: str) -> NotImplementedError:
+    return NotImplementedError(
+        f"{method} of windows of groups is not supported. Use means of products: mean() of x * y."
+    )
 
 
 class GroupTimeWindows(GroupWindows, TimeWindows):
@@ -84,6 +87,9 @@ class GroupTimeWindows(GroupWindows, TimeWindows):
 
 class GroupExponentialWindows(_OfGroups, ExponentialWindows):
     """`groups.ewm(...)`: exponentially weighted windows of the rows of each group."""
+
+    def _with_other(self, statistic: str, other: Any, pairwise: Any, numeric_only: bool) -> Any:
+        raise _no_pairs(statistic.split()[-1])
 
 
 @tiered

@@ -99,10 +99,8 @@ ndim obj on step win_type window: the arguments of rolling()
 [ExponentialWindows GroupExponentialWindows, out]
 adjust alpha center closed com exclusions halflife: the arguments of ewm()
 ignore_na method min_periods ndim obj on span step: the arguments of ewm()
+online: mean() of all rows, which is one scan
 times win_type window: the arguments of ewm()
-[ExponentialWindows GroupExponentialWindows, planned]
-corr cov: means of products: mean() of x * y
-online: mean() of all rows
 [Resampler GroupResampler, out]
 apply pipe transform: agg(), or groupby() of dt.floor()
 ax binner get_group groups indices: groupby() of dt.floor()

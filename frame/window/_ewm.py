@@ -1,24 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
 """`ewm`: exponentially weighted windows."""
 
-import functools
+import copy
 import math
 from typing import Any, NamedTuple
 
-import jax.numpy as jnp
 import numpy as np
 import pandas as pd
 
-from ... import primitives
-from ...primitives.staging import tiered
 from ..table._arguments import check_flag
-from ..table._column import Array, Column, fill_missing
+from ..table._column import Column, fill_missing
 from ..table._dtypes import wide
-from ..table._layout import Layout
-from ..table._ndframe import NDFrame
-from ..table._take import before, position
+from ..table._ndframe import FrameBase, NDFrame, SeriesBase
 from ..table._unsupported import LACKING, instead_of
-from ._row_windows import RowWindows
+from ._ewm_scans import ScanPlan, weighted, weighted_pairs
+from ._row_windows import RowWindows, as_other
 
 
 class Decay(NamedTuple):
@@ -35,15 +31,6 @@ class Decay(NamedTuple):
     min_periods: int
     adjust: bool
     ignore_na: bool
-
-
-class _Plan(NamedTuple):
-    """What is computed. Static under `jit`."""
-
-    statistic: str
-    adjust: bool
-    ignore_na: bool
-    layout: Layout
 
 
 class ExponentialWindows(RowWindows):
@@ -109,20 +96,86 @@ class ExponentialWindows(RowWindows):
         """The square root of `var`."""
         return self.var(bias, numeric_only) ** 0.5
 
+    def cov(
+        self, other: Any = None, pairwise: bool | None = None, bias: bool = False,
+        numeric_only: bool = False,
+    ) -> Any:  # fmt: skip
+        """The weighted covariance of a series, or of each column, with another series.
+
+        Rows where either is missing or infinite have no weight.
+
+        Args:
+            other: a series with the same row labels, or a frame if these are windows of a series.
+            pairwise: must be None or False.
+            bias: as for `var`.
+            numeric_only: whether to leave out other columns.
+
+        Differences from pandas:
+            Matrices of all pairs of columns are not supported, nor windows of groups.
+
+        Example:
+            >>> from jaxframes.frame import JaxSeries
+            >>> x, y = JaxSeries([0.0, 3.0]), JaxSeries([0.0, 6.0])
+            >>> x.ewm(alpha=0.5).cov(y, bias=True).tolist()
+            [0.0, 4.0]
+        """
+        name = "biased cov" if check_flag(bias, "bias") else "cov"
+        return self._with_other(name, other, pairwise, numeric_only)
+
+    def corr(
+        self, other: Any = None, pairwise: bool | None = None, numeric_only: bool = False
+    ) -> Any:
+        """The weighted correlation of a series, or of each column, with another one; see `cov`.
+
+        Missing if the values of either are equal.
+
+        Example:
+            >>> from jaxframes.frame import JaxSeries
+            >>> x, y = JaxSeries([1, 2, 3, 4]), JaxSeries([10, 11, 13, 16])
+            >>> x.ewm(alpha=0.2).corr(y).round(3).tolist()
+            [nan, 1.0, 0.983, 0.978]
+        """
+        return self._with_other("corr", other, pairwise, numeric_only)
+
+    def _with_other(self, statistic: str, other: Any, pairwise: Any, numeric_only: bool) -> Any:
+        of, method = self._of, statistic.split()[-1]
+        if isinstance(of, SeriesBase) and isinstance(other, FrameBase):
+            swapped = copy.copy(self)
+            swapped._of = other
+            return swapped._with_other(statistic, of, pairwise, numeric_only)
+        if check_flag(numeric_only, "numeric_only") and of.ndim == 2:
+            of = of._columns_at(of._pick(lambda column: column.is_numeric))
+        other = as_other(of, other, pairwise, method)
+        for one in (of, other):
+            _check_numbers(one)
+        *columns, last = (fill_missing(c).data for c in (*of._table.columns, other._only))
+        alpha, min_periods, adjust, ignore_na = self._how
+        least = np.int32(max(min_periods, 1))
+        plan = ScanPlan(statistic, adjust, ignore_na, of._layout)
+        factor = np.asarray(alpha, wide(np.float64))
+        results = weighted_pairs(tuple(columns), last, factor, least, plan)
+        found: Any = of._with_columns([Column(one) for one in results])
+        is_named = isinstance(of, FrameBase) or of._name == other._name
+        return found if is_named else found.rename(None)
+
     def _take(self, statistic: str, numeric_only: bool) -> Any:
         of = self._of
         if numeric_only and of.ndim == 2:
             of = of._columns_at(of._pick(lambda column: column.is_numeric))
-        for column in of._table.columns:
-            if not column.is_numeric or column.dtype.kind == "c":
-                raise pd.errors.DataError(f"Cannot aggregate non-numeric type: {column.dtype_name}")
+        _check_numbers(of)
         of, segment_ids = self._segmented(of)
         data = tuple(fill_missing(column).data for column in of._table.columns)
         alpha, min_periods, adjust, ignore_na = self._how
         least = np.int32(max(min_periods, 1))
-        plan = _Plan(statistic, adjust, ignore_na, of._layout)
-        results = _weighted(data, segment_ids, np.asarray(alpha, wide(np.float64)), least, plan)
+        plan = ScanPlan(statistic, adjust, ignore_na, of._layout)
+        results = weighted(data, segment_ids, np.asarray(alpha, wide(np.float64)), least, plan)
         return of._with_columns(map(Column, results))
+
+
+def _check_numbers(of: Any) -> None:
+    for column in of._table.columns:
+        if not column.is_numeric or column.dtype.kind == "c":
+            raise pd.errors.DataError(f"Cannot aggregate non-numeric type: {column.dtype_name}")
 
 
 class ExponentialWindowMethods(NDFrame):
@@ -138,8 +191,8 @@ class ExponentialWindowMethods(NDFrame):
         Works inside `jit`.
 
         Differences from pandas:
-            `cov`, `corr` and `online` are not supported. `times` must be None and `halflife` a
-            number of rows.
+            `online` is not supported, nor are matrices of pairs of columns. `times` must be None
+            and `halflife` a number of rows.
 
         Example:
             >>> from jaxframes.frame import JaxSeries
@@ -169,84 +222,3 @@ def as_decay(
         alpha = 1 - math.exp(math.log(0.5) / halflife)
     assert alpha is not None
     return Decay(alpha, min_periods or 0, adjust, ignore_na)
-
-
-@functools.partial(tiered, static_argnums=4)
-def _weighted(
-    columns: tuple[Array, ...],
-    segment_ids: Array | None,
-    alpha: Array,
-    least: Array,
-    plan: _Plan,
-) -> tuple[Array, ...]:
-    return tuple(_statistic(data, segment_ids, alpha, least, plan) for data in columns)
-
-
-def _statistic(
-    data: Array, segment_ids: Array | None, alpha: Array, least: Array, plan: _Plan
-) -> Array:
-    scan = functools.partial(_scan, segment_ids=segment_ids, plan=plan)
-    x = data.astype(wide(np.float64))
-    is_value = jnp.isfinite(x)
-    x = jnp.where(is_value, x, 0)
-    one, decay = jnp.ones_like(x), jnp.ones_like(x) * (1 - alpha)
-    counts = scan(is_value.astype(jnp.int32), "add")
-    if plan.adjust:
-        # Weighted sums of values and of ones.
-        keep = jnp.where(is_value, decay, one) if plan.ignore_na else decay
-        _, total = scan((keep, x), _compose)
-        if plan.statistic == "sum":
-            return jnp.where(counts >= least, total, jnp.nan)
-        _, weight = scan((keep, is_value.astype(x.dtype)), _compose)
-        weight = jnp.where(weight > 0, weight, 1)
-        mean, share = total / weight, (weight - 1) / weight
-        # At a first value, rounding must not leave a share.
-        share = jnp.where(counts == 1, 0, share)
-    else:
-        share = _share_before(is_value, counts, decay, alpha, scan, plan)
-        _, mean = scan(
-            (jnp.where(is_value, share, one), jnp.where(is_value, (1 - share) * x, 0)), _compose
-        )
-    is_mean = plan.statistic == "mean"
-    result = mean if is_mean else _variance(x, mean, share, is_value, scan, plan)
-    return jnp.where(counts >= least, result, jnp.nan)
-
-
-def _share_before(
-    is_value: Array, counts: Array, decay: Array, alpha: Array, scan: Any, plan: _Plan
-) -> Array:
-    """The share of the values before a row in the mean of a row, whose own share is `alpha`."""
-    row_ids = position(counts.shape[0], plan.layout)
-    # The last mean has lost weight in each row since the last value.
-    last = scan(jnp.where(is_value, row_ids, np.int32(-1)), "max")
-    previous = before(last + np.int32(1)) - np.int32(1)
-    gap = (row_ids - previous).astype(decay.dtype)
-    old = decay if plan.ignore_na else decay**gap
-    old = jnp.where(counts == 1, 0, old)
-    return old / (old + alpha)
-
-
-def _variance(
-    x: Array, mean: Array, share: Array, is_value: Array, scan: Any, plan: _Plan
-) -> Array:
-    """West's recurrences of the mean square, and of the sum of squared weights."""
-    keep = jnp.where(is_value, share, 1)
-    spread = share * (1 - share) * (x - before(mean)) ** 2
-    _, squares = scan((keep, jnp.where(is_value, spread, 0)), _compose)
-    if plan.statistic == "biased var":
-        return squares
-    own = jnp.where(is_value, (1 - share) ** 2, 0)
-    _, weights = scan((keep**2, own), _compose)
-    return jnp.where(weights < 1, squares / (1 - weights), jnp.nan)
-
-
-def _compose(left: Any, right: Any) -> Any:
-    """The affine function x -> a x + b that applies `left`, then `right`."""
-    return left[0] * right[0], right[0] * left[1] + right[1]
-
-
-def _scan(x: Any, op: Any, segment_ids: Array | None, plan: _Plan) -> Any:
-    on_mesh = plan.layout.on_mesh
-    if segment_ids is None:
-        return primitives.inclusive_scan(x, op, **on_mesh)
-    return primitives.segmented_scan(x, op, segment_ids=segment_ids, **on_mesh)

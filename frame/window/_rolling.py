@@ -11,10 +11,9 @@ import numpy as np
 import pandas as pd
 
 from ...primitives.staging import tiered
-from ..align._align import same_labels
 from ..table._column import Array, Column
 from ..table._column_labels import Labels
-from ..table._ndframe import FrameBase, NDFrame, SeriesBase
+from ..table._ndframe import FrameBase, SeriesBase
 from ..table._table import Count, Table, is_row
 from ..table._tracing import at_once, is_traced
 from ..table._unsupported import LACKING, instead_of
@@ -29,6 +28,7 @@ from ._reduce_windows import (
     WindowReduction,
     reduce_windows,
 )
+from ._row_windows import as_other
 from ._shift import Shifting
 from ._time_windows import check_times, reduce_spans
 from ._window_shape import WindowShape, as_expanding, as_rolling, without_on
@@ -110,24 +110,11 @@ class Windows(WindowStatistics):
         of = self._numeric(how.method) if numeric_only else self._of
         if self._step != 1:
             raise NotImplementedError(f"step not implemented for {how.method}. Select rows first.")
-        if other is None and isinstance(of, SeriesBase):
-            other = of
         if isinstance(of, SeriesBase) and isinstance(other, FrameBase):
             swapped = copy.copy(self)
             swapped._of = other
             return swapped._with_other(how, of, pairwise, numeric_only)
-        if other is not None and not isinstance(other, NDFrame):
-            raise ValueError("other must be a DataFrame or Series")
-        if pairwise or not isinstance(other, SeriesBase):
-            raise NotImplementedError(
-                f"{how.method}: other must be a series, and pairwise left out. Call it for each "
-                "column."
-            )
-        if not same_labels(of._table, other._table):
-            raise NotImplementedError(
-                f"{how.method}: both must have the same row labels, in the same order. Call "
-                "align() first."
-            )
+        other = as_other(of, other, pairwise, how.method)
         own = of._table
         both = of._like(own.with_columns([*own.columns, other._only]))
         both, segment_ids, carried = self._in_order(both)

@@ -88,5 +88,5 @@ def test_wrong_uses_are_pandas_errors():
     for how in ({}, {"alpha": 2}, {"com": -1}, {"span": 2, "com": 1}):
         assert_same_error(lambda f, o=how: f.ewm(**o).mean(), FRAME)
     assert_same_error(lambda f: f.ewm(span=2).mean(), mixed_frame()[["s"]])
-    with pytest.raises(NotImplementedError, match="cov is not supported"):
-        on_device(FRAME).ewm(span=2).cov()
+    with pytest.raises(NotImplementedError, match="online is not supported"):
+        on_device(FRAME).ewm(span=2).online()

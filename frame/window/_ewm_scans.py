@@ -1,0 +1,175 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Recurrences of exponentially weighted windows, as associative scans."""
+
+import functools
+from typing import Any, NamedTuple
+
+import jax.numpy as jnp
+import numpy as np
+
+from ... import primitives
+from ...primitives.staging import tiered
+from ..table._column import Array
+from ..table._dtypes import wide
+from ..table._layout import Layout
+from ..table._take import before, position
+
+
+class ScanPlan(NamedTuple):
+    """What is computed. Static under `jit`."""
+
+    statistic: str
+    adjust: bool
+    ignore_na: bool
+    layout: Layout
+
+
+@functools.partial(tiered, static_argnums=4)
+def weighted(
+    columns: tuple[Array, ...],
+    segment_ids: Array | None,
+    alpha: Array,
+    least: Array,
+    plan: ScanPlan,
+) -> tuple[Array, ...]:
+    """A statistic of the values of each column up to each row; missing for fewer than `least`."""
+    return tuple(_statistic(data, segment_ids, alpha, least, plan) for data in columns)
+
+
+def _statistic(
+    data: Array, segment_ids: Array | None, alpha: Array, least: Array, plan: ScanPlan
+) -> Array:
+    scan = functools.partial(_scan, segment_ids=segment_ids, plan=plan)
+    x = data.astype(wide(np.float64))
+    is_value = jnp.isfinite(x)
+    x = jnp.where(is_value, x, 0)
+    counts = scan(is_value.astype(jnp.int32), "add")
+    if plan.adjust:
+        # Weighted sums of values and of ones.
+        keep = _kept(is_value, alpha, x.dtype, plan)
+        _, total = scan((keep, x), _compose)
+        if plan.statistic == "sum":
+            return jnp.where(counts >= least, total, jnp.nan)
+        weight, share = _adjusted(keep, is_value, counts, scan)
+        mean = total / weight
+    else:
+        share = _share_before(is_value, counts, alpha, x.dtype, scan, plan)
+        mean = _mean(x, share, is_value, scan)
+    is_mean = plan.statistic == "mean"
+    result = mean if is_mean else _variance(x, mean, share, is_value, scan, plan)
+    return jnp.where(counts >= least, result, jnp.nan)
+
+
+@functools.partial(tiered, static_argnums=4)
+def weighted_pairs(
+    columns: tuple[Array, ...], other: Array, alpha: Array, least: Array, plan: ScanPlan
+) -> tuple[Array, ...]:
+    """The covariance or correlation of each column and another one up to each row.
+
+    Rows where a value of either is missing or infinite have no part in it.
+    """
+    return tuple(_of_pair(data, other, alpha, least, plan) for data in columns)
+
+
+def _of_pair(x: Array, y: Array, alpha: Array, least: Array, plan: ScanPlan) -> Array:
+    scan = functools.partial(_scan, segment_ids=None, plan=plan)
+    x, y = (data.astype(wide(np.float64)) for data in (x, y))
+    is_value = jnp.isfinite(x) & jnp.isfinite(y)
+    counts = scan(is_value.astype(jnp.int32), "add")
+    is_first = is_value & (counts == 1)
+    if plan.adjust:
+        keep = _kept(is_value, alpha, x.dtype, plan)
+        _, share = _adjusted(keep, is_value, counts, scan)
+    else:
+        share = _share_before(is_value, counts, alpha, x.dtype, scan, plan)
+    changes = []
+    for data in (x, y):
+        # From the first value on, so that equal values have no variance at all.
+        data = jnp.where(is_value, data - jnp.sum(jnp.where(is_first, data, 0)), 0)
+        changes.append(data - before(_mean(data, share, is_value, scan)))
+    dx, dy = changes
+    products = _squares(dx * dy, share, is_value, scan)
+    if plan.statistic == "corr":
+        variances = [_squares(change**2, share, is_value, scan) for change in changes]
+        is_known = (variances[0] > 0) & (variances[1] > 0)
+        x_root, y_root = (jnp.sqrt(jnp.where(is_known, one, 1)) for one in variances)
+        result = jnp.where(is_known, products / (x_root * y_root), jnp.nan)
+    else:
+        result = _unless_biased(products, share, is_value, scan, plan)
+    return jnp.where(counts >= least, result, jnp.nan)
+
+
+def _kept(is_value: Array, alpha: Array, dtype: Any, plan: ScanPlan) -> Array:
+    """The factor of the weights of the values before each row."""
+    one = jnp.ones(is_value.shape, dtype)
+    decay = one * (1 - alpha)
+    return jnp.where(is_value, decay, one) if plan.ignore_na else decay
+
+
+def _adjusted(keep: Array, is_value: Array, counts: Array, scan: Any) -> tuple[Array, Array]:
+    """The weight of the values up to each row, and the share of those before it."""
+    _, weight = scan((keep, is_value.astype(keep.dtype)), _compose)
+    weight = jnp.where(weight > 0, weight, 1)
+    # At a first value, rounding must not leave a share.
+    return weight, jnp.where(counts == 1, 0, (weight - 1) / weight)
+
+
+def _share_before(
+    is_value: Array, counts: Array, alpha: Array, dtype: Any, scan: Any, plan: ScanPlan
+) -> Array:
+    """The share of the values before a row in the mean of a row, whose own share is `alpha`."""
+    decay = jnp.ones(is_value.shape, dtype) * (1 - alpha)
+    row_ids = position(counts.shape[0], plan.layout)
+    # The last mean has lost weight in each row since the last value.
+    last = scan(jnp.where(is_value, row_ids, np.int32(-1)), "max")
+    previous = before(last + np.int32(1)) - np.int32(1)
+    gap = (row_ids - previous).astype(decay.dtype)
+    old = decay if plan.ignore_na else decay**gap
+    old = jnp.where(counts == 1, 0, old)
+    return old / (old + alpha)
+
+
+def _mean(x: Array, share: Array, is_value: Array, scan: Any) -> Array:
+    """The mean of the values up to each row, by the share of those before it."""
+    own = jnp.where(is_value, (1 - share) * x, 0)
+    _, mean = scan((jnp.where(is_value, share, 1), own), _compose)
+    return mean
+
+
+def _variance(
+    x: Array, mean: Array, share: Array, is_value: Array, scan: Any, plan: ScanPlan
+) -> Array:
+    """West's recurrences of the mean square, and of the sum of squared weights."""
+    squares = _squares((x - before(mean)) ** 2, share, is_value, scan)
+    return _unless_biased(squares, share, is_value, scan, plan)
+
+
+def _squares(changes: Array, share: Array, is_value: Array, scan: Any) -> Array:
+    """The mean square, from the squared distance of each value to the mean before it."""
+    spread = share * (1 - share) * changes
+    _, squares = scan((jnp.where(is_value, share, 1), jnp.where(is_value, spread, 0)), _compose)
+    return squares
+
+
+def _unless_biased(
+    squares: Array, share: Array, is_value: Array, scan: Any, plan: ScanPlan
+) -> Array:
+    """The mean square, corrected for the weights unless the statistic is a biased one."""
+    if plan.statistic.startswith("biased"):
+        return squares
+    keep = jnp.where(is_value, share, 1)
+    own = jnp.where(is_value, (1 - share) ** 2, 0)
+    _, weights = scan((keep**2, own), _compose)
+    return jnp.where(weights < 1, squares / (1 - weights), jnp.nan)
+
+
+def _compose(left: Any, right: Any) -> Any:
+    """The affine function x -> a x + b that applies `left`, then `right`."""
+    return left[0] * right[0], right[0] * left[1] + right[1]
+
+
+def _scan(x: Any, op: Any, segment_ids: Array | None, plan: ScanPlan) -> Any:
+    on_mesh = plan.layout.on_mesh
+    if segment_ids is None:
+        return primitives.inclusive_scan(x, op, **on_mesh)
+    return primitives.segmented_scan(x, op, segment_ids=segment_ids, **on_mesh)
