@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`resample` of groups: reductions of the rows of each group in each bin of time."""
+"""`resample` of groups: bins of time of the rows of each group."""
 
 import dataclasses
 import functools
 from collections.abc import Callable, Hashable
-from typing import Any
+from typing import Any, NamedTuple
 
 import jax.numpy as jnp
 import numpy as np
@@ -25,11 +25,13 @@ from ..table._time_bins import (
     check_times_of_bins,
     depends_on_first_time,
     ends_of_times,
+    starts_of_bins,
 )
 from ..table._unsupported import LACKING, instead_of
 from ._base import GroupByBase, Grouped
 from ._grouped_column import Groups, Options
 from ._grouper import Grouping
+from ._resample_rows import Method, RowsOfGroups
 
 _NO_GROUP = np.int32(np.iinfo(np.int32).min)
 
@@ -98,10 +100,62 @@ class GroupResampler(BinReductions):
     """The result of `groups.resample`; its methods reduce the rows of each group in each bin.
 
     A group has the bins from its first time to its last one, with or without rows.
+
+    Args:
+        grouped: the rows, grouped by group and bin.
+        rows: the rows of each group by time; None if the times are a column.
     """
 
+    def __init__(self, grouped: Any, rows: RowsOfGroups | None):
+        super().__init__(grouped)
+        self._rows = rows
+
     def __getitem__(self, key: Any) -> "GroupResampler":
-        return GroupResampler(self._grouped[key])
+        return GroupResampler(self._grouped[key], self._rows)
+
+    def asfreq(self, fill_value: Any = None) -> Any:
+        """The row of the group at the time at which each bin starts; else a fill value.
+
+        Example:
+            >>> from jaxframes.frame import JaxFrame
+            >>> import pandas as pd
+            >>> times = pd.to_datetime(["2024-01-01", "2024-01-01", "2024-01-03"])
+            >>> frame = JaxFrame({"k": [5, 4, 5], "x": [1, 2, 3]}, index=times)
+            >>> frame.groupby("k").resample("D").x.asfreq(fill_value=0).tolist()
+            [2, 1, 0, 3]
+        """
+        return self._at_starts("asfreq", None, fill_value)
+
+    def ffill(self, limit: int | None = None) -> Any:
+        """The last row of the group up to the time at which each bin starts.
+
+        A row stands for at most `limit` bins after its own.
+
+        Example:
+            >>> from jaxframes.frame import JaxFrame
+            >>> import pandas as pd
+            >>> times = pd.to_datetime(["2024-01-01", "2024-01-01", "2024-01-03"])
+            >>> frame = JaxFrame({"k": [5, 4, 5], "x": [1, 2, 3]}, index=times)
+            >>> frame.groupby("k").resample("D").x.ffill().tolist()
+            [2, 1, 1, 3]
+        """
+        return self._at_starts("ffill", limit)
+
+    def bfill(self, limit: int | None = None) -> Any:
+        """The next row of the group from the time at which each bin starts; see `ffill`."""
+        return self._at_starts("bfill", limit)
+
+    def nearest(self, limit: int | None = None) -> Any:
+        """The row of the group nearest to the time at which each bin starts; see `ffill`."""
+        return self._at_starts("nearest", limit)
+
+    def _at_starts(self, method: Method, limit: int | None, fill_value: Any = None) -> Any:
+        if self._rows is None:
+            raise ValueError(
+                "Upsampling from level= or on= selection is not supported, use .set_index(...) to "
+                "explicitly set index to datetime-like"
+            )
+        return self._rows.at_starts(self._grouped, method, limit, fill_value)
 
 
 class GroupByResample(GroupByBase):
@@ -117,7 +171,7 @@ class GroupByResample(GroupByBase):
         offset: Any = None,
         include_groups: bool = False,
     ) -> GroupResampler:
-        """Groups the rows of each group by bins of time, for reductions; see `JaxFrame.resample`.
+        """Groups the rows of each group by bins of time; see `JaxFrame.resample`.
 
         The keys of the groups, then the bins, label the rows of the result; with `as_index=False`
         or `group_keys=False` the bins.
@@ -134,7 +188,7 @@ class GroupByResample(GroupByBase):
         Differences from pandas:
             Bins that depend on the first time of each group are not supported: of several days or
             months, and of hours and less that do not divide a day, unless `origin` is "epoch" or
-            a time. Only reductions are supported. Not supported inside `jit`.
+            a time. Functions of the user are not supported. Not supported inside `jit`.
 
         Example:
             >>> from jaxframes.frame import JaxFrame
@@ -160,16 +214,22 @@ class GroupByResample(GroupByBase):
             of, group_ids, column = _sorted_by(column, of, group_ids)
         ends = ends_of_times(times)
         options = {"closed": closed, "origin": origin, "offset": offset}
-        bins = bins_of_times(column, ends, rule, label, options)
+        labels, codes = bins_of_times(column, ends, rule, label, options)
+        bins = _bins_of_groups(groups, group_ids, codes)
         # The rows of the keys may be in another order: reductions read the groups alone.
         own = self._grouped.keys if self._options.adds_keys else []
         keys = [*own, Grouping(column, name)]
         in_bins = Grouped(of._table, keys, Options(observed=False))
-        found = _groups_of_bins(groups, group_ids, *bins)
+        found = _groups_of_bins(groups, group_ids, labels, codes, bins)
         found = dataclasses.replace(found, keys=found.keys[-len(keys) :])
         in_bins.once("groups", lambda: found)
         shown = self._picked([at for at, one in enumerate(self._labels) if on is None or one != on])
-        return GroupResampler(type(self)(of, shown._labels, shown._positions, in_bins))
+        rows = None
+        if on is None:
+            ids = jnp.where(codes < 0, np.int32(-1), group_ids)
+            starts = functools.partial(starts_of_bins, ends, rule, options)
+            rows = RowsOfGroups(ids, column, groups.keys, bins.of_bin, bins.positions, starts)
+        return GroupResampler(type(self)(of, shown._labels, shown._positions, in_bins), rows)
 
     def _times(self, on: Hashable) -> tuple[Column, Hashable]:
         """The column of times and its name: a column, or the row labels."""
@@ -197,26 +257,45 @@ def _sorted_by(column: Column, of: Any, group_ids: Array) -> tuple[Any, Array, C
     return of._like(whole.with_columns(columns)), ids.data, column
 
 
-def _groups_of_bins(
-    groups: Groups, group_ids: Array, labels: pd.DatetimeIndex, codes: Array
-) -> Groups:
-    """A group for each bin of each group, from its first bin with a row to its last one."""
-    layout, num_groups = groups.layout, int(groups.count)
-    found = _ends_of_groups(group_ids, codes, groups.capacity, layout)
+class _Bins(NamedTuple):
+    """The bins of all groups, one after another, on the host.
+
+    Attributes:
+        of_bin: the group of each bin.
+        positions: the position of each bin among those of all times.
+        offsets: added to such a position, that of the bin among those of all groups; by group.
+    """
+
+    of_bin: np.ndarray
+    positions: np.ndarray
+    offsets: np.ndarray
+
+
+def _bins_of_groups(groups: Groups, group_ids: Array, codes: Array) -> _Bins:
+    """The bins of each group, from its first one with a row to its last one."""
+    num_groups = int(groups.count)
+    found = _ends_of_groups(group_ids, codes, groups.capacity, groups.layout)
     first, last = (host_array(end)[:num_groups].astype(np.int64) for end in found)
     sizes = np.where(last >= first, last - first + 1, 0)
-    starts = np.cumsum(sizes) - sizes
+    offsets = np.cumsum(sizes) - sizes - first
     total = int(sizes.sum())
     if total > np.iinfo(np.int32).max:
         raise ValueError(f"resample: {total} bins are too many. Use a longer rule.")
     of_bin = np.repeat(np.arange(num_groups), sizes)
-    bins = np.arange(total) - (starts - first)[of_bin]
+    return _Bins(of_bin, np.arange(total) - offsets[of_bin], offsets)
+
+
+def _groups_of_bins(
+    groups: Groups, group_ids: Array, labels: pd.DatetimeIndex, codes: Array, bins: _Bins
+) -> Groups:
+    """A group for each bin of each group."""
+    layout, total = groups.layout, len(bins.of_bin)
     capacity = layout.capacity_for(total)
     padded = np.zeros(capacity, np.int32)
-    padded[:total] = of_bin
+    padded[:total] = bins.of_bin
     keys = take_columns(groups.keys, layout.place(padded), layout)
-    index = index_from(narrowed(labels.take(bins)), capacity, layout)
-    ids = _bin_ids(look_up(group_ids, (starts - first).astype(np.int32), _NO_GROUP), codes)
+    index = index_from(narrowed(labels.take(bins.positions)), capacity, layout)
+    ids = _bin_ids(look_up(group_ids, bins.offsets.astype(np.int32), _NO_GROUP), codes)
     keys = (*keys, *index.columns(capacity, layout))
     return Groups(ids, None, keys, as_count(total), capacity, capacity, layout, may_be_empty=True)
 

@@ -15,7 +15,7 @@ from ..table._column import NAT, Column, no_rows
 from ..table._ndframe import NDFrame
 from ..table._recode import look_up
 from ..table._sort import sort_rows
-from ..table._time_bins import bins_of_times, check_times_of_bins, ends_of_times
+from ..table._time_bins import bins_of_times, check_times_of_bins, ends_of_times, starts_of_bins
 from ..table._tracing import is_traced
 
 
@@ -25,8 +25,8 @@ class Resampler(BinReductions):
     As in pandas, `ffill` and `bfill` of selected columns fill their missing values within bins.
 
     Differences from pandas:
-        Functions of the user and `interpolate` are not supported. Not supported inside `jit`,
-        because the number of bins depends on the times.
+        Functions of the user are not supported. Not supported inside `jit`, because the number of
+        bins depends on the times.
     """
 
     def __init__(
@@ -85,21 +85,53 @@ class Resampler(BinReductions):
         """The row nearest to the time at which each bin starts; see `reindex`."""
         return self._at_starts("nearest", limit)
 
+    def interpolate(
+        self,
+        method: str = "linear",
+        *,
+        axis: Any = 0,
+        limit: int | None = None,
+        limit_direction: str = "forward",
+        limit_area: str | None = None,
+    ) -> Any:
+        """The values at the time at which each bin starts, on lines between the rows.
+
+        A line goes by the positions of starts and rows in the order of their times; see
+        `interpolate` of frames.
+
+        Example:
+            >>> import pandas as pd
+            >>> from jaxframes.frame import JaxSeries
+            >>> times = pd.to_datetime(["2024-01-01", "2024-01-03"])
+            >>> JaxSeries([1, 3], index=times).resample("D").interpolate().tolist()
+            [1.0, 2.0, 3.0]
+        """
+        self._check_rows("interpolate")
+        starts = self._starts()
+        rows = self._rows.reindex(index=starts.union(self._rows.index))
+        filled = rows.interpolate(
+            method, axis=axis, limit=limit, limit_direction=limit_direction, limit_area=limit_area
+        )
+        return filled.reindex(index=starts)
+
     def _at_starts(self, method: str | None, limit: int | None, fill_value: Any = None) -> Any:
+        self._check_rows(method or "asfreq")
+        return self._rows.reindex(
+            index=self._starts(), method=method, limit=limit, fill_value=fill_value
+        )
+
+    def _check_rows(self, method: str) -> None:
+        """Raises unless the rows have the times as labels."""
         if self._is_selected:
             kind = type(self._grouped).__name__.replace("Frame", "DataFrame")
             raise AttributeError(
-                f"{kind!r} object has no attribute {method or 'asfreq'!r}. Select columns before "
-                "resample()."
+                f"{kind!r} object has no attribute {method!r}. Select columns before resample()."
             )
         if self._rows is None:
             raise ValueError(
                 "Upsampling from level= or on= selection is not supported, use .set_index(...) to "
                 "explicitly set index to datetime-like"
             )
-        return self._rows.reindex(
-            index=self._starts(), method=method, limit=limit, fill_value=fill_value
-        )
 
     def _reduced(self, name: str, *args: Any, **kwargs: Any) -> Any:
         result = getattr(self._grouped, name)(*args, **kwargs)
@@ -165,10 +197,9 @@ class ResampleMethods(NDFrame):
         ends = ends_of_times(source._make_series(column, None))
         options = {"closed": closed, "origin": origin, "offset": offset}
         labels, codes = bins_of_times(column, ends, rule, label, options)
-        ends = ends[:0] if ends.hasnans else ends
         keys = Column(look_up(codes, labels.asi8, np.int64(NAT)), None, column.type)
         grouped = source.groupby(source._make_series(keys, name))
-        starts = functools.partial(_starts, ends.unique().rename(name), rule, options)
+        starts = functools.partial(starts_of_bins, ends.rename(name), rule, options)
         return Resampler(grouped, labels.rename(name), rows, starts)
 
     def asfreq(
@@ -221,10 +252,3 @@ class ResampleMethods(NDFrame):
             return of._column(on), on
         (at,) = (0,) if level is None else self._levels_at(level)
         return self._table.index_columns()[at], self._table.index.names[at]
-
-
-def _starts(ends: pd.DatetimeIndex, rule: Any, options: dict[str, Any]) -> Any:
-    """The times at which pandas' bins start, or end if those ends belong to them."""
-    unit: Any = ends.unit
-    times = pd.Series(0, index=ends)
-    return times.resample(rule, **options).asfreq().index.as_unit(unit)  # pyright: ignore

@@ -46,6 +46,14 @@ def ends_of_times(times: Any) -> pd.DatetimeIndex:
     return pd.DatetimeIndex([times.min(), times.max()]).as_unit(unit)
 
 
+def starts_of_bins(ends: pd.DatetimeIndex, rule: Any, options: dict[str, Any]) -> Any:
+    """The times at which the bins of some times start, or end if those ends belong to them."""
+    unit: Any = ends.unit
+    ends = ends[:0] if ends.hasnans else ends.unique()
+    times = pd.Series(0, index=ends)
+    return times.resample(rule, **options).asfreq().index.as_unit(unit)  # pyright: ignore
+
+
 def check_times_of_bins(column: Column) -> None:
     """Raises unless a column holds datetimes."""
     if column.kind != "datetime":

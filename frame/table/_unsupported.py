@@ -105,12 +105,9 @@ times win_type window: the arguments of ewm()
 apply pipe transform: agg(), or groupby() of dt.floor()
 ax binner get_group groups indices: groupby() of dt.floor()
 ndim ngroups: groupby() of dt.floor()
-[Resampler GroupResampler, planned]
-interpolate: asfreq(), then interpolate()
 [GroupResampler, out]
 closed convention freq key label offset origin: the arguments of resample()
-[GroupResampler, planned]
-asfreq bfill ffill nearest: first() or last(), then groupby() and ffill()
+interpolate: asfreq() of the groups, as in pandas, whose method raises
 """
 
 

@@ -83,6 +83,75 @@ def test_keys_origins_and_columns():
     )
 
 
+@pytest.mark.parametrize("rule", ["D", "ME", "MS", "6h", "QE", "W-WED"])
+@pytest.mark.parametrize("method", ["ffill", "bfill", "nearest", "asfreq"])
+def test_rows_at_the_starts_of_bins(rule, method):
+    def found(f):
+        return (
+            getattr(f.groupby("k").resample(rule), method)(),
+            getattr(f.groupby("k").i.resample(rule, closed="left"), method)(),
+            getattr(f.groupby("k").resample(rule, closed="right", label="right").x, method)(),
+        )
+
+    assert_parity(found, on_some_starts(), ways=["eager"])
+
+
+def on_some_starts():
+    """Rows of which some lie at the starts of bins, and none of a group at one time."""
+    frame = timed()
+    days = frame.index.normalize()
+    times = frame.index.where(np.arange(len(frame)) % 3 > 0, days)
+    frame = frame.set_axis(times, axis=0).rename_axis("time")
+    return frame[~frame.reset_index().duplicated(["k", "time"]).to_numpy()]
+
+
+@pytest.mark.parametrize("limit", [1, 3, 1000])
+def test_limits_of_rows_at_the_starts_of_bins(limit):
+    assert_parity(
+        lambda f: (
+            f.groupby("k").resample("12h").ffill(limit=limit),
+            f.groupby("k").i.resample("D").bfill(limit),
+            f.groupby("k")[["x", "s"]].resample("12h").nearest(limit=limit),
+        ),
+        on_some_starts(),
+        ways=["eager"],
+    )
+
+
+def test_keys_and_fill_values_of_rows_at_the_starts_of_bins():
+    assert_parity(
+        lambda f: (
+            f.groupby("k").i.resample("D").asfreq(fill_value=7),
+            f[["s", "i"]].groupby("s", dropna=False).resample("W").ffill(),
+            f.groupby("k", as_index=False).resample("W").bfill(),
+            f.groupby("k", group_keys=False)[["x"]].resample("W").ffill(),
+            f.groupby(["k", "b"]).resample("W").nearest(),
+            f.groupby(f.k % 2).resample("5h", origin="epoch").asfreq(),
+            f.groupby("k").head(1).groupby("k").resample("D").ffill(),
+        ),
+        on_some_starts().drop_duplicates("i").iloc[::2],
+        ways=["eager"],
+    )
+    assert_parity(
+        lambda f: (
+            f.groupby("k").resample("D").ffill(2),
+            f.groupby("k").i.resample("D").asfreq(fill_value=0),
+            f.groupby("k").resample("D").x.nearest(),
+        ),
+        on_some_starts(),
+        ways=["mesh"],
+        num_devices=4,
+    )
+
+
+def test_rows_of_one_time_and_times_of_a_column():
+    twice = pd.concat([timed()] * 2)
+    assert_same_error(lambda f: f.groupby("k").resample("D").ffill(), twice)
+    assert_same_error(
+        lambda f: f.reset_index().groupby("k").resample("D", on="time").bfill(), timed()
+    )
+
+
 def test_no_rows():
     sums = on_device(timed()[:0]).groupby("k").resample("D").i.sum()
     assert sums.shape == (0,)
@@ -98,7 +167,7 @@ def test_wrong_uses():
     for rule in ("7h", "2D", "2ME", "B"):
         with pytest.raises(NotImplementedError, match="origin='epoch'"):
             grouped.resample(rule)
-    with pytest.raises(NotImplementedError, match=r"ffill is not.*last\(\)"):
-        grouped.resample("D").ffill()
+    with pytest.raises(NotImplementedError, match=r"interpolate is not.*asfreq\(\)"):
+        grouped.resample("D").interpolate()
     with pytest.raises(NotImplementedError, match="inside jit"):
         jax.jit(lambda f: f.groupby("k").resample("D").i.sum())(on_device(frame))

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from frame_examples import mixed_frame
-from frame_parity import assert_parity, assert_same_error, on_device
+from frame_parity import Bound, assert_parity, assert_same_error, on_device
 
 
 def timed(num_rows=37):
@@ -102,6 +102,32 @@ def test_limits_and_fill_values_of_rows_at_the_starts_of_bins():
     )
 
 
+@pytest.mark.parametrize("rule", ["D", "7h", "W", "ME"])
+def test_lines_between_rows(rule):
+    assert_parity(
+        lambda f: (
+            f.resample(rule).interpolate(),
+            f.k.resample(rule).interpolate(limit=2, limit_direction="both"),
+            f.x.resample(rule, closed="right").interpolate(limit_area="inside"),
+            f[:1].k.resample(rule).interpolate(),
+            f[:0].k.resample(rule).interpolate(),
+        ),
+        timed()[["k", "x", "f"]],
+        ways=["eager", "mesh"],
+        ulps=Bound(8, 1.0),
+    )
+
+
+def test_wrong_lines_between_rows_are_pandas_errors():
+    frame = timed()
+    assert_same_error(lambda f: f.s.resample("D").interpolate(), frame)
+    assert_same_error(lambda f: f.resample("D").k.interpolate(), frame)
+    assert_same_error(lambda f: f.k.resample("D").interpolate(limit=-1), frame)
+    assert_same_error(
+        lambda f: f.reset_index().resample("D", on="time").interpolate(), frame[["k"]]
+    )
+
+
 def test_selected_columns_are_filled_within_bins():
     assert_parity(
         lambda f: (
@@ -157,8 +183,8 @@ def test_wrong_uses():
     ours = on_device(frame)
     assert_same_error(lambda f: f.reset_index().resample("D", on="time").ffill(), frame)
     assert_same_error(lambda f: f.iloc[[0, 0]].resample("D").ffill(), frame)
-    with pytest.raises(NotImplementedError, match="interpolate is not supported"):
-        ours.resample("D").interpolate()
+    with pytest.raises(NotImplementedError, match="apply is not supported"):
+        ours.resample("D").apply(len)
     with pytest.raises(NotImplementedError, match="how= is for periods"):
         ours.asfreq("D", how="end")
     with pytest.raises(TypeError, match="must be datetimes"):
