@@ -35,11 +35,13 @@ from .mapping._cut import cut, qcut
 from .mapping._from_dummies import from_dummies
 from .mapping._get_dummies import get_dummies
 from .mapping._to_numeric import to_numeric
+from .plan._eval import eval
 from .plan._expression import Expression, col
 from .plan._lazy_frame import LazyFrame
 from .plan._lazy_groups import LazyGroupBy, LazyWindows
 from .plan._lazy_series import LazySeries, LazyValue
 from .plan._scans import scan_arrow, scan_csv, scan_parquet
+from .reshaping._lreshape import lreshape
 from .reshaping._pivot_table import crosstab
 from .reshaping._resample import Resampler
 from .reshaping._wide_to_long import wide_to_long
@@ -73,6 +75,7 @@ __all__ = [
     "crosstab",
     "cut",
     "date_range",
+    "eval",
     "factorize",
     "from_arrow",
     "from_dummies",
@@ -82,6 +85,7 @@ __all__ = [
     "isna",
     "isnull",
     "json_normalize",
+    "lreshape",
     "melt",
     "merge",
     "merge_asof",

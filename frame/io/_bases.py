@@ -2,7 +2,7 @@
 """The base classes of JaxFrame and JaxSeries in this room."""
 
 from ._checkpoint import FrameCheckpoint, SeriesCheckpoint
-from ._class_constructors import FrameConstructors
+from ._class_constructors import FrameConstructors, SeriesConstructors
 from ._conversion import FrameConversion
 from ._csv import FrameCsv, SeriesCsv
 from ._own_rows import FrameOwnRows
@@ -15,5 +15,5 @@ class FrameIOMethods(
     """Input and output of a frame."""
 
 
-class SeriesIOMethods(SeriesDisplay, SeriesCsv, SeriesCheckpoint):
+class SeriesIOMethods(SeriesDisplay, SeriesConstructors, SeriesCsv, SeriesCheckpoint):
     """Input and output of a series."""

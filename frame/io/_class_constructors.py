@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`JaxFrame.from_dict`, `from_records` and `from_arrow`: pandas' constructors by name."""
+"""`from_dict`, `from_records` and `from_arrow` of the classes: pandas' constructors by name."""
 
 from typing import Any, Self
 
 import pandas as pd
+import pyarrow as pa
 
 from ..table._layout import layout_of
-from ..table._ndframe import FrameBase
+from ..table._ndframe import FrameBase, SeriesBase
 from ._construction import as_arrow_table, table_of_arrow
 
 
@@ -67,11 +68,38 @@ class FrameConstructors(FrameBase):
     @classmethod
     def from_arrow(cls, data: Any, *, sharding: Any = None) -> Self:
         """Converts an Arrow table; see `jaxframes.frame.from_arrow`."""
-        if not hasattr(data, "__arrow_c_stream__") and not hasattr(data, "__arrow_c_array__"):
-            raise TypeError(
-                "Expected an Arrow-compatible tabular object (i.e. having an '_arrow_c_array__' or "
-                f"'__arrow_c_stream__' method), got '{type(data).__name__}' instead."
-            )
+        _check_exports(data, "tabular")
         return cls._of(
             *table_of_arrow(as_arrow_table(data, "from_arrow"), layout_of(sharding, "from_arrow"))
+        )
+
+
+class SeriesConstructors(SeriesBase):
+    """Constructors from data of the host."""
+
+    @classmethod
+    def from_arrow(cls, data: Any, *, sharding: Any = None) -> Self:
+        """Converts an array of Arrow, in chunks or not, or an object that exports one.
+
+        Example:
+            >>> import pyarrow as pa
+            >>> from jaxframes.frame import JaxSeries
+            >>> JaxSeries.from_arrow(pa.array(["a", None])).tolist()
+            ['a', nan]
+        """
+        is_array = isinstance(data, (pa.Array, pa.ChunkedArray))
+        if not is_array:
+            _check_exports(data, "array-like")
+        array: Any = data if is_array else pa.chunked_array(data)
+        whole = as_arrow_table(pa.table([array], names=["values"]), "from_arrow")
+        table, _ = table_of_arrow(whole, layout_of(sharding, "from_arrow"))
+        return cls._of(table, None)
+
+
+def _check_exports(data: Any, kind: str) -> None:
+    """Raises unless an object exports data of Arrow."""
+    if not hasattr(data, "__arrow_c_stream__") and not hasattr(data, "__arrow_c_array__"):
+        raise TypeError(
+            f"Expected an Arrow-compatible {kind} object (i.e. having an '_arrow_c_array__' or "
+            f"'__arrow_c_stream__' method), got '{type(data).__name__}' instead."
         )

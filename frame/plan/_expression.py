@@ -105,12 +105,16 @@ class Expression(RecordedOperators, Tree):
                 f"Expression: must be evaluated on a JaxFrame, got {type(frame).__name__}. Pass "
                 "it to a method of a frame."
             )
+        return self.evaluate_leaves(lambda leaf, label: _LEAF_VALUES[leaf](frame, label))
+
+    def evaluate_leaves(self, value_of: Callable[[str, Any], Any]) -> Any:
+        """Evaluates the expression on the values of its leaves, by function and label."""
         nodes = list(self._bottom_up())
         uses = Counter(id(child) for node in nodes for child in node.children)
         values: dict[int, Any] = {}
         for node in nodes:
             if node.function in _LEAF_VALUES:
-                values[id(node)] = _LEAF_VALUES[node.function](frame, *node.operands)
+                values[id(node)] = value_of(node.function, *node.operands)
             else:
                 values[id(node)] = apply(node.function, *node._filled(values))
             for child in node.children:

@@ -27,7 +27,7 @@ _FUNCTIONS = (
     "abs", "arccos", "arccosh", "arcsin", "arcsinh", "arctan", "arctan2", "arctanh", "ceil", "cos",
     "cosh", "exp", "expm1", "floor", "log", "log10", "log1p", "sin", "sinh", "sqrt", "tan", "tanh",
 )  # fmt: skip
-_CONSTANTS = {"inf": np.inf, "Inf": np.inf}
+CONSTANTS = {"inf": np.inf, "Inf": np.inf}
 # Scalars of pandas that an expression may construct, as `@pd.Timestamp("2026-01-01")`.
 _CONSTRUCTORS: tuple[Callable[..., Any], ...] = (pd.Timestamp, pd.Timedelta)
 _BINARY: dict[type[ast.AST], str] = {
@@ -54,13 +54,19 @@ class Statement(NamedTuple):
     target: str | None = None
 
 
-def parse(text: str, names: Mapping[str, Expression], variables: Mapping[str, Any]) -> Statement:
+def parse(
+    text: str,
+    names: Mapping[str, Expression],
+    variables: Mapping[str, Any],
+    parser: "type[Parser] | None" = None,
+) -> Statement:
     """Parses one line of pandas' grammar.
 
     Args:
         text: the line.
         names: the expressions of names without a prefix: columns and index levels.
         variables: the values of names with the prefix `@`.
+        parser: the class that converts nodes, `Parser` by default.
 
     Raises:
         SyntaxError: the text does not follow the grammar.
@@ -72,8 +78,8 @@ def parse(text: str, names: Mapping[str, Expression], variables: Mapping[str, An
         body = ast.parse(source).body
         if len(body) != 1:
             raise SyntaxError("only a single expression is allowed")
-        parser = _Parser(names, variables, columns, locals_)
-        return parser.statement(body[0])
+        make = Parser if parser is None else parser
+        return make(names, variables, columns, locals_).statement(body[0])
     except (RecursionError, MemoryError):
         raise ValueError(
             "expr is nested too deeply. Split it into several expressions, or assign columns."
@@ -128,7 +134,7 @@ def _as_python(text: str) -> tuple[str, dict[str, str], dict[str, str]]:
     return " ".join(words), columns, local_names
 
 
-class _Parser:
+class Parser:
     """Converts the nodes of `ast` that the grammar has; others raise."""
 
     def __init__(
@@ -204,8 +210,8 @@ class _Parser:
         if name in self.local_names:
             return self.local(self.local_names[name])
         label = self.columns.get(name, name)
-        if name in _CONSTANTS:
-            return _CONSTANTS[name]
+        if name in CONSTANTS:
+            return CONSTANTS[name]
         if label not in self.names:
             error = pd.errors.UndefinedVariableError(label)
             error.args = (f"{error.args[0]}. The columns are {list(self.names)}.",)

@@ -47,12 +47,11 @@ to_clipboard to_excel to_feather to_hdf: to_pandas() and pandas' {}
 to_html to_iceberg to_json to_latex: to_pandas() and pandas' {}
 to_markdown to_orc to_pickle to_records: to_pandas() and pandas' {}
 to_sql to_stata to_string to_xarray to_xml: to_pandas() and pandas' {}
+to_period: reset_index() and dt.floor() or dt.strftime(), because labels are not periods
+to_timestamp: the labels as they are, because they are times and not periods
+tz_convert: times in UTC, or a fixed timedelta added to them: columns have no time zones
+tz_localize: pandas' {} and tz_convert(None) before from_pandas(): columns have no time zones
 update: where() or merge(), which make new values
-[JaxFrame JaxSeries, planned]
-to_period to_timestamp: to_pandas() and pandas' {}
-tz_convert tz_localize: to_pandas() and pandas' {}
-[JaxSeries, planned]
-from_arrow: JaxSeries(data)
 [JaxSeries, out]
 list: explode(), for a column of lists
 struct: one column for each field
@@ -60,8 +59,6 @@ to_parquet: to_frame().to_parquet()
 [FrameGroupBy SeriesGroupBy, out]
 apply: agg() or transform(), with a name or frame.segment_function
 boxplot hist plot: a library that accepts the frame itself (plotly, altair, seaborn), or to_pandas()
-[FrameGroupBy SeriesGroupBy, planned]
-corrwith: agg() of products of columns
 [SeriesGroupBy, out]
 dtype: the dtype of the series
 [frame, out]
@@ -75,9 +72,6 @@ read_spss read_sql read_sql_query read_sql_table read_stata: pandas' {} and from
 read_table read_xml: pandas' {} and from_pandas()
 set_eng_float_format show_versions test: pandas' {}
 to_pickle: to_pandas() and pandas' {}
-[frame, planned]
-eval: the method eval()
-lreshape: wide_to_long(), or melt() and str.extract() of its labels
 [StringMethods, out]
 decode encode: to_pandas(), because the device holds no bytes
 extractall findall join: to_pandas(), because the results are lists

@@ -12,6 +12,7 @@ import pytest
 from frame_examples import mixed_frame
 from frame_parity import assert_same, on_device
 from jaxframes.frame import JaxFrame, JaxSeries
+from jaxframes.shardings import make_mesh, row_sharded
 
 LEVELS = pd.MultiIndex.from_tuples([(1, "a"), (2, "b")], names=["n", None])
 
@@ -168,3 +169,25 @@ def test_constructors_of_the_class():
             wrong(pd.DataFrame)
         with pytest.raises(type(theirs.value)):
             wrong(JaxFrame)
+
+
+def test_a_series_from_arrow():
+    times = pd.date_range("2024", periods=3)
+
+    class Exported:
+        def __arrow_c_array__(self, requested_schema=None):
+            return pa.array([1, 2]).__arrow_c_array__(requested_schema)
+
+    for data in (
+        pa.array([1, 2, 3], pa.int8()), pa.array([1.5, None]), pa.array(["a", None, "b"]),
+        pa.array([True, None]), pa.array(times), pa.array(["u", "w", "u"]).dictionary_encode(),
+        pa.chunked_array([[1], [], [2, None]]), pa.array([], pa.int64()), Exported(),
+    ):  # fmt: skip
+        theirs = pd.Series.from_arrow(data)
+        assert_same(JaxSeries.from_arrow(data), theirs)
+        on_mesh = JaxSeries.from_arrow(data, sharding=row_sharded(make_mesh(3)))
+        assert_same(on_mesh, theirs)
+    with pytest.raises(TypeError, match=r"array-like object .* got 'list'"):
+        pd.Series.from_arrow([1])  # pyright: ignore
+    with pytest.raises(TypeError, match=r"array-like object .* got 'list'"):
+        JaxSeries.from_arrow([1])
