@@ -9,12 +9,22 @@ import jax.numpy as jnp
 import numpy as np
 
 from ...primitives.staging import tiered
-from ..reductions._corr import FramePairs, SeriesPairs, Statistic, check_number, paired
+from ..align._align import aligned_column
+from ..reductions._corr import (
+    FramePairs,
+    SeriesPairs,
+    Statistic,
+    check_method,
+    check_number,
+    paired,
+)
 from ..table._arguments import check_flag
 from ..table._column import Array, Column
-from ..table._dtypes import narrowed
+from ..table._column_labels import Labels
+from ..table._dtypes import narrowed, wide
 from ..table._from_host import index_from
 from ..table._layout import ONE_DEVICE, Layout
+from ..table._ndframe import FrameBase, SeriesBase
 from ..table._row_index import RANGE, RowIndex
 from ..table._table import Table, as_count, either_needed
 from ..table._take import look_up_rows, position, take_columns
@@ -90,6 +100,69 @@ class GroupByPairs(GroupByBase):
 
 class FrameGroupByCorrelation(FramePairs, GroupByPairs):
     """Correlation and covariance of the columns of each group."""
+
+    def corrwith(
+        self, other: Any, drop: bool = False, method: Any = "pearson", numeric_only: bool = False
+    ) -> Any:
+        """The correlation of each column with another series, or frame, in each group.
+
+        Rows are aligned by label, which inside `jit` must be the same in both.
+
+        Args:
+            other: a series, or a frame, whose columns go with those of the same label.
+            drop: whether to leave out labels of only one of the frames; they give NaN by default.
+            method: must be "pearson".
+            numeric_only: whether to leave out other columns.
+
+        Differences from pandas:
+            `method` must be "pearson".
+
+        Example:
+            >>> from jaxframes.frame import JaxFrame
+            >>> frame = JaxFrame({"k": [1, 1, 2, 2], "x": [1, 2, 3, 4], "y": [1, 2, 4, 3]})
+            >>> frame.groupby("k").corrwith(frame.y).x.tolist()
+            [1.0, -1.0]
+        """
+        check_method(method, "corrwith")
+        is_numeric_only = check_flag(numeric_only, "numeric_only")
+        grouped = self._numeric() if is_numeric_only else self
+        theirs: Any = other
+        if isinstance(other, SeriesBase):
+            labels = list(grouped._labels)
+            others = [aligned_column(other, self._table)] * len(labels)
+        elif isinstance(other, FrameBase):
+            theirs = theirs.select_dtypes(["number", "bool"]) if is_numeric_only else theirs
+            labels = [label for label in grouped._labels if label in theirs._labels]
+            others = [aligned_column(theirs[label], self._table) for label in labels]
+        else:
+            raise TypeError(
+                f"corrwith: other must be a JaxFrame or a JaxSeries, got {type(other).__name__}."
+            )
+        own = [grouped._columns[grouped._labels.position(label)] for label in labels]
+        for columns in (own, others):
+            for column, label in zip(columns, labels, strict=True):
+                check_number(column, label, "corrwith")
+        if isinstance(other, FrameBase):
+            # As in pandas, infinities of the right frame are missing.
+            left, right = (
+                self._source._make_frame(columns, Labels.of(labels, [None]))
+                for columns in (own, others)
+            )
+            left = left + right * 0
+            right = right + left * 0
+            own, others = (list(frame._table.columns) for frame in (left, right))
+        pairs = tuple((at, at + len(own)) for at in range(len(own)))
+        statistic = Statistic("corr", 1, 1, False)
+        found = [Column(x) for x in self._statistics([*own, *others], pairs, statistic)]
+        shown = grouped._labels.index.take([grouped._labels.position(label) for label in labels])
+        if isinstance(other, FrameBase) and not drop:
+            every = grouped._labels.index.union(theirs.columns)
+            rest = every.difference(shown)
+            groups = self._groups
+            gaps = groups.layout.place(np.full(groups.capacity, np.nan, wide(np.float64)))
+            found += [Column(gaps)] * len(rest)
+            shown = shown.append(rest) if len(rest) else shown
+        return self._one_each(found, Labels(shown))
 
     def _together(self, op: str, min_periods: Any, ddof: int, numeric_only: bool) -> Any:
         grouped = self._numeric() if check_flag(numeric_only, "numeric_only") else self

@@ -145,3 +145,37 @@ def test_a_mean_far_from_zero_costs_no_digits(op):
     far = frame.assign(z=frame.z + 2.0**40)
     got = getattr(JaxFrame(far).groupby("j"), op)().to_pandas()
     pd.testing.assert_frame_equal(got, getattr(frame.groupby("j"), op)(), rtol=1e-12)
+
+
+@pytest.mark.filterwarnings("ignore:DataFrameGroupBy.corrwith is deprecated")
+def test_with_another_series_or_frame():
+    frame = table().drop(columns="s")
+    other = frame[["x", "i", "y"]].assign(y=lambda f: f.y * f.i, w=1.0).sample(40, random_state=0)
+    names = ["x", "y", "i", "b"]
+
+    def found(f, other):
+        grouped = f.groupby("k")
+        return (
+            grouped[names].corrwith(f.i), grouped.corrwith(f.y, numeric_only=True),
+            grouped[names].corrwith(other), grouped[["y", "x"]].corrwith(other, drop=True),
+            f.groupby(["k", "j"])[names].corrwith(f.z), f[names].groupby(f.j).corrwith(other.x),
+            f.groupby("j", as_index=False)[names].corrwith(f.u),
+        )  # fmt: skip
+
+    ours = found(on_device(frame), on_device(other))
+    assert_same(ours, found(frame, other), BOUND)
+    mesh = shardings.row_sharded(shardings.make_mesh(3))
+    got = on_device(frame, mesh).groupby("k")[names].corrwith(on_device(other, mesh))
+    assert_same(got, frame.groupby("k")[names].corrwith(other), BOUND)
+    got = jax.jit(lambda f: f.groupby("k")[names].corrwith(f.i))(on_device(frame))
+    assert_same(got, frame.groupby("k")[names].corrwith(frame.i), BOUND)
+
+
+@pytest.mark.filterwarnings("ignore:DataFrameGroupBy.corrwith is deprecated")
+def test_wrong_uses_with_another():
+    for wrong in (
+        lambda f: f.groupby("j").corrwith(3),
+        lambda f: f.groupby("j")[["s"]].corrwith(f.i),
+        lambda f: f.groupby("j")[["x"]].corrwith(f.i, method="none"),
+    ):
+        assert_same_error(wrong, table())
