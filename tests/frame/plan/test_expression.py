@@ -353,7 +353,7 @@ def test_an_expression_has_no_truth_value_and_no_elements():
     [
         (lambda: col([]), TypeError, "^Expected Hashable, got: <class 'list'>"),
         (lambda: col("x").value_counts(), NotImplementedError, "^Expression: value_counts is not"),
-        (lambda: col("x").asof(1), NotImplementedError, "^JaxSeries.asof is not built"),
+        (lambda: col("x").to_period(1), NotImplementedError, "^JaxSeries.to_period is not part"),
         (lambda: col("x").bogus, AttributeError, "object has no attribute 'bogus'$"),
         (lambda: col("x").str.bogus, AttributeError, "object has no attribute 'str.bogus'$"),
         (lambda: col("x").fillna(1, bogus=2), TypeError, r"^fillna\(\) got an unexpected keyword"),
