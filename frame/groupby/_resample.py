@@ -4,7 +4,7 @@
 import dataclasses
 import functools
 from collections.abc import Callable, Hashable
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import jax.numpy as jnp
 import numpy as np
@@ -25,6 +25,7 @@ from ..table._time_bins import (
     check_times_of_bins,
     depends_on_first_time,
     ends_of_times,
+    outer_bins_of_times,
     starts_of_bins,
 )
 from ..table._unsupported import LACKING, instead_of
@@ -214,8 +215,10 @@ class GroupByResample(GroupByBase):
             of, group_ids, column = _sorted_by(column, of, group_ids)
         ends = ends_of_times(times)
         options = {"closed": closed, "origin": origin, "offset": offset}
-        labels, codes = bins_of_times(column, ends, rule, label, options)
-        bins = _bins_of_groups(groups, group_ids, codes)
+        found = bins_of_times(column, ends, rule, label, options)
+        labels, codes = found
+        outer = outer_bins_of_times(column, found, ends, rule, options)
+        bins = _bins_of_groups(groups, group_ids, outer)
         # The rows of the keys may be in another order: reductions read the groups alone.
         own = self._grouped.keys if self._options.adds_keys else []
         keys = [*own, Grouping(column, name)]
@@ -271,10 +274,10 @@ class _Bins(NamedTuple):
     offsets: np.ndarray
 
 
-def _bins_of_groups(groups: Groups, group_ids: Array, codes: Array) -> _Bins:
-    """The bins of each group, from its first one with a row to its last one."""
+def _bins_of_groups(groups: Groups, group_ids: Array, outer: tuple[Array, Array]) -> _Bins:
+    """The bins of each group, from that of its first row to that of its last one."""
     num_groups = int(groups.count)
-    found = _ends_of_groups(group_ids, codes, groups.capacity, groups.layout)
+    found = _ends_of_groups(group_ids, outer, groups.capacity, groups.layout)
     first, last = (host_array(end)[:num_groups].astype(np.int64) for end in found)
     sizes = np.where(last >= first, last - first + 1, 0)
     offsets = np.cumsum(sizes) - sizes - first
@@ -302,12 +305,16 @@ def _groups_of_bins(
 
 @functools.partial(tiered, static_argnums=(2, 3))
 def _ends_of_groups(
-    group_ids: Array, codes: Array, num_groups: int, layout: Layout
+    group_ids: Array, outer: tuple[Array, Array], num_groups: int, layout: Layout
 ) -> tuple[Array, Array]:
     """The first and the last bin of each group."""
-    ids = jnp.where(codes < 0, np.int32(-1), group_ids)
-    reduce = functools.partial(primitives.segment_reduce, codes, ids, num_groups)
-    return reduce("min", **layout.on_mesh), reduce("max", **layout.on_mesh)
+    first, last = outer
+    ids = jnp.where(last < 0, np.int32(-1), group_ids)
+
+    def reduce(values: Array, op: Literal["min", "max"]) -> Array:
+        return primitives.segment_reduce(values, ids, num_groups, op, **layout.on_mesh)
+
+    return reduce(first, "min"), reduce(last, "max")
 
 
 @tiered

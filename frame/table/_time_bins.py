@@ -34,16 +34,33 @@ def bins_of_times(
     else:
         labels, edges = _bins(ends, rule, label, options)
     side = "left" if _closed(rule, options["closed"], options["origin"]) == "right" else "right"
-    # Padded, so that similar numbers of bins share a program.
-    padded = np.full(ONE_DEVICE.capacity_for(len(edges)), np.iinfo(np.int64).max)
-    padded[: len(edges)] = edges.asi8
-    return TimeBins(labels, _codes(column.data, jnp.asarray(padded), side))
+    return TimeBins(labels, _codes(column.data, _padded(edges), side))
 
 
 def ends_of_times(times: Any) -> pd.DatetimeIndex:
     """The first and the last time of a series; missing if there is none."""
     unit: Any = times._only.type.unit
     return pd.DatetimeIndex([times.min(), times.max()]).as_unit(unit)
+
+
+def outer_bins_of_times(
+    column: Column, bins: TimeBins, ends: pd.DatetimeIndex, rule: Any, options: dict[str, Any]
+) -> tuple[Array, Array]:
+    """The bin with which pandas begins if a time is the first one, and ends if it is the last.
+
+    If bins of months or weeks are closed on the right, pandas begins with the bin of the start of
+    the day, and a last time at an edge is followed by a bin without rows.
+    """
+    offset: Any = pd.tseries.frequencies.to_offset(rule)  # pyright: ignore
+    is_exact = isinstance(offset, (pd.offsets.Tick, pd.offsets.Day)) or _is_end(rule)
+    if is_exact or ends.hasnans or _closed(rule, options["closed"], options["origin"]) == "left":
+        return bins.codes, bins.codes
+    _, edges = _bins(ends, rule, None, options)
+    unit: Any = column.type.unit
+    a_day: Any = pd.Timedelta(1, "D").as_unit(unit)
+    days = _start_of_span(column.data, np.int64(a_day.to_timedelta64().view(np.int64)))
+    padded = _padded(edges)
+    return _codes(days, padded, "left"), _codes(column.data, padded, "right")
 
 
 def starts_of_bins(ends: pd.DatetimeIndex, rule: Any, options: dict[str, Any]) -> Any:
@@ -101,9 +118,21 @@ def _bins(
     return labels(label), edges
 
 
+def _padded(edges: pd.DatetimeIndex) -> Array:
+    """Edges on the device, padded so that similar numbers of bins share a program."""
+    padded = np.full(ONE_DEVICE.capacity_for(len(edges)), np.iinfo(np.int64).max)
+    padded[: len(edges)] = edges.asi8
+    return jnp.asarray(padded)
+
+
 @functools.partial(tiered, static_argnums=2)
 def _codes(times: Array, edges: Array, side: str) -> Array:
     """The bin of each time; -1 if missing."""
     search = functools.partial(jnp.searchsorted, side=side, method="scan_unrolled")
     position = search_rows(edges, times, search).astype(jnp.int32) - np.int32(1)
     return jnp.where(times == NAT, np.int32(-1), position)
+
+
+@tiered
+def _start_of_span(times: Array, span: Any) -> Array:
+    return jnp.where(times == NAT, NAT, times // span * span)

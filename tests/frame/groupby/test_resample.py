@@ -64,6 +64,22 @@ def test_several_functions():
     )
 
 
+@pytest.mark.parametrize("rule", ["MS", "QS", "W-WED", "ME", "YS"])
+def test_groups_that_start_or_end_on_the_day_of_an_edge(rule):
+    times = ["2024-01-15", "2024-03-01 05:00", "2024-03-02", "2024-02-28 07:00", "2024-04-01"]
+    frame = pd.DataFrame({"k": [0, 1, 1, 2, 3], "i": range(5)})
+    frame = frame.set_axis(pd.to_datetime(times, format="ISO8601").rename("time"), axis=0)
+    assert_parity(
+        lambda f: tuple(
+            getattr(f.groupby("k").i.resample(rule, closed=closed), name)()
+            for closed in ("left", "right")
+            for name in ("sum", "ffill")
+        ),
+        frame,
+        ways=["eager"],
+    )
+
+
 def test_keys_origins_and_columns():
     assert_parity(
         lambda f: (
