@@ -89,29 +89,115 @@ def reduce_columns(
         if plan.op == "sum":
             for column in group:
                 check_time_sums(column, num_rows, layout)
-    arrays = tuple(tuple(map(bare, group)) for group in groups)
-    return at_once(_reduce, arrays, num_rows, tuple(plans), layout)
+    distinct = {id(column): column for group in groups for column in group}
+    places = {key: place for place, key in enumerate(distinct)}
+    columns = tuple(map(bare, distinct.values()))
+    own = tuple(tuple(places[id(column)] for column in group) for group in groups)
+    return at_once(_reduce, columns, num_rows, tuple(plans), own, layout)
 
 
-@functools.partial(tiered, static_argnums=(2, 3))
+@functools.partial(tiered, static_argnums=(2, 3, 4))
 def _reduce(
-    groups: Any, num_rows: Count, plans: tuple[Reduction, ...], layout: Layout
+    columns: Any,
+    num_rows: Count,
+    plans: tuple[Reduction, ...],
+    groups: tuple[tuple[int, ...], ...],
+    layout: Layout,
 ) -> tuple[Reduced, ...]:
-    return tuple(
-        _reduce_group(plan, group, num_rows, layout)
-        for plan, group in zip(plans, groups, strict=True)
-    )
+    """Reduces groups of columns, each given by the places of its columns."""
+    rows = _Rows(columns, num_rows, layout)
+    rows.reduce_whole(plans, groups)
+    return tuple(_reduce_group(*each, rows) for each in zip(plans, groups, strict=True))
 
 
-def _reduce_group(plan: Reduction, group: Any, num_rows: Count, layout: Layout) -> Reduced:
-    if plan.op in ("var", "std", "sem") and len(group) == 1 and _is_whole(plan, group[0]):
-        return _variance_of(plan, group[0], num_rows, layout)
-    totals = [_first_pass(plan, column, num_rows, layout) for column in group]
+class _Asked(NamedTuple):
+    """A reduction of one column as it is, apart from its NaNs.
+
+    Attributes:
+        place: of the column.
+        op: a name of `primitives.reduce`.
+        dtype: of a sum or an average; None for others.
+        ddof: of a variance.
+    """
+
+    place: int
+    op: str
+    dtype: np.dtype | None
+    ddof: int
+
+
+class _Rows:
+    """Columns that are reduced together, and what is known of them."""
+
+    def __init__(self, columns: Any, num_rows: Count, layout: Layout):
+        self.columns, self.num_rows, self.layout = columns, num_rows, layout
+        self._found: dict[_Asked, tuple[Array, Array]] = {}
+
+    def asked(self, plan: Reduction, place: int, of_one: bool) -> _Asked | None:
+        """How the first pass reduces a column as it is; None if its values are others."""
+        if not _is_whole(plan, self.columns[place]):
+            return None
+        if of_one and plan.op in ("var", "std", "sem"):
+            return _Asked(place, "var" if plan.op == "var" else "std", _sum_dtype(plan), plan.ddof)
+        name = plan.op if plan.op in (*PLACES, "count") else _first_reduction(plan)
+        if name not in ("count", "sum", *ENDS, *PLACES):
+            return None
+        return _Asked(place, name, _sum_dtype(plan) if name == "sum" else None, 0)
+
+    def reduce_whole(self, plans: Sequence[Reduction], groups: Sequence[Sequence[int]]) -> None:
+        """Reduces all columns that are taken as they are, in as few calls as there are dtypes."""
+        asked = dict.fromkeys(
+            self.asked(plan, place, len(group) == 1)
+            for plan, group in zip(plans, groups, strict=True)
+            for place in group
+        )
+        asked.pop(None, None)
+        calls: dict[tuple[np.dtype | None, int], list[_Asked]] = {}
+        # Those of one dtype choose the calls, which the others join.
+        for one in sorted(filter(None, asked), key=lambda one: (one.dtype is None, -one.ddof)):
+            fits = (
+                key
+                for key in calls
+                if (one.dtype is None or one.dtype == key[0])
+                and (one.op not in MOMENTS or one.ddof == key[1])
+            )
+            calls.setdefault(next(fits, (one.dtype, one.ddof)), []).append(one)
+        for (dtype, ddof), together in calls.items():
+            self._found.update(self._reduced(together, dtype, ddof))
+
+    def _reduced(
+        self, together: Sequence[_Asked], dtype: np.dtype | None, ddof: int
+    ) -> dict[_Asked, tuple[Array, Array]]:
+        reduced = primitives.reduce(
+            [self.columns[one.place].data for one in together],
+            [one.op for one in together],
+            num_valid=self.num_rows, skip_nan=True, dtype=dtype, ddof=ddof,
+            **self.layout.on_mesh,
+        )  # fmt: skip
+        results = zip(reduced.values, reduced.counts, strict=True)
+        return dict(zip(together, results, strict=True))
+
+    def found(self, asked: _Asked) -> tuple[Array, Array]:
+        """The value and the number of values of a column that was reduced as it is."""
+        return self._found[asked]
+
+
+def _reduce_group(plan: Reduction, group: Sequence[int], rows: _Rows) -> Reduced:
+    asked = [rows.asked(plan, place, len(group) == 1) for place in group]
+    first = asked[0]
+    if first is not None and first.op in ("var", "std"):
+        value, count = rows.found(first)
+        return _variance_of(plan, value, count, rows.num_rows)
+    columns = [rows.columns[place] for place in group]
+    totals = [
+        _first_pass(plan, column, rows) if one is None else rows.found(one)
+        for one, column in zip(asked, columns, strict=True)
+    ]
 
     def moments(mean: Array) -> list[Parts]:
-        return [_moments(plan, column, mean, num_rows, layout) for column in group]
+        return [_moments(plan, column, mean, rows.num_rows, rows.layout) for column in columns]
 
-    return _combined(plan, totals, moments, num_rows * np.int32(len(group)))
+    return _combined(plan, totals, moments, rows.num_rows * np.int32(len(group)))
 
 
 @functools.partial(tiered, static_argnums=1)
@@ -144,19 +230,16 @@ def _combined(
     return _finished(plan, value, count, num_rows)
 
 
-def _first_pass(
-    plan: Reduction, column: Any, num_rows: Count, layout: Layout
-) -> tuple[Array, Array]:
-    """The reduced value and the number of non-missing values of a column."""
+def _first_pass(plan: Reduction, column: Any, rows: _Rows) -> tuple[Array, Array]:
+    """The reduced value and the number of present values of a column."""
     name = plan.op if plan.op in (*PLACES, "count") else _first_reduction(plan)
-    reduce = functools.partial(primitives.reduce, num_valid=num_rows, **layout.on_mesh)
     dtype = _sum_dtype(plan) if name in ("sum", "prod") else None
-    is_whole = _is_whole(plan, column)
-    if is_whole and name in ("sum", *ENDS, *PLACES):
-        return reduce(column.data, name, skip_nan=True, dtype=dtype)
     present = functools.partial(present_values, plan)
     # A present value is never NaN, except in the parts of a complex number.
-    return reduce(column, name, transform=present, skip_nan=dtype is None, dtype=dtype)
+    return primitives.reduce(
+        column, name, transform=present, skip_nan=dtype is None, dtype=dtype,
+        num_valid=rows.num_rows, **rows.layout.on_mesh,
+    )  # fmt: skip
 
 
 def _is_whole(plan: Reduction, column: Any) -> bool:
@@ -165,11 +248,8 @@ def _is_whole(plan: Reduction, column: Any) -> bool:
     return column.valid is None and not is_cast and column.dtype.kind in "iuf" and column.is_numeric
 
 
-def _variance_of(plan: Reduction, column: Any, num_rows: Count, layout: Layout) -> Reduced:
+def _variance_of(plan: Reduction, value: Array, count: Array, num_rows: Count) -> Reduced:
     """The variance of a column, or its deviation or standard error."""
-    op = "var" if plan.op == "var" else "std"
-    options = {"num_valid": num_rows, "skip_nan": True, "ddof": plan.ddof, **layout.on_mesh}
-    value, count = primitives.reduce(column.data, op, dtype=_sum_dtype(plan), **options)
     if plan.op == "sem":
         value = value / jnp.sqrt(positive(count).astype(value.dtype))
     return _finished(plan, value, count, num_rows)

@@ -146,8 +146,16 @@ def as_reduce_plan(
     ddof = as_static_int(ddof, caller, "ddof", 0)
     plan = ReducePlan(caller, tuple(names), op_tree, transform, dtype, ddof)
     where = as_masks(where, num_rows, caller)
-    if transform is None:
-        _check_values(x, where, plan)
+    if transform is not None:
+        return MaskedRows(x, where), plan
+    _check_values(x, where, plan)
+    leaves, tree = jax.tree.flatten(x)
+    distinct = {id(leaf): leaf for leaf in leaves}
+    if where is None and len(distinct) < len(leaves):
+        # They are read once.
+        places = {key: place for place, key in enumerate(distinct)}
+        plan = plan._replace(sources=tuple(places[id(leaf)] for leaf in leaves), tree=tree)
+        x = list(distinct.values())
     return MaskedRows(x, where), plan
 
 

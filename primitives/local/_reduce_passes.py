@@ -60,6 +60,8 @@ class ReducePlan(NamedTuple):
         dtype: of sums, products and averages; None for that of the rows.
         ddof: see `reduce`.
         skip_nan: see `reduce`.
+        sources: for each array to be reduced, its place among the distinct ones; None if all are.
+        tree: the structure of all arrays, if some are the same.
     """
 
     caller: str
@@ -69,6 +71,14 @@ class ReducePlan(NamedTuple):
     dtype: np.dtype | None
     ddof: int
     skip_nan: bool = False
+    sources: tuple[int, ...] | None = None
+    tree: Any = None
+
+    def all_of(self, distinct: Any) -> Any:
+        """All arrays to be reduced, some of which are the same."""
+        if self.sources is None:
+            return distinct
+        return jax.tree.unflatten(self.tree, [distinct[source] for source in self.sources])
 
     def ops_of(self, values: Any) -> list[str]:
         """An op for each leaf of a pytree."""
@@ -225,7 +235,8 @@ class _Passes:
         """The values to be reduced of a block of rows, and a mask or None for each leaf."""
         caller, transform = self._plan.caller, self._plan.transform
         if transform is None:
-            return rows.x, masks_of(rows.where, rows.x, caller)
+            values = self._plan.all_of(rows.x)
+            return values, masks_of(rows.where, values, caller)
         values, where = transform(rows.x, *self._operands)
         masks = masks_of(where, values, caller)
         if rows.where is not None:
@@ -276,15 +287,44 @@ class _Passes:
     def first(self) -> tuple[BlockParts, list[Array]]:
         """The partial values of the first pass, and the number of rows of each leaf."""
         columns = self._columns
-        plain = [place for place, column in enumerate(columns) if self._is_plain(column)]
-        rest = [place for place in range(len(columns)) if place not in plain]
+        equals = self._equals()
+        plain = [place for place in equals if self._is_plain(columns[place])]
+        rest = [place for place in equals if place not in plain]
         parts = self._blocks(rest, self._first_parts)
-        for place in plain:
-            for name, part in self._plain_parts(place).items():
-                parts.setdefault(name, {})[place] = part[place]
+        _add_parts(parts, self._plain_parts(plain))
+        for place, others in equals.items():
+            for other in others:
+                names = (_COUNT,) if columns[other].op == "count" else list(parts)
+                for name in names:
+                    if place in parts.get(name, {}):
+                        parts[name][other] = parts[name][place]
         counted = parts.pop(_COUNT, {})
         counts = [counted.get(place, self._num_counted) for place in range(len(columns))]
         return parts, counts
+
+    def _equals(self) -> dict[int, list[int]]:
+        """The places that the first pass reduces, and those with the same parts for each."""
+        sources = self._plan.sources
+        if sources is None:
+            return {place: [] for place in range(len(self._columns))}
+        equals: dict[int, list[int]] = {}
+        seen: dict[Any, int] = {}
+        # What else is found of an array counts its rows, too.
+        by_op = sorted(enumerate(self._columns), key=lambda column: column[1].op == "count")
+        for place, column in by_op:
+            counting = (sources[place], _COUNT)
+            key = (
+                counting
+                if column.op == "count"
+                else (sources[place], column.first, column.computed)
+            )
+            if key in seen:
+                equals[seen[key]].append(place)
+                continue
+            equals[place] = []
+            seen[key] = place
+            seen.setdefault(counting, place)
+        return equals
 
     @property
     def _num_counted(self) -> Array:
@@ -326,27 +366,58 @@ class _Passes:
             return False
         return has_whole_lanes(num_rows)
 
-    def _plain_parts(self, place: int) -> BlockParts:
+    def _plain_parts(self, places: Sequence[int]) -> BlockParts:
+        """The parts of columns that are reduced without flags."""
+        parts: BlockParts = {}
+        skipping: dict[int, Array] = {}
+        for place in places:
+            name, value = self._columns[place].first, self._plain_value(place)
+            is_float = jnp.issubdtype(value.dtype, jnp.floating)
+            if is_float and self._plan.skip_nan and self._columns[place].is_masked:
+                skipping[place] = value
+            elif is_float and name != "sum":
+                is_nan = jnp.isnan(value)
+                kept = jnp.where(is_nan, identity_of_reduction(name, value.dtype), value)
+                _add_parts(parts, {name: {place: kept}, "any": {place: is_nan}})
+            else:
+                _add_parts(parts, {name: {place: value}})
+        _add_parts(parts, self._without_nans(skipping))
+        return parts
+
+    def _leaf(self, place: int) -> Array:
+        """An array that is reduced as it was given."""
+        return jax.tree.leaves(self._plan.all_of(self._rows.x))[place]
+
+    def _plain_value(self, place: int) -> Array:
         column = self._columns[place]
-        x, name = jax.tree.leaves(self._rows.x)[place], column.first
-        is_float = jnp.issubdtype(column.dtype, jnp.floating)
-        if name == "sum" and is_float:
-            value = pairwise_sum(x, num_valid=self._num_valid, dtype=column.computed)
-        else:
-            value = reduce_lanes(name, x, self._num_counted, column.computed)
-        if not is_float:
-            return {name: {place: value}}
-        if self._plan.skip_nan:
-            plain = {name: {place: value}, _COUNT: {place: self._num_counted}}
-            by_blocks = self._blocks
-            return jax.lax.cond(
-                jnp.isnan(value), lambda: by_blocks([place], self._first_parts), lambda: plain
-            )
-        if name == "sum":
-            return {name: {place: value}}
-        is_nan = jnp.isnan(value)
-        identity = identity_of_reduction(name, value.dtype)
-        return {name: {place: jnp.where(is_nan, identity, value)}, "any": {place: is_nan}}
+        x, name = self._leaf(place), column.first
+        if name == "sum" and jnp.issubdtype(column.dtype, jnp.floating):
+            return pairwise_sum(x, num_valid=self._num_valid, dtype=column.computed)
+        return reduce_lanes(name, x, self._num_counted, column.computed)
+
+    def _without_nans(self, values: dict[int, Array]) -> BlockParts:
+        """The parts of columns that skip NaNs, from their values with NaNs.
+
+        A value that is not NaN stays. One branch serves all columns, so that a program has one
+        loop over blocks.
+        """
+        if not values:
+            return {}
+        names = {place: self._columns[place].first for place in values}
+        plain: BlockParts = {_COUNT: dict.fromkeys(values, self._num_counted)}
+        for place, value in values.items():
+            plain.setdefault(names[place], {})[place] = value
+
+        def by_blocks() -> BlockParts:
+            parts = self._blocks(list(values), self._first_parts)
+            # Extremes are the same in any order of the rows, sums are not.
+            sums = parts.get("sum", {})
+            for place, value in sums.items():
+                sums[place] = jnp.where(jnp.isnan(values[place]), value, values[place])
+            return parts
+
+        has_nan = jnp.stack([jnp.isnan(value) for value in values.values()]).any()
+        return jax.lax.cond(has_nan, by_blocks, lambda: plain)
 
     def values_of_first(self, parts: BlockParts) -> list[Any]:
         """The values of the first pass over all shards; None for a count."""
@@ -382,16 +453,19 @@ class _Passes:
         parts: BlockParts = {"sum": {}, "min": {}, **self._blocks(rest, parts_of)}
         for place in plain:
             center = quotient(firsts[place], counts[place])
-            x = jax.tree.leaves(self._rows.x)[place]
+            x = self._leaf(place)
+            # XLA would sum them in an order of its own.
+            x = x if jnp.issubdtype(x.dtype, jnp.floating) else x.astype(center.dtype)
             parts["sum"][place] = sum_of_squared_distances(
                 x, self._num_counted, center, self._plan.skip_nan
             )
         return parts
 
     def _has_plain_distances(self, column: _Column) -> bool:
-        """Whether the second pass takes a column of floats as it is."""
-        is_float = jnp.issubdtype(column.dtype, jnp.floating)
-        return self._is_whole(column) and is_float and column.op in ("var", "std")
+        """Whether the second pass takes a column as it is."""
+        is_real = not jnp.issubdtype(column.dtype, jnp.complexfloating)
+        is_number = is_real and column.dtype != np.bool_
+        return self._is_whole(column) and is_number and column.op in ("var", "std")
 
     def _is_whole(self, column: _Column) -> bool:
         """Whether a column is reduced as it was given, without a mask of its own."""
@@ -421,6 +495,11 @@ class _Passes:
                     value = value.astype(column.result)
             results.append(value)
         return results
+
+
+def _add_parts(parts: BlockParts, others: BlockParts) -> None:
+    for name, values in others.items():
+        parts.setdefault(name, {}).update(values)
 
 
 def both(flags: Any, others: Any) -> Any:

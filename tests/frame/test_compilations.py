@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from jaxframes.frame import JaxFrame
+from jaxframes.primitives.kernels.base._library import load
 from jaxframes.primitives.tiers import _tiered
 
 MOST_ROWS = 200_000
@@ -118,3 +119,15 @@ def test_a_second_call_of_the_same_capacity_traces_nothing(operation, right):
             assert bool(traced) == (length == 7000)
     finally:
         jax.monitoring.unregister_event_duration_listener(note)
+
+
+@pytest.mark.skipif(load()[0] is None, reason="programs are interpreted by the kernels' means")
+def test_a_first_description_compiles_only_its_interpolation(monkeypatch):
+    monkeypatch.setattr(_tiered, "mode", lambda: "auto")
+    rng = np.random.default_rng(2)
+    columns = {"i": rng.integers(0, 9, 5_123), "x": rng.normal(size=5_123)}
+    with Compilations() as seen:
+        described = JaxFrame(columns).describe().to_pandas()
+    assert set(seen.programs) == {"jit(_interpolated)"}
+    expected = pd.DataFrame(columns).describe()
+    pd.testing.assert_frame_equal(described, expected, rtol=1e-12)

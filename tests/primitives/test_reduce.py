@@ -286,6 +286,76 @@ def test_many_rows_with_a_nan():
         assert not np.isnan(before.values)
 
 
+@pytest.mark.parametrize("mesh_size", [None, 2])
+def test_a_nan_in_one_column_leaves_the_bits_of_others(mesh_size):
+    rng = np.random.default_rng(5)
+    clean, holed = rng.standard_normal((2, 2 * MANY)).astype(np.float32)
+    num_valid = 2 * MANY - 1
+    holed[4321] = np.nan
+    mesh = None if mesh_size is None else mesh_of(mesh_size)
+    reduce = functools.partial(primitives.reduce, mesh=mesh, num_valid=np.int32(num_valid))
+    ops = ["sum", "min", "max", "mean", "std", "count"]
+    columns = [clean] * len(ops) + [holed] * len(ops)
+    together = reduce(columns, ops * 2, skip_nan=True)
+    for place, (x, op) in enumerate(zip(columns, ops * 2, strict=True)):
+        alone = reduce(x, op, skip_nan=True)
+        with noting((op, place)):
+            assert np.asarray(together.values[place]) == np.asarray(alone.values)
+            assert int(together.counts[place]) == int(alone.counts) == num_valid - (x is holed)
+    expected = holed[:num_valid][~np.isnan(holed[:num_valid])].astype(np.float64)
+    np.testing.assert_allclose(together.values[6], expected.sum(), rtol=1e-3)
+    np.testing.assert_allclose(together.values[10], expected.std(), rtol=1e-5)
+
+
+def test_an_array_under_several_ops_is_read_once():
+    x = jnp.arange(4096, dtype=jnp.float32)
+
+    def reduced(x):
+        return local.reduce([x] * 5, ["sum", "mean", "std", "count", "max"], skip_nan=True).values
+
+    program = str(jax.make_jaxpr(reduced)(x))
+    assert (
+        program.count("name=_sum_with_tangent")
+        == str(jax.make_jaxpr(lambda x: local.reduce(x, "sum", skip_nan=True))(x)).count(
+            "name=_sum_with_tangent"
+        )
+        > 0
+    )
+    total, mean, std, count, most = reduced(x)
+    assert (float(total), float(mean)) == (4096 * 4095 / 2, 4095 / 2)
+    assert (int(count), float(most)) == (4096, 4095.0)
+    np.testing.assert_allclose(std, np.arange(4096).std(), rtol=1e-6)
+
+
+@pytest.mark.parametrize("dtype", ["int8", "uint32", "int64"])
+def test_the_variance_of_integers_does_not_cancel(dtype):
+    x = np.random.default_rng(3).integers(90, 127, 10_000).astype(dtype)
+    x = x + np.asarray(2**31 if x.itemsize > 1 else 0, dtype)
+    for num_valid in (10_000, 777):
+        result = local.reduce(x, "var", num_valid=num_valid, dtype=np.float64, ddof=1)
+        expected = np.var(x[:num_valid].astype(np.float64), ddof=1)
+        np.testing.assert_allclose(result.values, expected, rtol=1e-12)
+
+
+def test_a_derivative_passes_by_a_nan_in_another_column():
+    x, y = (jnp.linspace(1, 2, MANY).at[place].set(jnp.nan) for place in (7, MANY - 1))
+    clean = jnp.linspace(2, 3, MANY)
+
+    def loss(columns):
+        ops = ["sum", "min", "max", "mean"]
+        results = local.reduce([c for c in columns for _ in ops], ops * 3, skip_nan=True)
+        return sum(results.values)
+
+    slopes = jax.grad(loss)([x, clean, y])
+    for column, slope in zip((x, clean, y), slopes, strict=True):
+        alone = jax.grad(lambda c: loss([c, jnp.ones(MANY), jnp.ones(MANY)]))(column)
+        assert np.isfinite(slope).all()
+        np.testing.assert_array_equal(slope, alone)
+        present = ~np.isnan(column)
+        assert np.asarray(slope)[~present].tolist() == [0.0] * int((~present).sum())
+        np.testing.assert_allclose(np.asarray(slope).sum(), present.sum() + 3, rtol=1e-6)
+
+
 def test_a_derivative_passes_by_a_nan_that_is_skipped():
     x = np.ones(MANY, np.float32)
     x[5] = np.nan
