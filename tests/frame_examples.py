@@ -72,3 +72,13 @@ def mixed_frame(num_rows: int = 37, seed: int = 0) -> pd.DataFrame:
             "d": spans.to_numpy(),
         }
     )
+
+
+def pairs(num_rows: int = 43, seed: int = 0) -> pd.DataFrame:
+    """Columns of which two go together, with missing values and an infinity."""
+    rng = np.random.default_rng(seed)
+    frame = pd.DataFrame(rng.normal(size=(num_rows, 3)), columns=["x", "y", "z"])
+    frame["y"] += frame["x"]
+    frame = frame.mask(rng.random(frame.shape) < 0.15)
+    frame.iloc[5:6, 0] = np.inf
+    return frame.assign(i=rng.integers(-9, 9, num_rows))

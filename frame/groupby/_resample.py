@@ -46,6 +46,14 @@ def _reduction(name: str) -> Callable[..., Any]:
     return method
 
 
+def no_upsampling() -> ValueError:
+    """The error for rows at the starts of bins whose times are not the labels of rows."""
+    return ValueError(
+        "Upsampling from level= or on= selection is not supported, use .set_index(...) to "
+        "explicitly set index to datetime-like"
+    )
+
+
 class BinReductions:
     """Reductions of bins of time.
 
@@ -152,10 +160,7 @@ class GroupResampler(BinReductions):
 
     def _at_starts(self, method: Method, limit: int | None, fill_value: Any = None) -> Any:
         if self._rows is None:
-            raise ValueError(
-                "Upsampling from level= or on= selection is not supported, use .set_index(...) to "
-                "explicitly set index to datetime-like"
-            )
+            raise no_upsampling()
         return self._rows.at_starts(self._grouped, method, limit, fill_value)
 
 

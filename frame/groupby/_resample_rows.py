@@ -117,17 +117,16 @@ def _nearest_rows(
         if method == "asfreq":
             return jnp.where(is_exact, found, np.int32(-1)), distance
         # The number of bins from the one at the row itself, which `limit` does not count.
-        step = np.int32(1 if direction == "backward" else -1)
-        if direction == "backward":
-            is_end = (found != before(found)) | (row_ids == 0)
+        is_backward = direction == "backward"
+        if is_backward:
+            neighbours, edge, step, outside, op = before(found), 0, 1, -2, "max"
         else:
-            is_end = (found != _after(found)) | (row_ids == times.shape[0] - 1)
-        outside = np.int32(-2) if direction == "backward" else np.int32(np.iinfo(np.int32).max)
-        end = jnp.where(is_end, jnp.where(is_exact, row_ids, row_ids - step), outside)
-        if direction == "backward":
-            end = primitives.inclusive_scan(end, "max", **layout.on_mesh)
-        else:
-            end = primitives.inclusive_scan(end, "min", reverse=True, **layout.on_mesh)
+            neighbours, edge, step, op = _after(found), times.shape[0] - 1, -1, "min"
+            outside = np.iinfo(np.int32).max
+        is_end = (found != neighbours) | (row_ids == edge)
+        end = jnp.where(is_exact, row_ids, row_ids - np.int32(step))
+        end = jnp.where(is_end, end, np.int32(outside))
+        end = primitives.inclusive_scan(end, op, reverse=not is_backward, **layout.on_mesh)
         is_near = is_exact | (jnp.abs(row_ids - end) <= limit)
         return jnp.where(is_near, found, np.int32(-1)), distance
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ..groupby._resample import BinReductions
+from ..groupby._resample import BinReductions, no_upsampling
 from ..indexing._reindex import with_labels
 from ..table._arguments import check_flag
 from ..table._column import NAT, Column, no_rows
@@ -128,10 +128,7 @@ class Resampler(BinReductions):
                 f"{kind!r} object has no attribute {method!r}. Select columns before resample()."
             )
         if self._rows is None:
-            raise ValueError(
-                "Upsampling from level= or on= selection is not supported, use .set_index(...) to "
-                "explicitly set index to datetime-like"
-            )
+            raise no_upsampling()
 
     def _reduced(self, name: str, *args: Any, **kwargs: Any) -> Any:
         result = getattr(self._grouped, name)(*args, **kwargs)

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """`ewm`: exponentially weighted windows."""
 
-import copy
 import math
 from typing import Any, NamedTuple
 
@@ -140,9 +139,7 @@ class ExponentialWindows(RowWindows):
     def _with_other(self, statistic: str, other: Any, pairwise: Any, numeric_only: bool) -> Any:
         of, method = self._of, statistic.split()[-1]
         if isinstance(of, SeriesBase) and isinstance(other, FrameBase):
-            swapped = copy.copy(self)
-            swapped._of = other
-            return swapped._with_other(statistic, of, pairwise, numeric_only)
+            return self._over(other)._with_other(statistic, of, pairwise, numeric_only)
         if check_flag(numeric_only, "numeric_only") and of.ndim == 2:
             of = of._columns_at(of._pick(lambda column: column.is_numeric))
         other = as_other(of, other, pairwise, method)

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Rolling and expanding windows over rows."""
 
-import copy
 import functools
 from collections.abc import Sequence
 from typing import Any, Self
@@ -111,9 +110,7 @@ class Windows(WindowStatistics):
         if self._step != 1:
             raise NotImplementedError(f"step not implemented for {how.method}. Select rows first.")
         if isinstance(of, SeriesBase) and isinstance(other, FrameBase):
-            swapped = copy.copy(self)
-            swapped._of = other
-            return swapped._with_other(how, of, pairwise, numeric_only)
+            return self._over(other)._with_other(how, of, pairwise, numeric_only)
         other = as_other(of, other, pairwise, how.method)
         own = of._table
         both = of._like(own.with_columns([*own.columns, other._only]))

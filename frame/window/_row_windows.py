@@ -21,9 +21,13 @@ class RowWindows:
         self._of, self._how = of, how
 
     def __getitem__(self, key: Any) -> Self:
-        selected = copy.copy(self)
-        selected._of = self._of[key]
-        return selected
+        return self._over(self._of[key])
+
+    def _over(self, of: Any) -> Self:
+        """The same windows of other rows."""
+        windows = copy.copy(self)
+        windows._of = of
+        return windows
 
     def agg(self, func: Any) -> Any:
         """Calls a method by name."""

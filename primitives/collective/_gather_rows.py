@@ -228,9 +228,11 @@ def _route(matrix: Array, plan: _Plan, *, axis_name: AxisName, transport: Transp
 
 def _take(matrix: Array, row_ids: Array, is_row: Array) -> Array:
     """Takes rows of a matrix, or zeros; a row of few words by column on TPU, as in the exchange."""
-    is_few = 1 < matrix.shape[1] <= MOST_COLUMNS
-    on_tpu = _take_by_column if is_few else _take_by_row
-    return jax.lax.platform_dependent(matrix, row_ids, is_row, tpu=on_tpu, default=_take_by_row)
+    if not 1 < matrix.shape[1] <= MOST_COLUMNS:
+        return _take_by_row(matrix, row_ids, is_row)
+    return jax.lax.platform_dependent(
+        matrix, row_ids, is_row, tpu=_take_by_column, default=_take_by_row
+    )
 
 
 def _take_by_row(matrix: Array, row_ids: Array, is_row: Array) -> Array:

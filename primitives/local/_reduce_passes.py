@@ -75,7 +75,7 @@ class ReducePlan(NamedTuple):
     tree: Any = None
 
     def all_of(self, distinct: Any) -> Any:
-        """All arrays to be reduced, some of which are the same."""
+        """The arrays to be reduced, repeated as they were given."""
         if self.sources is None:
             return distinct
         return jax.tree.unflatten(self.tree, [distinct[source] for source in self.sources])
@@ -313,11 +313,8 @@ class _Passes:
         by_op = sorted(enumerate(self._columns), key=lambda column: column[1].op == "count")
         for place, column in by_op:
             counting = (sources[place], _COUNT)
-            key = (
-                counting
-                if column.op == "count"
-                else (sources[place], column.first, column.computed)
-            )
+            is_count = column.op == "count"
+            key = counting if is_count else (sources[place], column.first, column.computed)
             if key in seen:
                 equals[seen[key]].append(place)
                 continue

@@ -113,7 +113,7 @@ def test_rows_at_the_starts_of_bins(rule, method):
 
 
 def on_some_starts():
-    """Rows of which some lie at the starts of bins, and none of a group at one time."""
+    """Rows, some at the starts of bins; a group has one row for each time."""
     frame = timed()
     days = frame.index.normalize()
     times = frame.index.where(np.arange(len(frame)) % 3 > 0, days)

@@ -6,6 +6,7 @@ import jax.numpy as jnp
 import numpy as np
 import pandas as pd
 import pytest
+from frame_examples import pairs
 from frame_parity import Bound, assert_parity, assert_same_error, on_device
 from jaxframes.frame import JaxSeries
 
@@ -18,13 +19,8 @@ WAYS = (
 )
 
 
-def pairs(num_rows=43, seed=0):
-    rng = np.random.default_rng(seed)
-    frame = pd.DataFrame(rng.normal(size=(num_rows, 3)), columns=["x", "y", "z"])
-    frame["y"] += frame["x"]
-    frame = frame.mask(rng.random(frame.shape) < 0.15)
-    frame.iloc[5:6, 0] = np.inf
-    return frame.assign(i=rng.integers(-9, 9, num_rows), z=frame.z.astype("float32"))
+def with_float32(frame):
+    return frame.assign(z=frame.z.astype("float32"))
 
 
 def both(windows, other, **options):
@@ -43,23 +39,26 @@ def test_series_and_frames(how):
             *both(f.y.ewm(**how), f.z.rename("y")), *both(f.x.ewm(**how), f.y, pairwise=False),
         )  # fmt: skip
 
-    assert_parity(found, pairs(), ways=["eager"], ulps=CLOSE)
+    assert_parity(found, with_float32(pairs()), ways=["eager"], ulps=CLOSE)
 
 
 def test_inside_jit_and_on_meshes():
     def found(f):
         return (*both(f.x.ewm(span=5), f.y), f.ewm(span=5, adjust=False).corr(f.z))
 
-    assert_parity(found, pairs(), ways=["jit", "mesh"], ulps=CLOSE, num_devices=4)
+    assert_parity(found, with_float32(pairs()), ways=["jit", "mesh"], ulps=CLOSE, num_devices=4)
 
 
 def test_few_rows_and_other_columns():
     for num_rows in (0, 1, 2):
         assert_parity(
-            lambda f: both(f.x.ewm(span=2), f.y), pairs()[:num_rows], ways=["eager"], ulps=CLOSE
+            lambda f: both(f.x.ewm(span=2), f.y),
+            with_float32(pairs())[:num_rows],
+            ways=["eager"],
+            ulps=CLOSE,
         )
     assert_parity(
-        lambda f: f.ewm(span=2).cov(f.x, numeric_only=True), pairs().assign(s="a"),
+        lambda f: f.ewm(span=2).cov(f.x, numeric_only=True), with_float32(pairs()).assign(s="a"),
         ways=["eager"], ulps=CLOSE,
     )  # fmt: skip
 
@@ -79,7 +78,7 @@ def test_gradient_is_finite():
 
 
 def test_wrong_uses():
-    frame = pairs()
+    frame = with_float32(pairs())
     assert_same_error(lambda f: f.x.ewm(span=2).cov(3), frame)
     ours = on_device(frame)
     with pytest.raises(pd.errors.DataError, match="non-numeric type"):

@@ -6,20 +6,12 @@ import jax.numpy as jnp
 import numpy as np
 import pandas as pd
 import pytest
+from frame_examples import pairs
 from frame_parity import Bound, assert_parity, assert_same_error, on_device
 from jaxframes.frame import JaxSeries
 
 # pandas adds and subtracts the products of values that enter and leave.
 CLOSE = Bound(2**20, 1.0)
-
-
-def pairs(num_rows=43, seed=0):
-    rng = np.random.default_rng(seed)
-    frame = pd.DataFrame(rng.normal(size=(num_rows, 3)), columns=["x", "y", "z"])
-    frame["y"] += frame["x"]
-    frame = frame.mask(rng.random(frame.shape) < 0.15)
-    frame.iloc[5:6, 0] = np.inf
-    return frame.assign(i=rng.integers(-9, 9, num_rows))
 
 
 def both(windows, other, **options):
