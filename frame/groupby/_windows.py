@@ -13,20 +13,28 @@ from ..table._table import as_count, either_needed
 from ..table._take import take_columns
 from ..table._tracing import is_traced
 from ..window._ewm import ExponentialWindows, as_decay
+from ..window._paired_windows import PairedWindows
 from ..window._reduce_windows import WindowReduction
 from ..window._rolling import TimeWindows, Windows
-from ..window._row_windows import RowWindows
 from ..window._window_shape import as_expanding, as_rolling, without_on
 from ._base import GroupByBase, Grouped
 
 
-class _OfGroups(RowWindows):
+class _OfGroups(PairedWindows):
     """Windows of the rows of each group, beside a class of windows."""
 
     def __init__(self, of: Any, how: Any, grouped: Grouped):
         # Checks of a base class look at the groups.
         self._grouped = grouped
         super().__init__(of, how)
+
+    def _of_pairs(
+        self, method: str, how: Any, other: Any, pairwise: bool | None, numeric_only: bool
+    ) -> Any:
+        raise NotImplementedError(
+            f"{method} of windows of groups is not supported. Use means of products: mean() of "
+            "x * y."
+        )
 
     def _segmented(self, of: Any) -> tuple[Any, Array | None]:
         """Sorts the rows by group and adds the keys to the index; also the group of each row."""
@@ -69,17 +77,6 @@ class GroupWindows(_OfGroups, Windows):
             return result
         return result.reset_index(level=list(range(len(self._grouped.keys))))
 
-    def _with_other(
-        self, how: WindowReduction, other: Any, pairwise: Any, numeric_only: bool
-    ) -> Any:
-        raise _no_pairs(how.method)
-
-
-def _no_pairs(method: str) -> NotImplementedError:
-    return NotImplementedError(
-        f"{method} of windows of groups is not supported. Use means of products: mean() of x * y."
-    )
-
 
 class GroupTimeWindows(GroupWindows, TimeWindows):
     """`groups.rolling(...)` over spans of time."""
@@ -87,9 +84,6 @@ class GroupTimeWindows(GroupWindows, TimeWindows):
 
 class GroupExponentialWindows(_OfGroups, ExponentialWindows):
     """`groups.ewm(...)`: exponentially weighted windows of the rows of each group."""
-
-    def _with_other(self, statistic: str, other: Any, pairwise: Any, numeric_only: bool) -> Any:
-        raise _no_pairs(statistic.split()[-1])
 
 
 @tiered

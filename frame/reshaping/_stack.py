@@ -1,16 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """`stack` and `melt`: columns become rows."""
 
-import functools
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable
 from typing import Any
 
-import jax
-import jax.numpy as jnp
-import numpy as np
 import pandas as pd
 
-from ...primitives.staging import tiered
 from ..combining._concat_rows import (
     common_columns,
     common_or_missing,
@@ -18,14 +13,10 @@ from ..combining._concat_rows import (
     pack_rows,
     piece_of_rows,
 )
-from ..table._column import Array, Column
+from ..combining._interleaved_rows import interleaved_rows
 from ..table._column_labels import Labels
-from ..table._layout import Layout
 from ..table._ndframe import FrameBase
 from ..table._row_index import RANGE, RowIndex
-from ..table._table import as_count
-from ..table._take import position, resized
-from ..table._tracing import is_traced
 
 
 class FrameStack(FrameBase):
@@ -47,7 +38,7 @@ class FrameStack(FrameBase):
         """
         if not future_stack:
             raise NotImplementedError("stack: future_stack must be True. Use dropna() afterwards.")
-        table, layout = self._table, self._layout
+        table = self._table
         # Let pandas stack one row of column positions.
         stacked: Any = _numbered(self._labels).stack(level, future_stack=True)
         num_pieces = len(stacked)
@@ -64,23 +55,7 @@ class FrameStack(FrameBase):
             )
             for source in sources
         ]
-        levels = table.index_columns()
-        pieces += [(row_level,) * num_pieces for row_level in levels]
-        arrays = _interleaved([[c.arrays for c in columns] for columns in pieces], layout)
-        columns = list(map(Column.with_arrays, [first for first, *_ in pieces], arrays))
-        capacity, num_rows = table.capacity * num_pieces, table.num_rows * np.int32(num_pieces)
-        if not is_traced(num_rows):
-            num_rows = as_count(int(num_rows))
-            capacity = layout.capacity_for(int(num_rows))
-        columns = resized(columns, capacity, layout)
-        numbers = _piece_ids(np.int32(num_pieces), capacity, layout)
-        labels = stacked.index.droplevel(0)
-        of_columns = [labels.get_level_values(number) for number in range(labels.nlevels)]
-        index = RowIndex(
-            (*columns[len(sources) :], *(labels_at(one, numbers, layout) for one in of_columns)),
-            (*table.index.names, *labels.names),
-        )
-        rows = table.replace(columns=columns[: len(sources)], index=index, num_rows=num_rows)
+        rows = interleaved_rows(pieces, stacked.index.droplevel(0), table)
         if is_series:
             return self._make_series(rows.columns[0], None, rows)
         return self._make_frame(rows.columns, Labels(stacked.columns), rows)
@@ -145,19 +120,3 @@ def _numbered(labels: Labels) -> pd.DataFrame:
     numbered = pd.DataFrame([range(len(labels))], dtype=object)
     numbered.columns = labels.index
     return numbered
-
-
-@functools.partial(tiered, static_argnums=1)
-def _interleaved(columns: Sequence[Sequence[Any]], layout: Layout) -> Any:
-    """Columns whose rows alternate between those of several pieces."""
-
-    def interleave(*rows: Array) -> Array:
-        return layout.constrain(jnp.stack(rows, axis=1).reshape(-1))
-
-    return tuple(jax.tree.map(interleave, *pieces) for pieces in columns)
-
-
-@functools.partial(tiered, static_argnums=(1, 2))
-def _piece_ids(num_pieces: Array, capacity: int, layout: Layout) -> Array:
-    """For each interleaved row, the number of its piece."""
-    return position(capacity, layout) % num_pieces

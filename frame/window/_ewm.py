@@ -2,6 +2,7 @@
 """`ewm`: exponentially weighted windows."""
 
 import math
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,10 +11,11 @@ import pandas as pd
 from ..table._arguments import check_flag
 from ..table._column import Column, fill_missing
 from ..table._dtypes import wide
-from ..table._ndframe import FrameBase, NDFrame, SeriesBase
+from ..table._ndframe import NDFrame
+from ..table._table import Table
 from ..table._unsupported import LACKING, instead_of
 from ._ewm_scans import ScanPlan, weighted, weighted_pairs
-from ._row_windows import RowWindows, as_other
+from ._paired_windows import PairedWindows
 
 
 class Decay(NamedTuple):
@@ -32,7 +34,7 @@ class Decay(NamedTuple):
     ignore_na: bool
 
 
-class ExponentialWindows(RowWindows):
+class ExponentialWindows(PairedWindows):
     """The result of `ewm`; its methods weight each row and all rows before it.
 
     Missing and infinite values have no weight, and their rows keep the last result.
@@ -99,18 +101,19 @@ class ExponentialWindows(RowWindows):
         self, other: Any = None, pairwise: bool | None = None, bias: bool = False,
         numeric_only: bool = False,
     ) -> Any:  # fmt: skip
-        """The weighted covariance of a series, or of each column, with another series.
+        """The weighted covariance of columns with a series, or of pairs of columns.
 
         Rows where either is missing or infinite have no weight.
 
         Args:
-            other: a series with the same row labels, or a frame if these are windows of a series.
-            pairwise: must be None or False.
+            other: a series or a frame with the same row labels; by default the rows themselves.
+            pairwise: whether two frames give a matrix for each row; see `rolling`'s `cov`.
             bias: as for `var`.
             numeric_only: whether to leave out other columns.
 
         Differences from pandas:
-            Matrices of all pairs of columns are not supported, nor windows of groups.
+            Windows of groups are not supported, nor matrices of columns with several levels of
+            labels. Without rows, the matrices of two frames keep the columns of the first.
 
         Example:
             >>> from jaxframes.frame import JaxSeries
@@ -119,14 +122,15 @@ class ExponentialWindows(RowWindows):
             [0.0, 4.0]
         """
         name = "biased cov" if check_flag(bias, "bias") else "cov"
-        return self._with_other(name, other, pairwise, numeric_only)
+        return self._of_pairs("cov", name, other, pairwise, numeric_only)
 
     def corr(
         self, other: Any = None, pairwise: bool | None = None, numeric_only: bool = False
     ) -> Any:
-        """The weighted correlation of a series, or of each column, with another one; see `cov`.
+        """The weighted correlation of columns with a series, or of pairs of columns; see `cov`.
 
-        Missing if the values of either are equal.
+        Missing if the values of either are equal. As in pandas, a correlation of almost 1 may be
+        a rounding error above it.
 
         Example:
             >>> from jaxframes.frame import JaxSeries
@@ -134,26 +138,25 @@ class ExponentialWindows(RowWindows):
             >>> x.ewm(alpha=0.2).corr(y).round(3).tolist()
             [nan, 1.0, 0.983, 0.978]
         """
-        return self._with_other("corr", other, pairwise, numeric_only)
+        return self._of_pairs("corr", "corr", other, pairwise, numeric_only)
 
-    def _with_other(self, statistic: str, other: Any, pairwise: Any, numeric_only: bool) -> Any:
-        of, method = self._of, statistic.split()[-1]
-        if isinstance(of, SeriesBase) and isinstance(other, FrameBase):
-            return self._over(other)._with_other(statistic, of, pairwise, numeric_only)
-        if check_flag(numeric_only, "numeric_only") and of.ndim == 2:
-            of = of._columns_at(of._pick(lambda column: column.is_numeric))
-        other = as_other(of, other, pairwise, method)
-        for one in (of, other):
-            _check_numbers(one)
-        *columns, last = (fill_missing(c).data for c in (*of._table.columns, other._only))
+    def _numbers(self, method: str, numeric_only: bool) -> Any:
+        if check_flag(numeric_only, "numeric_only") and self._of.ndim == 2:
+            return self._of._columns_at(self._of._pick(lambda column: column.is_numeric))
+        return self._of
+
+    def _check_numbers(self, of: Any) -> None:
+        _check_numbers(of)
+
+    def _with_last(
+        self, columns: Sequence[Column], last: Column, table: Table, how: str
+    ) -> Sequence[Column]:
+        *data, other = (fill_missing(column).data for column in (*columns, last))
         alpha, min_periods, adjust, ignore_na = self._how
         least = np.int32(max(min_periods, 1))
-        plan = ScanPlan(statistic, adjust, ignore_na, of._layout)
+        plan = ScanPlan(how, adjust, ignore_na, table.layout)
         factor = np.asarray(alpha, wide(np.float64))
-        results = weighted_pairs(tuple(columns), last, factor, least, plan)
-        found: Any = of._with_columns([Column(one) for one in results])
-        is_named = isinstance(of, FrameBase) or of._name == other._name
-        return found if is_named else found.rename(None)
+        return list(map(Column, weighted_pairs(tuple(data), other, factor, least, plan)))
 
     def _take(self, statistic: str, numeric_only: bool) -> Any:
         of = self._of
@@ -188,8 +191,7 @@ class ExponentialWindowMethods(NDFrame):
         Works inside `jit`.
 
         Differences from pandas:
-            `online` is not supported, nor are matrices of pairs of columns. `times` must be None
-            and `halflife` a number of rows.
+            `online` is not supported. `times` must be None and `halflife` a number of rows.
 
         Example:
             >>> from jaxframes.frame import JaxSeries

@@ -13,6 +13,7 @@ from ..table._column import Array
 from ..table._dtypes import wide
 from ..table._layout import Layout
 from ..table._take import before, position
+from ._window_pairs import correlation
 
 
 class ScanPlan(NamedTuple):
@@ -91,9 +92,7 @@ def _of_pair(x: Array, y: Array, alpha: Array, least: Array, plan: ScanPlan) -> 
     products = _squares(dx * dy, share, is_value, scan)
     if plan.statistic == "corr":
         variances = [_squares(change**2, share, is_value, scan) for change in changes]
-        is_known = (variances[0] > 0) & (variances[1] > 0)
-        x_root, y_root = (jnp.sqrt(jnp.where(is_known, one, 1)) for one in variances)
-        result = jnp.where(is_known, products / (x_root * y_root), jnp.nan)
+        result = correlation(products, *variances)
     else:
         result = _unless_biased(products, share, is_value, scan, plan)
     return jnp.where(counts >= least, result, jnp.nan)

@@ -27,7 +27,6 @@ from ._reduce_windows import (
     WindowReduction,
     reduce_windows,
 )
-from ._row_windows import as_other
 from ._shift import Shifting
 from ._time_windows import check_times, reduce_spans
 from ._window_shape import WindowShape, as_expanding, as_rolling, without_on
@@ -103,40 +102,28 @@ class Windows(WindowStatistics):
         reduced = reduce_windows(data, missing, segment_ids, reach, least, table.num_rows, plan)
         return self._shown(of, reduced, carried)
 
-    def _with_other(
-        self, how: WindowReduction, other: Any, pairwise: Any, numeric_only: bool
-    ) -> Any:
-        of = self._numeric(how.method) if numeric_only else self._of
+    def _numbers(self, method: str, numeric_only: bool) -> Any:
         if self._step != 1:
-            raise NotImplementedError(f"step not implemented for {how.method}. Select rows first.")
-        if isinstance(of, SeriesBase) and isinstance(other, FrameBase):
-            return self._over(other)._with_other(how, of, pairwise, numeric_only)
-        other = as_other(of, other, pairwise, how.method)
-        own = of._table
-        both = of._like(own.with_columns([*own.columns, other._only]))
-        both, segment_ids, carried = self._in_order(both)
-        *columns, last = both._table.columns
-        for column, label in zip(columns, of._names, strict=True):
-            _check(column, label, of)
-        _check(last, other._name, other)
-        reduced = self._reduced(both._table, segment_ids, carried, how)
-        result = both._with_columns(columns)
-        result = self._shown(result, reduced, carried)
-        if isinstance(of, SeriesBase) and of._name != other._name:
-            return result.rename(None)
-        return result
+            raise NotImplementedError(f"step not implemented for {method}. Select rows first.")
+        return self._numeric(method) if numeric_only else self._of
 
-    def _reduced(
-        self, table: Table, segment_ids: Array | None, times: Column | None, how: WindowReduction
-    ) -> Sequence[Array]:
-        """Reduces windows of all columns of a table."""
-        del times
+    def _check_numbers(self, of: Any) -> None:
+        for column, label in zip(of._table.columns, of._names, strict=True):
+            _check(column, label, of)
+
+    def _with_last(
+        self, columns: Sequence[Column], last: Column, table: Table, how: WindowReduction
+    ) -> Sequence[Column]:
+        if not columns:
+            return ()
+        every = (*columns, last)
         reach, moves_ends = self._reach(table.capacity)
-        data = tuple(column.data for column in table.columns)
-        missing = tuple(column.missing() if column.can_miss else None for column in table.columns)
+        data = tuple(column.data for column in every)
+        missing = tuple(column.missing() if column.can_miss else None for column in every)
         numbers = table.num_rows, np.int32(min(self._min_periods, 2**31 - 1)), None
         plan = moves_ends, table.layout
-        return reduce_by_row(data, missing, segment_ids, reach, numbers, how, *plan)
+        reduced = reduce_by_row(data, missing, None, reach, numbers, how, *plan)
+        return list(map(Column, reduced))
 
     def _shown(self, of: Any, reduced: Sequence[Array], carried: Column | None) -> Any:
         result = self._with_on(of._with_columns([Column(one) for one in reduced]), carried)
@@ -223,15 +210,13 @@ class TimeWindows(Windows):
         columns = reduce_spans(table.columns, table, span, segment_ids, least, q, how)
         return self._with_on(of._with_columns(columns), times)
 
-    def _reduced(
-        self, table: Table, segment_ids: Array | None, times: Column | None, how: WindowReduction
-    ) -> Sequence[Array]:
-        assert self._span is not None
-        assert times is not None
-        span = self._span._replace(times=times)
-        least = self._min_periods
-        columns = reduce_spans(table.columns, table, span, segment_ids, least, None, how)
-        return [column.data for column in columns]
+    def _with_last(
+        self, columns: Sequence[Column], last: Column, table: Table, how: WindowReduction
+    ) -> Sequence[Column]:
+        span, least = self._span, self._min_periods
+        assert span is not None
+        every = (*columns, last)
+        return reduce_spans(every, table, span, None, least, None, how) if columns else ()
 
 
 def _check(column: Column, label: Any, of: Any) -> None:

@@ -4,9 +4,7 @@
 import copy
 from typing import Any, Self
 
-from ..align._align import same_labels
 from ..table._column import Array
-from ..table._ndframe import NDFrame, SeriesBase
 
 
 class RowWindows:
@@ -21,12 +19,8 @@ class RowWindows:
         self._of, self._how = of, how
 
     def __getitem__(self, key: Any) -> Self:
-        return self._over(self._of[key])
-
-    def _over(self, of: Any) -> Self:
-        """The same windows of other rows."""
         windows = copy.copy(self)
-        windows._of = of
+        windows._of = self._of[key]
         return windows
 
     def agg(self, func: Any) -> Any:
@@ -42,20 +36,3 @@ class RowWindows:
     def _segmented(self, of: Any) -> tuple[Any, Array | None]:
         """The rows in the order of their windows, and the ids of segments where windows stop."""
         return of, None
-
-
-def as_other(of: Any, other: Any, pairwise: Any, method: str) -> Any:
-    """Checks the series whose values go with those of windows; by default that of the windows."""
-    if other is None and isinstance(of, SeriesBase):
-        other = of
-    if other is not None and not isinstance(other, NDFrame):
-        raise ValueError("other must be a DataFrame or Series")
-    if pairwise or not isinstance(other, SeriesBase):
-        raise NotImplementedError(
-            f"{method}: other must be a series, and pairwise left out. Call it for each column."
-        )
-    if not same_labels(of._table, other._table):
-        raise NotImplementedError(
-            f"{method}: both must have the same row labels, in the same order. Call align() first."
-        )
-    return other

@@ -45,12 +45,21 @@ def reduce_pairs(
             divisor = count - one(how.ddof)
             result = jnp.where(divisor > 0, products / jnp.where(divisor > 0, divisor, 1), jnp.nan)
         else:
-            is_known = (squares > 0) & (squares_of_other > 0)
-            roots = [jnp.sqrt(jnp.where(is_known, one, 1)) for one in (squares, squares_of_other)]
-            result = jnp.where(is_known, products / (roots[0] * roots[1]), jnp.nan)
+            result = correlation(products, squares, squares_of_other)
+            # As in pandas.
+            result = jnp.where(jnp.abs(result) > 1, jnp.sign(result), result)
         fewest = jnp.maximum(least, np.int32(1)).astype(dtype)
         results.append(jnp.where(count >= fewest, result, jnp.nan))
     return tuple(results)
+
+
+def correlation(products: Array, x_squares: Array, y_squares: Array) -> Array:
+    """The correlation from a sum of products and sums of squares; NaN if one of these is zero."""
+    is_known = (x_squares > 0) & (y_squares > 0)
+    x, y = (jnp.where(is_known, one, 1) for one in (x_squares, y_squares))
+    # A column is itself correlated by exactly one.
+    scale = jnp.where(x == y, (x + y) / 2, jnp.sqrt(x) * jnp.sqrt(y))
+    return jnp.where(is_known, products / scale, jnp.nan)
 
 
 def _merge(a: State, b: State) -> State:

@@ -8,14 +8,14 @@ import numpy as np
 from ..table._arguments import as_scalar, check_flag
 from ..table._dtypes import wide
 from ..table._tracing import is_traced
+from ._paired_windows import PairedWindows
 from ._reduce_windows import WindowReduction
-from ._row_windows import RowWindows
 
 _INTERPOLATIONS = ("linear", "lower", "higher", "nearest", "midpoint")
 _RANKS = ("average", "min", "max")
 
 
-class WindowStatistics(RowWindows):
+class WindowStatistics(PairedWindows):
     """Reductions of windows of rows and of spans of time.
 
     Order statistics, ranks and numbers of distinct values take O(log(rows)) per row, whatever the
@@ -152,26 +152,37 @@ class WindowStatistics(RowWindows):
         self, other: Any = None, pairwise: bool | None = None, ddof: int = 1,
         numeric_only: bool = False,
     ) -> Any:  # fmt: skip
-        """The covariance of a series, or of each column, with another series in each window.
+        """The covariance of columns with a series, or of pairs of columns, in each window.
 
         Rows where either is missing or infinite have no part in it.
 
         Args:
-            other: a series with the same row labels, or a frame if these are windows of a series.
-            pairwise: must be None or False.
+            other: a series or a frame with the same row labels; by default the rows themselves.
+            pairwise: whether two frames give a matrix for each row: one row for each column of
+                `other`. Otherwise they give pairs of columns with equal labels. By default True
+                without `other`.
             ddof: subtracted from the number of rows in the divisor.
             numeric_only: select the numeric columns.
 
         Differences from pandas:
-            Matrices of all pairs of columns are not supported, nor windows of groups.
+            Windows of groups are not supported, nor matrices of columns with several levels of
+            labels. Without rows, the matrices of two frames keep the columns of the first.
+
+        Example:
+            >>> from jaxframes.frame import JaxFrame
+            >>> JaxFrame({"x": [1, 2], "y": [5, 3]}).rolling(2).cov().tail(2).to_pandas()
+                   x    y
+            1 x  0.5 -1.0
+              y -1.0  2.0
         """
-        return self._with_other(_of_deviations("cov", ddof), other, pairwise, numeric_only)
+        how = _of_deviations("cov", ddof)
+        return self._of_pairs("cov", how, other, pairwise, numeric_only)
 
     def corr(
         self, other: Any = None, pairwise: bool | None = None, ddof: int = 1,
         numeric_only: bool = False,
     ) -> Any:  # fmt: skip
-        """The correlation of a series, or of each column, with another one; see `cov`.
+        """The correlation of columns with a series, or of pairs of columns; see `cov`.
 
         Missing if the values of either are equal.
 
@@ -181,14 +192,10 @@ class WindowStatistics(RowWindows):
             >>> x.rolling(3).corr(y).round(3).tolist()
             [nan, nan, 1.0, -0.596]
         """
-        return self._with_other(_of_deviations("corr", ddof), other, pairwise, numeric_only)
+        how = _of_deviations("corr", ddof)
+        return self._of_pairs("corr", how, other, pairwise, numeric_only)
 
     def _take(self, how: WindowReduction, numeric_only: bool, q: Any = None) -> Any:
-        raise NotImplementedError
-
-    def _with_other(
-        self, how: WindowReduction, other: Any, pairwise: Any, numeric_only: bool
-    ) -> Any:
         raise NotImplementedError
 
 
