@@ -69,7 +69,10 @@ def plan_runs(send_counts: Array, capacity: int, axis_name: AxisName) -> Runs:
     arrived = saturated(cumsum_wide(lengths, axis=0))
     before = jnp.concatenate([jnp.zeros_like(arrived[:1]), arrived[:-1]])
     sent = jnp.clip(capacity - before, 0, lengths)
-    return Runs(_exclusive(send_counts), sent, arrived[-1, jax.lax.axis_index(axis_name)])
+    count = arrived[-1, jax.lax.axis_index(axis_name)]
+    # Otherwise XLA keeps all of `arrived` on TPU until `count` is read, after the exchange.
+    sent, count = jax.lax.optimization_barrier((sent, count))
+    return Runs(_exclusive(send_counts), sent, count)
 
 
 def returning(runs: Runs, axis_name: AxisName) -> Runs:
@@ -160,11 +163,14 @@ def _one_hop(rows: Array, runs: Runs, capacity: int, axis_name: AxisName, pair_r
 def _two_hop(rows: Array, runs: Runs, capacity: int, axis_name: AxisName, steps: Blocks) -> Array:
     num_rows = rows.shape[steps.row_axis]
     first_rows, second_rows = (_stripe_capacity(size, runs) for size in (num_rows, capacity))
-    blocks = _stripes_by_way(rows, runs, first_rows, axis_name, steps)
-    blocks, runs = _in_sequence(swap(blocks, axis_name), runs)
-    blocks = _stripes_by_destination(blocks, runs, first_rows, second_rows, axis_name, steps)
-    blocks, runs = _in_sequence(swap(blocks, axis_name), runs)
-    return _collect_stripes(blocks, runs, second_rows, capacity, axis_name, steps)
+    _, runs, shards = _in_sequence(None, runs)
+    blocks = _stripes_by_way(rows, runs, shards, first_rows, axis_name, steps)
+    blocks, runs, shards = _in_sequence(swap(blocks, axis_name), runs)
+    blocks = _stripes_by_destination(
+        blocks, runs, shards, first_rows, second_rows, axis_name, steps
+    )
+    blocks, runs, shards = _in_sequence(swap(blocks, axis_name), runs)
+    return _collect_stripes(blocks, runs, shards, second_rows, capacity, axis_name, steps)
 
 
 def _one_or_two_hops(
@@ -178,10 +184,11 @@ def _one_or_two_hops(
     first_rows = max(pair_rows, _stripe_capacity(rows.shape[0], runs))
     second_rows = _stripe_capacity(capacity, runs)
     fits = of_whole_batch(jnp.max(runs.sent) <= first_rows)
+    shards = jnp.arange(num_shards, dtype=jnp.int32)
     blocks = jax.lax.cond(
         fits,
         lambda rows: _runs_by_destination(rows, runs, first_rows),
-        lambda rows: _stripes_by_way(rows, runs, first_rows, axis_name, BY_ROW),
+        lambda rows: _stripes_by_way(rows, runs, shards, first_rows, axis_name, BY_ROW),
         rows,
     )
     received = swap(blocks, axis_name)
@@ -196,7 +203,7 @@ def _one_or_two_hops(
         fits,
         after_one_hop,
         lambda received: _stripes_by_destination(
-            received, runs, first_rows, second_rows, axis_name, BY_ROW
+            received, runs, shards, first_rows, second_rows, axis_name, BY_ROW
         ),
         received,
     )
@@ -205,7 +212,7 @@ def _one_or_two_hops(
         fits,
         lambda blocks, received: blocks.reshape(-1, rows.shape[1])[:capacity],
         lambda blocks, received: _collect_stripes(
-            received, runs, second_rows, capacity, axis_name, BY_ROW
+            received, runs, shards, second_rows, capacity, axis_name, BY_ROW
         ),
         blocks,
         received,
@@ -237,12 +244,11 @@ def _stripe_capacity(num_rows: int, runs: Runs) -> int:
 
 
 def _stripes_by_way(
-    rows: Array, runs: Runs, block_rows: int, axis_name: AxisName, steps: Blocks
+    rows: Array, runs: Runs, shards: Array, block_rows: int, axis_name: AxisName, steps: Blocks
 ) -> Array:
     """First hop: a block for each intermediate shard, its rows ordered by destination."""
     p = runs.starts.shape[0]
     me = jax.lax.axis_index(axis_name)
-    shards = jnp.arange(p, dtype=jnp.int32)
     way, destination = shards[:, None], shards[None, :]
     # It takes every p-th row of the run that starts at `starts[d]`.
     stripe = way - me - destination
@@ -257,15 +263,14 @@ def _stripes_by_way(
 def _stripes_by_destination(
     blocks: Array,
     runs: Runs,
+    shards: Array,
     first_rows: int,
     block_rows: int,
     axis_name: AxisName,
     steps: Blocks,
 ) -> Array:
     """Second hop: a block for each destination, its rows ordered by source."""
-    p = blocks.shape[0]
     me = jax.lax.axis_index(axis_name)
-    shards = jnp.arange(p, dtype=jnp.int32)
     source, destination = shards[:, None], shards[None, :]
     stripe_rows = _stripe_rows(runs.sent, me - source - destination)
     in_block = _exclusive(stripe_rows, axis=1).T
@@ -280,6 +285,7 @@ def _stripes_by_destination(
 def _collect_stripes(
     blocks: Array,
     runs: Runs,
+    shards: Array,
     second_rows: int,
     capacity: int,
     axis_name: AxisName,
@@ -289,7 +295,6 @@ def _collect_stripes(
     p = blocks.shape[0]
     me = jax.lax.axis_index(axis_name)
     received = runs.sent[:, me]
-    shards = jnp.arange(p, dtype=jnp.int32)
     stripe = shards[None, :] - shards[:, None] - me
     begins = _exclusive(_stripe_rows(received[:, None], stripe), axis=0)
     offsets = _exclusive(received)
@@ -303,13 +308,18 @@ def _collect_stripes(
     return steps.take_received(steps.joined(blocks), block_position, is_row)
 
 
-def _in_sequence(blocks: Array, runs: Runs) -> tuple[Array, Runs]:
-    """Stops XLA from scheduling the next step, and its memory, before `blocks` have arrived."""
-    if blocks.dtype != jnp.uint32:
+def _in_sequence(blocks: Array | None, runs: Runs) -> tuple[Any, Runs, Array]:
+    """Stops XLA from scheduling the next step, and its memory, before `blocks` have arrived.
+
+    Also returns the shard numbers, which each step gets anew. Tables of them do not depend on data:
+    otherwise XLA computes them once for all exchanges of a program, and keeps them to the last one.
+    """
+    shards = jnp.arange(runs.starts.shape[0], dtype=jnp.int32)
+    if blocks is not None and blocks.dtype != jnp.uint32:
         # Tangents: the counts must not depend on linear values.
-        return blocks, runs
-    blocks, sent = jax.lax.optimization_barrier((blocks, runs.sent))
-    return blocks, runs._replace(sent=sent)
+        return blocks, runs, shards
+    blocks, sent, shards = jax.lax.optimization_barrier((blocks, runs.sent, shards))
+    return blocks, runs._replace(sent=sent), shards
 
 
 def _stripe_rows(run_rows: Array, stripe: Array) -> Array:

@@ -35,21 +35,12 @@ def test_every_primitive_of_a_mesh_is_compiled():
 
 
 def test_the_main_calls_are_in_the_table():
-    assert {name for name, _ in GROWTH} >= {"radix_sort", "partition", "reduce"}
+    compared = {(name, max(by_chips(name, rows))) for name, rows in GROWTH if rows == FEW_ROWS}
+    most_used = {"radix_sort", "partition", "reduce", "unique", "frame sort"}
+    assert compared >= {(name, 256) for name in most_used}
 
 
-# Running sums over more chips than a register has lanes take two steps: longer programs.
-LONGER = pytest.mark.xfail(strict=True, reason="256 chips take over a fifth more bytes than 8")
-GROWING = {"partition", "frame sort", "unique"}
-
-
-@pytest.mark.parametrize(
-    ("name", "rows"),
-    [
-        pytest.param(*case, marks=LONGER if case[0] in GROWING and case[1] == FEW_ROWS else ())
-        for case in GROWTH
-    ],
-)
+@pytest.mark.parametrize(("name", "rows"), GROWTH)
 def test_neither_memory_nor_collectives_grow_with_the_chips(name, rows):
     used = by_chips(name, rows)
     fewest = used.pop(min(used))
