@@ -4,6 +4,9 @@
 A query names a range of adjacent rows, such as a window. The rows are sorted by one digit of their
 numbers after another, from the most significant, stably. The rows of a range with equal digits so
 far stay adjacent, so that two gathers from counts of digits find where they go.
+
+On one device a digit is one bit: counts are one array, and a scatter is the sort. Over a mesh
+fewer exchanges count, so a digit has three bits.
 """
 
 import functools
@@ -66,8 +69,9 @@ def select_in_ranges(
         axis: mesh axis or axes of the rows.
 
     Cost:
-        Work O(log(rows)) per row and range, memory O(1). Over a mesh each digit of 3 bits takes a
-        sort and two gathers for each rank.
+        Work O(log(rows)) per row and range, memory O(1). On one device each bit takes a scatter,
+        and two gathers for each rank. Over a mesh each digit of 3 bits takes a sort and two gathers
+        for each rank.
     """
     return _answers(numbers, ranges, tuple(ranks), False, mesh, axis)
 
@@ -100,6 +104,8 @@ def _answers(
     zeros = jnp.zeros_like(ranges.start)
     end = jnp.maximum(ranges.end, ranges.start)
     queries = tuple(_Query(ranges.start, end, one, zeros) for one in wanted)
+    if mesh is None:
+        return [query.answer for query in _by_bits(numbers, queries, counts)]
     # A bound may be the number of rows itself.
     num_levels = -(-max(numbers.shape[0].bit_length(), 1) // DIGIT_BITS)
 
@@ -123,6 +129,44 @@ def _answers(
 
     _, queries = jax.lax.fori_loop(np.int32(0), np.int32(num_levels), level, (numbers, queries))
     return [query.answer for query in queries]
+
+
+def _by_bits(numbers: Array, queries: tuple[_Query, ...], counts: bool) -> tuple[_Query, ...]:
+    """Answers queries of one device's rows by one bit after another."""
+    num_rows = numbers.shape[0]
+    # A bound may be the number of rows itself.
+    num_bits = max((num_rows if counts else num_rows - 1).bit_length(), 1)
+    row_ids = jnp.arange(num_rows, dtype=jnp.int32)
+
+    def level(at: Array, state: tuple[Array, tuple[_Query, ...]]) -> Any:
+        numbers, queries = state
+        shift = np.int32(num_bits - 1) - at
+        bit = (numbers >> shift) & np.int32(1)
+        ones = inclusive_scan(bit, "add")
+        num_zeros = np.int32(num_rows) - jnp.sum(bit, dtype=jnp.int32)
+        moved = []
+        for query in queries:
+            # No row is before the first one: the id -1 gives zero.
+            before = gather_rows(ones, query.start - np.int32(1))
+            up_to = gather_rows(ones, query.end - np.int32(1))
+            zeros = (query.end - up_to) - (query.start - before)
+            if counts:
+                is_one = (query.wanted >> shift) & np.int32(1) > 0
+                wanted, answer = query.wanted, query.answer + jnp.where(is_one, zeros, 0)
+            else:
+                is_one = query.wanted >= zeros
+                wanted = query.wanted - jnp.where(is_one, zeros, 0)
+                answer = query.answer | (is_one.astype(jnp.int32) << shift)
+            start = jnp.where(is_one, num_zeros + before, query.start - before)
+            end = jnp.where(is_one, num_zeros + up_to, query.end - up_to)
+            moved.append(_Query(start, end, wanted, answer))
+        # Rows with a zero go first.
+        rows = jnp.where(bit > 0, num_zeros + ones - np.int32(1), row_ids - ones)
+        numbers = numbers.at[rows].set(numbers, unique_indices=True, mode="promise_in_bounds")
+        return numbers, tuple(moved)
+
+    _, queries = jax.lax.fori_loop(np.int32(0), np.int32(num_bits), level, (numbers, queries))
+    return queries
 
 
 def _selected(query: _Query, before: Array, up_to: Array, first: Array, shift: Array) -> _Query:

@@ -34,8 +34,7 @@ def ordered_windows(
     ranges = Ranges(start, last + np.int32(1))
     order = primitives.radix_argsort((jnp.where(is_value, x, jnp.nan),), **layout.on_mesh)
     order = layout.constrain(order.astype(jnp.int32))
-    numbers = layout.constrain(primitives.radix_argsort((order,), **layout.on_mesh))
-    numbers = numbers.astype(jnp.int32)
+    numbers = _inverse(order, layout)
     in_order = gather(x, order, layout)
     if how.method in ("median", "quantile"):
         q = x.dtype.type(0.5) if how.method == "median" else q
@@ -52,6 +51,14 @@ def ordered_windows(
         (found,) = count_in_ranges(earlier, ranges, [bound], **layout.on_mesh)
         return counts, found.astype(x.dtype)
     return counts, _rank(is_value, is_equal, numbers, ranges, counts, last, how, layout)
+
+
+def _inverse(order: Array, layout: Layout) -> Array:
+    """For each row its position in an order of all rows."""
+    if layout.mesh is None:
+        own = position(order.shape[0], layout)
+        return order.at[order].set(own, unique_indices=True, mode="promise_in_bounds")
+    return layout.constrain(primitives.radix_argsort((order,), **layout.on_mesh)).astype(jnp.int32)
 
 
 def _scan(x: Array, op: Any, layout: Layout, *, reverse: bool = False) -> Array:
@@ -82,7 +89,9 @@ def _quantile(
 ) -> Array:
     """The quantile of each window."""
     dtype = in_order.dtype
-    at = jnp.asarray(q, dtype) * jnp.maximum(counts - np.int32(1), 0).astype(dtype)
+    # These products are not negative. XLA cannot contract their absolute value with a sum, so that
+    # they are rounded as in pandas.
+    at = jnp.abs(jnp.asarray(q, dtype) * jnp.maximum(counts - np.int32(1), 0).astype(dtype))
     low = jnp.floor(at).astype(jnp.int32)
     fraction = at - low.astype(dtype)
     high = jnp.where(fraction > 0, low + np.int32(1), low)
@@ -102,7 +111,7 @@ def _quantile(
     (higher,) = others
     if interpolation == "midpoint":
         return jnp.where(fraction > 0, (lower + higher) / 2, lower)
-    return jnp.where(fraction > 0, lower + (higher - lower) * fraction, lower)
+    return jnp.where(fraction > 0, lower + jnp.abs((higher - lower) * fraction), lower)
 
 
 def _rank(
