@@ -78,6 +78,12 @@ def _dynamic_update_slice(equation: Equation) -> Step | None:
     return step
 
 
+@rule("stack")
+def _stack(equation: Equation) -> Step | None:
+    axis = equation.params["axis"]
+    return lambda *arrays: np.stack(arrays, axis)
+
+
 @rule("concatenate")
 def _concatenate(equation: Equation) -> Step | None:
     axis = equation.params["dimension"]

@@ -37,7 +37,7 @@ _CALLS = ("jit", "pjit", "closed_call", "core_call", "custom_jvp_call", "custom_
 # What moves words of any kind. Other rules are for the dtypes of NumPy itself.
 _MOVES = frozenset((
     "reshape", "squeeze", "expand_dims", "broadcast_in_dim", "transpose", "rev", "slice",
-    "dynamic_slice", "concatenate", "pad", "select_n", "copy", "copy_p", "stop_gradient",
+    "dynamic_slice", "concatenate", "stack", "pad", "select_n", "copy", "copy_p", "stop_gradient",
     "optimization_barrier", "bitcast_convert_type", _KERNEL,
 ))  # fmt: skip
 # The operand that changes nothing, the second one unless the operation is commutative.

@@ -153,7 +153,16 @@ def test_gathers_and_scatters(shape, mode):
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16", "complex64"])
 def test_moves_of_other_dtypes(dtype):
     x = np.random.default_rng(0).normal(size=40).astype(dtype)
-    assert_interprets(lambda x: [x[3:9], x[::-1], jnp.concatenate([x, x]), x.reshape(5, 8).T], x)
+    assert_interprets(
+        lambda x: [
+            x[3:9],
+            x[::-1],
+            jnp.concatenate([x, x]),
+            jnp.stack([x, x], 1),
+            x.reshape(5, 8).T,
+        ],
+        x,
+    )
     with pytest.raises(NotInterpretable):
         Program(jax.jit(lambda x: x.at[INDICES[:, 0]].get(mode="fill") + x[0]).trace(x).jaxpr)
 
