@@ -10,16 +10,24 @@ import numpy as np
 
 from ... import primitives
 from ...primitives.staging import tiered
-from ._column import Array
+from ._column import Array, host_array
 from ._layout import Layout
 from ._table import Count, Table, as_count, is_row
 from ._take import arrays_of, with_arrays
 from ._tracing import at_once, is_traced
 from ._unmoved import Selection, may_wait, positions_later, select_later, selection_of
 
+# Tables of at most so many rows keep their capacity: another program that counts the rows first
+# would take longer than the padding.
+MOST_PADDED = 4096
+
 
 def filter_rows(table: Table, mask: Array) -> Table:
     """Selects the flagged rows, in order."""
+    if table.layout.mesh is None and mask.shape[0] <= MOST_PADDED:
+        arrays = arrays_of(table)
+        if not is_traced(arrays, mask, table.num_rows):
+            return _filter_padded(table, arrays, mask)
     known_count = _known_count(table, mask)
     capacity = (
         table.capacity if known_count is None else table.layout.capacity_for(int(known_count))
@@ -34,6 +42,15 @@ def filter_rows(table: Table, mask: Array) -> Table:
         arrays_of(table), mask, table.num_rows, capacity, table.layout, wants_ids
     )
     return with_arrays(table, rows, row_ids, count if known_count is None else known_count)
+
+
+def _filter_padded(table: Table, arrays: Any, mask: Array) -> Table:
+    """The flagged rows of a small table, with its capacity."""
+    wants_ids = table.index.is_range
+    rows, row_ids, count = at_once(
+        _keep, arrays, mask, table.num_rows, mask.shape[0], table.layout, wants_ids
+    )
+    return with_arrays(table, rows, row_ids, as_count(int(host_array(count))))
 
 
 def _filter_later(table: Table, selection: Selection, num_rows: Count) -> Table:
@@ -52,7 +69,7 @@ def _known_count(table: Table, mask: Array) -> np.int32 | None:
     """The number of flagged rows, or None if traced."""
     if is_traced(mask, table.num_rows):
         return None
-    return as_count(int(at_once(_count, mask, table.num_rows, table.layout)))
+    return as_count(int(host_array(at_once(_count, mask, table.num_rows, table.layout))))
 
 
 @functools.partial(tiered, static_argnums=2)
