@@ -14,10 +14,12 @@ from ..table._column import Column, host_array
 from ..table._dtypes import wide
 from ..table._ndframe import FrameBase, NDFrame, SeriesBase
 from ..table._recode import without_missing
+from ..table._table import Table
 from ..table._tracing import is_traced
 from ._axis1 import median_across, reduce_across
 from ._quantiles import quantiles_of_columns
 from ._reduce_columns import Reduced, reduce_columns, reduction_for
+from ._result_rows import reduce_to_rows
 from ._results import host_series, host_value, result_type, table_of_series, traced_table
 
 ORDERED = ("min", "max")
@@ -202,7 +204,7 @@ class FrameReductions(Reductions, FrameBase):
             return self._of_nothing(op, axis, labels, arguments)
         if op == "median" and is_across:
             return self._make_series(median_across(columns, skipna), None)
-        for column, label in zip(columns, labels, strict=True):
+        for column, label in zip(columns, frame._labels, strict=True):
             if not (is_across and op in LOGICAL and _is_truth(column, columns)):
                 check_reducible(column, op, label)
         if is_across:
@@ -211,6 +213,9 @@ class FrameReductions(Reductions, FrameBase):
             return self._make_series(reduce_across(columns, op, self._table, **arguments), None)
         if axis is None:
             return frame._reduced_together(op, arguments)
+        table = _rows_of_results(frame, op, arguments)
+        if table is not None:
+            return self.series_class._of(table, None)
         return one_each(frame, _results(frame, op, arguments), op)
 
     def _reduced_together(self, op: str, arguments: dict[str, Any]) -> Any:
@@ -253,6 +258,15 @@ def _is_truth(column: Column, columns: Sequence[Column]) -> bool:
 def _operand(column: Column, op: str) -> Column:
     """The column that a reduction reads: counts need no null objects, and no codes of strings."""
     return without_missing(column).stored if op == "count" else column
+
+
+def _rows_of_results(of: FrameBase, op: str, arguments: dict[str, Any]) -> Table | None:
+    """The results of all columns as the rows of a table; None if the host must look at them."""
+    if op == "median" or (op == "sum" and not all(c.is_numeric for c in of._table.columns)):
+        return None
+    columns = [_operand(column, op) for column in of._table.columns]
+    plans = [reduction_for(column, op, **arguments) for column in columns]
+    return reduce_to_rows(columns, plans, of._table, of._labels)
 
 
 def _results(of: NDFrame, op: str, arguments: dict[str, Any]) -> list[Any]:

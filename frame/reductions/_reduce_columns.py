@@ -89,15 +89,22 @@ def reduce_columns(
         if plan.op == "sum":
             for column in group:
                 check_time_sums(column, num_rows, layout)
+    columns, places = placed(groups)
+    return at_once(reduce_groups, columns, num_rows, tuple(plans), places, layout)
+
+
+def placed(
+    groups: Sequence[Sequence[Column]],
+) -> tuple[tuple[Column, ...], tuple[tuple[int, ...], ...]]:
+    """The distinct columns of groups, without dictionaries, and the places of those of each."""
     distinct = {id(column): column for group in groups for column in group}
     places = {key: place for place, key in enumerate(distinct)}
-    columns = tuple(map(bare, distinct.values()))
     own = tuple(tuple(places[id(column)] for column in group) for group in groups)
-    return at_once(_reduce, columns, num_rows, tuple(plans), own, layout)
+    return tuple(map(bare, distinct.values())), own
 
 
 @functools.partial(tiered, static_argnums=(2, 3, 4))
-def _reduce(
+def reduce_groups(
     columns: Any,
     num_rows: Count,
     plans: tuple[Reduction, ...],
@@ -299,7 +306,7 @@ def _sum_dtype(plan: Reduction) -> np.dtype:
     return jax.dtypes.canonicalize_dtype(np.uint64 if dtype.kind == "u" else np.int64)
 
 
-def _result_dtype(plan: Reduction) -> np.dtype:
+def result_dtype(plan: Reduction) -> np.dtype:
     """The dtype of a result that is not missing."""
     dtype, op = plan.dtype, plan.op
     if op in ("any", "all"):
@@ -372,7 +379,7 @@ def _finished(plan: Reduction, value: Array, count: Array, num_rows: Count) -> R
         is_missing = is_missing | (count < num_rows)
     if op == "mean":
         value = value / positive(count).astype(value.dtype)
-    dtype = _result_dtype(plan)
+    dtype = result_dtype(plan)
     if plan.missing == "time" and op not in ("count", "any", "all", *PLACES):
         value = jnp.where(is_missing, value.dtype.type(0), value).astype(dtype)
         return Reduced(jnp.where(is_missing, np.int64(NAT), value), is_missing)

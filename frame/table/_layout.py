@@ -100,7 +100,15 @@ def _first_rows(rows: jax.Array, num_rows: int, layout: Layout) -> jax.Array:
     return layout.constrain(jax.lax.slice_in_dim(rows, 0, num_rows))
 
 
-ONE_DEVICE = Layout()
+class _OnHost(Layout):
+    """No device: arrays stay on the host, as arguments of a compiled function."""
+
+    def place(self, rows: Any) -> Any:
+        """The array itself."""
+        return rows
+
+
+ONE_DEVICE, ON_HOST = Layout(), _OnHost()
 
 
 def layout_of(sharding: Any, caller: str) -> Layout:
