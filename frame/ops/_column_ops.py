@@ -184,6 +184,8 @@ def scalar_like(value: Any, dtype: np.dtype, op: str = "add") -> Any:
         if op in COMPARISONS and not info.min <= value <= info.max:
             return np.float64(np.inf if value > 0 else -np.inf)
         return dtype.type(value)
+    if dtype == np.float64 and type(value) in (int, float):
+        return np.float64(value)
     with np.errstate(over="ignore"):
         promoted = np.result_type(dtype, value).type(value)
     if is_held(promoted):

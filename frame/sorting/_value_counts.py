@@ -14,17 +14,18 @@ from ...primitives.staging import tiered
 from ..ops._array_ops import divided_by_scalar
 from ..reductions._results import table_of_frame
 from ..table._arguments import check_flag, only_rows
-from ..table._column import Array, Column, ordered_keys
+from ..table._column import Array, Column, bare, host_array, ordered_keys
 from ..table._distinct_values import code_counts
 from ..table._dtypes import wide
-from ..table._filter import filter_rows
+from ..table._filter import MOST_PADDED, filter_rows
 from ..table._from_host import column_from
 from ..table._layout import ONE_DEVICE, Layout
 from ..table._ndframe import FrameBase, NDFrame, SeriesBase
 from ..table._row_index import RANGE, RowIndex
 from ..table._sort import sort_rows
 from ..table._table import Count, Table, as_count, is_row
-from ..table._tracing import is_traced
+from ..table._take import moved_columns
+from ..table._tracing import at_once, is_traced
 from ._duplicates import check_comparable, numbered_rows
 
 
@@ -61,6 +62,73 @@ def counted_categories(column: Column, table: Table) -> tuple[Table, Column]:
     return rows, Column(counts.astype(wide(np.int64)))
 
 
+def _counts_of_rows(
+    columns: Sequence[Column],
+    table: Table,
+    names: tuple[Any, ...],
+    dropna: bool,
+    descending: bool | None,
+) -> Table:
+    """The counts of distinct rows, which label them, in the order of the counts or of the rows."""
+    distinct, counts = counted(columns, table)
+    has_value = [~c.missing() for c in distinct.columns if dropna and c.can_miss]
+    keeps = functools.reduce(jnp.logical_and, has_value) if has_value else None
+    return _by_count(distinct, counts, keeps, names, descending)
+
+
+def _by_count(
+    distinct: Table,
+    counts: Column,
+    keeps: Array | None,
+    names: tuple[Any, ...],
+    descending: bool | None,
+) -> Table:
+    """The counts of the rows to be kept, sorted unless `descending` is None."""
+    table = distinct.replace(columns=(counts,), index=RowIndex(distinct.columns, names))
+    if keeps is not None:
+        table = filter_rows(table, keeps)
+    if descending is not None:
+        table = sort_rows(table, [(table.columns[0].data, descending)])
+    return table
+
+
+def _is_small(columns: Sequence[Column], table: Table) -> bool:
+    """Whether one program for all steps takes less time than the steps."""
+    if table.layout.mesh is not None or not columns or table.capacity > MOST_PADDED:
+        return False
+    are_plain = all(column.stored is column for column in columns)
+    return are_plain and not is_traced(columns, table.num_rows)
+
+
+def _counts_together(
+    columns: Sequence[Column],
+    table: Table,
+    names: tuple[Any, ...],
+    dropna: bool,
+    descending: bool | None,
+) -> Table:
+    """`_counts_of_rows` in one program."""
+    counts, rows, num_rows = at_once(
+        _count_rows, tuple(map(bare, columns)), table.num_rows, dropna, descending
+    )
+    return table.replace(
+        columns=(Column(counts),),
+        index=RowIndex(moved_columns(columns, rows), names),
+        num_rows=as_count(int(host_array(num_rows))),
+    )
+
+
+@functools.partial(tiered, static_argnums=(2, 3))
+def _count_rows(
+    columns: tuple[Column, ...], num_rows: Count, dropna: bool, descending: bool | None
+) -> tuple[Array, Any, Count]:
+    names = (None,) * len(columns)
+    table = Table(columns, RANGE, num_rows)
+    table = _counts_of_rows(columns, table, names, dropna, descending)
+    arrays = tuple(level.arrays for level in table.index.stored)
+    return table.columns[0].data, arrays, table.num_rows
+
+
 class ValueCounts(NDFrame):
     """Shared implementation of value_counts."""
 
@@ -74,21 +142,19 @@ class ValueCounts(NDFrame):
         dropna: bool,
     ) -> Any:
         """Counts the distinct rows of columns, or all categories of one column."""
+        descending = None
+        if sort:
+            descending = not check_flag(ascending, "ascending", may_be_int=True)
+        names = tuple(labels)
         if any(column.kind == "category" for column in columns):
             distinct, counts = counted_categories(columns[0], self._table)
             is_missing = distinct.columns[0].missing()
             keeps = ~is_missing if dropna else ~is_missing | (counts.data > 0)
+            table = _by_count(distinct, counts, keeps, names, descending)
+        elif _is_small(columns, self._table):
+            table = _counts_together(columns, self._table, names, dropna, descending)
         else:
-            distinct, counts = counted(columns, self._table)
-            has_value = [~c.missing() for c in distinct.columns if dropna and c.can_miss]
-            keeps = functools.reduce(jnp.logical_and, has_value) if has_value else None
-        index = RowIndex(distinct.columns, tuple(labels))
-        table = distinct.replace(columns=(counts,), index=index)
-        if keeps is not None:
-            table = filter_rows(table, keeps)
-        if sort:
-            descending = not check_flag(ascending, "ascending", may_be_int=True)
-            table = sort_rows(table, [(table.columns[0].data, descending)])
+            table = _counts_of_rows(columns, self._table, names, dropna, descending)
         if normalize:
             table = table.with_columns([Column(_shares(table.columns[0].data, table.num_rows))])
         return self.series_class._of(table, "proportion" if normalize else "count")
