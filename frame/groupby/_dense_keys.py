@@ -43,7 +43,7 @@ def dense_groups(
 ) -> Groups | None:
     """The groups of keys of a small range; None for other keys."""
     layout, most_segments = table.layout, 2 * max(table.capacity, LEAST_CAPACITY)
-    if not all_categories and layout.mesh is not None:
+    if layout.mesh is not None:
         most_segments = min(most_segments, layout.most_groups(table.capacity))
     digits = _as_digits(keys, table, options.dropna, most_segments)
     if digits is None:

@@ -13,9 +13,9 @@ from ...primitives.staging import tiered
 from ..table._column import Array, Column
 from ..table._dtypes import wide
 from ..table._filter import filter_rows
-from ..table._layout import ONE_DEVICE, Layout
-from ..table._take import gather, settled
+from ..table._take import settled
 from ._base import GroupByBase
+from ._grouped_column import Segments
 from ._segmented_scans import positions_in_groups
 
 
@@ -40,7 +40,7 @@ class GroupByPositions(GroupByBase):
         groups = self._groups
         numbers = groups.group_ids
         if groups.may_be_empty:
-            numbers = _without_empty(numbers, groups.capacity, groups.layout)
+            numbers = _without_empty(Segments(numbers, None, groups.capacity, groups.layout))
         return self._numbers(numbers if ascending else groups.count - np.int32(1) - numbers)
 
     def _kept_rows(self, mask: Array) -> Any:
@@ -125,8 +125,9 @@ def _as_int32(position: int) -> np.int32:
     return np.int32(min(max(position, -(2**31)), 2**31 - 1))
 
 
-@functools.partial(tiered, static_argnums=(1, 2))
-def _without_empty(group_ids: Array, num_groups: int, layout: Layout) -> Array:
+@tiered
+def _without_empty(numbers: Segments) -> Array:
     """Numbers the groups with rows alone."""
-    sizes = primitives.segment_count(group_ids, num_groups, **layout.on_mesh)
-    return gather(jnp.cumsum(sizes > 0, dtype=jnp.int32) - np.int32(1), group_ids, ONE_DEVICE)
+    has_rows = (numbers.reduce("count", None) > 0).astype(jnp.int32)
+    new_numbers = primitives.inclusive_scan(has_rows, "add", **numbers.by_group.on_mesh)
+    return numbers.for_rows(new_numbers - np.int32(1))

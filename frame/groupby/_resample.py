@@ -4,19 +4,16 @@
 import dataclasses
 import functools
 from collections.abc import Callable, Hashable
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import jax.numpy as jnp
 import numpy as np
 import pandas as pd
 
-from ... import primitives
 from ...primitives.staging import tiered
 from ..table._column import Array, Column, host_array
 from ..table._dtypes import narrowed
 from ..table._from_host import index_from
-from ..table._layout import Layout
-from ..table._recode import look_up
 from ..table._sort import sort_rows
 from ..table._table import as_count
 from ..table._take import take_columns
@@ -30,11 +27,9 @@ from ..table._time_bins import (
 )
 from ..table._unsupported import LACKING, instead_of
 from ._base import GroupByBase, Grouped
-from ._grouped_column import Groups, Options
+from ._grouped_column import Groups, Options, Segments
 from ._grouper import Grouping
 from ._resample_rows import Method, RowsOfGroups
-
-_NO_GROUP = np.int32(np.iinfo(np.int32).min)
 
 
 def _reduction(name: str) -> Callable[..., Any]:
@@ -282,7 +277,8 @@ class _Bins(NamedTuple):
 def _bins_of_groups(groups: Groups, group_ids: Array, outer: tuple[Array, Array]) -> _Bins:
     """The bins of each group, from that of its first row to that of its last one."""
     num_groups = int(groups.count)
-    found = _ends_of_groups(group_ids, outer, groups.capacity, groups.layout)
+    numbered = Segments(group_ids, None, groups.capacity, groups.layout)
+    found = _ends_of_groups(numbered, outer)
     first, last = (host_array(end)[:num_groups].astype(np.int64) for end in found)
     sizes = np.where(last >= first, last - first + 1, 0)
     offsets = np.cumsum(sizes) - sizes - first
@@ -303,26 +299,24 @@ def _groups_of_bins(
     padded[:total] = bins.of_bin
     keys = take_columns(groups.keys, layout.place(padded), layout)
     index = index_from(narrowed(labels.take(bins.positions)), capacity, layout)
-    ids = _bin_ids(look_up(group_ids, bins.offsets.astype(np.int32), _NO_GROUP), codes)
+    numbered = Segments(group_ids, None, groups.capacity, layout)
+    offsets = np.zeros(groups.capacity, np.int32)
+    offsets[: len(bins.offsets)] = bins.offsets
+    ids = _bin_ids(numbered, numbered.by_group.place(offsets), codes)
     keys = (*keys, *index.columns(capacity, layout))
     return Groups(ids, None, keys, as_count(total), capacity, capacity, layout, may_be_empty=True)
 
 
-@functools.partial(tiered, static_argnums=(2, 3))
-def _ends_of_groups(
-    group_ids: Array, outer: tuple[Array, Array], num_groups: int, layout: Layout
-) -> tuple[Array, Array]:
+@tiered
+def _ends_of_groups(groups: Segments, outer: tuple[Array, Array]) -> tuple[Array, Array]:
     """The first and the last bin of each group."""
     first, last = outer
-    ids = jnp.where(last < 0, np.int32(-1), group_ids)
-
-    def reduce(values: Array, op: Literal["min", "max"]) -> Array:
-        return primitives.segment_reduce(values, ids, num_groups, op, **layout.on_mesh)
-
-    return reduce(first, "min"), reduce(last, "max")
+    ids = jnp.where(last < 0, np.int32(-1), groups.ids)
+    return groups.reduce("min", first, ids), groups.reduce("max", last, ids)
 
 
 @tiered
-def _bin_ids(before: Array, codes: Array) -> Array:
+def _bin_ids(groups: Segments, offsets: Array, codes: Array) -> Array:
     """The bin of each row among those of all groups; -1 without a group or without a bin."""
-    return jnp.where((before == _NO_GROUP) | (codes < 0), np.int32(-1), before + codes)
+    is_in_bin = (groups.ids >= 0) & (codes >= 0)
+    return jnp.where(is_in_bin, groups.for_rows(offsets) + codes, np.int32(-1))

@@ -127,7 +127,8 @@ class GroupBySampling(GroupByBase):
     def _sizes_on_host(self, shares: Array | None) -> tuple[np.ndarray, np.ndarray]:
         """The number of rows of each group, and of those with a weight above zero."""
         groups = self._groups
-        found = _sizes(groups.group_ids, shares, groups.capacity, self._table.layout)
+        numbered = Segments(groups.group_ids, None, groups.capacity, groups.layout)
+        found = _sizes(numbered, shares)
         sizes, drawable = (host_array(one)[: int(groups.count)].astype(np.int64) for one in found)
         return sizes, drawable
 
@@ -161,15 +162,12 @@ def _check_sizes(
         raise ValueError("Fewer non-zero entries in p than size")
 
 
-@functools.partial(tiered, static_argnums=(2, 3))
-def _sizes(
-    group_ids: Array, shares: Array | None, num_groups: int, layout: Layout
-) -> tuple[Array, Array]:
-    count = functools.partial(primitives.segment_count, num_segments=num_groups, **layout.on_mesh)
-    sizes = count(group_ids)
+@tiered
+def _sizes(groups: Segments, shares: Array | None) -> tuple[Array, Array]:
+    sizes = groups.reduce("count", None)
     if shares is None:
         return sizes, sizes
-    return sizes, count(jnp.where(shares > 0, group_ids, np.int32(-1)))
+    return sizes, groups.reduce("count", None, jnp.where(shares > 0, groups.ids, np.int32(-1)))
 
 
 @functools.partial(tiered, static_argnums=2)

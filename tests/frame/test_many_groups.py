@@ -64,3 +64,21 @@ def test_categories_in_order_of_appearance_under_explicit_axes():
     sharding = row_sharded(make_mesh(4, axis_type=AxisType.Explicit))
     sums = sums_of(on_device(frame, sharding))
     pd.testing.assert_series_equal(sums.to_pandas(), sums_of(frame))
+
+
+def test_what_the_host_computes_of_groups(sharding):
+    frame = many_groups(["k", "x"]).assign(n=np.arange(NUM_ROWS))
+    days = np.random.default_rng(1).integers(0, 90, NUM_ROWS)
+    frame["t"] = pd.Timestamp("2024-01-01") + pd.to_timedelta(days, "D")
+    groups = on_device(frame, sharding).groupby("k")
+    rows = groups["n"].take([0]).to_pandas()
+    assert rows.tolist() == frame.groupby("k")["n"].first().tolist()
+    drawn = groups["n"].sample(frac=1, random_state=0).to_pandas()
+    assert sorted(drawn) == list(range(NUM_ROWS))
+    sizes = groups.resample("MS", on="t").size().to_pandas()
+    expected = frame.groupby("k").resample("MS", on="t").size()
+    pd.testing.assert_series_equal(sizes, expected, check_index_type=False)
+    codes = pd.Categorical.from_codes(frame["k"] % 5000, np.arange(5003) * 3)
+    frame = frame.assign(k=codes)
+    numbers = on_device(frame, sharding).groupby("k", observed=False).ngroup().to_pandas()
+    pd.testing.assert_series_equal(numbers, frame.groupby("k", observed=False).ngroup())

@@ -8,11 +8,15 @@ its rows, read and written. A few operations; the profile "long" compiles all of
 
 import jax
 import numpy as np
+import pandas as pd
 import pytest
 from compiled_program import CompiledProgram
 from frame_operations import OPERATIONS
 from frame_strategies import special_frame
 from jaxframes.frame import JaxFrame
+from jaxframes.frame.groupby import _resample, _sample
+from jaxframes.frame.groupby._grouped_column import Segments
+from jaxframes.frame.table._layout import layout_of
 from jaxframes.shardings import make_mesh, replicated, row_sharded
 from operation_parity import IS_LONG
 
@@ -47,13 +51,17 @@ def frames_of(operation, sharding):
     return frames
 
 
+def check(compiled):
+    program = CompiledProgram(compiled.as_text())
+    for message in ("all-gather", "all-reduce", "collective-broadcast"):
+        assert all(elements < SHARD_ROWS for _, elements in program.results(message)), message
+
+
 @pytest.mark.parametrize("name", MORE if IS_LONG else CHOSEN)
 def test_no_device_gets_as_many_rows_as_a_shard_has(name, sharding):
     operation = OPERATIONS[name]
     compiled = jax.jit(operation.run).lower(*frames_of(operation, sharding)).compile()
-    program = CompiledProgram(compiled.as_text())
-    for message in ("all-gather", "all-reduce", "collective-broadcast"):
-        assert all(elements < SHARD_ROWS for _, elements in program.results(message)), message
+    check(compiled)
     memory = compiled.memory_analysis()
     rows = memory.argument_size_in_bytes + memory.output_size_in_bytes
     assert memory.temp_size_in_bytes <= MORE_MEMORY.get(name, MOST_MEMORY) * rows
@@ -67,3 +75,25 @@ def test_what_gathers_rows_is_seen(sharding):
     gather = jax.jit(lambda f: jax.lax.with_sharding_constraint(f["x"], everywhere))
     program = CompiledProgram(gather.lower(frame).compile().as_text())
     assert ("f64", NUM_ROWS) in program.results("all-gather")
+
+
+def test_groups_of_many_categories(sharding):
+    codes = np.random.default_rng(0).integers(-1, 5000, NUM_ROWS)
+    keys = pd.Categorical.from_codes(codes, np.arange(5000) * 3)
+    frame = JaxFrame({"k": keys, "x": np.arange(NUM_ROWS)}, sharding=sharding)
+
+    def numbered(frame):
+        groups = frame.groupby("k", observed=False)
+        return groups.ngroup(), groups["x"].sum()
+
+    check(jax.jit(numbered).lower(frame).compile())
+
+
+def test_a_number_for_each_of_many_groups(sharding):
+    """What `sample`, `take` and `resample` of groups compute for the host."""
+    layout = layout_of(sharding, "test")
+    rows = layout.place(np.arange(NUM_ROWS, dtype=np.int32))
+    groups = Segments(rows, None, NUM_ROWS, layout)
+    check(jax.jit(_sample._sizes).lower(groups, rows).compile())
+    check(jax.jit(_resample._ends_of_groups).lower(groups, (rows, rows)).compile())
+    check(jax.jit(_resample._bin_ids).lower(groups, rows, rows).compile())
