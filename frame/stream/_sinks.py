@@ -3,7 +3,7 @@
 
 import contextlib
 from collections.abc import Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from typing import Any
 
 import pyarrow as pa
@@ -69,6 +69,9 @@ class _Encoder:
         interrupt: KeyboardInterrupt | None = None
         while self._is_writing:
             try:
+                if self._written is not None:
+                    # An interrupted `join` takes the thread for ended.
+                    wait([self._written])
                 self._thread.shutdown()
                 self._is_writing = False
             except KeyboardInterrupt as raised:
