@@ -2,8 +2,10 @@
 """Measures one engine on one workload, in a process of its own.
 
 The first calls come right after loading, one question after the other, so a later question may use
-what an earlier one compiled. Answers are compared last, with one more call each: a comparison needs
-memory, which the peak must not count. A wrong answer raises, so nothing of the engine is reported.
+what an earlier one compiled. In its first calls an interpreter runs a program of this library,
+while XLA compiles it in the background: warm calls come when that is done. Answers are compared
+last, with one more call each: a comparison needs memory, which the peak must not count. A wrong
+answer raises, so nothing of the engine is reported.
 """
 
 import multiprocessing
@@ -90,6 +92,8 @@ def measure(
             first_seconds = seconds_of(call)
         answered[name] = Answered(first_seconds, [], costs and costs.as_record())
     for name, call in calls.items():
+        if hasattr(library, "settle"):
+            library.settle(call)
         answered[name].warm_seconds.extend(warm_seconds(call, num_rounds))
     # Linux counts kibibytes.
     peak_bytes = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
