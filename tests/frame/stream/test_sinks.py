@@ -27,6 +27,15 @@ def file(tmp_path):
     return path
 
 
+@pytest.fixture
+def interruptible():
+    """A process that a shell starts in the background ignores interrupts."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("interruptible")
 def test_an_interrupt_waits_for_the_table_that_is_encoded():
     schema, steps = pa.schema([("x", pa.int64())]), []
     is_given, may_end = threading.Event(), threading.Event()
