@@ -7,16 +7,30 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+# Strings are looked up one by one in so many labels at most.
+_FEW = 64
+
 
 class Labels:
-    """Column labels: a hashable pandas index, static under `jit`."""
+    """Column labels: a hashable pandas index, static under `jit`.
+
+    The index of strings is made on first use: most frames are never asked for it.
+    """
 
     __slots__ = ("_each", "_hash", "_index", "_names", "_taken_from")
 
     def __init__(self, index: pd.Index):
         self._index: pd.Index | None = index
-        self._taken_from: tuple[pd.Index, list[int]] = index, []
+        # Where the index is taken from; None if pandas infers it from strings.
+        self._taken_from: tuple[pd.Index, list[int]] | None = index, []
         self._describe(tuple(index), tuple(index.names))
+
+    @classmethod
+    def _of_strings(cls, each: tuple[Hashable, ...], names: tuple[Hashable, ...]) -> "Labels":
+        labels = cls.__new__(cls)
+        labels._index = labels._taken_from = None
+        labels._describe(each, names)
+        return labels
 
     def _describe(self, each: tuple[Hashable, ...], names: tuple[Hashable, ...]) -> None:
         self._each, self._names = each, names
@@ -25,7 +39,9 @@ class Labels:
     @property
     def index(self) -> pd.Index:
         """The labels as a pandas index; a selection is materialized on first use."""
-        if self._index is None:
+        if self._index is None and self._taken_from is None:
+            self._index = pd.Index(self._each, name=self._names[0], tupleize_cols=False)
+        elif self._index is None:
             source, positions = self._taken_from
             index = source.take(positions)
             # The names of the source may have changed since.
@@ -40,6 +56,8 @@ class Labels:
         if each and all(isinstance(label, tuple) for label in each):
             names = tuple(names) if len(names) == len(each[0]) else (None,) * len(each[0])
             return cls(pd.MultiIndex.from_tuples(each, names=names))
+        if each and all(type(label) is str for label in each):
+            return cls._of_strings(tuple(each), (names[0],))
         return cls(pd.Index(each, name=names[0], tupleize_cols=False))
 
     def __len__(self) -> int:
@@ -54,16 +72,31 @@ class Labels:
         return label if type(label) is str else self.index[position]
 
     def __contains__(self, label: object) -> bool:
+        if self._is_quick(label):
+            return label in self._each
         try:
             return label in self.index
         except TypeError:
             return False
 
+    def _is_quick(self, label: object) -> bool:
+        """Whether a label is found by comparing strings."""
+        return self._taken_from is None and type(label) is str and len(self._each) <= _FEW
+
     def __hash__(self) -> int:
         return self._hash
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Labels) and self.index.identical(other.index)
+        if self is other or not isinstance(other, Labels):
+            return self is other
+        if self._taken_from is None and other._taken_from is None:
+            return self._each == other._each and self._present_names == other._present_names
+        return self.index.identical(other.index)
+
+    @property
+    def _present_names(self) -> tuple[Hashable, ...]:
+        """The names of the levels, which a user may have changed in the index."""
+        return self._names if self._index is None else tuple(self._index.names)
 
     def __reduce__(self) -> Any:
         # String hashes differ between processes.
@@ -74,6 +107,8 @@ class Labels:
 
     def positions(self, label: Hashable) -> list[int]:
         """Positions of the columns with a label."""
+        if self._is_quick(label) and label in self._each:
+            return [place for place, one in enumerate(self._each) if one == label]
         try:
             location = self.index.get_loc(label)
         except (KeyError, TypeError, pd.errors.InvalidIndexError):
@@ -105,6 +140,8 @@ class Labels:
 
     def take(self, positions: Sequence[int]) -> "Labels":
         """The labels at `positions`."""
+        if self._taken_from is None and len(positions):
+            return self._of_strings(tuple(self._each[p] for p in positions), self._present_names)
         taken = Labels.__new__(Labels)
         taken._index, taken._taken_from = None, (self.index, list(positions))
         taken._describe(tuple(self._each[p] for p in positions), tuple(self.index.names))
@@ -112,6 +149,8 @@ class Labels:
 
     def with_label(self, label: Hashable) -> "Labels":
         """Appends a label."""
+        if self._taken_from is None and type(label) is str:
+            return self._of_strings((*self._each, label), self._present_names)
         return Labels(self.index.insert(len(self.index), label))
 
 
