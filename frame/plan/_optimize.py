@@ -8,6 +8,7 @@ from ._node import Node
 from .rules._common_subplans import share_subplans
 from .rules._constant_folding import fold_constants
 from .rules._filter_fusion import fuse_filters
+from .rules._key_ranges import narrow_keys
 from .rules._limit_pushdown import push_limits
 from .rules._predicate_pushdown import push_predicates
 from .rules._projection_pushdown import push_projections
@@ -17,6 +18,7 @@ from .rules._stage_fusion import fuse_stages
 # In the order in which they are applied.
 RULES: dict[str, Callable[[Any], Any]] = {
     "constant_folding": fold_constants,
+    "key_ranges": narrow_keys,
     "predicate_pushdown": push_predicates,
     "filter_fusion": fuse_filters,
     "limit_pushdown": push_limits,

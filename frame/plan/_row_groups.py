@@ -134,6 +134,62 @@ class RowGroups:
         return np.concatenate(pieces) if pieces else np.empty(0, np.int64)
 
 
+@dataclasses.dataclass(frozen=True)
+class ValueRange:
+    """The values of a column in some rows, none of them null.
+
+    Attributes:
+        num_rows: the number of rows.
+        least: the least value: an integer or a time.
+        greatest: the greatest value.
+    """
+
+    num_rows: int
+    least: Any
+    greatest: Any
+
+    def share_within(self, least: Any, greatest: Any) -> float:
+        """The share of values between two bounds, if values are spread evenly."""
+        low, high = max(self.least, least), min(self.greatest, greatest)
+        if low > high:
+            return 0.0
+        width = self.greatest - self.least
+        return (high - low) / width if width else 1.0
+
+
+def ranges_of_groups(dataset: Any, name: str) -> tuple[ValueRange, ...] | None:
+    """The range of a column of integers or times in each row group with rows.
+
+    None if the footers do not tell, or if a value is null.
+    """
+    check_footers(list(dataset.get_fragments()))
+    ranges: list[ValueRange] = []
+    for fragment in dataset.get_fragments():
+        metadata = fragment.metadata
+        paths = [metadata.schema.column(i).path for i in range(metadata.num_columns)]
+        if name not in paths:
+            return None
+        for number in range(metadata.num_row_groups):
+            group = metadata.row_group(number)
+            known = group.column(paths.index(name)).statistics
+            if not group.num_rows:
+                continue
+            if known is None or not known.has_min_max or known.null_count != 0:
+                return None
+            least, greatest = map(_value, (known.min, known.max))
+            if least is None or greatest is None:
+                return None
+            ranges.append(ValueRange(group.num_rows, least, greatest))
+    return tuple(ranges)
+
+
+def _value(value: Any) -> Any:
+    """A value of a footer as plans hold it; None if it is neither an integer nor a time."""
+    if isinstance(value, int) and not isinstance(value, bool):
+        return value
+    return pd.Timestamp(value) if isinstance(value, datetime.datetime) else None
+
+
 def row_groups(dataset: Any, condition: Any, limit: int | None) -> RowGroups:
     """The row groups whose statistics do not exclude a condition.
 

@@ -22,7 +22,7 @@ from ..table._from_host import labels_at_positions
 from ..table._layout import Layout
 from ..table._ndframe import FrameBase
 from ._expression import Expression
-from ._row_groups import as_filter, row_groups
+from ._row_groups import ValueRange, as_filter, ranges_of_groups, row_groups
 
 Columns = Sequence[Hashable] | None
 
@@ -65,6 +65,10 @@ class Source(abc.ABC):
     @property
     def num_rows(self) -> int | None:
         """The number of rows, if it is known without reading them."""
+        return None
+
+    def ranges(self, label: Hashable) -> tuple[ValueRange, ...] | None:
+        """The ranges of a column in parts of the rows, if they are known without reading them."""
         return None
 
 
@@ -168,6 +172,11 @@ class ParquetFiles(Source):
         """The number of rows, by the footers of the files."""
         with reading("scan_parquet", self.paths):
             return self._dataset().count_rows()
+
+    def ranges(self, label: Hashable) -> tuple[ValueRange, ...] | None:
+        """The ranges of a column without nulls in the row groups, by the footers of the files."""
+        with reading("scan_parquet", self.paths):
+            return ranges_of_groups(self._dataset(), label) if isinstance(label, str) else None
 
     def text(self) -> str:
         """The names of the files."""

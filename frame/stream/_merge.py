@@ -19,8 +19,8 @@ from ._partitions import MOST_LEVELS, Part, Partitions
 from ._runs import SortedRuns
 from ._steps import BatchesFrom, Step, StepFiles, from_first
 
-# The number of batches that a side in memory, and the result of one call, may have.
-HELD_BATCHES = 1
+# The number of batches that a right side in memory may have. A left one has at most one.
+HELD_BATCHES = 4
 
 Whole = Callable[[Iterable[Any], Any], Any]
 
@@ -83,7 +83,7 @@ def merged(
     """
     keys = merge_keys(call)
     assert keys is not None
-    join = Join(call, *keys, HELD_BATCHES * batch_rows)
+    join = Join(call, *keys, batch_rows)
     with contextlib.ExitStack() as stack:
         parts = _Parts(join, left, right, batch_rows, stack, steps)
         files = stack.enter_context(steps.result.files())
@@ -92,7 +92,7 @@ def merged(
         elif parts.are_kept:
             rows = parts.rows()
         else:
-            is_in_order, rows = _rows(join, left, right, joined, parts, stack)
+            is_in_order, rows = _rows(join, left, right, batch_rows, joined, parts, stack)
             if is_in_order:
                 yield from rows
                 return
@@ -108,21 +108,23 @@ def _rows(
     join: Join,
     left: BatchesFrom,
     right: BatchesFrom,
+    batch_rows: int,
     joined: Whole,
     parts: "_Parts",
     stack: contextlib.ExitStack,
 ) -> tuple[bool, Iterator[Any]]:
     """Whether a side in memory lets rows be found in order, and the rows of the result."""
-    call, most_rows = join.call, join.most_rows
+    call = join.call
     left_empty, right_empty = (node.empty for node in call.inputs)
     right_batches = stack.enter_context(contextlib.closing(_generator(right(0)[0])))
-    right_held, right_fits = _held(right_batches, most_rows)
+    right_held, right_fits = _held(right_batches, HELD_BATCHES * batch_rows)
     if join.how in ("inner", "left", "cross") and (right_fits or not _is_plain(call)):
         other = joined([*right_held, *right_batches], right_empty)
         return True, _with_held(join, left(0)[0], other)
     if call.arguments.get("validate") in ("m:1", "many_to_one"):
         raise NotImplementedError(
-            f"merge: validate must be None where the right side has more than {most_rows} rows. "
+            f"merge: validate must be None where the right side has more than "
+            f"{HELD_BATCHES * batch_rows} rows. "
             "Drop duplicates of the right keys before."
         )
     left_batches = stack.enter_context(contextlib.closing(_generator(left(0)[0])))
@@ -131,7 +133,7 @@ def _rows(
         left_rows = _numbered(left_batches, join.left_side)
         # One right piece asks for the left pieces once.
         return False, join.joined(lambda: left_rows, [other])
-    left_held, left_fits = _held(left_batches, most_rows)
+    left_held, left_fits = _held(left_batches, batch_rows)
     right_all = _chained(right_held, right_batches)
     if left_fits:
         own = joined(_numbered(left_held, join.left_side), join.left_side(left_empty, 0))
@@ -267,7 +269,7 @@ def _of_part(
     Args:
         level: that of the parts of this part; None if it cannot be divided.
     """
-    left_fits, right_fits = (part.num_rows <= HELD_BATCHES * batch_rows for part in (left, right))
+    left_fits, right_fits = (part.num_rows <= batch_rows for part in (left, right))
     if level is not None and not left_fits and not right_fits:
         with new_files() as files:
             own, other = (Partitions(keys, files, level) for keys in join.key_positions)
@@ -277,9 +279,4 @@ def _of_part(
                 own.add(frame)
             yield from _of_parts(join, own, other, batch_rows, new_files)
         return
-    left_rows, right_rows = batch_rows, batch_rows
-    if right_fits:
-        right_rows *= HELD_BATCHES
-    elif left_fits:
-        left_rows *= HELD_BATCHES
-    yield from join.joined(lambda: left.frames(left_rows), right.frames(right_rows))
+    yield from join.joined(lambda: left.frames(batch_rows), right.frames(batch_rows))

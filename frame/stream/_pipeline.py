@@ -127,7 +127,7 @@ def _step(node: Call, stage: Stage, batch_rows: int, steps: Steps) -> Stage:
         case "sort_values" if order_of(node) is not None:
             return sorted_stage(node, stage, batch_rows, steps)
         case "unique":
-            rows = distinct_rows(stage, {}, batch_rows, steps)
+            rows = distinct_rows(stage, {}, batch_rows, steps, node.inputs[0])
             return whole_stage(node, lambda: node.run(joined(rows(), stage.empty)))
         case "value_counts":
             return counted(node, stage, batch_rows, steps)

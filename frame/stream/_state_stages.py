@@ -10,6 +10,7 @@ from ..table._column_labels import Labels
 from ..table._ndframe import SeriesBase
 from ._by_key import keys_of, reduced
 from ._distinct import NumberedDistinctRows
+from ._distinct_in_range import DistinctInRange, key_bounds
 from ._groups import Grouping, Output, grouped, grouping_of
 from ._numbering import ROW, like, names, positions_of
 from ._runs import Order
@@ -38,22 +39,37 @@ def is_mergeable(arguments: dict[str, Any]) -> bool:
 
 
 def distinct(node: Call, stage: Stage, batch_rows: int, steps: Steps) -> Stage:
-    pieces = distinct_rows(stage, node.arguments, batch_rows, steps)
+    pieces = distinct_rows(stage, node.arguments, batch_rows, steps, node.inputs[0])
     return Stage(lambda: joined(pieces(), node.empty), True, node.empty, pieces)
 
 
 def distinct_rows(
-    stage: Stage, options: Mapping[str, Any], batch_rows: int, steps: Steps
+    stage: Stage, options: Mapping[str, Any], batch_rows: int, steps: Steps, node: Any = None
 ) -> Callable[[], Iterator[Any]]:
-    """Gives the distinct rows of all batches in their order."""
-    subset = options.get("subset")
-    keys = [names(len(stage.empty._names))[i] for i in positions_of(subset, stage.empty)]
+    """Gives the distinct rows of all batches in their order.
+
+    Args:
+        stage: gives the batches.
+        options: the arguments of `drop_duplicates`.
+        batch_rows: the number of rows of a batch.
+        steps: where rows on disk are.
+        node: the plan of the batches, whose footers may tell the range of the keys.
+    """
+    positions = positions_of(options.get("subset"), stage.empty)
+    keys = [names(len(stage.empty._names))[position] for position in positions]
     keep: Any = options.get("keep", "first")
     first, second = two_of(steps, stage)
+    bounds = None
+    if node is not None and keep == "first":
+        labels = [stage.empty._names[position] for position in positions]
+        bounds = key_bounds(node, labels, batch_rows)
 
     def pieces() -> Iterator[Any]:
         with first.files() as files:
-            rows = NumberedDistinctRows(keys, batch_rows, files, keep)
+            if bounds is None:
+                rows = NumberedDistinctRows(keys, batch_rows, files, keep)
+            else:
+                rows = DistinctInRange(positions, bounds, batch_rows, files)
             files.add_batches(rows, stage.batches_from)
             found = rows.frames()
             if rows.is_spilled:

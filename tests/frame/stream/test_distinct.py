@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from frame_parity import assert_same
-from jaxframes.frame.stream import _distinct, _partitions, _runs
+from jaxframes.frame.stream import _distinct, _distinct_in_range, _partitions, _runs
 from larger_than_memory import BATCH_ROWS, left_rows, plan_of
 
 FRAME = left_rows()
@@ -55,6 +55,12 @@ def folder(tmp_path_factory):
 def four_parts(monkeypatch):
     """Parts of few rows test nothing that fewer parts do not."""
     monkeypatch.setattr(_partitions, "FAN_OUT_BITS", 2)
+
+
+@pytest.fixture(autouse=True)
+def no_table(monkeypatch):
+    """Rows go by the hash of their keys, also where a table would have room for these."""
+    monkeypatch.setattr(_distinct_in_range, "SLOTS_PER_ROW", 0)
 
 
 @pytest.fixture(autouse=True)

@@ -23,6 +23,11 @@ QUERIES = {
         "plan[['hot', 'x']].merge(scan_parquet(sys.argv[1].replace('rows', 'right')), "
         "left_on='hot', right_on='k').groupby('w').x.sum().to_frame()"
     ),
+    # A batch has 43,690 rows.
+    "join with a right side of four batches": (
+        "plan[['k', 'x']].merge(scan_parquet(sys.argv[1].replace('rows', 'right'))"
+        "[lambda f: f.k < 174_000], on='k', how='left')"
+    ),
 }
 
 SCRIPT = """

@@ -33,8 +33,9 @@ def folder(tmp_path_factory):
 
 @pytest.fixture(autouse=True)
 def four_parts(monkeypatch):
-    """Parts of few rows test nothing that fewer parts do not."""
+    """Parts of few rows test nothing that fewer parts do not. A held side is one batch."""
     monkeypatch.setattr(_partitions, "FAN_OUT_BITS", 2)
+    monkeypatch.setattr(_merge, "HELD_BATCHES", 1)
 
 
 @pytest.fixture(autouse=True)
@@ -82,6 +83,15 @@ def test_one_side_is_empty(how, folder):
     assert_same(result, LEFT.merge(RIGHT[RIGHT.m < 0], **options))
 
 
+@pytest.mark.parametrize("how", HOWS)
+def test_a_right_side_of_several_batches_is_held(how, folder, monkeypatch):
+    monkeypatch.setattr(_merge, "HELD_BATCHES", 4)
+    monkeypatch.setattr(_merge, "Partitions", None)
+    right = plan_of(RIGHT.iloc[:390], folder, "most of right")
+    plan = plan_of(LEFT, folder, "left").merge(right, on="hot", how=how)
+    assert_same(plan.collect(batch_rows=BATCH_ROWS), LEFT.merge(RIGHT[:390], on="hot", how=how))
+
+
 def test_on_a_mesh(tmp_path, monkeypatch):
     monkeypatch.setattr(_partitions, "FAN_OUT_BITS", 1)
     sides = {"left": LEFT[["k", "n"]].iloc[:300], "right": RIGHT[["k", "m"]].iloc[:200]}
@@ -111,7 +121,7 @@ def test_a_key_that_is_hot_on_both_sides_is_joined_in_pieces(tmp_path, monkeypat
     monkeypatch.setattr(_join.Join, "pairs", watched)
     options = {"on": "k", "how": "outer"}
     assert_same(*joined(tmp_path, options, batch_rows=25, left=left, right=right))
-    most = _merge.HELD_BATCHES * 25
+    most = 25
     assert max(max(sides) for *sides, _ in sizes) <= most
     # A result is larger by the matches of one left row at most.
     assert max(rows for *_, rows in sizes) <= 2 * most

@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 from frame_parity import assert_same
 from jaxframes.frame import scan_parquet
-from jaxframes.frame.stream import _checkpoint, _reader, _runs, _steps, _streams
+from jaxframes.frame.stream import _checkpoint, _merge, _reader, _runs, _steps, _streams
 
 ROWS = np.arange(480)
 FRAME = pd.DataFrame(
@@ -36,7 +36,8 @@ PLANS = {
     "few groups": lambda f: f.groupby("few", as_index=False).x.sum(),
     "distinct values of groups": lambda f: f.groupby("few", as_index=False).k.nunique(),
     "distinct values of many groups": lambda f: f.groupby("k", as_index=False).s.nunique(),
-    "distinct": lambda f: f.drop_duplicates("k"),
+    "distinct": lambda f: f.drop_duplicates("t"),
+    "distinct in a range": lambda f: f.drop_duplicates(["k"]),
     "last distinct": lambda f: f.drop_duplicates(["few", "x"], keep="last"),
     "few distinct": lambda f: f.drop_duplicates("few"),
     "counts": lambda f: f[["few", "k"]].value_counts(),
@@ -124,6 +125,7 @@ WRITTEN = (
     "groups",
     "groups as they come",
     "distinct",
+    "distinct in a range",
     "few distinct",
     "first rows of groups",
 )
@@ -285,7 +287,8 @@ JOINS = {
 
 
 @pytest.mark.parametrize("how", JOINS)
-def test_parts_of_joins_are_not_made_again(how, file, tmp_path, reads):
+def test_parts_of_joins_are_not_made_again(how, file, tmp_path, reads, monkeypatch):
+    monkeypatch.setattr(_merge, "HELD_BATCHES", 1)
     plan, folder = JOINS[how](scan_parquet(file)), tmp_path / "job"
     settings = {"batch_rows": BATCH_ROWS, "checkpoint": folder}
     whole = plan.collect(**settings)

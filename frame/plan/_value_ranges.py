@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the footers of files tell of the values that a column of a plan may have."""
+
+from collections.abc import Hashable
+from typing import Any
+
+from ._node import Call, Node, Scan
+from ._relations import RELATIONS, origins
+from ._row_groups import ValueRange
+
+# The sides whose rows a join repeats or drops, without adding rows of missing values.
+_KEPT = {"inner": (0, 1), "left": (0,), "right": (1,), "left_anti": (0,), "right_anti": (1,)}
+
+
+def value_ranges(node: Node, label: Hashable) -> tuple[ValueRange, ...] | None:
+    """The ranges of a column's values, for each row group of the file that it comes from.
+
+    None if they are unknown: for values that are computed, null, or neither integers nor times.
+    Steps that drop, repeat or reorder rows make no range wider.
+    """
+    found = _origin(node, label)
+    return None if found is None else found[0].source.ranges(found[1])
+
+
+def bounds_of(ranges: tuple[ValueRange, ...]) -> tuple[Any, Any]:
+    """The least and the greatest value of some ranges."""
+    return min(one.least for one in ranges), max(one.greatest for one in ranges)
+
+
+def _origin(node: Node, label: Hashable) -> tuple[Scan, Hashable] | None:
+    """The scan whose column reaches a step without new values, and the label there."""
+    while isinstance(node, Call):
+        relation = RELATIONS[node.method]
+        sides: tuple[int, ...] = (0,) if relation.rows in ("each", "drops", "sorts", "cuts") else ()
+        if relation.rows == "joins":
+            sides = _KEPT.get(node.arguments.get("how", "inner"), ())
+        kept = origins(node)
+        found = next((side for side in sides if label in kept[side]), None)
+        if found is None:
+            return None
+        node, label = node.inputs[found], kept[found][label]
+    return node, label

@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Distinct rows over batches by direct addressing: keys are integers of a known small range."""
+
+import math
+import os
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from ..io._construction import table_of_arrow
+from ..plan._node import Call
+from ..plan._stage import Fused
+from ..plan._value_ranges import bounds_of, value_ranges
+from ..table._ndframe import FrameBase
+from ._arrow_rows import arrow_of, in_schema
+from ._numbering import can_spill, plain
+from ._spilled_rows import SpilledRows, SpillWriter, in_pieces
+from ._steps import StepFiles
+
+# The slots of the table, of four bytes each, for each row of a batch: as much as four columns.
+SLOTS_PER_ROW = 8
+_NONE = np.int32(2**31 - 1)
+
+
+def key_bounds(node: Any, labels: Sequence[Any], batch_rows: int) -> list[tuple[int, int]] | None:
+    """The least and the greatest value of key columns, if a table has room for each combination.
+
+    Args:
+        node: the step whose rows are compared.
+        labels: its key columns.
+        batch_rows: the number of rows of a batch.
+    """
+    node = _unfused(node)
+    if not can_spill(node.empty._table.columns):
+        return None
+    if isinstance(node, Call) and node.method == "column":
+        expression = node.arguments["expression"]
+        if expression.function != "col":
+            return None
+        node, labels = _unfused(node.inputs[0]), [expression.operands[0]]
+    ranges = [value_ranges(node, label) for label in labels]
+    bounds = [bounds_of(one) for one in ranges if one]
+    if len(bounds) < len(labels) or not all(isinstance(low, int) for low, _ in bounds):
+        return None
+    num_slots = math.prod(high - low + 1 for low, high in bounds)
+    return bounds if num_slots <= SLOTS_PER_ROW * batch_rows else None
+
+
+def _unfused(node: Any) -> Any:
+    """The last call of a stage, whose inputs are the calls before it."""
+    return node.calls[-1] if isinstance(node, Fused) else node
+
+
+class DistinctInRange:
+    """The first row of each key, in the order of the rows.
+
+    A table has a slot for each key that may come. Rows that are found leave memory when they are
+    more than a batch. See `_steps.Kept`.
+    """
+
+    # Rows are found in their order.
+    is_spilled = False
+
+    def __init__(
+        self,
+        keys: Sequence[int],
+        bounds: Sequence[tuple[int, int]],
+        most_rows: int,
+        files: StepFiles,
+    ):
+        """Starts without rows.
+
+        Args:
+            keys: the positions of the key columns.
+            bounds: the least and the greatest value of each.
+            most_rows: the number of rows that may stay in memory.
+            files: where the other rows are.
+        """
+        self._keys, self._bounds = list(keys), list(bounds)
+        self._most_rows, self._files = most_rows, files
+        num_slots = math.prod(high - low + 1 for low, high in bounds)
+        # The first row of each key in its batch.
+        self._first = np.full(num_slots, _NONE)
+        self._schema: pa.Schema | None = None
+        self._held: list[pa.Table] = []
+        self._paths: list[str] = []
+
+    def add(self, batch: Any) -> None:
+        """Adds the rows of a batch whose keys are new."""
+        if not len(batch):
+            return
+        rows = arrow_of(plain(batch), is_default=False)
+        found = self._new(self._slots(rows))
+        if not len(found):
+            return
+        self._schema = self._schema or rows.schema
+        self._held.append(in_schema(rows, self._schema).take(pa.array(found)))
+        if sum(rows.num_rows for rows in self._held) > self._most_rows:
+            self._write()
+
+    def _new(self, slots: np.ndarray) -> np.ndarray:
+        """The rows that are the first ones of their keys. Their slots are taken afterwards."""
+        row_ids = np.flatnonzero(self._first[slots] == _NONE).astype(np.int32)
+        slots = slots[row_ids]
+        np.minimum.at(self._first, slots, row_ids)
+        return row_ids[self._first[slots] == row_ids]
+
+    def _slots(self, rows: pa.Table) -> np.ndarray:
+        """The slot of each row's key, as the digits of a number."""
+        slots = np.zeros(rows.num_rows, np.int64)
+        for key, (low, high) in zip(self._keys, self._bounds, strict=True):
+            values = rows.column(key).to_numpy()
+            if values.min() < low or values.max() > high:
+                raise OSError(
+                    f"drop_duplicates: the footer of a file must give the range of its values, got "
+                    f"{values.min()} to {values.max()} and a range from {low} to {high}. The file "
+                    "is corrupted, or has changed."
+                )
+            slots = slots * (high - low + 1) + (values - values.dtype.type(low)).astype(np.int64)
+        return slots
+
+    def _write(self) -> None:
+        """Writes the rows in memory to a file."""
+        if not self._held:
+            return
+        path = self._files.new_path()
+        rows = pa.concat_tables(self._held)
+        with self._files.writing(path) as name, SpillWriter(name, rows.schema) as file:
+            file.write(rows)
+        self._paths.append(path)
+        self._held = []
+
+    def state(self) -> dict[str, Any]:
+        """The names of the files, which have all rows."""
+        self._write()
+        return {"files": list(map(os.path.basename, self._paths))}
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Takes the rows of files."""
+        self._paths = list(map(self._files.path_of, state["files"]))
+        for rows in self._tables():
+            self._schema = rows.schema
+            self._new(self._slots(rows))
+
+    def _tables(self) -> Iterator[pa.Table]:
+        for path in self._paths:
+            yield from map(SpilledRows(path).__getitem__, [0])
+        yield from self._held
+
+    def frames(self) -> Iterator[Any]:
+        """The rows in their order, as frames of one capacity."""
+        num_rows = 0
+        for rows in in_pieces(self._tables(), self._most_rows):
+            num_rows = max(num_rows, rows.num_rows)
+            columns, labels = table_of_arrow(rows, self._files.layout, least=num_rows)
+            yield FrameBase.frame_class._of(columns, labels)
