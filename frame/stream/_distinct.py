@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Distinct rows over batches: in memory, or on disk by the hash of their keys."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from ..combining._concat import concat
 from ._numbering import ROW, can_spill, plain, with_numbers
-from ._partitions import MOST_LEVELS, Partitions
+from ._partitions import MOST_LEVELS, Part, Partitions, bits_for
 from ._steps import StepFiles
 
 
@@ -24,6 +24,7 @@ class DistinctRows:
         files: StepFiles,
         keep: str = "first",
         level: int = 0,
+        bits: int | None = None,
     ):
         """Starts without rows.
 
@@ -33,9 +34,11 @@ class DistinctRows:
             files: where the rows on disk are.
             keep: the row that stays of equal ones, "first" or "last".
             level: the number of levels of parts above this one.
+            bits: how the parts are numbered; see `Partitions`.
         """
         self._keys, self._keep = list(keys), keep
         self._most_rows, self._level, self._files = most_rows, level, files
+        self._bits = bits
         self._held: list[Any] = []
         self._parts: Partitions | None = None
 
@@ -71,7 +74,8 @@ class DistinctRows:
         self._held = []
 
     def _partitions(self, labels: list[str]) -> Partitions:
-        return Partitions(list(map(labels.index, self._keys)), self._files, self._level)
+        keys = list(map(labels.index, self._keys))
+        return Partitions(keys, self._files, self._level, bits=self._bits)
 
     def state(self) -> dict[str, Any] | None:
         """The files of all rows; None if a file would change them. See `_steps.Kept`."""
@@ -104,12 +108,13 @@ class DistinctRows:
         self._spill()
         for part in self._parts.parts():
             if part.num_rows:
-                yield from self._distinct_of(part.frames(self._most_rows))
+                yield from self._distinct_of(part)
 
-    def _distinct_of(self, frames: Iterable[Any]) -> Iterator[Any]:
+    def _distinct_of(self, part: Part) -> Iterator[Any]:
         with self._files.temporary() as files:
-            rows = DistinctRows(self._keys, self._most_rows, files, self._keep, self._level + 1)
-            for frame in frames:
+            level, bits = self._level + 1, bits_for(part.num_rows, self._most_rows)
+            rows = DistinctRows(self._keys, self._most_rows, files, self._keep, level, bits)
+            for frame in part.frames(self._most_rows):
                 rows.add(frame)
             yield from rows.frames()
 

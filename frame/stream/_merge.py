@@ -15,7 +15,7 @@ from ..plan._node import Call
 from ..plan._relations import merge_keys
 from ._join import Held, Join
 from ._numbering import can_spill
-from ._partitions import MOST_LEVELS, Part, Partitions
+from ._partitions import MOST_LEVELS, Part, Partitions, bits_for
 from ._runs import SortedRuns
 from ._steps import BatchesFrom, Step, StepFiles, from_first
 
@@ -272,7 +272,8 @@ def _of_part(
     left_fits, right_fits = (part.num_rows <= batch_rows for part in (left, right))
     if level is not None and not left_fits and not right_fits:
         with new_files() as files:
-            own, other = (Partitions(keys, files, level) for keys in join.key_positions)
+            bits = bits_for(min(left.num_rows, right.num_rows), batch_rows)
+            own, other = (Partitions(k, files, level, bits=bits) for k in join.key_positions)
             for frame in right.frames(batch_rows):
                 other.add(frame)
             for frame in left.frames(batch_rows):

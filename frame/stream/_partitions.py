@@ -18,16 +18,32 @@ from ._numbering import like, plain
 from ._spilled_rows import SpilledRows, SpillWriter, in_pieces
 from ._steps import StepFiles
 
-# The parts of one level: 1 / 64 of a batch is still worth a piece of a file.
+# The most parts of one level: 1 / 64 of a batch is still worth a piece of a file.
 FAN_OUT_BITS = 6
 # A part that is still too large after these levels has few distinct keys.
 MOST_LEVELS = 4
 
 
+def bits_for(num_rows: int, most_rows: int) -> int:
+    """The bits of a hash that divide rows so that a part has fewer than `most_rows`.
+
+    Twice as many parts as an even division needs: their sizes vary.
+    """
+    num_parts = -(-2 * num_rows // most_rows)
+    return min(max(num_parts - 1, 1).bit_length(), FAN_OUT_BITS)
+
+
 class Partitions:
     """Rows by the hash of their keys, in files of pieces that belong to one part each."""
 
-    def __init__(self, keys: Sequence[int], files: StepFiles, level: int = 0, template: Any = None):
+    def __init__(
+        self,
+        keys: Sequence[int],
+        files: StepFiles,
+        level: int = 0,
+        template: Any = None,
+        bits: int | None = None,
+    ):
         """Starts without rows.
 
         Args:
@@ -35,9 +51,11 @@ class Partitions:
             files: where the rows are.
             level: which bits of the hash number the parts.
             template: a frame without rows that has the labels of all; the first frame if None.
+            bits: the number of these bits; the most if None. See `bits_for`.
         """
         self._keys, self._files, self.level = keys, files, level
-        self._fan_out = 2**FAN_OUT_BITS
+        self._bits = FAN_OUT_BITS if bits is None else bits
+        self._fan_out = 2**self._bits
         self._sizes = [0] * self._fan_out
         self._template = template
         self._schema: pa.Schema | None = None
@@ -54,7 +72,7 @@ class Partitions:
         if self._template is None:
             self._template = frame.head(0)
         hashes = hashes_of([frame._table.columns[key] for key in self._keys], num_rows)
-        shift = np.uint64(64 - FAN_OUT_BITS * (self.level + 1))
+        shift = np.uint64(64 - FAN_OUT_BITS * self.level - self._bits)
         parts = ((hashes >> shift) & np.uint64(self._fan_out - 1)).astype(np.uint8)
         order = np.argsort(parts, kind="stable")
         rows = arrow_of(plain(frame), is_default=False)

@@ -87,9 +87,9 @@ def test_parts_are_divided_again(folder, monkeypatch):
     levels = set()
 
     class Watched(_partitions.Partitions):
-        def __init__(self, keys, files, level=0):
+        def __init__(self, keys, files, level=0, **options):
             levels.add(level)
-            super().__init__(keys, files, level)
+            super().__init__(keys, files, level, **options)
 
     monkeypatch.setattr(_distinct, "Partitions", Watched)
     plan = plan_of(FRAME, folder, "rows")

@@ -127,6 +127,33 @@ def test_a_key_that_is_hot_on_both_sides_is_joined_in_pieces(tmp_path, monkeypat
     assert max(rows for *_, rows in sizes) <= 2 * most
 
 
+def test_a_part_is_divided_into_as_many_parts_as_it_needs(tmp_path, monkeypatch):
+    fan_outs = []
+
+    class Watched(_partitions.Partitions):
+        def __init__(self, *given, **options):
+            super().__init__(*given, **options)
+            fan_outs.append((self.level, self._fan_out))
+
+    monkeypatch.setattr(_partitions, "FAN_OUT_BITS", 4)
+    monkeypatch.setattr(_merge, "Partitions", Watched)
+    rng = np.random.default_rng(8)
+    left = pd.DataFrame({"k": rng.integers(0, 10**6, 2000), "n": np.arange(2000)})
+    right = pd.DataFrame({"k": rng.choice(left.k, 2000), "m": np.arange(2000)})
+    # Parts of about 125 rows.
+    assert_same(*joined(tmp_path, {"on": "k"}, batch_rows=80, left=left, right=right))
+    assert {fan_out for level, fan_out in fan_outs if not level} == {16}
+    assert {fan_out for level, fan_out in fan_outs if level} == {4}
+
+
+@pytest.mark.parametrize(
+    ("num_rows", "bits"), [(0, 1), (1, 1), (100, 1), (101, 2), (200, 2), (201, 3), (10**9, 6)]
+)
+def test_bits_for_parts(num_rows, bits, monkeypatch):
+    monkeypatch.setattr(_partitions, "FAN_OUT_BITS", 6)
+    assert _partitions.bits_for(num_rows, 100) == bits
+
+
 def test_groups_of_a_join_larger_than_memory(folder):
     left, right = plan_of(LEFT, folder, "left"), plan_of(RIGHT, folder, "right")
 
