@@ -39,15 +39,17 @@ class Labels:
     @property
     def index(self) -> pd.Index:
         """The labels as a pandas index; a selection is materialized on first use."""
-        if self._index is None and self._taken_from is None:
-            self._index = pd.Index(self._each, name=self._names[0], tupleize_cols=False)
-        elif self._index is None:
+        if self._index is not None:
+            return self._index
+        if self._taken_from is None:
+            index = pd.Index(self._each, name=self._names[0], tupleize_cols=False)
+        else:
             source, positions = self._taken_from
             index = source.take(positions)
             # The names of the source may have changed since.
             index.names = self._names
-            self._index = index
-        return self._index
+        self._index = index
+        return index
 
     @classmethod
     def of(cls, labels: Iterable[Hashable], names: Sequence[Hashable] = (None,)) -> "Labels":
