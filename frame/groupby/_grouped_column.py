@@ -12,7 +12,6 @@ import numpy as np
 
 from ... import primitives
 from ...primitives.staging import tiered
-from ..reductions._moments import positive
 from ..table._column import Array, Column
 from ..table._dtypes import wide
 from ..table._layout import ONE_DEVICE, Layout
@@ -184,5 +183,7 @@ def sum_dtype(dtype: Any) -> Any:
 
 def quotient(total: Array, counts: Array) -> Array:
     """Divides by counts; NaN for counts of zero, which add no NaN to the derivative."""
-    mean = total / positive(counts).astype(total.dtype)
+    # XLA divides by a maximum as it is, but may select instead of dividing by a selected one: the
+    # program would have to be compiled before its first call.
+    mean = total / jnp.maximum(counts, counts.dtype.type(1)).astype(total.dtype)
     return jnp.where(counts > 0, mean, total.dtype.type(np.nan))
