@@ -72,7 +72,7 @@ def match_directly(sides: KeySides, how: How) -> DirectJoin | None:
     if not jnp.issubdtype(right_keys.dtype, jnp.integer):
         return None
     ((least, greatest),) = known_ranges((right_keys,), sides.num_b)
-    num_left, num_right = map(int, jax.device_get((sides.num_a, sides.num_b)))
+    num_left, num_right = sides.num_a.item(), sides.num_b.item()
     num_slots = int(greatest) - int(least) + 1
     most_slots = min(max(MOST_SLOTS_PER_ROW * num_right, num_left), MOST_SLOTS)
     # Fewer slots than rows: some key is repeated. Without rows the bounds are reversed.
@@ -80,10 +80,10 @@ def match_directly(sides: KeySides, how: How) -> DirectJoin | None:
         return None
     least = right_keys.dtype.type(least)
     table = _key_table(right_keys, least, sides.num_b, in_steps(num_slots))
-    if int(table.num_distinct) < num_right:
+    if table.num_distinct.item() < num_right:
         return None
     matches = _look_up(table, left_keys, sides.num_a, sides.num_b, len(right_keys))
-    num_pairs = num_left if how == "left" else int(matches.num_matches)
+    num_pairs = num_left if how == "left" else matches.num_matches.item()
     # If every row has a match, an inner join keeps them all.
     how = "left" if num_pairs == num_left else how
     return DirectJoin(matches, num_pairs, how, is_swapped)

@@ -146,7 +146,7 @@ def join(
         size = direct.num_pairs
     elif row_mesh is None and how != "cross":
         matches = _match(sides, how)
-        size = int(matches.total)
+        size = matches.total.item()
     else:
         options = {"how": how, "num_valid": num_valid, "axis": axis, "transport": transport}
         size = int(join_size(sides.a, sides.b, mesh, **options))

@@ -247,9 +247,10 @@ def suffixed_labels(
             f"Passing 'suffixes' as a {type(suffixes)}, is not supported. "
             "Provide 'suffixes' as a tuple instead."
         )
-    sides = left._labels.index, right._labels.index.take(plan.kept(right))
-    are_strings = all(type(label) is str for labels in sides for label in labels)
-    if are_strings and set(sides[0]).isdisjoint(sides[1]):
+    both = left._labels, right._labels.take(plan.kept(right))
+    sides = both[0].index, both[1].index
+    are_strings = all(type(label) is str for labels in both for label in labels)
+    if are_strings and set(both[0]).isdisjoint(both[1]):
         # pandas' intersection takes a fifth of a merge of few rows.
         return sides
     overlap = sides[0].intersection(sides[1])

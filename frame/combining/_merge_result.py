@@ -37,11 +37,10 @@ class Merged:
         labels: tuple[pd.Index, pd.Index],
     ):
         self.plan, self.pairs, self.left, self.right = plan, pairs, left, right
-        kept = plan.kept(right)
-        right_columns = [right._table.columns[position] for position in kept]
+        self._kept = plan.kept(right)
+        right_columns = [right._table.columns[position] for position in self._kept]
         self.columns = [*pairs.left.take(left._table.columns), *pairs.right.take(right_columns)]
         self.labels = labels[0].append(labels[1])
-        self.right_labels = right._labels.index.take(kept)
 
     def add_indicator(self, label: Hashable) -> None:
         """Appends the indicator column."""
@@ -75,7 +74,7 @@ class Merged:
         position = self._position(key.name)
         if key.name in self.left._labels:
             own, other = self.pairs.left, self.pairs.right
-        elif key.name in self.right_labels:
+        elif key.name in self.right._labels.index.take(self._kept):
             own, other = self.pairs.right, self.pairs.left
         else:
             return

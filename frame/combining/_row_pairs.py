@@ -152,7 +152,7 @@ def _eager(
     fit = functools.partial(_capacity_for, capacity=capacity, layout=layout)
     if layout.mesh is None and how not in ("cross", "left_anti"):
         joined, labels = _join(keys, numbers, how, sort, fit, layout)
-        count = int(joined.count)
+        count = joined.count.item()
     else:
         # On a mesh, counting first would send as much as pairing. Guess the capacity instead: if
         # the right keys are unique, the pairs are at most as many as the left rows.
@@ -173,8 +173,8 @@ def _eager(
             left_rows, right_rows, labels = _first_rows(rows, layout.capacity_for(count), layout)
             joined = joined._replace(left_rows=left_rows, right_rows=right_rows)
     # Null rows of each side: unmatched rows of the other side that the join keeps.
-    left_holes = int(joined.num_unmatched_right) if how == "outer" else 0
-    right_holes = int(joined.num_unmatched_left) if how in ("left", "outer") else 0
+    left_holes = joined.num_unmatched_right.item() if how == "outer" else 0
+    right_holes = joined.num_unmatched_left.item() if how in ("left", "outer") else 0
 
     def presence(row_ids: Array, num_rows: int, num_holes: int, is_ordered: bool) -> Any:
         if num_holes:
@@ -183,8 +183,9 @@ def _eager(
             return "all"
         # As many pairs as rows, and no row dropped: the identity on the ordered side.
         if is_ordered:
-            return "all" if how == "inner" and int(joined.num_unmatched_left) else "same"
-        return "same" if _is_in_place(row_ids, as_count(count), layout) else "all"
+            return "all" if how == "inner" and joined.num_unmatched_left.item() else "same"
+        is_same = _is_in_place(row_ids, as_count(count), layout).item()
+        return "same" if is_same else "all"
 
     if how == "left_anti":
         # pandas keeps the dtypes of the right side if the result is empty.
