@@ -230,8 +230,10 @@ def _collect_runs(blocks: Array, runs: Runs, capacity: int, axis_name: AxisName)
     num_shards, pair_rows, _ = blocks.shape
     offsets = _exclusive(received)
     positions = jnp.arange(capacity, dtype=jnp.int32)
-    block = pair_rows * jnp.arange(num_shards, dtype=jnp.int32)
-    block_position = positions + BY_ROW.of_run(offsets, positions, block - offsets)
+    shards = jnp.arange(num_shards, dtype=jnp.int32)
+    block_position = positions + BY_ROW.of_run(
+        offsets, positions, pair_rows * shards - offsets, shards
+    )
     is_row = positions < jnp.sum(received, dtype=jnp.int32)
     return BY_ROW.take_received(BY_ROW.joined(blocks), block_position, is_row)
 
@@ -255,7 +257,7 @@ def _stripes_by_way(
     begins = _exclusive(_stripe_rows(runs.sent[me][None, :], stripe), axis=1)
     block_positions = jnp.arange(block_rows, dtype=jnp.int32)
     sources = p * block_positions[None, :] + steps.of_run(
-        begins, block_positions, runs.starts[None, :] + stripe % p - p * begins
+        begins, block_positions, runs.starts[None, :] + stripe % p - p * begins, shards
     )
     return steps.take(rows, sources)
 
@@ -277,7 +279,7 @@ def _stripes_by_destination(
     begins = _exclusive(stripe_rows, axis=0).T
     block_positions = jnp.arange(block_rows, dtype=jnp.int32)
     sources = block_positions[None, :] + steps.of_run(
-        begins, block_positions, first_rows * shards[None, :] + in_block - begins
+        begins, block_positions, first_rows * shards[None, :] + in_block - begins, shards
     )
     return steps.take(steps.joined(blocks), sources)
 
@@ -299,8 +301,8 @@ def _collect_stripes(
     begins = _exclusive(_stripe_rows(received[:, None], stripe), axis=0)
     offsets = _exclusive(received)
     positions = jnp.arange(capacity, dtype=jnp.int32)
-    run = steps.of_run(offsets, positions, shards)
-    in_run = positions - steps.of_run(offsets, positions, offsets)
+    run = steps.of_run(offsets, positions, shards, shards)
+    in_run = positions - steps.of_run(offsets, positions, offsets, shards)
     way = (in_run + run + me) % p
     begin = steps.look_up(begins.reshape(-1), run * p + way)
     block_position = way * second_rows + begin + in_run // p

@@ -25,7 +25,7 @@ MOST_COLUMNS = 32
 _LEAST_TABLE = 4096
 
 # See `of_run`.
-OfRun = Callable[[Array, Array, Array], Array]
+OfRun = Callable[[Array, Array, Array, Array], Array]
 
 
 class Blocks(NamedTuple):
@@ -48,7 +48,7 @@ class Blocks(NamedTuple):
     take_received: Callable[[Array, Array, Array], Array]
 
 
-def of_run(begins: Array, positions: Array, table: Array) -> Array:
+def of_run(begins: Array, positions: Array, table: Array, blocks: Array) -> Array:
     """Looks up, for each position, the table entry of its run.
 
     Args:
@@ -56,13 +56,14 @@ def of_run(begins: Array, positions: Array, table: Array) -> Array:
             runs have no positions.
         positions: the positions, `[positions]`.
         table: one entry for each run, in the shape of `begins`.
+        blocks: the numbers of the blocks, 0, 1, ..., `[blocks]`; not read for one axis of runs.
 
     Returns:
         Entries, `[positions]` or `[blocks, positions]`.
     """
     num_runs = begins.shape[-1]
     if begins.ndim == 2:
-        return jax.vmap(of_run, in_axes=(0, None, 0))(begins, positions, table)
+        return jax.vmap(of_run, in_axes=(0, None, 0, None))(begins, positions, table, blocks)
     if num_runs > _FEW_RUNS:
         run = jnp.searchsorted(begins[1:], positions, side="right")
         return table.at[run].get(mode="promise_in_bounds")
@@ -74,14 +75,15 @@ def of_run(begins: Array, positions: Array, table: Array) -> Array:
     return entries
 
 
-def of_run_by_sums(begins: Array, positions: Array, table: Array) -> Array:
+def of_run_by_sums(begins: Array, positions: Array, table: Array, blocks: Array) -> Array:
     """`of_run` for TPU, which sums along an axis faster than it searches, in less memory.
 
     The entries are the running sums of their steps. Positions are 0, 1, ...
     """
     # One axis for all blocks: a scatter into `[blocks, positions]` takes 128 lanes a position.
     num_positions = positions.shape[0]
-    blocks = jnp.arange(begins.size // begins.shape[-1], dtype=jnp.int32)
+    if begins.ndim == 1:
+        blocks = jnp.zeros((1,), jnp.int32)
     # Empty runs add their steps at one position, and runs past the last one at the next block.
     begins_of_blocks = jnp.minimum(begins.reshape(blocks.shape[0], -1), num_positions)
     at = (num_positions * blocks[:, None] + begins_of_blocks).reshape(-1)
