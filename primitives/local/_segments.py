@@ -111,7 +111,7 @@ def count_rows(ids: Array, num_segments: int) -> Array:
         return _count_in_blocks(ids, num_segments)
 
     def native(ids: Array) -> Array:
-        return native_counts(ids, np.int32(0), np.int32(ids.shape[0]), num_segments)
+        return native_counts(ids, jnp.int32(0), jnp.int32(ids.shape[0]), num_segments)
 
     # The kernel takes as long as the scatter of a small table, but nothing to compile.
     return by_platform(ids, cpu=native if can_count(ids) else in_blocks, default=in_blocks)
