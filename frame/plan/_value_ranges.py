@@ -7,6 +7,7 @@ from typing import Any
 from ._node import Call, Node, Scan
 from ._relations import RELATIONS, origins
 from ._row_groups import ValueRange
+from ._stage import Fused
 
 # The sides whose rows a join repeats or drops, without adding rows of missing values.
 _KEPT = {"inner": (0, 1), "left": (0,), "right": (1,), "left_anti": (0,), "right_anti": (1,)}
@@ -27,9 +28,11 @@ def bounds_of(ranges: tuple[ValueRange, ...]) -> tuple[Any, Any]:
     return min(one.least for one in ranges), max(one.greatest for one in ranges)
 
 
-def _origin(node: Node, label: Hashable) -> tuple[Scan, Hashable] | None:
+def _origin(node: Node | Fused, label: Hashable) -> tuple[Scan, Hashable] | None:
     """The scan whose column reaches a step without new values, and the label there."""
-    while isinstance(node, Call):
+    while isinstance(node, Call | Fused):
+        if isinstance(node, Fused):
+            node = node.calls[-1]
         relation = RELATIONS[node.method]
         sides: tuple[int, ...] = (0,) if relation.rows in ("each", "drops", "sorts", "cuts") else ()
         if relation.rows == "joins":

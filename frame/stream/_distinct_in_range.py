@@ -118,7 +118,9 @@ class DistinctInRange:
                     f"{values.min()} to {values.max()} and a range from {low} to {high}. The file "
                     "is corrupted, or has changed."
                 )
-            slots = slots * (high - low + 1) + (values - values.dtype.type(low)).astype(np.int64)
+            # A difference may be too great for the dtype of the values, but not without a sign.
+            offsets = (values - values.dtype.type(low)).view(f"u{values.itemsize}")
+            slots = slots * (high - low + 1) + offsets.astype(np.int64)
         return slots
 
     def _write(self) -> None:

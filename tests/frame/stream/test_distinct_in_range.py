@@ -20,6 +20,7 @@ def rows():
             "k": rng.integers(-120, 200, NUM_ROWS),
             "narrow": rng.integers(-7, 8, NUM_ROWS).astype("int8"),
             "far": np.uint64(2**64 - 1) - rng.integers(0, 300, NUM_ROWS).astype("uint64"),
+            "small": rng.integers(-100, 101, NUM_ROWS).astype("int8"),
             "few": rng.integers(10, 13, NUM_ROWS),
             "wide": rng.integers(0, 10**9, NUM_ROWS),
             "holes": pd.array(rng.integers(0, 90, NUM_ROWS), "Int64"),
@@ -31,16 +32,24 @@ def rows():
     return frame
 
 
+def after_a_join(f):
+    f = f.assign(more=f.few + 1)
+    f = f[f.more > 11]
+    return f.assign(most=f.more * 2).merge(f[["few"]].drop_duplicates(), on="few")
+
+
 FRAME = rows()
 KNOWN = {
     "a column": lambda f: f[["k"]].drop_duplicates(),
     "other columns": lambda f: f[["k", "x", "s"]].drop_duplicates("k"),
     "row labels": lambda f: f.drop_duplicates(["narrow"])[["few", "narrow"]],
+    "a range that its dtype does not hold": lambda f: f[["small", "x"]].drop_duplicates("small"),
     "the greatest integers": lambda f: f[["s", "far"]].drop_duplicates("far"),
     "two keys": lambda f: f[["few", "s", "narrow"]].drop_duplicates(["narrow", "few"]),
     "after steps": lambda f: f[f.x.notna()].rename(columns={"k": "j"}).drop_duplicates("j")[["j"]],
     "a series": lambda f: f[f.few > 10].k.drop_duplicates(),
     "unique": lambda f: f.rename(columns={"k": "j"}).j.unique(),
+    "after stages and a join": lambda f: after_a_join(f).drop_duplicates("k")[["k"]],
     "no rows": lambda f: f[f.k > 1000][["k"]].drop_duplicates(),
     "before steps": lambda f: f[["k", "few"]].drop_duplicates("k").groupby("few").k.sum(),
 }
