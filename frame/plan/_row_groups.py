@@ -153,8 +153,13 @@ class ValueRange:
         low, high = max(self.least, least), min(self.greatest, greatest)
         if low > high:
             return 0.0
-        width = self.greatest - self.least
-        return (high - low) / width if width else 1.0
+        width = _distance(self.least, self.greatest)
+        return _distance(low, high) / width if width else 1.0
+
+
+def _distance(low: Any, high: Any) -> Any:
+    """The difference of integers, or of times in seconds: nanoseconds may not fit 64 bits."""
+    return high - low if isinstance(low, int) else high.timestamp() - low.timestamp()
 
 
 def ranges_of_groups(dataset: Any, name: str) -> tuple[ValueRange, ...] | None:
@@ -176,18 +181,29 @@ def ranges_of_groups(dataset: Any, name: str) -> tuple[ValueRange, ...] | None:
                 continue
             if known is None or not known.has_min_max or known.null_count != 0:
                 return None
-            least, greatest = map(_value, (known.min, known.max))
-            if least is None or greatest is None:
+            bounds = _bounds(known, dataset.schema.field(name).type)
+            if bounds is None:
                 return None
-            ranges.append(ValueRange(group.num_rows, least, greatest))
+            ranges.append(ValueRange(group.num_rows, *bounds))
     return tuple(ranges)
 
 
-def _value(value: Any) -> Any:
-    """A value of a footer as plans hold it; None if it is neither an integer nor a time."""
-    if isinstance(value, int) and not isinstance(value, bool):
-        return value
-    return pd.Timestamp(value) if isinstance(value, datetime.datetime) else None
+def _bounds(known: Any, type: pa.DataType) -> tuple[Any, Any] | None:
+    """The least and the greatest value of a footer as plans hold them.
+
+    None if they are neither integers nor times of years from 1 to 9999, which Python's times hold,
+    or of another kind than the column, which takes its type from the first file.
+    """
+    try:
+        least, greatest = known.min, known.max
+    except (OverflowError, ValueError):
+        return None
+    match least:
+        case int() if pa.types.is_integer(type) and not isinstance(least, bool):
+            return least, greatest
+        case datetime.datetime(tzinfo=None) if pa.types.is_timestamp(type):
+            return pd.Timestamp(least), pd.Timestamp(greatest)
+    return None
 
 
 def row_groups(dataset: Any, condition: Any, limit: int | None) -> RowGroups:

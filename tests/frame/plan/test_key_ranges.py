@@ -88,6 +88,33 @@ def test_times(unit, tmp_path):
     assert_same(plan.collect(), one.merge(all_, on="t").to_pandas())
 
 
+@pytest.mark.parametrize(
+    ("unit", "far"), [("ns", 2**63 - 1), ("us", 10**18), ("ms", -(10**15)), ("s", 10**12)]
+)
+def test_far_times(unit, far, tmp_path):
+    values = np.array([-far, 0, 1, 5, far], f"datetime64[{unit}]")
+    few, one = written(tmp_path, pd.DataFrame({"t": values[1:3], "n": range(2)}), "few")
+    many, all_ = written(tmp_path, pd.DataFrame({"t": values, "m": range(5)}), "many")
+    for plan, joined in ((few.merge(many), one.merge(all_)), (many.merge(few), all_.merge(one))):
+        assert_same(plan.collect(), joined.to_pandas())
+        # Python holds years from 1 to 9999.
+        assert (filters(plan) > 0) == (unit == "ns")
+
+
+@pytest.mark.parametrize("type", [pa.int64(), pa.timestamp("us", "UTC"), pa.timestamp("ms")])
+def test_files_of_other_types(type, tmp_path):
+    first = pa.table({"t": pa.array(range(100), pa.timestamp("us"))})
+    (tmp_path / "many").mkdir()
+    pq.write_table(first, tmp_path / "many" / "0.parquet")
+    others = pa.array(range(40, 80), type)
+    pq.write_table(pa.table({"t": others}), tmp_path / "many" / "1.parquet")
+    times = np.array([41, 50, 77, 77], "datetime64[us]")
+    few, one = written(tmp_path, pd.DataFrame({"t": times, "n": range(4)}), "few")
+    many, all_ = scan_parquet(tmp_path / "many"), read_parquet(tmp_path / "many")
+    assert_same(many.merge(few).collect(), all_.merge(one).to_pandas())
+    assert_same(few.merge(many).collect(), one.merge(all_).to_pandas())
+
+
 def test_keys_reach_the_join_through_steps(tmp_path):
     narrow, one = written(tmp_path, NARROW, "narrow")
     wide, other = written(tmp_path, WIDE, "wide")
