@@ -172,7 +172,8 @@ def ranges_of_groups(dataset: Any, name: str) -> tuple[ValueRange, ...] | None:
     for fragment in dataset.get_fragments():
         metadata = fragment.metadata
         paths = [metadata.schema.column(i).path for i in range(metadata.num_columns)]
-        if name not in paths:
+        # The folder of a file gives the values of a column of that name, not the file.
+        if name not in paths or name in ds.get_partition_keys(fragment.partition_expression):
             return None
         for number in range(metadata.num_row_groups):
             group = metadata.row_group(number)

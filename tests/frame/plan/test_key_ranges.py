@@ -115,6 +115,19 @@ def test_files_of_other_types(type, tmp_path):
     assert_same(few.merge(many).collect(), one.merge(all_).to_pandas())
 
 
+def test_folders_that_are_named_like_a_column_give_its_values(tmp_path):
+    for k in (1, 2):
+        file = tmp_path / "many" / f"k={k}" / "0.parquet"
+        file.parent.mkdir(parents=True)
+        others = pa.array(np.full(50, 1000 + k, "int32"))
+        pq.write_table(pa.table({"k": others, "n": np.arange(50)}), file)
+    keys = np.array([2, 2, 1], "int32")
+    few, one = written(tmp_path, pd.DataFrame({"k": keys, "m": range(3)}), "few")
+    many, all_ = scan_parquet(tmp_path / "many"), read_parquet(tmp_path / "many")
+    assert len(all_.merge(one)) == 150
+    assert_same(many.merge(few).collect(), all_.merge(one).to_pandas())
+
+
 def test_keys_reach_the_join_through_steps(tmp_path):
     narrow, one = written(tmp_path, NARROW, "narrow")
     wide, other = written(tmp_path, WIDE, "wide")
