@@ -100,7 +100,7 @@ def origins(call: Any) -> Origins:
 
 def needed(call: Any, wanted: Labels) -> tuple[Labels, ...]:
     """The columns that each input must have, for the wanted columns of the result."""
-    if not call.inputs[0].is_frame:
+    if not call.inputs[0].is_frame or len(set(call.labels)) < len(call.labels):
         return tuple(map(all_of, call.inputs))
     relation = RELATIONS[call.method]
     if relation.reads_of_each is not None:
@@ -212,7 +212,9 @@ def _are_rowwise(call: Any) -> bool:
 
 
 def _rename_origins(call: Any) -> Origins:
-    return (dict(zip(call.labels, call.inputs[0].labels, strict=True)),)
+    labels = call.labels
+    pairs = zip(labels, call.inputs[0].labels, strict=True)
+    return ({label: source for label, source in pairs if labels.count(label) == 1},)
 
 
 def _changed_by(name: str) -> Callable[[Any], Labels]:

@@ -264,3 +264,16 @@ def test_the_scan_of_a_shared_source_is_not_narrowed_for_one_use(sources):
     plan = concat([scan[col("k") > 3], scan[col("k") < 1]])
     expected = pd.concat([FRAMES[0][FRAMES[0].k > 3], FRAMES[0][FRAMES[0].k < 1]])
     assert_same(plan.collect(), expected)
+
+
+@pytest.mark.parametrize("is_scan", [False, True])
+def test_columns_of_one_label_stay(sources, is_scan):
+    eager, lazy = sources
+    for step in (
+        lambda f: f.rename(columns={"x": "n"}),
+        lambda f: f.rename(columns={"x": "z"}).rename(columns={"n": "z"})[["z", "k"]],
+        lambda f: f.rename(columns={"x": "n"})[col("k") > 2].head(9),
+        lambda f: f[["k", "x", "k"]].sort_values("x"),
+    ):
+        expected = as_pandas(step(eager[0]))
+        assert_same(step(lazy[is_scan][0]).collect(), expected)
