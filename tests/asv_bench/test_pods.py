@@ -36,7 +36,7 @@ def test_every_primitive_of_a_mesh_is_compiled():
 
 def test_the_main_calls_are_in_the_table():
     compared = {(name, max(by_chips(name, rows))) for name, rows in GROWTH if rows == FEW_ROWS}
-    most_used = {*MAIN, "unique", "frame sort", "frame groupby", "frame merge"}
+    most_used = {*MAIN, "unique", "join", *PIPELINES}
     assert compared >= {(name, 256) for name in most_used}
 
 
