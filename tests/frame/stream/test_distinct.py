@@ -1,15 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Distinct rows, counts of them and groups in the order of rows, larger than memory."""
 
-import os
-import tempfile
-
 import numpy as np
 import pandas as pd
 import pytest
 from frame_parity import assert_same
 from jaxframes.frame.stream import _distinct, _distinct_in_range, _partitions, _runs
 from larger_than_memory import BATCH_ROWS, left_rows, plan_of
+
+pytestmark = pytest.mark.usefixtures("nothing_is_left")
 
 FRAME = left_rows()
 
@@ -61,13 +60,6 @@ def four_parts(monkeypatch):
 def no_table(monkeypatch):
     """Rows go by the hash of their keys, also where a table would have room for these."""
     monkeypatch.setattr(_distinct_in_range, "SLOTS_PER_ROW", 0)
-
-
-@pytest.fixture(autouse=True)
-def nothing_is_left(tmp_path, monkeypatch):
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    yield
-    assert not [name for name in os.listdir(tmp_path) if name.startswith("jaxframes-")]
 
 
 @pytest.mark.parametrize("name", QUERIES)

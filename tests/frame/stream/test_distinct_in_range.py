@@ -9,6 +9,8 @@ from jaxframes.frame import scan_parquet
 from jaxframes.frame.stream import _distinct_in_range, _spilled_rows, _state_stages
 from jaxframes.shardings import make_mesh, row_sharded
 
+pytestmark = pytest.mark.usefixtures("nothing_is_left")
+
 NUM_ROWS = 900
 BATCH_ROWS = 60
 
@@ -70,13 +72,6 @@ def path(tmp_path_factory):
     path = tmp_path_factory.mktemp("rows") / "rows.parquet"
     FRAME.to_parquet(path, row_group_size=110)
     return path
-
-
-@pytest.fixture(autouse=True)
-def nothing_is_left(tmp_path, monkeypatch):
-    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    yield
-    assert not [path for path in tmp_path.iterdir() if path.name.startswith("jaxframes-")]
 
 
 @pytest.mark.parametrize("name", KNOWN)

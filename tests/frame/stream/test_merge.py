@@ -9,6 +9,8 @@ from jaxframes.frame import from_pandas
 from jaxframes.frame.stream import _join, _merge, _partitions
 from larger_than_memory import BATCH_ROWS, left_rows, plan_of, right_rows
 
+pytestmark = pytest.mark.usefixtures("nothing_is_left")
+
 LEFT, RIGHT = left_rows(), right_rows()
 
 # Each with the kinds of join that it is tested with.
@@ -36,13 +38,6 @@ def four_parts(monkeypatch):
     """Parts of few rows test nothing that fewer parts do not. A held side is one batch."""
     monkeypatch.setattr(_partitions, "FAN_OUT_BITS", 2)
     monkeypatch.setattr(_merge, "HELD_BATCHES", 1)
-
-
-@pytest.fixture(autouse=True)
-def nothing_is_left(tmp_path, monkeypatch):
-    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    yield
-    assert not [path for path in tmp_path.iterdir() if path.name.startswith("jaxframes-")]
 
 
 def joined(folder, options, batch_rows=BATCH_ROWS, left=LEFT, right=RIGHT, devices=1):

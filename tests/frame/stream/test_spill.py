@@ -1,9 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Sorts and groups larger than a batch: sorted runs on disk, merged."""
 
-import os
-import tempfile
-
 import numpy as np
 import pandas as pd
 import pyarrow.parquet as pq
@@ -11,6 +8,8 @@ import pytest
 from frame_parity import assert_same
 from jaxframes.frame import scan_parquet
 from jaxframes.frame.stream import _runs
+
+pytestmark = pytest.mark.usefixtures("nothing_is_left")
 
 
 def rows(num_rows=600):
@@ -41,14 +40,6 @@ def plan(tmp_path_factory):
     path = tmp_path_factory.mktemp("spill") / "rows.parquet"
     FRAME.to_parquet(path, row_group_size=150)
     return scan_parquet(path)
-
-
-@pytest.fixture(autouse=True)
-def nothing_is_left(tmp_path, monkeypatch):
-    """The folder of temporary files, which is empty afterwards."""
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    yield
-    assert not [name for name in os.listdir(tmp_path) if name.startswith("jaxframes-")]
 
 
 @pytest.mark.parametrize("name", SORTS)
