@@ -106,15 +106,9 @@ def scatter(method: str, rows: Array, ids: Array, num_segments: int, initial: An
 
 def count_rows(ids: Array, num_segments: int) -> Array:
     """Counts the rows of each segment, int32. Ids are int32; those out of range are dropped."""
-
-    def in_blocks(ids: Array) -> Array:
-        return _count_in_blocks(ids, num_segments)
-
-    def native(ids: Array) -> Array:
-        return native_counts(ids, jnp.int32(0), jnp.int32(ids.shape[0]), num_segments)
-
     # The kernel takes as long as the scatter of a small table, but nothing to compile.
-    return by_platform(ids, cpu=native if can_count(ids) else in_blocks, default=in_blocks)
+    given = GivenIds(ids, jnp.int32(0), jnp.int32(ids.shape[0]))
+    return count_given(given, ids, num_segments)
 
 
 def _count_in_blocks(ids: Array, num_segments: int) -> Array:
@@ -185,7 +179,7 @@ def _add_natively(rows: Array, given: GivenIds, ids: Array, num_segments: int) -
 def count_given(given: GivenIds, ids: Array, num_segments: int) -> Array:
     """Counts rows by the caller's ids, int32; `ids` are the same as int32."""
     if not can_count(given.ids):
-        return count_rows(ids, num_segments)
+        return _count_in_blocks(ids, num_segments)
 
     def native(given: GivenIds, ids: Array) -> Array:
         del ids
@@ -193,7 +187,7 @@ def count_given(given: GivenIds, ids: Array, num_segments: int) -> Array:
 
     def by_scatter(given: GivenIds, ids: Array) -> Array:
         del given
-        return count_rows(ids, num_segments)
+        return _count_in_blocks(ids, num_segments)
 
     return by_platform(given, ids, cpu=native, default=by_scatter)
 
