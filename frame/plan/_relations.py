@@ -28,6 +28,9 @@ class _Index(enum.Enum):
 
 INDEX = _Index.INDEX
 Labels: TypeAlias = frozenset[Any]
+# The sides of a join that keep their rows, repeated or dropped, apart from what the other side
+# removes. A row of the other side may be matched with missing values in its place.
+KEPT_SIDES = {"inner": (0, 1), "cross": (0, 1), "left": (0,), "right": (1,), "left_anti": (0,)}
 # For each input: the label there of each column that the result has unchanged.
 Origins: TypeAlias = tuple[Mapping[Hashable, Hashable], ...]
 Run: TypeAlias = Callable[[Sequence[Any], Mapping[str, Any]], Any]

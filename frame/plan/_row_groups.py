@@ -167,9 +167,10 @@ def ranges_of_groups(dataset: Any, name: str) -> tuple[ValueRange, ...] | None:
 
     None if the footers do not tell, or if a value is null.
     """
-    check_footers(list(dataset.get_fragments()))
+    fragments = list(dataset.get_fragments())
+    check_footers(fragments)
     ranges: list[ValueRange] = []
-    for fragment in dataset.get_fragments():
+    for fragment in fragments:
         metadata = fragment.metadata
         paths = [metadata.schema.column(i).path for i in range(metadata.num_columns)]
         # The folder of a file gives the values of a column of that name, not the file.

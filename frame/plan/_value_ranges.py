@@ -5,12 +5,9 @@ from collections.abc import Hashable
 from typing import Any
 
 from ._node import Call, Node, Scan
-from ._relations import RELATIONS, origins
+from ._relations import KEPT_SIDES, RELATIONS, origins
 from ._row_groups import ValueRange
 from ._stage import Fused
-
-# The sides whose rows a join repeats or drops, without adding rows of missing values.
-_KEPT = {"inner": (0, 1), "left": (0,), "right": (1,), "left_anti": (0,), "right_anti": (1,)}
 
 
 def value_ranges(node: Node, label: Hashable) -> tuple[ValueRange, ...] | None:
@@ -36,7 +33,7 @@ def _origin(node: Node | Fused, label: Hashable) -> tuple[Scan, Hashable] | None
         relation = RELATIONS[node.method]
         sides: tuple[int, ...] = (0,) if relation.rows in ("each", "drops", "sorts", "cuts") else ()
         if relation.rows == "joins":
-            sides = _KEPT.get(node.arguments.get("how", "inner"), ())
+            sides = KEPT_SIDES.get(node.arguments.get("how", "inner"), ())
         kept = origins(node)
         found = next((side for side in sides if label in kept[side]), None)
         if found is None:

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Key ranges: a join leaves out rows whose keys lie beyond all keys of the other side."""
 
+import functools
 from collections.abc import Hashable
 from typing import Any
 
@@ -8,6 +9,7 @@ from .._expression import Expression, col
 from .._masks import conjunction
 from .._node import Call, Node, rewritten
 from .._relations import merge_keys
+from .._row_groups import ValueRange
 from .._value_ranges import bounds_of, value_ranges
 
 # The sides that may lose rows without a match.
@@ -41,6 +43,13 @@ def narrow_keys(root: Node) -> Node:
     plans is taken depends on an estimate: the filter is made if it drops half of the rows, where
     keys are spread evenly over the range of each row group.
     """
+    # Each side of an inner join asks for the footers of both.
+    ranges_of = functools.cache(value_ranges)
+
+    def bound(own: Node, label: Hashable, other: Node, other_label: Hashable) -> Expression | None:
+        if not _have_one_type(own, label, other, other_label):
+            return None
+        return _bound(label, ranges_of(own, label), ranges_of(other, other_label))
 
     def change(node: Node) -> Node:
         if not isinstance(node, Call) or node.method != "merge":
@@ -52,8 +61,8 @@ def narrow_keys(root: Node) -> Node:
         for side in _MAY_LOSE_ROWS.get(arguments.get("how", "inner"), ()):
             own, other = node.inputs[side], node.inputs[1 - side]
             pairs = zip(keys[side], keys[1 - side], strict=True)
-            bounds = [_bound(own, label, other, other_label) for label, other_label in pairs]
-            found = [bound for bound in bounds if bound is not None]
+            bounds = [bound(own, label, other, other_label) for label, other_label in pairs]
+            found = [one for one in bounds if one is not None]
             if found:
                 inputs[side] = Call.of("filter", (own,), {"predicate": conjunction(found)})
         return node.with_inputs(tuple(inputs))
@@ -61,11 +70,10 @@ def narrow_keys(root: Node) -> Node:
     return rewritten(root, change)
 
 
-def _bound(own: Node, label: Hashable, other: Node, other_label: Hashable) -> Expression | None:
+def _bound(
+    label: Hashable, ranges: tuple[ValueRange, ...] | None, others: tuple[ValueRange, ...] | None
+) -> Expression | None:
     """A condition of the rows that may have a match, if many rows have none."""
-    if not _have_one_type(own, label, other, other_label):
-        return None
-    ranges, others = value_ranges(own, label), value_ranges(other, other_label)
     if not ranges or not others:
         return None
     least, greatest = bounds_of(others)

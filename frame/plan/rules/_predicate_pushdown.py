@@ -8,12 +8,8 @@ from typing import Any
 from .._expression import Expression
 from .._masks import conjunction, conjuncts, is_movable
 from .._node import Call, Formula, Node, Scan, uses
-from .._relations import INDEX, RELATIONS, merge_keys, origins
+from .._relations import INDEX, KEPT_SIDES, RELATIONS, merge_keys, origins
 from .._wanted import wanted_columns
-
-# The sides of a join that keep their rows apart from what the other side removes. A row of the
-# other side may be matched with missing values in its place.
-_SIDES = {"inner": (0, 1), "cross": (0, 1), "left": (0,), "right": (1,), "left_anti": (0,)}
 
 
 def push_predicates(root: Node) -> Node:
@@ -98,7 +94,7 @@ class _Pushdown:
         else:
             is_safe = relation.rows in ("joins", "appends")
         if relation.rows == "joins":
-            sides = _SIDES.get(arguments.get("how", "inner"), ())
+            sides = KEPT_SIDES.get(arguments.get("how", "inner"), ())
             is_safe = not arguments.get("validate") and not arguments.get("indicator")
             is_safe = is_safe and _have_equal_keys(node)
         if not is_safe or (has_labels and not relation.keeps_labels(node)):
