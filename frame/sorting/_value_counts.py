@@ -151,10 +151,10 @@ class ValueCounts(NDFrame):
             is_missing = distinct.columns[0].missing()
             keeps = ~is_missing if dropna else ~is_missing | (counts.data > 0)
             table = _by_count(distinct, counts, keeps, names, descending)
-        elif _is_small(columns, self._table):
-            table = _counts_together(columns, self._table, names, dropna, descending)
         else:
-            table = _counts_of_rows(columns, self._table, names, dropna, descending)
+            is_small = _is_small(columns, self._table)
+            count = _counts_together if is_small else _counts_of_rows
+            table = count(columns, self._table, names, dropna, descending)
         if normalize:
             table = table.with_columns([Column(_shares(table.columns[0].data, table.num_rows))])
         return self.series_class._of(table, "proportion" if normalize else "count")

@@ -11,7 +11,6 @@ import pyarrow as pa
 
 from ..io._construction import table_of_arrow
 from ..plan._node import Call
-from ..plan._stage import Fused
 from ..plan._value_ranges import bounds_of, value_ranges
 from ..table._ndframe import FrameBase
 from ._arrow_rows import arrow_of, in_schema
@@ -32,25 +31,19 @@ def key_bounds(node: Any, labels: Sequence[Any], batch_rows: int) -> list[tuple[
         labels: its key columns.
         batch_rows: the number of rows of a batch.
     """
-    node = _unfused(node)
     if not can_spill(node.empty._table.columns):
         return None
     if isinstance(node, Call) and node.method == "column":
         expression = node.arguments["expression"]
         if expression.function != "col":
             return None
-        node, labels = _unfused(node.inputs[0]), [expression.operands[0]]
+        node, labels = node.inputs[0], [expression.operands[0]]
     ranges = [value_ranges(node, label) for label in labels]
     bounds = [bounds_of(one) for one in ranges if one]
     if len(bounds) < len(labels) or not all(isinstance(low, int) for low, _ in bounds):
         return None
     num_slots = math.prod(high - low + 1 for low, high in bounds)
     return bounds if num_slots <= SLOTS_PER_ROW * batch_rows else None
-
-
-def _unfused(node: Any) -> Any:
-    """The last call of a stage, whose inputs are the calls before it."""
-    return node.calls[-1] if isinstance(node, Fused) else node
 
 
 class DistinctInRange:
@@ -148,7 +141,7 @@ class DistinctInRange:
 
     def _tables(self) -> Iterator[pa.Table]:
         for path in self._paths:
-            yield from map(SpilledRows(path).__getitem__, [0])
+            yield SpilledRows(path)[0]
         yield from self._held
 
     def frames(self) -> Iterator[Any]:

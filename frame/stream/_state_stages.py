@@ -44,7 +44,7 @@ def distinct(node: Call, stage: Stage, batch_rows: int, steps: Steps) -> Stage:
 
 
 def distinct_rows(
-    stage: Stage, options: Mapping[str, Any], batch_rows: int, steps: Steps, node: Any = None
+    stage: Stage, options: Mapping[str, Any], batch_rows: int, steps: Steps, node: Any
 ) -> Callable[[], Iterator[Any]]:
     """Gives the distinct rows of all batches in their order.
 
@@ -60,7 +60,7 @@ def distinct_rows(
     keep: Any = options.get("keep", "first")
     first, second = two_of(steps, stage)
     bounds = None
-    if node is not None and keep == "first":
+    if keep == "first":
         labels = [stage.empty._names[position] for position in positions]
         bounds = key_bounds(node, labels, batch_rows)
 
