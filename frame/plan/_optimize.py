@@ -8,6 +8,7 @@ from ._node import Node
 from .rules._common_subplans import share_subplans
 from .rules._constant_folding import fold_constants
 from .rules._filter_fusion import fuse_filters
+from .rules._group_pushdown import push_groups
 from .rules._key_ranges import narrow_keys
 from .rules._limit_pushdown import push_limits
 from .rules._predicate_pushdown import push_predicates
@@ -22,6 +23,7 @@ RULES: dict[str, Callable[[Any], Any]] = {
     "predicate_pushdown": push_predicates,
     "filter_fusion": fuse_filters,
     "limit_pushdown": push_limits,
+    "group_pushdown": push_groups,
     "small_build_side": build_small_side,
     "projection_pushdown": push_projections,
     "common_subplans": share_subplans,
