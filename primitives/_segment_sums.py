@@ -4,8 +4,11 @@
 import functools
 from collections.abc import Sequence
 
+import jax.numpy as jnp
+
+from .contract._arguments import as_num_valid
 from .contract._platform import by_platform
-from .contract._typing import Array
+from .contract._typing import Array, Integer, NumValid
 from .kernels.reduce._segment_sum import can_count, can_sum_wide, native_wide_sums
 from .local import segment_count, segment_sum
 from .tiers._tiered import tiered
@@ -13,7 +16,12 @@ from .tiers._tiered import tiered
 
 @functools.partial(tiered, static_argnums=(1, 3))
 def sums_of_segments(
-    columns: Sequence[Array], dtypes: tuple[str, ...], segment_ids: Array, num_segments: int
+    columns: Sequence[Array],
+    dtypes: tuple[str, ...],
+    segment_ids: Array,
+    num_segments: int,
+    first_id: Integer[Array, ""] | None = None,
+    num_valid: NumValid = None,
 ) -> tuple[Array, list[Array]]:
     """Counts the rows of each segment, and adds up columns in dtypes that hold their sums.
 
@@ -24,22 +32,33 @@ def sums_of_segments(
         dtypes: the dtype of each sum.
         segment_ids: segment of each row; rows with another id belong to no segment.
         num_segments: number of segments.
+        first_id: the id of the first segment, in the dtype of the ids; zero by default.
+        num_valid: number of valid rows, at the front; all rows by default.
 
     Returns:
         The counts, int32, and the sums.
     """
+    first_id = jnp.asarray(0 if first_id is None else first_id, segment_ids.dtype)
+    num_valid = as_num_valid(num_valid, segment_ids.shape[0], "sums_of_segments")
 
-    def portable(columns: list[Array], ids: Array) -> tuple[Array, list[Array]]:
+    def portable(columns: list[Array], *rows: Array) -> tuple[Array, list[Array]]:
+        ids, first_id, num_valid = rows
+        if ids.dtype.itemsize < 4:
+            # The difference may overflow the dtype.
+            ids, first_id = ids.astype(jnp.int32), first_id.astype(jnp.int32)
+        ids = ids - first_id
         sums = [
-            segment_sum(column.astype(dtype), ids, num_segments)
+            segment_sum(column.astype(dtype), ids, num_segments, num_valid=num_valid)
             for column, dtype in zip(columns, dtypes, strict=True)
         ]
-        return segment_count(ids, num_segments), sums
+        return segment_count(ids, num_segments, num_valid=num_valid), sums
 
-    def native(columns: list[Array], ids: Array) -> tuple[Array, list[Array]]:
-        return native_wide_sums(columns, dtypes, ids, num_segments)
+    def native(columns: list[Array], *rows: Array) -> tuple[Array, list[Array]]:
+        ids, first_id, num_valid = rows
+        return native_wide_sums(columns, dtypes, ids, first_id, num_valid, num_segments)
 
+    rows = segment_ids, first_id, num_valid
     are_wide = all(map(can_sum_wide, columns, dtypes))
     if not are_wide or not can_count(segment_ids):
-        return portable(list(columns), segment_ids)
-    return by_platform(list(columns), segment_ids, cpu=native, default=portable)
+        return portable(list(columns), *rows)
+    return by_platform(list(columns), *rows, cpu=native, default=portable)

@@ -16,10 +16,10 @@ import numpy as np
 from ... import primitives
 from ...primitives._segment_sums import sums_of_segments
 from ...primitives.staging import tiered
-from ..table._column import Array, Column, group_keys
+from ..table._column import Array, Column, group_keys, host_array
 from ..table._dtypes import wide
 from ..table._layout import ONE_DEVICE
-from ..table._table import Table
+from ..table._table import Count, Table
 from ..table._tracing import answered_at_once
 from ._grouped_column import Reduction, Segments, quotient, sum_dtype
 
@@ -61,18 +61,24 @@ def _parts(plan: Plan, columns: Sequence[Column]) -> list[Part]:
     for position, spec in plan:
         column = columns[position]
         if spec.op in ("sum", "mean"):
-            parts.append(_sum_of(position, spec, column))
+            parts.append(sum_of(position, spec, column))
         if spec.op in ("mean", "count") and column.can_miss:
             if column.valid is None:
                 # A missing float shows in the sum.
                 parts.append(Part(position, wide(np.float64).name))
-            parts.append(Part(position, ""))
+            parts.append(count_of(position))
     return list(dict.fromkeys(parts))
 
 
-def _sum_of(position: int, spec: Reduction, column: Column) -> Part:
+def sum_of(position: int, spec: Reduction, column: Column) -> Part:
+    """The sum that a reduction of a column needs."""
     is_float = column.is_float or spec.op == "mean"
     return Part(position, (wide(np.float64) if is_float else sum_dtype(column.dtype)).name)
+
+
+def count_of(position: int) -> Part:
+    """The count of a column's values, if some are missing."""
+    return Part(position, "")
 
 
 class KeySums(NamedTuple):
@@ -162,11 +168,24 @@ def _groups_with_keys(missing: Sequence[Array], count: Any) -> tuple[Array, Arra
 @answered_at_once
 def sums_by_segment(segments: Segments, columns: Sequence[Column], plan: Plan) -> Parts:
     """The accumulators of a plan, by segment."""
+    return sums_from(None, segments.ids, None, segments.num_segments, columns, plan)
+
+
+def sums_from(
+    first_id: Any,
+    ids: Array,
+    num_rows: Count | None,
+    num_segments: int,
+    columns: Sequence[Column],
+    plan: Plan,
+) -> Parts:
+    """The accumulators of a plan, by segment; see `sums_of_segments`."""
 
     def reduce(leaves: list[Array], dtypes: list[str]) -> Sequence[Array]:
         summed = [leaf for leaf, dtype in zip(leaves, dtypes, strict=True) if dtype]
-        wide_dtypes = tuple(filter(None, dtypes))
-        counts, sums = sums_of_segments(summed, wide_dtypes, segments.ids, segments.num_segments)
+        counts, sums = sums_of_segments(
+            summed, tuple(filter(None, dtypes)), ids, num_segments, first_id, num_rows
+        )
         in_turn = iter(sums)
         return [next(in_turn) if dtype else counts for dtype in dtypes]
 
@@ -192,8 +211,8 @@ def _accumulate(reduce: Reduce, columns: Sequence[Column], plan: Plan) -> Parts:
     ]
     totals = dict(zip(at_first, reduce(leaves, _sum_dtypes(at_first)), strict=True))
     floats = [part for part in at_first if part.dtype and columns[part.position].is_float]
-    have_nan = jax.device_get(_have_nan([totals[part] for part in floats])) if floats else []
-    spoilt = {part.position for part, has_nan in zip(floats, have_nan, strict=True) if has_nan}
+    # The host looks through the sums sooner than a program starts.
+    spoilt = {part.position for part in floats if np.isnan(host_array(totals[part])).any()}
     for part in parts:
         if part not in totals and part.position not in spoilt:
             totals[part] = totals[SIZES]
@@ -246,11 +265,6 @@ def _is_number(data: Array, valid: Array | None) -> Array:
     return ~jnp.isnan(data) if valid is None else ~jnp.isnan(data) & valid
 
 
-@tiered
-def _have_nan(totals: Sequence[Array]) -> list[Array]:
-    return [jnp.any(jnp.isnan(total)) for total in totals]
-
-
 def finished_sums(
     plan: Plan, columns: Sequence[Column], parts: Parts, of_groups: Array | None
 ) -> tuple[tuple[Array, None], ...]:
@@ -258,8 +272,8 @@ def finished_sums(
     settings = tuple((spec.op, columns[position].dtype.name) for position, spec in plan)
     tables = tuple(
         (
-            parts.get(_sum_of(position, spec, columns[position])),
-            parts.get(SIZES if spec.op == "size" else Part(position, ""), parts.get(SIZES)),
+            parts.get(sum_of(position, spec, columns[position])),
+            parts.get(SIZES if spec.op == "size" else count_of(position), parts.get(SIZES)),
         )
         for position, spec in plan
     )

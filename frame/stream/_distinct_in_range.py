@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Distinct rows over batches by direct addressing: keys are integers of a known small range."""
 
-import math
 import os
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -10,10 +9,9 @@ import numpy as np
 import pyarrow as pa
 
 from ..io._construction import table_of_arrow
-from ..plan._node import Call
-from ..plan._value_ranges import bounds_of, value_ranges
 from ..table._ndframe import FrameBase
 from ._arrow_rows import arrow_of, in_schema
+from ._key_bounds import Bounds, beyond_bounds, key_bounds, num_slots
 from ._numbering import can_spill, plain
 from ._spilled_rows import SpilledRows, SpillWriter, in_pieces
 from ._steps import StepFiles
@@ -23,8 +21,8 @@ SLOTS_PER_ROW = 8
 _NONE = np.int32(2**31 - 1)
 
 
-def key_bounds(node: Any, labels: Sequence[Any], batch_rows: int) -> list[tuple[int, int]] | None:
-    """The least and the greatest value of key columns, if a table has room for each combination.
+def bounds_for(node: Any, labels: Sequence[Any], batch_rows: int) -> Bounds | None:
+    """The bounds of the keys, if `DistinctInRange` finds rows; else None.
 
     Args:
         node: the step whose rows are compared.
@@ -33,17 +31,7 @@ def key_bounds(node: Any, labels: Sequence[Any], batch_rows: int) -> list[tuple[
     """
     if not can_spill(node.empty._table.columns):
         return None
-    if isinstance(node, Call) and node.method == "column":
-        expression = node.arguments["expression"]
-        if expression.function != "col":
-            return None
-        node, labels = node.inputs[0], [expression.operands[0]]
-    ranges = [value_ranges(node, label) for label in labels]
-    bounds = [bounds_of(one) for one in ranges if one]
-    if len(bounds) < len(labels) or not all(isinstance(low, int) for low, _ in bounds):
-        return None
-    num_slots = math.prod(high - low + 1 for low, high in bounds)
-    return bounds if num_slots <= SLOTS_PER_ROW * batch_rows else None
+    return key_bounds(node, labels, SLOTS_PER_ROW * batch_rows)
 
 
 class DistinctInRange:
@@ -59,7 +47,7 @@ class DistinctInRange:
     def __init__(
         self,
         keys: Sequence[int],
-        bounds: Sequence[tuple[int, int]],
+        bounds: Bounds,
         most_rows: int,
         files: StepFiles,
     ):
@@ -73,9 +61,8 @@ class DistinctInRange:
         """
         self._keys, self._bounds = list(keys), list(bounds)
         self._most_rows, self._files = most_rows, files
-        num_slots = math.prod(high - low + 1 for low, high in bounds)
         # The first row of each key in its batch.
-        self._first = np.full(num_slots, _NONE)
+        self._first = np.full(num_slots(bounds), _NONE)
         self._schema: pa.Schema | None = None
         self._held: list[pa.Table] = []
         self._paths: list[str] = []
@@ -106,11 +93,8 @@ class DistinctInRange:
         for key, (low, high) in zip(self._keys, self._bounds, strict=True):
             values = rows.column(key).to_numpy()
             if values.min() < low or values.max() > high:
-                raise OSError(
-                    f"drop_duplicates: the footer of a file must give the range of its values, got "
-                    f"{values.min()} to {values.max()} and a range from {low} to {high}. The file "
-                    "is corrupted, or has changed."
-                )
+                found = f"{values.min()} to {values.max()} and a range from {low} to {high}"
+                raise beyond_bounds("drop_duplicates", found)
             # A difference may be too great for the dtype of the values, but not without a sign.
             offsets = (values - values.dtype.type(low)).view(f"u{values.itemsize}")
             slots = slots * (high - low + 1) + offsets.astype(np.int64)

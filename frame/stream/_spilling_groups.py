@@ -9,6 +9,8 @@ from typing import Any
 from ..combining._concat import concat
 from ._distinct import DistinctRows
 from ._groups import Grouping, GroupState, Output, merged_groups
+from ._groups_in_range import GroupsInRange
+from ._key_bounds import Bounds
 from ._numbering import ROW, can_spill
 from ._runs import Order, SortedRuns
 from ._steps import BatchesFrom, Step, StepFiles, from_first
@@ -21,16 +23,24 @@ class SpillingGroups:
     (`DistinctRows`) and counted when all batches are there.
     """
 
-    def __init__(self, grouping: Grouping, most_rows: int, files: StepFiles):
+    def __init__(
+        self,
+        grouping: Grouping,
+        most_rows: int,
+        files: StepFiles,
+        bounds: Bounds | None = None,
+    ):
         """Starts without groups.
 
         Args:
             grouping: the keys and the reductions.
             most_rows: the number of groups, and of pairs, that may stay in memory.
             files: where groups and pairs on disk are.
+            bounds: those of the keys, if `GroupsInRange` finds the groups.
         """
         self._grouping, self._most_rows, self._files = grouping, most_rows, files
         self._state = GroupState(grouping)
+        self._in_range = None if bounds is None else GroupsInRange(grouping, bounds)
         self.num_rows = 0
         keys = grouping.key_names
         self._runs = SortedRuns(Order(tuple(keys), (True,) * len(keys)), most_rows, files)
@@ -45,6 +55,9 @@ class SpillingGroups:
             return
         rows = self._grouping.named(batch, self.num_rows)
         self.num_rows += len(rows)
+        if self._in_range is not None:
+            self._in_range.add(rows)
+            return
         partials = self._state.reduced(rows)
         if len(self._runs) and 2 * len(partials) > len(rows):
             # Rows of mostly distinct keys: merging them in memory would save few rows. Those
@@ -59,6 +72,11 @@ class SpillingGroups:
         if self._state.num_groups > self._most_rows and can_spill(self._state.columns):
             self._runs.add(self._state.taken())
 
+    def _collect(self) -> None:
+        """Moves the groups of the table to the state."""
+        if self._in_range is not None and not self._in_range.is_empty:
+            self._state.add(self._in_range.taken())
+
     @property
     def is_empty(self) -> bool:
         """Whether no batch had rows."""
@@ -66,6 +84,7 @@ class SpillingGroups:
 
     def state(self) -> dict[str, Any] | None:
         """The files of all groups and pairs; None if a file would change keys or values."""
+        self._collect()
         if not self._state.is_empty and not can_spill(self._state.columns):
             return None
         pairs = {str(column): pairs.state() for column, pairs in self._pairs.items()}
@@ -100,6 +119,7 @@ class SpillingGroups:
         One frame in the order of the groups' first rows; frames in the order of the keys if
         `is_spilled`, or if `is_sorted` asks for it.
         """
+        self._collect()
         if not self.is_spilled and not is_sorted:
             counts = {column: self._counts_in_memory(column) for column in self._pairs}
             yield self._state.finished(counts)

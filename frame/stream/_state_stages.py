@@ -10,8 +10,9 @@ from ..table._column_labels import Labels
 from ..table._ndframe import SeriesBase
 from ._by_key import keys_of, reduced
 from ._distinct import NumberedDistinctRows
-from ._distinct_in_range import DistinctInRange, key_bounds
+from ._distinct_in_range import DistinctInRange, bounds_for
 from ._groups import Grouping, Output, grouped, grouping_of
+from ._groups_in_range import bounds_for as bounds_of_groups
 from ._numbering import ROW, like, names, positions_of
 from ._runs import Order
 from ._spilling_groups import SpillingGroups, in_order, in_order_of_rows
@@ -62,7 +63,7 @@ def distinct_rows(
     bounds = None
     if keep == "first":
         labels = [stage.empty._names[position] for position in positions]
-        bounds = key_bounds(node, labels, batch_rows)
+        bounds = bounds_for(node, labels, batch_rows)
 
     def pieces() -> Iterator[Any]:
         with first.files() as files:
@@ -96,11 +97,12 @@ def groups_stage(node: Call, stage: Stage, batch_rows: int, steps: Steps) -> Sta
     needs_order = not is_sorted or any(one.function in ("first", "last") for one in found.outputs)
     batches_from = stage.batches_from if needs_order else stage.in_any_order_from
     first, second = two_of(steps, stage)
+    grouping = found if is_sorted else with_rows(found)
+    bounds = bounds_of_groups(grouping, node.inputs[0], batch_rows)
 
     def pieces() -> Iterator[Any]:
         with first.files() as files:
-            grouping = found if is_sorted else with_rows(found)
-            states = SpillingGroups(grouping, batch_rows, files)
+            states = SpillingGroups(grouping, batch_rows, files, bounds)
             files.add_batches(states, batches_from)
             if states.is_empty:
                 yield node.empty

@@ -67,13 +67,18 @@ def can_sum_wide(rows: Array, dtype: str) -> bool:
 
 
 def native_wide_sums(
-    columns: Sequence[Array], dtypes: Sequence[str], ids: Array, num_segments: int
+    columns: Sequence[Array],
+    dtypes: Sequence[str],
+    ids: Array,
+    first_id: Array,
+    num_valid: Array,
+    num_segments: int,
 ) -> tuple[Array, list[Array]]:
     """The number of rows of each segment, and sums of several columns in wider dtypes.
 
-    One pass over the ids, without the columns in the dtypes of their sums.
+    One pass over the ids, without the columns in the dtypes of their sums. Segment ids start at
+    `first_id`.
     """
-    first_id, num_valid = jnp.zeros((), ids.dtype), jnp.int32(ids.shape[0])
     counts, *sums = call(
         "jaxframes_segment_sums_v1",
         tuple(array[None] for array in (ids, first_id, num_valid, *columns)),

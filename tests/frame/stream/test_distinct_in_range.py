@@ -104,7 +104,7 @@ def test_few_rows_stay_in_memory(path, monkeypatch):
 
 @pytest.mark.parametrize("bounds", [(-120, 150), (-100, 199)])
 def test_a_value_outside_of_its_range_is_an_error(bounds, path, monkeypatch):
-    monkeypatch.setattr(_state_stages, "key_bounds", lambda *_: [bounds])
+    monkeypatch.setattr(_distinct_in_range, "key_bounds", lambda *_: [bounds])
     plan = scan_parquet(path)[["k"]].drop_duplicates()
     with pytest.raises(OSError, match="drop_duplicates: the footer of a file must give the range"):
         plan.collect(batch_rows=BATCH_ROWS)

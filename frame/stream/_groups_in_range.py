@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Sums and counts of groups by direct addressing: keys are integers of a known small range."""
+
+import functools
+from collections.abc import Sequence
+from typing import Any
+
+import jax.numpy as jnp
+import numpy as np
+
+from ...primitives.staging import tiered
+from ..groupby._grouped_column import Reduction, sum_dtype
+from ..groupby._one_pass_sums import SIZES, count_of, sum_of, sums_from
+from ..table._column import Array
+from ..table._dtypes import wide
+from ..table._layout import ONE_DEVICE
+from ..table._ndframe import FrameBase
+from ._groups import Grouping
+from ._key_bounds import Bounds, beyond_bounds, key_bounds, num_slots
+
+# The rows of a batch for each slot of the table: a pass over the slots then takes little.
+LEAST_ROWS_OF_SLOT = 4
+# The reductions whose parts are all sums and counts.
+_SUMS = frozenset(["sum", "mean", "count", "size"])
+_REDUCTIONS = {
+    "sum": Reduction("sum", min_count=0),
+    "total": Reduction("mean"),
+    "count": Reduction("count"),
+}
+
+
+def bounds_for(grouping: Grouping, node: Any, batch_rows: int) -> Bounds | None:
+    """The bounds of the keys, if `GroupsInRange` finds groups; else None.
+
+    Args:
+        grouping: the groups and their reductions.
+        node: the step whose rows are grouped.
+        batch_rows: the number of rows of a batch.
+    """
+    if node.empty._layout != ONE_DEVICE or grouping.is_numbered:
+        return None
+    columns = [node.empty._column(label) for label in grouping.values]
+    are_numbers = all(column.is_numeric and column.dtype.kind != "c" for column in columns)
+    if not are_numbers or not {one.function for one in grouping.outputs} <= _SUMS:
+        return None
+    return key_bounds(node, grouping.keys, batch_rows // LEAST_ROWS_OF_SLOT)
+
+
+class GroupsInRange:
+    """The groups of the batches so far: a slot for each combination of keys that may come."""
+
+    def __init__(self, grouping: Grouping, bounds: Bounds):
+        """Starts without groups."""
+        self._grouping, self._bounds = grouping, tuple(bounds)
+        self._num_slots = num_slots(bounds)
+        self._sums: dict[str, np.ndarray] = {}
+        self._num_rows = 0
+        self._key_dtypes: list[np.dtype] = []
+        self._dtypes: dict[str, Any] = {}
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether there are no groups."""
+        return not self._sums
+
+    def add(self, rows: Any) -> None:
+        """Adds the rows of a batch that is named by `Grouping.named`.
+
+        Raises:
+            OSError: a key is beyond its bounds.
+        """
+        table, grouping = rows._table, self._grouping
+        keys = table.columns[: len(grouping.keys)]
+        # The number of rows needs a column, whichever it is.
+        columns = table.columns[len(grouping.keys) :] or keys
+        plan = [(column, _REDUCTIONS[part]) for column, part in grouping.parts.values()]
+        first, slots = self._slots([key.data for key in keys])
+        parts = sums_from(
+            first, slots, table.num_rows, self._num_slots, columns, [(0, Reduction("size")), *plan]
+        )
+        found = {"size": parts[SIZES]}
+        for name, (column, spec) in zip(grouping.parts, plan, strict=True):
+            if spec.op == "count":
+                found[name] = parts.get(count_of(column), parts[SIZES])
+            else:
+                found[name] = parts[sum_of(column, spec, columns[column])]
+        for name, values in found.items():
+            is_count = np.dtype(values.dtype) == np.int32
+            values = np.asarray(values, wide(np.int64) if is_count else None)
+            self._sums[name] = values + self._sums[name] if name in self._sums else values
+        self._num_rows += table.num_rows_on_host
+        if self._sums["size"].sum() != self._num_rows:
+            raise beyond_bounds("groupby", f"{list(self._bounds)} and a key beyond it")
+        self._key_dtypes = [key.dtype for key in keys]
+        # Sums of float32 are rounded at the end.
+        self._dtypes = {
+            name: sum_dtype(columns[column].dtype)
+            for name, (column, part) in grouping.parts.items()
+            if part == "sum"
+        }
+
+    def _slots(self, keys: Sequence[Array]) -> tuple[Any, Array]:
+        """The number of the first slot, and the slot of each row."""
+        if len(keys) > 1:
+            return None, _slots(keys, self._bounds)
+        (key,), ((low, _),) = keys, self._bounds
+        return key.dtype.type(low), key
+
+    def taken(self) -> Any:
+        """The partial rows of a `GroupState`, one for each group, which leave the table."""
+        (slots,) = np.nonzero(self._sums["size"])
+        digits = np.unravel_index(slots, [high - low + 1 for low, high in self._bounds])
+        keys = {
+            # Modulo the integers of the dtype, of which a digit may be none.
+            name: dtype.type(low) + digit.astype(dtype)
+            for name, digit, (low, _), dtype in zip(
+                self._grouping.key_names, digits, self._bounds, self._key_dtypes, strict=True
+            )
+        }
+        sums = {
+            name: values[slots].astype(self._dtypes.get(name, values.dtype))
+            for name, values in self._sums.items()
+        }
+        self._sums, self._num_rows = {}, 0
+        return FrameBase.frame_class({**keys, **sums})
+
+
+@functools.partial(tiered, static_argnums=1)
+def _slots(keys: Sequence[Array], bounds: tuple[tuple[int, int], ...]) -> Array:
+    """The slot of each row, as the digits of a number; -1 beyond the bounds."""
+    is_slot = jnp.ones(keys[0].shape, jnp.bool_)
+    slots = jnp.zeros(keys[0].shape, jnp.int32)
+    for key, (low, high) in zip(keys, bounds, strict=True):
+        least, greatest = (key.dtype.type(bound) for bound in (low, high))
+        is_slot &= (key >= least) & (key <= greatest)
+        # The difference of narrow integers may overflow their dtype.
+        key = key.astype(jnp.int32) if key.dtype.itemsize < 4 else key
+        digits = (key - key.dtype.type(low)).astype(jnp.int32)
+        slots = slots * np.int32(high - low + 1) + digits
+    return jnp.where(is_slot, slots, np.int32(-1))
