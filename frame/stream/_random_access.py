@@ -7,7 +7,6 @@ import itertools
 import threading
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 
 from ..plan._node import Call, Node, Scan
@@ -74,7 +73,7 @@ class RowsByPosition:
                 self._group(number).slice(max(first - start, 0), last - max(first, start))
             )
             number += 1
-        rows = Rows(pa.concat_tables(pieces), np.arange(first, last))
+        rows = Rows(pa.concat_tables(pieces), ((first, last - first),))
         return frame_of(rows, self._batch_rows, source.layout, self._scan.columns)
 
     def _group(self, number: int) -> pa.Table:

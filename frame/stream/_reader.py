@@ -201,11 +201,21 @@ class Rows:
 
     Attributes:
         table: the rows.
-        row_ids: their positions in the source.
+        runs: their positions in the source: the first of each run, and the length of the run.
     """
 
     table: pa.Table
-    row_ids: np.ndarray
+    runs: tuple[tuple[int, int], ...]
+
+    @property
+    def is_one_run(self) -> bool:
+        """Whether the rows follow each other in the source."""
+        ends = (first + size for first, size in self.runs)
+        return all(end == first for end, (first, _) in zip(ends, self.runs[1:], strict=False))
+
+    def row_ids(self) -> np.ndarray:
+        """The positions of the rows in the source."""
+        return np.concatenate([np.arange(first, first + size) for first, size in self.runs])
 
 
 def _rechunked(pieces: Iterable[Piece], batch_rows: int, skipped: int) -> Iterator[Rows]:
@@ -222,7 +232,7 @@ def _rechunked(pieces: Iterable[Piece], batch_rows: int, skipped: int) -> Iterat
         table, first = table.slice(left_out), first + left_out
         while table.num_rows:
             taken = table.slice(0, batch_rows - num_held)
-            held.append(Rows(taken, np.arange(first, first + taken.num_rows)))
+            held.append(Rows(taken, ((first, taken.num_rows),)))
             num_held += taken.num_rows
             table, first = table.slice(taken.num_rows), first + taken.num_rows
             if num_held == batch_rows:
@@ -234,7 +244,7 @@ def _rechunked(pieces: Iterable[Piece], batch_rows: int, skipped: int) -> Iterat
 
 def _joined(parts: list[Rows]) -> Rows:
     table = pa.concat_tables([part.table for part in parts])
-    return Rows(table, np.concatenate([part.row_ids for part in parts]))
+    return Rows(table, tuple(run for part in parts for run in part.runs))
 
 
 def frame_of(rows: Rows, least: int, layout: Layout, columns: Any) -> Any:
@@ -243,11 +253,11 @@ def frame_of(rows: Rows, least: int, layout: Layout, columns: Any) -> Any:
     frame: Any = FrameBase.frame_class._of(table, labels)
     index = table.index
     if index.is_range:
-        first, last = int(rows.row_ids[0]), int(rows.row_ids[-1])
-        if last - first + 1 == len(rows.row_ids):
+        if rows.is_one_run:
+            first = rows.runs[0][0]
             index = dataclasses.replace(index, start=index.start + first * index.step)
         else:
-            index = labels_at_positions(index, rows.row_ids, table.capacity, layout)
+            index = labels_at_positions(index, rows.row_ids(), table.capacity, layout)
         frame = frame._like(table.replace(index=index))
     if columns is not None:
         frame = frame[list(columns)]
