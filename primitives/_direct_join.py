@@ -16,9 +16,9 @@ from .local import Joined
 from .local.parts import How, KeySides
 from .tiers._tiered import tiered
 
-# Per row of the side in the table: a hash join writes at least as much for it. It also writes a
-# number for each row of the other side, so a table may have that many slots, too.
-MOST_SLOTS_PER_ROW = 4
+# Per row of both sides. A slot is a number that is written in order, several times as fast as a hash
+# table is probed at random, and rows in the order of their keys read the slots in order, too.
+MOST_SLOTS_PER_ROW = 8
 MOST_SLOTS = 2**30
 
 
@@ -74,7 +74,7 @@ def match_directly(sides: KeySides, how: How) -> DirectJoin | None:
     ((least, greatest),) = known_ranges((right_keys,), sides.num_b)
     num_left, num_right = sides.num_a.item(), sides.num_b.item()
     num_slots = int(greatest) - int(least) + 1
-    most_slots = min(max(MOST_SLOTS_PER_ROW * num_right, num_left), MOST_SLOTS)
+    most_slots = min(MOST_SLOTS_PER_ROW * (num_left + num_right), MOST_SLOTS)
     # Fewer slots than rows: some key is repeated. Without rows the bounds are reversed.
     if not 0 < num_right <= num_slots <= most_slots:
         return None

@@ -97,8 +97,8 @@ def join(
         bits, in an eager join on one device by the ranges of integer columns; otherwise that of a
         sort of both sides. An eager left or inner join on one device uses
         a direct-address table, on every platform, if the right keys are distinct integers in a
-        range of at most four for each of them, or of one for each left row; a right join does so
-        for its left keys. Communication: that of `collective.join`.
+        range of at most eight for each row of both sides; a right join does so for its left keys.
+        Communication: that of `collective.join`.
 
     Guarantees:
         Deterministic; independent of the mesh. Values that are gathered by the ids are

@@ -155,8 +155,8 @@ def test_keys_that_span_their_whole_dtype():
     ("right", "is_found"),
     [
         (np.array([3, 1, 2, 0]), True),
-        (np.array([3, 1, 2, 16]), True),
-        (np.array([3, 1, 2, 17]), False),
+        (np.array([3, 1, 2, 104]), True),
+        (np.array([3, 1, 2, 105]), False),
         (np.array([3, 1, 7, 3]), False),
         (np.array([1, 1, 2, 3]), False),
         (np.array([0, 1, 2, 2**63 - 1]), False),
@@ -167,7 +167,8 @@ def test_keys_that_span_their_whole_dtype():
     ],
 )
 def test_a_table_is_made_of_distinct_close_integers_only(right, is_found):
-    left = np.array([1, 5, 3, 2, 3, 0, 16, 17, 4]).astype(right.dtype)
+    # Eight slots for each of 13 rows.
+    left = np.array([1, 5, 3, 2, 3, 0, 104, 105, 4]).astype(right.dtype)
     hows = [how for how in HOWS if is_direct(left, right, how)]
     assert hows == (["inner", "left"] if is_found else [])
     assert is_direct(right, left, "right") == is_found
@@ -223,9 +224,10 @@ def test_columns_that_are_not_packed():
 
 
 @pytest.mark.parametrize("num_left", [39, 40, 41])
-def test_a_table_may_have_as_many_slots_as_there_are_left_rows(num_left):
+def test_a_table_may_have_eight_slots_for_each_row_of_both_sides(num_left):
     rng = np.random.default_rng(num_left)
-    left, right = rng.integers(-3, 45, num_left), np.array([39, 0, 7])
+    right = np.array([8 * (40 + 3) - 1, 0, 7])
+    left = np.append(rng.integers(-3, 45, num_left - 1), right[0])
     assert is_direct(left, right, "inner") == (num_left >= 40)
     assert is_direct(right, left, "right", (3, num_left)) == (num_left >= 40)
     assert is_direct(np.append(left, right), right, "left", (num_left, 3)) == (num_left >= 40)
