@@ -7,8 +7,9 @@ import numpy as np
 import pandas as pd
 
 from ..table._column import UNITS, Array, Column, group_keys, in_dtype
+from ..table._dictionary import unify
 from ..table._from_host import check_width
-from ..table._recode import recoded, renumbered, with_unit
+from ..table._recode import recoded, renumbered, unencoded, with_unit
 
 
 def common_pair(
@@ -67,6 +68,33 @@ def join_keys(column: Column) -> tuple[Array, ...]:
     if column.kind == "category" or column.type.is_time:
         return (column.data,)
     return group_keys(column)
+
+
+def codes_to_match(left: Column, right: Column) -> tuple[Array, Array] | None:
+    """Codes of two columns of strings that are equal for equal strings, in no order.
+
+    The column of more rows keeps its codes. Returns None where both need new ones.
+    """
+    if (left.kind, right.kind) != ("string", "string"):
+        return None
+    left, right = unencoded(left), unencoded(right)
+    is_swapped = left.capacity < right.capacity
+    kept, other = (right, left) if is_swapped else (left, right)
+    unified, (codes, other_codes) = unify([kept.dictionary, other.dictionary])
+    data = other.data
+    if codes is None or other_codes is None:
+        if codes is not other_codes:
+            return None
+    else:
+        if not (np.diff(codes) > 0).all():  # Strings that are not encoded may repeat.
+            return None
+        # Strings of the other column alone get the codes past those of the dictionary.
+        new_codes = np.full(len(unified), -1, np.int32)
+        new_codes[codes] = np.arange(len(codes), dtype=np.int32)
+        alone = np.flatnonzero(new_codes < 0)
+        new_codes[alone] = np.arange(len(codes), len(codes) + len(alone), dtype=np.int32)
+        data = renumbered(other.data, new_codes[other_codes])
+    return (data, kept.data) if is_swapped else (kept.data, data)
 
 
 def _common_numbers(left: Column, right: Column, name: Hashable) -> tuple[Column, Column]:

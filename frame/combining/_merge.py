@@ -7,7 +7,8 @@ from typing import Any
 
 from pandas.errors import MergeError
 
-from ..align._common_types import become_strings, common_pair, join_keys, keys_of_sides
+from ..align._common_types import become_strings, codes_to_match, common_pair, join_keys
+from ..table._column import Array
 from ..table._deferred import Deferred
 from ..table._layout import ONE_DEVICE
 from ..table._ndframe import FrameBase, SeriesBase
@@ -175,7 +176,8 @@ def merge_frames(
         )
         if not one_is_empty:
             plan, left, right = _with_strings(plan, left, right)
-        keys = _keys_of(plan, left._table, right._table, one_is_empty)
+        is_ordered = sort or how == "outer"
+        keys = _keys_of(plan, left._table, right._table, one_is_empty, is_ordered)
         if validate is not None:
             _check_distinct(validate, keys, (left._table, right._table))
     indicator_label = _indicator_label(indicator, left, right)
@@ -212,18 +214,27 @@ def _with_string_column(frame: Any, label: Hashable) -> Any:
     return frame._with_columns(columns)
 
 
-def _keys_of(plan: MergePlan, left: Table, right: Table, one_is_empty: bool) -> tuple[Keys, Keys]:
+def _keys_of(
+    plan: MergePlan, left: Table, right: Table, one_is_empty: bool, is_ordered: bool
+) -> tuple[Keys, Keys]:
     """The join keys of both sides, of the same dtypes."""
-    pairs = []
+    sides: tuple[list[Array], list[Array]] = [], []
     for key in plan.keys:
-        a, b = common_pair(key.left.column, key.right.column, key.name, one_is_empty=one_is_empty)
+        a, b = key.left.column, key.right.column
+        codes = None if is_ordered or one_is_empty else codes_to_match(a, b)
+        if codes is not None:
+            sides[0].append(codes[0])
+            sides[1].append(codes[1])
+            continue
+        a, b = common_pair(a, b, key.name, one_is_empty=one_is_empty)
         if one_is_empty and (a.kind, a.dtype) != (b.kind, b.dtype):
             # Nothing matches: the keys of the nonempty side determine the order.
             present = b if left.num_rows_on_host == 0 else a
             (a,) = resized([present], left.capacity, ONE_DEVICE)
             (b,) = resized([present], right.capacity, ONE_DEVICE)
-        pairs.append((a, b))
-    return keys_of_sides(pairs, join_keys)
+        sides[0].extend(join_keys(a))
+        sides[1].extend(join_keys(b))
+    return tuple(sides[0]), tuple(sides[1])
 
 
 def _indicator_label(indicator: Any, left: FrameBase, right: FrameBase) -> Hashable:

@@ -310,3 +310,23 @@ def test_a_merge_enters_few_files_before_the_primitive(how):
         sys.setprofile(None)
     assert is_there
     assert len(entered) <= 12, sorted(entered)
+
+
+@pytest.mark.parametrize("how", ["inner", "left", "right", "outer", "left_anti", "right_anti"])
+@pytest.mark.parametrize("sort", [False, True])
+@pytest.mark.parametrize("sizes", [(7, 40), (40, 7), (40, 40), (1, 0), (0, 40)])
+def test_strings_of_which_some_are_on_one_side_alone(how, sort, sizes):
+    rng = np.random.default_rng(sizes)
+    names = np.array(["", "b", "a", "ä", None, "ab", "zz", "c"], object)
+    # Each side has strings before, between and after those of the other one.
+    sides = [
+        pd.DataFrame(
+            {"k": rng.choice(names[start : start + 6], size), f"v{start}": np.arange(size)}
+        ).astype({"k": "str"})
+        for start, size in zip((0, 2), sizes, strict=True)
+    ]
+    for change in (lambda side: side, lambda side: side[side["k"] != "zz"]):
+        frames = [change(JaxFrame(side)) for side in sides]
+        expected = change(sides[0]).merge(change(sides[1]), on="k", how=how, sort=sort)
+        result = frames[0].merge(frames[1], on="k", how=how, sort=sort)
+        pd.testing.assert_frame_equal(result.to_pandas(), expected)
