@@ -6,6 +6,9 @@ statistics or the sizes of a row group alone. So this is checked before: a foote
 safe to ask. The format is Thrift's compact protocol.
 """
 
+import collections
+import contextlib
+import hashlib
 import io
 import itertools
 from typing import Any
@@ -26,6 +29,22 @@ _BYTES = {"BOOLEAN": 1, "INT32": 4, "INT64": 8, "INT96": 12, "FLOAT": 4, "DOUBLE
 
 class Malformed(pa.ArrowInvalid):
     """A file that breaks its format."""
+
+
+# The digests of footers that were sound, the newest last.
+_sound: collections.OrderedDict[bytes, None] = collections.OrderedDict()
+_MOST_KNOWN = 1024
+
+
+def check_footer(metadata: Any) -> None:
+    """Raises `Malformed` as `column_chunks` does; a footer that was sound is not read again."""
+    digest = hashlib.blake2b(_footer_of(metadata)).digest()
+    if digest not in _sound:
+        column_chunks(metadata)
+    _sound[digest] = None
+    while len(_sound) > _MOST_KNOWN:
+        with contextlib.suppress(KeyError):
+            _sound.popitem(last=False)
 
 
 def column_chunks(metadata: Any) -> list[list[tuple[int, int]]]:

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.dataset as ds
 
-from ._footer import column_chunks
+from ._footer import check_footer
 
 # Pages with a checksum are compared with it; `to_parquet` writes one for each page.
 # Files are local: to read whole columns ahead would only take memory, and the time to clear it.
@@ -65,9 +65,9 @@ def check_filter(condition: Any, schema: pa.Schema) -> None:
 
 
 def check_footers(fragments: Sequence[Any]) -> None:
-    """Raises if Arrow cannot be asked for the statistics of a file: see `column_chunks`."""
+    """Raises if Arrow cannot be asked for the statistics of a file: see `check_footer`."""
     for fragment in fragments:
-        column_chunks(fragment.metadata)
+        check_footer(fragment.metadata)
 
 
 def check_arrow(table: pa.Table, caller: str) -> pa.Table:

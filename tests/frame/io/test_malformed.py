@@ -23,6 +23,7 @@ from jaxframes.frame import (
     scan_csv,
     scan_parquet,
 )
+from jaxframes.frame.io import _footer
 from jaxframes.frame.io._footer import column_chunks
 
 SCRIPT = Path(__file__).with_name("malformed_cases.py")
@@ -97,6 +98,16 @@ def test_a_footer_gives_the_sizes_that_arrow_gives(path):
         for position, sizes in enumerate(group):
             chunk = file.metadata.row_group(number).column(position)
             assert sizes == (chunk.num_values, chunk.total_uncompressed_size)
+
+
+def test_a_sound_footer_is_read_once(path, monkeypatch):
+    metadata = pq.ParquetFile(path).metadata
+    _footer.check_footer(metadata)
+    monkeypatch.setattr(_footer, "column_chunks", None)
+    _footer.check_footer(metadata)
+    pq.write_table(pa.table({"x": range(9)}), path)
+    with pytest.raises(TypeError):
+        _footer.check_footer(pq.ParquetFile(path).metadata)
 
 
 def test_the_file_is_named(path, tmp_path):
