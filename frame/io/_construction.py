@@ -74,7 +74,12 @@ def table_of_pandas(
 
 
 def table_of_arrow(
-    table: pa.Table, layout: Layout, strings: Collection[str] = (), least: int = 0
+    table: pa.Table,
+    layout: Layout,
+    strings: Collection[str] = (),
+    least: int = 0,
+    *,
+    in_place: bool = False,
 ) -> tuple[Table, Labels]:
     """Builds a table from an Arrow table, with the index of pandas' metadata.
 
@@ -83,13 +88,15 @@ def table_of_arrow(
         layout: where they go.
         strings: the dictionary-encoded columns of strings; others become categories.
         least: the number of rows for which the columns have room, if it is larger than theirs.
+        in_place: whether columns may keep the memory of the rows: nothing writes it.
     """
     capacity = layout.capacity_for(max(table.num_rows, least))
     labels, stored, level_names, numbers = _labels_of(table.schema)
 
     def made(name: str) -> Column:
-        make = strings_from if name in strings else column_from
-        return make(table[name], capacity, layout, name)
+        if name in strings:
+            return strings_from(table[name], capacity, layout, name)
+        return column_from(table[name], capacity, layout, name, in_place=in_place)
 
     levels = tuple(map(made, stored))
     row_index = RowIndex(levels, level_names) if levels else numbers

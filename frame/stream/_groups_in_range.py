@@ -11,15 +11,19 @@ import numpy as np
 from ...primitives.staging import tiered
 from ..groupby._grouped_column import Reduction, sum_dtype
 from ..groupby._one_pass_sums import SIZES, count_of, sum_of, sums_from
+from ..plan._node import Call, Scan
+from ..plan._value_ranges import value_ranges
 from ..table._column import Array
 from ..table._dtypes import wide
 from ..table._layout import ONE_DEVICE
 from ..table._ndframe import FrameBase
-from ._groups import Grouping
+from ._groups import Grouping, grouping_of
 from ._key_bounds import Bounds, beyond_bounds, key_bounds, num_slots
 
 # The rows of a batch for each slot of the table: a pass over the slots then takes little.
 LEAST_ROWS_OF_SLOT = 4
+# From so many rows on a batch takes longer than its calls.
+LEAST_IN_PLACE = 1 << 18
 # The reductions whose parts are all sums and counts.
 _SUMS = frozenset(["sum", "mean", "count", "size"])
 _REDUCTIONS = {
@@ -44,6 +48,26 @@ def bounds_for(grouping: Grouping, node: Any, batch_rows: int) -> Bounds | None:
     if not are_numbers or not {one.function for one in grouping.outputs} <= _SUMS:
         return None
     return key_bounds(node, grouping.keys, batch_rows // LEAST_ROWS_OF_SLOT)
+
+
+def rows_in_place(call: Call, scan: Scan, most_rows: int) -> int:
+    """The number of rows of the batches that a step adds up.
+
+    Batches are single row groups of a file where JAX can read these in place, if the step is
+    `GroupsInRange`: others keep rows, and do better with as many in a batch as fit.
+
+    Args:
+        call: the step.
+        scan: the source of the batches.
+        most_rows: the most rows of a batch.
+    """
+    found = grouping_of(call) if call.method == "groupby" else None
+    if found is None or bounds_for(found, call.inputs[0], most_rows) is None:
+        return most_rows
+    ranges = value_ranges(call.inputs[0], found.keys[0]) or ()
+    num_rows = max((group.num_rows for group in ranges), default=0)
+    is_whole = scan.empty._layout.capacity_for(num_rows) == num_rows
+    return num_rows if is_whole and LEAST_IN_PLACE <= num_rows <= most_rows else most_rows
 
 
 class GroupsInRange:

@@ -7,8 +7,8 @@ from typing import Any
 
 import pyarrow as pa
 
-# Giving back costs a few milliseconds where many pieces are free.
-_LEAST_SECONDS = 0.1
+# Giving back costs a few milliseconds where many pieces are free, and as much to clear them again.
+_LEAST_SECONDS = 0.25
 
 
 def giving_back(batches: Iterable[Any]) -> Iterator[Any]:

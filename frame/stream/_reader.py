@@ -63,7 +63,8 @@ def batches_of(scan: Scan, batch_rows: int, start: int = 0) -> Iterator[Any]:
     for rows in giving_back(read_ahead(_rechunked(pieces, batch_rows, start * batch_rows))):
         least = least or rows.table.num_rows
         _check_categories(rows.table, categories, source.text())
-        frame = [frame_of(rows, least, source.layout, scan.columns)]
+        is_decoded = not isinstance(source, ArrowRows)
+        frame = [frame_of(rows, least, source.layout, scan.columns, is_decoded=is_decoded)]
         # A name would hold the rows while the caller works.
         del rows
         yield frame.pop()
@@ -247,9 +248,19 @@ def _joined(parts: list[Rows]) -> Rows:
     return Rows(table, tuple(run for part in parts for run in part.runs))
 
 
-def frame_of(rows: Rows, least: int, layout: Layout, columns: Any) -> Any:
-    """A frame of a batch, with the labels of the whole source and a capacity of `least` rows."""
-    table, labels = table_of_arrow(rows.table, layout, least=least)
+def frame_of(
+    rows: Rows, least: int, layout: Layout, columns: Any, *, is_decoded: bool = True
+) -> Any:
+    """A frame of a batch, with the labels of the whole source and a capacity of `least` rows.
+
+    Args:
+        rows: the batch.
+        least: the number of rows that the frame has room for.
+        layout: where it goes.
+        columns: its columns; all if None.
+        is_decoded: whether the rows are decoded ones, not those of a user's Arrow data.
+    """
+    table, labels = table_of_arrow(rows.table, layout, least=least, in_place=is_decoded)
     frame: Any = FrameBase.frame_class._of(table, labels)
     index = table.index
     if index.is_range:

@@ -12,6 +12,7 @@ from ..plan._node import Call, Node, Scan
 from ..plan._optimize import optimized
 from ..plan._run import in_order, run
 from ._checkpoint import Checkpoint
+from ._groups_in_range import rows_in_place
 from ._job import job_of
 from ._limits import row_bytes_of, rows_of_batches
 from ._pipeline import is_mapped, pipeline
@@ -142,23 +143,27 @@ def stage_of(
     num_rows = rows_of_batches(scans, batch_rows, memory_limit)
 
     def read(scan: Scan, first: int = 0) -> Iterator[Any]:
-        name = " > ".join([scan.source.text(), *_breaker_above(scan, root)])
+        breaker = _breaker_above(scan, root)
+        name = " > ".join([scan.source.text(), *([] if breaker is None else [_name_of(breaker)])])
+        size = num_rows
+        if batch_rows is None and breaker is not None:
+            size = rows_in_place(breaker, scan, num_rows)
         row_bytes = row_bytes_of(scan.empty)
-        return with_progress(batches_of(scan, num_rows, first), name, progress, row_bytes)
+        return with_progress(batches_of(scan, size, first), name, progress, row_bytes)
 
     return pipeline(root, read, num_rows, steps)
 
 
-def _breaker_above(scan: Scan, root: Any) -> list[str]:
-    """The method of the first step above a source that takes all of its rows, if there is one."""
+def _breaker_above(scan: Scan, root: Any) -> Call | None:
+    """The first step above a source that takes all of its rows, if there is one."""
     below: set[int] = {id(scan)}
     for node in in_order(root):
         if not below & {id(child) for child in node.inputs}:
             continue
         if isinstance(node, Call) and not is_mapped(node):
-            return [_name_of(node)]
+            return node
         below.add(id(node))
-    return []
+    return None
 
 
 def _name_of(call: Call) -> str:

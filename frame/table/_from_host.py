@@ -26,15 +26,18 @@ def column_from(
     layout: Layout,
     name: Hashable = None,
     dictionary: Dictionary | None = None,
+    *,
+    in_place: bool = False,
 ) -> Column:
     """Converts a one-dimensional array of JAX, pandas, NumPy or Arrow to a column.
 
-    `name` is for errors; `dictionary` has the strings that `values` index, if they are codes.
+    `name` is for errors; `dictionary` has the strings that `values` index, if they are codes. The
+    column may keep the memory of Arrow data if they are given `in_place`: nothing writes it.
     """
     if isinstance(values, jax.Array):
         return Column(_placed_on_device(values, capacity, layout, name))
     if isinstance(values, (pa.Array, pa.ChunkedArray)):
-        return _from_arrow(values, capacity, layout, name)
+        return _from_arrow(values, capacity, layout, name, in_place)
     if isinstance(values, (pd.Series, pd.Index)):
         values = values.array
     dtype = values.dtype
@@ -110,13 +113,17 @@ def _from_times(values: np.ndarray, capacity: int, layout: Layout, name: Hashabl
 
 
 def _from_arrow(
-    values: pa.Array | pa.ChunkedArray, capacity: int, layout: Layout, name: Hashable
+    values: pa.Array | pa.ChunkedArray,
+    capacity: int,
+    layout: Layout,
+    name: Hashable,
+    in_place: bool,
 ) -> Column:
     kind = values.type
     if _is_string(kind):
         return strings_from(values, capacity, layout, name)
     if _is_fixed_width(kind):
-        return _from_fixed_width(values, capacity, layout, name)
+        return _from_fixed_width(values, capacity, layout, name, in_place)
     if isinstance(values, pa.ChunkedArray):
         values = _combined(values)
     if pa.types.is_dictionary(kind):
@@ -142,15 +149,22 @@ def _is_fixed_width(kind: pa.DataType) -> bool:
 
 
 def _from_fixed_width(
-    values: pa.Array | pa.ChunkedArray, capacity: int, layout: Layout, name: Hashable
+    values: pa.Array | pa.ChunkedArray,
+    capacity: int,
+    layout: Layout,
+    name: Hashable,
+    in_place: bool,
 ) -> Column:
-    """Copies the chunks, once, to the memory that the column keeps."""
+    """Copies the chunks, once, to the memory that the column keeps, unless it may keep theirs."""
     dtype = np.dtype(values.type.to_pandas_dtype())
     kind = NUMBER
     if dtype.kind in "Mm":
         unit = np.datetime_data(dtype)[0]
         kind = ColumnType("datetime" if dtype.kind == "M" else "timedelta", unit=unit)
     check_width(np.dtype(np.int64) if kind.is_time else dtype, name, kind.named(dtype))
+    kept = _as_it_is(values, capacity) if in_place else None
+    if kept is not None:
+        return Column(layout.place(kept.view(np.int64) if kind.is_time else kept), None, kind)
     has_mask = dtype.kind in "biu" and values.null_count > 0
     data = _aligned(capacity, dtype)
     valid = _aligned(capacity, np.dtype(np.bool_)) if has_mask else None
@@ -168,6 +182,19 @@ def _from_fixed_width(
         return Column(placed, None, kind)
     valid[start:] = False
     return Column(placed, layout.place(valid), kind)
+
+
+def _as_it_is(values: pa.Array | pa.ChunkedArray, capacity: int) -> np.ndarray | None:
+    """Arrow's memory, if JAX reads it in place: one chunk of `capacity` rows without nulls."""
+    if isinstance(values, pa.ChunkedArray):
+        if values.num_chunks != 1:
+            return None
+        values = values.chunk(0)
+    # Arrow packs bools in bits.
+    if len(values) != capacity or values.null_count or pa.types.is_boolean(values.type):
+        return None
+    data = values.to_numpy()
+    return None if data.ctypes.data % ALIGNMENT else data
 
 
 def _combined(values: pa.ChunkedArray) -> pa.Array:

@@ -3,8 +3,11 @@
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
-from jaxframes.frame import JaxFrame, JaxSeries
+from jaxframes.frame import JaxFrame, JaxSeries, scan_arrow
+from jaxframes.frame.table._from_host import column_from
+from jaxframes.frame.table._layout import ONE_DEVICE
 from jaxframes.shardings import make_mesh, row_sharded
 
 # A capacity, and so the length of an array that needs no padding.
@@ -66,3 +69,44 @@ def test_a_mask_that_changes_later():
     selected = frame[mask]
     mask[:] = True
     assert selected["x"].tolist() == [3]
+
+
+def arrow_of(array):
+    """The memory of an array as an array of Arrow."""
+    return pa.Array.from_buffers(pa.int64(), len(array), [None, pa.py_buffer(array)])
+
+
+@pytest.mark.parametrize("options", [{}, {"batch_rows": NUM_ROWS}])
+def test_arrow_data_that_change_later(options):
+    array = read_in_place("int64")
+    frame = scan_arrow(pa.table({"x": arrow_of(array)})).collect(**options)
+    array[:] = 1
+    assert not frame["x"].any()
+
+
+@pytest.mark.parametrize(
+    ("values", "is_kept"),
+    [
+        (lambda data: data, True),
+        (lambda data: pa.chunked_array([data]), True),
+        (lambda data: data.cast(pa.timestamp("us")), True),
+        (lambda data: pa.chunked_array([data[:10], data[10:]]), False),
+        (lambda data: data[:-1], False),
+        (lambda data: pa.concat_arrays([data[:-1], pa.array([None], pa.int64())]), False),
+        (lambda data: data.cast(pa.bool_()), False),
+    ],
+)
+def test_decoded_data_are_kept_if_jax_reads_them_in_place(values, is_kept):
+    array = read_in_place("int64")
+    array[:] = np.arange(NUM_ROWS) * 3
+    given = values(arrow_of(array))
+    column = column_from(given, NUM_ROWS, ONE_DEVICE, in_place=True)
+    data = np.asarray(column.data)
+    chunk = given.chunk(0) if isinstance(given, pa.ChunkedArray) else given
+    assert (data.ctypes.data == chunk.buffers()[1].address) == is_kept
+    expected = column_from(given, NUM_ROWS, ONE_DEVICE)
+    np.testing.assert_array_equal(data, np.asarray(expected.data))
+    assert (column.valid is None) == (expected.valid is None)
+    # A slice whose first value is not at such an address.
+    shifted = column_from(arrow_of(np.append(array, 1))[1:], NUM_ROWS, ONE_DEVICE, in_place=True)
+    np.testing.assert_array_equal(np.asarray(shifted.data), [*array[1:], 1])

@@ -8,7 +8,7 @@ import pyarrow.parquet as pq
 import pytest
 from frame_parity import assert_same
 from jaxframes.frame import scan_parquet
-from jaxframes.frame.stream import _groups_in_range, _steps
+from jaxframes.frame.stream import _groups_in_range, _steps, _streams
 from jaxframes.frame.stream._groups import GroupState
 from jaxframes.shardings import make_mesh, row_sharded
 
@@ -147,3 +147,29 @@ def test_an_interrupted_job_goes_on(path, tmp_path, monkeypatch):
     assert_same(plan.collect(**options), plan.collect().to_pandas())
     # The first eight batches are not read again.
     assert num_added == 12 + NUM_ROWS // BATCH_ROWS - 8
+
+
+def test_batches_are_row_groups_that_jax_reads_in_place(tmp_path, monkeypatch):
+    monkeypatch.setattr(_groups_in_range, "LEAST_IN_PLACE", 128)
+    rng = np.random.default_rng(44)
+    frame = pd.DataFrame({"k": rng.integers(0, 9, 500), "n": np.arange(500), "x": rng.random(500)})
+    frame["t"] = pd.Timestamp("2024-01-01") + pd.to_timedelta(frame.n, "D")
+    seen, add = [], _groups_in_range.GroupsInRange.add
+
+    def watched(self, rows):
+        seen.append(len(rows))
+        add(self, rows)
+
+    monkeypatch.setattr(_groups_in_range.GroupsInRange, "add", watched)
+    for group_rows, expected in ((128, [128] * 3 + [116]), (100, [300, 200]), (320, [300, 200])):
+        monkeypatch.setattr(_streams, "rows_of_batches", lambda *_: 300)
+        path = tmp_path / f"{group_rows}.parquet"
+        frame.to_parquet(path, row_group_size=group_rows)
+        rows = scan_parquet(path)
+        rows = rows[rows.t > pd.Timestamp("2020-01-01")]
+        seen.clear()
+        result = rows.groupby("k")[["n"]].sum().collect(memory_limit="1GiB")
+        assert_same(result, frame.groupby("k")[["n"]].sum())
+        assert seen == expected
+        # Rows that are kept are in batches of the given size.
+        assert_same(rows.sort_values("x").collect(memory_limit="1GiB"), frame.sort_values("x"))
