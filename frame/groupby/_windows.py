@@ -31,10 +31,18 @@ class _OfGroups(PairedWindows):
     def _of_pairs(
         self, method: str, how: Any, other: Any, pairwise: bool | None, numeric_only: bool
     ) -> Any:
-        raise NotImplementedError(
-            f"{method} of windows of groups is not supported. Use means of products: mean() of "
-            "x * y."
-        )
+        if other is not None:
+            raise NotImplementedError(
+                f"{method}: windows of groups take no other. Select both columns, and call it "
+                "without other."
+            )
+        labels = None if self._of.ndim == 1 else self._of._labels.index
+        if labels is not None and labels.nlevels > 1:
+            raise NotImplementedError(
+                f"{method}: column labels must have one level in windows of groups, got "
+                f"{labels.nlevels}. Rename the columns first."
+            )
+        return super()._of_pairs(method, how, None, pairwise, numeric_only)
 
     def _segmented(self, of: Any) -> tuple[Any, Array | None]:
         """Sorts the rows by group and adds the keys to the index; also the group of each row."""

@@ -12,10 +12,9 @@ from ..table._arguments import check_flag
 from ..table._column import Column, fill_missing
 from ..table._dtypes import wide
 from ..table._ndframe import NDFrame
-from ..table._table import Table
 from ..table._unsupported import LACKING, instead_of
 from ._ewm_scans import ScanPlan, weighted, weighted_pairs
-from ._paired_windows import PairedWindows
+from ._paired_windows import PairedWindows, WindowRows
 
 
 class Decay(NamedTuple):
@@ -112,8 +111,8 @@ class ExponentialWindows(PairedWindows):
             numeric_only: whether to leave out other columns.
 
         Differences from pandas:
-            Windows of groups are not supported, nor matrices of columns with several levels of
-            labels. Without rows, the matrices of two frames keep the columns of the first.
+            Windows of groups take no `other`. Without rows, the matrices of two frames keep the
+            columns of the first.
 
         Example:
             >>> from jaxframes.frame import JaxSeries
@@ -149,14 +148,15 @@ class ExponentialWindows(PairedWindows):
         _check_numbers(of)
 
     def _with_last(
-        self, columns: Sequence[Column], last: Column, table: Table, how: str
+        self, columns: Sequence[Column], last: Column, rows: WindowRows, how: str
     ) -> Sequence[Column]:
         *data, other = (fill_missing(column).data for column in (*columns, last))
         alpha, min_periods, adjust, ignore_na = self._how
         least = np.int32(max(min_periods, 1))
-        plan = ScanPlan(how, adjust, ignore_na, table.layout)
-        factor = np.asarray(alpha, wide(np.float64))
-        return list(map(Column, weighted_pairs(tuple(data), other, factor, least, plan)))
+        plan = ScanPlan(how, adjust, ignore_na, rows.table.layout)
+        numbers = np.asarray(alpha, wide(np.float64)), least
+        results = weighted_pairs(tuple(data), other, rows.segment_ids, *numbers, plan)
+        return list(map(Column, results))
 
     def _take(self, statistic: str, numeric_only: bool) -> Any:
         of = self._of

@@ -61,19 +61,26 @@ def _statistic(
     return jnp.where(counts >= least, result, jnp.nan)
 
 
-@functools.partial(tiered, static_argnums=4)
+@functools.partial(tiered, static_argnums=5)
 def weighted_pairs(
-    columns: tuple[Array, ...], other: Array, alpha: Array, least: Array, plan: ScanPlan
+    columns: tuple[Array, ...],
+    other: Array,
+    segment_ids: Array | None,
+    alpha: Array,
+    least: Array,
+    plan: ScanPlan,
 ) -> tuple[Array, ...]:
     """The covariance or correlation of each column and another one up to each row.
 
     Rows where a value of either is missing or infinite have no part in it.
     """
-    return tuple(_of_pair(data, other, alpha, least, plan) for data in columns)
+    return tuple(_of_pair(data, other, segment_ids, alpha, least, plan) for data in columns)
 
 
-def _of_pair(x: Array, y: Array, alpha: Array, least: Array, plan: ScanPlan) -> Array:
-    scan = functools.partial(_scan, segment_ids=None, plan=plan)
+def _of_pair(
+    x: Array, y: Array, segment_ids: Array | None, alpha: Array, least: Array, plan: ScanPlan
+) -> Array:
+    scan = functools.partial(_scan, segment_ids=segment_ids, plan=plan)
     x, y = (data.astype(wide(np.float64)) for data in (x, y))
     is_value = jnp.isfinite(x) & jnp.isfinite(y)
     counts = scan(is_value.astype(jnp.int32), "add")
@@ -86,7 +93,9 @@ def _of_pair(x: Array, y: Array, alpha: Array, least: Array, plan: ScanPlan) -> 
     changes = []
     for data in (x, y):
         # From the first value on, so that equal values have no variance at all.
-        data = jnp.where(is_value, data - jnp.sum(jnp.where(is_first, data, 0)), 0)
+        firsts = jnp.where(is_first, data, 0)
+        first = jnp.sum(firsts) if segment_ids is None else scan(firsts, "add")
+        data = jnp.where(is_value, data - first, 0)
         changes.append(data - before(_mean(data, share, is_value, scan)))
     dx, dy = changes
     products = _squares(dx * dy, share, is_value, scan)

@@ -2,7 +2,7 @@
 """Covariances and correlations in windows: of columns with a series, or of pairs of columns."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import jax.numpy as jnp
 import numpy as np
@@ -10,13 +10,27 @@ import numpy as np
 from ..align._align import same_labels
 from ..combining._concat_rows import missing_like
 from ..combining._interleaved_rows import interleaved_rows
-from ..table._column import Column
+from ..table._column import Array, Column
 from ..table._column_labels import Labels
 from ..table._dtypes import wide
 from ..table._ndframe import FrameBase, NDFrame, SeriesBase
 from ..table._table import Table
 from ..table._take import resized
 from ._row_windows import RowWindows
+
+
+class WindowRows(NamedTuple):
+    """The rows that windows are of, in the order of windows.
+
+    Attributes:
+        table: the rows.
+        segment_ids: the segments where windows stop; None if there is one.
+        times: the time of each row, for windows of spans of time.
+    """
+
+    table: Table
+    segment_ids: Array | None
+    times: Column | None
 
 
 class PairedWindows(RowWindows):
@@ -35,7 +49,7 @@ class PairedWindows(RowWindows):
                 equal labels; None for all if `other` is None.
             numeric_only: whether to leave out other columns.
         """
-        of: Any = self._numbers(method, numeric_only)
+        of, segment_ids, times = self._in_order(self._numbers(method, numeric_only))
         if other is None:
             other, pairwise = of, pairwise is None or pairwise
         elif not isinstance(other, NDFrame):
@@ -52,27 +66,22 @@ class PairedWindows(RowWindows):
         for one in (of, other):
             self._check_numbers(one)
         table = of._table
+        rows = WindowRows(table, segment_ids, times)
         others = resized(other._table.columns, table.capacity, table.layout)
         if isinstance(other, SeriesBase):
-            columns = self._with_last(table.columns, others[0], table, how)
+            columns = self._with_last(table.columns, others[0], rows, how)
             result: Any = of._with_columns(columns)
             is_named = isinstance(of, FrameBase) or of._name == other._name
             return result if is_named else result.rename(None)
         if pairwise:
-            return self._matrices(method, how, of, other, others)
-        return self._of_equal_labels(how, of, other, others)
+            return self._matrices(how, of, other, others, rows)
+        return self._of_equal_labels(how, of, other, others, rows)
 
     def _matrices(
-        self, method: str, how: Any, of: Any, other: Any, others: Sequence[Column]
+        self, how: Any, of: Any, other: Any, others: Sequence[Column], windows: WindowRows
     ) -> Any:
         """For each row a matrix: a row for each column of `other`, in columns those of `of`."""
-        labels = other._labels.index
-        if labels.nlevels > 1:
-            raise NotImplementedError(
-                f"{method}: column labels must have one level, got {labels.nlevels}. Call it for "
-                "each column."
-            )
-        table, found = of._table, {}
+        labels, table, found = other._labels.index, of._table, {}
         own = table.columns
         if not own or not others:
             raise ValueError("No objects to concatenate")
@@ -82,17 +91,21 @@ class PairedWindows(RowWindows):
                 if is_symmetric and j < i:
                     found[i, j] = found[j, i]
                 else:
-                    (found[i, j],) = self._with_last([x], y, table, how)
+                    (found[i, j],) = self._with_last([x], y, windows, how)
         pieces = [[found[i, j] for j in range(len(others))] for i in range(len(own))]
         rows = interleaved_rows(pieces, labels, table)
-        return of._make_frame(rows.columns, of._labels, rows)
+        result = of._make_frame(rows.columns, of._labels, rows)
+        # As in pandas.
+        return result.sort_index() if labels.nlevels > 1 else result
 
-    def _of_equal_labels(self, how: Any, of: Any, other: Any, others: Sequence[Column]) -> Any:
+    def _of_equal_labels(
+        self, how: Any, of: Any, other: Any, others: Sequence[Column], windows: WindowRows
+    ) -> Any:
         """Pairs of columns with equal labels; missing for those that one frame has."""
         table = of._table
         if of is other:
             return of._with_columns(
-                [self._with_last([one], one, table, how)[0] for one in table.columns]
+                [self._with_last([one], one, windows, how)[0] for one in table.columns]
             )
         for number, frame in enumerate((of, other), 1):
             if not frame._labels.index.is_unique:
@@ -104,7 +117,7 @@ class PairedWindows(RowWindows):
             if label in of._labels and label in other._labels:
                 x = table.columns[of._labels.position(label)]
                 y = others[other._labels.position(label)]
-                columns += self._with_last([x], y, table, how)
+                columns += self._with_last([x], y, windows, how)
             else:
                 columns.append(missing_like(gap, table.capacity, table.layout))
         return of._make_frame(columns, labels, table)
@@ -117,8 +130,12 @@ class PairedWindows(RowWindows):
         """Raises pandas' error unless all columns are real numbers."""
         raise NotImplementedError
 
+    def _in_order(self, of: Any) -> tuple[Any, Array | None, Column | None]:
+        """The rows in the order of windows, ids of segments, and times."""
+        return (*self._segmented(of), None)
+
     def _with_last(
-        self, columns: Sequence[Column], last: Column, table: Table, how: Any
+        self, columns: Sequence[Column], last: Column, rows: WindowRows, how: Any
     ) -> Sequence[Column]:
-        """The statistic of each column and the last one in the window of each row of a table."""
+        """The statistic of each column and the last one in the window of each row."""
         raise NotImplementedError

@@ -13,13 +13,14 @@ from ...primitives.staging import tiered
 from ..table._column import Array, Column
 from ..table._column_labels import Labels
 from ..table._ndframe import FrameBase, SeriesBase
-from ..table._table import Count, Table, is_row
+from ..table._table import Count, is_row
 from ..table._tracing import at_once, is_traced
 from ..table._unsupported import LACKING, instead_of
 from ._bounded_reductions import BOUNDED_METHODS, reduce_by_row
 from ._cumulative import Cumulative
 from ._diff import Changes
 from ._ewm import ExponentialWindowMethods
+from ._paired_windows import WindowRows
 from ._reduce_windows import (
     SHORT_WINDOW,
     Reach,
@@ -112,17 +113,17 @@ class Windows(WindowStatistics):
             _check(column, label, of)
 
     def _with_last(
-        self, columns: Sequence[Column], last: Column, table: Table, how: WindowReduction
+        self, columns: Sequence[Column], last: Column, rows: WindowRows, how: WindowReduction
     ) -> Sequence[Column]:
         if not columns:
             return ()
-        every = (*columns, last)
+        every, table = (*columns, last), rows.table
         reach, moves_ends = self._reach(table.capacity)
         data = tuple(column.data for column in every)
         missing = tuple(column.missing() if column.can_miss else None for column in every)
         numbers = table.num_rows, np.int32(min(self._min_periods, 2**31 - 1)), None
         plan = moves_ends, table.layout
-        reduced = reduce_by_row(data, missing, None, reach, numbers, how, *plan)
+        reduced = reduce_by_row(data, missing, rows.segment_ids, reach, numbers, how, *plan)
         return list(map(Column, reduced))
 
     def _shown(self, of: Any, reduced: Sequence[Array], carried: Column | None) -> Any:
@@ -211,12 +212,15 @@ class TimeWindows(Windows):
         return self._with_on(of._with_columns(columns), times)
 
     def _with_last(
-        self, columns: Sequence[Column], last: Column, table: Table, how: WindowReduction
+        self, columns: Sequence[Column], last: Column, rows: WindowRows, how: WindowReduction
     ) -> Sequence[Column]:
-        span, least = self._span, self._min_periods
-        assert span is not None
+        if not columns:
+            return ()
+        assert self._span is not None
+        assert rows.times is not None
+        span, least = self._span._replace(times=rows.times), self._min_periods
         every = (*columns, last)
-        return reduce_spans(every, table, span, None, least, None, how) if columns else ()
+        return reduce_spans(every, rows.table, span, rows.segment_ids, least, None, how)
 
 
 def _check(column: Column, label: Any, of: Any) -> None:

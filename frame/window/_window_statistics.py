@@ -165,8 +165,8 @@ class WindowStatistics(PairedWindows):
             numeric_only: select the numeric columns.
 
         Differences from pandas:
-            Windows of groups are not supported, nor matrices of columns with several levels of
-            labels. Without rows, the matrices of two frames keep the columns of the first.
+            Windows of groups take no `other`. Without rows, the matrices of two frames keep the
+            columns of the first.
 
         Example:
             >>> from jaxframes.frame import JaxFrame

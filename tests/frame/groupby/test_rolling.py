@@ -215,8 +215,8 @@ def test_wrong_uses_are_pandas_errors():
         lambda f: f.sort_values("i").groupby("k").rolling("2h", on="t"), times
     )
     assert "Each group within t must be monotonic" in message
-    with pytest.raises(NotImplementedError, match="corr of windows of groups is not"):
-        on_device(frame).groupby("k").rolling(2).corr()
+    with pytest.raises(NotImplementedError, match="corr: windows of groups take no other"):
+        on_device(frame).groupby("k").rolling(2).corr(on_device(frame).x)
 
 
 def test_repr_is_that_of_pandas():

@@ -121,5 +121,81 @@ def test_wrong_uses():
     with pytest.raises(NotImplementedError, match=r"align\(\)"):
         ours.rolling(2).corr(ours[["y"]][5:])
     levels = on_device(pd.concat([frame], axis=1, keys=["a"]))
-    with pytest.raises(NotImplementedError, match="column labels must have one level, got 2"):
-        levels.ewm(span=2).cov()
+    with pytest.raises(NotImplementedError, match="one level in windows of groups, got 2"):
+        levels.groupby([0, 1] * 20 + [1, 2, 2]).ewm(span=2).cov()
+
+
+def test_several_levels_of_column_labels():
+    """pandas sorts the rows of these matrices by their labels."""
+    frame = pairs()[["y", "x", "z"]][::-1]
+    frame.columns = pd.MultiIndex.from_tuples(
+        [("b", "u"), ("a", "v"), ("b", "a")], names=["c", "d"]
+    )
+
+    def found(f):
+        return *both(f.rolling(4, 2)), *both(f.ewm(span=3)), *both(f.expanding(2), pairwise=True)
+
+    assert_parity(found, frame, ways=["eager"], ulps=CLOSE)
+    assert_parity(lambda f: both(f.rolling(2)), frame[:1], ways=["eager"], ulps=CLOSE)
+
+
+GROUP_WINDOWS = {
+    "rolling": lambda g: g.rolling(4, min_periods=2),
+    "centered": lambda g: g.rolling(3, center=True),
+    "expanding": lambda g: g.expanding(2),
+    "ewm": lambda g: g.ewm(span=4),
+    "ewm of rows": lambda g: g.ewm(alpha=0.3, adjust=False, ignore_na=True, min_periods=2),
+}
+
+
+def grouped(num_rows=43):
+    rng = np.random.default_rng(9)
+    frame = pairs()[:num_rows].assign(k=rng.integers(0, 4, num_rows), s="b")
+    frame["s"] = np.where(rng.random(num_rows) < 0.4, "a", frame["s"])
+    return frame
+
+
+@pytest.mark.parametrize("name", GROUP_WINDOWS)
+def test_windows_of_groups(name):
+    windows = GROUP_WINDOWS[name]
+
+    def found(f):
+        numbers = f[["x", "y", "z", "k"]]
+        return (
+            *both(windows(numbers.groupby("k"))), *both(windows(f.groupby("s").x)),
+            *both(windows(f.groupby(["s", "k"])[["z", "x"]])),
+            *both(windows(f.groupby("k")[["y"]]), pairwise=False),
+        )  # fmt: skip
+
+    assert_parity(found, grouped(), ways=["eager"], ulps=CLOSE)
+
+
+def test_few_rows_missing_keys_and_labels_of_groups():
+    frame = grouped().rename_axis("row").drop(columns=["s", "i"])
+    frame["k"] = frame.k.where(frame.k != 2)
+    for rows in (frame, frame[:1], frame[frame.k == 3]):
+        assert_parity(
+            lambda f: (
+                *both(f.groupby("k").rolling(3, 1)), *both(f.groupby("k", dropna=False).ewm(com=1))
+            ),
+            rows, ways=["eager"], ulps=CLOSE,
+        )  # fmt: skip
+
+
+def test_spans_of_time_of_groups():
+    hours = np.sort(np.random.default_rng(0).integers(0, 90, 43))
+    times = pd.DatetimeIndex(pd.to_datetime("2020") + pd.to_timedelta(hours, unit="h"), name="t")
+    frame = grouped().set_index(times).drop(columns="s")
+    assert_parity(
+        lambda f: (*both(f.groupby("k").rolling("30h")), *both(f.groupby("k").y.rolling("9h"))),
+        frame, ways=["eager"], ulps=CLOSE,
+    )  # fmt: skip
+
+
+def test_groups_inside_jit_and_on_meshes():
+    frame = grouped()[["x", "y", "k"]]
+    assert_parity(
+        lambda f: (f.groupby("k").rolling(4, 2).corr(), f.groupby("k").ewm(span=3).cov()),
+        frame, ways=["mesh"], ulps=CLOSE, num_devices=4,
+    )  # fmt: skip
+    assert_parity(lambda f: f.groupby("k").rolling(4, 2).corr(), frame, ways=["jit"], ulps=CLOSE)

@@ -93,6 +93,6 @@ def test_wrong_uses():
     with pytest.raises(pd.errors.DataError, match="No numeric types"):
         ours.x.rolling(2).corr(on_device(frame.x.astype("str")))
     with pytest.raises(NotImplementedError, match="windows of groups"):
-        ours.groupby("i").rolling(2).corr()
+        ours.groupby("i").rolling(2).corr(ours.x)
     with pytest.raises(NotImplementedError, match=r"align\(\)"):
         ours.x.rolling(2).corr(ours.y[5:])
