@@ -33,7 +33,9 @@ def push_predicates(root: Node) -> Node:
       comes from a row of that side that does. For a left, right or anti join this is true of the
       side whose rows are kept; on the other side it would turn matches into missing values. The
       labels of a merge on columns are positions, so they must not be needed. The columns, and the
-      keys of both sides, must have equal dtypes, so that a side without rows changes none.
+      keys of both sides, must have equal dtypes, so that a side without rows changes none. Integers
+      of the other side become floats if a row has no match, so a predicate that could remove the
+      last of these rows stays above, if such a column is needed.
     - `concat`: each input has the columns in the dtypes of the result.
     - Scans: the filter stays. The scan leaves out row groups in which no row can satisfy it.
 
@@ -96,7 +98,7 @@ class _Pushdown:
         if relation.rows == "joins":
             sides = KEPT_SIDES.get(arguments.get("how", "inner"), ())
             is_safe = not arguments.get("validate") and not arguments.get("indicator")
-            is_safe = is_safe and _have_equal_keys(node)
+            is_safe = is_safe and _have_equal_keys(node) and not self._may_change_dtypes(node)
         if not is_safe or (has_labels and not relation.keeps_labels(node)):
             return []
         kept = origins(node)
@@ -108,6 +110,18 @@ class _Pushdown:
         if relation.rows == "appends" and len(targets) < len(node.inputs):
             return []
         return targets
+
+    def _may_change_dtypes(self, node: Call) -> bool:
+        """Whether rows without a match decide the dtype of a needed column of a join."""
+        sides = KEPT_SIDES.get(node.arguments.get("how", "inner"), ())
+        columns = [
+            node.inputs[side].empty._column(source)
+            for side, kept in enumerate(origins(node))
+            if side not in sides
+            for label, source in kept.items()
+            if label in self._wanted[node]
+        ]
+        return any(column.is_numeric and column.dtype.kind in "iu" for column in columns)
 
 
 def _has_columns(node: Call, side: int, kept: Any, predicate: Expression) -> bool:

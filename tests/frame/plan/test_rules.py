@@ -62,6 +62,9 @@ STEPS = {
     "merge": lambda f, o: f.merge(few(o), on="k", suffixes=("", "_o")),
     "merge left": lambda f, o: f.merge(few(o), on="k", how="left", suffixes=("", "_l")),
     "merge right": lambda f, o: few(o).head(4).merge(f, on="k", how="right", suffixes=("_r", "")),
+    "merge left of three": lambda f, o: (
+        f.merge(few(o).head(3), on="k", how="left", suffixes=("", "_t"))
+    ),
     "merge outer": lambda f, o: f.merge(few(o), on="k", how="outer", suffixes=("", "_f")),
     "reset_index": lambda f, o: f.reset_index(drop=True),
     "groupby": lambda f, o: f.groupby(["k", "s"], as_index=False)[["x", "y", "n"]].max(),
@@ -81,7 +84,7 @@ ENDS = {
     "a reduction": lambda f: f.x.sum(),
 }
 # Joins may multiply rows: at most one of each kind.
-JOINS = ("merge", "merge left", "merge right", "merge outer", "itself")
+JOINS = ("merge", "merge left", "merge left of three", "merge right", "merge outer", "itself")
 
 
 def few(frame):
@@ -198,6 +201,36 @@ def test_filters_after_each_join(sources, how):
                 for pair in (eager, memory)
             )
             assert_same(plan.collect(), as_pandas(expected))
+
+
+@pytest.mark.parametrize("how", ["left", "right", "left_anti"])
+@pytest.mark.parametrize("is_scan", [False, True])
+def test_integers_that_become_floats_in_a_join_stay_floats(is_scan, how, tmp_path):
+    """A row without a match decides the dtype of the other side's integers, also if it is gone."""
+    left = pd.DataFrame({"k": [1, 2, 3], "s": ["a", "b", "a"]})
+    right = pd.DataFrame({"k": [1, 2], "n": [5, 6], "x": [0.5, 1.5]})
+    if how == "right":
+        left, right = right, left
+    eager = JaxFrame(left), JaxFrame(right)
+    plans = tuple(frame.lazy() for frame in eager)
+    if is_scan:
+        paths = [tmp_path / f"{name}.parquet" for name in ("left", "right")]
+        for frame, path in zip(eager, paths, strict=True):
+            frame.to_parquet(path)
+        plans = tuple(map(scan_parquet, paths))
+
+    def kept(left, right, columns):
+        rows = left.merge(right, on="k", how=how)
+        return rows[rows.k < (9 if how == "left_anti" else 3)][columns]
+
+    for columns in (["k", "n"], ["s", "x"], ["k", "n", "s"]):
+        expected = kept(left, right, columns)
+        assert_same(as_pandas(kept(*eager, columns)), expected)
+        assert_same(kept(*plans, columns).collect(), expected)
+    # Floats and strings are the same with and without these rows.
+    pushed, stays = (kept(*plans, one).explain() for one in (["s", "x"], ["s", "n"]))
+    is_below = [text.index("filter") > text.index("merge") for text in (pushed, stays)]
+    assert is_below == [True, False]
 
 
 @pytest.mark.parametrize("rule", RULES)
