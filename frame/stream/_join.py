@@ -193,20 +193,22 @@ class Held:
         self._counts = groups.agg(n=("n", "sum"))
         self._most = int(self._counts["n"].max())
 
+    def counts(self, batch: Any) -> np.ndarray:
+        """The number of matches of each row of a left batch."""
+        if self._counts is None:
+            return np.full(len(batch), self._most)
+        keys = [batch._column(key) for key in self._join.left_keys]
+        rows = batch._make_frame(keys, Labels.of(self._names))._with_range()
+        found = rows.merge(self._counts, how="left", on=self._names)["n"].fillna(0)
+        return found.to_numpy().astype(np.int64)
+
     def slices(self, batch: Any) -> Iterator[Any]:
         """Cuts a left batch so that each slice has few matches."""
         most_rows = self._join.most_rows
         if self._most * len(batch) <= most_rows:
             yield batch
             return
-        if self._counts is None:
-            counts = np.full(len(batch), self._most)
-        else:
-            keys = [batch._column(key) for key in self._join.left_keys]
-            rows = batch._make_frame(keys, Labels.of(self._names))._with_range()
-            found = rows.merge(self._counts, how="left", on=self._names)["n"].fillna(0)
-            counts = found.to_numpy().astype(np.int64)
-        ends = np.cumsum(counts)
+        ends = np.cumsum(self.counts(batch))
         first = 0
         while first < len(batch):
             before = ends[first - 1] if first else 0

@@ -14,7 +14,7 @@ from jaxframes.frame.stream import _merge
 OFF = {"key_ranges": False}
 NARROW = pd.DataFrame({"k": np.random.default_rng(3).integers(100, 140, 90), "n": np.arange(90)})
 WIDE = pd.DataFrame({"k": np.random.default_rng(4).permutation(1000), "m": np.arange(1000)})
-HOWS = ["inner", "left", "right", "outer", "left_anti"]
+HOWS = ["inner", "left", "right", "outer", "left_anti", "right_anti"]
 
 
 def written(folder, frame, name, row_group_size=50, **options):
@@ -36,13 +36,12 @@ def test_rows_without_a_match_are_left_out(how, wide_side, tmp_path):
     left, right = sides if wide_side == "right" else sides[::-1]
     plan = left[0].merge(right[0], on="k", how=how)
     loses_rows = {"inner": ("left", "right"), "left": "right", "right": "left"}
-    loses_rows |= {"left_anti": "right", "outer": ()}
+    loses_rows |= {"left_anti": "right", "right_anti": "left", "outer": ()}
     assert (filters(plan) > 0) == (wide_side in loses_rows[how])
     expected = left[1].merge(right[1], on="k", how=how).to_pandas()
     assert_same(plan.collect(), expected)
     assert_same(plan.collect(optimizations=OFF), expected)
-    if how != "left_anti":
-        assert_same(plan.collect(batch_rows=30), expected)
+    assert_same(plan.collect(batch_rows=30), expected)
 
 
 def test_the_range_is_that_of_the_other_side(tmp_path):
@@ -141,6 +140,28 @@ def test_keys_reach_the_join_through_steps(tmp_path):
     plan = joined(narrow, wide)
     assert filters(plan)
     assert_same(plan.collect(), joined(one, other).to_pandas())
+
+
+def test_integers_of_an_earlier_left_join_stay_floats(tmp_path):
+    """The range leaves no row without a match in the earlier join, whose integers are floats."""
+    some = pd.DataFrame({"k": np.arange(100, 160), "j": np.arange(60)})
+    narrow, one = written(tmp_path, NARROW, "narrow")
+    wide, other = written(tmp_path, WIDE, "wide")
+    few, three = written(tmp_path, some, "some")
+
+    def joined(f, o, s):
+        return o.merge(s, on="k", how="left").merge(f, on="k")
+
+    plan = joined(narrow, wide, few)
+    assert filters(plan)
+    expected = joined(one, other, three).to_pandas()
+    assert expected.j.dtype == "float64"
+    assert not expected.j.isna().any()
+    assert_same(plan.collect(), expected)
+    assert_same(plan.collect(batch_rows=30), expected)
+    # Without these integers the range moves below the earlier join.
+    text = plan[["k", "n"]].explain()
+    assert text.index(".between(") > text.index("how='left'")
 
 
 def test_new_values_have_no_known_range(tmp_path):
