@@ -221,7 +221,8 @@ def test_integers_that_become_floats_in_a_join_stay_floats(is_scan, how, tmp_pat
 
     def kept(left, right, columns):
         rows = left.merge(right, on="k", how=how)
-        return rows[rows.k < (9 if how == "left_anti" else 3)][columns]
+        rows = rows[rows.k < (9 if how == "left_anti" else 3)][columns]
+        return rows.reset_index(drop=True)
 
     for columns in (["k", "n"], ["s", "x"], ["k", "n", "s"]):
         expected = kept(left, right, columns)
