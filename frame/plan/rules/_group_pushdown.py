@@ -71,7 +71,8 @@ def push_groups(root: Node) -> Node:
 def _join_keys(merge: Call) -> list[Any] | None:
     """The left keys of a join that drops or repeats left rows by their keys alone."""
     arguments, keys = merge.arguments, merge_keys(merge)
-    if arguments.keys() - _MERGE_ARGUMENTS or not keys:
+    # A key that comes twice would be two columns of groups with one label.
+    if arguments.keys() - _MERGE_ARGUMENTS or not keys or len(set(keys[0])) < len(keys[0]):
         return None
     return keys[0] if arguments.get("how", "inner") in ("inner", "left") else None
 

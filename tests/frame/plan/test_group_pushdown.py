@@ -96,6 +96,11 @@ LEFT = {
     "other steps": lambda f, o: f.merge(o, on="k").assign(y=col("n") + 1).groupby("v")[["y"]].sum(),
     "suffixes": lambda f, o: f.merge(o.assign(n=1), on="k").groupby("v")[["n_x"]].sum(),
     "indicator": lambda f, o: f.merge(o, on="k", indicator=True).groupby("v")[["n"]].sum(),
+    "a key twice": lambda f, o: (
+        f.merge(o.rename(columns={"k": "a"}), left_on=["k", "k"], right_on=["a", "v"])
+        .groupby("v")[["n"]]
+        .sum()
+    ),
     "new keys": lambda f, o: f.assign(k=f.k + 1).merge(o, on="k").groupby("v")[["n"]].sum(),
 }  # fmt: skip
 
