@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Sources as batches: a thread decodes the next ones while the device computes."""
 
+import collections
+import contextlib
 import dataclasses
 import queue
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -136,13 +139,17 @@ def _parquet(scan: Scan, source: ParquetFiles, batch_rows: int, skipped: int) ->
     with naming(source.paths[0]):
         groups = row_groups(dataset, condition, scan.limit)
     passed = 0
+    wanted: list[tuple[Any, int]] = []
     for fragment, first, size in zip(
         groups.fragments, groups.positions, groups.num_rows, strict=True
     ):
         passed += size
         if passed <= skipped:
             yield Piece(None, first, size)
-            continue
+        else:
+            wanted.append((fragment, first))
+
+    def decoded(fragment: Any) -> Iterator[pa.RecordBatch]:
         watched.check(fragment.path)
         with naming(fragment.path):
             # Buffers of a megabyte, not of a whole row group.
@@ -152,13 +159,38 @@ def _parquet(scan: Scan, source: ParquetFiles, batch_rows: int, skipped: int) ->
                 buffer_size=2**20,
                 page_checksum_verification=True,
             )
-            batches = fragment.to_batches(
+            yield from fragment.to_batches(
                 schema=schema, columns=names, batch_size=batch_rows, batch_readahead=1,
                 fragment_readahead=1, fragment_scan_options=options,
             )  # fmt: skip
+
+    fragments = [fragment for fragment, _ in wanted]
+    is_ahead = max(groups.num_rows, default=0) <= batch_rows
+    batches_of_each = _ahead(decoded, fragments) if is_ahead else map(decoded, fragments)
+    with contextlib.closing(_generator(batches_of_each)) as each:
+        for (_, first), batches in zip(wanted, each, strict=True):
             for batch in batches:
                 yield Piece(pa.Table.from_batches([batch]), first)
                 first += batch.num_rows
+
+
+def _generator(items: Iterable[Any]) -> Generator[Any, None, None]:
+    yield from items
+
+
+def _ahead(make: Callable[[Any], Iterable[Any]], items: Sequence[Any]) -> Iterator[list[Any]]:
+    """Lists what is made of each item, in two threads: the next item beside the present one.
+
+    Arrow decodes the columns of a row group one after the other.
+    """
+    made: collections.deque[Future[list[Any]]] = collections.deque()
+    with ThreadPoolExecutor(2, "jaxframes decoder") as threads:
+        for item in items:
+            made.append(threads.submit(lambda item=item: list(make(item))))
+            if len(made) > 1:
+                yield made.popleft().result()
+        while made:
+            yield made.popleft().result()
 
 
 def _csv(scan: Scan, source: CsvFile) -> Iterator[Piece]:
