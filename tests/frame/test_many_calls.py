@@ -33,7 +33,8 @@ def test_a_process_keeps_a_bounded_number_of_programs(num_calls, num_devices):
         assert held["programs"] <= found["most"]
         assert held["maps"] < MOST_MAPS
     if RUNS_ALL:
-        # Programs are kept up to their bound, and no more memory from then on.
+        # Programs are kept up to their bound, and little more memory from then on: dropped ones are
+        # freed when Python collects its garbage.
         resident = [held["resident"] for held in found["after"]]
         full = next(n for n, held in enumerate(found["after"]) if held["programs"] == found["most"])
-        assert max(resident[full + 1 :]) < 1.25 * resident[full]
+        assert max(resident[full + 1 :]) < 1.5 * resident[full]
