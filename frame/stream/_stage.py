@@ -106,9 +106,20 @@ def numbered(batches: Iterable[Any]) -> Iterator[Any]:
 
 def joined(batches: Iterable[Any], empty: Any) -> Any:
     """Concatenates batches; `empty` if there are none."""
-    parts = list(batches)
-    parts = [part for part in parts if len(part)] or parts[:1] or [empty]
+    batches = list(batches)
+    parts = [batch for batch in batches if len(batch)]
+    # Of the others the dtypes count: integers become floats for rows that a later step drops.
+    dtypes = set(map(_dtypes, parts))
+    for batch in batches:
+        if _dtypes(batch) not in dtypes:
+            dtypes.add(_dtypes(batch))
+            parts.append(batch)
+    parts = parts or [empty]
     while len(parts) > 1:
         groups = [parts[start : start + _FAN_IN] for start in range(0, len(parts), _FAN_IN)]
         parts = [concat(group) if len(group) > 1 else group[0] for group in groups]
     return parts[0]
+
+
+def _dtypes(batch: Any) -> tuple[str, ...]:
+    return tuple(column.dtype_name for column in batch._table.columns)

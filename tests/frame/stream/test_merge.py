@@ -94,6 +94,20 @@ def test_on_a_mesh(tmp_path, monkeypatch):
     assert_same(*joined(tmp_path, options, batch_rows=75, **sides, devices=4))
 
 
+@pytest.mark.parametrize(
+    "kept",
+    [lambda rows: rows.v >= 0, lambda rows: rows.v < 0, lambda rows: rows.v.isna()],
+    ids=["matches", "none", "others"],
+)
+def test_dtypes_are_those_of_all_rows_of_the_join(kept, folder):
+    few = pd.DataFrame({"k": np.arange(10), "v": np.arange(10)})
+    # The first batch has matches alone, and the others have none.
+    left = pd.DataFrame({"k": np.arange(100)})
+    plan = plan_of(left, folder, "sorted").merge(from_pandas(few).lazy(), on="k", how="left")
+    expected = left.merge(few, on="k", how="left")
+    assert_same(plan[kept(plan)].collect(batch_rows=10), expected[kept(expected)])
+
+
 def test_a_product_of_rows(folder):
     few = RIGHT[["m"]].iloc[:7]
     plan = plan_of(LEFT, folder, "left")[["k"]].merge(from_pandas(few).lazy(), how="cross")
