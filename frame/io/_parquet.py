@@ -69,12 +69,9 @@ def _all_rows(
     dataset: Any, names: list[str] | None, condition: Any, layout: Layout
 ) -> tuple[Table, Labels]:
     """Reads all files into one table."""
-    strings = _dictionary_encoded(dataset) if condition is None else []
+    strings = dictionary_encoded(dataset) if condition is None else []
     if strings:
-        kind = ds.ParquetFileFormat(
-            dictionary_columns=strings, default_fragment_scan_options=VERIFIED
-        )
-        dataset = ds.dataset(dataset.files, format=kind)
+        dataset = with_codes(dataset, strings)
     if condition is not None:
         check_footers(list(dataset.get_fragments()))
     table = dataset.to_table(columns=names, filter=condition)
@@ -85,7 +82,13 @@ def _all_rows(
 LENGTH_BYTES = 4
 
 
-def _dictionary_encoded(dataset: Any) -> list[str]:
+def with_codes(dataset: Any, strings: list[str]) -> Any:
+    """The same files, whose columns of strings are read as codes and dictionaries."""
+    kind = ds.ParquetFileFormat(dictionary_columns=strings, default_fragment_scan_options=VERIFIED)
+    return ds.dataset(dataset.files, format=kind)
+
+
+def dictionary_encoded(dataset: Any) -> list[str]:
     """The columns of strings whose pages are all dictionary-encoded, if there is one file."""
     if len(dataset.files) != 1:
         return []

@@ -17,7 +17,7 @@ from ..io._csv import read_csv
 from ..io._malformed import check_arrow, naming_files, reading
 from ..io._manifest import parquet_dataset
 from ..io._own_rows import spans_processes
-from ..io._parquet import read_parquet
+from ..io._parquet import dictionary_encoded, read_parquet, with_codes
 from ..table._from_host import labels_at_positions
 from ..table._layout import Layout
 from ..table._ndframe import FrameBase
@@ -153,8 +153,16 @@ class ParquetFiles(Source):
         with reading("scan_parquet", self.paths):
             groups = row_groups(dataset, condition, limit)
             names = _with_index(dataset.schema, columns)
-            table = _table_of(dataset, groups.fragments, names)
-            frame = _frame_of(table, self.layout)
+            strings: list[str] = []
+            fragments = groups.fragments
+            if fragments:
+                known = dictionary_encoded(dataset)
+                strings = [name for name in known if names is None or name in names]
+            if strings:
+                dataset = with_codes(dataset, strings)
+                fragments = _of_one_file(dataset, fragments)
+            table = _table_of(dataset, fragments, names)
+            frame = _frame_of(table, self.layout, strings)
         if not has_labels or (groups.are_all or not frame._table.index.is_range):
             return frame
         # The labels of a range tell the positions of rows in the whole dataset.
@@ -269,8 +277,14 @@ def _table(data: Any) -> pa.Table:
     return data if isinstance(data, pa.Table) else pa.RecordBatchReader.from_stream(data).read_all()
 
 
-def _frame_of(table: pa.Table, layout: Layout) -> Any:
-    return FrameBase.frame_class._of(*table_of_arrow(table, layout))
+def _frame_of(table: pa.Table, layout: Layout, strings: Sequence[str] = ()) -> Any:
+    return FrameBase.frame_class._of(*table_of_arrow(table, layout, strings))
+
+
+def _of_one_file(dataset: Any, fragments: Sequence[Any]) -> list[Any]:
+    """The row groups of fragments in a dataset of their file."""
+    (file,) = dataset.get_fragments()
+    return [file.subset(row_group_ids=[group.id]) for one in fragments for group in one.row_groups]
 
 
 def _table_of(dataset: Any, fragments: Sequence[Any], names: list[str] | None) -> pa.Table:
