@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the footers of files tell of the values that a column of a plan may have."""
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from typing import Any
 
 from ._node import Call, Node, Scan
@@ -40,3 +40,12 @@ def _origin(node: Node | Fused, label: Hashable) -> tuple[Scan, Hashable] | None
             return None
         node, label = node.inputs[found], kept[found][label]
     return node, label
+
+
+def integer_bounds(
+    ranges: Sequence[tuple[ValueRange, ...] | None],
+) -> list[tuple[int, int]] | None:
+    """The least and the greatest value of each column of integers; None if one is not known."""
+    bounds = [bounds_of(one) for one in ranges if one]
+    are_known = len(bounds) == len(ranges) and all(isinstance(low, int) for low, _ in bounds)
+    return bounds if are_known else None

@@ -135,7 +135,7 @@ class GroupsInRange:
         (slots,) = np.nonzero(self._sums["size"])
         digits = np.unravel_index(slots, [high - low + 1 for low, high in self._bounds])
         keys = {
-            # Modulo the integers of the dtype, of which a digit may be none.
+            # A digit may be too large for the dtype; the sum wraps around to the key.
             name: dtype.type(low) + digit.astype(dtype)
             for name, digit, (low, _), dtype in zip(
                 self._grouping.key_names, digits, self._bounds, self._key_dtypes, strict=True

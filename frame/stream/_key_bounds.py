@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any, TypeAlias
 
 from ..plan._node import Call
-from ..plan._value_ranges import bounds_of, value_ranges
+from ..plan._value_ranges import integer_bounds, value_ranges
 
 # The least and the greatest value of each key.
 Bounds: TypeAlias = Sequence[tuple[int, int]]
@@ -25,11 +25,8 @@ def key_bounds(node: Any, labels: Sequence[Any], most_slots: int) -> Bounds | No
         if expression.function != "col":
             return None
         node, labels = node.inputs[0], [expression.operands[0]]
-    ranges = [value_ranges(node, label) for label in labels]
-    bounds = [bounds_of(one) for one in ranges if one]
-    if len(bounds) < len(labels) or not all(isinstance(low, int) for low, _ in bounds):
-        return None
-    return bounds if num_slots(bounds) <= most_slots else None
+    bounds = integer_bounds([value_ranges(node, label) for label in labels])
+    return bounds if bounds is not None and num_slots(bounds) <= most_slots else None
 
 
 def num_slots(bounds: Bounds) -> int:

@@ -7,10 +7,10 @@ from typing import Any
 
 from .._node import Call, Node, rewritten, uses
 from .._relations import listed, merge_keys, origins
-from .._value_ranges import bounds_of, value_ranges
+from .._value_ranges import integer_bounds, value_ranges
 from ._small_build_side import most_rows
 
-# The reductions of which a reduction of reductions of parts is that of all.
+# Reductions that may be made in two steps: of parts, and of the results of the parts.
 _OF_PARTS = frozenset(["sum", "min", "max"])
 # The most combinations of join keys, and the most rows of the other side: an array with a value for
 # each fits the cache of a core.
@@ -136,8 +136,8 @@ def _pays(merge: Call, keys: list[Any]) -> bool:
     if num_right is None or num_right > MOST_KEYS:
         return False
     ranges = [value_ranges(left, key) for key in keys]
-    bounds = [bounds_of(one) for one in ranges if one]
-    if len(bounds) < len(keys) or not all(isinstance(low, int) for low, _ in bounds):
+    bounds = integer_bounds(ranges)
+    if bounds is None:
         return False
     num_keys = math.prod(high - low + 1 for low, high in bounds)
     num_rows = max(sum(group.num_rows for group in one or ()) for one in ranges)
