@@ -237,9 +237,12 @@ class _Windows:
         if self._plan.is_expanding:
             return front[op]
         x = front[op]
-        flags = [per_row(flags, x.ndim) for flags in (self._has_front, self._is_split)]
-        of_front = jnp.where(flags[0], x, _identity(op, x.dtype))
-        return jnp.where(flags[1], COMBINE[op](end[op], of_front), of_front)
+        has_front, is_split = (per_row(f, x.ndim) for f in (self._has_front, self._is_split))
+        of_front = jnp.where(has_front, x, _identity(op, x.dtype))
+        if self._plan.moves_ends:
+            x = of_front
+        # Otherwise a split window has a front, and `x` is not selected before it is combined.
+        return jnp.where(is_split, COMBINE[op](end[op], x), of_front)
 
     def _squares(self, front: Scans, end: Scans) -> Array:
         """The sum of squared distances from each window's mean."""

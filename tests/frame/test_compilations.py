@@ -131,3 +131,15 @@ def test_a_first_description_compiles_only_its_interpolation(monkeypatch):
     assert set(seen.programs) == {"jit(_interpolated)"}
     expected = pd.DataFrame(columns).describe()
     pd.testing.assert_frame_equal(described, expected, rtol=1e-12)
+
+
+@pytest.mark.skipif(load()[0] is None, reason="programs are interpreted by the kernels' means")
+@pytest.mark.parametrize("method", ["sum", "mean", "min"])
+def test_a_first_rolling_reduction_compiles_nothing(method, monkeypatch):
+    monkeypatch.setattr(_tiered, "mode", lambda: "auto")
+    x = pd.Series(np.random.default_rng(3).normal(size=6_211))
+    with Compilations() as seen:
+        reduced = getattr(JaxFrame({"x": x})["x"].rolling(50), method)().to_pandas()
+    assert not seen.programs
+    expected = getattr(x.rolling(50), method)().rename("x")
+    pd.testing.assert_series_equal(reduced, expected, rtol=1e-12)
