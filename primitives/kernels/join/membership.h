@@ -43,7 +43,10 @@ class BitTable {
 
   void insert(Word word) {
     const Word position = word - smallest_;
-    __atomic_fetch_or(&slots_[position / kBits], bit(position), __ATOMIC_RELAXED);
+    Word& slot = slots_[position / kBits];
+    // A read is cheaper than an atomic write, and members often repeat.
+    if ((__atomic_load_n(&slot, __ATOMIC_RELAXED) & bit(position)) != 0) return;
+    __atomic_fetch_or(&slot, bit(position), __ATOMIC_RELAXED);
   }
   bool contains(Word word) const {
     const Word position = word - smallest_;
