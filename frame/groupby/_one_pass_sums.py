@@ -16,6 +16,7 @@ import numpy as np
 from ... import primitives
 from ...primitives._segment_sums import sums_of_segments
 from ...primitives.staging import tiered
+from ..ops._column_ops import factors_of
 from ..table._column import Array, Column, group_keys, host_array
 from ..table._dtypes import wide
 from ..table._layout import ONE_DEVICE
@@ -38,8 +39,10 @@ class Part(NamedTuple):
 SIZES = Part(-1, "")
 
 
+# The values to add up for the accumulator of a column.
+Leaf = Callable[[Column, Part], Any]
 # Adds up leaves, in the dtypes of the same positions; "" counts rows. One array for each.
-Reduce = Callable[[list[Array], list[str]], Sequence[Array]]
+Reduce = Callable[[list[Any], list[str]], Sequence[Array]]
 Plan = Sequence[tuple[int, Reduction]]
 Parts = dict[Part, Array]
 
@@ -111,7 +114,7 @@ def sums_by_key(
         )
         return runs.values
 
-    parts = _accumulate(reduce, columns, plan)
+    parts = _accumulate(reduce, columns, plan, _leaf)
     assert runs is not None
     unique_words = iter(runs.unique_keys)
     unique = tuple(
@@ -179,9 +182,12 @@ def sums_from(
     columns: Sequence[Column],
     plan: Plan,
 ) -> Parts:
-    """The accumulators of a plan, by segment; see `sums_of_segments`."""
+    """The accumulators of a plan, by segment; see `sums_of_segments`.
 
-    def reduce(leaves: list[Array], dtypes: list[str]) -> Sequence[Array]:
+    Products of two columns are added up without computing them for themselves.
+    """
+
+    def reduce(leaves: list[Any], dtypes: list[str]) -> Sequence[Array]:
         summed = [leaf for leaf, dtype in zip(leaves, dtypes, strict=True) if dtype]
         counts, sums = sums_of_segments(
             summed, tuple(filter(None, dtypes)), ids, num_segments, first_id, num_rows
@@ -189,10 +195,10 @@ def sums_from(
         in_turn = iter(sums)
         return [next(in_turn) if dtype else counts for dtype in dtypes]
 
-    return _accumulate(reduce, columns, plan)
+    return _accumulate(reduce, columns, plan, _factors_or_leaf)
 
 
-def _accumulate(reduce: Reduce, columns: Sequence[Column], plan: Plan) -> Parts:
+def _accumulate(reduce: Reduce, columns: Sequence[Column], plan: Plan, leaf_of: Leaf) -> Parts:
     """The accumulators of a plan.
 
     Floats are added with their NaNs. A NaN in a sum leads to a second pass without them: to look
@@ -205,8 +211,9 @@ def _accumulate(reduce: Reduce, columns: Sequence[Column], plan: Plan) -> Parts:
         for part in parts
         if part == SIZES or part.dtype or columns[part.position].valid is not None
     ]
+    some_position = plan[0][0]
     leaves = [
-        columns[plan[0][0]].data if part == SIZES else _leaf(columns[part.position], part)
+        leaf_of(columns[some_position if part == SIZES else part.position], part)
         for part in at_first
     ]
     totals = dict(zip(at_first, reduce(leaves, _sum_dtypes(at_first)), strict=True))
@@ -227,8 +234,18 @@ def _accumulate(reduce: Reduce, columns: Sequence[Column], plan: Plan) -> Parts:
     return totals
 
 
+def _factors_or_leaf(column: Column, part: Part) -> Any:
+    """Like `_leaf`, but the two factors of a product that has not been computed."""
+    if part == SIZES:
+        return None
+    factors = factors_of(column) if part.dtype else None
+    return _leaf(column, part) if factors is None else factors
+
+
 def _leaf(column: Column, part: Part) -> Array:
     """The values to add up for an accumulator, zero where one is missing."""
+    if part == SIZES:
+        return column.data
     if part.dtype:
         return column.data if column.valid is None else _or_zero(column.data, column.valid)
     assert column.valid is not None

@@ -12,7 +12,7 @@ import numpy as np
 from ...primitives.staging import tiered
 from ...shardings._compat import is_x64_enabled
 from ..table._column import Array, Column, Scalar, fill_missing, missing_rows
-from ..table._computed import may_postpone, postponed
+from ..table._computed import may_postpone, operation_of, postponed
 from ..table._dtypes import is_held, wide
 from ..table._table import Count, is_row
 from ..table._take import any_missing
@@ -115,6 +115,21 @@ def _combined_later(op: str, a: Any, b: Any) -> Column | None:
         return None
     plan = plan_numbers(op, *dtypes, False, is_x64_enabled())
     return postponed(_of_rows, (plan,), operands, _dtype_of(plan, *dtypes, is_x64_enabled()))
+
+
+def factors_of(column: Column) -> tuple[Array, Array] | None:
+    """The two arrays whose product a column is, in its dtype, while it waits; None for others."""
+    operation = operation_of(column)
+    if operation is None or operation.function is not _of_rows:
+        return None
+    (plan,) = operation.settings
+    if plan.op != "mul" or plan.dtype != column.dtype:
+        return None
+    columns = [operand for operand in operation.operands if isinstance(operand, Column)]
+    if len(columns) < 2 or any(operand.dtype != column.dtype for operand in columns):
+        return None
+    left, right = columns
+    return left.data, right.data
 
 
 def _of_rows(plan: NumberPlan, a: Array, b: Array) -> Array:

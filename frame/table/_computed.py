@@ -215,6 +215,14 @@ def postponed(
     return column
 
 
+def operation_of(column: Column) -> Computed | None:
+    """The operation whose result a column is, while it waits; None for other columns."""
+    waiting = column._waiting if isinstance(column, UnmovedColumn) else None
+    if waiting is None or waiting[0] is not None or not isinstance(waiting[1], Computed):
+        return None
+    return waiting[1]
+
+
 def may_postpone(column: Column) -> bool:
     """Whether operations on a column are worth to be computed later."""
     return column.capacity >= LEAST_POSTPONED and not is_under_trace()

@@ -7,8 +7,11 @@ bits of XLA.
 """
 
 from collections.abc import Sequence
+from operator import itemgetter
 
+import jax
 import jax.numpy as jnp
+import numpy as np
 
 from ...contract._typing import Array
 from ..base._foreign import call
@@ -61,27 +64,35 @@ def native_counts(ids: Array, first_id: Array, num_valid: Array, num_segments: i
     return counts
 
 
-def can_sum_wide(rows: Array, dtype: str) -> bool:
-    """Whether `native_wide_sums` supports a column and the dtype of its sums."""
-    return rows.ndim == 1 and rows.dtype.name in _WIDE_DTYPES.get(dtype, ()) and is_native()
+def can_sum_wide(summed: Array | tuple[Array, Array], dtype: str) -> bool:
+    """Whether `native_wide_sums` supports a column, or two factors, and the dtype of the sums."""
+    factors = summed if isinstance(summed, tuple) else (summed,)
+    supported = _WIDE_DTYPES.get(dtype, ())
+    return is_native() and all(
+        rows.ndim == 1 and rows.dtype.name in supported for rows in factors
+    )
 
 
 def native_wide_sums(
-    columns: Sequence[Array],
+    columns: Sequence[Array | tuple[Array, Array]],
     dtypes: Sequence[str],
     ids: Array,
     first_id: Array,
     num_valid: Array,
     num_segments: int,
 ) -> tuple[Array, list[Array]]:
-    """The number of rows of each segment, and sums of several columns in wider dtypes.
+    """The number of rows of each segment, and sums of columns in wider dtypes.
 
-    One pass over the ids, without the columns in the dtypes of their sums. Segment ids start at
-    `first_id`.
+    A pair of columns of one dtype stands for their product. One pass over the ids, without arrays
+    for products and for columns in the dtypes of their sums. Segment ids start at `first_id`.
     """
+    # The kernel takes products first.
+    order = sorted(range(len(columns)), key=lambda at: not isinstance(columns[at], tuple))
+    arrays = jax.tree.leaves([columns[at] for at in order])
     counts, *sums = call(
-        "jaxframes_segment_sums_v1",
-        tuple(array[None] for array in (ids, first_id, num_valid, *columns)),
-        [((num_segments,), dtype) for dtype in (jnp.int32, *map(jnp.dtype, dtypes))],
+        "jaxframes_segment_sums_v2",
+        tuple(array[None] for array in (ids, first_id, num_valid, *arrays)),
+        [((num_segments,), dtype) for dtype in (jnp.int32, *(jnp.dtype(dtypes[at]) for at in order))],
+        num_products=np.int64(len(arrays) - len(columns)),
     )
-    return counts, sums
+    return counts, [total for _, total in sorted(zip(order, sums, strict=True), key=itemgetter(0))]

@@ -48,19 +48,19 @@ struct ListedRows {
 
 namespace internal {
 
-// Calls each_list(rows) for the rows in the segments from `begin` to `end`, block by block and in
-// their order. To list them first avoids an unpredictable branch.
+// Calls each_list(rows) for the rows from `first_row` to `end_row` in the segments from `begin` to
+// `end`, block by block and in their order. To list them first avoids an unpredictable branch.
 template <typename Id, typename EachList>
-void for_listed_rows(const SegmentIds<Id>& rows, int64_t begin, int64_t end,
-                     const EachList& each_list) {
+void for_listed_rows(const SegmentIds<Id>& rows, int64_t first_row, int64_t end_row, int64_t begin,
+                     int64_t end, const EachList& each_list) {
   const uint64_t first = static_cast<uint64_t>(begin);
   if (rows.num_named <= first) return;
   const uint64_t size = std::min<uint64_t>(end, rows.num_named) - first;
   // The ids of a block and its list stay in the first cache.
   constexpr int64_t kBlockRows = 1 << 10;
   uint32_t positions[kBlockRows], segments[kBlockRows];
-  for (int64_t row = 0; row < rows.num_valid; row += kBlockRows) {
-    const int64_t block_rows = std::min(kBlockRows, rows.num_valid - row);
+  for (int64_t row = first_row; row < end_row; row += kBlockRows) {
+    const int64_t block_rows = std::min(kBlockRows, end_row - row);
     int64_t num_listed = 0;
     for (int64_t i = 0; i < block_rows; ++i) {
       const uint64_t segment = rows.segment(row + i) - first;
@@ -70,6 +70,13 @@ void for_listed_rows(const SegmentIds<Id>& rows, int64_t begin, int64_t end,
     }
     each_list(ListedRows{row, num_listed, positions, segments});
   }
+}
+
+// The same for all valid rows.
+template <typename Id, typename EachList>
+void for_listed_rows(const SegmentIds<Id>& rows, int64_t begin, int64_t end,
+                     const EachList& each_list) {
+  for_listed_rows(rows, 0, rows.num_valid, begin, end, each_list);
 }
 
 // Calls each_row(row, segment) for the rows in the segments from `begin` to `end`, in

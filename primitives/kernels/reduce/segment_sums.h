@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sums of several columns by segment, and the number of rows, in one pass over the segment ids.
+// Sums of several columns and of products of two columns by segment, and the number of rows, in one
+// pass over the segment ids.
 #ifndef JAXFRAMES_KERNELS_REDUCE_SEGMENT_SUMS_H_
 #define JAXFRAMES_KERNELS_REDUCE_SEGMENT_SUMS_H_
 
@@ -7,18 +8,47 @@
 #include <cstdint>
 #include <functional>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "base/thread_pool.h"
+#include "reduce/integer_sums.h"
 #include "reduce/segment_sum.h"
 
 namespace jaxframes {
 
 // A result with one number for each segment. Rows are added in their order, because another order
-// would change the bits of floats.
+// would change the bits of floats; integers may be added in any order instead.
 struct SegmentTable {
   std::function<void(int64_t begin, int64_t end)> clear;
   std::function<void(const ListedRows&)> add;
+  IntegerSum integers;  // without functions for floats
+
+  bool is_integer() const { return static_cast<bool>(integers.words); }
+};
+
+// The numbers of a column.
+template <typename Number>
+struct ColumnRows {
+  Number operator()(int64_t row) const { return numbers[row]; }
+
+  // The address of a row if its bits are those of its word.
+  const uint64_t* words(int64_t row) const {
+    constexpr bool are_words = std::is_integral_v<Number> && sizeof(Number) == sizeof(uint64_t);
+    return are_words ? reinterpret_cast<const uint64_t*>(numbers + row) : nullptr;
+  }
+
+  const Number* numbers;
+};
+
+// The products of the numbers of two columns, in their own type.
+template <typename Number>
+struct ProductRows {
+  Number operator()(int64_t row) const { return wrapping_product(left[row], right[row]); }
+  const uint64_t* words(int64_t) const { return nullptr; }
+
+  const Number* left;
+  const Number* right;
 };
 
 // Integers wrap around; for signed ones C++ leaves that undefined.
@@ -32,23 +62,50 @@ Sum wrapping_sum(Sum left, Sum right) {
   }
 }
 
+template <typename Rows, typename Sum>
+SegmentTable table_of_rows(const Rows& numbers, Sum* sums) {
+  SegmentTable table;
+  table.clear = [=](int64_t begin, int64_t end) { std::fill(sums + begin, sums + end, Sum{0}); };
+  table.add = [=](const ListedRows& rows) {
+    for (int64_t i = 0; i < rows.count; ++i) {
+      Sum& sum = sums[rows.segments[i]];
+      sum = wrapping_sum(sum, static_cast<Sum>(numbers(rows.first_row + rows.positions[i])));
+    }
+  };
+  if constexpr (std::is_integral_v<Sum>) {
+    table.integers.words = [=](const ListedRows& rows, uint64_t* space) {
+      const uint64_t* const words = numbers.words(rows.first_row + rows.positions[0]);
+      if (words != nullptr && internal::are_consecutive(rows)) return words;
+      return internal::write_words(
+          rows, space, [&](int64_t row) { return static_cast<uint64_t>(numbers(row)); });
+    };
+    table.integers.store = internal::store_to(sums);
+  }
+  return table;
+}
+
 template <typename Number, typename Sum>
 SegmentTable sum_table(const Number* numbers, Sum* sums) {
-  return {[=](int64_t begin, int64_t end) { std::fill(sums + begin, sums + end, Sum{0}); },
-          [=](const ListedRows& rows) {
-            const Number* const block = numbers + rows.first_row;
-            for (int64_t i = 0; i < rows.count; ++i) {
-              Sum& sum = sums[rows.segments[i]];
-              sum = wrapping_sum(sum, static_cast<Sum>(block[rows.positions[i]]));
-            }
-          }};
+  return table_of_rows(ColumnRows<Number>{numbers}, sums);
+}
+
+template <typename Number, typename Sum>
+SegmentTable product_table(const Number* left, const Number* right, Sum* sums) {
+  return table_of_rows(ProductRows<Number>{left, right}, sums);
 }
 
 inline SegmentTable count_table(int32_t* counts) {
-  return {[=](int64_t begin, int64_t end) { std::fill(counts + begin, counts + end, 0); },
-          [=](const ListedRows& rows) {
-            for (int64_t i = 0; i < rows.count; ++i) ++counts[rows.segments[i]];
-          }};
+  SegmentTable table;
+  table.clear = [=](int64_t begin, int64_t end) { std::fill(counts + begin, counts + end, 0); };
+  table.add = [=](const ListedRows& rows) {
+    for (int64_t i = 0; i < rows.count; ++i) ++counts[rows.segments[i]];
+  };
+  table.integers.words = [](const ListedRows& rows, uint64_t* space) -> const uint64_t* {
+    std::fill(space, space + rows.count, 1);
+    return space;
+  };
+  table.integers.store = internal::store_to(counts);
+  return table;
 }
 
 namespace internal {
@@ -63,9 +120,38 @@ void add_rows(const SegmentIds<Id>& rows, int64_t begin, int64_t end, const Segm
   });
 }
 
+// Threads divide the rows of integers and the tables of the others.
+template <typename Id>
+void add_tables(Executor& executor, const SegmentIds<Id>& rows,
+                const std::vector<SegmentTable>& tables) {
+  std::vector<SegmentTable> ordered;
+  std::vector<IntegerSum> unordered;
+  const int64_t num_integers =
+      std::count_if(tables.begin(), tables.end(), std::mem_fn(&SegmentTable::is_integer));
+  const bool any_order = IntegerSums<Id>::fits(rows, num_integers);
+  for (const SegmentTable& table : tables) {
+    if (any_order && table.is_integer()) {
+      unordered.push_back(table.integers);
+    } else {
+      ordered.push_back(table);
+    }
+  }
+  const int64_t num_ordered = static_cast<int64_t>(ordered.size());
+  const int64_t num_parts = std::min<int64_t>(executor.num_threads(), num_ordered);
+  IntegerSums<Id> integers(executor, rows, std::move(unordered));
+  // The longest tasks first.
+  parallel_for(executor, num_parts + integers.num_tasks(), [&](int worker, int64_t task) {
+    if (task >= num_parts) return integers.run_task(worker, task - num_parts);
+    const int64_t begin = num_ordered * task / num_parts;
+    const int64_t end = num_ordered * (task + 1) / num_parts;
+    add_rows(rows, 0, rows.num_segments, ordered.data() + begin, end - begin);
+  });
+  integers.finish(executor);
+}
+
 }  // namespace internal
 
-// Threads divide the tables, or, if a table does not fit the cache, the segments.
+// Threads divide the segments if a table does not fit the cache.
 template <typename Id>
 void add_segments(Executor& executor, const SegmentIds<Id>& rows,
                   const std::vector<SegmentTable>& tables) {
@@ -76,12 +162,8 @@ void add_segments(Executor& executor, const SegmentIds<Id>& rows,
       });
   if (is_done) return;
   constexpr int64_t kMinRows = 1 << 14;
-  const int64_t num_parts =
-      rows.num_valid < kMinRows ? 1 : std::min<int64_t>(executor.num_threads(), num_tables);
-  parallel_for(executor, num_parts, [&](int, int64_t part) {
-    const int64_t begin = num_tables * part / num_parts, end = num_tables * (part + 1) / num_parts;
-    internal::add_rows(rows, 0, rows.num_segments, tables.data() + begin, end - begin);
-  });
+  SerialExecutor serial;
+  internal::add_tables(rows.num_valid < kMinRows ? serial : executor, rows, tables);
 }
 
 }  // namespace jaxframes

@@ -11,7 +11,7 @@
 namespace jaxframes {
 namespace {
 
-constexpr char kSegmentSums[] = "jaxframes_segment_sums_v1";
+constexpr char kSegmentSums[] = "jaxframes_segment_sums_v2";
 
 // Calls kernel(number) with a number of the type of a column; returns whether it is supported.
 template <typename Kernel>
@@ -42,13 +42,38 @@ bool is_floating(ffi::DataType dtype) {
   return dtype == ffi::DataType::F32 || dtype == ffi::DataType::F64;
 }
 
-// The table of one column for one row of the batch.
-SegmentTable table_of(const ffi::AnyBuffer& numbers, const ffi::AnyBuffer& sums, int64_t row) {
+// One result: a column, or two whose product is added up.
+struct Summed {
+  std::vector<ffi::AnyBuffer> columns;
+  ffi::AnyBuffer sums;
+};
+
+// The first `num_products` results have two columns each, the others one.
+std::vector<Summed> pair_up(const std::vector<ffi::AnyBuffer>& columns,
+                            const std::vector<ffi::AnyBuffer>& results, int64_t num_products) {
+  std::vector<Summed> pairs;
+  auto column = columns.begin();
+  for (const ffi::AnyBuffer& sums : results) {
+    const auto end = column + (static_cast<int64_t>(pairs.size()) < num_products ? 2 : 1);
+    pairs.push_back({{column, end}, sums});
+    column = end;
+  }
+  return pairs;
+}
+
+// The table of one result for one row of the batch.
+SegmentTable table_of(const Summed& summed, int64_t row) {
   SegmentTable table;
-  with_number(numbers.element_type(), [&](auto number) {
-    with_sum(sums.element_type(), [&](auto sum) {
-      table = sum_table(words_of<decltype(number)>(numbers) + row * row_length(numbers),
-                        words_of<decltype(sum)>(sums) + row * row_length(sums));
+  const ffi::AnyBuffer& left = summed.columns.front();
+  const ffi::AnyBuffer& right = summed.columns.back();
+  with_number(left.element_type(), [&](auto number) {
+    using Number = decltype(number);
+    with_sum(summed.sums.element_type(), [&](auto sum) {
+      const Number* const numbers = words_of<Number>(left) + row * row_length(left);
+      const Number* const others = words_of<Number>(right) + row * row_length(right);
+      auto* const sums = words_of<decltype(sum)>(summed.sums) + row * row_length(summed.sums);
+      table = summed.columns.size() == 1 ? sum_table(numbers, sums)
+                                         : product_table(numbers, others, sums);
     });
   });
   return table;
@@ -56,48 +81,58 @@ SegmentTable table_of(const ffi::AnyBuffer& numbers, const ffi::AnyBuffer& sums,
 
 template <typename Id>
 void run(Executor& executor, const ffi::AnyBuffer& ids, const ffi::AnyBuffer& first_id,
-         const ffi::AnyBuffer& num_valid, const std::vector<ffi::AnyBuffer>& columns,
-         const ffi::AnyBuffer& counts, const std::vector<ffi::AnyBuffer>& sums) {
+         const ffi::AnyBuffer& num_valid, const std::vector<Summed>& results,
+         const ffi::AnyBuffer& counts) {
   const int64_t num_segments = row_length(counts);
   for_each_ids<Id>(
       executor, ids, first_id, num_valid, num_segments,
       [&](Executor& row_executor, int64_t row, const auto& segments) {
         std::vector<SegmentTable> tables{
             count_table(words_of<int32_t>(counts) + row * num_segments)};
-        for (size_t i = 0; i < columns.size(); ++i) {
-          tables.push_back(table_of(columns[i], sums[i], row));
-        }
+        for (const Summed& summed : results) tables.push_back(table_of(summed, row));
         add_segments(row_executor, segments, tables);
       });
 }
 
 ffi::Error segment_sums_target(ffi::ThreadPool pool, ffi::AnyBuffer ids, ffi::AnyBuffer first_id,
                                ffi::AnyBuffer num_valid, ffi::RemainingArgs numbers,
-                               ffi::Result<ffi::AnyBuffer> counts, ffi::RemainingRets sums) {
+                               ffi::Result<ffi::AnyBuffer> counts, ffi::RemainingRets sums,
+                               int64_t num_products) {
   ArgumentChecker checker(kSegmentSums);
   const std::vector<ffi::AnyBuffer> columns = buffers_of(checker, numbers),
                                     results = buffers_of(checker, sums);
   check_segments(checker, ids, first_id, num_valid, *counts, "counts");
-  checker.require(columns.size() == results.size(), "one result must come for each column");
+  const int64_t num_results = static_cast<int64_t>(results.size());
+  checker.require(0 <= num_products && num_products <= num_results,
+                  "num_products must be at most the number of results");
   if (!checker.ok()) return checker.error();
+  checker.require(static_cast<int64_t>(columns.size()) == num_results + num_products,
+                  "two columns must come for each product, one for each other result");
+  if (!checker.ok()) return checker.error();
+  const std::vector<Summed> pairs = pair_up(columns, results, num_products);
   const int64_t batch = batch_size(ids), num_rows = row_length(ids);
   const int64_t num_segments = row_length(*counts);
   checker.require(num_segments < int64_t{1} << 31, "there must be fewer than 2^31 segments");
   checker.require_dtype(*counts, "counts", ffi::DataType::S32);
-  for (size_t i = 0; i < columns.size() && checker.ok(); ++i) {
-    const ffi::DataType dtype = columns[i].element_type(), sum_dtype = results[i].element_type();
+  for (const Summed& summed : pairs) {
+    const ffi::DataType dtype = summed.columns.front().element_type();
+    const ffi::DataType sum_dtype = summed.sums.element_type();
     const auto nothing = [](auto) {};
-    checker.require_rows(columns[i], "a column", batch, num_rows);
-    checker.require_rows(results[i], "a result", batch, num_segments);
+    for (const ffi::AnyBuffer& column : summed.columns) {
+      checker.require_rows(column, "a column", batch, num_rows);
+      checker.require_dtype(column, "a factor", dtype);
+    }
+    checker.require_rows(summed.sums, "a result", batch, num_segments);
     checker.require(with_number(dtype, nothing) && with_sum(sum_dtype, nothing) &&
                         (is_floating(sum_dtype) || !is_floating(dtype)),
                     "a column or a sum has the wrong dtype");
+    if (!checker.ok()) return checker.error();
   }
   if (!checker.ok()) return checker.error();
   return run_kernel(kSegmentSums, [&] {
     XlaExecutor executor(pool);
     with_id_type(ids, [&](auto id) {
-      run<decltype(id)>(executor, ids, first_id, num_valid, columns, *counts, results);
+      run<decltype(id)>(executor, ids, first_id, num_valid, pairs, *counts);
     });
   });
 }
@@ -107,7 +142,7 @@ ffi::Error segment_sums_target(ffi::ThreadPool pool, ffi::AnyBuffer ids, ffi::An
 
 namespace ffi = ::xla::ffi;
 
-JAXFRAMES_DEFINE_TARGET(jaxframes_segment_sums_v1, jaxframes::segment_sums_target,
+JAXFRAMES_DEFINE_TARGET(jaxframes_segment_sums_v2, jaxframes::segment_sums_target,
                         ffi::Ffi::Bind()
                             .Ctx<ffi::ThreadPool>()
                             .Arg<ffi::AnyBuffer>()
@@ -115,4 +150,5 @@ JAXFRAMES_DEFINE_TARGET(jaxframes_segment_sums_v1, jaxframes::segment_sums_targe
                             .Arg<ffi::AnyBuffer>()
                             .RemainingArgs()
                             .Ret<ffi::AnyBuffer>()
-                            .RemainingRets());
+                            .RemainingRets()
+                            .Attr<int64_t>("num_products"));

@@ -352,13 +352,16 @@ void segment_sums(Bytes& bytes, Call& call) {
   const Sizes n(bytes);
   const int64_t num_segments = segments(bytes, call, n);
   call.result(kS32, {n.batch, num_segments});
-  for (int i = bytes.byte() % 4; i > 0; --i) {
+  const int num_results = bytes.byte() % 12, num_products = bytes.byte() % (num_results + 1);
+  for (int i = 0; i < num_results; ++i) {
     const XLA_FFI_DataType column = one_of(bytes, {kPred, kS32, kU32, kS64, kU64, kF32, kF64});
     const Words words = column == kPred ? Words::kFlags : Words::kAny;
     call.argument(column, {n.batch, n.rows}, words);
+    if (i < num_products) call.argument(column, {n.batch, n.rows}, words);
     call.result(is_floating(column) ? kF64 : one_of(bytes, {kS64, kU64, kF64}),
                 {n.batch, num_segments});
   }
+  call.attribute("num_products", kS64, bytes.one_in(32) ? bytes.word() : num_products);
 }
 
 void integer_range(Bytes& bytes, Call& call) {
@@ -415,7 +418,7 @@ void squared_distances(Bytes& bytes, Call& call) {
   X(jaxframes_membership_v1, membership)          \
   X(jaxframes_segment_sum_v1, segment_sum)        \
   X(jaxframes_segment_count_v1, segment_count)    \
-  X(jaxframes_segment_sums_v1, segment_sums)      \
+  X(jaxframes_segment_sums_v2, segment_sums)      \
   X(jaxframes_integer_range_v1, integer_range)    \
   X(jaxframes_pairwise_sum_v1, pairwise_sum)      \
   X(jaxframes_sum_of_squared_distances_v1, squared_distances)

@@ -8,22 +8,38 @@
 using namespace jaxframes;
 using namespace jaxframes_tests;
 
-// One column with its sums, actual and expected: added in the order of the rows.
+// Two columns with the sums of the first and of their products, actual and expected: added in the
+// order of the rows.
 template <typename Number, typename Sum>
 class Summed {
  public:
   Summed(const std::vector<int64_t>& segments, int64_t num_segments, bool at_front)
       : numbers_(random_numbers(static_cast<int64_t>(segments.size())), at_front),
+        others_(random_numbers(static_cast<int64_t>(segments.size())), at_front),
         sums_(num_segments, at_front),
-        expected_(num_segments) {
+        product_sums_(num_segments, at_front),
+        expected_(num_segments),
+        expected_products_(num_segments) {
     for (size_t row = 0; row < segments.size(); ++row) {
-      if (segments[row] >= 0) expected_[segments[row]] += static_cast<Sum>(numbers_.data()[row]);
+      if (segments[row] < 0) continue;
+      const Number number = numbers_.data()[row];
+      // Rounded to the type of the numbers; a volatile variable is never contracted with a sum.
+      const volatile Number product = static_cast<Number>(number * others_.data()[row]);
+      expected_[segments[row]] += static_cast<Sum>(number);
+      expected_products_[segments[row]] += static_cast<Sum>(product);
     }
     numbers_.protect();
+    others_.protect();
   }
 
   SegmentTable table() { return sum_table(numbers_.data(), sums_.data()); }
-  void check() const { CHECK(sums_.values() == expected_); }
+  SegmentTable products() {
+    return product_table(numbers_.data(), others_.data(), product_sums_.data());
+  }
+  void check() const {
+    CHECK(sums_.values() == expected_);
+    CHECK(product_sums_.values() == expected_products_);
+  }
 
  private:
   static std::vector<Number> random_numbers(int64_t size) {
@@ -34,9 +50,9 @@ class Summed {
     return numbers;
   }
 
-  GuardedArray<Number> numbers_;
-  GuardedArray<Sum> sums_;
-  std::vector<Sum> expected_;
+  GuardedArray<Number> numbers_, others_;
+  GuardedArray<Sum> sums_, product_sums_;
+  std::vector<Sum> expected_, expected_products_;
 };
 
 template <typename Id>
@@ -61,29 +77,58 @@ void check_sums(Executor& executor, int64_t num_rows, int64_t num_valid, int64_t
   Summed<int64_t, double> integers(segments, num_segments, at_front);
   Summed<int32_t, int64_t> narrow(segments, num_segments, at_front);
   Summed<uint8_t, uint64_t> bytes(segments, num_segments, at_front);
+  Summed<int64_t, int64_t> wide(segments, num_segments, at_front);
+  Summed<uint64_t, uint64_t> words(segments, num_segments, at_front);
   add_segments(executor, SegmentIds<Id>(guarded_ids.data(), first_id, num_valid, num_segments),
-               {count_table(counts.data()), doubles.table(), floats.table(), integers.table(),
-                narrow.table(), bytes.table()});
+               {count_table(counts.data()), doubles.table(), doubles.products(), floats.table(),
+                floats.products(), integers.table(), integers.products(), narrow.table(),
+                narrow.products(), bytes.table(), bytes.products(), wide.table(), wide.products(),
+                words.table(), words.products()});
   CHECK(counts.values() == expected_counts);
   doubles.check();
   floats.check();
   integers.check();
   narrow.check();
   bytes.check();
+  wide.check();
+  words.check();
 }
 
-// Sums of signed integers wrap around, as those of unsigned ones do.
-void check_overflow() {
-  const std::vector<int32_t> ids{0, 0, 1, 1};
+// Integers alone: nothing else makes the threads wait.
+void check_integers(Executor& executor, int64_t num_rows, int64_t num_segments) {
+  std::vector<int64_t> segments(num_rows);
+  for (int64_t& segment : segments) segment = static_cast<int64_t>(random_bits()() % num_segments);
+  Summed<int64_t, int64_t> wide(segments, num_segments, false);
+  Summed<int32_t, uint64_t> narrow(segments, num_segments, false);
+  add_segments(executor, SegmentIds<int64_t>(segments.data(), 0, num_rows, num_segments),
+               {wide.table(), wide.products(), narrow.table(), narrow.products()});
+  wide.check();
+  narrow.check();
+}
+
+// Sums and products of signed integers wrap around, as those of unsigned ones do.
+void check_overflow(int64_t num_repeats) {
   const int64_t most = std::numeric_limits<int64_t>::max();
   const int64_t least = std::numeric_limits<int64_t>::min();
-  const std::vector<int64_t> numbers{most, most, least, -1};
-  std::vector<int64_t> sums(2);
+  std::vector<int32_t> ids, factors;
+  std::vector<int64_t> numbers;
+  for (int64_t i = 0; i < num_repeats; ++i) {
+    ids.insert(ids.end(), {0, 0, 1, 1});
+    numbers.insert(numbers.end(), {most, most, least, -1});
+    factors.insert(factors.end(), {1 << 16, 1 << 16, 1 << 16, -1});
+  }
+  std::vector<int64_t> sums(2), product_sums(2), narrow_sums(2);
   SerialExecutor executor;
-  current_case() = "sums past the largest integer";
-  add_segments(executor, SegmentIds<int32_t>(ids.data(), 0, 4, 2),
-               {sum_table(numbers.data(), sums.data())});
-  CHECK(sums == (std::vector<int64_t>{-2, most}));
+  current_case() = "sums past the largest integer of " + std::to_string(num_repeats) + " repeats";
+  add_segments(executor, SegmentIds<int32_t>(ids.data(), 0, ids.size(), 2),
+               {sum_table(numbers.data(), sums.data()),
+                product_table(numbers.data(), numbers.data(), product_sums.data()),
+                product_table(factors.data(), factors.data(), narrow_sums.data())});
+  // The second sum of one repeat is 2^63 - 1, which two repeats add up to -2.
+  CHECK(sums == (std::vector<int64_t>{-2 * num_repeats, num_repeats == 1 ? most : -num_repeats}));
+  // (2^63 - 1)^2 = 1 and (-2^63)^2 = 0 modulo 2^64; 2^32 = 0 in an int32.
+  CHECK(product_sums == (std::vector<int64_t>{2 * num_repeats, num_repeats}));
+  CHECK(narrow_sums == (std::vector<int64_t>{0, num_repeats}));
 }
 
 int main() {
@@ -106,6 +151,15 @@ int main() {
     current_case() = std::to_string(executor->num_threads()) + " threads";
     check_sums<int32_t>(*executor, 50000, 50000, 5000, 0, false);
   }
-  check_overflow();
+  for (int64_t num_segments : {1, 5000, 300000}) {
+    for (Executor* executor : executors.all()) {
+      current_case() = "integers in " + std::to_string(num_segments) + " segments, " +
+                       std::to_string(executor->num_threads()) + " threads";
+      check_integers(*executor, 50000, num_segments);
+    }
+  }
+  check_overflow(1);
+  // With more rows for each segment they are added in any order.
+  check_overflow(8);
   return finish("segment_sums");
 }
