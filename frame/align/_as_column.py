@@ -9,7 +9,8 @@ import jax.numpy as jnp
 import numpy as np
 import pandas as pd
 
-from ..table._column import NUMBER, Array, Column
+from ..table._column import NUMBER, Array, Column, host_array
+from ..table._computed import postponed_constant
 from ..table._dictionary import encode_objects
 from ..table._dtypes import is_held, narrowed, wide
 from ..table._from_host import column_from
@@ -74,6 +75,10 @@ def _filled(value: Any, table: Table, name: Hashable) -> Column:
     if value is pd.NaT or (isinstance(value, (np.datetime64, np.timedelta64)) and pd.isna(value)):
         dtype = "m8[ns]" if isinstance(value, np.timedelta64) else "M8[ns]"
     one = column_from(narrowed(pd.Series([value], dtype=dtype)), 1, ONE_DEVICE, name)
+    if one.type is NUMBER and table.layout == ONE_DEVICE and not is_traced(one.data):
+        later = postponed_constant(host_array(one.data)[0], table.capacity)
+        if later is not None:
+            return later
     data = jnp.broadcast_to(one.data, (table.capacity,))
     if one.type is NUMBER and is_traced(data):
         return Column(table.layout.constrain(data))

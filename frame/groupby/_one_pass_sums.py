@@ -18,6 +18,7 @@ from ...primitives._segment_sums import sums_of_segments
 from ...primitives.staging import tiered
 from ..ops._column_ops import factors_of
 from ..table._column import Array, Column, group_keys, host_array
+from ..table._computed import constant_of
 from ..table._dtypes import wide
 from ..table._layout import ONE_DEVICE
 from ..table._table import Count, Table
@@ -184,18 +185,26 @@ def sums_from(
 ) -> Parts:
     """The accumulators of a plan, by segment; see `sums_of_segments`.
 
-    Products of two columns are added up without computing them for themselves.
+    Products of two columns and equal integers are added up without writing such a column.
     """
 
     def reduce(leaves: list[Any], dtypes: list[str]) -> Sequence[Array]:
-        summed = [leaf for leaf, dtype in zip(leaves, dtypes, strict=True) if dtype]
+        parts = list(zip(leaves, dtypes, strict=True))
+        own = [(leaf, dtype) for leaf, dtype in parts if dtype and not _is_constant(leaf)]
         counts, sums = sums_of_segments(
-            summed, tuple(filter(None, dtypes)), ids, num_segments, first_id, num_rows
-        )
+            [leaf for leaf, _ in own],
+            tuple(dtype for _, dtype in own),
+            ids, num_segments, first_id, num_rows,
+        )  # fmt: skip
         in_turn = iter(sums)
-        return [next(in_turn) if dtype else counts for dtype in dtypes]
+        return [
+            counts if not dtype
+            else _times(counts, leaf, dtype) if _is_constant(leaf)
+            else next(in_turn)
+            for leaf, dtype in parts
+        ]  # fmt: skip
 
-    return _accumulate(reduce, columns, plan, _factors_or_leaf)
+    return _accumulate(reduce, columns, plan, _unwritten_or_leaf)
 
 
 def _accumulate(reduce: Reduce, columns: Sequence[Column], plan: Plan, leaf_of: Leaf) -> Parts:
@@ -234,12 +243,28 @@ def _accumulate(reduce: Reduce, columns: Sequence[Column], plan: Plan, leaf_of: 
     return totals
 
 
-def _factors_or_leaf(column: Column, part: Part) -> Any:
-    """Like `_leaf`, but the two factors of a product that has not been computed."""
+def _unwritten_or_leaf(column: Column, part: Part) -> Any:
+    """Like `_leaf`, but of columns that are not written yet two factors or an integer constant."""
     if part == SIZES:
         return None
-    factors = factors_of(column) if part.dtype else None
-    return _leaf(column, part) if factors is None else factors
+    if part.dtype:
+        constant, factors = constant_of(column), factors_of(column)
+        is_exact = np.dtype(part.dtype).kind in "iu"
+        if constant is not None and is_exact and constant.dtype.kind in "biu":
+            return constant
+        if factors is not None:
+            return factors
+    return _leaf(column, part)
+
+
+def _is_constant(leaf: Any) -> bool:
+    return isinstance(leaf, np.generic)
+
+
+@functools.partial(tiered, static_argnums=2)
+def _times(counts: Array, constant: Array, dtype: str) -> Array:
+    """Sums of equal integers, which wrap around as other sums do."""
+    return counts.astype(dtype) * constant.astype(dtype)
 
 
 def _leaf(column: Column, part: Part) -> Array:

@@ -6,7 +6,8 @@ Outside `jit`, on one device, an operation on many rows therefore only notes wha
 The first read of a column computes its whole expression in one compiled call, in one pass over the
 columns at its leaves.
 
-The results are those of the operations one by one, to the last bit.
+The results are those of the operations one by one, to the last bit. A constant column waits as
+well.
 """
 
 import functools
@@ -213,6 +214,24 @@ def postponed(
     column = UnmovedColumn(None, computed)
     computed.result = weakref.ref(column)
     return column
+
+
+def postponed_constant(value: np.generic, capacity: int) -> Column | None:
+    """A column of equal numbers, written when it is read; None for few rows and inside a trace."""
+    if capacity < LEAST_POSTPONED or is_under_trace():
+        return None
+    dtype = np.dtype(value.dtype)
+    return UnmovedColumn(None, Computed(_repeated, (capacity,), (value,), dtype, capacity))
+
+
+def _repeated(capacity: int, value: Array) -> Array:
+    return jnp.broadcast_to(value, (capacity,))
+
+
+def constant_of(column: Column) -> np.generic | None:
+    """The number in all rows of a constant column that waits; None for other columns."""
+    operation = operation_of(column)
+    return operation.operands[0] if operation and operation.function is _repeated else None
 
 
 def operation_of(column: Column) -> Computed | None:

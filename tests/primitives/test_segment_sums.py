@@ -136,9 +136,7 @@ def test_products_inside_transformations(op):
     dtypes = ("int64", "uint64", "float64")
 
     def compute(pairs, ids, num_valid):
-        return segment_sums.sums_of_segments(
-            pairs, dtypes, ids, NUM_SEGMENTS, num_valid=num_valid
-        )
+        return segment_sums.sums_of_segments(pairs, dtypes, ids, NUM_SEGMENTS, num_valid=num_valid)
 
     if op == "jit":
         _, totals = jax.jit(compute)(pairs, ids, NUM_ROWS - 10)
@@ -183,9 +181,7 @@ def test_products_without_x64():
         counts, (integers, squares) = segment_sums.sums_of_segments(
             [(x, y), (floats, floats)], ("int32", "float32"), ids, NUM_SEGMENTS
         )
-    (expected, of_floats) = expected_sums(
-        [(x, y), (floats, floats)], ["int32", "float32"], ids
-    )
+    (expected, of_floats) = expected_sums([(x, y), (floats, floats)], ["int32", "float32"], ids)
     oracles.assert_same_bits(integers, expected)
     oracles.assert_same_bits(squares, of_floats)
     assert counts.dtype == np.int32

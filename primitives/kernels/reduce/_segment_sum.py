@@ -68,9 +68,7 @@ def can_sum_wide(summed: Array | tuple[Array, Array], dtype: str) -> bool:
     """Whether `native_wide_sums` supports a column, or two factors, and the dtype of the sums."""
     factors = summed if isinstance(summed, tuple) else (summed,)
     supported = _WIDE_DTYPES.get(dtype, ())
-    return is_native() and all(
-        rows.ndim == 1 and rows.dtype.name in supported for rows in factors
-    )
+    return is_native() and all(rows.ndim == 1 and rows.dtype.name in supported for rows in factors)
 
 
 def native_wide_sums(
@@ -92,7 +90,10 @@ def native_wide_sums(
     counts, *sums = call(
         "jaxframes_segment_sums_v2",
         tuple(array[None] for array in (ids, first_id, num_valid, *arrays)),
-        [((num_segments,), dtype) for dtype in (jnp.int32, *(jnp.dtype(dtypes[at]) for at in order))],
+        [
+            ((num_segments,), dtype)
+            for dtype in (jnp.int32, *(jnp.dtype(dtypes[at]) for at in order))
+        ],
         num_products=np.int64(len(arrays) - len(columns)),
     )
     return counts, [total for _, total in sorted(zip(order, sums, strict=True), key=itemgetter(0))]

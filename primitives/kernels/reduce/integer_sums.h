@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sums of integers by segment. They wrap around, so rows may be added in any order: each thread adds
-// some of the rows to a table of its own, with the sums of a segment side by side.
+// Sums of integers by segment. They wrap around, so rows may be added in any order: each thread
+// adds some of the rows to a table of its own, with the sums of a segment side by side.
 #ifndef JAXFRAMES_KERNELS_REDUCE_INTEGER_SUMS_H_
 #define JAXFRAMES_KERNELS_REDUCE_INTEGER_SUMS_H_
 

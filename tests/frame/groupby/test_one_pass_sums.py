@@ -6,6 +6,7 @@ from frame_examples import mixed_frame
 from frame_parity import assert_parity
 from jaxframes.frame import JaxFrame
 from jaxframes.frame.groupby import _base, _one_pass_sums
+from jaxframes.frame.table import _computed
 
 ULPS = 256
 
@@ -40,6 +41,64 @@ def test_nan_is_found_in_the_sums():
         for op in ("sum", "mean", "count"):
             actual = getattr(JaxFrame(frame).groupby("k").x, op)().to_pandas()
             pd.testing.assert_series_equal(actual, getattr(frame.groupby("k").x, op)())
+
+
+@pytest.fixture
+def written(monkeypatch):
+    """The number of operations that were computed for themselves."""
+    monkeypatch.setattr(_computed, "LEAST_POSTPONED", 0)
+    computed, found = _computed._computed, []
+
+    def counted(leaves, zero, steps, outputs):
+        found.append(steps)
+        return computed(leaves, zero, steps, outputs)
+
+    monkeypatch.setattr(_computed, "_computed", counted)
+    return found
+
+
+def moments(frame, by):
+    """Sums of products, as for variances and correlations."""
+    frame = frame.assign(
+        n=1, half=0.5, t=True, xx=frame.x * frame.x, ix=frame.i * frame.x,
+        ii=frame.i * frame.i, ff=frame.f * frame.f, three=frame.i * 3, sum=frame.i + frame.i,
+    )  # fmt: skip
+    return frame.groupby(by, sort=False)
+
+
+@pytest.mark.parametrize("by", ["k", ["k", "c"]])
+@pytest.mark.parametrize("op", ["sum", "mean", "count"])
+def test_products_and_constants(by, op, written):
+    rng = np.random.default_rng(0)
+    num_rows = 500
+    frame = pd.DataFrame(
+        {
+            "k": rng.integers(0, 9, num_rows),
+            "c": rng.integers(0, 2, num_rows),
+            "i": rng.integers(-(2**62), 2**62, num_rows),
+            "x": rng.normal(size=num_rows),
+            "f": rng.normal(size=num_rows).astype(np.float32),
+        }
+    )
+    for with_nan in (False, True):
+        if with_nan:
+            frame.loc[::50, ["x", "f"]] = np.nan
+        actual = getattr(moments(JaxFrame(frame), by), op)().to_pandas()
+        expected = getattr(moments(frame, by), op)()
+        pd.testing.assert_frame_equal(actual, expected, rtol=1e-5)
+        integers = expected.select_dtypes("integer")
+        pd.testing.assert_frame_equal(actual[integers.columns], integers, check_exact=True)
+
+
+def test_products_of_two_columns_are_not_written(written):
+    frame = JaxFrame({"k": np.arange(500) % 7, "i": np.arange(500), "x": np.arange(500) / 3})
+    products = frame.assign(n=1, ii=frame.i * frame.i, ik=frame.i * frame.k, xx=frame.x * frame.x)
+    grouped = products.groupby("k", sort=False)
+    exact = grouped[["n", "ii", "ik", "xx"]].sum().to_pandas()
+    assert not written
+    again = JaxFrame(products.to_pandas()).groupby("k", sort=False)[["n", "ii", "ik", "xx"]].sum()
+    assert written
+    pd.testing.assert_frame_equal(exact, again.to_pandas(), check_exact=True)
 
 
 def test_segment_ids_are_computed_on_demand():

@@ -247,3 +247,29 @@ def test_errors_are_raised_by_the_operation():
         _ = frame.x & frame.i
     with pytest.raises(TypeError, match="Invalid comparison"):
         assert frame.t > 3
+
+
+@pytest.mark.parametrize("value", [3, -2.5, True, np.float32(0.1), np.nan, np.int8(7)])
+def test_a_constant_waits(value, programs):
+    frame = example()
+    actual = JaxFrame(frame).assign(n=value)
+    is_of_numpy = isinstance(value, np.generic)
+    assert is_of_numpy or is_postponed(actual.n)
+    assert not programs
+    result = actual.assign(sum=actual.n + actual.x, both=actual.n * actual.n)
+    expected = frame.assign(n=value)
+    expected = expected.assign(sum=expected.n + expected.x, both=expected.n * expected.n)
+    pd.testing.assert_frame_equal(
+        result[["sum", "both", "n"]].to_pandas(), expected[["sum", "both", "n"]]
+    )
+    kept = actual[actual.i > 0].n
+    pd.testing.assert_series_equal(kept.to_pandas(), frame.assign(n=value)[frame.i > 0].n)
+
+
+def test_a_constant_without_x64_and_inside_jit():
+    with jax.enable_x64(False):
+        constant = JaxFrame({"x": np.arange(5, dtype=np.int32)}).assign(n=2).n
+        assert constant.dtype == np.int32
+        assert constant.tolist() == [2] * 5
+    doubled = jax.jit(lambda frame: frame.assign(n=2).n * frame.x)(JaxFrame({"x": [1, 2]}))
+    assert doubled.tolist() == [2, 4]
