@@ -15,6 +15,7 @@ from ..combining._concat import concat
 from ..plan._node import Call
 from ..table._column import host_array
 from ..table._column_labels import Labels
+from ..table._take import settled
 from ._numbering import names, plain, with_column, with_numbers
 from ._reader import at_capacity
 from ._runs import Order
@@ -136,8 +137,19 @@ class Join:
     def finished(self, rows: Any) -> Any:
         """The result of the merge, without the columns that ordered it."""
         template = self.call.empty
-        columns = rows._table.columns[: len(template._table.columns)]
+        columns = list(rows._table.columns[: len(template._table.columns)])
+        # Integers without a match are floats, also if a later step drops them.
+        for position in self._positions_with_holes:
+            columns[position] = settled(columns[position], rows._table.num_rows)
         return rows._make_frame(columns, template._labels)
+
+    @property
+    def _positions_with_holes(self) -> range:
+        """The columns of the result whose side may have no row for one of the other side."""
+        num_columns = len(self.call.empty._table.columns)
+        num_left = len(self.call.inputs[0].empty._table.columns)
+        first = {"outer": 0, "right": 0, "left": num_left}.get(self.how, num_columns)
+        return range(first, num_left if self.how == "right" else num_columns)
 
     def joined(self, left_pieces: Pieces, right_pieces: Iterable[Any]) -> Iterator[Any]:
         """The result of two parts that hold all rows of their keys, in any order.

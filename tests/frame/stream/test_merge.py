@@ -108,6 +108,16 @@ def test_dtypes_are_those_of_all_rows_of_the_join(kept, folder):
     assert_same(plan[kept(plan)].collect(batch_rows=10), expected[kept(expected)])
 
 
+@pytest.mark.parametrize("how", ["left", "right", "outer"])
+def test_dtypes_of_sides_on_disk_are_those_of_all_rows_of_the_join(how, folder):
+    left = pd.DataFrame({"k": np.arange(300), "v": np.arange(300)})
+    right = pd.DataFrame({"k": np.arange(300) * 2, "w": np.arange(300)})
+    sides = plan_of(left, folder, "ones"), plan_of(right, folder, "twos")
+    plan, expected = sides[0].merge(sides[1], on="k", how=how), left.merge(right, on="k", how=how)
+    matches = plan[(plan.v >= 0) & (plan.w >= 0)]
+    assert_same(matches.collect(batch_rows=50), expected[(expected.v >= 0) & (expected.w >= 0)])
+
+
 def test_a_product_of_rows(folder):
     few = RIGHT[["m"]].iloc[:7]
     plan = plan_of(LEFT, folder, "left")[["k"]].merge(from_pandas(few).lazy(), how="cross")
