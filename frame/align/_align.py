@@ -26,6 +26,10 @@ def same_labels(a: Table, b: Table) -> bool:
 
     Traced labels are the same only if they are the same array.
     """
+    is_one = a.index is b.index and a.num_rows is b.num_rows and a.layout is b.layout
+    if is_one and type(a.num_rows) is np.int32:
+        # Columns of one frame, whose length the host knows.
+        return True
     if a.layout != b.layout or (a.capacity != b.capacity and is_traced(a.num_rows, b.num_rows)):
         return False
     if a.num_rows is not b.num_rows and (

@@ -177,6 +177,8 @@ class FrameSelection(FrameBase, RowSelection):
     """Column and row selection of a frame."""
 
     def __getitem__(self, key: Any) -> Any:
+        if type(key) is str:
+            return self._columns_labelled(key)
         key = apply_if_callable(key, self)
         if isinstance(key, FrameBase):
             return self.where(key)
@@ -190,10 +192,15 @@ class FrameSelection(FrameBase, RowSelection):
             )
         if isinstance(key, (list, pd.Index, pd.Series, np.ndarray)):
             return self._columns_at([p for label in key for p in self._labels.positions(label)])
-        positions = self._labels.positions(key)
-        if len(positions) > 1 or (self._labels.index.nlevels > 1 and not isinstance(key, tuple)):
+        return self._columns_labelled(key)
+
+    def _columns_labelled(self, label: Hashable) -> Any:
+        """The column of a label, or the columns of several of it or below it."""
+        positions = self._labels.positions(label)
+        has_levels = self._labels.num_levels > 1
+        if len(positions) > 1 or (has_levels and not isinstance(label, tuple)):
             selected = self._columns_at(positions)
-            if self._labels.index.nlevels > 1:
+            if has_levels:
                 selected._labels = Labels(selected._labels.index.droplevel(0))
             return selected
         return self._series_at(positions[0])

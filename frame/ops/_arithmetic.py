@@ -32,7 +32,7 @@ def _is_scalar(value: Any) -> bool:
 
 def _combined(operation: Operation, table: Table, others: Sequence[Any], labels: Any) -> Table:
     """Combines the columns of a table with other operands, one for each."""
-    if any(_is_date_offset(other) for other in others):
+    if any(map(_is_date_offset, others)):
         if operation.op not in ("add", "sub") or (operation.is_reflected and operation.op == "sub"):
             raise TypeError(f"unsupported operand type for {operation.op}: a date offset.")
         return table.with_columns(
@@ -48,10 +48,9 @@ def _combined(operation: Operation, table: Table, others: Sequence[Any], labels:
 
 def _is_date_offset(other: Any) -> bool:
     """Whether an operand is an offset of pandas without a fixed length, such as a month."""
-    value = other.value if isinstance(other, Scalar) else None
-    return isinstance(value, pd.offsets.BaseOffset) and not isinstance(
-        value, (pd.offsets.Tick, pd.offsets.Day)
-    )
+    if not isinstance(other, Scalar) or not isinstance(other.value, pd.offsets.BaseOffset):
+        return False
+    return not isinstance(other.value, (pd.offsets.Tick, pd.offsets.Day))
 
 
 def _moved(op: str, column: Column, other: Scalar, table: Table) -> Column:
@@ -82,11 +81,13 @@ class SeriesOperatorMethods(Operators, FlexMethods, Unary, SeriesClip):
         table, name = self._table, self._name
         if isinstance(other, SeriesBase):
             b = other._table
+            needed = either_needed(table.needed, b.needed)
             if not same_labels(table, b):
                 if _needs_same_labels(operation):
                     raise ValueError("Can only compare identically-labeled Series objects")
                 table, b = align_tables(table, b)
-            table = table.replace(needed=either_needed(self._table.needed, other._table.needed))
+            if table.needed is not needed:
+                table = table.replace(needed=needed)
             operand, name = b.columns[0], name if name == other._name else None
         else:
             operand = Scalar(other) if _is_scalar(other) else as_column(other, table, "other")

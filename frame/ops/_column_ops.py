@@ -2,7 +2,7 @@
 """Operations on two columns, or a column and a scalar: dispatch by type, and numbers."""
 
 import functools
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import jax
@@ -10,6 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from ...primitives.staging import tiered
+from ...primitives.tiers._pieces import by_pieces
 from ...shardings._compat import is_x64_enabled
 from ..table._column import Array, Column, Scalar, fill_missing, missing_rows
 from ..table._computed import may_postpone, operation_of, postponed
@@ -30,10 +31,13 @@ def combine(
 
     An operand is a Column or a Scalar. `names` are those of the columns, for errors.
     """
+    if op in COMPARISONS:
+        pairs = [decode_pair(op, a, b) for a, b in pairs]
+    if all(_is_number(a) and _is_number(b) for a, b in pairs):
+        return _combine_number_pairs(op, pairs, num_rows)
     results: dict[int, Column] = {}
     numbers: dict[int, tuple[Any, Any]] = {}
-    for position, pair in enumerate(pairs):
-        a, b = decode_pair(op, *pair)
+    for position, (a, b) in enumerate(pairs):
         if _is_number(a) and _is_number(b):
             numbers[position] = a, b
         else:
@@ -83,28 +87,31 @@ def _combine_number_pairs(
     op: str, pairs: Sequence[tuple[Any, Any]], num_rows: Count
 ) -> tuple[Column, ...]:
     """Combines pairs of numbers, each a Column or a Scalar, in one compiled call."""
-    later = [_combined_later(op, a, b) for a, b in pairs]
+    columns: list[Any] = []
     plans: list[NumberPlan] = []
     operands: list[tuple[Operand, Operand]] = []
-    for (a, b), column in zip(pairs, later, strict=True):
-        if column is None:
+    for a, b in pairs:
+        columns.append(_combined_later(op, a, b))
+        if columns[-1] is None:
             x, y = _operand(op, a, b), _operand(op, b, a)
             plans.append(_plan(_power_by(b) if op == "pow" else op, x, y, num_rows))
             operands.append((x, y))
-    results = _combine(tuple(operands), num_rows, tuple(plans)) if plans else ()
-    in_turn: Iterator[Any] = iter(results)
-    return tuple(Column(*next(in_turn)) if column is None else column for column in later)
+    if plans:
+        results = iter(_combine(tuple(operands), num_rows, tuple(plans)))
+        for position, column in enumerate(columns):
+            if column is None:
+                columns[position] = Column(*next(results))
+    return tuple(columns)
 
 
-_POSTPONED = ("add", "sub", "mul", "truediv", *COMPARISONS, *LOGIC)
+_ROUNDED_ONCE = frozenset(("add", "sub", "mul", "truediv", *COMPARISONS, *LOGIC))
 
 
 def _combined_later(op: str, a: Any, b: Any) -> Column | None:
     """Combines a pair of numbers of many rows when the result is read; None if it must be now."""
-    columns = [side for side in (a, b) if isinstance(side, Column)]
-    if op not in _POSTPONED or not may_postpone(columns[0]):
+    if op not in _ROUNDED_ONCE or not may_postpone(a if isinstance(a, Column) else b):
         return None
-    if any(column.valid is not None for column in columns):
+    if any(isinstance(side, Column) and side.valid is not None for side in (a, b)):
         return None
     operands = [
         side if isinstance(side, Column) else _operand(op, side, other).data
@@ -148,8 +155,7 @@ def _dtype_of(plan: NumberPlan, a: np.dtype, b: np.dtype, x64: bool) -> np.dtype
 
 def _operand(op: str, side: Any, other: Any) -> Operand:
     if isinstance(side, Scalar):
-        other_dtype = np.dtype(other.dtype)
-        value = side.value
+        other_dtype, value = other.dtype, side.value
         if not side.is_typed:
             value = scalar_like(value, other_dtype, op)
         if op in LOGIC and value.dtype.kind in "fc":
@@ -167,11 +173,17 @@ def _operand(op: str, side: Any, other: Any) -> Operand:
     return Operand(fill_missing(side).data)
 
 
+_FLOAT64 = np.dtype(np.float64)
+
+
 def scalar_like(value: Any, dtype: np.dtype, op: str = "add") -> Any:
     """Casts a scalar as pandas does for an operation with an array of `dtype`.
 
     NumPy scalars count as Python numbers in arithmetic, and keep their dtype elsewhere.
     """
+    # Most scalars: NumPy's promotion takes several times as long.
+    if type(value) is float and (dtype == _FLOAT64 or dtype.kind in "biu"):
+        return np.float64(value)
     if isinstance(value, jax.Array):
         kind = np.dtype(value.dtype).kind
         if kind == "f" or (kind == "i" and jax.typeof(value).weak_type):
@@ -199,7 +211,7 @@ def scalar_like(value: Any, dtype: np.dtype, op: str = "add") -> Any:
         if op in COMPARISONS and not info.min <= value <= info.max:
             return np.float64(np.inf if value > 0 else -np.inf)
         return dtype.type(value)
-    if dtype == np.float64 and type(value) in (int, float):
+    if dtype == _FLOAT64 and type(value) is int:
         return np.float64(value)
     with np.errstate(over="ignore"):
         promoted = np.result_type(dtype, value).type(value)
@@ -258,7 +270,7 @@ def _divides_by_zero(a: Array, b: Array, num_rows: Count) -> Array:
     return jnp.any(is_division_by_zero & is_row(shape[0], num_rows))
 
 
-@functools.partial(tiered, static_argnums=2)
+@functools.partial(tiered, in_pieces=True, static_argnums=2)
 def _combine(operands: Any, num_rows: Count, plans: tuple[NumberPlan, ...]) -> tuple[Operand, ...]:
     return tuple(
         _combined(plan, x, y, num_rows) for (x, y), plan in zip(operands, plans, strict=True)
@@ -287,6 +299,8 @@ def _combined(plan: NumberPlan, x: Operand, y: Operand, num_rows: Count) -> Oper
 
 def _numbers(plan: NumberPlan, a: Array, b: Array, num_rows: Count) -> Array:
     combined = functools.partial(combine_numbers, plan)
+    if a.ndim and plan.op in _ROUNDED_ONCE and plan.dtype.kind != "c":
+        combined = functools.partial(by_pieces, combined)
     result = jax.eval_shape(combined, a, b)
     if not result.shape or not jnp.issubdtype(result.dtype, jnp.inexact):
         return combined(a, b)

@@ -29,8 +29,10 @@ class Operation(NamedTuple):
 
 
 def _operator(op: str, *, reflected: bool = False) -> Method:
+    operation = Operation(op, reflected, is_flex=False)
+
     def operator(self: Any, other: Any) -> Any:
-        return self._operate(op, other, reflected=reflected)
+        return self._apply(operation, other)
 
     return operator
 

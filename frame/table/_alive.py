@@ -23,8 +23,9 @@ _can_be_deleted: dict[type, bool] = {np.ndarray: False}
 def check_alive(table: Table, owner: Any) -> None:
     """Raises if an array of a table was donated to a compiled function, or deleted."""
     # Every call of every method passes here several times.
-    for column in (*table.columns, *table.index.stored):
-        data = column.stored.array_held
+    stored = table.index.stored
+    for column in (*table.columns, *stored) if stored else table.columns:
+        data = column.data if type(column) is Column else column.stored.array_held
         can_be = _can_be_deleted.get(type(data))
         if can_be is None:
             can_be = _remember(type(data))

@@ -62,6 +62,11 @@ class Labels:
             return cls._of_strings(tuple(each), (names[0],))
         return cls(pd.Index(each, name=names[0], tupleize_cols=False))
 
+    @property
+    def num_levels(self) -> int:
+        """The number of levels of the labels."""
+        return len(self._names)
+
     def __len__(self) -> int:
         return len(self._each)
 

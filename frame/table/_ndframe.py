@@ -79,7 +79,7 @@ class NDFrame:
         Raises:
             RuntimeError: an array of the table was donated or deleted.
         """
-        table = self._facts
+        table = self._seen or self._facts
         check_alive(table, self)
         return table
 
@@ -208,7 +208,8 @@ class FrameBase(NDFrame):
         return self._table.columns[self._labels.position(label)]
 
     def _series_at(self, position: int) -> Any:
-        return self._make_series(self._table.columns[position], self._labels[position])
+        table = self._table
+        return self._make_series(table.columns[position], self._labels[position], table)
 
 
 class SeriesBase(NDFrame):

@@ -66,7 +66,7 @@ class RowIndex:
 
     def with_stored(self, stored: Sequence[Column]) -> "RowIndex":
         """The labels of other rows, in the same representation."""
-        return dataclasses.replace(self, stored=tuple(stored))
+        return RowIndex(tuple(stored), self.names, self.start, self.step, self.has_positions)
 
     def at(self, row_ids: Array) -> "RowIndex":
         """Selects labels of a range by position; invalid positions give arbitrary labels."""
@@ -74,7 +74,7 @@ class RowIndex:
 
     def at_positions(self, positions: Column) -> "RowIndex":
         """Selects labels of a range by a column of positions."""
-        return dataclasses.replace(self, stored=(positions,), has_positions=True)
+        return RowIndex((positions,), self.names, self.start, self.step, True)
 
     def columns(self, capacity: int, layout: Layout) -> tuple[Column, ...]:
         """The levels as columns; materializes a range."""

@@ -17,10 +17,11 @@ from ._column import Array, Column, host_array
 from ._layout import ONE_DEVICE, Layout
 from ._row_index import RANGE, RowIndex
 from ._tracing import is_traced
-from ._unmoved import all_in_place
+from ._unmoved import all_in_place, are_any_waiting
 
 Count: TypeAlias = Any  # a scalar int32: NumPy's where the host knows it, else an array
 NO_ROWS = np.int32(0)
+_PLAIN = frozenset((Column,))
 
 
 @jax.tree_util.register_dataclass
@@ -84,6 +85,8 @@ class Table:
 
         Derived tables share the count. On the device, donating this table would delete it for all.
         """
+        if type(self.num_rows) is np.int32 is type(self.needed):
+            return self
         num_rows, needed = _on_host(self.num_rows), _on_host(self.needed)
         if num_rows is self.num_rows and needed is self.needed:
             return self
@@ -100,7 +103,11 @@ class Table:
 
     def with_columns(self, columns: Sequence[Column]) -> "Table":
         """The same rows with other columns."""
-        return self.replace(columns=tuple(columns))
+        table = object.__new__(Table)
+        fields = table.__dict__
+        fields.update(self.__dict__)
+        fields["columns"] = tuple(columns)
+        return table
 
     def index_columns(self) -> tuple[Column, ...]:
         """The labels as columns; materializes a range."""
@@ -110,6 +117,8 @@ class Table:
 def settled_table(table: Table) -> Table:
     """The same table with its rows in place; see `all_in_place`."""
     columns = (*table.columns, *table.index.stored)
+    if _PLAIN.issuperset(map(type, columns)) and not are_any_waiting():
+        return table
     settled = all_in_place(columns)
     if all(new is old for new, old in zip(settled, columns, strict=True)):
         return table
@@ -139,7 +148,9 @@ def check_same_layout(caller: str, a: Table, b: Table) -> None:
 
 def either_needed(a: Count, b: Count) -> Count:
     """Combines `Table.needed` of two inputs."""
-    if a is not b and isinstance(a, jax.Array) and isinstance(b, jax.Array):
+    if a is b:
+        return a
+    if isinstance(a, jax.Array) and isinstance(b, jax.Array):
         return jnp.maximum(a, b)
     return a if isinstance(a, jax.Array) else b
 

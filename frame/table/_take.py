@@ -28,7 +28,7 @@ def arrays_of(table: Table) -> tuple[Any, ...]:
 def stored_arrays(columns: Sequence[Column]) -> tuple[Any, ...]:
     """The arrays of columns, as rows move."""
     move_together(columns)
-    return tuple(column.stored.arrays for column in columns)
+    return tuple([column.stored.arrays for column in columns])
 
 
 def with_arrays(table: Table, arrays: Any, row_ids: Array | None, num_rows: Count) -> Table:
@@ -39,7 +39,7 @@ def with_arrays(table: Table, arrays: Any, row_ids: Array | None, num_rows: Coun
 
 def moved_columns(columns: Sequence[Column], arrays: Any) -> tuple[Column, ...]:
     """Columns of the same types with the stored arrays of other rows."""
-    return tuple(column.moved(pair) for column, pair in zip(columns, arrays, strict=True))
+    return tuple([column.moved(pair) for column, pair in zip(columns, arrays, strict=True)])
 
 
 def _with_rows(

@@ -35,7 +35,7 @@ def is_traced(*trees: Any) -> bool:
         leaves = jax.tree.leaves(trees)
     finally:
         _looking.is_on = False
-    return any(isinstance(leaf, Tracer) for leaf in leaves)
+    return any(issubclass(kind, Tracer) for kind in set(map(type, leaves)))
 
 
 def at_once(

@@ -360,6 +360,11 @@ def is_waiting(column: Column) -> bool:
     return isinstance(column, UnmovedColumn) and column._moved is None
 
 
+def are_any_waiting() -> bool:
+    """Whether any rows wait, in any frame."""
+    return bool(_waiting_columns or _gone_owners)
+
+
 def may_wait(columns: Sequence[Column], selected: Array, capacity: int) -> bool:
     """Whether a selection of rows of one device may wait, or has to be composed with another.
 
@@ -468,6 +473,8 @@ def move_together(columns: Sequence[Column]) -> None:
     _move_orphans()
     members: dict[Selection, list[UnmovedColumn]] = {}
     for column in columns:
+        if type(column) is Column:
+            continue
         stored = column.stored
         if not isinstance(stored, UnmovedColumn):
             continue

@@ -90,15 +90,16 @@ def compact(
         ([10, 30, 0], [0, 2, 0])
     """
     caller = "compact"
-    if not all(isinstance(leaf, jax.Array) for leaf in jax.tree.leaves((mask, rows))):
+    leaves = jax.tree.leaves((mask, rows))
+    if not all(isinstance(leaf, jax.Array) for leaf in leaves):
         mask, rows, _ = as_masked_rows(mask, rows, caller)
+        leaves = jax.tree.leaves((mask, rows))
     num_rows = np.size(mask)
     capacity = as_capacity(capacity, num_rows, caller)
     valid: Any = num_valid
     if num_valid is not None and not isinstance(num_valid, jax.Array):
         valid = np.int32(as_static_int(num_valid, caller, "num_valid", 0, num_rows))
-    leaves = jax.tree.leaves((mask, rows, valid))
-    is_traced = any(isinstance(leaf, Tracer) for leaf in leaves)
+    is_traced = any(issubclass(kind, Tracer) for kind in set(map(type, (*leaves, valid))))
     return _compact(mask, rows, valid, capacity, return_index, one_pass=not is_traced)
 
 

@@ -5,6 +5,7 @@ import functools
 import inspect
 import itertools
 import logging
+import operator
 import os
 import time
 import weakref
@@ -22,11 +23,13 @@ from ..kernels.base._library import load
 from ._background import compile_later
 from ._elementwise_rules import HostArray
 from ._kernel_calls import spent_in_kernels
+from ._pieces import for_xla
 from ._program import NotInterpretable, Program
 from ._recent import compiled_entries, interpreted_entries
 
-# The classes of concrete arrays that were seen.
+# The classes of concrete arrays that were seen, and those of numbers, which have one dtype.
 _array_types: set[type] = set()
+_number_types: set[type] = {int, float, bool}
 
 # What XLA takes to compile a program: in any case, and for each step.
 _COMPILE_SECONDS = 20e-3
@@ -36,8 +39,9 @@ _COMPILE_SECONDS_OF_STEP = 1e-3
 _MOST_INTERPRETED_CALLS = 32
 # By then, what `asarray` compiles has paid.
 _CALLS_BEFORE_ASARRAY = 512
-# XLA runs a program on another thread, which must wake up first.
+# XLA runs a program on another thread, which must wake up first, unless it is small.
 _DISPATCH_SECONDS = 60e-6
+_CALL_SECONDS = 10e-6
 _is_x64 = option("jax_enable_x64")
 _TRACING_OPTIONS = (_is_x64, *map(option, (
     "jax_default_device", "jax_numpy_dtype_promotion", "jax_numpy_rank_promotion",
@@ -61,7 +65,7 @@ def mode() -> str:
     return "compiled" if load()[0] is None else name
 
 
-def tiered(function: Callable[..., Any], **options: Any) -> "Tiered":
+def tiered(function: Callable[..., Any], *, in_pieces: bool = False, **options: Any) -> "Tiered":
     """Compiles a function as `jax.jit` does, without a wait at its first calls on the CPU.
 
     A first call with concrete arrays of one CPU device traces the function and runs its equations
@@ -81,6 +85,7 @@ def tiered(function: Callable[..., Any], **options: Any) -> "Tiered":
 
     Args:
         function: as for `jax.jit`.
+        in_pieces: whether the function calls `by_pieces`, so that it is traced once more for XLA.
         options: those of `jax.jit`, such as `static_argnums`.
 
     Returns:
@@ -107,16 +112,19 @@ def tiered(function: Callable[..., Any], **options: Any) -> "Tiered":
         >>> largest(jnp.array([3, 1, 4, 1, 5])).tolist()
         [4, 5]
     """
-    return Tiered(function, options)
+    return Tiered(function, options, in_pieces)
 
 
 class Tiered:
     """A function of `tiered`."""
 
-    def __init__(self, function: Callable[..., Any], options: dict[str, Any]):
+    def __init__(self, function: Callable[..., Any], options: dict[str, Any], in_pieces: bool):
         functools.update_wrapper(self, function)
+        self.is_in_pieces = in_pieces
         self._jit: Any = jax.jit(function, **options)
         self._static_numbers, self._static_names = _static(function, options)
+        # The positions of the static and of the other arguments, by their number.
+        self._places: dict[int, tuple[list[int], ...]] = {}
         self._entries: dict[Any, Entry] = {}
         _functions.add(self)
 
@@ -141,7 +149,10 @@ class Tiered:
         program = entry.program
         if entry.compiled is None and program is not None:
             try:
-                return _interpreted(entry, program, leaves)
+                results = _interpreted(entry, program, leaves)
+                if entry.is_due:
+                    self._compile_later(entry, args, kwargs)
+                return results
             except Exception as reason:
                 # XLA has the last word, on errors of the kernels too.
                 _log.debug("%s is compiled: %s", self.__qualname__, reason)
@@ -167,8 +178,16 @@ class Tiered:
         numbers, names = self._static_numbers, self._static_names
         if not numbers and not names:
             return (), (args, kwargs)
-        static = tuple([(type(arg), arg) for n, arg in enumerate(args) if n in numbers])
-        args = tuple([arg for number, arg in enumerate(args) if number not in numbers])
+        places = self._places.get(len(args))
+        if places is None:
+            places = self._places[len(args)] = tuple(
+                [n for n in range(len(args)) if (n in numbers) is is_static]
+                for is_static in (True, False)
+            )
+        given = [args[n] for n in places[0]]
+        # Equal values of different types are different arguments.
+        static: Any = (*map(type, given), *given)
+        args = tuple([args[n] for n in places[1]])
         if kwargs:
             named = tuple([(k, type(arg), arg) for k, arg in kwargs.items() if k in names])
             return (static, named), (args, {k: v for k, v in kwargs.items() if k not in names})
@@ -176,8 +195,7 @@ class Tiered:
 
     def _new_entry(self, key: Any, args: Any, kwargs: Any) -> "Entry":
         platform = "cpu" if _is_on_cpu(key[2]) else None
-        with traced_for(platform):
-            traced = self._jit.trace(*args, **kwargs)
+        traced = self._trace(platform, False, args, kwargs)
         entry = Entry(self, key, traced, platform)
         if platform and not traced.donate_argnums and not entry.has_effects:
             try:
@@ -192,9 +210,25 @@ class Tiered:
                     entry.program = None
             except NotInterpretable as reason:
                 _log.debug("%s is compiled: %s", self.__qualname__, reason)
+        if entry.program is None:
+            self._prepare(entry, args, kwargs)
         self._entries[key] = entry
         interpreted_entries.add(entry)
         return entry
+
+    def _compile_later(self, entry: "Entry", args: Any, kwargs: Any) -> None:
+        entry.is_due = False
+        self._prepare(entry, args, kwargs)
+        compile_later(entry)
+
+    def _prepare(self, entry: "Entry", args: Any, kwargs: Any) -> None:
+        """Traces the function for XLA, if that is another program than the interpreter's."""
+        if self.is_in_pieces and entry.platform is not None:
+            entry.traced = self._trace(entry.platform, True, args, kwargs)
+
+    def _trace(self, platform: str | None, is_for_xla: bool, args: Any, kwargs: Any) -> Any:
+        with traced_for(platform), for_xla(is_for_xla):
+            return self._jit.trace(*args, **kwargs)
 
 
 # All functions, for their traces.
@@ -221,8 +255,11 @@ class Entry:
         key: its static arguments, the structure of the others, and their signature.
         program: for the interpreter; None if it must not be used.
         compiled: by XLA; None before it is needed.
+        traced: the function as traced for XLA.
+        platform: "cpu" if all arguments are on one CPU device, else None.
         has_effects: such a function is left to `jax.jit`.
         num_calls: the number of calls that were interpreted.
+        is_due: whether the program must be compiled in the background, since that would pay.
     """
 
     def __init__(self, owner: Tiered, key: Any, traced: Any, platform: str | None):
@@ -231,15 +268,15 @@ class Entry:
         self.program: Program | None = None
         self.compiled: Any = None
         self.has_effects: bool = bool(traced.jaxpr.effects)
-        self._traced, self._platform = traced, platform
+        self.traced, self.platform = traced, platform
         self._is_x64 = bool(_is_x64())
         self.num_calls: int = 0
-        self._seconds, self._is_queued = 0.0, False
+        self._seconds, self._was_due, self.is_due = 0.0, False, False
 
     @property
     def out_tree(self) -> Any:
         """The structure of the results."""
-        return self._traced.out_tree
+        return self.traced.out_tree
 
     @property
     def compile_seconds(self) -> float:
@@ -253,27 +290,28 @@ class Entry:
         if compiled is not None:
             compiled_entries.use(self)
             return compiled
-        with traced_for(self._platform), jax.enable_x64(self._is_x64):
-            compiled = self._traced.lower().compile()
+        with traced_for(self.platform), jax.enable_x64(self._is_x64):
+            compiled = self.traced.lower().compile()
         self.compiled, self.program = compiled, None
         interpreted_entries.remove(self)
         compiled_entries.add(self)
         return compiled
 
     def spend(self, seconds: float) -> None:
-        """Adds up the time of interpretation; asks for compilation as soon as that would pay."""
+        """Adds up the time of interpretation; asks once for compilation, when that would pay."""
         interpreted_entries.use(self)
         self._seconds += seconds
         self.num_calls += 1
-        if mode() == "auto" and not self._is_queued and self._would_pay:
-            self._is_queued = True
-            compile_later(self)
+        if mode() == "auto" and not self._was_due and self._would_pay:
+            self._was_due = self.is_due = True
 
     @property
     def _would_pay(self) -> bool:
         if self._seconds > self.compile_seconds:
             return True
-        is_slow = self._seconds > self.num_calls * _DISPATCH_SECONDS
+        # Programs in pieces are run on the thread of the caller.
+        dispatch = _CALL_SECONDS if self.owner.is_in_pieces else _DISPATCH_SECONDS
+        is_slow = self._seconds > self.num_calls * dispatch
         return is_slow and self.num_calls > _MOST_INTERPRETED_CALLS
 
 
@@ -334,15 +372,15 @@ def _static(
 
 def _signature(leaves: Sequence[Any]) -> tuple[Any, ...] | None:
     """A hashable description of arguments; None if one is traced, or not an array or a number."""
-    parts: list[Any] = [read() for read in _TRACING_OPTIONS]
+    parts: list[Any] = [*map(operator.call, _TRACING_OPTIONS)]
     for leaf in leaves:
         kind = type(leaf)
         if kind in _array_types or _is_array(leaf):
             parts.append((leaf.aval, leaf.sharding, leaf.committed))
+        elif kind in _number_types or _is_number(leaf):
+            parts.append(kind)
         elif kind is np.ndarray or isinstance(leaf, np.generic):
             parts.append((leaf.shape, leaf.dtype))
-        elif kind in (int, float, bool):
-            parts.append(kind)
         else:
             return None
     return tuple(parts)
@@ -352,6 +390,13 @@ def _is_array(leaf: Any) -> bool:
     if not isinstance(leaf, jax.Array) or isinstance(leaf, Tracer):
         return False
     _array_types.add(type(leaf))
+    return True
+
+
+def _is_number(leaf: Any) -> bool:
+    if not isinstance(leaf, (np.number, np.bool_)):
+        return False
+    _number_types.add(type(leaf))
     return True
 
 

@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Operators on few rows: their programs are run at once, with the results of NumPy."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from frame_parity import assert_same
+from jaxframes.frame import JaxFrame
+from jaxframes.frame.ops import _column_ops
+from jaxframes.primitives import backend
+from jaxframes.primitives.tiers import _background, _tiered
+
+pytestmark = pytest.mark.skipif(backend().cpu != "native", reason="interpreted with the kernels")
+
+LEAST_OPERATIONS_OF_A_THREAD = 1000
+OPERATIONS = {
+    "sum": lambda f: f["x"] + f["y"],
+    "product": lambda f: f["x"] * 2.0,
+    "difference of dtypes": lambda f: f["i"] - f["x"],
+    "quotient of dtypes": lambda f: f["i"] / 3.0,
+    "quotient": lambda f: 1.0 / f["y"],
+    "comparison": lambda f: f["x"] > 0.5,
+    "logic": lambda f: (f["x"] > 0.5) | (f["i"] == 3),
+    "of several columns": lambda f: f[["x", "y"]] * f["i"].iloc[0],
+}
+
+
+@pytest.fixture
+def compiled_entries(monkeypatch):
+    """Has all operators compiled at their second call; returns their programs."""
+    monkeypatch.setattr(_tiered, "mode", lambda: "auto")
+    monkeypatch.setattr(_tiered.Entry, "compile_seconds", 0.0)
+    monkeypatch.setattr(_column_ops._combine, "_entries", {})
+    return _column_ops._combine._entries
+
+
+@pytest.mark.parametrize("operation", OPERATIONS.values(), ids=OPERATIONS)
+@pytest.mark.parametrize("num_rows", [1, 300, 1000, 4000])
+def test_programs_are_run_at_once(compiled_entries, operation, num_rows):
+    rng = np.random.default_rng(num_rows)
+    x, y = rng.standard_normal((2, num_rows))
+    x[::7], y[::11] = np.nan, -0.0
+    data = pd.DataFrame({"x": x, "y": y, "i": rng.integers(-9, 9, num_rows)})
+    frame = JaxFrame(data)
+    for _ in range(3):
+        assert_same(operation(frame), operation(data))
+        _background.wait_until_compiled()
+    for entry in compiled_entries.values():
+        assert (entry.compile().cost_analysis().get("flops") or 0) < LEAST_OPERATIONS_OF_A_THREAD
