@@ -193,7 +193,8 @@ class FrameBase(NDFrame):
     @classmethod
     def _of(cls, table: Table, labels: Labels) -> Self:
         frame = object.__new__(cls)
-        frame._table, frame._labels = table, labels
+        # Not by `__setattr__`, which asks for labels.
+        frame.__dict__.update(_stored=table, _seen=None, _labels=labels)
         return frame
 
     @property
@@ -220,7 +221,7 @@ class SeriesBase(NDFrame):
     @classmethod
     def _of(cls, table: Table, name: Hashable) -> Self:
         series = object.__new__(cls)
-        series._table, series._name = table, name
+        series.__dict__.update(_stored=table, _seen=None, _name=name)
         return series
 
     @property
