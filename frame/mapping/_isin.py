@@ -17,7 +17,7 @@ from ..table._column import NAT, Array, Column
 from ..table._distinct_values import through_values
 from ..table._layout import ONE_DEVICE, Layout
 from ..table._ndframe import SeriesBase
-from ..table._recode import unencoded
+from ..table._recode import look_up, unencoded
 from ..table._table import Count, Table
 from ._lookup import exact_keys, host_values, search
 
@@ -43,6 +43,10 @@ def flags_in(column: Column, values: Any, table: Table, method: str = "isin") ->
         flags = _flags_among(column, _numbers_of(listed), table.layout)
         if flags is not None:
             return flags
+    if column.kind in ("string", "category"):
+        coded = unencoded(column)
+        if len(coded.dictionary) <= coded.capacity:
+            return _flags_of_codes(coded, listed)
     if column.type.is_time:
         among = pd.Series(pd.array([], dtype=column.dtype_name))
         keys = pd.Index(listed)
@@ -64,6 +68,19 @@ def flags_in(column: Column, values: Any, table: Table, method: str = "isin") ->
     # Inside `jit` the dictionary does not contain a missing value.
     among = bool(pd.Series([None], dtype="str").isin(listed)[0])
     return jnp.where(result.valid, result.data, np.bool_(among))
+
+
+def _flags_of_codes(column: Column, listed: Any) -> Array:
+    """Flags the codes of listed strings or categories, also those that no row has."""
+    values: Any = column.dictionary.values
+    if column.kind == "string":
+        values, missing = pd.Series(values, dtype="str"), pd.Series([None], dtype="str")
+    else:
+        # Listed values that are no category are missing.
+        values = pd.Series(pd.Categorical.from_codes(np.arange(len(values)), values))
+        missing = pd.Series(pd.Categorical.from_codes([-1], values.cat.categories))
+    flags = values.isin(listed).to_numpy(np.bool_)
+    return look_up(column.data, flags, missing.isin(listed).to_numpy(np.bool_)[0])
 
 
 def _numbers_of(listed: Any) -> pd.Index:
