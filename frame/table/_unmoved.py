@@ -28,8 +28,10 @@ from ...shardings._compat import is_under_trace
 from ._column import NAT, Array, Column, ColumnType
 from ._tracing import at_once, is_looking
 
-# Fewer rows are moved at once, which takes little.
+# Fewer rows are moved at once, which takes little, unless they are far apart in a long source:
+# 30,000 of 6M rows of 16 columns take 10 ms.
 LEAST_UNMOVED = 1 << 16
+LONG_SOURCE = 1 << 20
 # Rows of a source that is more than so many times as long wait only while others have the source,
 # which would stay in memory for them.
 LONGEST_SOURCE = 4
@@ -371,7 +373,11 @@ def may_wait(columns: Sequence[Column], selected: Array, capacity: int) -> bool:
     All arrays must be concrete, and outside a trace.
     """
     stored = [column.stored for column in columns]
-    if capacity < LEAST_UNMOVED and not any(map(is_waiting, stored)):
+    if (
+        capacity < LEAST_UNMOVED
+        and all(column.capacity < LONG_SOURCE for column in stored)
+        and not any(map(is_waiting, stored))
+    ):
         return False
     if is_under_trace() or not is_lasting(selected):
         return False
@@ -426,7 +432,12 @@ def _selected(stored: Column, selection: Selection, kind: str) -> UnmovedColumn:
 
 def _is_small(column: UnmovedColumn) -> bool:
     """Whether the rows are moved at once."""
-    return column.capacity < LEAST_UNMOVED or _keeps_memory(column)
+    if _keeps_memory(column):
+        return True
+    waiting = column._waiting
+    return column.capacity < LEAST_UNMOVED and (
+        waiting is None or waiting[0] is None or waiting[0].capacity < LONG_SOURCE
+    )
 
 
 def _keeps_memory(column: UnmovedColumn) -> bool:
