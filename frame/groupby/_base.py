@@ -15,14 +15,16 @@ from ..table._ndframe import NDFrame
 from ..table._recode import as_truths, without_missing
 from ..table._row_index import RANGE, RowIndex
 from ..table._table import Table, either_needed
-from ..table._take import settled
+from ..table._take import missing_elsewhere, settled
 from ..table._time_sums import check_time_sums
 from ..table._tracing import FoundOnce, is_traced
 from ..table._unencoded import as_unencoded
+from ..table._unmoved import move_together
+from ..table._unselected import unselected
 from ._grouped_column import Groups, Options, Reduction
 from ._grouper import Grouping
 from ._groups import groups_of_keys, make_groups
-from ._one_pass_sums import are_sums, finished_sums, sums_by_key, sums_by_segment
+from ._one_pass_sums import KeySums, are_sums, finished_sums, sums_by_key, sums_by_segment
 from ._segment_reductions import Reduced, check_reducible, reduce_arrays
 from ._string_sum import joined_strings
 
@@ -75,7 +77,7 @@ class Grouped:
         if is_traced(table, keys, columns) or not are_sums(plan, columns, table):
             return None
         if "groups" not in self._found and options.sort and options.observed:
-            found = sums_by_key(keys, table, columns, plan, options.dropna)
+            found = _sums_by_key(keys, table, columns, plan, options.dropna)
             if found is not None:
                 groups = groups_of_keys(keys, table, found.keys, found.count, options.dropna)
                 self.once("groups", lambda: groups)
@@ -90,6 +92,22 @@ class Grouped:
     def may_drop(self) -> bool:
         """Whether rows may belong to no group."""
         return self.options.dropna and any(column.can_miss for column in self.key_columns)
+
+
+def _sums_by_key(
+    keys: Sequence[Column], table: Table, columns: Sequence[Column], plan: Pairs, dropna: bool
+) -> KeySums | None:
+    """`sums_by_key`, of all rows of a source if a mask selects most of them."""
+    rows = unselected((*keys, *columns), table.num_rows) if dropna else None
+    if rows is None:
+        move_together((*keys, *columns))
+        return sums_by_key(keys, table, columns, plan, dropna)
+    keys, columns = rows.columns[: len(keys)], rows.columns[len(keys) :]
+    # A row of a missing key is in no group. Codes need no mask for that.
+    masked = next((at for at, key in enumerate(keys) if key.type.has_codes), 0)
+    (key,) = missing_elsewhere((keys[masked],), rows.mask)
+    keys = (*keys[:masked], key, *keys[masked + 1 :])
+    return sums_by_key(keys, table.replace(num_rows=rows.num_rows), columns, plan, dropna)
 
 
 # Reductions of strings that read neither their order nor which of them are equal.

@@ -74,7 +74,7 @@ class Computed(Selection):
         self.function, self.settings = function, settings
         # Other results, columns, and scalars.
         self.operands: tuple[Any, ...] = tuple(operands)
-        self.num_steps: int = 1 + sum(
+        self.num_steps = 1 + sum(
             operand.num_steps for operand in operands if isinstance(operand, Computed)
         )
         self.result: weakref.ref[UnmovedColumn] | None = None
@@ -100,8 +100,25 @@ class Computed(Selection):
             for operand in self.operands
         )
 
+    @property
+    def is_made(self) -> bool:
+        """Whether the result is held and computed."""
+        column = None if self.result is None else self.result()
+        return column is not None and not is_waiting(column)
+
+    def _waiting_leaves(self) -> list[UnmovedColumn]:
+        """The selected rows that the expression reads."""
+        leaves = []
+        for operand in self.operands:
+            if isinstance(operand, Computed):
+                leaves += operand._waiting_leaves()
+            elif isinstance(operand, UnmovedColumn):
+                leaves.append(operand)
+        return leaves
+
     def made(self) -> Array:
         """Computes the rows, and those of other results of the expression that are still held."""
+        move_together(self._waiting_leaves())
         steps, leaves, results = _steps_of(self)
         held = list(map(_waiting_result, results[:-1]))
         outputs = tuple(number for number, column in enumerate(held) if column is not None)
@@ -264,7 +281,7 @@ def _node_of(operand: Any) -> tuple[Any, Column | None]:
     if not isinstance(operand, Column):
         return operand, None
     if isinstance(operand, UnmovedColumn):
-        waiting = operand._waiting
+        waiting = operand.waiting
         if waiting is not None:
             node = waiting[1] if waiting[0] is None and not waiting[1].can_compose else operand
             return node, None

@@ -52,10 +52,12 @@ class Selection:
             `MOST_COMPOSED`.
         dtype: that of a column without a source; see `made`.
         can_compose: whether a later selection may be composed with this one.
+        num_steps: the number of operations of an expression; 0 for selected rows.
     """
 
     dtype: np.dtype = np.dtype(np.int32)
     can_compose: bool = True
+    num_steps: int = 0
 
     def __init__(self, capacity: int, length: int = 0):
         self.capacity, self.length = capacity, length
@@ -118,11 +120,20 @@ class Taken(Selection):
 
 
 class Flagged(Selection):
-    """Rows with a flag, among the first `num_rows`."""
+    """Rows with a flag, among the first `num_rows`.
+
+    Attributes:
+        mask: a flag for each row of the source.
+        num_rows: the number of valid rows of the source.
+        is_read: whether an operation has read rows of the source and the mask in place of rows of
+            the selection; see `unselected`.
+    """
+
+    is_read: bool = False
 
     def __init__(self, mask: Array, num_rows: Any, capacity: int):
         super().__init__(capacity, mask.shape[0])
-        self._mask, self._num_rows = mask, num_rows
+        self.mask, self.num_rows = mask, num_rows
 
     @functools.cached_property
     def row_ids(self) -> Array:  # pyright: ignore[reportIncompatibleMethodOverride]
@@ -140,15 +151,15 @@ class Flagged(Selection):
     def reads(self, arrays: frozenset[int]) -> bool:
         """Whether it reads an array."""
         # The index of a frame may hold the computed positions.
-        own = (self._mask, self._num_rows, self.__dict__.get("row_ids"))
+        own = (self.mask, self.num_rows, self.__dict__.get("row_ids"))
         return any(id(array) in arrays for array in own if array is not None)
 
     def _compact(self, rows: Any, return_index: bool) -> Any:
         return primitives.local.compact(
-            self._mask,
+            self.mask,
             rows,
             capacity=self.capacity,
-            num_valid=self._num_rows,
+            num_valid=self.num_rows,
             return_index=return_index,
         )
 
@@ -309,6 +320,12 @@ class UnmovedColumn(Column):
         move_together((self,))
         assert self._moved is not None
         return self._moved
+
+    @property
+    def waiting(self) -> "tuple[Column | None, Selection] | None":
+        """The source and the selection of rows that wait; None if the rows are in place."""
+        waiting = self._waiting
+        return None if waiting is None else waiting[:2]
 
     @property
     def data(self) -> Array:  # pyright: ignore[reportIncompatibleVariableOverride]
@@ -480,7 +497,10 @@ def _move_orphans() -> None:
 
 
 def move_together(columns: Sequence[Column]) -> None:
-    """Moves the rows of all columns that wait, those of one selection in one pass."""
+    """Moves the rows of all columns that wait, those of one selection in one pass.
+
+    Of expressions the longest comes first: its one pass computes the parts that are held, too.
+    """
     _move_orphans()
     members: dict[Selection, list[UnmovedColumn]] = {}
     for column in columns:
@@ -493,8 +513,15 @@ def move_together(columns: Sequence[Column]) -> None:
         waiting = stored._waiting
         if waiting is not None:
             members.setdefault(waiting[1], []).append(stored)
+    if len(members) > 1:
+        members = dict(sorted(members.items(), key=_order_of_moves))
     for selection, unmoved in members.items():
         at_once(_move, selection, unmoved)
+
+
+def _order_of_moves(member: tuple[Selection, Any]) -> tuple[bool, int]:
+    num_steps = member[0].num_steps
+    return num_steps > 0, -num_steps
 
 
 def _move(selection: Selection, columns: Sequence[UnmovedColumn]) -> None:
