@@ -4,6 +4,7 @@
 #define JAXFRAMES_KERNELS_REDUCE_SEGMENT_SUM_H_
 
 #include <algorithm>
+#include <atomic>
 #include <cstdint>
 #include <limits>
 #include <vector>
@@ -117,6 +118,83 @@ void count_rows_of(const SegmentIds<Id>& rows, int64_t begin, int64_t end, int32
   }
 }
 
+// A part of rows that may be in the order of their segments: all rows of the segments from `begin`
+// to `end`, if they are.
+struct PartInOrder {
+  int64_t first_row;
+  int64_t end_row;
+  int64_t begin;
+  int64_t end;
+};
+
+// The first row of the segment of a row, for rows in order.
+template <typename Id>
+int64_t first_row_of_segment(const SegmentIds<Id>& rows, int64_t row) {
+  const uint64_t segment = rows.segment(row);
+  int64_t begin = 0, end = row;
+  while (begin < end) {
+    const int64_t middle = begin + (end - begin) / 2;
+    if (rows.segment(middle) < segment) {
+      begin = middle + 1;
+    } else {
+      end = middle;
+    }
+  }
+  return begin;
+}
+
+// Calls count_part(part) for parts with about as many rows each. Returns whether all calls return
+// true: the rows of each part are in the order of their segments, and belong to those of the part.
+// Rows of no segment must come last. Returns false soon for most rows in another order.
+template <typename Id, typename CountPart>
+bool for_parts_in_order(Executor& executor, const SegmentIds<Id>& rows,
+                        const CountPart& count_part) {
+  constexpr int64_t kSampleRows = 1 << 10, kMinRows = 1 << 15;
+  const int64_t step = rows.num_valid / kSampleRows + 1;
+  for (int64_t row = step; row < rows.num_valid; row += step) {
+    if (rows.segment(row) < rows.segment(row - step)) return false;
+  }
+  const int64_t num_parts = rows.num_valid < kMinRows ? 1 : executor.num_threads();
+  std::vector<PartInOrder> parts(num_parts, {0, rows.num_valid, 0, rows.num_segments});
+  for (int64_t i = 1; i < num_parts; ++i) {
+    const int64_t row = first_row_of_segment(rows, rows.num_valid * i / num_parts);
+    const int64_t begin =
+        static_cast<int64_t>(std::min<uint64_t>(rows.segment(row), rows.num_segments));
+    if (row < parts[i - 1].first_row || begin < parts[i - 1].begin) return false;
+    // All segments before the first row are those of the parts before.
+    parts[i].first_row = parts[i - 1].end_row = row;
+    parts[i].begin = parts[i - 1].end = row == 0 ? 0 : begin;
+  }
+  std::atomic<bool> in_order{true};
+  parallel_for(executor, num_parts, [&](int, int64_t part) {
+    if (!count_part(parts[part])) in_order.store(false, std::memory_order_relaxed);
+  });
+  return in_order;
+}
+
+// Counts the rows of each segment of a part; false unless they are in order.
+template <typename Id>
+bool count_in_order(const SegmentIds<Id>& rows, const PartInOrder& part, int32_t* counts) {
+  std::fill(counts + part.begin, counts + part.end, 0);
+  const uint64_t end = std::min<uint64_t>(part.end, rows.num_named);
+  uint64_t last = part.begin;
+  int32_t count = 0;
+  for (int64_t row = part.first_row; row < part.end_row; ++row) {
+    const uint64_t segment = rows.segment(row);
+    if (segment < last) return false;
+    if (segment >= end) {
+      if (segment < rows.num_named) return false;
+      last = segment;
+      continue;
+    }
+    // In a register: an addition in memory would wait for the one before it.
+    count = segment == last ? count + 1 : 1;
+    counts[segment] = count;
+    last = segment;
+  }
+  return true;
+}
+
 }  // namespace internal
 
 // Adds the numbers of each segment in the order of the rows: another order would change the bits of
@@ -139,13 +217,19 @@ void sum_segments(Executor& executor, const SegmentIds<Id>& rows, const Number* 
   }
 }
 
-// Counts the rows of each segment. Threads have separate tables if rows far outnumber segments.
+// Counts the rows of each segment. Threads have separate tables if rows far outnumber segments, and
+// separate rows if these are in the order of their segments.
 template <typename Id>
 void count_segments(Executor& executor, const SegmentIds<Id>& rows, int32_t* counts) {
   const int64_t size = rows.num_segments;
   const Chunks chunks(rows.num_valid, std::max<int64_t>(1 << 15, 4 * size),
                       executor.num_threads());
   if (chunks.count == 1) {
+    const bool in_order =
+        internal::for_parts_in_order(executor, rows, [&](const internal::PartInOrder& part) {
+          return internal::count_in_order(rows, part, counts);
+        });
+    if (in_order) return;
     const bool is_done = internal::share_out_segments(
         executor, rows, sizeof(int32_t), [&](int64_t begin, int64_t end) {
           std::fill(counts + begin, counts + end, 0);

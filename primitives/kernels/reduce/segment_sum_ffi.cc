@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "base/ffi_arguments.h"
+#include "base/huge_pages.h"
 #include "reduce/segment_ids_ffi.h"
 
 namespace jaxframes {
@@ -39,6 +40,7 @@ ffi::Error segment_sum_target(ffi::ThreadPool pool, ffi::AnyBuffer ids, ffi::Any
   if (!checker.ok()) return checker.error();
   return run_kernel(kSegmentSum, [&] {
     XlaExecutor executor(pool);
+    advise_huge_pages(sums->untyped_data(), static_cast<int64_t>(sums->size_bytes()));
     with_number(numbers, [&](auto number) {
       run_sum<decltype(number)>(executor, ids, first_id, num_valid, numbers, *sums);
     });
@@ -55,6 +57,7 @@ ffi::Error segment_count_target(ffi::ThreadPool pool, ffi::AnyBuffer ids,
   return run_kernel(kSegmentCount, [&] {
     XlaExecutor executor(pool);
     const int64_t num_segments = row_length(*counts);
+    advise_huge_pages(counts->untyped_data(), static_cast<int64_t>(counts->size_bytes()));
     with_id_type(ids, [&](auto id) {
       for_each_ids<decltype(id)>(
           executor, ids, first_id, num_valid, num_segments,

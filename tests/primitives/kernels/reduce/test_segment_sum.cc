@@ -93,6 +93,15 @@ void check_all() {
         }
         check_segments<Id, double>(*executor, ids, first_id, num_rows - 5, 600000);
         check_segments<Id, uint32_t>(*executor, ids, first_id, num_rows, 600000);
+        // In order, which threads divide by rows; and with one row out of order.
+        const auto before = [&](Id a, Id b) {
+          return static_cast<uint64_t>(a) - static_cast<uint64_t>(first_id) <
+                 static_cast<uint64_t>(b) - static_cast<uint64_t>(first_id);
+        };
+        std::sort(ids.begin(), ids.end(), before);
+        check_segments<Id, double>(*executor, ids, first_id, num_rows - 5, 600000);
+        std::swap(ids[3], ids[num_rows - 777]);
+        check_segments<Id, uint32_t>(*executor, ids, first_id, num_rows, 600000);
       }
     }
   }
