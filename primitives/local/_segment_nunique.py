@@ -11,8 +11,10 @@ import numpy as np
 from ...shardings._compat import is_x64_enabled
 from ..contract._arguments import as_keys
 from ..contract._key_bits import OrderedWord
+from ..contract._platform import by_platform
 from ..contract._typing import Array, ArrayLike, Int, Integer, Keys
 from ..kernels.reduce._integer_range import range_of_integers
+from ..kernels.reduce._run_nunique import MOST_RUN_ROWS, can_count_in_runs, native_run_nunique
 from ..kernels.sort._radix_sort import sort_words
 from ..tiers._tiered import tiered
 from ._segment_rows import (
@@ -25,8 +27,6 @@ from ._segment_rows import (
 )
 
 WORD_BITS = 64
-# A row is compared with all rows before it if segments have at most so many.
-MOST_RUN_ROWS = 8
 # A table of all pairs of a segment and an integer stays in the cache, and is filled by more rows.
 MOST_SLOTS = 1 << 22
 LEAST_DIGITS = 16
@@ -84,13 +84,30 @@ def _count(ids: Array, columns: tuple[Array, ...], num_segments: int) -> Array:
     segments = SegmentIds(ids, num_segments)
     num_rows = ids.shape[0]
     # If segments are many, and no run can be longer than all of their rows.
-    if MOST_RUN_ROWS < num_rows <= MOST_RUN_ROWS * num_segments:
+    if not MOST_RUN_ROWS < num_rows <= MOST_RUN_ROWS * num_segments:
+        return _count_by_sort(segments, columns)
+
+    def portable(ids: Array, columns: tuple[Array, ...]) -> Array:
+        segments = SegmentIds(ids, num_segments)
         return jax.lax.cond(
             _has_short_runs(segments),
             lambda: _count_in_runs(segments, columns),
             lambda: _count_by_sort(segments, columns),
         )
-    return _count_by_sort(segments, columns)
+
+    def native(ids: Array, columns: tuple[Array, ...]) -> Array:
+        (column,) = columns
+        counts, are_short = native_run_nunique(ids, column, num_segments)
+        return jax.lax.cond(
+            are_short,
+            lambda: counts,
+            lambda: _count_by_sort(SegmentIds(ids, num_segments), columns),
+        )
+
+    column, *others = columns
+    if others or not can_count_in_runs(column):
+        return portable(ids, columns)
+    return by_platform(ids, columns, cpu=native, default=portable)
 
 
 def _has_short_runs(segments: SegmentIds) -> Array:

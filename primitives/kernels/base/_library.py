@@ -38,6 +38,7 @@ TARGETS = (
     "jaxframes_segment_sum_v1",
     "jaxframes_segment_count_v1",
     "jaxframes_segment_sums_v2",
+    "jaxframes_run_nunique_v1",
     "jaxframes_integer_range_v1",
     "jaxframes_pairwise_sum_v1",
     "jaxframes_sum_of_squared_distances_v1",

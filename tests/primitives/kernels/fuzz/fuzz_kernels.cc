@@ -364,6 +364,15 @@ void segment_sums(Bytes& bytes, Call& call) {
   call.attribute("num_products", kS64, bytes.one_in(32) ? bytes.word() : num_products);
 }
 
+void run_nunique(Bytes& bytes, Call& call) {
+  const Sizes n(bytes);
+  const int64_t num_segments = bytes.length();
+  call.argument(kS32, {n.batch, n.rows}, Words::kCounts, num_segments);
+  call.argument(integer_type(bytes), {n.batch, n.rows});
+  call.result(kS32, {n.batch, num_segments});
+  call.result(kS32, {n.batch});
+}
+
 void integer_range(Bytes& bytes, Call& call) {
   const Sizes n(bytes);
   const XLA_FFI_DataType integers = integer_type(bytes);
@@ -419,6 +428,7 @@ void squared_distances(Bytes& bytes, Call& call) {
   X(jaxframes_segment_sum_v1, segment_sum)        \
   X(jaxframes_segment_count_v1, segment_count)    \
   X(jaxframes_segment_sums_v2, segment_sums)      \
+  X(jaxframes_run_nunique_v1, run_nunique)        \
   X(jaxframes_integer_range_v1, integer_range)    \
   X(jaxframes_pairwise_sum_v1, pairwise_sum)      \
   X(jaxframes_sum_of_squared_distances_v1, squared_distances)
