@@ -47,7 +47,7 @@ class SideRows(NamedTuple):
         """
         if self.presence == "same":
             return resized(columns, self.row_ids.shape[0], self.layout)
-        taken = take_columns(columns, self.row_ids, self.layout, holes=self.has_holes)
+        taken = take_columns(columns, self.row_ids, self.layout, holes=self.has_holes, widens=True)
         if not self.has_holes or is_traced(self.row_ids):
             return taken
         return tuple(

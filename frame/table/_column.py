@@ -298,13 +298,15 @@ def _unsigned_order(data: Array, has_codes: bool, descending: bool) -> Array:
 
 def fill_missing(column: Column) -> Column:
     """Converts masked integers to float64 with NaN, as pandas does."""
-    if column.valid is None or column.is_bool:
+    # The mask is asked for last, because it may wait to be moved.
+    if column.is_bool or column.valid is None:
         return column
-    return Column(_nan_unless(column.valid, column.data))
+    return Column(nan_unless(column.valid, column.data))
 
 
 @tiered
-def _nan_unless(valid: Array, data: Array) -> Array:
+def nan_unless(valid: Array, data: Array) -> Array:
+    """The numbers as floats, NaN where they are not valid."""
     return jnp.where(valid, data.astype(wide(np.float64)), jnp.nan)
 
 

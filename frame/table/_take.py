@@ -11,13 +11,13 @@ import numpy as np
 
 from ... import primitives
 from ...primitives.staging import tiered
-from ...shardings._compat import explicit_sharding
+from ...shardings._compat import explicit_sharding, is_x64_enabled
 from ._column import NAT, Array, Column, show_holes
 from ._layout import ONE_DEVICE, Layout
 from ._row_index import RowIndex
 from ._table import Count, Table, is_row
 from ._tracing import answered_at_once, is_traced
-from ._unmoved import Taken, may_wait, move_together, select_later, take_arrays
+from ._unmoved import WIDENED, Taken, may_wait, move_together, select_later, take_arrays
 
 
 def arrays_of(table: Table) -> tuple[Any, ...]:
@@ -78,9 +78,17 @@ def take_rows(table: Table, row_ids: Array, num_rows: Count, *, holes: bool = Fa
 
 
 def take_columns(
-    columns: Sequence[Column], row_ids: Array, layout: Layout, *, holes: bool = False
+    columns: Sequence[Column],
+    row_ids: Array,
+    layout: Layout,
+    *,
+    holes: bool = False,
+    widens: bool = False,
 ) -> tuple[Column, ...]:
-    """Takes rows of columns; see `take_rows`."""
+    """Takes rows of columns; see `take_rows`.
+
+    With `widens`, integers with holes that wait to be moved wait as floats; see `show_holes`.
+    """
     if not columns:
         return ()
     kinds = tuple(hole_kind(column) if holes else "" for column in columns)
@@ -88,6 +96,11 @@ def take_columns(
         taken = _take_on_mesh(stored_arrays(columns), row_ids, kinds, layout)
         return moved_columns(columns, taken)
     if may_wait(columns, row_ids, row_ids.shape[0]):
+        if widens and is_x64_enabled():
+            kinds = tuple(
+                WIDENED if kind == "mask" and not column.is_bool else kind
+                for column, kind in zip(columns, kinds, strict=True)
+            )
         return select_later(columns, Taken(row_ids), kinds)
     return moved_columns(columns, take_arrays(stored_arrays(columns), row_ids, kinds))
 

@@ -25,7 +25,8 @@ from jax.core import Tracer
 from ... import primitives
 from ...primitives.staging import tiered
 from ...shardings._compat import is_under_trace
-from ._column import NAT, Array, Column, ColumnType
+from ._column import NAT, Array, Column, ColumnType, nan_unless
+from ._dtypes import wide
 from ._tracing import at_once, is_looking
 
 # Fewer rows are moved at once, which takes little, unless they are far apart in a long source:
@@ -38,6 +39,8 @@ LONGEST_SOURCE = 4
 # So many selections are composed without computing positions: each keeps arrays in memory.
 MOST_COMPOSED = 16
 
+# The kind of integers that become floats, as pandas shows missing ones.
+WIDENED = "widened"
 # The values of missing rows, by `hole_kind`.
 _HOLES = {"code": -1, "time": NAT, "float": np.nan}
 
@@ -205,7 +208,7 @@ def take_arrays(arrays: Any, row_ids: Array, kinds: tuple[str, ...]) -> Any:
     """Takes rows of the arrays of columns, all in one pass.
 
     Kinds are those of `hole_kind` for columns where the position -1 gives a missing value, and ""
-    for the others.
+    for the others; `WIDENED` gives integers as floats, NaN where missing.
     """
     # Not jitted here: an eager call moves all columns in one pass.
     if not any(kinds):
@@ -216,12 +219,17 @@ def take_arrays(arrays: Any, row_ids: Array, kinds: tuple[str, ...]) -> Any:
     )
     taken = primitives.local.gather_rows(arrays, row_ids, fill_value=fills)
     need_masks = [
-        kind == "mask" and valid is None for (_, valid), kind in zip(taken, kinds, strict=True)
+        kind in ("mask", WIDENED) and valid is None
+        for (_, valid), kind in zip(taken, kinds, strict=True)
     ]
     is_present = _is_present(row_ids) if any(need_masks) else None
-    return tuple(
+    pairs = [
         (data, is_present if needs_mask else valid)
         for (data, valid), needs_mask in zip(taken, need_masks, strict=True)
+    ]
+    return tuple(
+        (nan_unless(valid, data), None) if kind == WIDENED else (data, valid)
+        for (data, valid), kind in zip(pairs, kinds, strict=True)
     )
 
 
@@ -258,10 +266,12 @@ class UnmovedColumn(Column):
 
         `owner` refers to the column whose arrays the source has, to notice that it is gone.
         """
+        dtype = selection.dtype if source is None else source.dtype
+        has_mask = source is not None and (source.valid is not None or kind == "mask")
         for name, value in (
             ("_type", Column.type if source is None else source.type),
-            ("_dtype", selection.dtype if source is None else source.dtype),
-            ("_has_mask", source is not None and (source.valid is not None or kind == "mask")),
+            ("_dtype", wide(np.float64) if kind == WIDENED else dtype),
+            ("_has_mask", has_mask and kind != WIDENED),
             ("_capacity", selection.capacity),
             ("_waiting", (source, selection, kind)),
             ("_moved", None),
@@ -444,7 +454,9 @@ def _selected(stored: Column, selection: Selection, kind: str) -> UnmovedColumn:
         return UnmovedColumn(source, selection, kind, weakref.ref(stored, note_orphan))
     assert isinstance(stored, UnmovedColumn)
     source, earlier, earlier_kind = waiting
-    return UnmovedColumn(source, selection.of(earlier), kind or earlier_kind, stored._owner)
+    if not kind or earlier_kind == WIDENED:
+        kind = earlier_kind
+    return UnmovedColumn(source, selection.of(earlier), kind, stored._owner)
 
 
 def _is_small(column: UnmovedColumn) -> bool:

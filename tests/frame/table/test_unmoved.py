@@ -120,6 +120,19 @@ def test_only_what_is_read_is_moved():
     assert waiting(later) == []
 
 
+def test_integers_with_holes_wait_as_floats():
+    frame, other = example().drop(columns="b"), right()
+    other["flag"] = other["n"] > 10
+    select = SELECTIONS["left merge"]
+    expected = select(frame, other).pipe(lambda f: f[f["i"] > 9]).merge(other, on="k", how="left")
+    merged = select(JaxFrame(frame), JaxFrame(other))
+    later = merged[merged["i"] > 9].merge(JaxFrame(other), on="k", how="left")
+    assert {"n", "flag"} <= set(waiting(merged))
+    assert {"n_x", "n_y", "flag_x", "flag_y"} <= set(waiting(later))
+    assert list(map(str, later.dtypes)) == list(map(str, expected.dtypes))
+    pd.testing.assert_frame_equal(later.to_pandas(), expected)
+
+
 def test_a_composed_selection_does_not_move_the_rows_between():
     frame = JaxFrame(example())
     between = frame[frame["i"] > 4]
