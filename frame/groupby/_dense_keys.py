@@ -45,7 +45,7 @@ def dense_groups(
     layout, most_segments = table.layout, 2 * max(table.capacity, LEAST_CAPACITY)
     if layout.mesh is not None:
         most_segments = min(most_segments, layout.most_groups(table.capacity))
-    digits = _as_digits(keys, table, options.dropna, most_segments)
+    digits = as_digits(keys, table, options.dropna, most_segments)
     if digits is None:
         return None
     plan, lowest = digits
@@ -63,11 +63,20 @@ def dense_groups(
         capacity = int(count)
     capacity = layout.capacity_for(capacity)
     by_group = Segments(ids, None, num_segments, layout).by_group
-    of_groups, arrays = _group_segments(
+    of_groups, arrays = group_segments(
         is_group, first_rows, lowest, plan, capacity, layout, by_group
     )
     columns = tuple(map(Column.with_arrays, keys, arrays))
     return Groups(ids, of_groups, columns, count, num_segments, capacity, layout, all_categories)
+
+
+def segment_ids_of(
+    keys: Sequence[Column], digits: tuple[tuple[Digit, ...], tuple[Any, ...]], table: Table
+) -> Array:
+    """The segment id of each row for the digits of its keys, -1 for rows without a key."""
+    plan, lowest = digits
+    own = tuple(map(bare, keys))
+    return _dense_segment_ids(own, lowest, table.num_rows, plan, True, table.layout)[0]
 
 
 @answered_at_once
@@ -79,7 +88,7 @@ def packed_key(keys: Sequence[Column], table: Table, dropna: bool) -> Array | No
     """
     if len(keys) < 2 or table.layout.mesh is not None or not is_x64_enabled():
         return None
-    digits = _as_digits(keys, table, dropna, MOST_NUMBERS)
+    digits = as_digits(keys, table, dropna, MOST_NUMBERS)
     return None if digits is None else _packed(tuple(map(bare, keys)), digits[1], digits[0])
 
 
@@ -99,7 +108,7 @@ def _values_of(key: Column, low: Any, digit: Digit) -> Array:
     return jnp.where(key.missing(), np.int32(digit.size - 1), value) if digit.can_miss else value
 
 
-def _as_digits(
+def as_digits(
     keys: Sequence[Column], table: Table, dropna: bool, max_segments: int
 ) -> tuple[tuple[Digit, ...], tuple[Any, ...]] | None:
     """The digits of keys and their lowest values; None if the number of segments is too large."""
@@ -183,7 +192,7 @@ def _with_all_categories(counts: Array, keys: Sequence[Column], plan: tuple[Digi
 
 
 @functools.partial(tiered, static_argnums=(3, 4, 5, 6))
-def _group_segments(
+def group_segments(
     is_group: Array,
     first_rows: Array | None,
     lowest: Any,

@@ -5,7 +5,7 @@ import pytest
 from frame_examples import mixed_frame
 from frame_parity import assert_parity
 from jaxframes.frame import JaxFrame
-from jaxframes.frame.groupby import _base, _one_pass_sums
+from jaxframes.frame.groupby import _base, _key_sums, _one_pass_sums
 from jaxframes.frame.table import _computed
 
 ULPS = 256
@@ -287,3 +287,53 @@ def test_groups_that_show_late_are_found(last):
     assert_parity(lambda f: f.groupby("k").x.first(), frame, ways=["eager"])
     small = frame.assign(k=k // 2**40)
     assert_parity(lambda f: f.groupby("k", sort=False).x.sum(), small, ways=["eager"])
+
+
+def key_examples():
+    rng = np.random.default_rng(5)
+    number = rng.integers(0, 12, 2000)
+    late = np.where(np.arange(2000) < 1900, 3, number)
+    strings = pd.Series(rng.choice(["b", "a", "d", "c"], 2000), dtype="str")
+    strings[::9] = None
+    return {
+        "int64": number - 2**62,
+        "int32": (number + 2**31 - 20).astype(np.int32),
+        "late": late,
+        "one": np.full(2000, 7),
+        "strings": strings,
+        "category": pd.Categorical(strings, categories=["d", "unused", "a", "b", "c"]),
+        "bool": number > 5,
+        "int8": (number - 3).astype(np.int8),
+        "uint64": number.astype(np.uint64) + np.uint64(2**63),
+        "float": np.where(number > 2, number / 2, np.nan),
+        "spread": number * 2**40,
+    }
+
+
+@pytest.mark.parametrize("key", list(key_examples()))
+@pytest.mark.parametrize("dropna", [True, False])
+def test_sums_in_the_order_of_the_first_rows(key, dropna, monkeypatch):
+    monkeypatch.setattr(_key_sums, "LEAST_SEARCHED", 100)
+    rng = np.random.default_rng(6)
+    frame = pd.DataFrame({"k": key_examples()[key]})
+    frame["i"] = rng.integers(-(2**40), 2**40, len(frame))
+    frame["x"] = rng.normal(size=len(frame))
+    frame.loc[::50, "x"] = np.nan
+
+    def sums(f):
+        grouped = f.groupby("k", sort=False, dropna=dropna, observed=True)
+        first = grouped[["i", "x"]].agg(["sum", "mean", "count", "size"])
+        # Computed from the groups that were found with the sums.
+        return first, grouped.i.max(), grouped.i.cumsum(), grouped[["x"]].sum(), grouped.ngroup()
+
+    assert_parity(sums, frame, ways=["eager"], ulps=ULPS)
+    filtered = frame[frame.i > 0].reset_index(drop=True)
+    assert_parity(sums, filtered, ways=["eager"], ulps=ULPS)
+
+
+def test_no_segment_ids_are_written_for_one_dense_key(monkeypatch):
+    monkeypatch.setattr(_key_sums, "segment_ids_of", pytest.fail)
+    frame = JaxFrame({"k": np.arange(2000)[::-1] % 7, "x": np.arange(2000)})
+    grouped = frame.groupby("k", sort=False)
+    monkeypatch.setattr(_base, "make_groups", None)
+    assert grouped.x.sum().index.tolist() == [4, 3, 2, 1, 0, 6, 5]
