@@ -24,8 +24,15 @@ from ..table._unselected import unselected
 from ._grouped_column import Groups, Options, Reduction
 from ._grouper import Grouping
 from ._groups import groups_of_keys, make_groups
-from ._key_sums import sums_by_segment_key
-from ._one_pass_sums import KeySums, are_sums, finished_sums, sums_by_key, sums_by_segment
+from ._key_sums import sums_by_dense_keys
+from ._one_pass_sums import (
+    KeySums,
+    are_sums,
+    finished_sums,
+    is_unwritten,
+    sums_by_key,
+    sums_by_segment,
+)
 from ._segment_reductions import Reduced, check_reducible, reduce_arrays
 from ._string_sum import joined_strings
 
@@ -77,17 +84,18 @@ class Grouped:
         options, table, keys = self.options, self.table, self.key_columns
         if is_traced(table, keys, columns) or not are_sums(plan, columns, table):
             return None
-        if "groups" not in self._found and options.sort and options.observed:
+        is_new = "groups" not in self._found and options.observed
+        if is_new and (not options.sort or any(map(is_unwritten, columns))):
+            found = sums_by_dense_keys(keys, table, columns, plan, options)
+            if found is not None:
+                self.once("groups", lambda: found.groups)
+                return finished_sums(plan, columns, found.parts, found.groups.of_groups)
+        if is_new and options.sort:
             found = _sums_by_key(keys, table, columns, plan, options.dropna)
             if found is not None:
                 groups = groups_of_keys(keys, table, found.keys, found.count, options.dropna)
                 self.once("groups", lambda: groups)
                 return finished_sums(plan, columns, found.parts, None)
-        if "groups" not in self._found and not options.sort and options.observed:
-            found = sums_by_segment_key(keys, table, columns, plan, options)
-            if found is not None:
-                self.once("groups", lambda: found.groups)
-                return finished_sums(plan, columns, found.parts, found.groups.of_groups)
         groups = self.groups
         if groups.is_traced or groups.may_be_empty:
             return None

@@ -38,6 +38,10 @@ class Digit(NamedTuple):
     can_miss: bool
 
 
+# The digits of keys, and the lowest values of the keys.
+Digits = tuple[tuple[Digit, ...], tuple[Any, ...]]
+
+
 def dense_groups(
     keys: Sequence[Column], table: Table, options: Options, all_categories: bool
 ) -> Groups | None:
@@ -68,15 +72,6 @@ def dense_groups(
     )
     columns = tuple(map(Column.with_arrays, keys, arrays))
     return Groups(ids, of_groups, columns, count, num_segments, capacity, layout, all_categories)
-
-
-def segment_ids_of(
-    keys: Sequence[Column], digits: tuple[tuple[Digit, ...], tuple[Any, ...]], table: Table
-) -> Array:
-    """The segment id of each row for the digits of its keys, -1 for rows without a key."""
-    plan, lowest = digits
-    own = tuple(map(bare, keys))
-    return _dense_segment_ids(own, lowest, table.num_rows, plan, True, table.layout)[0]
 
 
 @answered_at_once
@@ -110,7 +105,7 @@ def _values_of(key: Column, low: Any, digit: Digit) -> Array:
 
 def as_digits(
     keys: Sequence[Column], table: Table, dropna: bool, max_segments: int
-) -> tuple[tuple[Digit, ...], tuple[Any, ...]] | None:
+) -> Digits | None:
     """The digits of keys and their lowest values; None if the number of segments is too large."""
     integers = [key for key in keys if key.dtype.kind in "iu" and key.is_numeric]
     if integers and is_traced(integers, table.num_rows):
@@ -143,6 +138,25 @@ def _range_of(key: Column, num_rows: Count, layout: Layout) -> tuple[Any, Any]:
     return jax.device_get(ends.values)
 
 
+def segment_ids_of(keys: Sequence[Column], table: Table, digits: Digits) -> Array:
+    """The segment id of each row, -1 for rows without a key."""
+    plan, lowest = digits
+    return _segment_ids(tuple(map(bare, keys)), lowest, table.num_rows, plan, table.layout)
+
+
+@functools.partial(tiered, static_argnums=(3, 4))
+def _segment_ids(
+    keys: Sequence[Column], lowest: Any, num_rows: Count, plan: tuple[Digit, ...], layout: Layout
+) -> Array:
+    is_member = is_row(keys[0].data.shape[0], num_rows, layout)
+    segment_ids = jnp.zeros(is_member.shape, jnp.int32)
+    for key, low, digit in zip(keys, lowest, plan, strict=True):
+        if key.can_miss and not digit.can_miss:
+            is_member = is_member & ~key.missing()
+        segment_ids = segment_ids * np.int32(digit.size) + _values_of(key, low, digit)
+    return layout.constrain(jnp.where(is_member, segment_ids, np.int32(-1)))
+
+
 @functools.partial(tiered, static_argnums=(3, 4, 5))
 def _dense_segment_ids(
     keys: Sequence[Column],
@@ -154,15 +168,9 @@ def _dense_segment_ids(
 ) -> Any:
     """Segment ids of rows, sizes and (unless `sort`) first rows of segments, and a group count.
 
-    Rows without a key have the id -1. Keys are bare columns.
+    Keys are bare columns.
     """
-    is_member = is_row(keys[0].data.shape[0], num_rows, layout)
-    segment_ids = jnp.zeros(is_member.shape, jnp.int32)
-    for key, low, digit in zip(keys, lowest, plan, strict=True):
-        if key.can_miss and not digit.can_miss:
-            is_member = is_member & ~key.missing()
-        segment_ids = segment_ids * np.int32(digit.size) + _values_of(key, low, digit)
-    segment_ids = layout.constrain(jnp.where(is_member, segment_ids, np.int32(-1)))
+    segment_ids = _segment_ids(keys, lowest, num_rows, plan, layout)
     num_segments = math.prod(digit.size for digit in plan)
     counts = primitives.segment_count(segment_ids, num_segments, **layout.on_mesh)
     is_group = counts > 0

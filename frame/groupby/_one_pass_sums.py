@@ -243,6 +243,11 @@ def _accumulate(reduce: Reduce, columns: Sequence[Column], plan: Plan, leaf_of: 
     return totals
 
 
+def is_unwritten(column: Column) -> bool:
+    """Whether a column is a product or a constant that the sums of segments need not write."""
+    return constant_of(column) is not None or factors_of(column) is not None
+
+
 def _unwritten_or_leaf(column: Column, part: Part) -> Any:
     """Like `_leaf`, but of columns that are not written yet two factors or an integer constant."""
     if part == SIZES:

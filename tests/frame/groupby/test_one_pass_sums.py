@@ -57,18 +57,19 @@ def written(monkeypatch):
     return found
 
 
-def moments(frame, by):
+def moments(frame, by, sort):
     """Sums of products, as for variances and correlations."""
     frame = frame.assign(
         n=1, half=0.5, t=True, xx=frame.x * frame.x, ix=frame.i * frame.x,
         ii=frame.i * frame.i, ff=frame.f * frame.f, three=frame.i * 3, sum=frame.i + frame.i,
     )  # fmt: skip
-    return frame.groupby(by, sort=False)
+    return frame.groupby(by, sort=sort)
 
 
-@pytest.mark.parametrize("by", ["k", ["k", "c"]])
+@pytest.mark.parametrize("sort", [False, True])
+@pytest.mark.parametrize("by", ["k", ["k", "c"], ["x", "c"]])
 @pytest.mark.parametrize("op", ["sum", "mean", "count"])
-def test_products_and_constants(by, op, written):
+def test_products_and_constants(by, op, sort, written):
     rng = np.random.default_rng(0)
     num_rows = 500
     frame = pd.DataFrame(
@@ -76,27 +77,28 @@ def test_products_and_constants(by, op, written):
             "k": rng.integers(0, 9, num_rows),
             "c": rng.integers(0, 2, num_rows),
             "i": rng.integers(-(2**62), 2**62, num_rows),
-            "x": rng.normal(size=num_rows),
+            "x": rng.normal(size=num_rows).round(1),
             "f": rng.normal(size=num_rows).astype(np.float32),
         }
     )
     for with_nan in (False, True):
         if with_nan:
             frame.loc[::50, ["x", "f"]] = np.nan
-        actual = getattr(moments(JaxFrame(frame), by), op)().to_pandas()
-        expected = getattr(moments(frame, by), op)()
+        actual = getattr(moments(JaxFrame(frame), by, sort), op)().to_pandas()
+        expected = getattr(moments(frame, by, sort), op)()
         pd.testing.assert_frame_equal(actual, expected, rtol=1e-5)
         integers = expected.select_dtypes("integer")
         pd.testing.assert_frame_equal(actual[integers.columns], integers, check_exact=True)
 
 
-def test_products_of_two_columns_are_not_written(written):
+@pytest.mark.parametrize("sort", [False, True])
+def test_products_of_two_columns_are_not_written(sort, written):
     frame = JaxFrame({"k": np.arange(500) % 7, "i": np.arange(500), "x": np.arange(500) / 3})
     products = frame.assign(n=1, ii=frame.i * frame.i, ik=frame.i * frame.k, xx=frame.x * frame.x)
-    grouped = products.groupby("k", sort=False)
+    grouped = products.groupby("k", sort=sort)
     exact = grouped[["n", "ii", "ik", "xx"]].sum().to_pandas()
     assert not written
-    again = JaxFrame(products.to_pandas()).groupby("k", sort=False)[["n", "ii", "ik", "xx"]].sum()
+    again = JaxFrame(products.to_pandas()).groupby("k", sort=sort)[["n", "ii", "ik", "xx"]].sum()
     assert written
     pd.testing.assert_frame_equal(exact, again.to_pandas(), check_exact=True)
 
@@ -312,16 +314,18 @@ def key_examples():
 
 @pytest.mark.parametrize("key", list(key_examples()))
 @pytest.mark.parametrize("dropna", [True, False])
-def test_sums_in_the_order_of_the_first_rows(key, dropna, monkeypatch):
+@pytest.mark.parametrize("others", [[], ["small"]])
+def test_sums_in_the_order_of_the_first_rows(key, dropna, others, monkeypatch):
     monkeypatch.setattr(_key_sums, "LEAST_SEARCHED", 100)
     rng = np.random.default_rng(6)
     frame = pd.DataFrame({"k": key_examples()[key]})
     frame["i"] = rng.integers(-(2**40), 2**40, len(frame))
+    frame["small"] = rng.integers(-3, 0, len(frame))
     frame["x"] = rng.normal(size=len(frame))
     frame.loc[::50, "x"] = np.nan
 
     def sums(f):
-        grouped = f.groupby("k", sort=False, dropna=dropna, observed=True)
+        grouped = f.groupby(["k", *others], sort=False, dropna=dropna, observed=True)
         first = grouped[["i", "x"]].agg(["sum", "mean", "count", "size"])
         # Computed from the groups that were found with the sums.
         return first, grouped.i.max(), grouped.i.cumsum(), grouped[["x"]].sum(), grouped.ngroup()
