@@ -96,11 +96,16 @@ def _packed(keys: Sequence[Column], lowest: Any, plan: tuple[Digit, ...]) -> Arr
 
 
 def _values_of(key: Column, low: Any, digit: Digit) -> Array:
-    """The digit of each row, int32; arbitrary if the key is missing but has no digit for that."""
-    # The difference of narrow integers may overflow their dtype.
-    data = key.data.astype(jnp.int32) if key.dtype.itemsize < 4 else key.data
-    value = (data - low.astype(data.dtype)).astype(jnp.int32)
-    return jnp.where(key.missing(), np.int32(digit.size - 1), value) if digit.can_miss else value
+    """The digit of each row, int32 if it fits; arbitrary if a missing key has no digit."""
+    # The difference of two keys may overflow their dtype.
+    if digit.size > np.iinfo(np.int32).max:
+        value = key.data.astype(jnp.int64) - low.astype(jnp.int64)
+    else:
+        data = key.data.astype(jnp.int32) if key.dtype.itemsize < 4 else key.data
+        value = (data - low.astype(data.dtype)).astype(jnp.int32)
+    if not digit.can_miss:
+        return value
+    return jnp.where(key.missing(), value.dtype.type(digit.size - 1), value)
 
 
 def as_digits(

@@ -233,3 +233,18 @@ def test_keys_that_are_packed_into_one(sort, dropna):
     frame.loc[::7, "s"] = None
     assert_parity(sums, frame, ways=["eager"])
     assert_parity(lambda f: f.groupby("i", sort=sort).x.max(), frame, ways=["eager"])
+
+
+@pytest.mark.parametrize("sort", [True, False])
+@pytest.mark.parametrize("far", ["multiples", "int32", "uint64"])
+def test_keys_of_a_wide_range_that_are_packed_into_one(far, sort):
+    rng = np.random.default_rng(0)
+    number = rng.integers(0, 12, 300)
+    keys = {
+        "multiples": number * 2**40,
+        "int32": np.where(number > 5, number - 2**31, 2**31 - number - 1).astype(np.int32),
+        "uint64": number.astype(np.uint64) * np.uint64(2**50) + np.uint64(2**63),
+    }
+    frame = pd.DataFrame({"k": keys[far], "i": rng.integers(-3, 0, 300), "x": rng.normal(size=300)})
+    assert_parity(lambda f: f.groupby(["k", "i"], sort=sort).x.max(), frame, ways=["eager"])
+    assert_parity(lambda f: f.groupby(["i", "k"], sort=sort).x.max(), frame, ways=["eager"])
