@@ -23,6 +23,7 @@ from ..table._dtypes import wide
 from ..table._layout import ONE_DEVICE
 from ..table._table import Count, Table
 from ..table._tracing import answered_at_once
+from ..table._unmoved import is_waiting
 from ._grouped_column import Reduction, Segments, quotient, sum_dtype
 
 # Below this many rows, the general reductions take less time than further programs to compile.
@@ -244,8 +245,11 @@ def _accumulate(reduce: Reduce, columns: Sequence[Column], plan: Plan, leaf_of: 
 
 
 def is_unwritten(column: Column) -> bool:
-    """Whether a column is a product or a constant that the sums of segments need not write."""
-    return constant_of(column) is not None or factors_of(column) is not None
+    """Whether a column is a constant, or a product of columns in place, that waits."""
+    factors = factors_of(column)
+    return constant_of(column) is not None or (
+        factors is not None and not any(map(is_waiting, factors))
+    )
 
 
 def _unwritten_or_leaf(column: Column, part: Part) -> Any:
@@ -258,7 +262,7 @@ def _unwritten_or_leaf(column: Column, part: Part) -> Any:
         if constant is not None and is_exact and constant.dtype.kind in "biu":
             return constant
         if factors is not None:
-            return factors
+            return tuple(factor.data for factor in factors)
     return _leaf(column, part)
 
 

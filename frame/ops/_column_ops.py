@@ -124,8 +124,8 @@ def _combined_later(op: str, a: Any, b: Any) -> Column | None:
     return postponed(_of_rows, (plan,), operands, _dtype_of(plan, *dtypes, is_x64_enabled()))
 
 
-def factors_of(column: Column) -> tuple[Array, Array] | None:
-    """The two arrays whose product a column is, in its dtype, while it waits; None for others."""
+def factors_of(column: Column) -> tuple[Column, Column] | None:
+    """The two columns whose product a column is, in its dtype, while it waits; None for others."""
     operation = operation_of(column)
     if operation is None or operation.function is not _of_rows:
         return None
@@ -136,7 +136,7 @@ def factors_of(column: Column) -> tuple[Array, Array] | None:
     if len(columns) < 2 or any(operand.dtype != column.dtype for operand in columns):
         return None
     left, right = columns
-    return left.data, right.data
+    return left, right
 
 
 def _of_rows(plan: NumberPlan, a: Array, b: Array) -> Array:

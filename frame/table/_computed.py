@@ -253,7 +253,7 @@ def constant_of(column: Column) -> np.generic | None:
 
 def operation_of(column: Column) -> Computed | None:
     """The operation whose result a column is, while it waits; None for other columns."""
-    waiting = column._waiting if isinstance(column, UnmovedColumn) else None
+    waiting = column.waiting if isinstance(column, UnmovedColumn) else None
     if waiting is None or waiting[0] is not None or not isinstance(waiting[1], Computed):
         return None
     return waiting[1]

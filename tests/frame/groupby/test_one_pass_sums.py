@@ -6,7 +6,7 @@ from frame_examples import mixed_frame
 from frame_parity import assert_parity
 from jaxframes.frame import JaxFrame
 from jaxframes.frame.groupby import _base, _key_sums, _one_pass_sums
-from jaxframes.frame.table import _computed
+from jaxframes.frame.table import _computed, _unmoved
 
 ULPS = 256
 
@@ -101,6 +101,23 @@ def test_products_of_two_columns_are_not_written(sort, written):
     again = JaxFrame(products.to_pandas()).groupby("k", sort=sort)[["n", "ii", "ik", "xx"]].sum()
     assert written
     pd.testing.assert_frame_equal(exact, again.to_pandas(), check_exact=True)
+
+
+@pytest.mark.parametrize("sort", [False, True])
+@pytest.mark.parametrize("share", [0.9, 0.3])
+def test_products_of_selected_rows(sort, share, monkeypatch):
+    monkeypatch.setattr(_computed, "LEAST_POSTPONED", 0)
+    monkeypatch.setattr(_unmoved, "LEAST_UNMOVED", 0)
+    rng = np.random.default_rng(1)
+    frame = pd.DataFrame({"k": rng.integers(0, 9, 2000), "x": rng.normal(size=2000)})
+    frame["i"] = rng.integers(-99, 99, 2000)
+
+    def sums(f):
+        rows = f[f.i < -99 + 198 * share]
+        rows = rows.assign(n=1, ii=rows.i * rows.i, ix=rows.i * rows.x, xx=rows.x * rows.x)
+        return rows.groupby("k", sort=sort).sum()
+
+    assert_parity(sums, frame, ways=["eager"], ulps=ULPS)
 
 
 def test_segment_ids_are_computed_on_demand():
