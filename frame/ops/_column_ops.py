@@ -9,8 +9,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from ...primitives.staging import tiered
-from ...primitives.tiers._pieces import by_pieces
+from ...primitives.staging import by_pieces, tiered
 from ...shardings._compat import is_x64_enabled
 from ..table._column import Array, Column, Scalar, fill_missing, missing_rows
 from ..table._computed import may_postpone, operation_of, postponed
@@ -173,7 +172,7 @@ def _operand(op: str, side: Any, other: Any) -> Operand:
     return Operand(fill_missing(side).data)
 
 
-_FLOAT64 = np.dtype(np.float64)
+_FLOAT64, _BFLOAT16 = np.dtype(np.float64), np.dtype(jnp.bfloat16)
 
 
 def scalar_like(value: Any, dtype: np.dtype, op: str = "add") -> Any:
@@ -182,14 +181,13 @@ def scalar_like(value: Any, dtype: np.dtype, op: str = "add") -> Any:
     NumPy scalars count as Python numbers in arithmetic, and keep their dtype elsewhere.
     """
     # Most scalars: NumPy's promotion takes several times as long.
-    if type(value) is float and (dtype == _FLOAT64 or dtype.kind in "biu"):
+    kind = type(value)
+    if (kind is float and dtype.kind in "biu") or (kind in (int, float) and dtype == _FLOAT64):
         return np.float64(value)
     if isinstance(value, jax.Array):
         kind = np.dtype(value.dtype).kind
         if kind == "f" or (kind == "i" and jax.typeof(value).weak_type):
-            like = (
-                dtype if dtype == jnp.bfloat16 else np.result_type(dtype, 1.0 if kind == "f" else 1)
-            )
+            like = dtype if dtype == _BFLOAT16 else np.result_type(dtype, 1.0 if kind == "f" else 1)
             return value.astype(jax.dtypes.canonicalize_dtype(like))
         return value
     if isinstance(value, np.ndarray):
@@ -200,7 +198,7 @@ def scalar_like(value: Any, dtype: np.dtype, op: str = "add") -> Any:
         value = value.item()
     if hasattr(value, "dtype"):
         return value
-    if dtype == jnp.bfloat16:
+    if dtype == _BFLOAT16:
         return jnp.asarray(value, dtype if isinstance(value, (int, float)) else None)
     if isinstance(value, bool):
         return np.bool_(value)
@@ -211,8 +209,6 @@ def scalar_like(value: Any, dtype: np.dtype, op: str = "add") -> Any:
         if op in COMPARISONS and not info.min <= value <= info.max:
             return np.float64(np.inf if value > 0 else -np.inf)
         return dtype.type(value)
-    if dtype == _FLOAT64 and type(value) is int:
-        return np.float64(value)
     with np.errstate(over="ignore"):
         promoted = np.result_type(dtype, value).type(value)
     if is_held(promoted):

@@ -5,6 +5,7 @@ These functions wrap a step of your own. Loops, optimisers and models stay with 
 libraries that you choose.
 """
 
+from ..tiers._pieces import by_pieces
 from ..tiers._tiered import tiered
 from ._accumulate import accumulate
 from ._choose import Chosen, choose
@@ -27,6 +28,7 @@ __all__ = [
     "RetraceError",
     "WorkStore",
     "accumulate",
+    "by_pieces",
     "choose",
     "compiled_step",
     "fold_axis",

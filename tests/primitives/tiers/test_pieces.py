@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Few rows in pieces have the same results, and XLA's client runs their programs at once."""
 
+import re
+
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
 from jaxframes.primitives import backend, staging
 from jaxframes.primitives.tiers import _tiered
-from jaxframes.primitives.tiers._pieces import by_pieces
 from jaxframes.shardings import make_mesh, row_sharded
 
 pytestmark = pytest.mark.skipif(backend().cpu != "native", reason="interpreted with the kernels")
@@ -18,7 +19,7 @@ LEAST_OPERATIONS_OF_A_THREAD = 1000
 
 def quotients():
     return staging.tiered(
-        lambda x, y: by_pieces(lambda x, y: x.astype(y.dtype) / y, x, y), in_pieces=True
+        lambda x, y: staging.by_pieces(lambda x, y: x.astype(y.dtype) / y, x, y), in_pieces=True
     )
 
 
@@ -76,7 +77,7 @@ def test_a_program_is_traced_once_more_when_it_is_compiled(monkeypatch):
 
     def negative(x):
         num_traces.append(x)
-        return by_pieces(lambda x: -x, x)
+        return staging.by_pieces(lambda x: -x, x)
 
     for function, expected in ((plain, 1), (staging.tiered(negative, in_pieces=True), 2)):
         num_traces.clear()
@@ -84,3 +85,11 @@ def test_a_program_is_traced_once_more_when_it_is_compiled(monkeypatch):
             monkeypatch.setattr(_tiered.Entry, "compile_seconds", seconds)
             function(jnp.ones(1024))
         assert len(num_traces) == expected
+
+
+def test_rows_of_several_lengths_raise():
+    message = (
+        "by_pieces: rows must be one-dimensional, of one length, got float32[3] and float32[2]."
+    )
+    with pytest.raises(ValueError, match=re.escape(message)):
+        staging.by_pieces(jnp.add, jnp.ones(3, jnp.float32), jnp.ones(2, jnp.float32))
