@@ -76,19 +76,25 @@ def segment_nunique(
     segments, columns = as_nunique_arguments(
         "segment_nunique", x, segment_ids, num_segments, num_valid
     )
-    return _count(segments.ids, columns, segments.num_segments)
+    ids = segments.ids
+    has_missing = any(jnp.issubdtype(column.dtype, jnp.floating) for column in columns)
+    if num_valid is None and not has_missing and getattr(segment_ids, "dtype", None) == np.int32:
+        # Without -1 in place of ids out of range: to write all ids takes as long as to count.
+        ids = jnp.asarray(segment_ids)
+    return _count(ids, columns, segments.num_segments)
 
 
 @functools.partial(tiered, static_argnums=2)
 def _count(ids: Array, columns: tuple[Array, ...], num_segments: int) -> Array:
-    segments = SegmentIds(ids, num_segments)
+    """Counts the distinct values of each segment; ids are int32, some perhaps out of range."""
     num_rows = ids.shape[0]
+    segments = as_segment_ids(ids, num_segments, num_rows, None, "segment_nunique")
     # If segments are many, and no run can be longer than all of their rows.
     if not MOST_RUN_ROWS < num_rows <= MOST_RUN_ROWS * num_segments:
         return _count_by_sort(segments, columns)
 
     def portable(ids: Array, columns: tuple[Array, ...]) -> Array:
-        segments = SegmentIds(ids, num_segments)
+        segments = as_segment_ids(ids, num_segments, num_rows, None, "segment_nunique")
         return jax.lax.cond(
             _has_short_runs(segments),
             lambda: _count_in_runs(segments, columns),
@@ -98,11 +104,14 @@ def _count(ids: Array, columns: tuple[Array, ...], num_segments: int) -> Array:
     def native(ids: Array, columns: tuple[Array, ...]) -> Array:
         (column,) = columns
         counts, are_short = native_run_nunique(ids, column, num_segments)
-        return jax.lax.cond(
-            are_short,
-            lambda: counts,
-            lambda: _count_by_sort(SegmentIds(ids, num_segments), columns),
-        )
+
+        def by_sort(_: Any) -> tuple[Array, Array]:
+            segments = as_segment_ids(ids, num_segments, num_rows, None, "segment_nunique")
+            return _count_by_sort(segments, columns), jnp.bool_(True)
+
+        # At most once. Other than a `cond`, a loop returns counts that it leaves without a copy.
+        counts, _ = jax.lax.while_loop(lambda state: ~state[1], by_sort, (counts, are_short))
+        return counts
 
     column, *others = columns
     if others or not can_count_in_runs(column):

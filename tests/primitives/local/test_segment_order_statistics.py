@@ -96,6 +96,27 @@ def test_numbers_of_distinct_values_of_sorted_ids(most_rows, dtype, num_valid):
     oracles.assert_same_bits(count(columns, ids, 14, num_valid=num_valid), wanted)
 
 
+@pytest.mark.parametrize("shuffled", [0, 1, 2])
+def test_numbers_of_distinct_values_of_batches_of_many_short_runs(shuffled):
+    # The last segments are out of range, and the last rows have none.
+    rng = np.random.default_rng(shuffled)
+    ids = np.repeat(np.arange(15_000, dtype=np.int32), rng.integers(0, 8, 15_000))
+    ids = np.concatenate([ids, np.full(99, -1, np.int32)])
+    batch = np.stack([ids, ids, ids])
+    for row in batch[:shuffled]:
+        rng.shuffle(row)
+    x = rng.integers(0, 3, batch.shape)
+    find = jax.vmap(lambda x, ids: local.segment_nunique(x, ids, 14_000))
+    expected = pd.DataFrame({"batch": np.repeat([0, 1, 2], len(ids)), "id": batch.ravel()})
+    expected = expected.assign(x=x.ravel()).groupby(["batch", "id"])["x"].nunique()
+    expected = expected.unstack(fill_value=0).reindex(columns=range(14_000), fill_value=0)
+    for found in (
+        find(x, batch),
+        [local.segment_nunique(*row, 14_000) for row in zip(x, batch, strict=True)],
+    ):
+        np.testing.assert_array_equal(found, expected.to_numpy())
+
+
 @pytest.mark.parametrize("dtype", [np.int32, np.int64, np.uint64])
 @pytest.mark.parametrize("span", [0, 8, 15, 16, 2**31])
 def test_numbers_of_distinct_integers_of_many_rows(monkeypatch, dtype, span):
