@@ -38,3 +38,24 @@ class GroupbyStrings:
 
     def time_groupby_strings(self, rows, engine):
         self.run()
+
+
+class GroupbyProducts:
+    """How long do the moments of columns take: sums of products, and the number of rows?"""
+
+    params = (
+        axis(2**16, 10_000_000),
+        axis("dense_thousand", "dense_million"),
+        axis(*ENGINES),
+    )
+    param_names = ("rows", "distribution", "engine")
+
+    def setup(self, rows, distribution, engine):
+        operation = "frame groupby sums of products"
+        self.run = prepared_for(operation, engine, rows, "int64", distribution)
+
+    def time_groupby_products(self, rows, distribution, engine):
+        self.run()
+
+    def peakmem_groupby_products(self, rows, distribution, engine):
+        self.run()

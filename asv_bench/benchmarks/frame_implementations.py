@@ -88,6 +88,17 @@ def _polars_sums(frame: pl.DataFrame) -> pl.DataFrame:
     return frame.group_by("keys").agg(pl.col("x").sum())
 
 
+def _sums_of_products(frame: Any) -> Any:
+    products = frame.assign(n=1, yy=frame["y"] * frame["y"], yk=frame["y"] * frame["keys"])
+    return products.groupby("keys", sort=False)[["n", "y", "yy", "yk"]].sum()
+
+
+def _polars_sums_of_products(frame: pl.DataFrame) -> pl.DataFrame:
+    y = pl.col("y")
+    sums = [pl.len(), y.sum(), (y * y).sum().alias("yy"), (y * pl.col("keys")).sum().alias("yk")]
+    return frame.group_by("keys").agg(sums)
+
+
 def _same(ours: Callable[..., Any], polars: Callable[..., Any]) -> dict[str, Any]:
     """The same call for this library and pandas."""
     return {"jaxframes": _ours(ours), "pandas": _pandas(ours), "polars": _polars(polars)}
@@ -112,6 +123,7 @@ FRAME_IMPLEMENTATIONS: dict[str, dict[str, Callable[..., Call]]] = {
     ),
     "frame groupby sum": _SUMS,
     "frame groupby strings": _SUMS,
+    "frame groupby sums of products": _same(_sums_of_products, _polars_sums_of_products),
     "frame merge": _MERGE,
     "frame merge many to many": _MERGE,
     "frame merge left": _same(
