@@ -492,10 +492,11 @@ def _is_orphan(column: UnmovedColumn) -> bool:
 _gone_owners: collections.deque[None] = collections.deque(maxlen=1)
 
 
-def note_orphan(_: Any) -> None:
+def note_orphan(_: Any, gone_owners: collections.deque[None] = _gone_owners) -> None:
     """Notes that the owner of an array is gone, for the next call that moves rows."""
-    # Moving rows here would run programs wherever Python frees an object.
-    _gone_owners.append(None)
+    # Moving rows here would run programs wherever Python frees an object. At the end of a process
+    # that may be after the names of this module have gone.
+    gone_owners.append(None)
 
 
 def _move_orphans() -> None:

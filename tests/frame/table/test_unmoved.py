@@ -4,6 +4,7 @@
 import copy
 import gc
 import pickle
+import subprocess
 import sys
 import threading
 import weakref
@@ -341,3 +342,19 @@ def test_threads_read_columns_of_one_selection():
     finally:
         sys.setswitchinterval(interval)
     assert errors == []
+
+
+def test_frames_that_outlive_the_module_end_silently():
+    # A module that holds rows that wait in a cycle is taken down after its names.
+    program = """
+import numpy as np
+from jaxframes.frame import JaxFrame
+from jaxframes.frame.table import _computed, _filter, _unmoved
+_filter.MOST_PADDED = _unmoved.LEAST_UNMOVED = _computed.LEAST_POSTPONED = 0
+class Holder: pass
+frame = JaxFrame({"x": np.arange(64, dtype=np.float32)})
+holder = _unmoved.holder = Holder()
+holder.module, holder.frame = _unmoved, frame[frame["x"] > 3]
+"""
+    ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert (ended.returncode, ended.stderr) == (0, "")
