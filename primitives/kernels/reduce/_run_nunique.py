@@ -25,7 +25,8 @@ def native_run_nunique(ids: Array, column: Array, num_segments: int) -> tuple[Ar
     """The number of distinct keys of each segment, int32, and whether the counts are meaningful.
 
     They are if the ids ascend, those of no segment last, and no segment has more rows than
-    `MOST_RUN_ROWS`. Ids are int32, -1 for rows of no segment. No key is NaN in a segment.
+    `MOST_RUN_ROWS`. Ids are int32; those of no segment are negative or at least `num_segments`, and
+    ascend as unsigned numbers. No key is NaN in a segment.
     """
     counts, are_short = call(
         "jaxframes_run_nunique_v1",
