@@ -128,11 +128,11 @@ class Flagged(Selection):
     Attributes:
         mask: a flag for each row of the source.
         num_rows: the number of valid rows of the source.
-        is_read: whether an operation has read rows of the source and the mask in place of rows of
-            the selection; see `unselected`.
+        was_read_in_place: whether an operation has read rows of the source and the mask in place of
+            rows of the selection; see `unselected`.
     """
 
-    is_read: bool = False
+    was_read_in_place: bool = False
 
     def __init__(self, mask: Array, num_rows: Any, capacity: int):
         super().__init__(capacity, mask.shape[0])
