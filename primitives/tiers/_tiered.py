@@ -268,10 +268,12 @@ class Entry:
         self.program: Program | None = None
         self.compiled: Any = None
         self.has_effects: bool = bool(traced.jaxpr.effects)
-        self.traced, self.platform = traced, platform
+        self.traced: Any = traced
+        self.platform: str | None = platform
         self._is_x64 = bool(_is_x64())
         self.num_calls: int = 0
-        self._seconds, self._was_due, self.is_due = 0.0, False, False
+        self.is_due: bool = False
+        self._seconds, self._was_due = 0.0, False
 
     @property
     def out_tree(self) -> Any:
