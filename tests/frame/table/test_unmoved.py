@@ -18,19 +18,12 @@ import pytest
 from frame_examples import mixed_frame
 from jaxframes import frame as jf
 from jaxframes.frame import JaxFrame
-from jaxframes.frame.table import _dictionary, _filter, _unmoved
+from jaxframes.frame.table import _dictionary, _unmoved
 from jaxframes.frame.table._unmoved import UnmovedColumn, is_waiting
 
 NUM_ROWS = 90
 
-
-@pytest.fixture(autouse=True)
-def always(monkeypatch):
-    """Lets every selection outside `jit` wait, however few rows it has."""
-    monkeypatch.setattr(_unmoved, "LEAST_UNMOVED", 0)
-    monkeypatch.setattr(_unmoved, "LONGEST_SOURCE", 1 << 30)
-    # Filters of small tables move rows at once.
-    monkeypatch.setattr(_filter, "MOST_PADDED", 0)
+pytestmark = pytest.mark.usefixtures("selections_wait")
 
 
 def example(seed=0):

@@ -6,18 +6,15 @@ import pandas as pd
 import pytest
 from jaxframes.frame import JaxFrame
 from jaxframes.frame.groupby import _base, _one_pass_sums
-from jaxframes.frame.table import _computed, _filter, _unmoved
+from jaxframes.frame.table import _computed
 from jaxframes.frame.table._unmoved import is_waiting
 
 NUM_ROWS = 90
 
 
 @pytest.fixture(autouse=True)
-def always(monkeypatch):
-    """Lets every selection and expression wait, however few rows it has."""
-    monkeypatch.setattr(_unmoved, "LEAST_UNMOVED", 0)
-    monkeypatch.setattr(_unmoved, "LONGEST_SOURCE", 1 << 30)
-    monkeypatch.setattr(_filter, "MOST_PADDED", 0)
+def always(monkeypatch, selections_wait):
+    """Lets expressions wait, too."""
     monkeypatch.setattr(_computed, "LEAST_POSTPONED", 0)
     monkeypatch.setattr(_one_pass_sums, "LEAST_ROWS", 0)
 
