@@ -52,13 +52,14 @@ def sums_by_dense_keys(
     sizes = 0, Reduction("size")
     parts = sums_from(low, ids, table.num_rows, num_segments, columns, [sizes, *plan])
     is_group, count = _groups_in(parts[SIZES])
-    count = as_count(int(count))
-    first_rows = None if options.sort else _first_rows(ids, low, table, num_segments, count)
-    capacity = ONE_DEVICE.capacity_for(int(count))
+    num_groups = int(count)
+    first_rows = None if options.sort else _first_rows(ids, low, table, num_segments, num_groups)
+    capacity = ONE_DEVICE.capacity_for(num_groups)
     of_groups, arrays = group_segments(
         is_group, first_rows, digits[1], digits[0], capacity, ONE_DEVICE, ONE_DEVICE
     )
     columns = tuple(map(Column.with_arrays, keys, arrays))
+    count = as_count(num_groups)
     groups = Groups(given_ids, of_groups, columns, count, num_segments, capacity, ONE_DEVICE)
     return GroupSums(groups, parts)
 
@@ -79,13 +80,14 @@ def _groups_in(counts: Array) -> tuple[Array, Array]:
     return is_group, jnp.sum(is_group, dtype=jnp.int32)
 
 
-def _first_rows(ids: Array, low: Any, table: Table, num_segments: int, count: Count) -> Array:
+def _first_rows(ids: Array, low: Any, table: Table, num_segments: int, num_groups: int) -> Array:
     """The first row of each segment; the greatest int32 for segments without rows."""
     num_searched = max(LEAST_SEARCHED, ROWS_OF_A_SEGMENT * num_segments)
     if num_searched < table.capacity:
-        found = _first_rows_among(ids, low, table.num_rows, num_segments, num_searched)
-        first_rows, num_found = found
-        if int(num_found) == int(count):
+        first_rows, num_found = _first_rows_among(
+            ids, low, table.num_rows, num_segments, num_searched
+        )
+        if int(num_found) == num_groups:
             return first_rows
     return _first_rows_among(ids, low, table.num_rows, num_segments, table.capacity)[0]
 
