@@ -10,8 +10,17 @@ from ..shardings._compat import MeshLike
 from . import collective, local
 from ._over_mesh import RowMesh, ValidRows, as_row_mesh
 from .contract._typing import Array, ArrayLike, Integer, Shaped
-from .local.parts import Interpolation, as_quantile_arguments, quantile_dtype
+from .local.parts import (
+    Interpolation,
+    as_quantile_arguments,
+    between_ranks,
+    from_nearer_end,
+    mean_of_both,
+    quantile_dtype,
+)
 from .tiers._tiered import tiered
+
+__all__ = ["between_ranks", "from_nearer_end", "mean_of_both", "quantile"]
 
 
 def quantile(
@@ -37,7 +46,8 @@ def quantile(
 
     Returns:
         The quantiles, in the shape of `q`; of the dtype of a float `x`, otherwise of JAX's default
-        float. NaN if a row is NaN, and without valid rows. On a mesh every device gets them.
+        float. Beside an infinity they are infinite. NaN between infinities of both signs, if a row
+        is NaN, and without valid rows. On a mesh every device gets them.
 
     Raises:
         TypeError: a dtype that is not a key dtype, a non-numeric `q`, or `mesh` is not a

@@ -39,7 +39,8 @@ def segment_quantile(
         q: numbers of any shape, in [0, 1]. Those that are not known while tracing are clipped.
         mesh: mesh of the rows; one device by default.
         interpolation: the value between two order statistics, as for `quantile`. "linear" is
-            `low + (high - low) * fraction`, and "midpoint" is `(low + high) / 2`.
+            `low + (high - low) * fraction`, and "midpoint" is `(low + high) / 2`. Beside an
+            infinity both are infinite, and NaN between infinities of both signs.
         dtype: float dtype of the interpolation and of the result; by default that of a float `x`,
             else JAX's default float.
         num_valid: number of valid rows, at the front; all rows by default.

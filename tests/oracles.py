@@ -471,6 +471,13 @@ def segment_nunique(
     return np.array(list(map(len, tuples)), np.int32)
 
 
+def beside_infinities(low: Any, high: Any, between: Any) -> Any:
+    """The limit of interpolated values, if one of the ends is infinite."""
+    is_finite = np.isfinite(low) & np.isfinite(high)
+    with np.errstate(invalid="ignore", over="ignore"):
+        return np.where(is_finite, between, low + high)
+
+
 def segment_quantile(
     x: np.ndarray,
     segment_ids: np.ndarray,
@@ -480,7 +487,7 @@ def segment_quantile(
     interpolation: str = "linear",
     num_valid: int | None = None,
 ) -> np.ndarray:
-    """Quantiles in float64, by pandas' rules, which for finite numbers are NumPy's."""
+    """Quantiles in float64, by pandas' rules for finite numbers, which are NumPy's."""
     q = np.asarray(q)
     result = np.full((num_segments, *q.shape), np.nan)
     for segment in range(num_segments):
@@ -498,7 +505,7 @@ def segment_quantile(
                 "higher": high,
                 "nearest": np.where(is_high, high, low),
                 "midpoint": (low + high) / 2,
-                "linear": low + (high - low) * fraction,
+                "linear": beside_infinities(low, high, low + (high - low) * fraction),
             }[interpolation]
         result[segment] = np.where(fraction > 0, between, low)
     return result

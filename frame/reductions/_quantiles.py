@@ -10,6 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from ... import primitives
+from ...primitives._quantile import between_ranks, from_nearer_end, mean_of_both
 from ...primitives.staging import tiered
 from ..table._column import NAT, Array, Column, bare
 from ..table._dtypes import wide
@@ -119,32 +120,20 @@ _NARROW = (np.float16, np.float32, jnp.bfloat16)
 def _between(
     a: Array, b: Array, fraction: Array, below: Array, how: str, narrow: np.dtype
 ) -> Array:
-    match how:
-        case "lower":
-            return a
-        case "higher":
-            return jnp.where(fraction > 0, b, a)
-        case "nearest":
-            is_odd = (below & np.int32(1)) != 0
-            is_above = (fraction > 0.5) | ((fraction == 0.5) & is_odd)
-            return jnp.where(is_above, b, a)
     dtype = fraction.dtype
     if how == "median" and a.dtype == jnp.float32:
         dtype = np.dtype(np.float32)
-    x, y = a.astype(dtype), b.astype(dtype)
+    if how in ("median", "linear", "midpoint"):
+        a, b = a.astype(dtype), b.astype(dtype)
+
+    def linear(low: Array, high: Array, weight: Array) -> Array:
+        """Interpolates as NumPy does, with the distance of floats in their own dtype."""
+        if narrow not in _NARROW:
+            return from_nearer_end(low, high, weight)
+        distance = (high.astype(narrow) - low.astype(narrow)).astype(dtype)
+        return from_nearer_end(low, high, weight, distance)
+
+    is_odd = (below & np.int32(1)) != 0
     if how == "median":
-        return jnp.where(fraction > 0, (x + y) / dtype.type(2), x)
-    if how == "midpoint":
-        fraction = jnp.where(fraction > 0, dtype.type(0.5), dtype.type(0))
-    # From the nearer end, as NumPy does, with the distance of floats in their own dtype. Equal rows
-    # share the derivative; between equal infinities nothing is interpolated.
-    is_between = (fraction > 0) & ((x != y) | jnp.isfinite(x))
-    distance = y - x
-    if narrow in _NARROW:
-        distance = (b.astype(narrow) - a.astype(narrow)).astype(dtype)
-    distance = jnp.where(is_between, distance, dtype.type(0))
-    from_below = x + distance * fraction
-    from_above = y - distance * (1 - fraction)
-    is_nearer = ((fraction >= 0.5) & jnp.isfinite(y)) | ~jnp.isfinite(x)
-    result = jnp.where(is_nearer, from_above, from_below)
-    return jnp.where(is_between, result, x)
+        return between_ranks(a, b, fraction, is_odd, "midpoint", linear, mean_of_both)
+    return between_ranks(a, b, fraction, is_odd, how, linear)

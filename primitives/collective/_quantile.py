@@ -41,7 +41,8 @@ def quantile(
 
     Returns:
         The quantiles, in the shape of `q`, the same on every shard; of the dtype of a float `x`,
-        otherwise of JAX's default float. NaN if a row is NaN, and without valid rows.
+        otherwise of JAX's default float. Beside an infinity they are infinite. NaN between
+        infinities of both signs, if a row is NaN, and without valid rows.
 
     Raises:
         TypeError: a dtype that is not a key dtype, or a non-numeric `q`.

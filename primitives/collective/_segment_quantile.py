@@ -38,7 +38,8 @@ def segment_quantile(
             tracing are clipped.
         axis_name: mesh axis of the rows, or a tuple of axes.
         interpolation: the value between two order statistics, as for `quantile`. "linear" is
-            `low + (high - low) * fraction`, and "midpoint" is `(low + high) / 2`.
+            `low + (high - low) * fraction`, and "midpoint" is `(low + high) / 2`. Beside an
+            infinity both are infinite, and NaN between infinities of both signs.
         dtype: float dtype of the interpolation and of the result; by default that of a float `x`,
             else JAX's default float.
         num_valid: number of valid rows of this shard, at its front; all rows by default.

@@ -2,7 +2,7 @@
 """Quantiles, by exact order statistics."""
 
 import functools
-from typing import Any, Literal, get_args
+from typing import Any, get_args
 
 import jax
 import jax.numpy as jnp
@@ -13,10 +13,9 @@ from ..contract._key_bits import ordered_words
 from ..contract._take import take_rows
 from ..contract._typing import Array, ArrayLike, Integer, Shaped
 from ..tiers._tiered import tiered
+from ._between_ranks import Interpolation, between_ranks, from_nearer_end
 from ._quantile_ranks import RankPosition, quantile_positions
 from ._radix_sort import argsort_columns
-
-Interpolation = Literal["linear", "lower", "higher", "midpoint", "nearest"]
 
 
 def quantile(
@@ -38,7 +37,8 @@ def quantile(
 
     Returns:
         The quantiles, in the shape of `q`; of the dtype of a float `x`, otherwise of JAX's default
-        float. NaN if a row is NaN, and without valid rows.
+        float. Beside an infinity they are infinite. NaN between infinities of both signs, if a row
+        is NaN, and without valid rows.
 
     Raises:
         TypeError: a dtype that is not a key dtype, or a non-numeric `q`.
@@ -113,26 +113,10 @@ def interpolated(
     rows = selected.astype(wide)
     num_positions = q.size
     below, above = rows[:num_positions], rows[num_positions : 2 * num_positions]
-    fraction = positions.fraction
-    if interpolation == "lower":
-        result = below
-    elif interpolation == "higher":
-        result = jnp.where(fraction > 0, above, below)
-    elif interpolation == "nearest":
-        is_odd = (positions.low & np.uint32(1)) != 0
-        is_above = (fraction > 0.5) | ((fraction == 0.5) & is_odd)
-        result = jnp.where(is_above, above, below)
-    else:
-        if interpolation == "midpoint":
-            fraction = jnp.where(fraction > 0, 0.5, 0.0)
-        weight = fraction.astype(wide)
-        # From the nearer end, as NumPy does. Equal rows share the derivative; the distance of equal
-        # infinities is undefined.
-        is_between = (weight > 0) & ((below != above) | jnp.isfinite(below))
-        distance = jnp.where(is_between, above - below, jnp.zeros((), wide))
-        from_below, from_above = below + distance * weight, above - distance * (1 - weight)
-        result = jnp.where(weight >= 0.5, from_above, from_below)
-        result = jnp.where(is_between, result, below)
+    is_odd = (positions.low & np.uint32(1)) != 0
+    result = between_ranks(
+        below, above, positions.fraction, is_odd, interpolation, linear=from_nearer_end
+    )
     is_nothing = has_nan | is_empty | jnp.isnan(q.reshape(-1))
     result = jnp.where(is_nothing, jnp.asarray(np.nan, wide), result)
     return result.astype(dtype).reshape(q.shape)

@@ -10,7 +10,8 @@ import numpy as np
 
 from ..contract._typing import Array, ArrayLike, Integer, Shaped
 from ..tiers._tiered import tiered
-from ._quantile import Interpolation, as_quantile_arguments, quantile_dtype
+from ._between_ranks import Interpolation, between_ranks, from_low_end, mean_of_both
+from ._quantile import as_quantile_arguments, quantile_dtype
 from ._quantile_ranks import quantile_positions
 from ._segment_rows import SegmentIds, as_segment_ids, is_missing, sort_segments
 
@@ -34,7 +35,8 @@ def segment_quantile(
         num_segments: number of segments. Static.
         q: numbers of any shape, in [0, 1]. Those that are not known while tracing are clipped.
         interpolation: the value between two order statistics, as for `quantile`. "linear" is
-            `low + (high - low) * fraction`, and "midpoint" is `(low + high) / 2`.
+            `low + (high - low) * fraction`, and "midpoint" is `(low + high) / 2`. Beside an
+            infinity both are infinite, and NaN between infinities of both signs.
         dtype: float dtype of the interpolation and of the result; by default that of a float `x`,
             else JAX's default float.
         num_valid: number of valid rows, at the front; all rows by default.
@@ -125,8 +127,11 @@ def quantiles_of(
     values = rows.at(rows.keys[0], positions.reshape(-1)).reshape(ranks.shape)
     wide = dtype if dtype.itemsize >= 4 else np.dtype(np.float32)
     low, high = jnp.split(values.astype(wide), 2, axis=1)
-    fraction = places.fraction.astype(wide)
-    result = _between(low, high, fraction, (places.low & np.uint32(1)) != 0, interpolation)
+    is_odd = (places.low & np.uint32(1)) != 0
+    result = between_ranks(
+        low, high, places.fraction, is_odd, interpolation,
+        linear=from_low_end, midpoint=mean_of_both,
+    )  # fmt: skip
     is_nothing = (counts == 0) | jnp.isnan(q.reshape(1, -1))
     result = jnp.where(is_nothing, wide.type(np.nan), result)
     return result.astype(dtype).reshape(num_segments, *q.shape)
@@ -142,22 +147,3 @@ def _count_of(high: Array, low: Array, dtype: Any) -> Array:
     if np.dtype(dtype).itemsize < 8:
         return low.astype(dtype)
     return (high.astype(dtype) << 32) | low.astype(dtype)
-
-
-def _between(
-    low: Array, high: Array, fraction: Array, is_odd: Array, interpolation: Interpolation
-) -> Array:
-    match interpolation:
-        case "lower":
-            return low
-        case "higher":
-            return jnp.where(fraction > 0, high, low)
-        case "nearest":
-            is_high = (fraction > 0.5) | ((fraction == 0.5) & is_odd)
-            return jnp.where(is_high, high, low)
-        case "midpoint":
-            return jnp.where(fraction > 0, (low + high) / 2, low)
-        case "linear":
-            # At a row there is no distance to the next, which may be infinite.
-            distance = jnp.where(fraction > 0, high - low, jnp.zeros_like(low))
-            return low + distance * fraction

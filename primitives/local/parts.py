@@ -119,6 +119,9 @@ Reductions of one shard:
 - `as_summed`: rows and dtype for a sum.
 - `count_digits`: bins of digits, counted.
 - `count_rows`: bins of `histogram`, counted.
+- `between_ranks`: values between two neighbouring order statistics.
+- `from_nearer_end`: linear interpolation, as NumPy rounds it.
+- `mean_of_both`: mean of two rows.
 - `interpolated`: quantiles from the rows on both sides of them.
 - `is_member`: whether a row belongs to a segment.
 - `quantile_dtype`: dtype of the quantiles of a column.
@@ -167,6 +170,7 @@ from ._asof_rule import (
     is_nan_word,
     split_words,
 )
+from ._between_ranks import Interpolation, between_ranks, from_nearer_end, mean_of_both
 from ._blockwise import BlockParts
 from ._bucket import as_bucket_ids, group_by_bucket, inverse_of
 from ._compact import as_masked_rows, select_rows
@@ -179,7 +183,7 @@ from ._merge import check_merged_rows, concatenate_rows
 from ._named_scan import scan_named
 from ._one_device import OneDevice
 from ._operator_scan import scan_by_operator, where_rows
-from ._quantile import Interpolation, as_quantile_arguments, interpolated, quantile_dtype
+from ._quantile import as_quantile_arguments, interpolated, quantile_dtype
 from ._quantile_ranks import quantile_positions
 from ._radix_sort import argsort_columns
 from ._reduce import as_reduce_plan, as_rows_to_reduce
@@ -292,6 +296,7 @@ __all__ = [
     "as_window_segments",
     "as_windowed",
     "as_windows",
+    "between_ranks",
     "can_index",
     "check_encoding",
     "check_merged_rows",
@@ -306,6 +311,7 @@ __all__ = [
     "factorize_columns",
     "find_positions",
     "find_runs",
+    "from_nearer_end",
     "group_by_bucket",
     "has_sum_kernel",
     "head_flags",
@@ -316,6 +322,7 @@ __all__ = [
     "keys_of_groups",
     "masks_of",
     "match_sides",
+    "mean_of_both",
     "most_keys",
     "of_runs",
     "over_short_windows",

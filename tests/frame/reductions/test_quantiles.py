@@ -55,6 +55,18 @@ def test_beside_infinities():
     assert series.median() == np.inf
     assert series.quantile(0.5) == np.inf
     assert JaxSeries([np.inf, np.inf]).quantile(0.3) == np.inf
+    for values, expected in (
+        ([1.0, np.inf], [1.0, np.inf, np.inf]),
+        ([-np.inf, 1.0], [-np.inf, -np.inf, 1.0]),
+        ([-np.inf, np.inf], [-np.inf, np.nan, np.inf]),
+    ):
+        x = JaxFrame({"k": np.zeros(2, int), "x": values})
+        found = [
+            [float(x.x.quantile(q)) for q in (0.0, 0.25, 1.0)],
+            [float(x.groupby("k").x.quantile(q)[0]) for q in (0.0, 0.25, 1.0)],
+            [float(x.lazy().x.quantile(q).collect(batch_rows=1)) for q in (0.0, 0.25, 1.0)],
+        ]
+        np.testing.assert_array_equal(found, [expected] * 3)
 
 
 def test_places_and_labels_of_extremes():

@@ -13,7 +13,7 @@ import pytest
 from jax.test_util import check_grads
 from jaxframes.primitives import local
 from jaxframes.primitives.local import _segment_nunique
-from jaxframes.primitives.local._quantile import Interpolation
+from jaxframes.primitives.local._between_ranks import Interpolation
 from jaxframes.primitives.local._segment_rank import RankMethod
 from key_distributions import KEY_DTYPES, distributions_for, make_keys
 from on_shards import noting
@@ -177,11 +177,17 @@ def test_nan_has_no_rank_and_zeros_of_both_signs_tie():
     np.testing.assert_array_equal(median, [0, -np.inf, np.nan])
 
 
-def test_infinities_as_pandas_interpolates_them():
-    x = np.array([-np.inf, 1.0, np.inf, np.inf, -np.inf, np.inf])
+def test_infinities():
+    inf, nan = np.inf, np.nan
+    x = np.array([-inf, 1.0, inf, inf, -inf, inf])
     ids = np.array([0, 0, 0, 1, 2, 2], np.int32)
+    for how in ("linear", "midpoint"):
+        # pandas gives NaN for the first, by subtracting infinities.
+        expected = [[-inf, 1.0, inf], [inf, inf, inf], [nan, nan, nan]]
+        actual = local.segment_quantile(x, ids, 3, [0.25, 0.5, 0.75], interpolation=how)
+        np.testing.assert_array_equal(actual, expected, err_msg=how)
     groups = pd.Series(x).groupby(ids)
-    for how in INTERPOLATIONS:
+    for how in ("lower", "higher", "nearest"):
         expected = np.stack([groups.quantile(q, interpolation=how) for q in (0.25, 0.5, 0.75)], 1)
         actual = local.segment_quantile(x, ids, 3, [0.25, 0.5, 0.75], interpolation=how)
         np.testing.assert_array_equal(actual, expected, err_msg=how)
