@@ -11,8 +11,8 @@ from ..ops._array_ops import divided_by_scalar
 from ..table._column import NAT, Array
 from ..table._layout import ONE_DEVICE
 from ..table._take import gather
+from ..table._units import PER_SECOND
 
-PER_SECOND = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
 SECONDS_PER_DAY = 86_400
 
 

@@ -7,25 +7,18 @@ import jax.numpy as jnp
 import numpy as np
 import pandas as pd
 
-from ...primitives.staging import tiered
-from ..table._column import NAT, Array, Column
+from ..table._column import Column
 from ..table._column_labels import Labels
 from ..table._distinct_values import through_values
-from ..table._recode import strings_at, with_unit
-from ..table._table import Count, is_row
+from ..table._recode import strings_at
 from ..table._take import any_missing, settled
 from ..table._tracing import at_once, is_traced
+from ..table._units import PER_SECOND, with_unit
 from ..table._unsupported import instead_of
-from ._calendar import PER_SECOND, SECONDS_PER_DAY, part_of, rounded, total_seconds
+from ._calendar import SECONDS_PER_DAY, part_of, rounded, total_seconds
 
 _DAYS = pd.date_range("2001-01-01", periods=7).day_name()
 _MONTHS = pd.date_range("2001-01-01", periods=12, freq="MS").month_name()
-
-
-def out_of_bounds(column: Column) -> type[ValueError]:
-    """pandas' error for times that do not fit the unit."""
-    is_datetime = column.kind == "datetime"
-    return pd.errors.OutOfBoundsDatetime if is_datetime else pd.errors.OutOfBoundsTimedelta
 
 
 def _part(part: str, about: str) -> Any:
@@ -60,17 +53,12 @@ class TimeMethods:
         """Converts to another unit, rounding down.
 
         Differences from pandas:
-            Inside `jit` a time out of the unit's range wraps around.
+            Inside `jit` a time past the range of the unit becomes NaT, where pandas raises.
         """
         if unit not in PER_SECOND:
             raise ValueError(f"Supported units are 's', 'ms', 'us', 'ns', got {unit!r}")
-        factor = PER_SECOND[unit] // PER_SECOND[self.unit]
-        num_rows = self._series._table.num_rows
-        if factor > 1 and not is_traced(self._column.data, num_rows):
-            most = int(at_once(_greatest, self._column.data, num_rows))
-            if most > np.iinfo(np.int64).max // factor:
-                raise out_of_bounds(self._column)(f"as_unit: a time does not fit unit {unit!r}.")
-        return self._series._with_column(with_unit(self._column, unit))
+        column = with_unit(self._column, unit, self._series._table.num_rows)
+        return self._series._with_column(column)
 
     def floor(self, freq: Any, ambiguous: Any = "raise", nonexistent: Any = "raise") -> Any:
         """Rounds down to a multiple of a fixed frequency, such as "h" or "15min".
@@ -243,9 +231,3 @@ class TimedeltaMethods(TimeMethods):
         }  # fmt: skip
         columns = [self._part_column(part, jnp.int64) for part in parts.values()]
         return self._series._make_frame(columns, Labels.of(parts))
-
-
-@tiered
-def _greatest(data: Array, num_rows: Count) -> Array:
-    counts = is_row(data.shape[0], num_rows) & (data != NAT)
-    return jnp.max(jnp.where(counts, jnp.abs(data), np.int64(0)), initial=np.int64(0))

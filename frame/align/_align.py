@@ -13,12 +13,13 @@ from ..table._column import Array, Column, group_keys, in_dtype
 from ..table._from_host import check_width
 from ..table._layout import Layout
 from ..table._ndframe import SeriesBase
-from ..table._recode import recoded, with_unit
+from ..table._recode import recoded
 from ..table._row_index import RowIndex
 from ..table._table import Count, Table, check_same_layout, is_row
 from ..table._take import settled, take_columns
 from ..table._tracing import answered_at_once, at_once, is_traced
-from ._common_types import finest_unit, keys_of_sides
+from ..table._units import finest_unit, with_units
+from ._common_types import keys_of_sides
 
 
 def same_labels(a: Table, b: Table) -> bool:
@@ -98,7 +99,8 @@ def aligned_column(series: SeriesBase, table: Table) -> Column:
 def positions_of_labels(target: Table, table: Table) -> Array:
     """Positions in `table` of the labels of `target`; -1 for absent labels."""
     levels = zip(target.index_columns(), table.index_columns(), strict=True)
-    left, right = keys_of_sides([comparable_pair(a, b) for a, b in levels], group_keys)
+    counts = target.num_rows, table.num_rows
+    left, right = keys_of_sides([comparable_pair(a, b, counts) for a, b in levels], group_keys)
     check_same_layout("alignment", target, table)
     row_ids, is_distinct = _positions(left, right, target.num_rows, table.num_rows, target.layout)
     if not bool(is_distinct):
@@ -121,16 +123,16 @@ def _positions(
     return joined.right_rows, groups.count == num_right
 
 
-def comparable_pair(a: Column, b: Column) -> tuple[Column, Column]:
-    """Converts two columns to the same type, dictionary and dtype."""
+def comparable_pair(a: Column, b: Column, counts: tuple[Count, Count]) -> tuple[Column, Column]:
+    """Converts two columns, given their numbers of rows, to the same type, dictionary and dtype."""
     if a.kind == "category" and b.kind == "category" and a.type == b.type:
         return a, b
     if {a.kind, b.kind} <= {"string", "category"}:
         (a, b) = recoded([a, b])
         return a, b
     if a.type.is_time and a.kind == b.kind:
-        unit = finest_unit(a, b)
-        return with_unit(a, unit), with_unit(b, unit)
+        a, b = with_units((a, b), finest_unit(a, b), counts)
+        return a, b
     if a.kind != "number" or b.kind != "number":
         raise ValueError(
             f"You are trying to merge on {a.dtype_name} and {b.dtype_name} columns. "

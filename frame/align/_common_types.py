@@ -2,24 +2,36 @@
 """Converts the key columns of two sides to common types."""
 
 from collections.abc import Callable, Hashable, Sequence
+from typing import Any
 
+import jax.numpy as jnp
 import numpy as np
 import pandas as pd
 
-from ..table._column import UNITS, Array, Column, group_keys, in_dtype
+from ...primitives.staging import tiered
+from ..table._column import NAT, Array, Column, group_keys, in_dtype
 from ..table._dictionary import unify
 from ..table._from_host import check_width
-from ..table._recode import recoded, renumbered, unencoded, with_unit
+from ..table._recode import recoded, renumbered, unencoded
+from ..table._table import Count
+from ..table._units import finest_unit, is_past, units_per, with_units
 
 
 def common_pair(
-    left: Column, right: Column, name: Hashable, *, one_is_empty: bool = False
+    left: Column,
+    right: Column,
+    name: Hashable,
+    counts: tuple[Count, Count],
+    *,
+    one_is_empty: bool = False,
 ) -> tuple[Column, Column]:
     """Converts two key columns to one type, dictionary and dtype.
 
-    `one_is_empty` tells whether exactly one side has no rows: pandas then joins any types.
+    `counts` are the numbers of rows of the sides. `one_is_empty` tells whether exactly one side has
+    no rows: pandas then joins any types.
 
     Raises:
+        OutOfBoundsDatetime, OutOfBoundsTimedelta: a time is past the range of the finer unit.
         NotImplementedError: pandas would compare the values as objects.
         ValueError: the kinds have no common type.
     """
@@ -40,8 +52,8 @@ def common_pair(
         left, right = recoded([left, right])
         return left, right
     if left.kind == right.kind and left.type.is_time:
-        unit = finest_unit(left, right)
-        return with_unit(left, unit), with_unit(right, unit)
+        left, right = with_units((left, right), finest_unit(left, right), counts)
+        return left, right
     if one_is_empty:
         return left, right
     raise ValueError(
@@ -68,6 +80,26 @@ def join_keys(column: Column) -> tuple[Array, ...]:
     if column.kind == "category" or column.type.is_time:
         return (column.data,)
     return group_keys(column)
+
+
+def keys_of_two_units(left: Column, right: Column) -> tuple[tuple[Array, ...], tuple[Array, ...]]:
+    """Join keys of times of two units, in the order of time, exact for all times.
+
+    Inside `jit` a conversion to the finer unit would lose the times past its range. The first key
+    is such a time, and 0 for others; the second is the time in the finer unit.
+    """
+    unit = finest_unit(left, right)
+    sides = (
+        _keys_in_unit(side.data, units_per(side.type.unit or unit, unit)) for side in (left, right)
+    )
+    return next(sides), next(sides)
+
+
+@tiered
+def _keys_in_unit(data: Array, factor: Any) -> tuple[Array, Array]:
+    is_outside = is_past(data, factor) | (data == NAT)
+    zero = np.int64(0)
+    return jnp.where(is_outside, data, zero), jnp.where(is_outside, zero, data * factor)
 
 
 def codes_to_match(left: Column, right: Column) -> tuple[Array, Array] | None:
@@ -133,8 +165,3 @@ def same_categories(left: Column, right: Column) -> bool:
         for column in (left, right)
     ]
     return dtypes[0] == dtypes[1]
-
-
-def finest_unit(*columns: Column) -> str:
-    """The finest unit of time among the columns."""
-    return max((column.type.unit or "s" for column in columns), key=UNITS.index)

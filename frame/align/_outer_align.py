@@ -72,7 +72,8 @@ def align_tables(a: Table, b: Table, *, is_distinct: bool = False) -> tuple[Tabl
 def _align_known(a: Table, b: Table, is_distinct: bool) -> tuple[Table, Table]:
     names = a.index.names if a.index.names == b.index.names else (None,) * a.index.num_levels
     left, right = a.index_columns(), b.index_columns()
-    pairs = [comparable_pair(x, y) for x, y in zip(left, right, strict=True)]
+    counts = a.num_rows, b.num_rows
+    pairs = [comparable_pair(x, y, counts) for x, y in zip(left, right, strict=True)]
     num_in = a.num_rows_on_host + b.num_rows_on_host
     max_rows = num_in
     keys = keys_of_sides(pairs, group_keys)

@@ -138,7 +138,8 @@ def _along_rows(parts: list[Any], options: Options) -> Any:
     if all(isinstance(part, SeriesBase) for part in parts):
         name = parts[0]._name
         name = name if all(part._name == name for part in parts) else None
-        columns = common_columns([part._only for part in parts], name, of_frames=False)
+        counts = [table.num_rows for table in tables]
+        columns = common_columns([part._only for part in parts], name, counts, of_frames=False)
         rows = _stacked([(column,) for column in columns], tables, options)
         return parts[0]._make_series(rows.columns[0], name, rows)
     unnamed = itertools.count()
@@ -229,8 +230,10 @@ def _levels(tables: Sequence[Table], *, is_kept: bool) -> list[tuple[Column, ...
             "concat: row labels must have equally many levels in each part. Use reset_index()."
         )
     levels = [table.index_columns() for table in tables]
+    counts = [table.num_rows for table in tables]
     by_level = [
-        common_columns(of_level, "index", of_frames=False) for of_level in zip(*levels, strict=True)
+        common_columns(of_level, "index", counts, of_frames=False)
+        for of_level in zip(*levels, strict=True)
     ]
     return [tuple(columns[part] for columns in by_level) for part in range(len(tables))]
 

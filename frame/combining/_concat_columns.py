@@ -63,7 +63,9 @@ def _with(left: Table, right: Table, join: str, sort: bool) -> Table:
         raise NotImplementedError(
             "concat: row labels must have equally many levels in each part. Use reset_index()."
         )
-    pairs = [common_pair(a, b, "index") for a, b in zip(left_levels, right_levels, strict=True)]
+    levels = zip(left_levels, right_levels, strict=True)
+    counts = left.num_rows, right.num_rows
+    pairs = [common_pair(a, b, "index", counts) for a, b in levels]
     keys = keys_of_sides(pairs, join_keys)
     same_name = left.index.names == right.index.names
     names = left.index.names if same_name else (None,) * len(pairs)

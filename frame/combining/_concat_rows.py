@@ -12,23 +12,28 @@ import pandas as pd
 from ... import primitives
 from ...primitives.staging import tiered
 from ...shardings._compat import is_x64_enabled
-from ..align._common_types import common_pair, finest_unit, same_categories
+from ..align._common_types import common_pair, same_categories
 from ..table._column import NAT, Array, Column, ColumnType, in_dtype, show_holes
 from ..table._dictionary import HostObjects
 from ..table._dtypes import narrowed, wide
 from ..table._from_host import check_width, column_from
 from ..table._layout import Layout
-from ..table._recode import recoded, shifted, with_unit
+from ..table._recode import recoded, shifted
 from ..table._table import NO_ROWS, Count, Table, as_count
 from ..table._take import moved_columns, position, stored_arrays, take_columns
 from ..table._tracing import is_in_jit
 from ..table._unencoded import joined_strings
+from ..table._units import finest_unit, with_units
 
 
 def common_columns(
-    columns: Sequence[Column], name: Hashable, *, of_frames: bool = True
+    columns: Sequence[Column],
+    name: Hashable,
+    counts: Sequence[Count],
+    *,
+    of_frames: bool = True,
 ) -> tuple[Column, ...]:
-    """Converts columns to pandas' common type, with one dictionary and dtype.
+    """Converts columns, given their numbers of rows, to pandas' common type.
 
     In frames bools mix with integers, and unordered categories in another order differ.
     """
@@ -40,7 +45,9 @@ def common_columns(
         column.type == first.type or (not of_frames and same_categories(first, column))
         for column in columns
     ):
-        return (first, *(common_pair(first, column, name)[1] for column in columns[1:]))
+        others = zip(columns[1:], counts[1:], strict=True)
+        pairs = (common_pair(first, one, name, (counts[0], count)) for one, count in others)
+        return (first, *(other for _, other in pairs))
     if kinds == {"string"} and any(column.stored is not column for column in columns):
         return joined_strings(columns)
     if kinds <= {"string", "category"}:
@@ -48,8 +55,7 @@ def common_columns(
     if kinds == {"object"}:
         return _common_objects(columns)
     if len(kinds) == 1 and first.type.is_time:
-        unit = finest_unit(*columns)
-        return tuple(with_unit(column, unit) for column in columns)
+        return with_units(columns, finest_unit(*columns), counts)
     raise _objects(columns, name)
 
 
@@ -110,6 +116,8 @@ def common_or_missing(
 ) -> tuple[Column, ...]:
     """`common_columns` of the columns, with missing values in the tables that have none."""
     present = [column for column in columns if column is not None]
+    sides = zip(columns, tables, strict=True)
+    counts = [table.num_rows for column, table in sides if column is not None]
     if len(present) < len(columns):
         present = [
             show_holes(column)
@@ -117,7 +125,7 @@ def common_or_missing(
             else show_holes(column.with_arrays((column.data, column.mask())))
             for column in present
         ]
-    present = common_columns(present, name, of_frames=of_frames)
+    present = common_columns(present, name, counts, of_frames=of_frames)
     remaining = iter(present)
     return tuple(
         missing_like(present[0], table.capacity, table.layout)

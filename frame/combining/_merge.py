@@ -7,7 +7,13 @@ from typing import Any
 
 from pandas.errors import MergeError
 
-from ..align._common_types import become_strings, codes_to_match, common_pair, join_keys
+from ..align._common_types import (
+    become_strings,
+    codes_to_match,
+    common_pair,
+    join_keys,
+    keys_of_two_units,
+)
 from ..table._column import Array
 from ..table._deferred import Deferred
 from ..table._layout import ONE_DEVICE
@@ -219,6 +225,7 @@ def _keys_of(
 ) -> tuple[Keys, Keys]:
     """The join keys of both sides, of the same dtypes."""
     sides: tuple[list[Array], list[Array]] = [], []
+    counts = left.num_rows, right.num_rows
     for key in plan.keys:
         a, b = key.left.column, key.right.column
         codes = None if is_ordered or one_is_empty else codes_to_match(a, b)
@@ -226,7 +233,11 @@ def _keys_of(
             sides[0].append(codes[0])
             sides[1].append(codes[1])
             continue
-        a, b = common_pair(a, b, key.name, one_is_empty=one_is_empty)
+        if a.type.is_time and a.kind == b.kind and a.type != b.type and is_traced(a, b, counts):
+            for side, keys in zip(sides, keys_of_two_units(a, b), strict=True):
+                side.extend(keys)
+            continue
+        a, b = common_pair(a, b, key.name, counts, one_is_empty=one_is_empty)
         if one_is_empty and (a.kind, a.dtype) != (b.kind, b.dtype):
             # Nothing matches: the keys of the nonempty side determine the order.
             present = b if left.num_rows_on_host == 0 else a

@@ -69,7 +69,8 @@ def merge_asof(
     *by_keys, time = plan.keys
     _check_dtypes(plan.keys)
     limit = _as_tolerance(tolerance, time.left.column)
-    pairs = [common_pair(k.left.column, k.right.column, k.name) for k in by_keys]
+    counts = left._table.num_rows, right._table.num_rows
+    pairs = [common_pair(k.left.column, k.right.column, k.name, counts) for k in by_keys]
     times = fill_missing(time.left.column).data, fill_missing(time.right.column).data
     groups = keys_of_sides(pairs, join_keys) if pairs else None
     rows = _closest(left._table, right._table, times, groups, limit, direction, allow_exact_matches)

@@ -9,16 +9,16 @@ import numpy as np
 import pandas as pd
 
 from ...primitives.staging import tiered
-from ..align._common_types import common_pair, finest_unit
+from ..align._common_types import common_pair
 from ..table._column import Array, Column, ColumnType
 from ..table._column_labels import Labels
 from ..table._dictionary import Dictionary
 from ..table._ndframe import FrameBase
-from ..table._recode import with_unit
 from ..table._row_index import RANGE, RowIndex, label_dtype
 from ..table._table import Table
 from ..table._take import coalesced, moved_index
 from ..table._tracing import is_traced
+from ..table._units import finest_unit, with_unit
 from ._merge_plan import Key, KeyArguments, MergePlan
 from ._row_pairs import RowPairs, SideRows
 
@@ -62,11 +62,11 @@ class Merged:
                 self._fill_column(key)
             elif key.name is not None and key.name in index.names and index.levels:
                 levels = list(index.levels)
-                levels[index.names.index(key.name)] = merged_key(key, self.pairs)
+                levels[index.names.index(key.name)] = self._merged_key(key)
                 index = RowIndex(tuple(levels), index.names)
             else:
                 name = f"key_{position}" if key.name is None else key.name
-                self.columns.insert(position, merged_key(key, self.pairs))
+                self.columns.insert(position, self._merged_key(key))
                 self.labels = self.labels.insert(position, name)
         return self._restored(index)
 
@@ -79,14 +79,26 @@ class Merged:
         else:
             return
         if own.has_holes:
-            self.columns[position] = merged_key(key, self.pairs)
+            self.columns[position] = self._merged_key(key)
         elif (
             key.left.column.kind == "datetime"
             and other.presence != "none"
             and not own.presence == other.presence == "same"
         ):
             unit = finest_unit(key.left.column, key.right.column)
-            self.columns[position] = with_unit(self.columns[position], unit)
+            self.columns[position] = with_unit(self.columns[position], unit, self.pairs.num_rows)
+
+    def _merged_key(self, key: Key) -> Column:
+        """The values of a key, from the left side, or from the right if the left row is absent."""
+        pairs, left, right = self.pairs, key.left.column, key.right.column
+        if pairs.left.presence == "none":
+            return pairs.right.take([right])[0]
+        if not pairs.left.has_holes or pairs.right.presence == "none":
+            return pairs.left.take([left])[0]
+        counts = self.left._table.num_rows, self.right._table.num_rows
+        left, right = common_pair(left, right, key.name, counts)
+        left_rows, right_rows = pairs.left.row_ids, pairs.right.row_ids
+        return coalesced([left], [right], left_rows, right_rows, pairs.left.layout)[0]
 
     def _position(self, label: Hashable) -> int:
         if type(label) is str:
@@ -121,7 +133,7 @@ class Merged:
                 return taken_index(pairs.right, right)
             if side == "left" or not pairs.left.has_holes:
                 return taken_index(pairs.left, left)
-            levels = tuple(merged_key(key, pairs) for key in self.plan.keys)
+            levels = tuple(self._merged_key(key) for key in self.plan.keys)
             return RowIndex(levels, left.index.names)
         if named.left_index or named.right_index:
             # The side that is joined on its columns keeps its labels, if it has rows.
@@ -141,18 +153,6 @@ class Merged:
         if not self.columns and not index.levels:
             raise NotImplementedError("merge: the result must have a column or row labels.")
         return self.left._make_frame(self.columns, Labels(self.labels), table)
-
-
-def merged_key(key: Key, pairs: RowPairs) -> Column:
-    """The values of a key, from the left side, or from the right if the left row is absent."""
-    left, right = key.left.column, key.right.column
-    if pairs.left.presence == "none":
-        return pairs.right.take([right])[0]
-    if not pairs.left.has_holes or pairs.right.presence == "none":
-        return pairs.left.take([left])[0]
-    left, right = common_pair(left, right, key.name)
-    left_rows, right_rows = pairs.left.row_ids, pairs.right.row_ids
-    return coalesced([left], [right], left_rows, right_rows, pairs.left.layout)[0]
 
 
 @tiered

@@ -9,7 +9,7 @@ import numpy as np
 
 from ...primitives.staging import tiered
 from ..ops._column_ops import combine
-from ..table._column import NAT, Array, Column, ColumnType, bare, fill_missing
+from ..table._column import Array, Column, bare, fill_missing
 from ..table._dtypes import wide
 from ..table._recode import without_missing
 from ..table._take import settled, take_columns
@@ -119,14 +119,14 @@ class GroupByRows(GroupByPositions):
                     "integer first."
                 )
             if column.type.is_time:
-                pairs.append((Column(column.data), Column(before.data)))
+                pairs.append((column, before))
             elif periods == 0 and column.dtype not in _SMALL:
                 # Without a shift nothing is missing, and integers keep their dtype.
                 pairs.append((column, before))
             else:
                 pairs.append((_as_float(column), _as_float(before)))
         changes = combine("sub", pairs, self._table.num_rows)
-        return self._of_rows(list(map(_change, own, pairs, changes)))
+        return self._of_rows(list(map(_change, own, changes)))
 
     def pct_change(self, periods: int = 1, fill_method: Any = None, freq: Any = None) -> Any:
         """The relative change from the value `periods` rows before it in its group."""
@@ -202,17 +202,9 @@ def _as_float(column: Column) -> Column:
     return column if column.is_float else Column(column.data.astype(wide(np.float64)))
 
 
-def _change(column: Column, pair: tuple[Column, Column], change: Column) -> Column:
+def _change(column: Column, change: Column) -> Column:
     """The difference of a pair, in pandas' type for a column."""
-    if column.type.is_time:
-        data = _time_change(change.data, pair[0].data, pair[1].data)
-        return Column(data, None, ColumnType("timedelta", unit=column.type.unit))
     return Column(change.data.astype(np.float32)) if column.dtype in _SMALL else change
-
-
-@tiered
-def _time_change(change: Array, x: Array, before: Array) -> Array:
-    return jnp.where((x == NAT) | (before == NAT), np.int64(NAT), change)
 
 
 @tiered

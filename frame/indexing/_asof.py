@@ -11,7 +11,7 @@ import pandas as pd
 from ... import primitives
 from ...primitives.staging import tiered
 from ..mapping._missing import missing_flags
-from ..table._column import UNITS, Array, Column
+from ..table._column import Array, Column
 from ..table._dtypes import narrowed, wide
 from ..table._from_host import index_from
 from ..table._layout import Layout
@@ -19,8 +19,7 @@ from ..table._ndframe import FrameBase, NDFrame, SeriesBase
 from ..table._table import Count, as_count, is_row
 from ..table._take import gather, position, settled, take_columns
 from ..table._tracing import is_traced
-
-_LATEST = np.iinfo(np.int64).max
+from ..table._units import LATEST, counts_on_host
 
 
 class LastRows(NDFrame):
@@ -159,16 +158,10 @@ def _as_queries(targets: pd.Index, labels: Column) -> tuple[np.ndarray, np.ndarr
             f"{labels.dtype_name}."
         )
     if wanted is not None:
-        counts = values.view(np.int64)
-        unit = np.datetime_data(values.dtype)[0]
-        steps = UNITS.index(labels.type.unit or unit) - UNITS.index(unit)
-        factor = 1000 ** abs(steps)
-        if steps > 0:
-            counts = np.clip(counts, -(_LATEST // factor), _LATEST // factor) * factor
-        else:
-            counts = counts // factor
+        times = counts_on_host(values, labels.type.unit or "ns")
         # Missing times come last.
-        return np.where(pd.isna(targets), _LATEST, counts), is_low
+        is_last = pd.isna(targets) | (times.side > 0)
+        return np.where(is_last, LATEST, times.counts), times.side < 0
     if labels.is_float:
         with np.errstate(over="ignore"):
             found = values.astype(labels.dtype)

@@ -19,8 +19,9 @@ from ..table._dtypes import narrowed
 from ..table._from_host import index_from
 from ..table._ndframe import FrameBase, NDFrame, SeriesBase
 from ..table._table import Table, as_count
-from ..table._take import settled, take_columns
+from ..table._take import missing_elsewhere, settled, take_columns
 from ..table._tracing import answered_at_once, is_traced
+from ..table._units import finest_unit, with_units
 
 
 class Nearest(NamedTuple):
@@ -287,6 +288,11 @@ class SeriesReindexing(SeriesBase, Reindexing):
 def _filled(column: Column, other: Column, owners: tuple[Column, Column], table: Table) -> Column:
     """Fills missing values from another column, in the common dtype before rows were aligned."""
     (missing,) = missing_flags([column])
+    if column.type.is_time and column.kind == other.kind:
+        # As in pandas, values that no row needs are not converted to the finer unit.
+        (other,) = missing_elsewhere([other], missing)
+        counts = table.num_rows, table.num_rows
+        column, other = with_units((column, other), finest_unit(column, other), counts)
     filled = choose(~missing, column, other, table, "combine_first")
     if not all(owner.is_numeric for owner in owners):
         return filled

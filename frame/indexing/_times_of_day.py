@@ -9,11 +9,12 @@ import jax.numpy as jnp
 import numpy as np
 
 from ...primitives.staging import tiered
-from ..accessors._calendar import PER_SECOND, SECONDS_PER_DAY
+from ..accessors._calendar import SECONDS_PER_DAY
 from ..table._arguments import only_rows
 from ..table._column import NAT, Array
 from ..table._filter import filter_rows
 from ..table._ndframe import NDFrame
+from ..table._units import PER_SECOND
 
 _FORMATS = (
     "%H:%M", "%H%M", "%I:%M%p", "%I%M%p", "%H:%M:%S", "%H%M%S", "%I:%M:%S%p", "%I%M%S%p",

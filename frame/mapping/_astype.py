@@ -10,18 +10,17 @@ import numpy as np
 import pandas as pd
 
 from ...primitives.staging import tiered
-from ..accessors._dt import out_of_bounds
 from ..ops._array_ops import converted
-from ..table._column import NAT, UNITS, Array, Column, ColumnType
+from ..table._column import UNITS, Array, Column, ColumnType
 from ..table._distinct_values import through_values
 from ..table._dtypes import cast_exactly, wide
 from ..table._from_host import check_width
 from ..table._layout import Layout
 from ..table._ndframe import FrameBase, NDFrame
-from ..table._recode import with_unit
 from ..table._table import Count, is_row
-from ..table._take import any_missing, settled
+from ..table._take import settled
 from ..table._tracing import at_once, is_traced
+from ..table._units import with_unit
 
 NOT_FINITE = (
     "Cannot convert non-finite values (NA or inf) to integer. Replace or remove non-finite values "
@@ -100,9 +99,11 @@ def _convert_one(
     data: Array, valid: Array | None, dtype: np.dtype, null_if_not_integer: bool
 ) -> tuple[Array, Array | None]:
     if dtype == np.bool_:
-        # NaN is not zero, and so counts as True.
+        # NaN is not zero, and so counts as True, as it does in Python. A missing bool is None.
         flags = data != data.dtype.type(0)
-        return (flags if valid is None else flags | ~valid), None
+        if valid is None:
+            return flags, None
+        return (flags & valid if data.dtype == np.bool_ else flags | ~valid), None
     if dtype.kind != "c" and jnp.issubdtype(data.dtype, jnp.complexfloating):
         data = data.real
     if dtype.kind not in "iu":
@@ -131,32 +132,12 @@ def _cast_typed(column: Column, dtype: Any, num_rows: Count, layout: Layout) -> 
         is_int64 = is_integer and column.dtype != np.uint64
         kind, unit = ("datetime" if dtype.kind == "M" else "timedelta"), np.datetime_data(dtype)[0]
         if unit in UNITS and column.kind == kind:
-            return _with_unit(column, unit, num_rows)
+            return with_unit(column, unit, num_rows)
         if unit in UNITS and is_int64:
             return Column(column.data.astype(jnp.int64), None, ColumnType(kind, unit=unit))
     if column.type.is_time and dtype == np.int64:
         return Column(column.data)
     return through_values(column, num_rows, layout, lambda values: values.astype(dtype), "astype")
-
-
-def _with_unit(column: Column, unit: str, num_rows: Count) -> Column:
-    steps = UNITS.index(unit) - UNITS.index(column.type.unit or unit)
-    if steps <= 0:
-        return with_unit(column, unit)
-    most = np.iinfo(np.int64).max // 1000**steps
-    is_in_range = (column.data == NAT) | (jnp.abs(column.data) <= most)
-    is_out_of_range = any_missing(is_in_range, num_rows)
-    if is_traced(is_out_of_range):
-        # Inside jit nothing can raise: times out of the unit's range become NaT.
-        bounded = Column(
-            jnp.where(jnp.abs(column.data) > most, NAT, column.data), None, column.type
-        )
-        return with_unit(bounded, unit)
-    if bool(is_out_of_range):
-        raise out_of_bounds(column)(
-            f"astype: values must fit 64 bits in unit {unit!r}. Use a coarser unit."
-        )
-    return with_unit(column, unit)
 
 
 class Cast(NDFrame):

@@ -3,7 +3,6 @@
 
 import datetime
 import functools
-from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import jax
@@ -14,9 +13,10 @@ import pandas as pd
 from ...primitives.staging import tiered
 from ..table._column import NAT, UNITS, Array, Column, ColumnType, Kind, Scalar
 from ..table._computed import postponed
-from ..table._recode import with_unit
-from ..table._table import Count
+from ..table._table import Count, is_row
 from ..table._take import settled
+from ..table._tracing import at_once, is_traced
+from ..table._units import LATEST, PER_SECOND, is_past, scalar_in_unit, units_per, with_unit
 from ._array_ops import COMPARISONS, REFLECTED, compare
 from ._code_ops import constant, invalid
 
@@ -24,20 +24,16 @@ from ._code_ops import constant, invalid
 class Time(NamedTuple):
     """A datetime or timedelta operand: integer counts of a unit, one or one per row."""
 
-    kind: str
+    kind: Kind
     unit: str
     data: Any
 
-    def in_unit(self, unit: str) -> Any:
+    def in_unit(self, unit: str, num_rows: Count) -> Any:
         """Converts the counts to the same or a finer unit."""
-        if self.unit == unit:
-            return self.data
+        kind = ColumnType(self.kind, unit=self.unit)
         if isinstance(self.data, np.integer):
-            if self.data == NAT:
-                return self.data
-            factor = 1000 ** (UNITS.index(unit) - UNITS.index(self.unit))
-            return np.int64(int(self.data) * factor)
-        return with_unit(Column(self.data, None, ColumnType("datetime", unit=self.unit)), unit).data
+            return np.int64(scalar_in_unit(int(self.data), kind, unit))
+        return with_unit(Column(self.data, None, kind), unit, num_rows).data
 
 
 def as_time(side: Any, other: Any, op: str) -> Time | None:
@@ -61,7 +57,9 @@ def as_time(side: Any, other: Any, op: str) -> Time | None:
             value = pd.Timestamp(value)
         elif isinstance(value, (datetime.timedelta, np.timedelta64, pd.offsets.BaseOffset)):
             value = pd.Timedelta(value)
-    except ValueError:
+    except ValueError as error:
+        if isinstance(value, (np.datetime64, np.timedelta64)):
+            raise type(error)(f"{error}. Use a time within 2**63 seconds of 1970.") from None
         return None
     if value is pd.NaT:
         if not is_with_time or op in ("truediv", "floordiv", "mod"):
@@ -79,13 +77,11 @@ def combine_times(op: str, a: Any, b: Any, times: list[Time | None], num_rows: C
     """Applies an operation with a datetime or timedelta operand."""
     x, y = times
     if x is None or y is None:
-        return _with_other(op, a, b, x, y)
-    unit = max(x.unit, y.unit, key=UNITS.index)
+        return _with_other(op, a, b, x, y, num_rows)
     kinds = (x.kind, y.kind)
     if op in COMPARISONS:
-        if x.kind == y.kind:
-            return _compared(op, (a, b), (x, y), unit)
-        return _never(op, a, b)
+        return _compared(op, a, b, x, y) if x.kind == y.kind else _never(op, a, b)
+    unit = max(x.unit, y.unit, key=UNITS.index)
     result_kinds: dict[tuple[str, ...], Kind] = {
         ("sub", "datetime", "datetime"): "timedelta",
         ("add", "datetime", "timedelta"): "datetime",
@@ -97,43 +93,68 @@ def combine_times(op: str, a: Any, b: Any, times: list[Time | None], num_rows: C
     }
     result_kind = result_kinds.get((op, *kinds))
     if result_kind is not None:
-        data = _combine(op, x.in_unit(unit), y.in_unit(unit))
+        operands = x.in_unit(unit, num_rows), y.in_unit(unit, num_rows)
+        data = _checked(_combine, op, *operands, num_rows)
         return Column(data, None, ColumnType(result_kind, unit=unit))
     if kinds == ("timedelta", "timedelta") and op in ("truediv", "floordiv"):
-        data, valid = _quotient(op, x.in_unit(unit), y.in_unit(unit))
+        data, valid = _quotient(op, x.in_unit(unit, num_rows), y.in_unit(unit, num_rows))
         return settled(Column(data, valid), num_rows)
     raise invalid(op, a, b)
 
 
-def _compared(op: str, sides: Sequence[Any], times: Sequence[Time], unit: str) -> Column:
+def _checked(compute: Any, op: str, *operands: Any) -> Array:
+    """Computes times, and raises pandas' error outside `jit` if one is past the range of its unit.
+
+    Inside `jit` such a time is NaT.
+    """
+    data, is_any_lost = at_once(compute, op, *operands)
+    if not is_traced(is_any_lost) and bool(is_any_lost):
+        remedy = "Convert the times to a coarser unit first, with astype."
+        if op in ("add", "sub"):
+            raise OverflowError(f"Overflow in int64 addition. {remedy}")
+        what = "int64 multiplication" if op == "mul" else "timedelta division"
+        raise pd.errors.OutOfBoundsTimedelta(f"Overflow in {what}. {remedy}")
+    return data
+
+
+def _compared(op: str, a: Any, b: Any, x: Time, y: Time) -> Column:
     """Compares times, if possible when the result is read."""
-    a, b = sides
-    if isinstance(a, Scalar):
-        return _compared(REFLECTED[op], (b, a), times[::-1], unit)
-    x, y = times
-    if isinstance(b, Scalar) and UNITS.index(y.unit) > UNITS.index(x.unit):
-        # The unit of the column, so that no row is converted.
-        unit = x.unit
-        op, y = _in_coarser_unit(op, y, unit)
-    data = [x.in_unit(unit), y.in_unit(unit)]
-    operands = [
-        side if isinstance(side, Column) and time.unit == unit else counts
-        for side, time, counts in zip(sides, (x, y), data, strict=True)
-    ]
-    later = postponed(_compare, (op,), operands, np.bool_)
-    return Column(_compare(op, *data)) if later is None else later
+    is_coarser = PER_SECOND[x.unit] <= PER_SECOND[y.unit]
+    if isinstance(a, Scalar) or not (is_coarser or isinstance(b, Scalar)):
+        return _compared(REFLECTED[op], b, a, y, x)
+    if isinstance(b, Scalar):
+        # In the unit of the column, so that no row is converted.
+        op, y = _in_unit_of_column(op, y, x.unit)
+    settings, operands, data = (op,), [a, y.data], [x.data, y.data]
+    if isinstance(b, Column):
+        operands[1] = b
+    compute = _compare
+    if x.unit != y.unit:
+        compute = _compare_units
+        operands, data = ([*both, units_per(x.unit, y.unit)] for both in (operands, data))
+    later = postponed(compute, settings, operands, np.bool_)
+    return Column(compute(op, *data)) if later is None else later
 
 
-def _in_coarser_unit(op: str, time: Time, unit: str) -> tuple[str, Time]:
-    """A comparison with one time in a coarser unit, between two counts of which it may lie."""
+def _in_unit_of_column(op: str, time: Time, unit: str) -> tuple[str, Time]:
+    """A comparison with one time in another unit: it may lie between two counts, or past all."""
     if time.data == NAT:
         return op, Time(time.kind, unit, time.data)
-    count, rest = divmod(int(time.data), 1000 ** (UNITS.index(time.unit) - UNITS.index(unit)))
-    if rest:
-        # It equals no count, and lies between this one and the next.
+    count, rest = int(time.data), 0
+    if PER_SECOND[time.unit] > PER_SECOND[unit]:
+        count, rest = divmod(count, int(units_per(unit, time.unit)))
+    else:
+        count *= int(units_per(time.unit, unit))
+    least, most = -LATEST, LATEST
+    if rest or not least <= count <= most:
+        # It equals no count. It lies between this one and the next, or past the last one.
+        is_before = count < least
+        count = min(max(count, least), most)
         op, count = {
-            "lt": ("le", count), "ge": ("gt", count), "eq": ("eq", NAT), "ne": ("ne", NAT)
-        }.get(op, (op, count))  # fmt: skip
+            "lt": ("lt" if is_before else "le", count), "le": ("lt" if is_before else "le", count),
+            "ge": ("ge" if is_before else "gt", count), "gt": ("ge" if is_before else "gt", count),
+            "eq": ("eq", NAT), "ne": ("ne", NAT),
+        }[op]  # fmt: skip
     return op, Time(time.kind, unit, np.int64(count))
 
 
@@ -143,7 +164,7 @@ def _never(op: str, a: Any, b: Any) -> Column:
     raise invalid(op, a, b)
 
 
-def _with_other(op: str, a: Any, b: Any, x: Time | None, y: Time | None) -> Column:
+def _with_other(op: str, a: Any, b: Any, x: Time | None, y: Time | None, num_rows: Count) -> Column:
     """Multiplies or divides a timedelta by numbers; raises for any other pair."""
     time, other = (x, b) if x is not None else (y, a)
     assert time is not None
@@ -161,7 +182,7 @@ def _with_other(op: str, a: Any, b: Any, x: Time | None, y: Time | None) -> Colu
         as_factor: Any = np.float64 if kind == "f" else np.int64
         factor = as_factor(factor)
     missing = None if isinstance(other, Scalar) else other.valid
-    data = _scaled(op, time.data, factor, missing)
+    data = _checked(_scaled, op, time.data, factor, missing, num_rows)
     return Column(data, None, ColumnType("timedelta", unit=time.unit))
 
 
@@ -171,13 +192,33 @@ def _compare(op: str, a: Array, b: Array) -> Array:
 
 
 @functools.partial(tiered, static_argnums=0)
-def _combine(op: str, a: Array, b: Array) -> Array:
+def _compare_units(op: str, coarse: Array, fine: Array, factor: Array) -> Array:
+    # All times past the range of the finer unit lie on one side of those within.
+    is_outside = is_past(coarse, factor)
+    in_finer = jnp.where(is_outside, jnp.sign(coarse), coarse * factor)
+    others = jnp.where(is_outside, np.int64(0), fine)
+    return compare(op, in_finer, others, (coarse == NAT) | (fine == NAT))
+
+
+@functools.partial(tiered, static_argnums=0)
+def _combine(op: str, a: Array, b: Array, num_rows: Count) -> tuple[Array, Array]:
     is_missing = (a == NAT) | (b == NAT)
     if op == "mod":
         result = jnp.where(b == 0, a, jnp.remainder(a, jnp.where(b == 0, np.int64(1), b)))
-    else:
-        result = a + b if op == "add" else a - b
-    return jnp.where(is_missing, np.int64(NAT), result)
+        return jnp.where(is_missing, np.int64(NAT), result), jnp.zeros((), jnp.bool_)
+    result = a + b if op == "add" else a - b
+    # The sign is wrong if the result wrapped around.
+    signs = (a ^ result) & (b ^ result) if op == "add" else (a ^ b) & (a ^ result)
+    is_lost = ~is_missing & ((signs < 0) | (result == NAT))
+    return _times_kept(result, is_missing, is_lost, num_rows)
+
+
+def _times_kept(
+    times: Array, is_missing: Array, is_lost: Array, num_rows: Count
+) -> tuple[Array, Array]:
+    """Times with NaT in the place of flagged ones, and whether a row of the table was lost."""
+    is_any_lost = jnp.any(is_lost & is_row(times.shape[0], num_rows))
+    return jnp.where(is_missing | is_lost, np.int64(NAT), times), is_any_lost
 
 
 @functools.partial(tiered, static_argnums=0)
@@ -194,38 +235,55 @@ def _quotient(op: str, a: Array, b: Array) -> tuple[Array, Array | None]:
 
 
 @functools.partial(tiered, static_argnums=0)
-def _scaled(op: str, time: Array, factor: Array, valid: Array | None) -> Array:
+def _scaled(
+    op: str, time: Array, factor: Array, valid: Array | None, num_rows: Count
+) -> tuple[Array, Array]:
     time = jnp.asarray(time)
     is_missing = (time == NAT) | (False if valid is None else ~valid)
     if jnp.issubdtype(factor.dtype, jnp.floating):
-        result, is_lost = _scaled_by_float(op, time, factor.astype(jnp.float64))
+        result, is_nat, is_lost = _scaled_by_float(op, time, factor.astype(jnp.float64))
     else:
-        result, is_lost = _scaled_by_integer(op, time, factor.astype(jnp.int64))
-    return jnp.where(is_missing | is_lost, np.int64(NAT), result)
+        result, is_nat, is_lost = _scaled_by_integer(op, time, factor)
+    is_missing = is_missing | is_nat
+    return _times_kept(result, is_missing, is_lost & ~is_missing, num_rows)
 
 
-def _scaled_by_integer(op: str, time: Array, factor: Array) -> tuple[Array, Array]:
+def _scaled_by_integer(op: str, time: Array, factor: Array) -> tuple[Array, Array, Array]:
+    """The result, where it is NaT, and where it is past the range."""
+    time, factor = jnp.broadcast_arrays(time, factor)
+    divisor = factor.astype(jnp.int64)
+    none = jnp.zeros(time.shape, jnp.bool_)
     if op == "mul":
-        return time * factor, jnp.zeros(jnp.shape(factor), jnp.bool_)
-    by_zero = factor == 0
-    divisor = jnp.where(by_zero, np.int64(1), factor)
+        result = time * divisor
+        # Rounded, the product is too large, or tells the sign that the result must have.
+        product = time.astype(jnp.float64) * factor.astype(jnp.float64)
+        is_wrapped = (product != 0) & ((product < 0) != (result < 0))
+        return result, none, (jnp.abs(product) > 1.5 * 2**63) | is_wrapped | (result == NAT)
+    by_zero = divisor == 0
+    divisor = jnp.where(by_zero, np.int64(1), divisor)
     # As in NumPy: truncates towards zero, for floordiv too.
-    time, divisor = jnp.broadcast_arrays(time, divisor)
     quotient = jax.lax.div(time, divisor)
     if op != "mod":
-        return quotient, by_zero
-    return time - quotient * divisor, by_zero
+        return quotient, by_zero, none
+    return time - quotient * divisor, by_zero, none
 
 
-def _scaled_by_float(op: str, time: Array, factor: Array) -> tuple[Array, Array]:
+def _scaled_by_float(op: str, time: Array, factor: Array) -> tuple[Array, Array, Array]:
+    """The result, where it is NaT, and where it is past the range."""
     x = time.astype(jnp.float64)
     shape = jnp.broadcast_shapes(x.shape, factor.shape)
     x, y = jnp.broadcast_to(x, shape), jnp.broadcast_to(factor, shape)
-    result = x * y if op == "mul" else x / jnp.where(x == x, y, x)
-    is_lost = ~jnp.isfinite(result) | jnp.isnan(y)
-    whole = jnp.where(is_lost, 0.0, result).astype(jnp.int64)
+    if op == "mul":
+        result = x * y
+        is_nat = jnp.isnan(result)
+    else:
+        result = x / jnp.where(x == x, y, x)
+        is_nat = jnp.isnan(y) | (y == 0)
+    is_lost = ~is_nat & ~(jnp.abs(result) < 2.0**63)
+    whole = jnp.where(is_nat | is_lost, 0.0, result).astype(jnp.int64)
     if op != "mod":
-        return whole, is_lost
+        return whole, is_nat, is_lost
     product = whole.astype(jnp.float64) * y
-    is_lost = is_lost | ~jnp.isfinite(product)
-    return time - jnp.where(is_lost, 0.0, product).astype(jnp.int64), is_lost
+    is_nat = is_nat | ~jnp.isfinite(product)
+    rest = time - jnp.where(is_nat, 0.0, product).astype(jnp.int64)
+    return rest, is_nat, is_lost

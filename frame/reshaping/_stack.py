@@ -99,10 +99,11 @@ class FrameStack(FrameBase):
         names = shown[len(shown) - num_levels :]
         ids = [table.columns[int(one.iloc[0])] for one in shown[: len(shown) - num_levels]]
         levels = () if ignore_index else table.index_columns()
-        melted_columns = common_columns(
-            [table.columns[int(at)] for at in values], value_name, of_frames=False
-        )
         tables = [table] * len(melted)
+        counts = [table.num_rows for table in tables]
+        melted_columns = common_columns(
+            [table.columns[int(at)] for at in values], value_name, counts, of_frames=False
+        )
         rows = pack_rows([(*ids, column, *levels) for column in melted_columns], tables)
         piece_ids = piece_of_rows(tuple(t.num_rows for t in tables), rows.capacity, rows.layout)
         columns = (

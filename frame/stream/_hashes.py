@@ -8,11 +8,11 @@ import numpy as np
 from pandas.util import hash_array
 
 from ..table._column import NAT, Column, host_array
+from ..table._units import units_per
 
 # pandas.util has no types.
 _hashes_of_strings: Any = hash_array
 
-_NANOSECONDS = {"s": 1e9, "ms": 1e6, "us": 1e3, "ns": 1.0}
 _MISSING = np.uint64(0x9E3779B97F4A7C15)
 
 
@@ -37,15 +37,15 @@ def _words_of(column: Column, num_rows: int) -> np.ndarray:
         codes = np.where(is_missing, 0, data)
         words = np.full(num_rows, _MISSING) if words is None else words[codes]
     else:
-        numbers = data.astype(np.float64)
         if column.type.unit is not None:
             is_missing = data == NAT
-            # The rounded product is the same for times of several units.
-            numbers *= _NANOSECONDS[column.type.unit]
+            # The product is the same for times of several units, also where it wraps around.
+            words = (data * units_per(column.type.unit, "ns")).view(np.uint64)
         else:
+            numbers = data.astype(np.float64)
             is_missing = np.isnan(numbers)
-        # Adding zero turns -0.0 into 0.0.
-        words = (numbers + 0.0).view(np.uint64)
+            # Adding zero turns -0.0 into 0.0.
+            words = (numbers + 0.0).view(np.uint64)
     if column.valid is not None:
         is_missing = is_missing | ~host_array(column.valid)[:num_rows]
     words[is_missing] = _MISSING

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Converts columns to other dictionaries and units of time."""
+"""Converts columns to other dictionaries."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from ...primitives.staging import tiered
-from ._column import NAT, UNITS, Array, Column, ColumnType
+from ._column import NAT, Array, Column, ColumnType
 from ._dictionary import Dictionary, sorted_dictionary, unify
 from ._layout import ONE_DEVICE
 from ._take import gather
@@ -109,29 +109,6 @@ def look_up(codes: Array, table: np.ndarray, missing: Any) -> Array:
 @tiered
 def _look_up(codes: Array, table: Array, missing: Any) -> Array:
     return jnp.where(codes < 0, missing, gather(table, codes, ONE_DEVICE))
-
-
-def with_unit(column: Column, unit: str) -> Column:
-    """Converts times to another unit, rounding down to a coarser one.
-
-    Out-of-range times wrap around; callers check for overflow.
-    """
-    if column.type.unit == unit:
-        return column
-    steps = UNITS.index(unit) - UNITS.index(column.type.unit or unit)
-    rescale = _finer if steps > 0 else _coarser
-    data = rescale(column.data, np.int64(1000 ** abs(steps)))
-    return Column(data, None, ColumnType(column.kind, unit=unit))
-
-
-@tiered
-def _finer(data: Array, factor: Any) -> Array:
-    return jnp.where(data == NAT, NAT, data * factor)
-
-
-@tiered
-def _coarser(data: Array, factor: Any) -> Array:
-    return jnp.where(data == NAT, NAT, data // factor)
 
 
 def as_truths(column: Column) -> Column:

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from ...primitives.staging import tiered
+from ..ops._column_ops import combine
 from ..ops._safe_gradient import by_row
 from ..table._arguments import as_scalar, axis_number
 from ..table._column import NAT, NUMBER, Array, Column, ColumnType, fill_missing
@@ -40,6 +41,11 @@ def _difference(column: Column, label: Any) -> tuple[np.dtype, ColumnType]:
     return wide(np.float32 if is_small else np.float64), NUMBER
 
 
+def _time_difference(column: Column, before: Array, num_rows: Count) -> Column:
+    (result,) = combine("sub", [(column, Column(before, None, column.type))], num_rows)
+    return result
+
+
 @functools.partial(tiered, static_argnums=(3, 4))
 def _diff(
     arrays: Any,
@@ -48,12 +54,12 @@ def _diff(
     dtypes: tuple[np.dtype, ...],
     layout: Layout,
 ) -> Any:
+    """The differences, or for times the values before."""
     moved, is_hole = moved_rows(arrays, periods, num_rows, layout)
     results = []
     for (x, valid), (before, was_valid), dtype in zip(arrays, moved, dtypes, strict=True):
         if dtype == np.int64:
-            is_missing = is_hole | (x == NAT) | (before == NAT)
-            results.append((jnp.where(is_missing, np.int64(NAT), x - before), None))
+            results.append((jnp.where(is_hole, np.int64(NAT), before), None))
         elif dtype == np.bool_:
             results.append(
                 (x ^ before, ~is_hole if valid is None else ~is_hole & valid & was_valid)
@@ -113,7 +119,10 @@ class Changes(NDFrame):
         steps = steps_of(periods, columns)
         changes = _diff(arrays, steps, table.num_rows, dtypes, self._layout)
         results = [
-            Column(data, valid, type) for (data, valid), type in zip(changes, types, strict=True)
+            _time_difference(column, data, table.num_rows)
+            if column.type.is_time
+            else Column(data, valid, kind)
+            for column, (data, valid), kind in zip(columns, changes, types, strict=True)
         ]
         if not is_traced(table.num_rows) and not table.num_rows_on_host:
             # pandas converts bools to objects even without rows.
