@@ -13,12 +13,15 @@ import pandas as pd
 from ... import primitives
 from ...primitives.staging import tiered
 from ...shardings._compat import explicit_sharding
-from ..table._column import NAT, Array, Column
+from ..align._common_types import keys_of_two_units
+from ..table._column import Array, Column
 from ..table._distinct_values import through_values
+from ..table._exact_numbers import index_of
 from ..table._layout import ONE_DEVICE, Layout
 from ..table._ndframe import SeriesBase
 from ..table._recode import look_up, unencoded
 from ..table._table import Count, Table
+from ._listed_times import listed_counts
 from ._lookup import exact_keys, host_values, search
 
 
@@ -36,11 +39,7 @@ def flags_in(column: Column, values: Any, table: Table, method: str = "isin") ->
         )
     listed = list(values) if isinstance(values, (set, frozenset, Mapping)) else values
     if column.is_numeric:
-        if column.is_bool:
-            has_false, has_true = pd.Series([False, True]).isin(listed)
-            flags = jnp.where(column.data, np.bool_(has_true), np.bool_(has_false))
-            return flags if column.valid is None else flags & column.valid
-        flags = _flags_among(column, _numbers_of(listed), table.layout)
+        flags = _flags_of_numbers(column, listed, table.layout)
         if flags is not None:
             return flags
     if column.kind in ("string", "category"):
@@ -48,18 +47,10 @@ def flags_in(column: Column, values: Any, table: Table, method: str = "isin") ->
         if len(coded.dictionary) <= coded.capacity:
             return _flags_of_codes(coded, listed)
     if column.type.is_time:
-        among = pd.Series(pd.array([], dtype=column.dtype_name))
-        keys = pd.Index(listed)
-        if isinstance(keys, (pd.DatetimeIndex, pd.TimedeltaIndex)) and keys.dtype.kind == (
-            among.dtype.kind
-        ):
-            exact = keys.as_unit(column.type.unit)  # pyright: ignore
-            exact = exact[exact == keys]
-            flags = _flags_among(Column(column.data), pd.Index(exact.asi8), table.layout)
-            assert flags is not None
-            return flags | (column.data == NAT) if keys.hasnans else flags
-        if not any(value is pd.NaT for value in listed):
-            return jnp.zeros(column.data.shape, jnp.bool_)
+        counts = pd.Index(listed_counts(column, listed))
+        flags = _flags_among(Column(column.data), counts, table.layout)
+        assert flags is not None
+        return flags
     result = through_values(
         unencoded(column), table.num_rows, table.layout, lambda shown: shown.isin(listed), method
     )
@@ -83,18 +74,31 @@ def _flags_of_codes(column: Column, listed: Any) -> Array:
     return look_up(column.data, flags, missing.isin(listed).to_numpy(np.bool_)[0])
 
 
-def _numbers_of(listed: Any) -> pd.Index:
-    """The numbers in a list of values; bools count as 0 and 1."""
-    keys = pd.Index(listed)
-    if isinstance(keys.dtype, np.dtype) and keys.dtype.kind in "iuf":
-        return keys
-    if isinstance(keys.dtype, np.dtype) and keys.dtype.kind in "Mm":
-        return pd.Index([], dtype=np.int64)
-    numbers = (bool, np.bool_, int, float, complex, np.number)
-    keys = pd.Index([key + 0 for key in keys if isinstance(key, numbers)] or np.empty(0))
-    if keys.dtype.kind == "c":
-        return pd.Index(np.real(keys[np.imag(keys) == 0]))
-    return keys
+def _flags_of_numbers(column: Column, listed: Any, layout: Layout) -> Array | None:
+    """Flags the numbers and bools of a column that are listed; None for other dtypes."""
+    keys = index_of(listed)
+    if column.is_bool:
+        has_false, has_true = pd.Series([False, True]).isin(listed)
+        flags = jnp.where(column.data, np.bool_(has_true), np.bool_(has_false))
+    else:
+        # Bools count as 0 and 1.
+        numbers = keys.astype(np.int8) if keys.dtype == np.bool_ else keys
+        flags = _flags_among(column, numbers, layout)
+        if flags is None:
+            return None
+    if not column.is_float and column.valid is None:
+        return flags
+    if column.valid is not None:
+        flags &= column.valid
+    return flags | column.missing() if _is_missing_listed(column, keys, listed) else flags
+
+
+def _is_missing_listed(column: Column, keys: pd.Index, listed: Any) -> bool:
+    """Whether a missing value of a column is listed: for some dtypes None and NaN differ."""
+    if not keys.hasnans:
+        return False
+    dtype = object if column.is_bool else column.dtype if column.is_float else np.float64
+    return bool(pd.Series([np.nan], dtype=dtype).isin(listed)[0])
 
 
 def _flags_among_rows(column: Column, values: SeriesBase, layout: Layout) -> Array | None:
@@ -104,6 +108,10 @@ def _flags_among_rows(column: Column, values: SeriesBase, layout: Layout) -> Arr
     lies on other devices.
     """
     other, table = values._only, values._table
+    if column.type.is_time and column.kind == other.kind and column.type != other.type:
+        if table.layout != layout:
+            return None
+        return _is_among_keys(*keys_of_two_units(column, other), table.all_rows, layout)
     dtype = _common_dtype(column, other)
     if dtype is None or other.valid is not None or table.layout != layout:
         return None
@@ -131,6 +139,13 @@ def _is_among(
     sides = data.astype(dtype), keys.astype(dtype)
     flags = primitives.isin(*sides, num_valid=(None, count), **layout.on_mesh)
     return flags if valid is None else flags & valid
+
+
+@functools.partial(tiered, static_argnums=3)
+def _is_among_keys(
+    rows: tuple[Array, ...], keys: tuple[Array, ...], count: Count, layout: Layout
+) -> Array:
+    return primitives.isin(rows, keys, num_valid=(None, count), **layout.on_mesh)
 
 
 def _flags_among(column: Column, keys: pd.Index, layout: Layout) -> Array | None:

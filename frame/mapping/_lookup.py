@@ -10,6 +10,7 @@ import pandas as pd
 
 from ...primitives.staging import tiered
 from ..table._column import Array, Column
+from ..table._exact_numbers import in_dtype_of
 from ..table._layout import ONE_DEVICE
 from ..table._ndframe import SeriesBase
 from ..table._search import search_rows
@@ -23,37 +24,32 @@ def host_values(values: Any) -> Any:
     return np.asarray(values) if isinstance(values, jax.Array) else values
 
 
-def positions_in(column: Column, keys: pd.Index) -> tuple[Array, np.ndarray] | None:
-    """Looks up each number of a column among keys.
+def positions_in(
+    column: Column, keys: pd.Index, missing_key: int = -1
+) -> tuple[Array, np.ndarray] | None:
+    """Looks up each number of a column among keys, of which `missing_key` is that of NaN.
 
     Returns:
         The position of each row's value in the sorted keys, -1 if absent, and the argsort of the
-        keys; None unless keys and column are real numbers.
+        keys; None unless the column has real numbers.
     """
-    exact = exact_keys(column, keys)
+    exact = exact_keys(column, keys, missing_key)
     if exact is None:
         return None
     padded_keys, order = exact
     return search(column.data, column.valid, padded_keys, np.int32(len(order))), order
 
 
-def exact_keys(column: Column, keys: pd.Index) -> tuple[Array, np.ndarray] | None:
+def exact_keys(
+    column: Column, keys: pd.Index, missing_key: int = -1
+) -> tuple[Array, np.ndarray] | None:
     """The sorted keys that the column's dtype represents, padded, and their positions."""
-    if keys.dtype == object or not isinstance(keys.dtype, np.dtype) or keys.dtype.kind not in "iuf":
-        return None
     if not column.is_numeric or column.dtype.kind not in "iuf":
         return None
-    # Drops keys that the column's dtype cannot represent.
-    numbers = keys.to_numpy()
-    with np.errstate(invalid="ignore", over="ignore"):
-        cast_numbers = numbers.astype(column.dtype)
-        same = (cast_numbers == numbers) & ((cast_numbers < 0) == (numbers < 0))
-    if column.is_float:
-        same = same | np.isnan(cast_numbers) & np.isnan(numbers.astype(np.float64))
-    elif numbers.dtype.kind == "f":
-        # The largest 64-bit integer is not a float: it would match the next float above.
-        same = same & (numbers < float(int(np.iinfo(column.dtype).max) + 1))
-    exact = np.flatnonzero(same)
+    cast_numbers, is_exact = in_dtype_of(keys, column.dtype)
+    if missing_key >= 0 and column.is_float:
+        cast_numbers[missing_key], is_exact[missing_key] = np.nan, True
+    exact = np.flatnonzero(is_exact)
     order = exact[np.argsort(cast_numbers[exact], kind="stable")]
     size = max(1 << max(len(order) - 1, 0).bit_length(), 8)
     padded_keys = np.zeros(size, column.dtype)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`map`, `replace` and `isin`."""
+"""`map` and `isin`."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any, Self
 
 import jax.numpy as jnp
@@ -9,55 +9,15 @@ import numpy as np
 import pandas as pd
 
 from ..reductions._agg import apply_one
-from ..table._arguments import no_inplace
 from ..table._column import Column
 from ..table._distinct_values import column_of_results, looked_up, through_values
-from ..table._ndframe import FrameBase, NDFrame, SeriesBase
+from ..table._exact_numbers import index_of
+from ..table._ndframe import FrameBase, SeriesBase
 from ..table._table import Table, either_needed
 from ._apply import map_traceable
 from ._isin import flags_in
 from ._lookup import host_values, positions_in
-from ._missing import missing_flags
-from ._where import choose_scalar
-
-
-class Replace(NDFrame):
-    """`replace` of a frame or a series."""
-
-    def replace(
-        self,
-        to_replace: Any = None,
-        value: Any = ...,
-        *,
-        inplace: bool = False,
-        regex: Any = False,
-    ) -> Self:
-        """Replaces values, given as scalars, lists or a dict.
-
-        Differences from pandas:
-            Values must be numbers or strings. Regular expressions are not supported; use
-            `str.replace`.
-
-        Example:
-            >>> from jaxframes.frame import JaxSeries
-            >>> JaxSeries(["a", "b"]).replace({"a": "c"}).tolist()
-            ['c', 'b']
-        """
-        per_column = (
-            isinstance(self, FrameBase)
-            and isinstance(to_replace, Mapping)
-            and (value is not ... or all(isinstance(one, Mapping) for one in to_replace.values()))
-        )
-        columns = []
-        for label, column in zip(self._names, self._table.columns, strict=True):
-            old, new = to_replace, value
-            if per_column and label in to_replace:
-                old = to_replace[label]
-                new = value[label] if isinstance(value, Mapping) else value
-            if not per_column or label in to_replace:
-                column = _replaced(column, old, new, inplace, regex, self._table)
-            columns.append(column)
-        return self._with_columns(columns)
+from ._replace import Replace
 
 
 class FrameMap(FrameBase, Replace):
@@ -159,71 +119,52 @@ def _mapped(column: Column, func: Any, na_action: Any, kwargs: Any, table: Table
     mapper = host_values(func)
     if not isinstance(mapper, (Mapping, pd.Series)):
         raise TypeError(f"{type(func).__name__!r} object is not callable")
-    if isinstance(mapper, Mapping) and not hasattr(mapper, "__missing__"):
-        mapper = pd.Series(mapper) if len(mapper) else pd.Series(mapper, dtype=np.float64)
-    if isinstance(mapper, pd.Series) and na_action is None:
-        if not mapper.index.is_unique:
-            raise pd.errors.InvalidIndexError(
-                "Reindexing only valid with uniquely valued Index objects"
-            )
-        looked_up_rows = positions_in(column, mapper.index)
-        if looked_up_rows is not None:
-            positions, order = looked_up_rows
-            table_of_results = column_of_results(mapper.iloc[order], "map")
-            return looked_up(table_of_results, positions, table.num_rows, table.layout)
+    if isinstance(mapper, Mapping) and hasattr(mapper, "__missing__"):
+        return _through_mapper(column, mapper, na_action, table)
+    keys = list(mapper) if isinstance(mapper, Mapping) else None
+    if isinstance(mapper, Mapping):
+        mapper = _series_of(mapper, column)
+    if na_action == "ignore":
+        mapper = mapper.loc[mapper.index.notna()]
+    if not mapper.index.is_unique:
+        raise pd.errors.InvalidIndexError(
+            "Reindexing only valid with uniquely valued Index objects"
+        )
+    if keys and column.kind == "category" and na_action is None:
+        # As in pandas, only NumPy's NaN is the key of missing categories.
+        keys = [key if key is np.nan or not _is_null(key) else object() for key in keys]
+        mapper.index = pd.Index(keys, dtype=object, tupleize_cols=False)
+    looked_up_rows = positions_in(column, mapper.index, _missing_key(column, mapper.index))
+    if looked_up_rows is None:
+        return _through_mapper(column, mapper, na_action, table)
+    positions, order = looked_up_rows
+    table_of_results = column_of_results(mapper.iloc[order], "map")
+    return looked_up(table_of_results, positions, table.num_rows, table.layout)
+
+
+def _through_mapper(column: Column, mapper: Any, na_action: Any, table: Table) -> Column:
     return through_values(
         column, table.num_rows, table.layout, lambda values: values.map(mapper, na_action), "map"
     )
 
 
-def _replaced(
-    column: Column, old: Any, new: Any, inplace: bool, regex: Any, table: Table
-) -> Column:
-    no_inplace("replace", inplace)
-    if regex is not False:
-        raise NotImplementedError("replace: regex= is not supported. Use str.replace(regex=True).")
-    old, new = host_values(old), host_values(new)
-    keys, values = _as_pairs(old, new)
-    is_string = column.kind == "string"
-    if is_string or (column.is_numeric and not column.is_bool):
-        accepted = str if is_string else (int, float, complex, np.number)
-        # A key of another type matches nothing.
-        pairs = [
-            (key, value)
-            for key, value in zip(keys, values, strict=True)
-            if (isinstance(key, accepted) and not isinstance(key, (bool, np.bool_))) or pd.isna(key)
-        ]
-        if not is_string or all(isinstance(value, str) or pd.isna(value) for _, value in pairs):
-            return _replace_each(column, pairs, table) if pairs else column
-    words = {} if new is ... else {"value": new}
-    return through_values(
-        column, table.num_rows, table.layout, lambda shown: shown.replace(old, **words), "replace"
-    )
+def _series_of(mapper: Mapping[Any, Any], column: Column) -> pd.Series:
+    """A dict as pandas' series, but no key of a column of numbers is rounded."""
+    keys = pd.Index(list(mapper), tupleize_cols=False)
+    exact = index_of(list(mapper))
+    if exact.dtype != keys.dtype and column.kind in ("number", "category") and not column.is_bool:
+        # pandas has floats, for which all missing keys are NaN.
+        keys = exact.where(exact.notna(), np.nan)
+    values = list(mapper.values())
+    return pd.Series(values, index=keys, dtype=None if values else np.float64)
 
 
-def _as_pairs(old: Any, new: Any) -> tuple[Sequence[Any], Sequence[Any]]:
-    if isinstance(old, (Mapping, pd.Series)):
-        return list(old.keys()), list(old.values() if isinstance(old, Mapping) else old)
-    if new is ...:
-        raise ValueError(
-            "Series.replace must specify either 'value', a dict-like 'to_replace', or dict-like "
-            "'regex'"
-        )
-    keys = list(old) if pd.api.types.is_list_like(old) else [old]
-    if not pd.api.types.is_list_like(new):
-        return keys, [new] * len(keys)
-    if len(new) != len(keys):
-        raise ValueError(
-            f"Replacement lists must match in length. Expecting {len(keys)} got {len(new)} "
-        )
-    return keys, list(new)
+def _missing_key(column: Column, keys: pd.Index) -> int:
+    """The position of the key that pandas looks up for the missing numbers of a column, or -1."""
+    if not column.is_float or not keys.hasnans:
+        return -1
+    return int(keys.get_indexer(pd.Index([np.nan], dtype=column.dtype))[0])
 
 
-def _replace_each(column: Column, pairs: Sequence[tuple[Any, Any]], table: Table) -> Column:
-    (missing,) = missing_flags([column])
-    is_key = [
-        missing if pd.isna(key) else flags_in(column, [key], table, "replace") for key, _ in pairs
-    ]
-    for flags, (_, value) in zip(is_key, pairs, strict=True):
-        column = choose_scalar(~flags, column, value, table, "replace")
-    return column
+def _is_null(key: Any) -> bool:
+    return pd.api.types.is_scalar(key) and bool(pd.isna(key))

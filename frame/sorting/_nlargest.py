@@ -23,6 +23,8 @@ from ..table._sort import argsort_rows, sort_rows
 from ..table._table import Count, is_row
 from ..table._take import before, gather, position, reversed_rows, take_rows
 from ..table._tracing import answered_at_once, at_once, is_traced
+from ..table._units import counts_on_host
+from ._number_queries import number_queries, placed
 
 
 class RankedRows(NDFrame):
@@ -121,14 +123,14 @@ class SeriesRankedRows(RankedRows, SeriesBase):
         return positions[0] if np.ndim(value) == 0 else positions[: len(value)]
 
 
-def _queries(column: Column, value: Any) -> tuple[Array, Array]:
+def _queries(column: Column, value: Any) -> tuple[Any, Any]:
     if column.kind == "category":
         codes = column.dictionary.values.get_indexer(
             pd.Index([value] if np.ndim(value) == 0 else value)
         )
         if (codes < 0).any():
             raise TypeError(f"searchsorted: values must be categories, got {value!r}.")
-        return _placed(codes.astype(np.int32)), column.data
+        return placed(codes.astype(np.int32)), column.data
     if column.kind == "string":
         strings = [value] if np.ndim(value) == 0 else list(value)
         if not all(isinstance(string, str) for string in strings):
@@ -138,7 +140,7 @@ def _queries(column: Column, value: Any) -> tuple[Array, Array]:
         queries = column_from(pd.array(strings, dtype="str"), len(strings), ONE_DEVICE)
         # Codes into one dictionary sort as the strings do.
         queries, keys = recoded([queries, column])
-        return _placed(host_array(queries.data)), keys.data
+        return placed(host_array(queries.data)), keys.data
     values = pd.Series([value] if np.ndim(value) == 0 else value)
     if column.type.is_time:
         if values.dtype.kind in "biufc":
@@ -147,24 +149,24 @@ def _queries(column: Column, value: Any) -> tuple[Array, Array]:
                 f"got {value!r}."
             )
         letter = "M" if column.kind == "datetime" else "m"
-        values = values.astype(f"{letter}8[{column.type.unit}]")
-        return _placed(values.to_numpy().view(np.int64)), column.data
-    numbers = values.to_numpy()
-    if numbers.dtype.kind not in "biufc":
-        raise TypeError(
-            f"searchsorted: values for a series of {column.dtype_name} must be numbers, "
-            f"got {value!r}."
-        )
-    dtype = np.result_type(column.dtype, numbers.dtype)
-    return _placed(numbers.astype(dtype)), column.data.astype(dtype)
-
-
-def _placed(values: np.ndarray) -> Array:
-    return column_from(values, ONE_DEVICE.capacity_for(len(values)), ONE_DEVICE).data
+        dtype = f"{letter}8[{column.type.unit}]"
+        if values.dtype.kind != letter:
+            values = values.astype(dtype)
+        times = counts_on_host(values.to_numpy(), column.type.unit or "ns")
+        if times.side.any():
+            values.astype(dtype)  # Raises OutOfBoundsDatetime or OutOfBoundsTimedelta.
+        if not times.is_exact.all():
+            raise ValueError(
+                f"Cannot losslessly convert units: searchsorted: values for a series of "
+                f"{column.dtype_name} must be multiples of its unit, got {value!r}. Convert the "
+                "series to a finer unit first, with astype."
+            )
+        return placed(times.counts), column.data
+    return number_queries(column, value)
 
 
 @functools.partial(tiered, static_argnums=(3, 4))
-def _search(keys: Array, queries: Array, num_rows: Count, side: Any, layout: Layout) -> Array:
+def _search(keys: Any, queries: Any, num_rows: Count, side: Any, layout: Layout) -> Array:
     return primitives.searchsorted(keys, queries, side=side, num_valid=num_rows, **layout.on_mesh)
 
 

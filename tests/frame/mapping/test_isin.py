@@ -5,6 +5,7 @@ import jax
 import numpy as np
 import pandas as pd
 import pytest
+from exact_numbers import KEYS, NUMBERS, are_listed
 from frame_examples import floats, integers, mixed_frame
 from frame_parity import EVERYWHERE, assert_parity, assert_same_error, on_device
 from jaxframes.primitives import CapacityError
@@ -72,7 +73,8 @@ def test_values_of_each_kind_among_others():
     assert_parity(each, mixed_frame())
     assert_parity(lambda f: (f.k.isin([1]), f.s.isin(["b"])), mixed_frame(), ways=["mesh"])
     for dtype in ("int8", "uint64", "int64"):
-        listed = [-1, 2.0, 2**63 - 1, 127, np.nan]
+        # pandas rounds integers beside floats, but finds them among objects.
+        listed = np.array([-1, 2.0, 2**63 - 1, 127, np.nan], object)
         assert_parity(lambda s: s.isin(listed), integers(dtype), ways=["eager"])  # noqa: B023
     assert_parity(lambda s: s.isin({1.5, np.inf}), floats("float32"), ways=["eager"])
 
@@ -124,3 +126,62 @@ def test_rows_of_the_same_labels_are_not_compared():
     for values in (ours, ours.k, {"k": ours.k}, {"k": mixed_frame().k}):
         with pytest.raises(NotImplementedError, match="isin: values must be a list or a dict of"):
             ours.isin(values)
+
+
+@pytest.mark.parametrize("dtype", NUMBERS)
+def test_no_number_is_rounded(dtype):
+    values = NUMBERS[dtype]
+    ours = on_device(pd.Series(values))
+    for listed in (
+        KEYS,
+        [*KEYS, None, "a"],
+        *([key, None] for key in KEYS),
+        *([k, 0.25] for k in KEYS),
+    ):
+        assert ours.isin(listed).tolist() == are_listed(values, listed), listed
+    for keys in NUMBERS.values():
+        expected = are_listed(values, keys)
+        assert ours.isin(keys).tolist() == expected
+        assert ours.isin(set(keys.tolist())).tolist() == expected
+        assert ours.isin(pd.array(keys)).tolist() == expected
+        assert ours.isin(on_device(pd.Series(keys))).tolist() == expected
+
+
+def test_a_missing_key_rounds_no_other_key():
+    def found(f):
+        return (
+            f.i.isin([2**53 + 1, None]),
+            f.u.isin([2**64 - 1, None]),
+            f[["i", "u"]].isin([2**53 + 1, 2**64 - 1, None]),
+            f.isin({"i": [2**53 + 1, None], "u": [2**64 - 1, None]}),
+        )
+
+    unsigned = np.array([2**64 - 1, 5], "uint64")
+    frame = pd.DataFrame({"i": [2**53, 2**53 + 1], "u": unsigned})
+    assert_parity(found, frame, ways=EVERYWHERE)
+    plan = on_device(frame).lazy()
+    for kept, expected in (
+        (plan[plan.i.isin([2**53 + 1, None])], [5]),
+        (plan[plan.u.isin([2**64 - 1, None])], [2**64 - 1]),
+    ):
+        assert kept.collect().u.tolist() == expected
+        assert kept.collect(batch_rows=1).u.tolist() == expected
+
+
+MISSING = [
+    [None], [np.nan], [pd.NA], [pd.NaT], [None, np.nan], [1.0, None], [1, None], [1, np.nan],
+    ["a", None], ["a", np.nan], ["a", pd.NA], ["a", pd.NaT], [True, None], [2**62, None],
+    [pd.Timestamp("2020-01-01"), None], [pd.Timestamp("2020-01-01"), np.nan],
+    [pd.Timedelta(1), None], np.array([1, None], object), pd.array([1, None], "Int64"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("listed", MISSING, ids=map(str, MISSING))
+def test_missing_keys_are_those_of_the_dtype(listed):
+    columns = {
+        "i": [1, 0], "u": np.array([1, 0], "uint64"), "b": [True, False], "f": [1.0, np.nan],
+        "g": np.array([1, np.nan], "float32"), "s": ["a", None],
+        "o": pd.Series([1, None], dtype=object), "c": pd.Categorical(["a", None]),
+        "t": pd.to_datetime(["2020-01-01", None]), "d": pd.to_timedelta([1, None]),
+    }  # fmt: skip
+    assert_parity(lambda f: f.isin(listed), pd.DataFrame(columns), ways=["eager"])

@@ -4,6 +4,7 @@ import jax.numpy as jnp
 import numpy as np
 import pandas as pd
 import pytest
+from exact_numbers import KEYS, NUMBERS, as_python
 from frame_examples import mixed_frame
 from frame_parity import assert_parity, assert_same_error, on_device
 
@@ -81,3 +82,49 @@ def test_gradient_flows_through_a_function():
         frame
     )
     np.testing.assert_allclose(gradient._table.columns[0].data[:3], [3.0, 12.0, 27.0])
+
+
+@pytest.mark.parametrize("dtype", NUMBERS)
+def test_no_number_is_rounded(dtype):
+    ours = on_device(pd.Series(NUMBERS[dtype]))
+    for more in ({}, {None: -1}, {0.25: -1}, {"a": -1}):
+        keys = {**dict.fromkeys(map(as_python, KEYS)), **more}
+        positions = {key: position for position, key in enumerate(keys)}
+        expected = [positions.get(value, -5) for value in NUMBERS[dtype].tolist()]
+        mappers = [positions, pd.Series(range(len(keys)), index=pd.Index(list(keys), dtype=object))]
+        for mapper in mappers:
+            assert ours.map(mapper).fillna(-5).tolist() == expected
+            assert ours.map(mapper, na_action="ignore").fillna(-5).tolist() == expected
+    for keys in NUMBERS.values():
+        positions = {key: position for position, key in enumerate(keys.tolist())}
+        expected = [positions.get(value, -5) for value in NUMBERS[dtype].tolist()]
+        mapper = pd.Series(range(len(keys)), index=keys)
+        assert ours.map(mapper).fillna(-5).tolist() == expected
+
+
+def test_keys_of_categories_are_not_rounded():
+    numbers = pd.Series(pd.Categorical([2**53, 2**53 + 1]))
+    assert on_device(numbers).map({2**53 + 1: 1, 0.5: 2}).fillna(0).tolist() == [0, 1]
+
+
+MISSING = [
+    {None: 1}, {np.nan: 1}, {pd.NA: 1}, {pd.NaT: 1}, {1: 1, None: 2}, {1.0: 1, np.nan: 2},
+    {"a": 1, None: 2}, {"a": 1, np.nan: 2}, {"a": 1, pd.NA: 2}, {1: 1, pd.NA: 2}, {1: 1, pd.NaT: 2},
+    {True: 1, None: 2}, {pd.Timestamp("2020-01-01"): 1, None: 2}, {0: 2**53 + 1, None: 1}, {},
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("mapper", MISSING, ids=map(str, MISSING))
+def test_missing_keys_are_those_of_the_dtype(mapper):
+    for values in (
+        [1, 0], [1.0, np.nan], np.array([1, np.nan], "float32"), [True, False], ["a", None],
+        pd.Categorical(["a", None]), pd.Categorical([1, None]), pd.to_timedelta([1, None]),
+        pd.to_datetime(["2020-01-01", None]), pd.Series(["a", None, np.nan], dtype=object),
+    ):  # fmt: skip
+        operation = lambda s: s.map(mapper)  # noqa: E731
+        assert_parity(operation, pd.Series(values), ways=["eager"])
+
+
+def test_two_missing_keys_of_numbers_are_pandas_error():
+    for values in ([1.0, np.nan], [1, 2], ["a", None]):
+        assert_same_error(lambda s: s.map({None: 1, np.nan: 2}), pd.Series(values))

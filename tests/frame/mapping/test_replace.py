@@ -4,6 +4,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from exact_numbers import KEYS, NUMBERS, as_python
 from frame_examples import floats, mixed_frame
 from frame_parity import assert_parity, assert_same, assert_same_error, on_device
 
@@ -73,3 +74,35 @@ def test_values_of_each_kind_replaced():
         )
 
     assert_parity(each, mixed_frame())
+
+
+@pytest.mark.parametrize("dtype", NUMBERS)
+def test_no_number_is_rounded(dtype):
+    values = NUMBERS[dtype]
+    ours = on_device(pd.Series(values))
+    for key in (key for key in KEYS if not isinstance(key, bool)):
+        # NumPy compares a Python float in the dtype of the column.
+        is_weak = values.dtype.kind == "f" and type(key) is float and key < 1e39
+        exact = as_python(values.dtype.type(key) if is_weak else key)
+        expected = [2 if value == exact else value for value in values.tolist()]
+        for got in (ours.replace(key, 2), ours.replace([key, 0.25], 2), ours.replace({key: 2})):
+            assert got.tolist() == expected, key
+
+
+MISSING = [
+    {None: 5}, {np.nan: 5}, {pd.NA: 5}, {pd.NaT: 5}, {1.0: 2, None: 5}, {np.nan: 0, 1.0: 2},
+    {0.1: 3}, {np.float64(0.1): 3}, {np.float32(0.1): 3},
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("pairs", MISSING, ids=map(str, MISSING))
+def test_missing_keys_are_those_of_the_dtype(pairs):
+    for values in ([1, 0], [1.0, np.nan, 0.1], np.array([1, np.nan, 0.1], "float32")):
+        assert_parity(lambda s: s.replace(pairs), pd.Series(values), ways=["eager"])
+        keys, news = list(pairs), list(pairs.values())
+        assert_parity(lambda s: s.replace(keys, news), pd.Series(values), ways=["eager"])  # noqa: B023
+
+
+def test_none_is_no_single_key():
+    for values in ([1.0, None], ["a", None]):
+        assert "fillna" in assert_same_error(lambda s: s.replace(None, 5), pd.Series(values))

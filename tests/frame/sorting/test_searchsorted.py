@@ -1,12 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """searchsorted."""
 
+import bisect
+
 import numpy as np
 import pandas as pd
 import pytest
+from exact_numbers import KEYS, NUMBERS, as_python
 from frame_examples import mixed_frame
 from frame_parity import assert_parity, assert_same_error, on_device
 from jaxframes.frame import JaxSeries
+from jaxframes.shardings import make_mesh, row_sharded
 
 
 def test_the_side_tells_equal_values_apart():
@@ -57,3 +61,33 @@ def test_places_in_sorted_values():
     sizes = pd.Series(pd.Categorical(["s", "s", "l"], ["s", "m", "l"], ordered=True))
     assert_parity(lambda s: (s.searchsorted("m"), s.searchsorted(["s", "l"], side="right")), sizes,
                   ways=["eager"])  # fmt: skip
+
+
+@pytest.mark.parametrize("side", ["left", "right"])
+@pytest.mark.parametrize("dtype", NUMBERS)
+def test_no_number_is_rounded(dtype, side):
+    values = NUMBERS[dtype]
+    ours = JaxSeries(values)
+    insert = bisect.bisect_left if side == "left" else bisect.bisect_right
+    expected = [insert(values.tolist(), as_python(key)) for key in KEYS]
+    assert [ours.searchsorted(key, side=side) for key in KEYS] == expected
+    assert ours.searchsorted(KEYS, side=side).tolist() == expected
+    on_mesh = on_device(pd.Series(values), row_sharded(make_mesh(3)))
+    assert on_mesh.searchsorted(KEYS, side=side).tolist() == expected
+    for keys in NUMBERS.values():
+        expected = [insert(values.tolist(), key) for key in keys.tolist()]
+        assert ours.searchsorted(keys, side=side).tolist() == expected
+
+
+def test_past_the_range_of_the_dtype():
+    values = pd.Series([1, 2])
+    assert_parity(
+        lambda s: (s.searchsorted(2**64), s.searchsorted(-(2**70))), values, ways=["eager"]
+    )
+    assert_parity(
+        lambda s: s.searchsorted(np.array([np.nan, 0.5, np.inf, -np.inf])), values, ways=["eager"]
+    )
+    for wrong in ([1, None], None, pd.Timestamp(0)):
+        assert_same_error(lambda s: s.searchsorted(wrong), values)  # noqa: B023
+    with pytest.raises(TypeError, match="searchsorted: values for a series of int64 must be num"):
+        JaxSeries(values).searchsorted(1j)

@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`replace`: other values in place of given ones."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Self
+
+import numpy as np
+import pandas as pd
+
+from ..table._arguments import no_inplace
+from ..table._column import Column
+from ..table._distinct_values import through_values
+from ..table._ndframe import FrameBase, NDFrame
+from ..table._table import Table
+from ._isin import flags_in
+from ._lookup import host_values
+from ._missing import missing_flags
+from ._where import choose_scalar
+
+
+class Replace(NDFrame):
+    """`replace` of a frame or a series."""
+
+    def replace(
+        self,
+        to_replace: Any = None,
+        value: Any = ...,
+        *,
+        inplace: bool = False,
+        regex: Any = False,
+    ) -> Self:
+        """Replaces values, given as scalars, lists or a dict.
+
+        Differences from pandas:
+            Values must be numbers or strings. Regular expressions are not supported; use
+            `str.replace`.
+
+        Example:
+            >>> from jaxframes.frame import JaxSeries
+            >>> JaxSeries(["a", "b"]).replace({"a": "c"}).tolist()
+            ['c', 'b']
+        """
+        per_column = (
+            isinstance(self, FrameBase)
+            and isinstance(to_replace, Mapping)
+            and (value is not ... or all(isinstance(one, Mapping) for one in to_replace.values()))
+        )
+        columns = []
+        for label, column in zip(self._names, self._table.columns, strict=True):
+            old, new = to_replace, value
+            if per_column and label in to_replace:
+                old = to_replace[label]
+                new = value[label] if isinstance(value, Mapping) else value
+            if not per_column or label in to_replace:
+                column = _replaced(column, old, new, inplace, regex, self._table)
+            columns.append(column)
+        return self._with_columns(columns)
+
+
+def _replaced(
+    column: Column, old: Any, new: Any, inplace: bool, regex: Any, table: Table
+) -> Column:
+    no_inplace("replace", inplace)
+    if regex is not False:
+        raise NotImplementedError("replace: regex= is not supported. Use str.replace(regex=True).")
+    if old is None and new is not ...:
+        raise TypeError(
+            "'regex' must be a string or a compiled regular expression or a list or dict of "
+            "strings or regular expressions, you passed a 'bool'. To replace missing values use "
+            "fillna."
+        )
+    old, new = host_values(old), host_values(new)
+    keys, values = _as_pairs(old, new)
+    is_string = column.kind == "string"
+    if is_string or (column.is_numeric and not column.is_bool):
+        # A key of another type matches nothing.
+        pairs = [
+            (_weak(key, column), value)
+            for key, value in zip(keys, values, strict=True)
+            if (_is_string(key) if is_string else _is_number(key))
+        ]
+        if not is_string or all(isinstance(value, str) or pd.isna(value) for _, value in pairs):
+            return _replace_each(column, pairs, table) if pairs else column
+    words = {} if new is ... else {"value": new}
+    return through_values(
+        column, table.num_rows, table.layout, lambda shown: shown.replace(old, **words), "replace"
+    )
+
+
+def _is_string(key: Any) -> bool:
+    return isinstance(key, str) or bool(pd.isna(key))
+
+
+def _is_number(key: Any) -> bool:
+    """Whether a key is a number: NaN is, but None, NaT and NA are not, as in pandas."""
+    accepted = (int, float, complex, np.number)
+    return isinstance(key, accepted) and not isinstance(key, (bool, np.bool_))
+
+
+def _weak(key: Any, column: Column) -> Any:
+    """A Python float in the dtype of a column of floats, as NumPy compares it."""
+    if type(key) is not float or not column.is_float:
+        return key
+    with np.errstate(over="ignore"):
+        cast = column.dtype.type(key)
+    return key if np.isinf(cast) else cast
+
+
+def _as_pairs(old: Any, new: Any) -> tuple[Sequence[Any], Sequence[Any]]:
+    if isinstance(old, (Mapping, pd.Series)):
+        return list(old.keys()), list(old.values() if isinstance(old, Mapping) else old)
+    if new is ...:
+        raise ValueError(
+            "Series.replace must specify either 'value', a dict-like 'to_replace', or dict-like "
+            "'regex'"
+        )
+    keys = list(old) if pd.api.types.is_list_like(old) else [old]
+    if not pd.api.types.is_list_like(new):
+        return keys, [new] * len(keys)
+    if len(new) != len(keys):
+        raise ValueError(
+            f"Replacement lists must match in length. Expecting {len(keys)} got {len(new)} "
+        )
+    return keys, list(new)
+
+
+def _replace_each(column: Column, pairs: Sequence[tuple[Any, Any]], table: Table) -> Column:
+    (missing,) = missing_flags([column])
+    is_key = [
+        missing if pd.isna(key) else flags_in(column, [key], table, "replace") for key, _ in pairs
+    ]
+    for flags, (_, value) in zip(is_key, pairs, strict=True):
+        column = choose_scalar(~flags, column, value, table, "replace")
+    return column
