@@ -73,32 +73,37 @@ class Merged:
     def _fill_column(self, key: Key) -> None:
         position = self._position(key.name)
         if key.name in self.left._labels:
-            own, other = self.pairs.left, self.pairs.right
+            own = self.pairs.left
         elif key.name in self.right._labels.index.take(self._kept):
-            own, other = self.pairs.right, self.pairs.left
+            own = self.pairs.right
         else:
             return
         if own.has_holes:
             self.columns[position] = self._merged_key(key)
-        elif (
-            key.left.column.kind == "datetime"
-            and other.presence != "none"
-            and not own.presence == other.presence == "same"
-        ):
-            unit = finest_unit(key.left.column, key.right.column)
-            self.columns[position] = with_unit(self.columns[position], unit, self.pairs.num_rows)
+        else:
+            self.columns[position] = self._in_common_unit(key, self.columns[position])
 
     def _merged_key(self, key: Key) -> Column:
         """The values of a key, from the left side, or from the right if the left row is absent."""
         pairs, left, right = self.pairs, key.left.column, key.right.column
         if pairs.left.presence == "none":
-            return pairs.right.take([right])[0]
+            return self._in_common_unit(key, pairs.right.take([right])[0])
         if not pairs.left.has_holes or pairs.right.presence == "none":
-            return pairs.left.take([left])[0]
+            return self._in_common_unit(key, pairs.left.take([left])[0])
         counts = self.left._table.num_rows, self.right._table.num_rows
         left, right = common_pair(left, right, key.name, counts)
         left_rows, right_rows = pairs.left.row_ids, pairs.right.row_ids
         return coalesced([left], [right], left_rows, right_rows, pairs.left.layout)[0]
+
+    def _in_common_unit(self, key: Key, column: Column) -> Column:
+        """Times of a key in the finer unit of both sides, whatever rows have a match.
+
+        An anti join keeps the unit of its side.
+        """
+        if self.pairs.labels is not None or not _has_two_units(key):
+            return column
+        unit = finest_unit(key.left.column, key.right.column)
+        return with_unit(column, unit, self.pairs.num_rows)
 
     def _position(self, label: Hashable) -> int:
         if type(label) is str:
@@ -131,7 +136,8 @@ class Merged:
         if self.plan.on_both_indexes:
             if side == "right":
                 return taken_index(pairs.right, right)
-            if side == "left" or not pairs.left.has_holes:
+            has_one_unit = not any(map(_has_two_units, self.plan.keys))
+            if side == "left" or (not pairs.left.has_holes and has_one_unit):
                 return taken_index(pairs.left, left)
             levels = tuple(self._merged_key(key) for key in self.plan.keys)
             return RowIndex(levels, left.index.names)
@@ -153,6 +159,11 @@ class Merged:
         if not self.columns and not index.levels:
             raise NotImplementedError("merge: the result must have a column or row labels.")
         return self.left._make_frame(self.columns, Labels(self.labels), table)
+
+
+def _has_two_units(key: Key) -> bool:
+    left, right = key.left.column, key.right.column
+    return left.type.is_time and left.kind == right.kind and left.type != right.type
 
 
 @tiered

@@ -179,8 +179,9 @@ def _with_other(op: str, a: Any, b: Any, x: Time | None, y: Time | None, num_row
     if op not in ("mul", "truediv", "floordiv", "mod"):
         raise invalid(op, a, b)
     if not isinstance(factor, jax.Array):
-        as_factor: Any = np.float64 if kind == "f" else np.int64
-        factor = as_factor(factor)
+        # pandas calculates with a whole float as with an integer.
+        is_whole = kind != "f" or (float(factor).is_integer() and abs(factor) < 2.0**63)
+        factor = np.int64(factor) if is_whole else np.float64(factor)
     missing = None if isinstance(other, Scalar) else other.valid
     data = _checked(_scaled, op, time.data, factor, missing, num_rows)
     return Column(data, None, ColumnType("timedelta", unit=time.unit))
