@@ -66,7 +66,7 @@ def reduce_bounded(
     results = []
     for values, gaps in zip(data, missing, strict=True):
         x = values.astype(wide(np.float64))
-        is_present = jnp.ones(x.shape, jnp.bool_) if gaps is None else ~gaps
+        is_present = ~jnp.isnan(x) if gaps is None else ~(gaps | jnp.isnan(x))
         is_value = is_present if how.method == "count" else is_present & jnp.isfinite(x)
         flags = is_value.astype(jnp.int32)
         one = x.dtype.type

@@ -45,17 +45,11 @@ def _statistic(
     is_value = jnp.isfinite(x)
     x = jnp.where(is_value, x, 0)
     counts = scan(is_value.astype(jnp.int32), "add")
-    if plan.adjust:
-        # Weighted sums of values and of ones.
-        keep = _kept(is_value, alpha, x.dtype, plan)
-        _, total = scan((keep, x), _compose)
-        if plan.statistic == "sum":
-            return jnp.where(counts >= least, total, jnp.nan)
-        weight, share = _adjusted(keep, is_value, counts, scan)
-        mean = total / weight
-    else:
-        share = _share_before(is_value, counts, alpha, x.dtype, scan, plan)
-        mean = _mean(x, share, is_value, scan)
+    if plan.statistic == "sum":
+        _, total = scan((_kept(is_value, alpha, x.dtype, plan), x), _compose)
+        return jnp.where(counts >= least, total, jnp.nan)
+    share = _share_before(is_value, counts, alpha, x.dtype, scan, plan)
+    mean = _mean(x, share, is_value, scan)
     is_mean = plan.statistic == "mean"
     result = mean if is_mean else _variance(x, mean, share, is_value, scan, plan)
     return jnp.where(counts >= least, result, jnp.nan)
@@ -85,11 +79,7 @@ def _of_pair(
     is_value = jnp.isfinite(x) & jnp.isfinite(y)
     counts = scan(is_value.astype(jnp.int32), "add")
     is_first = is_value & (counts == 1)
-    if plan.adjust:
-        keep = _kept(is_value, alpha, x.dtype, plan)
-        _, share = _adjusted(keep, is_value, counts, scan)
-    else:
-        share = _share_before(is_value, counts, alpha, x.dtype, scan, plan)
+    share = _share_before(is_value, counts, alpha, x.dtype, scan, plan)
     changes = []
     for data in (x, y):
         # From the first value on, so that equal values have no variance at all.
@@ -114,27 +104,29 @@ def _kept(is_value: Array, alpha: Array, dtype: Any, plan: ScanPlan) -> Array:
     return jnp.where(is_value, decay, one) if plan.ignore_na else decay
 
 
-def _adjusted(keep: Array, is_value: Array, counts: Array, scan: Any) -> tuple[Array, Array]:
-    """The weight of the values up to each row, and the share of those before it."""
-    _, weight = scan((keep, is_value.astype(keep.dtype)), _compose)
-    weight = jnp.where(weight > 0, weight, 1)
-    # At a first value, rounding must not leave a share.
-    return weight, jnp.where(counts == 1, 0, (weight - 1) / weight)
-
-
 def _share_before(
     is_value: Array, counts: Array, alpha: Array, dtype: Any, scan: Any, plan: ScanPlan
 ) -> Array:
-    """The share of the values before a row in the mean of a row, whose own share is `alpha`."""
-    decay = jnp.ones(is_value.shape, dtype) * (1 - alpha)
-    row_ids = position(counts.shape[0], plan.layout)
-    # The last mean has lost weight in each row since the last value.
-    last = scan(jnp.where(is_value, row_ids, np.int32(-1)), "max")
-    previous = before(last + np.int32(1)) - np.int32(1)
-    gap = (row_ids - previous).astype(decay.dtype)
-    old = decay if plan.ignore_na else decay**gap
-    old = jnp.where(counts == 1, 0, old)
-    return old / (old + alpha)
+    """The share of the values before a row in the mean of that row.
+
+    From shares, a mean outlives any gap: weights themselves become zero after a long one.
+    """
+    if plan.adjust:
+        # A value weighs one.
+        keep, own = _kept(is_value, alpha, dtype, plan), jnp.ones((), dtype)
+        _, weight = scan((keep, is_value.astype(dtype)), _compose)
+        old = keep * before(weight)
+    else:
+        # The mean weighs one, and a value `alpha`.
+        own = alpha
+        decay = jnp.ones(is_value.shape, dtype) * (1 - alpha)
+        row_ids = position(counts.shape[0], plan.layout)
+        # The last mean has lost weight in each row since the last value.
+        last = scan(jnp.where(is_value, row_ids, np.int32(-1)), "max")
+        previous = before(last + np.int32(1)) - np.int32(1)
+        gap = (row_ids - previous).astype(dtype)
+        old = decay if plan.ignore_na else decay**gap
+    return jnp.where(counts == 1, 0, old / (old + own))
 
 
 def _mean(x: Array, share: Array, is_value: Array, scan: Any) -> Array:
@@ -154,7 +146,8 @@ def _variance(
 
 def _squares(changes: Array, share: Array, is_value: Array, scan: Any) -> Array:
     """The mean square, from the squared distance of each value to the mean before it."""
-    spread = share * (1 - share) * changes
+    # A first value has no mean before it.
+    spread = jnp.where(share > 0, share * (1 - share) * changes, 0)
     _, squares = scan((jnp.where(is_value, share, 1), jnp.where(is_value, spread, 0)), _compose)
     return squares
 
@@ -165,10 +158,13 @@ def _unless_biased(
     """The mean square, corrected for the weights unless the statistic is a biased one."""
     if plan.statistic.startswith("biased"):
         return squares
+    # One minus the sum of squared weights, as a sum of positive terms.
     keep = jnp.where(is_value, share, 1)
-    own = jnp.where(is_value, (1 - share) ** 2, 0)
-    _, weights = scan((keep**2, own), _compose)
-    return jnp.where(weights < 1, squares / (1 - weights), jnp.nan)
+    own = jnp.where(is_value, 2 * share * (1 - share), 0)
+    _, rest = scan((keep**2, own), _compose)
+    # As in pandas, values whose weight rounds to zero beside one leave a single value.
+    is_known = rest > jnp.finfo(rest.dtype).eps
+    return jnp.where(is_known, squares / jnp.where(is_known, rest, 1), jnp.nan)
 
 
 def _compose(left: Any, right: Any) -> Any:

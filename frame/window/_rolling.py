@@ -94,7 +94,7 @@ class Windows(WindowStatistics):
             numbers = table.num_rows, least, q
             reduced = reduce_by_row(data, missing, segment_ids, reach, numbers, how, *plan)
             return self._shown(of, reduced, carried)
-        width = self._short_width(method, moves_ends)
+        width = self._short_width(method, reach, moves_ends)
         # Short windows read the flags of values in any case.
         gaps = width is not None or has_gaps(data, missing, table.num_rows)
         plan = WindowPlan(
@@ -161,11 +161,11 @@ class Windows(WindowStatistics):
         names = [*labels[:at], on.name, *labels[at:]]
         return result._make_frame(columns, Labels.of(names, result._labels.index.names), table)
 
-    def _short_width(self, method: str, moves_ends: bool) -> int | None:
+    def _short_width(self, method: str, reach: Reach, moves_ends: bool) -> int | None:
         """The length of a window with a program of its own; None for windows that share one."""
         if self._window is None or moves_ends:
             return None
-        width = self._window + (self._closed == "both")
+        width = int(reach.width)
         is_short = width <= SHORT_WINDOW and method in ("sum", "mean", "min", "max")
         return width if is_short else None
 
