@@ -23,12 +23,15 @@ from ._steps import Step, Steps, from_first
 
 def folded(node: Call, stage: Stage) -> Stage:
     """A call that may be applied to its own results with more rows."""
+    # Equal rows of such a result are in the reverse of the order in which they came.
+    are_reversed = node.arguments.get("keep") == "last"
 
     def run() -> Any:
         state = None
         for batch in stage.run():
-            part = node.run(batch)
-            state = part if state is None else node.run(concat([state, part]))
+            if state is not None:
+                batch = concat([state.iloc[::-1] if are_reversed else state, batch])
+            state = node.run(batch)
         return node.empty if state is None else state
 
     return whole_stage(node, run)
