@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Groups one by one: `groups`, `indices`, `get_group`, iteration, `pipe` and `filter`."""
 
+import datetime
 import itertools
 from collections.abc import Callable, Hashable, Iterator
 from typing import Any
@@ -12,6 +13,8 @@ import pandas as pd
 from ..table._column import host_array
 from ..table._row_index import RowIndex
 from ._base import GroupByBase
+
+_TIMES = (datetime.datetime, datetime.timedelta, np.datetime64, np.timedelta64)
 
 
 class GroupByAccess(GroupByBase):
@@ -52,7 +55,11 @@ class GroupByAccess(GroupByBase):
             if not isinstance(name, tuple) or len(name) != 1:
                 raise KeyError(name)
             (key,) = name
-        positions = keys.get_indexer_for([key])
+        if isinstance(key, _TIMES) and not pd.isna(key):
+            # A lookup would convert the keys to the unit of the time, which they may not fit.
+            positions = np.flatnonzero(keys == key)
+        else:
+            positions = keys.get_indexer_for([key])
         if len(positions) != 1 or positions[0] < 0:
             raise KeyError(name)
         return self._rows_at(self._rows_by_group()[positions[0]])

@@ -78,6 +78,9 @@ class LabelSelection(LevelSelection, RowSelection):
         labels: Any = self.index
         if not (labels.is_monotonic_increasing or labels.is_monotonic_decreasing):
             raise ValueError("truncate requires a sorted index")
+        if isinstance(labels, pd.DatetimeIndex):
+            # As in pandas a string is one time, where in a slice it stands for a whole period.
+            before, after = (one if one is None else pd.to_datetime(one) for one in (before, after))
         if before is not None and after is not None and before > after:
             raise ValueError(f"Truncate: {after} must be after {before}")
         if len(labels) > 1 and labels.is_monotonic_decreasing:

@@ -89,6 +89,18 @@ def test_get_group(ours):
     assert_same(ours.groupby(["k"]).get_group(("a",)), frame.groupby(["k"]).get_group(("a",)))
 
 
+def test_get_group_of_times_past_the_range_of_another_unit():
+    far = pd.DataFrame({"k": np.array(["2020-01-02", "9999-12-31"], "M8[s]"), "x": [1, 2]})
+    near = far[:1].astype({"k": "M8[ns]"})
+    for frame, key in (
+        (far, pd.Timestamp("2020-01-02").as_unit("ns")), (far, far.k[1]),
+        (far, np.datetime64("9999-12-31")), (near, pd.Timestamp("2020-01-02").as_unit("s")),
+    ):  # fmt: skip
+        expected = frame.groupby("k").get_group(key)
+        assert_same(from_pandas(frame).groupby("k").get_group(key), expected)
+    assert_same_error(lambda f: f.groupby("k").get_group(far.k[1]), near)
+
+
 def test_get_group_of_a_wrong_key_is_pandas_error():
     frame = table()
     assert_same_error(lambda f: f.groupby("k").get_group("z"), frame)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """truncate and reorder_levels."""
 
+import pandas as pd
 from frame_examples import mixed_frame
 from frame_parity import assert_parity, assert_same_error
 
@@ -19,6 +20,23 @@ def test_rows_between_two_labels():
         FRAME,
         ways=["eager"],
     )
+
+
+def test_strings_are_single_times():
+    for unit in ("s", "ns"):
+        days = pd.DatetimeIndex(["2020-01-01", "2020-01-20", "2020-02-01"], dtype=f"M8[{unit}]")
+        dated = FRAME[:3].set_axis(days, axis=0)
+        assert_parity(
+            lambda f: (
+                f.truncate(after="2020-01"),
+                f.truncate("2020-01-20"),
+                f[::-1].truncate("2020-02"),
+            ),
+            dated,
+            ways=["eager"],
+        )
+    far = FRAME[:2].set_axis(pd.DatetimeIndex(["2020", "9999-12-31"], dtype="M8[s]"), axis=0)
+    assert_parity(lambda f: f.truncate("9999-12-31"), far, ways=["eager"])
 
 
 def test_levels():

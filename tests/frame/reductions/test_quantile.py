@@ -4,6 +4,7 @@
 import jax
 import numpy as np
 import pandas as pd
+import pytest
 from frame_examples import mixed_frame
 from frame_parity import assert_parity, assert_same_error, on_device
 
@@ -68,6 +69,21 @@ def test_a_part_may_be_traced():
     frame = quarters()
     found = jax.jit(lambda f, q: f.quantile(q))(on_device(frame), 0.25).to_pandas()
     pd.testing.assert_series_equal(found, frame.quantile(0.25), check_names=False)
+
+
+def test_times_inside_jit_are_no_counts():
+    frame = on_device(
+        pd.DataFrame({"t": np.array(["NaT", "2020"], "M8[ns]"), "d": np.array([5, 7], "m8[s]")})
+    )
+    for label in ("t", "d"):
+        for method in ("median", "quantile"):
+            with pytest.raises(NotImplementedError, match=f"{method}: inside jit a scalar must be"):
+                jax.jit(lambda f, label=label, method=method: getattr(f[label], method)())(frame)
+        found = jax.jit(lambda f, label=label: (f[[label]].median(), f[label].quantile([0.5])))(
+            frame
+        )
+        expected = frame[[label]].median().tolist()
+        assert [one.tolist() for one in found] == [expected, expected]
 
 
 def test_parts_are_numbers():
