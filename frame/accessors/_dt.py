@@ -19,6 +19,10 @@ from ._calendar import SECONDS_PER_DAY, part_of, rounded, total_seconds
 
 _DAYS = pd.date_range("2001-01-01", periods=7).day_name()
 _MONTHS = pd.date_range("2001-01-01", periods=12, freq="MS").month_name()
+# The first second whose year is an int32, and the first one after the last such second.
+_FIRST, _AFTER_LAST = (
+    np.datetime64(f"{year}-01-01", "s").astype(np.int64) for year in (-(2**31), 2**31)
+)
 
 
 def _part(part: str, about: str) -> Any:
@@ -99,7 +103,17 @@ class TimeMethods:
         if data.dtype == jnp.bool_:
             return Column(data)
         data = data if dtype is None else data.astype(dtype)
-        return settled(Column(data, self._column.present()), self._series._table.num_rows)
+        num_rows, present = self._series._table.num_rows, self._column.present()
+        if part.endswith("year") and self.unit == "s":
+            # Only seconds reach so far.
+            is_held = ~present | ((self._column.data >= _FIRST) & (self._column.data < _AFTER_LAST))
+            if not is_traced(is_held, num_rows) and bool(any_missing(is_held, num_rows)):
+                raise ValueError(
+                    f"dt.{part.removeprefix('iso_')}: a year is out of range for the int32 result. "
+                    "Compare the times with the ends of a year."
+                )
+            present = present & is_held
+        return settled(Column(data, present), num_rows)
 
 
 class DatetimeMethods(TimeMethods):

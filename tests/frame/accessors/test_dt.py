@@ -131,6 +131,18 @@ def test_categories_that_are_times():
     assert_same_error(lambda s: s.dt, pd.Series(["a"], dtype="category", name="c"))
 
 
+def test_years_past_32_bits():
+    last, first = (np.datetime64(year, "s") for year in ("2147483648-01-01", "-2147483648-01-01"))
+    held = pd.Series(np.array([last - np.timedelta64(1, "s"), first, "NaT"], "M8[s]"))
+    assert_parity(lambda s: s.dt.year, held)
+    for time in (last, first - np.timedelta64(1, "s"), np.datetime64(2**62, "s")):
+        past = pd.Series(np.array([time, "2020-01-01"], "M8[s]"))
+        assert_same_error(lambda s: s.dt.year, past)
+        assert jax.jit(lambda s: s.dt.year)(on_device(past)).tolist()[1] == 2020
+        assert np.isnan(jax.jit(lambda s: s.dt.year)(on_device(past)).tolist()[0])
+    assert_same_error(lambda s: s.dt.isocalendar(), pd.Series(np.array([2**62], "M8[s]")))
+
+
 def test_wrong_uses_are_pandas_errors():
     frame = mixed_frame()
     for label in ("i", "x", "b", "s"):
