@@ -31,7 +31,8 @@ def _shown(values: Array, rows: GroupedRows) -> Reduced:
     """Casts a computed float to the dtype of the result: that of floats, or times."""
     if not rows.column.type.is_time:
         return values.astype(rows.data.dtype) if rows.is_float else values, None
-    is_missing = jnp.isnan(values)
+    # A deviation may be past the range of its unit, and the greatest time is rounded up to 2^63.
+    is_missing = ~(jnp.abs(values) <= 2.0**63)
     whole = jnp.where(is_missing, np.float64(0), values).astype(jnp.int64)
     return jnp.where(is_missing, np.int64(NAT), whole), None
 

@@ -381,6 +381,9 @@ def _finished(plan: Reduction, value: Array, count: Array, num_rows: Count) -> R
         value = value / positive(count).astype(value.dtype)
     dtype = result_dtype(plan)
     if plan.missing == "time" and op not in ("count", "any", "all", *PLACES):
+        if op in ("std", "sem"):
+            # A deviation may be past the range of its unit.
+            is_missing = is_missing | ~(value <= 2.0**63)
         value = jnp.where(is_missing, value.dtype.type(0), value).astype(dtype)
         return Reduced(jnp.where(is_missing, np.int64(NAT), value), is_missing)
     value = value.astype(dtype)

@@ -56,3 +56,11 @@ def test_wrong_uses_are_pandas_errors():
     assert_same_error(lambda f: f[["k", "c"]].std(), frame)
     assert_same_error(lambda f: f.k.std(min_count=1), frame)
     assert_same_error(lambda f: f.k.std(axis=1), frame)
+
+
+def test_a_deviation_past_the_range_of_times_is_missing():
+    """The least and the greatest time are sqrt(2) * 2^63 units from their mean."""
+    ends = np.array([2**63 - 1, 1 - 2**63])
+    frame = on_device(pd.DataFrame({"k": 0, "t": ends.view("M8[ns]"), "d": ends.view("m8[ns]")}))
+    found = (frame.t.std(), frame.d.std(), *frame.groupby("k").t.agg(["std", "sem"]).iloc[0])
+    assert [value is pd.NaT for value in found] == [True, True, True, False]
