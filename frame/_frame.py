@@ -147,10 +147,10 @@ NDFrame.expression_class = Expression
 jax.tree_util.register_pytree_node(
     JaxFrame,
     lambda frame: ((frame._settled,), frame._labels),
-    lambda labels, children: JaxFrame._of(children[0], labels),
+    JaxFrame._of_tree,
 )
 jax.tree_util.register_pytree_node(
     JaxSeries,
     lambda series: ((series._settled,), series._name),
-    lambda name, children: JaxSeries._of(children[0], name),
+    JaxSeries._of_tree,
 )

@@ -12,6 +12,7 @@ import numpy as np
 from ... import primitives
 from ...primitives.staging import tiered
 from ..table._column import Array, Column, show_holes
+from ..table._holes import assumes_holes
 from ..table._layout import Layout
 from ..table._table import NO_ROWS, Count, Table, as_count, is_row
 from ..table._take import gather, position, resized, take_columns
@@ -175,6 +176,8 @@ def _eager(
     # Null rows of each side: unmatched rows of the other side that the join keeps.
     left_holes = joined.num_unmatched_right.item() if how == "outer" else 0
     right_holes = joined.num_unmatched_left.item() if how in ("left", "outer") else 0
+    if assumes_holes():
+        left_holes, right_holes = int(how == "outer"), int(how in ("left", "outer"))
 
     def presence(row_ids: Array, num_rows: int, num_holes: int, is_ordered: bool) -> Any:
         if num_holes:
@@ -189,7 +192,7 @@ def _eager(
 
     if how == "left_anti":
         # pandas keeps the dtypes of the right side if the result is empty.
-        left_presence, right_presence = "all", "none" if count else "all"
+        left_presence, right_presence = "all", "none" if count or assumes_holes() else "all"
     else:
         is_ordered = not sort and how != "outer"
         left_presence = presence(joined.left_rows, num_left, left_holes, is_ordered)

@@ -9,7 +9,7 @@ from typing import Any, Self
 import numpy as np
 
 from ..reductions._results import result_type
-from ..table._column import Column, bare
+from ..table._column import Column, bare, show_holes
 from ..table._column_labels import Labels
 from ..table._ndframe import NDFrame
 from ..table._recode import as_truths, without_missing
@@ -160,7 +160,8 @@ class GroupByBase:
 
     @property
     def _columns(self) -> list[Column]:
-        return [self._table.columns[position] for position in self._positions]
+        # Integers that may have missing values are floats, as they are in pandas.
+        return [show_holes(self._table.columns[position]) for position in self._positions]
 
     @property
     def _groups(self) -> Groups:

@@ -19,9 +19,8 @@ from ..table._tracing import answered_at_once, is_traced
 
 
 def pandas_dtype(column: Column, num_rows: Count) -> Any:
-    """The dtype of a column in pandas; inside `jit` the dtype without missing values."""
-    knows_missing = column.valid is not None and not is_traced(column.valid, num_rows)
-    if knows_missing and bool(any_missing(column.valid, num_rows)):
+    """The dtype of a column in pandas; inside `jit` that of a column with missing values."""
+    if column.valid is not None:
         return np.dtype(object if column.is_bool else np.float64)
     match column.kind:
         case "category":

@@ -17,6 +17,7 @@ from ..table._column import Column
 from ..table._column_labels import Labels
 from ..table._dictionary import Dictionary, encode_objects
 from ..table._from_host import column_from, index_from, strings_from
+from ..table._holes import with_holes_elsewhere
 from ..table._layout import Layout, layout_of
 from ..table._ndframe import FrameBase, SeriesBase
 from ..table._row_index import RANGE, RowIndex
@@ -34,7 +35,7 @@ def table_of_data(
     layout = layout_of(sharding, "JaxFrame")
     if isinstance(data, FrameBase):
         return _of_frame(data, index, columns, dtype, sharding)
-    if _is_arrow(data) and columns is None and index is None and dtype is None:
+    if is_arrow(data) and columns is None and index is None and dtype is None:
         return table_of_arrow(as_arrow_table(data, "JaxFrame"), layout)
     if isinstance(data, Mapping) and any(map(_is_on_device, data.values())):
         return _of_columns(data, index, columns, dtype, layout)
@@ -80,6 +81,8 @@ def table_of_arrow(
     least: int = 0,
     *,
     in_place: bool = False,
+    nulls: Collection[str] = (),
+    keeps_masks: bool = False,
 ) -> tuple[Table, Labels]:
     """Builds a table from an Arrow table, with the index of pandas' metadata.
 
@@ -89,6 +92,9 @@ def table_of_arrow(
         strings: the dictionary-encoded columns of strings; others become categories.
         least: the number of rows for which the columns have room, if it is larger than theirs.
         in_place: whether columns may keep the memory of the rows: nothing writes it.
+        nulls: the columns of integers and bools with nulls in other rows; see
+            `with_holes_elsewhere`.
+        keeps_masks: whether integers with nulls keep a mask, because processes share the rows.
     """
     capacity = layout.capacity_for(max(table.num_rows, least))
     labels, stored, level_names, numbers = _labels_of(table.schema)
@@ -96,7 +102,10 @@ def table_of_arrow(
     def made(name: str) -> Column:
         if name in strings:
             return strings_from(table[name], capacity, layout, name)
-        return column_from(table[name], capacity, layout, name, in_place=in_place)
+        column = column_from(
+            table[name], capacity, layout, name, in_place=in_place, keeps_masks=keeps_masks
+        )
+        return with_holes_elsewhere(column) if name in nulls else column
 
     levels = tuple(map(made, stored))
     row_index = RowIndex(levels, level_names) if levels else numbers
@@ -157,7 +166,8 @@ def _range_of(metadata: dict[str, Any]) -> RowIndex:
     return RANGE
 
 
-def _is_arrow(data: Any) -> bool:
+def is_arrow(data: Any) -> bool:
+    """Whether data are a table of Arrow, or of another library that gives one."""
     if isinstance(data, (pa.Table, pa.RecordBatch)):
         return True
     return hasattr(data, "__arrow_c_stream__") and not isinstance(data, (pd.DataFrame, pd.Series))

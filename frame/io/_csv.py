@@ -69,7 +69,7 @@ def read_csv(
     if spans_processes(layout) and is_local_path(filepath_or_buffer):
         piece = own_lines(os.fspath(filepath_or_buffer), names, skiprows, parse, convert, layout)
         with naming_files("read_csv", filepath_or_buffer):
-            own, labels = table_of_arrow(piece, ONE_DEVICE)
+            own, labels = table_of_arrow(piece, ONE_DEVICE, keeps_masks=True)
         table_of_rows = table_of_processes(own, labels, layout, "read_csv")
     else:
         table = csv.read_csv(

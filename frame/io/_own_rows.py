@@ -22,8 +22,9 @@ from ..table._ndframe import FrameBase
 from ..table._recode import renumbered
 from ..table._row_index import RowIndex
 from ..table._table import Table, as_count
+from ..table._take import settled
 from ._arrow import arrow_table
-from ._construction import table_of_arrow, table_of_data, with_layout
+from ._construction import as_arrow_table, is_arrow, table_of_arrow, table_of_data, with_layout
 
 
 def spans_processes(layout: Layout) -> bool:
@@ -67,6 +68,7 @@ def table_of_processes(
     total = sharded.layout.num_rows
     packed = _packed(sharded.rows, sharded.layout.is_valid(), layout.capacity_for(total), layout)
     combined = jax.tree.unflatten(structure, packed)
+    combined = tuple(settled(column, as_count(total)) for column in combined)
     if index is None:
         index = RowIndex(combined[len(own.columns) :], own.index.names)
     return Table(combined[: len(own.columns)], index, as_count(total), layout=layout)
@@ -218,7 +220,11 @@ class FrameOwnRows(FrameBase):
         layout = layout_of(sharding, caller)
         if not spans_processes(layout):
             return cls._of(*table_of_data(data, None, None, None, sharding))
-        own, labels = table_of_data(data, None, None, None, None)
+        if is_arrow(data):
+            arrow = as_arrow_table(data, caller)
+            own, labels = table_of_arrow(arrow, ONE_DEVICE, keeps_masks=True)
+        else:
+            own, labels = table_of_data(data, None, None, None, None)
         if own.layout != ONE_DEVICE:
             raise ValueError(
                 f"{caller}: data must be the rows of this process alone, got a frame over "
@@ -237,5 +243,7 @@ class FrameOwnRows(FrameBase):
         pieces = [piece for _, piece in own_pieces(self, is_whole=True)]
         # The range of labels is that of the first piece, and the others follow.
         own = pa.concat_tables([piece for piece in pieces if piece.num_rows] or pieces[:1])
-        table, _ = table_of_arrow(own, ONE_DEVICE)
+        columns = zip(self._labels, self._table.columns, strict=True)
+        nulls = {str(label) for label, column in columns if column.valid is not None}
+        table, _ = table_of_arrow(own, ONE_DEVICE, nulls=nulls)
         return self._of(table, self._labels)

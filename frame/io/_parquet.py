@@ -57,7 +57,7 @@ def read_parquet(
     if spans_processes(layout):
         with reading("read_parquet", paths):
             table = _own_rows(dataset, names, condition)
-            own, labels = table_of_arrow(table, ONE_DEVICE)
+            own, labels = table_of_arrow(table, ONE_DEVICE, keeps_masks=True)
         rows = table_of_processes(own, labels, layout, "read_parquet")
     else:
         with reading("read_parquet", paths):

@@ -13,19 +13,20 @@ import pandas as pd
 from ...primitives.staging import tiered
 from ..align._align import aligned_column
 from ..align._as_column import as_column
-from ..align._common_types import finest_unit
 from ..ops._array_ops import common_dtype
 from ..table._arguments import axis_number, no_inplace
-from ..table._column import Array, Column, fill_missing, to_host
+from ..table._column import Array, Column, fill_missing, show_holes, to_host
 from ..table._dtypes import narrowed, wide
 from ..table._expressions import apply_if_callable
 from ..table._from_host import column_from
+from ..table._holes import assumes_holes
 from ..table._layout import ONE_DEVICE
 from ..table._ndframe import FrameBase, NDFrame, SeriesBase
-from ..table._recode import recoded, renumbered, with_unit
+from ..table._recode import recoded, renumbered
 from ..table._table import Count, Table, is_row
 from ..table._take import any_missing, missing_elsewhere, settled
 from ..table._tracing import answered_at_once, is_traced
+from ..table._units import finest_unit, with_unit_if_exact, with_units
 
 
 class Where(NDFrame):
@@ -39,7 +40,8 @@ class Where(NDFrame):
 
         Differences from pandas:
             A value that does not fit the column's dtype raises, where pandas returns objects.
-            Inside `jit` integers get the dtype of a replacement even if no value is replaced.
+            Inside `jit` integers get the dtype of a replacement even if no value is replaced, and
+            times of two units the finer one.
 
         Example:
             >>> from jaxframes.frame import JaxSeries
@@ -124,32 +126,6 @@ class Where(NDFrame):
         return [other] * num_columns
 
 
-class CaseWhen(Where, SeriesBase):
-    """`where`, `mask` and `case_when` of a series."""
-
-    def case_when(self, caselist: Sequence[tuple[Any, Any]]) -> Any:
-        """Replaces values by those of the first pair of a condition and a replacement that is True.
-
-        Example:
-            >>> from jaxframes.frame import JaxSeries
-            >>> x = JaxSeries([1, 5, 9])
-            >>> x.case_when([(x > 8, 0), (x > 4, 1)]).tolist()
-            [1, 1, 0]
-        """
-        if not isinstance(caselist, list):
-            raise TypeError(f"The caselist argument should be a list; instead got {type(caselist)}")
-        if not caselist:
-            raise ValueError(
-                "provide at least one boolean condition, with a corresponding replacement."
-            )
-        result: Any = self
-        for condition, replacement in reversed(caselist):
-            condition = condition(self) if callable(condition) else condition
-            replacement = replacement(self) if callable(replacement) else replacement
-            result = result.mask(condition, replacement)
-        return result
-
-
 def _as_flags(method: str, cond: Any, table: Table) -> Array:
     """Flags of the rows that keep their values: the condition, negated for `mask`."""
     if isinstance(cond, pd.Series):
@@ -176,6 +152,7 @@ def choose_scalar(keep: Array, column: Column, value: Any, table: Table, method:
     The dtype is pandas' dtype: integers become floats only if a value is actually replaced. Inside
     `jit` every column counts as replaced.
     """
+    column = show_holes(column)
     if isinstance(value, (jax.Array, np.ndarray)) and value.ndim == 0:
         if isinstance(value, jax.Array):
             other = Column(jnp.broadcast_to(value, (table.capacity,)))
@@ -190,14 +167,21 @@ def choose_scalar(keep: Array, column: Column, value: Any, table: Table, method:
         no_value = column.type.has_codes and not len(column.type.dictionary or ())
         short: Any = np.full(1, -1 if no_value else 0, column.dtype)
         like = to_host(Column(short, None, column.type), 1)
-    promoted = None if like is None else pd.Series(like).where(np.array([False]), value)
+    try:
+        promoted = None if like is None else pd.Series(like).where(np.array([False]), value)
+    except (pd.errors.OutOfBoundsDatetime, pd.errors.OutOfBoundsTimedelta):
+        # A time past the range of the column is an error only if a row needs it.
+        if is_traced(keep, table.num_rows) or any_missing(keep, table.num_rows):
+            raise
+        return column
     replacement, keeps_dtype = None, False
     if promoted is not None and promoted.dtype != object:
         replacement = column_from(narrowed(promoted), 1, ONE_DEVICE, method)
         is_same_unit = replacement.type.unit == column.type.unit
         keeps_dtype = is_same_unit and replacement.dtype == column.dtype
     # The dtype changes only if a value does.
-    if not (keeps_dtype or is_traced(keep, table.num_rows) or any_missing(keep, table.num_rows)):
+    is_changed = is_traced(keep, table.num_rows) or assumes_holes()
+    if not (keeps_dtype or is_changed or any_missing(keep, table.num_rows)):
         return column
     if replacement is None:
         raise NotImplementedError(
@@ -205,37 +189,58 @@ def choose_scalar(keep: Array, column: Column, value: Any, table: Table, method:
             "with astype first."
         )
     other = Column(replacement.data, None, replacement.type)
-    return _choose_typed(keep, column, other, other.dtype, method)
+    return _choose_typed(keep, column, other, other.dtype, (table.num_rows, np.int32(1)), method)
 
 
 def choose(keep: Array, column: Column, other: Column, table: Table, method: str) -> Column:
-    """Keeps the values that `keep` flags, and takes others from `other`; see `choose_scalar`."""
-    dtype = _number_dtype(column, other)
+    """Keeps the values that `keep` flags, and takes others from `other`; see `choose_scalar`.
+
+    Times get the unit of `other` only if a value is replaced, and the unit of the column does not
+    represent all times of `other`; inside `jit` they get the finer unit.
+    """
+    column = show_holes(column)
+    dtype, counts = _number_dtype(column, other), (table.num_rows, table.num_rows)
+    if column.type.is_time and column.kind == other.kind and column.type != other.type:
+        if not is_traced(keep, other, table.num_rows):
+            if not assumes_holes() and not any_missing(keep, table.num_rows):
+                return column
+            if finest_unit(column, other) == other.type.unit and not assumes_holes():
+                unit = column.type.unit or "ns"
+                other = with_unit_if_exact(other, unit, table.num_rows) or other
+        return _choose_typed(keep, column, other, dtype, counts, method)
     if dtype is not None and dtype != column.dtype and not is_traced(keep, other, table.num_rows):
-        if not any_missing(keep, table.num_rows):
+        if not assumes_holes() and not any_missing(keep, table.num_rows):
             return column
         # pandas keeps a dtype that can represent all values of the other column.
         is_candidate = column.dtype.kind + other.dtype.kind in ("if", "uf", "ui", "fi", "fu", "ff")
         if (
-            other.valid is None
+            not assumes_holes()
+            and other.valid is None
             and is_candidate
             and bool(_fits(other.data, column.data, table.num_rows))
         ):
             dtype = column.dtype
     elif dtype is not None and column.is_float and other.dtype.kind in "iu":
         dtype = column.dtype
-    return _choose_typed(keep, column, other, dtype, method)
+    return _choose_typed(keep, column, other, dtype, counts, method)
 
 
-def _choose_typed(keep: Array, column: Column, other: Column, dtype: Any, method: str) -> Column:
+def _choose_typed(
+    keep: Array,
+    column: Column,
+    other: Column,
+    dtype: Any,
+    counts: tuple[Count, Count],
+    method: str,
+) -> Column:
+    """Takes values of two columns, given their numbers of rows, after converting their types."""
     if column.is_numeric and other.is_numeric and dtype is not None:
         return _choose_numbers(keep, column, other, dtype)
     if column.kind == other.kind:
         if column.kind == "string":
             column, other = recoded([column, other])
         elif column.type.is_time:
-            unit = finest_unit(column, other)
-            column, other = with_unit(column, unit), with_unit(other, unit)
+            column, other = with_units((column, other), finest_unit(column, other), counts)
         elif column.kind == "category" and column.type != other.type:
             a, b = column.dictionary.values, other.dictionary.values
             if column.type.ordered != other.type.ordered or set(a) != set(b):

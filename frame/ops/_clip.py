@@ -10,8 +10,9 @@ import pandas as pd
 
 from ..align._as_column import as_column
 from ..table._arguments import no_inplace, only_rows
-from ..table._column import Column, Scalar
+from ..table._column import Column, Scalar, fill_missing
 from ..table._from_host import check_width
+from ..table._holes import assumes_holes
 from ..table._ndframe import FrameBase, NDFrame, SeriesBase
 from ..table._table import Count
 from ..table._take import any_missing
@@ -26,7 +27,7 @@ def clipped(column: Column, lower: Any, upper: Any, label: Hashable, num_rows: C
             f"clip: column {label!r} must not be complex. Clip its parts, map(jnp.real) and "
             "map(jnp.imag)."
         )
-    original = column
+    column = original = fill_missing(column)
     for op, bound in (("np.maximum", lower), ("np.minimum", upper)):
         if bound is None or (isinstance(bound, (float, np.floating)) and np.isnan(bound)):
             continue
@@ -47,7 +48,7 @@ def clipped(column: Column, lower: Any, upper: Any, label: Hashable, num_rows: C
         is_inside = _is_inside(op, original, operand, num_rows)
         if isinstance(bound, Column):
             is_inside |= bound.missing()
-        if may_keep and not bool(any_missing(is_inside, num_rows)):
+        if may_keep and not assumes_holes() and not bool(any_missing(is_inside, num_rows)):
             # Integers keep their dtype if no float bound changes a value.
             continue
         (result,) = combine(op, [(column, operand)], num_rows)
@@ -78,7 +79,7 @@ def _clipped_to_wider(
         least, most = int(info.min), int(info.max)
     if bound <= least if op == "np.maximum" else bound >= most:
         return column
-    if not is_traced(column, num_rows):
+    if not is_traced(column, num_rows) and not assumes_holes():
         is_inside = _is_inside(op, original, Scalar(bound), num_rows)
         if not bool(any_missing(is_inside, num_rows)):
             return column

@@ -11,9 +11,10 @@ import numpy as np
 
 from ...primitives.staging import by_pieces, tiered
 from ...shardings._compat import is_x64_enabled
-from ..table._column import Array, Column, Scalar, fill_missing, missing_rows
+from ..table._column import Array, Column, Scalar, fill_missing, missing_rows, show_holes
 from ..table._computed import may_postpone, operation_of, postponed
 from ..table._dtypes import is_held, wide
+from ..table._holes import assumes_holes
 from ..table._table import Count, is_row
 from ..table._take import any_missing
 from ..table._tracing import at_once, is_traced
@@ -154,7 +155,7 @@ def _dtype_of(plan: NumberPlan, a: np.dtype, b: np.dtype, x64: bool) -> np.dtype
 
 def _operand(op: str, side: Any, other: Any) -> Operand:
     if isinstance(side, Scalar):
-        other_dtype, value = other.dtype, side.value
+        other_dtype, value = _computed(op, other).dtype, side.value
         if not side.is_typed:
             value = scalar_like(value, other_dtype, op)
         if op in LOGIC and value.dtype.kind in "fc":
@@ -163,13 +164,18 @@ def _operand(op: str, side: Any, other: Any) -> Operand:
                 f"[{type(side.value).__name__}]"
             )
         return Operand(value)
-    if side.valid is None or is_traced(side.valid) or op in LOGIC or op in COMPARISONS:
-        if op in LOGIC and side.valid is not None and not side.is_bool:
-            side = side if is_traced(side.valid) else fill_missing(side)
-        return Operand(side.data, side.valid)
-    if side.is_bool:
-        side = Column(side.data.astype(wide(np.int64)), side.valid)
-    return Operand(fill_missing(side).data)
+    side = _computed(op, side)
+    if side.is_bool and side.valid is not None and op not in (*LOGIC, *COMPARISONS):
+        side = fill_missing(Column(side.data.astype(wide(np.int64)), side.valid))
+    return Operand(side.data, side.valid)
+
+
+def _computed(op: str, column: Column) -> Column:
+    """The column that is computed with: integers that may have missing values are floats.
+
+    Without x64 mode they are compared as they are: float32 does not represent every integer.
+    """
+    return show_holes(column) if op in COMPARISONS else fill_missing(column)
 
 
 _FLOAT64, _BFLOAT16 = np.dtype(np.float64), np.dtype(jnp.bfloat16)
@@ -255,6 +261,8 @@ def _has_zeros(op: str, a: Any, b: Any, num_rows: Count) -> bool:
         return bool(b == 0)
     if not is_integer and np.result_type(a.dtype, b.dtype) == np.float64:
         return False
+    if assumes_holes():
+        return True
     return bool(at_once(_divides_by_zero, a, b, num_rows))
 
 

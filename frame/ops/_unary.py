@@ -32,6 +32,8 @@ def change(op: str, column: Column) -> Column:
             raise TypeError("bad operand type for unary ~: 'float'")
         if op == "neg":
             column = Column(column.data.astype(wide(np.int64)), column.valid)
+    if op != "invert":
+        column = fill_missing(column)
     if op == "invert" and column.is_bool:
         later = postponed(_change, (op,), (column,), np.bool_)
         if later is not None:
@@ -75,6 +77,7 @@ def rounded(column: Column, decimals: int) -> Column:
     """Rounds numbers half to even; returns other columns unchanged."""
     if column.kind != "number" or column.is_bool:
         return column
+    column = fill_missing(column)
     if not column.is_float and decimals >= 0:
         return column
     if column.is_float:

@@ -74,6 +74,10 @@ class Lazy(Deferred):
             )  # fmt: skip
         return run(apply_rules(self._plan, optimizations))
 
+    @property
+    def _dtypes(self) -> Any:
+        return self._streams.without_rows(self._plan).dtypes
+
     def explain(
         self, optimized: bool = True, *, optimizations: Mapping[str, bool] | None = None
     ) -> str:

@@ -54,8 +54,12 @@ class LazyFrame(Lazy):
 
     @property
     def schema(self) -> pd.Series:
-        """The dtype of each column, for a result without missing integers."""
-        return self._plan.empty.dtypes
+        """The dtype of each column of the result.
+
+        Where pandas takes a dtype from values, as for a left join whose rows may all have a match,
+        the plan runs up to this step to find it. Other plans read no rows.
+        """
+        return self._dtypes
 
     @property
     def dtypes(self) -> pd.Series:

@@ -90,8 +90,8 @@ class LazySeries(LazyArray):
 
     @property
     def dtype(self) -> Any:
-        """The dtype of the values."""
-        return self._plan.empty.dtype
+        """The dtype of the values; see `LazyFrame.schema`."""
+        return self._dtypes
 
     @property
     def name(self) -> Hashable:

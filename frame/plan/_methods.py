@@ -8,6 +8,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 import numpy as np
 
 from ..table._ndframe import SeriesBase
+from ._declared import in_dtypes
 
 # The rows that one row of a result depends on: the same row, several rows, or all of them for a
 # result that is one value.
@@ -82,6 +83,8 @@ def _parsed(table: str) -> dict[str, Method]:
 
 
 METHODS = _parsed(_TABLE)
+# Casts a result to the dtype of all rows of a plan; see `_value_dtypes`.
+DECLARED = "declared"
 
 
 class Operator(NamedTuple):
@@ -128,6 +131,9 @@ def apply(function: str, operands: list[Any], keywords: dict[str, Any]) -> Any:
     if function == "alias":
         value, label = operands
         return value._of(value._table, label) if isinstance(value, SeriesBase) else value
+    if function == DECLARED:
+        values, name = operands
+        return in_dtypes(values, {None: name})
     if function.startswith("np."):
         return getattr(np, function.removeprefix("np."))(*operands)
     # The operand of "rolling.mean" is the result of "rolling", but that of "str.len" a series.

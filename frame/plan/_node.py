@@ -4,13 +4,14 @@
 import dataclasses
 import datetime
 import functools
-from collections.abc import Callable, Hashable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 import pandas as pd
 
 from ...primitives.staging import Frozen, freeze, thaw
+from ..table._holes import assuming_holes
 from ..table._ndframe import FrameBase, NDFrame
 from ._expression import Expression
 from ._methods import METHODS
@@ -68,8 +69,16 @@ class Step:
 
     @property
     def empty(self) -> Any:
-        """The result for sources without rows. Its labels and dtypes are those of the plan."""
+        """The result for sources without rows, with the widest dtypes that values can give.
+
+        Where values decide a dtype, missing values and divisions by zero are assumed.
+        """
         raise NotImplementedError
+
+    @property
+    def narrow(self) -> Any:
+        """The result for sources without rows, as eager methods give it."""
+        return self.empty
 
     @functools.cached_property
     def labels(self) -> tuple[Hashable, ...]:
@@ -159,8 +168,21 @@ class Call(Step):
 
     @functools.cached_property
     def empty(self) -> Any:
+        """The result for inputs without rows; see `Step.empty`."""
+        try:
+            with assuming_holes():
+                return self.result_of([node.empty for node in self.inputs])
+        except Exception:
+            # Floats have fewer methods than integers. Others raise again.
+            return self.narrow
+
+    @functools.cached_property
+    def narrow(self) -> Any:
         """The result of the eager method for inputs without rows."""
-        inputs = [node.empty for node in self.inputs]
+        return self.result_of([node.narrow for node in self.inputs])
+
+    def result_of(self, inputs: Sequence[Any]) -> Any:
+        """The result of the eager method for frames without rows."""
         try:
             # A quotient of reductions of no rows is 0 / 0.
             with np.errstate(all="ignore"):

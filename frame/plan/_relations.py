@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 from ..combining._concat import concat
+from ._declared import in_dtypes
 from ._expression import Expression
 from ._methods import apply
 
@@ -265,6 +266,17 @@ def _new_labels(call: Any) -> Labels:
     return frozenset(call.labels) - frozenset(call.inputs[0].labels)
 
 
+def _declare(frames: Sequence[Any], arguments: Mapping[str, Any]) -> Any:
+    return in_dtypes(frames[0], arguments["dtypes"])
+
+
+def _narrowed_dtypes(call: Any, wanted: Labels) -> Any:
+    if not call.is_frame:
+        return call
+    dtypes = {label: one for label, one in call.arguments["dtypes"].items() if label in wanted}
+    return call.with_arguments(dtypes=dtypes) if dtypes else None
+
+
 # Series of other plans.
 
 
@@ -448,6 +460,14 @@ RELATIONS: dict[str, Relation] = {
     "rename": Relation(_method("rename"), "each", is_rowwise=_yes, origins=_rename_origins),
     "astype": _change("dtype", "astype"),
     "fillna": _change("value", "fillna"),
+    "declared": Relation(
+        _declare,
+        "each",
+        reads=lambda call, wanted: _changed_by("dtypes")(call) & wanted,
+        makes=_changed_by("dtypes"),
+        is_rowwise=_yes,
+        narrowed=_narrowed_dtypes,
+    ),
     "filter": Relation(
         _filter,
         "drops",

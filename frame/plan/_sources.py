@@ -16,6 +16,7 @@ from ..io._construction import table_of_arrow
 from ..io._csv import read_csv
 from ..io._malformed import check_arrow, naming_files, reading
 from ..io._manifest import parquet_dataset
+from ..io._nulls import columns_with_nulls, is_integer_or_bool, names_with_nulls
 from ..io._own_rows import spans_processes
 from ..io._parquet import dictionary_encoded, read_parquet, with_codes
 from ..table._from_host import labels_at_positions
@@ -66,6 +67,11 @@ class Source(abc.ABC):
     def num_rows(self) -> int | None:
         """The number of rows, if it is known without reading them."""
         return None
+
+    @property
+    def nulls(self) -> frozenset[str]:
+        """The columns of integers and bools with a null in some row: they decide their dtypes."""
+        return frozenset()
 
     def ranges(self, label: Hashable) -> tuple[ValueRange, ...] | None:
         """The ranges of a column in parts of the rows, if they are known without reading them."""
@@ -139,7 +145,13 @@ class ParquetFiles(Source):
         """A frame of the schema."""
         schema = self._dataset().schema
         with reading("scan_parquet", self.paths):
-            return _frame_of(schema.empty_table(), self.layout)
+            return _frame_of(schema.empty_table(), self.layout, nulls=self.nulls)
+
+    @functools.cached_property
+    def nulls(self) -> frozenset[str]:  # pyright: ignore[reportIncompatibleMethodOverride]
+        """The columns of integers and bools with nulls, by the footers of the files."""
+        with reading("scan_parquet", self.paths):
+            return columns_with_nulls(self._dataset())
 
     def read(
         self, columns: Columns, predicate: Expression | None, limit: int | None, has_labels: bool
@@ -162,7 +174,7 @@ class ParquetFiles(Source):
                 dataset = with_codes(dataset, strings)
                 fragments = _of_one_file(dataset, fragments)
             table = _table_of(dataset, fragments, names)
-            frame = _frame_of(table, self.layout, strings)
+            frame = _frame_of(table, self.layout, strings, self.nulls)
         if not has_labels or (groups.are_all or not frame._table.index.is_range):
             return frame
         # The labels of a range tell the positions of rows in the whole dataset.
@@ -207,13 +219,27 @@ class CsvFile(Source):
 
     @functools.cached_property
     def empty(self) -> Any:
-        """A frame of the types that Arrow infers from the first block."""
-        parse = csv.ParseOptions(delimiter=self.sep)
-        convert = csv.ConvertOptions(strings_can_be_null=True)
-        with csv.open_csv(self.path, parse_options=parse, convert_options=convert) as reader:
+        """A frame of the types that Arrow infers from the first block; see `nulls`."""
+        with self._open() as reader:
             schema = reader.schema
         with naming_files("scan_csv", self.path):
-            return _frame_of(schema.empty_table(), self.layout)
+            return _frame_of(schema.empty_table(), self.layout, nulls=self.nulls)
+
+    @functools.cached_property
+    def nulls(self) -> frozenset[str]:  # pyright: ignore[reportIncompatibleMethodOverride]
+        """The columns of integers and bools with nulls, found by reading the file once."""
+        with self._open() as reader:
+            names = [field.name for field in reader.schema if is_integer_or_bool(field.type)]
+        if not names:
+            return frozenset()
+        with self._open(names) as reader:
+            return names_with_nulls(reader, names)
+
+    def _open(self, names: list[str] | None = None) -> Any:
+        """A reader of all columns, or of some."""
+        parse = csv.ParseOptions(delimiter=self.sep)
+        convert = csv.ConvertOptions(strings_can_be_null=True, include_columns=names)
+        return csv.open_csv(self.path, parse_options=parse, convert_options=convert)
 
     def read(
         self, columns: Columns, predicate: Expression | None, limit: int | None, has_labels: bool
@@ -251,7 +277,12 @@ class ArrowRows(Source):
     def empty(self) -> Any:
         """A frame of the schema."""
         schema = self.data.schema if hasattr(self.data, "schema") else self._dataset.schema
-        return _frame_of(schema.empty_table(), self.layout)
+        return _frame_of(schema.empty_table(), self.layout, nulls=self.nulls)
+
+    @functools.cached_property
+    def nulls(self) -> frozenset[str]:  # pyright: ignore[reportIncompatibleMethodOverride]
+        """The columns of integers and bools with nulls; see `columns_with_nulls`."""
+        return columns_with_nulls(self._dataset)
 
     def read(
         self, columns: Columns, predicate: Expression | None, limit: int | None, has_labels: bool
@@ -260,7 +291,7 @@ class ArrowRows(Source):
         dataset = self._dataset
         names = _with_index(dataset.schema, columns)
         table = check_arrow(dataset.to_table(columns=names), "scan_arrow")
-        return _frame_of(table, self.layout)
+        return _frame_of(table, self.layout, nulls=self.nulls)
 
     def text(self) -> str:
         """The kind of the data."""
@@ -277,8 +308,13 @@ def _table(data: Any) -> pa.Table:
     return data if isinstance(data, pa.Table) else pa.RecordBatchReader.from_stream(data).read_all()
 
 
-def _frame_of(table: pa.Table, layout: Layout, strings: Sequence[str] = ()) -> Any:
-    return FrameBase.frame_class._of(*table_of_arrow(table, layout, strings))
+def _frame_of(
+    table: pa.Table,
+    layout: Layout,
+    strings: Sequence[str] = (),
+    nulls: frozenset[str] = frozenset(),
+) -> Any:
+    return FrameBase.frame_class._of(*table_of_arrow(table, layout, strings, nulls=nulls))
 
 
 def _of_one_file(dataset: Any, fragments: Sequence[Any]) -> list[Any]:

@@ -50,34 +50,35 @@ def is_staged(node: Node) -> bool:
     """
     if not isinstance(node, Call) or not node.is_frame or not node.inputs[0].is_frame:
         return False
+    source = node.inputs[0]
+    return all(_is_staged_on(node, frame) for frame in (source.empty, source.narrow))
+
+
+def _is_staged_on(node: Call, frame: Any) -> bool:
+    """Whether a node runs inside a compiled stage if its input has the dtypes of a frame."""
     if node.method in ("select", "rename"):
         return True
     if node.method == "dropna":
-        source = node.inputs[0]
         reads = RELATIONS["dropna"].reads(node, frozenset())
-        return all(
-            label in source.labels and source.empty._column(label).is_numeric for label in reads
-        )
+        return all(label in frame and frame._column(label).is_numeric for label in reads)
     if node.method in ("astype", "fillna"):
-        return _is_staged_change(node)
+        return _is_staged_change(node, frame)
     if node.method == "filter":
-        return _is_staged_expression(node.arguments["predicate"], node.inputs[0])
+        return _is_staged_expression(node.arguments["predicate"], frame)
     if node.method == "assign":
-        staged = node.inputs[0]
         values = node.arguments["values"]
         # A value may read a column assigned before it: only the input's columns have known types.
         return all(
             isinstance(value, Expression)
             and not value.columns() & values.keys() - {label}
-            and _is_staged_expression(value, staged)
+            and _is_staged_expression(value, frame)
             for label, value in values.items()
         )
     return False
 
 
-def _is_staged_change(node: Call) -> bool:
+def _is_staged_change(node: Call, source: Any) -> bool:
     """Whether a cast raises for no value, or missing values of floats are replaced by a number."""
-    source = node.inputs[0].empty
     value = node.arguments["dtype" if node.method == "astype" else "value"]
     if node.arguments.keys() - {"dtype", "value"}:
         return False
@@ -102,9 +103,8 @@ def is_work(calls: Sequence[Call]) -> bool:
     return any(call.method not in ("select", "rename") for call in calls)
 
 
-def _is_staged_expression(expression: Expression, node: Node) -> bool:
-    frame = node.empty
-    if not expression.columns() <= set(node.labels):
+def _is_staged_expression(expression: Expression, frame: Any) -> bool:
+    if not expression.columns() <= set(frame._labels):
         return False
     root = expression
     while root.function == "alias":
@@ -251,8 +251,13 @@ class Fused(Step):
 
     @property
     def empty(self) -> Any:
-        """The result for sources without rows."""
+        """The result for sources without rows; see `Step.empty`."""
         return _selected(self.calls[-1].empty, self.wanted)
+
+    @property
+    def narrow(self) -> Any:
+        """The result of the eager methods for sources without rows."""
+        return _selected(self.calls[-1].narrow, self.wanted)
 
 
 def _is_short(operand: Any) -> bool:

@@ -10,7 +10,7 @@ import pandas as pd
 from ..align._as_column import as_column
 from ..ops._operators import Method
 from ..table._arguments import axis_number, check_flag
-from ..table._column import Column, host_array
+from ..table._column import Column, host_array, show_holes
 from ..table._dtypes import wide
 from ..table._ndframe import FrameBase, NDFrame, SeriesBase
 from ..table._recode import without_missing
@@ -219,7 +219,7 @@ class FrameReductions(Reductions, FrameBase):
         return one_each(frame, _results(frame, op, arguments), op)
 
     def _reduced_together(self, op: str, arguments: dict[str, Any]) -> Any:
-        columns = self._table.columns
+        columns = tuple(map(show_holes, self._table.columns))
         for column, label in zip(columns, self._labels, strict=True):
             if not column.is_numeric:
                 raise NotImplementedError(
@@ -256,8 +256,12 @@ def _is_truth(column: Column, columns: Sequence[Column]) -> bool:
 
 
 def _operand(column: Column, op: str) -> Column:
-    """The column that a reduction reads: counts need no null objects, and no codes of strings."""
-    return without_missing(column).stored if op == "count" else column
+    """The column that a reduction reads.
+
+    Counts need no null objects, and no codes of strings. Integers that may have missing values are
+    floats, as they are in pandas.
+    """
+    return without_missing(column).stored if op == "count" else show_holes(column)
 
 
 def _rows_of_results(of: FrameBase, op: str, arguments: dict[str, Any]) -> Table | None:
@@ -290,7 +294,7 @@ def shown(series: SeriesBase, result: Reduced, op: str) -> Any:
     column = _operand(series._only, op)
     if not is_traced(result):
         return host_value(*result, result_type(column.type, op))[0]
-    if column.kind != "number" and op not in ("count", "any", "all", "median", "quantile"):
+    if column.kind != "number" and op not in ("count", "any", "all"):
         raise in_jit(op, series._name, column)
     return series._table.unless_lost(result.value.reshape(()))
 

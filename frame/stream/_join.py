@@ -88,7 +88,8 @@ class Join:
     @functools.cached_property
     def template(self) -> Any:
         """The result without rows: plain columns, copies of the keys, and both row numbers."""
-        empty = self.call.empty
+        # A file of rows of integers becomes one of floats with the first row without a match.
+        empty = self.call.narrow
         rows = self.pairs(*self._empty_sides)
         columns = list(empty._table.columns)
         left, right = self._empty_sides

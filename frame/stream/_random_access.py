@@ -74,7 +74,8 @@ class RowsByPosition:
             )
             number += 1
         rows = Rows(pa.concat_tables(pieces), ((first, last - first),))
-        return frame_of(rows, self._batch_rows, source.layout, self._scan.columns)
+        columns = self._scan.columns
+        return frame_of(rows, self._batch_rows, source.layout, columns, nulls=source.nulls)
 
     def _group(self, number: int) -> pa.Table:
         """A decoded row group."""

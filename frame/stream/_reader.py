@@ -6,7 +6,7 @@ import contextlib
 import dataclasses
 import queue
 import threading
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
@@ -67,7 +67,11 @@ def batches_of(scan: Scan, batch_rows: int, start: int = 0) -> Iterator[Any]:
         least = least or rows.table.num_rows
         _check_categories(rows.table, categories, source.text())
         is_decoded = not isinstance(source, ArrowRows)
-        frame = [frame_of(rows, least, source.layout, scan.columns, is_decoded=is_decoded)]
+        frame = [
+            frame_of(
+                rows, least, source.layout, scan.columns, is_decoded=is_decoded, nulls=source.nulls
+            )
+        ]
         # A name would hold the rows while the caller works.
         del rows
         yield frame.pop()
@@ -281,7 +285,13 @@ def _joined(parts: list[Rows]) -> Rows:
 
 
 def frame_of(
-    rows: Rows, least: int, layout: Layout, columns: Any, *, is_decoded: bool = True
+    rows: Rows,
+    least: int,
+    layout: Layout,
+    columns: Any,
+    *,
+    is_decoded: bool = True,
+    nulls: Collection[str] = (),
 ) -> Any:
     """A frame of a batch, with the labels of the whole source and a capacity of `least` rows.
 
@@ -291,8 +301,11 @@ def frame_of(
         layout: where it goes.
         columns: its columns; all if None.
         is_decoded: whether the rows are decoded ones, not those of a user's Arrow data.
+        nulls: the columns of integers and bools with nulls in some row of the source.
     """
-    table, labels = table_of_arrow(rows.table, layout, least=least, in_place=is_decoded)
+    table, labels = table_of_arrow(
+        rows.table, layout, least=least, in_place=is_decoded, nulls=nulls
+    )
     frame: Any = FrameBase.frame_class._of(table, labels)
     index = table.index
     if index.is_range:

@@ -4,13 +4,17 @@
 import contextlib
 import importlib
 import os
+import weakref
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ..io._own_rows import spans_processes
 from ..plan._node import Call, Node, Scan
 from ..plan._optimize import optimized
+from ..plan._declared import dtype_names
 from ..plan._run import in_order, run
+from ..plan._sources import Memory
+from ..plan._value_dtypes import declared
 from ._checkpoint import Checkpoint
 from ._groups_in_range import rows_in_place
 from ._job import job_of
@@ -20,9 +24,13 @@ from ._progress import with_progress
 from ._reader import batches_of, can_stream, check_sources
 from ._sinks import write_csv, write_parquet
 from ._stage import Stage, unstreamed
+from ._stage_dtypes import common_dtypes, in_declared_dtypes
 from ._steps import Steps
 from ._training import batches as batches
 from ._training import recipe_of
+
+# The rows of a batch of the first pass for a schema.
+SCHEMA_ROWS = 1 << 20
 
 
 def collect(
@@ -134,8 +142,51 @@ def stage_of(
     progress: bool | None = None,
     steps: Steps | None = None,
 ) -> Stage:
-    """The pipeline of a plan, with batches of a size; see `pipeline`."""
+    """The pipeline of a plan, with batches of a size; see `pipeline`.
+
+    Where values decide dtypes, a first pass over the rows finds those of all rows; see `declared`.
+    """
     check_sources(plan)
+
+    def find(part: Node) -> Mapping[Any, str]:
+        # The steps of a part are declared already.
+        return common_dtypes(_declared_stage(part, None, batch_rows, memory_limit, False, None))
+
+    plan = declared(plan, find)
+    stage = _declared_stage(plan, optimizations, batch_rows, memory_limit, progress, steps)
+    return in_declared_dtypes(stage)
+
+
+_without_rows: weakref.WeakKeyDictionary[Node, Any] = weakref.WeakKeyDictionary()
+
+
+def without_rows(plan: Node) -> Any:
+    """The result of a plan without its rows, in its dtypes.
+
+    Steps that take dtypes from values run for this, once for a plan.
+    """
+    if plan not in _without_rows:
+        known = declared(plan, _found_at_once_or_over_batches, every_step=True)
+        _without_rows[plan] = known.empty
+    return _without_rows[plan]
+
+
+def _found_at_once_or_over_batches(part: Node) -> Mapping[Any, str]:
+    if not all(isinstance(scan.source, Memory) for scan in _scans_of(part)):
+        with contextlib.suppress(NotImplementedError):
+            return common_dtypes(_declared_stage(part, None, SCHEMA_ROWS, None, False, None))
+    return dtype_names(run(optimized(part, None)))
+
+
+def _declared_stage(
+    plan: Node,
+    optimizations: Mapping[str, bool] | None,
+    batch_rows: Any,
+    memory_limit: Any,
+    progress: bool | None,
+    steps: Steps | None,
+) -> Stage:
+    """The pipeline of a plan whose steps give each batch the dtypes of all rows."""
     root = optimized(plan, optimizations)
     scans = _scans_of(root)
     if not all(map(can_stream, scans)):

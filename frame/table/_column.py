@@ -78,7 +78,9 @@ class Column:
     Attributes:
         data: one value per row; padding is arbitrary.
         valid: the rows with a value, for bools and integers; None if no value is missing. Other
-            types store missing values in `data`: NaN, NaT, or the code -1.
+            types store missing values in `data`: NaN, NaT, or the code -1. Concrete integers in
+            x64 mode have no mask: with missing values they are float64. Bools with a mask are
+            pandas' objects, whichever of their rows are left.
         type: the logical type of the values.
     """
 
@@ -327,7 +329,11 @@ def show_holes(column: Column) -> Column:
 
 
 def to_host(column: Column, num_rows: int) -> Any:
-    """Converts the first rows to an array of pandas or NumPy, in pandas' dtype."""
+    """Converts the first rows to an array of pandas or NumPy, in pandas' dtype.
+
+    A mask decides the dtype, also if no value of these rows is missing: those of integers give
+    float64, those of bools objects.
+    """
     column = column.stored
     data = host_array(column.data)[:num_rows]
     match column.kind:
@@ -347,8 +353,6 @@ def to_host(column: Column, num_rows: int) -> Any:
     if column.valid is None:
         return data
     valid = host_array(column.valid)[:num_rows]
-    if valid.all():
-        return data
     if data.dtype == np.bool_:
         objects = data.astype(object)
         objects[~valid] = np.nan

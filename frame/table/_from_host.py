@@ -12,7 +12,7 @@ import pyarrow as pa
 from jax.core import Tracer
 
 from ...shardings._compat import is_x64_enabled
-from ._column import NUMBER, UNITS, Column, ColumnType
+from ._column import NUMBER, UNITS, Column, ColumnType, show_holes
 from ._dictionary import Dictionary, HostObjects, encode_each, encode_unless_near_unique
 from ._layout import Layout
 from ._row_index import RowIndex
@@ -28,16 +28,19 @@ def column_from(
     dictionary: Dictionary | None = None,
     *,
     in_place: bool = False,
+    keeps_masks: bool = False,
 ) -> Column:
     """Converts a one-dimensional array of JAX, pandas, NumPy or Arrow to a column.
 
     `name` is for errors; `dictionary` has the strings that `values` index, if they are codes. The
     column may keep the memory of Arrow data if they are given `in_place`: nothing writes it.
+    Integers of Arrow with nulls are float64, or keep a mask if they are one of several pieces.
     """
     if isinstance(values, jax.Array):
         return Column(_placed_on_device(values, capacity, layout, name))
     if isinstance(values, (pa.Array, pa.ChunkedArray)):
-        return _from_arrow(values, capacity, layout, name, in_place)
+        column = _from_arrow(values, capacity, layout, name, in_place)
+        return column if keeps_masks else show_holes(column)
     if isinstance(values, (pd.Series, pd.Index)):
         values = values.array
     dtype = values.dtype
@@ -104,10 +107,11 @@ def _level_from(level: pd.Index, capacity: int, layout: Layout, name: Hashable) 
 
 
 def _from_times(values: np.ndarray, capacity: int, layout: Layout, name: Hashable) -> Column:
-    unit = np.datetime_data(values.dtype)[0]
-    if unit not in UNITS:
-        unit = "s"
-        values = values.astype(f"{values.dtype.kind}8[s]")
+    unit, multiple = np.datetime_data(values.dtype)
+    if unit not in UNITS or multiple != 1:
+        # pandas converts days to seconds, picoseconds to nanoseconds, and checks the range.
+        values = pd.Series(values).to_numpy()
+        unit = np.datetime_data(values.dtype)[0]
     kind = "datetime" if values.dtype.kind == "M" else "timedelta"
     return _placed(values.view(np.int64), ColumnType(kind, unit=unit), capacity, layout, name)
 

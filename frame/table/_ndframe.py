@@ -12,6 +12,7 @@ from ._alive import check_alive
 from ._column import Column
 from ._column_labels import Labels
 from ._layout import Layout
+from ._returned import without_masks
 from ._row_index import RANGE
 from ._table import Table, settled_table
 from ._tracing import is_looking, is_traced
@@ -26,6 +27,8 @@ class NDFrame:
 
     _stored: Table
     _seen: Table | None
+    # Whether a pytree was made into this object: inside `jit`, or from a result of `jit`.
+    _is_of_tree: bool = False
     frame_class: ClassVar[type]
     series_class: ClassVar[type]
     expression_class: ClassVar[Any]
@@ -74,6 +77,8 @@ class NDFrame:
     def _table(self) -> Table:
         """The table with its row count on the host; waits for the count if necessary.
 
+        Masks of a result of `jit` are pandas' dtypes here; see `without_masks`.
+
         The pytree leaves are those of `_stored`, whether or not this property was read.
 
         Raises:
@@ -85,7 +90,7 @@ class NDFrame:
 
     @_table.setter
     def _table(self, table: Table) -> None:
-        self._stored, self._seen = table, None
+        self._stored, self._seen, self._is_of_tree = table, None, False
 
     @property
     def _facts(self) -> Table:
@@ -93,6 +98,8 @@ class NDFrame:
         seen = self._seen
         if seen is None:
             seen = self._stored.with_known_counts()
+            if self._is_of_tree:
+                seen = without_masks(seen)
             # Not by the frame's `__setattr__`, which asks for labels.
             object.__setattr__(self, "_seen", seen)
         return seen
@@ -110,6 +117,13 @@ class NDFrame:
     def _like(self, table: Table) -> Self:
         """Same labels or name, for another table with equally many columns."""
         raise NotImplementedError
+
+    @classmethod
+    def _of_tree(cls, names: Any, children: tuple[Table]) -> Self:
+        """The object of a pytree; see `without_masks`."""
+        made = cls._of(children[0], names)  # pyright: ignore[reportAttributeAccessIssue]
+        made.__dict__["_is_of_tree"] = True
+        return made
 
     def _with_columns(self, columns: Sequence[Column]) -> Self:
         """The same rows with equally many other columns."""

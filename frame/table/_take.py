@@ -13,6 +13,7 @@ from ... import primitives
 from ...primitives.staging import tiered
 from ...shardings._compat import explicit_sharding, is_x64_enabled
 from ._column import NAT, Array, Column, show_holes
+from ._holes import assumes_holes
 from ._layout import ONE_DEVICE, Layout
 from ._row_index import RowIndex
 from ._table import Count, Table, is_row
@@ -202,12 +203,13 @@ def gather(rows: Any, row_ids: Array, layout: Layout) -> Any:
 def settled(column: Column, num_rows: Count) -> Column:
     """Gives a column that may have missing values pandas' dtype.
 
-    Concrete integers become float64 only if a value is missing, as in pandas. Inside `jit`, and
-    without x64 mode, the mask stays and the conversion happens on the host.
+    Concrete integers become float64 only if a value is missing, as in pandas, or if the schema of
+    a plan assumes so. Inside `jit`, and without x64 mode, the mask stays and the conversion happens
+    on the host.
     """
     if column.valid is None or is_traced(column.valid, num_rows):
         return column
-    if not bool(any_missing(column.valid, num_rows)):
+    if not assumes_holes() and not bool(any_missing(column.valid, num_rows)):
         return Column(column.data, None, column.type)
     return show_holes(column)
 

@@ -5,6 +5,7 @@ import dataclasses
 
 from .._node import Call, Node, Scan, uses
 from .._relations import RELATIONS
+from .._value_dtypes import takes_dtype_from_values
 
 
 def push_limits(root: Node) -> Node:
@@ -13,8 +14,8 @@ def push_limits(root: Node) -> Node:
     Proof obligation: a step that computes each row from one row gives for the first `n` rows of
     its input the first `n` rows of its result, with their labels. The first `n` of the first `m`
     rows are the first `min(n, m)`. A scan may read more rows than its limit: the `head` stays.
-    Nothing moves below filters, sorts and joins, whose first rows may come from any, nor below a
-    step that several others use.
+    Nothing moves below filters, sorts and joins, whose first rows may come from any, below a step
+    that takes a dtype from the values of all rows, nor below a step that several others use.
     """
     counts = uses(root)
     done: dict[Node, Node] = {}
@@ -39,7 +40,8 @@ def push_limits(root: Node) -> Node:
         if inner is not None:
             return pushed(Call.of("head", child.inputs, {"n": min(limit, inner)}))
         relation = RELATIONS[child.method]
-        if relation.rows == "each" and relation.is_rowwise(child):
+        is_rowwise = relation.rows == "each" and relation.is_rowwise(child)
+        if is_rowwise and not takes_dtype_from_values(child):
             return child.with_inputs((pushed(node.with_inputs(child.inputs)),))
         return node.with_inputs((pushed(child),))
 

@@ -9,6 +9,7 @@ from .._expression import Expression
 from .._masks import conjunction, conjuncts, is_movable
 from .._node import Call, Formula, Node, Scan, uses
 from .._relations import INDEX, KEPT_SIDES, RELATIONS, merge_keys, origins
+from .._value_dtypes import takes_dtype_from_values
 from .._wanted import wanted_columns
 
 
@@ -18,7 +19,8 @@ def push_predicates(root: Node) -> Node:
     Only predicates move that depend on one row alone, have a value for each row, and raise for
     none. A predicate moves below a step if the step
 
-    - has unchanged the columns that the predicate reads, under whatever labels, and
+    - has unchanged the columns that the predicate reads, under whatever labels,
+    - takes no dtype from the values of the rows, which would then be fewer, and
     - gives for fewer input rows the same result with the rows from the removed ones left out, with
       the same row labels where these are needed.
 
@@ -34,8 +36,8 @@ def push_predicates(root: Node) -> Node:
       side whose rows are kept; on the other side it would turn matches into missing values. The
       labels of a merge on columns are positions, so they must not be needed. The columns, and the
       keys of both sides, must have equal dtypes, so that a side without rows changes none. Integers
-      of the other side become floats if a row has no match, so a predicate that could remove the
-      last of these rows stays above, if such a column is needed.
+      and bools of the other side become floats and objects if a row has no match, so a predicate
+      that could remove the last of these rows stays above, if such a column is needed.
     - `concat`: each input has the columns in the dtypes of the result.
     - Scans: the filter stays. The scan leaves out row groups in which no row can satisfy it.
 
@@ -82,7 +84,7 @@ class _Pushdown:
         own = node.arguments["predicate"]
         if is_movable(own):
             return self.pushed(node.inputs[0], [*conjuncts(own), *predicates])
-        if own.is_rowwise():
+        if own.is_rowwise() and not takes_dtype_from_values(node):
             return node.with_inputs((self.pushed(node.inputs[0], predicates),))
         return _filtered(node.with_inputs((self.pushed(node.inputs[0], ()),)), predicates)
 
@@ -98,7 +100,8 @@ class _Pushdown:
         if relation.rows == "joins":
             sides = KEPT_SIDES.get(arguments.get("how", "inner"), ())
             is_safe = not arguments.get("validate") and not arguments.get("indicator")
-            is_safe = is_safe and _have_equal_keys(node) and not self._may_change_dtypes(node)
+            is_safe = is_safe and _have_equal_keys(node)
+        is_safe = is_safe and not self._may_change_dtypes(node)
         if not is_safe or (has_labels and not relation.keeps_labels(node)):
             return []
         kept = origins(node)
@@ -112,25 +115,29 @@ class _Pushdown:
         return targets
 
     def _may_change_dtypes(self, node: Call) -> bool:
-        """Whether rows without a match decide the dtype of a needed column of a join."""
+        """Whether the values of rows decide a dtype: in joins, that of a needed column."""
+        if RELATIONS[node.method].rows != "joins":
+            return takes_dtype_from_values(node)
         sides = KEPT_SIDES.get(node.arguments.get("how", "inner"), ())
         columns = [
-            node.inputs[side].empty._column(source)
+            empty._column(source)
             for side, kept in enumerate(origins(node))
             if side not in sides
             for label, source in kept.items()
             if label in self._wanted[node]
+            for empty in (node.inputs[side].narrow, node.inputs[side].empty)
         ]
-        return any(column.is_numeric and column.dtype.kind in "iu" for column in columns)
+        return any(column.is_numeric and column.dtype.kind in "biu" for column in columns)
 
 
 def _has_columns(node: Call, side: int, kept: Any, predicate: Expression) -> bool:
     """Whether an input has the columns of a predicate, as the result has them."""
     if not predicate.columns() <= kept.keys():
         return False
-    result, source = node.empty, node.inputs[side].empty
+    source = node.inputs[side]
     return all(
-        result._column(label).dtype_name == source._column(kept[label]).dtype_name
+        result._column(label).dtype_name == own._column(kept[label]).dtype_name
+        for result, own in ((node.empty, source.empty), (node.narrow, source.narrow))
         for label in predicate.columns()
     )
 
@@ -139,9 +146,11 @@ def _have_equal_keys(node: Call) -> bool:
     keys = merge_keys(node)
     if keys is None:
         return False
-    left, right = (child.empty for child in node.inputs)
+    left, right = node.inputs
+    sides = (left.empty, right.empty), (left.narrow, right.narrow)
     return all(
-        left._column(a).dtype_name == right._column(b).dtype_name
+        own._column(a).dtype_name == other._column(b).dtype_name
+        for own, other in sides
         for a, b in zip(*keys, strict=True)
     )
 

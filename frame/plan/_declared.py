@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Results in a declared dtype: that of all rows of a plan, of which a result has some."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from ..ops._array_ops import converted
+from ..table._column import Column, fill_missing
+from ..table._dtypes import cast_exactly, wide
+from ..table._from_host import column_from
+from ..table._holes import with_holes_elsewhere
+from ..table._ndframe import FrameBase, SeriesBase
+from ..table._table import Table
+from ..table._tracing import is_traced
+from ..table._units import with_unit
+
+
+# Bools with a mask, which pandas has as objects.
+BOOLS_WITH_HOLES = "bool with missing values"
+
+
+def dtype_name(column: Column) -> str:
+    """pandas' dtype name for all rows, some of which a column has, or `BOOLS_WITH_HOLES`."""
+    if column.valid is None:
+        return column.dtype_name
+    return BOOLS_WITH_HOLES if column.is_bool else np.dtype(np.float64).name
+
+
+def dtype_names(result: Any) -> Mapping[Any, str]:
+    """The dtype name of each column of a frame with a unique label; of a series under None."""
+    if isinstance(result, SeriesBase):
+        return {None: dtype_name(result._only)}
+    if not isinstance(result, FrameBase):
+        return {}
+    labels = list(result._labels)
+    return {
+        label: dtype_name(column)
+        for label, column in zip(labels, result._table.columns, strict=True)
+        if labels.count(label) == 1
+    }
+
+
+def in_dtypes(result: Any, names: Mapping[Any, str]) -> Any:
+    """A frame or a series in the dtypes of `dtype_names`, at least as wide as its own."""
+    if isinstance(result, SeriesBase):
+        return result._with_column(_in_dtype(result._only, names[None], result._table))
+    if not isinstance(result, FrameBase):
+        return result
+    return result._with_columns(
+        _in_dtype(column, names[label], result._table) if label in names else column
+        for label, column in zip(result._labels, result._table.columns, strict=True)
+    )
+
+
+def _in_dtype(column: Column, name: str, table: Table) -> Column:
+    """Casts a column of a table to a declared dtype.
+
+    Raises:
+        TypeError: values of the column have no counterpart in the dtype.
+    """
+    if dtype_name(column) == name or column.kind in ("category", "object"):
+        return column
+    if column.is_bool and name == BOOLS_WITH_HOLES:
+        return with_holes_elsewhere(column)
+    if column.type.is_time and name.startswith(column.kind):
+        return with_unit(column, name[-3:].strip("[]"), table.num_rows)
+    if not is_traced(table.num_rows) and not table.num_rows_on_host:
+        # Without rows, methods that run on the distinct values have any dtype.
+        dtype = "bool" if name == BOOLS_WITH_HOLES else name
+        empty = column_from(pd.Series([], dtype=dtype), column.capacity, table.layout)
+        return with_holes_elsewhere(empty) if name == BOOLS_WITH_HOLES else empty
+    is_number = name not in (BOOLS_WITH_HOLES, "str", "object", "category") and "[" not in name
+    if not column.is_numeric or not is_number:
+        raise TypeError(
+            f"plan: the rows of a batch must have a dtype that converts to that of all rows, "
+            f"{name}, got {dtype_name(column)}. Call astype() first."
+        )
+    dtype = wide(name)
+    if dtype == wide(np.float64) and column.dtype.kind in "iu":
+        return with_holes_elsewhere(column)
+    return Column(cast_exactly(converted(fill_missing(column).data, dtype), dtype))

@@ -1,0 +1,224 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Dtypes that pandas takes from values: which parts of a plan have them, and their declaration.
+
+Integers become floats where a `where` replaces a value by NaN, a division by zero occurs, or a join
+leaves a row without a match. An eager call reads this from all of its rows. A plan must not read it
+from fewer: from the rows that a rule of the optimiser leaves, or from those of a batch. So no rule
+moves rows across such a step, and a plan over batches finds the dtypes in a first pass over the
+rows and casts each batch to them.
+
+A step is found by two calls without rows: one as it is, one that assumes missing values. If their
+dtypes are equal, no values can change them.
+"""
+
+import contextlib
+import weakref
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any
+
+from ..table._holes import assuming_holes
+from ..table._ndframe import FrameBase, NDFrame, SeriesBase
+from ._declared import dtype_names
+from ._expression import Expression
+from ._methods import DECLARED, METHODS, apply
+from ._node import Call, Node, bottom_up
+from ._relations import GROUP_TRANSFORMATIONS, RELATIONS
+
+# Finds the dtypes of all rows of a plan, by running it.
+Find = Callable[[Node], Mapping[Any, str]]
+# They map the distinct values of a column, which a plan does not know.
+_TABLES = ("map", "replace")
+# They align by labels, which may be absent.
+_OF_LABELS = ("apply", "set", "filter_by")
+
+_known: weakref.WeakKeyDictionary[Call, bool] = weakref.WeakKeyDictionary()
+
+
+def takes_dtype_from_values(call: Call) -> bool:
+    """Whether values decide a dtype of the result of a call, or one within its expressions."""
+    if call not in _known:
+        _known[call] = any(
+            _is_by_values(call, inputs)
+            for inputs in (
+                tuple(node.narrow for node in call.inputs),
+                tuple(node.empty for node in call.inputs),
+            )
+        )
+    return _known[call]
+
+
+def _is_by_values(call: Call, inputs: tuple[Any, ...]) -> bool:
+    frame = inputs[0]
+    parts = (
+        part
+        for expression in _expressions(call.arguments)
+        if isinstance(frame, FrameBase)
+        for part in _parts_by_values(expression, frame)
+    )
+    return next(parts, None) is not None or _is_step_by_values(call, inputs)
+
+
+def declared(root: Node, find: Find, *, every_step: bool = False) -> Node:
+    """The plan with a cast to the dtypes of all rows after each step that takes them from values.
+
+    Args:
+        root: a plan, before the optimiser.
+        find: finds the dtypes of a plan, whose steps are declared already.
+        every_step: whether to declare steps that have all rows at once too, such as groups.
+    """
+    new: dict[Node, Node] = {}
+    for node in bottom_up(root):
+        new[node] = node.with_inputs(tuple(new[child] for child in node.inputs))
+        if isinstance(node, Call):
+            new[node] = _declared_call(new[node], find, every_step)
+    return new[root]
+
+
+def _declared_call(call: Any, find: Find, every_step: bool) -> Node:
+    arguments = _with_declared(call, find)
+    if arguments is not None:
+        call = Call.of(call.method, call.inputs, arguments)
+    has_all_rows = (
+        RELATIONS[call.method].rows == "makes"
+        and call.arguments.get("method") not in GROUP_TRANSFORMATIONS
+    )
+    if has_all_rows and not every_step:
+        return call
+    inputs = tuple(node.empty for node in call.inputs)
+    if not (_is_step_by_values(call, inputs) or (every_step and call.method in _OF_LABELS)):
+        return call
+    narrow, widest = dtype_names(call.narrow), dtype_names(call.empty)
+    dtypes = {
+        label: name
+        for label, name in find(call).items()
+        if {narrow.get(label), widest.get(label)} != {name}
+    }
+    return Call.of("declared", (call,), {"dtypes": dtypes}) if dtypes else call
+
+
+def _with_declared(call: Call, find: Find) -> dict[str, Any] | None:
+    """The arguments with expressions whose parts are declared; None if none changes."""
+    is_changed = False
+
+    def changed(value: Any, child: Node) -> Any:
+        nonlocal is_changed
+        if isinstance(value, Expression):
+            new = _declared_expression(value, child, find)
+            is_changed |= new is not value
+            return new
+        if isinstance(value, dict):
+            return {label: changed(one, child) for label, one in value.items()}
+        if isinstance(value, (list, tuple)):
+            return type(value)(changed(one, child) for one in value)
+        return value
+
+    arguments = dict(call.arguments)
+    if call.method == "assign":
+        child, values = call.inputs[0], {}
+        for label, value in arguments["values"].items():
+            values[label] = changed(value, child)
+            # A later value may read an earlier one.
+            child = Call.of("assign", (child,), {"values": {label: values[label]}})
+        arguments["values"] = values
+    elif call.inputs:
+        arguments = {name: changed(value, call.inputs[0]) for name, value in arguments.items()}
+    return arguments if is_changed else None
+
+
+def _declared_expression(expression: Expression, child: Node, find: Find) -> Expression:
+    frame = child.empty
+    if not isinstance(frame, FrameBase):
+        return expression
+    found = {id(part) for part in _parts_by_values(expression, frame)}
+    if not found:
+        return expression
+    new: dict[int, Expression] = {}
+    for part in expression._bottom_up():
+        if any(new[id(one)] is not one for one in part.children):
+            operands, keywords = part._filled(new)
+            new[id(part)] = Expression(part.function, tuple(operands), tuple(keywords.items()))
+        else:
+            new[id(part)] = part
+        if id(part) in found:
+            whole = Call.of("column", (child,), {"expression": new[id(part)]})
+            (name,) = find(whole).values()
+            new[id(part)] = Expression(DECLARED, (new[id(part)], name))
+    return new[id(expression)]
+
+
+def _parts_by_values(expression: Expression, frame: Any) -> Iterator[Expression]:
+    """The parts of an expression whose dtypes values decide, given those of their operands."""
+    values: dict[int, Any] = {}
+    parts = list(expression._bottom_up())
+    are_declared = {id(part.operands[0]) for part in parts if part.function == DECLARED}
+    for part in parts:
+        if not part.children and part.function in ("col", "index"):
+            try:
+                values[id(part)] = part.evaluate(frame)
+            except (ValueError, KeyError):
+                return
+            continue
+        operands, keywords = part._filled(values)
+        outcomes = _outcomes(lambda: apply(part.function, operands, keywords))  # noqa: B023
+        if not outcomes:
+            return
+        values[id(part)] = outcomes[0]
+        reads = METHODS[part.function].reads if part.function in METHODS else "row"
+        if reads == "column" or not isinstance(outcomes[0], SeriesBase):
+            continue
+        if part.function == DECLARED or id(part) in are_declared:
+            continue
+        if _differ(outcomes) or (part.function in _TABLES and _has_codes(operands[0])):
+            yield part
+            values[id(part)] = outcomes[-1]
+
+
+def _has_codes(value: Any) -> bool:
+    """Whether a method runs on the distinct values of a column, which a plan does not know."""
+    return isinstance(value, SeriesBase) and value._only.type.has_codes
+
+
+def _is_step_by_values(call: Call, inputs: tuple[Any, ...]) -> bool:
+    return _differ(_outcomes(lambda: call.result_of(inputs)))
+
+
+def _outcomes(run: Callable[[], Any]) -> list[Any]:
+    """The results of a call without rows: as it is, and if missing values are assumed.
+
+    A call that raises in one of the two ways has one result, and in both has none.
+    """
+    results: list[Any] = []
+    # Errors are for the caller of the method, when it is recorded or when it runs.
+    with contextlib.suppress(Exception):
+        results.append(run())
+    with contextlib.suppress(Exception), assuming_holes():
+        results.append(run())
+    return results
+
+
+def _differ(outcomes: list[Any]) -> bool:
+    if len(outcomes) < 2:
+        return bool(outcomes) and isinstance(outcomes[0], NDFrame)
+    plain, wide = map(dtype_names, outcomes)
+    return plain != wide
+
+
+def _expressions(value: Any) -> Iterable[Expression]:
+    """The expressions among the arguments of a call."""
+    if isinstance(value, Expression):
+        yield value
+    elif isinstance(value, Mapping):
+        for one in value.values():
+            yield from _expressions(one)
+    elif isinstance(value, (list, tuple)):
+        for one in value:
+            yield from _expressions(one)
+
+
+def has_unknown_dtypes(root: Node) -> bool:
+    """Whether values decide a dtype of a step of a plan."""
+    return any(
+        node.method in _OF_LABELS or takes_dtype_from_values(node)
+        for node in bottom_up(root)
+        if isinstance(node, Call)
+    )

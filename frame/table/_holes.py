@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Missing values that decide a dtype, where pandas takes the dtype of a result from its values.
+
+Integers become float64 in pandas if a row has no value, and bools become objects. Eager calls read
+the rows. A plan has no rows before it runs: its schema assumes that a row has no value.
+"""
+
+import contextlib
+import threading
+from collections.abc import Iterator
+
+from ._column import Column, show_holes
+
+
+class _Assumption(threading.local):
+    is_on: bool = False
+
+
+_assumption = _Assumption()
+
+
+def assumes_holes() -> bool:
+    """Whether results count as having missing values, whatever their rows are."""
+    return _assumption.is_on
+
+
+@contextlib.contextmanager
+def assuming_holes() -> Iterator[None]:
+    """Calls within have the widest dtypes that values can give them."""
+    before, _assumption.is_on = _assumption.is_on, True
+    try:
+        yield
+    finally:
+        _assumption.is_on = before
+
+
+def with_holes_elsewhere(column: Column) -> Column:
+    """Rows of a column that has missing values in other rows: these decide the dtype of all.
+
+    Integers become float64, bools get a mask, and other types have missing values anyway.
+    """
+    if column.can_miss:
+        return column
+    return show_holes(Column(column.data, column.mask(), column.type))
