@@ -3,10 +3,11 @@
 
 from ._apply import FrameApply
 from ._astype import Cast
+from ._case_when import CaseWhen
 from ._interpolate import Interpolation
 from ._map import FrameMap, SeriesMap
 from ._missing import FrameMissing, SeriesMissing
-from ._where import CaseWhen, Where
+from ._where import Where
 
 
 class FrameMappingMethods(Cast, FrameApply, FrameMap, FrameMissing, Interpolation, Where):

@@ -207,6 +207,8 @@ def choose(keep: Array, column: Column, other: Column, table: Table, method: str
             if finest_unit(column, other) == other.type.unit and not assumes_holes():
                 unit = column.type.unit or "ns"
                 other = with_unit_if_exact(other, unit, table.num_rows) or other
+            # Only times that a row needs must be in the range of the unit.
+            (other,) = missing_elsewhere([other], ~keep)
         return _choose_typed(keep, column, other, dtype, counts, method)
     if dtype is not None and dtype != column.dtype and not is_traced(keep, other, table.num_rows):
         if not assumes_holes() and not any_missing(keep, table.num_rows):

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from frame_parity import assert_parity, assert_same, assert_same_error, on_device
-from jaxframes.frame import JaxFrame
+from jaxframes.frame import JaxFrame, JaxSeries
 from times_of_units import (
     FAR,
     LATEST,
@@ -37,7 +37,6 @@ OVERFLOWS = {
     ),
     "where": lambda a, b: a.t.where(a.t.isna(), b.t),
     "mask": lambda a, b: a.t.mask(a.t.notna(), b.t),
-    "where of a row that is not far": lambda a, b: a.t.where([True, False], b.t),
     "case_when": lambda a, b: a.t.case_when([(a.t.notna(), b.t)]),
     "case_when of far times": lambda a, b: b.t.case_when([(b.t.isna(), a.t)]),
     "fillna": lambda a, b: a.t.where(a.t.isna()).fillna(b.t),
@@ -94,6 +93,10 @@ def test_a_time_that_no_row_needs_is_no_error():
         FAR,
         ways=["eager"],
     )
+    # pandas converts the others as well, and raises.
+    mixed = JaxSeries(np.array(["9999", "2020"], "M8[s]"))
+    chosen = on_device(NEAR).t.where(np.array([True, False]), mixed)
+    assert chosen.tolist() == [NEAR.t[0], pd.Timestamp("2020")]
     near_rows = FAR.assign(t=series([0, 1], "s"))
     padded = on_device(pd.concat([near_rows, FAR], ignore_index=True)).head(2)
     expected = near_rows.t.astype("M8[ns]")

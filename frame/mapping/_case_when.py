@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`case_when`: the replacement of the first condition that is true."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import pandas as pd
+
+from ..table._ndframe import SeriesBase
+from ..table._units import finest_unit, with_unit
+from ._where import Where
+
+
+class CaseWhen(Where, SeriesBase):
+    """`where`, `mask` and `case_when` of a series."""
+
+    def case_when(self, caselist: Sequence[tuple[Any, Any]]) -> Any:
+        """Replaces values by those of the first pair of a condition and a replacement that is True.
+
+        Example:
+            >>> from jaxframes.frame import JaxSeries
+            >>> x = JaxSeries([1, 5, 9])
+            >>> x.case_when([(x > 8, 0), (x > 4, 1)]).tolist()
+            [1, 1, 0]
+        """
+        if not isinstance(caselist, list):
+            raise TypeError(f"The caselist argument should be a list; instead got {type(caselist)}")
+        if not caselist:
+            raise ValueError(
+                "provide at least one boolean condition, with a corresponding replacement."
+            )
+        pairs = [tuple(one(self) if callable(one) else one for one in pair) for pair in caselist]
+        result: Any = _in_unit_of_all(self, [replacement for _, replacement in pairs])
+        for condition, replacement in reversed(pairs):
+            result = result.mask(condition, replacement)
+        return result
+
+
+def _in_unit_of_all(series: SeriesBase, replacements: Sequence[Any]) -> SeriesBase:
+    """A series of times in the finest unit of its own and of replacements, as pandas has it."""
+    column, units = series._only, [series._only]
+    if not column.type.is_time:
+        return series
+    for one in replacements:
+        if not isinstance(one, SeriesBase):
+            # pandas gives a missing time the finest unit.
+            dtype = "M8[ns]" if one is pd.NaT else None
+            values = pd.Series(one if pd.api.types.is_list_like(one) else [one], dtype=dtype)
+            if values.dtype.kind not in "mM":
+                continue
+            one = series.series_class(values[:0])
+        units.append(one._only)
+    unit = finest_unit(*units)
+    return series._with_column(with_unit(column, unit, series._table.num_rows))
