@@ -12,6 +12,7 @@ from ..reductions._agg import apply_one
 from ..table._column import Column
 from ..table._distinct_values import column_of_results, looked_up, through_values
 from ..table._exact_numbers import index_of
+from ..table._holes import assumes_holes
 from ..table._ndframe import FrameBase, SeriesBase
 from ..table._table import Table, either_needed
 from ._apply import map_traceable
@@ -143,6 +144,11 @@ def _mapped(column: Column, func: Any, na_action: Any, kwargs: Any, table: Table
 
 
 def _through_mapper(column: Column, mapper: Any, na_action: Any, table: Table) -> Column:
+    if assumes_holes() and isinstance(mapper, pd.Series):
+        # Without rows pandas does not look at the mapper, whose dtype counts otherwise.
+        nowhere = jnp.full(column.data.shape, -1, jnp.int32)
+        results = column_of_results(mapper, "map")
+        return looked_up(results, nowhere, table.num_rows, table.layout)
     return through_values(
         column, table.num_rows, table.layout, lambda values: values.map(mapper, na_action), "map"
     )

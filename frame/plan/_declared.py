@@ -17,7 +17,6 @@ from ..table._table import Table
 from ..table._tracing import is_traced
 from ..table._units import with_unit
 
-
 # Bools with a mask, which pandas has as objects.
 BOOLS_WITH_HOLES = "bool with missing values"
 

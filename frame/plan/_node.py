@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The nodes of a plan: scans of sources, and recorded calls of methods."""
 
+import contextlib
 import dataclasses
 import datetime
 import functools
@@ -169,16 +170,18 @@ class Call(Step):
     @functools.cached_property
     def empty(self) -> Any:
         """The result for inputs without rows; see `Step.empty`."""
-        try:
-            with assuming_holes():
-                return self.result_of([node.empty for node in self.inputs])
-        except Exception:
-            # Floats have fewer methods than integers. Others raise again.
-            return self.narrow
+        return _first(self._widest, self._narrowest)
 
     @functools.cached_property
     def narrow(self) -> Any:
         """The result of the eager method for inputs without rows."""
+        return _first(self._narrowest, self._widest)
+
+    def _widest(self) -> Any:
+        with assuming_holes():
+            return self.result_of([node.empty for node in self.inputs])
+
+    def _narrowest(self) -> Any:
         return self.result_of([node.narrow for node in self.inputs])
 
     def result_of(self, inputs: Sequence[Any]) -> Any:
@@ -200,6 +203,16 @@ class Call(Step):
         if self.method == "column":
             function = self.arguments["expression"].function
         return function in METHODS and METHODS[function].reads == "column"
+
+
+def _first(call: Callable[[], Any], other: Callable[[], Any]) -> Any:
+    """The result of a call; that of another one if the first raises; or the error of the other.
+
+    Floats have fewer methods than integers, and integers take fewer constants.
+    """
+    with contextlib.suppress(Exception):
+        return call()
+    return other()
 
 
 Node: TypeAlias = Scan | Call

@@ -326,14 +326,18 @@ def run_stage(calls: Sequence[Call], frame: Any, wanted: Labels) -> Any:
         bare(column) if label in plain else column
         for label, column in zip(frame._labels, frame._table.columns, strict=True)
     )
-    result = fitted(_compiled(stage, anonymous, tables))
+    result = _compiled(stage, anonymous, tables)
+    # With the masks that the program gave: see `NDFrame._of_tree`.
+    result = fitted(result._like(result._stored.with_known_counts()))
     types = {label: frame._column(source).type for label, source in carried.items()}
-    columns = [
-        Column(column.data, column.valid, types.get(label, column.type))
-        for label, column in zip(result._labels, result._table.columns, strict=True)
-    ]
     num_rows = result._table.num_rows
-    return result._with_columns(settled(column, num_rows) for column in columns)
+    return result._with_columns(
+        # Bools that are carried along keep their mask, whichever rows are left.
+        Column(column.data, column.valid, types[label])
+        if label in types
+        else settled(column, num_rows)
+        for label, column in zip(result._labels, result._table.columns, strict=True)
+    )
 
 
 @functools.partial(tiered, static_argnums=0)

@@ -9,9 +9,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ..io._own_rows import spans_processes
+from ..plan._declared import dtype_names
 from ..plan._node import Call, Node, Scan
 from ..plan._optimize import optimized
-from ..plan._declared import dtype_names
 from ..plan._run import in_order, run
 from ..plan._sources import Memory
 from ..plan._value_dtypes import declared

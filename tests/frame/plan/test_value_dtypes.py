@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Dtypes that pandas takes from values: a plan takes them from all rows, as an eager call does."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from frame_parity import assert_same
+from jaxframes.frame import JaxFrame, scan_parquet
+from jaxframes.frame.plan._optimize import RULES
+
+FRAME = pd.DataFrame(
+    {
+        "id": [1, 2, 3, 4],
+        "u": np.array([200, 100, 200, 7], "uint8"),
+        "z": [2, 1, 0, 1],
+        "b": [True, False, True, True],
+        "t": np.array(["2020-01-01", "NaT", "2021-05-05", "2022-01-01"], "M8[ms]"),
+        "s": ["a", "b", None, "d"],
+    }
+)
+OTHER = pd.DataFrame(
+    {"id": [2, 3, 4, 5], "i8": np.array([-128, 5, 6, 7], "int8"), "flag": [True, False, True, True]}
+)
+# Each takes a dtype from values; a filter of `id > 1` or a limit leaves rows that give another one.
+STEPS = {
+    "where": lambda f, o: f.assign(w=f.u.where(f.id > 1)),
+    "mask": lambda f, o: f.assign(w=f.u.mask(f.id == 1)),
+    "where a larger number": lambda f, o: f.assign(w=f.u.where(f.id > 1, 1000)),
+    "map": lambda f, o: f.assign(w=f.u.map({200: 4, 100: 5})),
+    "map of strings": lambda f, o: f.assign(w=f.s.map({"a": 1, "b": 2, "d": 3})),
+    "replace": lambda f, o: f.assign(w=f.u.replace(7, 1000)),
+    "replace by a float": lambda f, o: f.assign(w=f.id.replace(1, 0.5)),
+    "clip": lambda f, o: f.assign(w=f.u.clip(upper=7.5)),
+    "floordiv": lambda f, o: f.assign(w=f.id // f.z),
+    "mod": lambda f, o: f.assign(w=f.id % f.z),
+    "field of a time": lambda f, o: f.assign(w=f.t.dt.year),
+    "length of strings": lambda f, o: f.assign(w=f.s.str.len()),
+    "left join": lambda f, o: f.merge(o, on="id", how="left").rename(columns={"i8": "w"}),
+    "nested": lambda f, o: f.assign(w=(-f.u.where(f.id > 1)).abs() + f.u),
+}
+ENDS = {
+    "a filter": lambda f: f[f.id > 1],
+    "a limit": lambda f: f.head(2),
+    "an expression": lambda f: f.assign(n=-f.w, m=f.w * f.w)[["n", "m"]],
+    "a filter, then an expression": lambda f: (lambda g: g.assign(n=-g.w)[["n"]])(f[f.id > 1]),
+    "rows with a value": lambda f: f[f.w.notna()],
+    "the greatest": lambda f: f.groupby("z")[["w"]].max(),
+    "columns": lambda f: f[["w"]],
+}
+
+
+def queries():
+    """Each step followed by each end."""
+    return [(step, end) for step in STEPS for end in ENDS]
+
+
+@pytest.mark.parametrize(("step", "end"), queries())
+def test_dtypes_are_those_of_all_rows(step, end, tmp_path):
+    expected = ENDS[end](STEPS[step](FRAME, OTHER))
+    frames = JaxFrame(FRAME), JaxFrame(OTHER)
+    assert_same(ENDS[end](STEPS[step](*frames)), expected)
+    plan = ENDS[end](STEPS[step](*(frame.lazy() for frame in frames)))
+    assert plan.schema.tolist() == expected.dtypes.tolist()
+    assert_same(plan.collect(), expected)
+    assert_same(plan.collect(optimizations=dict.fromkeys(RULES, False)), expected)
+    for batch_rows in (1, 3):
+        assert_same(plan.collect(batch_rows=batch_rows), expected)
+    FRAME.to_parquet(tmp_path / "rows.parquet", row_group_size=2)
+    plan = ENDS[end](STEPS[step](scan_parquet(tmp_path / "rows.parquet"), frames[1].lazy()))
+    assert plan.schema.tolist() == expected.dtypes.tolist()
+    assert_same(plan.collect(), expected)
+    assert_same(plan.collect(batch_rows=2), expected)
+
+
+@pytest.mark.parametrize("end", ["a filter", "a limit", "rows with a value", "columns"])
+def test_bools_stay_objects(end):
+    def query(f):
+        return ENDS[end](f.assign(w=f.b.where(f.id > 1)))
+
+    expected = query(FRAME)
+    assert_same(query(JaxFrame(FRAME)), expected)
+    plan = query(JaxFrame(FRAME).lazy())
+    assert plan.schema.tolist() == expected.dtypes.tolist()
+    for batch_rows in (None, 1, 3):
+        assert_same(plan.collect(batch_rows=batch_rows), expected)
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_no_rule_changes_a_dtype(rule):
+    frames = JaxFrame(FRAME).lazy(), JaxFrame(OTHER).lazy()
+    for step in STEPS.values():
+        for end in ENDS.values():
+            plan = end(step(*frames))
+            others = {name: name == rule for name in RULES}
+            expected = plan.schema.tolist()
+            assert plan.collect(optimizations={rule: False}).dtypes.tolist() == expected
+            assert plan.collect(optimizations=others).dtypes.tolist() == expected
+
+
+def test_batches_have_one_dtype(tmp_path):
+    plan = STEPS["floordiv"](JaxFrame(FRAME).lazy(), None)[["w"]]
+    assert [str(batch.dtypes["w"]) for batch in plan.batches(1)] == ["float64"] * 4
+    plan.to_parquet(tmp_path / "rows.parquet", batch_rows=1)
+    assert pd.read_parquet(tmp_path / "rows.parquet").w.tolist() == (FRAME.id // FRAME.z).tolist()
+
+
+def test_a_constant_beyond_the_narrow_dtype():
+    left, right = JaxFrame({"k": [1, 3]}), JaxFrame({"k": [1, 2], "i": np.array([-128, 5], "int8")})
+
+    def query(a, b):
+        return a.merge(b, on="k", how="left").i - 200
+
+    expected = query(left.to_pandas(), right.to_pandas())
+    assert_same(query(left, right), expected)
+    assert_same(query(left.lazy(), right.lazy()).collect(), expected)
+
+
+def test_integers_without_a_hole_stay_integers():
+    left, right = JaxFrame({"id": [2, 3, 2]}).lazy(), JaxFrame(OTHER).lazy()
+    merged = left.merge(right, on="id", how="left")
+    plan = merged.assign(n=merged.i8 * merged.i8)
+    expected = left.collect().to_pandas().merge(OTHER, on="id", how="left")
+    expected = expected.assign(n=expected.i8 * expected.i8)
+    assert plan.schema.tolist() == expected.dtypes.tolist()
+    assert_same(plan.collect(), expected)
+    assert_same(plan.collect(batch_rows=1), expected)
