@@ -18,6 +18,12 @@ from ._transformations import GroupByRows
 from ._user_functions import SegmentFunction, known_reduction, reduce_segments
 
 NAMES = {op.replace("arg", "idx"): op for op in REDUCTIONS}
+# Reductions that merge partial results: of these none is missing, so that a NaN is one of
+# infinities of both signs, or of infinity times zero. The optimiser and streams name them.
+OF_PARTS = {
+    "sum of sums": Reduction("sum", min_count=0, skipna=False),
+    "product of products": Reduction("prod", min_count=0, skipna=False),
+}
 ROW_METHODS = (
     *("cumsum", "cumprod", "cummin", "cummax", "shift", "diff", "pct_change", "rank"),
     *("ffill", "bfill", "cumcount", "ngroup"),
@@ -84,6 +90,8 @@ class GroupByAggregation(GroupByReductions, GroupByRows):
     def _as_reduction(self, func: Any) -> Reduction | SegmentFunction:
         if isinstance(func, SegmentFunction):
             return func
+        if isinstance(func, str) and func in OF_PARTS:
+            return OF_PARTS[func]
         if isinstance(func, str):
             if func not in NAMES:
                 raise self._unknown(func)

@@ -48,8 +48,8 @@ def _unless(is_missing: Array, values: Array, valid: Array | None, rows: Grouped
 
 def _sum(rows: GroupedRows, spec: Reduction) -> Reducing:
     dtype = sum_dtype(rows.data.dtype)
-    # float32 is summed in float64, so that only the result is rounded.
-    accumulator = _as_float(dtype) if spec.op == "sum" and rows.is_float else dtype
+    # float32 is added and multiplied in float64, so that only the result is rounded.
+    accumulator = _as_float(dtype) if rows.is_float else dtype
     x = rows.without_missing(rows.data, spec.op == "prod").astype(accumulator)
     values = (yield rows.of_group(spec.op, x)).astype(dtype)
     if spec.min_count <= 0:

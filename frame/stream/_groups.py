@@ -17,14 +17,24 @@ from ..table._ndframe import SeriesBase
 from ..table._table import Table
 from ._numbering import ROW, with_column, with_numbers
 
-# The partial columns of each reduction, and how each partial column merges.
+# The partial columns of each reduction.
 _PARTS = {
     "sum": ("sum",), "prod": ("prod",), "min": ("min",), "max": ("max",), "first": ("first",),
     "last": ("last",), "any": ("any",), "all": ("all",), "count": ("count",), "size": (),
     "mean": ("count", "total"), "var": ("count", "total", "squares"),
     "std": ("count", "total", "squares"), "sem": ("count", "total", "squares"), "nunique": (),
+    "sum of sums": ("sum of sums",),
 }  # fmt: skip
-_MERGED_BY = {"count": "sum", "total": "sum", "squares": "sum"}
+# The reductions of rows that make partial columns, and those that merge them, if named otherwise.
+_OF_ROWS = {"total": "sum", "squares": "var"}
+_OF_PARTS = {
+    "count": "sum",
+    "prod": "product of products",
+    **dict.fromkeys(("sum", "total", "squares"), "sum of sums"),
+}
+# Floats are added and multiplied in the widest float, so that only the result is rounded: a partial
+# result of a narrow float may overflow where the whole does not.
+_WIDE = frozenset(["sum", "prod", "sum of sums"])
 REDUCTIONS = frozenset(_PARTS)
 
 
@@ -110,18 +120,21 @@ class GroupState:
         columns: dict[str, tuple[str, str]] = {"size": (keys[0], "size"), **self._numbers}
         for name, (column, part) in self.grouping.parts.items():
             value = f"v{column}"
-            if part in ("total", "squares"):
+            of = rows._column(value)
+            is_real = of.is_float and of.dtype.kind != "c"
+            if part in ("total", "squares") or (part in _WIDE and is_real):
                 rows = rows.assign(**{f"r{column}": rows[value].astype(real)})
-                columns[name] = (f"r{column}", "sum" if part == "total" else "var")
-            else:
-                columns[name] = (value, part)
+                value = f"r{column}"
+            columns[name] = (value, _OF_ROWS.get(part, part))
         groups = rows.groupby(keys, sort=False, dropna=self.grouping.dropna, as_index=False)
         partial = groups.agg(**columns)
         for name, (column, part) in self.grouping.parts.items():
             if part == "squares":
-                # A variance of one value is NaN: its sum of squares is zero.
-                squares = partial[name] * (partial[f"count{column}"] - 1)
-                partial = partial.assign(**{name: squares.fillna(0.0)})
+                # A variance of one value is missing: its sum of squares is zero, or NaN for an
+                # infinity, as the distance from itself.
+                count, total = partial[f"count{column}"], partial[f"total{column}"]
+                squares = (partial[name] * (count - 1)).where(count > 1, total - total)
+                partial = partial.assign(**{name: squares})
         return partial
 
     def _merge(self) -> None:
@@ -137,12 +150,11 @@ class GroupState:
                 continue
             # Chan, Golub, LeVeque (1979): squares about the mean of all, from those of each part.
             count, total = rows[f"count{column}"], rows[f"total{column}"]
-            mean = groups[f"total{column}"].transform("sum") / groups[f"count{column}"].transform(
-                "sum"
-            )
-            shift = (total / count - mean).fillna(0.0)
+            totals = groups[f"total{column}"].transform("sum", skipna=False)
+            mean = totals / groups[f"count{column}"].transform("sum")
+            shift = (total / count - mean).where(count > 0, 0.0)
             rows = rows.assign(**{name: rows[name] + count * shift * shift})
-        merged = {name: (name, _MERGED_BY.get(part, part)) for name, (_, part) in parts.items()}
+        merged = {name: (name, _OF_PARTS.get(part, part)) for name, (_, part) in parts.items()}
         groups = rows.groupby(keys, sort=False, dropna=self.grouping.dropna, as_index=False)
         return groups.agg(size=("size", "sum"), **self._numbers, **merged)
 
@@ -263,7 +275,8 @@ def grouping(
         return None
     moments = {"mean", "var", "std", "sem"}
     for column, function in pairs:
-        if function in moments and not node.empty._column(column).is_numeric:
+        of = node.empty._column(column)
+        if function in moments and (not of.is_numeric or of.dtype.kind == "c"):
             return None
     ddof = options.get("ddof", 1)
     outputs = tuple(Output(values.index(column), function, ddof) for column, function in pairs)
@@ -279,9 +292,12 @@ def _pairs(
         return [(keys[0], "size")]
     if method != "agg":
         known = {"numeric_only", *(["ddof"] if method in ("var", "std", "sem") else [])}
+        function = method
+        if method == "sum" and options.get("skipna") is False:
+            known, function = {"numeric_only", "skipna"}, "sum of sums"
         if options.keys() - known:
             return None
-        return [(chosen if is_one else label, method) for label in labels]
+        return [(chosen if is_one else label, function) for label in labels]
     func = options.pop("func", None)
     if func is None:
         named = options.values()

@@ -9,7 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from ...primitives.staging import tiered
-from ..groupby._grouped_column import Reduction, sum_dtype
+from ..groupby._grouped_column import Reduction
 from ..groupby._one_pass_sums import SIZES, count_of, sum_of, sums_from
 from ..plan._node import Call, Scan
 from ..plan._value_ranges import value_ranges
@@ -80,7 +80,6 @@ class GroupsInRange:
         self._sums: dict[str, np.ndarray] = {}
         self._num_rows = 0
         self._key_dtypes: list[np.dtype] = []
-        self._dtypes: dict[str, Any] = {}
 
     @property
     def is_empty(self) -> bool:
@@ -111,17 +110,13 @@ class GroupsInRange:
         for name, values in found.items():
             is_count = np.dtype(values.dtype) == np.int32
             values = np.asarray(values, wide(np.int64) if is_count else None)
-            self._sums[name] = values + self._sums[name] if name in self._sums else values
+            # Infinities of both signs are NaN, as in one sum.
+            with np.errstate(invalid="ignore", over="ignore"):
+                self._sums[name] = values + self._sums[name] if name in self._sums else values
         self._num_rows += table.num_rows_on_host
         if self._sums["size"].sum() != self._num_rows:
             raise beyond_bounds("groupby", f"{list(self._bounds)} and a key beyond it")
         self._key_dtypes = [key.dtype for key in keys]
-        # Sums of float32 are rounded at the end.
-        self._dtypes = {
-            name: sum_dtype(columns[column].dtype)
-            for name, (column, part) in grouping.parts.items()
-            if part == "sum"
-        }
 
     def _slots(self, keys: Sequence[Array]) -> tuple[Any, Array]:
         """The number of the first slot, and the slot of each row."""
@@ -141,10 +136,7 @@ class GroupsInRange:
                 self._grouping.key_names, digits, self._bounds, self._key_dtypes, strict=True
             )
         }
-        sums = {
-            name: values[slots].astype(self._dtypes.get(name, values.dtype))
-            for name, values in self._sums.items()
-        }
+        sums = {name: values[slots] for name, values in self._sums.items()}
         self._sums, self._num_rows = {}, 0
         return FrameBase.frame_class({**keys, **sums})
 

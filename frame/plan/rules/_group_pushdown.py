@@ -5,6 +5,9 @@ import math
 from collections.abc import Hashable
 from typing import Any
 
+import numpy as np
+
+from ...table._dtypes import wide
 from .._node import Call, Node, rewritten, uses
 from .._relations import listed, merge_keys, origins
 from .._value_ranges import integer_bounds, value_ranges
@@ -12,6 +15,8 @@ from ._small_build_side import most_rows
 
 # Reductions that may be made in two steps: of parts, and of the results of the parts.
 _OF_PARTS = frozenset(["sum", "min", "max"])
+# It keeps the NaN of a part: the sum of infinities of both signs.
+_SUM_OF_SUMS = "sum of sums"
 # The most combinations of join keys, and the most rows of the other side: an array with a value for
 # each fits the cache of a core.
 MOST_KEYS = 1 << 16
@@ -62,7 +67,7 @@ def push_groups(root: Node) -> Node:
         }
         # The left side may be a join too.
         reduced = change(Call.of("groupby", (left,), arguments))
-        result = node.with_inputs((merge.with_inputs((reduced, right)),))
+        result = _of_parts(node, functions).with_inputs((merge.with_inputs((reduced, right)),))
         return result if _types(result) == _types(node) else node
 
     return rewritten(root, change)
@@ -102,6 +107,28 @@ def _functions(node: Call) -> dict[Hashable, str] | None:
     return functions if functions and are_known and len(set(pairs)) == len(functions) else None
 
 
+def _of_parts(node: Call, functions: dict[Hashable, str]) -> Call:
+    """The groupby with the reductions that merge parts."""
+    options = node.arguments["options"]
+    merging = {
+        label: _SUM_OF_SUMS if one == "sum" and _column(node, label).is_float else one
+        for label, one in functions.items()
+    }
+    if _SUM_OF_SUMS not in merging.values():
+        return node
+    if node.arguments["columns"] is not None:
+        return node.with_arguments(method="sum", options={"skipna": False})
+    if "func" in options:
+        return node.with_arguments(options={"func": merging})
+    named = {name: (label, merging[label]) for name, (label, _) in options.items()}
+    return node.with_arguments(options=named)
+
+
+def _column(node: Call, label: Hashable) -> Any:
+    """An input column of a groupby, without rows."""
+    return node.inputs[0].empty._column(label)
+
+
 def _are_of_sides(node: Call, merge: Call, keys: list[Any], functions: dict[Hashable, str]) -> bool:
     """Whether groups are of right columns and join keys, and reduced values of left numbers."""
     left, right = origins(merge)
@@ -124,6 +151,9 @@ def _has_parts(node: Node, label: Hashable, function: str) -> bool:
     """Whether the dtype of a reduced column does not depend on which rows are reduced first."""
     column = node.empty._column(label)
     if not column.is_numeric or column.dtype.kind not in "iuf":
+        return False
+    # A sum of narrow floats is rounded once. A part may overflow where the whole sum does not.
+    if column.is_float and function == "sum" and column.dtype != wide(np.float64):
         return False
     # The least of no integers is missing, and makes floats of the others.
     return column.is_float or function == "sum" or value_ranges(node, label) is not None

@@ -22,7 +22,9 @@ def rows(seed):
             "j": rng.integers(0, 3, NUM_ROWS).astype("int8"),
             # Their sums are exact in any order.
             "x": rng.choice(
-                [np.nan, np.inf, -0.0, 1.5, -2.25], NUM_ROWS, p=[0.2, 0.01, 0.2, 0.3, 0.29]
+                [np.nan, np.inf, -np.inf, -0.0, 1.5, -2.25],
+                NUM_ROWS,
+                p=[0.2, 0.005, 0.005, 0.2, 0.3, 0.29],
             ),
             "n": rng.integers(-(2**62), 2**62, NUM_ROWS),
             "u": rng.integers(0, 200, NUM_ROWS).astype("uint8"),
@@ -45,7 +47,7 @@ FEW = pd.DataFrame(
 )
 PUSHED = {
     "named": lambda f, o: f.merge(o, on="k").groupby("v").agg(x=("x", "sum"), most=("n", "max")),
-    "a dict": lambda f, o: f.merge(o, on="k").groupby("t").agg({"u": "min", "f": "sum"}),
+    "a dict": lambda f, o: f.merge(o, on="k").groupby("t").agg({"u": "min", "x": "sum"}),
     "a method": lambda f, o: f.merge(o, on="k").groupby("v")[["x", "n", "u"]].sum(),
     "a series": lambda f, o: f.merge(o, on="k").groupby("v").x.max(),
     "agg of columns": lambda f, o: f.merge(o, on="k").groupby("v")[["x"]].agg("min"),
@@ -79,6 +81,7 @@ LEFT = {
     "groups of left columns": lambda f, o: f.merge(o, on="k").groupby("s")[["n"]].sum(),
     "in order of appearance": lambda f, o: f.merge(o, on="k").groupby("v", sort=False)[["n"]].sum(),
     "right values": lambda f, o: f.merge(o, on="k").groupby("v")[["w"]].sum(),
+    "sums of narrow floats": lambda f, o: f.merge(o, on="k").groupby("v")[["f"]].sum(),
     "means": lambda f, o: f.merge(o, on="k").groupby("v")[["n"]].mean(),
     "counts": lambda f, o: f.merge(o, on="k").groupby("v").agg(x=("x", "count")),
     "two reductions": lambda f, o: (
@@ -171,8 +174,25 @@ def test_the_least_of_integers_with_nulls(tmp_path):
     pq.write_table(table, tmp_path / "rows.parquet")
     few = pd.DataFrame({"k": [0, 1], "v": [1, 1]})
     plan, eager = scan_parquet(tmp_path / "rows.parquet"), JaxFrame(table)
-    for function, is_pushed in (("min", False), ("sum", True)):
+    for function in ("min", "sum"):
         result = plan.merge(JaxFrame(few).lazy(), on="k").groupby("v")[["n"]].agg(function)
-        assert num_groupbys(result) == 1 + is_pushed
+        assert num_groupbys(result) == 2
         expected = eager.merge(JaxFrame(few), on="k").groupby("v")[["n"]].agg(function)
         assert_same(result.collect(), expected.to_pandas())
+
+
+def test_infinities_of_both_signs_in_one_part(tmp_path):
+    n = np.arange(64)
+    v = np.where(n % 16 == 1, np.inf, np.where(n % 16 == 9, -np.inf, 1.0))
+    pd.DataFrame({"k": n % 4, "v": v}).to_parquet(tmp_path / "rows.parquet", row_group_size=16)
+    few = JaxFrame({"k": [0, 1, 2, 3], "r": ["a", "a", "b", "b"]}).lazy()
+    joined = scan_parquet(tmp_path / "rows.parquet").merge(few, on="k")
+    for plan in (
+        joined.groupby("r").agg({"v": "sum"}),
+        joined.groupby("r")[["v"]].sum(),
+        joined.groupby("r")[["v"]].agg("sum"),
+        joined.groupby("r").agg(v=("v", "sum")),
+    ):
+        assert num_groupbys(plan) == 2
+        for options in ({}, {"optimizations": OFF}, {"batch_rows": 16}, {"batch_rows": 1}):
+            np.testing.assert_array_equal(plan.collect(**options).v, [np.nan, 32.0])
