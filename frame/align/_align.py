@@ -98,9 +98,10 @@ def aligned_column(series: SeriesBase, table: Table) -> Column:
 
 def positions_of_labels(target: Table, table: Table) -> Array:
     """Positions in `table` of the labels of `target`; -1 for absent labels."""
-    levels = zip(target.index_columns(), table.index_columns(), strict=True)
+    levels = list(zip(target.index_columns(), table.index_columns(), strict=True))
     counts = target.num_rows, table.num_rows
-    left, right = keys_of_sides([comparable_pair(a, b, counts) for a, b in levels], group_keys)
+    pairs = [comparable_pair(a, b, counts) for a, b in levels]
+    left, right = keys_of_sides(levels, pairs, group_keys)
     check_same_layout("alignment", target, table)
     row_ids, is_distinct = _positions(left, right, target.num_rows, table.num_rows, target.layout)
     if not bool(is_distinct):

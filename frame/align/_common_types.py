@@ -15,6 +15,7 @@ from ..table._from_host import check_width
 from ..table._recode import recoded, renumbered, unencoded
 from ..table._table import Count
 from ..table._units import finest_unit, is_past, units_per, with_units
+from ._number_keys import number_keys
 
 
 def common_pair(
@@ -63,13 +64,22 @@ def common_pair(
 
 
 def keys_of_sides(
-    pairs: Sequence[tuple[Column, Column]], as_keys: Callable[[Column], tuple[Array, ...]]
+    levels: Sequence[tuple[Column, Column]],
+    pairs: Sequence[tuple[Column, Column]],
+    as_keys: Callable[[Column], tuple[Array, ...]],
 ) -> tuple[tuple[Array, ...], tuple[Array, ...]]:
-    """The keys of the left and of the right columns."""
-    return (
-        tuple(key for left, _ in pairs for key in as_keys(left)),
-        tuple(key for _, right in pairs for key in as_keys(right)),
-    )
+    """The keys of the left and of the right columns.
+
+    `pairs` are the columns of `levels` in their common types; numbers that these would round have
+    keys of their own.
+    """
+    left: list[Array] = []
+    right: list[Array] = []
+    for (a, b), (x, y) in zip(levels, pairs, strict=True):
+        keys = number_keys(a, b) or (as_keys(x), as_keys(y))
+        left.extend(keys[0])
+        right.extend(keys[1])
+    return tuple(left), tuple(right)
 
 
 def join_keys(column: Column) -> tuple[Array, ...]:

@@ -20,6 +20,7 @@ from ..table._take import coalesced, missing_elsewhere, settled, take_columns
 from ..table._tracing import at_once, is_traced
 from ._align import comparable_pair
 from ._common_types import keys_of_sides
+from ._number_keys import check_labels
 
 
 def align_labels(a: Labels, b: Labels) -> tuple[Labels, list[int], list[int]]:
@@ -71,12 +72,13 @@ def align_tables(a: Table, b: Table, *, is_distinct: bool = False) -> tuple[Tabl
 
 def _align_known(a: Table, b: Table, is_distinct: bool) -> tuple[Table, Table]:
     names = a.index.names if a.index.names == b.index.names else (None,) * a.index.num_levels
-    left, right = a.index_columns(), b.index_columns()
+    levels = list(zip(a.index_columns(), b.index_columns(), strict=True))
     counts = a.num_rows, b.num_rows
-    pairs = [comparable_pair(x, y, counts) for x, y in zip(left, right, strict=True)]
+    check_labels(levels, counts, "alignment")
+    pairs = [comparable_pair(x, y, counts) for x, y in levels]
     num_in = a.num_rows_on_host + b.num_rows_on_host
     max_rows = num_in
-    keys = keys_of_sides(pairs, group_keys)
+    keys = keys_of_sides(levels, pairs, group_keys)
     while True:
         capacity = a.layout.capacity_for(max_rows)
         joined = _outer(*keys, a.num_rows, b.num_rows, capacity, a.layout)

@@ -9,6 +9,7 @@ import pandas as pd
 
 from ..align._align import same_labels
 from ..align._common_types import common_pair, join_keys, keys_of_sides
+from ..align._number_keys import check_labels
 from ..table._column import Column
 from ..table._column_labels import Labels
 from ..table._ndframe import FrameBase
@@ -63,10 +64,10 @@ def _with(left: Table, right: Table, join: str, sort: bool) -> Table:
         raise NotImplementedError(
             "concat: row labels must have equally many levels in each part. Use reset_index()."
         )
-    levels = zip(left_levels, right_levels, strict=True)
+    levels = list(zip(left_levels, right_levels, strict=True))
     counts = left.num_rows, right.num_rows
     pairs = [common_pair(a, b, "index", counts) for a, b in levels]
-    keys = keys_of_sides(pairs, join_keys)
+    keys = keys_of_sides(levels, pairs, join_keys)
     same_name = left.index.names == right.index.names
     names = left.index.names if same_name else (None,) * len(pairs)
     if not (are_distinct(keys[0], left) and are_distinct(keys[1], right)):
@@ -78,6 +79,7 @@ def _with(left: Table, right: Table, join: str, sort: bool) -> Table:
         columns = (*matched.left.take(left.columns), *matched.right.take(right.columns))
         index = RowIndex(matched.left.take([a for a, _ in pairs]), names)
         return Table(columns, index, matched.num_rows, layout=left.layout)
+    check_labels(levels, counts, "concat")
     # The left rows, followed by the right rows without a match.
     tables = [
         Table(

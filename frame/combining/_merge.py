@@ -14,6 +14,7 @@ from ..align._common_types import (
     join_keys,
     keys_of_two_units,
 )
+from ..align._number_keys import number_keys
 from ..table._column import Array
 from ..table._deferred import Deferred
 from ..table._layout import ONE_DEVICE
@@ -236,6 +237,11 @@ def _keys_of(
         if a.type.is_time and a.kind == b.kind and a.type != b.type and is_traced(a, b, counts):
             for side, keys in zip(sides, keys_of_two_units(a, b), strict=True):
                 side.extend(keys)
+            continue
+        exact = None if one_is_empty else number_keys(a, b)
+        if exact is not None:
+            sides[0].extend(exact[0])
+            sides[1].extend(exact[1])
             continue
         a, b = common_pair(a, b, key.name, counts, one_is_empty=one_is_empty)
         if one_is_empty and (a.kind, a.dtype) != (b.kind, b.dtype):

@@ -72,7 +72,8 @@ def merge_asof(
     counts = left._table.num_rows, right._table.num_rows
     pairs = [common_pair(k.left.column, k.right.column, k.name, counts) for k in by_keys]
     times = fill_missing(time.left.column).data, fill_missing(time.right.column).data
-    groups = keys_of_sides(pairs, join_keys) if pairs else None
+    levels = [(key.left.column, key.right.column) for key in by_keys]
+    groups = keys_of_sides(levels, pairs, join_keys) if pairs else None
     rows = _closest(left._table, right._table, times, groups, limit, direction, allow_exact_matches)
     merged = Merged(plan, rows, left, right, suffixed_labels(plan, left, right, suffixes))
     return merged.frame(RANGE)

@@ -10,6 +10,7 @@ import pandas as pd
 
 from ...primitives.staging import tiered
 from ..align._common_types import common_pair
+from ..align._number_keys import check_labels
 from ..table._column import Array, Column, ColumnType
 from ..table._column_labels import Labels
 from ..table._dictionary import Dictionary
@@ -139,6 +140,8 @@ class Merged:
             has_one_unit = not any(map(_has_two_units, self.plan.keys))
             if side == "left" or (not pairs.left.has_holes and has_one_unit):
                 return taken_index(pairs.left, left)
+            columns = [(key.left.column, key.right.column) for key in self.plan.keys]
+            check_labels(columns, (left.num_rows, right.num_rows), "merge")
             levels = tuple(self._merged_key(key) for key in self.plan.keys)
             return RowIndex(levels, left.index.names)
         if named.left_index or named.right_index:
