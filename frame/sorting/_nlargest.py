@@ -21,7 +21,7 @@ from ..table._ndframe import FrameBase, NDFrame, SeriesBase
 from ..table._recode import recoded
 from ..table._sort import argsort_rows, sort_rows
 from ..table._table import Count, is_row
-from ..table._take import before, gather, position, reversed_rows, take_rows
+from ..table._take import before, gather, position, take_rows
 from ..table._tracing import answered_at_once, at_once, is_traced
 from ..table._units import counts_on_host
 from ._number_queries import number_queries, placed
@@ -34,8 +34,7 @@ class RankedRows(NDFrame):
         caller = "nlargest" if largest else "nsmallest"
         if keep not in ("first", "last", "all"):
             raise ValueError('keep must be either "first", "last" or "all"')
-        table = reversed_rows(self._table) if keep == "last" else self._table
-        keys = []
+        table, keys = self._table, []
         for at in positions:
             column = table.columns[at]
             if not (column.is_numeric or column.type.is_time) or column.dtype.kind == "c":
@@ -44,6 +43,10 @@ class RankedRows(NDFrame):
                 raise TypeError(f"{shown}cannot use method {caller!r} with this dtype")
             keys += ordered_keys(column, descending=largest)
         count = max(int(as_scalar(n, "n")), 0)
+        if keep == "last":
+            missing = tuple(one.missing() for one in map(table.columns.__getitem__, positions))
+            most = np.int32(min(count, 2**31 - 1))
+            keys.append((_last_first(missing, table.num_rows, most, table.layout), False))
         if keep != "all" or not count:
             return self._like(sort_rows(table, keys)).head(count)
         order = argsort_rows(keys, table.num_rows, table.layout)
@@ -54,6 +57,17 @@ class RankedRows(NDFrame):
         if is_traced(num_kept):
             return self._like(ordered._table.replace(num_rows=num_kept))
         return ordered.head(int(num_kept))
+
+
+@functools.partial(tiered, static_argnums=3)
+def _last_first(missing: tuple[Array, ...], num_rows: Count, n: Array, layout: Layout) -> Array:
+    """A key that puts the last of equal rows first, as `keep="last"` of pandas does.
+
+    Rows with a missing value, and all rows if none is left out, stay in their order.
+    """
+    own = position(missing[0].shape[0], layout)
+    is_kept = functools.reduce(jnp.logical_or, missing) | (n >= num_rows)
+    return jnp.where(is_kept, own, -own)
 
 
 @functools.partial(tiered, static_argnums=(3, 4))

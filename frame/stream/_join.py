@@ -56,7 +56,14 @@ class Join:
         """pandas' order of the result: by the rows of one side, or by the keys."""
         numbers = (RIGHT, LEFT) if self.how == "right" else (LEFT, RIGHT)
         by = (*self._key_names, *numbers)
-        return Order(by, (True,) * len(by))
+        left = self.call.inputs[0].empty
+        # As in pandas, which sorts times as integers, NaT comes first.
+        times = [
+            name
+            for name, key in zip(self._key_names, self.left_keys, strict=False)
+            if left._column(key).type.is_time
+        ]
+        return Order(by, (True,) * len(by), missing_first=frozenset(times))
 
     def left_side(self, frame: Any, first_row: int) -> Any:
         """A frame of the left side with row numbers, and copies of the keys if needed."""

@@ -38,18 +38,35 @@ class Order:
         by: the labels of the sort keys.
         ascending: the direction of each.
         na_position: where missing values go.
+        missing_first: the sort keys with missing values first in spite of that.
     """
 
     by: tuple[Any, ...]
     ascending: tuple[bool, ...]
     na_position: str = "last"
+    missing_first: frozenset[Any] = frozenset()
 
     def sorted(self, frame: Any) -> Any:
         """Sorts rows stably."""
-        return frame.sort_values(
-            list(self.by), ascending=list(self.ascending), na_position=self.na_position,
-            kind="stable",
-        )  # fmt: skip
+        by, ascending, rows = [], [], frame
+        for label, is_ascending in zip(self.by, self.ascending, strict=True):
+            if label in self.missing_first:
+                by.append(f"{label} is there")
+                ascending.append(True)
+                rows = rows.assign(**{by[-1]: rows[label].notna()})
+            by.append(label)
+            ascending.append(is_ascending)
+        rows = rows.sort_values(
+            by, ascending=ascending, na_position=self.na_position, kind="stable"
+        )
+        return rows[list(frame._labels)] if self.missing_first else rows
+
+    def with_labels(self, labels: Sequence[Any]) -> "Order":
+        """The same order by keys of other labels."""
+        missing_first = frozenset(
+            new for old, new in zip(self.by, labels, strict=True) if old in self.missing_first
+        )
+        return dataclasses.replace(self, by=tuple(labels), missing_first=missing_first)
 
 
 class SortedRuns:
@@ -219,7 +236,7 @@ class SortedRuns:
         names = [f"k{position}" for position in range(len(keys))]
         positions = pa.array(np.arange(rows.num_rows, dtype=np.int32))
         table = pa.table([*keys, positions], [*names, "position"])
-        order = dataclasses.replace(self.order, by=tuple(names))
+        order = self.order.with_labels(names)
         frame = order.sorted(self._frame(table, capacity))
         return host_array(frame._column("position").data)[: rows.num_rows]
 

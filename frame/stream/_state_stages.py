@@ -4,6 +4,8 @@
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from typing import Any
 
+import numpy as np
+
 from ..combining._concat import concat
 from ..plan._node import Call
 from ..table._column_labels import Labels
@@ -22,17 +24,17 @@ from ._steps import Step, Steps, from_first
 
 
 def folded(node: Call, stage: Stage) -> Stage:
-    """A call that may be applied to its own results with more rows."""
-    # Equal rows of such a result are in the reverse of the order in which they came.
-    are_reversed = node.arguments.get("keep") == "last"
+    """A call that takes `n` rows by position or rank, of those that it took before and more."""
+    # One more row tells whether rows are left out, on which the order of equal ones depends.
+    more = node.with_arguments(n=node.arguments["n"] + 1)
 
     def run() -> Any:
-        state = None
+        rows = node.inputs[0].empty
         for batch in stage.run():
-            if state is not None:
-                batch = concat([state.iloc[::-1] if are_reversed else state, batch])
-            state = node.run(batch)
-        return node.empty if state is None else state
+            rows = concat([rows, batch]) if len(rows) else batch
+            taken = more.run(rows._with_range()).index.to_numpy()
+            rows = rows.iloc[np.sort(taken)]
+        return node.run(rows)
 
     return whole_stage(node, run)
 
