@@ -7,13 +7,14 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.dataset as ds
 
-from ._malformed import check_footers
+from ._malformed import check_footers, reading
 
 
-def columns_with_nulls(dataset: ds.Dataset) -> frozenset[str]:
+def columns_with_nulls(dataset: ds.Dataset, caller: str) -> frozenset[str]:
     """The names of the columns of integers and bools with a null in some row.
 
-    Parquet files tell by their footers. A column is read if a footer does not.
+    Parquet files tell by their footers. A column is read if a footer does not. `caller` is for
+    errors of malformed files.
     """
     names = [field.name for field in dataset.schema if is_integer_or_bool(field.type)]
     found: set[str] = set()
@@ -22,16 +23,15 @@ def columns_with_nulls(dataset: ds.Dataset) -> frozenset[str]:
     if not isinstance(dataset, ds.FileSystemDataset):
         return names_with_nulls(dataset.to_batches(columns=names), names)
     fragments: list[Any] = list(dataset.get_fragments())
-    are_parquet = all(isinstance(one, ds.ParquetFileFragment) for one in fragments)
-    if are_parquet:
-        check_footers(fragments)
     for fragment in fragments:
         unknown = [name for name in names if name not in found]
-        if are_parquet:
-            unknown = _unknown_to_footer(fragment, unknown, found)
-        if unknown:
-            batches = fragment.to_batches(schema=dataset.schema, columns=unknown)
-            found.update(names_with_nulls(batches, unknown))
+        with reading(caller, fragment.path):
+            if isinstance(fragment, ds.ParquetFileFragment):
+                check_footers([fragment])
+                unknown = _unknown_to_footer(fragment, unknown, found)
+            if unknown:
+                batches = fragment.to_batches(schema=dataset.schema, columns=unknown)
+                found.update(names_with_nulls(batches, unknown))
     return frozenset(found)
 
 

@@ -83,6 +83,19 @@ def _parsed(table: str) -> dict[str, Method]:
 
 
 METHODS = _parsed(_TABLE)
+
+# The methods and operators whose dtype pandas takes from values: integers become floats for a row
+# without a value or divided by zero, and get a wider dtype for a value that does not fit. A plan
+# takes such a dtype from all rows:
+#   - at once, no rule of the optimiser moves rows across the step;
+#   - over batches, a first pass finds the dtype, and each batch is cast to it;
+#   - `where` and `mask` between two columns are evaluated on all rows for this.
+BY_VALUES = frozenset([
+    "where", "mask", "clip", "map", "replace", "//", "floordiv", "rfloordiv", "%", "mod", "rmod",
+    "str.count", "str.find", "str.len", "str.rfind", "dt.days", "dt.microseconds",
+    "dt.nanoseconds", "dt.seconds",
+    *(name for name, method in METHODS.items() if name.startswith("dt.") and method.is_attribute),
+])  # fmt: skip
 # Casts a result to the dtype of all rows of a plan; see `_value_dtypes`.
 DECLARED = "declared"
 

@@ -143,15 +143,14 @@ class ParquetFiles(Source):
     @functools.cached_property
     def empty(self) -> Any:
         """A frame of the schema."""
-        schema = self._dataset().schema
+        schema, nulls = self._dataset().schema, self.nulls
         with reading("scan_parquet", self.paths):
-            return _frame_of(schema.empty_table(), self.layout, nulls=self.nulls)
+            return _frame_of(schema.empty_table(), self.layout, nulls=nulls)
 
     @functools.cached_property
     def nulls(self) -> frozenset[str]:  # pyright: ignore[reportIncompatibleMethodOverride]
         """The columns of integers and bools with nulls, by the footers of the files."""
-        with reading("scan_parquet", self.paths):
-            return columns_with_nulls(self._dataset())
+        return columns_with_nulls(self._dataset(), "scan_parquet")
 
     def read(
         self, columns: Columns, predicate: Expression | None, limit: int | None, has_labels: bool
@@ -232,7 +231,7 @@ class CsvFile(Source):
             names = [field.name for field in reader.schema if is_integer_or_bool(field.type)]
         if not names:
             return frozenset()
-        with self._open(names) as reader:
+        with reading("scan_csv", self.path), self._open(names) as reader:
             return names_with_nulls(reader, names)
 
     def _open(self, names: list[str] | None = None) -> Any:
@@ -282,7 +281,7 @@ class ArrowRows(Source):
     @functools.cached_property
     def nulls(self) -> frozenset[str]:  # pyright: ignore[reportIncompatibleMethodOverride]
         """The columns of integers and bools with nulls; see `columns_with_nulls`."""
-        return columns_with_nulls(self._dataset)
+        return columns_with_nulls(self._dataset, "scan_arrow")
 
     def read(
         self, columns: Columns, predicate: Expression | None, limit: int | None, has_labels: bool

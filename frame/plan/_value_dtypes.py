@@ -20,14 +20,16 @@ from ..table._holes import assuming_holes
 from ..table._ndframe import FrameBase, NDFrame, SeriesBase
 from ._declared import dtype_names
 from ._expression import Expression
-from ._methods import DECLARED, METHODS, apply
+from ._methods import BY_VALUES, DECLARED, METHODS, OPERATORS, apply
 from ._node import Call, Node, bottom_up
-from ._relations import GROUP_TRANSFORMATIONS, RELATIONS
+from ._relations import GROUP_TRANSFORMATIONS, RELATIONS, Slot
 
 # Finds the dtypes of all rows of a plan, by running it.
 Find = Callable[[Node], Mapping[Any, str]]
 # They map the distinct values of a column, which a plan does not know.
 _TABLES = ("map", "replace")
+# They choose between two columns.
+_CHOICES = ("where", "mask")
 # They align by labels, which may be absent.
 _OF_LABELS = ("apply", "set", "filter_by")
 
@@ -58,18 +60,21 @@ def _is_by_values(call: Call, inputs: tuple[Any, ...]) -> bool:
     return next(parts, None) is not None or _is_step_by_values(call, inputs)
 
 
-def declared(root: Node, find: Find, *, every_step: bool = False) -> Node:
+def declared(
+    root: Node, find: Find, *, every_step: bool = False, leaving: Node | None = None
+) -> Node:
     """The plan with a cast to the dtypes of all rows after each step that takes them from values.
 
     Args:
         root: a plan, before the optimiser.
         find: finds the dtypes of a plan, whose steps are declared already.
         every_step: whether to declare steps that have all rows at once too, such as groups.
+        leaving: a step that is not declared.
     """
     new: dict[Node, Node] = {}
     for node in bottom_up(root):
         new[node] = node.with_inputs(tuple(new[child] for child in node.inputs))
-        if isinstance(node, Call):
+        if isinstance(node, Call) and node != leaving:
             new[node] = _declared_call(new[node], find, every_step)
     return new[root]
 
@@ -159,18 +164,27 @@ def _parts_by_values(expression: Expression, frame: Any) -> Iterator[Expression]
                 return
             continue
         operands, keywords = part._filled(values)
-        outcomes = _outcomes(lambda: apply(part.function, operands, keywords))  # noqa: B023
+        is_known = part.function in METHODS or part.function in OPERATORS
+        outcomes = _outcomes(
+            lambda: apply(part.function, operands, keywords),  # noqa: B023
+            are_two=part.function in BY_VALUES or not is_known or _reads_rows(part),
+        )
         if not outcomes:
             return
         values[id(part)] = outcomes[0]
-        reads = METHODS[part.function].reads if part.function in METHODS else "row"
-        if reads == "column" or not isinstance(outcomes[0], SeriesBase):
+        is_column = part.function in METHODS and METHODS[part.function].reads == "column"
+        if is_column or not isinstance(outcomes[0], SeriesBase):
             continue
         if part.function == DECLARED or id(part) in are_declared:
             continue
         if _differ(outcomes) or (part.function in _TABLES and _has_codes(operands[0])):
             yield part
             values[id(part)] = outcomes[-1]
+
+
+def _reads_rows(part: Expression) -> bool:
+    """Whether a method reads several rows for each, as windows and groups do."""
+    return part.function in METHODS and METHODS[part.function].reads == "rows"
 
 
 def _has_codes(value: Any) -> bool:
@@ -182,15 +196,18 @@ def _is_step_by_values(call: Call, inputs: tuple[Any, ...]) -> bool:
     return _differ(_outcomes(lambda: call.result_of(inputs)))
 
 
-def _outcomes(run: Callable[[], Any]) -> list[Any]:
+def _outcomes(run: Callable[[], Any], *, are_two: bool = True) -> list[Any]:
     """The results of a call without rows: as it is, and if missing values are assumed.
 
-    A call that raises in one of the two ways has one result, and in both has none.
+    A call that raises in one of the two ways has one result, and in both has none. `are_two` tells
+    that both may differ.
     """
     results: list[Any] = []
     # Errors are for the caller of the method, when it is recorded or when it runs.
     with contextlib.suppress(Exception):
         results.append(run())
+    if not are_two:
+        return results * 2
     with contextlib.suppress(Exception), assuming_holes():
         results.append(run())
     return results
@@ -215,10 +232,16 @@ def _expressions(value: Any) -> Iterable[Expression]:
             yield from _expressions(one)
 
 
-def has_unknown_dtypes(root: Node) -> bool:
-    """Whether values decide a dtype of a step of a plan."""
-    return any(
-        node.method in _OF_LABELS or takes_dtype_from_values(node)
-        for node in bottom_up(root)
-        if isinstance(node, Call)
-    )
+def needs_all_rows(part: Node) -> bool:
+    """Whether the dtypes of batches do not give the dtype of all rows.
+
+    A choice between two columns has the dtype of the second one if a value is replaced and a value
+    of the second one does not fit the first, maybe in another batch.
+    """
+    if not isinstance(part, Call) or part.method not in ("column", "apply"):
+        return False
+    expression = part.arguments.get("expression")
+    if expression is not None:
+        return expression.function in _CHOICES and len(expression.children) > 2
+    slots = [one for one in part.arguments["operands"] if isinstance(one, Slot)]
+    return part.arguments["function"] in _CHOICES and len(slots) > 2

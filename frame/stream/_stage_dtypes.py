@@ -10,15 +10,18 @@ from ..plan._declared import BOOLS_WITH_HOLES, dtype_names, in_dtypes
 from ._stage import Stage, each
 
 
-def common_dtypes(stage: Stage) -> Mapping[Any, str]:
-    """The dtypes that the whole result of a stage has; runs the stage, and keeps no rows."""
+def common_dtypes(stage: Stage, without_rows: Any) -> Mapping[Any, str]:
+    """The dtypes that the whole result of a stage has; runs the stage, and keeps no rows.
+
+    Without batches these are the dtypes of the eager result for no rows.
+    """
     samples: dict[tuple[Any, ...], Any] = {}
     for batch in stage.batches():
         key = tuple(dtype_names(batch).items())
         if key not in samples:
             samples[key] = batch.head(0)
     if not samples:
-        return dtype_names(stage.empty)
+        return dtype_names(without_rows)
     first, *others = samples.values()
     return dtype_names(concat([first, *others]) if others else first)
 

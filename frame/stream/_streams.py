@@ -2,6 +2,7 @@
 """Runs plans over batches: what `collect(batch_rows=)` and the sinks call."""
 
 import contextlib
+import dataclasses
 import importlib
 import os
 import weakref
@@ -14,7 +15,7 @@ from ..plan._node import Call, Node, Scan
 from ..plan._optimize import optimized
 from ..plan._run import in_order, run
 from ..plan._sources import Memory
-from ..plan._value_dtypes import declared
+from ..plan._value_dtypes import declared, needs_all_rows
 from ._checkpoint import Checkpoint
 from ._groups_in_range import rows_in_place
 from ._job import job_of
@@ -79,8 +80,9 @@ def running(
 
     The folder is removed when the job is done.
     """
+    is_collected = caller == "collect"
     if checkpoint is None:
-        yield stage_of(plan, optimizations, **limits)
+        yield stage_of(plan, optimizations, **limits, is_collected=is_collected)
         return
     if not is_limited(limits):
         raise ValueError(
@@ -95,7 +97,10 @@ def running(
     if isinstance(options.get("path"), (str, os.PathLike)):
         given["path"] = os.path.abspath(options["path"])
     with Checkpoint(checkpoint, job_of(plan, root, given)) as saved:
-        yield saved.resumed(stage_of(plan, optimizations, steps=saved.steps, **limits))
+        stage = stage_of(
+            plan, optimizations, steps=saved.steps, **limits, is_collected=is_collected
+        )
+        yield saved.resumed(stage)
 
 
 def to_grain(plan: Node, size: int, *, random_access: bool, **options: Any) -> Any:
@@ -141,6 +146,7 @@ def stage_of(
     memory_limit: Any = None,
     progress: bool | None = None,
     steps: Steps | None = None,
+    is_collected: bool = False,
 ) -> Stage:
     """The pipeline of a plan, with batches of a size; see `pipeline`.
 
@@ -150,11 +156,27 @@ def stage_of(
 
     def find(part: Node) -> Mapping[Any, str]:
         # The steps of a part are declared already.
-        return common_dtypes(_declared_stage(part, None, batch_rows, memory_limit, False, None))
+        if needs_all_rows(part):
+            return dtype_names(run(optimized(part, None)))
+        stage = _declared_stage(part, None, batch_rows, memory_limit, False, None)
+        return common_dtypes(stage, part.narrow)
 
-    plan = declared(plan, find)
-    stage = _declared_stage(plan, optimizations, batch_rows, memory_limit, progress, steps)
-    return in_declared_dtypes(stage)
+    last_join = _last_join(plan) if is_collected else None
+    known = declared(plan, find, leaving=last_join)
+    stage = _declared_stage(known, optimizations, batch_rows, memory_limit, progress, steps)
+    if last_join is None:
+        return in_declared_dtypes(stage)
+    return dataclasses.replace(stage, empty=known.narrow)
+
+
+def _last_join(plan: Node) -> Node | None:
+    """A join after which columns are only selected and renamed.
+
+    The batches of its result are concatenated, which gives their dtypes without a first pass.
+    """
+    while isinstance(plan, Call) and plan.method in ("select", "rename"):
+        (plan,) = plan.inputs
+    return plan if isinstance(plan, Call) and plan.method == "merge" else None
 
 
 _without_rows: weakref.WeakKeyDictionary[Node, Any] = weakref.WeakKeyDictionary()
@@ -172,9 +194,11 @@ def without_rows(plan: Node) -> Any:
 
 
 def _found_at_once_or_over_batches(part: Node) -> Mapping[Any, str]:
-    if not all(isinstance(scan.source, Memory) for scan in _scans_of(part)):
+    in_memory = all(isinstance(scan.source, Memory) for scan in _scans_of(part))
+    if not in_memory and not needs_all_rows(part):
         with contextlib.suppress(NotImplementedError):
-            return common_dtypes(_declared_stage(part, None, SCHEMA_ROWS, None, False, None))
+            stage = _declared_stage(part, None, SCHEMA_ROWS, None, False, None)
+            return common_dtypes(stage, part.narrow)
     return dtype_names(run(optimized(part, None)))
 
 

@@ -26,6 +26,7 @@ STEPS = {
     "where": lambda f, o: f.assign(w=f.u.where(f.id > 1)),
     "mask": lambda f, o: f.assign(w=f.u.mask(f.id == 1)),
     "where a larger number": lambda f, o: f.assign(w=f.u.where(f.id > 1, 1000)),
+    "a choice between columns": lambda f, o: f.assign(w=f.u.where(f.id > 1, f.id * 90)),
     "map": lambda f, o: f.assign(w=f.u.map({200: 4, 100: 5})),
     "map of strings": lambda f, o: f.assign(w=f.s.map({"a": 1, "b": 2, "d": 3})),
     "replace": lambda f, o: f.assign(w=f.u.replace(7, 1000)),

@@ -115,7 +115,7 @@ def test_batches_with_and_without_nulls(tmp_path):
     groups = scan_parquet(tmp_path / "rows.parquet").groupby("k")
     result = groups.agg(total=("n", "sum"), count=("n", "count"), mean=("n", "mean"))
     expected = pd.DataFrame(
-        {"total": [4, 20], "count": [2, 4], "mean": [2.0, 5.0]}, pd.Index([0, 1], name="k")
+        {"total": [4.0, 20.0], "count": [2, 4], "mean": [2.0, 5.0]}, pd.Index([0, 1], name="k")
     )
     assert_same(result.collect(batch_rows=4), expected)
 
