@@ -76,7 +76,8 @@ def keys_of_sides(
     left: list[Array] = []
     right: list[Array] = []
     for (a, b), (x, y) in zip(levels, pairs, strict=True):
-        keys = number_keys(a, b) or (as_keys(x), as_keys(y))
+        keys = None if a.dtype == b.dtype else number_keys(a, b)
+        keys = (as_keys(x), as_keys(y)) if keys is None else keys
         left.extend(keys[0])
         right.extend(keys[1])
     return tuple(left), tuple(right)

@@ -238,7 +238,7 @@ def _keys_of(
             for side, keys in zip(sides, keys_of_two_units(a, b), strict=True):
                 side.extend(keys)
             continue
-        exact = None if one_is_empty else number_keys(a, b)
+        exact = None if one_is_empty or a.dtype == b.dtype else number_keys(a, b)
         if exact is not None:
             sides[0].extend(exact[0])
             sides[1].extend(exact[1])

@@ -267,7 +267,7 @@ class GroupByBase:
     ) -> Any:
         """A result with a row for each group, from columns with new labels."""
         groups, keys = self._groups, self._grouped.keys
-        index = RowIndex(groups.keys, self._grouped.key_names)
+        index = RowIndex(groups.keys, self._grouped.key_names, missing_last=len(keys) > 1)
         needed = either_needed(self._source._table.needed, groups.needed)
         table = Table((), index, groups.count, needed, groups.layout)
         if self._options.as_index:

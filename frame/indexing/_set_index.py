@@ -229,7 +229,11 @@ class SeriesIndexMoves(SeriesBase, IndexMoves):
 def level_subset(table: Table, positions: Sequence[int]) -> RowIndex:
     """The index with the levels at some positions."""
     levels, names = table.index_columns(), table.index.names
-    return RowIndex(tuple(levels[p] for p in positions), tuple(names[p] for p in positions))
+    return RowIndex(
+        tuple(levels[p] for p in positions),
+        tuple(names[p] for p in positions),
+        missing_last=table.index.missing_last,
+    )
 
 
 def _is_label(key: Any) -> bool:

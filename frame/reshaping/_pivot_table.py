@@ -64,26 +64,36 @@ class FramePivotTable(FrameBase):
         if values is not None:
             grouped = grouped[list(values) if is_multi else [values]]
         table = grouped.agg(aggfunc, **kwargs)
-        if dropna:
-            table = table.dropna(how="all")
-        else:
+        # The sizes of groups are a series.
+        has_values = isinstance(table, FrameBase)
+        if not dropna:
             _check_known(grouped, observed)
+        elif has_values:
+            table = table.dropna(how="all")
         if rows and keys:
             levels = list(range(len(rows), len(rows) + len(keys)))
             table = table.unstack(levels, fill_value=fill_value, sort=sort)
         if not dropna:
             table = _with_all_pairs(table, fill_value, sort)
-        if sort:
+        is_series = isinstance(table, SeriesBase)
+        if sort and not is_series:
             table = table.sort_index(axis=1)
         if fill_value is not None:
             table = table.fillna(fill_value)
         if margins:
+            if not has_values:
+                raise NotImplementedError(
+                    "pivot_table: margins need a reduction of values, got 'size'. Use "
+                    "crosstab(margins=True), or aggfunc='count'."
+                )
             keys_and_values = (rows, keys, list(grouped._labels))
             whole = with_margins(
                 self, table.to_pandas(), keys_and_values, aggfunc, margins_name, fill_value, dropna
             )
             table = placed_like(self, whole)
-        if values is not None and not is_multi and table.columns.nlevels > 1:
+        if is_series:
+            return table
+        if values is not None and has_values and not is_multi and table.columns.nlevels > 1:
             table.columns = table.columns.droplevel(0)
         if keys and not rows:
             table = table.T
@@ -191,10 +201,7 @@ def _with_all_pairs(table: Any, fill_value: Any, sort: bool) -> Any:
     """The rows and columns of all combinations of the values of their levels."""
     if table._table.index.num_levels > 1:
         table = table.reindex(index=_combinations(table.index, sort), fill_value=fill_value)
-    elif sort:
-        # A missing key is last, unlike in the result of unstack.
-        table = table.sort_index()
-    if table.columns.nlevels == 1:
+    if isinstance(table, SeriesBase) or table.columns.nlevels == 1:
         return table
     labels = _combinations(table.columns, sort)
     if fill_value is None and len(labels) > table.shape[1]:

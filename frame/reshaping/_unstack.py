@@ -77,10 +77,9 @@ def _find_cells(of: NDFrame, rows: RowIndex, columns: RowIndex, sort: bool, call
     if int(num_filled) < table.num_rows_on_host:
         raise ValueError("Index contains duplicate entries, cannot reshape")
     has_holes = len(labels) * int(of_rows.count) > int(num_filled)
-    index = RowIndex(of_rows.keys, rows.names)
+    index = RowIndex(of_rows.keys, rows.names, missing_last=rows.missing_last)
     row_ids = list(first_rows)[: len(labels)]
-    if sort and labels.nlevels == 1 and labels.hasnans:
-        # pandas puts a missing label first.
+    if sort and not columns.missing_last and labels.nlevels == 1 and labels.hasnans:
         labels, row_ids = labels[[-1, *range(len(labels) - 1)]], [row_ids[-1], *row_ids[:-1]]
     return Cells(row_ids, labels, index, of_rows.count, has_holes)
 
@@ -111,7 +110,7 @@ def unstacked(
                 cell = choose_scalar(row_ids >= 0, cell, fill_value, table, caller)
             shown.append(show_holes(cell))
     result = of._make_frame(shown, Labels(_product(outer, cells.labels)), table)
-    may_miss = any(level.can_miss for level in cells.index.levels)
+    may_miss = not rows.missing_last and any(level.can_miss for level in cells.index.levels)
     return result.sort_index(na_position="first") if sort and may_miss else result
 
 

@@ -84,12 +84,16 @@ def _by_count(
     descending: bool | None,
 ) -> Table:
     """The counts of the rows to be kept, sorted unless `descending` is None."""
-    table = distinct.replace(columns=(counts,), index=RowIndex(distinct.columns, names))
+    table = distinct.replace(columns=(counts,), index=_labels(distinct.columns, names))
     if keeps is not None:
         table = filter_rows(table, keeps)
     if descending is not None:
         table = sort_rows(table, [(table.columns[0].data, descending)])
     return table
+
+
+def _labels(levels: Sequence[Column], names: tuple[Any, ...]) -> RowIndex:
+    return RowIndex(tuple(levels), names, missing_last=len(names) > 1)
 
 
 def _is_small(columns: Sequence[Column], table: Table) -> bool:
@@ -113,7 +117,7 @@ def _counts_together(
     )
     return table.replace(
         columns=(Column(counts),),
-        index=RowIndex(moved_columns(columns, rows), names),
+        index=_labels(moved_columns(columns, rows), names),
         num_rows=as_count(int(host_array(num_rows))),
     )
 

@@ -30,6 +30,8 @@ class RowIndex:
         step: the difference of adjacent labels of a range.
         has_positions: whether the stored column holds int32 positions in a range instead of labels.
             Rows selected from a range store these: they are half as wide as int64 labels.
+        missing_last: whether missing labels come behind others where levels become columns. They do
+            for the keys of groups; other levels have them in front, as in pandas.
     """
 
     stored: tuple[Column, ...] = ()
@@ -37,6 +39,7 @@ class RowIndex:
     start: int = dataclasses.field(default=0, metadata={"static": True})
     step: int = dataclasses.field(default=1, metadata={"static": True})
     has_positions: bool = dataclasses.field(default=False, metadata={"static": True})
+    missing_last: bool = dataclasses.field(default=False, metadata={"static": True})
 
     @property
     def is_range(self) -> bool:
@@ -66,7 +69,7 @@ class RowIndex:
 
     def with_stored(self, stored: Sequence[Column]) -> "RowIndex":
         """The labels of other rows, in the same representation."""
-        return RowIndex(tuple(stored), self.names, self.start, self.step, self.has_positions)
+        return dataclasses.replace(self, stored=tuple(stored))
 
     def at(self, row_ids: Array) -> "RowIndex":
         """Selects labels of a range by position; invalid positions give arbitrary labels."""

@@ -2,6 +2,8 @@
 """pivot_table."""
 
 import jax
+import numpy as np
+import pandas as pd
 import pytest
 from frame_examples import mixed_frame
 from frame_parity import assert_parity, assert_same, assert_same_error, on_device
@@ -112,3 +114,38 @@ def test_wrong_uses():
         on_device(frame).pivot_table("x", columns="k", margins=True)
     with pytest.raises(NotImplementedError, match="inside jit"):
         jax.jit(lambda f: f.pivot_table("x", "k", "s"))(on_device(frame))
+
+
+def test_sizes_of_groups():
+    frame = pd.DataFrame(
+        {"a": [1, 1, 2, 2, 1], "b": ["x", None, "y", "x", "x"], "c": [1.5, 1.5, np.nan, 2.5, 1.5],
+         "v": [1.0, 2, np.nan, 4, 5], "k": pd.Categorical(list("uvuuv"), list("uvz"))}
+    )  # fmt: skip
+
+    def tables(f):
+        keys = (
+            {"index": "a"}, {"index": ["a", "b"]}, {"index": "a", "columns": "b"},
+            {"index": "a", "columns": ["b", "c"]}, {"index": ["a", "b"], "columns": "c"},
+            {"columns": "b"}, {"columns": ["a", "b"]}, {"index": "a", "values": ["v"]},
+            {"index": "b", "columns": "a", "dropna": False},
+            {"index": "a", "columns": "b", "values": "v"},
+            {"index": "k", "observed": False}, {"index": "a", "columns": "k", "observed": False},
+        )  # fmt: skip
+        sizes = [f.pivot_table(aggfunc="size", **one) for one in keys]
+        filled = [f.pivot_table(aggfunc="size", fill_value=0, **one) for one in keys]
+        return (*sizes, *filled, f.pivot_table(["v"], "a", aggfunc=["size", "sum"]))
+
+    assert_parity(tables, frame, ways=["eager"])
+
+
+def test_sizes_where_pandas_raises_or_loses_a_level():
+    frame = pd.DataFrame({"a": [1, 1, 2], "b": ["x", "y", "x"], "v": [1.0, 2, 3]})
+    ours = on_device(frame)
+    assert ours.pivot_table("v", "a", aggfunc="size").tolist() == [2, 1]
+    assert ours.pivot_table(index="a", aggfunc="size", dropna=False).tolist() == [2, 1]
+    table = ours.pivot_table("v", columns=["a", "b"], aggfunc="size")
+    assert table.index.names == ["a", "b"]
+    with pytest.raises(
+        NotImplementedError, match=r"margins need a reduction of values, got 'size'"
+    ):
+        ours.pivot_table(index="a", columns="b", aggfunc="size", margins=True)

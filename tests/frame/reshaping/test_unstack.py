@@ -56,3 +56,43 @@ def test_wrong_uses():
     assert_same_error(lambda f: f.set_index(["k", "b"]).unstack("none"), frame)
     with pytest.raises(NotImplementedError, match="a level of the index must be left"):
         on_device(frame).set_index(["k", "b"]).unstack([0, 1])
+
+
+KEYS_WITH_MISSING = {
+    "strings": ["x", None, "y", "x"],
+    "floats": [1.5, np.nan, 0.5, 1.5],
+    "datetimes": pd.to_datetime(["2021-01-01", None, "2020-01-01", "2021-01-01"]),
+    "timedeltas": pd.to_timedelta([5, None, 1, 5]),
+    "categories": pd.Categorical(["x", None, "y", "x"], ["y", "x"]),
+}
+
+
+@pytest.mark.parametrize("kind", KEYS_WITH_MISSING)
+def test_a_missing_key_is_where_pandas_puts_it(kind):
+    frame = pd.DataFrame({"a": [1, 1, 2, 2], "b": KEYS_WITH_MISSING[kind], "v": [1.0, 2, 3, 4]})
+
+    def tables(f):
+        sizes = f.groupby(["a", "b"], dropna=False, observed=True).size()
+        sums = f.groupby(["a", "b"], dropna=False, observed=True).sum()
+        labels = f[:3].set_index(["a", "b"]).v
+        return (
+            sizes.unstack(), sizes.unstack(0), sizes.unstack(fill_value=0), sizes[:3].unstack(),
+            sums.v.unstack(), sums.unstack("a"), labels.unstack(), labels.unstack(0),
+            f[:3].pivot(index="a", columns="b", values="v"),
+            f[:3].pivot(index="b", columns="a", values="v"),
+        )  # fmt: skip
+
+    assert_parity(tables, frame, ways=["eager"])
+
+
+def test_counts_of_pairs_have_sorted_labels():
+    frame = on_device(pd.DataFrame({"a": [1, 1, 2], "b": ["y", None, "x"]}))
+    for counts in (
+        frame.value_counts(dropna=False),
+        frame.groupby(["a", "b"], dropna=False).size(),
+    ):
+        assert counts.unstack(fill_value=0).to_pandas().columns.fillna("-").tolist() == [
+            "x",
+            "y",
+            "-",
+        ]
