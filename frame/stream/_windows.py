@@ -4,8 +4,12 @@
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+import jax.numpy as jnp
+import numpy as np
+
 from ..combining._concat import concat
 from ..plan._node import Call
+from ..table._column import host_array
 
 # One row stands for all rows before it.
 _EXPANDING = ("max", "min", "sum")
@@ -23,6 +27,20 @@ def are_windows_streamed(node: Call) -> bool:
     return isinstance(window, int) and not bounds
 
 
+def _after_overflow(result: Any, last: Any) -> Any:
+    """The results after a row of results: a sum that has overflowed stays infinite.
+
+    As a row of the input an infinity would be missing.
+    """
+    columns = []
+    for column, before in zip(result._table.columns, last._table.columns, strict=True):
+        value = host_array(before.data)[0]
+        if np.isinf(value):
+            column = column.with_arrays((jnp.full_like(column.data, value), None))
+        columns.append(column)
+    return result._with_columns(columns)
+
+
 def windows_of(node: Call, batches: Iterable[Any]) -> Iterator[Any]:
     """The windows of all rows, batch by batch."""
     is_expanding = node.arguments["windows"] == "expanding"
@@ -33,6 +51,7 @@ def windows_of(node: Call, batches: Iterable[Any]) -> Iterator[Any]:
         rows = concat([held, batch]) if num_held else batch
         result = node.run(rows)
         if is_expanding:
+            result = _after_overflow(result, held) if num_held else result
             # The last result, as a row of the input.
             held = result.iloc[-1:] if len(result) else held
         else:

@@ -6,6 +6,7 @@ import itertools
 import numpy as np
 import pandas as pd
 import pytest
+from frame_parity import assert_same
 from jaxframes.frame import JaxFrame
 
 INF, NAN = np.inf, np.nan
@@ -73,3 +74,12 @@ def test_parts_of_narrow_floats_do_not_overflow(dtype):
             assert total == 0
         for found in (plan.y.prod().collect(**options), groups.y.prod().collect(**options)[0]):
             np.testing.assert_allclose(float(found), product, rtol=float(np.finfo(dtype).eps))
+
+
+def test_an_expanding_sum_stays_infinite_after_it_overflows():
+    frame = pd.DataFrame({"x": [1e308, 1e308, 1.0, -1e308, 2.0], "y": [1.0, np.inf, 2, np.nan, 3]})
+    plan = JaxFrame(frame).lazy().expanding(1).sum()
+    for batch_rows in (1, 2, 3):
+        assert_same(
+            plan.collect(batch_rows=batch_rows), JaxFrame(frame).expanding(1).sum().to_pandas()
+        )
