@@ -27,8 +27,7 @@ from ._sinks import write_csv, write_parquet
 from ._stage import Stage, unstreamed
 from ._stage_dtypes import common_dtypes, in_declared_dtypes
 from ._steps import Steps
-from ._training import batches as batches
-from ._training import recipe_of
+from ._training import Batches, Recipe, limited, recipe_of
 
 # The rows of a batch of the first pass for a schema.
 SCHEMA_ROWS = 1 << 20
@@ -103,6 +102,18 @@ def running(
         yield saved.resumed(stage)
 
 
+def batches(
+    plan: Node, size: int, *, state: Any, memory_limit: Any = None, **options: Any
+) -> Batches:
+    """The batches of a plan, from the start or from a state.
+
+    Raises:
+        ValueError: an argument is not positive, or the state is one of another plan.
+    """
+    recipe = limited(recipe_of("batches", plan, size, **options), memory_limit)
+    return Batches(_in_dtypes_of_all_rows(recipe), state)
+
+
 def to_grain(plan: Node, size: int, *, random_access: bool, **options: Any) -> Any:
     """A dataset of the library grain over the batches of a plan."""
     recipe = recipe_of(
@@ -110,13 +121,25 @@ def to_grain(plan: Node, size: int, *, random_access: bool, **options: Any) -> A
     )
     datasets = _grain()
     if not random_access:
-        return datasets.PlanIterDataset(recipe)
+        return datasets.PlanIterDataset(_in_dtypes_of_all_rows(recipe))
     if (recipe.shuffle_buffer, recipe.seed, recipe.epochs) != (None, 0, 1):
         raise ValueError(
             "to_grain: shuffle_buffer=, seed= and epochs= are for streams. Call shuffle(seed) and "
             "repeat() of the dataset."
         )
-    return datasets.PlanMapDataset(plan, size, recipe.drop_remainder)
+    known = _in_dtypes_of_all_rows(recipe)
+    return datasets.PlanMapDataset(known.plan, size, recipe.drop_remainder)
+
+
+def _in_dtypes_of_all_rows(recipe: Recipe) -> Recipe:
+    """The recipe whose batches have the dtypes of all rows; reads the rows if values decide them.
+
+    A plan that cannot run over batches is collected before it is cut, so it has them already.
+    """
+    check_sources(recipe.plan)
+    with contextlib.suppress(NotImplementedError):
+        return dataclasses.replace(recipe, plan=_declared(recipe.plan, recipe.chunk_rows, None))
+    return recipe
 
 
 def _grain() -> Any:
@@ -153,6 +176,18 @@ def stage_of(
     Where values decide dtypes, a first pass over the rows finds those of all rows; see `declared`.
     """
     check_sources(plan)
+    last_join = _last_join(plan) if is_collected else None
+    known = _declared(plan, batch_rows, memory_limit, leaving=last_join)
+    stage = _declared_stage(known, optimizations, batch_rows, memory_limit, progress, steps)
+    if last_join is None:
+        return in_declared_dtypes(stage)
+    return dataclasses.replace(stage, empty=known.narrow)
+
+
+def _declared(
+    plan: Node, batch_rows: Any, memory_limit: Any, *, leaving: Node | None = None
+) -> Node:
+    """The plan whose steps give each batch the dtypes of all rows; see `declared`."""
 
     def find(part: Node) -> Mapping[Any, str]:
         # The steps of a part are declared already.
@@ -161,12 +196,7 @@ def stage_of(
         stage = _declared_stage(part, None, batch_rows, memory_limit, False, None)
         return common_dtypes(stage, part.narrow)
 
-    last_join = _last_join(plan) if is_collected else None
-    known = declared(plan, find, leaving=last_join)
-    stage = _declared_stage(known, optimizations, batch_rows, memory_limit, progress, steps)
-    if last_join is None:
-        return in_declared_dtypes(stage)
-    return dataclasses.replace(stage, empty=known.narrow)
+    return declared(plan, find, leaving=leaving)
 
 
 def _last_join(plan: Node) -> Node | None:

@@ -19,6 +19,7 @@ from ._limits import rows_of_batches
 from ._pipeline import pipeline
 from ._reader import at_capacity, batches_of, check_sources
 from ._stage import Stage, close
+from ._stage_dtypes import in_declared_dtypes
 
 # Rows that are decoded at one time, unless batches are larger.
 DECODED_ROWS = 2**16
@@ -45,7 +46,13 @@ class Position:
 
 @dataclasses.dataclass(frozen=True)
 class Recipe:
-    """What the batches are made of. Equal recipes give equal batches."""
+    """What the batches are made of. Equal recipes give equal batches.
+
+    Attributes:
+        plan: a plan whose steps give each batch the dtypes of all rows.
+        size, drop_remainder, shuffle_buffer, seed, epochs, batch_rows, sharding: see
+            `LazyFrame.batches`.
+    """
 
     plan: Node
     size: int
@@ -132,20 +139,13 @@ class Batches:
         return Position(**values)
 
 
-def batches(
-    plan: Node, size: int, *, state: Any, memory_limit: Any = None, **options: Any
-) -> Batches:
-    """The batches of a plan, from the start or from a state.
-
-    Raises:
-        ValueError: an argument is not positive, or the state is one of another plan.
-    """
-    recipe = recipe_of("batches", plan, size, **options)
-    if memory_limit is not None:
-        scans = [node for node in in_order(optimized(plan, None)) if isinstance(node, Scan)]
-        num_rows = rows_of_batches(scans, recipe.batch_rows, memory_limit)
-        recipe = dataclasses.replace(recipe, batch_rows=num_rows)
-    return Batches(recipe, state)
+def limited(recipe: Recipe, memory_limit: Any) -> Recipe:
+    """The recipe with the number of rows at one time that follows from a limit, if there is one."""
+    if memory_limit is None:
+        return recipe
+    scans = [node for node in in_order(optimized(recipe.plan, None)) if isinstance(node, Scan)]
+    num_rows = rows_of_batches(scans, recipe.batch_rows, memory_limit)
+    return dataclasses.replace(recipe, batch_rows=num_rows)
 
 
 def recipe_of(caller: str, plan: Node, size: int, **options: Any) -> Recipe:
@@ -233,7 +233,7 @@ def _chunks(recipe: Recipe, first: int) -> Any:
     def read(scan: Scan, first: int = 0) -> Iterator[Any]:
         return batches_of(scan, recipe.chunk_rows, first)
 
-    results, start = _stage(root, read, recipe).batches_from(first)
+    results, start = in_declared_dtypes(_stage(root, read, recipe)).batches_from(first)
     try:
         for number, rows in enumerate(results, start):
             if number >= first:

@@ -105,6 +105,19 @@ def test_batches_have_one_dtype(tmp_path):
     assert pd.read_parquet(tmp_path / "rows.parquet").w.tolist() == (FRAME.id // FRAME.z).tolist()
 
 
+@pytest.mark.parametrize("step", STEPS)
+def test_batches_of_few_rows_have_the_dtypes_of_all(step):
+    expected = ENDS["an expression"](STEPS[step](FRAME, OTHER))
+    plan = ENDS["an expression"](STEPS[step](JaxFrame(FRAME).lazy(), JaxFrame(OTHER).lazy()))
+    parts = [batch.to_pandas() for batch in plan.batches(2, batch_rows=1)]
+    assert [part.dtypes.tolist() for part in parts] == [expected.dtypes.tolist()] * 2
+    assert_same(pd.concat(parts), expected)
+    resumed = plan.batches(2, batch_rows=1)
+    next(resumed)
+    (last,) = plan.batches(2, batch_rows=1, state=resumed.state())
+    assert_same(last, parts[1])
+
+
 def test_a_constant_beyond_the_narrow_dtype():
     left, right = JaxFrame({"k": [1, 3]}), JaxFrame({"k": [1, 2], "i": np.array([-128, 5], "int8")})
 

@@ -150,3 +150,16 @@ def test_without_grain_the_error_names_the_extra(plan, monkeypatch):
     monkeypatch.setitem(sys.modules, "grain", None)
     with pytest.raises(ImportError, match=r"to_grain: needs the library grain.*jaxframes\[grain\]"):
         plan.to_grain(8)
+
+
+@pytest.mark.parametrize("random_access", [False, True])
+def test_elements_have_the_dtypes_of_all_rows(tmp_path, random_access):
+    rows = pd.DataFrame({"id": [1, 2, 3, 4], "u": np.array([200, 100, 200, 7], "uint8")})
+    rows.to_parquet(tmp_path / "rows.parquet", row_group_size=2)
+    plan = scan_parquet(tmp_path / "rows.parquet").assign(n=lambda f: -f.u.where(f.id > 1))[["n"]]
+    options = {} if random_access else {"batch_rows": 2}
+    dataset = plan.to_grain(2, random_access=random_access, **options)
+    for elements in (list(dataset), list(pickle.loads(pickle.dumps(dataset)))):
+        assert [element["n"].dtype for element in elements] == [np.float64] * 2
+        np.testing.assert_array_equal(elements[0]["n"], [np.nan, -100])
+        np.testing.assert_array_equal(elements[1]["n"], [-200, -7])
