@@ -2,7 +2,7 @@
 """Reads and writes comma-separated values through Arrow."""
 
 import os
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Any
 
 import pandas as pd
@@ -12,6 +12,7 @@ from pyarrow import csv
 from ..table._layout import ONE_DEVICE, layout_of
 from ..table._ndframe import FrameBase, SeriesBase
 from ._construction import table_of_arrow
+from ._csv_columns import chosen_labels, header_of, with_wide_integers
 from ._malformed import naming_files
 from ._own_lines import own_lines
 from ._own_rows import own_pieces, spans_processes, table_of_processes
@@ -23,8 +24,8 @@ def read_csv(
     *,
     sep: str = ",",
     names: Sequence[str] | None = None,
-    usecols: Sequence[str] | None = None,
-    dtype: Mapping[str, Any] | None = None,
+    usecols: Sequence[str] | Sequence[int] | None = None,
+    dtype: Any = None,
     index_col: Hashable = None,
     skiprows: int = 0,
     na_values: Sequence[str] | None = None,
@@ -37,15 +38,16 @@ def read_csv(
 
     Differences from pandas:
         Arrow infers the types: it parses ISO 8601 times, and has its own list of strings for
-        missing values unless `na_values` is given.
+        missing values unless `na_values` is given. Integers that neither int64 nor uint64 holds
+        raise, unless a dtype is given.
 
     Args:
         filepath_or_buffer: a path or a binary file.
         sep: the separator.
         names: column labels, for a file without a header.
-        usecols: the columns to read; all if left out.
-        dtype: dtypes by column.
-        index_col: the column to use as the index.
+        usecols: the labels or positions of the columns to read; all if left out.
+        dtype: one dtype, or dtypes by column.
+        index_col: the label or position of the column to use as the index, or a list of these.
         skiprows: the number of lines to skip at the top.
         na_values: strings that denote missing values.
         sharding: the placement of the rows; see `JaxFrame`.
@@ -56,34 +58,51 @@ def read_csv(
         >>> read_csv(io.BytesIO(b"x,y\\n1,a\\n2,b\\n"))["x"].tolist()
         [1, 2]
     """
-    if hasattr(filepath_or_buffer, "getvalue") and isinstance(filepath_or_buffer.getvalue(), str):
-        filepath_or_buffer = pa.BufferReader(filepath_or_buffer.getvalue().encode())
-    convert: dict[str, Any] = {"include_columns": None if usecols is None else list(usecols)}
+    is_path = isinstance(filepath_or_buffer, (str, os.PathLike))
+    if is_path:
+        open_file: Callable[[], Any] = lambda: filepath_or_buffer  # noqa: E731
+    else:
+        content = filepath_or_buffer.read()
+        data = pa.py_buffer(content.encode() if isinstance(content, str) else content)
+        open_file = lambda: pa.BufferReader(data)  # noqa: E731
+    layout = layout_of(sharding, "read_csv")
+    parse = csv.ParseOptions(delimiter=sep)
+    header = header_of(open_file, names, skiprows, parse)
+    columns = header.labels if usecols is None else chosen_labels(header.labels, usecols)
+    convert: dict[str, Any] = {"include_columns": None if usecols is None else columns}
     convert["strings_can_be_null"] = True
     if na_values is not None:
         convert["null_values"] = list(na_values)
-    if dtype:
-        convert["column_types"] = {name: _arrow_type(one) for name, one in dtype.items()}
-    layout = layout_of(sharding, "read_csv")
-    parse = csv.ParseOptions(delimiter=sep)
+    if dtype is not None and not isinstance(dtype, Mapping):
+        dtype = dict.fromkeys(columns, dtype)
+    types = {name: _arrow_type(one) for name, one in (dtype or {}).items()}
     if spans_processes(layout) and is_local_path(filepath_or_buffer):
-        piece = own_lines(os.fspath(filepath_or_buffer), names, skiprows, parse, convert, layout)
+        convert["column_types"] = types
+        path = os.fspath(filepath_or_buffer)
+        labels = None if names is not None else header.labels
+        piece = own_lines(path, names, labels, skiprows, parse, convert, layout)
         with naming_files("read_csv", filepath_or_buffer):
             own, labels = table_of_arrow(piece, ONE_DEVICE, keeps_masks=True)
         table_of_rows = table_of_processes(own, labels, layout, "read_csv")
     else:
-        table = csv.read_csv(
-            filepath_or_buffer,
-            read_options=csv.ReadOptions(column_names=names, skip_rows=skiprows),
-            parse_options=parse,
-            convert_options=csv.ConvertOptions(**convert),
+        table = with_wide_integers(
+            lambda options: csv.read_csv(
+                open_file(),
+                read_options=header.options,
+                parse_options=parse,
+                convert_options=csv.ConvertOptions(**{**convert, **options}),
+            ),
+            types,
+            "read_csv",
         )
-        is_path = isinstance(filepath_or_buffer, (str, os.PathLike))
-        named = filepath_or_buffer if is_path else "the buffer"
-        with naming_files("read_csv", named):
+        with naming_files("read_csv", filepath_or_buffer if is_path else "the buffer"):
             table_of_rows, labels = table_of_arrow(table, layout)
     frame = FrameBase.frame_class._of(table_of_rows, labels)
-    return frame if index_col is None else frame.set_index(index_col)
+    if index_col is None or index_col is False:
+        return frame
+    by = index_col if isinstance(index_col, (list, tuple)) else [index_col]
+    by = [columns[one] if isinstance(one, int) else one for one in by]
+    return frame.set_index(by if isinstance(index_col, (list, tuple)) else by[0])
 
 
 def _arrow_type(dtype: Any) -> pa.DataType:

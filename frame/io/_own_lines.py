@@ -11,17 +11,20 @@ import pyarrow as pa
 from pyarrow import csv
 
 from ..table._layout import Layout
+from ._csv_columns import with_wide_integers
 from ._own_rows import messages_of_all
 
 # Types that Arrow infers for other lines and that both kinds of lines can be read as.
 _COMMON = (
-    ({"int64", "double"}, "double"),
+    ({"int64", "uint64"}, "uint64"),
+    ({"int64", "uint64", "double"}, "double"),
     ({"date32[day]", "timestamp[s]"}, "timestamp[s]"),
     ({"date32[day]", "timestamp[s]", "timestamp[ns]"}, "timestamp[ns]"),
 )
 _TYPES = {
     "null": pa.null(),
     "int64": pa.int64(),
+    "uint64": pa.uint64(),
     "double": pa.float64(),
     "bool": pa.bool_(),
     "string": pa.string(),
@@ -35,12 +38,15 @@ _TYPES = {
 def own_lines(
     path: str,
     names: Sequence[str] | None,
+    labels: Sequence[str] | None,
     skiprows: int,
     parse: csv.ParseOptions,
     convert: Mapping[str, Any],
     layout: Layout,
 ) -> pa.Table:
     """Reads this process's share of the bytes of a file, from line to line.
+
+    `labels` are those of the first line, if the file has no `names` of its own.
 
     A column that Arrow takes for another type in the lines of another process is read again, as a
     type that holds both.
@@ -51,7 +57,10 @@ def own_lines(
     with open(path, "rb") as file:
         for _ in range(skiprows):
             file.readline()
-        names = _names(file.readline(), parse) if names is None else names
+        if names is None:
+            file.readline()
+            names = labels
+        assert names is not None
         start, size = file.tell(), os.fstat(file.fileno()).st_size
         first, last = (
             _next_line(file, start, start + (size - start) * i // count) for i in (own, own + 1)
@@ -59,8 +68,8 @@ def own_lines(
         file.seek(first)
         lines = file.read(last - first)
 
-    def read(types: Mapping[str, Any]) -> pa.Table:
-        options = dict(convert, column_types={**types, **convert.get("column_types", {})})
+    def read_as(chosen: Mapping[str, Any]) -> pa.Table:
+        options = {**convert, **chosen}
         conversion = csv.ConvertOptions(**options)
         if not lines.strip():
             # Arrow reads no file without lines.
@@ -74,21 +83,19 @@ def own_lines(
             convert_options=conversion,
         )
 
+    def read(types: Mapping[str, Any]) -> pa.Table:
+        return with_wide_integers(read_as, {**types, **convert["column_types"]}, "read_csv")
+
     table = read({})
     found = {field.name: str(field.type) for field in table.schema}
     of_all = [json.loads(m) for m in messages_of_all(json.dumps(found).encode(), devices)]
-    given = convert.get("column_types", {})
+    given = convert["column_types"]
     types = {
         name: _common({types[name] for types in of_all})
         for name in found
         if name not in given and len({types[name] for types in of_all}) > 1
     }
     return read(types) if types else table
-
-
-def _names(header: bytes, parse: csv.ParseOptions) -> list[str]:
-    """The column labels in the first line."""
-    return csv.read_csv(pa.BufferReader(header), parse_options=parse).column_names
 
 
 def _next_line(file: BinaryIO, start: int, position: int) -> int:

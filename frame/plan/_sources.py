@@ -14,8 +14,10 @@ from pyarrow import csv
 
 from ..io._construction import table_of_arrow
 from ..io._csv import read_csv
+from ..io._csv_columns import Header, header_of, wide_integers
 from ..io._malformed import check_arrow, naming_files, reading
 from ..io._manifest import parquet_dataset
+from ..io._no_rows import without_rows
 from ..io._nulls import columns_with_nulls, is_integer_or_bool, names_with_nulls
 from ..io._own_rows import spans_processes
 from ..io._parquet import dictionary_encoded, read_parquet, with_codes
@@ -143,9 +145,9 @@ class ParquetFiles(Source):
     @functools.cached_property
     def empty(self) -> Any:
         """A frame of the schema."""
-        schema, nulls = self._dataset().schema, self.nulls
+        dataset, nulls = self._dataset(), self.nulls
         with reading("scan_parquet", self.paths):
-            return _frame_of(schema.empty_table(), self.layout, nulls=nulls)
+            return _frame_of(without_rows(dataset), self.layout, nulls=nulls)
 
     @functools.cached_property
     def nulls(self) -> frozenset[str]:  # pyright: ignore[reportIncompatibleMethodOverride]
@@ -219,7 +221,7 @@ class CsvFile(Source):
     @functools.cached_property
     def empty(self) -> Any:
         """A frame of the types that Arrow infers from the first block; see `nulls`."""
-        with self._open() as reader:
+        with self.open() as reader:
             schema = reader.schema
         with naming_files("scan_csv", self.path):
             return _frame_of(schema.empty_table(), self.layout, nulls=self.nulls)
@@ -227,18 +229,40 @@ class CsvFile(Source):
     @functools.cached_property
     def nulls(self) -> frozenset[str]:  # pyright: ignore[reportIncompatibleMethodOverride]
         """The columns of integers and bools with nulls, found by reading the file once."""
-        with self._open() as reader:
+        with self.open() as reader:
             names = [field.name for field in reader.schema if is_integer_or_bool(field.type)]
         if not names:
             return frozenset()
-        with reading("scan_csv", self.path), self._open(names) as reader:
+        with reading("scan_csv", self.path), self.open(names) as reader:
             return names_with_nulls(reader, names)
 
-    def _open(self, names: list[str] | None = None) -> Any:
+    @functools.cached_property
+    def _header(self) -> Header:
+        return header_of(lambda: self.path, None, 0, csv.ParseOptions(delimiter=self.sep))
+
+    @functools.cached_property
+    def _wide_integers(self) -> dict[str, Any]:
+        """The types of columns of integers past int64 in the first block."""
+
+        def first_block(options: dict[str, Any]) -> Any:
+            with self._reader(options) as reader:
+                return next(iter(reader), reader.schema.empty_table())
+
+        return wide_integers(first_block({}), first_block, (), "scan_csv")
+
+    def open(self, names: Sequence[Any] | None = None) -> Any:
         """A reader of all columns, or of some."""
-        parse = csv.ParseOptions(delimiter=self.sep)
-        convert = csv.ConvertOptions(strings_can_be_null=True, include_columns=names)
-        return csv.open_csv(self.path, parse_options=parse, convert_options=convert)
+        wide = self._wide_integers
+        types = wide if names is None else {name: wide[name] for name in names if name in wide}
+        return self._reader({"include_columns": names and list(names), "column_types": types})
+
+    def _reader(self, options: dict[str, Any]) -> Any:
+        return csv.open_csv(
+            self.path,
+            read_options=self._header.options,
+            parse_options=csv.ParseOptions(delimiter=self.sep),
+            convert_options=csv.ConvertOptions(strings_can_be_null=True, **options),
+        )
 
     def read(
         self, columns: Columns, predicate: Expression | None, limit: int | None, has_labels: bool
@@ -248,7 +272,8 @@ class CsvFile(Source):
         if names == []:
             # The number of rows is known from a column only.
             names = [self.empty._labels[0]]
-        return read_csv(self.path, sep=self.sep, usecols=names, sharding=self.layout)
+        frame = read_csv(self.path, sep=self.sep, usecols=names, sharding=self.layout)
+        return frame if names is None else frame[names]
 
     def text(self) -> str:
         """The name of the file."""
@@ -275,8 +300,7 @@ class ArrowRows(Source):
     @functools.cached_property
     def empty(self) -> Any:
         """A frame of the schema."""
-        schema = self.data.schema if hasattr(self.data, "schema") else self._dataset.schema
-        return _frame_of(schema.empty_table(), self.layout, nulls=self.nulls)
+        return _frame_of(without_rows(self._dataset), self.layout, nulls=self.nulls)
 
     @functools.cached_property
     def nulls(self) -> frozenset[str]:  # pyright: ignore[reportIncompatibleMethodOverride]
@@ -324,7 +348,7 @@ def _of_one_file(dataset: Any, fragments: Sequence[Any]) -> list[Any]:
 
 def _table_of(dataset: Any, fragments: Sequence[Any], names: list[str] | None) -> pa.Table:
     if not fragments:
-        table = dataset.schema.empty_table()
+        table = without_rows(dataset)
         return table if names is None else table.select(names)
     pieces = ds.FileSystemDataset(
         list(fragments), dataset.schema, dataset.format, dataset.filesystem

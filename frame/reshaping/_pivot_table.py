@@ -65,7 +65,7 @@ class FramePivotTable(FrameBase):
             grouped = grouped[list(values) if is_multi else [values]]
         table = grouped.agg(aggfunc, **kwargs)
         # The sizes of groups are a series.
-        has_values = isinstance(table, FrameBase)
+        has_values = table.ndim == 2
         if not dropna:
             _check_known(grouped, observed)
         elif has_values:
@@ -75,7 +75,7 @@ class FramePivotTable(FrameBase):
             table = table.unstack(levels, fill_value=fill_value, sort=sort)
         if not dropna:
             table = _with_all_pairs(table, fill_value, sort)
-        is_series = isinstance(table, SeriesBase)
+        is_series = table.ndim == 1
         if sort and not is_series:
             table = table.sort_index(axis=1)
         if fill_value is not None:
@@ -201,7 +201,7 @@ def _with_all_pairs(table: Any, fill_value: Any, sort: bool) -> Any:
     """The rows and columns of all combinations of the values of their levels."""
     if table._table.index.num_levels > 1:
         table = table.reindex(index=_combinations(table.index, sort), fill_value=fill_value)
-    if isinstance(table, SeriesBase) or table.columns.nlevels == 1:
+    if table.ndim == 1 or table.columns.nlevels == 1:
         return table
     labels = _combinations(table.columns, sort)
     if fill_value is None and len(labels) > table.shape[1]:

@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.dataset as ds
-from pyarrow import csv
 
 from ..io._construction import table_of_arrow
 from ..io._malformed import PARQUET, check_arrow
@@ -201,11 +200,7 @@ def _csv(scan: Scan, source: CsvFile) -> Iterator[Piece]:
     names = list(scan.columns or []) or ([source.empty._labels[0]] if scan.columns == () else None)
     position = 0
     with naming(source.path):
-        reader = csv.open_csv(
-            source.path,
-            parse_options=csv.ParseOptions(delimiter=source.sep),
-            convert_options=csv.ConvertOptions(strings_can_be_null=True, include_columns=names),
-        )
+        reader = source.open(names)
         with reader:
             for batch in reader:
                 yield Piece(pa.Table.from_batches([batch]), position)

@@ -3,7 +3,7 @@ import io
 
 import pandas as pd
 import pytest
-from jaxframes.frame import JaxFrame, read_csv
+from jaxframes.frame import JaxFrame, read_csv, scan_csv
 
 FRAME = pd.DataFrame({"x": [1, 2, 3], "y": [0.5, None, -2.25], "s": ["a", "é", "b,c"]})
 
@@ -12,7 +12,8 @@ def test_what_pandas_writes_is_read(tmp_path):
     FRAME.to_csv(tmp_path / "f.csv", index=False)
     pd.testing.assert_frame_equal(read_csv(tmp_path / "f.csv").to_pandas(), FRAME)
     read = read_csv(tmp_path / "f.csv", usecols=["s", "x"], dtype={"x": "float32"})
-    expected = FRAME[["s", "x"]].astype({"x": "float32"})
+    # As in pandas, the columns are in the order of the file.
+    expected = FRAME[["x", "s"]].astype({"x": "float32"})
     pd.testing.assert_frame_equal(read.to_pandas(), expected)
 
 
@@ -53,3 +54,90 @@ def test_a_series_is_a_column(tmp_path):
         "x", "0"
     )
     assert ours.s.to_csv(header=False, sep=";").splitlines()[2] == '2;"b,c"'
+
+
+HEADERS = [
+    ("a,a\n1,2\n", {}),
+    ("a,a,a.1,b,a\n1,2,3,4,5\n", {}),
+    ("a,,b,\n1,2,3,4\n", {}),
+    ('"a","a"\n1,2\n', {}),
+    ("a;a\n1;2\n", {"sep": ";"}),
+    ("z\na,a\n1,2\n", {"skiprows": 1}),
+    ("a,a,b\n1,2,3\n", {"usecols": ["a.1", "b"]}),
+    ("a,a,b\n1,2,3\n", {"index_col": "a.1"}),
+    ("a,a,b\n1,2,3\n", {"dtype": {"a.1": "float64"}}),
+    ("a,b,c\n1,2,3\n", {"usecols": ["c", "a"]}),
+    ("a,b,c\n1,2,3\n", {"usecols": ("c", "a"), "index_col": "c"}),
+    ("a,b,c\n1,2,3\n", {"usecols": [2, 0]}),
+    ("a,b,c\n1,2,3\n", {"index_col": 1}),
+    ("a,b,c\n1,2,3\n", {"index_col": ["b", "a"]}),
+    ("1,2\n3,4\n", {"names": ["x", "y"], "usecols": ["y"]}),
+    ("a,b\n1,2\n", {"dtype": "float64"}),
+]
+
+
+@pytest.mark.parametrize(("text", "options"), HEADERS)
+def test_labels_and_their_order_are_those_of_pandas(tmp_path, text, options):
+    (tmp_path / "f.csv").write_text(text)
+    expected = pd.read_csv(io.StringIO(text), **options)
+    for source in (tmp_path / "f.csv", io.StringIO(text), io.BytesIO(text.encode())):
+        pd.testing.assert_frame_equal(read_csv(source, **options).to_pandas(), expected)
+    if not options:
+        plan = scan_csv(tmp_path / "f.csv")
+        pd.testing.assert_frame_equal(plan.collect().to_pandas(), expected)
+        pd.testing.assert_frame_equal(plan.collect(batch_rows=1).to_pandas(), expected)
+        last = expected.columns[-1]
+        assert plan[[last, expected.columns[0]]].collect().columns.tolist()[0] == last
+
+
+def test_wrong_labels_are_pandas_errors():
+    with pytest.raises(ValueError, match=r"Usecols do not match columns.*\['z'\]"):
+        read_csv(io.StringIO("a,b\n1,2\n"), usecols=["z"])
+    with pytest.raises(ValueError, match="Duplicate names are not allowed"):
+        read_csv(io.StringIO("1,2\n"), names=["x", "x"])
+
+
+NUMBERS = [
+    "a\n18446744073709551615\n1\n",
+    "a,b\n9223372036854775808,1\n1,2\n",
+    "a\n9223372036854775807\n-9223372036854775808\n",
+    "a\n18446744073709551615\n1.5\n",
+    "a\n1e300\n-1e19\n",
+    "x,y\n4611686018427387904,1\n4611686018427387904,2\n,3\n",
+]
+
+
+@pytest.mark.parametrize("text", NUMBERS)
+def test_integers_of_64_bits_are_not_rounded(tmp_path, text):
+    (tmp_path / "f.csv").write_text(text)
+    expected = pd.read_csv(io.StringIO(text))
+    pd.testing.assert_frame_equal(read_csv(tmp_path / "f.csv").to_pandas(), expected)
+    plan = scan_csv(tmp_path / "f.csv")
+    assert plan.schema.astype(str).tolist() == expected.dtypes.astype(str).tolist()
+    pd.testing.assert_frame_equal(plan.collect().to_pandas(), expected)
+    pd.testing.assert_frame_equal(plan.collect(batch_rows=1).to_pandas(), expected)
+    assert float(read_csv(tmp_path / "f.csv").iloc[:, 0].max()) == float(expected.iloc[:, 0].max())
+
+
+def test_sums_of_integers_with_a_hole_do_not_wrap():
+    read = read_csv(io.StringIO("x,y\n4611686018427387904,1\n4611686018427387904,2\n,3\n"))
+    assert float(read.x.sum()) == 2.0**63
+
+
+@pytest.mark.parametrize(
+    "rows", ["18446744073709551615,-1", "18446744073709551616,1", "-9223372036854775809,1"]
+)
+def test_integers_that_pandas_keeps_as_objects_are_refused(tmp_path, rows):
+    first, second = rows.split(",")
+    text = f"a,b\n{first},1\n{second},2\n"
+    (tmp_path / "f.csv").write_text(text)
+    with pytest.raises(NotImplementedError, match="read_csv: column 'a' has integers beyond 64"):
+        read_csv(tmp_path / "f.csv")
+    with pytest.raises(NotImplementedError, match="scan_csv: column 'a' has integers beyond 64"):
+        scan_csv(tmp_path / "f.csv").collect(batch_rows=1)
+    assert read_csv(tmp_path / "f.csv", dtype={"a": "str"}).a.tolist() == [first, second]
+    assert read_csv(tmp_path / "f.csv", dtype={"a": "float64"}).a.tolist() == [
+        float(first), float(second)
+    ]  # fmt: skip
+    with pytest.raises(NotImplementedError, match="missing ones"):
+        read_csv(io.StringIO("a,b\n18446744073709551615,1\n,2\n"))

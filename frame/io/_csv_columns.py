@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The columns of a file of comma-separated values: their labels, and their wide integers."""
+
+from collections.abc import Callable, Collection, Iterable, Sequence
+from typing import Any, NamedTuple
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyarrow import csv
+
+# pyarrow.compute has no types.
+_compute: Any = pc
+
+# What one read of the file takes: options for types and columns.
+Read = Callable[[dict[str, Any]], Any]
+
+
+class Header(NamedTuple):
+    """The labels of the columns of a file, and how Arrow reads the rows below them."""
+
+    labels: list[str]
+    options: csv.ReadOptions
+
+
+def header_of(
+    open_file: Callable[[], Any], names: Sequence[str] | None, skiprows: int, parse: Any
+) -> Header:
+    """Reads the header of a file, unless `names` are given for a file without one.
+
+    Raises:
+        ValueError: names are repeated.
+    """
+    if names is not None:
+        if len(set(names)) < len(names):
+            raise ValueError("Duplicate names are not allowed.")
+        return Header(list(names), csv.ReadOptions(column_names=list(names), skip_rows=skiprows))
+    with csv.open_csv(
+        open_file(), read_options=csv.ReadOptions(skip_rows=skiprows), parse_options=parse
+    ) as reader:
+        found = reader.schema.names
+    labels = distinct_labels(found)
+    if labels == found:
+        return Header(labels, csv.ReadOptions(skip_rows=skiprows))
+    options = csv.ReadOptions(column_names=labels, skip_rows=skiprows, skip_rows_after_names=1)
+    return Header(labels, options)
+
+
+def distinct_labels(names: Sequence[str]) -> list[str]:
+    """pandas' labels for the names of a header: a, a.1, a.2 for equal ones."""
+    labels = [name or f"Unnamed: {at}" for at, name in enumerate(names)]
+    counts: dict[str, int] = {}
+    # As in pandas, columns without a name get the labels that are left.
+    for at in sorted(range(len(names)), key=lambda at: not names[at]):
+        label = name = labels[at]
+        count = counts.get(name, 0)
+        while count > 0:
+            counts[name] = count + 1
+            label = f"{name}.{count}"
+            count = count + 1 if label in labels else counts.get(label, 0)
+        labels[at] = label
+        counts[label] = count + 1
+    return labels
+
+
+def chosen_labels(labels: Sequence[str], usecols: Any) -> list[str]:
+    """The labels that `usecols` selects by label or by position, in the order of the file."""
+    listed = list(usecols)
+    if listed and all(isinstance(one, int) for one in listed):
+        listed = [labels[at] if 0 <= at < len(labels) else at for at in listed]
+    absent = [one for one in listed if one not in labels]
+    if absent:
+        raise ValueError(
+            f"Usecols do not match columns, columns expected but not found: {absent}. "
+            f"The file has {list(labels)}."
+        )
+    return [label for label in labels if label in listed]
+
+
+def with_wide_integers(read: Read, types: dict[str, Any], caller: str) -> Any:
+    """Reads a file; columns of integers from 2**63 on are uint64, where Arrow rounds them.
+
+    Raises:
+        NotImplementedError: pandas would make objects or strings of the integers of a column.
+    """
+    table = read({"column_types": types})
+    wide = wide_integers(table, read, types, caller)
+    return read({"column_types": {**types, **wide}}) if wide else table
+
+
+def wide_integers(rows: Any, read: Read, given: Collection[str], caller: str) -> dict[str, Any]:
+    """The types of columns whose integers Arrow rounds to floats in rows that it has read."""
+    wide: dict[str, Any] = {}
+    for name in _large_floats(rows, given):
+        texts = read({"include_columns": [name], "column_types": {name: pa.string()}}).column(name)
+        if not _compute.all(_compute.match_substring_regex(texts, r"^\s*[+-]?\d+\s*$")).as_py():
+            continue
+        try:
+            read({"include_columns": [name], "column_types": {name: pa.uint64()}})
+        except pa.ArrowInvalid:
+            are_wide = False
+        else:
+            are_wide = not texts.null_count
+        if not are_wide:
+            raise NotImplementedError(
+                f"{caller}: column {name!r} has integers beyond 64 bits, or some from 2**63 on "
+                "beside negative or missing ones. Pass a dtype of 'str' or 'float64' for it to "
+                "read_csv."
+            )
+        wide[name] = pa.uint64()
+    return wide
+
+
+def _large_floats(rows: Any, given: Collection[str]) -> Iterable[str]:
+    for name in rows.schema.names:
+        column = rows.column(name)
+        if name in given or not pa.types.is_float64(column.type):
+            continue
+        largest = _compute.max(_compute.abs(column)).as_py()
+        if largest is not None and largest >= 2.0**63:
+            yield name
