@@ -168,7 +168,7 @@ def choose_scalar(keep: Array, column: Column, value: Any, table: Table, method:
         short: Any = np.full(1, -1 if no_value else 0, column.dtype)
         like = to_host(Column(short, None, column.type), 1)
     try:
-        promoted = None if like is None else pd.Series(like).where(np.array([False]), value)
+        promoted = None if like is None else _promoted(pd.Series(like), value)
     except (pd.errors.OutOfBoundsDatetime, pd.errors.OutOfBoundsTimedelta):
         # A time past the range of the column is an error only if a row needs it.
         if is_traced(keep, table.num_rows) or any_missing(keep, table.num_rows):
@@ -190,6 +190,16 @@ def choose_scalar(keep: Array, column: Column, value: Any, table: Table, method:
         )
     other = Column(replacement.data, None, replacement.type)
     return _choose_typed(keep, column, other, other.dtype, (table.num_rows, np.int32(1)), method)
+
+
+def _promoted(like: pd.Series, value: Any) -> pd.Series:
+    """A scalar in the dtype that pandas gives a column of one row for it."""
+    try:
+        return like.where(np.array([False]), value)
+    except AssertionError:
+        # pandas takes 255 for an int8, and fails. The next signed dtype represents it.
+        dtype = np.result_type(like.dtype, np.min_scalar_type(-int(value) - 1))
+        return pd.Series([value], dtype=dtype)
 
 
 def choose(keep: Array, column: Column, other: Column, table: Table, method: str) -> Column:

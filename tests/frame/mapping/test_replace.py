@@ -106,3 +106,17 @@ def test_missing_keys_are_those_of_the_dtype(pairs):
 def test_none_is_no_single_key():
     for values in ([1.0, None], ["a", None]):
         assert "fillna" in assert_same_error(lambda s: s.replace(None, 5), pd.Series(values))
+
+
+def test_values_of_the_unsigned_dtype_alone_widen_a_signed_one():
+    # pandas fails for these if a row is replaced.
+    for dtype, value, wider in (("int8", 255, "int16"), ("int16", 40_000, "int32")):
+        x = pd.Series(np.array([1, 2], dtype))
+        assert_same(on_device(x).replace(1, value), x.astype(wider).replace(1, value))
+        assert_same(on_device(x).where(x > 1, value), x.astype(wider).where(x > 1, value))
+        assert_same(on_device(x).replace(7, value), x.replace(7, value))
+        assert_same(on_device(x.head(0)).replace(1, value), x.head(0))
+    far = pd.Series([1, 2])
+    assert_same(on_device(far).replace(7, 2**63), far)
+    with pytest.raises(NotImplementedError, match="Invalid value 9223372036854775808"):
+        on_device(far).replace(1, 2**63)
